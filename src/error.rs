@@ -1,0 +1,261 @@
+//! One error for the whole library, and doubts that travel beside a result as [`Warning`]s.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// What every fallible function of the library returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A place in an input file, as editors and compilers write it: `runs.csv:3:7`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Position {
+    /// The file's name as the user gave it.
+    pub file: String,
+    /// Line, counted from 1; comment lines count.
+    pub line: u64,
+    /// Column in characters, counted from 1.
+    pub column: u64,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// Why something could not be done, and what the user can do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file's text is not what its format asks for. Mend the file at that place.
+    #[error("{at}: found {found}, expected {expected}")]
+    Input {
+        /// Where it stands.
+        at: Position,
+        /// What stands there.
+        found: String,
+        /// What would have been right.
+        expected: String,
+    },
+    /// A file could not be read. Check the path and its permissions.
+    #[error("cannot read {}: {source}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// A file or folder could not be written. Check the path, its permissions and the disk.
+    #[error("cannot write {}: {source}", file.display())]
+    Write {
+        /// The file or folder.
+        file: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// A name that is neither built in nor a file. Use one of the known ones or give a path.
+    #[error("there is no {kind} {name:?}{}; known: {}", suggest(name, known), known.join(", "))]
+    UnknownName {
+        /// What sort of thing was looked for: `machine`, `parameter set`...
+        kind: &'static str,
+        /// The name as given.
+        name: String,
+        /// All names that would have been right.
+        known: Vec<String>,
+    },
+    /// A configuration that the machine cannot hold. Choose a smaller `m` or `p`.
+    #[error("m = {m}, p = {p} needs {} APUs, but there are {apus}", u64::from(*m) * u64::from(*p))]
+    Infeasible {
+        /// Host threads.
+        m: u32,
+        /// APUs for each of them.
+        p: u32,
+        /// APUs available.
+        apus: u32,
+    },
+    /// A value outside its range. The message says what is allowed.
+    #[error("{name}: found {found}, expected {expected}")]
+    OutOfRange {
+        /// The flag, field or quantity.
+        name: &'static str,
+        /// What was given.
+        found: String,
+        /// What is allowed.
+        expected: String,
+    },
+    /// The data cannot answer the question. Measure what the message asks for.
+    #[error("{file}: {found}; {advice}")]
+    TooLittleData {
+        /// The file or files the data came from.
+        file: String,
+        /// What the data hold.
+        found: String,
+        /// What to measure so that the question has an answer.
+        advice: String,
+    },
+    /// A DMA command that breaks a rule of the hardware, which raises a bus error there. This is a
+    /// bug in the emulated program.
+    #[error("SPE {spe}: {command}: {rule}")]
+    Dma {
+        /// The SPE that issued it.
+        spe: u32,
+        /// The command, its addresses and size.
+        command: String,
+        /// The rule it breaks.
+        rule: &'static str,
+    },
+    /// Code and data that an emulated program needs at once do not fit the local store.
+    #[error("the local store has {available} bytes, but {what} needs {needed}")]
+    LocalStoreFull {
+        /// What does not fit.
+        what: &'static str,
+        /// Bytes it needs, code included.
+        needed: u64,
+        /// Bytes there are.
+        available: u64,
+    },
+    /// A simulation in which nobody can go on. This is a bug in the simulated program.
+    #[error("deadlock at {at}: {}", blocked.join("; "))]
+    Deadlock {
+        /// Virtual time at which the calendar ran empty.
+        at: crate::units::SimTime,
+        /// Each blocked process and what it waits for: `spe 3 waits for off-load flag`.
+        blocked: Vec<String>,
+    },
+    /// A picture could not be drawn.
+    #[error("cannot draw the plot: {0}")]
+    Plot(String),
+    /// A numerical method did not end well.
+    #[error("the fit did not converge: {0}")]
+    Fit(String),
+    /// The user interrupted the program.
+    #[error("interrupted")]
+    Interrupted,
+    /// The data of a kernel do not lie in local store as they must. Move or shrink the block.
+    #[error("{kernel}: {block} at {address:#07x}, {bytes} bytes: {rule}")]
+    LocalStore {
+        /// The kernel.
+        kernel: &'static str,
+        /// The kernel's field.
+        block: &'static str,
+        /// Where it begins.
+        address: u32,
+        /// Its size in bytes.
+        bytes: u64,
+        /// The rule that it breaks.
+        rule: String,
+    },
+}
+
+/// `; did you mean "x"?` where a known name differs in few letters.
+fn suggest(name: &str, known: &[String]) -> String {
+    known
+        .iter()
+        .map(|candidate| (edit_distance(name, candidate), candidate))
+        .filter(|(distance, candidate)| *distance * 3 <= candidate.len().max(3))
+        .min()
+        .map(|(_, candidate)| format!("; did you mean {candidate:?}?"))
+        .unwrap_or_default()
+}
+
+/// Levenshtein distance: insertions, deletions and replacements that turn `a` into `b`.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, letter) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for j in 0..b.len() {
+            let replaced = diagonal + usize::from(letter != b[j]);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// A doubt about a result that is given all the same.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Warning {
+    /// A column that the format does not know was skipped.
+    #[error("{at}: column {name:?} is not known and was ignored")]
+    UnknownColumn {
+        /// Where its header stands.
+        at: Position,
+        /// The column's name.
+        name: String,
+    },
+    /// A table over m was asked beyond its last m; its last value was used.
+    #[error("{term} is known up to m = {last}; its last value was used for m = {m} and above")]
+    BeyondTable {
+        /// The term, by its name in files.
+        term: &'static str,
+        /// The largest m in the table.
+        last: u32,
+        /// The smallest m asked for beyond it.
+        m: u32,
+    },
+    /// The data cannot tell some terms apart; their sum was put on one of them.
+    #[error("{on} stands for a sum that these data cannot split: {}", sum.join(" + "))]
+    Combined {
+        /// The term that carries the sum.
+        on: &'static str,
+        /// All terms in the sum.
+        sum: Vec<String>,
+    },
+    /// A term that no file determines was set to a neutral value.
+    #[error("{term} was not measured and is taken as {taken}; give {measure} to measure it")]
+    NotMeasured {
+        /// The term, by its name in files.
+        term: &'static str,
+        /// The value used instead.
+        taken: f64,
+        /// The flag that would provide it.
+        measure: &'static str,
+    },
+    /// A term ended at a bound of its range, which its standard error does not know.
+    #[error("{term} ended at its bound {bound}; its standard error is not to be trusted")]
+    AtBound {
+        /// The term, by its name in files.
+        term: &'static str,
+        /// The bound.
+        bound: f64,
+    },
+    /// Something else that the reader of a result should know.
+    #[error("{0}")]
+    Note(String),
+    /// Values of which nobody knows how uncertain they are.
+    #[error(
+        "intervals and probabilities know nothing of the uncertainty of {}: no standard error is given",
+        terms.join(", ")
+    )]
+    NoStandardError {
+        /// The terms, by their names in files.
+        terms: Vec<&'static str>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones_and_suggests_the_nearest() {
+        let error = Error::UnknownName {
+            kind: "machine",
+            name: "qs2O".into(),
+            known: vec!["ps3".into(), "qs20".into()],
+        };
+        assert_eq!(
+            error.to_string(),
+            "there is no machine \"qs2O\"; did you mean \"qs20\"?; known: ps3, qs20"
+        );
+    }
+
+    #[test]
+    fn edit_distance_counts_single_letter_changes() {
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(edit_distance("", "abc"), 3);
+    }
+}

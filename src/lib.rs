@@ -1,0 +1,6 @@
+//! mmgp: how to map a program onto a machine of host cores and accelerators.
+
+pub mod error;
+pub mod units;
+
+pub use error::{Error, Result, Warning};

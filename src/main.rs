@@ -1,0 +1,3 @@
+//! The `mmgp` command.
+
+fn main() {}
