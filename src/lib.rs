@@ -1,6 +1,7 @@
 //! mmgp: how to map a program onto a machine of host cores and accelerators.
 
 pub mod error;
+pub mod table;
 pub mod units;
 
 pub use error::{Error, Result, Warning};

@@ -1,0 +1,109 @@
+//! Files in and out: the only module that opens them.
+//!
+//! Readers take a [`Source`], the whole text of a file with its name, so everything above this
+//! module is free of input and output; every error carries file, line and column. Writers build
+//! the whole text first and then replace the file in one step, so an interrupted program leaves
+//! either the old file or the new one, never half of one.
+
+#![allow(clippy::disallowed_methods)] // This module is the exception to its own rule.
+
+pub mod csv;
+pub mod records;
+pub mod runs;
+pub mod toml;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use crate::error::{Error, Position, Result};
+
+/// The text of an input file and the name to call it by in messages.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The file's name as the user gave it.
+    pub name: String,
+    /// Its whole content.
+    pub text: String,
+}
+
+impl Source {
+    /// A text that is compiled in or made by a test.
+    pub fn new(name: &str, text: &str) -> Self {
+        Self { name: name.to_string(), text: text.to_string() }
+    }
+
+    /// Reads a whole file, which must be UTF-8.
+    pub fn read(path: &Path) -> Result<Self> {
+        let bytes = fs::read(path).map_err(|source| Error::Read { file: path.into(), source })?;
+        let name = path.display().to_string();
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Self { name, text }),
+            Err(error) => {
+                let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                let before = String::from_utf8_lossy(valid);
+                Err(Error::Input {
+                    at: position(&name, &before, before.len()),
+                    found: format!("the byte 0x{:02x}", error.as_bytes()[valid.len()]),
+                    expected: "text encoded as UTF-8".into(),
+                })
+            }
+        }
+    }
+
+    /// Line and column of the byte at `offset`.
+    pub fn position(&self, offset: usize) -> Position {
+        position(&self.name, &self.text, offset)
+    }
+}
+
+fn position(file: &str, text: &str, offset: usize) -> Position {
+    let before = &text[..text.floor_char_boundary(offset.min(text.len()))];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    Position {
+        file: file.to_string(),
+        line: before.matches('\n').count() as u64 + 1,
+        column: before[line_start..].trim_start_matches(BYTE_ORDER_MARK).chars().count() as u64 + 1,
+    }
+}
+
+/// What some editors put before a text; they do not count it as a character.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Held while a file is written; whoever ends the process takes it first, so that no write is
+/// ever cut in two.
+static WRITING: Mutex<()> = Mutex::new(());
+
+/// Ends the process with `code` as soon as no file is being written.
+pub fn exit_between_writes(code: i32) -> ! {
+    let _no_write_under_way = WRITING.lock();
+    std::process::exit(code)
+}
+
+/// Replaces `path` by `content` in one step.
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
+    let _writing = WRITING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut temporary: PathBuf = path.into();
+    temporary.as_mut_os_string().push(".part");
+    fs::write(&temporary, content).and_then(|()| fs::rename(&temporary, path)).map_err(|source| {
+        let _ = fs::remove_file(&temporary);
+        Error::Write { file: path.into(), source }
+    })
+}
+
+/// Creates a folder and its parents where they do not exist.
+pub fn create_folder(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(|source| Error::Write { file: path.into(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_counts_characters_not_bytes() {
+        let source = Source::new("x.csv", "m,p\nµ,9\n");
+        let at = source.position("m,p\nµ,".len());
+        assert_eq!(at.to_string(), "x.csv:2:3");
+    }
+}

@@ -1,0 +1,331 @@
+//! CSV with named columns: headers in any order, `#` comment lines, every error with its place.
+
+use std::collections::BTreeSet;
+
+use csv::{ByteRecord, ReaderBuilder, Trim};
+
+use super::{BYTE_ORDER_MARK, Source};
+use crate::error::{Error, Position, Result, Warning};
+
+/// One row type of a CSV file.
+pub trait Record: Sized {
+    /// The columns that must be there, in the order in which they are written.
+    const COLUMNS: &'static [&'static str];
+    /// Those of the columns that identify a row: no two rows may share all of them.
+    const KEY_COLUMNS: &'static [&'static str];
+    /// The values of [`Self::KEY_COLUMNS`].
+    type Key: Ord;
+
+    /// Reads and checks the fields of one row.
+    fn read(row: &Row<'_>) -> Result<Self>;
+    /// The part of the row that identifies it.
+    fn key(&self) -> Self::Key;
+    /// The fields in the order of [`Self::COLUMNS`].
+    fn write(&self) -> Vec<String>;
+}
+
+/// Reads all rows; at least one must be there and no two may share a key.
+pub fn read<R: Record>(source: &Source) -> Result<(Vec<R>, Vec<Warning>)> {
+    let mut reader = Reader::new(source, R::COLUMNS)?;
+    let mut rows = Vec::new();
+    let mut keys = BTreeSet::new();
+    while let Some(row) = reader.next_row()? {
+        let record = R::read(&row)?;
+        if !keys.insert(record.key()) {
+            return Err(row.repeated(R::KEY_COLUMNS));
+        }
+        rows.push(record);
+    }
+    if rows.is_empty() {
+        return Err(reader.no_rows());
+    }
+    Ok((rows, reader.warnings))
+}
+
+/// The text of a CSV file with a header and `rows`.
+pub fn write<R: Record>(rows: &[R]) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let in_memory = "invariant: writing to memory cannot fail";
+    writer.write_record(R::COLUMNS).expect(in_memory);
+    for row in rows {
+        writer.write_record(row.write()).expect(in_memory);
+    }
+    String::from_utf8(writer.into_inner().expect(in_memory)).expect("invariant: fields are text")
+}
+
+/// Reads a CSV text row by row, without holding the rows.
+pub struct Reader<'a> {
+    source: &'a Source,
+    columns: &'static [&'static str],
+    reader: csv::Reader<&'a [u8]>,
+    record: ByteRecord,
+    width: usize,
+    /// For each of `columns`, where it stands in a record.
+    indices: Vec<usize>,
+    /// Doubts about the header.
+    pub warnings: Vec<Warning>,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads the header and finds `columns` in it.
+    pub fn new(source: &'a Source, columns: &'static [&'static str]) -> Result<Self> {
+        let mut reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .trim(Trim::All)
+            .comment(Some(b'#'))
+            .from_reader(source.text.as_bytes());
+        let mut header = ByteRecord::new();
+        if !read_record(&mut reader, source, &mut header) {
+            return Err(Error::Input {
+                at: source.position(source.text.len()),
+                found: "an empty file".into(),
+                expected: format!("a header with the columns {}", columns.join(", ")),
+            });
+        }
+        let row = Row { source, columns, indices: &[], record: &header };
+        let names: Vec<String> =
+            header.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+        let mut indices = Vec::with_capacity(columns.len());
+        for wanted in columns {
+            let mut places = (0..names.len()).filter(|&index| names[index] == *wanted);
+            let Some(first) = places.next() else {
+                let found = format!("the columns {}", names.join(", "));
+                return Err(row.error(0, found, &format!("a column {wanted:?}")));
+            };
+            if let Some(second) = places.next() {
+                return Err(row.error(second, format!("a second column {wanted:?}"), "only one"));
+            }
+            indices.push(first);
+        }
+        let warnings = (0..names.len())
+            .filter(|index| !indices.contains(index))
+            .map(|index| Warning::UnknownColumn {
+                at: row.position(index),
+                name: names[index].clone(),
+            })
+            .collect();
+        let width = names.len();
+        Ok(Self { source, columns, reader, record: ByteRecord::new(), width, indices, warnings })
+    }
+
+    /// The next row, or `None` at the end. A row with more or fewer fields than the header is an
+    /// error.
+    pub fn next_row(&mut self) -> Result<Option<Row<'_>>> {
+        if !read_record(&mut self.reader, self.source, &mut self.record) {
+            return Ok(None);
+        }
+        let row = Row {
+            source: self.source,
+            columns: self.columns,
+            indices: &self.indices,
+            record: &self.record,
+        };
+        if self.record.len() != self.width {
+            let found = match self.record.len() {
+                1 => "1 field".into(),
+                count => format!("{count} fields"),
+            };
+            return Err(row.error(0, found, &format!("{} as in the header", self.width)));
+        }
+        Ok(Some(row))
+    }
+
+    /// The error for a file that has a header and nothing else.
+    pub fn no_rows(&self) -> Error {
+        Error::Input {
+            at: self.source.position(self.source.text.len()),
+            found: "no rows".into(),
+            expected: "at least one row below the header".into(),
+        }
+    }
+}
+
+/// Reads the next record; false where nothing but comments and empty lines is left.
+fn read_record(reader: &mut csv::Reader<&[u8]>, source: &Source, record: &mut ByteRecord) -> bool {
+    let more = reader.read_byte_record(record).expect("invariant: reading from memory cannot fail");
+    // A comment that the end of the file cuts off comes out of the reader as a record.
+    more && start(source, record) < source.text.len()
+}
+
+/// The byte at which a record begins: its own position is where the one before it ended, ahead of
+/// the comments and empty lines between them.
+fn start(source: &Source, record: &ByteRecord) -> usize {
+    let mut start = record.position().map_or(0, |position| position.byte() as usize);
+    loop {
+        let rest = &source.text[start..];
+        start += match rest.chars().next() {
+            Some('#') => rest.find('\n').map_or(rest.len(), |newline| newline + 1),
+            Some(skipped @ ('\n' | '\r' | BYTE_ORDER_MARK)) => skipped.len_utf8(),
+            _ => return start,
+        };
+    }
+}
+
+/// One row, its fields addressed by the index of their column in the list given to the reader.
+pub struct Row<'a> {
+    source: &'a Source,
+    columns: &'static [&'static str],
+    indices: &'a [usize],
+    record: &'a ByteRecord,
+}
+
+impl Row<'_> {
+    fn bytes(&self, column: usize) -> &[u8] {
+        &self.record[self.indices[column]]
+    }
+
+    /// The field as it stands.
+    pub fn text(&self, column: usize) -> &str {
+        std::str::from_utf8(self.bytes(column)).expect("invariant: the source is UTF-8")
+    }
+
+    /// A whole number of at least `least`.
+    #[inline]
+    pub fn count(&self, column: usize, least: u32) -> Result<u32> {
+        match self.text(column).parse::<u32>() {
+            Ok(count) if count >= least => Ok(count),
+            _ => {
+                Err(self
+                    .field_error(column, &format!("a whole number from {least} to {}", u32::MAX)))
+            }
+        }
+    }
+
+    /// A whole number of at least `least`, up to 2^64 - 1.
+    pub fn large_count(&self, column: usize, least: u64) -> Result<u64> {
+        match self.text(column).parse::<u64>() {
+            Ok(count) if count >= least => Ok(count),
+            _ => Err(self.field_error(column, &format!("a whole number of at least {least}"))),
+        }
+    }
+
+    /// A finite time of zero or more \[s\].
+    #[inline]
+    pub fn seconds(&self, column: usize) -> Result<f64> {
+        match self.text(column).parse::<f64>() {
+            Ok(time) if time.is_finite() && time >= 0.0 => Ok(time),
+            _ => Err(self.field_error(column, "a finite time of 0 s or more")),
+        }
+    }
+
+    /// A finite number.
+    pub fn number(&self, column: usize) -> Result<f64> {
+        match self.text(column).parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number),
+            _ => Err(self.field_error(column, "a finite number")),
+        }
+    }
+
+    /// A word that is not empty.
+    pub fn word(&self, column: usize) -> Result<String> {
+        match self.text(column) {
+            "" => Err(self.field_error(column, "a name")),
+            word => Ok(word.to_string()),
+        }
+    }
+
+    /// The error for a field that is not `expected`.
+    fn field_error(&self, column: usize, expected: &str) -> Error {
+        let found = format!("{:?} in column {:?}", self.text(column), self.columns[column]);
+        self.error(self.indices[column], found, expected)
+    }
+
+    /// An error at the field with that index in the file.
+    pub fn error(&self, index: usize, found: String, expected: &str) -> Error {
+        Error::Input { at: self.position(index), found, expected: expected.into() }
+    }
+
+    /// The error for a row that has the same values in `key_columns` as an earlier one.
+    pub fn repeated(&self, key_columns: &[&str]) -> Error {
+        let columns: Vec<usize> = (0..self.columns.len())
+            .filter(|&column| key_columns.contains(&self.columns[column]))
+            .collect();
+        let values: Vec<String> = columns
+            .iter()
+            .map(|&column| format!("{} = {}", self.columns[column], self.text(column)))
+            .collect();
+        let first = columns.first().map_or(0, |&column| self.indices[column]);
+        self.error(first, format!("a second row for {}", values.join(", ")), "one row for each")
+    }
+
+    /// Where the field with that index in the file begins.
+    fn position(&self, index: usize) -> Position {
+        let start = start(self.source, self.record);
+        let mut commas = 0;
+        let mut quoted = false;
+        let rest = &self.source.text[start..];
+        let field = rest.find(|letter: char| {
+            let begins = commas == index && !matches!(letter, ' ' | '\t');
+            quoted ^= letter == '"';
+            commas += usize::from(letter == ',' && !quoted);
+            begins
+        });
+        self.source.position(start + field.unwrap_or(rest.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::records::Run;
+    use super::*;
+
+    /// Below the header `m,p,repetition,time_s`.
+    fn check(rows: &str, message: &str) {
+        let source = Source::new("runs.csv", &format!("m,p,repetition,time_s\n{rows}"));
+        assert_eq!(read::<Run>(&source).expect_err("must be refused").to_string(), message);
+    }
+
+    const TEXT: &str = "found \"x\" in column \"time_s\", expected a finite time of 0 s or more";
+
+    #[test]
+    fn a_mistake_is_reported_at_its_own_line_whatever_stands_above_it() {
+        check("1,1,1,x\n", &format!("runs.csv:2:7: {TEXT}"));
+        check("# why\n1,1,1,x\n", &format!("runs.csv:3:7: {TEXT}"));
+        check("1,1,1,3\n\n# why\n\r\n# how\n2,1,1,x", &format!("runs.csv:7:7: {TEXT}"));
+        check("1,1,1,3\r\n\r\n2,1,1,x\r\n", &format!("runs.csv:4:7: {TEXT}"));
+    }
+
+    #[test]
+    fn a_column_counts_quotes_and_blanks_as_an_editor_does() {
+        check("\"1\", 1,1,x\n", &format!("runs.csv:2:10: {TEXT}"));
+        check("1,1,1,  x\n", &format!("runs.csv:2:9: {TEXT}"));
+        check(
+            "\"1,\n2\",1,1,3",
+            "runs.csv:2:1: found \"1,\\n2\" in column \"m\", expected a whole number from 1 to \
+             4294967295",
+        );
+    }
+
+    #[test]
+    fn a_field_that_is_empty_is_reported_where_it_would_stand() {
+        check(
+            "1,,1,3\n",
+            "runs.csv:2:3: found \"\" in column \"p\", expected a whole number from 1 to 4294967295",
+        );
+        for rows in ["1,1,1,\n2,1,1,3\n", "1,1,1,\r\n", "1,1,1,"] {
+            let message = "runs.csv:2:7: found \"\" in column \"time_s\", expected a finite time";
+            check(rows, &format!("{message} of 0 s or more"));
+        }
+    }
+
+    #[test]
+    fn a_second_row_is_named_by_its_key() {
+        check(
+            "1,1,1,3\n2,1,1,3\n1,1,1,4\n",
+            "runs.csv:4:1: found a second row for m = 1, p = 1, repetition = 1, expected one row \
+             for each",
+        );
+        let source = Source::new("runs.csv", "time_s,m,p,repetition\n3,1,1,1\n44,1,1,1\n");
+        let error = read::<Run>(&source).expect_err("must be refused").to_string();
+        assert!(error.starts_with("runs.csv:3:4: found a second row for m = 1, "), "{error}");
+    }
+
+    #[test]
+    fn a_last_line_may_be_a_comment_without_an_end() {
+        let source = Source::new("runs.csv", "m,p,repetition,time_s\n1,1,1,3\n# end");
+        assert_eq!(read::<Run>(&source).expect("a good file").0.len(), 1);
+        check("# end", "runs.csv:2:6: found no rows, expected at least one row below the header");
+        check("1,1,1,3\n1", "runs.csv:3:1: found 1 field, expected 4 as in the header");
+    }
+}
