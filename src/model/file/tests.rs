@@ -1,0 +1,333 @@
+use super::super::parameters::Phase;
+use super::*;
+
+const GOOD: &str = "\
+schema = 1
+name = \"toy\"
+decomposition = \"data\"
+apus = 4
+[terms]
+t_hpu_s = { value = 1.5, std_error = 0.25, source = \"profile.csv\" }
+t_apu_s = 12
+c_apu_s = { value = 0.5 }
+offloads = 10
+o_offload_s = 1e-3
+t_csw_s = 2e-3
+g_s = { value = 3e-3, combined_with = [\"t_csw_s\"] }
+alpha = { m = [1, 2], value = [1.0, 1.28], std_error = [0.0, 0.01], source = \"alpha.csv\" }
+o_col_s = 0.0
+";
+
+fn read(text: &str) -> Result<Parameters> {
+    Parameters::read(&Source::new("p.toml", text))
+}
+
+/// `GOOD` with one passage replaced is refused with exactly this message.
+fn check(good: &str, bad: &str, message: &str) {
+    assert!(GOOD.contains(good), "{good}");
+    assert_eq!(read(&GOOD.replacen(good, bad, 1)).unwrap_err().to_string(), message);
+}
+
+#[test]
+fn a_file_gives_every_value_with_its_error_and_source() {
+    let parameters = read(GOOD).unwrap();
+    let terms = &parameters.terms;
+    assert_eq!((parameters.name.as_str(), parameters.apus), ("toy", 4));
+    assert_eq!(parameters.decomposition, Decomposition::Data);
+    assert_eq!(terms.t_hpu_s.std_error, Some(0.25));
+    assert_eq!(terms.t_hpu_s.source.as_deref(), Some("profile.csv"));
+    assert_eq!(terms.t_apu_s, Estimate::exact(12.0));
+    assert_eq!(terms.g_s.combined_with, ["t_csw_s"]);
+    assert_eq!(terms.collectives, None);
+    assert_eq!(terms.alpha.estimates()[1].std_error, Some(0.01));
+    assert_eq!(terms.alpha.estimates()[1].source.as_deref(), Some("alpha.csv"));
+    assert_eq!(terms.o_col_s, OverM::Constant(Estimate::exact(0.0)));
+}
+
+#[test]
+fn the_head_of_the_file_is_checked() {
+    check("schema = 1", "schema = 2", "p.toml:1:10: found schema 2, expected 1");
+    check(
+        "schema = 1\n",
+        "",
+        "p.toml:1:1: found no value for \"schema\", expected a whole number of at least 1",
+    );
+    check("\"data\"", "\"loop\"", "p.toml:3:17: found \"loop\", expected \"data\" or \"task\"");
+    check(
+        "\"data\"",
+        "\"task\"",
+        "p.toml:1:1: found no value for \"tasks\", expected a whole number of at least 1",
+    );
+    check(
+        "\"data\"",
+        "\"task\"\ntasks = 0",
+        "p.toml:4:9: found the number 0 for \"tasks\", expected a whole number of at least 1",
+    );
+    check(
+        "\"data\"",
+        "\"data\"\ntasks = 16",
+        "p.toml:4:9: found tasks for a data decomposition, expected none, or decomposition = \
+         \"task\"",
+    );
+    check(
+        "apus = 4",
+        "apus = 0",
+        "p.toml:4:8: found the number 0 for \"apus\", expected a whole number of at least 1",
+    );
+    check(
+        "apus = 4",
+        "apus = 4\nspes = 8",
+        "p.toml:5:8: found \"spes\", expected one of schema, name, decomposition, tasks, apus, \
+         terms, phases",
+    );
+}
+
+#[test]
+fn every_value_is_checked() {
+    check(
+        "t_apu_s = 12",
+        "t_apu_s = -12",
+        "p.toml:7:11: found the number -12.0 for \"terms.t_apu_s\", expected 0 or more",
+    );
+    check(
+        "t_apu_s = 12",
+        "t_apu_s = inf",
+        "p.toml:7:11: found the number inf for \"terms.t_apu_s\", expected a number or \
+         { value = .. }",
+    );
+    check(
+        "t_apu_s = 12",
+        "t_apu_s = { value = nan }",
+        "p.toml:7:21: found the number nan for \"terms.t_apu_s.value\", expected a finite number",
+    );
+    check(
+        "std_error = 0.25",
+        "std_error = -0.25",
+        "p.toml:6:38: found the number -0.25 for \"terms.t_hpu_s.std_error\", expected 0 or more",
+    );
+    check(
+        "std_error = 0.25",
+        "sigma = 0.25",
+        "p.toml:6:34: found \"terms.t_hpu_s.sigma\", expected one of value, std_error, source, \
+         combined_with",
+    );
+    check(
+        "g_s = {",
+        "gap_s = {",
+        "p.toml:12:9: found \"terms.gap_s\", expected one of t_hpu_s, t_apu_s, c_apu_s, offloads, \
+         o_offload_s, t_csw_s, g_s, collectives, alpha, o_col_s",
+    );
+    check(
+        "t_csw_s = 2e-3\n",
+        "",
+        "p.toml:5:1: found no value for \"terms.t_csw_s\", expected a number or { value = .. }",
+    );
+    check(
+        "o_col_s = 0.0\n",
+        "",
+        "p.toml:5:1: found no value for \"terms.o_col_s\", expected a number, { value = .. } or a \
+         table over m",
+    );
+}
+
+#[test]
+fn a_term_over_m_is_checked() {
+    check(
+        "m = [1, 2]",
+        "m = [2, 2]",
+        "p.toml:13:15: found m = [2, 2], expected increasing whole numbers, the first at least 1",
+    );
+    check(
+        "m = [1, 2]",
+        "m = [0, 2]",
+        "p.toml:13:15: found m = [0, 2], expected increasing whole numbers, the first at least 1",
+    );
+    check(
+        "m = [1, 2]",
+        "m = []",
+        "p.toml:13:15: found m = [], expected increasing whole numbers, the first at least 1",
+    );
+    check(
+        "value = [1.0, 1.28]",
+        "value = [1.0]",
+        "p.toml:13:31: found 1 numbers for \"terms.alpha.value\", expected 2, one for each m",
+    );
+    check(
+        "[0.0, 0.01]",
+        "[0.0, 0.01, 0.02]",
+        "p.toml:13:56: found 3 numbers for \"terms.alpha.std_error\", expected 2, one for each m",
+    );
+    check(
+        "value = [1.0, 1.28], ",
+        "",
+        "p.toml:13:9: found no value for \"terms.alpha.value\", expected an array of finite numbers",
+    );
+    check(
+        "[1.0, 1.28]",
+        "[1.0, 0.0]",
+        "p.toml:13:9: found 0 for \"terms.alpha\", expected a slowdown above 0",
+    );
+    check(
+        "[1.0, 1.28]",
+        "[1.0, -1.28]",
+        "p.toml:13:31: found the number -1.28 for \"terms.alpha.value\", expected 0 or more",
+    );
+    check(
+        "o_col_s = 0.0",
+        "o_col_s = -0.5",
+        "p.toml:14:11: found the number -0.5 for \"terms.o_col_s\", expected 0 or more",
+    );
+    check(
+        "o_col_s = 0.0",
+        "o_col_s = \"none\"",
+        "p.toml:14:11: found the text \"none\" for \"terms.o_col_s\", expected a number, \
+         { value = .. } or a table over m",
+    );
+    check(
+        "o_col_s = 0.0",
+        "o_col_s = [{ m = 2, value = 1.0 }, { m = 1, value = 1.0 }]",
+        "p.toml:14:11: found m = [2, 1], expected increasing whole numbers, the first at least 1",
+    );
+}
+
+const PHASES: &str = "
+[[phases]]
+name = \"newview\"
+t_hpu_s = 1.0
+t_apu_s = 8
+c_apu_s = 0.25
+offloads = 6
+g_s = 4e-3
+
+[[phases]]
+name = \"evaluate\"
+t_hpu_s = 0.5
+t_apu_s = 4
+c_apu_s = 0.25
+offloads = 4
+g_s = 1.5e-3
+";
+
+#[test]
+fn phases_must_add_up_to_the_whole() {
+    let phases = read(&format!("{GOOD}{PHASES}")).unwrap().phases;
+    assert_eq!(phases.len(), 2);
+    assert_eq!(phases[1].name, "evaluate");
+    let check = |good: &str, bad: &str, message: &str| {
+        let text = format!("{GOOD}{}", PHASES.replacen(good, bad, 1));
+        assert_eq!(read(&text).unwrap_err().to_string(), message);
+    };
+    check(
+        "t_hpu_s = 0.5",
+        "t_hpu_s = 0.50001",
+        "p.toml:16:1: found phases whose t_hpu_s add up to 1.50001, expected 1.5 as in [terms]",
+    );
+    check(
+        "g_s = 1.5e-3",
+        "g_s = 3e-3",
+        "p.toml:16:1: found phases whose offloads * g_s add up to 0.036000000000000004, expected \
+         0.03 as in [terms]",
+    );
+    check(
+        "g_s = 1.5e-3",
+        "g_s = 1.5e-3\ncollectives = 3",
+        "p.toml:31:15: found \"phases[1].collectives\", expected one of name, t_hpu_s, t_apu_s, \
+         c_apu_s, offloads, g_s",
+    );
+    // Within the tolerance, as six digits written by hand are.
+    let rounded = PHASES.replacen("t_hpu_s = 0.5", "t_hpu_s = 0.5000005", 1);
+    assert!(read(&format!("{GOOD}{rounded}")).is_ok());
+}
+
+fn estimate(value: f64, std_error: Option<f64>, source: Option<&str>) -> Estimate {
+    Estimate { value, std_error, source: source.map(str::to_string), combined_with: vec![] }
+}
+
+/// Parameters that use every feature of the format and values that are hard to print.
+fn intricate() -> Parameters {
+    let third = 1.0 / 3.0;
+    let phase = |name: &str| Phase {
+        name: name.into(),
+        t_hpu_s: Estimate::exact(third / 2.0),
+        t_apu_s: estimate(0.05, Some(1e-300), None),
+        c_apu_s: Estimate::exact(5e-324),
+        offloads: Estimate::exact(1e17),
+        g_s: Estimate::exact(1e-9),
+        collectives: Some(Estimate::exact(1.0)),
+    };
+    let alpha = vec![
+        Estimate::exact(1.0),
+        estimate(1.28, Some(0.1 + 0.2), Some("a \"quoted\\path\"\n\tand \u{7f} µ")),
+        Estimate {
+            combined_with: vec!["t_hpu_s".into(), "x, \"y\"".into()],
+            ..estimate(2.0, None, None)
+        },
+    ];
+    let o_col =
+        [0.0, 16e-6, 118e-6].map(|value| estimate(value, Some(value / 7.0), Some("mpptest")));
+    Parameters {
+        name: "intricate # [terms] \"".into(),
+        decomposition: Decomposition::Task { tasks: u32::MAX },
+        apus: u32::MAX,
+        terms: Terms {
+            t_hpu_s: estimate(third, Some(third * third), Some("")),
+            t_apu_s: Estimate::exact(0.1),
+            c_apu_s: Estimate::exact(1e-323),
+            offloads: Estimate::exact(2e17),
+            o_offload_s: Estimate::exact(f64::MIN_POSITIVE),
+            t_csw_s: Estimate::exact(f64::MAX),
+            g_s: Estimate::exact(1e-9),
+            collectives: Some(Estimate::exact(2.0)),
+            alpha: OverM::Table(Table { m: vec![1, 2, 40], values: alpha }),
+            o_col_s: OverM::Table(Table { m: vec![1, 2, 4], values: o_col.to_vec() }),
+        },
+        phases: vec![phase("new\"view"), phase("evaluate")],
+    }
+}
+
+#[test]
+fn what_is_written_reads_back_exactly() {
+    for parameters in [intricate(), read(GOOD).unwrap()] {
+        let text = parameters.to_toml();
+        assert_eq!(read(&text).unwrap_or_else(|error| panic!("{error}\n{text}")), parameters);
+    }
+}
+
+#[test]
+fn a_table_whose_entries_differ_in_one_way_reads_back_exactly() {
+    let plain = || Table { m: vec![2, 3], values: vec![Estimate::exact(1.5); 2] };
+    let changes: [fn(&mut Estimate); 4] = [
+        |_| {},
+        |estimate| estimate.std_error = Some(0.5),
+        |estimate| estimate.source = Some("alpha.csv".into()),
+        |estimate| estimate.combined_with.push("t_hpu_s".into()),
+    ];
+    for change in changes {
+        let mut parameters = read(GOOD).unwrap();
+        let mut table = plain();
+        change(&mut table.values[1]);
+        parameters.terms.alpha = OverM::Table(table);
+        assert_eq!(read(&parameters.to_toml()).unwrap(), parameters);
+    }
+}
+
+#[test]
+fn the_written_file_is_made_to_be_read() {
+    let text = read(GOOD).unwrap().to_toml();
+    let expected = "\
+schema = 1
+name = \"toy\"
+decomposition = \"data\"
+apus = 4
+
+[terms]
+# T_HPU(1,1): time on the host in a sequential run [s]
+t_hpu_s = { value = 1.5, std_error = 0.25, source = \"profile.csv\" }
+";
+    assert!(text.starts_with(expected), "{text}");
+    let alpha = "\
+# alpha_m: slowdown of host code under m threads
+alpha = { m = [1, 2], value = [1.0, 1.28], std_error = [0.0, 0.01], source = \"alpha.csv\" }
+";
+    assert!(text.contains(alpha), "{text}");
+}

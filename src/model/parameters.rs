@@ -1,0 +1,113 @@
+//! The parameters of the model, each with how sure it is and where it came from.
+
+/// How the work is divided among the m host threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decomposition {
+    /// One job whose data is cut into m pieces; control flow is replicated on every thread.
+    Data,
+    /// So many independent tasks, dealt to m workers; the terms are totals over all of them.
+    Task {
+        /// Independent tasks, at least 1.
+        tasks: u32,
+    },
+}
+
+/// A number with its uncertainty and origin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// The value, in the unit of its term; finite and not negative.
+    pub value: f64,
+    /// Standard error in the same unit, where it is known.
+    pub std_error: Option<f64>,
+    /// File, table or paper it comes from.
+    pub source: Option<String>,
+    /// The other terms of a sum that the data could not split and that this one carries whole.
+    pub combined_with: Vec<String>,
+}
+
+impl Estimate {
+    /// A value of which nothing else is known.
+    pub fn exact(value: f64) -> Self {
+        Self { value, std_error: None, source: None, combined_with: Vec::new() }
+    }
+}
+
+/// A term that depends on m: a number, or a table over m.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OverM {
+    /// The same for all m; for `alpha`, for all m > 1.
+    Constant(Estimate),
+    /// Known at certain m; between them interpolated linearly, beyond the last held constant.
+    Table(Table),
+}
+
+/// Values at increasing m.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// The m of each value, increasing, the first at least 1.
+    pub m: Vec<u32>,
+    /// One estimate for each m.
+    pub values: Vec<Estimate>,
+}
+
+/// The terms of equation 11. Times are seconds, per run unless it says otherwise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Terms {
+    /// T_HPU(1,1): time on the HPU in a sequential run.
+    pub t_hpu_s: Estimate,
+    /// T_APU(1,1): APU time of the part that p APUs can share.
+    pub t_apu_s: Estimate,
+    /// C_APU: APU time of the part that they cannot share.
+    pub c_apu_s: Estimate,
+    /// N: number of off-loads in the run.
+    pub offloads: Estimate,
+    /// O_offload, per off-load: signal there and back, arguments, result.
+    pub o_offload_s: Estimate,
+    /// T_CSW, per off-load: context switch on the HPU.
+    pub t_csw_s: Estimate,
+    /// g, per off-load and APU: gap between consecutive off-loads.
+    pub g_s: Estimate,
+    /// Collective operations in the run, each of which costs O_COL; where it is `None`, every
+    /// off-load does.
+    pub collectives: Option<Estimate>,
+    /// alpha_m: slowdown of HPU code under m threads, 1 at m = 1.
+    pub alpha: OverM,
+    /// O_COL: global synchronisation, per collective or, where these are not counted, per
+    /// off-load.
+    pub o_col_s: OverM,
+}
+
+/// The part of the program's own terms that one phase contributes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Phase {
+    /// Its name: the off-loaded function.
+    pub name: String,
+    /// As [`Terms::t_hpu_s`], for this phase.
+    pub t_hpu_s: Estimate,
+    /// As [`Terms::t_apu_s`], for this phase.
+    pub t_apu_s: Estimate,
+    /// As [`Terms::c_apu_s`], for this phase.
+    pub c_apu_s: Estimate,
+    /// As [`Terms::offloads`], for this phase.
+    pub offloads: Estimate,
+    /// As [`Terms::g_s`], for this phase.
+    pub g_s: Estimate,
+    /// As [`Terms::collectives`], for this phase.
+    pub collectives: Option<Estimate>,
+}
+
+/// Everything a parameter file holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameters {
+    /// What the parameters are of.
+    pub name: String,
+    /// Data or task decomposition.
+    pub decomposition: Decomposition,
+    /// N_APU: APUs available.
+    pub apus: u32,
+    /// The terms of the whole program.
+    pub terms: Terms,
+    /// The program's phases, whose own terms add up to those of the whole; empty where the
+    /// program is one phase.
+    pub phases: Vec<Phase>,
+}
