@@ -2,6 +2,7 @@
 
 pub mod error;
 pub mod model;
+pub mod solve;
 pub mod table;
 pub mod units;
 

@@ -1,0 +1,383 @@
+//! Which configuration is fastest, by equation 11, and how sure that is.
+//!
+//! [`rank`] predicts every feasible (m, p) with an interval and the probability that it is the
+//! best; [`best`] finds the few best where there are too many to rank.
+
+pub mod best;
+mod uncertainty;
+
+use std::collections::BTreeSet;
+
+use crate::error::{Error, Result, Warning};
+use crate::model::Parameters;
+use crate::model::parameters::{OverM, Terms};
+use crate::model::sensitivity::Entry;
+use crate::table::records::Prediction;
+use crate::units::Seconds;
+
+use best::Candidate;
+pub use uncertainty::Sampling;
+
+/// Every feasible configuration, best first, and the doubts that concern them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranking {
+    /// In the order of their predicted times; ties by m, then p.
+    pub configurations: Vec<Configuration>,
+    /// What the reader of the ranking should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// A configuration with its place in the ranking.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Configuration {
+    /// Place in the order of predicted time, from 1.
+    pub rank: u32,
+    /// Host threads.
+    pub m: u32,
+    /// APUs for each of them.
+    pub p: u32,
+    /// Predicted time of the run.
+    pub time: Seconds,
+    /// Lower end of the 95 % interval that follows from the standard errors of the parameters.
+    pub low: Seconds,
+    /// Upper end of that interval.
+    pub high: Seconds,
+    /// Probability that no other configuration is faster, by the same standard errors.
+    pub probability_best: f64,
+    /// Predicted time of (1, 1) over that of this configuration.
+    pub speedup: f64,
+}
+
+impl From<&Configuration> for Prediction {
+    fn from(configuration: &Configuration) -> Self {
+        Self {
+            rank: configuration.rank,
+            m: configuration.m,
+            p: configuration.p,
+            time_s: configuration.time.0,
+            low_s: configuration.low.0,
+            high_s: configuration.high.0,
+            probability_best: configuration.probability_best,
+            speedup: configuration.speedup,
+        }
+    }
+}
+
+/// The most APUs of which every configuration is ranked; they have some 2.5 million.
+const MOST_APUS: u32 = 200_000;
+
+/// All (m, p) with `m * p <= apus`, by m, then p.
+///
+/// More workers than tasks are feasible too: the model says what they cost.
+pub fn feasible(apus: u32) -> impl Iterator<Item = (u32, u32)> {
+    (1..=apus).flat_map(move |m| (1..=apus / m).map(move |p| (m, p)))
+}
+
+/// Predicts and ranks every feasible configuration of `parameters`.
+///
+/// Intervals come from first-order propagation of the standard errors, taken as independent;
+/// probabilities from `sampling`. A value without a standard error counts as exact, of which a
+/// warning tells.
+///
+/// # Errors
+///
+/// [`Error::OutOfRange`] for no draws, no APUs, or more than 200,000 of them: use [`best`] there.
+pub fn rank(parameters: &Parameters, sampling: Sampling) -> Result<Ranking> {
+    check(parameters, sampling)?;
+    let mut candidates: Vec<Candidate> = feasible(parameters.apus)
+        .map(|(m, p)| Candidate { time: parameters.time(m, p), m, p })
+        .collect();
+    candidates.sort_unstable();
+    let wins = uncertainty::wins(parameters, sampling, candidates[0]);
+    let sequential = parameters.time(1, 1);
+    let configurations = candidates
+        .iter()
+        .zip(1..)
+        .map(|(&Candidate { time, m, p }, rank)| {
+            let half_width = uncertainty::half_width(parameters, m, p);
+            let draws_won = wins.get(&(m, p)).copied().unwrap_or(0);
+            Configuration {
+                rank,
+                m,
+                p,
+                time,
+                low: Seconds((time.0 - half_width).max(0.0)),
+                high: Seconds(time.0 + half_width),
+                probability_best: f64::from(draws_won) / f64::from(sampling.draws),
+                speedup: speedup(sequential, time),
+            }
+        })
+        .collect();
+    Ok(Ranking { configurations, warnings: warnings(parameters, 1, parameters.apus) })
+}
+
+/// The one configuration (m, p), with its place among all, and the doubts that concern it.
+///
+/// # Errors
+///
+/// As [`rank`], and [`Error::Infeasible`] where the machine has too few APUs for (m, p).
+pub fn predict_one(parameters: &Parameters, m: u32, p: u32, sampling: Sampling) -> Result<Ranking> {
+    parameters.check(m, p)?;
+    let mut ranking = rank(parameters, sampling)?;
+    ranking.configurations.retain(|configuration| (configuration.m, configuration.p) == (m, p));
+    ranking.warnings = warnings(parameters, m, m);
+    Ok(ranking)
+}
+
+fn check(parameters: &Parameters, sampling: Sampling) -> Result<()> {
+    if sampling.draws == 0 {
+        return Err(Error::OutOfRange {
+            name: "draws",
+            found: "0".into(),
+            expected: "at least 1".into(),
+        });
+    }
+    if !(1..=MOST_APUS).contains(&parameters.apus) {
+        return Err(Error::OutOfRange {
+            name: "apus",
+            found: parameters.apus.to_string(),
+            expected: format!("from 1 to {MOST_APUS} where every configuration is ranked"),
+        });
+    }
+    Ok(())
+}
+
+/// A run that takes no time at all is as fast on one thread as on many.
+fn speedup(sequential: Seconds, time: Seconds) -> f64 {
+    if sequential == time { 1.0 } else { sequential.0 / time.0 }
+}
+
+/// The doubts about predictions for m from `first_m` to `last_m`.
+fn warnings(parameters: &Parameters, first_m: u32, last_m: u32) -> Vec<Warning> {
+    let terms = &parameters.terms;
+    let mut warnings = Vec::new();
+    for (term, known) in [("alpha", terms.alpha.last_m()), ("o_col_s", terms.o_col_s.last_m())] {
+        if let Some(last) = known
+            && last < last_m
+        {
+            warnings.push(Warning::BeyondTable { term, last, m: first_m.max(last + 1) });
+        }
+    }
+    // The gradient at p = 1 holds every entry that some p makes the time depend on.
+    let asked: BTreeSet<Entry> = (first_m..=last_m)
+        .flat_map(|m| parameters.gradient(m, 1))
+        .filter(|(_, slope)| *slope > 0.0)
+        .map(|(entry, _)| entry)
+        .collect();
+    let mut unknown: Vec<&str> = asked
+        .into_iter()
+        .filter(|&entry| !is_exact_by_nature(terms, entry))
+        .filter(|&entry| terms.estimate(entry).is_some_and(|known| known.std_error.is_none()))
+        .map(Entry::term)
+        .collect();
+    unknown.dedup();
+    if !unknown.is_empty() {
+        warnings.push(Warning::NoStandardError { terms: unknown });
+    }
+    warnings
+}
+
+/// Counts, and alpha at m = 1, which is 1 by definition.
+fn is_exact_by_nature(terms: &Terms, entry: Entry) -> bool {
+    match (entry, &terms.alpha) {
+        (Entry::Offloads | Entry::Collectives, _) => true,
+        (Entry::Alpha(index), OverM::Table(table)) => table.m[index] == 1,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::parameters::{Decomposition, Estimate, Table};
+    use crate::model::{published, published_names};
+
+    const SAMPLING: Sampling = Sampling { draws: 40_000, seed: 7 };
+
+    fn estimate(value: f64, std_error: f64) -> Estimate {
+        Estimate { std_error: Some(std_error), ..Estimate::exact(value) }
+    }
+
+    /// Two APUs and a second thread so slow that only (1, 1) and (1, 2) can win. With one
+    /// off-load, `T(1,1) - T(1,2) = T_APU/2 - g`.
+    fn two_rivals(t_apu_s: Estimate, g_s: Estimate) -> Parameters {
+        Parameters {
+            name: "rivals".into(),
+            decomposition: Decomposition::Data,
+            apus: 2,
+            terms: Terms {
+                t_hpu_s: estimate(2.0, 0.0),
+                t_apu_s,
+                c_apu_s: estimate(0.0, 0.0),
+                offloads: Estimate::exact(1.0),
+                o_offload_s: estimate(0.0, 0.0),
+                t_csw_s: estimate(0.0, 0.0),
+                g_s,
+                collectives: None,
+                alpha: OverM::Constant(estimate(1000.0, 0.0)),
+                o_col_s: OverM::Constant(estimate(0.0, 0.0)),
+            },
+            phases: vec![],
+        }
+    }
+
+    /// Draws are independent, so four standard errors of the share that wins are a safe bound.
+    fn check_probability(parameters: &Parameters, (m, p): (u32, u32), expected: f64) {
+        let ranking = rank(parameters, SAMPLING).unwrap();
+        let of = |c: &&Configuration| (c.m, c.p) == (m, p);
+        let found = ranking.configurations.iter().find(of).unwrap().probability_best;
+        let bound = 4.0 * (expected * (1.0 - expected) / f64::from(SAMPLING.draws)).sqrt();
+        assert!((found - expected).abs() < bound, "{found} is not {expected} +- {bound}");
+        let sum: f64 = ranking.configurations.iter().map(|c| c.probability_best).sum();
+        approx::assert_relative_eq!(sum, 1.0, max_relative = 1e-12);
+    }
+
+    #[test]
+    fn the_probability_of_two_rivals_is_the_normal_distribution_of_their_difference() {
+        // T_APU/2 - g is normal with mean 0.5 and variance (0.8/2)^2 + 0.3^2 = 0.5^2.
+        let parameters = two_rivals(estimate(10.0, 0.8), estimate(4.5, 0.3));
+        check_probability(&parameters, (1, 2), 0.841_344_746_1); // Phi(1)
+        check_probability(&parameters, (1, 1), 1.0 - 0.841_344_746_1);
+    }
+
+    #[test]
+    fn rivals_with_different_numbers_of_threads_are_weighed_alike() {
+        // With g = 100 a second APU is hopeless; T(1,1) - T(2,1) = T_APU/2 - (alpha - 1) T_HPU is
+        // normal with mean 5 - 4.5 and variance (0.8/2)^2 + (2*0.15)^2 = 0.5^2. The error of
+        // C_APU is common to both.
+        let mut parameters = two_rivals(estimate(10.0, 0.8), estimate(100.0, 0.0));
+        parameters.terms.alpha = OverM::Constant(estimate(3.25, 0.15));
+        parameters.terms.c_apu_s = estimate(200.0, 10.0);
+        check_probability(&parameters, (2, 1), 0.841_344_746_1); // Phi(1)
+    }
+
+    #[test]
+    fn a_value_near_zero_is_drawn_from_the_positive_half_of_its_distribution() {
+        // (1, 2) wins where g < T_APU/2 = 0.5, and g is half-normal with sigma 0.5.
+        let parameters = two_rivals(estimate(1.0, 0.0), estimate(0.0, 0.5));
+        check_probability(&parameters, (1, 2), 0.682_689_492_1); // 2 Phi(1) - 1
+    }
+
+    #[test]
+    fn the_interval_adds_the_independent_errors_of_the_terms() {
+        let mut parameters = two_rivals(estimate(10.0, 0.8), estimate(4.5, 0.3));
+        parameters.terms.t_hpu_s = estimate(2.0, 1.0);
+        let ranking = rank(&parameters, SAMPLING).unwrap();
+        let best = ranking.configurations[0];
+        assert_eq!((best.rank, best.m, best.p, best.time), (1, 1, 2, Seconds(16.0)));
+        // T(1,2) = T_HPU + T_APU/2 + 2 g: the variance is 1.0^2 + 0.4^2 + 0.6^2 = 1.52.
+        let half_width = 1.959_963_985 * 1.52f64.sqrt();
+        approx::assert_relative_eq!(best.low.0, 16.0 - half_width, max_relative = 1e-9);
+        approx::assert_relative_eq!(best.high.0, 16.0 + half_width, max_relative = 1e-9);
+        approx::assert_relative_eq!(best.speedup, 16.5 / 16.0, max_relative = 1e-15);
+    }
+
+    #[test]
+    fn an_interval_does_not_reach_below_zero() {
+        let parameters = two_rivals(estimate(1.0, 5.0), estimate(0.0, 0.0));
+        assert!(rank(&parameters, SAMPLING).unwrap().configurations[0].low == Seconds(0.0));
+    }
+
+    #[test]
+    fn the_published_sets_rank_their_published_optimum_first_and_in_order() {
+        for (name, best) in published_names().zip([(4, 4), (16, 1)]) {
+            let parameters = published(name).unwrap();
+            let configurations = rank(&parameters, SAMPLING).unwrap().configurations;
+            assert_eq!(configurations.len(), 50);
+            assert_eq!((configurations[0].m, configurations[0].p), best, "{name}");
+            assert_eq!(configurations[0].probability_best, 1.0);
+            assert!(
+                configurations.is_sorted_by(|a, b| (a.time.0, a.m, a.p) < (b.time.0, b.m, b.p))
+            );
+            assert!(configurations.iter().map(|c| c.rank).eq(1..=50));
+        }
+    }
+
+    #[test]
+    fn tasks_do_not_limit_how_many_workers_are_feasible() {
+        let mut parameters = published("raxml-qs20").unwrap();
+        parameters.decomposition = Decomposition::Task { tasks: 3 };
+        assert_eq!(rank(&parameters, SAMPLING).unwrap().configurations.len(), 50);
+        assert_eq!(feasible(16).count(), 50);
+        assert_eq!(feasible(3).collect::<Vec<_>>(), [(1, 1), (1, 2), (1, 3), (2, 1), (3, 1)]);
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_ranking_and_another_seed_another() {
+        let parameters = two_rivals(estimate(10.0, 0.8), estimate(4.5, 0.3));
+        let with = |seed| rank(&parameters, Sampling { draws: 1000, seed }).unwrap();
+        assert_eq!(with(1), with(1));
+        assert_ne!(with(1), with(2));
+    }
+
+    #[test]
+    fn one_configuration_stands_as_it_does_among_all() {
+        let parameters = published("pbpi-qs20").unwrap();
+        let all = rank(&parameters, SAMPLING).unwrap();
+        let one = predict_one(&parameters, 2, 8, SAMPLING).unwrap();
+        assert_eq!(one.configurations.len(), 1);
+        assert!(all.configurations.contains(&one.configurations[0]));
+        let error = predict_one(&parameters, 5, 4, SAMPLING).unwrap_err().to_string();
+        assert_eq!(error, "m = 5, p = 4 needs 20 APUs, but there are 16");
+    }
+
+    fn check_warnings(parameters: &Parameters, m: Option<u32>, expected: &[&str]) {
+        let ranking = match m {
+            Some(m) => predict_one(parameters, m, 1, SAMPLING),
+            None => rank(parameters, SAMPLING),
+        };
+        let warnings: Vec<String> =
+            ranking.unwrap().warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warnings, expected);
+    }
+
+    #[test]
+    fn a_table_that_ends_too_early_and_values_without_errors_are_warned_of() {
+        let mut parameters = two_rivals(estimate(10.0, 0.8), estimate(4.5, 0.3));
+        check_warnings(&parameters, None, &[]);
+        let values = vec![Estimate::exact(1.0), estimate(1.5, 0.1)];
+        parameters.apus = 9;
+        parameters.terms.alpha = OverM::Table(Table { m: vec![1, 4], values });
+        let beyond = "alpha is known up to m = 4; its last value was used for m = ";
+        // The entry of alpha at m = 1 needs no standard error: alpha is 1 there by definition.
+        check_warnings(&parameters, None, &[&format!("{beyond}5 and above")]);
+        check_warnings(&parameters, Some(7), &[&format!("{beyond}7 and above")]);
+        check_warnings(&parameters, Some(3), &[]);
+        parameters.terms.t_apu_s.std_error = None;
+        check_warnings(
+            &parameters,
+            Some(1),
+            &[
+                "intervals and probabilities know nothing of the uncertainty of t_apu_s: no standard \
+               error is given",
+            ],
+        );
+    }
+
+    #[test]
+    fn published_values_have_no_standard_errors_and_a_warning_says_so() {
+        check_warnings(
+            &published("raxml-qs20").unwrap(),
+            None,
+            &["intervals and probabilities know nothing of the uncertainty of t_hpu_s, t_apu_s, \
+               c_apu_s, alpha: no standard error is given"],
+        );
+    }
+
+    #[test]
+    fn no_draws_and_numbers_of_apus_that_cannot_be_ranked_are_refused() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        let error = rank(&parameters, Sampling { draws: 0, seed: 1 }).unwrap_err().to_string();
+        assert_eq!(error, "draws: found 0, expected at least 1");
+        for apus in [0, 200_001] {
+            parameters.apus = apus;
+            assert_eq!(
+                rank(&parameters, SAMPLING).unwrap_err().to_string(),
+                format!(
+                    "apus: found {apus}, expected from 1 to 200000 where every configuration is \
+                     ranked"
+                )
+            );
+        }
+    }
+}
