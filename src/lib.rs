@@ -1,6 +1,7 @@
 //! mmgp: how to map a program onto a machine of host cores and accelerators.
 
 pub mod error;
+pub mod fit;
 pub mod model;
 pub mod solve;
 pub mod table;

@@ -1,0 +1,248 @@
+//! How the parameters were obtained, and how well the model meets the runs.
+
+use std::fmt;
+
+use super::known::Known;
+use super::runs::Runs;
+use crate::model::Parameters;
+use crate::model::parameters::{Estimate, OverM};
+
+/// Everything a reader needs to judge a fit; prints as text for people.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Name of the parameter set.
+    pub name: String,
+    /// Every term of equation 11, in the order of parameter files.
+    pub terms: Vec<TermReport>,
+    /// The model beside the runs, where runs were given.
+    pub runs: Option<RunsReport>,
+}
+
+/// One term.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TermReport {
+    /// Its name in parameter files.
+    pub term: &'static str,
+    /// The values, each with its m where the term is a table over m. Where they came from stands
+    /// in [`Estimate::source`].
+    pub values: Vec<(Option<u32>, Estimate)>,
+    /// Rows of the file that the term came from; 0 where it came from none.
+    pub observations: u64,
+}
+
+/// The model beside the runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunsReport {
+    /// The file they came from.
+    pub file: String,
+    /// Runs.
+    pub runs: u64,
+    /// Configurations among them.
+    pub configurations: usize,
+    /// Values that were estimated from them; with 0, the runs only check the model.
+    pub estimated: usize,
+    /// Sums that the runs cannot split.
+    pub combined: Vec<Sum>,
+    /// Standard deviation of the relative residuals, where any freedom is left.
+    pub residual_deviation: Option<f64>,
+    /// 1 - (weighted squared residuals of the model) / (those of the best constant time), over
+    /// the means of the configurations; `None` where there is but one configuration.
+    pub r_squared: Option<f64>,
+    /// Mean over the configurations of |predicted - measured|/measured [%].
+    pub mean_error_percent: f64,
+    /// The largest of these [%].
+    pub max_error_percent: f64,
+    /// The configuration that has it.
+    pub worst: (u32, u32),
+    /// Largest over smallest singular value of the scaled sensitivities; the nearer to 1, the
+    /// better the configurations tell the terms apart.
+    pub condition: Option<f64>,
+    /// How the least squares ended.
+    pub convergence: Option<Convergence>,
+}
+
+/// A sum of terms that was estimated as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sum {
+    /// The term that carries it.
+    pub on: &'static str,
+    /// What each term contributes, as written in equation 11.
+    pub terms: Vec<String>,
+}
+
+/// How the least squares ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Convergence {
+    /// Steps of the solver.
+    pub iterations: u64,
+    /// Half the sum of squared relative residuals of the means.
+    pub cost: f64,
+    /// Why it ended.
+    pub termination: String,
+}
+
+impl RunsReport {
+    /// Compares the parameters with the runs; `estimated` values of them came from the runs.
+    pub(crate) fn new(parameters: &Parameters, runs: &Runs, estimated: usize) -> Self {
+        let relative_error = |cell: &super::runs::Cell| {
+            (parameters.time(cell.m, cell.p).0 - cell.mean_s) / cell.mean_s
+        };
+        let errors: Vec<f64> = runs.cells.iter().map(|cell| relative_error(cell).abs()).collect();
+        let worst = (0..errors.len())
+            .max_by(|&one, &other| errors[one].total_cmp(&errors[other]).then(other.cmp(&one)))
+            .expect("invariant: there are runs");
+        let squares: f64 =
+            runs.cells.iter().map(|cell| cell.count as f64 * relative_error(cell).powi(2)).sum();
+        let of_constant = squares_of_constant(runs);
+        Self {
+            file: runs.file.clone(),
+            runs: runs.count(),
+            configurations: runs.cells.len(),
+            estimated,
+            combined: Vec::new(),
+            residual_deviation: None,
+            r_squared: (of_constant > 0.0).then(|| 1.0 - squares / of_constant),
+            mean_error_percent: 100.0 * errors.iter().sum::<f64>() / errors.len() as f64,
+            max_error_percent: 100.0 * errors[worst],
+            worst: (runs.cells[worst].m, runs.cells[worst].p),
+            condition: None,
+            convergence: None,
+        }
+    }
+}
+
+/// The weighted squared residuals of the constant that leaves the fewest.
+fn squares_of_constant(runs: &Runs) -> f64 {
+    // sum of n*(c/t - 1)^2 is least at c = sum(n/t) / sum(n/t^2).
+    let sum = |power: i32| -> f64 {
+        runs.cells.iter().map(|cell| cell.count as f64 * cell.mean_s.powi(power)).sum()
+    };
+    let constant = sum(-1) / sum(-2);
+    runs.cells.iter().map(|cell| cell.count as f64 * (constant / cell.mean_s - 1.0).powi(2)).sum()
+}
+
+/// The lines of all terms.
+pub(crate) fn terms(
+    parameters: &Parameters,
+    known: &Known,
+    runs: Option<&Runs>,
+) -> Vec<TermReport> {
+    let terms = &parameters.terms;
+    let of_program = known.program.as_ref().map(|(_, rows)| *rows);
+    let number =
+        |term, estimate: &Estimate, rows| line(term, vec![(None, estimate.clone())], rows, runs);
+    let over_m = |term, over_m: &OverM, rows| line(term, values(over_m), rows, runs);
+    let mut lines = vec![
+        number("t_hpu_s", &terms.t_hpu_s, of_program),
+        number("t_apu_s", &terms.t_apu_s, of_program),
+        number("c_apu_s", &terms.c_apu_s, of_program),
+        number("offloads", &terms.offloads, of_program),
+        number("o_offload_s", &terms.o_offload_s, known.o_offload_s.as_ref().map(|known| known.1)),
+        number("t_csw_s", &terms.t_csw_s, known.t_csw_s.as_ref().map(|known| known.1)),
+        number("g_s", &terms.g_s, of_program),
+    ];
+    let collectives = terms.collectives.iter();
+    lines.extend(collectives.map(|estimate| number("collectives", estimate, of_program)));
+    lines.push(over_m("alpha", &terms.alpha, known.alpha.as_ref().map(|known| known.1)));
+    lines.push(over_m("o_col_s", &terms.o_col_s, known.o_col_s.as_ref().map(|known| known.1)));
+    lines
+}
+
+fn values(over_m: &OverM) -> Vec<(Option<u32>, Estimate)> {
+    match over_m {
+        OverM::Constant(estimate) => vec![(None, estimate.clone())],
+        OverM::Table(table) => {
+            let values = table.values.iter().cloned();
+            table.m.iter().map(|&m| Some(m)).zip(values).collect()
+        }
+    }
+}
+
+/// A term that no file determines came from the runs if it says so.
+fn line(
+    term: &'static str,
+    values: Vec<(Option<u32>, Estimate)>,
+    rows: Option<u64>,
+    runs: Option<&Runs>,
+) -> TermReport {
+    let from = |runs: &&Runs| {
+        values.iter().any(|(_, estimate)| estimate.source.as_ref() == Some(&runs.file))
+    };
+    let observations = rows.or_else(|| runs.filter(from).map(Runs::count)).unwrap_or(0);
+    TermReport { term, values, observations }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Parameters of {}", self.name)?;
+        writeln!(
+            f,
+            "  {:<12} {:>4} {:>13} {:>12} {:>9} {:>9}  from",
+            "term", "m", "estimate", "std error", "relative", "rows"
+        )?;
+        for term in &self.terms {
+            write!(f, "{term}")?;
+        }
+        match &self.runs {
+            Some(runs) => write!(f, "\n{runs}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for TermReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (m, estimate) in &self.values {
+            let m = m.map(|m| m.to_string()).unwrap_or_default();
+            let std_error = estimate.std_error.map(|error| format!("{error:.3e}"));
+            let relative = estimate.std_error.filter(|_| estimate.value != 0.0);
+            let relative = relative.map(|error| format!("{:.2} %", 100.0 * error / estimate.value));
+            writeln!(
+                f,
+                "  {:<12} {m:>4} {:>13} {:>12} {:>9} {:>9}  {}",
+                self.term,
+                format!("{:.6e}", estimate.value),
+                std_error.as_deref().unwrap_or("-"),
+                relative.as_deref().unwrap_or("-"),
+                self.observations,
+                estimate.source.as_deref().unwrap_or("-"),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for RunsReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, runs, configurations, estimated, worst, .. } = self;
+        writeln!(f, "{runs} runs of {configurations} configurations in {file}")?;
+        match estimated {
+            0 => writeln!(f, "  nothing was estimated from them: they check the model")?,
+            _ => writeln!(f, "  values estimated      {estimated}")?,
+        }
+        writeln!(
+            f,
+            "  error of the model    mean {:.3} %, largest {:.3} % at (m, p) = ({}, {})",
+            self.mean_error_percent, self.max_error_percent, worst.0, worst.1
+        )?;
+        if let Some(deviation) = self.residual_deviation {
+            writeln!(f, "  residual deviation    {:.3} %", 100.0 * deviation)?;
+        }
+        if let Some(r_squared) = self.r_squared {
+            writeln!(f, "  R^2, relative         {r_squared:.6}")?;
+        }
+        if let Some(condition) = self.condition {
+            writeln!(f, "  condition number      {condition:.1}")?;
+        }
+        for Sum { on, terms } in &self.combined {
+            writeln!(f, "  {on} stands for {}", terms.join(" + "))?;
+        }
+        if let Some(Convergence { iterations, cost, termination }) = &self.convergence {
+            writeln!(
+                f,
+                "  least squares         {iterations} iterations, cost {cost:.6e}: {termination}"
+            )?;
+        }
+        Ok(())
+    }
+}
