@@ -3,6 +3,7 @@
 pub mod error;
 pub mod fit;
 pub mod model;
+pub mod sim;
 pub mod solve;
 pub mod table;
 pub mod units;
