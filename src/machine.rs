@@ -1,0 +1,281 @@
+//! The description of a machine: data, read from `models/machines/*.toml`.
+//!
+//! Every value carries its unit, its source and its [`Status`]; a file that leaves one out is
+//! refused. A file may name another machine as its `base` and give only what differs.
+
+mod reader;
+
+use crate::error::{Error, Result};
+use crate::table::Source;
+use crate::units::{Bytes, BytesPerSecond, Cycles, Hertz, Seconds};
+
+pub use reader::{Provenance, Status};
+
+/// The machines that are compiled in, by name.
+const BUILT_IN: [(&str, &str); 2] = [
+    ("ps3", include_str!("../models/machines/ps3.toml")),
+    ("qs20", include_str!("../models/machines/qs20.toml")),
+];
+
+/// A machine of Cell processors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machine {
+    /// Short name, as on the command line.
+    pub name: String,
+    /// What it is, in a line.
+    pub description: String,
+    /// How many of what.
+    pub layout: Layout,
+    /// Clock of PPE and SPU.
+    pub clock: Hertz,
+    /// Rate of the timebase register, with which programs take the time.
+    pub timebase: Hertz,
+    /// The SPU's pipeline and local store.
+    pub spu: Spu,
+    /// The memory flow controller of an SPE.
+    pub mfc: Mfc,
+    /// The memory of each Cell.
+    pub memory: Memory,
+    /// The link between Cells.
+    pub flexio: Flexio,
+    /// The host core.
+    pub ppe: Ppe,
+    /// The operating system.
+    pub linux: Linux,
+    /// Software cost of a collective by number of ranks, increasing from 2.
+    pub collective: Vec<(u32, Seconds)>,
+    /// Where each value comes from, in the order of reading.
+    pub provenance: Vec<Provenance>,
+}
+
+/// How many of what a machine has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// Cell processors, each with one PPE.
+    pub cells: u32,
+    /// Usable SPEs of each Cell.
+    pub spes_per_cell: u32,
+    /// Hardware threads of each PPE.
+    pub threads_per_ppe: u32,
+}
+
+impl Layout {
+    /// All SPEs of the machine: `N_APU`.
+    pub fn spes(&self) -> u32 {
+        self.cells * self.spes_per_cell
+    }
+}
+
+/// Latencies by instruction class, stalls, and sizes of an SPU.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spu {
+    /// Simple fixed point, logic, compares.
+    pub simple_fixed: Cycles,
+    /// Word shifts and rotates.
+    pub shift: Cycles,
+    /// Byte operations.
+    pub byte: Cycles,
+    /// Single-precision arithmetic.
+    pub single: Cycles,
+    /// Integer multiplication, conversions.
+    pub integer_multiply: Cycles,
+    /// Double-precision arithmetic.
+    pub double: Cycles,
+    /// How long nothing issues after a double-precision instruction.
+    pub double_block: Cycles,
+    /// Shuffles and quadword shifts.
+    pub shuffle: Cycles,
+    /// Loads from local store.
+    pub load: Cycles,
+    /// Channel reads and writes.
+    pub channel: Cycles,
+    /// Resolution of a branch.
+    pub branch: Cycles,
+    /// Cost of a taken branch without a hint.
+    pub taken_branch: Cycles,
+    /// From a hint to the earliest issue of the branch it is for.
+    pub hint_distance: Cycles,
+    /// Size of the local store.
+    pub local_store: Bytes,
+    /// What code and stack take of it.
+    pub code: Bytes,
+    /// From a flag's arrival in local store to the spinning program's noticing it.
+    pub poll: Cycles,
+}
+
+/// The memory flow controller.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mfc {
+    /// Commands that the SPU's queue holds.
+    pub queue: u32,
+    /// What enqueueing a command costs the SPU.
+    pub issue: Cycles,
+    /// The largest transfer of one command.
+    pub largest: Bytes,
+    /// From enqueueing to the first byte.
+    pub latency: Seconds,
+    /// Rate of one stream of transfers that nobody disturbs.
+    pub stream: BytesPerSecond,
+}
+
+/// The memory of one Cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Memory {
+    /// Rate at which all readers together are served.
+    pub read: BytesPerSecond,
+    /// Rate at which all writers together are served.
+    pub write: BytesPerSecond,
+}
+
+/// The link between two Cells.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Flexio {
+    /// Rate of all transfers in one direction together.
+    pub rate: BytesPerSecond,
+    /// Rate of a single stream.
+    pub stream: BytesPerSecond,
+    /// What a transfer takes longer to its first byte.
+    pub latency: Seconds,
+}
+
+/// The host core.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ppe {
+    /// Integer operation.
+    pub integer: Cycles,
+    /// Load to dependent use.
+    pub load: Cycles,
+    /// Store.
+    pub store: Cycles,
+    /// Floating-point operation.
+    pub float: Cycles,
+    /// Floating-point division.
+    pub divide: Cycles,
+    /// Compare and branch.
+    pub branch: Cycles,
+    /// How much slower each of two busy hardware threads is than one alone.
+    pub smt_slowdown: f64,
+    /// Cache line.
+    pub line: Bytes,
+    /// First-level data cache.
+    pub l1_data: Bytes,
+    /// First-level instruction cache.
+    pub l1_instruction: Bytes,
+    /// Per line that a process finds gone after another one ran on its hardware thread.
+    pub refill: Seconds,
+    /// Store into a local store, with the sync that waits for it.
+    pub mmio_store: Seconds,
+    /// Load from a local store.
+    pub mmio_load: Seconds,
+}
+
+/// The operating system.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Linux {
+    /// Switch between processes by the user-level scheduler.
+    pub context_switch: Seconds,
+    /// Switch between processes by `sched_yield`.
+    pub yield_: Seconds,
+}
+
+impl Machine {
+    /// The names of the machines that are compiled in.
+    pub fn built_in() -> Vec<String> {
+        BUILT_IN.iter().map(|(name, _)| (*name).to_string()).collect()
+    }
+
+    /// A machine that is compiled in.
+    pub fn named(name: &str) -> Result<Self> {
+        Self::read(&built_in_source(name)?)
+    }
+
+    /// A machine from the text of its file.
+    pub fn read(source: &Source) -> Result<Self> {
+        reader::read(source)
+    }
+
+    /// The software cost of a collective among so many ranks; none for one, and the last known
+    /// beyond the table.
+    pub fn collective_cost(&self, ranks: u32) -> Seconds {
+        if ranks < 2 {
+            return Seconds(0.0);
+        }
+        let known = self.collective.partition_point(|&(known, _)| known < ranks);
+        let entry = self.collective.get(known).or(self.collective.last());
+        entry.map_or(Seconds(0.0), |&(_, cost)| cost)
+    }
+}
+
+fn built_in_source(name: &str) -> Result<Source> {
+    match BUILT_IN.iter().find(|(known, _)| *known == name) {
+        Some((_, text)) => Ok(Source::new(&format!("models/machines/{name}.toml"), text)),
+        None => Err(Error::UnknownName {
+            kind: "machine",
+            name: name.into(),
+            known: Machine::built_in(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_machine_can_be_read_and_bears_its_name() {
+        for name in Machine::built_in() {
+            let machine = Machine::named(&name).unwrap();
+            assert_eq!(machine.name, name);
+        }
+    }
+
+    #[test]
+    fn a_machine_on_a_base_differs_only_where_it_says_so() {
+        let (qs20, ps3) = (Machine::named("qs20").unwrap(), Machine::named("ps3").unwrap());
+        assert_eq!((qs20.layout.spes(), ps3.layout.spes()), (16, 6));
+        assert_eq!(ps3.clock, Hertz(3.192e9));
+        assert_eq!((qs20.spu, qs20.ppe), (ps3.spu, ps3.ppe));
+    }
+
+    #[test]
+    fn a_collective_costs_what_was_measured_for_its_ranks() {
+        let machine = Machine::named("qs20").unwrap();
+        let costs = [1, 2, 4, 16, 40].map(|ranks| machine.collective_cost(ranks).0);
+        assert_eq!(costs, [0.0, 16e-6, 118e-6, 842e-6, 842e-6]);
+    }
+
+    fn check(change: (&str, &str), message: &str) {
+        let text = BUILT_IN[1].1.replacen(change.0, change.1, 1);
+        assert_ne!(text, BUILT_IN[1].1);
+        let error = Machine::read(&Source::new("my.toml", &text)).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    }
+
+    #[test]
+    fn a_value_that_is_missing_negative_or_of_another_unit_is_refused_with_its_place() {
+        check(
+            ("read = {", "reed = {"),
+            "my.toml:45:8: found \"memory.reed\", expected one of read, write",
+        );
+        check(
+            ("queue = { value = 16", "queue = { value = -16"),
+            "my.toml:38:19: found -16, expected a whole number from 1 to 1024",
+        );
+        check(
+            ("value = 22.83e9, unit = \"byte/s\"", "value = 22.83, unit = \"GB/s\""),
+            "my.toml:45:32: found the unit \"GB/s\", expected \"byte/s\"",
+        );
+        check(
+            (", status = \"measured\", source = \"MMGP, HiPEAC 2008: repeated sched_yield()\"", ""),
+            "my.toml:72:9: found no value for \"linux.yield.status\", expected a string",
+        );
+        check(
+            ("cells = { value = 2,", "cells = { value = 500,"),
+            "my.toml:9:1: found 4000 SPEs, expected at most 1024",
+        );
+        check(
+            ("status = \"calibrated\"", "status = \"guessed\""),
+            "my.toml:42:54: found the status \"guessed\", expected documented, measured, calibrated or assumed",
+        );
+    }
+}
