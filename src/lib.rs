@@ -6,6 +6,7 @@ pub mod machine;
 pub mod model;
 pub mod sim;
 pub mod solve;
+pub mod spu;
 pub mod table;
 pub mod units;
 

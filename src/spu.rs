@@ -1,0 +1,183 @@
+//! The Synergistic Processor Unit (SPU) of the Cell Broadband Engine.
+//!
+//! A [`Kernel`] is a program for the SPU, written once against the instructions of [`Spu`], whose
+//! methods are the assembler's mnemonics. Two implementations run it: [`execute`] as fast as the
+//! host can, [`time`] while counting the cycles that the SPU would take. Both compute every
+//! instruction by the same function, so their results agree bit by bit; and what is timed is what
+//! was executed, so there is no table of durations that could disagree with the code.
+//!
+//! ```
+//! use mmgp::spu::{Kernel, LocalAddress, LocalStore, Quadword, Spu, execute};
+//!
+//! /// Doubles the word at an address and returns it.
+//! struct Twice(LocalAddress);
+//!
+//! impl Kernel for Twice {
+//!     type Output = u32;
+//!     fn name(&self) -> &'static str {
+//!         "twice"
+//!     }
+//!     #[inline(always)]
+//!     fn run<S: Spu>(&self, spu: &mut S) -> u32 {
+//!         let word = spu.lqa(self.0);
+//!         let sum = spu.a(word, word);
+//!         spu.stqa(sum, self.0);
+//!         spu.value(sum).preferred()
+//!     }
+//! }
+//!
+//! let mut store = LocalStore::new();
+//! store.store(LocalAddress(0x100), Quadword::splat(21));
+//! assert_eq!(execute(&Twice(LocalAddress(0x100)), &mut store), 42);
+//! ```
+//!
+//! # How a kernel is timed
+//!
+//! The instructions between two branches form a basic block ([`TimedSpu`] records them). A block
+//! goes to the model of the compiler ([`Compiler`]), which may reorder it, and then through the
+//! model of the issue stage ([`Pipeline`]). Values that are not ready at the end of a block delay
+//! their readers in the next.
+//!
+//! The time depends on the instructions, on which results they read, on which accesses go to the
+//! same quadword of local store, and on which branches are taken; never on the values computed.
+//! For a kernel that branches on its loop counter alone and keeps its buffers apart, that is its
+//! *shape*: such a time may be kept and used again for other data and other addresses.
+
+mod block;
+mod dispatch;
+pub mod instruction;
+pub mod local_store;
+pub mod pipeline;
+pub mod plain;
+pub mod profile;
+mod recorder;
+pub mod register;
+mod replay;
+pub mod schedule;
+mod semantics;
+pub mod timed;
+
+pub use instruction::{Class, Pipe};
+pub use local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
+pub use pipeline::{ClassTiming, Pipeline, Timing};
+pub use plain::PlainSpu;
+pub use profile::{BlockProfile, Profile};
+pub use register::Quadword;
+pub use schedule::Compiler;
+pub use timed::{Stopwatch, TimedSpu};
+
+use instruction::for_each_instruction;
+
+/// A program for the SPU.
+pub trait Kernel {
+    /// What the host learns from a run, beside what the kernel leaves in local store.
+    type Output;
+
+    /// Its name in reports.
+    fn name(&self) -> &'static str;
+
+    /// Runs it. Implementations are marked `#[inline(always)]`: only then can the version that is
+    /// compiled for the host's fused multiply-add use it.
+    fn run<S: Spu>(&self, spu: &mut S) -> Self::Output;
+}
+
+/// Runs `kernel` on `store` as fast as the host can.
+pub fn execute<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
+    dispatch::run(kernel, &mut PlainSpu::new(store))
+}
+
+/// Runs `kernel` on `store` and times it: `timing` comes from the description of the machine,
+/// `compiler` says who ordered the instructions. Result and local store are those of [`execute`].
+/// Whoever times often keeps a [`Stopwatch`].
+///
+/// # Panics
+/// Where the kernel reads a register after an instruction such as [`Spu::dfma`] overwrote it,
+/// which is a bug in the kernel.
+pub fn time<K: Kernel>(
+    kernel: &K,
+    store: &mut LocalStore,
+    timing: &Timing,
+    compiler: Compiler,
+) -> (K::Output, Profile) {
+    Stopwatch::new(timing.clone(), compiler).time(kernel, store)
+}
+
+macro_rules! declare {
+    ($($(#[$doc:meta])+ $mnemonic:ident($($register:ident),* $(; $immediate:ident: $type:ty)?)
+        $class:ident $destination:ident = $result:expr;)*) => {$(
+        $(#[$doc])+
+        fn $mnemonic(
+            &mut self,
+            $($register: Self::Register,)*
+            $($immediate: $type)?
+        ) -> Self::Register;
+    )*};
+}
+
+/// The instructions of the SPU, by their mnemonics.
+///
+/// Operands stand in the assembler's order, without the destination, which is returned. Every
+/// result is a new value, as if there were registers without end; [`BlockProfile::max_live`] says
+/// how many of the 128 a kernel needs. Instructions that overwrite their last operand take it by
+/// value like the others; whoever needs it afterwards copies it first with `ori(ra, 0)`.
+///
+/// A branch returns whether it is taken, and the kernel follows with an `if` or `loop` of its own:
+///
+/// ```text
+/// loop {
+///     spu.hbrr();                       // the next branch will be taken
+///     ...
+///     count = spu.ai(count, -1);
+///     if !spu.brnz(count) { break }
+/// }
+/// ```
+pub trait Spu {
+    /// A handle to the value of a register.
+    type Register: Copy;
+
+    for_each_instruction!(declare);
+
+    /// Load quadword relative to the instruction: a constant that the compiler put beside the
+    /// code. It is given by value, so that the host's compiler sees it too.
+    fn lqr(&mut self, constant: Quadword) -> Self::Register;
+
+    /// Load quadword (d-form) from the address in the preferred slot of `ra` plus `displacement`,
+    /// a multiple of 16 from -8192 to 8176 \[bytes\].
+    fn lqd(&mut self, displacement: i32, ra: Self::Register) -> Self::Register;
+
+    /// Load quadword (x-form) from the sum of the preferred slots.
+    fn lqx(&mut self, ra: Self::Register, rb: Self::Register) -> Self::Register;
+
+    /// Load quadword (a-form) from a fixed address.
+    fn lqa(&mut self, address: LocalAddress) -> Self::Register;
+
+    /// Store quadword (d-form); the address as for [`Spu::lqd`].
+    fn stqd(&mut self, rt: Self::Register, displacement: i32, ra: Self::Register);
+
+    /// Store quadword (x-form); the address as for [`Spu::lqx`].
+    fn stqx(&mut self, rt: Self::Register, ra: Self::Register, rb: Self::Register);
+
+    /// Store quadword (a-form) at a fixed address.
+    fn stqa(&mut self, rt: Self::Register, address: LocalAddress);
+
+    /// Hint for branch (r-form): the next branch that runs will be taken.
+    fn hbrr(&mut self);
+
+    /// Branch: always taken.
+    fn br(&mut self);
+
+    /// Branch if zero word: whether it is taken, by the preferred slot.
+    fn brz(&mut self, rt: Self::Register) -> bool;
+
+    /// Branch if not zero word: whether it is taken, by the preferred slot.
+    fn brnz(&mut self, rt: Self::Register) -> bool;
+
+    /// No operation in the even pipe.
+    fn nop(&mut self);
+
+    /// No operation in the odd pipe.
+    fn lnop(&mut self);
+
+    /// What a register holds. The host looks; the SPU does nothing.
+    fn value(&self, register: Self::Register) -> Quadword;
+}

@@ -1,0 +1,27 @@
+//! Chooses, when the program runs, the version of a kernel that uses the host's fused multiply-add.
+//!
+//! `dfma` rounds once. Where the compiler may not use the host's instruction, `f64::mul_add` is a
+//! call of a library function that takes tens of nanoseconds and returns the same bits; a kernel
+//! then runs about ten times slower. A build for the oldest host must not use it, so the same
+//! kernel is compiled twice. This is the one place of the library that needs `unsafe`.
+
+#![allow(unsafe_code)]
+
+use super::{Kernel, Spu};
+
+/// Runs `kernel` with the host's fused multiply-add where there is one.
+pub(super) fn run<K: Kernel, S: Spu>(kernel: &K, spu: &mut S) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+        // SAFETY: the only condition of the call is that the host has the features for which
+        // `run_fused` is compiled, and both have just been found. It has no other unsafe operation.
+        return unsafe { run_fused(kernel, spu) };
+    }
+    kernel.run(spu)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn run_fused<K: Kernel, S: Spu>(kernel: &K, spu: &mut S) -> K::Output {
+    kernel.run(spu)
+}

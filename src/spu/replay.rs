@@ -1,0 +1,92 @@
+//! A block through the pipeline.
+
+use super::block::Code;
+use super::instruction::{Class, Destination};
+use super::pipeline::{Pipeline, Timing};
+use super::schedule::Slot;
+
+/// How a block ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// With a branch that is taken.
+    Taken,
+    /// With a branch that is not taken.
+    NotTaken,
+    /// Without a branch: the program ends, or the block is as long as a block can be.
+    FallsThrough,
+}
+
+/// An operand that is not ready when the block begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wait {
+    pub(super) position: usize,
+    /// Cycles from the beginning of the block until it can be read.
+    pub(super) remaining: u64,
+}
+
+/// What the pipeline makes of a block that is entered and left in one way.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) ending: Ending,
+    pub(super) waits: Vec<Wait>,
+    pub(super) executions: u64,
+    /// Until the next block can issue.
+    pub(super) cycles: u64,
+    pub(super) dual_issues: u64,
+    pub(super) stalls: u64,
+    /// Positions whose results are not ready when the next block begins, and for how long.
+    pub(super) pending: Vec<(usize, u64)>,
+}
+
+/// Issues the code emitted for a block, from cycle 0 on.
+pub(super) fn replay(
+    code: Code<'_>,
+    slots: &[Slot],
+    waits: &[Wait],
+    ending: Ending,
+    timing: &Timing,
+) -> Outcome {
+    let mut pipeline = Pipeline::new(timing);
+    let mut operands_ready = vec![0; code.len()];
+    for wait in waits {
+        operands_ready[wait.position] = wait.remaining.max(operands_ready[wait.position]);
+    }
+    let mut results_ready = vec![0; code.len()];
+    let (mut dual_issues, mut stalls) = (0, 0);
+    for slot in slots {
+        let issue = match *slot {
+            Slot::Padding => pipeline.issue(Class::OddNop, 0),
+            Slot::Instruction(position) => {
+                let class = code.kinds[position].class();
+                let hint = code.follows(position).filter(|_| class == Class::Branch);
+                // A hint's result is taken to be ready when its branch may issue.
+                let ready = code
+                    .sources(position)
+                    .chain(hint)
+                    .map(|source| results_ready[source])
+                    .fold(operands_ready[position], u64::max);
+                let issue = pipeline.issue(class, ready);
+                results_ready[position] = match class {
+                    Class::BranchHint => issue.cycle + u64::from(timing.hint_distance),
+                    _ => issue.ready,
+                };
+                issue
+            }
+        };
+        dual_issues += u64::from(issue.dual);
+        stalls += issue.stall;
+    }
+    if matches!((ending, code.is_hinted()), (Ending::Taken, false) | (Ending::NotTaken, true)) {
+        pipeline.mispredict();
+    }
+    let cycles = pipeline.earliest();
+    let pending = results_ready
+        .into_iter()
+        .enumerate()
+        .filter(|&(position, ready)| {
+            code.kinds[position].destination() != Destination::Nowhere && ready > cycles
+        })
+        .map(|(position, ready)| (position, ready - cycles));
+    let pending = pending.collect();
+    Outcome { ending, waits: waits.to_vec(), executions: 0, cycles, dual_issues, stalls, pending }
+}
