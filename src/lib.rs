@@ -2,6 +2,7 @@
 
 pub mod error;
 pub mod fit;
+pub mod kernels;
 pub mod machine;
 pub mod model;
 pub mod sim;

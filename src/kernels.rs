@@ -1,0 +1,8 @@
+//! The real kernels of the applications, written once against the instructions of the
+//! [SPU](crate::spu).
+//!
+//! A kernel works on its local store alone; who moves data there and back is no business of it.
+
+pub mod layout;
+pub mod logarithm;
+pub mod pbpi;
