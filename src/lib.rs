@@ -1,5 +1,6 @@
 //! mmgp: how to map a program onto a machine of host cores and accelerators.
 
+pub mod apps;
 pub mod error;
 pub mod fit;
 pub mod kernels;

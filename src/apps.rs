@@ -1,0 +1,3 @@
+//! The programs that off-load work to accelerators, and what surrounds their kernels.
+
+pub mod phylogeny;
