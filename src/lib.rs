@@ -1,6 +1,7 @@
 //! mmgp: how to map a program onto a machine of host cores and accelerators.
 
 pub mod apps;
+pub mod cell;
 pub mod error;
 pub mod fit;
 pub mod kernels;

@@ -1,0 +1,206 @@
+//! The emulated machine: Cell processors, their memory, Linux and MPI.
+//!
+//! Everything that waits is a process of [`crate::sim`]; everything that computes on an SPE runs
+//! on [`crate::spu`]. What is here are mechanisms with costs, and the costs come from the machine's
+//! file: no equation of any performance model is in this module.
+//!
+//! ```text
+//!   host process --- hardware thread --- PPE pipeline (shared by its two threads)
+//!       |  flags in local store (MMIO)
+//!       v
+//!   SPE: SPU + local store --- MFC: queue, latency, one data engine
+//!                                |
+//!                    memory of the own Cell, or over FlexIO of the other
+//! ```
+//!
+//! # How a processor is found for each process
+//! Host processes are dealt round robin to the Cells, then to the hardware threads of each, and
+//! stay there. The SPEs of a process are consecutive, starting on its own Cell where enough are
+//! left. A process's data lies in the memory of its own Cell.
+//!
+//! # What is left out
+//! The rings of the EIB (an SPE's port limits it, the rings do not), the contention of DMA and
+//! SPU for the local store, address translation, the second-level cache, the scalar code on an
+//! SPE around its kernels except its channel commands, and interrupts.
+
+pub mod host;
+pub mod memory;
+pub mod mfc;
+pub mod mpi;
+pub mod offload;
+pub mod ppe;
+pub mod record;
+pub mod spe;
+mod timing;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+pub use host::HostProcess;
+pub use memory::EffectiveAddress;
+pub use spe::Spe;
+pub use timing::KernelTiming;
+use timing::KernelTimings;
+
+use crate::error::{Error, Result};
+use crate::machine::Machine;
+use crate::sim::Sim;
+use crate::units::SimTime;
+use memory::Memory;
+use ppe::Ppe;
+use record::Recorder;
+
+/// A whole machine at work.
+pub struct Blade {
+    /// Virtual time.
+    pub sim: Sim,
+    /// Its description.
+    pub machine: Rc<Machine>,
+    /// Main memory, that of all Cells.
+    pub memory: Rc<Memory>,
+    /// What happened, for reports.
+    pub recorder: Rc<Recorder>,
+    spes: Vec<Spe>,
+    ppes: Vec<Rc<Ppe>>,
+    fault: Fault,
+}
+
+/// The first error of an emulated program: what would be a signal on the hardware.
+#[derive(Clone, Default)]
+pub(crate) struct Fault {
+    error: Rc<RefCell<Option<Error>>>,
+}
+
+impl Fault {
+    /// Keeps the first error.
+    pub(crate) fn raise(&self, error: Error) {
+        self.error.borrow_mut().get_or_insert(error);
+    }
+}
+
+impl Blade {
+    /// A machine at rest. `clock_phase` in [0, 1) is how far the timebase is into a tick at the
+    /// start.
+    pub fn new(machine: &Machine, timing: KernelTiming, clock_phase: f64) -> Self {
+        let sim = Sim::new();
+        let machine = Rc::new(machine.clone());
+        let memory = Rc::new(Memory::new(&sim, &machine));
+        let fault = Fault::default();
+        let timings = Rc::new(RefCell::new(KernelTimings::new(&machine, timing)));
+        let spes = (0..machine.layout.spes())
+            .map(|index| Spe::new(&sim, &machine, &memory, &timings, index))
+            .collect();
+        let ppes =
+            (0..machine.layout.cells).map(|cell| Rc::new(Ppe::new(&sim, &machine, cell))).collect();
+        let recorder = Rc::new(Recorder::new(machine.timebase, clock_phase));
+        Self { sim, machine, memory, recorder, spes, ppes, fault }
+    }
+
+    /// The SPE with that number, counted through all Cells.
+    pub fn spe(&self, index: u32) -> &Spe {
+        &self.spes[index as usize]
+    }
+
+    /// The Cell on which the host process `rank` runs.
+    pub fn cell_of(&self, rank: u32) -> u32 {
+        rank % self.machine.layout.cells
+    }
+
+    /// A process of the host, on its Cell and hardware thread.
+    pub fn host_process(&self, rank: u32) -> HostProcess {
+        let ppe = &self.ppes[self.cell_of(rank) as usize];
+        let turn = rank / self.machine.layout.cells;
+        HostProcess::new(self, rank, ppe, turn)
+    }
+
+    /// The numbers of the `p` SPEs of each of `m` processes.
+    ///
+    /// Each process takes the first free SPEs of its own Cell; one that does not find enough there
+    /// goes on with the next Cell.
+    pub fn assign_spes(&self, m: u32, p: u32) -> Result<Vec<Vec<u32>>> {
+        let layout = self.machine.layout;
+        if u64::from(m) * u64::from(p) > u64::from(layout.spes()) {
+            return Err(Error::Infeasible { m, p, apus: layout.spes() });
+        }
+        let mut free: Vec<Vec<u32>> = (0..layout.cells)
+            .map(|cell| {
+                (0..layout.spes_per_cell).map(|k| cell * layout.spes_per_cell + k).collect()
+            })
+            .collect();
+        let mut assigned = vec![Vec::new(); m as usize];
+        // First whoever fits on one Cell, so that the remainders are left to those who must spread.
+        for rank in 0..m {
+            let own = &mut free[self.cell_of(rank) as usize];
+            if own.len() >= p as usize {
+                assigned[rank as usize] = own.drain(..p as usize).collect();
+            }
+        }
+        for rank in
+            (0..m).filter(|&rank| p > 0 && assigned[rank as usize].is_empty()).collect::<Vec<_>>()
+        {
+            let first = self.cell_of(rank);
+            for cell in (0..layout.cells).map(|step| (first + step) % layout.cells) {
+                let missing = p as usize - assigned[rank as usize].len();
+                let own = &mut free[cell as usize];
+                let taken = missing.min(own.len());
+                assigned[rank as usize].extend(own.drain(..taken));
+            }
+        }
+        Ok(assigned)
+    }
+
+    /// Runs everything to its end; the instant of the last event.
+    pub fn run(&self) -> Result<SimTime> {
+        let ended = self.sim.run();
+        // A program that broke a rule leaves others waiting: the fault is the cause.
+        match self.fault.error.borrow_mut().take() {
+            Some(fault) => Err(fault),
+            None => ended,
+        }
+    }
+
+    /// DMA commands of all SPEs so far.
+    pub fn dma_commands(&self) -> u64 {
+        self.spes.iter().map(|spe| spe.mfc.commands()).sum()
+    }
+
+    /// How often a hardware thread changed from one process to another.
+    pub fn context_switches(&self) -> u64 {
+        self.ppes.iter().map(|ppe| ppe.context_switches()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assigned(m: u32, p: u32) -> Vec<Vec<u32>> {
+        let machine = Machine::named("qs20").unwrap();
+        Blade::new(&machine, KernelTiming::Cached, 0.0).assign_spes(m, p).unwrap()
+    }
+
+    #[test]
+    fn a_process_has_its_spes_on_its_own_cell_where_they_fit() {
+        assert_eq!(assigned(2, 2), [[0, 1], [8, 9]]);
+        assert_eq!(assigned(3, 4), [[0, 1, 2, 3], [8, 9, 10, 11], [4, 5, 6, 7]]);
+    }
+
+    #[test]
+    fn a_process_that_does_not_fit_takes_what_is_left_on_both_cells() {
+        assert_eq!(assigned(1, 16), [(0..16).collect::<Vec<u32>>()]);
+        // Five on each Cell, and the third takes the three and two that are left there.
+        assert_eq!(assigned(3, 5)[2], [5, 6, 7, 13, 14]);
+    }
+
+    #[test]
+    fn every_feasible_configuration_gets_distinct_spes() {
+        for m in 1..=16 {
+            for p in 1..=16 / m {
+                let mut all: Vec<u32> = assigned(m, p).into_iter().flatten().collect();
+                all.sort_unstable();
+                all.dedup();
+                assert_eq!(all.len(), (m * p) as usize, "m = {m}, p = {p}");
+            }
+        }
+    }
+}

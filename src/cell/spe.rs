@@ -1,0 +1,74 @@
+//! A synergistic processing element: an SPU with its local store and its MFC.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use super::memory::Memory;
+use super::mfc::Mfc;
+use super::offload::Mailslot;
+use super::timing::KernelTimings;
+use crate::machine::Machine;
+use crate::sim::Sim;
+use crate::spu::Kernel;
+use crate::spu::local_store::LocalStore;
+use crate::units::{Cycles, Hertz, SimSpan};
+
+/// One SPE; clones refer to the same.
+#[derive(Clone)]
+pub struct Spe {
+    /// Its number, counted through all Cells.
+    pub index: u32,
+    /// Its DMA.
+    pub mfc: Mfc,
+    /// Its local store.
+    pub store: Rc<RefCell<LocalStore>>,
+    pub(super) mailslot: Mailslot,
+    /// Virtual time.
+    pub sim: Sim,
+    clock: Hertz,
+    timings: Rc<RefCell<KernelTimings>>,
+    computing: Rc<Cell<SimSpan>>,
+}
+
+impl Spe {
+    pub(super) fn new(
+        sim: &Sim,
+        machine: &Machine,
+        memory: &Rc<Memory>,
+        timings: &Rc<RefCell<KernelTimings>>,
+        index: u32,
+    ) -> Self {
+        let store = Rc::new(RefCell::new(LocalStore::new()));
+        Self {
+            index,
+            mfc: Mfc::new(sim, machine, memory, &store, index),
+            store,
+            mailslot: Mailslot::new(sim, index),
+            sim: sim.clone(),
+            clock: machine.clock,
+            timings: Rc::clone(timings),
+            computing: Rc::default(),
+        }
+    }
+
+    /// Runs a kernel of that `shape`, on which alone its time depends; virtual time goes on by what
+    /// the pipeline says it takes.
+    pub async fn compute<K: Kernel>(&self, kernel: &K, shape: u32) -> K::Output {
+        let (output, cycles) =
+            self.timings.borrow_mut().run(kernel, shape, &mut self.store.borrow_mut());
+        self.spend(cycles).await;
+        output
+    }
+
+    /// Lets so many cycles of the SPU go by.
+    pub async fn spend(&self, cycles: Cycles) {
+        let span = cycles.at(self.clock);
+        self.computing.set(self.computing.get() + span);
+        self.sim.sleep(span).await;
+    }
+
+    /// Time spent computing so far.
+    pub fn computing(&self) -> SimSpan {
+        self.computing.get()
+    }
+}

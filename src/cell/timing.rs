@@ -1,0 +1,75 @@
+//! How long kernels take: the pipeline's answer, asked once for each shape or at every call.
+
+use std::collections::BTreeMap;
+
+use crate::machine::Machine;
+use crate::spu::local_store::LocalStore;
+use crate::spu::{ClassTiming, Compiler, Kernel, Timing, execute, time};
+use crate::units::Cycles;
+
+/// Whether the pipeline is asked at every call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KernelTiming {
+    /// Once for each kernel and shape; later calls only execute. Right for kernels without
+    /// branches on data, whose time depends on their shape alone.
+    Cached,
+    /// At every call.
+    Exact,
+}
+
+/// The pipeline of a machine, and what it has said so far.
+pub struct KernelTimings {
+    pipeline: Timing,
+    mode: KernelTiming,
+    known: BTreeMap<(&'static str, u32), Cycles>,
+}
+
+impl KernelTimings {
+    /// A pipeline that has not been asked yet.
+    pub fn new(machine: &Machine, mode: KernelTiming) -> Self {
+        Self { pipeline: pipeline(machine), mode, known: BTreeMap::new() }
+    }
+
+    /// Executes the kernel on `store` and says how long it takes; `shape` is all that this depends
+    /// on, such as its number of iterations.
+    pub fn run<K: Kernel>(
+        &mut self,
+        kernel: &K,
+        shape: u32,
+        store: &mut LocalStore,
+    ) -> (K::Output, Cycles) {
+        let shape = (kernel.name(), shape);
+        match self.known.get(&shape) {
+            Some(&cycles) if self.mode == KernelTiming::Cached => (execute(kernel, store), cycles),
+            _ => {
+                let (output, timed) = time(kernel, store, &self.pipeline, Compiler::ListScheduling);
+                self.known.insert(shape, timed.cycles);
+                (output, timed.cycles)
+            }
+        }
+    }
+}
+
+/// The pipeline of the machine's SPUs.
+pub fn pipeline(machine: &Machine) -> Timing {
+    let spu = &machine.spu;
+    let class = |latency: Cycles| ClassTiming { latency: latency.0 as u32, issue_block: 0 };
+    Timing {
+        simple_fixed: class(spu.simple_fixed),
+        word_shift: class(spu.shift),
+        byte: class(spu.byte),
+        single_precision: class(spu.single),
+        integer_multiply: class(spu.integer_multiply),
+        double_precision: ClassTiming {
+            issue_block: spu.double_block.0 as u32,
+            ..class(spu.double)
+        },
+        shuffle: class(spu.shuffle),
+        load_store: class(spu.load),
+        branch_hint: class(spu.hint_distance),
+        branch: class(spu.branch),
+        channel: class(spu.channel),
+        branch_penalty: spu.taken_branch.0 as u32,
+        hint_distance: spu.hint_distance.0 as u32,
+    }
+}
