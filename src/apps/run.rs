@@ -1,0 +1,99 @@
+//! What one run of a program on the emulated machine took, and where the time went.
+
+use crate::cell::Blade;
+use crate::units::Seconds;
+
+/// Totals of one off-loaded function over all processes, as the timebase showed them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Function {
+    /// Its name.
+    pub name: &'static str,
+    /// Off-loads.
+    pub calls: u64,
+    /// Host time between the end of the previous off-load and the decision for this one.
+    pub host: Seconds,
+    /// Host time spent starting and collecting APUs.
+    pub gap: Seconds,
+    /// From the decision for an off-load until the host has collected it.
+    pub offload: Seconds,
+    /// APU time in loops that several APUs can share.
+    pub apu_parallel: Seconds,
+    /// Other APU time.
+    pub apu_serial: Seconds,
+}
+
+impl Function {
+    /// All its APU time.
+    pub fn apu(&self) -> Seconds {
+        self.apu_parallel + self.apu_serial
+    }
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Host processes.
+    pub m: u32,
+    /// APUs of each.
+    pub p: u32,
+    /// From the start of the program to its end.
+    pub time: Seconds,
+    /// Time that all host processes together spent executing.
+    pub hpu_busy: Seconds,
+    /// Changes from one process to another on a hardware thread.
+    pub context_switches: u64,
+    /// DMA commands of all SPEs.
+    pub dma_commands: u64,
+    /// The off-loaded functions.
+    pub functions: Vec<Function>,
+}
+
+impl Run {
+    /// What `blade` recorded of a program with these functions, which has ended.
+    pub(super) fn collect(blade: &Blade, (m, p): (u32, u32), names: &[&'static str]) -> Self {
+        let recorder = &blade.recorder;
+        let function =
+            |(name, totals): (&&'static str, crate::cell::record::FunctionTotals)| Function {
+                name,
+                calls: totals.calls,
+                host: recorder.ticks(totals.host),
+                gap: recorder.ticks(totals.gap),
+                offload: recorder.ticks(totals.offload),
+                apu_parallel: recorder.ticks(totals.parallel),
+                apu_serial: recorder.ticks(totals.serial),
+            };
+        Self {
+            m,
+            p,
+            time: blade.sim.now().seconds(),
+            hpu_busy: recorder.host_busy_time(),
+            context_switches: blade.context_switches(),
+            dma_commands: blade.dma_commands(),
+            functions: names.iter().zip(recorder.functions()).map(function).collect(),
+        }
+    }
+
+    /// Off-loads of all functions and processes.
+    pub fn offloads(&self) -> u64 {
+        self.functions.iter().map(|function| function.calls).sum()
+    }
+
+    /// APU time of all functions, summed over the APUs.
+    pub fn apu_busy(&self) -> Seconds {
+        self.functions.iter().map(Function::apu).sum()
+    }
+
+    /// Mean time of an off-load, from the decision until it is collected; zero without off-loads.
+    pub fn mean_offload(&self) -> Seconds {
+        self.per_offload(self.functions.iter().map(|function| function.offload).sum())
+    }
+
+    /// Mean host time between off-loads of a process.
+    pub fn mean_host_gap(&self) -> Seconds {
+        self.per_offload(self.functions.iter().map(|function| function.host).sum())
+    }
+
+    fn per_offload(&self, total: Seconds) -> Seconds {
+        total / self.offloads().max(1) as f64
+    }
+}
