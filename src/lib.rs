@@ -6,6 +6,7 @@ pub mod error;
 pub mod fit;
 pub mod kernels;
 pub mod machine;
+pub mod measure;
 pub mod model;
 pub mod sim;
 pub mod solve;

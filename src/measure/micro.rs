@@ -1,0 +1,229 @@
+//! The micro-benchmarks: each measures one term in isolation.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::rc::Rc;
+
+use super::ClockPhases;
+use crate::cell::mpi::Communicator;
+use crate::cell::offload::{Call, Loop, SpeProgram};
+use crate::cell::ppe::Work;
+use crate::cell::{Blade, HostProcess, KernelTiming, Spe};
+use crate::error::Result;
+use crate::machine::Machine;
+use crate::table::records::{Alpha, Collective, ContextSwitch, Offload};
+
+/// Sizes of the matrices, as in the MMGP paper: 100 to 500.
+const MATRIX_SIZES: [u32; 5] = [100, 200, 300, 400, 500];
+/// Sizes of the ping-pong's messages: whole doublewords, which a store moves.
+const MESSAGE_BYTES: [u64; 5] = [8, 16, 32, 64, 128];
+const ROUND_TRIPS: u64 = 1000;
+/// Processes that yield to each other on one hardware thread.
+const YIELDING: [u32; 3] = [2, 4, 8];
+const YIELDS: u64 = 1000;
+const COLLECTIVE_CALLS: u64 = 200;
+const COLLECTIVE_BYTES: u64 = 8;
+
+/// Concurrent products of square matrices of doubles, one to a process: for each number of
+/// processes up to the machine's SPEs, the time until all are done.
+///
+/// Host code has no second-level cache on this machine yet, so the ratio of times does not depend
+/// on the size.
+pub fn alpha(machine: &Machine, repetitions: u32, phases: &mut ClockPhases) -> Result<Vec<Alpha>> {
+    let mut rows = Vec::new();
+    for matrix_size in MATRIX_SIZES {
+        for processes in 1..=machine.layout.spes() {
+            for repetition in 1..=repetitions {
+                let ranks = 0..processes;
+                let time_s = time(machine, ranks, phases, |_, process| async move {
+                    process.work(matrix_product(matrix_size)).await;
+                })?;
+                rows.push(Alpha { matrix_size, processes, repetition, time_s });
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// Three nested loops: in the innermost two loads and a multiply-add, in the middle one a store.
+fn matrix_product(size: u32) -> Work {
+    let n = u64::from(size);
+    let (inner, middle) = (n * n * n, n * n);
+    Work {
+        integers: inner + 2 * middle,
+        loads: 2 * inner,
+        stores: middle,
+        floats: inner,
+        divides: 0,
+        branches: middle,
+    }
+}
+
+/// A message from the host to an SPE and back, through memory-mapped local store: the host stores
+/// it doubleword by doubleword, sets the flag, and loads what the SPE left when that has set its
+/// own.
+pub fn offload(
+    machine: &Machine,
+    repetitions: u32,
+    phases: &mut ClockPhases,
+) -> Result<Vec<Offload>> {
+    let mut rows = Vec::new();
+    for bytes in MESSAGE_BYTES {
+        for repetition in 1..=repetitions {
+            let time_s = time(machine, 0..1, phases, |blade, process| {
+                blade.load(&Rc::new(Echo));
+                let spe = [blade.spe(0).clone()];
+                async move {
+                    for _ in 0..ROUND_TRIPS {
+                        process.ping_pong(&spe, bytes / 8).await;
+                    }
+                }
+            })?;
+            rows.push(Offload { bytes, repetition, round_trips: ROUND_TRIPS, time_s });
+        }
+    }
+    Ok(rows)
+}
+
+/// Answers at once.
+struct Echo;
+
+impl SpeProgram for Echo {
+    async fn call(&self, spe: &Spe, _: Call) -> Result<Loop> {
+        Ok(Loop { start: spe.sim.now(), end: spe.sim.now() })
+    }
+}
+
+/// Processes on one hardware thread that do nothing but yield.
+pub fn context_switch(
+    machine: &Machine,
+    repetitions: u32,
+    phases: &mut ClockPhases,
+) -> Result<Vec<ContextSwitch>> {
+    // Ranks so far apart are dealt to the same hardware thread.
+    let apart = (machine.layout.cells * machine.layout.threads_per_ppe) as usize;
+    let mut rows = Vec::new();
+    for processes in YIELDING {
+        for repetition in 1..=repetitions {
+            let ranks = (0..).step_by(apart).take(processes as usize);
+            let time_s = time(machine, ranks, phases, |_, process| async move {
+                for _ in 0..YIELDS {
+                    process.work(Work { integers: 2, branches: 1, ..Work::default() }).await;
+                    process.sched_yield().await;
+                }
+            })?;
+            let switches = u64::from(processes) * YIELDS;
+            rows.push(ContextSwitch { processes, repetition, switches, time_s });
+        }
+    }
+    Ok(rows)
+}
+
+/// Sums of a double over all ranks, for each number of ranks up to the machine's SPEs.
+pub fn collective(
+    machine: &Machine,
+    repetitions: u32,
+    phases: &mut ClockPhases,
+) -> Result<Vec<Collective>> {
+    let mut rows = Vec::new();
+    for ranks in 1..=machine.layout.spes() {
+        for repetition in 1..=repetitions {
+            let world = RefCell::new(None);
+            let time_s = time(machine, 0..ranks, phases, |blade, process| {
+                let new = || Communicator::new(&blade.sim, &blade.machine, ranks);
+                let world = world.borrow_mut().get_or_insert_with(new).clone();
+                async move {
+                    for _ in 0..COLLECTIVE_CALLS {
+                        world.allreduce_sum(&process, 1.0).await;
+                    }
+                    process
+                }
+            })?;
+            rows.push(Collective {
+                operation: "allreduce".into(),
+                ranks,
+                bytes: COLLECTIVE_BYTES,
+                repetition,
+                calls: COLLECTIVE_CALLS,
+                time_s,
+            });
+        }
+    }
+    Ok(rows)
+}
+
+/// Time from the start until the programs of all `ranks` have ended, as the timebase shows it \[s\].
+fn time<F: Future + 'static>(
+    machine: &Machine,
+    ranks: impl IntoIterator<Item = u32>,
+    phases: &mut ClockPhases,
+    program: impl Fn(&Blade, Rc<HostProcess>) -> F,
+) -> Result<f64> {
+    let blade = Blade::new(machine, KernelTiming::Cached, phases.next_phase());
+    for rank in ranks {
+        let process = Rc::new(blade.host_process(rank));
+        let life = program(&blade, Rc::clone(&process));
+        blade.sim.spawn(format!("rank {rank}"), async move {
+            process.resume().await;
+            life.await;
+            process.release();
+        });
+    }
+    let end = blade.run()?;
+    let start = blade.recorder.timebase_at(crate::units::SimTime::ZERO);
+    Ok(blade.recorder.ticks(blade.recorder.timebase_at(end) - start).0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    fn qs20() -> Machine {
+        Machine::named("qs20").unwrap()
+    }
+
+    #[test]
+    fn products_slow_each_other_down_where_they_share_a_core_and_then_a_thread() {
+        let rows = alpha(&qs20(), 1, &mut ClockPhases::new(1)).unwrap();
+        let time = |processes| {
+            rows.iter().find(|r| r.matrix_size == 100 && r.processes == processes).unwrap().time_s
+        };
+        // Two Cells, two threads each: 1 alone, 1.28 where both threads are busy, and twice that
+        // where each thread has two processes one after the other.
+        assert_relative_eq!(time(2) / time(1), 1.0, max_relative = 1e-3);
+        assert_relative_eq!(time(4) / time(1), 1.28, max_relative = 1e-3);
+        assert_relative_eq!(time(8) / time(1), 2.56, max_relative = 1e-2);
+    }
+
+    #[test]
+    fn a_round_trip_is_the_sum_of_its_crossings() {
+        let rows = offload(&qs20(), 1, &mut ClockPhases::new(1)).unwrap();
+        // Stores: stop, start and one for each doubleword, 100 ns each; 24 cycles until the SPE
+        // notices; loads: stop and one for each doubleword, 150 ns each.
+        for row in rows {
+            let doublewords = row.bytes as f64 / 8.0;
+            let by_hand = (2.0 + doublewords) * 100e-9 + 7.5e-9 + (1.0 + doublewords) * 150e-9;
+            assert_relative_eq!(row.time_s / 1000.0, by_hand, max_relative = 1e-3);
+        }
+    }
+
+    #[test]
+    fn a_yield_costs_a_switch_and_the_line_it_comes_back_to() {
+        for row in context_switch(&qs20(), 1, &mut ClockPhases::new(1)).unwrap() {
+            // 2 us, one line refilled, 10 cycles of loop.
+            let by_hand = 2e-6 + 27.3e-9 + 10.0 / 3.2e9;
+            assert_relative_eq!(row.time_s / row.switches as f64, by_hand, max_relative = 2e-3);
+        }
+    }
+
+    #[test]
+    fn collectives_cost_what_the_machine_says_and_coming_back_to_a_shared_thread() {
+        let rows = collective(&qs20(), 1, &mut ClockPhases::new(1)).unwrap();
+        let per_call = |ranks: usize| rows[ranks - 1].time_s / COLLECTIVE_CALLS as f64;
+        assert_eq!(per_call(1), 0.0);
+        assert_relative_eq!(per_call(4), 118e-6, max_relative = 1e-3);
+        // Sixteen ranks on four threads: each thread switches four times a call.
+        assert!(per_call(16) > 842e-6 && per_call(16) < 842e-6 + 4.0 * 1.6e-6);
+    }
+}
