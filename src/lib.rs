@@ -13,5 +13,6 @@ pub mod solve;
 pub mod spu;
 pub mod table;
 pub mod units;
+pub mod validate;
 
 pub use error::{Error, Result, Warning};

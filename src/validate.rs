@@ -1,0 +1,163 @@
+//! Predictions beside measurements: the only place in the library where the model and the
+//! emulated machine meet.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::Serialize;
+
+use crate::apps::{App, Outcome};
+use crate::cell::KernelTiming;
+use crate::error::{Result, Warning};
+use crate::machine::Machine;
+use crate::model::Parameters;
+use crate::solve;
+use crate::table::records::Validation;
+
+/// Relative difference of log likelihoods that the order of additions explains.
+const SAME_LIKELIHOOD: f64 = 1e-9;
+
+/// Runs the program at every feasible (m, p) of the machine, on so many threads of this computer;
+/// `finished` is called after each. The outcomes come by m, then p, whatever the threads do.
+///
+/// # Errors
+/// The first error, in the same order.
+pub fn sweep(
+    app: &App,
+    machine: &Machine,
+    threads: usize,
+    finished: &(dyn Fn() + Sync),
+) -> Result<Vec<Outcome>> {
+    let configurations: Vec<(u32, u32)> = solve::feasible(machine.layout.spes()).collect();
+    let next = AtomicUsize::new(0);
+    let outcomes: Vec<Mutex<Option<Result<Outcome>>>> =
+        configurations.iter().map(|_| Mutex::new(None)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, configurations.len()) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(&configuration) = configurations.get(index) else { break };
+                    let outcome = app.emulate(machine, configuration, KernelTiming::Cached, 0.0);
+                    *lock(&outcomes[index]) = Some(outcome);
+                    finished();
+                }
+            });
+        }
+    });
+    let filled = "invariant: each configuration was run";
+    outcomes.iter().map(|outcome| lock(outcome).take().expect(filled)).collect()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// How well a model met the measurements.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelSummary {
+    /// Its name: `mmgp` is equation 11.
+    pub model: &'static str,
+    /// Mean over the configurations of |predicted - measured|/measured [%].
+    pub mean_error_percent: f64,
+    /// Standard deviation of the same [%].
+    pub sd_error_percent: f64,
+    /// The largest of them [%].
+    pub max_error_percent: f64,
+    /// The configuration predicted to be the fastest.
+    pub predicted_best: (u32, u32),
+    /// The configuration measured to be the fastest.
+    pub measured_best: (u32, u32),
+    /// How much longer the predicted best takes than the measured best [%].
+    pub regret_percent: f64,
+}
+
+/// How well the models met the measurements.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Configurations compared.
+    pub configurations: usize,
+    /// One entry for each model.
+    pub models: Vec<ModelSummary>,
+}
+
+/// Sets the predictions of equation 11 beside the outcomes, which must not be empty.
+pub fn compare(parameters: &Parameters, outcomes: &[Outcome]) -> (Vec<Validation>, Summary) {
+    let row = |outcome: &Outcome| {
+        let (m, p) = (outcome.run.m, outcome.run.p);
+        let (measured_s, predicted_s) = (outcome.run.time.0, parameters.time(m, p).0);
+        let error_percent = 100.0 * (predicted_s - measured_s) / measured_s;
+        Validation { m, p, measured_s, predicted_s, error_percent }
+    };
+    let rows: Vec<Validation> = outcomes.iter().map(row).collect();
+    let models = vec![summarize("mmgp", &rows)];
+    let summary = Summary { configurations: rows.len(), models };
+    (rows, summary)
+}
+
+fn summarize(model: &'static str, rows: &[Validation]) -> ModelSummary {
+    let errors: Vec<f64> = rows.iter().map(|row| row.error_percent.abs()).collect();
+    let count = errors.len() as f64;
+    let mean = errors.iter().sum::<f64>() / count;
+    let squares: f64 = errors.iter().map(|error| (error - mean).powi(2)).sum();
+    let best = |time: fn(&Validation) -> f64| {
+        rows.iter()
+            .min_by(|a, b| time(a).total_cmp(&time(b)))
+            .expect("invariant: at least one configuration was run")
+    };
+    let (predicted, measured) = (best(|row| row.predicted_s), best(|row| row.measured_s));
+    ModelSummary {
+        model,
+        mean_error_percent: mean,
+        sd_error_percent: (squares / (count - 1.0).max(1.0)).sqrt(),
+        max_error_percent: errors.iter().copied().fold(0.0, f64::max),
+        predicted_best: (predicted.m, predicted.p),
+        measured_best: (measured.m, measured.p),
+        regret_percent: 100.0 * (predicted.measured_s / measured.measured_s - 1.0),
+    }
+}
+
+/// Whether all configurations computed the same: the same proposals accepted, the same log
+/// likelihood but for the order of additions.
+pub fn check_same_result(outcomes: &[Outcome]) -> Vec<Warning> {
+    let Some(first) = outcomes.first() else { return Vec::new() };
+    let differs = |outcome: &&Outcome| {
+        let difference = (outcome.log_likelihood - first.log_likelihood).abs();
+        difference > SAME_LIKELIHOOD * first.log_likelihood.abs()
+            || outcome.accepted != first.accepted
+    };
+    outcomes
+        .iter()
+        .filter(differs)
+        .map(|outcome| {
+            let (m, p) = (outcome.run.m, outcome.run.p);
+            Warning::Note(format!(
+                "({m}, {p}) ended with ln likelihood {} where (1, 1) ended with {}: their times \
+                 are not of the same work",
+                outcome.log_likelihood, first.log_likelihood
+            ))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(m: u32, p: u32, measured_s: f64, predicted_s: f64) -> Validation {
+        let error_percent = 100.0 * (predicted_s - measured_s) / measured_s;
+        Validation { m, p, measured_s, predicted_s, error_percent }
+    }
+
+    #[test]
+    fn a_summary_by_hand() {
+        // Errors 10, 20 and 0 %; the predicted best (1, 2) takes 5 where (2, 1) takes 4.
+        let rows = [row(1, 1, 10.0, 11.0), row(1, 2, 5.0, 4.0), row(2, 1, 4.0, 4.5)];
+        let summary = summarize("mmgp", &rows[..2]);
+        assert_eq!((summary.mean_error_percent, summary.max_error_percent), (15.0, 20.0));
+        assert!((summary.sd_error_percent - 50_f64.sqrt()).abs() < 1e-12);
+        let summary = summarize("mmgp", &rows);
+        assert_eq!((summary.predicted_best, summary.measured_best), ((1, 2), (2, 1)));
+        assert!((summary.regret_percent - 25.0).abs() < 1e-12);
+    }
+}
