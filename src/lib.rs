@@ -8,6 +8,7 @@ pub mod kernels;
 pub mod machine;
 pub mod measure;
 pub mod model;
+pub mod plot;
 pub mod sim;
 pub mod solve;
 pub mod spu;

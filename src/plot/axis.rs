@@ -1,0 +1,275 @@
+//! Axes: spacing, range, ticks and the words for them.
+
+use std::ops::Range;
+
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+
+/// An axis is logarithmic where its largest value is more than this many times its smallest: on a
+/// linear one, the fast configurations of a 1:16 range would lie on top of one another.
+const LINEAR_UP_TO: f64 = 4.0;
+
+/// What is smaller than this, or than this part of the largest value, is drawn at the lower end.
+const NEGLIGIBLE: f64 = 1e-30;
+
+/// The most labels that an axis of time carries.
+const TIME_LABELS: usize = 9;
+
+/// The most labels that an axis of m or p carries, and the most digits in all of them.
+const COUNT_LABELS: usize = 20;
+const COUNT_DIGITS: usize = 60;
+
+/// The unit of an axis of time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Unit {
+    /// Its symbol.
+    pub symbol: &'static str,
+    /// How many of them are a second.
+    pub per_second: f64,
+}
+
+impl Unit {
+    /// The largest unit that is not longer than the `longest` time \[s\].
+    pub fn of(longest: f64) -> Self {
+        let (symbol, per_second) = match longest {
+            0.0 => ("s", 1.0),
+            time if time < 1e-6 => ("ns", 1e9),
+            time if time < 1e-3 => ("us", 1e6),
+            time if time < 1.0 => ("ms", 1e3),
+            _ => ("s", 1.0),
+        };
+        Self { symbol, per_second }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Spacing {
+    Linear,
+    Logarithmic,
+}
+
+/// A range of values with the ticks that divide it.
+#[derive(Debug, Clone)]
+pub(super) struct Axis {
+    spacing: Spacing,
+    low: f64,
+    high: f64,
+    ticks: Vec<f64>,
+    /// Places of grid lines without a label.
+    minor: Vec<f64>,
+}
+
+impl Axis {
+    /// Of times in their unit, each at least 0: logarithmic, or linear from 0.
+    pub fn of_times(times: impl Iterator<Item = f64> + Clone) -> Self {
+        let low = times.clone().fold(f64::INFINITY, f64::min);
+        let high = times.fold(0.0, f64::max);
+        if low <= 0.0 || high <= LINEAR_UP_TO * low {
+            let high = if high > NEGLIGIBLE { high * 1.08 } else { 1.0 };
+            return Self::linear(0.0, high, TIME_LABELS);
+        }
+        let low = low.max(high * NEGLIGIBLE);
+        let margin = (high / low).powf(0.06);
+        let (low, high) = (low / margin, high * margin);
+        let (ticks, minor) = logarithmic_ticks(low, high, TIME_LABELS);
+        Self { spacing: Spacing::Logarithmic, low, high, ticks, minor }
+    }
+
+    /// Of values of m or p, increasing and at least 1: linear, or logarithmic with powers of two.
+    pub fn of_counts(counts: &[u32]) -> Self {
+        let first = counts.first().copied().map_or(1.0, f64::from);
+        let last = counts.last().copied().map_or(1.0, f64::from);
+        let most = COUNT_LABELS.min(COUNT_DIGITS / last.to_string().len());
+        if last <= 32.0 * first {
+            let margin = (0.04 * (last - first)).max(0.5);
+            let mut axis = Self::linear(first - margin, last + margin, most);
+            axis.ticks.retain(|tick| tick.fract() == 0.0 && *tick >= 1.0);
+            return axis;
+        }
+        let margin = (last / first).powf(0.04);
+        let (low, high) = (first / margin, last * margin);
+        let powers = (0..32).map(|exponent| f64::from(1_u32 << exponent));
+        let powers: Vec<f64> = powers.filter(|power| (low..=high).contains(power)).collect();
+        let stride = powers.len().div_ceil(most);
+        let ticks = powers.into_iter().step_by(stride).collect();
+        Self { spacing: Spacing::Logarithmic, low, high, ticks, minor: Vec::new() }
+    }
+
+    /// Of places without labels.
+    pub fn of_places(low: f64, high: f64) -> Self {
+        Self { spacing: Spacing::Linear, low, high, ticks: Vec::new(), minor: Vec::new() }
+    }
+
+    fn linear(low: f64, high: f64, most: usize) -> Self {
+        let step = linear_step((high - low) / most as f64);
+        let first = (low / step).ceil() as i64;
+        let last = (high / step).floor() as i64;
+        let ticks = (first..=last).map(|index| rounded(index as f64 * step)).collect();
+        Self { spacing: Spacing::Linear, low, high, ticks, minor: Vec::new() }
+    }
+
+    /// Where a value lies between the lower end, 0, and the upper one, 1.
+    fn fraction(&self, value: f64) -> f64 {
+        let scaled = |value: f64| match self.spacing {
+            Spacing::Linear => value,
+            Spacing::Logarithmic => value.ln(),
+        };
+        let (low, high) = (scaled(self.low), scaled(self.high));
+        ((scaled(value) - low) / (high - low)).clamp(0.0, 1.0)
+    }
+}
+
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (start, end): (i32, i32)) -> i32 {
+        start + (self.fraction(*value) * f64::from(end - start)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        if hint.weight().allow_light_points() { self.minor.clone() } else { self.ticks.clone() }
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.low..self.high
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    fn format_ext(&self, value: &f64) -> String {
+        label(*value)
+    }
+}
+
+/// The words at a tick: `0.5`, `200`, `1e-9`.
+fn label(value: f64) -> String {
+    let value = rounded(value);
+    if value == 0.0 || (1e-3..1e6).contains(&value.abs()) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
+/// Six significant digits: drops the last bits that a multiple of 0.1 carries.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.5e}").parse().expect("invariant: a formatted number is a number")
+}
+
+/// The least of 1, 2 and 5 times a power of ten that is not below `least`.
+fn linear_step(least: f64) -> f64 {
+    let power = 10_f64.powf(least.log10().floor());
+    let multiple = [1.0, 2.0, 5.0].into_iter().find(|multiple| multiple * power >= least);
+    multiple.unwrap_or(10.0) * power
+}
+
+/// Ticks at multiples of powers of ten, as many as `most` allows, and grid lines between them.
+fn logarithmic_ticks(low: f64, high: f64, most: usize) -> (Vec<f64>, Vec<f64>) {
+    const MULTIPLES: [&[f64]; 5] = [
+        &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0],
+        &[1.0, 2.0, 3.0, 4.0, 6.0, 8.0],
+        &[1.0, 2.0, 3.0, 5.0],
+        &[1.0, 2.0, 5.0],
+        &[1.0],
+    ];
+    let first = low.log10().floor() as i32;
+    let last = high.log10().floor() as i32;
+    let inside = |multiples: &[f64], stride: i32| -> Vec<f64> {
+        (first..=last)
+            .filter(|exponent| exponent.rem_euclid(stride) == 0)
+            .flat_map(|exponent| multiples.iter().map(move |m| m * 10_f64.powi(exponent)))
+            .filter(|value| (low..=high).contains(value))
+            .collect()
+    };
+    let every_decade = MULTIPLES.iter().map(|multiples| inside(multiples, 1));
+    let some_decades = (2..).map(|stride| inside(&[1.0], stride));
+    let ticks = every_decade
+        .chain(some_decades)
+        .find(|ticks| ticks.len() <= most)
+        .expect("invariant: a stride beyond the range leaves at most one tick");
+    let minor = if last - first <= 3 {
+        inside(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1)
+    } else {
+        Vec::new()
+    };
+    (ticks, minor)
+}
+
+#[cfg(test)]
+mod tests {
+    use approx::assert_relative_eq;
+
+    use super::*;
+
+    fn check_labels(axis: &Axis, expected: &[&str]) {
+        let labels: Vec<String> = axis.ticks.iter().map(|&tick| label(tick)).collect();
+        assert_eq!(labels, expected);
+    }
+
+    fn of_times(times: &[f64]) -> Axis {
+        Axis::of_times(times.iter().copied())
+    }
+
+    #[test]
+    fn equal_ratios_are_equal_distances_where_times_span_a_wide_range() {
+        let axis = of_times(&[1.0, 100.0]);
+        assert_relative_eq!(axis.fraction(10.0), 0.5, epsilon = 1e-12);
+    }
+
+    #[test]
+    fn equal_differences_are_equal_distances_where_they_do_not() {
+        let axis = of_times(&[1.0, 4.0]);
+        assert_relative_eq!(axis.fraction(2.0), 2.0 * axis.fraction(1.0), epsilon = 1e-12);
+        assert_relative_eq!(axis.fraction(0.0), 0.0);
+    }
+
+    #[test]
+    fn a_linear_axis_has_round_labels_from_zero() {
+        check_labels(&of_times(&[2.0, 2.1]), &["0", "0.5", "1", "1.5", "2"]);
+        check_labels(&of_times(&[0.3]), &["0", "0.05", "0.1", "0.15", "0.2", "0.25", "0.3"]);
+    }
+
+    #[test]
+    fn a_logarithmic_axis_has_as_many_round_labels_as_fit() {
+        check_labels(&of_times(&[1.0, 16.0]), &["1", "2", "3", "4", "6", "8", "10"]);
+        check_labels(&of_times(&[0.1, 100.0]), &["0.1", "1", "10", "100"]);
+        check_labels(
+            &of_times(&[1e-9, 1e6]),
+            &["1e-8", "1e-6", "1e-4", "0.01", "1", "100", "10000", "1e6"],
+        );
+    }
+
+    #[test]
+    fn counts_have_whole_labels() {
+        check_labels(&Axis::of_counts(&[1, 2, 3, 4]), &["1", "2", "3", "4"]);
+        check_labels(&Axis::of_counts(&[7]), &["7"]);
+        check_labels(&Axis::of_counts(&[1, 64]), &["1", "2", "4", "8", "16", "32", "64"]);
+    }
+
+    #[test]
+    fn times_that_a_logarithm_cannot_show_still_have_an_axis() {
+        for times in [&[0.0, 0.0][..], &[0.0, 5.0], &[5e-324, 5e-324], &[5e-324, 1e15]] {
+            let axis = of_times(times);
+            assert!(times.iter().all(|&time| (0.0..=1.0).contains(&axis.fraction(time))));
+            assert!((2..=TIME_LABELS + 1).contains(&axis.ticks.len()), "{axis:?}");
+        }
+    }
+
+    #[test]
+    fn the_unit_is_the_largest_that_is_not_longer_than_the_time() {
+        for (longest, symbol) in [
+            (1e6, "s"),
+            (1.0, "s"),
+            (0.999, "ms"),
+            (1e-3, "ms"),
+            (0.9e-3, "us"),
+            (1e-6, "us"),
+            (1e-9, "ns"),
+            (0.0, "s"),
+        ] {
+            let unit = Unit::of(longest);
+            assert_eq!(unit.symbol, symbol, "{longest} s");
+            assert!(longest == 0.0 || longest * unit.per_second >= 1.0, "{longest} s");
+        }
+    }
+}
