@@ -3,6 +3,7 @@
 pub mod apps;
 pub mod cell;
 pub mod error;
+pub mod export;
 pub mod fit;
 pub mod kernels;
 pub mod machine;

@@ -1,0 +1,263 @@
+//! Parameters as one JSON object.
+
+use serde::{Serialize, Serializer};
+
+use super::{Term, Value, phase_terms, terms};
+use crate::model::parameters::{Decomposition, Estimate, OverM, Parameters, Table};
+
+/// The version of the layout. It grows when a reader of the previous one would go wrong.
+const SCHEMA: u32 = 1;
+
+/// One JSON object in the layout of schema 1, indented by two spaces.
+///
+/// ```json
+/// {
+///   "schema": 1,
+///   "name": "RAxML on QS20",
+///   "decomposition": {"kind": "task", "tasks": 16},
+///   "apus": 16,
+///   "terms": {
+///     "t_hpu_s": {"value": 8.8, "std_error": 0.1, "source": "profile.csv"},
+///     "o_offload_s": {"value": 7e-8, "combined_with": ["t_csw_s"]},
+///     "alpha": {"m": [1, 2], "value": [1.0, 1.28], "std_error": [null, 0.01]},
+///     "o_col_s": {"value": 0.0}
+///   },
+///   "phases": [{"name": "newview", "terms": {"t_hpu_s": {"value": 8.8}}}]
+/// }
+/// ```
+///
+/// Terms have their names in parameter files, seconds where the name ends in `_s`. The
+/// decomposition of kind `data` has no `tasks`. A term over m is either one value or a table, in
+/// which `std_error`, `source` and `combined_with` are lists beside `m`, with `null` (an empty
+/// list for `combined_with`) where only this value lacks it. What is wholly unknown is left out,
+/// and so is `phases` where the program is one phase.
+pub fn json(parameters: &Parameters) -> String {
+    let phases = parameters
+        .phases
+        .iter()
+        .map(|phase| PhaseObject { name: &phase.name, terms: TermsObject(phase_terms(phase)) });
+    let object = Object {
+        schema: SCHEMA,
+        name: &parameters.name,
+        decomposition: match parameters.decomposition {
+            Decomposition::Data => DecompositionObject::Data,
+            Decomposition::Task { tasks } => DecompositionObject::Task { tasks },
+        },
+        apus: parameters.apus,
+        terms: TermsObject(terms(&parameters.terms)),
+        phases: phases.collect(),
+    };
+    let text = serde_json::to_string_pretty(&object);
+    text.expect("invariant: the keys are text and the numbers are numbers") + "\n"
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    schema: u32,
+    name: &'a str,
+    decomposition: DecompositionObject,
+    apus: u32,
+    terms: TermsObject<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    phases: Vec<PhaseObject<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum DecompositionObject {
+    Data,
+    Task { tasks: u32 },
+}
+
+#[derive(Serialize)]
+struct PhaseObject<'a> {
+    name: &'a str,
+    terms: TermsObject<'a>,
+}
+
+/// Terms by their names, in the order of the list.
+struct TermsObject<'a>(Vec<Term<'a>>);
+
+impl Serialize for TermsObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|term| match term.value {
+            Value::Single(estimate) | Value::OverM(OverM::Constant(estimate)) => {
+                (term.name, ValueObject::Single(single(estimate)))
+            }
+            Value::OverM(OverM::Table(table)) => (term.name, ValueObject::Table(over_m(table))),
+        }))
+    }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ValueObject<'a> {
+    Single(SingleObject<'a>),
+    Table(TableObject<'a>),
+}
+
+#[derive(Serialize)]
+struct SingleObject<'a> {
+    value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    std_error: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    combined_with: &'a [String],
+}
+
+fn single(estimate: &Estimate) -> SingleObject<'_> {
+    SingleObject {
+        value: estimate.value,
+        std_error: estimate.std_error,
+        source: estimate.source.as_deref(),
+        combined_with: &estimate.combined_with,
+    }
+}
+
+#[derive(Serialize)]
+struct TableObject<'a> {
+    m: &'a [u32],
+    value: Vec<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    std_error: Vec<Option<f64>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    source: Vec<Option<&'a str>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    combined_with: Vec<&'a [String]>,
+}
+
+fn over_m(table: &Table) -> TableObject<'_> {
+    let estimates = &table.values;
+    TableObject {
+        m: &table.m,
+        value: estimates.iter().map(|estimate| estimate.value).collect(),
+        std_error: list(estimates, |estimate| estimate.std_error, Option::is_some),
+        source: list(estimates, |estimate| estimate.source.as_deref(), Option::is_some),
+        combined_with: list(
+            estimates,
+            |estimate| estimate.combined_with.as_slice(),
+            |sum| !sum.is_empty(),
+        ),
+    }
+}
+
+/// One property of every estimate, or nothing where none of them has it.
+fn list<'a, T>(
+    estimates: &'a [Estimate],
+    property: impl Fn(&'a Estimate) -> T,
+    is_known: impl Fn(&T) -> bool,
+) -> Vec<T> {
+    let properties: Vec<T> = estimates.iter().map(property).collect();
+    if properties.iter().any(is_known) { properties } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{bare, everything};
+    use super::*;
+
+    /// Compares without the line breaks and indentation.
+    fn check(parameters: &Parameters, expected: &str) {
+        let one_line = |text: &str| text.lines().map(str::trim).collect::<String>();
+        assert_eq!(one_line(&json(parameters)), one_line(expected));
+    }
+
+    #[test]
+    fn everything_that_is_known_is_written_in_the_order_of_a_parameter_file() {
+        check(
+            &everything(),
+            r#"
+            {
+            "schema": 1,
+            "name": "PBPI \"107\", QS20",
+            "decomposition": {"kind": "task","tasks": 16},
+            "apus": 16,
+            "terms": {
+                "t_hpu_s": {"value": 1.3,"std_error": 0.02,"source": "profile.csv"},
+                "t_apu_s": {"value": 370.0},
+                "c_apu_s": {"value": 0.30000000000000004},
+                "offloads": {"value": 20000.0},
+                "o_offload_s": {"value": 7e-8,"combined_with": ["t_csw_s","o_col_s"]},
+                "t_csw_s": {"value": 0.0},
+                "g_s": {"value": 0.00004},
+                "collectives": {"value": 100.0},
+                "alpha": {
+                    "m": [1,2],
+                    "value": [1.0,1.28],
+                    "std_error": [null,0.01],
+                    "source": [null,"alpha.csv"]
+                },
+                "o_col_s": {"value": 0.000016}
+            },
+            "phases": [
+                {
+                    "name": "newview, \"left\"",
+                    "terms": {
+                        "t_hpu_s": {"value": 0.5},
+                        "t_apu_s": {"value": 370.0},
+                        "c_apu_s": {"value": 0.25},
+                        "offloads": {"value": 20000.0},
+                        "g_s": {"value": 0.00004}
+                    }
+                }
+            ]
+            }"#,
+        );
+    }
+
+    #[test]
+    fn what_is_absent_is_left_out() {
+        check(
+            &bare(),
+            r#"
+            {
+            "schema": 1,
+            "name": "bare",
+            "decomposition": {"kind": "data"},
+            "apus": 16,
+            "terms": {
+                "t_hpu_s": {"value": 1.0},
+                "t_apu_s": {"value": 370.0},
+                "c_apu_s": {"value": 0.30000000000000004},
+                "offloads": {"value": 20000.0},
+                "o_offload_s": {"value": 0.0},
+                "t_csw_s": {"value": 0.0},
+                "g_s": {"value": 0.00004},
+                "alpha": {"value": 1.28},
+                "o_col_s": {"value": 0.000016}
+            }
+            }"#,
+        );
+    }
+
+    #[test]
+    fn the_sums_of_a_table_stand_beside_its_m() {
+        let mut parameters = bare();
+        let sum = Estimate { combined_with: vec!["t_csw_s".into()], ..Estimate::exact(2.0) };
+        let table = Table { m: vec![1, 4], values: vec![Estimate::exact(0.0), sum] };
+        parameters.terms.o_col_s = OverM::Table(table);
+        let object: serde_json::Value =
+            serde_json::from_str(&json(&parameters)).expect("a JSON object");
+        assert_eq!(
+            object["terms"]["o_col_s"],
+            serde_json::json!({"m": [1, 4], "value": [0.0, 2.0], "combined_with": [[], ["t_csw_s"]]})
+        );
+    }
+
+    #[test]
+    fn a_number_is_read_back_exactly() {
+        for value in [0.1 + 0.2, 5e-324, 1.797_693_134_862_315_7e308, 7e-8, 1.0 / 3.0] {
+            let mut parameters = bare();
+            parameters.terms.t_hpu_s.value = value;
+            let text = json(&parameters);
+            // serde_json reads with the last bit in doubt, so the digits are read by `f64` itself.
+            let digits = text
+                .lines()
+                .find_map(|line| line.trim().strip_prefix("\"value\": "))
+                .expect("the first value is that of t_hpu_s");
+            assert_eq!(digits.parse::<f64>().expect("a number").to_bits(), value.to_bits());
+        }
+    }
+}
