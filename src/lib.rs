@@ -2,6 +2,7 @@
 
 pub mod apps;
 pub mod cell;
+pub mod cli;
 pub mod error;
 pub mod export;
 pub mod fit;

@@ -1,3 +1,7 @@
 //! The `mmgp` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    mmgp::cli::main()
+}

@@ -1,0 +1,98 @@
+//! The command line: one file for each subcommand, flags to library calls, printing.
+//!
+//! Data goes to standard output or to `--out`, everything else to standard error. Exit code 0:
+//! done; 1: the answer is no; 2: bad usage or input; 130: interrupted.
+
+mod bench;
+mod emulate;
+mod export;
+mod fit;
+mod input;
+mod likelihood;
+mod output;
+mod plot;
+mod predict;
+mod profile;
+mod simulate_alignment;
+mod study;
+mod validate;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::Error;
+
+/// Chooses how a program maps onto host cores and accelerators, and checks itself.
+///
+/// A program runs m host threads, each of which off-loads work to p accelerators (APUs). mmgp
+/// predicts the time of every feasible (m, p) from a few micro-benchmarks and one sequential
+/// profile, by the Model of Multi-Grain Parallelism (MMGP), ranks them, and holds its predictions
+/// against real kernels on an emulated Cell Broadband Engine.
+#[derive(Parser)]
+#[command(name = "mmgp", version, max_term_width = 100)]
+#[command(after_help = "Start with `mmgp study`: it does everything once and needs no argument.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Study(study::Arguments),
+    Bench(bench::Arguments),
+    Profile(profile::Arguments),
+    Fit(fit::Arguments),
+    Predict(predict::Arguments),
+    Emulate(emulate::Arguments),
+    Validate(validate::Arguments),
+    Plot(plot::Arguments),
+    Export(export::Arguments),
+    Likelihood(likelihood::Arguments),
+    SimulateAlignment(simulate_alignment::Arguments),
+}
+
+/// What a command that ran to its end has to say.
+enum Answer {
+    Done,
+    /// A threshold that the user set was not met.
+    No,
+}
+
+/// Runs the program that the arguments of the process ask for.
+pub fn main() -> ExitCode {
+    // Whoever interrupts finds each file either whole or untouched. Without the handler, which can
+    // only fail where another one is installed, the default one ends the process as well.
+    let _ = ctrlc::set_handler(|| crate::table::exit_between_writes(130));
+    let result = match Cli::parse().command {
+        Command::Study(arguments) => study::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Profile(arguments) => profile::run(&arguments),
+        Command::Fit(arguments) => fit::run(&arguments),
+        Command::Predict(arguments) => predict::run(&arguments),
+        Command::Emulate(arguments) => emulate::run(&arguments),
+        Command::Validate(arguments) => validate::run(&arguments),
+        Command::Plot(arguments) => plot::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::Likelihood(arguments) => likelihood::run(&arguments),
+        Command::SimulateAlignment(arguments) => simulate_alignment::run(&arguments),
+    };
+    match result {
+        Ok(Answer::Done) => ExitCode::SUCCESS,
+        Ok(Answer::No) => ExitCode::from(1),
+        Err(error) => failed(&error),
+    }
+}
+
+fn failed(error: &Error) -> ExitCode {
+    match error {
+        // Whoever reads our output has seen enough.
+        Error::Write { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        _ => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! `mmgp simulate-alignment`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Answer;
+use super::output::data;
+use crate::apps::phylogeny::{newick, simulate};
+use crate::error::Result;
+use crate::table::{self, Source};
+
+/// Simulate an alignment along a tree, under JC69
+#[derive(Args)]
+#[command(
+    after_help = "Example: mmgp simulate-alignment --taxa 24 --sites 1000 --seed 7 --out a.phy"
+)]
+pub struct Arguments {
+    /// Taxa of a random tree
+    #[arg(long, value_name = "N", required_unless_present = "tree", conflicts_with = "tree")]
+    taxa: Option<usize>,
+    /// Columns of the alignment
+    #[arg(long, value_name = "N")]
+    sites: usize,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// Mean length of the branches of a random tree [expected substitutions per site]
+    #[arg(long, value_name = "LENGTH", default_value_t = 0.1)]
+    mean_branch: f64,
+    /// Tree to simulate along (Newick), instead of a random one
+    #[arg(long, value_name = "FILE")]
+    tree: Option<PathBuf>,
+    /// Alignment to write (relaxed PHYLIP); without it, standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// File for the tree (Newick)
+    #[arg(long, value_name = "FILE")]
+    tree_out: Option<PathBuf>,
+}
+
+pub fn run(arguments: &Arguments) -> Result<Answer> {
+    let (tree, names) = match (&arguments.tree, arguments.taxa) {
+        (Some(path), _) => newick::read_named(&Source::read(path)?)?,
+        (None, taxa) => {
+            let taxa = taxa.unwrap_or_default();
+            let tree = simulate::tree(taxa, arguments.mean_branch, arguments.seed)?;
+            (tree, simulate::names(taxa))
+        }
+    };
+    let alignment = simulate::alignment(&tree, &names, arguments.sites, arguments.seed)?;
+    data(arguments.out.as_deref(), &alignment.to_phylip())?;
+    if let Some(path) = &arguments.tree_out {
+        table::write(path, newick::write(&tree, &names))?;
+    }
+    Ok(Answer::Done)
+}

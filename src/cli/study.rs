@@ -1,0 +1,135 @@
+//! `mmgp study`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::input::{AppArguments, MachineArguments, ThreadArguments};
+use super::output::{Verbosity, progress, warnings};
+use super::validate::{Job, Validated, describe};
+use super::{Answer, bench, predict, profile};
+use crate::apps::App;
+use crate::error::Result;
+use crate::fit::{Fitted, Inputs, Measured, Settings, fit};
+use crate::machine::Machine;
+use crate::measure;
+use crate::model::parameters::Decomposition;
+use crate::solve::{Ranking, Sampling, rank};
+use crate::table::records::Prediction;
+use crate::table::{self, csv};
+use crate::validate::Summary;
+
+/// Do everything once: measure, fit, predict, emulate every (m, p), compare, draw
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    mmgp study\n  \
+    mmgp study --machine ps3 --input alignment.phy --generations 200 --out my-study\n\n\
+    Leaves in the folder: alpha.csv, offload.csv, context_switch.csv, collective.csv and \
+    profile.csv\n(measured), params.toml (fitted), predictions.csv, validation.csv, summary.json, \
+    and plots as SVG and PNG.")]
+pub struct Arguments {
+    #[command(flatten)]
+    app: AppArguments,
+    #[command(flatten)]
+    machine: MachineArguments,
+    /// Folder for the files
+    #[arg(long, value_name = "DIR", default_value = "mmgp-study")]
+    out: PathBuf,
+    #[command(flatten)]
+    threads: ThreadArguments,
+    /// No progress, no summary
+    #[arg(long)]
+    quiet: bool,
+}
+
+pub fn run(arguments: &Arguments) -> Result<Answer> {
+    let (machine, app) = (arguments.machine.read()?, arguments.app.read()?);
+    let folder = &arguments.out;
+    table::create_folder(folder)?;
+    let verbosity = Verbosity::from(arguments.quiet);
+    let fitted = measure_and_fit(&app, &machine, arguments)?;
+    table::write(&folder.join("params.toml"), fitted.parameters.to_toml())?;
+    let sampling = Sampling { draws: Sampling::USUAL_DRAWS, seed: arguments.app.seed };
+    let ranking = rank(&fitted.parameters, sampling)?;
+    let rows: Vec<Prediction> = ranking.configurations.iter().map(Prediction::from).collect();
+    table::write(&folder.join("predictions.csv"), csv::write(&rows))?;
+    let job = Job { app: &app, machine: &machine, threads: arguments.threads.count(), verbosity };
+    let Validated { summary, rows, doubts } = job.run(&fitted.parameters, folder)?;
+    warnings(&[fitted.warnings, ranking.warnings.clone(), doubts].concat());
+    if verbosity == Verbosity::Usual {
+        let answer = answer(&ranking, &app, &machine);
+        let near = near(&ranking, &summary);
+        let errors = describe(&summary, &rows);
+        let all = format!("{answer}\n{errors}{near}\nEverything is in {}.\n", folder.display());
+        super::output::data(None, &all)?;
+    }
+    Ok(Answer::Done)
+}
+
+/// The micro-benchmarks and the profile, written, and the parameters that follow from them.
+fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Result<Fitted> {
+    let (folder, seed) = (&arguments.out, arguments.app.seed);
+    let bar = progress("measuring", 2, arguments.quiet.into());
+    let tables = measure::micro_benchmarks(machine, bench::REPETITIONS, seed)?;
+    bench::write(folder, &tables)?;
+    bar.inc(1);
+    let rows = measure::profile::profile(app, machine, profile::REPETITIONS, seed)?;
+    table::write(&folder.join("profile.csv"), csv::write(&rows))?;
+    bar.finish_and_clear();
+    let inputs = Inputs {
+        alpha: Some(measured("alpha.csv", tables.alpha)),
+        offload: Some(measured("offload.csv", tables.offload)),
+        context_switch: Some(measured("context_switch.csv", tables.context_switch)),
+        collective: Some(measured("collective.csv", tables.collective)),
+        profile: Some(measured("profile.csv", rows)),
+        runs: None,
+    };
+    let settings = Settings {
+        name: format!("{} on {}", app.name(), machine.name),
+        decomposition: Decomposition::Data,
+        apus: machine.layout.spes(),
+    };
+    fit(&inputs, &settings)
+}
+
+fn measured<R>(file: &str, rows: Vec<R>) -> Measured<R> {
+    Measured { file: file.into(), rows }
+}
+
+/// What a person would act on.
+fn answer(ranking: &Ranking, app: &App, machine: &Machine) -> String {
+    let configurations = &ranking.configurations;
+    let best = &configurations[0];
+    format!(
+        "{} on {}: of {} feasible configurations the model chooses m = {} host processes with \
+         p = {} APUs each:\n{} predicted, {:.2} times as fast as (1, 1); the best with \
+         probability {:.0} % by the spread of what was measured.\n\n{}",
+        app.name(),
+        machine.description,
+        configurations.len(),
+        best.m,
+        best.p,
+        best.time,
+        best.speedup,
+        100.0 * best.probability_best,
+        predict::table(configurations.iter().take(SHOWN))
+    )
+}
+
+/// Which configurations are so near to the best that the model's own error may hide their order.
+fn near(ranking: &Ranking, summary: &Summary) -> String {
+    let error = summary.models[0].mean_error_percent;
+    let best = ranking.configurations[0].time.0;
+    let near: Vec<String> = ranking.configurations[1..]
+        .iter()
+        .filter(|other| other.time.0 < best * (1.0 + error / 100.0))
+        .map(|other| format!("({}, {})", other.m, other.p))
+        .collect();
+    if near.is_empty() {
+        return format!("No other configuration is predicted within {error:.1} % of the best.\n");
+    }
+    format!("Within {error:.1} % of the best by the prediction: {}.\n", near.join(", "))
+}
+
+/// Configurations in the summary.
+const SHOWN: usize = 5;

@@ -1,0 +1,122 @@
+//! `mmgp validate`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::input::{AppArguments, MachineArguments, ThreadArguments};
+use super::output::{Verbosity, data, json, progress, warnings};
+use super::{Answer, input, plot, predict};
+use crate::apps::App;
+use crate::error::{Result, Warning};
+use crate::machine::Machine;
+use crate::model::Parameters;
+use crate::solve::feasible;
+use crate::table::records::Validation;
+use crate::table::{self, csv};
+use crate::validate::{Summary, check_same_result, compare, sweep};
+
+/// Run every feasible (m, p) on the emulated machine, beside the prediction
+#[derive(Args)]
+#[command(after_help = "Example: mmgp validate --params params.toml --out validated \
+    --fail-above 10\n\n\
+    Writes validation.csv, summary.json and plots. Exit code 1 where the mean error is above the \
+    threshold.")]
+pub struct Arguments {
+    /// Parameters: a TOML file or a published set (pbpi-qs20, raxml-qs20)
+    #[arg(long, value_name = "NAME|FILE")]
+    params: String,
+    #[command(flatten)]
+    app: AppArguments,
+    #[command(flatten)]
+    machine: MachineArguments,
+    /// Folder for the files
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Fail where the mean error over all configurations is above this [%]
+    #[arg(long, value_name = "PERCENT", value_parser = predict::percentage)]
+    fail_above: Option<f64>,
+    #[command(flatten)]
+    threads: ThreadArguments,
+    /// No progress, no summary
+    #[arg(long)]
+    quiet: bool,
+}
+
+pub fn run(arguments: &Arguments) -> Result<Answer> {
+    let parameters = input::parameters(&arguments.params)?;
+    let (machine, app) = (arguments.machine.read()?, arguments.app.read()?);
+    table::create_folder(&arguments.out)?;
+    let verbosity = Verbosity::from(arguments.quiet);
+    let job = Job { app: &app, machine: &machine, threads: arguments.threads.count(), verbosity };
+    let Validated { summary, rows, doubts } = job.run(&parameters, &arguments.out)?;
+    warnings(&doubts);
+    let model = &summary.models[0];
+    if verbosity == Verbosity::Usual {
+        data(None, &describe(&summary, &rows))?;
+    }
+    match arguments.fail_above {
+        Some(most) if model.mean_error_percent > most => Ok(Answer::No),
+        _ => Ok(Answer::Done),
+    }
+}
+
+/// A validation to be run.
+pub struct Job<'a> {
+    pub app: &'a App,
+    pub machine: &'a Machine,
+    pub threads: usize,
+    pub verbosity: Verbosity,
+}
+
+/// What came of it.
+pub struct Validated {
+    pub summary: Summary,
+    pub rows: Vec<Validation>,
+    pub doubts: Vec<Warning>,
+}
+
+impl Job<'_> {
+    /// Runs it and writes its files into a folder that exists.
+    pub fn run(&self, parameters: &Parameters, folder: &Path) -> Result<Validated> {
+        let configurations = feasible(self.machine.layout.spes()).count() as u64;
+        let bar = progress("emulating all (m, p)", configurations, self.verbosity);
+        let outcomes = sweep(self.app, self.machine, self.threads, &|| bar.inc(1));
+        bar.finish_and_clear();
+        let outcomes = outcomes?;
+        let (rows, summary) = compare(parameters, &outcomes);
+        table::write(&folder.join("validation.csv"), csv::write(&rows))?;
+        table::write(&folder.join("summary.json"), json(&summary))?;
+        let title = format!("{} on {}", self.app.name().to_uppercase(), self.machine.name);
+        plot::write_all(folder, &title, &rows)?;
+        Ok(Validated { summary, rows, doubts: check_same_result(&outcomes) })
+    }
+}
+
+/// The errors, and what the choice of the predicted best costs, for people.
+pub fn describe(summary: &Summary, rows: &[Validation]) -> String {
+    let model = &summary.models[0];
+    let ((m, p), (best_m, best_p)) = (model.predicted_best, model.measured_best);
+    let choice = if (m, p) == (best_m, best_p) {
+        format!("The predicted best, ({m}, {p}), is the fastest of all that ran.")
+    } else {
+        format!(
+            "The predicted best, ({m}, {p}), takes {:.1} % longer than the fastest that ran, \
+             ({best_m}, {best_p}).",
+            model.regret_percent
+        )
+    };
+    let off = |row: &&Validation| row.error_percent.abs();
+    let worst = rows.iter().max_by(|a, b| off(a).total_cmp(&off(b)));
+    let worst = worst.map_or_else(String::new, |row| {
+        format!(" at ({}, {}), where it predicts {:+.1} %", row.m, row.p, row.error_percent)
+    });
+    format!(
+        "{choice}\nError of the predicted times over {} configurations: mean {:.1} %, standard \
+         deviation {:.1} %, maximum {:.1} %{worst}.\n",
+        summary.configurations,
+        model.mean_error_percent,
+        model.sd_error_percent,
+        model.max_error_percent
+    )
+}
