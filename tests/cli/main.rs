@@ -1,0 +1,109 @@
+//! The commands as a user runs them: what they print, what they leave behind, how they end.
+
+#![allow(clippy::disallowed_methods)] // Tests make the files that the commands read.
+
+mod parameters;
+mod programs;
+mod study;
+mod tables;
+mod usage;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A folder of its own for each test, removed when the test is over. Commands run inside it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("mmgp-{}-{number}", std::process::id()));
+        fs::create_dir_all(&path).expect("the folder for temporary files can be written");
+        Self(path)
+    }
+
+    /// A folder with one file in it.
+    fn with(file: &str, content: impl AsRef<[u8]>) -> Self {
+        let folder = Self::new();
+        folder.write(file, content);
+        folder
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.0.join(file)
+    }
+
+    fn write(&self, file: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(file), content).expect("the file can be written");
+    }
+
+    fn read(&self, file: &str) -> String {
+        let path = self.path(file);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// The names of all files, in alphabetical order.
+    fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).expect("the folder can be read");
+        let name = |entry: std::io::Result<fs::DirEntry>| {
+            entry.expect("an entry").file_name().into_string().expect("file names are UTF-8")
+        };
+        let mut names: Vec<String> = entries.map(name).collect();
+        names.sort();
+        names
+    }
+
+    /// A command that is about to run.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mmgp"));
+        command.current_dir(&self.0).args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a command to its end.
+    fn mmgp(&self, arguments: &[&str]) -> Run {
+        let output = self.command(arguments).output().expect("the command can be started");
+        let text = |bytes| String::from_utf8(bytes).expect("the command prints UTF-8");
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
+        Run { code: output.status.code(), stdout, stderr }
+    }
+
+    /// Runs a command that must succeed; gives what it printed.
+    fn succeeds(&self, arguments: &[&str]) -> String {
+        let run = self.mmgp(arguments);
+        assert_eq!(run.code, Some(0), "{arguments:?}: {}", run.stderr);
+        run.stdout
+    }
+
+    /// Runs a command that must end as bad usage or input with exactly this message, print no
+    /// data and leave the folder as it was.
+    fn refuses(&self, arguments: &[&str], message: &str) {
+        let before = self.files();
+        let run = self.mmgp(arguments);
+        assert_eq!(run.stderr, format!("error: {message}\n"), "{arguments:?}");
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{arguments:?}");
+        assert_eq!(self.files(), before, "{arguments:?} has written");
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// How a command ended.
+struct Run {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+/// A file of the repository.
+fn shipped(path: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("it is shipped")
+}

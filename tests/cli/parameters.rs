@@ -1,0 +1,136 @@
+//! Parameter and machine files, and the predictions that follow from them.
+
+use crate::{Folder, shipped};
+
+/// `mmgp predict` refuses the shipped parameters of PBPI after a change, with the message.
+fn check_parameters(change: (&str, &str), message: &str) {
+    let text = shipped("models/published/pbpi-qs20.toml");
+    assert!(text.contains(change.0), "nothing to change: {}", change.0);
+    let content = text.replacen(change.0, change.1, 1);
+    let folder = Folder::with("p.toml", content);
+    folder.refuses(&["predict", "--params", "p.toml", "--out", "predictions.csv"], message);
+}
+
+#[test]
+fn a_parameter_that_is_missing_negative_misspelt_or_no_number_is_refused() {
+    check_parameters(
+        ("c_apu_s ", "# c_apu_s "),
+        "p.toml:12:1: found no value for \"terms.c_apu_s\", expected a number or { value = .. }",
+    );
+    check_parameters(
+        ("value = 370.0", "value = -370.0"),
+        "p.toml:16:25: found the number -370.0 for \"terms.t_apu_s.value\", expected 0 or more",
+    );
+    check_parameters(
+        ("value = 370.0", "value = \"370 s\""),
+        "p.toml:16:25: found the text \"370 s\" for \"terms.t_apu_s.value\", expected a finite \
+         number",
+    );
+    check_parameters(
+        ("c_apu_s ", "c_apu_ms"),
+        "p.toml:18:15: found \"terms.c_apu_ms\", expected one of t_hpu_s, t_apu_s, c_apu_s, \
+         offloads, o_offload_s, t_csw_s, g_s, collectives, alpha, o_col_s",
+    );
+    check_parameters(
+        ("m = [1, 2, 3,", "m = [1, 3, 2,"),
+        "p.toml:35:5: found m = [1, 3, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16], expected \
+         increasing whole numbers, the first at least 1",
+    );
+    check_parameters(
+        ("apus = 16", "apus = 0"),
+        "p.toml:10:8: found the number 0 for \"apus\", expected a whole number of at least 1",
+    );
+    check_parameters(("schema = 1", "schema = 2"), "p.toml:7:10: found schema 2, expected 1");
+}
+
+/// `mmgp study` refuses the shipped QS20 after a change, with the message, and writes nothing.
+fn check_machine(change: (&str, &str), message: &str) {
+    let text = shipped("models/machines/qs20.toml");
+    assert!(text.contains(change.0), "nothing to change: {}", change.0);
+    let content = text.replacen(change.0, change.1, 1);
+    let folder = Folder::with("my.toml", content);
+    folder.refuses(&["study", "--machine", "my.toml", "--out", "results"], message);
+}
+
+#[test]
+fn a_machine_whose_value_is_missing_negative_or_of_another_unit_is_refused() {
+    check_machine(
+        ("cells = {", "# cells = {"),
+        "my.toml:9:1: found no value for \"layout.cells\", expected a value with unit, source and \
+         status",
+    );
+    check_machine(
+        ("core = { value = 3.2e9", "core = { value = -3.2e9"),
+        "my.toml:15:18: found -3200000000, expected a number from 1e6 to 1e12",
+    );
+    check_machine(
+        ("value = 3.2e9, unit = \"Hz\"", "value = 3.2, unit = \"GHz\""),
+        "my.toml:15:30: found the unit \"GHz\", expected \"Hz\"",
+    );
+    check_machine(
+        ("status = \"documented\"", "status = \"known\""),
+        "my.toml:10:47: found the status \"known\", expected documented, measured, calibrated or \
+         assumed",
+    );
+}
+
+/// The published set has so many feasible configurations, of which this is the best.
+fn check_best(params: &str, best: (u32, u32)) {
+    let folder = Folder::new();
+    let predict = |format| folder.succeeds(&["predict", "--params", params, "--format", format]);
+    let json: serde_json::Value = serde_json::from_str(&predict("json")).expect("JSON");
+    assert_eq!(json["feasible"], 50);
+    let configurations = json["configurations"].as_array().expect("a list");
+    assert_eq!(configurations.len(), 50);
+    assert_eq!(configurations[0]["m"], best.0);
+    assert_eq!(configurations[0]["p"], best.1);
+    let columns = "rank,m,p,time_s,low_s,high_s,probability_best,speedup";
+    for (index, configuration) in configurations.iter().enumerate() {
+        let object = configuration.as_object().expect("an object");
+        assert_eq!(object.len(), 8);
+        assert!(columns.split(',').all(|column| object[column].is_number()));
+        assert_eq!(configuration["rank"], index + 1);
+    }
+    let csv = predict("csv");
+    assert_eq!(csv.lines().next(), Some(columns));
+    assert_eq!(csv.lines().count(), 51);
+    let table = predict("table");
+    assert_eq!(table.lines().count(), 51);
+    let shown: Vec<&str> = table.lines().nth(1).expect("a row").split_whitespace().collect();
+    let (m, p) = (best.0.to_string(), best.1.to_string());
+    assert_eq!(shown[..3], ["1", m.as_str(), p.as_str()]);
+    assert!(csv.lines().nth(1).expect("a row").starts_with(&format!("1,{m},{p},")));
+}
+
+#[test]
+fn the_published_optimum_of_pbpi_is_the_best_of_50() {
+    check_best("pbpi-qs20", (4, 4));
+}
+
+#[test]
+fn the_published_optimum_of_raxml_is_the_best_of_50() {
+    check_best("raxml-qs20", (16, 1));
+}
+
+#[test]
+fn one_configuration_is_predicted_as_in_the_ranking() {
+    let folder = Folder::new();
+    let all = folder.succeeds(&["predict", "--params", "pbpi-qs20", "--format", "csv"]);
+    let one = ["predict", "--params", "pbpi-qs20", "--format", "csv", "--m", "2", "--p", "8"];
+    let one = folder.succeeds(&one);
+    let time = |csv: &str| {
+        let row = csv.lines().find(|line| line.contains(",2,8,")).expect("a row of (2, 8)");
+        row.split(',').nth(3).map(str::to_string)
+    };
+    assert_eq!(time(&one), time(&all));
+    assert_eq!(one.lines().count(), 2);
+}
+
+#[test]
+fn parameters_are_exported_with_every_term() {
+    let folder = Folder::new();
+    let text = folder.succeeds(&["export", "--params", "raxml-qs20", "--to", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(json["decomposition"]["tasks"], 16);
+    assert_eq!(json["terms"]["c_apu_s"]["value"], 157.0);
+}

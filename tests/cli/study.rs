@@ -1,0 +1,201 @@
+//! The main job: what it leaves behind, and that the commands can go on from there.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::Folder;
+
+const QUICK: [&str; 5] = ["study", "--input", "sim12", "--generations", "5"];
+
+/// What a study leaves behind, in alphabetical order.
+const FILES: [&str; 17] = [
+    "all.png",
+    "all.svg",
+    "alpha.csv",
+    "by_m.png",
+    "by_m.svg",
+    "by_p.png",
+    "by_p.svg",
+    "collective.csv",
+    "context_switch.csv",
+    "offload.csv",
+    "params.toml",
+    "predictions.csv",
+    "profile.csv",
+    "summary.json",
+    "validation.csv",
+    "validation.png",
+    "validation.svg",
+];
+
+/// A folder in which a quick study has just run, with further arguments; and what it printed.
+fn study(arguments: &[&str]) -> (Folder, String) {
+    let folder = Folder::new();
+    let printed = folder.succeeds(&[&QUICK[..], &["--out", "."], arguments].concat());
+    (folder, printed)
+}
+
+#[test]
+fn a_study_leaves_every_file_and_the_same_bytes_on_any_number_of_threads() {
+    let (one, printed) = study(&["--threads", "1"]);
+    let (two, nothing) = study(&["--threads", "2", "--quiet"]);
+    assert_eq!(one.files(), FILES);
+    assert_eq!(two.files(), FILES);
+    for file in FILES {
+        let bytes = |folder: &Folder| std::fs::read(folder.path(file)).expect("it is there");
+        assert!(bytes(&one) == bytes(&two), "{file} depends on the number of threads");
+        assert!(!bytes(&one).is_empty(), "{file} is empty");
+    }
+    assert_eq!(nothing, "");
+    assert!(printed.contains("of 50 feasible configurations"), "{printed}");
+    check_summary(&one);
+    check_pictures(&one);
+    check_commands_go_on(&one);
+}
+
+fn check_summary(folder: &Folder) {
+    let summary: serde_json::Value =
+        serde_json::from_str(&folder.read("summary.json")).expect("JSON");
+    assert_eq!(summary["configurations"], 50);
+    let model = summary["models"][0].as_object().expect("a model");
+    let mut fields: Vec<&str> = model.keys().map(String::as_str).collect();
+    fields.sort_unstable();
+    let mut documented = [
+        "model",
+        "mean_error_percent",
+        "sd_error_percent",
+        "max_error_percent",
+        "predicted_best",
+        "measured_best",
+        "regret_percent",
+    ];
+    documented.sort_unstable();
+    assert_eq!(fields, documented);
+    assert_eq!(model["model"], "mmgp");
+    // The mean of the column of errors, taken here once more.
+    let validation = folder.read("validation.csv");
+    let errors: Vec<f64> = validation
+        .lines()
+        .skip(1)
+        .map(|row| row.split(',').nth(4).expect("a column").parse::<f64>().expect("a number").abs())
+        .collect();
+    let mean = errors.iter().sum::<f64>() / 50.0;
+    let stated = model["mean_error_percent"].as_f64().expect("a number");
+    assert!((stated - mean).abs() < 1e-9 * mean, "{stated} for {mean}");
+}
+
+fn check_pictures(folder: &Folder) {
+    for file in FILES {
+        let bytes = std::fs::read(folder.path(file)).expect("it is there");
+        if file.ends_with(".png") {
+            assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n"), "{file}");
+        } else if file.ends_with(".svg") {
+            let text = String::from_utf8(bytes).expect("SVG is text");
+            roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
+        }
+    }
+}
+
+/// Each file of a study is the input of the next command, with the same results.
+fn check_commands_go_on(folder: &Folder) {
+    let fit: Vec<&str> = "fit --alpha alpha.csv --offload offload.csv --context-switch \
+                          context_switch.csv --collective collective.csv --profile profile.csv \
+                          --machine qs20 --quiet --out again.toml"
+        .split_whitespace()
+        .chain(["--name", "pbpi on qs20"])
+        .collect();
+    folder.succeeds(&fit);
+    assert_eq!(folder.read("again.toml"), folder.read("params.toml"));
+    let predictions = folder.succeeds(&["predict", "--params", "params.toml", "--format", "csv"]);
+    assert_eq!(predictions, folder.read("predictions.csv"));
+    folder.succeeds(&[
+        "plot",
+        "--validation",
+        "validation.csv",
+        "--out",
+        "again.svg",
+        "--title",
+        "PBPI on qs20",
+    ]);
+    assert_eq!(folder.read("again.svg"), folder.read("validation.svg"));
+}
+
+#[test]
+fn a_quiet_study_prints_nothing_at_all() {
+    let folder = Folder::new();
+    let run = folder.mmgp(&[&QUICK[..], &["--machine", "ps3", "--quiet"]].concat());
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (Some(0), "", ""));
+    assert_eq!(folder.files(), ["mmgp-study"]);
+}
+
+#[test]
+fn the_micro_benchmarks_of_a_study_are_those_of_bench_and_profile() {
+    let (folder, _) = study(&["--machine", "ps3"]);
+    folder.succeeds(&["bench", "--machine", "ps3", "--out", "bench"]);
+    let profile = ["profile", "--machine", "ps3", "--out", "bench/profile.csv"];
+    folder.succeeds(&[&profile[..], &QUICK[1..]].concat());
+    for file in ["alpha.csv", "offload.csv", "context_switch.csv", "collective.csv", "profile.csv"]
+    {
+        assert_eq!(folder.read(&format!("bench/{file}")), folder.read(file), "{file}");
+    }
+}
+
+#[test]
+fn a_validation_above_its_threshold_answers_no() {
+    let (folder, _) = study(&["--machine", "ps3"]);
+    let validate = |threshold: &str| {
+        let arguments = ["validate", "--params", "params.toml", "--machine", "ps3", "--out", "v"];
+        let limit = ["--fail-above", threshold, "--quiet"];
+        folder.mmgp(&[&arguments[..], &limit, &QUICK[1..]].concat())
+    };
+    let no = validate("0.0001");
+    assert_eq!((no.code, no.stdout.as_str(), no.stderr.as_str()), (Some(1), "", ""));
+    assert_eq!(validate("1e6").code, Some(0));
+    assert_eq!(folder.read("v/validation.csv"), folder.read("validation.csv"));
+}
+
+/// Interrupts a long study as soon as it has written `file`: it ends at once with 130, and what is
+/// there is whole.
+fn check_interrupt(file: &str) {
+    let folder = Folder::new();
+    let arguments = ["study", "--input", "sim24", "--generations", "20000", "--out", "."];
+    let mut command = folder.command(&arguments);
+    let mut child =
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let started = |folder: &Folder| folder.files().iter().any(|name| name.starts_with(file));
+    while !started(&folder) {
+        assert_eq!(child.try_wait().expect("its state"), None, "ended before {file} was written");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let pid = child.id().to_string();
+    let sent = std::process::Command::new("kill").args(["-INT", &pid]).status();
+    assert!(sent.expect("kill can be run").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let files = folder.files();
+    assert!(!files.contains(&"summary.json".to_string()), "it was not interrupted: {files:?}");
+    for name in &files {
+        check_whole(&folder, name);
+    }
+}
+
+fn check_whole(folder: &Folder, name: &str) {
+    let text = folder.read(name);
+    assert!(text.ends_with('\n'), "{name} ends within a line");
+    match name.rsplit_once('.') {
+        Some((_, "csv")) => {
+            let widths: Vec<usize> = text.lines().map(|row| row.split(',').count()).collect();
+            assert!(widths.len() > 1 && widths.iter().all(|&width| width == widths[0]), "{name}");
+        }
+        Some((_, "toml")) => {
+            folder.succeeds(&["predict", "--params", name, "--top", "1"]);
+        }
+        _ => panic!("{name} was left behind"),
+    }
+}
+
+#[test]
+fn whoever_interrupts_a_study_finds_whole_files_only() {
+    check_interrupt("alpha.csv");
+    check_interrupt("collective.csv");
+}

@@ -1,0 +1,167 @@
+//! CSV files that are not what their format asks for.
+
+use crate::Folder;
+
+const RUNS: &str = "m,p,repetition,time_s\n";
+
+/// `mmgp fit` with one file refuses it with the message, which follows the file's name.
+fn check(flag: &str, content: impl AsRef<[u8]>, message: &str) {
+    let name = format!("{}.csv", flag.trim_start_matches('-').replace('-', "_"));
+    let folder = Folder::with(&name, content);
+    folder.refuses(
+        &["fit", flag, &name, "--apus", "16", "--out", "params.toml"],
+        &format!("{name}{message}"),
+    );
+}
+
+/// A row below the header of `runs.csv`.
+fn check_run(row: &str, message: &str) {
+    check("--runs", format!("{RUNS}{row}\n"), message);
+}
+
+#[test]
+fn a_number_must_be_one_and_in_its_range() {
+    let time = "expected a finite time of 0 s or more";
+    check_run("1,1,1,fast", &format!(":2:7: found \"fast\" in column \"time_s\", {time}"));
+    check_run("1,1,1,-3", &format!(":2:7: found \"-3\" in column \"time_s\", {time}"));
+    check_run("1,1,1,NaN", &format!(":2:7: found \"NaN\" in column \"time_s\", {time}"));
+    check_run("1,1,1,inf", &format!(":2:7: found \"inf\" in column \"time_s\", {time}"));
+    check_run("1,1,1,1e999", &format!(":2:7: found \"1e999\" in column \"time_s\", {time}"));
+    check_run("1,1,1,3\0", &format!(":2:7: found \"3\\0\" in column \"time_s\", {time}"));
+    check_run("1,1,1,", &format!(":2:7: found \"\" in column \"time_s\", {time}"));
+    let count = "expected a whole number from 1 to 4294967295";
+    check_run("0,1,1,3", &format!(":2:1: found \"0\" in column \"m\", {count}"));
+    check_run("1,0,1,3", &format!(":2:3: found \"0\" in column \"p\", {count}"));
+    check_run("1,1,0,3", &format!(":2:5: found \"0\" in column \"repetition\", {count}"));
+    check_run("1.5,1,1,3", &format!(":2:1: found \"1.5\" in column \"m\", {count}"));
+    check_run(
+        "99999999999999999999,1,1,3",
+        &format!(":2:1: found \"99999999999999999999\" in column \"m\", {count}"),
+    );
+}
+
+#[test]
+fn a_file_needs_its_columns_and_rows_of_their_length() {
+    check(
+        "--runs",
+        "m,repetition,time_s\n1,1,2\n",
+        ":1:1: found the columns m, repetition, time_s, expected a column \"p\"",
+    );
+    check(
+        "--runs",
+        "m,p,m,repetition,time_s\n",
+        ":1:5: found a second column \"m\", expected only one",
+    );
+    check_run("1,1,1", ":2:1: found 3 fields, expected 4 as in the header");
+    check_run("1,1,1,3,4", ":2:1: found 5 fields, expected 4 as in the header");
+    check("--runs", RUNS, ":2:1: found no rows, expected at least one row below the header");
+    check(
+        "--runs",
+        "",
+        ":1:1: found an empty file, expected a header with the columns m, p, repetition, time_s",
+    );
+}
+
+#[test]
+fn two_rows_may_not_share_their_key() {
+    check_run(
+        "1,1,1,3\n# the same again\n1,1,1,4",
+        ":4:1: found a second row for m = 1, p = 1, repetition = 1, expected one row for each",
+    );
+    check(
+        "--offload",
+        "bytes,repetition,round_trips,time_s\n8,1,10,3\n8,2,10,3\n8,1,10,3\n",
+        ":4:1: found a second row for bytes = 8, repetition = 1, expected one row for each",
+    );
+    check(
+        "--collective",
+        "operation,ranks,bytes,repetition,calls,time_s\nallreduce,2,8,1,5,1\nallreduce,2,8,1,5,1\n",
+        ":3:1: found a second row for operation = allreduce, ranks = 2, bytes = 8, repetition = 1, \
+         expected one row for each",
+    );
+}
+
+#[test]
+fn a_file_is_utf_8() {
+    let utf_16: Vec<u8> =
+        std::iter::once(0xfeff_u16).chain(RUNS.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    check("--runs", utf_16, ":1:1: found the byte 0xff, expected text encoded as UTF-8");
+    let latin_1 = b"m,p,repetition,time_s,host\n1,1,1,3,M\xfcnchen\n";
+    check("--runs", latin_1, ":2:10: found the byte 0xfc, expected text encoded as UTF-8");
+}
+
+#[test]
+fn the_micro_benchmarks_and_the_profile_are_held_to_the_same_rules() {
+    let count = "expected a whole number from 1 to 4294967295";
+    check(
+        "--alpha",
+        "matrix_size,processes,repetition,time_s\n100,0,1,3\n",
+        &format!(":2:5: found \"0\" in column \"processes\", {count}"),
+    );
+    check(
+        "--alpha",
+        "processes,repetition,time_s\n",
+        ":1:1: found the columns processes, repetition, time_s, expected a column \"matrix_size\"",
+    );
+    check(
+        "--offload",
+        "bytes,repetition,round_trips,time_s\n8,1,0,3\n",
+        ":2:5: found \"0\" in column \"round_trips\", expected a whole number of at least 1",
+    );
+    check(
+        "--context-switch",
+        "processes,repetition,switches,time_s\n2,1,1000,-0.5\n",
+        ":2:10: found \"-0.5\" in column \"time_s\", expected a finite time of 0 s or more",
+    );
+    check(
+        "--collective",
+        "operation,ranks,bytes,repetition,calls,time_s\n,2,8,1,5,1\n",
+        ":2:1: found \"\" in column \"operation\", expected a name",
+    );
+    check(
+        "--profile",
+        "phase,repetition,offloads,collectives,hpu_time_s,apu_parallel_time_s,apu_serial_time_s,\
+         gap_time_s\nnode,1,-4,0,1,1,1,1\n",
+        ":2:8: found \"-4\" in column \"offloads\", expected a whole number of at least 0",
+    );
+}
+
+#[test]
+fn a_plot_is_held_to_the_same_rules() {
+    let columns = "m,p,measured_s,predicted_s,error_percent\n";
+    let folder = Folder::with("validation.csv", format!("{columns}1,1,1,x,0\n"));
+    folder.refuses(
+        &["plot", "--validation", "validation.csv", "--out", "a.svg"],
+        "validation.csv:2:7: found \"x\" in column \"predicted_s\", expected a finite time of 0 s \
+         or more",
+    );
+    folder.refuses(
+        &["plot", "--validation", "validation.csv", "--out", "a.pdf"],
+        "there is no picture format \"pdf\"; known: svg, png",
+    );
+}
+
+#[test]
+fn an_unknown_column_is_ignored_with_a_warning() {
+    let mut rows = String::from("time_s,host,repetition,p,m\n");
+    for (m, p) in [(1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (4, 1), (4, 4)] {
+        let (m, p) = (f64::from(m), f64::from(p));
+        rows += &format!("{},a,1,{p},{m}\n", 1.0 + 8.0 / (m * p) + 0.1 * p);
+    }
+    let folder = Folder::with("runs.csv", rows);
+    let run = folder.mmgp(&["fit", "--runs", "runs.csv", "--quiet", "--out", "params.toml"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let warning = "warning: runs.csv:1:8: column \"host\" is not known and was ignored\n";
+    assert!(run.stderr.contains(warning), "{}", run.stderr);
+    assert!(folder.read("params.toml").contains("t_apu_s = { value = "));
+}
+
+#[test]
+fn runs_that_cannot_answer_are_refused_with_what_else_to_time() {
+    check(
+        "--runs",
+        format!("{RUNS}1,1,1,3\n1,2,1,2\n"),
+        ": runs at (m, p) = (1, 1), (1, 2) cannot tell apart t_hpu_s, t_apu_s, offloads*p*g_s; \
+         also time (m, p) = (1, 16), or give --profile FILE",
+    );
+}
