@@ -1,0 +1,372 @@
+//! The walls between the modules, and what may stand where, read from the source itself.
+
+#![allow(clippy::disallowed_methods)] // The sources are read here.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toml::de::{DeTable, DeValue};
+
+/// Who may use whom, in the order of the code map. Whoever is not named stands behind a wall;
+/// `units` and `error` are open to all.
+const MAY_USE: [(&str, &[&str]); 18] = [
+    ("units", &[]),
+    ("error", &[]),
+    ("table", &[]),
+    ("machine", &["table"]),
+    ("model", &["machine", "table"]),
+    ("fit", &["model", "table"]),
+    ("solve", &["model", "table"]),
+    ("sim", &[]),
+    ("spu", &[]),
+    ("cell", &["sim", "spu", "machine"]),
+    ("kernels", &["spu"]),
+    ("apps", &["kernels", "cell", "spu", "machine", "table"]),
+    ("measure", &["cell", "apps", "machine", "table"]),
+    ("validate", &["solve", "model", "measure", "apps", "cell", "machine", "table"]),
+    ("plot", &["table"]),
+    ("export", &["model"]),
+    (
+        "cli",
+        &[
+            "apps", "cell", "export", "fit", "machine", "measure", "model", "plot", "solve",
+            "table", "validate",
+        ],
+    ),
+    ("main", &["cli"]),
+];
+
+/// The walls that the project stands on: no module of the first list uses one of the second, nor
+/// the other way round where the third says so.
+const MODEL: [&str; 3] = ["model", "fit", "solve"];
+const EMULATOR: [&str; 6] = ["sim", "spu", "cell", "kernels", "apps", "measure"];
+
+/// Lines that a source file may have above its tests.
+const MOST_LINES: usize = 400;
+
+/// A file of the library without its tests and comments.
+struct SourceFile {
+    /// Below `src`.
+    path: PathBuf,
+    code: String,
+    /// Lines above the tests, comments included.
+    lines: usize,
+}
+
+impl SourceFile {
+    /// The top-level module that it belongs to.
+    fn module(&self) -> &str {
+        let first = self.path.components().next().expect("a file has a name");
+        let first = first.as_os_str().to_str().expect("file names are UTF-8");
+        first.strip_suffix(".rs").unwrap_or(first)
+    }
+
+    /// How many modules it lies below the root of the crate.
+    fn depth(&self) -> usize {
+        self.path.components().count()
+    }
+
+    /// Whether it is one of `paths`.
+    fn is(&self, paths: &[&str]) -> bool {
+        paths.iter().any(|path| self.path == Path::new(path))
+    }
+}
+
+/// All files of the library but those that hold nothing but tests.
+fn sources() -> Vec<SourceFile> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut texts = BTreeMap::new();
+    collect(&root, &mut texts);
+    let test_files: Vec<PathBuf> =
+        texts.iter().flat_map(|(path, text)| test_files(path, text)).collect();
+    let of_the_library = texts.iter().filter(|(path, _)| !test_files.contains(path));
+    let sources: Vec<SourceFile> = of_the_library
+        .map(|(path, text)| {
+            let path = path.strip_prefix(&root).expect("it was found there").to_path_buf();
+            let above_tests = without_tests(text);
+            SourceFile {
+                path,
+                code: without_comments(above_tests),
+                lines: above_tests.lines().count(),
+            }
+        })
+        .collect();
+    assert!(sources.len() > 100, "the search for sources is broken");
+    sources
+}
+
+fn collect(folder: &Path, texts: &mut BTreeMap<PathBuf, String>) {
+    for entry in fs::read_dir(folder).expect("the folder can be read") {
+        let path = entry.expect("the folder can be read").path();
+        if path.is_dir() {
+            collect(&path, texts);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            texts.insert(path.clone(), fs::read_to_string(&path).expect("sources are UTF-8"));
+        }
+    }
+}
+
+const TEST_MARK: &str = "#[cfg(test)]\n";
+
+/// The name of the module after a [`TEST_MARK`], and what follows the name.
+fn test_module(after_mark: &str) -> Option<(&str, &str)> {
+    let line = after_mark.lines().next()?;
+    let (_, declared) = line.split_once("mod ")?;
+    declared.find([' ', ';']).map(|end| declared.split_at(end))
+}
+
+/// The files that `text` declares as `#[cfg(test)] mod name;`.
+fn test_files(path: &Path, text: &str) -> Vec<PathBuf> {
+    text.split(TEST_MARK)
+        .skip(1)
+        .filter_map(test_module)
+        .filter(|(_, rest)| rest.starts_with(';'))
+        .map(|(name, _)| path.with_extension("").join(format!("{name}.rs")))
+        .collect()
+}
+
+/// What stands above `#[cfg(test)] mod tests {`, which is the end of a file.
+fn without_tests(text: &str) -> &str {
+    let starts = text.match_indices(TEST_MARK).map(|(start, _)| start);
+    starts
+        .into_iter()
+        .find(|&start| {
+            test_module(&text[start + TEST_MARK.len()..])
+                .is_some_and(|(_, rest)| !rest.starts_with(';'))
+        })
+        .map_or(text, |start| &text[..start])
+}
+
+fn without_comments(text: &str) -> String {
+    text.lines()
+        .map(|line| line.split("//").next().unwrap_or_default().to_string() + "\n")
+        .collect()
+}
+
+/// The words of `code`: names, with a `!` where one is called as a macro.
+fn words(code: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let mut rest = code;
+    while let Some(start) = rest.find(is_part) {
+        rest = &rest[start..];
+        let end = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
+        let end = end + usize::from(rest[end..].starts_with('!') && !rest[end..].starts_with("!="));
+        words.push(&rest[..end]);
+        rest = &rest[end..];
+    }
+    words
+}
+
+/// The top-level modules that a file uses: every `crate::name`, `crate::{name, ..}` and chain of
+/// `super` that leads to the root. What the root itself exports is `error`'s.
+fn uses(file: &SourceFile) -> Vec<String> {
+    let to_root = "super::".repeat(file.depth());
+    let mut names = Vec::new();
+    for root in ["crate::", &to_root] {
+        for (start, _) in file.code.match_indices(root) {
+            let before = file.code[..start].chars().next_back();
+            if !before.is_some_and(|letter| letter.is_alphanumeric() || "_:".contains(letter)) {
+                names.extend(first_names(&file.code[start + root.len()..]));
+            }
+        }
+    }
+    names
+}
+
+/// The name at the start of a path, or those of a group `{a::b, c::{d, e}}`.
+fn first_names(path: &str) -> Vec<String> {
+    let name = |text: &str| {
+        let word = words(text).first().map(ToString::to_string).unwrap_or_default();
+        if word.starts_with(char::is_uppercase) { "error".to_string() } else { word }
+    };
+    let Some(group) = path.strip_prefix('{') else { return vec![name(path)] };
+    let mut depth = 0;
+    let mut names = Vec::new();
+    let mut start = 0;
+    for (index, letter) in group.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            ',' | '}' if depth == 0 => {
+                let item = group[start..index].trim();
+                if !item.is_empty() {
+                    names.push(name(item));
+                }
+                start = index + 1;
+                if letter == '}' {
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Asserts that no file outside `allowed` (modules or files) holds one of `forbidden`.
+fn check_absence(forbidden: &[&str], allowed: impl Fn(&SourceFile) -> bool, wall: &str) {
+    for file in sources() {
+        let found: Vec<&str> =
+            words(&file.code).into_iter().filter(|word| forbidden.contains(word)).collect();
+        let path = file.path.display();
+        assert!(allowed(&file) || found.is_empty(), "src/{path} uses {found:?}: {wall}");
+    }
+}
+
+#[test]
+fn every_module_uses_only_what_the_code_map_allows() {
+    for file in sources().iter().filter(|file| !file.is(&["lib.rs"])) {
+        let (module, path) = (file.module(), file.path.display());
+        let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| *name == module) else {
+            panic!("src/{path}: module {module} has no place in the code map of this test");
+        };
+        for used in uses(file) {
+            let is_base = ["units", "error"].contains(&used.as_str());
+            assert!(
+                used == module || is_base || allowed.contains(&used.as_str()),
+                "src/{path}: {module} uses {used}, but may use only {allowed:?}, units and error"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_model_and_the_emulator_never_meet() {
+    for file in sources() {
+        let behind = match file.module() {
+            module if MODEL.contains(&module) => EMULATOR.as_slice(),
+            module if EMULATOR.contains(&module) => MODEL.as_slice(),
+            _ => continue,
+        };
+        for used in uses(&file) {
+            assert!(
+                !behind.contains(&used.as_str()),
+                "src/{} uses {used}: `model`, `fit`, `solve` never use the emulator, and the \
+                 other way round, for a validation whose two sides share a formula proves nothing",
+                file.path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn the_simulation_kernel_knows_no_machine() {
+    for file in sources().iter().filter(|file| file.module() == "sim") {
+        for used in uses(file) {
+            assert!(["sim", "units", "error"].contains(&used.as_str()), "sim uses {used}");
+        }
+    }
+}
+
+#[test]
+fn only_table_opens_files() {
+    check_absence(
+        &["fs", "File", "OpenOptions"],
+        |file| file.module() == "table",
+        "only `table` opens files",
+    );
+}
+
+#[test]
+fn only_the_command_line_prints() {
+    check_absence(
+        &["println!", "print!", "eprintln!", "eprint!", "dbg!"],
+        |file| ["cli", "main"].contains(&file.module()),
+        "only `cli` and `main` print",
+    );
+    check_absence(
+        &["stdout", "stderr", "stdin"],
+        |file| file.module() == "cli",
+        "only `cli` knows the standard streams",
+    );
+}
+
+#[test]
+fn nobody_asks_for_the_time_of_day() {
+    check_absence(&["Instant", "SystemTime", "UNIX_EPOCH"], |_| false, "results need no clock");
+}
+
+#[test]
+fn one_file_is_unsafe() {
+    check_absence(
+        &["unsafe"],
+        |file| file.is(&["spu/dispatch.rs"]),
+        "`unsafe` stands in spu/dispatch.rs alone",
+    );
+}
+
+#[test]
+fn the_numerical_libraries_live_in_fit() {
+    check_absence(
+        &["nalgebra", "argmin", "argmin_math"],
+        |file| file.module() == "fit",
+        "argmin and nalgebra live in `fit`",
+    );
+}
+
+#[test]
+fn a_file_is_one_thing() {
+    for file in sources() {
+        let (path, lines) = (file.path.display(), file.lines);
+        assert!(lines <= MOST_LINES, "src/{path} has {lines} lines above its tests: two things?");
+    }
+}
+
+#[test]
+fn every_value_of_a_machine_says_where_it_comes_from() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/machines");
+    let mut values = 0;
+    for entry in fs::read_dir(folder).expect("the folder can be read") {
+        let path = entry.expect("the folder can be read").path();
+        let text = fs::read_to_string(&path).expect("a machine is a UTF-8 file");
+        let document = DeTable::parse(&text).expect("a machine is TOML");
+        for (section, entries) in document.get_ref() {
+            let DeValue::Table(entries) = entries.get_ref() else { continue };
+            for (name, entry) in entries {
+                let name = format!("{}: {}.{}", path.display(), section.get_ref(), name.get_ref());
+                check_value(&name, entry.get_ref());
+                values += 1;
+            }
+        }
+    }
+    assert!(values > 40, "the search for values is broken: {values}");
+}
+
+fn check_value(name: &str, entry: &DeValue<'_>) {
+    let DeValue::Table(entry) = entry else { panic!("{name} is a bare value") };
+    let text = |key: &str| match entry.get(key).map(|value| value.get_ref()) {
+        Some(DeValue::String(text)) => text.trim().to_string(),
+        _ => panic!("{name} has no {key}"),
+    };
+    assert!(entry.contains_key("value"), "{name} has no value");
+    assert!(!text("unit").is_empty(), "{name} has no unit");
+    let (status, source) = (text("status"), text("source"));
+    assert!(!source.is_empty(), "{name} has no source");
+    assert!(
+        ["documented", "measured", "calibrated", "assumed"].contains(&status.as_str()),
+        "{name}: {status} is no status"
+    );
+    // A published figure has a number and a place where it was published.
+    let figure = source.replace("calibrated", "");
+    let is_figure = figure.contains(|letter: char| letter.is_ascii_digit())
+        && figure.split_whitespace().count() >= 3;
+    assert!(
+        status != "calibrated" || is_figure,
+        "{name} is calibrated, but {source:?} names no published figure"
+    );
+}
+
+#[test]
+fn the_search_for_uses_finds_every_form() {
+    let code = "use crate::{a::b, c::{d, e}, Error};\nfn f() { crate::g::h(); $crate::i!() }\n\
+                use super::super::k; use super::l; use crate::m as n;\nuse other::crate_::o;";
+    let file = SourceFile { path: "x/y.rs".into(), code: code.into(), lines: 0 };
+    let mut found = uses(&file);
+    found.sort();
+    assert_eq!(found, ["a", "c", "error", "g", "i!", "k", "m"]);
+    let text = "a\n#[cfg(test)]\nmod trials;\nb\n#[cfg(test)]\npub mod tests {\nc";
+    assert_eq!(without_tests(text), "a\n#[cfg(test)]\nmod trials;\nb\n");
+    assert_eq!(test_files(Path::new("fit.rs"), text), [Path::new("fit/trials.rs")]);
+}
