@@ -1,0 +1,75 @@
+//! How fast equation 11 is evaluated and searched.
+//!
+//! The grid has the numbers of a plain numpy or numba program for the same problem: 10^4 values
+//! of m, 10^4 of p, a quarter as many APUs as configurations, alpha from a table over all m.
+//! Throughput is per feasible configuration, 6 of every 10 of the 10^8 in the square.
+
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mmgp::model::parameters::{Decomposition, Estimate, OverM, Parameters, Table, Terms};
+use mmgp::model::published;
+use mmgp::solve::best::{Grid, brute_force, by_structure};
+use mmgp::solve::{Sampling, rank};
+
+const GRID: Grid = Grid { m_max: 10_000, p_max: 10_000, apus: 25_000_000 };
+
+fn parameters() -> Parameters {
+    let m: Vec<u32> = (1..=GRID.m_max).collect();
+    let alpha = |&m: &u32| Estimate::exact(1.0 + 0.0008 * (f64::from(m) - 1.0));
+    let values = m.iter().map(alpha).collect();
+    Parameters {
+        name: "grid".into(),
+        decomposition: Decomposition::Data,
+        apus: GRID.apus,
+        terms: Terms {
+            t_hpu_s: Estimate::exact(1.3),
+            t_apu_s: Estimate::exact(360.0),
+            c_apu_s: Estimate::exact(0.6),
+            offloads: Estimate::exact(1500.0),
+            o_offload_s: Estimate::exact(70e-6),
+            t_csw_s: Estimate::exact(0.0),
+            g_s: Estimate::exact(28e-9),
+            collectives: None,
+            alpha: OverM::Table(Table { m, values }),
+            o_col_s: OverM::Constant(Estimate::exact(0.0)),
+        },
+        phases: vec![],
+    }
+}
+
+/// PBPI with a standard error of a hundredth on every value.
+fn uncertain_pbpi() -> Parameters {
+    let mut parameters = published("pbpi-qs20").expect("invariant: it is built in");
+    for entry in parameters.terms.entries() {
+        if let Some(estimate) = parameters.terms.estimate_mut(entry) {
+            estimate.std_error = Some(0.01 * estimate.value);
+        }
+    }
+    parameters
+}
+
+fn predict(criterion: &mut Criterion) {
+    let parameters = parameters();
+    let mut group = criterion.benchmark_group("predict");
+    group.sample_size(20);
+    group.bench_function("one configuration", |bencher| {
+        bencher.iter(|| black_box(&parameters).time(black_box(24), black_box(598)));
+    });
+    group.bench_function("ten best of 10^8 by structure", |bencher| {
+        bencher.iter(|| by_structure(black_box(&parameters), GRID, 10));
+    });
+    let pbpi = uncertain_pbpi();
+    let sampling = Sampling { draws: Sampling::USUAL_DRAWS, seed: 1 };
+    group.bench_function("rank 50 configurations with 10^4 draws", |bencher| {
+        bencher.iter(|| rank(black_box(&pbpi), sampling));
+    });
+    group.throughput(Throughput::Elements(GRID.configurations()));
+    group.bench_function("ten best of 10^8 by brute force", |bencher| {
+        bencher.iter(|| brute_force(black_box(&parameters), GRID, 10));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, predict);
+criterion_main!(benches);

@@ -1,0 +1,92 @@
+//! How many events of a simulation happen in a second: Criterion's "elements" are what the name of
+//! the benchmark counts.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mmgp::sim::{Pool, ProcessorSharing, Sim, Watch};
+use mmgp::units::SimSpan;
+
+/// Processes that only sleep, each for its own span.
+fn timers(processes: u64, rounds: u64) {
+    let sim = Sim::new();
+    for number in 0..processes {
+        let own = sim.clone();
+        let span = SimSpan::from_ticks(1000 + 7919 * number % 1009);
+        sim.spawn("sleeper", async move {
+            for _ in 0..rounds {
+                own.sleep(span).await;
+            }
+        });
+    }
+    sim.run().expect("invariant: sleepers wake");
+}
+
+/// Two processes that wait for each other in turn.
+fn ping_pong(rounds: u64) {
+    let sim = Sim::new();
+    let ball = Watch::new(&sim, "the ball", 0);
+    for side in 0..2 {
+        let ball = ball.clone();
+        sim.spawn("player", async move {
+            for _ in 0..rounds {
+                ball.wait_until(|strokes| strokes % 2 == side).await;
+                ball.update(|strokes| *strokes += 1);
+            }
+        });
+    }
+    sim.run().expect("invariant: the ball comes back");
+}
+
+/// Customers who queue for one of four clerks, again and again.
+fn pool(customers: u64, rounds: u64) {
+    let sim = Sim::new();
+    let clerks = Pool::new(&sim, "clerks", 4);
+    for customer in 0..customers {
+        let (own, clerks) = (sim.clone(), clerks.clone());
+        sim.spawn("customer", async move {
+            for _ in 0..rounds {
+                let _served = clerks.acquire().await;
+                own.sleep(SimSpan::from_ticks(100 + customer)).await;
+            }
+        });
+    }
+    sim.run().expect("invariant: everybody is served");
+}
+
+/// Jobs of different sizes that share one server, each followed by another.
+fn sharing(jobs: u32, rounds: u64) {
+    let sim = Sim::new();
+    let server = ProcessorSharing::new(&sim, "server", |present| 1.0 / present as f64);
+    for job in 0..jobs {
+        let server = server.clone();
+        sim.spawn("job", async move {
+            for _ in 0..rounds {
+                server.serve(1e-9 * f64::from(10 + job)).await;
+            }
+        });
+    }
+    sim.run().expect("invariant: every job is done");
+}
+
+fn benchmarks(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("sim");
+    group.sample_size(20);
+    group.throughput(Throughput::Elements(1000 * 1000));
+    group.bench_function("timer events of 1000 processes", |bencher| {
+        bencher.iter(|| timers(1000, 1000));
+    });
+    group.throughput(Throughput::Elements(2 * 200_000));
+    group.bench_function("strokes between two processes", |bencher| {
+        bencher.iter(|| ping_pong(200_000));
+    });
+    group.throughput(Throughput::Elements(16 * 20_000));
+    group.bench_function("services of 16 customers by 4 clerks", |bencher| {
+        bencher.iter(|| pool(16, 20_000));
+    });
+    group.bench_function("jobs, 16 at once, on a shared server", |bencher| {
+        bencher.iter(|| sharing(16, 20_000));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, benchmarks);
+criterion_main!(benches);
