@@ -1,4 +1,55 @@
 //! mmgp: how to map a program onto a machine of host cores and accelerators.
+//!
+//! A machine has few *host processing units* (HPU) and many *accelerator processing units* (APU);
+//! a program runs m host threads, each of which off-loads work to p APUs. Which (m, p) is fastest?
+//! The Model of Multi-Grain Parallelism (MMGP: Blagojevic, Feng, Cameron, Nikolopoulos, HiPEAC
+//! 2008) predicts the time of every (m, p) from one sequential profile and a few micro-benchmarks.
+//! This crate fits the model's terms from CSV files, ranks all feasible (m, p), and holds itself to
+//! account by running real programs on an emulated Cell Broadband Engine.
+//!
+//! # The model's side
+//!
+//! [`table`] reads files, [`fit`] makes parameters of them, [`model`] holds the equations, and
+//! [`solve`] ranks:
+//!
+//! ```
+//! use mmgp::solve::{Sampling, rank};
+//!
+//! let parameters = mmgp::model::published("pbpi-qs20")?;
+//! let ranking = rank(&parameters, Sampling { draws: 1000, seed: 1 })?;
+//! let best = ranking.configurations[0];
+//! assert_eq!((best.m, best.p), (4, 4));
+//! assert_eq!(ranking.configurations.len(), 50);
+//! # Ok::<(), mmgp::Error>(())
+//! ```
+//!
+//! # The machine's side
+//!
+//! [`sim`] is virtual time, [`spu`] the processor of an accelerator, [`cell`] the machine built of
+//! both from a description in [`machine`]; [`kernels`] are written against the SPU and [`apps`] run
+//! them:
+//!
+//! ```
+//! use mmgp::apps::pbpi::Pbpi;
+//! use mmgp::apps::phylogeny::{Patterns, simulate};
+//! use mmgp::cell::KernelTiming;
+//! use mmgp::machine::Machine;
+//!
+//! let tree = simulate::tree(8, 0.1, 1)?;
+//! let alignment = simulate::alignment(&tree, &simulate::names(8), 500, 1)?;
+//! let pbpi = Pbpi::new(Patterns::compress(&alignment), Some(tree), 1, 10)?;
+//! let qs20 = Machine::named("qs20")?;
+//! let (run, chain) = pbpi.emulate(&qs20, (2, 4), KernelTiming::Cached, 0.0)?;
+//! assert!(run.time.0 > 0.0 && chain.log_likelihood() < 0.0);
+//! # Ok::<(), mmgp::Error>(())
+//! ```
+//!
+//! # Where they meet
+//!
+//! Nowhere but in [`validate`]: the emulated machine holds no term of the model and the model knows
+//! nothing of the machine, so that their agreement means something. [`measure`] takes on the
+//! emulated machine the measurements that a user would take on a real one, and writes the same
+//! files.
 
 pub mod apps;
 pub mod cell;
