@@ -41,7 +41,7 @@ pub enum OverM {
     Table(Table),
 }
 
-/// Values at increasing m.
+/// Values at increasing m, at least one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// The m of each value, increasing, the first at least 1.

@@ -60,6 +60,14 @@ impl Row {
     }
 }
 
+/// What falls to the slowest of m threads with p APUs each.
+pub(super) struct Share {
+    /// The fraction of the totals that it runs: 1, or R/B of a task decomposition.
+    pub fraction: f64,
+    /// Into how many pieces its shared APU time is cut.
+    pub pieces: f64,
+}
+
 impl Parameters {
     /// The time of a run with m host threads and p APUs for each; m and p at least 1.
     ///
@@ -105,15 +113,8 @@ impl Parameters {
     /// `T(m,p) = (R/B) * [alpha_m*T_HPU + T_APU/p + C_APU + N*(O_offload + T_CSW + O_COL + p*g)]`.
     pub fn breakdown(&self, m: u32, p: u32) -> Breakdown {
         let terms = &self.terms;
-        let (threads, apus) = (f64::from(m), f64::from(p));
-        // The fraction of the totals that the slowest thread runs, and into how many pieces its
-        // shared APU time is cut.
-        let (fraction, pieces) = match self.decomposition {
-            Decomposition::Data => (1.0, threads * apus),
-            Decomposition::Task { tasks } => {
-                (f64::from(tasks.div_ceil(m)) / f64::from(tasks), apus)
-            }
-        };
+        let apus = f64::from(p);
+        let Share { fraction, pieces } = self.share(m, p);
         let offloads = fraction * terms.offloads.value;
         let collectives = fraction * terms.collectives.as_ref().unwrap_or(&terms.offloads).value;
         Breakdown {
@@ -124,6 +125,18 @@ impl Parameters {
             context_switch_s: offloads * terms.t_csw_s.value,
             collective_s: collectives * terms.o_col_at(m),
             gap_s: offloads * apus * terms.g_s.value,
+        }
+    }
+
+    /// What falls to the slowest thread at (m, p).
+    pub(super) fn share(&self, m: u32, p: u32) -> Share {
+        let (threads, apus) = (f64::from(m), f64::from(p));
+        match self.decomposition {
+            Decomposition::Data => Share { fraction: 1.0, pieces: threads * apus },
+            Decomposition::Task { tasks } => {
+                let rounds = f64::from(tasks.div_ceil(m));
+                Share { fraction: rounds / f64::from(tasks), pieces: apus }
+            }
         }
     }
 
@@ -180,21 +193,39 @@ impl OverM {
 
 impl Table {
     fn at(&self, m: u32, at_one: f64) -> f64 {
-        let after = self.m.partition_point(|&known| known < m);
-        let (high_m, high) = match (self.m.get(after), self.values.get(after)) {
-            (Some(&known), Some(estimate)) => (known, estimate.value),
-            _ => return self.values.last().map_or(at_one, |last| last.value),
-        };
-        let (low_m, low) = match after.checked_sub(1) {
-            Some(before) => (self.m[before], self.values[before].value),
-            None => (1, at_one),
-        };
-        if high_m == m {
+        let Neighbours { low, high, position } = self.neighbours(m);
+        let high = self.values[high].value;
+        if position == 1.0 {
             return high;
         }
-        let position = f64::from(m - low_m) / f64::from(high_m - low_m);
+        let low = low.map_or(at_one, |low| self.values[low].value);
         low + (high - low) * position
     }
+
+    /// The entries between which m lies. A table has at least one entry.
+    pub(super) fn neighbours(&self, m: u32) -> Neighbours {
+        let after = self.m.partition_point(|&known| known < m);
+        let low = after.checked_sub(1);
+        match self.m.get(after) {
+            None => Neighbours { low: None, high: self.m.len() - 1, position: 1.0 },
+            Some(&high_m) if high_m == m => Neighbours { low: None, high: after, position: 1.0 },
+            Some(&high_m) => {
+                let low_m = low.map_or(1, |low| self.m[low]);
+                let position = f64::from(m - low_m) / f64::from(high_m - low_m);
+                Neighbours { low, high: after, position }
+            }
+        }
+    }
+}
+
+/// Where a value of m lies in a table.
+pub(super) struct Neighbours {
+    /// The entry below; `None` for what is fixed at m = 1, or where `position` is 1.
+    pub low: Option<usize>,
+    /// The entry at m or above, or the last.
+    pub high: usize,
+    /// How far m is from the one below to the one above: 1 at an entry and beyond the last.
+    pub position: f64,
 }
 
 #[cfg(test)]

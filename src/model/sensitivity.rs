@@ -1,7 +1,8 @@
 //! How the time of equation 11 answers to each of its parameters: the derivatives that carry the
 //! standard errors of the parameters over to the prediction.
 
-use super::parameters::{Decomposition, Estimate, OverM, Parameters, Terms};
+use super::parameters::{Estimate, OverM, Parameters, Terms};
+use super::run::{Neighbours, Share};
 
 /// One number of a parameter set: a scalar term, or one entry of a term over m.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,16 +116,9 @@ impl OverM {
     /// neighbours of m in the table.
     fn weights(&self, m: u32) -> Vec<(usize, f64)> {
         let OverM::Table(table) = self else { return vec![(0, 1.0)] };
-        let after = table.m.partition_point(|&known| known < m);
-        let Some(&high_m) = table.m.get(after) else { return vec![(table.m.len() - 1, 1.0)] };
-        if high_m == m {
-            return vec![(after, 1.0)];
-        }
-        // Below the first m the low neighbour is the fixed value at m = 1, which is no entry.
-        let low_m = if after == 0 { 1 } else { table.m[after - 1] };
-        let position = f64::from(m - low_m) / f64::from(high_m - low_m);
-        let low = after.checked_sub(1).map(|before| (before, 1.0 - position));
-        low.into_iter().chain([(after, position)]).collect()
+        let Neighbours { low, high, position } = table.neighbours(m);
+        let low = low.map(|low| (low, 1.0 - position));
+        low.into_iter().chain([(high, position)]).collect()
     }
 }
 
@@ -141,13 +135,8 @@ impl Parameters {
     /// which is linear in each of its parameters alone.
     pub fn gradient(&self, m: u32, p: u32) -> Vec<(Entry, f64)> {
         let terms = &self.terms;
-        let (threads, apus) = (f64::from(m), f64::from(p));
-        let (r, pieces) = match self.decomposition {
-            Decomposition::Data => (1.0, threads * apus),
-            Decomposition::Task { tasks } => {
-                (f64::from(tasks.div_ceil(m)) / f64::from(tasks), apus)
-            }
-        };
+        let apus = f64::from(p);
+        let Share { fraction: r, pieces } = self.share(m, p);
         let offloads = terms.offloads.value;
         let per_offload = terms.o_offload_s.value + terms.t_csw_s.value + apus * terms.g_s.value;
         let collectives = terms.collectives.as_ref().map(|estimate| estimate.value);
@@ -180,7 +169,7 @@ impl Parameters {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parameters::Table;
+    use super::super::parameters::{Decomposition, Table};
     use super::*;
 
     fn table(m: &[u32], values: &[f64]) -> OverM {
