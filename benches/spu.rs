@@ -2,34 +2,13 @@
 //! only, and executing and timing. Criterion's "elements" are instructions.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mmgp::cell::pipeline;
 use mmgp::kernels::logarithm::write_table;
 use mmgp::kernels::pbpi::{LikelihoodSum, NodeUpdate, RootProduct};
-use mmgp::spu::{
-    ClassTiming, Compiler, Kernel, LocalAddress, LocalStore, Quadword, Stopwatch, Timing, execute,
-};
+use mmgp::machine::Machine;
+use mmgp::spu::{Compiler, Kernel, LocalAddress, LocalStore, Quadword, Stopwatch, execute};
 use mmgp::units::Bytes;
 use std::hint::black_box;
-
-const fn class(latency: u32) -> ClassTiming {
-    ClassTiming { latency, issue_block: 0 }
-}
-
-/// The Cell BE: IBM SDK 3.0 Programming Tutorial, "Pipelines and dual-issue rules", table 1.
-const CELL_BE: Timing = Timing {
-    simple_fixed: class(2),
-    word_shift: class(4),
-    byte: class(4),
-    single_precision: class(6),
-    integer_multiply: class(7),
-    double_precision: ClassTiming { latency: 13, issue_block: 6 },
-    shuffle: class(4),
-    load_store: class(6),
-    branch_hint: class(15),
-    branch: class(4),
-    channel: class(6),
-    branch_penalty: 18,
-    hint_distance: 16,
-};
 
 const fn at(kibibytes: u32) -> LocalAddress {
     LocalAddress(kibibytes * 1024)
@@ -42,7 +21,9 @@ fn measure<K: Kernel>(criterion: &mut Criterion, kernel: &K) {
     let mut store = LocalStore::new();
     store.slice_mut(at(0), Bytes(200 * 1024)).fill(Quadword::from_doubles([0.5; 2]));
     write_table(&mut store, at(252));
-    let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::ListScheduling);
+    let qs20 = pipeline(&Machine::named("qs20").expect("it is built in"));
+    let new_stopwatch = || Stopwatch::new(qs20.clone(), Compiler::ListScheduling);
+    let mut stopwatch = new_stopwatch();
     let instructions = stopwatch.time(kernel, &mut store).1.instructions();
     let mut group = criterion.benchmark_group(kernel.name());
     group.throughput(Throughput::Elements(instructions));
@@ -54,7 +35,7 @@ fn measure<K: Kernel>(criterion: &mut Criterion, kernel: &K) {
     });
     group.bench_function("execute and time for the first time", |bencher| {
         bencher.iter(|| {
-            let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::ListScheduling);
+            let mut stopwatch = new_stopwatch();
             stopwatch.time(kernel, black_box(&mut store)).1
         });
     });

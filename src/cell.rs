@@ -39,8 +39,8 @@ use std::rc::Rc;
 pub use host::HostProcess;
 pub use memory::EffectiveAddress;
 pub use spe::Spe;
-pub use timing::KernelTiming;
 use timing::KernelTimings;
+pub use timing::{KernelTiming, pipeline};
 
 use crate::error::{Error, Result};
 use crate::machine::Machine;

@@ -1,6 +1,6 @@
 //! A synergistic processing element: an SPU with its local store and its MFC.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::memory::Memory;
@@ -11,7 +11,7 @@ use crate::machine::Machine;
 use crate::sim::Sim;
 use crate::spu::Kernel;
 use crate::spu::local_store::LocalStore;
-use crate::units::{Cycles, Hertz, SimSpan};
+use crate::units::{Cycles, Hertz};
 
 /// One SPE; clones refer to the same.
 #[derive(Clone)]
@@ -27,7 +27,6 @@ pub struct Spe {
     pub sim: Sim,
     clock: Hertz,
     timings: Rc<RefCell<KernelTimings>>,
-    computing: Rc<Cell<SimSpan>>,
 }
 
 impl Spe {
@@ -47,7 +46,6 @@ impl Spe {
             sim: sim.clone(),
             clock: machine.clock,
             timings: Rc::clone(timings),
-            computing: Rc::default(),
         }
     }
 
@@ -62,13 +60,6 @@ impl Spe {
 
     /// Lets so many cycles of the SPU go by.
     pub async fn spend(&self, cycles: Cycles) {
-        let span = cycles.at(self.clock);
-        self.computing.set(self.computing.get() + span);
-        self.sim.sleep(span).await;
-    }
-
-    /// Time spent computing so far.
-    pub fn computing(&self) -> SimSpan {
-        self.computing.get()
+        self.sim.sleep(cycles.at(self.clock)).await;
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::machine::Machine;
 use crate::spu::local_store::LocalStore;
-use crate::spu::{ClassTiming, Compiler, Kernel, Timing, execute, time};
+use crate::spu::{ClassTiming, Compiler, Kernel, Stopwatch, Timing, execute};
 use crate::units::Cycles;
 
 /// Whether the pipeline is asked at every call.
@@ -19,7 +19,7 @@ pub enum KernelTiming {
 
 /// The pipeline of a machine, and what it has said so far.
 pub struct KernelTimings {
-    pipeline: Timing,
+    stopwatch: Stopwatch,
     mode: KernelTiming,
     known: BTreeMap<(&'static str, u32), Cycles>,
 }
@@ -27,7 +27,8 @@ pub struct KernelTimings {
 impl KernelTimings {
     /// A pipeline that has not been asked yet.
     pub fn new(machine: &Machine, mode: KernelTiming) -> Self {
-        Self { pipeline: pipeline(machine), mode, known: BTreeMap::new() }
+        let stopwatch = Stopwatch::new(pipeline(machine), Compiler::ListScheduling);
+        Self { stopwatch, mode, known: BTreeMap::new() }
     }
 
     /// Executes the kernel on `store` and says how long it takes; `shape` is all that this depends
@@ -42,7 +43,7 @@ impl KernelTimings {
         match self.known.get(&shape) {
             Some(&cycles) if self.mode == KernelTiming::Cached => (execute(kernel, store), cycles),
             _ => {
-                let (output, timed) = time(kernel, store, &self.pipeline, Compiler::ListScheduling);
+                let (output, timed) = self.stopwatch.time(kernel, store);
                 self.known.insert(shape, timed.cycles);
                 (output, timed.cycles)
             }

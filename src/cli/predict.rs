@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Answer;
 use super::output::{Format, aligned, data, warnings};
 use super::{input, output};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::solve::{Configuration, Ranking, Sampling, predict_one, rank};
 use crate::table::csv;
 use crate::table::records::Prediction;
@@ -105,17 +105,4 @@ pub fn table<'a>(configurations: impl Iterator<Item = &'a Configuration>) -> Str
     };
     let rows: Vec<Vec<String>> = configurations.map(row).collect();
     aligned(&["rank", "m", "p", "time", "95 % interval", "best", "speed-up"], &rows)
-}
-
-/// Refuses a share that is no percentage.
-pub fn percentage(text: &str) -> std::result::Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(share) if share.is_finite() && share >= 0.0 => Ok(share),
-        _ => Err(Error::OutOfRange {
-            name: "percentage",
-            found: text.into(),
-            expected: "a number of 0 or more".into(),
-        }
-        .to_string()),
-    }
 }

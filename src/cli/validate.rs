@@ -6,9 +6,9 @@ use clap::Args;
 
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
 use super::output::{Verbosity, data, json, progress, warnings};
-use super::{Answer, input, plot, predict};
+use super::{Answer, input, plot};
 use crate::apps::App;
-use crate::error::{Result, Warning};
+use crate::error::{Error, Result, Warning};
 use crate::machine::Machine;
 use crate::model::Parameters;
 use crate::solve::feasible;
@@ -34,7 +34,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Fail where the mean error over all configurations is above this [%]
-    #[arg(long, value_name = "PERCENT", value_parser = predict::percentage)]
+    #[arg(long, value_name = "PERCENT", value_parser = percentage)]
     fail_above: Option<f64>,
     #[command(flatten)]
     threads: ThreadArguments,
@@ -119,4 +119,17 @@ pub fn describe(summary: &Summary, rows: &[Validation]) -> String {
         model.sd_error_percent,
         model.max_error_percent
     )
+}
+
+/// Refuses a share that is no percentage.
+fn percentage(text: &str) -> std::result::Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if share.is_finite() && share >= 0.0 => Ok(share),
+        _ => Err(Error::OutOfRange {
+            name: "percentage",
+            found: text.into(),
+            expected: "a number of 0 or more".into(),
+        }
+        .to_string()),
+    }
 }

@@ -55,11 +55,6 @@ impl Pool {
             Poll::Ready(Permit { pool: self.clone() })
         })
     }
-
-    /// How many processes stand in the queue.
-    pub fn queue_length(&self) -> usize {
-        self.shared.queue.borrow().len()
-    }
 }
 
 impl Drop for Permit {

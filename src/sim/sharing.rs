@@ -35,8 +35,6 @@ struct State {
     as_of: SimTime,
     jobs: BinaryHeap<Reverse<Job>>,
     arrivals: u64,
-    /// Work done for all jobs together.
-    served: f64,
 }
 
 struct Job {
@@ -69,13 +67,8 @@ impl Ord for Job {
 impl ProcessorSharing {
     /// A shared server; `rate(n)` is the work per second that each of n jobs receives, positive.
     pub fn new(sim: &Sim, name: &str, rate: impl Fn(usize) -> f64 + 'static) -> Self {
-        let state = State {
-            received: 0.0,
-            as_of: SimTime::ZERO,
-            jobs: BinaryHeap::new(),
-            arrivals: 0,
-            served: 0.0,
-        };
+        let state =
+            State { received: 0.0, as_of: SimTime::ZERO, jobs: BinaryHeap::new(), arrivals: 0 };
         let (sim, reason) = (sim.clone(), sim.reason(name));
         let (rate, state) = (Box::new(rate), RefCell::new(state));
         Self { shared: Rc::new(Shared { sim, reason, rate, state }) }
@@ -98,11 +91,6 @@ impl ProcessorSharing {
             Poll::Pending
         })
     }
-
-    /// All the work done so far.
-    pub fn served(&self) -> f64 {
-        self.shared.state.borrow().served
-    }
 }
 
 impl Shared {
@@ -114,7 +102,6 @@ impl Shared {
         }
         let arrival = state.arrivals;
         state.arrivals += 1;
-        state.served += work;
         let done_at = state.received + work;
         let process = self.sim.current();
         state.jobs.push(Reverse(Job { done_at, arrival, process }));
