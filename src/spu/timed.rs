@@ -1,6 +1,7 @@
 //! The SPU that executes and is timed.
 
-use super::block::{Kind, References, Tag};
+use super::block::{Kind, LONGEST_BLOCK, NOTHING, References, Tag};
+use super::compiler::Compiler;
 use super::instruction::{Class, Destination, for_each_instruction};
 use super::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore, quadword_index};
 use super::pipeline::Timing;
@@ -8,8 +9,7 @@ use super::profile::Profile;
 use super::recorder::Recorder;
 use super::register::Quadword;
 use super::replay::Ending;
-use super::schedule::Compiler;
-use super::{Kernel, Spu, dispatch, semantics};
+use super::{BranchName, Kernel, Spu, dispatch, semantics};
 
 /// The last instructions that touched each quadword of local store.
 type Accesses = [LastAccess; (LOCAL_STORE_BYTES / 16) as usize];
@@ -47,14 +47,16 @@ impl Stopwatch {
     /// # Panics
     /// As [`time`](super::time).
     pub fn time<K: Kernel>(&mut self, kernel: &K, store: &mut LocalStore) -> (K::Output, Profile) {
-        let output = dispatch::run(kernel, &mut self.start(store));
+        let output = dispatch::run(kernel, self.start(store));
         (output, self.stop())
     }
 
     /// An SPU at cycle 0, or where [`Stopwatch::stop`] has not been called, at that where the last
     /// one ended.
     pub fn start<'s>(&'s mut self, store: &'s mut LocalStore) -> TimedSpu<'s> {
-        TimedSpu { store, recorder: &mut self.recorder, accesses: &mut self.accesses }
+        let (start, position) = self.recorder.place();
+        let (recorder, accesses) = (&mut self.recorder, &mut self.accesses);
+        TimedSpu { store, recorder, accesses, start, position }
     }
 
     /// What ran since the last stop, and how long it took.
@@ -69,11 +71,26 @@ impl Stopwatch {
 
 /// Executes instructions as [`PlainSpu`](super::PlainSpu) does and hands each of them to the
 /// models of compiler and pipeline.
+///
+/// The place in the current block stands here and not in the recorder, so that the host's compiler
+/// keeps it in a register, and where it knows it, as between a label and the next branch, writes
+/// down what an instruction refers to as a constant.
 #[derive(Debug)]
 pub struct TimedSpu<'s> {
     store: &'s mut LocalStore,
     recorder: &'s mut Recorder,
     accesses: &'s mut Accesses,
+    /// Tag of the first instruction of the current block.
+    start: Tag,
+    /// Instructions of the current block so far.
+    position: usize,
+}
+
+impl Drop for TimedSpu<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.recorder.leave(self.position);
+    }
 }
 
 /// The value of a register and which instruction computed it.
@@ -84,6 +101,31 @@ pub struct Tagged {
 }
 
 impl TimedSpu<'_> {
+    /// Records an instruction that reads `operands` and must come after `follows`.
+    #[inline(always)]
+    fn record<const N: usize>(&mut self, kind: Kind, operands: [Tag; N], follows: Tag) -> Tag {
+        if self.position >= LONGEST_BLOCK {
+            self.end_block(Ending::FallsThrough);
+        }
+        let start = self.start;
+        let distance = |tag: Tag| if tag.0 == Tag::NONE.0 { NOTHING } else { tag.after(start) };
+        let mut references: References = [NOTHING, NOTHING, NOTHING, distance(follows)];
+        for (reference, operand) in references.iter_mut().zip(operands) {
+            *reference = operand.after(start);
+        }
+        self.recorder.note(self.position, kind, references);
+        let tag = Tag(start.0.wrapping_add(self.position as u32));
+        self.position += 1;
+        tag
+    }
+
+    #[inline(always)]
+    fn end_block(&mut self, ending: Ending) {
+        self.recorder.end_block(self.position, ending);
+        self.start = Tag(self.start.0.wrapping_add(self.position as u32));
+        self.position = 0;
+    }
+
     #[inline(always)]
     fn computed<const N: usize>(
         &mut self,
@@ -91,16 +133,18 @@ impl TimedSpu<'_> {
         operands: [Tagged; N],
         value: Quadword,
     ) -> Tagged {
-        Tagged { value, tag: self.recorder.record(kind, references(operands, Tag::NONE)) }
+        let tag = self.record(kind, operands.map(|operand| operand.tag), Tag::NONE);
+        Tagged { value, tag }
     }
 
     /// A load must follow the last store to its quadword, for which loads do not count.
     #[inline(always)]
     fn load<const N: usize>(&mut self, operands: [Tagged; N], address: LocalAddress) -> Tagged {
-        let accesses = &mut self.accesses[quadword_index(address)];
-        accesses.any = self.recorder.next_tag();
         let kind = Kind::new(Class::LoadStore, Destination::New);
-        let tag = self.recorder.record(kind, references(operands, accesses.store));
+        let quadword = quadword_index(address);
+        let tags = operands.map(|operand| operand.tag);
+        let tag = self.record(kind, tags, self.accesses[quadword].store);
+        self.accesses[quadword].any = tag;
         Tagged { value: self.store.load(address), tag }
     }
 
@@ -112,29 +156,29 @@ impl TimedSpu<'_> {
         address: LocalAddress,
         value: Quadword,
     ) {
-        let this = self.recorder.next_tag();
-        let accesses = &mut self.accesses[quadword_index(address)];
-        let before = std::mem::replace(accesses, LastAccess { store: this, any: this });
         let kind = Kind::new(Class::LoadStore, Destination::Nowhere);
-        self.recorder.record(kind, references(operands, before.any));
+        let quadword = quadword_index(address);
+        let tags = operands.map(|operand| operand.tag);
+        let tag = self.record(kind, tags, self.accesses[quadword].any);
+        self.accesses[quadword] = LastAccess { store: tag, any: tag };
         self.store.store(address, value);
     }
 
     #[inline(always)]
-    fn branch(&mut self, condition: Tag, taken: bool) -> bool {
+    fn hint(&mut self, branch: Option<BranchName>) {
+        let kind = Kind::new(Class::BranchHint, Destination::Nowhere);
+        let tag = self.record(kind, [], Tag::NONE);
+        self.recorder.hint(tag, branch);
+    }
+
+    #[inline(always)]
+    fn branch<const N: usize>(&mut self, condition: [Tagged; N], taken: bool) -> bool {
         let ending = if taken { Ending::Taken } else { Ending::NotTaken };
-        self.recorder.branch(condition, ending);
+        let hint = self.recorder.take_hint();
+        self.record(Kind::branch(hint), condition.map(|condition| condition.tag), hint);
+        self.end_block(ending);
         taken
     }
-}
-
-#[inline(always)]
-fn references<const N: usize>(operands: [Tagged; N], follows: Tag) -> References {
-    let mut references = [Tag::NONE, Tag::NONE, Tag::NONE, follows];
-    for (reference, operand) in references.iter_mut().zip(operands) {
-        *reference = operand.tag;
-    }
-    references
 }
 
 macro_rules! execute_and_record {
@@ -191,32 +235,49 @@ impl Spu for TimedSpu<'_> {
 
     #[inline(always)]
     fn hbrr(&mut self) {
-        self.recorder.hint();
+        self.hint(None);
+    }
+
+    #[inline(always)]
+    fn hbrr_for(&mut self, branch: BranchName) {
+        self.hint(Some(branch));
+    }
+
+    #[inline(always)]
+    fn name_branch(&mut self, name: BranchName) {
+        self.recorder.name_branch(name);
+    }
+
+    #[inline(always)]
+    fn label(&mut self) {
+        if self.position > 0 {
+            self.end_block(Ending::FallsThrough);
+        }
     }
 
     #[inline(always)]
     fn br(&mut self) {
-        self.branch(Tag::NONE, true);
+        self.branch([], true);
     }
 
     #[inline(always)]
     fn brz(&mut self, rt: Tagged) -> bool {
-        self.branch(rt.tag, rt.value.preferred() == 0)
+        self.branch([rt], rt.value.preferred() == 0)
     }
 
     #[inline(always)]
     fn brnz(&mut self, rt: Tagged) -> bool {
-        self.branch(rt.tag, rt.value.preferred() != 0)
+        self.branch([rt], rt.value.preferred() != 0)
     }
 
     #[inline(always)]
     fn nop(&mut self) {
-        self.recorder.record(Kind::new(Class::EvenNop, Destination::Nowhere), [Tag::NONE; 4]);
+        self.record(Kind::new(Class::EvenNop, Destination::Nowhere), [], Tag::NONE);
     }
 
     #[inline(always)]
     fn lnop(&mut self) {
-        self.recorder.record(Kind::new(Class::OddNop, Destination::Nowhere), [Tag::NONE; 4]);
+        self.record(Kind::new(Class::OddNop, Destination::Nowhere), [], Tag::NONE);
     }
 
     #[inline(always)]
@@ -261,7 +322,7 @@ mod tests {
         let (mut one, mut other) = (LocalStore::new(), LocalStore::new());
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
         let mut plain = PlainSpu::new(&mut one);
-        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::ProgramOrder);
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
         let mut timed = stopwatch.start(&mut other);
         for _ in 0..100 {
             compare_each_instruction(&mut plain, &mut timed, &mut random);
@@ -283,20 +344,22 @@ mod tests {
         let expected =
             [Quadword::from_words([1, 2, 3, 4]), Quadword::splat(0x100), Quadword::splat(0x48)];
         assert_eq!(run(&mut PlainSpu::new(&mut one)), expected);
-        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::ProgramOrder);
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
         let mut timed = stopwatch.start(&mut other);
         assert_eq!(run(&mut timed), expected);
+        drop(timed);
         assert_eq!(one, other);
     }
 
     #[test]
     fn a_block_longer_than_can_be_recorded_is_cut_and_takes_as_long() {
         let mut store = LocalStore::new();
-        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::ProgramOrder);
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
         let mut spu = stopwatch.start(&mut store);
         for _ in 0..40_000 {
             spu.fsmbi(0);
         }
+        drop(spu);
         let profile = stopwatch.stop();
         assert_eq!(profile.cycles.0, 40_000);
         assert_eq!(profile.instructions(), 40_000);
