@@ -86,7 +86,7 @@ pub trait Kernel {
 
 /// Runs `kernel` on `store` as fast as the host can.
 pub fn execute<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
-    dispatch::run(kernel, PlainSpu::new(store))
+    dispatch::run(kernel, || PlainSpu::new(store))
 }
 
 /// Runs `kernel` on `store` and times it: `timing` comes from the description of the machine,

@@ -50,12 +50,13 @@ impl Stopwatch {
     /// # Panics
     /// As [`time`](super::time).
     pub fn time<K: Kernel>(&mut self, kernel: &K, store: &mut LocalStore) -> (K::Output, Profile) {
-        let output = dispatch::run(kernel, self.start(store));
+        let output = dispatch::run(kernel, || self.start(store));
         (output, self.stop())
     }
 
     /// An SPU at cycle 0, or where [`Stopwatch::stop`] has not been called, at that where the last
     /// one ended.
+    #[inline(always)]
     pub fn start<'s>(&'s mut self, store: &'s mut LocalStore) -> TimedSpu<'s> {
         let (start, position) = self.recorder.place();
         TimedSpu {
