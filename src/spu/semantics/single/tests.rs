@@ -170,6 +170,8 @@ fn a_sum_just_below_a_single_is_cut_to_the_next() {
 fn there_is_no_infinity_and_no_denormal() {
     let (largest, smallest) = (0x7FFF_FFFF, 0x0080_0000);
     assert_eq!(add(largest, largest), largest);
+    // 2^128 + 2^128 is the least number that is too large.
+    assert_eq!(add(0x7F80_0000, 0x7F80_0000), largest);
     assert_eq!(multiply(negate(largest), largest), negate(largest));
     // Exponent 255 is a number: 2^128 - 2^127 = 2^127.
     assert_eq!(subtract(0x7F80_0000, 0x7F00_0000), 0x7F00_0000);
