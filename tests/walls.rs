@@ -19,7 +19,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("fit", &["model", "table"]),
     ("solve", &["model", "table"]),
     ("sim", &[]),
-    ("spu", &[]),
+    ("spu", &["table"]),
     ("cell", &["sim", "spu", "machine"]),
     ("kernels", &["spu"]),
     ("apps", &["kernels", "cell", "spu", "machine", "table"]),
