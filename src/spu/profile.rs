@@ -2,6 +2,7 @@
 
 use super::block::{Code, Kind, Tag, Value};
 use super::instruction::{Class, Destination};
+use super::pipeline::Stalls;
 use super::replay::Outcome;
 use super::schedule::Slot;
 use crate::units::Cycles;
@@ -31,9 +32,9 @@ pub struct BlockProfile {
     pub padding: u64,
     /// Cycles, over all executions, in which two instructions issued.
     pub dual_issues: u64,
-    /// Cycles, over all executions, in which nothing issued because an operand or a hint was
-    /// awaited. What double precision blocks and mispredicted branches cost is not among them.
-    pub stalls: u64,
+    /// Cycles, over all executions, in which nothing issued, by cause. With
+    /// `executions * (instructions + padding) - dual_issues` they are the [`BlockProfile::cycles`].
+    pub stalls: Stalls,
     /// The most registers that hold a value still needed. A bound from above: a value from before
     /// the block that the block reads is counted until its end. The hardware has 128.
     pub max_live: usize,
@@ -43,6 +44,11 @@ impl Profile {
     /// Instructions of the kernel that ran, without the compiler's padding.
     pub fn instructions(&self) -> u64 {
         self.blocks.iter().map(|block| block.executions * block.instructions).sum()
+    }
+
+    /// Cycles in which nothing issued, by cause.
+    pub fn stalls(&self) -> Stalls {
+        self.blocks.iter().fold(Stalls::default(), |stalls, block| stalls + block.stalls)
     }
 
     /// Double-precision instructions that ran.
@@ -70,7 +76,9 @@ impl BlockProfile {
             double_precision: code.kinds.iter().filter(is_double).count() as u64,
             padding: (slots.len() - code.len()) as u64,
             dual_issues: total(|outcome| outcome.dual_issues),
-            stalls: total(|outcome| outcome.stalls),
+            stalls: outcomes.iter().fold(Stalls::default(), |stalls, outcome| {
+                stalls + outcome.stalls * outcome.executions
+            }),
             max_live: 0,
         }
     }

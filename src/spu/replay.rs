@@ -2,7 +2,7 @@
 
 use super::block::Code;
 use super::instruction::{Class, Destination};
-use super::pipeline::{Pipeline, Timing};
+use super::pipeline::{Pipeline, Ready, Stalls, Timing};
 use super::schedule::Slot;
 
 /// How a block ends.
@@ -33,7 +33,7 @@ pub(super) struct Outcome {
     /// Until the next block can issue.
     pub(super) cycles: u64,
     pub(super) dual_issues: u64,
-    pub(super) stalls: u64,
+    pub(super) stalls: Stalls,
     /// Positions whose results are not ready when the next block begins, and for how long.
     pub(super) pending: Vec<(usize, u64)>,
 }
@@ -52,19 +52,21 @@ pub(super) fn replay(
         operands_ready[wait.position] = wait.remaining.max(operands_ready[wait.position]);
     }
     let mut results_ready = vec![0; code.len()];
-    let (mut dual_issues, mut stalls) = (0, 0);
+    let mut dual_issues = 0;
+    let mut stalls = Stalls::default();
     for slot in slots {
         let issue = match *slot {
-            Slot::Padding => pipeline.issue(Class::OddNop, 0),
+            Slot::Padding => pipeline.issue(Class::OddNop, Ready::default()),
             Slot::Instruction(position) => {
                 let class = code.kinds[position].class();
                 let hint = code.follows(position).filter(|_| class == Class::Branch);
-                // A hint's result is taken to be ready when its branch may issue.
-                let ready = code
+                let operands = code
                     .sources(position)
-                    .chain(hint)
                     .map(|source| results_ready[source])
                     .fold(operands_ready[position], u64::max);
+                // A hint's result is taken to be ready when its branch may issue.
+                let hint = hint.map_or(0, |hint| results_ready[hint]);
+                let ready = Ready { operands, hint, channel: 0 };
                 let issue = pipeline.issue(class, ready);
                 results_ready[position] = match class {
                     Class::BranchHint => issue.cycle + u64::from(timing.hint_distance),
@@ -74,11 +76,12 @@ pub(super) fn replay(
             }
         };
         dual_issues += u64::from(issue.dual);
-        stalls += issue.stall;
+        stalls += issue.stalls;
     }
     if matches!((ending, code.is_hinted()), (Ending::Taken, false) | (Ending::NotTaken, true)) {
         pipeline.mispredict();
     }
+    stalls += pipeline.trailing_stalls();
     let cycles = pipeline.earliest();
     let pending = results_ready
         .into_iter()

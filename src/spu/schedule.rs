@@ -5,7 +5,7 @@
 
 use super::block::{Code, Value};
 use super::instruction::{Class, Pipe};
-use super::pipeline::{Pipeline, Timing, Word};
+use super::pipeline::{Pipeline, Ready, Timing, Word};
 use std::collections::BTreeMap;
 
 /// How instructions are ordered within a basic block.
@@ -211,7 +211,7 @@ impl<'b> ListScheduler<'b> {
                     odd
                 } else {
                     // The padding joins the instruction before it and so costs nothing.
-                    self.pipeline.issue(Class::OddNop, 0);
+                    self.pipeline.issue(Class::OddNop, Ready::default());
                     self.emitted.push(Slot::Padding);
                     even
                 }
@@ -225,7 +225,7 @@ impl<'b> ListScheduler<'b> {
         let class = self.code.kinds[position].class();
         Candidate {
             position,
-            cycle: self.pipeline.peek(class, self.ready[position]).cycle,
+            cycle: self.pipeline.peek(class, Ready::operands(self.ready[position])),
             priority: self.priority[position],
             unit: self.units[position],
         }
@@ -233,7 +233,7 @@ impl<'b> ListScheduler<'b> {
 
     fn issue(&mut self, position: usize) {
         let class = self.code.kinds[position].class();
-        let cycle = self.pipeline.issue(class, self.ready[position]).cycle;
+        let cycle = self.pipeline.issue(class, Ready::operands(self.ready[position])).cycle;
         self.emitted.push(Slot::Instruction(position));
         self.available.retain(|&other| other != position);
         for successor in &self.successors[position] {
