@@ -30,7 +30,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     (
         "cli",
         &[
-            "apps", "cell", "export", "fit", "machine", "measure", "model", "plot", "solve",
+            "apps", "cell", "export", "fit", "machine", "measure", "model", "plot", "solve", "spu",
             "table", "validate",
         ],
     ),

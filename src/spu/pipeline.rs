@@ -242,7 +242,12 @@ impl<'t> Pipeline<'t> {
 
     /// Goes on in the even word of a doubleword, where compilers put the target of a branch.
     pub fn align(&mut self) {
-        self.word = Word::Even;
+        self.go_to(Word::Even);
+    }
+
+    /// Goes on in that word of another doubleword. From the odd one the even one is not taken.
+    pub fn go_to(&mut self, word: Word) {
+        self.word = word;
         self.first = None;
     }
 

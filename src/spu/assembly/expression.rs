@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::text::{Cursor, Mistake, Parsed};
 
 /// What an expression stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     Number(i64),
     /// A place: so many bytes after the beginning of a section.
@@ -46,12 +46,6 @@ impl Symbols {
     pub(super) fn define_local(&mut self, number: u32, at: Place) {
         let value = Value::Place(at.section, at.address);
         self.local.entry(number).or_default().push((at.statement, value));
-    }
-
-    /// The names with a place.
-    pub(super) fn labels(&self) -> impl Iterator<Item = &str> {
-        let is_place = |value: &Value| matches!(value, Value::Place(..));
-        self.named.iter().filter(move |(_, value)| is_place(value)).map(|(name, _)| name.as_str())
     }
 
     fn local(&self, number: u32, direction: char, statement: usize) -> Option<Value> {
