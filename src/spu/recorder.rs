@@ -117,20 +117,49 @@ impl Recorder {
         Tag(self.start.0 + position as u32)
     }
 
-    /// Records a hint for the next branch.
+    /// Records a hint for the next branch, to an address in the register `target`.
     #[inline(always)]
-    pub(super) fn hint(&mut self) {
+    pub(super) fn hint(&mut self, target: Tag) {
         let kind = Kind::new(Class::BranchHint, Destination::Nowhere);
-        self.hint = self.record(kind, [Tag::NONE; 4]);
+        self.hint = self.record(kind, [target, Tag::NONE, Tag::NONE, Tag::NONE]);
     }
 
-    /// Records a branch on `condition`, which ends the block.
+    /// Records a branch, which ends the block, and returns the tag of its link.
     #[inline(always)]
-    pub(super) fn branch(&mut self, condition: Tag, ending: Ending) {
+    pub(super) fn branch(
+        &mut self,
+        destination: Destination,
+        [first, second, third, _]: References,
+        ending: Ending,
+    ) -> Tag {
         let hint = std::mem::replace(&mut self.hint, Tag::NONE);
-        let kind = Kind::new(Class::Branch, Destination::Nowhere);
-        self.record(kind, [condition, Tag::NONE, Tag::NONE, hint]);
+        let kind = Kind::new(Class::Branch, destination);
+        let tag = self.record(kind, [first, second, third, hint]);
         self.end_block(ending);
+        tag
+    }
+
+    /// Records an instruction across which the compiler moves nothing, and which issues so many
+    /// cycles late because a channel blocks it.
+    pub(super) fn barrier(&mut self, kind: Kind, references: References, wait: Cycles) -> Tag {
+        if wait > Cycles(0) {
+            if self.position > 0 {
+                self.end_block(Ending::FallsThrough);
+            }
+            self.pass(wait.0);
+        }
+        let tag = self.record(kind, references);
+        self.end_block(Ending::FallsThrough);
+        tag
+    }
+
+    /// Lets so many cycles pass between two blocks.
+    fn pass(&mut self, cycles: u64) {
+        self.cycles += cycles;
+        self.pending.retain_mut(|pending| {
+            pending.remaining = pending.remaining.saturating_sub(cycles);
+            pending.remaining > 0
+        });
     }
 
     fn current(&self) -> Code<'_> {

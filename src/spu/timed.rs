@@ -1,6 +1,7 @@
 //! The SPU that executes and is timed.
 
 use super::block::{Kind, References, Tag};
+use super::channel::{Channel, Channels, connected};
 use super::instruction::{Class, Destination, for_each_instruction};
 use super::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore, quadword_index};
 use super::pipeline::Timing;
@@ -9,7 +10,9 @@ use super::recorder::Recorder;
 use super::register::Quadword;
 use super::replay::Ending;
 use super::schedule::Compiler;
-use super::{Kernel, Spu, dispatch, semantics};
+use super::semantics::{self, condition, preferred_slot};
+use super::{Kernel, Spu, dispatch};
+use crate::units::Cycles;
 
 /// The last instructions that touched each quadword of local store.
 type Accesses = [LastAccess; (LOCAL_STORE_BYTES / 16) as usize];
@@ -54,7 +57,13 @@ impl Stopwatch {
     /// An SPU at cycle 0, or where [`Stopwatch::stop`] has not been called, at that where the last
     /// one ended.
     pub fn start<'s>(&'s mut self, store: &'s mut LocalStore) -> TimedSpu<'s> {
-        TimedSpu { store, recorder: &mut self.recorder, accesses: &mut self.accesses }
+        TimedSpu {
+            store,
+            recorder: &mut self.recorder,
+            accesses: &mut self.accesses,
+            channels: None,
+            floating_point_status: Quadword::ZERO,
+        }
     }
 
     /// What ran since the last stop, and how long it took.
@@ -74,6 +83,8 @@ pub struct TimedSpu<'s> {
     store: &'s mut LocalStore,
     recorder: &'s mut Recorder,
     accesses: &'s mut Accesses,
+    channels: Option<&'s mut dyn Channels>,
+    floating_point_status: Quadword,
 }
 
 /// The value of a register and which instruction computed it.
@@ -83,7 +94,13 @@ pub struct Tagged {
     tag: Tag,
 }
 
-impl TimedSpu<'_> {
+impl<'s> TimedSpu<'s> {
+    /// The same SPU with those channels.
+    #[must_use]
+    pub fn with_channels(self, channels: &'s mut dyn Channels) -> Self {
+        Self { channels: Some(channels), ..self }
+    }
+
     #[inline(always)]
     fn computed<const N: usize>(
         &mut self,
@@ -120,11 +137,37 @@ impl TimedSpu<'_> {
         self.store.store(address, value);
     }
 
+    /// An instruction that leaves nothing in a register.
     #[inline(always)]
-    fn branch(&mut self, condition: Tag, taken: bool) -> bool {
+    fn done<const N: usize>(&mut self, class: Class, operands: [Tagged; N]) {
+        self.recorder
+            .record(Kind::new(class, Destination::Nowhere), references(operands, Tag::NONE));
+    }
+
+    #[inline(always)]
+    fn branch<const N: usize>(&mut self, operands: [Tagged; N], taken: bool) -> bool {
         let ending = if taken { Ending::Taken } else { Ending::NotTaken };
-        self.recorder.branch(condition, ending);
+        self.recorder.branch(Destination::Nowhere, references(operands, Tag::NONE), ending);
         taken
+    }
+
+    /// A branch that leaves a link.
+    #[inline(always)]
+    fn call<const N: usize>(
+        &mut self,
+        operands: [Tagged; N],
+        link: LocalAddress,
+        ending: Ending,
+    ) -> Tagged {
+        let operands = references(operands, Tag::NONE);
+        let tag = self.recorder.branch(Destination::New, operands, ending);
+        Tagged { value: preferred_slot(link.0), tag }
+    }
+
+    /// An instruction across which the compiler moves nothing, and which a channel blocks so long.
+    #[inline(always)]
+    fn barrier<const N: usize>(&mut self, kind: Kind, operands: [Tagged; N], wait: Cycles) -> Tag {
+        self.recorder.barrier(kind, references(operands, Tag::NONE), wait)
     }
 }
 
@@ -139,7 +182,7 @@ fn references<const N: usize>(operands: [Tagged; N], follows: Tag) -> References
 
 macro_rules! execute_and_record {
     ($($(#[$doc:meta])+ $mnemonic:ident($($register:ident),* $(; $immediate:ident: $type:ty)?)
-        $class:ident $destination:ident = $result:expr;)*) => {$(
+        $class:ident $destination:ident $([$processor:ident])? = $result:expr;)*) => {$(
         #[inline(always)]
         fn $mnemonic(&mut self, $($register: Tagged,)* $($immediate: $type)?) -> Tagged {
             let value = semantics::$mnemonic($($register.value,)* $($immediate)?);
@@ -148,6 +191,30 @@ macro_rules! execute_and_record {
         }
     )*};
 }
+
+/// Conditional halts. Nothing waits for one that does not halt.
+macro_rules! halts {
+    ($($mnemonic:ident($($register:ident),* $(; $immediate:ident: $type:ty)?);)*) => {$(
+        #[inline(always)]
+        fn $mnemonic(&mut self, $($register: Tagged,)* $($immediate: $type)?) -> bool {
+            self.done(Class::SimpleFixed, [$($register),*]);
+            condition::$mnemonic($($register.value,)* $($immediate)?)
+        }
+    )*};
+}
+
+/// Conditional branches, each with the relative one that has the same condition.
+macro_rules! branches {
+    ($($mnemonic:ident(rt $(, $target:ident)?) = $relative:ident;)*) => {$(
+        #[inline(always)]
+        fn $mnemonic(&mut self, rt: Tagged $(, $target: Tagged)?) -> bool {
+            self.branch([rt $(, $target)?], condition::$relative(rt.value))
+        }
+    )*};
+}
+
+/// Stops and synchronisation: the pipeline treats them as branches, which end no block with a jump.
+const CONTROL: Kind = Kind::new(Class::Branch, Destination::Nowhere);
 
 impl Spu for TimedSpu<'_> {
     type Register = Tagged;
@@ -190,33 +257,159 @@ impl Spu for TimedSpu<'_> {
     }
 
     #[inline(always)]
+    fn stqr(&mut self, rt: Tagged, address: LocalAddress) {
+        self.keep([rt], address, rt.value);
+    }
+
+    halts! {
+        heq(ra, rb); heqi(ra; i10: i16); hgt(ra, rb); hgti(ra; i10: i16); hlgt(ra, rb);
+        hlgti(ra; i10: i16);
+    }
+
+    branches! {
+        brz(rt) = brz; brnz(rt) = brnz; brhz(rt) = brhz; brhnz(rt) = brhnz;
+        biz(rt, ra) = brz; binz(rt, ra) = brnz; bihz(rt, ra) = brhz; bihnz(rt, ra) = brhnz;
+    }
+
+    #[inline(always)]
     fn hbrr(&mut self) {
-        self.recorder.hint();
+        self.recorder.hint(Tag::NONE);
+    }
+
+    #[inline(always)]
+    fn hbra(&mut self) {
+        self.recorder.hint(Tag::NONE);
+    }
+
+    #[inline(always)]
+    fn hbr(&mut self, ra: Tagged) {
+        self.recorder.hint(ra.tag);
+    }
+
+    #[inline(always)]
+    fn hbrp(&mut self) {
+        self.done(Class::LoadStore, []);
     }
 
     #[inline(always)]
     fn br(&mut self) {
-        self.branch(Tag::NONE, true);
+        self.branch([], true);
     }
 
     #[inline(always)]
-    fn brz(&mut self, rt: Tagged) -> bool {
-        self.branch(rt.tag, rt.value.preferred() == 0)
+    fn bra(&mut self) {
+        self.branch([], true);
     }
 
     #[inline(always)]
-    fn brnz(&mut self, rt: Tagged) -> bool {
-        self.branch(rt.tag, rt.value.preferred() != 0)
+    fn brsl(&mut self, link: LocalAddress) -> Tagged {
+        self.call([], link, Ending::Taken)
+    }
+
+    #[inline(always)]
+    fn brasl(&mut self, link: LocalAddress) -> Tagged {
+        self.call([], link, Ending::Taken)
+    }
+
+    #[inline(always)]
+    fn bi(&mut self, ra: Tagged) {
+        self.branch([ra], true);
+    }
+
+    #[inline(always)]
+    fn bisl(&mut self, ra: Tagged, link: LocalAddress) -> Tagged {
+        self.call([ra], link, Ending::Taken)
+    }
+
+    #[inline(always)]
+    fn bisled(&mut self, ra: Tagged, link: LocalAddress) -> (Tagged, bool) {
+        let taken = connected(&mut self.channels).count(Channel::EVENT_STATUS) > 0;
+        let ending = if taken { Ending::Taken } else { Ending::NotTaken };
+        (self.call([ra], link, ending), taken)
+    }
+
+    #[inline(always)]
+    fn iret(&mut self) {
+        self.branch([], true);
+    }
+
+    #[inline(always)]
+    fn rdch(&mut self, channel: Channel) -> Tagged {
+        let read = connected(&mut self.channels).read(channel);
+        let tag = self.barrier(Kind::new(Class::Channel, Destination::New), [], read.wait);
+        Tagged { value: preferred_slot(read.word), tag }
+    }
+
+    #[inline(always)]
+    fn rchcnt(&mut self, channel: Channel) -> Tagged {
+        let count = connected(&mut self.channels).count(channel);
+        let tag = self.barrier(Kind::new(Class::Channel, Destination::New), [], Cycles(0));
+        Tagged { value: preferred_slot(count), tag }
+    }
+
+    #[inline(always)]
+    fn wrch(&mut self, channel: Channel, ra: Tagged) {
+        let wait = connected(&mut self.channels).write(channel, ra.value.preferred());
+        self.barrier(Kind::new(Class::Channel, Destination::Nowhere), [ra], wait);
+    }
+
+    #[inline(always)]
+    fn mfspr(&mut self) -> Tagged {
+        let tag = self.barrier(Kind::new(Class::Channel, Destination::New), [], Cycles(0));
+        Tagged { value: Quadword::ZERO, tag }
+    }
+
+    #[inline(always)]
+    fn mtspr(&mut self, ra: Tagged) {
+        self.barrier(Kind::new(Class::Channel, Destination::Nowhere), [ra], Cycles(0));
+    }
+
+    #[inline(always)]
+    fn fscrrd(&mut self) -> Tagged {
+        let tag = self.barrier(Kind::new(Class::DoublePrecision, Destination::New), [], Cycles(0));
+        Tagged { value: self.floating_point_status, tag }
+    }
+
+    #[inline(always)]
+    fn fscrwr(&mut self, ra: Tagged) {
+        self.barrier(Kind::new(Class::IntegerMultiply, Destination::Nowhere), [ra], Cycles(0));
+        self.floating_point_status = ra.value;
+    }
+
+    #[inline(always)]
+    fn stop(&mut self, signal: u16) {
+        debug_assert!(signal < 1 << 14, "a stop signal has 14 bits");
+        self.barrier(CONTROL, [], Cycles(0));
+    }
+
+    #[inline(always)]
+    fn stopd(&mut self, rt: Tagged, ra: Tagged, rb: Tagged) {
+        self.barrier(CONTROL, [rt, ra, rb], Cycles(0));
+    }
+
+    #[inline(always)]
+    fn sync(&mut self) {
+        self.barrier(CONTROL, [], Cycles(0));
+    }
+
+    #[inline(always)]
+    fn syncc(&mut self) {
+        self.barrier(CONTROL, [], Cycles(0));
+    }
+
+    #[inline(always)]
+    fn dsync(&mut self) {
+        self.barrier(CONTROL, [], Cycles(0));
     }
 
     #[inline(always)]
     fn nop(&mut self) {
-        self.recorder.record(Kind::new(Class::EvenNop, Destination::Nowhere), [Tag::NONE; 4]);
+        self.done(Class::EvenNop, []);
     }
 
     #[inline(always)]
     fn lnop(&mut self) {
-        self.recorder.record(Kind::new(Class::OddNop, Destination::Nowhere), [Tag::NONE; 4]);
+        self.done(Class::OddNop, []);
     }
 
     #[inline(always)]
@@ -228,44 +421,59 @@ impl Spu for TimedSpu<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::PlainSpu;
+    use super::super::instruction::Immediate;
     use super::super::pipeline::tests::CELL_BE;
     use super::*;
     use rand::RngExt as _;
     use rand::SeedableRng as _;
     use rand_xoshiro::Xoshiro256PlusPlus;
 
+    /// A random quadword that is often special: each word of its own kind.
+    fn operand(random: &mut Xoshiro256PlusPlus) -> Quadword {
+        const SPECIAL: [u32; 12] = [
+            0,
+            u32::MAX,
+            0x8000_0000,
+            0x7FFF_FFFF,
+            1,
+            0x007F_FFFF,
+            0x0080_0000,
+            0x3F80_0000,
+            0x7F80_0000,
+            0xFFF0_0000,
+            0x8000_8000,
+            0x000F_FFFF,
+        ];
+        Quadword::from_words([0; 4].map(|_: u32| match random.random_range(0..4) {
+            0 => SPECIAL[random.random_range(0..SPECIAL.len())],
+            _ => random.random(),
+        }))
+    }
+
     macro_rules! compare_with_plain {
         ($($(#[$doc:meta])+ $mnemonic:ident($($register:ident),* $(; $immediate:ident: $type:ty)?)
-            $class:ident $destination:ident = $result:expr;)*) => {
-            fn compare_each_instruction(
-                plain: &mut PlainSpu<'_>,
-                timed: &mut TimedSpu<'_>,
-                random: &mut Xoshiro256PlusPlus,
-            ) {
-                $({
-                    $(
-                        let $register = timed.lqr(Quadword([random.random(), random.random()]));
-                    )*
-                    $(let $immediate = random.random_range(0..128) as $type;)?
-                    let expected = plain.$mnemonic($($register.value,)* $($immediate)?);
-                    let got = timed.$mnemonic($($register,)* $($immediate)?);
-                    assert_eq!(got.value, expected, stringify!($mnemonic));
-                })*
+            $class:ident $destination:ident $([$processor:ident])? = $result:expr;)*) => {$({
+            let (mut one, mut other) = (LocalStore::new(), LocalStore::new());
+            let mut plain = PlainSpu::new(&mut one);
+            let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::ProgramOrder);
+            let mut timed = stopwatch.start(&mut other);
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+            for _ in 0..100_000 {
+                $(let $register = timed.lqr(operand(&mut random));)*
+                $(
+                    let range = Immediate::named(stringify!($immediate)).range();
+                    let $immediate = random.random_range(range) as $type;
+                )?
+                let expected = plain.$mnemonic($($register.value,)* $($immediate)?);
+                let got = timed.$mnemonic($($register,)* $($immediate)?);
+                assert_eq!(got.value, expected, stringify!($mnemonic));
             }
-        };
+        })*};
     }
-    for_each_instruction!(compare_with_plain);
 
     #[test]
     fn every_instruction_computes_the_same_bits_timed_and_plain() {
-        let (mut one, mut other) = (LocalStore::new(), LocalStore::new());
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
-        let mut plain = PlainSpu::new(&mut one);
-        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::ProgramOrder);
-        let mut timed = stopwatch.start(&mut other);
-        for _ in 0..100 {
-            compare_each_instruction(&mut plain, &mut timed, &mut random);
-        }
+        for_each_instruction!(compare_with_plain);
     }
 
     #[test]
