@@ -31,7 +31,7 @@ mod timeline;
 use std::collections::BTreeMap;
 
 use self::bind::{Bound, Control, bind};
-use self::expression::{Place, Symbols};
+use self::expression::Place;
 use self::layout::{Item, Layout, lay_out};
 use self::operand::operands;
 use self::text::{Cursor, Mistake, Parsed, statements};
