@@ -365,7 +365,7 @@ pub(crate) mod tests {
     /// A loop of `others` odd-pipe instructions, the count and the branch, run `times` times.
     fn cycles_of_loop(times: i16, others: usize, hinted: bool) -> u64 {
         let mut store = LocalStore::new();
-        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::ProgramOrder);
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
         let mut spu = stopwatch.start(&mut store);
         let mut count = spu.il(times);
         // A branch that is not taken ends the prologue.
@@ -381,9 +381,11 @@ pub(crate) mod tests {
                 spu.fsmbi(0);
             }
             if !spu.brnz(count) {
-                break stopwatch.stop().cycles.0;
+                break;
             }
         }
+        drop(spu);
+        stopwatch.stop().cycles.0
     }
 
     #[test]
@@ -407,7 +409,7 @@ pub(crate) mod tests {
     #[test]
     fn a_result_that_is_not_ready_delays_its_reader_in_a_later_block() {
         let mut store = LocalStore::new();
-        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::ProgramOrder);
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
         let mut spu = stopwatch.start(&mut store);
         // Load 0; the branch reads it in 6 and is not taken. Multiply 7, blocks to 13; the branch
         // issues in 14. The sum waits for the product until 7 + 13 = 20 and blocks to 26.
@@ -416,6 +418,7 @@ pub(crate) mod tests {
         let product = spu.dfm(one, one);
         spu.brz(one);
         spu.dfa(product, product);
+        drop(spu);
         let profile = stopwatch.stop();
         assert_eq!(profile.cycles.0, 27);
         // The first branch waits for the load from 1 to 6, the second until the block of the

@@ -13,6 +13,8 @@ use std::collections::BTreeSet;
 pub struct Profile {
     /// From the issue of the first instruction until one after the last could issue.
     pub cycles: Cycles,
+    /// Those of them in which a channel blocked the SPU; they belong to no block.
+    pub channel_wait: Cycles,
     /// The basic blocks, in the order in which they were first met.
     pub blocks: Vec<BlockProfile>,
 }
@@ -24,7 +26,7 @@ pub struct BlockProfile {
     pub executions: u64,
     /// Cycles of all executions together.
     pub cycles: Cycles,
-    /// Instructions of the kernel in one execution.
+    /// Instructions of the kernel in one execution, without hints that the compiler omits.
     pub instructions: u64,
     /// Double-precision instructions among them.
     pub double_precision: u64,
@@ -68,13 +70,14 @@ impl BlockProfile {
         let total = |count: fn(&Outcome) -> u64| -> u64 {
             outcomes.iter().map(|outcome| outcome.executions * count(outcome)).sum()
         };
+        let padding = slots.iter().filter(|&&slot| slot == Slot::Padding).count() as u64;
         let is_double = |kind: &&Kind| kind.class() == Class::DoublePrecision;
         Self {
             executions: outcomes.iter().map(|outcome| outcome.executions).sum(),
             cycles: Cycles(total(|outcome| outcome.cycles)),
-            instructions: code.len() as u64,
+            instructions: slots.len() as u64 - padding,
             double_precision: code.kinds.iter().filter(is_double).count() as u64,
-            padding: (slots.len() - code.len()) as u64,
+            padding,
             dual_issues: total(|outcome| outcome.dual_issues),
             stalls: outcomes.iter().fold(Stalls::default(), |stalls, outcome| {
                 stalls + outcome.stalls * outcome.executions
