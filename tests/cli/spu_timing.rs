@@ -89,24 +89,29 @@ fn the_table_shows_pairs_and_stalls() {
         "\til $5,100\n\thbrr 2f,1f\n1:\n\tlqd $6,0($7)\n\tfma $8,$6,$9,$8\n\tai $7,$7,16\n\
          \tstqd $8,-16($7)\n\tai $5,$5,-1\n2:\tbrnz $5,1b\n",
     );
-    // Before the loop both in cycle 0, and the hint is ready in 16. Steady iteration: the load
-    // in 0, the product in 6, the sum in 7 (the store joins it? no: it waits for the product until
-    // 12), the count in 13, the branch with it.
+    // Before the loop both in cycle 0; the hint is ready in 16 and spent in the first iteration,
+    // which ends at 17. Then: the load 0, the product 6, the sum 7; the store waits for the product
+    // until 12, the branch for the count of 13 until 15, and costs 18: 34. The last ends with 16.
     let text = folder.succeeds(&["spu-timing", "a.s", "--iterations", "100"]);
     assert_eq!(
         text,
         "\
-line  instruction        cycle  pipe    stall
-   1  il $5,100              0  even \\
-   2  hbrr 2f,1f             0  odd  /
--- iteration 99 of 100, from cycle 1389 on
-   4  lqd $6,0($7)           0  odd
-   5  fma $8,$6,$9,$8        6  even     5 ***** operand $6 of line 4
-   6  ai $7,$7,16            7  even
-   7  stqd $8,-16($7)       12  odd      4 **** operand $8 of line 5
-   8  ai $5,$5,-1           13  even
-   8  brnz $5,1b            15  odd      1 * operand $5 of line 8
+line  instruction      cycle  pipe    stall
+   1  il $5,100            0  even \\
+   2  hbrr 2f,1f           0  odd  /
+-- iteration 99 of 100, from cycle 3315 on
+   4  lqd $6,0($7)         0  odd
+   5  fma $8,$6,$9,$8      6  even     5 ***** operand $6 of line 4
+   6  ai $7,$7,16          7  even
+   7  stqd $8,-16($7)     12  odd      4 **** operand $8 of line 5
+   8  ai $5,$5,-1         13  even
+   9  brnz $5,1b          15  odd     19 ******************* 1 operand $5 of line 8, 18 branch penalty
 
+cycles          3365
+per iteration   34 in the steady state; mean of all 100: 33.64
+instructions    602, 5.59 cycles each
+dual issue      0.3 % of the instructions, in 1 pair
+stall cycles    2764, 82.1 % of the cycles: 1764 branch penalty, 1000 operand
 "
     );
 }
@@ -133,6 +138,7 @@ fn an_unknown_mnemonic_is_told_with_the_nearest() {
 #[test]
 fn an_operand_must_be_of_its_kind() {
     let register = "a register from $0 to $127";
+    check("nop 128", &format!("1:5: found `128`, expected {register}"));
     check("a $3,$4,$128", &format!("1:9: found `$128`, expected {register}"));
     check("a $3,$4,16", &format!("1:9: found `16`, expected {register}"));
     check("a $3,$4,0($5)", &format!("1:9: found `0($5)`, expected {register}"));

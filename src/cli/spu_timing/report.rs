@@ -254,7 +254,8 @@ fn summary(timeline: &Timeline) -> String {
     let per_instruction = cycles.0 as f64 / *instructions as f64;
     say("instructions", format!("{instructions}, {per_instruction:.2} cycles each"));
     let rate = 100.0 * timeline.dual_issue_rate();
-    say("dual issue", format!("{rate:.1} % of the instructions, in {dual_issues} pairs"));
+    let pairs = if *dual_issues == 1 { "pair" } else { "pairs" };
+    say("dual issue", format!("{rate:.1} % of the instructions, in {dual_issues} {pairs}"));
     let causes: Vec<String> =
         causes(timeline).map(|(cause, cycles)| format!("{cycles} {cause}")).collect();
     let total = timeline.stalls.total();

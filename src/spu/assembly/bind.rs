@@ -110,7 +110,12 @@ fn pattern(entry: &Instruction) -> String {
 impl Bound {
     fn take(&mut self, form: Form, operand: &Operand<'_>) -> Parsed<()> {
         match form {
-            Form::Target | Form::Accumulator | Form::Source | Form::FalseTarget => {
+            // The field is ignored, so compilers write its number alone, too.
+            Form::FalseTarget => match operand.meaning {
+                Meaning::Register(_) | Meaning::Value(Value::Number(0..=127)) => {}
+                _ => return Err(operand.expected("a register from $0 to $127")),
+            },
+            Form::Target | Form::Accumulator | Form::Source => {
                 let Meaning::Register(register) = operand.meaning else {
                     return Err(operand.expected("a register from $0 to $127"));
                 };

@@ -35,12 +35,23 @@ impl Listing<'_> {
             &before,
             "the loop that this branch closes is timed as if it ran once",
         );
-        if iterations.is_none() {
-            doubt(
+        match iterations {
+            None => doubt(
                 &Listed::leads_back,
                 &[last],
                 "the loop that this branch closes is timed once; `--iterations N` runs it N times",
-            );
+            ),
+            Some(iterations) => {
+                let (ahead, inside) = before.split_at(iterations.first);
+                if !inside.iter().any(|listed| listed.hints(last)) {
+                    doubt(
+                        &|listed| listed.hints(last),
+                        ahead,
+                        "this hint is spent when its branch runs for the first time; whether the \
+                         SPU keeps it for the next iterations is not known",
+                    );
+                }
+            }
         }
         warnings
     }
@@ -51,6 +62,12 @@ fn is_branch(listed: &Listed, expected: When) -> bool {
 }
 
 impl Listed {
+    /// Whether it is a hint for that branch.
+    fn hints(&self, to: &Self) -> bool {
+        let place = Value::Place(to.at.section, to.at.address);
+        matches!(self.control, Control::Hint { branch, .. } if branch == place)
+    }
+
     fn leads_back(&self) -> bool {
         let Control::Branch { target: Some(Value::Place(section, address)), .. } = self.control
         else {

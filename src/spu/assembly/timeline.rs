@@ -12,9 +12,11 @@
 //! ```
 //!
 //! A branch that is taken and was not hinted, or not to where it goes, and one that was hinted and
-//! falls through, costs the branch penalty. A hint stays in force until the next one: there is one
-//! hint buffer, and a branch may be hinted from before its loop. Nothing is charged for a branch
-//! that is always taken but leads elsewhere than around the loop: what it leads to is not here.
+//! falls through, costs the branch penalty. There is one hint buffer: a hint takes the place of the
+//! one before it and, as on the emulated SPU, is spent when its branch runs. (Whether the hardware
+//! keeps it for the next iterations was not found, so a hint before its loop is warned of.) Nothing
+//! is charged for a branch that is always taken but leads elsewhere than around the loop: what it
+//! leads to is not here.
 //!
 //! Registers are the only thing that is waited for: writes happen in the order of the program, so
 //! neither a second write to a register nor a write after a read waits; loads and stores reach local
@@ -309,6 +311,9 @@ impl<'l, 't> Run<'l, 't> {
             let before = self.pipeline.earliest();
             self.pipeline.mispredict();
             row.stalls.push((Stall::BranchPenalty, self.pipeline.earliest() - before));
+        }
+        if hint.is_some() {
+            self.hint = None;
         }
         if way == Way::Taken {
             self.next = None;

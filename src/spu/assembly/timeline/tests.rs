@@ -135,14 +135,17 @@ fn a_loop_of_12_instructions_takes_30_cycles_unhinted_and_17_hinted() {
 }
 
 #[test]
-fn a_hint_holds_until_the_next_one_and_for_its_branch_and_target_only() {
-    // Hint 0, lnop 1, loop from 2: its branch would issue in 13 and waits until 16, once.
-    check_loop("hbrr end,loop; lnop", NO_HINT, 12.0, 17 + 8 * 12 + 18, &[]);
-    // To elsewhere: each time but the last a penalty, and at the last too.
-    let penalty = [(Stall::BranchPenalty, 18)];
-    check_loop("hbrr end,other; lnop", NO_HINT, 30.0, 17 + 8 * 12 + 9 * 18, &penalty);
+fn a_hint_is_for_one_run_of_its_branch_to_its_target() {
+    let penalty = (Stall::BranchPenalty, 18);
+    // Hint 0, lnop 1, loop from 2: its branch would issue in 13 and waits until 16, and the hint is
+    // spent; then 7 times 30, and at last 12.
+    check_loop("hbrr end,loop; lnop", NO_HINT, 30.0, 17 + 7 * 30 + 12, &[penalty]);
+    // To elsewhere: a penalty each time that the branch is taken, and at last as well.
+    check_loop("hbrr end,other; lnop", NO_HINT, 30.0, 17 + 18 + 7 * 30 + 12, &[penalty]);
+    let both = [(Stall::HintDistance, 5), penalty];
+    check_loop("", "hbrr end,other", 35.0, 9 * 35, &both);
     // The hint in the loop takes the place of that before it, and names another instruction.
-    check_loop("hbrr end,loop; lnop", "hbrr loop,loop", 30.0, 2 + 8 * 30 + 12, &penalty);
+    check_loop("hbrr end,loop; lnop", "hbrr loop,loop", 30.0, 2 + 8 * 30 + 12, &[penalty]);
 }
 
 #[test]
@@ -156,33 +159,38 @@ fn a_branch_that_was_hinted_and_falls_through_costs_the_penalty() {
     assert_eq!(timeline(&elsewhere, &CELL_BE).cycles.0, 21 + 2);
 }
 
-/// The sum waits for that of the iteration before it.
-const CHAIN: &str = "hbrr end,loop; lnop\nloop: fa $3,$3,$4; nop; nop\nend: brnz $5,loop";
+/// A chain of four sums, the first of which waits for the last of the iteration before it.
+const CHAIN: &str = "loop: hbrr end,loop
+fa $3,$6,$8
+fa $4,$3,$8
+fa $5,$4,$8
+fa $6,$5,$8
+end: brnz $7,loop";
 
 #[test]
 fn what_an_iteration_computes_delays_the_next() {
-    // Hint 0, lnop 1; iteration 1: fa 2, nops 3 and 4, branch 16. Iteration 2 from 17: fa 17, nops
-    // 18 and 19, the branch shares 19. Iteration 3 from 20: fa waits until 17 + 6 = 23, branch 25.
-    // From then on 6 cycles each; the last branch falls through, though it was hinted.
+    // Iteration 1: hint 0, sums 1, 7, 13, 19, and the branch, hinted long enough before, shares 19.
+    // Iteration 2 from 20: hint 20, and $6 is ready in 19 + 6 = 25: sums 25, 31, 37, 43, the branch
+    // 43. From then on 24 cycles each; the last branch falls through, though it was hinted.
     let timeline = looped(CHAIN, 1000);
     let iterations = timeline.iterations.expect("a loop was timed");
-    assert_eq!((iterations.steady, iterations.period), (6.0, Some(1)));
-    assert_eq!(timeline.cycles.0, 20 + 998 * 6 + 18);
-    assert_eq!(iterations.mean, (18 + 998 * 6 + 18) as f64 / 1000.0);
-    assert_eq!((iterations.shown, iterations.shown_begins.0), (999, 20 + 996 * 6));
-    assert_eq!(cycles(&timeline)[2..], [3, 4, 5, 5]);
-    assert_eq!(timeline.rows[2].awaited.map(|it| (it.register.0, it.line)), Some((3, 2)));
-    // 2 before the loop and 4 in it; the branch is alone in the first iteration only.
-    assert_eq!((timeline.instructions, timeline.dual_issues), (4002, 999));
+    assert_eq!((iterations.steady, iterations.period), (24.0, Some(1)));
+    assert_eq!(timeline.cycles.0, 20 + 999 * 24 + 18);
+    assert_eq!(iterations.mean, (20 + 999 * 24 + 18) as f64 / 1000.0);
+    assert_eq!((iterations.shown, iterations.shown_begins.0), (999, 20 + 997 * 24));
+    assert_eq!(cycles(&timeline), [0, 5, 11, 17, 23, 23]);
+    assert_eq!(timeline.rows[1].stalls, [(Stall::Operand, 4)]);
+    assert_eq!(timeline.rows[1].awaited.map(|it| (it.register.0, it.line)), Some((6, 5)));
+    assert_eq!((timeline.instructions, timeline.dual_issues), (6000, 1000));
 }
 
 #[test]
 fn one_iteration_is_the_straight_line_and_what_its_branch_costs() {
     let once = looped(CHAIN, 1);
-    assert_eq!(once.cycles.0, 17 + 18);
+    assert_eq!(once.cycles.0, 20 + 18);
     let iterations = once.iterations.expect("a loop was timed");
-    assert_eq!((iterations.steady, iterations.period), (15.0 + 18.0, None));
-    assert_eq!(timeline(CHAIN, &CELL_BE).cycles.0, 17);
+    assert_eq!((iterations.steady, iterations.period), (38.0, None));
+    assert_eq!(timeline(CHAIN, &CELL_BE).cycles.0, 20);
 }
 
 /// A loop of random instructions on few registers, so that they wait for one another.
@@ -282,6 +290,13 @@ fn what_runs_otherwise_than_it_is_timed_is_told() {
              times",
         ]
     );
+    let hoisted = looped(&loop_of_12("hbrr end,loop; lnop", NO_HINT), 2);
+    assert_eq!(
+        hoisted.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["toy.s:1: this hint is spent when its branch runs for the first time; whether the SPU \
+          keeps it for the next iterations is not known"]
+    );
+    assert_eq!(looped(CHAIN, 2).warnings, []);
 }
 
 /// Products, sums and copies along an array, 50 times.
@@ -301,6 +316,7 @@ impl Kernel for Along {
         let mut sum = spu.il(0);
         let mut other = spu.il(0);
         loop {
+            spu.label();
             spu.hbrr();
             let one = spu.lqd(0, at);
             let two = spu.lqd(16, at);
@@ -349,7 +365,7 @@ end:
 fn a_listing_takes_as_long_as_the_same_program_on_the_emulated_spu() {
     for timing in [CELL_BE, POWERXCELL] {
         let mut store = LocalStore::new();
-        let ((), profile) = crate::spu::time(&Along, &mut store, &timing, Compiler::ProgramOrder);
+        let ((), profile) = crate::spu::time(&Along, &mut store, &timing, Compiler::PROGRAM_ORDER);
         let source = Source::new("along.s", ALONG);
         let listing = Listing::read(&source, Processor::CellBe).expect("it is well-formed");
         let timeline = listing.time_loop(50, &timing).expect("it is a loop");
