@@ -48,7 +48,7 @@ pub(super) fn connected<'c>(channels: &'c mut Option<&mut dyn Channels>) -> &'c 
 #[cfg(test)]
 mod tests {
     use super::super::pipeline::tests::CELL_BE;
-    use super::super::{Compiler, LocalStore, PlainSpu, Quadword, Spu, Stopwatch};
+    use super::super::{Compiler, LocalAddress, LocalStore, PlainSpu, Quadword, Spu, Stopwatch};
     use super::*;
 
     /// Channel 3 holds the word last written to it plus 1, and lets readers wait.
@@ -94,6 +94,42 @@ mod tests {
         let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
         let mut timed = stopwatch.start(&mut store).with_channels(&mut other);
         assert_eq!(converse(&mut timed), expected);
+    }
+
+    /// Whether `bisled` branches, and its link, with so many events to be read.
+    fn check_event(events: u32, taken: bool) {
+        #[derive(Debug)]
+        struct Events(u32);
+        impl Channels for Events {
+            fn count(&mut self, channel: Channel) -> u32 {
+                if channel == Channel::EVENT_STATUS { self.0 } else { 0 }
+            }
+            fn read(&mut self, _: Channel) -> ChannelRead {
+                unreachable!("only counts are asked for")
+            }
+            fn write(&mut self, _: Channel, _: u32) -> Cycles {
+                unreachable!("only counts are asked for")
+            }
+        }
+        fn call<S: Spu>(spu: &mut S) -> (Quadword, bool) {
+            let target = spu.ila(0x80);
+            let (link, taken) = spu.bisled(target, LocalAddress(0x40));
+            (spu.value(link), taken)
+        }
+        let mut store = LocalStore::new();
+        let expected = (Quadword::from_words([0x40, 0, 0, 0]), taken);
+        let mut channels = Events(events);
+        let mut plain = PlainSpu::new(&mut store).with_channels(&mut channels);
+        assert_eq!(call(&mut plain), expected);
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
+        let mut timed = stopwatch.start(&mut store).with_channels(&mut channels);
+        assert_eq!(call(&mut timed), expected);
+    }
+
+    #[test]
+    fn a_branch_on_external_data_is_taken_while_an_event_waits() {
+        check_event(0, false);
+        check_event(1, true);
     }
 
     fn check_wait(wait: u64, expected: u64) {
