@@ -242,12 +242,7 @@ impl<'t> Pipeline<'t> {
 
     /// Goes on in the even word of a doubleword, where compilers put the target of a branch.
     pub fn align(&mut self) {
-        self.go_to(Word::Even);
-    }
-
-    /// Goes on in that word of another doubleword. From the odd one the even one is not taken.
-    pub fn go_to(&mut self, word: Word) {
-        self.word = word;
+        self.word = Word::Even;
         self.first = None;
     }
 
@@ -255,6 +250,13 @@ impl<'t> Pipeline<'t> {
     pub fn mispredict(&mut self) {
         self.earliest += u64::from(self.timing.branch_penalty);
         self.held = Stall::BranchPenalty;
+    }
+
+    /// As [`Pipeline::align`], at a target that may stand in the odd word: then the even one before
+    /// it is not taken.
+    pub fn go_to(&mut self, word: Word) {
+        self.align();
+        self.word = word;
     }
 }
 
