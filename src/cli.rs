@@ -14,6 +14,7 @@ mod plot;
 mod predict;
 mod profile;
 mod simulate_alignment;
+mod spu_timing;
 mod study;
 mod validate;
 
@@ -50,6 +51,7 @@ enum Command {
     Export(export::Arguments),
     Likelihood(likelihood::Arguments),
     SimulateAlignment(simulate_alignment::Arguments),
+    SpuTiming(spu_timing::Arguments),
 }
 
 /// What a command that ran to its end has to say.
@@ -76,6 +78,7 @@ pub fn main() -> ExitCode {
         Command::Export(arguments) => export::run(&arguments),
         Command::Likelihood(arguments) => likelihood::run(&arguments),
         Command::SimulateAlignment(arguments) => simulate_alignment::run(&arguments),
+        Command::SpuTiming(arguments) => spu_timing::run(&arguments),
     };
     match result {
         Ok(Answer::Done) => ExitCode::SUCCESS,

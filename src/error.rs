@@ -148,7 +148,7 @@ pub enum Error {
 }
 
 /// `; did you mean "x"?` where a known name differs in few letters.
-fn suggest(name: &str, known: &[String]) -> String {
+pub(crate) fn suggest(name: &str, known: &[String]) -> String {
     known
         .iter()
         .map(|candidate| (edit_distance(name, candidate), candidate))

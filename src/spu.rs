@@ -43,6 +43,7 @@
 //! For a kernel that branches on its loop counter alone and keeps its buffers apart, that is its
 //! *shape*: such a time may be kept and used again for other data and other addresses.
 
+pub mod assembly;
 mod block;
 pub mod channel;
 pub mod compiler;

@@ -19,7 +19,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("fit", &["model", "table"]),
     ("solve", &["model", "table"]),
     ("sim", &[]),
-    ("spu", &[]),
+    ("spu", &["table"]),
     ("cell", &["sim", "spu", "machine"]),
     ("kernels", &["spu"]),
     ("apps", &["kernels", "cell", "spu", "machine", "table"]),
@@ -30,7 +30,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     (
         "cli",
         &[
-            "apps", "cell", "export", "fit", "machine", "measure", "model", "plot", "solve",
+            "apps", "cell", "export", "fit", "machine", "measure", "model", "plot", "solve", "spu",
             "table", "validate",
         ],
     ),

@@ -251,6 +251,13 @@ impl<'t> Pipeline<'t> {
         self.earliest += u64::from(self.timing.branch_penalty);
         self.held = Stall::BranchPenalty;
     }
+
+    /// As [`Pipeline::align`], at a target that may stand in the odd word: then the even one before
+    /// it is not taken.
+    pub fn go_to(&mut self, word: Word) {
+        self.align();
+        self.word = word;
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 mod parameters;
 mod programs;
+mod spu_timing;
 mod study;
 mod tables;
 mod usage;

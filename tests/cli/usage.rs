@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use crate::Folder;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "study",
     "bench",
     "profile",
@@ -17,6 +17,7 @@ const COMMANDS: [&str; 11] = [
     "export",
     "likelihood",
     "simulate-alignment",
+    "spu-timing",
 ];
 
 #[test]

@@ -1,6 +1,6 @@
 //! Why an instruction issues later than it could have.
 
-use std::ops::{Add, AddAssign, Mul};
+use std::ops::{Add, AddAssign, Mul, Sub};
 
 /// What an instruction, at the head of the program, waits for while nothing issues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,6 +92,18 @@ impl AddAssign for Stalls {
         for (total, cycles) in self.0.iter_mut().zip(other.0) {
             *total += cycles;
         }
+    }
+}
+
+impl Sub for Stalls {
+    type Output = Self;
+
+    /// What was added since an earlier count.
+    fn sub(mut self, earlier: Self) -> Self {
+        for (total, cycles) in self.0.iter_mut().zip(earlier.0) {
+            *total -= cycles;
+        }
+        self
     }
 }
 

@@ -1,0 +1,460 @@
+//! When each instruction of a listing issues, and what it waits for.
+//!
+//! ```text
+//!   a straight line                      a loop, `iterations` times
+//!
+//!   first instruction  cycle 0           what stands before the loop, once   cycle 0
+//!     |  every branch falls through        |
+//!     v                                    v
+//!   last instruction                     label:  <-----------+  taken, but for the last time,
+//!                                          ...               |  when a conditional one falls
+//!                                        last instruction ---+  through
+//! ```
+//!
+//! A branch that is taken and was not hinted, or not to where it goes, and one that was hinted and
+//! falls through, costs the branch penalty. There is one hint buffer: a hint takes the place of the
+//! one before it and, as on the emulated SPU, is spent when its branch runs. (Whether the hardware
+//! keeps it for the next iterations was not found, so a hint before its loop is warned of.) Nothing
+//! is charged for a branch that is always taken but leads elsewhere than around the loop: what it
+//! leads to is not here.
+//!
+//! Registers are the only thing that is waited for: writes happen in the order of the program, so
+//! neither a second write to a register nor a write after a read waits; loads and stores reach local
+//! store in the order in which they issue. Channels and the local store's port are taken to be free.
+
+use std::collections::BTreeMap;
+
+use super::bind::{Control, When};
+use super::expression::{Section, Value};
+use super::operand::{REGISTERS, RegisterName};
+use super::{Listed, Listing};
+use crate::error::{Result, Warning};
+use crate::spu::pipeline::{Pipeline, Ready, Single, Stall, Stalls, Timing, Word};
+use crate::units::Cycles;
+
+/// The time of a listing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timeline {
+    /// From the issue of the first instruction until another one could issue after the last.
+    pub cycles: Cycles,
+    /// Instructions that issued, those that fill alignments among them.
+    pub instructions: u64,
+    /// Cycles in which two issued.
+    pub dual_issues: u64,
+    /// Cycles in which none issued.
+    pub stalls: Stalls,
+    /// One for each instruction of the listing; those of a loop as they were in the iteration
+    /// [`Iterations::shown`].
+    pub rows: Vec<Row>,
+    /// How the loop went, where one was timed.
+    pub iterations: Option<Iterations>,
+    /// What is timed otherwise than it may run.
+    pub warnings: Vec<Warning>,
+}
+
+impl Timeline {
+    /// The share of the instructions that share their cycle with another one, from 0 to 1.
+    pub fn dual_issue_rate(&self) -> f64 {
+        2.0 * self.dual_issues as f64 / self.instructions as f64
+    }
+}
+
+/// An instruction, when it issued.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The cycle in which it issued, within a loop counted from the beginning of the iteration.
+    pub cycle: Cycles,
+    /// Whether it shares its cycle with the instruction before it.
+    pub dual: bool,
+    /// Why it does not; none where it does.
+    pub single: Option<Single>,
+    /// What it waited for and for how many cycles, in the order of [`Stall::ALL`]; for a branch
+    /// also the penalty after it.
+    pub stalls: Vec<(Stall, u64)>,
+    /// The register that it waited for, or that was not ready for it to join the one before.
+    pub awaited: Option<Awaited>,
+}
+
+impl Row {
+    /// Cycles in which it kept everything waiting.
+    pub fn stall_cycles(&self) -> u64 {
+        self.stalls.iter().map(|(_, cycles)| cycles).sum()
+    }
+
+    /// What cost it the most cycles.
+    pub fn longest(&self) -> Option<Stall> {
+        // Of several that are as long, the first.
+        self.stalls.iter().rev().max_by_key(|(_, cycles)| cycles).map(|&(cause, _)| cause)
+    }
+}
+
+/// A register that is computed too late for its reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Awaited {
+    /// The register.
+    pub register: RegisterName,
+    /// The line that computes it.
+    pub line: u64,
+}
+
+/// How a loop went.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Iterations {
+    /// How often it ran.
+    pub count: u64,
+    /// The index of its first instruction in the listing.
+    pub first: usize,
+    /// The iteration that the rows show, counted from 1: the last that led to another one.
+    pub shown: u64,
+    /// When that one began.
+    pub shown_begins: Cycles,
+    /// Cycles of an iteration in the steady state, in which what is computed before an iteration is
+    /// ready after as many cycles as before an earlier one. Where the loop ends before it comes to
+    /// that, those of the iteration shown.
+    pub steady: f64,
+    /// How many iterations it takes until everything repeats itself; none where the loop ended
+    /// before.
+    pub period: Option<u64>,
+    /// All cycles of the loop by the number of its iterations, the first and the last included.
+    pub mean: f64,
+}
+
+impl Listing<'_> {
+    /// Times the listing as a straight line, in which no branch is taken.
+    pub fn time(&self, timing: &Timing) -> Timeline {
+        let instructions = self.instructions();
+        let mut run = Run::new(instructions, timing);
+        let last = instructions.len() - 1;
+        let mut rows: Vec<Row> = (0..last).map(|index| run.pass(index)).collect();
+        rows.push(run.issue(last));
+        Timeline { warnings: self.doubts(None), ..run.timeline(rows, None) }
+    }
+
+    /// Times `count` iterations, at least one, of the loop that the last instruction closes, and
+    /// what stands before it once.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) where the last instruction is not a branch to a label
+    /// of the listing further up.
+    pub fn time_loop(&self, count: u64, timing: &Timing) -> Result<Timeline> {
+        let first = self.first_of_loop()?;
+        let instructions = self.instructions();
+        let mut run = Run::new(instructions, timing);
+        let mut rows: Vec<Row> = (0..first).map(|index| run.pass(index)).collect();
+        let looped = Loop::new(first, count.max(1)).run(&mut run);
+        rows.extend(looped.rows);
+        let warnings = self.doubts(Some(&looped.iterations));
+        Ok(Timeline { warnings, ..run.timeline(rows, Some(looped.iterations)) })
+    }
+
+    /// The index of the instruction to which the last one branches back.
+    fn first_of_loop(&self) -> Result<usize> {
+        let last = self.instructions.last().expect("invariant: a listing has an instruction");
+        let refuse = |what: &str| {
+            let found = format!("`{}`{what} at the end of the listing", last.text);
+            let expected = "a branch to a label further up, which closes the loop";
+            Err(self.mistake(last, found, expected.to_string()))
+        };
+        let (When::Always | When::Conditional, target) = (match last.control {
+            Control::Branch { when, target } => (when, target),
+            _ => return refuse(""),
+        }) else {
+            return refuse(", a call,");
+        };
+        let place = match target {
+            Some(Value::Place(section, address)) => (section, address),
+            Some(Value::Unknown) => return refuse(", whose label is not defined here,"),
+            _ => return refuse(""),
+        };
+        let first = self.instructions.iter().position(|it| it.place() == place);
+        first.map_or_else(|| refuse(", which leads elsewhere,"), Ok)
+    }
+}
+
+impl Listed {
+    fn place(&self) -> (Section, i64) {
+        (self.at.section, self.at.address)
+    }
+
+    /// The word of a doubleword in which it stands.
+    const fn word(&self) -> Word {
+        if self.at.address % 8 == 0 { Word::Even } else { Word::Odd }
+    }
+}
+
+/// What is in the hint buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Hint {
+    branch: Value,
+    /// None where a register says it.
+    target: Option<Value>,
+    /// The first cycle in which the branch may issue.
+    ready: u64,
+}
+
+/// Which way a branch goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Taken,
+    FallsThrough,
+    /// To where nothing is known of what it costs.
+    Elsewhere,
+}
+
+/// What was counted.
+#[derive(Debug, Clone, Copy, Default)]
+struct Totals {
+    instructions: u64,
+    dual_issues: u64,
+    stalls: Stalls,
+    /// Cycles and iterations that were not gone through one by one.
+    skipped: u64,
+}
+
+/// A listing on its way through the pipeline.
+struct Run<'l, 't> {
+    instructions: &'l [Listed],
+    timing: &'t Timing,
+    pipeline: Pipeline<'t>,
+    /// From when on each register can be read, and which instruction computes it.
+    ready: [(u64, usize); REGISTERS],
+    hint: Option<Hint>,
+    /// The place behind the last instruction, unless it branched.
+    next: Option<(Section, i64)>,
+    totals: Totals,
+}
+
+impl<'l, 't> Run<'l, 't> {
+    fn new(instructions: &'l [Listed], timing: &'t Timing) -> Self {
+        Self {
+            instructions,
+            timing,
+            pipeline: Pipeline::new(timing),
+            ready: [(0, 0); REGISTERS],
+            hint: None,
+            next: None,
+            totals: Totals::default(),
+        }
+    }
+
+    /// Issues an instruction, and if it is a branch, goes on behind it.
+    fn pass(&mut self, index: usize) -> Row {
+        let mut row = self.issue(index);
+        match self.instructions[index].control {
+            Control::Branch { when: When::Conditional, .. } => {
+                self.leave(index, Way::FallsThrough, &mut row);
+            }
+            Control::Branch { .. } => self.leave(index, Way::Elsewhere, &mut row),
+            Control::Next | Control::Hint { .. } => {}
+        }
+        row
+    }
+
+    /// Issues an instruction.
+    fn issue(&mut self, index: usize) -> Row {
+        let listed = &self.instructions[index];
+        let (section, address) = listed.place();
+        if self.next != Some((section, address)) {
+            self.pipeline.go_to(listed.word());
+        }
+        self.next = Some((section, address + 4));
+        let last = listed.operands.reads.iter().max_by_key(|register| self.at(**register).0);
+        let (operands, source) = last.map_or((0, 0), |register| self.at(*register));
+        let hint = self.hint_of(listed).map_or(0, |hint| hint.ready);
+        let ready = Ready { operands, hint, ..Ready::default() };
+        let issue = self.pipeline.issue(listed.class, ready);
+        if let Some(written) = listed.operands.writes {
+            self.ready[usize::from(written.0)] = (issue.ready, index);
+        }
+        if let Control::Hint { branch, target } = listed.control {
+            let ready = issue.cycle + u64::from(self.timing.hint_distance);
+            self.hint = Some(Hint { branch, target, ready });
+        }
+        self.totals.instructions += 1;
+        self.totals.dual_issues += u64::from(issue.dual);
+        self.totals.stalls += issue.stalls;
+        let stalls = waits(&issue.stalls);
+        let is_late = stalls.iter().any(|(cause, _)| *cause == Stall::Operand)
+            || (issue.single == Some(Single::NotReady) && ready.hint <= operands);
+        let awaited = last.filter(|_| is_late && operands > 0);
+        let line = self.instructions[source].line;
+        Row {
+            cycle: Cycles(issue.cycle),
+            dual: issue.dual,
+            single: issue.single,
+            stalls,
+            awaited: awaited.map(|&register| Awaited { register, line }),
+        }
+    }
+
+    fn at(&self, register: RegisterName) -> (u64, usize) {
+        self.ready[usize::from(register.0)]
+    }
+
+    /// The hint that names the instruction.
+    fn hint_of(&self, listed: &Listed) -> Option<Hint> {
+        let (section, address) = listed.place();
+        self.hint.filter(|hint| hint.branch == Value::Place(section, address))
+    }
+
+    /// Ends a branch, and charges it where it goes another way than was hinted.
+    fn leave(&mut self, index: usize, way: Way, row: &mut Row) {
+        let listed = &self.instructions[index];
+        let hint = self.hint_of(listed);
+        let Control::Branch { target, .. } = listed.control else { return };
+        let is_right = match way {
+            Way::Taken => hint.is_some_and(|it| it.target.is_none() || it.target == target),
+            Way::FallsThrough => hint.is_none(),
+            Way::Elsewhere => true,
+        };
+        if !is_right {
+            let before = self.pipeline.earliest();
+            self.pipeline.mispredict();
+            row.stalls.push((Stall::BranchPenalty, self.pipeline.earliest() - before));
+        }
+        if hint.is_some() {
+            self.hint = None;
+        }
+        if way == Way::Taken {
+            self.next = None;
+        }
+    }
+
+    /// The state on which the time of everything that follows depends, counted from now on.
+    fn state(&self) -> State {
+        let now = self.pipeline.earliest();
+        let pending = self.ready.iter().enumerate().filter(|(_, (ready, _))| *ready > now);
+        State {
+            held: self.pipeline.trailing_stalls().total(),
+            pending: pending.map(|(register, (ready, _))| (register, ready - now)).collect(),
+            hint: self.hint.map(|hint| Hint { ready: hint.ready.saturating_sub(now), ..hint }),
+        }
+    }
+
+    fn timeline(self, rows: Vec<Row>, iterations: Option<Iterations>) -> Timeline {
+        let Totals { instructions, dual_issues, stalls, skipped } = self.totals;
+        Timeline {
+            cycles: Cycles(self.pipeline.earliest() + skipped),
+            instructions,
+            dual_issues,
+            stalls: stalls + self.pipeline.trailing_stalls(),
+            rows,
+            iterations,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// What was waited for; the penalty of a branch is the branch's.
+fn waits(stalls: &Stalls) -> Vec<(Stall, u64)> {
+    Stall::ALL
+        .into_iter()
+        .filter(|&cause| cause != Stall::BranchPenalty && stalls.of(cause) > 0)
+        .map(|cause| (cause, stalls.of(cause)))
+        .collect()
+}
+
+/// What an iteration finds when it begins; cycles count from then.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct State {
+    held: u64,
+    /// The registers that are not ready, and how long not.
+    pending: Vec<(usize, u64)>,
+    hint: Option<Hint>,
+}
+
+/// A loop on its way through its iterations.
+struct Loop {
+    first: usize,
+    count: u64,
+    /// For each state that an iteration began with: which, when, and what was counted until then.
+    seen: BTreeMap<State, (u64, u64, Totals)>,
+    /// Cycles and iterations after which everything repeats itself.
+    steady: Option<(u64, u64)>,
+}
+
+/// What came of a loop.
+struct Looped {
+    rows: Vec<Row>,
+    iterations: Iterations,
+}
+
+impl Loop {
+    const fn new(first: usize, count: u64) -> Self {
+        Self { first, count, seen: BTreeMap::new(), steady: None }
+    }
+
+    fn run(mut self, run: &mut Run<'_, '_>) -> Looped {
+        let shown = self.count.saturating_sub(1).max(1);
+        let mut began = None;
+        let mut rows = Vec::new();
+        let (mut shown_begins, mut shown_cycles) = (0, 0);
+        let mut iteration = 1;
+        while iteration <= self.count {
+            if iteration > 1 && self.steady.is_none() {
+                iteration += self.skip(iteration, run);
+            }
+            let (begins, of_iteration) = self.iterate(iteration, run);
+            began.get_or_insert(begins);
+            if iteration == shown {
+                rows = of_iteration;
+                shown_begins = begins + run.totals.skipped;
+                shown_cycles = run.pipeline.earliest() - begins;
+            }
+            iteration += 1;
+        }
+        let cycles = run.pipeline.earliest() + run.totals.skipped - began.unwrap_or(0);
+        let steady = self.steady.unwrap_or((shown_cycles, 1));
+        let iterations = Iterations {
+            count: self.count,
+            first: self.first,
+            shown,
+            shown_begins: Cycles(shown_begins),
+            steady: steady.0 as f64 / steady.1 as f64,
+            period: self.steady.map(|(_, period)| period),
+            mean: cycles as f64 / self.count as f64,
+        };
+        Looped { rows, iterations }
+    }
+
+    /// Goes once through the loop; gives the cycle in which it began and the rows, counted from it.
+    fn iterate(&self, iteration: u64, run: &mut Run<'_, '_>) -> (u64, Vec<Row>) {
+        let begins = run.pipeline.earliest();
+        let last = run.instructions.len() - 1;
+        let mut rows: Vec<Row> = (self.first..last).map(|index| run.pass(index)).collect();
+        let mut closing = run.issue(last);
+        let is_conditional = matches!(
+            run.instructions[last].control,
+            Control::Branch { when: When::Conditional, .. }
+        );
+        let ends = iteration == self.count && is_conditional;
+        run.leave(last, if ends { Way::FallsThrough } else { Way::Taken }, &mut closing);
+        rows.push(closing);
+        // The first instruction may share the cycle of the one before the loop.
+        let begins = begins.min(rows[0].cycle.0);
+        rows.iter_mut().for_each(|row| row.cycle = Cycles(row.cycle.0 - begins));
+        (begins, rows)
+    }
+
+    /// Where an iteration begins as an earlier one did, all that follows is known: says how many
+    /// iterations need not be gone through, and counts them. The last two always are.
+    fn skip(&mut self, iteration: u64, run: &mut Run<'_, '_>) -> u64 {
+        let now = run.pipeline.earliest();
+        let totals = run.totals;
+        let Some((earlier, then, before)) = self.seen.get(&run.state()) else {
+            self.seen.insert(run.state(), (iteration, now, totals));
+            return 0;
+        };
+        let (cycles, period) = (now - then, iteration - earlier);
+        self.steady = Some((cycles, period));
+        let periods = (self.count + 1 - iteration).saturating_sub(2) / period;
+        run.totals.skipped += periods * cycles;
+        run.totals.instructions += periods * (totals.instructions - before.instructions);
+        run.totals.dual_issues += periods * (totals.dual_issues - before.dual_issues);
+        run.totals.stalls += (totals.stalls - before.stalls) * periods;
+        periods * period
+    }
+}
+
+#[cfg(test)]
+mod tests;
