@@ -56,6 +56,7 @@ mod replay;
 pub mod schedule;
 mod semantics;
 pub mod timed;
+mod watched;
 
 pub use instruction::{Class, Pipe};
 pub use local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
@@ -65,6 +66,7 @@ pub use profile::{BlockProfile, Profile};
 pub use register::Quadword;
 pub use schedule::Compiler;
 pub use timed::{Stopwatch, TimedSpu};
+pub use watched::{Accesses, QuadwordSet, execute_watched};
 
 use instruction::for_each_instruction;
 

@@ -1,19 +1,19 @@
 //! The SPU that only executes.
 
 use super::instruction::for_each_instruction;
-use super::local_store::{LocalAddress, LocalStore};
+use super::local_store::{LocalAddress, LocalStore, QuadwordMemory};
 use super::register::Quadword;
 use super::{Spu, semantics};
 
 /// Executes instructions and takes no time, so that a kernel compiles into plain code of the host.
 #[derive(Debug)]
-pub struct PlainSpu<'s> {
-    store: &'s mut LocalStore,
+pub struct PlainSpu<'s, M = LocalStore> {
+    store: &'s mut M,
 }
 
-impl<'s> PlainSpu<'s> {
+impl<'s, M: QuadwordMemory> PlainSpu<'s, M> {
     /// An SPU with that local store.
-    pub const fn new(store: &'s mut LocalStore) -> Self {
+    pub const fn new(store: &'s mut M) -> Self {
         Self { store }
     }
 }
@@ -28,7 +28,7 @@ macro_rules! execute {
     )*};
 }
 
-impl Spu for PlainSpu<'_> {
+impl<M: QuadwordMemory> Spu for PlainSpu<'_, M> {
     type Register = Quadword;
 
     for_each_instruction!(execute);
