@@ -242,7 +242,7 @@ mod tests {
         sim.spawn("rank 0", async move { outbound.arrival().await });
         assert_eq!(
             sim.run().unwrap_err().to_string(),
-            "deadlock at 0.000 ns: SPE 3 waits for its inbound mailbox; \
+            "deadlock at 0.000 s: SPE 3 waits for its inbound mailbox; \
              rank 0 waits for the outbound mailbox of SPE 3"
         );
     }

@@ -143,7 +143,7 @@ mod tests {
         sim.spawn("rank 0", async move { others.wait_until(|&value| value == 1).await });
         assert_eq!(
             sim.run().unwrap_err().to_string(),
-            "deadlock at 0.000 ns: SPE 3 waits for its door; rank 0 waits for the door of SPE 3"
+            "deadlock at 0.000 s: SPE 3 waits for its door; rank 0 waits for the door of SPE 3"
         );
     }
 }

@@ -206,7 +206,7 @@ fn a_deadlock_names_the_spe_and_what_it_waits_for() {
     });
     assert_eq!(
         blade.run().unwrap_err().to_string(),
-        "deadlock at 0.000 ns: SPE 3 waits for its inbound mailbox; \
+        "deadlock at 0.000 s: SPE 3 waits for its inbound mailbox; \
          SPE 4 waits for the stall of a DMA list"
     );
 }
@@ -237,7 +237,10 @@ fn each_broken_rule_names_spe_command_and_rule() {
     check_rule(|c| c.local = LocalAddress(262_128), "a transfer stays within the local store");
     check_rule(|c| c.effective = EffectiveAddress(1 << 39), "the effective address is mapped");
     check_rule(|c| c.effective = c.effective.offset(65536), "the effective address is mapped");
-    check_rule(|c| c.effective = Signal::One.address(1), "the effective address is mapped");
+    check_rule(
+        |c| c.effective = EffectiveAddress::problem_state(1, 0),
+        "the effective address is mapped",
+    );
     check_rule(|c| c.tag = 32, "a tag is below 32");
 }
 
