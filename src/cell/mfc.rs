@@ -246,7 +246,9 @@ mod tests {
         for (bytes, published) in [(4096, 352e-9), (8192, 633e-9), (16384, 1171e-9)] {
             assert_relative_eq!(blocking(0, bytes), published, max_relative = 0.1);
         }
-        assert_relative_eq!(blocking(0, 16), 109.3e-9 + 3.1e-9 + 1.0e-9, max_relative = 0.01);
+        // Issue, latency, and one line at the rate of the memory.
+        let line = 128.0 / 22.83e9;
+        assert_relative_eq!(blocking(0, 16), 3.125e-9 + 109.3e-9 + line, max_relative = 1e-6);
     }
 
     #[test]
@@ -287,8 +289,9 @@ mod tests {
             // Sixteen issues of 10 cycles at 3.2 GHz.
             assert_relative_eq!(clock.now().seconds().0, 50e-9, max_relative = 1e-9);
             mfc.enqueue(get(0, from, 16384, 0)).await.unwrap();
-            // The first is complete after its latency and 16 KB at 15.7 GB/s.
-            let first = 3.125e-9 + 109.3e-9 + 16384.0 / 15.7e9;
+            // The first is complete after its latency, 16 lines at the rate of the memory, and the
+            // other 112 lines, 16 in each round trip of 142 ns.
+            let first = 3.125e-9 + 109.3e-9 + 2048.0 / 22.83e9 + 7.0 * 142e-9;
             assert_relative_eq!(clock.now().seconds().0, first, max_relative = 1e-6);
         });
         sim.run().unwrap();

@@ -1,5 +1,7 @@
 //! Reads a machine's file, and the file of the machine it is based on.
 
+mod eib;
+
 use std::ops::RangeInclusive;
 
 use super::{Flexio, Layout, Linux, Machine, Memory, Mfc, Ppe, Spu, built_in_source};
@@ -63,6 +65,9 @@ pub(super) fn read(source: &Source) -> Result<Machine> {
         "ppe",
         "linux",
         "mpi",
+        "eib",
+        "banks",
+        "numa",
     ])?;
     let base_root = base.as_ref().map(Document::root);
     let mut layers = Layers { own: &root, base: base_root.as_ref(), provenance: Vec::new() };
@@ -85,10 +90,11 @@ struct Section<'d> {
 
 impl<'d> Layers<'_, 'd> {
     fn machine(&mut self, name: &str, description: &str) -> Result<Machine> {
+        let layout = self.layout()?;
         Ok(Machine {
             name: name.to_string(),
             description: description.to_string(),
-            layout: self.layout()?,
+            layout,
             clock: self.hertz("clock", "core")?,
             timebase: self.hertz("clock", "timebase")?,
             spu: self.spu()?,
@@ -98,6 +104,9 @@ impl<'d> Layers<'_, 'd> {
             ppe: self.ppe()?,
             linux: self.linux()?,
             collective: self.collective()?,
+            eib: self.eib(layout)?,
+            banks: self.banks()?,
+            numa: self.numa()?,
             provenance: Vec::new(),
         })
     }
@@ -158,13 +167,13 @@ impl<'d> Layers<'_, 'd> {
     }
 
     fn mfc(&mut self) -> Result<Mfc> {
-        self.expect("mfc", &["queue", "issue", "largest", "latency", "stream"])?;
+        self.expect("mfc", &["queue", "issue", "largest", "latency", "outstanding"])?;
         Ok(Mfc {
             queue: self.count("mfc", "queue")?,
             issue: self.cycles("mfc", "issue")?,
             largest: self.bytes("mfc", "largest")?,
             latency: self.seconds("mfc", "latency")?,
-            stream: self.rate("mfc", "stream")?,
+            outstanding: self.count("mfc", "outstanding")?,
         })
     }
 
