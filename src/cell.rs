@@ -8,19 +8,21 @@
 //!   host process --- hardware thread --- PPE pipeline (shared by its two threads)
 //!       |  flags in local store (MMIO)
 //!       v
-//!   SPE: SPU + local store --- MFC: queue, latency, one data engine
+//!   SPE: SPU + local store --- MFC: queue, latency, lines outstanding
 //!                                |
-//!                    memory of the own Cell, or over FlexIO of the other
+//!             EIB: ports, rings, command bus --- memory controller and banks
+//!                                |
+//!                              FlexIO --- the same of the other Cell
 //! ```
 //!
 //! # How a processor is found for each process
 //! Host processes are dealt round robin to the Cells, then to the hardware threads of each, and
 //! stay there. The SPEs of a process are consecutive, starting on its own Cell where enough are
-//! left. A process's data lies in the memory of its own Cell.
+//! left. A process's data lies in the memory of its own Cell, unless it is given another
+//! [`Placement`].
 //!
 //! # What is left out
-//! The rings of the EIB (an SPE's port limits it, the rings do not), the contention of DMA and
-//! SPU for the local store, address translation, the second-level cache, the scalar code on an
+//! The contention of DMA and SPU for the local store, address translation, the second-level cache, the scalar code on an
 //! SPE around its kernels except its channel commands, and interrupts.
 
 mod channel;
@@ -44,6 +46,7 @@ use std::rc::Rc;
 
 pub use host::HostProcess;
 pub use memory::EffectiveAddress;
+pub use memory::placement::{Homes, Placement};
 pub use spe::Spe;
 use timing::KernelTimings;
 pub use timing::{KernelTiming, pipeline};
@@ -166,6 +169,12 @@ impl Blade {
             }
         }
         Ok(assigned)
+    }
+
+    /// The memory of the host process `rank`, whose SPEs are `spes`.
+    pub fn homes(&self, placement: Placement, rank: u32, spes: &[u32]) -> Homes {
+        let cells = spes.iter().map(|spe| spe / self.machine.layout.spes_per_cell).collect();
+        Homes::new(&self.memory, placement, self.cell_of(rank), cells)
     }
 
     /// Runs everything to its end; the instant of the last event.

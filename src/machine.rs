@@ -3,12 +3,14 @@
 //! Every value carries its unit, its source and its [`Status`]; a file that leaves one out is
 //! refused. A file may name another machine as its `base` and give only what differs.
 
+mod eib;
 mod reader;
 
 use crate::error::{Error, Result};
 use crate::table::Source;
 use crate::units::{Bytes, BytesPerSecond, Cycles, Hertz, Seconds};
 
+pub use eib::{Banks, Eib, Numa, Participant};
 pub use reader::{Provenance, Status};
 
 /// The machines that are compiled in, by name.
@@ -44,6 +46,12 @@ pub struct Machine {
     pub linux: Linux,
     /// Software cost of a collective by number of ranks, increasing from 2.
     pub collective: Vec<(u32, Seconds)>,
+    /// The bus of each Cell.
+    pub eib: Eib,
+    /// The banks of each Cell's memory.
+    pub banks: Banks,
+    /// How memory is placed on the Cells.
+    pub numa: Numa,
     /// Where each value comes from, in the order of reading.
     pub provenance: Vec<Provenance>,
 }
@@ -112,10 +120,10 @@ pub struct Mfc {
     pub issue: Cycles,
     /// The largest transfer of one command.
     pub largest: Bytes,
-    /// From enqueueing to the first byte.
+    /// From enqueueing to the first byte from or to memory.
     pub latency: Seconds,
-    /// Rate of one stream of transfers that nobody disturbs.
-    pub stream: BytesPerSecond,
+    /// Lines that it has asked for and not yet received, at most.
+    pub outstanding: u32,
     /// Commands that the queue of the PPE holds.
     pub proxy_queue: u32,
     /// The most elements of a list.
@@ -291,7 +299,7 @@ mod tests {
         );
         check(
             ("status = \"calibrated\"", "status = \"guessed\""),
-            "my.toml:42:54: found the status \"guessed\", expected documented, measured, calibrated or assumed",
+            "my.toml:74:50: found the status \"guessed\", expected documented, measured, calibrated or assumed",
         );
     }
 }

@@ -1,5 +1,7 @@
 //! Reads a machine's file, and the file of the machine it is based on.
 
+mod eib;
+
 use std::ops::RangeInclusive;
 
 use super::{Flexio, Layout, Linux, Machine, Memory, Mfc, Ppe, Spu, built_in_source};
@@ -63,6 +65,9 @@ pub(super) fn read(source: &Source) -> Result<Machine> {
         "ppe",
         "linux",
         "mpi",
+        "eib",
+        "banks",
+        "numa",
     ])?;
     let base_root = base.as_ref().map(Document::root);
     let mut layers = Layers { own: &root, base: base_root.as_ref(), provenance: Vec::new() };
@@ -85,10 +90,11 @@ struct Section<'d> {
 
 impl<'d> Layers<'_, 'd> {
     fn machine(&mut self, name: &str, description: &str) -> Result<Machine> {
+        let layout = self.layout()?;
         Ok(Machine {
             name: name.to_string(),
             description: description.to_string(),
-            layout: self.layout()?,
+            layout,
             clock: self.hertz("clock", "core")?,
             timebase: self.hertz("clock", "timebase")?,
             spu: self.spu()?,
@@ -98,6 +104,9 @@ impl<'d> Layers<'_, 'd> {
             ppe: self.ppe()?,
             linux: self.linux()?,
             collective: self.collective()?,
+            eib: self.eib(layout)?,
+            banks: self.banks()?,
+            numa: self.numa()?,
             provenance: Vec::new(),
         })
     }
@@ -163,7 +172,7 @@ impl<'d> Layers<'_, 'd> {
             "issue",
             "largest",
             "latency",
-            "stream",
+            "outstanding",
             "proxy_queue",
             "longest_list",
             "list_fetch",
@@ -179,7 +188,7 @@ impl<'d> Layers<'_, 'd> {
             issue: self.cycles("mfc", "issue")?,
             largest: self.bytes("mfc", "largest")?,
             latency: self.seconds("mfc", "latency")?,
-            stream: self.rate("mfc", "stream")?,
+            outstanding: self.count("mfc", "outstanding")?,
             proxy_queue: self.queue("mfc", "proxy_queue")?,
             longest_list: self.whole("mfc", "longest_list", "count", 1.0..=16384.0)? as u32,
             list_fetch: self.cycles("mfc", "list_fetch")?,
