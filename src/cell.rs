@@ -32,6 +32,7 @@ pub mod ppe;
 pub mod record;
 pub mod spe;
 mod timing;
+pub mod trace;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -49,6 +50,7 @@ use crate::units::SimTime;
 use memory::Memory;
 use ppe::Ppe;
 use record::Recorder;
+use trace::{Sink, Tracer};
 
 /// A whole machine at work.
 pub struct Blade {
@@ -60,6 +62,8 @@ pub struct Blade {
     pub memory: Rc<Memory>,
     /// What happened, for reports.
     pub recorder: Rc<Recorder>,
+    /// What happened when, for a viewer.
+    pub trace: Tracer,
     spes: Vec<Spe>,
     ppes: Vec<Rc<Ppe>>,
     fault: Fault,
@@ -82,18 +86,38 @@ impl Blade {
     /// A machine at rest. `clock_phase` in [0, 1) is how far the timebase is into a tick at the
     /// start.
     pub fn new(machine: &Machine, timing: KernelTiming, clock_phase: f64) -> Self {
+        Self::build(machine, timing, clock_phase, (Sim::new(), Tracer::off()))
+    }
+
+    /// The same, telling `sink` what happens when.
+    pub fn traced(
+        machine: &Machine,
+        timing: KernelTiming,
+        clock_phase: f64,
+        sink: Rc<RefCell<dyn Sink>>,
+    ) -> Self {
         let sim = Sim::new();
+        let trace = Tracer::new(&sim, sink);
+        Self::build(machine, timing, clock_phase, (sim, trace))
+    }
+
+    fn build(
+        machine: &Machine,
+        timing: KernelTiming,
+        clock_phase: f64,
+        (sim, trace): (Sim, Tracer),
+    ) -> Self {
         let machine = Rc::new(machine.clone());
         let memory = Rc::new(Memory::new(&sim, &machine));
         let fault = Fault::default();
         let timings = Rc::new(RefCell::new(KernelTimings::new(&machine, timing)));
         let spes = (0..machine.layout.spes())
-            .map(|index| Spe::new(&sim, &machine, &memory, &timings, index))
+            .map(|index| Spe::new(&sim, &machine, &memory, (&timings, &trace), index))
             .collect();
         let ppes =
             (0..machine.layout.cells).map(|cell| Rc::new(Ppe::new(&sim, &machine, cell))).collect();
         let recorder = Rc::new(Recorder::new(machine.timebase, clock_phase));
-        Self { sim, machine, memory, recorder, spes, ppes, fault }
+        Self { sim, machine, memory, recorder, trace, spes, ppes, fault }
     }
 
     /// The SPE with that number, counted through all Cells.

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::memory::{EffectiveAddress, Memory};
+use super::trace::{Argument, Category, Tracer, Track};
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::sim::{Permit, Pool, Sim, Watch};
@@ -42,6 +43,25 @@ pub struct Command {
     pub tag: u8,
 }
 
+impl Direction {
+    /// Its name in a trace.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::Put => "put",
+        }
+    }
+}
+
+impl Command {
+    /// What a trace says of it.
+    fn arguments(&self) -> [Argument; 4] {
+        let (local, effective) = (u64::from(self.local.0), self.effective.0);
+        let (bytes, tag) = (self.bytes.0, u64::from(self.tag));
+        [("bytes", bytes), ("tag", tag), ("local", local), ("effective", effective)]
+    }
+}
+
 /// The memory flow controller of one SPE; clones refer to the same.
 #[derive(Clone)]
 pub struct Mfc {
@@ -66,6 +86,7 @@ struct Shared {
     issue: SimSpan,
     largest: Bytes,
     commands: Cell<u64>,
+    trace: Tracer,
 }
 
 struct Queued {
@@ -87,7 +108,7 @@ impl Mfc {
         machine: &Machine,
         memory: &Rc<Memory>,
         store: &Rc<RefCell<LocalStore>>,
-        spe: u32,
+        (spe, trace): (u32, &Tracer),
     ) -> Self {
         let name = |what: &str| format!("{what} of SPE {spe}");
         let shared = Rc::new(Shared {
@@ -105,6 +126,7 @@ impl Mfc {
             issue: machine.mfc.issue.at(machine.clock),
             largest: machine.mfc.largest,
             commands: Cell::new(0),
+            trace: trace.clone(),
         });
         sim.spawn_daemon(name("DMA engine"), engine(Rc::clone(&shared)));
         if machine.layout.cells > 1 {
@@ -121,7 +143,9 @@ impl Mfc {
         let own = &self.shared;
         own.check(&command)?;
         own.sim.sleep(own.issue).await;
+        let span = own.trace.span(Track::Spu(own.spe), Category::Wait, "DMA queue");
         let place = own.places.acquire().await;
+        drop(span);
         own.begin(command.tag);
         own.commands.set(own.commands.get() + 1);
         let queued = Queued { command, since: own.sim.now(), _place: place };
@@ -131,6 +155,7 @@ impl Mfc {
 
     /// Waits until every command of the tag group is complete.
     pub async fn wait_for(&self, tag: u8) {
+        let _span = self.shared.trace.span(Track::Spu(self.shared.spe), Category::Wait, "DMA tag");
         self.shared.complete.wait_until(|complete| complete & (1 << tag) != 0).await;
     }
 
@@ -208,6 +233,7 @@ async fn engine(own: Rc<Shared>) {
             own.crossing.wait_until(|crossing| matches!(crossing, Crossing::Idle)).await;
         }
         own.memory.transfer(&command, &mut own.store.borrow_mut());
+        own.trace.transfer(own.spe, command.direction.name(), since, command.arguments());
         own.end(command.tag);
         // It kept its place in the queue until now.
         own.queue.update(VecDeque::pop_front);
@@ -243,7 +269,7 @@ mod tests {
         let machine = Machine::named("qs20").unwrap();
         let memory = Rc::new(Memory::new(&sim, &machine));
         let store = Rc::new(RefCell::new(LocalStore::new()));
-        let mfc = Mfc::new(&sim, &machine, &memory, &store, spe);
+        let mfc = Mfc::new(&sim, &machine, &memory, &store, (spe, &Tracer::off()));
         Bench { sim, memory, store, mfc }
     }
 
@@ -325,7 +351,7 @@ mod tests {
         let (readers, rounds) = (6, 100);
         for spe in 0..readers {
             let store = Rc::new(RefCell::new(LocalStore::new()));
-            let mfc = Mfc::new(&sim, &machine, &memory, &store, spe);
+            let mfc = Mfc::new(&sim, &machine, &memory, &store, (spe, &Tracer::off()));
             let from = memory.allocate(0, Bytes(16384));
             sim.spawn(format!("reader {spe}"), async move {
                 for round in 0..rounds {

@@ -7,6 +7,7 @@ use super::memory::Memory;
 use super::mfc::Mfc;
 use super::offload::Mailslot;
 use super::timing::KernelTimings;
+use super::trace::{Category, Tracer, Track};
 use crate::machine::Machine;
 use crate::sim::Sim;
 use crate::spu::Kernel;
@@ -27,6 +28,7 @@ pub struct Spe {
     pub sim: Sim,
     clock: Hertz,
     timings: Rc<RefCell<KernelTimings>>,
+    pub(super) trace: Tracer,
 }
 
 impl Spe {
@@ -34,24 +36,26 @@ impl Spe {
         sim: &Sim,
         machine: &Machine,
         memory: &Rc<Memory>,
-        timings: &Rc<RefCell<KernelTimings>>,
+        (timings, trace): (&Rc<RefCell<KernelTimings>>, &Tracer),
         index: u32,
     ) -> Self {
         let store = Rc::new(RefCell::new(LocalStore::new()));
         Self {
             index,
-            mfc: Mfc::new(sim, machine, memory, &store, index),
+            mfc: Mfc::new(sim, machine, memory, &store, (index, trace)),
             store,
             mailslot: Mailslot::new(sim, index),
             sim: sim.clone(),
             clock: machine.clock,
             timings: Rc::clone(timings),
+            trace: trace.clone(),
         }
     }
 
     /// Runs a kernel of that `shape`, on which alone its time depends; virtual time goes on by what
     /// the pipeline says it takes.
     pub async fn compute<K: Kernel>(&self, kernel: &K, shape: u32) -> K::Output {
+        let _span = self.trace.span(Track::Spu(self.index), Category::Kernel, kernel.name());
         let (output, cycles) =
             self.timings.borrow_mut().run(kernel, shape, &mut self.store.borrow_mut());
         self.spend(cycles).await;
