@@ -114,7 +114,7 @@ impl Pbpi {
     pub fn emulate_on(&self, blade: &Blade, (m, p): (u32, u32)) -> Result<(Run, Trace)> {
         let spes = blade.assign_spes(m, p)?;
         PbpiProgram::load(blade)?;
-        let world = Communicator::new(&blade.sim, &blade.machine, m);
+        let world = Communicator::new(blade, m);
         let outcome = Rc::new(RefCell::new(None));
         for (rank, spes) in (0..m).zip(spes) {
             let chain = Chain {

@@ -50,14 +50,23 @@ impl<T> Watch<T> {
     }
 
     /// Waits until the value is as wanted; does not wait if it already is.
-    pub fn wait_until(&self, mut wanted: impl FnMut(&T) -> bool) -> impl Future<Output = ()> {
+    pub fn wait_until(&self, wanted: impl FnMut(&T) -> bool) -> impl Future<Output = ()> {
+        self.wait_for(self.shared.reason, wanted)
+    }
+
+    /// The same, for a reason of which the name of the value would say too little.
+    pub(crate) fn wait_for(
+        &self,
+        reason: Reason,
+        mut wanted: impl FnMut(&T) -> bool,
+    ) -> impl Future<Output = ()> {
         let own = &*self.shared;
         std::future::poll_fn(move |_| {
             if wanted(&own.value.borrow()) {
                 return Poll::Ready(());
             }
             own.waiting.borrow_mut().push(own.sim.current());
-            own.sim.waits_for(own.reason);
+            own.sim.waits_for(reason);
             Poll::Pending
         })
     }
