@@ -41,6 +41,7 @@
 
 mod collective;
 mod inbox;
+mod ledger;
 mod message;
 #[cfg(test)]
 mod tests;
@@ -52,8 +53,9 @@ use std::rc::Rc;
 pub use collective::Reduction;
 pub use message::{Address, Data, Message, Pattern};
 
-use collective::{Ledger, Meeting};
+use collective::Meeting;
 use inbox::{Channel, Expected, Inbox, Outgoing, Payload};
+use ledger::Ledger;
 
 use super::host::HostProcess;
 use super::trace::Category;
