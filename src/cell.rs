@@ -40,6 +40,7 @@ pub mod record;
 pub mod signal;
 pub mod spe;
 mod timing;
+pub mod trace;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -62,6 +63,7 @@ use mfc::Hazards;
 use ppe::Ppe;
 use record::Recorder;
 use spe::Board;
+use trace::{Sink, Tracer};
 
 /// A whole machine at work.
 pub struct Blade {
@@ -73,6 +75,8 @@ pub struct Blade {
     pub memory: Rc<Memory>,
     /// What happened, for reports.
     pub recorder: Rc<Recorder>,
+    /// What happened when, for a viewer.
+    pub trace: Tracer,
     spes: Vec<Spe>,
     ppes: Vec<Rc<Ppe>>,
     fault: Fault,
@@ -96,20 +100,40 @@ impl Blade {
     /// A machine at rest. `clock_phase` in [0, 1) is how far the timebase is into a tick at the
     /// start.
     pub fn new(machine: &Machine, timing: KernelTiming, clock_phase: f64) -> Self {
+        Self::build(machine, timing, clock_phase, (Sim::new(), Tracer::off()))
+    }
+
+    /// The same, telling `sink` what happens when.
+    pub fn traced(
+        machine: &Machine,
+        timing: KernelTiming,
+        clock_phase: f64,
+        sink: Rc<RefCell<dyn Sink>>,
+    ) -> Self {
         let sim = Sim::new();
+        let trace = Tracer::new(&sim, sink);
+        Self::build(machine, timing, clock_phase, (sim, trace))
+    }
+
+    fn build(
+        machine: &Machine,
+        timing: KernelTiming,
+        clock_phase: f64,
+        (sim, trace): (Sim, Tracer),
+    ) -> Self {
         let machine = Rc::new(machine.clone());
         let memory = Rc::new(Memory::new(&machine));
         let eib = Rc::new(Eib::new(&sim, &machine, &memory));
         let fault = Fault::default();
         let timings = Rc::new(RefCell::new(KernelTimings::new(&machine, timing)));
         let timebase = Timebase::new(machine.timebase, clock_phase);
-        let board = Board::new(&sim, &machine, &eib, timebase, &fault);
+        let board = Board::new(&sim, &machine, &eib, timebase, (&fault, &trace));
         let spes = (0..machine.layout.spes()).map(|index| Spe::new(&board, &timings, index));
         let (spes, hazards) = (spes.collect(), Rc::clone(&board.hazards));
         let ppes =
             (0..machine.layout.cells).map(|cell| Rc::new(Ppe::new(&sim, &machine, cell))).collect();
         let recorder = Rc::new(Recorder::new(timebase));
-        Self { sim, machine, memory, recorder, spes, ppes, fault, hazards }
+        Self { sim, machine, memory, recorder, trace, spes, ppes, fault, hazards }
     }
 
     /// Chooses whether to look for hazards, before anything runs; see [`Hazards`]. They are ignored

@@ -44,6 +44,8 @@ pub struct Machine {
     pub ppe: Ppe,
     /// The operating system.
     pub linux: Linux,
+    /// Messages among host processes.
+    pub mpi: Mpi,
     /// Software cost of a collective by number of ranks, increasing from 2.
     pub collective: Vec<(u32, Seconds)>,
     /// The bus of each Cell.
@@ -200,6 +202,28 @@ pub struct Linux {
     pub context_switch: Seconds,
     /// Switch between processes by `sched_yield`.
     pub yield_: Seconds,
+}
+
+/// Messages of MPI among host processes, through memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mpi {
+    /// What the library executes on each side of a message.
+    pub overhead: Seconds,
+    /// The longest message that is sent before its receiver asks for it.
+    pub eager: Bytes,
+    /// Rate at which data are copied within a Cell.
+    pub copy: BytesPerSecond,
+    /// From one Cell to another until word of a message has come.
+    pub remote_latency: Seconds,
+    /// Rate at which data are copied from one Cell to another.
+    pub remote_copy: BytesPerSecond,
+}
+
+impl Mpi {
+    /// Time to copy data within a Cell.
+    pub fn copy_time(&self, bytes: Bytes) -> Seconds {
+        Seconds(bytes.0 as f64 / self.copy.0)
+    }
 }
 
 impl Machine {

@@ -106,14 +106,21 @@ impl Pbpi {
     pub fn emulate(
         &self,
         machine: &Machine,
-        (m, p): (u32, u32),
+        configuration: (u32, u32),
         timing: KernelTiming,
         clock_phase: f64,
     ) -> Result<(Run, Trace)> {
-        let blade = Blade::new(machine, timing, clock_phase);
+        self.emulate_on(&Blade::new(machine, timing, clock_phase), configuration)
+    }
+
+    /// Runs the chain on `blade`, a machine at rest.
+    ///
+    /// # Errors
+    /// [`Error::Infeasible`] where it has fewer than m * p SPEs.
+    pub fn emulate_on(&self, blade: &Blade, (m, p): (u32, u32)) -> Result<(Run, Trace)> {
         let spes = blade.assign_spes(m, p)?;
-        PbpiProgram::load(&blade)?;
-        let world = Communicator::new(&blade.sim, &blade.machine, m);
+        PbpiProgram::load(blade)?;
+        let world = Communicator::new(blade, m);
         let outcome = Rc::new(RefCell::new(None));
         for (rank, spes) in (0..m).zip(spes) {
             let homes = blade.homes(self.placement, rank, &spes);
@@ -123,7 +130,7 @@ impl Pbpi {
                 world: world.clone(),
                 memory: Rc::clone(&blade.memory),
                 spes: spes.into_iter().map(|spe| blade.spe(spe).clone()).collect(),
-                segment: Segment::new(&blade, &homes, (rank, m), &self.patterns, inner),
+                segment: Segment::new(blade, &homes, (rank, m), &self.patterns, inner),
                 prior: Prior::new(DEFAULT_PRIOR_RATE)?,
                 stream: Stream::new(self.seed, CHAIN_STREAM),
                 accepted_side: vec![0; self.tree.nodes()],
@@ -137,6 +144,6 @@ impl Pbpi {
         }
         blade.run()?;
         let trace = outcome.borrow_mut().take().expect("invariant: the first rank has ended");
-        Ok((Run::collect(&blade, (m, p), &FUNCTIONS), trace))
+        Ok((Run::collect(blade, (m, p), &FUNCTIONS), trace))
     }
 }

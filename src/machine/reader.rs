@@ -4,7 +4,7 @@ mod eib;
 
 use std::ops::RangeInclusive;
 
-use super::{Flexio, Layout, Linux, Machine, Memory, Mfc, Ppe, Spu, built_in_source};
+use super::{Flexio, Layout, Linux, Machine, Memory, Mfc, Mpi, Ppe, Spu, built_in_source};
 use crate::error::{Error, Result};
 use crate::table::Source;
 use crate::table::toml::{Document, Table};
@@ -103,6 +103,7 @@ impl<'d> Layers<'_, 'd> {
             flexio: self.flexio()?,
             ppe: self.ppe()?,
             linux: self.linux()?,
+            mpi: self.mpi()?,
             collective: self.collective()?,
             eib: self.eib(layout)?,
             banks: self.banks()?,
@@ -253,6 +254,19 @@ impl<'d> Layers<'_, 'd> {
         Ok(Linux {
             context_switch: self.seconds("linux", "context_switch")?,
             yield_: self.seconds("linux", "yield")?,
+        })
+    }
+
+    fn mpi(&mut self) -> Result<Mpi> {
+        const KEYS: [&str; 6] =
+            ["overhead", "eager", "copy", "remote_latency", "remote_copy", "collective"];
+        self.expect("mpi", &KEYS)?;
+        Ok(Mpi {
+            overhead: self.seconds("mpi", "overhead")?,
+            eager: self.bytes("mpi", "eager")?,
+            copy: self.rate("mpi", "copy")?,
+            remote_latency: self.seconds("mpi", "remote_latency")?,
+            remote_copy: self.rate("mpi", "remote_copy")?,
         })
     }
 
