@@ -8,36 +8,46 @@
 //!   host process --- hardware thread --- PPE pipeline (shared by its two threads)
 //!       |  flags in local store (MMIO)
 //!       v
-//!   SPE: SPU + local store --- MFC: queue, latency, one data engine
+//!   SPE: SPU + local store --- MFC: queue, latency, lines outstanding
 //!                                |
-//!                    memory of the own Cell, or over FlexIO of the other
+//!             EIB: ports, rings, command bus --- memory controller and banks
+//!                                |
+//!                              FlexIO --- the same of the other Cell
 //! ```
 //!
 //! # How a processor is found for each process
 //! Host processes are dealt round robin to the Cells, then to the hardware threads of each, and
 //! stay there. The SPEs of a process are consecutive, starting on its own Cell where enough are
-//! left. A process's data lies in the memory of its own Cell.
+//! left. A process's data lies in the memory of its own Cell, unless it is given another
+//! [`Placement`].
 //!
 //! # What is left out
-//! The rings of the EIB (an SPE's port limits it, the rings do not), the contention of DMA and
-//! SPU for the local store, address translation, the second-level cache, the scalar code on an
+//! The contention of DMA and SPU for the local store, address translation, the second-level cache, the scalar code on an
 //! SPE around its kernels except its channel commands, and interrupts.
 
+mod channel;
+pub mod decrementer;
+pub mod eib;
+pub mod event;
 pub mod host;
+pub mod mailbox;
 pub mod memory;
 pub mod mfc;
 pub mod mpi;
 pub mod offload;
 pub mod ppe;
 pub mod record;
+pub mod signal;
 pub mod spe;
 mod timing;
+pub mod trace;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 pub use host::HostProcess;
 pub use memory::EffectiveAddress;
+pub use memory::placement::{Homes, Placement};
 pub use spe::Spe;
 use timing::KernelTimings;
 pub use timing::{KernelTiming, pipeline};
@@ -46,9 +56,14 @@ use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::sim::Sim;
 use crate::units::SimTime;
+use decrementer::Timebase;
+use eib::Eib;
 use memory::Memory;
+use mfc::Hazards;
 use ppe::Ppe;
 use record::Recorder;
+use spe::Board;
+use trace::{Sink, Tracer};
 
 /// A whole machine at work.
 pub struct Blade {
@@ -60,9 +75,12 @@ pub struct Blade {
     pub memory: Rc<Memory>,
     /// What happened, for reports.
     pub recorder: Rc<Recorder>,
+    /// What happened when, for a viewer.
+    pub trace: Tracer,
     spes: Vec<Spe>,
     ppes: Vec<Rc<Ppe>>,
     fault: Fault,
+    hazards: Rc<Cell<Hazards>>,
 }
 
 /// The first error of an emulated program: what would be a signal on the hardware.
@@ -82,18 +100,46 @@ impl Blade {
     /// A machine at rest. `clock_phase` in [0, 1) is how far the timebase is into a tick at the
     /// start.
     pub fn new(machine: &Machine, timing: KernelTiming, clock_phase: f64) -> Self {
+        Self::build(machine, timing, clock_phase, (Sim::new(), Tracer::off()))
+    }
+
+    /// The same, telling `sink` what happens when.
+    pub fn traced(
+        machine: &Machine,
+        timing: KernelTiming,
+        clock_phase: f64,
+        sink: Rc<RefCell<dyn Sink>>,
+    ) -> Self {
         let sim = Sim::new();
+        let trace = Tracer::new(&sim, sink);
+        Self::build(machine, timing, clock_phase, (sim, trace))
+    }
+
+    fn build(
+        machine: &Machine,
+        timing: KernelTiming,
+        clock_phase: f64,
+        (sim, trace): (Sim, Tracer),
+    ) -> Self {
         let machine = Rc::new(machine.clone());
-        let memory = Rc::new(Memory::new(&sim, &machine));
+        let memory = Rc::new(Memory::new(&machine));
+        let eib = Rc::new(Eib::new(&sim, &machine, &memory));
         let fault = Fault::default();
         let timings = Rc::new(RefCell::new(KernelTimings::new(&machine, timing)));
-        let spes = (0..machine.layout.spes())
-            .map(|index| Spe::new(&sim, &machine, &memory, &timings, index))
-            .collect();
+        let timebase = Timebase::new(machine.timebase, clock_phase);
+        let board = Board::new(&sim, &machine, &eib, timebase, (&fault, &trace));
+        let spes = (0..machine.layout.spes()).map(|index| Spe::new(&board, &timings, index));
+        let (spes, hazards) = (spes.collect(), Rc::clone(&board.hazards));
         let ppes =
             (0..machine.layout.cells).map(|cell| Rc::new(Ppe::new(&sim, &machine, cell))).collect();
-        let recorder = Rc::new(Recorder::new(machine.timebase, clock_phase));
-        Self { sim, machine, memory, recorder, spes, ppes, fault }
+        let recorder = Rc::new(Recorder::new(timebase));
+        Self { sim, machine, memory, recorder, trace, spes, ppes, fault, hazards }
+    }
+
+    /// Chooses whether to look for hazards, before anything runs; see [`Hazards`]. They are ignored
+    /// at first, but in the tests of this library.
+    pub fn set_hazards(&self, hazards: Hazards) {
+        self.hazards.set(hazards);
     }
 
     /// The SPE with that number, counted through all Cells.
@@ -147,6 +193,12 @@ impl Blade {
             }
         }
         Ok(assigned)
+    }
+
+    /// The memory of the host process `rank`, whose SPEs are `spes`.
+    pub fn homes(&self, placement: Placement, rank: u32, spes: &[u32]) -> Homes {
+        let cells = spes.iter().map(|spe| spe / self.machine.layout.spes_per_cell).collect();
+        Homes::new(&self.memory, placement, self.cell_of(rank), cells)
     }
 
     /// Runs everything to its end; the instant of the last event.

@@ -16,6 +16,7 @@ mod profile;
 mod simulate_alignment;
 mod spu_timing;
 mod study;
+mod trace;
 mod validate;
 
 use std::process::ExitCode;

@@ -35,6 +35,7 @@
 //! [`Error::Deadlock`] with the name of each such process and of what it waits for. A *daemon*
 //! ([`Sim::spawn_daemon`]) may wait for ever: a server whose clients are all done.
 
+mod flows;
 mod pool;
 #[cfg(test)]
 mod queueing;
@@ -42,6 +43,7 @@ mod schedule;
 mod sharing;
 mod watch;
 
+pub use flows::{Capacity, Flows};
 pub use pool::{Permit, Pool};
 pub use sharing::ProcessorSharing;
 pub use watch::Watch;
@@ -246,7 +248,7 @@ impl Sim {
     }
 
     /// Names something that processes can wait for.
-    fn reason(&self, name: &str) -> Reason {
+    pub(crate) fn reason(&self, name: &str) -> Reason {
         let mut reasons = self.core.reasons.borrow_mut();
         reasons.push(name.into());
         Reason(reasons.len() as u32 - 1)

@@ -59,6 +59,7 @@ mod replay;
 mod schedule;
 mod semantics;
 pub mod timed;
+mod watched;
 
 pub use channel::{Channel, Channels};
 pub use compiler::{Compiler, Hints, Order, Pairing};
@@ -69,6 +70,7 @@ pub use plain::PlainSpu;
 pub use profile::{BlockProfile, Profile};
 pub use register::Quadword;
 pub use timed::{Stopwatch, TimedSpu};
+pub use watched::{Accesses, QuadwordSet, execute_watched};
 
 use instruction::for_each_instruction;
 

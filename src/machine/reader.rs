@@ -1,8 +1,10 @@
 //! Reads a machine's file, and the file of the machine it is based on.
 
+mod eib;
+
 use std::ops::RangeInclusive;
 
-use super::{Flexio, Layout, Linux, Machine, Memory, Mfc, Ppe, Spu, built_in_source};
+use super::{Flexio, Layout, Linux, Machine, Memory, Mfc, Mpi, Ppe, Spu, built_in_source};
 use crate::error::{Error, Result};
 use crate::table::Source;
 use crate::table::toml::{Document, Table};
@@ -63,6 +65,9 @@ pub(super) fn read(source: &Source) -> Result<Machine> {
         "ppe",
         "linux",
         "mpi",
+        "eib",
+        "banks",
+        "numa",
     ])?;
     let base_root = base.as_ref().map(Document::root);
     let mut layers = Layers { own: &root, base: base_root.as_ref(), provenance: Vec::new() };
@@ -85,10 +90,11 @@ struct Section<'d> {
 
 impl<'d> Layers<'_, 'd> {
     fn machine(&mut self, name: &str, description: &str) -> Result<Machine> {
+        let layout = self.layout()?;
         Ok(Machine {
             name: name.to_string(),
             description: description.to_string(),
-            layout: self.layout()?,
+            layout,
             clock: self.hertz("clock", "core")?,
             timebase: self.hertz("clock", "timebase")?,
             spu: self.spu()?,
@@ -97,7 +103,11 @@ impl<'d> Layers<'_, 'd> {
             flexio: self.flexio()?,
             ppe: self.ppe()?,
             linux: self.linux()?,
+            mpi: self.mpi()?,
             collective: self.collective()?,
+            eib: self.eib(layout)?,
+            banks: self.banks()?,
+            numa: self.numa()?,
             provenance: Vec::new(),
         })
     }
@@ -158,13 +168,36 @@ impl<'d> Layers<'_, 'd> {
     }
 
     fn mfc(&mut self) -> Result<Mfc> {
-        self.expect("mfc", &["queue", "issue", "largest", "latency", "stream"])?;
+        const KEYS: [&str; 13] = [
+            "queue",
+            "issue",
+            "largest",
+            "latency",
+            "outstanding",
+            "proxy_queue",
+            "longest_list",
+            "list_fetch",
+            "atomic",
+            "claim",
+            "inbound_mailbox",
+            "outbound_mailbox",
+            "interrupt_mailbox",
+        ];
+        self.expect("mfc", &KEYS)?;
         Ok(Mfc {
-            queue: self.count("mfc", "queue")?,
+            queue: self.queue("mfc", "queue")?,
             issue: self.cycles("mfc", "issue")?,
             largest: self.bytes("mfc", "largest")?,
             latency: self.seconds("mfc", "latency")?,
-            stream: self.rate("mfc", "stream")?,
+            outstanding: self.count("mfc", "outstanding")?,
+            proxy_queue: self.queue("mfc", "proxy_queue")?,
+            longest_list: self.whole("mfc", "longest_list", "count", 1.0..=16384.0)? as u32,
+            list_fetch: self.cycles("mfc", "list_fetch")?,
+            atomic: self.cycles("mfc", "atomic")?,
+            claim: self.cycles("mfc", "claim")?,
+            inbound_mailbox: self.count("mfc", "inbound_mailbox")?,
+            outbound_mailbox: self.count("mfc", "outbound_mailbox")?,
+            interrupt_mailbox: self.count("mfc", "interrupt_mailbox")?,
         })
     }
 
@@ -224,6 +257,19 @@ impl<'d> Layers<'_, 'd> {
         })
     }
 
+    fn mpi(&mut self) -> Result<Mpi> {
+        const KEYS: [&str; 6] =
+            ["overhead", "eager", "copy", "remote_latency", "remote_copy", "collective"];
+        self.expect("mpi", &KEYS)?;
+        Ok(Mpi {
+            overhead: self.seconds("mpi", "overhead")?,
+            eager: self.bytes("mpi", "eager")?,
+            copy: self.rate("mpi", "copy")?,
+            remote_latency: self.seconds("mpi", "remote_latency")?,
+            remote_copy: self.rate("mpi", "remote_copy")?,
+        })
+    }
+
     fn collective(&mut self) -> Result<Vec<(u32, Seconds)>> {
         let section = self.section("mpi")?;
         let holder = section.holder("collective").ok_or_else(|| self.missing("mpi.collective"))?;
@@ -245,6 +291,11 @@ impl<'d> Layers<'_, 'd> {
 
     fn count(&mut self, section: &'static str, key: &str) -> Result<u32> {
         self.whole(section, key, "count", 1.0..=MOST_UNITS).map(|value| value as u32)
+    }
+
+    /// Places in a queue of an MFC, which keeps account of them in 32 bits.
+    fn queue(&mut self, section: &'static str, key: &str) -> Result<u32> {
+        self.whole(section, key, "count", 1.0..=32.0).map(|value| value as u32)
     }
 
     fn cycles(&mut self, section: &'static str, key: &str) -> Result<Cycles> {

@@ -7,6 +7,7 @@ use std::task::Poll;
 
 use super::schedule::ProcessId;
 use super::{Reason, Sim};
+use crate::units::SimTime;
 
 /// A value that any process may change and any process may wait upon; clones refer to the same.
 pub struct Watch<T> {
@@ -50,15 +51,87 @@ impl<T> Watch<T> {
     }
 
     /// Waits until the value is as wanted; does not wait if it already is.
-    pub fn wait_until(&self, mut wanted: impl FnMut(&T) -> bool) -> impl Future<Output = ()> {
+    pub fn wait_until(&self, wanted: impl FnMut(&T) -> bool) -> impl Future<Output = ()> {
+        self.wait_for(self.shared.reason, wanted)
+    }
+
+    /// The same, for a reason of which the name of the value would say too little.
+    pub(crate) fn wait_for(
+        &self,
+        reason: Reason,
+        mut wanted: impl FnMut(&T) -> bool,
+    ) -> impl Future<Output = ()> {
         let own = &*self.shared;
         std::future::poll_fn(move |_| {
             if wanted(&own.value.borrow()) {
                 return Poll::Ready(());
             }
             own.waiting.borrow_mut().push(own.sim.current());
-            own.sim.waits_for(own.reason);
+            own.sim.waits_for(reason);
             Poll::Pending
         })
+    }
+
+    /// Waits until the value is as wanted or `deadline` has come.
+    pub fn wait_until_or(
+        &self,
+        deadline: SimTime,
+        mut wanted: impl FnMut(&T) -> bool,
+    ) -> impl Future<Output = ()> {
+        let own = &*self.shared;
+        std::future::poll_fn(move |_| {
+            let process = own.sim.current();
+            // Whoever was called by the clock still stands in the list, and must not be called
+            // out of its next wait.
+            own.waiting.borrow_mut().retain(|&waiting| waiting != process);
+            if own.sim.now() >= deadline || wanted(&own.value.borrow()) {
+                return Poll::Ready(());
+            }
+            own.waiting.borrow_mut().push(process);
+            own.sim.waits_for(own.reason);
+            own.sim.appoint(process, deadline);
+            Poll::Pending
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::SimSpan;
+
+    fn at(ticks: u64) -> SimTime {
+        SimTime::ZERO + SimSpan::from_ticks(ticks)
+    }
+
+    /// When a process that waits for a flag until 10 goes on, if the flag is raised at `raised`; it
+    /// then sleeps for 100 undisturbed.
+    fn waits_until(raised: u64) -> u64 {
+        let sim = Sim::new();
+        let flag = Watch::new(&sim, "the flag", 0);
+        let (own, seen) = (sim.clone(), flag.clone());
+        let end = Rc::new(RefCell::new(0));
+        let noted = Rc::clone(&end);
+        sim.spawn("waiter", async move {
+            seen.wait_until_or(at(10), |&flag| flag == 1).await;
+            *noted.borrow_mut() = own.now().ticks();
+            own.sleep(SimSpan::from_ticks(100)).await;
+            assert_eq!(own.now().ticks(), *noted.borrow() + 100);
+        });
+        let own = sim.clone();
+        sim.spawn("setter", async move {
+            for (instant, value) in [(5, 0), (raised, 1), (raised + 20, 2)] {
+                own.sleep_until(at(instant)).await;
+                flag.update(|flag| *flag = value);
+            }
+        });
+        sim.run().unwrap();
+        *Rc::clone(&end).borrow()
+    }
+
+    #[test]
+    fn a_wait_with_a_deadline_ends_at_whichever_comes_first() {
+        assert_eq!(waits_until(7), 7);
+        assert_eq!(waits_until(15), 10);
     }
 }

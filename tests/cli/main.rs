@@ -7,6 +7,7 @@ mod programs;
 mod spu_timing;
 mod study;
 mod tables;
+mod trace;
 mod usage;
 
 use std::fs;
