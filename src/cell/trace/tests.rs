@@ -29,12 +29,8 @@ impl SpeProgram for Program {
 
     async fn call(&self, spe: &Spe, call: Call) -> Result<Loop> {
         let start = spe.sim.now();
-        let command = |direction, tag| Command {
-            direction,
-            local: LocalAddress(4096),
-            effective: call.arguments,
-            bytes: Bytes(4096),
-            tag,
+        let command = |direction, tag| {
+            Command::new(direction, LocalAddress(4096), call.arguments, Bytes(4096), tag)
         };
         for tag in 0..4 {
             spe.mfc.enqueue(command(Direction::Get, tag)).await?;
