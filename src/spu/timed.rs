@@ -2,7 +2,7 @@
 
 mod instructions;
 
-use super::block::{Kind, LONGEST_BLOCK, NOTHING, References, Tag};
+use super::block::{FREE, Kind, LONGEST_BLOCK, NOTHING, References, Tag};
 use super::channel::Channels;
 use super::compiler::Compiler;
 use super::instruction::{Class, Destination};
@@ -130,7 +130,7 @@ impl<'s> TimedSpu<'s> {
             self.end_block(Ending::FallsThrough);
         }
         let start = self.start;
-        let distance = |tag: Tag| if tag.0 == Tag::NONE.0 { NOTHING } else { tag.after(start) };
+        let distance = |tag: Tag| if tag.0 == Tag::NONE.0 { FREE } else { tag.after(start) };
         let mut references: References = [NOTHING, NOTHING, NOTHING, distance(follows)];
         for (reference, operand) in references.iter_mut().zip(operands) {
             *reference = operand.after(start);
