@@ -29,11 +29,11 @@ impl Tag {
 /// Each stands as its distance from the beginning of the block: as long as the position in a block
 /// is known when a kernel is compiled, so are the references within the block, and to write them
 /// down takes the host one store of a constant. A negative distance is a value from before the
-/// block; [`NOTHING`] is the least of them.
+/// block, and for an access to local store, that it need not wait for another within the block.
 pub(super) type References = [i32; 4];
 
-/// No reference.
-pub(super) const NOTHING: i32 = i32::MIN;
+/// No reference; further than any block goes.
+pub(super) const NOTHING: i32 = i32::MAX;
 
 /// The most registers that an instruction reads.
 pub(super) const OPERANDS: usize = 3;
@@ -122,9 +122,9 @@ impl Code<'_> {
 
     /// The position within the block that the instruction at `position` must follow.
     pub(super) fn follows(&self, position: usize) -> Option<usize> {
-        match self.value(self.references[position][OPERANDS]) {
-            Value::Within(earlier) => Some(earlier),
-            Value::Before(_) => None,
+        match self.references[position][OPERANDS] {
+            NOTHING => None,
+            distance => usize::try_from(distance).ok(),
         }
     }
 
@@ -150,16 +150,15 @@ impl Code<'_> {
 
     /// The block without what differs from one execution to the next.
     pub(super) fn shape(&self) -> Shape {
-        let from_before =
-            |references: &References| references.iter().any(|&it| it < 0 && it != NOTHING);
-        let positions = (0..).zip(self.references);
+        let is_open = |position: &u16| {
+            let position = usize::from(*position);
+            let [operands @ .., hint] = &self.references[position];
+            operands.iter().any(|&it| it < 0) || (self.kinds[position].is_hinted() && *hint < 0)
+        };
         Shape {
             kinds: self.kinds.to_vec(),
             references: self.references.iter().map(|references| references.map(position)).collect(),
-            open: positions
-                .filter(|(_, it)| from_before(it))
-                .map(|(position, _)| position)
-                .collect(),
+            open: (0..self.len() as u16).filter(is_open).collect(),
         }
     }
 }
@@ -170,7 +169,8 @@ impl Code<'_> {
 pub(super) struct Shape {
     pub(super) kinds: Vec<Kind>,
     references: Vec<[i32; 4]>,
-    /// The positions of the instructions that refer to something before the block.
+    /// The positions of the instructions that may wait for something from before the block: an
+    /// operand, or the hint of the branch.
     pub(super) open: Vec<u16>,
 }
 
@@ -178,16 +178,19 @@ impl Shape {
     /// Whether `code` has this shape. This is what timing an instruction costs once its block is
     /// known, so it is written without branches.
     pub(super) fn fits(&self, code: Code<'_>) -> bool {
-        if self.kinds != code.kinds {
+        if self.kinds.len() != code.len() {
             return false;
         }
+        let kinds = self.kinds.iter().zip(code.kinds);
+        let other_kinds =
+            kinds.fold(0, |differences, (&known, &ran)| differences | (known.0 ^ ran.0));
         let ran = code.references.as_flattened();
         let expected = self.references.as_flattened();
         let differences =
             ran.iter().zip(expected).fold(0, |differences, (&distance, &expected)| {
                 differences | (position(distance) ^ expected)
             });
-        differences == 0
+        differences == 0 && other_kinds == 0
     }
 }
 

@@ -102,15 +102,20 @@ pub struct Tagged {
 }
 
 impl TimedSpu<'_> {
-    /// Records an instruction that reads `operands` and must come after `follows`.
+    /// Records an instruction that reads `operands` and, if there is one, must come after `follows`.
     #[inline(always)]
-    fn record<const N: usize>(&mut self, kind: Kind, operands: [Tag; N], follows: Tag) -> Tag {
+    fn record<const N: usize>(
+        &mut self,
+        kind: Kind,
+        operands: [Tag; N],
+        follows: Option<Tag>,
+    ) -> Tag {
         if self.position >= LONGEST_BLOCK {
             self.end_block(Ending::FallsThrough);
         }
         let start = self.start;
-        let distance = |tag: Tag| if tag.0 == Tag::NONE.0 { NOTHING } else { tag.after(start) };
-        let mut references: References = [NOTHING, NOTHING, NOTHING, distance(follows)];
+        let follows = follows.map_or(NOTHING, |earlier| earlier.after(start));
+        let mut references: References = [NOTHING, NOTHING, NOTHING, follows];
         for (reference, operand) in references.iter_mut().zip(operands) {
             *reference = operand.after(start);
         }
@@ -134,7 +139,7 @@ impl TimedSpu<'_> {
         operands: [Tagged; N],
         value: Quadword,
     ) -> Tagged {
-        let tag = self.record(kind, operands.map(|operand| operand.tag), Tag::NONE);
+        let tag = self.record(kind, operands.map(|operand| operand.tag), None);
         Tagged { value, tag }
     }
 
@@ -144,7 +149,7 @@ impl TimedSpu<'_> {
         let kind = Kind::new(Class::LoadStore, Destination::New);
         let quadword = quadword_index(address);
         let tags = operands.map(|operand| operand.tag);
-        let tag = self.record(kind, tags, self.accesses[quadword].store);
+        let tag = self.record(kind, tags, Some(self.accesses[quadword].store));
         self.accesses[quadword].any = tag;
         Tagged { value: self.store.load(address), tag }
     }
@@ -160,7 +165,7 @@ impl TimedSpu<'_> {
         let kind = Kind::new(Class::LoadStore, Destination::Nowhere);
         let quadword = quadword_index(address);
         let tags = operands.map(|operand| operand.tag);
-        let tag = self.record(kind, tags, self.accesses[quadword].any);
+        let tag = self.record(kind, tags, Some(self.accesses[quadword].any));
         self.accesses[quadword] = LastAccess { store: tag, any: tag };
         self.store.store(address, value);
     }
@@ -168,7 +173,7 @@ impl TimedSpu<'_> {
     #[inline(always)]
     fn hint(&mut self, branch: Option<BranchName>) {
         let kind = Kind::new(Class::BranchHint, Destination::Nowhere);
-        let tag = self.record(kind, [], Tag::NONE);
+        let tag = self.record(kind, [], None);
         self.recorder.hint(tag, branch);
     }
 
@@ -176,7 +181,7 @@ impl TimedSpu<'_> {
     fn branch<const N: usize>(&mut self, condition: [Tagged; N], taken: bool) -> bool {
         let ending = if taken { Ending::Taken } else { Ending::NotTaken };
         let hint = self.recorder.take_hint();
-        self.record(Kind::branch(hint), condition.map(|condition| condition.tag), hint);
+        self.record(Kind::branch(hint), condition.map(|condition| condition.tag), Some(hint));
         self.end_block(ending);
         taken
     }
@@ -273,12 +278,12 @@ impl Spu for TimedSpu<'_> {
 
     #[inline(always)]
     fn nop(&mut self) {
-        self.record(Kind::new(Class::EvenNop, Destination::Nowhere), [], Tag::NONE);
+        self.record(Kind::new(Class::EvenNop, Destination::Nowhere), [], None);
     }
 
     #[inline(always)]
     fn lnop(&mut self) {
-        self.record(Kind::new(Class::OddNop, Destination::Nowhere), [], Tag::NONE);
+        self.record(Kind::new(Class::OddNop, Destination::Nowhere), [], None);
     }
 
     #[inline(always)]
