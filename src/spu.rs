@@ -44,6 +44,7 @@
 //! *shape*: such a time may be kept and used again for other data and other addresses.
 
 mod block;
+pub mod channel;
 pub mod compiler;
 mod dispatch;
 pub mod instruction;
@@ -58,6 +59,7 @@ mod schedule;
 mod semantics;
 pub mod timed;
 
+pub use channel::{Channel, Channels};
 pub use compiler::{Compiler, Hints, Order, Pairing};
 pub use instruction::{Class, Pipe};
 pub use local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
@@ -109,7 +111,7 @@ pub struct BranchName(pub u32);
 
 macro_rules! declare {
     ($($(#[$doc:meta])+ $mnemonic:ident($($register:ident),* $(; $immediate:ident: $type:ty)?)
-        $class:ident $destination:ident = $result:expr;)*) => {$(
+        $class:ident $destination:ident $([$processor:ident])? = $result:expr;)*) => {$(
         $(#[$doc])+
         fn $mnemonic(
             &mut self,
@@ -137,6 +139,14 @@ macro_rules! declare {
 ///     if !spu.brnz(count) { break }
 /// }
 /// ```
+///
+/// A kernel has no addresses of its own code. So branches take no targets, an indirect branch
+/// takes its register only because it waits for it, and a branch that sets a link takes the
+/// address to put there.
+///
+/// `dfceq`, `dfcmeq`, `dfcgt`, `dfcmgt` and `dftsv` are instructions of the PowerXCell 8i alone
+/// ([`instruction::Processor`]): a kernel that uses one says so in its documentation and is run
+/// only on machines with that processor. Both implementations here execute it.
 pub trait Spu {
     /// A handle to the value of a register.
     type Register: Copy;
@@ -166,6 +176,28 @@ pub trait Spu {
     /// Store quadword (a-form) at a fixed address.
     fn stqa(&mut self, rt: Self::Register, address: LocalAddress);
 
+    /// Store quadword relative to the instruction: as [`Spu::stqa`], at an address beside the
+    /// code.
+    fn stqr(&mut self, rt: Self::Register, address: LocalAddress);
+
+    /// Halt if equal: whether the SPU halts, by the preferred slots; the kernel then returns.
+    fn heq(&mut self, ra: Self::Register, rb: Self::Register) -> bool;
+
+    /// Halt if equal immediate.
+    fn heqi(&mut self, ra: Self::Register, i10: i16) -> bool;
+
+    /// Halt if greater than: whether the SPU halts, because `ra > rb`, signed.
+    fn hgt(&mut self, ra: Self::Register, rb: Self::Register) -> bool;
+
+    /// Halt if greater than immediate, signed.
+    fn hgti(&mut self, ra: Self::Register, i10: i16) -> bool;
+
+    /// Halt if logically greater than, unsigned.
+    fn hlgt(&mut self, ra: Self::Register, rb: Self::Register) -> bool;
+
+    /// Halt if logically greater than immediate, which is sign-extended and then unsigned.
+    fn hlgti(&mut self, ra: Self::Register, i10: i16) -> bool;
+
     /// A label: the next instruction is the target of a branch, and so begins a basic block, in
     /// the even word of a doubleword. It is no instruction and takes no time; a loop that begins
     /// with one is timed faster by the host, and its first turn like the others.
@@ -179,6 +211,15 @@ pub trait Spu {
     /// [`Hints`] leaves it out, places it or keeps it where it is.
     fn hbrr(&mut self);
 
+    /// Hint for branch (a-form).
+    fn hbra(&mut self);
+
+    /// Hint for branch, to the address in `ra`.
+    fn hbr(&mut self, ra: Self::Register);
+
+    /// Inline prefetch of instructions: lets the fetch of code have the local store for once.
+    fn hbrp(&mut self);
+
     /// Hint for branch (r-form): the next branch named `branch` will be taken, whatever branches
     /// run before it.
     fn hbrr_for(&mut self, _branch: BranchName) {}
@@ -189,11 +230,100 @@ pub trait Spu {
     /// Branch: always taken.
     fn br(&mut self);
 
+    /// Branch absolute: always taken.
+    fn bra(&mut self);
+
+    /// Branch and set link: returns the link, in the preferred slot.
+    fn brsl(&mut self, link: LocalAddress) -> Self::Register;
+
+    /// Branch absolute and set link: returns the link.
+    fn brasl(&mut self, link: LocalAddress) -> Self::Register;
+
+    /// Branch indirect: to the address in `ra`.
+    fn bi(&mut self, ra: Self::Register);
+
+    /// Branch indirect and set link: returns the link.
+    fn bisl(&mut self, ra: Self::Register, link: LocalAddress) -> Self::Register;
+
+    /// Branch indirect and set link if external data: the link, which is always set, and whether
+    /// the branch is taken, because an event waits to be read ([`Channel::EVENT_STATUS`]).
+    fn bisled(&mut self, ra: Self::Register, link: LocalAddress) -> (Self::Register, bool);
+
+    /// Interrupt return: branches to the address that the interrupt left.
+    fn iret(&mut self);
+
     /// Branch if zero word: whether it is taken, by the preferred slot.
     fn brz(&mut self, rt: Self::Register) -> bool;
 
     /// Branch if not zero word: whether it is taken, by the preferred slot.
     fn brnz(&mut self, rt: Self::Register) -> bool;
+
+    /// Branch if zero halfword: by the lower halfword of the preferred slot.
+    fn brhz(&mut self, rt: Self::Register) -> bool;
+
+    /// Branch if not zero halfword: by the lower halfword of the preferred slot.
+    fn brhnz(&mut self, rt: Self::Register) -> bool;
+
+    /// Branch indirect if zero: to the address in `ra`, if the word is zero as in [`Spu::brz`].
+    fn biz(&mut self, rt: Self::Register, ra: Self::Register) -> bool;
+
+    /// Branch indirect if not zero.
+    fn binz(&mut self, rt: Self::Register, ra: Self::Register) -> bool;
+
+    /// Branch indirect if zero halfword.
+    fn bihz(&mut self, rt: Self::Register, ra: Self::Register) -> bool;
+
+    /// Branch indirect if not zero halfword.
+    fn bihnz(&mut self, rt: Self::Register, ra: Self::Register) -> bool;
+
+    /// Read channel: into the preferred slot. It blocks until the channel has something.
+    ///
+    /// # Panics
+    /// As [`Spu::rchcnt`].
+    fn rdch(&mut self, channel: Channel) -> Self::Register;
+
+    /// Read channel count: into the preferred slot. It never blocks.
+    ///
+    /// # Panics
+    /// Where the kernel was started without [`Channels`].
+    fn rchcnt(&mut self, channel: Channel) -> Self::Register;
+
+    /// Write channel: the word in the preferred slot. It blocks until the channel has room.
+    ///
+    /// # Panics
+    /// As [`Spu::rchcnt`].
+    fn wrch(&mut self, channel: Channel, ra: Self::Register);
+
+    /// Move from special-purpose register. A program finds none on a Cell, so it reads 0.
+    fn mfspr(&mut self) -> Self::Register;
+
+    /// Move to special-purpose register: as there is none, `ra` is lost.
+    fn mtspr(&mut self, ra: Self::Register);
+
+    /// Floating-point status and control register read: what was written to it, at first 0.
+    /// Left out: the exception flags.
+    fn fscrrd(&mut self) -> Self::Register;
+
+    /// Floating-point status and control register write. Left out: rounding modes other than the
+    /// first, to nearest even.
+    fn fscrwr(&mut self, ra: Self::Register);
+
+    /// Stop and signal: the SPU stops, and the kernel returns. The PPE finds `signal`, 14 bits, in
+    /// the status; whoever runs the kernel learns it from the kernel's output.
+    fn stop(&mut self, signal: u16);
+
+    /// Stop and signal with dependencies: waits for three registers first.
+    fn stopd(&mut self, rt: Self::Register, ra: Self::Register, rb: Self::Register);
+
+    /// Synchronize: waits until stores are done, before instructions are fetched from where they
+    /// went.
+    fn sync(&mut self);
+
+    /// Synchronize channels as well.
+    fn syncc(&mut self);
+
+    /// Synchronize data: waits until loads, stores and channels before it are done.
+    fn dsync(&mut self);
 
     /// No operation in the even pipe.
     fn nop(&mut self);

@@ -29,11 +29,15 @@ impl Tag {
 /// Each stands as its distance from the beginning of the block: as long as the position in a block
 /// is known when a kernel is compiled, so are the references within the block, and to write them
 /// down takes the host one store of a constant. A negative distance is a value from before the
-/// block, and for an access to local store, that it need not wait for another within the block.
+/// block.
 pub(super) type References = [i32; 4];
 
-/// No reference; further than any block goes.
+/// No operand. An instruction with fewer operands is another instruction than one whose operands
+/// come from before the block, so this is no distance.
 pub(super) const NOTHING: i32 = i32::MAX;
+
+/// Nothing that it must follow, which is as good as something before the block.
+pub(super) const FREE: i32 = i32::MIN;
 
 /// The most registers that an instruction reads.
 pub(super) const OPERANDS: usize = 3;
@@ -48,11 +52,11 @@ impl Kind {
         Self(class as u8 | (destination as u8) << 4)
     }
 
-    /// A branch, and whether a hint for it is in the buffer.
+    /// A branch, where it leaves a link, and whether a hint for it is in the buffer.
     #[inline(always)]
-    pub(super) const fn branch(hint: Tag) -> Self {
+    pub(super) const fn branch(link: Destination, hint: Tag) -> Self {
         let hinted = if hint.0 == Tag::NONE.0 { 0 } else { Self::HINTED };
-        Self(Self::new(Class::Branch, Destination::Nowhere).0 | hinted)
+        Self(Self::new(Class::Branch, link).0 | hinted)
     }
 
     const HINTED: u8 = 0x40;
@@ -122,9 +126,9 @@ impl Code<'_> {
 
     /// The position within the block that the instruction at `position` must follow.
     pub(super) fn follows(&self, position: usize) -> Option<usize> {
-        match self.references[position][OPERANDS] {
-            NOTHING => None,
-            distance => usize::try_from(distance).ok(),
+        match self.value(self.references[position][OPERANDS]) {
+            Value::Within(earlier) => Some(earlier),
+            Value::Before(_) => None,
         }
     }
 
@@ -150,15 +154,18 @@ impl Code<'_> {
 
     /// The block without what differs from one execution to the next.
     pub(super) fn shape(&self) -> Shape {
-        let is_open = |position: &u16| {
-            let position = usize::from(*position);
-            let [operands @ .., hint] = &self.references[position];
-            operands.iter().any(|&it| it < 0) || (self.kinds[position].is_hinted() && *hint < 0)
+        let from_before = |(kind, references): (&Kind, &References)| {
+            let [operands @ .., follows] = references;
+            operands.iter().any(|&it| it < 0) || (kind.is_hinted() && *follows < 0)
         };
+        let positions = (0..).zip(self.kinds.iter().zip(self.references));
         Shape {
             kinds: self.kinds.to_vec(),
             references: self.references.iter().map(|references| references.map(position)).collect(),
-            open: (0..self.len() as u16).filter(is_open).collect(),
+            open: positions
+                .filter(|&(_, it)| from_before(it))
+                .map(|(position, _)| position)
+                .collect(),
         }
     }
 }
@@ -169,8 +176,7 @@ impl Code<'_> {
 pub(super) struct Shape {
     pub(super) kinds: Vec<Kind>,
     references: Vec<[i32; 4]>,
-    /// The positions of the instructions that may wait for something from before the block: an
-    /// operand, or the hint of the branch.
+    /// The positions of the instructions that refer to something before the block.
     pub(super) open: Vec<u16>,
 }
 
@@ -178,19 +184,16 @@ impl Shape {
     /// Whether `code` has this shape. This is what timing an instruction costs once its block is
     /// known, so it is written without branches.
     pub(super) fn fits(&self, code: Code<'_>) -> bool {
-        if self.kinds.len() != code.len() {
+        if self.kinds != code.kinds {
             return false;
         }
-        let kinds = self.kinds.iter().zip(code.kinds);
-        let other_kinds =
-            kinds.fold(0, |differences, (&known, &ran)| differences | (known.0 ^ ran.0));
         let ran = code.references.as_flattened();
         let expected = self.references.as_flattened();
         let differences =
             ran.iter().zip(expected).fold(0, |differences, (&distance, &expected)| {
                 differences | (position(distance) ^ expected)
             });
-        differences == 0 && other_kinds == 0
+        differences == 0
     }
 }
 
@@ -217,9 +220,9 @@ mod tests {
     fn check(kinds: [Class; 2], second: References, expected: bool) {
         let of = |classes: [Class; 2]| classes.map(|class| Kind::new(class, Destination::New));
         let known_kinds = of([Class::LoadStore, Class::SimpleFixed]);
-        let known = [[-7, NOTHING, NOTHING, NOTHING], [0, -5, NOTHING, NOTHING]];
+        let known = [[-7, NOTHING, NOTHING, FREE], [0, -5, NOTHING, FREE]];
         let shape = Code { kinds: &known_kinds, references: &known, start: Tag(10) }.shape();
-        let references = [[-17, NOTHING, NOTHING, NOTHING], second];
+        let references = [[-17, NOTHING, NOTHING, -3], second];
         let code = Code { kinds: &of(kinds), references: &references, start: Tag(20) };
         assert_eq!(shape.fits(code), expected);
     }
@@ -227,19 +230,22 @@ mod tests {
     #[test]
     fn a_block_is_recognised_by_its_classes_and_by_where_its_operands_come_from() {
         let same = [Class::LoadStore, Class::SimpleFixed];
-        check(same, [0, -1, NOTHING, NOTHING], true);
-        check(same, [-1, -1, NOTHING, NOTHING], false);
-        check(same, [0, 0, NOTHING, NOTHING], false);
+        check(same, [0, -1, NOTHING, FREE], true);
+        check(same, [0, NOTHING, NOTHING, FREE], false);
+        check(same, [-1, -1, NOTHING, FREE], false);
+        check(same, [0, 0, NOTHING, FREE], false);
         check(same, [0, -1, NOTHING, 0], false);
-        check([Class::LoadStore, Class::WordShift], [0, -1, NOTHING, NOTHING], false);
+        check([Class::LoadStore, Class::WordShift], [0, -1, NOTHING, FREE], false);
     }
 
     #[test]
     fn a_branch_knows_whether_it_was_hinted_and_is_a_branch_all_the_same() {
-        let (hinted, unhinted) = (Kind::branch(Tag(3)), Kind::branch(Tag::NONE));
-        assert!(hinted.is_hinted() && !unhinted.is_hinted());
-        for kind in [hinted, unhinted] {
-            assert_eq!((kind.class(), kind.destination()), (Class::Branch, Destination::Nowhere));
+        for link in [Destination::New, Destination::Nowhere] {
+            let (hinted, unhinted) = (Kind::branch(link, Tag(3)), Kind::branch(link, Tag::NONE));
+            assert!(hinted.is_hinted() && !unhinted.is_hinted());
+            for kind in [hinted, unhinted] {
+                assert_eq!((kind.class(), kind.destination()), (Class::Branch, link));
+            }
         }
     }
 }

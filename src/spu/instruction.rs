@@ -1,4 +1,39 @@
 //! The instruction set: one table, from which everything else that names an instruction follows.
+//!
+//! Instructions from registers to a register are one line each, in a file for each group. From the
+//! line follow the method of [`Spu`](super::Spu), what it computes, plain and timed, and its
+//! [`Instruction`]. Those that touch more are listed in `other` and written out where they execute.
+//!
+//! This is the Synergistic Processor Unit Instruction Set Architecture 1.2 as far as programs see
+//! it. Indirect branches that enable or disable interrupts are known to an assembler, but have no
+//! methods: nothing interrupts the emulated SPU.
+
+mod operand;
+
+pub use operand::{Immediate, Operand};
+
+/// What an assembler and a timing tool know of an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Instruction {
+    /// The assembler's name (`and_` and `or_` without the underscore that Rust asks for).
+    pub mnemonic: &'static str,
+    /// Its class, from which its pipe follows.
+    pub class: Class,
+    /// Its operands, in the assembler's order.
+    pub operands: &'static [Operand],
+    /// Who has it.
+    pub processor: Processor,
+}
+
+/// The first processor that has an instruction; later ones have it too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Processor {
+    /// The Cell Broadband Engine of QS20, QS21 and PlayStation 3.
+    CellBe,
+    /// The PowerXCell 8i of QS22. On a Cell BE its own instructions are errors: an assembler must
+    /// refuse them, and a kernel that uses one must only run on machines with that processor.
+    PowerXCell8i,
+}
 
 /// One of the two execution pipes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,168 +112,130 @@ pub enum Destination {
     Nowhere,
 }
 
-/// An instruction from registers to a register, as an assembler or a timing tool sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Instruction {
-    /// The assembler's name (`and_` and `or_` without the underscore that Rust asks for).
-    pub mnemonic: &'static str,
-    /// Its class.
-    pub class: Class,
-    /// How many registers it reads.
-    pub registers: usize,
-    /// How many immediates it takes, 0 or 1.
-    pub immediates: usize,
-    /// Where it leaves its result.
-    pub destination: Destination,
+/// The instruction of that name.
+pub fn lookup(mnemonic: &str) -> Option<&'static Instruction> {
+    instructions().find(|instruction| instruction.mnemonic == mnemonic)
 }
 
-/// Calls the macro `$expand` with the table of all instructions from registers to a register.
+/// All instructions, group by group.
+pub fn instructions() -> impl Iterator<Item = &'static Instruction> {
+    GROUPS.into_iter().flatten()
+}
+
+impl Instruction {
+    /// Where it leaves its result.
+    pub fn destination(&self) -> Destination {
+        let written = self.operands.iter().find(|operand| operand.is_written());
+        match written {
+            Some(Operand::Accumulator) => Destination::LastOperand,
+            Some(_) => Destination::New,
+            None => Destination::Nowhere,
+        }
+    }
+}
+
+/// Calls the macro `$expand` once for each group of instructions from registers to a register.
 ///
-/// A line reads: what it does; mnemonic, registers read and, after a semicolon, the immediate;
-/// class; the [`Destination`] (an accumulator that is overwritten, which the assembler writes first,
-/// stands last); and the result as an expression over the
-/// helpers of `semantics`. Loads, stores, hints and branches touch more than registers and are
-/// written out in the implementations of [`Spu`](super::Spu).
+/// A line reads: what it does; mnemonic, registers read and, after a semicolon, the immediate,
+/// whose name is its [`Immediate`]; class; the [`Destination`] (an accumulator that is
+/// overwritten, which the assembler writes first, is called `rt` and stands last); in brackets the
+/// [`Processor`] where it is not the first; and the result as an expression over the helpers of
+/// `semantics`.
 macro_rules! for_each_instruction {
     ($expand:ident) => {
-        $expand! {
-            /// Immediate load word: the sign-extended immediate in every word.
-            il(; i16: i16) SimpleFixed New = Quadword::splat(i16 as i32 as u32);
-            /// Immediate load address: the 18-bit immediate in every word.
-            ila(; i18: u32) SimpleFixed New = Quadword::splat(unsigned::<18>(i18));
-            /// Immediate load halfword upper: the immediate in the upper half of every word.
-            ilhu(; i16: u16) SimpleFixed New = Quadword::splat((i16 as u32) << 16);
-            /// Immediate or halfword lower: the immediate or-ed into the lower halves.
-            iohl(rt; i16: u16) SimpleFixed LastOperand = words(rt, |x| x | i16 as u32);
-
-            /// Add word.
-            a(ra, rb) SimpleFixed New = words2(ra, rb, u32::wrapping_add);
-            /// Add word immediate.
-            ai(ra; i10: i16) SimpleFixed New = words(ra, |x| x.wrapping_add(signed10(i10)));
-            /// Subtract from word: `rb - ra`.
-            sf(ra, rb) SimpleFixed New = words2(ra, rb, |x, y| y.wrapping_sub(x));
-            /// Subtract from word immediate: `i10 - ra`.
-            sfi(ra; i10: i16) SimpleFixed New = words(ra, |x| signed10(i10).wrapping_sub(x));
-            /// And.
-            and_(ra, rb) SimpleFixed New = doublewords2(ra, rb, |x, y| x & y);
-            /// And with complement: `ra & !rb`.
-            andc(ra, rb) SimpleFixed New = doublewords2(ra, rb, |x, y| x & !y);
-            /// And word immediate.
-            andi(ra; i10: i16) SimpleFixed New = words(ra, |x| x & signed10(i10));
-            /// Or.
-            or_(ra, rb) SimpleFixed New = doublewords2(ra, rb, |x, y| x | y);
-            /// Or with complement: `ra | !rb`.
-            orc(ra, rb) SimpleFixed New = doublewords2(ra, rb, |x, y| x | !y);
-            /// Or word immediate; with 0 it copies a register (the assembler's `lr`).
-            ori(ra; i10: i16) SimpleFixed New = words(ra, |x| x | signed10(i10));
-            /// Exclusive or.
-            xor(ra, rb) SimpleFixed New = doublewords2(ra, rb, |x, y| x ^ y);
-            /// Nand.
-            nand(ra, rb) SimpleFixed New = doublewords2(ra, rb, |x, y| !(x & y));
-            /// Nor.
-            nor(ra, rb) SimpleFixed New = doublewords2(ra, rb, |x, y| !(x | y));
-            /// Select bits: where a bit of `rc` is 0 that of `ra`, where it is 1 that of `rb`.
-            selb(ra, rb, rc) SimpleFixed New = select(ra, rb, rc);
-            /// Compare equal word: all ones where equal.
-            ceq(ra, rb) SimpleFixed New = words2(ra, rb, |x, y| mask(x == y));
-            /// Compare equal word immediate.
-            ceqi(ra; i10: i16) SimpleFixed New = words(ra, |x| mask(x == signed10(i10)));
-            /// Compare greater than word, signed: all ones where `ra > rb`.
-            cgt(ra, rb) SimpleFixed New = words2(ra, rb, |x, y| mask(x as i32 > y as i32));
-            /// Compare greater than word immediate, signed.
-            cgti(ra; i10: i16) SimpleFixed New =
-                words(ra, |x| mask(x as i32 > signed10(i10) as i32));
-            /// Compare logical greater than word, unsigned.
-            clgt(ra, rb) SimpleFixed New = words2(ra, rb, |x, y| mask(x > y));
-            /// Compare logical greater than word immediate, unsigned.
-            clgti(ra; i10: i16) SimpleFixed New = words(ra, |x| mask(x > signed10(i10)));
-
-            /// Shift left word by the low six bits of each word of `rb`.
-            shl(ra, rb) WordShift New = words2(ra, rb, shift_left);
-            /// Shift left word immediate.
-            shli(ra; i7: i16) WordShift New = words(ra, |x| shift_left(x, i7 as u32));
-            /// Rotate word immediate, to the left.
-            roti(ra; i7: i16) WordShift New = words(ra, |x| x.rotate_left(i7 as u32 % 32));
-            /// Rotate and mask word: logical shift right by the negated count of each word.
-            rotm(ra, rb) WordShift New =
-                words2(ra, rb, |x, y| shift_right(x, y.wrapping_neg()));
-            /// Rotate and mask word immediate: logical shift right by `-i7`.
-            rotmi(ra; i7: i16) WordShift New = words(ra, |x| shift_right(x, -i7 as u32));
-            /// Rotate and mask algebraic word immediate: arithmetic shift right by `-i7`.
-            rotmai(ra; i7: i16) WordShift New =
-                words(ra, |x| shift_right_algebraic(x, -i7 as u32));
-
-            /// Multiply: the signed product of the lower halves of each word.
-            mpy(ra, rb) IntegerMultiply New = words2(ra, rb, multiply_low);
-            /// Multiply unsigned: the unsigned product of the lower halves of each word.
-            mpyu(ra, rb) IntegerMultiply New =
-                words2(ra, rb, |x, y| (x & 0xFFFF).wrapping_mul(y & 0xFFFF));
-            /// Multiply high: upper half of `ra` times lower half of `rb`, shifted left by 16.
-            mpyh(ra, rb) IntegerMultiply New =
-                words2(ra, rb, |x, y| (x >> 16).wrapping_mul(y & 0xFFFF) << 16);
-            /// Multiply and add: [`mpy`](Self::mpy) of `ra` and `rb` plus `rc`.
-            mpya(ra, rb, rc) IntegerMultiply New =
-                words2(words2(ra, rb, multiply_low), rc, u32::wrapping_add);
-
-            /// Double add.
-            dfa(ra, rb) DoublePrecision New = doubles2(ra, rb, |x, y| x + y);
-            /// Double subtract: `ra - rb`.
-            dfs(ra, rb) DoublePrecision New = doubles2(ra, rb, |x, y| x - y);
-            /// Double multiply.
-            dfm(ra, rb) DoublePrecision New = doubles2(ra, rb, |x, y| x * y);
-            /// Double multiply and add, rounded once: `ra * rb + rt`.
-            dfma(ra, rb, rt) DoublePrecision LastOperand =
-                doubles3(ra, rb, rt, |x, y, z| x.mul_add(y, z));
-            /// Double multiply and subtract, rounded once: `ra * rb - rt`.
-            dfms(ra, rb, rt) DoublePrecision LastOperand =
-                doubles3(ra, rb, rt, |x, y, z| x.mul_add(y, -z));
-            /// Double negative multiply and subtract, rounded once: `rt - ra * rb`.
-            dfnms(ra, rb, rt) DoublePrecision LastOperand =
-                doubles3(ra, rb, rt, |x, y, z| -x.mul_add(y, -z));
-            /// Double negative multiply and add, rounded once: `-(ra * rb + rt)`.
-            dfnma(ra, rb, rt) DoublePrecision LastOperand =
-                doubles3(ra, rb, rt, |x, y, z| -x.mul_add(y, z));
-
-            /// Shuffle bytes: each byte of `rc` picks one of the 32 bytes of `ra` and `rb`, or
-            /// 0x00, 0xFF, 0x80 where it starts with the bits 10, 110, 111.
-            shufb(ra, rb, rc) Shuffle New = shuffle(ra, rb, rc);
-            /// Rotate quadword by bytes to the left, count in the preferred slot of `rb`.
-            rotqby(ra, rb) Shuffle New = rotate_bytes(ra, rb.preferred());
-            /// Rotate quadword by bytes immediate to the left.
-            rotqbyi(ra; i7: i16) Shuffle New = rotate_bytes(ra, i7 as u32);
-            /// Shift left quadword by bytes, count in the preferred slot of `rb`.
-            shlqby(ra, rb) Shuffle New = shift_left_bytes(ra, rb.preferred());
-            /// Shift left quadword by bytes immediate.
-            shlqbyi(ra; i7: i16) Shuffle New = shift_left_bytes(ra, i7 as u32);
-            /// Rotate and mask quadword by bytes immediate: shift right by `-i7` bytes.
-            rotqmbyi(ra; i7: i16) Shuffle New = shift_right_bytes(ra, -i7 as u32);
-            /// Form select mask bytes immediate: each bit of the immediate becomes a byte.
-            fsmbi(; i16: u16) Shuffle New = select_mask_bytes(i16);
-            /// Form select mask for words: each of the low four bits of the preferred slot
-            /// becomes a word.
-            fsm(ra) Shuffle New = select_mask_words(ra.preferred());
-        }
+        $crate::spu::instruction::fixed::fixed!($expand);
+        $crate::spu::instruction::logical::logical!($expand);
+        $crate::spu::instruction::compare::compare!($expand);
+        $crate::spu::instruction::shift::shift!($expand);
+        $crate::spu::instruction::multiply::multiply!($expand);
+        $crate::spu::instruction::quadword::quadword!($expand);
+        $crate::spu::instruction::single::single!($expand);
+        $crate::spu::instruction::double::double!($expand);
     };
 }
 pub(super) use for_each_instruction;
 
-/// Writes the table as values.
+const GROUPS: [&[Instruction]; 9] = [
+    fixed::INSTRUCTIONS,
+    logical::INSTRUCTIONS,
+    compare::INSTRUCTIONS,
+    shift::INSTRUCTIONS,
+    multiply::INSTRUCTIONS,
+    quadword::INSTRUCTIONS,
+    single::INSTRUCTIONS,
+    double::INSTRUCTIONS,
+    other::INSTRUCTIONS,
+];
+
+/// Writes a group as values.
 macro_rules! as_values {
     ($($(#[$doc:meta])+ $mnemonic:ident($($register:ident),* $(; $immediate:ident: $type:ty)?)
-        $class:ident $destination:ident = $result:expr;)*) => {
-        /// Every instruction from registers to a register, in the order of the table.
-        pub const INSTRUCTIONS: &[Instruction] = &[$(
-            Instruction {
-                mnemonic: assembler_name(stringify!($mnemonic)),
-                class: Class::$class,
-                registers: <[&str]>::len(&[$(stringify!($register)),*]),
-                immediates: <[&str]>::len(&[$(stringify!($immediate))?]),
-                destination: Destination::$destination,
+        $class:ident $destination:ident $([$processor:ident])? = $result:expr;)*) => {
+        pub(super) const INSTRUCTIONS: &[super::Instruction] = &[$(
+            super::Instruction {
+                mnemonic: super::assembler_name(stringify!($mnemonic)),
+                class: super::Class::$class,
+                operands: super::operands!($destination ($($register)*) $($immediate)?),
+                processor: super::first_processor!($($processor)?),
             },
         )*];
     };
 }
-for_each_instruction!(as_values);
+
+/// The operands of a line in the assembler's order.
+macro_rules! operands {
+    (New (ra) d7) => {
+        &[
+            $crate::spu::instruction::Operand::Target,
+            $crate::spu::instruction::Operand::Displaced(
+                $crate::spu::instruction::Immediate::ShortDisplacement,
+            ),
+        ]
+    };
+    (New ($($register:ident)*) $($immediate:ident)?) => {
+        super::operands!(Target ($($register)*) $($immediate)?)
+    };
+    (LastOperand (rt) $($immediate:ident)?) => {
+        super::operands!(Accumulator () $($immediate)?)
+    };
+    (LastOperand (ra rb rt)) => {
+        super::operands!(Accumulator (ra rb))
+    };
+    ($written:ident ($($register:ident)*) $($immediate:ident)?) => {
+        &[
+            $crate::spu::instruction::Operand::$written,
+            $({
+                const _: &str = stringify!($register);
+                $crate::spu::instruction::Operand::Source
+            },)*
+            $($crate::spu::instruction::Operand::Immediate(
+                $crate::spu::instruction::Immediate::named(stringify!($immediate)),
+            ),)?
+        ]
+    };
+}
+use operands;
+
+macro_rules! first_processor {
+    () => {
+        $crate::spu::instruction::Processor::CellBe
+    };
+    ($processor:ident) => {
+        $crate::spu::instruction::Processor::$processor
+    };
+}
+use first_processor;
+
+// The groups use the macros above.
+pub(super) mod compare;
+pub(super) mod double;
+pub(super) mod fixed;
+pub(super) mod logical;
+pub(super) mod multiply;
+mod other;
+pub(super) mod quadword;
+pub(super) mod shift;
+pub(super) mod single;
 
 /// Drops the underscore of the method names that would otherwise be Rust keywords or operators.
 const fn assembler_name(method: &'static str) -> &'static str {
@@ -263,19 +260,42 @@ mod tests {
     }
 
     #[test]
-    fn the_table_lists_each_mnemonic_once_with_its_operands() {
-        let find = |name| {
-            let mut found = INSTRUCTIONS.iter().filter(move |entry| entry.mnemonic == name);
-            (found.next().copied(), found.next())
-        };
-        for entry in INSTRUCTIONS {
-            assert_eq!(find(entry.mnemonic).1, None, "{} stands twice", entry.mnemonic);
+    fn each_mnemonic_stands_once_and_is_found() {
+        for entry in instructions() {
+            let same = instructions().filter(|other| other.mnemonic == entry.mnemonic);
+            assert_eq!(same.count(), 1, "{} stands twice", entry.mnemonic);
+            assert_eq!(lookup(entry.mnemonic), Some(entry));
         }
-        let and = find("and").0.expect("`and` is in the table");
-        assert_eq!((and.registers, and.immediates, and.class), (2, 0, Class::SimpleFixed));
-        let dfma = find("dfma").0.expect("`dfma` is in the table");
-        assert_eq!((dfma.registers, dfma.destination), (3, Destination::LastOperand));
-        let il = find("il").0.expect("`il` is in the table");
-        assert_eq!((il.registers, il.immediates), (0, 1));
+        assert_eq!(lookup("addi"), None);
+    }
+
+    fn check(mnemonic: &str, class: Class, operands: &[Operand]) {
+        let entry = lookup(mnemonic).expect("it is in the table");
+        assert_eq!((entry.class, entry.operands), (class, operands), "{mnemonic}");
+    }
+
+    #[test]
+    fn operands_stand_in_the_order_of_the_assembler() {
+        use Operand::{Accumulator, Displaced, Source, Target};
+        check("and", Class::SimpleFixed, &[Target, Source, Source]);
+        check("dfma", Class::DoublePrecision, &[Accumulator, Source, Source]);
+        check("fma", Class::SinglePrecision, &[Target, Source, Source, Source]);
+        check("il", Class::SimpleFixed, &[Target, Operand::Immediate(Immediate::Signed16)]);
+        check("iohl", Class::SimpleFixed, &[Accumulator, Operand::Immediate(Immediate::Halfword)]);
+        check("cwd", Class::Shuffle, &[Target, Displaced(Immediate::ShortDisplacement)]);
+        check("stqd", Class::LoadStore, &[Source, Displaced(Immediate::Displacement)]);
+        let destination = |name| lookup(name).map(Instruction::destination);
+        assert_eq!(destination("sfx"), Some(Destination::LastOperand));
+        assert_eq!(destination("clz"), Some(Destination::New));
+        assert_eq!(destination("brz"), Some(Destination::Nowhere));
+    }
+
+    #[test]
+    fn only_the_double_compares_need_a_powerxcell() {
+        let own: Vec<&str> = instructions()
+            .filter(|entry| entry.processor == Processor::PowerXCell8i)
+            .map(|entry| entry.mnemonic)
+            .collect();
+        assert_eq!(own, ["dfceq", "dfcmeq", "dfcgt", "dfcmgt", "dftsv"]);
     }
 }

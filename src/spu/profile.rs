@@ -13,6 +13,8 @@ use std::collections::BTreeSet;
 pub struct Profile {
     /// From the issue of the first instruction until one after the last could issue.
     pub cycles: Cycles,
+    /// Those of them in which a channel blocked the SPU; they belong to no block.
+    pub channel_wait: Cycles,
     /// The basic blocks, in the order in which they were first met.
     pub blocks: Vec<BlockProfile>,
 }

@@ -78,6 +78,7 @@ pub(super) struct Recorder {
     /// The blocks with which programs have begun, the latest first.
     beginnings: Vec<usize>,
     cycles: u64,
+    channel_wait: Cycles,
     /// The first tag of this program.
     program: Tag,
     /// Values of this program whose register was overwritten.
@@ -106,6 +107,7 @@ impl Recorder {
             previous: None,
             beginnings: Vec::new(),
             cycles: 0,
+            channel_wait: Cycles(0),
             program: Tag(1),
             overwritten: BTreeSet::new(),
             learnt: false,
@@ -192,6 +194,16 @@ impl Recorder {
         assert!(room, "invariant: a kernel runs fewer than {LONGEST_RUN} instructions");
         self.position = 0;
         self.previous = Some(block);
+    }
+
+    /// Lets a channel block the SPU for so many cycles between two blocks.
+    pub(super) fn block(&mut self, wait: Cycles) {
+        self.cycles += wait.0;
+        self.channel_wait += wait;
+        self.pending.retain_mut(|pending| {
+            pending.remaining = pending.remaining.saturating_sub(wait.0);
+            pending.remaining > 0
+        });
     }
 
     /// The blocks that have come where the current one is.
@@ -305,7 +317,8 @@ impl Recorder {
         if self.position > 0 {
             self.end_block(self.position, Ending::FallsThrough);
         }
-        let mut profile = Profile { cycles: Cycles(self.cycles), blocks: Vec::new() };
+        let channel_wait = std::mem::take(&mut self.channel_wait);
+        let mut profile = Profile { cycles: Cycles(self.cycles), channel_wait, blocks: Vec::new() };
         for known in &mut self.blocks {
             if known.last_start >= self.program {
                 if self.learnt {

@@ -42,6 +42,31 @@ impl Quadword {
         [(self.0[0] >> 32) as u32, self.0[0] as u32, (self.0[1] >> 32) as u32, self.0[1] as u32]
     }
 
+    /// Eight halfwords, halfword 0 first.
+    #[inline(always)]
+    pub const fn from_halfwords(h: [u16; 8]) -> Self {
+        const fn pair(left: u16, right: u16) -> u32 {
+            (left as u32) << 16 | right as u32
+        }
+        Self::from_words([pair(h[0], h[1]), pair(h[2], h[3]), pair(h[4], h[5]), pair(h[6], h[7])])
+    }
+
+    /// The eight halfwords in architectural order.
+    #[inline(always)]
+    pub const fn halfwords(self) -> [u16; 8] {
+        let w = self.words();
+        [
+            (w[0] >> 16) as u16,
+            w[0] as u16,
+            (w[1] >> 16) as u16,
+            w[1] as u16,
+            (w[2] >> 16) as u16,
+            w[2] as u16,
+            (w[3] >> 16) as u16,
+            w[3] as u16,
+        ]
+    }
+
     /// Sixteen bytes in architectural order.
     #[inline(always)]
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
@@ -86,6 +111,8 @@ mod tests {
         assert_eq!(value.preferred(), 0x0001_0203);
         assert_eq!(value.bytes(), bytes);
         assert_eq!(Quadword::from_words(value.words()), value);
+        assert_eq!(value.halfwords()[..3], [0x0001, 0x0203, 0x0405]);
+        assert_eq!(Quadword::from_halfwords(value.halfwords()), value);
     }
 
     #[test]

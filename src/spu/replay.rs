@@ -12,7 +12,8 @@ pub(super) enum Ending {
     Taken,
     /// With a branch that is not taken.
     NotTaken,
-    /// Without a branch: the program ends, or the block is as long as a block can be.
+    /// Without a branch: the program ends, an instruction comes across which nothing is moved, or
+    /// the block is as long as a block can be.
     FallsThrough,
 }
 

@@ -1,15 +1,20 @@
 //! The SPU that executes and is timed.
 
-use super::block::{Kind, LONGEST_BLOCK, NOTHING, References, Tag};
+mod instructions;
+
+use super::block::{FREE, Kind, LONGEST_BLOCK, NOTHING, References, Tag};
+use super::channel::Channels;
 use super::compiler::Compiler;
-use super::instruction::{Class, Destination, for_each_instruction};
+use super::instruction::{Class, Destination};
 use super::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore, quadword_index};
 use super::pipeline::Timing;
 use super::profile::Profile;
 use super::recorder::Recorder;
 use super::register::Quadword;
 use super::replay::Ending;
-use super::{BranchName, Kernel, Spu, dispatch, semantics};
+use super::semantics::preferred_slot;
+use super::{BranchName, Kernel, dispatch};
+use crate::units::Cycles;
 
 /// The last instructions that touched each quadword of local store.
 type Accesses = [LastAccess; (LOCAL_STORE_BYTES / 16) as usize];
@@ -56,8 +61,15 @@ impl Stopwatch {
     #[inline(always)]
     pub fn start<'s>(&'s mut self, store: &'s mut LocalStore) -> TimedSpu<'s> {
         let (start, position) = self.recorder.place();
-        let (recorder, accesses) = (&mut self.recorder, &mut self.accesses);
-        TimedSpu { store, recorder, accesses, start, position }
+        TimedSpu {
+            store,
+            recorder: &mut self.recorder,
+            accesses: &mut self.accesses,
+            channels: None,
+            floating_point_status: Quadword::ZERO,
+            start,
+            position,
+        }
     }
 
     /// What ran since the last stop, and how long it took.
@@ -81,6 +93,8 @@ pub struct TimedSpu<'s> {
     store: &'s mut LocalStore,
     recorder: &'s mut Recorder,
     accesses: &'s mut Accesses,
+    channels: Option<&'s mut dyn Channels>,
+    floating_point_status: Quadword,
     /// Tag of the first instruction of the current block.
     start: Tag,
     /// Instructions of the current block so far.
@@ -101,7 +115,14 @@ pub struct Tagged {
     tag: Tag,
 }
 
-impl TimedSpu<'_> {
+impl<'s> TimedSpu<'s> {
+    /// The same SPU with those channels.
+    #[must_use]
+    pub fn with_channels(mut self, channels: &'s mut dyn Channels) -> Self {
+        self.channels = Some(channels);
+        self
+    }
+
     /// Records an instruction that reads `operands` and, if there is one, must come after `follows`.
     #[inline(always)]
     fn record<const N: usize>(
@@ -114,7 +135,8 @@ impl TimedSpu<'_> {
             self.end_block(Ending::FallsThrough);
         }
         let start = self.start;
-        let follows = follows.map_or(NOTHING, |earlier| earlier.after(start));
+        // `Tag::NONE` is before every block, too.
+        let follows = follows.map_or(FREE, |earlier| earlier.after(start));
         let mut references: References = [NOTHING, NOTHING, NOTHING, follows];
         for (reference, operand) in references.iter_mut().zip(operands) {
             *reference = operand.after(start);
@@ -130,6 +152,14 @@ impl TimedSpu<'_> {
         self.recorder.end_block(self.position, ending);
         self.start = Tag(self.start.0.wrapping_add(self.position as u32));
         self.position = 0;
+    }
+
+    /// Ends the current block where there is one.
+    #[inline(always)]
+    fn begin_block(&mut self) {
+        if self.position > 0 {
+            self.end_block(Ending::FallsThrough);
+        }
     }
 
     #[inline(always)]
@@ -171,168 +201,121 @@ impl TimedSpu<'_> {
     }
 
     #[inline(always)]
-    fn hint(&mut self, branch: Option<BranchName>) {
+    fn hint<const N: usize>(&mut self, target: [Tagged; N], branch: Option<BranchName>) {
         let kind = Kind::new(Class::BranchHint, Destination::Nowhere);
-        let tag = self.record(kind, [], None);
+        let tag = self.record(kind, target.map(|target| target.tag), None);
         self.recorder.hint(tag, branch);
     }
 
+    /// An instruction that leaves nothing in a register.
     #[inline(always)]
-    fn branch<const N: usize>(&mut self, condition: [Tagged; N], taken: bool) -> bool {
-        let ending = if taken { Ending::Taken } else { Ending::NotTaken };
-        let hint = self.recorder.take_hint();
-        self.record(Kind::branch(hint), condition.map(|condition| condition.tag), Some(hint));
-        self.end_block(ending);
+    fn done<const N: usize>(&mut self, class: Class, operands: [Tagged; N]) {
+        let tags = operands.map(|operand| operand.tag);
+        self.record(Kind::new(class, Destination::Nowhere), tags, None);
+    }
+
+    #[inline(always)]
+    fn branch<const N: usize>(&mut self, operands: [Tagged; N], taken: bool) -> bool {
+        self.end_with_branch(Destination::Nowhere, operands, taken);
         taken
     }
-}
 
-macro_rules! execute_and_record {
-    ($($(#[$doc:meta])+ $mnemonic:ident($($register:ident),* $(; $immediate:ident: $type:ty)?)
-        $class:ident $destination:ident = $result:expr;)*) => {$(
-        #[inline(always)]
-        fn $mnemonic(&mut self, $($register: Tagged,)* $($immediate: $type)?) -> Tagged {
-            let value = semantics::$mnemonic($($register.value,)* $($immediate)?);
-            let kind = const { Kind::new(Class::$class, Destination::$destination) };
-            self.computed(kind, [$($register),*], value)
+    /// A branch that leaves a link.
+    #[inline(always)]
+    fn call<const N: usize>(
+        &mut self,
+        operands: [Tagged; N],
+        link: LocalAddress,
+        taken: bool,
+    ) -> Tagged {
+        let tag = self.end_with_branch(Destination::New, operands, taken);
+        Tagged { value: preferred_slot(link.0), tag }
+    }
+
+    #[inline(always)]
+    fn end_with_branch<const N: usize>(
+        &mut self,
+        link: Destination,
+        operands: [Tagged; N],
+        taken: bool,
+    ) -> Tag {
+        let ending = if taken { Ending::Taken } else { Ending::NotTaken };
+        let hint = self.recorder.take_hint();
+        let tag = self.record(Kind::branch(link, hint), operands.map(|it| it.tag), Some(hint));
+        self.end_block(ending);
+        tag
+    }
+
+    /// An instruction across which the compiler moves nothing, so that it ends its block, and which
+    /// a channel blocks so long.
+    #[inline(always)]
+    fn barrier<const N: usize>(&mut self, kind: Kind, operands: [Tagged; N], wait: Cycles) -> Tag {
+        if wait > Cycles(0) {
+            self.begin_block();
+            self.recorder.block(wait);
         }
-    )*};
-}
-
-impl Spu for TimedSpu<'_> {
-    type Register = Tagged;
-
-    for_each_instruction!(execute_and_record);
-
-    #[inline(always)]
-    fn lqr(&mut self, constant: Quadword) -> Tagged {
-        self.computed(Kind::new(Class::LoadStore, Destination::New), [], constant)
-    }
-
-    #[inline(always)]
-    fn lqd(&mut self, displacement: i32, ra: Tagged) -> Tagged {
-        self.load([ra], semantics::displaced(ra.value, displacement))
-    }
-
-    #[inline(always)]
-    fn lqx(&mut self, ra: Tagged, rb: Tagged) -> Tagged {
-        self.load([ra, rb], semantics::indexed(ra.value, rb.value))
-    }
-
-    #[inline(always)]
-    fn lqa(&mut self, address: LocalAddress) -> Tagged {
-        self.load([], address)
-    }
-
-    #[inline(always)]
-    fn stqd(&mut self, rt: Tagged, displacement: i32, ra: Tagged) {
-        self.keep([rt, ra], semantics::displaced(ra.value, displacement), rt.value);
-    }
-
-    #[inline(always)]
-    fn stqx(&mut self, rt: Tagged, ra: Tagged, rb: Tagged) {
-        self.keep([rt, ra, rb], semantics::indexed(ra.value, rb.value), rt.value);
-    }
-
-    #[inline(always)]
-    fn stqa(&mut self, rt: Tagged, address: LocalAddress) {
-        self.keep([rt], address, rt.value);
-    }
-
-    #[inline(always)]
-    fn hbrr(&mut self) {
-        self.hint(None);
-    }
-
-    #[inline(always)]
-    fn hbrr_for(&mut self, branch: BranchName) {
-        self.hint(Some(branch));
-    }
-
-    #[inline(always)]
-    fn name_branch(&mut self, name: BranchName) {
-        self.recorder.name_branch(name);
-    }
-
-    #[inline(always)]
-    fn label(&mut self) {
-        if self.position > 0 {
-            self.end_block(Ending::FallsThrough);
-        }
-    }
-
-    #[inline(always)]
-    fn br(&mut self) {
-        self.branch([], true);
-    }
-
-    #[inline(always)]
-    fn brz(&mut self, rt: Tagged) -> bool {
-        self.branch([rt], rt.value.preferred() == 0)
-    }
-
-    #[inline(always)]
-    fn brnz(&mut self, rt: Tagged) -> bool {
-        self.branch([rt], rt.value.preferred() != 0)
-    }
-
-    #[inline(always)]
-    fn nop(&mut self) {
-        self.record(Kind::new(Class::EvenNop, Destination::Nowhere), [], None);
-    }
-
-    #[inline(always)]
-    fn lnop(&mut self) {
-        self.record(Kind::new(Class::OddNop, Destination::Nowhere), [], None);
-    }
-
-    #[inline(always)]
-    fn value(&self, register: Tagged) -> Quadword {
-        register.value
+        let tag = self.record(kind, operands.map(|operand| operand.tag), None);
+        self.end_block(Ending::FallsThrough);
+        tag
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::PlainSpu;
+    use super::super::instruction::{Immediate, for_each_instruction};
     use super::super::pipeline::tests::CELL_BE;
+    use super::super::{PlainSpu, Spu};
     use super::*;
     use rand::RngExt as _;
     use rand::SeedableRng as _;
     use rand_xoshiro::Xoshiro256PlusPlus;
 
+    /// A random quadword that is often special: each word of its own kind.
+    fn operand(random: &mut Xoshiro256PlusPlus) -> Quadword {
+        const SPECIAL: [u32; 12] = [
+            0,
+            u32::MAX,
+            0x8000_0000,
+            0x7FFF_FFFF,
+            1,
+            0x007F_FFFF,
+            0x0080_0000,
+            0x3F80_0000,
+            0x7F80_0000,
+            0xFFF0_0000,
+            0x8000_8000,
+            0x000F_FFFF,
+        ];
+        Quadword::from_words([0; 4].map(|_: u32| match random.random_range(0..4) {
+            0 => SPECIAL[random.random_range(0..SPECIAL.len())],
+            _ => random.random(),
+        }))
+    }
+
     macro_rules! compare_with_plain {
         ($($(#[$doc:meta])+ $mnemonic:ident($($register:ident),* $(; $immediate:ident: $type:ty)?)
-            $class:ident $destination:ident = $result:expr;)*) => {
-            fn compare_each_instruction(
-                plain: &mut PlainSpu<'_>,
-                timed: &mut TimedSpu<'_>,
-                random: &mut Xoshiro256PlusPlus,
-            ) {
-                $({
-                    $(
-                        let $register = timed.lqr(Quadword([random.random(), random.random()]));
-                    )*
-                    $(let $immediate = random.random_range(0..128) as $type;)?
-                    let expected = plain.$mnemonic($($register.value,)* $($immediate)?);
-                    let got = timed.$mnemonic($($register,)* $($immediate)?);
-                    assert_eq!(got.value, expected, stringify!($mnemonic));
-                })*
+            $class:ident $destination:ident $([$processor:ident])? = $result:expr;)*) => {$({
+            let (mut one, mut other) = (LocalStore::new(), LocalStore::new());
+            let mut plain = PlainSpu::new(&mut one);
+            let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
+            let mut timed = stopwatch.start(&mut other);
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+            for _ in 0..100_000 {
+                $(let $register = timed.lqr(operand(&mut random));)*
+                $(
+                    let range = Immediate::named(stringify!($immediate)).range();
+                    let $immediate = random.random_range(range) as $type;
+                )?
+                let expected = plain.$mnemonic($($register.value,)* $($immediate)?);
+                let got = timed.$mnemonic($($register,)* $($immediate)?);
+                assert_eq!(got.value, expected, stringify!($mnemonic));
             }
-        };
+        })*};
     }
-    for_each_instruction!(compare_with_plain);
 
     #[test]
     fn every_instruction_computes_the_same_bits_timed_and_plain() {
-        let (mut one, mut other) = (LocalStore::new(), LocalStore::new());
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
-        let mut plain = PlainSpu::new(&mut one);
-        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
-        let mut timed = stopwatch.start(&mut other);
-        for _ in 0..100 {
-            compare_each_instruction(&mut plain, &mut timed, &mut random);
-        }
+        for_each_instruction!(compare_with_plain);
     }
 
     #[test]
@@ -355,6 +338,106 @@ mod tests {
         assert_eq!(run(&mut timed), expected);
         drop(timed);
         assert_eq!(one, other);
+    }
+
+    /// Every instruction that decides something, on operands for which it does and does not.
+    fn decide<S: Spu>(spu: &mut S) -> Vec<bool> {
+        // The word is not zero, but its lower halfword is; as a signed word it is negative.
+        let [high, zero, one] =
+            [0x8001_0000, 0, 1].map(|word| spu.lqr(Quadword::from_words([word, 9, 9, 9])));
+        let mut taken = Vec::new();
+        for rt in [high, zero, one] {
+            taken.extend([spu.brz(rt), spu.brnz(rt), spu.brhz(rt), spu.brhnz(rt)]);
+            taken.extend([spu.biz(rt, one), spu.binz(rt, one)]);
+            taken.extend([spu.bihz(rt, one), spu.bihnz(rt, one)]);
+            taken.extend([spu.heq(rt, one), spu.hgt(rt, zero), spu.hlgt(rt, zero)]);
+            taken.extend([spu.heqi(rt, 1), spu.hgti(rt, -1), spu.hlgti(rt, -1)]);
+        }
+        taken
+    }
+
+    #[test]
+    fn branches_and_halts_decide_the_same_timed_and_plain() {
+        let (mut one, mut other) = (LocalStore::new(), LocalStore::new());
+        let (yes, no) = (true, false);
+        let expected = [
+            [no, yes, yes, no, no, yes, yes, no, no, no, yes, no, no, no],
+            [yes, no, yes, no, yes, no, yes, no, no, no, no, no, yes, no],
+            [no, yes, no, yes, no, yes, no, yes, yes, yes, yes, yes, yes, no],
+        ];
+        assert_eq!(decide(&mut PlainSpu::new(&mut one)), expected.concat());
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
+        assert_eq!(decide(&mut stopwatch.start(&mut other)), expected.concat());
+    }
+
+    /// Links and the registers that are not among the 128.
+    fn keep_state<S: Spu>(spu: &mut S) -> Vec<Quadword> {
+        let ra = spu.lqr(Quadword::from_words([1, 2, 3, 4]));
+        let before = spu.fscrrd();
+        spu.fscrwr(ra);
+        spu.mtspr(ra);
+        let link = LocalAddress(0x1234);
+        let left = [
+            before,
+            spu.fscrrd(),
+            spu.mfspr(),
+            spu.brsl(link),
+            spu.brasl(link),
+            spu.bisl(ra, link),
+        ];
+        left.map(|register| spu.value(register)).to_vec()
+    }
+
+    #[test]
+    fn links_and_status_are_the_same_timed_and_plain() {
+        let (mut one, mut other) = (LocalStore::new(), LocalStore::new());
+        let link = Quadword::from_words([0x1234, 0, 0, 0]);
+        let status = Quadword::from_words([1, 2, 3, 4]);
+        let expected = [Quadword::ZERO, status, Quadword::ZERO, link, link, link];
+        assert_eq!(keep_state(&mut PlainSpu::new(&mut one)), expected);
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
+        assert_eq!(keep_state(&mut stopwatch.start(&mut other)), expected);
+    }
+
+    fn check_cycles(program: impl FnOnce(&mut TimedSpu<'_>), expected: u64) {
+        let mut store = LocalStore::new();
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
+        program(&mut stopwatch.start(&mut store));
+        assert_eq!(stopwatch.stop().cycles.0, expected);
+    }
+
+    #[test]
+    fn control_instructions_take_the_cycles_of_their_class() {
+        // Halts wait for what they compare: a load takes 6 cycles, then one cycle to issue.
+        check_cycles(
+            |spu| {
+                _ = {
+                    let ra = spu.lqr(Quadword::ZERO);
+                    spu.heqi(ra, 1)
+                }
+            },
+            7,
+        );
+        // An indirect branch waits for its target and is taken without a hint: 6 + 1 + 18.
+        check_cycles(
+            |spu| {
+                let ra = spu.lqr(Quadword::ZERO);
+                spu.bi(ra)
+            },
+            25,
+        );
+        // Control goes down the odd pipe, one instruction a cycle.
+        check_cycles(
+            |spu| {
+                spu.sync();
+                spu.dsync();
+                spu.syncc();
+                spu.stop(0)
+            },
+            4,
+        );
+        // The double-precision block follows a read of the status: 1 + 6.
+        check_cycles(|spu| _ = spu.fscrrd(), 7);
     }
 
     #[test]
