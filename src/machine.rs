@@ -303,7 +303,7 @@ mod tests {
     fn a_value_that_is_missing_negative_or_of_another_unit_is_refused_with_its_place() {
         check(
             ("read = {", "reed = {"),
-            "my.toml:45:8: found \"memory.reed\", expected one of read, write",
+            "my.toml:53:8: found \"memory.reed\", expected one of read, write",
         );
         check(
             ("queue = { value = 16", "queue = { value = -16"),
