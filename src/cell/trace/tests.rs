@@ -21,7 +21,7 @@ impl Sink for Kept {
     }
 }
 
-/// Fetches a block four times while it computes, and stores it.
+/// Fetches a block into four buffers while it computes, and stores another.
 struct Program;
 
 impl SpeProgram for Program {
@@ -29,8 +29,9 @@ impl SpeProgram for Program {
 
     async fn call(&self, spe: &Spe, call: Call) -> Result<Loop> {
         let start = spe.sim.now();
-        let command = |direction, tag| {
-            Command::new(direction, LocalAddress(4096), call.arguments, Bytes(4096), tag)
+        let command = |direction, tag: u8| {
+            let local = LocalAddress(4096 * u32::from(tag + 1));
+            Command::new(direction, local, call.arguments, Bytes(4096), tag)
         };
         for tag in 0..4 {
             spe.mfc.enqueue(command(Direction::Get, tag)).await?;
