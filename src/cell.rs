@@ -24,6 +24,7 @@
 //! SPE around its kernels except its channel commands, and interrupts.
 
 pub mod host;
+pub mod linux;
 pub mod memory;
 pub mod mfc;
 pub mod mpi;
@@ -46,6 +47,7 @@ use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::sim::Sim;
 use crate::units::SimTime;
+use linux::{Affinity, Discipline, Scheduler};
 use memory::Memory;
 use ppe::Ppe;
 use record::Recorder;
@@ -61,7 +63,9 @@ pub struct Blade {
     /// What happened, for reports.
     pub recorder: Rc<Recorder>,
     spes: Vec<Spe>,
-    ppes: Vec<Rc<Ppe>>,
+    ppes: Rc<Vec<Ppe>>,
+    scheduler: Rc<Scheduler>,
+    discipline: Discipline,
     fault: Fault,
 }
 
@@ -90,10 +94,19 @@ impl Blade {
         let spes = (0..machine.layout.spes())
             .map(|index| Spe::new(&sim, &machine, &memory, &timings, index))
             .collect();
-        let ppes =
-            (0..machine.layout.cells).map(|cell| Rc::new(Ppe::new(&sim, &machine, cell))).collect();
+        let ppe = |cell| Ppe::new(&sim, &machine, cell);
+        let ppes = Rc::new((0..machine.layout.cells).map(ppe).collect());
+        let discipline = Discipline::Edtlp;
+        let scheduler = Rc::new(Scheduler::new(&sim, &machine, &ppes, discipline));
         let recorder = Rc::new(Recorder::new(machine.timebase, clock_phase));
-        Self { sim, machine, memory, recorder, spes, ppes, fault }
+        Self { sim, machine, memory, recorder, spes, ppes, scheduler, discipline, fault }
+    }
+
+    /// The same machine at rest, its processes scheduled in that way.
+    pub fn under(self, discipline: Discipline) -> Self {
+        let Self { sim, machine, ppes, .. } = &self;
+        let scheduler = Rc::new(Scheduler::new(sim, machine, ppes, discipline));
+        Self { scheduler, discipline, ..self }
     }
 
     /// The SPE with that number, counted through all Cells.
@@ -106,11 +119,17 @@ impl Blade {
         rank % self.machine.layout.cells
     }
 
-    /// A process of the host, on its Cell and hardware thread.
+    /// A process of the host, pinned to its hardware thread.
     pub fn host_process(&self, rank: u32) -> HostProcess {
-        let ppe = &self.ppes[self.cell_of(rank) as usize];
-        let turn = rank / self.machine.layout.cells;
-        HostProcess::new(self, rank, ppe, turn)
+        self.host_process_with(rank, Affinity::Pinned)
+    }
+
+    /// A process of the host that begins on its hardware thread.
+    pub fn host_process_with(&self, rank: u32, affinity: Affinity) -> HostProcess {
+        let layout = self.machine.layout;
+        let turn = rank / layout.cells % layout.threads_per_ppe;
+        let thread = self.cell_of(rank) * layout.threads_per_ppe + turn;
+        HostProcess::new(self, rank, thread as usize, affinity)
     }
 
     /// The numbers of the `p` SPEs of each of `m` processes.
@@ -166,7 +185,7 @@ impl Blade {
 
     /// How often a hardware thread changed from one process to another.
     pub fn context_switches(&self) -> u64 {
-        self.ppes.iter().map(|ppe| ppe.context_switches()).sum()
+        self.scheduler.switches()
     }
 }
 

@@ -3,12 +3,14 @@
 //! Every value carries its unit, its source and its [`Status`]; a file that leaves one out is
 //! refused. A file may name another machine as its `base` and give only what differs.
 
+mod host;
 mod reader;
 
 use crate::error::{Error, Result};
 use crate::table::Source;
 use crate::units::{Bytes, BytesPerSecond, Cycles, Hertz, Seconds};
 
+pub use host::{Cache, Kernel, Linux};
 pub use reader::{Provenance, Status};
 
 /// The machines that are compiled in, by name.
@@ -40,6 +42,8 @@ pub struct Machine {
     pub flexio: Flexio,
     /// The host core.
     pub ppe: Ppe,
+    /// The caches of the host core.
+    pub cache: Cache,
     /// The operating system.
     pub linux: Linux,
     /// Software cost of a collective by number of ranks, increasing from 2.
@@ -161,21 +165,10 @@ pub struct Ppe {
     pub l1_data: Bytes,
     /// First-level instruction cache.
     pub l1_instruction: Bytes,
-    /// Per line that a process finds gone after another one ran on its hardware thread.
-    pub refill: Seconds,
     /// Store into a local store, with the sync that waits for it.
     pub mmio_store: Seconds,
     /// Load from a local store.
     pub mmio_load: Seconds,
-}
-
-/// The operating system.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Linux {
-    /// Switch between processes by the user-level scheduler.
-    pub context_switch: Seconds,
-    /// Switch between processes by `sched_yield`.
-    pub yield_: Seconds,
 }
 
 impl Machine {
@@ -267,7 +260,7 @@ mod tests {
         );
         check(
             (", status = \"measured\", source = \"MMGP, HiPEAC 2008: repeated sched_yield()\"", ""),
-            "my.toml:72:9: found no value for \"linux.yield.status\", expected a string",
+            "my.toml:82:9: found no value for \"linux.yield.status\", expected a string",
         );
         check(
             ("cells = { value = 2,", "cells = { value = 500,"),

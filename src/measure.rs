@@ -8,6 +8,7 @@
 
 pub mod micro;
 pub mod profile;
+pub mod task_profile;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

@@ -89,6 +89,7 @@ mod tests {
             });
         }
         let end = blade.run().unwrap().seconds().0;
-        assert!((end - (1e-3 + 118e-6)).abs() < 1e-9, "{end}");
+        // The rank with which it shares a core waits by polling.
+        assert!((end - (1.28e-3 + 118e-6)).abs() < 1e-9, "{end}");
     }
 }

@@ -1,8 +1,10 @@
 //! Reads a machine's file, and the file of the machine it is based on.
 
+mod host;
+
 use std::ops::RangeInclusive;
 
-use super::{Flexio, Layout, Linux, Machine, Memory, Mfc, Ppe, Spu, built_in_source};
+use super::{Flexio, Layout, Machine, Memory, Mfc, Ppe, Spu, built_in_source};
 use crate::error::{Error, Result};
 use crate::table::Source;
 use crate::table::toml::{Document, Table};
@@ -61,6 +63,7 @@ pub(super) fn read(source: &Source) -> Result<Machine> {
         "memory",
         "flexio",
         "ppe",
+        "cache",
         "linux",
         "mpi",
     ])?;
@@ -96,6 +99,7 @@ impl<'d> Layers<'_, 'd> {
             memory: self.memory()?,
             flexio: self.flexio()?,
             ppe: self.ppe()?,
+            cache: self.cache()?,
             linux: self.linux()?,
             collective: self.collective()?,
             provenance: Vec::new(),
@@ -183,7 +187,7 @@ impl<'d> Layers<'_, 'd> {
     }
 
     fn ppe(&mut self) -> Result<Ppe> {
-        const KEYS: [&str; 13] = [
+        const KEYS: [&str; 12] = [
             "integer",
             "load",
             "store",
@@ -194,7 +198,6 @@ impl<'d> Layers<'_, 'd> {
             "line",
             "l1_data",
             "l1_instruction",
-            "refill",
             "mmio_store",
             "mmio_load",
         ];
@@ -210,17 +213,8 @@ impl<'d> Layers<'_, 'd> {
             line: self.bytes("ppe", "line")?,
             l1_data: self.bytes("ppe", "l1_data")?,
             l1_instruction: self.bytes("ppe", "l1_instruction")?,
-            refill: self.seconds("ppe", "refill")?,
             mmio_store: self.seconds("ppe", "mmio_store")?,
             mmio_load: self.seconds("ppe", "mmio_load")?,
-        })
-    }
-
-    fn linux(&mut self) -> Result<Linux> {
-        self.expect("linux", &["context_switch", "yield"])?;
-        Ok(Linux {
-            context_switch: self.seconds("linux", "context_switch")?,
-            yield_: self.seconds("linux", "yield")?,
         })
     }
 
