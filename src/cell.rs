@@ -20,9 +20,10 @@
 //!
 //! # What is left out
 //! The rings of the EIB (an SPE's port limits it, the rings do not), the contention of DMA and
-//! SPU for the local store, address translation, the second-level cache, the scalar code on an
-//! SPE around its kernels except its channel commands, and interrupts.
+//! SPU for the local store, address translation by the MFC, and the scalar code on an SPE around its
+//! kernels except its channel commands.
 
+pub mod context;
 pub mod host;
 pub mod linux;
 pub mod memory;
@@ -67,6 +68,8 @@ pub struct Blade {
     scheduler: Rc<Scheduler>,
     discipline: Discipline,
     fault: Fault,
+    /// When the contexts of the SPEs were ready.
+    started: std::cell::Cell<SimTime>,
 }
 
 /// The first error of an emulated program: what would be a signal on the hardware.
@@ -99,7 +102,18 @@ impl Blade {
         let discipline = Discipline::Edtlp;
         let scheduler = Rc::new(Scheduler::new(&sim, &machine, &ppes, discipline));
         let recorder = Rc::new(Recorder::new(machine.timebase, clock_phase));
-        Self { sim, machine, memory, recorder, spes, ppes, scheduler, discipline, fault }
+        Self {
+            sim,
+            machine,
+            memory,
+            recorder,
+            spes,
+            ppes,
+            scheduler,
+            discipline,
+            fault,
+            started: Default::default(),
+        }
     }
 
     /// The same machine at rest, its processes scheduled in that way.
@@ -176,6 +190,11 @@ impl Blade {
             Some(fault) => Err(fault),
             None => ended,
         }
+    }
+
+    /// When the contexts of all SPEs were ready: the start of what runs on them.
+    pub fn started(&self) -> SimTime {
+        self.started.get()
     }
 
     /// DMA commands of all SPEs so far.

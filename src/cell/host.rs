@@ -129,6 +129,12 @@ impl HostProcess {
         }
     }
 
+    /// Lets the time go by that the process takes for something that was timed elsewhere, sharing of
+    /// the core included, such as by [`super::ppe::Core`]. The pipeline knows nothing of it.
+    pub async fn spend(&self, time: Seconds) {
+        self.stall(time).await;
+    }
+
     /// Stores a word into a local store and waits until it is there.
     pub(super) async fn store_to_spe(&self) {
         self.stall(self.machine.ppe.mmio_store).await;

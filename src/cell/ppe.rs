@@ -14,6 +14,7 @@
 mod cache;
 mod hierarchy;
 mod pipeline;
+mod streams;
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -21,6 +22,7 @@ use std::ops::{Add, AddAssign, Mul};
 
 pub use hierarchy::{Hierarchy, Level};
 pub(super) use pipeline::Pipeline;
+pub use streams::{Access, AccessKind, Core};
 
 use crate::machine::{self, Machine};
 use crate::sim::Sim;
@@ -53,7 +55,7 @@ impl Work {
         Self { integers: 8, loads: 16, stores: 1, floats: 20, divides: 0, branches: 4, code: 0 };
 
     /// Cycles when nobody shares the core and each operation waits for the one before.
-    fn cycles(&self, ppe: &machine::Ppe) -> Cycles {
+    pub fn cycles(&self, ppe: &machine::Ppe) -> Cycles {
         Cycles(
             self.integers * ppe.integer.0
                 + self.loads * ppe.load.0

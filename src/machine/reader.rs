@@ -122,7 +122,7 @@ impl<'d> Layers<'_, 'd> {
     }
 
     fn spu(&mut self) -> Result<Spu> {
-        const KEYS: [&str; 16] = [
+        const KEYS: [&str; 15] = [
             "simple_fixed",
             "shift",
             "byte",
@@ -137,7 +137,6 @@ impl<'d> Layers<'_, 'd> {
             "taken_branch",
             "hint_distance",
             "local_store",
-            "code",
             "poll",
         ];
         self.expect("spu", &KEYS)?;
@@ -156,7 +155,6 @@ impl<'d> Layers<'_, 'd> {
             taken_branch: self.cycles("spu", "taken_branch")?,
             hint_distance: self.cycles("spu", "hint_distance")?,
             local_store: self.bytes("spu", "local_store")?,
-            code: self.bytes("spu", "code")?,
             poll: self.cycles("spu", "poll")?,
         })
     }
@@ -210,7 +208,7 @@ impl<'d> Layers<'_, 'd> {
             divide: self.cycles("ppe", "divide")?,
             branch: self.cycles("ppe", "branch")?,
             smt_slowdown: self.quantity("ppe", "smt_slowdown", "ratio", 1.0..=10.0)?,
-            line: self.bytes("ppe", "line")?,
+            line: self.whole("ppe", "line", "byte", 8.0..=65536.0).map(Bytes)?,
             l1_data: self.bytes("ppe", "l1_data")?,
             l1_instruction: self.bytes("ppe", "l1_instruction")?,
             mmio_store: self.seconds("ppe", "mmio_store")?,

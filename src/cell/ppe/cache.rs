@@ -50,7 +50,10 @@ impl Cache {
     }
 
     fn set(&mut self, line: u64) -> &mut [u64] {
-        let start = (line % self.sets) as usize * self.ways;
+        // Nearly every cache has a power of two of sets, and a division takes long.
+        let mask = self.sets - 1;
+        let set = if self.sets & mask == 0 { line & mask } else { line % self.sets };
+        let start = set as usize * self.ways;
         &mut self.lines[start..start + self.ways]
     }
 }

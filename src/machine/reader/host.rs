@@ -3,6 +3,7 @@
 use super::Layers;
 use crate::error::Result;
 use crate::machine::{Cache, Kernel, Linux};
+use crate::units::{Bytes, Seconds};
 
 impl Layers<'_, '_> {
     pub(super) fn cache(&mut self) -> Result<Cache> {
@@ -24,7 +25,7 @@ impl Layers<'_, '_> {
             l2_ways: self.count("cache", "l2_ways")?,
             l2_hit: self.cycles("cache", "l2_hit")?,
             memory: self.cycles("cache", "memory")?,
-            page: self.bytes("cache", "page")?,
+            page: self.whole("cache", "page", "byte", 512.0..=1e9).map(Bytes)?,
             translation: self.cycles("cache", "translation")?,
         })
     }
@@ -63,11 +64,7 @@ impl Layers<'_, '_> {
     }
 
     /// A time slice of nothing would never end.
-    fn positive_seconds(
-        &mut self,
-        section: &'static str,
-        key: &str,
-    ) -> Result<crate::units::Seconds> {
-        self.quantity(section, key, "s", 1e-6..=10.0).map(crate::units::Seconds)
+    fn positive_seconds(&mut self, section: &'static str, key: &str) -> Result<Seconds> {
+        self.quantity(section, key, "s", 1e-6..=10.0).map(Seconds)
     }
 }
