@@ -4,6 +4,7 @@
 //! refused. A file may name another machine as its `base` and give only what differs.
 
 mod eib;
+mod host;
 mod reader;
 
 use crate::error::{Error, Result};
@@ -11,6 +12,7 @@ use crate::table::Source;
 use crate::units::{Bytes, BytesPerSecond, Cycles, Hertz, Seconds};
 
 pub use eib::{Banks, Eib, Numa, Participant};
+pub use host::{Cache, Kernel, Linux};
 pub use reader::{Provenance, Status};
 
 /// The machines that are compiled in, by name.
@@ -42,6 +44,8 @@ pub struct Machine {
     pub flexio: Flexio,
     /// The host core.
     pub ppe: Ppe,
+    /// The caches of the host core.
+    pub cache: Cache,
     /// The operating system.
     pub linux: Linux,
     /// Messages among host processes.
@@ -111,8 +115,6 @@ pub struct Spu {
     pub fetch: Cycles,
     /// Size of the local store.
     pub local_store: Bytes,
-    /// What code and stack take of it.
-    pub code: Bytes,
     /// From a flag's arrival in local store to the spinning program's noticing it.
     pub poll: Cycles,
 }
@@ -191,21 +193,10 @@ pub struct Ppe {
     pub l1_data: Bytes,
     /// First-level instruction cache.
     pub l1_instruction: Bytes,
-    /// Per line that a process finds gone after another one ran on its hardware thread.
-    pub refill: Seconds,
     /// Store into a local store, with the sync that waits for it.
     pub mmio_store: Seconds,
     /// Load from a local store.
     pub mmio_load: Seconds,
-}
-
-/// The operating system.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Linux {
-    /// Switch between processes by the user-level scheduler.
-    pub context_switch: Seconds,
-    /// Switch between processes by `sched_yield`.
-    pub yield_: Seconds,
 }
 
 /// Messages of MPI among host processes, through memory.

@@ -2,11 +2,12 @@
 
 use std::cell::RefCell;
 use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use super::schedule::ProcessId;
-use super::{Reason, Sim};
+use super::{Reason, Sim, first_of};
 use crate::units::SimTime;
 
 /// A value that any process may change and any process may wait upon; clones refer to the same.
@@ -51,47 +52,61 @@ impl<T> Watch<T> {
     }
 
     /// Waits until the value is as wanted; does not wait if it already is.
-    pub fn wait_until(&self, wanted: impl FnMut(&T) -> bool) -> impl Future<Output = ()> {
+    pub fn wait_until<F: FnMut(&T) -> bool>(&self, wanted: F) -> impl Future<Output = ()> {
         self.wait_for(self.shared.reason, wanted)
     }
 
     /// The same, for a reason of which the name of the value would say too little.
-    pub(crate) fn wait_for(
+    pub(crate) fn wait_for<F: FnMut(&T) -> bool>(
         &self,
         reason: Reason,
-        mut wanted: impl FnMut(&T) -> bool,
+        wanted: F,
     ) -> impl Future<Output = ()> {
-        let own = &*self.shared;
-        std::future::poll_fn(move |_| {
-            if wanted(&own.value.borrow()) {
-                return Poll::Ready(());
-            }
-            own.waiting.borrow_mut().push(own.sim.current());
-            own.sim.waits_for(reason);
-            Poll::Pending
-        })
+        Wait { shared: &self.shared, reason, wanted, process: None }
     }
 
     /// Waits until the value is as wanted or `deadline` has come.
-    pub fn wait_until_or(
-        &self,
-        deadline: SimTime,
-        mut wanted: impl FnMut(&T) -> bool,
-    ) -> impl Future<Output = ()> {
-        let own = &*self.shared;
-        std::future::poll_fn(move |_| {
-            let process = own.sim.current();
-            // Whoever was called by the clock still stands in the list, and must not be called
-            // out of its next wait.
-            own.waiting.borrow_mut().retain(|&waiting| waiting != process);
-            if own.sim.now() >= deadline || wanted(&own.value.borrow()) {
-                return Poll::Ready(());
-            }
-            own.waiting.borrow_mut().push(process);
-            own.sim.waits_for(own.reason);
-            own.sim.appoint(process, deadline);
-            Poll::Pending
-        })
+    pub async fn wait_until_or<F: FnMut(&T) -> bool>(&self, deadline: SimTime, wanted: F) {
+        first_of(self.wait_until(wanted), self.shared.sim.sleep_until(deadline)).await;
+    }
+}
+
+/// A wait that can be given up: dropped, it calls nobody.
+struct Wait<'a, T, F> {
+    shared: &'a Shared<T>,
+    reason: Reason,
+    wanted: F,
+    /// Who is in the list of those that wait.
+    process: Option<ProcessId>,
+}
+
+impl<T, F> Unpin for Wait<'_, T, F> {}
+
+impl<T, F: FnMut(&T) -> bool> Future for Wait<'_, T, F> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        let (own, process) = (self.shared, self.process);
+        if (self.wanted)(&own.value.borrow()) {
+            return Poll::Ready(());
+        }
+        let mut waiting = own.waiting.borrow_mut();
+        // Whoever was called for something else is still in the list.
+        if process.is_none_or(|process| !waiting.contains(&process)) {
+            let current = own.sim.current();
+            waiting.push(current);
+            self.process = Some(current);
+        }
+        own.sim.waits_for(self.reason);
+        Poll::Pending
+    }
+}
+
+impl<T, F> Drop for Wait<'_, T, F> {
+    fn drop(&mut self) {
+        if let Some(process) = self.process {
+            self.shared.waiting.borrow_mut().retain(|&waiting| waiting != process);
+        }
     }
 }
 
