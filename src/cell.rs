@@ -6,9 +6,9 @@
 //!
 //! ```text
 //!   host process --- hardware thread --- PPE pipeline (shared by its two threads)
-//!       |  flags in local store (MMIO)
+//!       |  flags in local store, mailboxes, signals, proxy commands (MMIO)
 //!       v
-//!   SPE: SPU + local store --- MFC: queue, latency, lines outstanding
+//!   SPE: SPU + local store --- MFC: queues, order, lists, lock lines
 //!                                |
 //!             EIB: ports, rings, command bus --- memory controller and banks
 //!                                |
@@ -22,8 +22,9 @@
 //! [`Placement`].
 //!
 //! # What is left out
-//! The contention of DMA and SPU for the local store, address translation by the MFC, and the scalar
-//! code on an SPE around its kernels except its channel commands.
+//! The contention of DMA and SPU for the local store, address translation by the MFC, the scalar code
+//! on an SPE around its kernels except its channel commands, and what an interrupt takes from whoever
+//! runs on the host.
 
 mod channel;
 pub mod context;

@@ -301,7 +301,7 @@ mod tests {
         check(("read = {", "reed = {"), "8: found \"memory.reed\", expected one of read, write");
         check(
             ("queue = { value = 16", "queue = { value = -16"),
-            "19: found -16, expected a whole number from 1 to 1024",
+            "19: found -16, expected a whole number from 1 to 32",
         );
         check(
             ("value = 22.83e9, unit = \"byte/s\"", "value = 22.83, unit = \"GB/s\""),
