@@ -95,6 +95,10 @@ pub struct Spu {
     pub taken_branch: Cycles,
     /// From a hint to the earliest issue of the branch it is for.
     pub hint_distance: Cycles,
+    /// Instructions that one access to local store fetches.
+    pub fetch_line: u32,
+    /// From that access to the issue of the first of them.
+    pub fetch: Cycles,
     /// Size of the local store.
     pub local_store: Bytes,
     /// What code and stack take of it.
@@ -255,19 +259,19 @@ mod tests {
     fn a_value_that_is_missing_negative_or_of_another_unit_is_refused_with_its_place() {
         check(
             ("read = {", "reed = {"),
-            "my.toml:45:8: found \"memory.reed\", expected one of read, write",
+            "my.toml:47:8: found \"memory.reed\", expected one of read, write",
         );
         check(
             ("queue = { value = 16", "queue = { value = -16"),
-            "my.toml:38:19: found -16, expected a whole number from 1 to 1024",
+            "my.toml:40:19: found -16, expected a whole number from 1 to 1024",
         );
         check(
             ("value = 22.83e9, unit = \"byte/s\"", "value = 22.83, unit = \"GB/s\""),
-            "my.toml:45:32: found the unit \"GB/s\", expected \"byte/s\"",
+            "my.toml:47:32: found the unit \"GB/s\", expected \"byte/s\"",
         );
         check(
             (", status = \"measured\", source = \"MMGP, HiPEAC 2008: repeated sched_yield()\"", ""),
-            "my.toml:72:9: found no value for \"linux.yield.status\", expected a string",
+            "my.toml:74:9: found no value for \"linux.yield.status\", expected a string",
         );
         check(
             ("cells = { value = 2,", "cells = { value = 500,"),
@@ -275,7 +279,7 @@ mod tests {
         );
         check(
             ("status = \"calibrated\"", "status = \"guessed\""),
-            "my.toml:42:54: found the status \"guessed\", expected documented, measured, calibrated or assumed",
+            "my.toml:44:54: found the status \"guessed\", expected documented, measured, calibrated or assumed",
         );
     }
 }

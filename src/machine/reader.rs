@@ -118,7 +118,7 @@ impl<'d> Layers<'_, 'd> {
     }
 
     fn spu(&mut self) -> Result<Spu> {
-        const KEYS: [&str; 16] = [
+        const KEYS: [&str; 18] = [
             "simple_fixed",
             "shift",
             "byte",
@@ -132,6 +132,8 @@ impl<'d> Layers<'_, 'd> {
             "branch",
             "taken_branch",
             "hint_distance",
+            "fetch_line",
+            "fetch",
             "local_store",
             "code",
             "poll",
@@ -151,6 +153,8 @@ impl<'d> Layers<'_, 'd> {
             branch: self.cycles("spu", "branch")?,
             taken_branch: self.cycles("spu", "taken_branch")?,
             hint_distance: self.cycles("spu", "hint_distance")?,
+            fetch_line: self.count("spu", "fetch_line")?,
+            fetch: self.cycles("spu", "fetch")?,
             local_store: self.bytes("spu", "local_store")?,
             code: self.bytes("spu", "code")?,
             poll: self.cycles("spu", "poll")?,

@@ -29,11 +29,15 @@ impl Tag {
 /// Each stands as its distance from the beginning of the block: as long as the position in a block
 /// is known when a kernel is compiled, so are the references within the block, and to write them
 /// down takes the host one store of a constant. A negative distance is a value from before the
-/// block; [`NOTHING`] is the least of them.
+/// block.
 pub(super) type References = [i32; 4];
 
-/// No reference.
-pub(super) const NOTHING: i32 = i32::MIN;
+/// No operand. An instruction with fewer operands is another instruction than one whose operands
+/// come from before the block, so this is no distance.
+pub(super) const NOTHING: i32 = i32::MAX;
+
+/// Nothing that it must follow, which is as good as something before the block.
+pub(super) const FREE: i32 = i32::MIN;
 
 /// The most registers that an instruction reads.
 pub(super) const OPERANDS: usize = 3;
@@ -150,14 +154,16 @@ impl Code<'_> {
 
     /// The block without what differs from one execution to the next.
     pub(super) fn shape(&self) -> Shape {
-        let from_before =
-            |references: &References| references.iter().any(|&it| it < 0 && it != NOTHING);
-        let positions = (0..).zip(self.references);
+        let from_before = |(kind, references): (&Kind, &References)| {
+            let [operands @ .., follows] = references;
+            operands.iter().any(|&it| it < 0) || (kind.is_hinted() && *follows < 0)
+        };
+        let positions = (0..).zip(self.kinds.iter().zip(self.references));
         Shape {
             kinds: self.kinds.to_vec(),
             references: self.references.iter().map(|references| references.map(position)).collect(),
             open: positions
-                .filter(|(_, it)| from_before(it))
+                .filter(|&(_, it)| from_before(it))
                 .map(|(position, _)| position)
                 .collect(),
         }
@@ -214,9 +220,9 @@ mod tests {
     fn check(kinds: [Class; 2], second: References, expected: bool) {
         let of = |classes: [Class; 2]| classes.map(|class| Kind::new(class, Destination::New));
         let known_kinds = of([Class::LoadStore, Class::SimpleFixed]);
-        let known = [[-7, NOTHING, NOTHING, NOTHING], [0, -5, NOTHING, NOTHING]];
+        let known = [[-7, NOTHING, NOTHING, FREE], [0, -5, NOTHING, FREE]];
         let shape = Code { kinds: &known_kinds, references: &known, start: Tag(10) }.shape();
-        let references = [[-17, NOTHING, NOTHING, NOTHING], second];
+        let references = [[-17, NOTHING, NOTHING, -3], second];
         let code = Code { kinds: &of(kinds), references: &references, start: Tag(20) };
         assert_eq!(shape.fits(code), expected);
     }
@@ -224,11 +230,12 @@ mod tests {
     #[test]
     fn a_block_is_recognised_by_its_classes_and_by_where_its_operands_come_from() {
         let same = [Class::LoadStore, Class::SimpleFixed];
-        check(same, [0, -1, NOTHING, NOTHING], true);
-        check(same, [-1, -1, NOTHING, NOTHING], false);
-        check(same, [0, 0, NOTHING, NOTHING], false);
+        check(same, [0, -1, NOTHING, FREE], true);
+        check(same, [0, NOTHING, NOTHING, FREE], false);
+        check(same, [-1, -1, NOTHING, FREE], false);
+        check(same, [0, 0, NOTHING, FREE], false);
         check(same, [0, -1, NOTHING, 0], false);
-        check([Class::LoadStore, Class::WordShift], [0, -1, NOTHING, NOTHING], false);
+        check([Class::LoadStore, Class::WordShift], [0, -1, NOTHING, FREE], false);
     }
 
     #[test]

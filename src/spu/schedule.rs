@@ -280,7 +280,7 @@ impl<'b> ListScheduler<'b> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::block::{Kind, NOTHING, References, Tag};
+    use super::super::block::{FREE, Kind, NOTHING, References, Tag};
     use super::super::instruction::Destination;
     use super::super::pipeline::tests::CELL_BE;
     use super::super::{LocalAddress, LocalStore, Profile, Quadword, Spu, Stopwatch, TimedSpu};
@@ -451,7 +451,7 @@ mod tests {
                     read => read as i32 - 1,
                 };
                 let operands = [operand(), operand(), operand()];
-                let follows = if follows == 0 { NOTHING } else { follows as i32 - 1 };
+                let follows = if follows == 0 { FREE } else { follows as i32 - 1 };
                 (kind(random), [operands[0], operands[1], operands[2], follows])
             })
             .unzip()
@@ -472,7 +472,7 @@ mod tests {
                 }
             }
             for (position, references) in references.iter().enumerate() {
-                for &read in references.iter().filter(|&&read| read != NOTHING) {
+                for &read in references.iter().filter(|&&read| ![NOTHING, FREE].contains(&read)) {
                     let earlier = place[read as usize].expect("emitted");
                     assert!(earlier < place[position].expect("emitted"), "{read} {position}");
                 }
