@@ -48,7 +48,9 @@ mod block;
 pub mod channel;
 pub mod compiler;
 mod dispatch;
+mod hint;
 pub mod instruction;
+mod known;
 pub mod local_store;
 pub mod pipeline;
 pub mod plain;
@@ -58,6 +60,7 @@ pub mod register;
 mod replay;
 mod schedule;
 mod semantics;
+mod step;
 pub mod timed;
 mod watched;
 

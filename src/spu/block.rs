@@ -61,8 +61,18 @@ impl Kind {
 
     const HINTED: u8 = 0x40;
 
+    /// An `hbrp`, which goes where loads and stores go and is neither.
+    pub(super) const PREFETCH: Self =
+        Self(Self::new(Class::LoadStore, Destination::Nowhere).0 | 0x80);
+
     pub(super) const fn is_hinted(self) -> bool {
         self.0 & Self::HINTED != 0
+    }
+
+    /// Not 0 where the two differ.
+    #[inline(always)]
+    pub(super) const fn differs(self, other: Self) -> u8 {
+        self.0 ^ other.0
     }
 
     pub(super) const fn class(self) -> Class {
@@ -181,19 +191,21 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Whether `code` has this shape. This is what timing an instruction costs once its block is
-    /// known, so it is written without branches.
+    /// Whether `code` has this shape.
     pub(super) fn fits(&self, code: Code<'_>) -> bool {
-        if self.kinds != code.kinds {
+        if self.kinds.len() != code.len() {
             return false;
         }
-        let ran = code.references.as_flattened();
-        let expected = self.references.as_flattened();
-        let differences =
-            ran.iter().zip(expected).fold(0, |differences, (&distance, &expected)| {
-                differences | (position(distance) ^ expected)
-            });
-        differences == 0
+        let mut kinds = 0;
+        for (&expected, &ran) in self.kinds.iter().zip(code.kinds) {
+            kinds |= expected.differs(ran);
+        }
+        let mut references = 0;
+        let (expected, ran) = (self.references.as_flattened(), code.references.as_flattened());
+        for (&expected, &distance) in expected.iter().zip(ran) {
+            references |= position(distance) ^ expected;
+        }
+        kinds == 0 && references == 0
     }
 }
 

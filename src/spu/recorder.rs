@@ -6,14 +6,16 @@
 //! operand or access to local store makes a different block, and a value that is ready later than
 //! before makes a different entry.
 
-use super::BranchName;
-use super::block::{Code, Kind, LONGEST_BLOCK, NOTHING, OPERANDS, References, Shape, Tag, Value};
+use super::block::{Code, Kind, LONGEST_BLOCK, NOTHING, OPERANDS, References, Tag, Value};
 use super::compiler::Compiler;
+use super::hint::HintBuffer;
 use super::instruction::{Class, Destination};
+use super::known::Known;
 use super::pipeline::{Stall, Timing};
 use super::profile::{BlockProfile, Live, Profile, max_live};
-use super::replay::{Ending, Outcome, Wait, replay};
-use super::schedule::{Emitted, emit};
+use super::replay::{Ending, Wait};
+use super::schedule::emit;
+use super::step::{Run, Step};
 use crate::units::Cycles;
 use std::collections::BTreeSet;
 
@@ -23,37 +25,6 @@ struct Pending {
     tag: Tag,
     /// Cycles from the beginning of the block until it is.
     remaining: u64,
-}
-
-/// What the one hint buffer of the SPU holds.
-#[derive(Debug, Clone, Copy)]
-struct Hint {
-    tag: Tag,
-    /// The branch that it is for; none where it is for the next one.
-    branch: Option<BranchName>,
-}
-
-/// A block that has been met, and what is known of it.
-#[derive(Debug)]
-struct Known {
-    shape: Shape,
-    emitted: Emitted,
-    outcomes: Vec<Outcome>,
-    /// The blocks that have come after this one, the latest first.
-    followers: Vec<usize>,
-    last_start: Tag,
-    /// What the instructions referred to the last time that the block came after one that it had
-    /// not followed before, and the tag of the first then.
-    references: Vec<References>,
-    start: Tag,
-    live: Live,
-    max_live: usize,
-}
-
-impl Known {
-    fn code(&self) -> Code<'_> {
-        Code { kinds: &self.shape.kinds, references: &self.references, start: self.start }
-    }
 }
 
 /// What the timing remembers of the programs that it has seen.
@@ -68,12 +39,14 @@ pub(super) struct Recorder {
     position: usize,
     kinds: [Kind; LONGEST_BLOCK],
     references: [References; LONGEST_BLOCK],
-    hint: Option<Hint>,
-    /// The name of the branch that comes next.
-    branch: Option<BranchName>,
+    pub(super) hints: HintBuffer,
+    /// What the blocks before left unfinished, unless `entry` says it.
     pending: Vec<Pending>,
     waits: Vec<Wait>,
     blocks: Vec<Known>,
+    steps: Vec<Step>,
+    /// The run of the block before, if that alone left something unfinished; and its first tag.
+    entry: Option<(Run, Tag)>,
     previous: Option<usize>,
     /// The blocks with which programs have begun, the latest first.
     beginnings: Vec<usize>,
@@ -87,6 +60,17 @@ pub(super) struct Recorder {
     learnt: bool,
 }
 
+/// What a block that began at `start` left unfinished.
+fn of_block(unfinished: &[(usize, u64)], start: Tag) -> impl Iterator<Item = Pending> {
+    unfinished.iter().map(move |&(position, remaining)| Pending {
+        tag: Tag(start.0 + position as u32),
+        remaining,
+    })
+}
+
+/// The most steps that are kept from one run of a block.
+const MOST_STEPS: usize = 8;
+
 /// Instructions that a program may run: tags are compared by their difference, in 31 bits.
 const LONGEST_RUN: u32 = 1 << 30;
 
@@ -99,11 +83,12 @@ impl Recorder {
             position: 0,
             kinds: [Kind::new(Class::EvenNop, Destination::Nowhere); LONGEST_BLOCK],
             references: [[NOTHING; 4]; LONGEST_BLOCK],
-            hint: None,
-            branch: None,
+            hints: HintBuffer::default(),
             pending: Vec::new(),
             waits: Vec::new(),
             blocks: Vec::new(),
+            steps: Vec::new(),
+            entry: None,
             previous: None,
             beginnings: Vec::new(),
             cycles: 0,
@@ -132,28 +117,6 @@ impl Recorder {
         self.references[position % LONGEST_BLOCK] = references;
     }
 
-    /// Puts a hint into the buffer; one that is there is lost.
-    #[inline(always)]
-    pub(super) const fn hint(&mut self, tag: Tag, branch: Option<BranchName>) {
-        self.hint = Some(Hint { tag, branch });
-    }
-
-    /// Names the branch that comes next.
-    #[inline(always)]
-    pub(super) const fn name_branch(&mut self, name: BranchName) {
-        self.branch = Some(name);
-    }
-
-    /// The hint for the branch that runs now, if it is in the buffer.
-    #[inline(always)]
-    pub(super) fn take_hint(&mut self) -> Tag {
-        let branch = self.branch.take();
-        let hint = self.hint.filter(|hint| hint.branch.is_none() || hint.branch == branch);
-        let Some(hint) = hint else { return Tag::NONE };
-        self.hint = None;
-        hint.tag
-    }
-
     fn current(&self) -> Code<'_> {
         Code {
             kinds: &self.kinds[..self.position],
@@ -162,48 +125,111 @@ impl Recorder {
         }
     }
 
-    /// Ends the current block after so many instructions: adds its time and makes ready for the
-    /// next.
+    /// As [`Recorder::end_block`] where no branch ends the block.
     #[inline(never)]
+    pub(super) fn cut_block(&mut self, instructions: usize) {
+        self.end_block(instructions, Ending::FallsThrough);
+    }
+
+    /// Ends the current block after so many instructions: adds its time and makes ready for the
+    /// next. In-lined into the kernel, for which the host's widest registers may be used.
+    #[inline(always)]
     pub(super) fn end_block(&mut self, instructions: usize, ending: Ending) {
         self.position = instructions;
-        let block = self.recognise().unwrap_or_else(|| self.learn());
-        self.find_waits(block);
-        let known = &mut self.blocks[block];
+        let run = match self.step(ending) {
+            Some(run) => run,
+            None => self.run_otherwise(ending),
+        };
+        let known = &mut self.blocks[run.block];
         known.last_start = self.start;
-        let met = |outcome: &Outcome| outcome.ending == ending && outcome.waits == self.waits;
-        let index = known.outcomes.iter().position(met).unwrap_or_else(|| {
-            let outcome = replay(known.code(), &known.emitted, &self.waits, ending, &self.timing);
-            known.outcomes.push(outcome);
-            known.outcomes.len() - 1
-        });
-        let outcome = &mut known.outcomes[index];
+        let outcome = &mut known.outcomes[run.outcome];
         outcome.executions += 1;
         self.cycles += outcome.cycles;
-        let start = self.start.0;
-        self.pending.retain_mut(|pending| {
-            pending.remaining = pending.remaining.saturating_sub(outcome.cycles);
-            pending.remaining > 0
-        });
-        self.pending.extend(outcome.pending.iter().map(|&(position, remaining)| Pending {
-            tag: Tag(start + position as u32),
-            remaining,
-        }));
-        self.start = Tag(start + self.position as u32);
+        self.start = Tag(self.start.0 + self.position as u32);
         let room = self.start.0 <= 2 * LONGEST_RUN;
         assert!(room, "invariant: a kernel runs fewer than {LONGEST_RUN} instructions");
         self.position = 0;
-        self.previous = Some(block);
+        self.previous = Some(run.block);
+    }
+
+    /// The run of the current block, if it came in the same way after that of the block before.
+    #[inline(always)]
+    fn step(&mut self, ending: Ending) -> Option<Run> {
+        let (before, _) = self.entry?;
+        let steps = &self.blocks[before.block].outcomes[before.outcome].steps;
+        for &step in steps {
+            let step = &self.steps[step];
+            if step.fits(self.current(), ending) {
+                self.entry = Some((step.run, self.start));
+                return Some(step.run);
+            }
+        }
+        None
+    }
+
+    /// The run of the current block by its shape and by what it waits for, and what is unfinished
+    /// after it.
+    #[inline(never)]
+    fn run_otherwise(&mut self, ending: Ending) -> Run {
+        let before = self.entry.map(|(run, _)| run);
+        self.write_pending();
+        let block = self.recognise().unwrap_or_else(|| self.learn());
+        self.find_waits(block);
+        let outcome = self.blocks[block].outcome(&self.waits, ending, &self.timing);
+        let floor = self.floor();
+        self.pass(self.blocks[block].outcomes[outcome].cycles);
+        let run = Run { block, outcome };
+        if self.pending.is_empty() {
+            self.entry = Some((run, self.start));
+            if let Some(before) = before {
+                self.note_step(before, Step::new(run, self.current(), ending, floor));
+            }
+        } else {
+            let unfinished = &self.blocks[block].outcomes[outcome].pending;
+            self.pending.extend(of_block(unfinished, self.start));
+        }
+        run
+    }
+
+    /// Notes that `step` came after that run; the oldest gives way where there are many.
+    fn note_step(&mut self, before: Run, step: Step) {
+        let steps = &mut self.blocks[before.block].outcomes[before.outcome].steps;
+        if steps.len() < MOST_STEPS {
+            steps.insert(0, self.steps.len());
+            self.steps.push(step);
+        } else {
+            steps.rotate_right(1);
+            self.steps[steps[0]] = step;
+        }
+    }
+
+    /// Writes out what is unfinished, where only `entry` says it.
+    fn write_pending(&mut self) {
+        if let Some((run, start)) = self.entry.take() {
+            let unfinished = &self.blocks[run.block].outcomes[run.outcome].pending;
+            self.pending.extend(of_block(unfinished, start));
+        }
+    }
+
+    /// The distance of the earliest instruction whose result is not ready; 0 where all are.
+    fn floor(&self) -> i32 {
+        self.pending.iter().map(|pending| pending.tag.after(self.start)).min().unwrap_or(0)
+    }
+
+    /// Lets so many cycles pass for what is unfinished.
+    fn pass(&mut self, cycles: u64) {
+        self.pending.retain_mut(|pending| {
+            pending.remaining = pending.remaining.saturating_sub(cycles);
+            pending.remaining > 0
+        });
     }
 
     /// Lets a channel block the SPU for so many cycles between two blocks.
     pub(super) fn block(&mut self, wait: Cycles) {
         self.cycles += wait.0;
         self.channel_wait += wait;
-        self.pending.retain_mut(|pending| {
-            pending.remaining = pending.remaining.saturating_sub(wait.0);
-            pending.remaining > 0
-        });
+        self.write_pending();
+        self.pass(wait.0);
     }
 
     /// The blocks that have come where the current one is.
@@ -230,20 +256,16 @@ impl Recorder {
     /// Finds the operands and the hint of the current block that were not ready when it began.
     fn find_waits(&mut self, block: usize) {
         self.waits.clear();
-        let Some(floor) = self.pending.iter().map(|pending| pending.tag.after(self.start)).min()
-        else {
-            return;
-        };
+        let recent = self.floor()..0;
         for &position in &self.blocks[block].shape.open {
             let position = usize::from(position);
             let is_branch = self.kinds[position].is_hinted();
-            let needed =
-                &self.references[position][..if is_branch { OPERANDS + 1 } else { OPERANDS }];
-            for (operand, &distance) in needed.iter().enumerate() {
-                if !(floor..0).contains(&distance) {
+            let needed = if is_branch { OPERANDS + 1 } else { OPERANDS };
+            for (operand, distance) in self.references[position][..needed].iter().enumerate() {
+                if !recent.contains(distance) {
                     continue;
                 }
-                let is_awaited = |it: &&Pending| it.tag.after(self.start) == distance;
+                let is_awaited = |it: &&Pending| it.tag.after(self.start) == *distance;
                 let cause = if operand < OPERANDS { Stall::Operand } else { Stall::HintDistance };
                 self.waits.extend(self.pending.iter().find(is_awaited).map(|pending| Wait {
                     position,
@@ -315,7 +337,7 @@ impl Recorder {
     /// The time of the program until now; the next instruction begins another program.
     pub(super) fn finish(&mut self) -> Profile {
         if self.position > 0 {
-            self.end_block(self.position, Ending::FallsThrough);
+            self.cut_block(self.position);
         }
         let channel_wait = std::mem::take(&mut self.channel_wait);
         let mut profile = Profile { cycles: Cycles(self.cycles), channel_wait, blocks: Vec::new() };
@@ -332,10 +354,10 @@ impl Recorder {
             known.outcomes.iter_mut().for_each(|outcome| outcome.executions = 0);
         }
         self.cycles = 0;
+        self.entry = None;
         self.pending.clear();
         self.previous = None;
-        self.hint = None;
-        self.branch = None;
+        self.hints = HintBuffer::default();
         self.overwritten.clear();
         self.learnt = false;
         self.program = self.start;
@@ -360,7 +382,7 @@ mod tests {
     use super::super::compiler::{Hints, Order, Pairing};
     use super::super::pipeline::tests::CELL_BE;
     use super::super::pipeline::{Pipeline, Ready};
-    use super::super::{LocalAddress, LocalStore, Quadword, Spu, Stopwatch, TimedSpu};
+    use super::super::{BranchName, LocalAddress, LocalStore, Quadword, Spu, Stopwatch, TimedSpu};
     use super::*;
     use rand::RngExt as _;
     use rand::SeedableRng as _;
@@ -460,6 +482,24 @@ mod tests {
         assert_eq!(list.order, Order::List);
         check(two_pairs, Compiler { pairing: Pairing::Chance, ..list }, 4);
         check(two_pairs, list, 2);
+    }
+
+    #[test]
+    fn a_prefetch_spares_a_row_of_loads_the_wait_for_instructions() {
+        let program = |prefetch: Option<u32>| {
+            move |spu: &mut TimedSpu<'_>| {
+                for position in 0..33 {
+                    if prefetch == Some(position) {
+                        spu.hbrp();
+                    } else {
+                        spu.lqa(LocalAddress(16 * position));
+                    }
+                }
+            }
+        };
+        // Loads in 0 to 31, so that the second line is fetched in 32 and there in 44.
+        check(program(None), Compiler::PROGRAM_ORDER, 45);
+        check(program(Some(5)), Compiler::PROGRAM_ORDER, 33);
     }
 
     #[test]

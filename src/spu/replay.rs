@@ -1,6 +1,6 @@
 //! A block through the pipeline.
 
-use super::block::Code;
+use super::block::{Code, Kind};
 use super::instruction::{Class, Destination};
 use super::pipeline::{Pipeline, PortUse, Ready, Stall, Stalls, Timing};
 use super::schedule::{Emitted, Slot};
@@ -41,6 +41,8 @@ pub(super) struct Outcome {
     /// Positions whose results are not ready when the next block begins, and for how long; for a
     /// hint, until its branch can issue.
     pub(super) pending: Vec<(usize, u64)>,
+    /// The steps that came next, the latest first.
+    pub(super) steps: Vec<usize>,
 }
 
 /// Issues the code emitted for a block, from cycle 0 on.
@@ -76,7 +78,11 @@ pub(super) fn replay(
                 // A hint's result is taken to be ready when its branch may issue.
                 let hint = hint.map_or(needed.hint, |hint| results_ready[hint]);
                 let ready = Ready { operands, hint, channel: 0 };
-                let issue = pipeline.issue(class, ready);
+                let issue = if code.kinds[position] == Kind::PREFETCH {
+                    pipeline.prefetch()
+                } else {
+                    pipeline.issue(class, ready)
+                };
                 results_ready[position] = match class {
                     Class::BranchHint => issue.cycle + u64::from(timing.hint_distance),
                     _ => issue.ready,
@@ -112,5 +118,6 @@ pub(super) fn replay(
         stalls,
         port_use: pipeline.port_use(),
         pending,
+        steps: Vec::new(),
     }
 }

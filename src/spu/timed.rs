@@ -132,7 +132,7 @@ impl<'s> TimedSpu<'s> {
         follows: Option<Tag>,
     ) -> Tag {
         if self.position >= LONGEST_BLOCK {
-            self.end_block(Ending::FallsThrough);
+            self.cut_block();
         }
         let start = self.start;
         // `Tag::NONE` is before every block, too.
@@ -147,9 +147,18 @@ impl<'s> TimedSpu<'s> {
         tag
     }
 
+    /// Ends the current block with a branch.
     #[inline(always)]
     fn end_block(&mut self, ending: Ending) {
         self.recorder.end_block(self.position, ending);
+        self.start = Tag(self.start.0.wrapping_add(self.position as u32));
+        self.position = 0;
+    }
+
+    /// Ends the current block where no branch does.
+    #[inline(always)]
+    fn cut_block(&mut self) {
+        self.recorder.cut_block(self.position);
         self.start = Tag(self.start.0.wrapping_add(self.position as u32));
         self.position = 0;
     }
@@ -158,7 +167,7 @@ impl<'s> TimedSpu<'s> {
     #[inline(always)]
     fn begin_block(&mut self) {
         if self.position > 0 {
-            self.end_block(Ending::FallsThrough);
+            self.cut_block();
         }
     }
 
@@ -204,7 +213,7 @@ impl<'s> TimedSpu<'s> {
     fn hint<const N: usize>(&mut self, target: [Tagged; N], branch: Option<BranchName>) {
         let kind = Kind::new(Class::BranchHint, Destination::Nowhere);
         let tag = self.record(kind, target.map(|target| target.tag), None);
-        self.recorder.hint(tag, branch);
+        self.recorder.hints.put(tag, branch);
     }
 
     /// An instruction that leaves nothing in a register.
@@ -240,7 +249,7 @@ impl<'s> TimedSpu<'s> {
         taken: bool,
     ) -> Tag {
         let ending = if taken { Ending::Taken } else { Ending::NotTaken };
-        let hint = self.recorder.take_hint();
+        let hint = self.recorder.hints.take();
         let tag = self.record(Kind::branch(link, hint), operands.map(|it| it.tag), Some(hint));
         self.end_block(ending);
         tag
@@ -255,7 +264,7 @@ impl<'s> TimedSpu<'s> {
             self.recorder.block(wait);
         }
         let tag = self.record(kind, operands.map(|operand| operand.tag), None);
-        self.end_block(Ending::FallsThrough);
+        self.cut_block();
         tag
     }
 }
