@@ -118,7 +118,7 @@ impl Spu for TimedSpu<'_> {
 
     #[inline(always)]
     fn hbrp(&mut self) {
-        self.done(Class::LoadStore, []);
+        self.record(Kind::PREFETCH, [], None);
     }
 
     #[inline(always)]
@@ -128,7 +128,7 @@ impl Spu for TimedSpu<'_> {
 
     #[inline(always)]
     fn name_branch(&mut self, name: BranchName) {
-        self.recorder.name_branch(name);
+        self.recorder.hints.name_branch(name);
     }
 
     #[inline(always)]
