@@ -118,7 +118,7 @@ impl Spu for TimedSpu<'_> {
 
     #[inline(always)]
     fn hbrp(&mut self) {
-        self.done(Class::LoadStore, []);
+        self.record(Kind::PREFETCH, [], None);
     }
 
     #[inline(always)]
