@@ -20,7 +20,8 @@
 //!
 //! Registers are the only thing that is waited for: writes happen in the order of the program, so
 //! neither a second write to a register nor a write after a read waits; loads and stores reach local
-//! store in the order in which they issue. Channels and the local store's port are taken to be free.
+//! store in the order in which they issue. Channels never block, and no DMA has the port of the local
+//! store; the fetch of the listing's own instructions has it where loads and stores leave it.
 
 use std::collections::BTreeMap;
 
@@ -262,7 +263,10 @@ impl<'l, 't> Run<'l, 't> {
         let (operands, source) = last.map_or((0, 0), |register| self.at(*register));
         let hint = self.hint_of(listed).map_or(0, |hint| hint.ready);
         let ready = Ready { operands, hint, ..Ready::default() };
-        let issue = self.pipeline.issue(listed.class, ready);
+        let issue = match listed.mnemonic {
+            "hbrp" => self.pipeline.prefetch(),
+            _ => self.pipeline.issue(listed.class, ready),
+        };
         if let Some(written) = listed.operands.writes {
             self.ready[usize::from(written.0)] = (issue.ready, index);
         }
