@@ -16,7 +16,7 @@ use crate::spu::assembly::Listing;
 use crate::spu::instruction::Processor;
 use crate::table::Source;
 
-/// Time an assembly listing for the SPU: issue cycle, pipe and stall of each instruction
+/// Time an SPU assembly listing: when each instruction issues, and why not before
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     mmgp spu-timing kernel.s\n  \

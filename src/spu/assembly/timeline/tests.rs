@@ -106,6 +106,15 @@ fn a_pair_of_dfma_and_lnop_takes_8_cycles() {
     assert_eq!(timeline(text, &CELL_BE).cycles.0, 16);
 }
 
+#[test]
+fn loads_keep_the_next_instructions_from_being_fetched() {
+    // A line of 32 loads, one a cycle: the next line gets cycle 32 of the port and is there after
+    // 12. An `hbrp` in cycle 1 gives it that cycle.
+    let loads = "lqd $3,0($4)\n".repeat(33);
+    check_stalls(&loads, &[(Stall::Fetch, 12)], None);
+    check_stalls(&loads.replacen("\nlqd $3,0($4)", "\nhbrp", 1), &[], None);
+}
+
 /// Cellmark's loop: a hint or a shuffle, the count, nine shuffles, the branch.
 fn loop_of_12(before: &str, first: &str) -> String {
     let shuffles = "shufb $10,$11,$12,$13\n".repeat(9);
