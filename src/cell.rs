@@ -46,8 +46,9 @@ pub use timing::{KernelTiming, pipeline};
 
 use crate::error::{Error, Result};
 use crate::machine::Machine;
-use crate::sim::Sim;
+use crate::sim::{Sim, Watch};
 use crate::units::SimTime;
+use context::Loading;
 use linux::{Affinity, Discipline, Scheduler};
 use memory::Memory;
 use ppe::Ppe;
@@ -68,8 +69,7 @@ pub struct Blade {
     scheduler: Rc<Scheduler>,
     discipline: Discipline,
     fault: Fault,
-    /// When the contexts of the SPEs were ready.
-    started: std::cell::Cell<SimTime>,
+    loading: Watch<Loading>,
 }
 
 /// The first error of an emulated program: what would be a signal on the hardware.
@@ -102,18 +102,8 @@ impl Blade {
         let discipline = Discipline::Edtlp;
         let scheduler = Rc::new(Scheduler::new(&sim, &machine, &ppes, discipline));
         let recorder = Rc::new(Recorder::new(machine.timebase, clock_phase));
-        Self {
-            sim,
-            machine,
-            memory,
-            recorder,
-            spes,
-            ppes,
-            scheduler,
-            discipline,
-            fault,
-            started: Default::default(),
-        }
+        let loading = Watch::new(&sim, "the programs of the SPEs", Loading::default());
+        Self { sim, machine, memory, recorder, spes, ppes, scheduler, discipline, fault, loading }
     }
 
     /// The same machine at rest, its processes scheduled in that way.
@@ -190,11 +180,6 @@ impl Blade {
             Some(fault) => Err(fault),
             None => ended,
         }
-    }
-
-    /// When the contexts of all SPEs were ready: the start of what runs on them.
-    pub fn started(&self) -> SimTime {
-        self.started.get()
     }
 
     /// DMA commands of all SPEs so far.
