@@ -316,8 +316,11 @@ mod tests {
             "1: found 4000 SPEs, expected at most 1024",
         );
         check(
-            ("status = \"calibrated\"", "status = \"guessed\""),
-            "50: found the status \"guessed\", expected documented, measured, calibrated or assumed",
+            (
+                "read = { value = 22.83e9, unit = \"byte/s\", status = \"measured\"",
+                "read = { value = 22.83e9, unit = \"byte/s\", status = \"guessed\"",
+            ),
+            "53: found the status \"guessed\", expected documented, measured, calibrated or assumed",
         );
     }
 }
