@@ -3,6 +3,7 @@
 //! Every value carries its unit, its source and its [`Status`]; a file that leaves one out is
 //! refused. A file may name another machine as its `base` and give only what differs.
 
+pub mod figures;
 mod reader;
 
 use crate::error::{Error, Result};
@@ -12,9 +13,10 @@ use crate::units::{Bytes, BytesPerSecond, Cycles, Hertz, Seconds};
 pub use reader::{Provenance, Status};
 
 /// The machines that are compiled in, by name.
-const BUILT_IN: [(&str, &str); 2] = [
+const BUILT_IN: [(&str, &str); 3] = [
     ("ps3", include_str!("../models/machines/ps3.toml")),
     ("qs20", include_str!("../models/machines/qs20.toml")),
+    ("qs22", include_str!("../models/machines/qs22.toml")),
 ];
 
 /// A machine of Cell processors.
