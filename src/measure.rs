@@ -6,6 +6,7 @@
 //! how far the timebase is into a tick at the start, drawn from the seed: nothing else on the
 //! emulated machine is random, so the spread is that of reading a clock, not of a busy system.
 
+pub mod figure;
 pub mod micro;
 pub mod profile;
 
