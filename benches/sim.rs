@@ -2,7 +2,7 @@
 //! the benchmark counts.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use mmgp::sim::{Pool, ProcessorSharing, Sim, Watch};
+use mmgp::sim::{Flows, Pool, ProcessorSharing, Sim, Watch};
 use mmgp::units::SimSpan;
 
 /// Processes that only sleep, each for its own span.
@@ -67,6 +67,23 @@ fn sharing(jobs: u32, rounds: u64) {
     sim.run().expect("invariant: every job is done");
 }
 
+/// Flows of different sizes, each followed by another, over a port of their own and a capacity that
+/// all pass: wide enough for all their caps, or for half of them.
+fn flows(senders: u32, rounds: u64, wide: f64) {
+    let sim = Sim::new();
+    let network = Flows::new(&sim, "the network");
+    let common = network.add(wide * f64::from(senders));
+    for sender in 0..senders {
+        let (network, path) = (network.clone(), [network.add(1.0), common]);
+        sim.spawn("sender", async move {
+            for _ in 0..rounds {
+                network.send(&path, 1.0, 1e-9 * f64::from(10 + sender)).await;
+            }
+        });
+    }
+    sim.run().expect("invariant: every flow ends");
+}
+
 fn benchmarks(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("sim");
     group.sample_size(20);
@@ -84,6 +101,12 @@ fn benchmarks(criterion: &mut Criterion) {
     });
     group.bench_function("jobs, 16 at once, on a shared server", |bencher| {
         bencher.iter(|| sharing(16, 20_000));
+    });
+    group.bench_function("flows, 16 at once, with room for all", |bencher| {
+        bencher.iter(|| flows(16, 20_000, 1.0));
+    });
+    group.bench_function("flows, 16 at once, with room for half", |bencher| {
+        bencher.iter(|| flows(16, 20_000, 0.5));
     });
     group.finish();
 }

@@ -23,6 +23,7 @@
 //! SPU for the local store, address translation, the second-level cache, the scalar code on an
 //! SPE around its kernels except its channel commands, and interrupts.
 
+pub mod eib;
 pub mod host;
 pub mod memory;
 pub mod mfc;
@@ -46,6 +47,7 @@ use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::sim::Sim;
 use crate::units::SimTime;
+use eib::Eib;
 use memory::Memory;
 use ppe::Ppe;
 use record::Recorder;
@@ -84,11 +86,12 @@ impl Blade {
     pub fn new(machine: &Machine, timing: KernelTiming, clock_phase: f64) -> Self {
         let sim = Sim::new();
         let machine = Rc::new(machine.clone());
-        let memory = Rc::new(Memory::new(&sim, &machine));
+        let memory = Rc::new(Memory::new(&machine));
+        let eib = Rc::new(Eib::new(&sim, &machine, &memory));
         let fault = Fault::default();
         let timings = Rc::new(RefCell::new(KernelTimings::new(&machine, timing)));
         let spes = (0..machine.layout.spes())
-            .map(|index| Spe::new(&sim, &machine, &memory, &timings, index))
+            .map(|index| Spe::new(&sim, &machine, &eib, &timings, index))
             .collect();
         let ppes =
             (0..machine.layout.cells).map(|cell| Rc::new(Ppe::new(&sim, &machine, cell))).collect();

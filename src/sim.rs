@@ -35,6 +35,7 @@
 //! [`Error::Deadlock`] with the name of each such process and of what it waits for. A *daemon*
 //! ([`Sim::spawn_daemon`]) may wait for ever: a server whose clients are all done.
 
+mod flows;
 mod pool;
 #[cfg(test)]
 mod queueing;
@@ -42,6 +43,7 @@ mod schedule;
 mod sharing;
 mod watch;
 
+pub use flows::{Capacity, Flows};
 pub use pool::{Permit, Pool};
 pub use sharing::ProcessorSharing;
 pub use watch::Watch;

@@ -1,137 +1,154 @@
-//! Main memory: what it holds, and the bandwidth that all its users share.
+//! What the memories of a blade hold: main memory and the local stores, in one address space.
+
+mod address;
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
-use crate::machine::Machine;
-use crate::sim::{ProcessorSharing, Sim};
-use crate::spu::local_store::LocalStore;
+pub use address::{EffectiveAddress, Place};
+
+use super::eib::Unit;
+use crate::machine::{Layout, Machine};
+use crate::spu::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
 use crate::spu::register::Quadword;
-use crate::units::{Bytes, BytesPerSecond, Seconds, SimSpan};
-
-use super::mfc::{Command, Direction};
-
-/// A byte address in main memory; the Cells of a blade share one address space.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct EffectiveAddress(pub u64);
-
-/// Each Cell's memory begins at a multiple of this, so an address tells its home.
-const HOME_SHIFT: u32 = 40;
+use crate::units::Bytes;
 
 /// What DMA prefers, and what every allocation is aligned to.
-const LINE: u64 = 128;
+pub const LINE: u64 = 128;
 
-impl EffectiveAddress {
-    /// The address so many bytes further on.
-    pub const fn offset(self, bytes: u64) -> Self {
-        Self(self.0 + bytes)
-    }
-
-    /// The Cell whose memory holds this byte.
-    pub const fn home(self) -> u32 {
-        (self.0 >> HOME_SHIFT) as u32
-    }
-
-    const fn quadword(self) -> usize {
-        ((self.0 & ((1 << HOME_SHIFT) - 1)) / 16) as usize
-    }
+/// The contents of main memory and of all local stores.
+pub struct Memory {
+    main: Vec<RefCell<Vec<Quadword>>>,
+    stores: Vec<Rc<RefCell<LocalStore>>>,
+    layout: Layout,
 }
 
-/// The memory of all Cells, with their controllers and the link between them.
-pub struct Memory {
-    contents: RefCell<Vec<Vec<Quadword>>>,
-    /// For each Cell, seconds of its controller's time.
-    controllers: Vec<ProcessorSharing>,
-    /// Seconds of the link's time, one for each direction: to the Cell with that number.
-    links: Vec<ProcessorSharing>,
-    read: BytesPerSecond,
-    write: BytesPerSecond,
-    link: BytesPerSecond,
-    link_latency: SimSpan,
+/// One of the parts that the contents are kept in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Area {
+    Main(usize),
+    Store(usize),
 }
 
 impl Memory {
-    /// Empty memory for each Cell of `machine`.
-    pub fn new(sim: &Sim, machine: &Machine) -> Self {
-        let cells = 0..machine.layout.cells;
-        let own_share = machine.mfc.stream.0 / machine.memory.read.0;
-        let link_share = machine.flexio.stream.0 / machine.flexio.rate.0;
-        let shared = |name: &str, cell: u32, own_share: f64| {
-            let name = format!("{name} of Cell {cell}");
-            ProcessorSharing::new(sim, &name, move |streams| own_share.min(1.0 / streams as f64))
-        };
-        Self {
-            contents: RefCell::new(vec![Vec::new(); machine.layout.cells as usize]),
-            controllers: cells.clone().map(|cell| shared("memory", cell, own_share)).collect(),
-            links: cells.map(|cell| shared("link", cell, link_share)).collect(),
-            read: machine.memory.read,
-            write: machine.memory.write,
-            link: machine.flexio.rate,
-            link_latency: SimSpan::from_seconds(machine.flexio.latency),
-        }
+    /// Nothing allocated on any Cell of `machine`, and local stores full of zeros.
+    pub fn new(machine: &Machine) -> Self {
+        let layout = machine.layout;
+        let stores = (0..layout.spes()).map(|_| Rc::default()).collect();
+        Self { main: vec![RefCell::default(); layout.cells as usize], stores, layout }
     }
 
     /// Zeroed memory on `cell`, aligned to a cache line.
     pub fn allocate(&self, cell: u32, size: Bytes) -> EffectiveAddress {
-        let quadwords = &mut self.contents.borrow_mut()[cell as usize];
+        let mut quadwords = self.main[cell as usize].borrow_mut();
         let start = quadwords.len();
         let lines = size.0.div_ceil(LINE) as usize;
         quadwords.resize(start + lines * (LINE / 16) as usize, Quadword::ZERO);
-        EffectiveAddress((u64::from(cell) << HOME_SHIFT) + 16 * start as u64)
+        EffectiveAddress::memory(cell, 16 * start as u64)
+    }
+
+    /// The local store of an SPE.
+    pub fn local_store(&self, spe: u32) -> &Rc<RefCell<LocalStore>> {
+        &self.stores[spe as usize]
+    }
+
+    /// The unit on the bus that answers for the byte at `at`, which the machine must have.
+    pub fn unit(&self, at: EffectiveAddress) -> Unit {
+        match at.place() {
+            Some(Place::Memory { cell, .. }) => Unit::Memory { cell },
+            Some(Place::Interleaved { .. }) | None => Unit::Memory { cell: 0 },
+            Some(Place::LocalStore { spe, .. } | Place::ProblemState { spe, .. }) => {
+                Unit::Spe { spe }
+            }
+        }
+    }
+
+    /// The Cell that a unit is on.
+    pub fn cell_of(&self, unit: Unit) -> u32 {
+        match unit {
+            Unit::Spe { spe } => spe / self.layout.spes_per_cell,
+            Unit::Ppe { cell } | Unit::Memory { cell } | Unit::Io { cell } => cell,
+        }
+    }
+
+    /// Whether `bytes` from `at` on can be read and written: main memory that has been allocated,
+    /// or a local store. Problem state holds no data.
+    pub fn holds(&self, at: EffectiveAddress, bytes: Bytes) -> bool {
+        self.area(at).is_some_and(|(area, offset)| {
+            let end = offset + bytes.0;
+            match area {
+                Area::Main(index) => end.div_ceil(16) <= self.main[index].borrow().len() as u64,
+                Area::Store(_) => end <= u64::from(LOCAL_STORE_BYTES),
+            }
+        })
     }
 
     /// Writes from a 16-byte boundary on, as the host does with ordinary stores.
+    ///
+    /// # Panics
+    /// Where the memory does not hold the address, as every access below does.
     pub fn write(&self, at: EffectiveAddress, quadwords: impl IntoIterator<Item = Quadword>) {
-        let contents = &mut self.contents.borrow_mut()[at.home() as usize];
-        for (place, quadword) in contents[at.quadword()..].iter_mut().zip(quadwords) {
-            *place = quadword;
-        }
+        self.at(at, |contents, first| {
+            for (place, quadword) in contents[first..].iter_mut().zip(quadwords) {
+                *place = quadword;
+            }
+        });
     }
 
     /// The quadword that holds the byte at `at`.
     pub fn read(&self, at: EffectiveAddress) -> Quadword {
-        self.contents.borrow()[at.home() as usize][at.quadword()]
+        self.at(at, |contents, first| contents[first])
     }
 
-    /// Whether `bytes` from `at` on have been allocated.
-    pub(super) fn holds(&self, at: EffectiveAddress, bytes: Bytes) -> bool {
-        let end = at.quadword() + bytes.0.div_ceil(16) as usize;
-        self.contents.borrow().get(at.home() as usize).is_some_and(|own| end <= own.len())
+    /// Copies `bytes` from one place to another: a multiple of 16 between multiples of 16, or less
+    /// within one quadword and at the same offset in it on both sides. The rest of a quadword is
+    /// left as it is.
+    pub fn copy(&self, from: EffectiveAddress, to: EffectiveAddress, bytes: Bytes) {
+        if bytes.0 < 16 {
+            let (start, source) = ((to.0 % 16) as usize, self.read(from).bytes());
+            let mut target = self.read(to).bytes();
+            let end = start + bytes.0 as usize;
+            target[start..end].copy_from_slice(&source[start..end]);
+            return self.write(to, [Quadword::from_bytes(target)]);
+        }
+        let count = (bytes.0 / 16) as usize;
+        let same = self.area(from).map(|(area, _)| area) == self.area(to).map(|(area, _)| area);
+        if same {
+            let start = self.at(from, |_, first| first);
+            self.at(to, |contents, first| contents.copy_within(start..start + count, first));
+        } else {
+            self.at(from, |source, first| {
+                let source = &source[first..first + count];
+                self.at(to, |target, first| {
+                    target[first..first + count].copy_from_slice(source);
+                });
+            });
+        }
     }
 
-    /// What a transfer between `cell` and the memory at `at` takes longer to its first byte than
-    /// one within a Cell.
-    pub(super) fn extra_latency(&self, cell: u32, at: EffectiveAddress) -> SimSpan {
-        if at.home() == cell { SimSpan::ZERO } else { self.link_latency }
+    /// Where the contents at an address are kept, and how many bytes from its beginning.
+    fn area(&self, at: EffectiveAddress) -> Option<(Area, u64)> {
+        match at.place()? {
+            Place::Memory { cell, offset } => {
+                (cell < self.layout.cells).then_some((Area::Main(cell as usize), offset))
+            }
+            Place::LocalStore { spe, address } => (spe < self.layout.spes())
+                .then_some((Area::Store(spe as usize), u64::from(address.0))),
+            Place::Interleaved { .. } | Place::ProblemState { .. } => None,
+        }
     }
 
-    /// Takes a command's share of the controller's time.
-    pub(super) async fn occupy_controller(&self, command: &Command) {
-        let rate = match command.direction {
-            Direction::Get => self.read,
-            Direction::Put => self.write,
-        };
-        let time = Seconds(command.bytes.0 as f64 / rate.0);
-        self.controllers[command.effective.home() as usize].serve(time.0).await;
-    }
-
-    /// Takes a command's share of the time of the link into the Cell that receives the data.
-    pub(super) async fn occupy_link(&self, cell: u32, command: &Command) {
-        let receiver = match command.direction {
-            Direction::Get => cell,
-            Direction::Put => command.effective.home(),
-        };
-        self.links[receiver as usize].serve(command.bytes.0 as f64 / self.link.0).await;
-    }
-
-    /// Moves the data of a command.
-    pub(super) fn transfer(&self, command: &Command, store: &mut LocalStore) {
-        let mut contents = self.contents.borrow_mut();
-        let first = command.effective.quadword();
-        let local = store.slice_mut(command.local, command.bytes);
-        let main = &mut contents[command.effective.home() as usize][first..first + local.len()];
-        match command.direction {
-            Direction::Get => local.copy_from_slice(main),
-            Direction::Put => main.copy_from_slice(local),
+    /// Calls `access` with the area of an address and the index of its quadword in it.
+    fn at<R>(&self, at: EffectiveAddress, access: impl FnOnce(&mut [Quadword], usize) -> R) -> R {
+        let (area, offset) = self.area(at).expect("invariant: an access is to what is mapped");
+        let index = (offset / 16) as usize;
+        match area {
+            Area::Main(cell) => access(&mut self.main[cell].borrow_mut(), index),
+            Area::Store(spe) => {
+                let mut store = self.stores[spe].borrow_mut();
+                let all = Bytes(u64::from(LOCAL_STORE_BYTES));
+                access(store.slice_mut(LocalAddress(0), all), index)
+            }
         }
     }
 }
@@ -140,14 +157,53 @@ impl Memory {
 mod tests {
     use super::*;
 
+    fn memory() -> Memory {
+        Memory::new(&Machine::named("qs20").unwrap())
+    }
+
     #[test]
     fn an_address_tells_the_cell_that_it_was_allocated_on() {
-        let memory = Memory::new(&Sim::new(), &Machine::named("qs20").unwrap());
+        let memory = memory();
         let (near, far) = (memory.allocate(0, Bytes(1)), memory.allocate(1, Bytes(200)));
-        assert_eq!((near.home(), far.home()), (0, 1));
+        assert_eq!(memory.unit(near), Unit::Memory { cell: 0 });
+        assert_eq!(memory.unit(far), Unit::Memory { cell: 1 });
         assert_eq!(memory.allocate(1, Bytes(1)).0 - far.0, 256);
         memory.write(far.offset(16), [Quadword::splat(3)]);
         assert_eq!(memory.read(far.offset(20)), Quadword::splat(3));
         assert!(memory.holds(far, Bytes(384)) && !memory.holds(far, Bytes(385)));
+    }
+
+    /// Copies between two places; what else lies in the last quadword stays.
+    fn check_copy(from: impl Fn(&Memory) -> EffectiveAddress, to: EffectiveAddress) {
+        let memory = memory();
+        let from = from(&memory);
+        memory.write(from, (1..=4).map(Quadword::splat));
+        memory.copy(from.offset(16), to, Bytes(32));
+        assert_eq!(
+            [0, 16].map(|offset| memory.read(to.offset(offset))),
+            [2, 3].map(Quadword::splat)
+        );
+        memory.copy(from.offset(48 + 4), to.offset(4), Bytes(4));
+        assert_eq!(memory.read(to), Quadword::from_words([2, 4, 2, 2]));
+    }
+
+    #[test]
+    fn contents_go_between_memory_and_local_stores_to_the_byte() {
+        let store = |spe, address| EffectiveAddress::local_store(spe, LocalAddress(address));
+        check_copy(|memory| memory.allocate(1, Bytes(64)), store(3, 0x3FFE0));
+        check_copy(|_| store(3, 64), store(15, 0));
+        check_copy(|_| store(3, 64), store(3, 128));
+    }
+
+    #[test]
+    fn what_a_machine_does_not_have_is_not_held() {
+        let memory = memory();
+        let store = |spe| EffectiveAddress::local_store(spe, LocalAddress(0));
+        assert!(
+            memory.holds(store(15), Bytes(262_144)) && !memory.holds(store(15), Bytes(262_145))
+        );
+        assert!(!memory.holds(store(16), Bytes(1)));
+        assert!(!memory.holds(EffectiveAddress::memory(2, 0), Bytes(1)));
+        assert!(!memory.holds(EffectiveAddress::problem_state(0, 0), Bytes(4)));
     }
 }

@@ -4,15 +4,16 @@
 //! latencies of queued commands overlap. One engine moves the data of one command after the other,
 //! in order, and shares the memory's bandwidth with the engines of other SPEs.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use super::memory::{EffectiveAddress, Memory};
+use super::eib::{Eib, Transfer};
+use super::memory::EffectiveAddress;
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::sim::{Permit, Pool, Sim, Watch};
-use crate::spu::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
+use crate::spu::local_store::{LOCAL_STORE_BYTES, LocalAddress};
 use crate::units::{Bytes, SimSpan, SimTime};
 
 /// Which way a transfer goes, as the SPE sees it.
@@ -42,6 +43,18 @@ pub struct Command {
     pub tag: u8,
 }
 
+impl Command {
+    /// The transfer that it asks the MFC of `spe` for.
+    fn transfer(&self, spe: u32) -> Transfer {
+        let (main, bytes) = (self.effective, self.bytes);
+        let local = EffectiveAddress::local_store(spe, self.local);
+        match self.direction {
+            Direction::Get => Transfer { spe, from: main, to: local, bytes },
+            Direction::Put => Transfer { spe, from: local, to: main, bytes },
+        }
+    }
+}
+
 /// The memory flow controller of one SPE; clones refer to the same.
 #[derive(Clone)]
 pub struct Mfc {
@@ -51,18 +64,13 @@ pub struct Mfc {
 struct Shared {
     sim: Sim,
     spe: u32,
-    cell: u32,
-    memory: Rc<Memory>,
-    store: Rc<RefCell<LocalStore>>,
+    eib: Rc<Eib>,
     places: Pool,
     queue: Watch<VecDeque<Queued>>,
     /// Commands of each tag group that are not complete.
     pending: [Cell<u32>; TAGS as usize],
     /// The tag status: bit t is set while no command of tag group t is pending.
     complete: Watch<u32>,
-    /// The half of a transfer that crosses the link between the Cells.
-    crossing: Watch<Crossing>,
-    latency: SimSpan,
     issue: SimSpan,
     largest: Bytes,
     commands: Cell<u64>,
@@ -74,42 +82,23 @@ struct Queued {
     _place: Permit,
 }
 
-#[derive(Clone, Copy)]
-enum Crossing {
-    Idle,
-    Under(Command),
-}
-
 impl Mfc {
     /// The MFC of an SPE, with its engine at work.
-    pub(super) fn new(
-        sim: &Sim,
-        machine: &Machine,
-        memory: &Rc<Memory>,
-        store: &Rc<RefCell<LocalStore>>,
-        spe: u32,
-    ) -> Self {
+    pub(super) fn new(sim: &Sim, machine: &Machine, eib: &Rc<Eib>, spe: u32) -> Self {
         let name = |what: &str| format!("{what} of SPE {spe}");
         let shared = Rc::new(Shared {
             sim: sim.clone(),
             spe,
-            cell: spe / machine.layout.spes_per_cell,
-            memory: Rc::clone(memory),
-            store: Rc::clone(store),
+            eib: Rc::clone(eib),
             places: Pool::new(sim, &name("a place in the DMA queue"), machine.mfc.queue),
             queue: Watch::new(sim, &name("a command in the DMA queue"), VecDeque::new()),
             pending: Default::default(),
             complete: Watch::new(sim, &name("DMA tag groups"), u32::MAX),
-            crossing: Watch::new(sim, &name("the link between the Cells"), Crossing::Idle),
-            latency: SimSpan::from_seconds(machine.mfc.latency),
             issue: machine.mfc.issue.at(machine.clock),
             largest: machine.mfc.largest,
             commands: Cell::new(0),
         });
         sim.spawn_daemon(name("DMA engine"), engine(Rc::clone(&shared)));
-        if machine.layout.cells > 1 {
-            sim.spawn_daemon(name("link engine"), link_engine(Rc::clone(&shared)));
-        }
         Self { shared }
     }
 
@@ -175,7 +164,7 @@ impl Shared {
             "both addresses are multiples of 16"
         } else if end > u64::from(LOCAL_STORE_BYTES) {
             "a transfer stays within the local store"
-        } else if !self.memory.holds(effective, bytes) {
+        } else if !self.eib.memory().holds(effective, bytes) {
             "the effective address is mapped"
         } else if tag >= TAGS {
             "a tag is below 32"
@@ -196,40 +185,27 @@ async fn engine(own: Rc<Shared>) {
         own.queue.wait_until(|queue| !queue.is_empty()).await;
         let first = own.queue.read(|queue| queue.front().map(|first| (first.command, first.since)));
         let Some((command, since)) = first else { continue };
-        let extra = own.memory.extra_latency(own.cell, command.effective);
-        own.sim.sleep_until(since + own.latency + extra).await;
-        let crosses = command.effective.home() != own.cell;
-        if crosses {
-            own.crossing.update(|crossing| *crossing = Crossing::Under(command));
-        }
-        own.memory.occupy_controller(&command).await;
-        if crosses {
-            // Link and memory are held at once; the transfer is done when the slower one is.
-            own.crossing.wait_until(|crossing| matches!(crossing, Crossing::Idle)).await;
-        }
-        own.memory.transfer(&command, &mut own.store.borrow_mut());
+        let transfer = command.transfer(own.spe);
+        let memory = own.eib.memory();
+        let latency = own.eib.latency(memory.unit(transfer.from), memory.unit(transfer.to));
+        own.sim.sleep_until(since + latency).await;
+        own.eib.carry(&transfer).await;
+        memory.copy(transfer.from, transfer.to, transfer.bytes);
         own.end(command.tag);
         // It kept its place in the queue until now.
         own.queue.update(VecDeque::pop_front);
     }
 }
 
-async fn link_engine(own: Rc<Shared>) {
-    loop {
-        own.crossing.wait_until(|crossing| matches!(crossing, Crossing::Under(_))).await;
-        if let Crossing::Under(command) = own.crossing.read(|&crossing| crossing) {
-            own.memory.occupy_link(own.cell, &command).await;
-            own.crossing.update(|crossing| *crossing = Crossing::Idle);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::memory::Memory;
     use super::*;
+    use crate::spu::local_store::LocalStore;
     use crate::spu::register::Quadword;
     use crate::units::Seconds;
     use approx::assert_relative_eq;
+    use std::cell::RefCell;
 
     struct Bench {
         sim: Sim,
@@ -241,9 +217,10 @@ mod tests {
     fn bench(spe: u32) -> Bench {
         let sim = Sim::new();
         let machine = Machine::named("qs20").unwrap();
-        let memory = Rc::new(Memory::new(&sim, &machine));
-        let store = Rc::new(RefCell::new(LocalStore::new()));
-        let mfc = Mfc::new(&sim, &machine, &memory, &store, spe);
+        let memory = Rc::new(Memory::new(&machine));
+        let store = Rc::clone(memory.local_store(spe));
+        let eib = Rc::new(Eib::new(&sim, &machine, &memory));
+        let mfc = Mfc::new(&sim, &machine, &eib, spe);
         Bench { sim, memory, store, mfc }
     }
 
@@ -321,11 +298,11 @@ mod tests {
     fn many_readers_share_the_memory_at_its_published_rate() {
         let sim = Sim::new();
         let machine = Machine::named("qs20").unwrap();
-        let memory = Rc::new(Memory::new(&sim, &machine));
+        let memory = Rc::new(Memory::new(&machine));
+        let eib = Rc::new(Eib::new(&sim, &machine, &memory));
         let (readers, rounds) = (6, 100);
         for spe in 0..readers {
-            let store = Rc::new(RefCell::new(LocalStore::new()));
-            let mfc = Mfc::new(&sim, &machine, &memory, &store, spe);
+            let mfc = Mfc::new(&sim, &machine, &eib, spe);
             let from = memory.allocate(0, Bytes(16384));
             sim.spawn(format!("reader {spe}"), async move {
                 for round in 0..rounds {

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::memory::Memory;
+use super::eib::Eib;
 use super::mfc::Mfc;
 use super::offload::Mailslot;
 use super::timing::KernelTimings;
@@ -33,15 +33,14 @@ impl Spe {
     pub(super) fn new(
         sim: &Sim,
         machine: &Machine,
-        memory: &Rc<Memory>,
+        eib: &Rc<Eib>,
         timings: &Rc<RefCell<KernelTimings>>,
         index: u32,
     ) -> Self {
-        let store = Rc::new(RefCell::new(LocalStore::new()));
         Self {
             index,
-            mfc: Mfc::new(sim, machine, memory, &store, index),
-            store,
+            mfc: Mfc::new(sim, machine, eib, index),
+            store: Rc::clone(eib.memory().local_store(index)),
             mailslot: Mailslot::new(sim, index),
             sim: sim.clone(),
             clock: machine.clock,

@@ -1,0 +1,197 @@
+//! Who passes what, and the max-min fair rates that follow.
+
+use super::Capacity;
+use super::set::Set;
+
+/// A sum of caps may exceed a limit by so much and count as within it: it is kept by adding and
+/// subtracting, which rounds.
+const ROUNDING: f64 = 1e-9;
+
+/// Capacities and the flows that pass them, without their progress.
+#[derive(Default)]
+pub(super) struct Network {
+    capacities: Vec<Usage>,
+    flows: Vec<Flow>,
+    /// Places in `flows` that can be used again.
+    vacant: Vec<usize>,
+    present: Set,
+    /// Capacities that the last change concerns: first those on the path of the flow that came or
+    /// went on which others feel it, then all that follow from them.
+    concerned: Vec<Capacity>,
+    /// Flows that it concerns and that have not been given a rate yet.
+    waiting: Vec<usize>,
+}
+
+struct Usage {
+    limit: f64,
+    /// The sum of the caps of its flows.
+    demand: f64,
+    members: Set,
+    is_concerned: bool,
+    /// What is left of it for the members that wait for their rate, and how many these are.
+    left: f64,
+    sharers: u32,
+}
+
+#[derive(Default)]
+struct Flow {
+    path: Vec<Capacity>,
+    cap: f64,
+    is_concerned: bool,
+}
+
+impl Usage {
+    fn is_contended(&self) -> bool {
+        self.demand > self.limit * (1.0 + ROUNDING)
+    }
+}
+
+impl Network {
+    pub fn add(&mut self, limit: f64) -> Capacity {
+        let members = Set::default();
+        let usage =
+            Usage { limit, demand: 0.0, members, is_concerned: false, left: 0.0, sharers: 0 };
+        self.capacities.push(usage);
+        Capacity(self.capacities.len() as u32 - 1)
+    }
+
+    pub fn load(&self, capacity: Capacity) -> f64 {
+        let usage = &self.capacities[capacity.index()];
+        usage.demand / usage.limit
+    }
+
+    /// All flows.
+    pub fn flows(&self) -> impl Iterator<Item = usize> + '_ {
+        self.present.iter()
+    }
+
+    /// Enters a flow, gives it a place, and notes whom it concerns.
+    pub fn insert(&mut self, path: &[Capacity], cap: f64) -> usize {
+        let flow = self.vacant.pop().unwrap_or(self.flows.len());
+        if flow == self.flows.len() {
+            self.flows.push(Flow::default());
+        }
+        let entry = &mut self.flows[flow];
+        entry.cap = cap;
+        entry.path.clear();
+        entry.path.extend_from_slice(path);
+        self.present.insert(flow);
+        self.concerned.clear();
+        for &capacity in path {
+            let usage = &mut self.capacities[capacity.index()];
+            usage.demand += cap;
+            usage.members.insert(flow);
+            if usage.is_contended() {
+                self.concerned.push(capacity);
+            }
+        }
+        flow
+    }
+
+    /// Takes a flow out and notes whom it concerned.
+    pub fn remove(&mut self, flow: usize) {
+        self.present.remove(flow);
+        self.vacant.push(flow);
+        self.concerned.clear();
+        let Flow { path, cap, .. } = &self.flows[flow];
+        for &capacity in path {
+            let usage = &mut self.capacities[capacity.index()];
+            if usage.is_contended() {
+                self.concerned.push(capacity);
+            }
+            usage.members.remove(flow);
+            // Rounding does not pile up from one busy time to the next.
+            usage.demand = if usage.members.is_empty() { 0.0 } else { usage.demand - cap };
+        }
+    }
+
+    /// Whether the last change concerns anybody but the flow that came or went.
+    pub fn is_disturbed(&self) -> bool {
+        !self.concerned.is_empty()
+    }
+
+    /// Tells `assign` the rates of all flows that share a contended capacity with the one that came
+    /// or went last, directly or through others, by progressive filling: all rates rise together;
+    /// a flow stops at its cap, or where a capacity of its path is used up.
+    pub fn share(&mut self, mut assign: impl FnMut(usize, f64)) {
+        self.gather();
+        while !self.waiting.is_empty() {
+            let (level, bottleneck) = self.next_level();
+            // Those who stop at their caps first: they leave more to others.
+            if !self.settle(|_, cap| (cap <= level).then_some(cap), &mut assign) {
+                let members = std::mem::take(&mut self.capacities[bottleneck].members);
+                self.settle(|flow, _| members.contains(flow).then_some(level), &mut assign);
+                self.capacities[bottleneck].members = members;
+            }
+        }
+        for capacity in &self.concerned {
+            self.capacities[capacity.index()].is_concerned = false;
+        }
+    }
+
+    /// Finds whom a change concerns, from the capacities where it is felt first.
+    fn gather(&mut self) {
+        for capacity in &self.concerned {
+            self.capacities[capacity.index()].is_concerned = true;
+        }
+        let mut next = 0;
+        while let Some(&capacity) = self.concerned.get(next) {
+            next += 1;
+            let usage = &mut self.capacities[capacity.index()];
+            let members = std::mem::take(&mut usage.members);
+            (usage.left, usage.sharers) = (usage.limit, members.len());
+            for flow in members.iter() {
+                let entry = &mut self.flows[flow];
+                if std::mem::replace(&mut entry.is_concerned, true) {
+                    continue;
+                }
+                self.waiting.push(flow);
+                for &other in &entry.path {
+                    let usage = &mut self.capacities[other.index()];
+                    if usage.is_contended() && !std::mem::replace(&mut usage.is_concerned, true) {
+                        self.concerned.push(other);
+                    }
+                }
+            }
+            self.capacities[capacity.index()].members = members;
+        }
+    }
+
+    /// How far the rates of all who wait can rise, and which capacity is used up then.
+    fn next_level(&self) -> (f64, usize) {
+        let mut lowest = (f64::INFINITY, 0);
+        for capacity in &self.concerned {
+            let usage = &self.capacities[capacity.index()];
+            let level = usage.left / f64::from(usage.sharers);
+            if usage.sharers > 0 && level < lowest.0 {
+                lowest = (level, capacity.index());
+            }
+        }
+        lowest
+    }
+
+    /// Gives those who wait the rate that `rate(flow, cap)` tells; whether there was anybody.
+    fn settle(
+        &mut self,
+        rate: impl Fn(usize, f64) -> Option<f64>,
+        assign: &mut impl FnMut(usize, f64),
+    ) -> bool {
+        let (flows, capacities) = (&mut self.flows, &mut self.capacities);
+        let before = self.waiting.len();
+        self.waiting.retain(|&flow| {
+            let entry = &mut flows[flow];
+            let Some(rate) = rate(flow, entry.cap) else { return true };
+            assign(flow, rate);
+            entry.is_concerned = false;
+            for capacity in &entry.path {
+                let usage = &mut capacities[capacity.index()];
+                if usage.is_concerned {
+                    usage.left -= rate;
+                    usage.sharers -= 1;
+                }
+            }
+            false
+        });
+        self.waiting.len() < before
+    }
+}
