@@ -23,8 +23,8 @@ use crate::validate::machine::{MachineCheck, check};
     chosen to meet it, and `independent` where none was: only those tell how far the machine can \
     be trusted.\n\n\
     With --out it also writes machine.csv, machine.json, machine.md, machine.svg and machine.png. \
-    Exit code 1 where an independent figure whose source was read is missed by more than the \
-    threshold.")]
+    Exit code 1 where an independent figure is missed by more than the threshold; figures that are \
+    unconfirmed or disputed do not count.")]
 pub struct Arguments {
     /// Machine: a built-in name (qs20, qs22, ps3) or a TOML file, whose `name` says which figures
     /// are its own

@@ -93,6 +93,8 @@ pub enum Confirmation {
     Derived,
     /// It is remembered, and the source was not at hand.
     No,
+    /// The source was read, and other figures or its own circumstances contradict it.
+    Disputed,
 }
 
 impl Confirmation {
@@ -102,6 +104,7 @@ impl Confirmation {
             Self::Yes => "yes",
             Self::Derived => "derived",
             Self::No => "no",
+            Self::Disputed => "disputed",
         }
     }
 }
@@ -243,7 +246,8 @@ fn family(group: &'static str, entry: &Table<'_>) -> Result<Vec<Figure>> {
         true => choose(entry, "relation", relations.map(|relation| (relation.sign(), relation)))?,
         false => Relation::Equal,
     };
-    let confirmations = [Confirmation::Yes, Confirmation::Derived, Confirmation::No];
+    let confirmations =
+        [Confirmation::Yes, Confirmation::Derived, Confirmation::No, Confirmation::Disputed];
     let confirmed = choose(entry, "confirmed", confirmations.map(|it| (it.name(), it)))?;
     let (program, what, source) = (text("program")?, text("what")?, text("source")?);
     let (machines, constants) = (entry.texts("machines")?, entry.texts("constants")?);

@@ -5,6 +5,7 @@
 //! the machine, except the clock that turns cycles into seconds.
 
 mod dma;
+mod eib;
 mod linux;
 mod mpi;
 mod spu;
@@ -28,8 +29,8 @@ struct Program {
 }
 
 /// All programs, by what they are about.
-const PROGRAMS: [&[Program]; 4] =
-    [&spu::PROGRAMS, &dma::PROGRAMS, &linux::PROGRAMS, &mpi::PROGRAMS];
+const PROGRAMS: [&[Program]; 5] =
+    [&spu::PROGRAMS, &dma::PROGRAMS, &eib::PROGRAMS, &linux::PROGRAMS, &mpi::PROGRAMS];
 
 /// Measures a figure on `machine`.
 ///

@@ -204,8 +204,8 @@ record! {
         basis: String = word(),
         /// Those constants, with blanks between.
         constants: String = phrase(),
-        /// Whether the figure was published so: `yes`, `derived` from what was, or `no`, which is
-        /// to say that it is remembered and its source was not at hand.
+        /// Whether the figure was published so: `yes`; `derived` from what was; `no`, as it is
+        /// remembered and its source was not at hand; `disputed`, as other figures contradict it.
         confirmed: String = word(),
         /// Where it was published.
         source: String = word(),

@@ -42,11 +42,11 @@ const TOLERANCE_PERCENT: f64 = 10.0;
 const SPU_TOLERANCE_PERCENT: f64 = 1.0;
 
 impl MachineCheck {
-    /// The largest |error| of those figures that tell something: the independent ones whose source
-    /// was read [%].
+    /// The largest |error| of those figures that tell something: the independent ones that were
+    /// read, or follow from what was, and that nothing contradicts [%].
     pub fn largest_error_percent(&self) -> f64 {
-        let telling =
-            self.figures.iter().filter(|row| is_independent(row) && row.confirmed != "no");
+        let sure = |row: &&MachineFigure| ["yes", "derived"].contains(&row.confirmed.as_str());
+        let telling = self.figures.iter().filter(|row| is_independent(row)).filter(sure);
         telling.map(|row| row.error_percent.abs()).fold(0.0, f64::max)
     }
 
@@ -176,10 +176,11 @@ mod tests {
     fn the_telling_error_is_the_largest_of_independent_and_confirmed_figures() {
         let machine = Machine::named("qs22").unwrap();
         let mut check = check(&machine, 1, &|| ()).unwrap();
-        check.figures.truncate(3);
+        check.figures.truncate(4);
         let changes = [
             (50.0, "calibrated", "yes"),
             (40.0, "independent", "no"),
+            (30.0, "independent", "disputed"),
             (-7.0, "independent", "derived"),
         ];
         for (row, (error, basis, confirmed)) in check.figures.iter_mut().zip(changes) {

@@ -87,6 +87,7 @@ fn numbers(row: &MachineFigure) -> [String; 3] {
 fn basis(row: &MachineFigure) -> String {
     match row.confirmed.as_str() {
         "no" => format!("{}, unconfirmed", row.basis),
+        "disputed" => format!("{}, disputed", row.basis),
         _ => row.basis.clone(),
     }
 }

@@ -103,7 +103,7 @@ async fn stream(
     Ok(())
 }
 
-fn command(
+pub(super) fn command(
     direction: Direction,
     local: u32,
     effective: EffectiveAddress,
