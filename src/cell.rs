@@ -23,18 +23,23 @@
 //! SPU for the local store, address translation, the second-level cache, the scalar code on an
 //! SPE around its kernels except its channel commands, and interrupts.
 
+mod channel;
+pub mod decrementer;
 pub mod eib;
+pub mod event;
 pub mod host;
+pub mod mailbox;
 pub mod memory;
 pub mod mfc;
 pub mod mpi;
 pub mod offload;
 pub mod ppe;
 pub mod record;
+pub mod signal;
 pub mod spe;
 mod timing;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 pub use host::HostProcess;
@@ -47,10 +52,13 @@ use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::sim::Sim;
 use crate::units::SimTime;
+use decrementer::Timebase;
 use eib::Eib;
 use memory::Memory;
+use mfc::Hazards;
 use ppe::Ppe;
 use record::Recorder;
+use spe::Board;
 
 /// A whole machine at work.
 pub struct Blade {
@@ -65,6 +73,7 @@ pub struct Blade {
     spes: Vec<Spe>,
     ppes: Vec<Rc<Ppe>>,
     fault: Fault,
+    hazards: Rc<Cell<Hazards>>,
 }
 
 /// The first error of an emulated program: what would be a signal on the hardware.
@@ -90,13 +99,20 @@ impl Blade {
         let eib = Rc::new(Eib::new(&sim, &machine, &memory));
         let fault = Fault::default();
         let timings = Rc::new(RefCell::new(KernelTimings::new(&machine, timing)));
-        let spes = (0..machine.layout.spes())
-            .map(|index| Spe::new(&sim, &machine, &eib, &timings, index))
-            .collect();
+        let timebase = Timebase::new(machine.timebase, clock_phase);
+        let board = Board::new(&sim, &machine, &eib, timebase, &fault);
+        let spes = (0..machine.layout.spes()).map(|index| Spe::new(&board, &timings, index));
+        let (spes, hazards) = (spes.collect(), Rc::clone(&board.hazards));
         let ppes =
             (0..machine.layout.cells).map(|cell| Rc::new(Ppe::new(&sim, &machine, cell))).collect();
-        let recorder = Rc::new(Recorder::new(machine.timebase, clock_phase));
-        Self { sim, machine, memory, recorder, spes, ppes, fault }
+        let recorder = Rc::new(Recorder::new(timebase));
+        Self { sim, machine, memory, recorder, spes, ppes, fault, hazards }
+    }
+
+    /// Chooses whether to look for hazards, before anything runs; see [`Hazards`]. They are ignored
+    /// at first, but in the tests of this library.
+    pub fn set_hazards(&self, hazards: Hazards) {
+        self.hazards.set(hazards);
     }
 
     /// The SPE with that number, counted through all Cells.

@@ -145,6 +145,30 @@ pub enum Error {
         /// The rule that it breaks.
         rule: String,
     },
+    /// A program touches data that a DMA command may still move. Wait for its tag group first, or
+    /// order the two commands by a fence or a barrier.
+    #[error(
+        "SPE {spe}: {access} {touch} {space} {first:#x} to {last:#x}, but tag {tag} has not been \
+         waited for since: {pending}"
+    )]
+    Hazard {
+        /// The SPE.
+        spe: u32,
+        /// The kernel or the command.
+        access: String,
+        /// `reads` or `writes`.
+        touch: &'static str,
+        /// Where the addresses are: `local store` or `effective address`.
+        space: &'static str,
+        /// The first byte that both touch.
+        first: u64,
+        /// The last byte in a row that both touch.
+        last: u64,
+        /// The command that may still move them.
+        pending: String,
+        /// Its tag group.
+        tag: u8,
+    },
 }
 
 /// `; did you mean "x"?` where a known name differs in few letters.

@@ -118,6 +118,22 @@ pub struct Mfc {
     pub latency: Seconds,
     /// Rate of one stream of transfers that nobody disturbs.
     pub stream: BytesPerSecond,
+    /// Commands that the queue of the PPE holds.
+    pub proxy_queue: u32,
+    /// The most elements of a list.
+    pub longest_list: u32,
+    /// Fetching a list element from local store.
+    pub list_fetch: Cycles,
+    /// A lock-line command whose line the atomic unit has to itself.
+    pub atomic: Cycles,
+    /// Taking a lock line away from all other caches.
+    pub claim: Cycles,
+    /// Words that the inbound mailbox holds.
+    pub inbound_mailbox: u32,
+    /// Words that the outbound mailbox holds.
+    pub outbound_mailbox: u32,
+    /// Words that the outbound interrupt mailbox holds.
+    pub interrupt_mailbox: u32,
 }
 
 /// The memory of one Cell.

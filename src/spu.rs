@@ -57,6 +57,7 @@ mod replay;
 pub mod schedule;
 mod semantics;
 pub mod timed;
+mod watched;
 
 pub use channel::{Channel, Channels};
 pub use instruction::{Class, Pipe};
@@ -67,6 +68,7 @@ pub use profile::{BlockProfile, Profile};
 pub use register::Quadword;
 pub use schedule::Compiler;
 pub use timed::{Stopwatch, TimedSpu};
+pub use watched::{Accesses, QuadwordSet, execute_watched};
 
 use instruction::for_each_instruction;
 

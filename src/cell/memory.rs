@@ -8,6 +8,7 @@ use std::rc::Rc;
 pub use address::{EffectiveAddress, Place};
 
 use super::eib::Unit;
+use super::mfc::LockLines;
 use crate::machine::{Layout, Machine};
 use crate::spu::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
 use crate::spu::register::Quadword;
@@ -21,6 +22,8 @@ pub struct Memory {
     main: Vec<RefCell<Vec<Quadword>>>,
     stores: Vec<Rc<RefCell<LocalStore>>>,
     layout: Layout,
+    /// What every write has to tell.
+    lock_lines: LockLines,
 }
 
 /// One of the parts that the contents are kept in.
@@ -35,7 +38,12 @@ impl Memory {
     pub fn new(machine: &Machine) -> Self {
         let layout = machine.layout;
         let stores = (0..layout.spes()).map(|_| Rc::default()).collect();
-        Self { main: vec![RefCell::default(); layout.cells as usize], stores, layout }
+        Self {
+            main: vec![RefCell::default(); layout.cells as usize],
+            stores,
+            layout,
+            lock_lines: LockLines::default(),
+        }
     }
 
     /// Zeroed memory on `cell`, aligned to a cache line.
@@ -45,6 +53,11 @@ impl Memory {
         let lines = size.0.div_ceil(LINE) as usize;
         quadwords.resize(start + lines * (LINE / 16) as usize, Quadword::ZERO);
         EffectiveAddress::memory(cell, 16 * start as u64)
+    }
+
+    /// Who has lock lines of this memory.
+    pub(super) const fn lock_lines(&self) -> &LockLines {
+        &self.lock_lines
     }
 
     /// The local store of an SPE.
@@ -88,11 +101,11 @@ impl Memory {
     /// # Panics
     /// Where the memory does not hold the address, as every access below does.
     pub fn write(&self, at: EffectiveAddress, quadwords: impl IntoIterator<Item = Quadword>) {
-        self.at(at, |contents, first| {
-            for (place, quadword) in contents[first..].iter_mut().zip(quadwords) {
-                *place = quadword;
-            }
+        let written = self.at(at, |contents, first| {
+            let places = contents[first..].iter_mut().zip(quadwords);
+            places.map(|(place, quadword)| *place = quadword).count()
         });
+        self.lock_lines.written(at, Bytes(16 * written as u64));
     }
 
     /// The quadword that holds the byte at `at`.
@@ -111,6 +124,7 @@ impl Memory {
             target[start..end].copy_from_slice(&source[start..end]);
             return self.write(to, [Quadword::from_bytes(target)]);
         }
+        self.lock_lines.written(to, bytes);
         let count = (bytes.0 / 16) as usize;
         let same = self.area(from).map(|(area, _)| area) == self.area(to).map(|(area, _)| area);
         if same {

@@ -1,61 +1,68 @@
-//! The memory flow controller: DMA between local store and main memory.
+//! The memory flow controller: DMA between a local store and everything else.
 //!
-//! A command waits in a queue of 16, and its latency runs from the moment it was enqueued, so the
-//! latencies of queued commands overlap. One engine moves the data of one command after the other,
-//! in order, and shares the memory's bandwidth with the engines of other SPEs.
+//! ```text
+//!   SPU --- 16 commands ---+        +--- get lane ---+
+//!                          +--------+                +--- bus: latency, then the data
+//!   PPE --- 8 (proxy) -----+        +--- put lane ---+
+//!                                            atomic unit (lock lines, no queue)
+//! ```
+//!
+//! # Order
+//! Two lanes serve the queues: one loads into local store, the other does everything else, so gets
+//! and puts overtake each other. Within a lane commands begin in the order of their queue, those of
+//! the SPU before those of the PPE, but for those that have to wait: a *fenced* command begins when
+//! all earlier commands of its tag group are complete; after a command with a *barrier* no later
+//! one of its tag group begins before it is complete; the `barrier` command does both to its whole
+//! queue. Whatever waits is overtaken by what does not have to.
+//!
+//! # Time
+//! Enqueueing takes the SPU a few cycles, and as long as the queue is full. The latency of a command
+//! runs from the moment at which it could begin, so that the latencies of queued commands overlap;
+//! then its lane is its own until its last byte has arrived. How long both take is the bus's to say
+//! ([`Eib::latency`], [`Eib::carry`]). A list is one command; its elements are fetched from local
+//! store one after the other while earlier ones move, and each moves as a transfer of its own.
+//!
+//! A command's data are moved when its last byte has arrived, all at once.
 
-use std::cell::Cell;
-use std::collections::VecDeque;
+mod atomic;
+mod command;
+mod engine;
+mod hazard;
+mod proxy;
+mod queue;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use super::eib::{Eib, Transfer};
-use super::memory::EffectiveAddress;
-use crate::error::{Error, Result};
-use crate::machine::Machine;
-use crate::sim::{Permit, Pool, Sim, Watch};
-use crate::spu::local_store::{LOCAL_STORE_BYTES, LocalAddress};
-use crate::units::{Bytes, SimSpan, SimTime};
+pub use atomic::{AtomicStatus, LockLines};
+pub use command::{
+    AfterElement, Command, Direction, ListCommand, ListElement, LockLine, Order, SendSignal, TAGS,
+    write_list,
+};
+pub use hazard::Hazards;
+pub use proxy::Proxy;
 
-/// Which way a transfer goes, as the SPE sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
-    /// From main memory into local store.
-    Get,
-    /// From local store into main memory.
-    Put,
-}
-
-/// Tag groups of an MFC.
-pub const TAGS: u8 = 32;
-
-/// A DMA command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Command {
-    /// Which way.
-    pub direction: Direction,
-    /// Where in local store.
-    pub local: LocalAddress,
-    /// Where in main memory.
-    pub effective: EffectiveAddress,
-    /// How much.
-    pub bytes: Bytes,
-    /// Tag group to wait for, below [`TAGS`].
-    pub tag: u8,
-}
-
-impl Command {
-    /// The transfer that it asks the MFC of `spe` for.
-    fn transfer(&self, spe: u32) -> Transfer {
-        let (main, bytes) = (self.effective, self.bytes);
-        let local = EffectiveAddress::local_store(spe, self.local);
-        match self.direction {
-            Direction::Get => Transfer { spe, from: main, to: local, bytes },
-            Direction::Put => Transfer { spe, from: local, to: main, bytes },
-        }
-    }
-}
+use super::Fault;
+use super::channel::Channels;
+use super::eib::Eib;
+use super::spe::Board;
+use crate::error::Result;
+use crate::sim::{Sim, Watch};
+use crate::spu::local_store::LocalStore;
+use crate::units::{Bytes, SimSpan};
+use command::Operation;
+use engine::Lane;
+use hazard::Origin;
+pub(super) use hazard::{Detector, Touch};
+use queue::Queue;
+use rules::Rules;
 
 /// The memory flow controller of one SPE; clones refer to the same.
+///
+/// A *mask* is a set of tag groups: bit t stands for tag group t.
 #[derive(Clone)]
 pub struct Mfc {
     shared: Rc<Shared>,
@@ -65,280 +72,223 @@ struct Shared {
     sim: Sim,
     spe: u32,
     eib: Rc<Eib>,
-    places: Pool,
-    queue: Watch<VecDeque<Queued>>,
-    /// Commands of each tag group that are not complete.
-    pending: [Cell<u32>; TAGS as usize],
-    /// The tag status: bit t is set while no command of tag group t is pending.
-    complete: Watch<u32>,
-    issue: SimSpan,
-    largest: Bytes,
+    /// Those of all SPEs: whom signals are sent to.
+    channels: Rc<[Channels]>,
+    store: Rc<RefCell<LocalStore>>,
+    detector: Rc<Detector>,
+    fault: Fault,
+    queue: Queue,
+    proxy: Queue,
+    gets: Lane,
+    puts: Lane,
+    /// The tag groups of lists that have stalled since the program last asked.
+    stalled: Watch<u32>,
+    /// Lists that wait to be acknowledged, with their tags.
+    stalled_lists: RefCell<Vec<(u8, engine::Begun)>>,
     commands: Cell<u64>,
-}
-
-struct Queued {
-    command: Command,
-    since: SimTime,
-    _place: Permit,
+    issue: SimSpan,
+    access: SimSpan,
+    list_fetch: SimSpan,
+    atomic: SimSpan,
+    claim: SimSpan,
+    largest: Bytes,
+    longest_list: u32,
 }
 
 impl Mfc {
-    /// The MFC of an SPE, with its engine at work.
-    pub(super) fn new(sim: &Sim, machine: &Machine, eib: &Rc<Eib>, spe: u32) -> Self {
+    /// The MFC of an SPE, with its lanes at work.
+    pub(super) fn new(board: &Board, detector: &Rc<Detector>, spe: u32) -> Self {
+        let (sim, machine) = (&board.sim, &board.machine);
+        let (sizes, cycles) =
+            (&machine.mfc, |cycles: crate::units::Cycles| cycles.at(machine.clock));
         let name = |what: &str| format!("{what} of SPE {spe}");
         let shared = Rc::new(Shared {
             sim: sim.clone(),
             spe,
-            eib: Rc::clone(eib),
-            places: Pool::new(sim, &name("a place in the DMA queue"), machine.mfc.queue),
-            queue: Watch::new(sim, &name("a command in the DMA queue"), VecDeque::new()),
-            pending: Default::default(),
-            complete: Watch::new(sim, &name("DMA tag groups"), u32::MAX),
-            issue: machine.mfc.issue.at(machine.clock),
-            largest: machine.mfc.largest,
+            eib: Rc::clone(&board.eib),
+            channels: Rc::clone(&board.channels),
+            store: Rc::clone(board.eib.memory().local_store(spe)),
+            detector: Rc::clone(detector),
+            fault: board.fault.clone(),
+            queue: Queue::new(sim, sizes.queue, "a place in its DMA queue", "its DMA tag groups"),
+            proxy: Queue::new(
+                sim,
+                sizes.proxy_queue,
+                &name("a place in the proxy queue"),
+                &name("proxy tag groups"),
+            ),
+            gets: Lane::new(sim, &name("a command for the get lane")),
+            puts: Lane::new(sim, &name("a command for the put lane")),
+            stalled: Watch::new(sim, "the stall of a DMA list", 0),
+            stalled_lists: RefCell::default(),
             commands: Cell::new(0),
+            issue: cycles(sizes.issue),
+            access: cycles(machine.spu.channel),
+            list_fetch: cycles(sizes.list_fetch),
+            atomic: cycles(sizes.atomic),
+            claim: cycles(sizes.claim),
+            largest: sizes.largest,
+            longest_list: sizes.longest_list,
         });
-        sim.spawn_daemon(name("DMA engine"), engine(Rc::clone(&shared)));
+        for direction in [Direction::Get, Direction::Put] {
+            let life = engine::serve(Rc::clone(&shared), direction);
+            sim.spawn_daemon(name(&format!("{direction:?} lane")), life);
+        }
         Self { shared }
     }
 
-    /// Puts a command into the queue, waiting for a place where it is full.
+    /// Puts a transfer into the queue, waiting for a place where it is full.
     ///
     /// # Errors
-    /// [`Error::Dma`] where the command breaks a rule: the bus error of the hardware.
+    /// [`Error::Dma`](crate::error::Error::Dma) where the command breaks a rule: the bus error of
+    /// the hardware. [`Error::Hazard`](crate::error::Error::Hazard) where hazards are looked for and
+    /// an earlier command that nobody waited for touches the same bytes.
     pub async fn enqueue(&self, command: Command) -> Result<()> {
-        let own = &self.shared;
-        own.check(&command)?;
-        own.sim.sleep(own.issue).await;
-        let place = own.places.acquire().await;
-        own.begin(command.tag);
-        own.commands.set(own.commands.get() + 1);
-        let queued = Queued { command, since: own.sim.now(), _place: place };
-        own.queue.update(|queue| queue.push_back(queued));
-        Ok(())
+        self.shared.rules().transfer(&command)?;
+        self.enter(Operation::Transfer(command), command.tag).await
+    }
+
+    /// Puts a list into the queue, as [`Mfc::enqueue`] does. Its elements are looked at when the
+    /// MFC fetches them; one that breaks a rule then ends the run.
+    ///
+    /// # Errors
+    /// As [`Mfc::enqueue`].
+    pub async fn enqueue_list(&self, command: ListCommand) -> Result<()> {
+        self.shared.rules().list(&command)?;
+        self.enter(Operation::List(command), command.tag).await
+    }
+
+    /// Puts a signal to another SPE into the queue.
+    ///
+    /// # Errors
+    /// As [`Mfc::enqueue`].
+    pub async fn send_signal(&self, command: SendSignal) -> Result<()> {
+        self.shared.rules().signal(&command)?;
+        self.enter(Operation::SendSignal(command), command.tag).await
+    }
+
+    /// `putqlluc`: puts the store of a lock line, reserved or not, into the queue.
+    ///
+    /// # Errors
+    /// As [`Mfc::enqueue`].
+    pub async fn putqlluc(&self, line: LockLine, tag: u8) -> Result<()> {
+        self.shared.rules().lock_line("Putqlluc", &line, tag)?;
+        self.enter(Operation::LockLine(line), tag).await
+    }
+
+    /// `barrier`: all earlier commands of the queue are complete before a later one begins.
+    ///
+    /// # Errors
+    /// As [`Mfc::enqueue`].
+    pub async fn barrier(&self, tag: u8) -> Result<()> {
+        self.shared.rules().tag("Barrier", tag)?;
+        self.enter(Operation::Barrier, tag).await
+    }
+
+    /// `mfcsync` and `mfceieio`: all earlier commands of the tag group are complete, for everybody,
+    /// before a later one of the group begins. Here a transfer that is complete is so for everybody,
+    /// so the two do the same.
+    ///
+    /// # Errors
+    /// As [`Mfc::enqueue`].
+    pub async fn mfcsync(&self, tag: u8) -> Result<()> {
+        self.shared.rules().tag("Mfcsync", tag)?;
+        self.enter(Operation::Synchronise, tag).await
     }
 
     /// Waits until every command of the tag group is complete.
     pub async fn wait_for(&self, tag: u8) {
-        self.shared.complete.wait_until(|complete| complete & (1 << tag) != 0).await;
+        self.wait_for_all(1 << tag).await;
     }
 
-    /// Commands enqueued so far.
+    /// Waits until every command of all tag groups in `mask` is complete.
+    pub async fn wait_for_all(&self, mask: u32) {
+        let own = &*self.shared;
+        own.queue.all(mask).await;
+        own.sim.sleep(own.access).await;
+        own.detector.waited(Origin::Spu, mask);
+    }
+
+    /// Waits until a tag group in `mask` is complete, and returns all that are; at once if `mask`
+    /// is empty.
+    pub async fn wait_for_any(&self, mask: u32) -> u32 {
+        self.shared.queue.any(mask).await;
+        self.status(mask).await
+    }
+
+    /// The tag groups in `mask` that are complete now.
+    pub async fn status(&self, mask: u32) -> u32 {
+        let own = &*self.shared;
+        own.sim.sleep(own.access).await;
+        let complete = own.queue.status(mask);
+        own.detector.waited(Origin::Spu, complete);
+        complete
+    }
+
+    /// Commands that can be enqueued without waiting: the count of the command channel.
+    pub async fn free_entries(&self) -> u32 {
+        self.shared.sim.sleep(self.shared.access).await;
+        self.shared.queue.free()
+    }
+
+    /// Waits until a list stalls, and returns the tag groups of all that have since the last call.
+    pub async fn stalled_lists(&self) -> u32 {
+        let own = &*self.shared;
+        own.stalled.wait_until(|&stalled| stalled != 0).await;
+        own.sim.sleep(own.access).await;
+        own.stalled.update(std::mem::take)
+    }
+
+    /// Lets the stalled lists of a tag group go on.
+    pub async fn acknowledge_stall(&self, tag: u8) {
+        self.shared.sim.sleep(self.shared.access).await;
+        self.shared.resume_lists(tag);
+    }
+
+    /// The queue through which the PPE gives commands to this MFC.
+    pub fn proxy(&self) -> Proxy<'_> {
+        Proxy::new(&self.shared)
+    }
+
+    /// Commands enqueued so far, by SPU and PPE.
     pub fn commands(&self) -> u64 {
         self.shared.commands.get()
+    }
+
+    async fn enter(&self, operation: Operation, tag: u8) -> Result<()> {
+        let own = &*self.shared;
+        own.sim.sleep(own.issue).await;
+        own.enter(Origin::Spu, operation, tag).await
     }
 }
 
 impl Shared {
-    /// A command of the tag group is pending.
-    fn begin(&self, tag: u8) {
-        let pending = &self.pending[usize::from(tag)];
-        pending.set(pending.get() + 1);
-        if pending.get() == 1 {
-            self.complete.update(|complete| *complete &= !(1 << tag));
+    /// Waits for a place in a queue and takes it.
+    async fn enter(&self, origin: Origin, operation: Operation, tag: u8) -> Result<()> {
+        let queue = self.queue(origin);
+        let place = queue.place().await;
+        self.detector.command(origin, &operation, tag, &self.store)?;
+        self.commands.set(self.commands.get() + 1);
+        if let Some(ready) = queue.enter(place, operation, tag, self.sim.now()) {
+            self.begin(engine::Begun { origin, ready }, &operation);
+        }
+        Ok(())
+    }
+
+    const fn queue(&self, origin: Origin) -> &Queue {
+        match origin {
+            Origin::Spu => &self.queue,
+            Origin::Proxy => &self.proxy,
         }
     }
 
-    /// A command of the tag group is complete.
-    fn end(&self, tag: u8) {
-        let pending = &self.pending[usize::from(tag)];
-        pending.set(pending.get() - 1);
-        if pending.get() == 0 {
-            self.complete.update(|complete| *complete |= 1 << tag);
+    fn rules(&self) -> Rules<'_> {
+        Rules {
+            spe: self.spe,
+            memory: self.eib.memory(),
+            spes: self.channels.len() as u32,
+            largest: self.largest,
+            longest_list: self.longest_list,
         }
-    }
-
-    fn check(&self, command: &Command) -> Result<()> {
-        let Command { local, effective, bytes, tag, .. } = *command;
-        let small = matches!(bytes.0, 1 | 2 | 4 | 8);
-        let end = u64::from(local.0) + bytes.0;
-        let broken = if !small && (bytes.0 == 0 || bytes.0 % 16 != 0) {
-            "a transfer is 1, 2, 4, 8 or a multiple of 16 bytes"
-        } else if bytes > self.largest {
-            "a transfer is at most 16384 bytes"
-        } else if small
-            && (effective.0 % bytes.0 != 0 || effective.0 % 16 != u64::from(local.0) % 16)
-        {
-            "a small transfer is naturally aligned, at the same offset in a quadword on both sides"
-        } else if !small && (effective.0 % 16 != 0 || local.0 % 16 != 0) {
-            "both addresses are multiples of 16"
-        } else if end > u64::from(LOCAL_STORE_BYTES) {
-            "a transfer stays within the local store"
-        } else if !self.eib.memory().holds(effective, bytes) {
-            "the effective address is mapped"
-        } else if tag >= TAGS {
-            "a tag is below 32"
-        } else {
-            return Ok(());
-        };
-        let command = format!(
-            "{:?} of {} bytes, local store 0x{:05x}, memory 0x{:x}, tag {tag}",
-            command.direction, bytes.0, local.0, effective.0
-        );
-        Err(Error::Dma { spe: self.spe, command, rule: broken })
-    }
-}
-
-/// Moves the data of one command after the other.
-async fn engine(own: Rc<Shared>) {
-    loop {
-        own.queue.wait_until(|queue| !queue.is_empty()).await;
-        let first = own.queue.read(|queue| queue.front().map(|first| (first.command, first.since)));
-        let Some((command, since)) = first else { continue };
-        let transfer = command.transfer(own.spe);
-        let memory = own.eib.memory();
-        let latency = own.eib.latency(memory.unit(transfer.from), memory.unit(transfer.to));
-        own.sim.sleep_until(since + latency).await;
-        own.eib.carry(&transfer).await;
-        memory.copy(transfer.from, transfer.to, transfer.bytes);
-        own.end(command.tag);
-        // It kept its place in the queue until now.
-        own.queue.update(VecDeque::pop_front);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::memory::Memory;
-    use super::*;
-    use crate::spu::local_store::LocalStore;
-    use crate::spu::register::Quadword;
-    use crate::units::Seconds;
-    use approx::assert_relative_eq;
-    use std::cell::RefCell;
-
-    struct Bench {
-        sim: Sim,
-        memory: Rc<Memory>,
-        store: Rc<RefCell<LocalStore>>,
-        mfc: Mfc,
-    }
-
-    fn bench(spe: u32) -> Bench {
-        let sim = Sim::new();
-        let machine = Machine::named("qs20").unwrap();
-        let memory = Rc::new(Memory::new(&machine));
-        let store = Rc::clone(memory.local_store(spe));
-        let eib = Rc::new(Eib::new(&sim, &machine, &memory));
-        let mfc = Mfc::new(&sim, &machine, &eib, spe);
-        Bench { sim, memory, store, mfc }
-    }
-
-    fn get(local: u32, effective: EffectiveAddress, bytes: u64, tag: u8) -> Command {
-        let (local, bytes) = (LocalAddress(local), Bytes(bytes));
-        Command { direction: Direction::Get, local, effective, bytes, tag }
-    }
-
-    /// Time of one transfer from the memory of Cell 0 that the SPE waits for.
-    fn blocking(spe: u32, bytes: u64) -> f64 {
-        let Bench { sim, memory, mfc, .. } = bench(spe);
-        let from = memory.allocate(0, Bytes(bytes));
-        sim.spawn("program", async move {
-            mfc.enqueue(get(0, from, bytes, 0)).await.unwrap();
-            mfc.wait_for(0).await;
-        });
-        sim.run().unwrap().seconds().0
-    }
-
-    #[test]
-    fn a_blocking_transfer_takes_what_was_published() {
-        // scotts/cellgen linear_model(): 352 ns for 4 KB, 633 for 8 KB, 1171 for 16 KB.
-        for (bytes, published) in [(4096, 352e-9), (8192, 633e-9), (16384, 1171e-9)] {
-            assert_relative_eq!(blocking(0, bytes), published, max_relative = 0.1);
-        }
-        assert_relative_eq!(blocking(0, 16), 109.3e-9 + 3.1e-9 + 1.0e-9, max_relative = 0.01);
-    }
-
-    #[test]
-    fn a_transfer_from_the_other_cell_is_bound_by_the_link() {
-        // 10 cycles issue, 109.3 + 100 ns latency, 16384 bytes at 6.25 GB/s.
-        let by_hand = 3.125e-9 + 209.3e-9 + 16384.0 / 6.25e9;
-        assert_relative_eq!(blocking(8, 16384), by_hand, max_relative = 1e-6);
-    }
-
-    #[test]
-    fn the_data_arrive_with_the_tag() {
-        let Bench { sim, memory, store, mfc } = bench(0);
-        let from = memory.allocate(0, Bytes(128));
-        memory.write(from, (0..8).map(Quadword::splat));
-        let local = Rc::clone(&store);
-        sim.spawn("program", async move {
-            mfc.enqueue(get(256, from, 128, 3)).await.unwrap();
-            assert_eq!(local.borrow().load(LocalAddress(256 + 112)), Quadword::ZERO);
-            mfc.wait_for(3).await;
-            assert_eq!(local.borrow().load(LocalAddress(256 + 112)), Quadword::splat(7));
-            let back = Command { direction: Direction::Put, ..get(256 + 112, from, 16, 4) };
-            mfc.enqueue(back).await.unwrap();
-            mfc.wait_for(4).await;
-        });
-        sim.run().unwrap();
-        assert_eq!(memory.read(from), Quadword::splat(7));
-    }
-
-    #[test]
-    fn the_seventeenth_command_waits_for_a_place() {
-        let Bench { sim, memory, mfc, .. } = bench(0);
-        let from = memory.allocate(0, Bytes(16384));
-        let clock = sim.clone();
-        sim.spawn("program", async move {
-            for _ in 0..16 {
-                mfc.enqueue(get(0, from, 16384, 0)).await.unwrap();
-            }
-            // Sixteen issues of 10 cycles at 3.2 GHz.
-            assert_relative_eq!(clock.now().seconds().0, 50e-9, max_relative = 1e-9);
-            mfc.enqueue(get(0, from, 16384, 0)).await.unwrap();
-            // The first is complete after its latency and 16 KB at 15.7 GB/s.
-            let first = 3.125e-9 + 109.3e-9 + 16384.0 / 15.7e9;
-            assert_relative_eq!(clock.now().seconds().0, first, max_relative = 1e-6);
-        });
-        sim.run().unwrap();
-    }
-
-    #[test]
-    fn many_readers_share_the_memory_at_its_published_rate() {
-        let sim = Sim::new();
-        let machine = Machine::named("qs20").unwrap();
-        let memory = Rc::new(Memory::new(&machine));
-        let eib = Rc::new(Eib::new(&sim, &machine, &memory));
-        let (readers, rounds) = (6, 100);
-        for spe in 0..readers {
-            let mfc = Mfc::new(&sim, &machine, &eib, spe);
-            let from = memory.allocate(0, Bytes(16384));
-            sim.spawn(format!("reader {spe}"), async move {
-                for round in 0..rounds {
-                    mfc.enqueue(get(0, from, 16384, round % 2)).await.unwrap();
-                    mfc.wait_for((round + 1) % 2).await;
-                }
-                mfc.wait_for((rounds + 1) % 2).await;
-            });
-        }
-        let Seconds(time) = sim.run().unwrap().seconds();
-        let rate = 16384.0 * f64::from(readers) * f64::from(rounds) / time;
-        assert_relative_eq!(rate, 22.83e9, max_relative = 0.02);
-    }
-
-    #[test]
-    fn each_broken_rule_names_spe_command_and_rule() {
-        let check = |change: fn(&mut Command), rule: &str| {
-            let Bench { memory, mfc, .. } = bench(2);
-            let mut command = get(0, memory.allocate(0, Bytes(65536)), 32, 0);
-            change(&mut command);
-            let error = mfc.shared.check(&command);
-            let text = error.map_or_else(|error| error.to_string(), |()| "accepted".into());
-            assert!(text.starts_with("SPE 2: Get of "), "{text}");
-            assert!(text.ends_with(rule), "{text}");
-        };
-        check(|c| c.bytes = Bytes(24), "a transfer is 1, 2, 4, 8 or a multiple of 16 bytes");
-        check(|c| c.bytes = Bytes(0), "a transfer is 1, 2, 4, 8 or a multiple of 16 bytes");
-        check(|c| c.bytes = Bytes(16400), "a transfer is at most 16384 bytes");
-        check(|c| c.local = LocalAddress(8), "both addresses are multiples of 16");
-        check(
-            |c| (c.bytes, c.local) = (Bytes(4), LocalAddress(8)),
-            "a small transfer is naturally aligned, at the same offset in a quadword on both sides",
-        );
-        check(|c| c.local = LocalAddress(262_128), "a transfer stays within the local store");
-        check(|c| c.effective = EffectiveAddress(1 << 39), "the effective address is mapped");
-        check(|c| c.effective = c.effective.offset(65536), "the effective address is mapped");
-        check(|c| c.tag = 32, "a tag is below 32");
     }
 }

@@ -2,8 +2,9 @@
 
 use std::cell::RefCell;
 
+use super::decrementer::Timebase;
 use super::offload::Loop;
-use crate::units::{Hertz, Seconds, SimSpan, SimTime};
+use crate::units::{Seconds, SimSpan, SimTime};
 
 /// Totals for one off-loaded function, times in ticks of the timebase.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,26 +25,25 @@ pub struct FunctionTotals {
 
 /// Keeps the totals.
 pub struct Recorder {
-    timebase: Hertz,
-    phase: f64,
+    timebase: Timebase,
     functions: RefCell<Vec<FunctionTotals>>,
     host_busy: RefCell<SimSpan>,
 }
 
 impl Recorder {
-    pub(super) fn new(timebase: Hertz, phase: f64) -> Self {
+    pub(super) fn new(timebase: Timebase) -> Self {
         let functions = RefCell::default();
-        Self { timebase, phase, functions, host_busy: RefCell::default() }
+        Self { timebase, functions, host_busy: RefCell::default() }
     }
 
     /// What the timebase register shows at an instant.
     pub fn timebase_at(&self, instant: SimTime) -> u64 {
-        (instant.seconds().0 * self.timebase.0 + self.phase) as u64
+        self.timebase.at(instant)
     }
 
     /// Ticks of the timebase as time.
     pub fn ticks(&self, ticks: u64) -> Seconds {
-        Seconds(ticks as f64 / self.timebase.0)
+        self.timebase.ticks(ticks)
     }
 
     /// The totals of all functions, by number.

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::machine::Machine;
 use crate::spu::local_store::LocalStore;
-use crate::spu::{ClassTiming, Compiler, Kernel, Stopwatch, Timing, execute};
+use crate::spu::{
+    Accesses, ClassTiming, Compiler, Kernel, Stopwatch, Timing, execute, execute_watched,
+};
 use crate::units::Cycles;
 
 /// Whether the pipeline is asked at every call.
@@ -39,15 +41,42 @@ impl KernelTimings {
         shape: u32,
         store: &mut LocalStore,
     ) -> (K::Output, Cycles) {
-        let shape = (kernel.name(), shape);
-        match self.known.get(&shape) {
-            Some(&cycles) if self.mode == KernelTiming::Cached => (execute(kernel, store), cycles),
-            _ => {
-                let (output, timed) = self.stopwatch.time(kernel, store);
-                self.known.insert(shape, timed.cycles);
-                (output, timed.cycles)
-            }
+        match self.known(kernel, shape) {
+            Some(cycles) => (execute(kernel, store), cycles),
+            None => self.ask(kernel, shape, store),
         }
+    }
+
+    /// The same, noting what the kernel touches.
+    pub fn run_watched<K: Kernel>(
+        &mut self,
+        kernel: &K,
+        shape: u32,
+        store: &mut LocalStore,
+    ) -> (K::Output, Cycles, Accesses) {
+        let cycles = match self.known(kernel, shape) {
+            Some(cycles) => cycles,
+            // The pipeline does not tell what is touched, so the kernel runs twice.
+            None => self.ask(kernel, shape, &mut store.clone()).1,
+        };
+        let (output, accesses) = execute_watched(kernel, store);
+        (output, cycles, accesses)
+    }
+
+    fn known<K: Kernel>(&self, kernel: &K, shape: u32) -> Option<Cycles> {
+        let known = || self.known.get(&(kernel.name(), shape)).copied();
+        (self.mode == KernelTiming::Cached).then(known).flatten()
+    }
+
+    fn ask<K: Kernel>(
+        &mut self,
+        kernel: &K,
+        shape: u32,
+        store: &mut LocalStore,
+    ) -> (K::Output, Cycles) {
+        let (output, timed) = self.stopwatch.time(kernel, store);
+        self.known.insert((kernel.name(), shape), timed.cycles);
+        (output, timed.cycles)
     }
 }
 

@@ -158,13 +158,36 @@ impl<'d> Layers<'_, 'd> {
     }
 
     fn mfc(&mut self) -> Result<Mfc> {
-        self.expect("mfc", &["queue", "issue", "largest", "latency", "stream"])?;
+        const KEYS: [&str; 13] = [
+            "queue",
+            "issue",
+            "largest",
+            "latency",
+            "stream",
+            "proxy_queue",
+            "longest_list",
+            "list_fetch",
+            "atomic",
+            "claim",
+            "inbound_mailbox",
+            "outbound_mailbox",
+            "interrupt_mailbox",
+        ];
+        self.expect("mfc", &KEYS)?;
         Ok(Mfc {
-            queue: self.count("mfc", "queue")?,
+            queue: self.queue("mfc", "queue")?,
             issue: self.cycles("mfc", "issue")?,
             largest: self.bytes("mfc", "largest")?,
             latency: self.seconds("mfc", "latency")?,
             stream: self.rate("mfc", "stream")?,
+            proxy_queue: self.queue("mfc", "proxy_queue")?,
+            longest_list: self.whole("mfc", "longest_list", "count", 1.0..=16384.0)? as u32,
+            list_fetch: self.cycles("mfc", "list_fetch")?,
+            atomic: self.cycles("mfc", "atomic")?,
+            claim: self.cycles("mfc", "claim")?,
+            inbound_mailbox: self.count("mfc", "inbound_mailbox")?,
+            outbound_mailbox: self.count("mfc", "outbound_mailbox")?,
+            interrupt_mailbox: self.count("mfc", "interrupt_mailbox")?,
         })
     }
 
@@ -245,6 +268,11 @@ impl<'d> Layers<'_, 'd> {
 
     fn count(&mut self, section: &'static str, key: &str) -> Result<u32> {
         self.whole(section, key, "count", 1.0..=MOST_UNITS).map(|value| value as u32)
+    }
+
+    /// Places in a queue of an MFC, which keeps account of them in 32 bits.
+    fn queue(&mut self, section: &'static str, key: &str) -> Result<u32> {
+        self.whole(section, key, "count", 1.0..=32.0).map(|value| value as u32)
     }
 
     fn cycles(&mut self, section: &'static str, key: &str) -> Result<Cycles> {

@@ -7,22 +7,23 @@ use std::task::Poll;
 
 use super::schedule::ProcessId;
 use super::{Reason, Sim};
+use crate::units::SimTime;
 
 /// A value that any process may change and any process may wait upon; clones refer to the same.
 pub struct Watch<T> {
     shared: Rc<Shared<T>>,
+    reason: Reason,
 }
 
 struct Shared<T> {
     sim: Sim,
-    reason: Reason,
     value: RefCell<T>,
     waiting: RefCell<Vec<ProcessId>>,
 }
 
 impl<T> Clone for Watch<T> {
     fn clone(&self) -> Self {
-        Self { shared: Rc::clone(&self.shared) }
+        Self { shared: Rc::clone(&self.shared), reason: self.reason }
     }
 }
 
@@ -31,7 +32,13 @@ impl<T> Watch<T> {
     pub fn new(sim: &Sim, name: &str, value: T) -> Self {
         let (sim, reason) = (sim.clone(), sim.reason(name));
         let (value, waiting) = (RefCell::new(value), RefCell::default());
-        Self { shared: Rc::new(Shared { sim, reason, value, waiting }) }
+        Self { shared: Rc::new(Shared { sim, value, waiting }), reason }
+    }
+
+    /// The same value under another name: what is `its mailbox` to the owner is `the mailbox of
+    /// SPE 3` to others, and the report of a deadlock should say so.
+    pub fn alias(&self, name: &str) -> Self {
+        Self { shared: Rc::clone(&self.shared), reason: self.shared.sim.reason(name) }
     }
 
     /// Changes the value; whoever waits looks at it at the present instant.
@@ -57,8 +64,86 @@ impl<T> Watch<T> {
                 return Poll::Ready(());
             }
             own.waiting.borrow_mut().push(own.sim.current());
-            own.sim.waits_for(own.reason);
+            own.sim.waits_for(self.reason);
             Poll::Pending
         })
+    }
+
+    /// Waits until the value is as wanted or `deadline` has come.
+    pub fn wait_until_or(
+        &self,
+        deadline: SimTime,
+        mut wanted: impl FnMut(&T) -> bool,
+    ) -> impl Future<Output = ()> {
+        let own = &*self.shared;
+        std::future::poll_fn(move |_| {
+            let process = own.sim.current();
+            // Whoever was called by the clock still stands in the list, and must not be called
+            // out of its next wait.
+            own.waiting.borrow_mut().retain(|&waiting| waiting != process);
+            if own.sim.now() >= deadline || wanted(&own.value.borrow()) {
+                return Poll::Ready(());
+            }
+            own.waiting.borrow_mut().push(process);
+            own.sim.waits_for(self.reason);
+            own.sim.appoint(process, deadline);
+            Poll::Pending
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::SimSpan;
+
+    fn at(ticks: u64) -> SimTime {
+        SimTime::ZERO + SimSpan::from_ticks(ticks)
+    }
+
+    /// When a process that waits for a flag until 10 goes on, if the flag is raised at `raised`; it
+    /// then sleeps for 100 undisturbed.
+    fn waits_until(raised: u64) -> u64 {
+        let sim = Sim::new();
+        let flag = Watch::new(&sim, "the flag", 0);
+        let (own, seen) = (sim.clone(), flag.clone());
+        let end = Rc::new(RefCell::new(0));
+        let noted = Rc::clone(&end);
+        sim.spawn("waiter", async move {
+            seen.wait_until_or(at(10), |&flag| flag == 1).await;
+            *noted.borrow_mut() = own.now().ticks();
+            own.sleep(SimSpan::from_ticks(100)).await;
+            assert_eq!(own.now().ticks(), *noted.borrow() + 100);
+        });
+        let own = sim.clone();
+        sim.spawn("setter", async move {
+            for (instant, value) in [(5, 0), (raised, 1), (raised + 20, 2)] {
+                own.sleep_until(at(instant)).await;
+                flag.update(|flag| *flag = value);
+            }
+        });
+        sim.run().unwrap();
+        *Rc::clone(&end).borrow()
+    }
+
+    #[test]
+    fn a_wait_with_a_deadline_ends_at_whichever_comes_first() {
+        assert_eq!(waits_until(7), 7);
+        assert_eq!(waits_until(15), 10);
+    }
+
+    #[test]
+    fn an_alias_has_the_same_value_and_its_own_name() {
+        let sim = Sim::new();
+        let own = Watch::new(&sim, "its door", 0);
+        let others = own.alias("the door of SPE 3");
+        others.update(|value| *value = 4);
+        assert_eq!(own.read(|&value| value), 4);
+        sim.spawn("SPE 3", async move { own.wait_until(|&value| value == 1).await });
+        sim.spawn("rank 0", async move { others.wait_until(|&value| value == 1).await });
+        assert_eq!(
+            sim.run().unwrap_err().to_string(),
+            "deadlock at 0.000 ns: SPE 3 waits for its door; rank 0 waits for the door of SPE 3"
+        );
     }
 }

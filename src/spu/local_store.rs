@@ -65,6 +65,27 @@ impl LocalStore {
     }
 }
 
+/// What an SPU's loads and stores go to.
+pub trait QuadwordMemory {
+    /// The quadword that holds the byte at `address`.
+    fn load(&mut self, address: LocalAddress) -> Quadword;
+
+    /// Replaces the quadword that holds the byte at `address`.
+    fn store(&mut self, address: LocalAddress, value: Quadword);
+}
+
+impl QuadwordMemory for LocalStore {
+    #[inline(always)]
+    fn load(&mut self, address: LocalAddress) -> Quadword {
+        Self::load(self, address)
+    }
+
+    #[inline(always)]
+    fn store(&mut self, address: LocalAddress, value: Quadword) {
+        Self::store(self, address, value);
+    }
+}
+
 impl Default for LocalStore {
     fn default() -> Self {
         Self::new()

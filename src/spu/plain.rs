@@ -3,21 +3,21 @@
 use super::Spu;
 use super::channel::{Channel, Channels, connected};
 use super::instruction::for_each_instruction;
-use super::local_store::{LocalAddress, LocalStore};
+use super::local_store::{LocalAddress, LocalStore, QuadwordMemory};
 use super::register::Quadword;
 use super::semantics::{self, condition, preferred_slot};
 
 /// Executes instructions and takes no time, so that a kernel compiles into plain code of the host.
 #[derive(Debug)]
-pub struct PlainSpu<'s> {
-    store: &'s mut LocalStore,
+pub struct PlainSpu<'s, M = LocalStore> {
+    store: &'s mut M,
     channels: Option<&'s mut dyn Channels>,
     floating_point_status: Quadword,
 }
 
-impl<'s> PlainSpu<'s> {
+impl<'s, M: QuadwordMemory> PlainSpu<'s, M> {
     /// An SPU with that local store and without channels.
-    pub const fn new(store: &'s mut LocalStore) -> Self {
+    pub const fn new(store: &'s mut M) -> Self {
         Self { store, channels: None, floating_point_status: Quadword::ZERO }
     }
 
@@ -48,7 +48,7 @@ macro_rules! execute {
     )*};
 }
 
-impl Spu for PlainSpu<'_> {
+impl<M: QuadwordMemory> Spu for PlainSpu<'_, M> {
     type Register = Quadword;
 
     for_each_instruction!(execute);

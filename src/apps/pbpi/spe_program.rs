@@ -139,7 +139,7 @@ impl PbpiProgram {
         bytes: u64,
     ) -> Result<()> {
         let (local, bytes) = (LocalAddress(local), Bytes(bytes));
-        let command = Command { direction, local, effective, bytes, tag: CONTROL_TAG };
+        let command = Command::new(direction, local, effective, bytes, CONTROL_TAG);
         spe.mfc.enqueue(command).await?;
         spe.mfc.wait_for(CONTROL_TAG).await;
         Ok(())
@@ -218,7 +218,7 @@ impl PbpiProgram {
             spe.spend(self.accumulate).await;
         };
         let shared = streams.run(spe, share, compute).await?;
-        spe.store.borrow_mut().store(LocalAddress(self.sum), Quadword::from_doubles([sum, 0.0]));
+        spe.write(LocalAddress(self.sum), &[Quadword::from_doubles([sum, 0.0])])?;
         let result = arguments.results.offset(16 * u64::from(call.share));
         self.transfer(spe, Direction::Put, self.sum, result, 16).await?;
         Ok(shared)
@@ -237,12 +237,8 @@ fn lanes(vectors: &[Vector]) -> Vec<(EffectiveAddress, u64)> {
 impl SpeProgram for PbpiProgram {
     async fn call(&self, spe: &Spe, call: Call) -> Result<Loop> {
         self.transfer(spe, Direction::Get, self.arguments, call.arguments, ARGUMENTS_BYTES).await?;
-        let arguments = {
-            let store = spe.store.borrow();
-            Arguments::from_quadwords(
-                store.slice(LocalAddress(self.arguments), Bytes(ARGUMENTS_BYTES)),
-            )
-        };
+        let quadwords = spe.read(LocalAddress(self.arguments), Bytes(ARGUMENTS_BYTES))?;
+        let arguments = Arguments::from_quadwords(&quadwords);
         let own = block(arguments.groups as usize, call.share as usize, call.shares as usize);
         let share = own.start as u32..own.end as u32;
         match call.function {

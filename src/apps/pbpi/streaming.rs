@@ -106,13 +106,10 @@ impl Streams {
             Direction::Put => (&self.outputs, put_tag(set)),
         };
         for lane in lanes {
-            let command = Command {
-                direction,
-                local: LocalAddress(self.buffers[set as usize] + lane.offset),
-                effective: lane.main.offset(u64::from(first) * lane.bytes),
-                bytes: Bytes(u64::from(groups) * lane.bytes),
-                tag,
-            };
+            let local = LocalAddress(self.buffers[set as usize] + lane.offset);
+            let effective = lane.main.offset(u64::from(first) * lane.bytes);
+            let bytes = Bytes(u64::from(groups) * lane.bytes);
+            let command = Command::new(direction, local, effective, bytes, tag);
             spe.mfc.enqueue(command).await?;
         }
         Ok(())

@@ -111,5 +111,5 @@ pub(super) fn command(
     tag: u8,
 ) -> Command {
     let (local, bytes) = (LocalAddress(local), Bytes(u64::from(bytes)));
-    Command { direction, local, effective, bytes, tag }
+    Command::new(direction, local, effective, bytes, tag)
 }

@@ -1,0 +1,129 @@
+//! What overtakes what.
+
+use super::*;
+
+/// What ends up in memory where a program puts 16 KB out of a buffer and, without waiting, gets new
+/// data into the end of that buffer.
+fn what_is_put(
+    enqueue: impl AsyncFnOnce(&Spe, Command, Command) -> Result<()> + 'static,
+) -> Quadword {
+    const OLD: Quadword = Quadword::splat(1);
+    let blade = blade();
+    // The program has a hazard where nothing orders the two.
+    blade.set_hazards(Hazards::Ignored);
+    let memory = Rc::clone(&blade.memory);
+    let (out, fresh) = (memory.allocate(0, Bytes(16384)), memory.allocate(0, Bytes(16)));
+    memory.write(fresh, [Quadword::splat(2)]);
+    spawn(&blade, 0, |spe| async move {
+        spe.write(LocalAddress(16368), &[OLD])?;
+        let (first, second) = (put(0, out, 16384).tagged(1), get(16368, fresh, 16).tagged(1));
+        enqueue(&spe, first, second).await?;
+        spe.mfc.wait_for_all(0b110).await;
+        assert_eq!(spe.read(LocalAddress(16368), Bytes(16))?, [Quadword::splat(2)]);
+        Ok(())
+    });
+    blade.run().unwrap();
+    memory.read(out.offset(16368))
+}
+
+/// Asserts that the old data are put, or that the get overtakes the put.
+#[track_caller]
+fn check(
+    name: &str,
+    in_order: u32,
+    enqueue: impl AsyncFnOnce(&Spe, Command, Command) -> Result<()> + 'static,
+) {
+    assert_eq!(what_is_put(enqueue), Quadword::splat(in_order), "{name}");
+}
+
+const OLD: u32 = 1;
+const OVERTAKEN: u32 = 2;
+
+async fn both(spe: &Spe, first: Command, second: Command) -> Result<()> {
+    spe.mfc.enqueue(first).await?;
+    spe.mfc.enqueue(second).await
+}
+
+#[test]
+fn a_get_overtakes_a_put_of_its_tag_group_unless_a_fence_or_a_barrier_is_between() {
+    check("get", OVERTAKEN, async |spe, put, get| both(spe, put, get).await);
+    check("getf", OLD, async |spe, put, get| both(spe, put, get.ordered(Order::Fence)).await);
+    check("getb", OLD, async |spe, put, get| both(spe, put, get.ordered(Order::Barrier)).await);
+    check("putb", OLD, async |spe, put, get| both(spe, put.ordered(Order::Barrier), get).await);
+    // A fence orders a command after earlier ones only.
+    check("putf", OVERTAKEN, async |spe, put, get| both(spe, put.ordered(Order::Fence), get).await);
+}
+
+#[test]
+fn fences_and_barriers_hold_within_a_tag_group_and_the_barrier_command_across() {
+    let fenced = |get: Command| get.ordered(Order::Fence).tagged(2);
+    check("another group", OVERTAKEN, async move |spe, put, get| both(spe, put, fenced(get)).await);
+    check("barrier", OLD, async |spe, put, get| {
+        spe.mfc.enqueue(put).await?;
+        spe.mfc.barrier(0).await?;
+        spe.mfc.enqueue(get.tagged(2)).await
+    });
+    check("mfcsync", OLD, async |spe, put, get| {
+        spe.mfc.enqueue(put).await?;
+        spe.mfc.mfcsync(1).await?;
+        spe.mfc.enqueue(get).await
+    });
+    check("mfcsync, another group", OVERTAKEN, async |spe, put, get| {
+        spe.mfc.enqueue(put).await?;
+        spe.mfc.mfcsync(1).await?;
+        spe.mfc.enqueue(get.tagged(2)).await
+    });
+}
+
+#[test]
+fn a_command_that_waits_for_a_fence_is_overtaken_by_other_groups() {
+    let program = |spe: Spe, _, from: EffectiveAddress| async move {
+        let mfc = &spe.mfc;
+        mfc.enqueue(put(0, from, 16384).tagged(1)).await?;
+        mfc.enqueue(get(0, from, 16).tagged(1).ordered(Order::Fence)).await?;
+        mfc.enqueue(get(32768, from.offset(32768), 16).tagged(2)).await?;
+        assert_eq!(mfc.wait_for_any(0b110).await, 0b100);
+        mfc.wait_for(1).await;
+        Ok(())
+    };
+    run(0, program).unwrap();
+}
+
+#[test]
+fn commands_that_waited_begin_in_the_order_of_the_queue() {
+    // Places 0 and 1 are free again when the last two enter, so the later ones have the lower
+    // places: a put of each of four values to one address, all after one barrier.
+    let program = |spe: Spe, memory: Rc<Memory>, from: EffectiveAddress| async move {
+        for value in 0..4 {
+            spe.write(LocalAddress(16 * value), &[Quadword::splat(value)])?;
+        }
+        let mfc = &spe.mfc;
+        mfc.enqueue(get(1024, from, 16).tagged(3)).await?;
+        mfc.enqueue(get(2048, from, 16).tagged(3)).await?;
+        mfc.enqueue(put(16384, from.offset(16384), 16384).tagged(1)).await?;
+        mfc.enqueue(put(0, from.offset(128), 16).tagged(1).ordered(Order::Fence)).await?;
+        mfc.wait_for(3).await;
+        for value in 1..4 {
+            let command = put(16 * value, from.offset(128), 16).tagged(1);
+            mfc.enqueue(command.ordered(Order::Fence)).await?;
+        }
+        mfc.wait_for(1).await;
+        assert_eq!(memory.read(from.offset(128)), Quadword::splat(3));
+        Ok(())
+    };
+    run(0, program).unwrap();
+}
+
+#[test]
+fn every_tag_group_and_the_free_places_raise_events() {
+    use crate::cell::event::Events;
+    let program = |spe: Spe, _, from| async move {
+        spe.events().enable(Events::TAG_STATUS | Events::QUEUE_AVAILABLE).await;
+        for number in 0..16 {
+            spe.mfc.enqueue(get(16 * number, from, 16).tagged(number as u8)).await?;
+        }
+        assert_eq!(spe.events().wait().await, Events::TAG_STATUS | Events::QUEUE_AVAILABLE);
+        Ok(())
+    };
+    run(0, program).unwrap();
+}
