@@ -5,16 +5,23 @@
 //! nanoseconds of the emulated machine, as its elements: a throughput of 1 Gelem/s is one emulated
 //! second for each second of one core of the host. The elements of the second are DMA commands.
 //! Both time the same call, from building the machine to collecting the result; simulating and
-//! compressing the alignment is not in it.
+//! compressing the alignment is not in it. The last ones are DMA alone: transfers through the bus, as
+//! their elements.
 
 use std::hint::black_box;
+use std::rc::Rc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mmgp::apps::pbpi::Pbpi;
 use mmgp::apps::phylogeny::patterns::Patterns;
 use mmgp::apps::phylogeny::simulate;
-use mmgp::cell::KernelTiming;
+use mmgp::cell::eib::{Eib, Transfer};
+use mmgp::cell::memory::Memory;
+use mmgp::cell::{EffectiveAddress, KernelTiming};
 use mmgp::machine::Machine;
+use mmgp::sim::Sim;
+use mmgp::spu::local_store::LocalAddress;
+use mmgp::units::Bytes;
 
 const TAXA: usize = 107;
 const SITES: usize = 10_000;
@@ -28,6 +35,27 @@ fn program() -> Pbpi {
         .expect("invariant: a name for each tip");
     Pbpi::new(Patterns::compress(&alignment), None, 1, GENERATIONS)
         .expect("invariant: an alignment with patterns")
+}
+
+/// Six SPEs that read from memory, each with two transfers of `bytes` under way: latency, way and
+/// contents of each.
+fn transfers(machine: &Machine, bytes: u64, each: u64) {
+    let sim = Sim::new();
+    let memory = Rc::new(Memory::new(machine));
+    let eib = Rc::new(Eib::new(&sim, machine, &memory));
+    for (spe, half) in (0..6).flat_map(|spe| [(spe, 0), (spe, 1)]) {
+        let from = memory.allocate(0, Bytes(bytes));
+        let to = EffectiveAddress::local_store(spe, LocalAddress(half * 16384));
+        let (own, eib, memory) = (sim.clone(), Rc::clone(&eib), Rc::clone(&memory));
+        sim.spawn("reader", async move {
+            for _ in 0..each {
+                own.sleep(eib.latency(memory.unit(from), memory.unit(to))).await;
+                eib.carry(&Transfer { spe, from, to, bytes: Bytes(bytes) }).await;
+                memory.copy(from, to, Bytes(bytes));
+            }
+        });
+    }
+    sim.run().expect("invariant: every transfer ends");
 }
 
 fn benchmarks(criterion: &mut Criterion) {
@@ -44,6 +72,13 @@ fn benchmarks(criterion: &mut Criterion) {
     group.bench_function("PBPI at (1, 8), emulated nanoseconds", |bencher| bencher.iter(emulate));
     group.throughput(Throughput::Elements(run.dma_commands));
     group.bench_function("PBPI at (1, 8), DMA commands", |bencher| bencher.iter(emulate));
+    const EACH: u64 = 2000;
+    group.throughput(Throughput::Elements(12 * EACH));
+    for bytes in [256, 16384] {
+        group.bench_function(format!("transfers of {bytes} bytes by six SPEs"), |bencher| {
+            bencher.iter(|| transfers(&machine, bytes, EACH));
+        });
+    }
     group.finish();
 }
 

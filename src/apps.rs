@@ -4,7 +4,7 @@ pub mod pbpi;
 pub mod phylogeny;
 pub mod run;
 
-use crate::cell::KernelTiming;
+use crate::cell::{Blade, KernelTiming};
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 
@@ -67,9 +67,17 @@ impl App {
         timing: KernelTiming,
         clock_phase: f64,
     ) -> Result<Outcome> {
+        self.emulate_on(&Blade::new(machine, timing, clock_phase), configuration)
+    }
+
+    /// Runs the program on `blade`, a machine at rest.
+    ///
+    /// # Errors
+    /// [`Error::Infeasible`] where it has fewer than m * p SPEs.
+    pub fn emulate_on(&self, blade: &Blade, configuration: (u32, u32)) -> Result<Outcome> {
         match self {
             Self::Pbpi(pbpi) => {
-                let (run, trace) = pbpi.emulate(machine, configuration, timing, clock_phase)?;
+                let (run, trace) = pbpi.emulate_on(blade, configuration)?;
                 let log_likelihood = trace.log_likelihood();
                 Ok(Outcome { run, log_likelihood, accepted: Some(trace.accepted()) })
             }

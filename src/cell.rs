@@ -8,19 +8,21 @@
 //!   host process --- hardware thread --- PPE pipeline (shared by its two threads)
 //!       |  flags in local store (MMIO)
 //!       v
-//!   SPE: SPU + local store --- MFC: queue, latency, one data engine
+//!   SPE: SPU + local store --- MFC: queue, latency, lines outstanding
 //!                                |
-//!                    memory of the own Cell, or over FlexIO of the other
+//!             EIB: ports, rings, command bus --- memory controller and banks
+//!                                |
+//!                              FlexIO --- the same of the other Cell
 //! ```
 //!
 //! # How a processor is found for each process
 //! Host processes are dealt round robin to the Cells, then to the hardware threads of each, and
 //! stay there. The SPEs of a process are consecutive, starting on its own Cell where enough are
-//! left. A process's data lies in the memory of its own Cell.
+//! left. A process's data lies in the memory of its own Cell, unless it is given another
+//! [`Placement`].
 //!
 //! # What is left out
-//! The rings of the EIB (an SPE's port limits it, the rings do not), the contention of DMA and
-//! SPU for the local store, address translation, the second-level cache, the scalar code on an
+//! The contention of DMA and SPU for the local store, address translation, the second-level cache, the scalar code on an
 //! SPE around its kernels except its channel commands, and interrupts.
 
 mod channel;
@@ -38,12 +40,14 @@ pub mod record;
 pub mod signal;
 pub mod spe;
 mod timing;
+pub mod trace;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 pub use host::HostProcess;
 pub use memory::EffectiveAddress;
+pub use memory::placement::{Homes, Placement};
 pub use spe::Spe;
 use timing::KernelTimings;
 pub use timing::{KernelTiming, pipeline};
@@ -59,6 +63,7 @@ use mfc::Hazards;
 use ppe::Ppe;
 use record::Recorder;
 use spe::Board;
+use trace::{Sink, Tracer};
 
 /// A whole machine at work.
 pub struct Blade {
@@ -70,6 +75,8 @@ pub struct Blade {
     pub memory: Rc<Memory>,
     /// What happened, for reports.
     pub recorder: Rc<Recorder>,
+    /// What happened when, for a viewer.
+    pub trace: Tracer,
     spes: Vec<Spe>,
     ppes: Vec<Rc<Ppe>>,
     fault: Fault,
@@ -93,20 +100,40 @@ impl Blade {
     /// A machine at rest. `clock_phase` in [0, 1) is how far the timebase is into a tick at the
     /// start.
     pub fn new(machine: &Machine, timing: KernelTiming, clock_phase: f64) -> Self {
+        Self::build(machine, timing, clock_phase, (Sim::new(), Tracer::off()))
+    }
+
+    /// The same, telling `sink` what happens when.
+    pub fn traced(
+        machine: &Machine,
+        timing: KernelTiming,
+        clock_phase: f64,
+        sink: Rc<RefCell<dyn Sink>>,
+    ) -> Self {
         let sim = Sim::new();
+        let trace = Tracer::new(&sim, sink);
+        Self::build(machine, timing, clock_phase, (sim, trace))
+    }
+
+    fn build(
+        machine: &Machine,
+        timing: KernelTiming,
+        clock_phase: f64,
+        (sim, trace): (Sim, Tracer),
+    ) -> Self {
         let machine = Rc::new(machine.clone());
         let memory = Rc::new(Memory::new(&machine));
         let eib = Rc::new(Eib::new(&sim, &machine, &memory));
         let fault = Fault::default();
         let timings = Rc::new(RefCell::new(KernelTimings::new(&machine, timing)));
         let timebase = Timebase::new(machine.timebase, clock_phase);
-        let board = Board::new(&sim, &machine, &eib, timebase, &fault);
+        let board = Board::new(&sim, &machine, &eib, timebase, (&fault, &trace));
         let spes = (0..machine.layout.spes()).map(|index| Spe::new(&board, &timings, index));
         let (spes, hazards) = (spes.collect(), Rc::clone(&board.hazards));
         let ppes =
             (0..machine.layout.cells).map(|cell| Rc::new(Ppe::new(&sim, &machine, cell))).collect();
         let recorder = Rc::new(Recorder::new(timebase));
-        Self { sim, machine, memory, recorder, spes, ppes, fault, hazards }
+        Self { sim, machine, memory, recorder, trace, spes, ppes, fault, hazards }
     }
 
     /// Chooses whether to look for hazards, before anything runs; see [`Hazards`]. They are ignored
@@ -166,6 +193,12 @@ impl Blade {
             }
         }
         Ok(assigned)
+    }
+
+    /// The memory of the host process `rank`, whose SPEs are `spes`.
+    pub fn homes(&self, placement: Placement, rank: u32, spes: &[u32]) -> Homes {
+        let cells = spes.iter().map(|spe| spe / self.machine.layout.spes_per_cell).collect();
+        Homes::new(&self.memory, placement, self.cell_of(rank), cells)
     }
 
     /// Runs everything to its end; the instant of the last event.

@@ -16,6 +16,7 @@ mod predict;
 mod profile;
 mod simulate_alignment;
 mod study;
+mod trace;
 mod validate;
 
 use std::process::ExitCode;

@@ -169,6 +169,17 @@ pub enum Error {
         /// Its tag group.
         tag: u8,
     },
+    /// A call of MPI that breaks a rule, which ends the program. This is a bug in the emulated
+    /// program.
+    #[error("rank {rank}: {operation}: {rule}")]
+    Mpi {
+        /// The rank that called it.
+        rank: u32,
+        /// The call.
+        operation: String,
+        /// The rule it breaks.
+        rule: String,
+    },
 }
 
 /// `; did you mean "x"?` where a known name differs in few letters.

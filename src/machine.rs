@@ -3,6 +3,7 @@
 //! Every value carries its unit, its source and its [`Status`]; a file that leaves one out is
 //! refused. A file may name another machine as its `base` and give only what differs.
 
+mod eib;
 pub mod figures;
 mod reader;
 
@@ -10,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::table::Source;
 use crate::units::{Bytes, BytesPerSecond, Cycles, Hertz, Seconds};
 
+pub use eib::{Banks, Eib, Numa, Participant};
 pub use reader::{Provenance, Status};
 
 /// The machines that are compiled in, by name.
@@ -44,8 +46,16 @@ pub struct Machine {
     pub ppe: Ppe,
     /// The operating system.
     pub linux: Linux,
+    /// Messages among host processes.
+    pub mpi: Mpi,
     /// Software cost of a collective by number of ranks, increasing from 2.
     pub collective: Vec<(u32, Seconds)>,
+    /// The bus of each Cell.
+    pub eib: Eib,
+    /// The banks of each Cell's memory.
+    pub banks: Banks,
+    /// How memory is placed on the Cells.
+    pub numa: Numa,
     /// Where each value comes from, in the order of reading.
     pub provenance: Vec<Provenance>,
 }
@@ -114,10 +124,10 @@ pub struct Mfc {
     pub issue: Cycles,
     /// The largest transfer of one command.
     pub largest: Bytes,
-    /// From enqueueing to the first byte.
+    /// From enqueueing to the first byte from or to memory.
     pub latency: Seconds,
-    /// Rate of one stream of transfers that nobody disturbs.
-    pub stream: BytesPerSecond,
+    /// Lines that it has asked for and not yet received, at most.
+    pub outstanding: u32,
     /// Commands that the queue of the PPE holds.
     pub proxy_queue: u32,
     /// The most elements of a list.
@@ -194,6 +204,28 @@ pub struct Linux {
     pub context_switch: Seconds,
     /// Switch between processes by `sched_yield`.
     pub yield_: Seconds,
+}
+
+/// Messages of MPI among host processes, through memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mpi {
+    /// What the library executes on each side of a message.
+    pub overhead: Seconds,
+    /// The longest message that is sent before its receiver asks for it.
+    pub eager: Bytes,
+    /// Rate at which data are copied within a Cell.
+    pub copy: BytesPerSecond,
+    /// From one Cell to another until word of a message has come.
+    pub remote_latency: Seconds,
+    /// Rate at which data are copied from one Cell to another.
+    pub remote_copy: BytesPerSecond,
+}
+
+impl Mpi {
+    /// Time to copy data within a Cell.
+    pub fn copy_time(&self, bytes: Bytes) -> Seconds {
+        Seconds(bytes.0 as f64 / self.copy.0)
+    }
 }
 
 impl Machine {
@@ -273,7 +305,7 @@ mod tests {
     fn a_value_that_is_missing_negative_or_of_another_unit_is_refused_with_its_place() {
         check(
             ("read = {", "reed = {"),
-            "my.toml:45:8: found \"memory.reed\", expected one of read, write",
+            "my.toml:53:8: found \"memory.reed\", expected one of read, write",
         );
         check(
             ("queue = { value = 16", "queue = { value = -16"),
@@ -293,7 +325,7 @@ mod tests {
         );
         check(
             ("status = \"calibrated\"", "status = \"guessed\""),
-            "my.toml:42:54: found the status \"guessed\", expected documented, measured, calibrated or assumed",
+            "my.toml:74:50: found the status \"guessed\", expected documented, measured, calibrated or assumed",
         );
     }
 }

@@ -248,7 +248,7 @@ impl Sim {
     }
 
     /// Names something that processes can wait for.
-    fn reason(&self, name: &str) -> Reason {
+    pub(crate) fn reason(&self, name: &str) -> Reason {
         let mut reasons = self.core.reasons.borrow_mut();
         reasons.push(name.into());
         Reason(reasons.len() as u32 - 1)

@@ -3,14 +3,18 @@
 //! Readers take a [`Source`], the whole text of a file with its name, so everything above this
 //! module is free of input and output; every error carries file, line and column. Writers build
 //! the whole text first and then replace the file in one step, so an interrupted program leaves
-//! either the old file or the new one, never half of one.
+//! either the old file or the new one, never half of one; [`StreamedFile`] does the same for files
+//! too long to be held.
 
 #![allow(clippy::disallowed_methods)] // This module is the exception to its own rule.
 
 pub mod csv;
 pub mod records;
 pub mod runs;
+mod streamed;
 pub mod toml;
+
+pub use streamed::StreamedFile;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -77,18 +81,31 @@ static WRITING: Mutex<()> = Mutex::new(());
 /// Ends the process with `code` as soon as no file is being written.
 pub fn exit_between_writes(code: i32) -> ! {
     let _no_write_under_way = WRITING.lock();
+    let _no_part_begins = streamed::remove_parts();
     std::process::exit(code)
 }
 
 /// Replaces `path` by `content` in one step.
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     let _writing = WRITING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut temporary: PathBuf = path.into();
-    temporary.as_mut_os_string().push(".part");
-    fs::write(&temporary, content).and_then(|()| fs::rename(&temporary, path)).map_err(|source| {
-        let _ = fs::remove_file(&temporary);
+    let part = part_of(path);
+    fs::write(&part, content).and_then(|()| fs::rename(&part, path)).map_err(|source| {
+        let _ = fs::remove_file(&part);
         Error::Write { file: path.into(), source }
     })
+}
+
+/// Where the content of a file lies until it is whole.
+fn part_of(path: &Path) -> PathBuf {
+    let mut part: PathBuf = path.into();
+    part.as_mut_os_string().push(".part");
+    part
+}
+
+/// Renames a file that is whole.
+fn replace(part: &Path, path: &Path) -> std::io::Result<()> {
+    let _writing = WRITING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    fs::rename(part, path)
 }
 
 /// Creates a folder and its parents where they do not exist.

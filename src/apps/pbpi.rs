@@ -32,7 +32,7 @@ use super::phylogeny::stream::Stream;
 use super::phylogeny::tree::Tree;
 use super::run::Run;
 use crate::cell::mpi::Communicator;
-use crate::cell::{Blade, KernelTiming};
+use crate::cell::{Blade, KernelTiming, Placement};
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 
@@ -50,6 +50,7 @@ pub struct Pbpi {
     tree: Tree,
     seed: u64,
     generations: u32,
+    placement: Placement,
 }
 
 impl Pbpi {
@@ -84,7 +85,12 @@ impl Pbpi {
         }
         // A chain of no generations only evaluates its tree, which may have any branch lengths.
         let tree = if generations == 0 { tree } else { raise_to_floor(&tree) };
-        Ok(Self { patterns, tree, seed, generations })
+        Ok(Self { patterns, tree, seed, generations, placement: Placement::default() })
+    }
+
+    /// The same with the segments of the processes placed otherwise than each on its own Cell.
+    pub fn placed(self, placement: Placement) -> Self {
+        Self { placement, ..self }
     }
 
     /// The tree that the chain starts from.
@@ -100,22 +106,31 @@ impl Pbpi {
     pub fn emulate(
         &self,
         machine: &Machine,
-        (m, p): (u32, u32),
+        configuration: (u32, u32),
         timing: KernelTiming,
         clock_phase: f64,
     ) -> Result<(Run, Trace)> {
-        let blade = Blade::new(machine, timing, clock_phase);
+        self.emulate_on(&Blade::new(machine, timing, clock_phase), configuration)
+    }
+
+    /// Runs the chain on `blade`, a machine at rest.
+    ///
+    /// # Errors
+    /// [`Error::Infeasible`] where it has fewer than m * p SPEs.
+    pub fn emulate_on(&self, blade: &Blade, (m, p): (u32, u32)) -> Result<(Run, Trace)> {
         let spes = blade.assign_spes(m, p)?;
-        PbpiProgram::load(&blade)?;
-        let world = Communicator::new(&blade.sim, &blade.machine, m);
+        PbpiProgram::load(blade)?;
+        let world = Communicator::new(blade, m);
         let outcome = Rc::new(RefCell::new(None));
         for (rank, spes) in (0..m).zip(spes) {
+            let homes = blade.homes(self.placement, rank, &spes);
+            let inner = self.tree.taxa() - 2;
             let chain = Chain {
                 process: blade.host_process(rank),
                 world: world.clone(),
                 memory: Rc::clone(&blade.memory),
                 spes: spes.into_iter().map(|spe| blade.spe(spe).clone()).collect(),
-                segment: Segment::new(&blade, rank, m, &self.patterns, self.tree.taxa() - 2),
+                segment: Segment::new(blade, &homes, (rank, m), &self.patterns, inner),
                 prior: Prior::new(DEFAULT_PRIOR_RATE)?,
                 stream: Stream::new(self.seed, CHAIN_STREAM),
                 accepted_side: vec![0; self.tree.nodes()],
@@ -129,6 +144,6 @@ impl Pbpi {
         }
         blade.run()?;
         let trace = outcome.borrow_mut().take().expect("invariant: the first rank has ended");
-        Ok((Run::collect(&blade, (m, p), &FUNCTIONS), trace))
+        Ok((Run::collect(blade, (m, p), &FUNCTIONS), trace))
     }
 }

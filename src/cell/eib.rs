@@ -1,14 +1,39 @@
 //! The way of the data: from one unit of a blade to another.
 //!
-//! The units of a Cell are connected by its element interconnect bus, and the Cells by a link. A
-//! transfer holds what it passes at once and is done when its last byte has arrived.
+//! The units of a Cell sit around its element interconnect bus (EIB), whose rings carry data both
+//! ways; the Cells of a blade are connected by a link. A transfer holds everything that it passes
+//! at once and is done when its last byte has arrived:
+//!
+//! ```text
+//! source port -> segments of a ring, the shorter way round -> destination port
+//!    memory controller, if one end is memory; command bus; to the other Cell: link, its rings
+//! ```
+//!
+//! Transfers are *flows*: what each of these can carry is shared fairly by those who pass it, and
+//! nobody is asked line by line. Apart from this, an MFC has a number of lines outstanding at most
+//! (see `window.rs`), and memory banks are busy for a while after each access.
+//!
+//! # What is left out
+//! The arbiter's slots and the data rings as such: a direction carries what its rings carry
+//! together, and no transfer waits for a whole ring to be free. Reads and writes share the memory
+//! controller without a cost of turning round. A transfer of all banks does not keep others from
+//! a bank. The snooping of one Cell's commands by the other takes no room there but for transfers
+//! between the Cells. With more than two Cells each is reached over one link, from all others.
 
+mod route;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::memory::{EffectiveAddress, Memory};
+use super::memory::{Banks, EffectiveAddress, LINE, Memory};
 use crate::machine::Machine;
-use crate::sim::{ProcessorSharing, Sim};
-use crate::units::{Bytes, BytesPerSecond, SimSpan};
+use crate::sim::{Flows, Pool, Sim};
+use crate::units::{Bytes, SimSpan};
+use route::Buses;
+use window::Window;
 
 /// A unit that can be the source or the destination of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,37 +75,50 @@ pub struct Transfer {
 
 /// The buses of all Cells, with what hangs on them and the link between them.
 pub struct Eib {
+    sim: Sim,
     memory: Rc<Memory>,
-    /// For each Cell, seconds of its controller's time.
-    controllers: Vec<ProcessorSharing>,
-    /// Seconds of the link's time, one for each direction: to the Cell with that number.
-    links: Vec<ProcessorSharing>,
-    read: BytesPerSecond,
-    write: BytesPerSecond,
-    link: BytesPerSecond,
-    latency: SimSpan,
-    link_latency: SimSpan,
+    flows: Flows,
+    buses: Buses,
+    /// The banks of each Cell's memory.
+    banks: Vec<RefCell<Banks>>,
+    /// The outstanding lines of each SPE's MFC, and whose turn it is to ask for more.
+    windows: Vec<(Pool, RefCell<Window>)>,
+    /// Lines that an MFC has outstanding at most \[bytes\].
+    outstanding: f64,
+    delays: Delays,
+}
+
+/// Spans that depend on the two ends of a transfer.
+struct Delays {
+    memory: SimSpan,
+    local_store: SimSpan,
+    memory_round_trip: SimSpan,
+    /// What each of them is longer by between the Cells.
+    link: SimSpan,
 }
 
 impl Eib {
     /// The buses of a machine at rest.
     pub fn new(sim: &Sim, machine: &Machine, memory: &Rc<Memory>) -> Self {
-        let cells = 0..machine.layout.cells;
-        let own_share = machine.mfc.stream.0 / machine.memory.read.0;
-        let link_share = machine.flexio.stream.0 / machine.flexio.rate.0;
-        let shared = |name: &str, cell: u32, own_share: f64| {
-            let name = format!("{name} of Cell {cell}");
-            ProcessorSharing::new(sim, &name, move |streams| own_share.min(1.0 / streams as f64))
+        let flows = Flows::new(sim, "the arrival of its data");
+        let window = |spe| {
+            let turn = Pool::new(sim, &format!("the transfer before on SPE {spe}"), 1);
+            (turn, RefCell::default())
         };
         Self {
+            sim: sim.clone(),
             memory: Rc::clone(memory),
-            controllers: cells.clone().map(|cell| shared("memory", cell, own_share)).collect(),
-            links: cells.map(|cell| shared("link", cell, link_share)).collect(),
-            read: machine.memory.read,
-            write: machine.memory.write,
-            link: machine.flexio.rate,
-            latency: SimSpan::from_seconds(machine.mfc.latency),
-            link_latency: SimSpan::from_seconds(machine.flexio.latency),
+            buses: Buses::new(&flows, machine),
+            flows,
+            banks: vec![RefCell::new(Banks::new(&machine.banks)); machine.layout.cells as usize],
+            windows: (0..machine.layout.spes()).map(window).collect(),
+            outstanding: (u64::from(machine.mfc.outstanding) * LINE) as f64,
+            delays: Delays {
+                memory: SimSpan::from_seconds(machine.mfc.latency),
+                local_store: SimSpan::from_seconds(machine.eib.local_store),
+                memory_round_trip: SimSpan::from_seconds(machine.eib.memory_round_trip),
+                link: SimSpan::from_seconds(machine.flexio.latency),
+            },
         }
     }
 
@@ -92,22 +130,60 @@ impl Eib {
     /// From the moment an MFC takes up a command to the arrival of its first byte, when nobody else
     /// is in the way.
     pub fn latency(&self, from: Unit, to: Unit) -> SimSpan {
+        self.delay(from, to, self.delays.memory)
+    }
+
+    /// `memory` or the delay between local stores, and that of the link if it is passed.
+    fn delay(&self, from: Unit, to: Unit, memory: SimSpan) -> SimSpan {
+        let is_memory = |unit| matches!(unit, Unit::Memory { .. });
         let crosses = self.memory.cell_of(from) != self.memory.cell_of(to);
-        if crosses { self.latency + self.link_latency } else { self.latency }
+        let link = if crosses { self.delays.link } else { SimSpan::ZERO };
+        link + if is_memory(from) || is_memory(to) { memory } else { self.delays.local_store }
     }
 
     /// Waits until the last byte of a transfer has arrived whose first byte arrives now. The
     /// contents are not moved: [`Memory::copy`] does that.
+    ///
+    /// The transfers of one MFC come one after the other, in the order of the calls.
     pub async fn carry(&self, transfer: &Transfer) {
-        let (from, to) = (self.memory.unit(transfer.from), self.memory.unit(transfer.to));
-        let (source, destination) = (self.memory.cell_of(from), self.memory.cell_of(to));
-        let bytes = transfer.bytes.0 as f64;
-        if source != destination {
-            self.links[destination as usize].serve(bytes / self.link.0).await;
-        } else if let Unit::Memory { cell } = to {
-            self.controllers[cell as usize].serve(bytes / self.write.0).await;
-        } else {
-            self.controllers[source as usize].serve(bytes / self.read.0).await;
+        let (turn, _) = &self.windows[transfer.spe as usize];
+        let _turn = turn.acquire().await;
+        let mut done = 0;
+        while done < transfer.bytes.0 {
+            let (from, to) = (transfer.from.offset(done), transfer.to.offset(done));
+            let left = Bytes(transfer.bytes.0 - done);
+            // Where memory changes from Cell to Cell, the way changes with it.
+            let bytes = self.memory.at_home(from, left).min(self.memory.at_home(to, left));
+            self.carry_part(&Transfer { from, to, bytes, ..*transfer }).await;
+            done += bytes.0;
         }
+    }
+
+    /// Carries what has a single way.
+    async fn carry_part(&self, part: &Transfer) {
+        let (from, to) = (self.memory.unit(part.from), self.memory.unit(part.to));
+        let far = if from == (Unit::Spe { spe: part.spe }) { part.to } else { part.from };
+        // The bus carries whole lines.
+        let lines = (far.0 % LINE + part.bytes.0).div_ceil(LINE);
+        for unit in [from, to] {
+            if let Unit::Memory { cell } = unit {
+                let mut banks = self.banks[cell as usize].borrow_mut();
+                let free = banks.occupy(far.0 / LINE, lines, self.sim.now());
+                drop(banks);
+                if free > self.sim.now() {
+                    self.sim.sleep_until(free).await;
+                }
+            }
+        }
+        let bytes = (lines * LINE) as f64;
+        let route = self.buses.route(&self.flows, from, to);
+        let round_trip = self.delay(from, to, self.delays.memory_round_trip);
+        let (_, window) = &self.windows[part.spe as usize];
+        let start = self.sim.now();
+        let free = self.outstanding - window.borrow_mut().arrived_within(round_trip, start);
+        let sustained = self.outstanding / round_trip.seconds().0;
+        let cap = window::mean_rate(bytes, free.max(0.0), sustained, route.rate);
+        self.flows.send(route.path(), cap.min(route.stream), bytes).await;
+        window.borrow_mut().note(start, self.sim.now(), bytes);
     }
 }

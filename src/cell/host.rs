@@ -4,9 +4,10 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use super::Blade;
 use super::ppe::{HardwareThread, Ppe, Work};
 use super::record::Recorder;
+use super::trace::{Category, Span, Tracer, Track};
+use super::{Blade, Spe};
 use crate::machine::Machine;
 use crate::sim::{Permit, Sim};
 use crate::units::{Seconds, SimSpan, SimTime};
@@ -24,11 +25,12 @@ pub struct HostProcess {
     pub(super) machine: Rc<Machine>,
     ppe: Rc<Ppe>,
     thread: Rc<HardwareThread>,
-    held: RefCell<Option<Permit>>,
+    held: RefCell<Option<(Permit, Span)>>,
     /// Whether another process has run since this one did.
     cold: Cell<bool>,
     /// When the process last began to run host code.
     pub(super) since: Cell<SimTime>,
+    pub(super) trace: Tracer,
 }
 
 impl HostProcess {
@@ -43,6 +45,7 @@ impl HostProcess {
             held: RefCell::default(),
             cold: Cell::new(false),
             since: Cell::new(SimTime::ZERO),
+            trace: blade.trace.clone(),
         }
     }
 
@@ -69,13 +72,17 @@ impl HostProcess {
     }
 
     async fn dispatch(&self, switch: Seconds) {
+        let queued = self.trace.span(self.track(), Category::Wait, "run queue");
         let permit = self.thread.pool.acquire().await;
-        *self.held.borrow_mut() = Some(permit);
+        drop(queued);
+        let running = self.trace.span(self.thread.track, Category::Run, ("rank", self.rank));
+        *self.held.borrow_mut() = Some((permit, running));
         if let Some(last) = self.thread.last.replace(Some(self.rank))
             && last != self.rank
         {
             self.thread.switches.set(self.thread.switches.get() + 1);
             self.cold.set(true);
+            let _span = self.trace.span(self.thread.track, Category::Switch, "context switch");
             self.sim.sleep(SimSpan::from_seconds(switch)).await;
         }
     }
@@ -84,11 +91,30 @@ impl HostProcess {
     /// caches with what it touches.
     pub async fn work(&self, work: Work) {
         let start = self.sim.now();
+        let _span = self.trace.span(self.thread.track, Category::Ppe, "host code");
         if self.cold.replace(false) {
             self.sim.sleep(SimSpan::from_seconds(self.ppe.refill(work))).await;
         }
         self.ppe.execute(work).await;
         self.recorder.host_busy(self.sim.now().since(start));
+    }
+
+    /// Executes code of a library that takes so long when nobody shares the core.
+    pub(super) async fn execute_for(&self, name: &'static str, alone: Seconds) {
+        let start = self.sim.now();
+        let _span = self.trace.span(self.thread.track, Category::Ppe, name);
+        self.ppe.execute_for(alone).await;
+        self.recorder.host_busy(self.sim.now().since(start));
+    }
+
+    /// Its time line in a trace.
+    pub(super) fn track(&self) -> Track {
+        Track::Rank(self.rank)
+    }
+
+    /// A burst of stores to, or loads from, local store, on the time line of its hardware thread.
+    pub(super) fn crossing(&self, what: &'static str, spe: &Spe) -> Span {
+        self.trace.span(self.thread.track, Category::Ppe, (what, spe.index))
     }
 
     /// Stores a word into a local store and waits until it is there.

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use super::event::{EventFacility, Events};
 use super::host::HostProcess;
 use super::spe::Spe;
-use crate::sim::{Sim, Watch};
+use crate::sim::{Reason, Sim, Watch};
 use crate::units::SimSpan;
 
 /// Words on their way to an SPU; clones refer to the same.
@@ -24,8 +24,8 @@ pub struct InboundMailbox {
 #[derive(Clone)]
 pub struct OutboundMailbox {
     shared: Rc<Shared>,
-    /// The same words, as others call them.
-    outside: Watch<VecDeque<u32>>,
+    /// What others call the words that they wait for.
+    arrival: Reason,
     available: Events,
 }
 
@@ -124,8 +124,8 @@ impl OutboundMailbox {
             }
         };
         let shared = Shared::new(sim, access, entries, &format!("its {name}"), events);
-        let outside = shared.words.alias(&format!("the {name} of SPE {spe}"));
-        Self { shared: Rc::new(shared), outside, available }
+        let arrival = sim.reason(&format!("the {name} of SPE {spe}"));
+        Self { shared: Rc::new(shared), arrival, available }
     }
 
     /// The SPU's write: waits for a free entry.
@@ -149,7 +149,7 @@ impl OutboundMailbox {
 
     /// Takes a word from outside, if there is one.
     pub fn take(&self) -> Option<u32> {
-        let word = self.outside.update(VecDeque::pop_front);
+        let word = self.shared.words.update(VecDeque::pop_front);
         if word.is_some() {
             self.shared.events.raise(self.available);
         }
@@ -159,7 +159,7 @@ impl OutboundMailbox {
     /// Waits from outside until there is a word: what the interrupt of an interrupt mailbox stands
     /// for, or a program that polls. What the polling or the interrupt costs is the caller's.
     pub async fn arrival(&self) {
-        self.outside.wait_until(|words| !words.is_empty()).await;
+        self.shared.words.wait_for(self.arrival, |words| !words.is_empty()).await;
     }
 }
 
@@ -242,7 +242,7 @@ mod tests {
         sim.spawn("rank 0", async move { outbound.arrival().await });
         assert_eq!(
             sim.run().unwrap_err().to_string(),
-            "deadlock at 0.000 ns: SPE 3 waits for its inbound mailbox; \
+            "deadlock at 0.000 s: SPE 3 waits for its inbound mailbox; \
              rank 0 waits for the outbound mailbox of SPE 3"
         );
     }

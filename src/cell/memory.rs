@@ -1,11 +1,14 @@
 //! What the memories of a blade hold: main memory and the local stores, in one address space.
 
 mod address;
+mod banks;
+pub mod placement;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 pub use address::{EffectiveAddress, Place};
+pub use banks::Banks;
 
 use super::eib::Unit;
 use super::mfc::LockLines;
@@ -19,7 +22,11 @@ pub const LINE: u64 = 128;
 
 /// The contents of main memory and of all local stores.
 pub struct Memory {
+    /// The memory of each Cell, then the one that is placed page by page.
     main: Vec<RefCell<Vec<Quadword>>>,
+    /// The Cell of each page of the latter.
+    homes: RefCell<Vec<u32>>,
+    page: u64,
     stores: Vec<Rc<RefCell<LocalStore>>>,
     layout: Layout,
     /// What every write has to tell.
@@ -38,8 +45,11 @@ impl Memory {
     pub fn new(machine: &Machine) -> Self {
         let layout = machine.layout;
         let stores = (0..layout.spes()).map(|_| Rc::default()).collect();
+        let main = vec![RefCell::default(); layout.cells as usize + 1];
         Self {
-            main: vec![RefCell::default(); layout.cells as usize],
+            main,
+            homes: RefCell::default(),
+            page: machine.numa.page.0,
             stores,
             layout,
             lock_lines: LockLines::default(),
@@ -60,6 +70,19 @@ impl Memory {
         &self.lock_lines
     }
 
+    /// Zeroed memory from a page's beginning on, each page of it on the Cell that `home` tells for
+    /// the first byte of the page, counted within the allocation.
+    pub fn allocate_pages(&self, size: Bytes, home: impl Fn(Bytes) -> u32) -> EffectiveAddress {
+        let (mut homes, pages) = (self.homes.borrow_mut(), size.0.div_ceil(self.page));
+        let start = homes.len() as u64;
+        homes.extend((0..pages).map(|page| home(Bytes(page * self.page))));
+        let quadwords = (start + pages) * self.page / 16;
+        self.main[self.layout.cells as usize]
+            .borrow_mut()
+            .resize(quadwords as usize, Quadword::ZERO);
+        EffectiveAddress::paged(start * self.page)
+    }
+
     /// The local store of an SPE.
     pub fn local_store(&self, spe: u32) -> &Rc<RefCell<LocalStore>> {
         &self.stores[spe as usize]
@@ -69,11 +92,23 @@ impl Memory {
     pub fn unit(&self, at: EffectiveAddress) -> Unit {
         match at.place() {
             Some(Place::Memory { cell, .. }) => Unit::Memory { cell },
-            Some(Place::Interleaved { .. }) | None => Unit::Memory { cell: 0 },
+            Some(Place::Paged { offset }) => {
+                Unit::Memory { cell: self.homes.borrow()[(offset / self.page) as usize] }
+            }
+            None => panic!("invariant: a unit is asked for what is mapped"),
             Some(Place::LocalStore { spe, .. } | Place::ProblemState { spe, .. }) => {
                 Unit::Spe { spe }
             }
         }
+    }
+
+    /// How many of the `bytes` from `at` on are on the same unit as the first.
+    pub(super) fn at_home(&self, at: EffectiveAddress, bytes: Bytes) -> Bytes {
+        let Some(Place::Paged { offset }) = at.place() else { return bytes };
+        let homes = self.homes.borrow();
+        let first = (offset / self.page) as usize;
+        let same = homes[first..].iter().take_while(|&&home| home == homes[first]).count() as u64;
+        bytes.min(Bytes((first as u64 + same) * self.page - offset))
     }
 
     /// The Cell that a unit is on.
@@ -148,7 +183,8 @@ impl Memory {
             }
             Place::LocalStore { spe, address } => (spe < self.layout.spes())
                 .then_some((Area::Store(spe as usize), u64::from(address.0))),
-            Place::Interleaved { .. } | Place::ProblemState { .. } => None,
+            Place::Paged { offset } => Some((Area::Main(self.layout.cells as usize), offset)),
+            Place::ProblemState { .. } => None,
         }
     }
 
@@ -199,6 +235,22 @@ mod tests {
         );
         memory.copy(from.offset(48 + 4), to.offset(4), Bytes(4));
         assert_eq!(memory.read(to), Quadword::from_words([2, 4, 2, 2]));
+    }
+
+    #[test]
+    fn each_page_lies_on_the_cell_that_it_was_placed_on() {
+        let memory = memory();
+        memory.allocate_pages(Bytes(1), |_| 1);
+        // Pages of 4096 bytes, the last one begun: on Cells 1, 0, 0.
+        let start = memory.allocate_pages(Bytes(8200), |first| u32::from(first.0 == 0));
+        let at = |offset| start.offset(offset);
+        let cells = [0, 4095, 4096, 12287].map(|offset| memory.cell_of(memory.unit(at(offset))));
+        assert_eq!(cells, [1, 1, 0, 0]);
+        assert!(memory.holds(start, Bytes(12288)) && !memory.holds(start, Bytes(12289)));
+        assert_eq!(memory.at_home(at(4000), Bytes(200)), Bytes(96));
+        assert_eq!(memory.at_home(at(4100), Bytes(5000)), Bytes(5000));
+        memory.write(at(4080), [1, 2].map(Quadword::splat));
+        assert_eq!(memory.read(at(4096)), Quadword::splat(2));
     }
 
     #[test]

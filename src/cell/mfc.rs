@@ -19,7 +19,9 @@
 //! Enqueueing takes the SPU a few cycles, and as long as the queue is full. The latency of a command
 //! runs from the moment at which it could begin, so that the latencies of queued commands overlap;
 //! then its lane is its own until its last byte has arrived. How long both take is the bus's to say
-//! ([`Eib::latency`], [`Eib::carry`]). A list is one command; its elements are fetched from local
+//! ([`Eib::latency`], [`Eib::carry`]). It carries the transfers of one MFC one after the other, in
+//! the order in which the lanes offer them: a get overtakes the puts that still wait in their lane,
+//! not the one that is moving. A list is one command; its elements are fetched from local
 //! store one after the other while earlier ones move, and each moves as a transfer of its own.
 //!
 //! A command's data are moved when its last byte has arrived, all at once.
@@ -49,8 +51,9 @@ use super::Fault;
 use super::channel::Channels;
 use super::eib::Eib;
 use super::spe::Board;
+use super::trace::{Category, Span, Tracer, Track};
 use crate::error::Result;
-use crate::sim::{Sim, Watch};
+use crate::sim::{Permit, Sim, Watch};
 use crate::spu::local_store::LocalStore;
 use crate::units::{Bytes, SimSpan};
 use command::Operation;
@@ -86,6 +89,7 @@ struct Shared {
     /// Lists that wait to be acknowledged, with their tags.
     stalled_lists: RefCell<Vec<(u8, engine::Begun)>>,
     commands: Cell<u64>,
+    trace: Tracer,
     issue: SimSpan,
     access: SimSpan,
     list_fetch: SimSpan,
@@ -122,6 +126,7 @@ impl Mfc {
             stalled: Watch::new(sim, "the stall of a DMA list", 0),
             stalled_lists: RefCell::default(),
             commands: Cell::new(0),
+            trace: board.trace.clone(),
             issue: cycles(sizes.issue),
             access: cycles(machine.spu.channel),
             list_fetch: cycles(sizes.list_fetch),
@@ -204,6 +209,7 @@ impl Mfc {
     /// Waits until every command of all tag groups in `mask` is complete.
     pub async fn wait_for_all(&self, mask: u32) {
         let own = &*self.shared;
+        let _span = own.wait("DMA tag");
         own.queue.all(mask).await;
         own.sim.sleep(own.access).await;
         own.detector.waited(Origin::Spu, mask);
@@ -212,7 +218,9 @@ impl Mfc {
     /// Waits until a tag group in `mask` is complete, and returns all that are; at once if `mask`
     /// is empty.
     pub async fn wait_for_any(&self, mask: u32) -> u32 {
+        let span = self.shared.wait("DMA tag");
         self.shared.queue.any(mask).await;
+        drop(span);
         self.status(mask).await
     }
 
@@ -234,6 +242,7 @@ impl Mfc {
     /// Waits until a list stalls, and returns the tag groups of all that have since the last call.
     pub async fn stalled_lists(&self) -> u32 {
         let own = &*self.shared;
+        let _span = own.wait("DMA list");
         own.stalled.wait_until(|&stalled| stalled != 0).await;
         own.sim.sleep(own.access).await;
         own.stalled.update(std::mem::take)
@@ -258,21 +267,33 @@ impl Mfc {
     async fn enter(&self, operation: Operation, tag: u8) -> Result<()> {
         let own = &*self.shared;
         own.sim.sleep(own.issue).await;
-        own.enter(Origin::Spu, operation, tag).await
+        let span = own.wait("DMA queue");
+        let place = own.queue.place().await;
+        drop(span);
+        own.enter(Origin::Spu, place, (operation, tag))
     }
 }
 
 impl Shared {
-    /// Waits for a place in a queue and takes it.
-    async fn enter(&self, origin: Origin, operation: Operation, tag: u8) -> Result<()> {
+    /// Takes a place in a queue.
+    fn enter(
+        &self,
+        origin: Origin,
+        place: Permit,
+        (operation, tag): (Operation, u8),
+    ) -> Result<()> {
         let queue = self.queue(origin);
-        let place = queue.place().await;
         self.detector.command(origin, &operation, tag, &self.store)?;
         self.commands.set(self.commands.get() + 1);
         if let Some(ready) = queue.enter(place, operation, tag, self.sim.now()) {
             self.begin(engine::Begun { origin, ready }, &operation);
         }
         Ok(())
+    }
+
+    /// The SPU waits for something.
+    fn wait(&self, what: &'static str) -> Span {
+        self.trace.span(Track::Spu(self.spe), Category::Wait, what)
     }
 
     const fn queue(&self, origin: Origin) -> &Queue {

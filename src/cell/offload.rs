@@ -13,6 +13,7 @@ use super::host::HostProcess;
 use super::memory::EffectiveAddress;
 use super::record::Recorder;
 use super::spe::Spe;
+use super::trace::{Arrow, Category, Track};
 use super::{Blade, Fault};
 use crate::error::Result;
 use crate::sim::{Sim, Watch};
@@ -43,6 +44,9 @@ pub struct Loop {
 
 /// The program that is loaded on every SPE.
 pub trait SpeProgram: 'static {
+    /// What its functions are called in a trace, in the order of their numbers.
+    const FUNCTIONS: &'static [&'static str] = &[];
+
     /// Runs one function and says when its shared loop began and ended; the results are committed
     /// when it returns.
     fn call(&self, spe: &Spe, call: Call) -> impl Future<Output = Result<Loop>>;
@@ -67,6 +71,7 @@ impl Mailslot {
 impl Blade {
     /// Loads a program on every SPE, which then serves calls for ever.
     pub fn load<P: SpeProgram>(&self, program: &Rc<P>) {
+        self.trace.name_functions(P::FUNCTIONS);
         for spe in &self.spes {
             let server = Server {
                 spe: spe.clone(),
@@ -96,13 +101,18 @@ impl<P: SpeProgram> Server<P> {
             spe.mailslot.start.wait_until(|&(count, _)| count >= number).await;
             let Some(call) = spe.mailslot.start.read(|&(_, call)| call) else { continue };
             let begin = spe.sim.now();
+            let label = spe.trace.function(call.function);
+            let span = spe.trace.span(Track::Spu(spe.index), Category::Call, label);
             spe.spend(self.poll).await;
+            span.arrive(Arrow::Start { spe: spe.index, call: number });
             match self.program.call(spe, call).await {
                 Ok(shared) => {
                     self.recorder.spe_run(call.function, begin, shared, spe.sim.now());
                 }
                 Err(error) => return self.fault.raise(error),
             }
+            span.depart(Arrow::Stop { spe: spe.index, call: number });
+            drop(span);
             spe.mailslot.stopped.update(|stopped| *stopped = number);
         }
     }
@@ -112,27 +122,36 @@ impl HostProcess {
     /// Off-loads a function to `spes`, which share its loops, and waits until all are done.
     pub async fn offload(&self, spes: &[Spe], function: u32, arguments: EffectiveAddress) {
         let decided = self.sim.now();
+        let label = self.trace.function(function);
+        let _offload = self.trace.span(self.track(), Category::Offload, label);
         let mut numbers = Vec::with_capacity(spes.len());
         for (share, spe) in (0..).zip(spes) {
             let call = Call { function, arguments, share, shares: spes.len() as u32 };
+            let span = self.crossing("start SPE", spe);
             // stop = 0, then start = function.
             self.store_to_spe().await;
             self.store_to_spe().await;
-            numbers.push(spe.mailslot.start.update(|(count, start)| {
+            let number = spe.mailslot.start.update(|(count, start)| {
                 *count += 1;
                 *start = Some(call);
                 *count
-            }));
+            });
+            span.depart(Arrow::Start { spe: spe.index, call: number });
+            numbers.push(number);
         }
         let started = self.sim.now();
         self.release();
+        let wait = self.trace.span(self.track(), Category::Wait, "SPEs");
         for (spe, &number) in spes.iter().zip(&numbers) {
             spe.mailslot.stopped.wait_until(|&stopped| stopped >= number).await;
         }
+        drop(wait);
         self.resume().await;
         let resumed = self.sim.now();
-        for _ in spes {
+        for (spe, &number) in spes.iter().zip(&numbers) {
+            let span = self.crossing("collect SPE", spe);
             self.load_from_spe().await;
+            span.arrive(Arrow::Stop { spe: spe.index, call: number });
         }
         let collected = self.sim.now();
         let instants = [self.since.get(), decided, started, resumed, collected];
@@ -143,10 +162,13 @@ impl HostProcess {
     /// Sends a message of so many doublewords to an SPE, which answers at once with one of the same
     /// length; all through memory-mapped local store.
     pub async fn ping_pong(&self, spe: &[Spe; 1], doublewords: u64) {
+        let message = self.crossing("message to SPE", &spe[0]);
         for _ in 0..doublewords {
             self.store_to_spe().await;
         }
+        drop(message);
         self.offload(spe, 0, EffectiveAddress::default()).await;
+        let _answer = self.crossing("message from SPE", &spe[0]);
         for _ in 0..doublewords {
             self.load_from_spe().await;
         }

@@ -8,6 +8,7 @@ use std::cell::Cell;
 use std::ops::{Add, AddAssign, Mul};
 use std::rc::Rc;
 
+use super::trace::Track;
 use crate::machine::{self, Machine};
 use crate::sim::{Pool, ProcessorSharing, Sim};
 use crate::units::{Cycles, Seconds};
@@ -103,6 +104,8 @@ pub struct Ppe {
 
 /// One of the hardware threads of a PPE, held by one process at a time.
 pub struct HardwareThread {
+    /// Its place in a trace.
+    pub(super) track: Track,
     /// Held by whoever runs.
     pub(super) pool: Pool,
     /// Who ran last: finds its state still in the caches.
@@ -118,6 +121,7 @@ impl Ppe {
         let thread = |number| {
             let name = format!("hardware thread {number} of the PPE of Cell {cell}");
             Rc::new(HardwareThread {
+                track: Track::HardwareThread { cell, thread: number },
                 pool: Pool::new(sim, &name, 1),
                 last: Cell::new(None),
                 switches: Cell::new(0),
@@ -138,8 +142,12 @@ impl Ppe {
 
     /// Executes a burst on the shared pipeline.
     pub(super) async fn execute(&self, work: Work) {
-        let alone = work.cycles(&self.description).0 as f64 / self.clock.0;
-        self.pipeline.serve(alone).await;
+        self.execute_for(Seconds(work.cycles(&self.description).0 as f64 / self.clock.0)).await;
+    }
+
+    /// Executes what takes so long when nobody shares the core.
+    pub(super) async fn execute_for(&self, alone: Seconds) {
+        self.pipeline.serve(alone.0).await;
     }
 
     /// What it costs to bring back the lines that a burst touches.

@@ -13,6 +13,7 @@ use super::mfc::{Detector, Hazards, Mfc, Touch};
 use super::offload::Mailslot;
 use super::signal::{Signal, SignalRegister};
 use super::timing::KernelTimings;
+use super::trace::{Category, Tracer, Track};
 use crate::error::Result;
 use crate::machine::Machine;
 use crate::sim::Sim;
@@ -38,6 +39,7 @@ pub struct Spe {
     channels: Rc<[Channels]>,
     detector: Rc<Detector>,
     fault: Fault,
+    pub(super) trace: Tracer,
 }
 
 impl Spe {
@@ -54,6 +56,7 @@ impl Spe {
             channels: Rc::clone(&board.channels),
             detector,
             fault: board.fault.clone(),
+            trace: board.trace.clone(),
         }
     }
 
@@ -63,6 +66,7 @@ impl Spe {
     /// Where hazards are looked for and the kernel meets one, the SPE stops for ever, and the run of
     /// the machine ends with [`Error::Hazard`](crate::error::Error::Hazard).
     pub async fn compute<K: Kernel>(&self, kernel: &K, shape: u32) -> K::Output {
+        let _span = self.trace.span(Track::Spu(self.index), Category::Kernel, kernel.name());
         let (output, cycles) = match self.detector.mode() {
             Hazards::Ignored => {
                 self.timings.borrow_mut().run(kernel, shape, &mut self.store.borrow_mut())
@@ -152,6 +156,7 @@ pub(super) struct Board {
     pub channels: Rc<[Channels]>,
     pub hazards: Rc<Cell<Hazards>>,
     pub fault: Fault,
+    pub trace: Tracer,
 }
 
 impl Board {
@@ -160,7 +165,7 @@ impl Board {
         machine: &Rc<Machine>,
         eib: &Rc<Eib>,
         timebase: Timebase,
-        fault: &Fault,
+        (fault, trace): (&Fault, &Tracer),
     ) -> Self {
         let spes = 0..machine.layout.spes();
         let channels: Rc<[Channels]> =
@@ -175,6 +180,7 @@ impl Board {
             channels,
             hazards: Rc::new(Cell::new(hazards)),
             fault: fault.clone(),
+            trace: trace.clone(),
         }
     }
 }

@@ -8,15 +8,20 @@ use serde::Serialize;
 use super::Answer;
 use super::input::{AppArguments, MachineArguments};
 use super::output::{Format, aligned, data, json, waiting};
+use super::trace::TraceFile;
 use crate::apps::{App, Outcome};
-use crate::cell::KernelTiming;
+use crate::cell::mfc::Hazards;
+use crate::cell::{Blade, KernelTiming};
 use crate::error::Result;
 use crate::machine::Machine;
 
 /// Run a program once on the emulated machine
 #[derive(Args)]
 #[command(after_help = "Example: mmgp emulate --input sim24 --m 2 --p 8 --format json\n\n\
-    Prints the time of the run, where it went, and the program's own result.")]
+    Prints the time of the run, where it went, and the program's own result.\n\n\
+    Example: mmgp emulate --input sim12 --m 2 --p 3 --generations 2 --trace run.json\n\n\
+    writes what every process, hardware thread, SPE and DMA did when, for https://ui.perfetto.dev \
+    or chrome://tracing.")]
 pub struct Arguments {
     #[command(flatten)]
     app: AppArguments,
@@ -34,12 +39,20 @@ pub struct Arguments {
     /// Whether kernels are timed at every call, or once for each shape
     #[arg(long, value_enum, default_value = "cached")]
     timing: Timing,
+    /// Look for data that an SPE touches while a DMA command may still move them; the first such
+    /// hazard ends the run
+    #[arg(long)]
+    check_hazards: bool,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
     /// File to write; without it, standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// File for a trace of the run, in the JSON format of Chrome and Perfetto. `-` is standard
+    /// output, which then has nothing else: the report goes to --out or nowhere
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -62,10 +75,31 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         Timing::Cached => KernelTiming::Cached,
         Timing::Exact => KernelTiming::Exact,
     };
+    let configuration = (arguments.m, arguments.p);
+    let trace = arguments.trace.as_deref().map(|path| TraceFile::create(path, &machine));
+    let trace = trace.transpose()?;
+    let blade = match &trace {
+        Some(trace) => Blade::traced(&machine, timing, 0.0, trace.sink()),
+        None => Blade::new(&machine, timing, 0.0),
+    };
+    if arguments.check_hazards {
+        blade.set_hazards(Hazards::Checked);
+    }
     let bar = waiting("emulating");
-    let outcome = app.emulate(&machine, (arguments.m, arguments.p), timing, 0.0);
+    let outcome = app.emulate_on(&blade, configuration);
     bar.finish_and_clear();
-    let report = Report::new(&app, &machine, arguments, &outcome?);
+    let outcome = match (outcome, &trace) {
+        (Ok(outcome), Some(trace)) => trace.commit().map(|()| outcome),
+        (Err(error), Some(trace)) => {
+            trace.discard();
+            Err(error)
+        }
+        (outcome, None) => outcome,
+    }?;
+    if arguments.out.is_none() && trace.is_some_and(|trace| trace.is_standard_output()) {
+        return Ok(Answer::Done);
+    }
+    let report = Report::new(&app, &machine, arguments, &outcome);
     let text = match arguments.format {
         Format::Json => json(&report),
         Format::Csv => report.csv(),

@@ -1,8 +1,10 @@
 //! Reads a machine's file, and the file of the machine it is based on.
 
+mod eib;
+
 use std::ops::RangeInclusive;
 
-use super::{Flexio, Layout, Linux, Machine, Memory, Mfc, Ppe, Spu, built_in_source};
+use super::{Flexio, Layout, Linux, Machine, Memory, Mfc, Mpi, Ppe, Spu, built_in_source};
 use crate::error::{Error, Result};
 use crate::table::Source;
 use crate::table::toml::{Document, Table};
@@ -63,6 +65,9 @@ pub(super) fn read(source: &Source) -> Result<Machine> {
         "ppe",
         "linux",
         "mpi",
+        "eib",
+        "banks",
+        "numa",
     ])?;
     let base_root = base.as_ref().map(Document::root);
     let mut layers = Layers { own: &root, base: base_root.as_ref(), provenance: Vec::new() };
@@ -85,10 +90,11 @@ struct Section<'d> {
 
 impl<'d> Layers<'_, 'd> {
     fn machine(&mut self, name: &str, description: &str) -> Result<Machine> {
+        let layout = self.layout()?;
         Ok(Machine {
             name: name.to_string(),
             description: description.to_string(),
-            layout: self.layout()?,
+            layout,
             clock: self.hertz("clock", "core")?,
             timebase: self.hertz("clock", "timebase")?,
             spu: self.spu()?,
@@ -97,7 +103,11 @@ impl<'d> Layers<'_, 'd> {
             flexio: self.flexio()?,
             ppe: self.ppe()?,
             linux: self.linux()?,
+            mpi: self.mpi()?,
             collective: self.collective()?,
+            eib: self.eib(layout)?,
+            banks: self.banks()?,
+            numa: self.numa()?,
             provenance: Vec::new(),
         })
     }
@@ -163,7 +173,7 @@ impl<'d> Layers<'_, 'd> {
             "issue",
             "largest",
             "latency",
-            "stream",
+            "outstanding",
             "proxy_queue",
             "longest_list",
             "list_fetch",
@@ -179,7 +189,7 @@ impl<'d> Layers<'_, 'd> {
             issue: self.cycles("mfc", "issue")?,
             largest: self.bytes("mfc", "largest")?,
             latency: self.seconds("mfc", "latency")?,
-            stream: self.rate("mfc", "stream")?,
+            outstanding: self.count("mfc", "outstanding")?,
             proxy_queue: self.queue("mfc", "proxy_queue")?,
             longest_list: self.whole("mfc", "longest_list", "count", 1.0..=16384.0)? as u32,
             list_fetch: self.cycles("mfc", "list_fetch")?,
@@ -244,6 +254,19 @@ impl<'d> Layers<'_, 'd> {
         Ok(Linux {
             context_switch: self.seconds("linux", "context_switch")?,
             yield_: self.seconds("linux", "yield")?,
+        })
+    }
+
+    fn mpi(&mut self) -> Result<Mpi> {
+        const KEYS: [&str; 6] =
+            ["overhead", "eager", "copy", "remote_latency", "remote_copy", "collective"];
+        self.expect("mpi", &KEYS)?;
+        Ok(Mpi {
+            overhead: self.seconds("mpi", "overhead")?,
+            eager: self.bytes("mpi", "eager")?,
+            copy: self.rate("mpi", "copy")?,
+            remote_latency: self.seconds("mpi", "remote_latency")?,
+            remote_copy: self.rate("mpi", "remote_copy")?,
         })
     }
 

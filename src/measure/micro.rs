@@ -130,7 +130,7 @@ pub fn collective(
         for repetition in 1..=repetitions {
             let world = RefCell::new(None);
             let time_s = time(machine, 0..ranks, phases, |blade, process| {
-                let new = || Communicator::new(&blade.sim, &blade.machine, ranks);
+                let new = || Communicator::new(blade, ranks);
                 let world = world.borrow_mut().get_or_insert_with(new).clone();
                 async move {
                     for _ in 0..COLLECTIVE_CALLS {

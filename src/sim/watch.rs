@@ -12,18 +12,18 @@ use crate::units::SimTime;
 /// A value that any process may change and any process may wait upon; clones refer to the same.
 pub struct Watch<T> {
     shared: Rc<Shared<T>>,
-    reason: Reason,
 }
 
 struct Shared<T> {
     sim: Sim,
+    reason: Reason,
     value: RefCell<T>,
     waiting: RefCell<Vec<ProcessId>>,
 }
 
 impl<T> Clone for Watch<T> {
     fn clone(&self) -> Self {
-        Self { shared: Rc::clone(&self.shared), reason: self.reason }
+        Self { shared: Rc::clone(&self.shared) }
     }
 }
 
@@ -32,13 +32,7 @@ impl<T> Watch<T> {
     pub fn new(sim: &Sim, name: &str, value: T) -> Self {
         let (sim, reason) = (sim.clone(), sim.reason(name));
         let (value, waiting) = (RefCell::new(value), RefCell::default());
-        Self { shared: Rc::new(Shared { sim, value, waiting }), reason }
-    }
-
-    /// The same value under another name: what is `its mailbox` to the owner is `the mailbox of
-    /// SPE 3` to others, and the report of a deadlock should say so.
-    pub fn alias(&self, name: &str) -> Self {
-        Self { shared: Rc::clone(&self.shared), reason: self.shared.sim.reason(name) }
+        Self { shared: Rc::new(Shared { sim, reason, value, waiting }) }
     }
 
     /// Changes the value; whoever waits looks at it at the present instant.
@@ -57,14 +51,23 @@ impl<T> Watch<T> {
     }
 
     /// Waits until the value is as wanted; does not wait if it already is.
-    pub fn wait_until(&self, mut wanted: impl FnMut(&T) -> bool) -> impl Future<Output = ()> {
+    pub fn wait_until(&self, wanted: impl FnMut(&T) -> bool) -> impl Future<Output = ()> {
+        self.wait_for(self.shared.reason, wanted)
+    }
+
+    /// The same, for a reason of which the name of the value would say too little.
+    pub(crate) fn wait_for(
+        &self,
+        reason: Reason,
+        mut wanted: impl FnMut(&T) -> bool,
+    ) -> impl Future<Output = ()> {
         let own = &*self.shared;
         std::future::poll_fn(move |_| {
             if wanted(&own.value.borrow()) {
                 return Poll::Ready(());
             }
             own.waiting.borrow_mut().push(own.sim.current());
-            own.sim.waits_for(self.reason);
+            own.sim.waits_for(reason);
             Poll::Pending
         })
     }
@@ -85,7 +88,7 @@ impl<T> Watch<T> {
                 return Poll::Ready(());
             }
             own.waiting.borrow_mut().push(process);
-            own.sim.waits_for(self.reason);
+            own.sim.waits_for(own.reason);
             own.sim.appoint(process, deadline);
             Poll::Pending
         })
@@ -130,20 +133,5 @@ mod tests {
     fn a_wait_with_a_deadline_ends_at_whichever_comes_first() {
         assert_eq!(waits_until(7), 7);
         assert_eq!(waits_until(15), 10);
-    }
-
-    #[test]
-    fn an_alias_has_the_same_value_and_its_own_name() {
-        let sim = Sim::new();
-        let own = Watch::new(&sim, "its door", 0);
-        let others = own.alias("the door of SPE 3");
-        others.update(|value| *value = 4);
-        assert_eq!(own.read(|&value| value), 4);
-        sim.spawn("SPE 3", async move { own.wait_until(|&value| value == 1).await });
-        sim.spawn("rank 0", async move { others.wait_until(|&value| value == 1).await });
-        assert_eq!(
-            sim.run().unwrap_err().to_string(),
-            "deadlock at 0.000 ns: SPE 3 waits for its door; rank 0 waits for the door of SPE 3"
-        );
     }
 }

@@ -7,6 +7,7 @@ mod parameters;
 mod programs;
 mod study;
 mod tables;
+mod trace;
 mod usage;
 
 use std::fs;

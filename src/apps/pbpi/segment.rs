@@ -1,7 +1,7 @@
 //! What one process keeps in main memory: its segment of the patterns.
 
 use crate::apps::phylogeny::patterns::Patterns;
-use crate::cell::{Blade, EffectiveAddress};
+use crate::cell::{Blade, EffectiveAddress, Homes};
 use crate::kernels::pbpi::PATTERNS_PER_GROUP;
 use crate::spu::Quadword;
 use crate::units::Bytes;
@@ -27,7 +27,8 @@ pub struct Vector {
     pub counts: EffectiveAddress,
 }
 
-/// The data of one process, all in the memory of its own Cell.
+/// The data of one process. What its SPEs share lies where the process has its homes, the rest in
+/// the memory of its own Cell.
 pub struct Segment {
     /// Groups of patterns, the last one padded with patterns of weight zero.
     pub groups: u32,
@@ -48,11 +49,17 @@ pub struct Segment {
 impl Segment {
     /// Lays out the patterns of `rank` of `ranks`: contiguous blocks, of which the first
     /// `patterns mod ranks` hold one more. `inner` counts the inner nodes, the root included.
-    pub fn new(blade: &Blade, rank: u32, ranks: u32, patterns: &Patterns, inner: usize) -> Self {
-        let cell = blade.cell_of(rank);
+    pub fn new(
+        blade: &Blade,
+        homes: &Homes,
+        (rank, ranks): (u32, u32),
+        patterns: &Patterns,
+        inner: usize,
+    ) -> Self {
         let own = block(patterns.len(), rank as usize, ranks as usize);
         let groups = own.len().div_ceil(GROUP_PATTERNS);
-        let allocate = |bytes: u64| blade.memory.allocate(cell, Bytes(bytes * groups as u64));
+        let allocate = |bytes: u64| homes.allocate(Bytes(bytes * groups as u64));
+        let allocate_own = |bytes: u64| homes.allocate_own(Bytes(bytes));
         let weights = allocate(WEIGHTS_BYTES);
         let padded = |index: usize| own.start + index..own.end;
         let doubles = (0..groups * GROUP_PATTERNS)
@@ -76,11 +83,9 @@ impl Segment {
             weights,
             tips,
             inner: (0..inner).map(|_| [vector(), vector()]).collect(),
-            arguments: blade.memory.allocate(cell, Bytes(128)),
-            matrices: blade.memory.allocate(cell, Bytes(3 * MATRIX_BYTES)),
-            results: blade
-                .memory
-                .allocate(cell, Bytes(16 * u64::from(blade.machine.layout.spes()))),
+            arguments: allocate_own(128),
+            matrices: allocate_own(3 * MATRIX_BYTES),
+            results: allocate_own(16 * u64::from(blade.machine.layout.spes())),
         }
     }
 }

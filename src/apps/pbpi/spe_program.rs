@@ -235,6 +235,8 @@ fn lanes(vectors: &[Vector]) -> Vec<(EffectiveAddress, u64)> {
 }
 
 impl SpeProgram for PbpiProgram {
+    const FUNCTIONS: &'static [&'static str] = &FUNCTIONS;
+
     async fn call(&self, spe: &Spe, call: Call) -> Result<Loop> {
         self.transfer(spe, Direction::Get, self.arguments, call.arguments, ARGUMENTS_BYTES).await?;
         let quadwords = spe.read(LocalAddress(self.arguments), Bytes(ARGUMENTS_BYTES))?;

@@ -36,6 +36,16 @@ fn all_feasible_configurations_run_the_same_chain() {
 }
 
 #[test]
+fn the_placement_of_the_data_changes_no_result() {
+    let pbpi = Pbpi::new(sim12(), None, 3, 5).unwrap();
+    let (_, own) = emulate(&pbpi, 1, 16);
+    for placement in [Placement::Interleaved, Placement::BySpe] {
+        let (_, trace) = emulate(&pbpi.clone().placed(placement), 1, 16);
+        assert_eq!(trace, own, "{placement:?}");
+    }
+}
+
+#[test]
 fn every_likelihood_of_a_chain_is_that_of_its_tree() {
     let patterns = sim12();
     let pbpi = Pbpi::new(patterns.clone(), None, 5, 40).unwrap();

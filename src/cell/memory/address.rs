@@ -7,7 +7,7 @@ use crate::spu::local_store::{LOCAL_STORE_BYTES, LocalAddress};
 /// ```text
 /// from                                          to
 /// cell << 40                                    (cell + 1) << 40       memory of a Cell
-/// 1 << 52                                       2 << 52                memory interleaved by page
+/// 1 << 52                                       2 << 52                memory placed page by page
 /// (1 << 56) + (spe << 20)                       + 0x40000              local store of an SPE
 /// (1 << 56) + (spe << 20) + 0x40000             + 0x20000              its problem state
 /// ```
@@ -26,8 +26,8 @@ pub enum Place {
         /// Bytes from its beginning.
         offset: u64,
     },
-    /// A byte of the memory that changes from Cell to Cell with every page.
-    Interleaved {
+    /// A byte of the memory whose pages may lie on different Cells.
+    Paged {
         /// Bytes from its beginning.
         offset: u64,
     },
@@ -48,7 +48,7 @@ pub enum Place {
 }
 
 const MEMORY_SHIFT: u32 = 40;
-const INTERLEAVED_SHIFT: u32 = 52;
+const PAGED_SHIFT: u32 = 52;
 const SPES_SHIFT: u32 = 56;
 const SPE_SHIFT: u32 = 20;
 
@@ -61,9 +61,9 @@ impl EffectiveAddress {
         Self(((cell as u64) << MEMORY_SHIFT) + offset)
     }
 
-    /// A byte of the memory that is interleaved over all Cells.
-    pub const fn interleaved(offset: u64) -> Self {
-        Self((1 << INTERLEAVED_SHIFT) + offset)
+    /// A byte of the memory that is placed page by page.
+    pub const fn paged(offset: u64) -> Self {
+        Self((1 << PAGED_SHIFT) + offset)
     }
 
     /// A byte of the local store of `spe`.
@@ -85,12 +85,12 @@ impl EffectiveAddress {
     /// asked: see [`Memory::holds`](super::Memory::holds).
     pub fn place(self) -> Option<Place> {
         let below = |shift: u32| self.0 & ((1 << shift) - 1);
-        if self.0 < 1 << INTERLEAVED_SHIFT {
+        if self.0 < 1 << PAGED_SHIFT {
             let cell = (self.0 >> MEMORY_SHIFT) as u32;
             return Some(Place::Memory { cell, offset: below(MEMORY_SHIFT) });
         }
-        if self.0 < 2 << INTERLEAVED_SHIFT {
-            return Some(Place::Interleaved { offset: below(INTERLEAVED_SHIFT) });
+        if self.0 < 2 << PAGED_SHIFT {
+            return Some(Place::Paged { offset: below(PAGED_SHIFT) });
         }
         if self.0 >> SPES_SHIFT != 1 {
             return None;
@@ -116,7 +116,7 @@ mod tests {
         let local = LocalAddress(0x3FFFF);
         for (address, place) in [
             (EffectiveAddress::memory(3, 5), Place::Memory { cell: 3, offset: 5 }),
-            (EffectiveAddress::interleaved(7), Place::Interleaved { offset: 7 }),
+            (EffectiveAddress::paged(7), Place::Paged { offset: 7 }),
             (
                 EffectiveAddress::local_store(1023, local),
                 Place::LocalStore { spe: 1023, address: local },

@@ -6,6 +6,7 @@
 //!
 //! Left out: that an atomic unit holds only a few lines, and that other transfers look into it.
 
+use std::array;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -16,7 +17,10 @@ use super::hazard::Touch;
 use super::{Mfc, Shared};
 use crate::error::Result;
 use crate::spu::local_store::LocalAddress;
+use crate::spu::register::Quadword;
 use crate::units::Bytes;
+
+const LINE_QUADWORDS: usize = (LockLine::BYTES.0 / 16) as usize;
 
 /// What an atomic command reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,16 +41,22 @@ impl Mfc {
     pub async fn getllar(&self, line: LockLine) -> Result<()> {
         let own = &*self.shared;
         own.begin_atomic("Getllar", &line, Touch::Writes).await?;
-        match own.lines().supplier(own.spe, line.effective) {
+        let supplier = own.lines().supplier(own.spe, line.effective);
+        // What is loaded is what the line holds when the request is seen by all, before it moves:
+        // a store that comes meanwhile ends the reservation.
+        let memory = own.eib.memory();
+        let data: [Quadword; LINE_QUADWORDS] =
+            array::from_fn(|number| memory.read(line.effective.offset(16 * number as u64)));
+        own.lines().reserve(own.spe, line.effective);
+        match supplier {
             Supplier::Own => own.sim.sleep(own.atomic).await,
             Supplier::Other(spe) => {
                 own.fetch(EffectiveAddress::local_store(spe, LocalAddress(0)), line).await;
             }
             Supplier::Memory => own.fetch(line.effective, line).await,
         }
-        own.lines().reserve(own.spe, line.effective);
         let store = EffectiveAddress::local_store(own.spe, line.local);
-        own.eib.memory().copy(line.effective, store, LockLine::BYTES);
+        memory.write(store, data);
         own.sim.sleep(own.access).await;
         Ok(())
     }
@@ -64,13 +74,14 @@ impl Mfc {
             own.sim.sleep(own.atomic).await;
         }
         // Another may have had the line first while this one was claiming it.
-        let status = if own.lines().is_reserved(own.spe, line.effective) {
+        let is_reserved = own.lines().is_reserved(own.spe, line.effective);
+        own.lines().release(own.spe);
+        let status = if is_reserved {
             own.store_line(line);
             AtomicStatus::Stored
         } else {
             AtomicStatus::ReservationLost
         };
-        own.lines().release(own.spe);
         own.sim.sleep(own.access).await;
         Ok(status)
     }
@@ -83,8 +94,8 @@ impl Mfc {
         let own = &*self.shared;
         own.begin_atomic("Putlluc", &line, Touch::Reads).await?;
         own.claim(line).await;
-        own.store_line(line);
         own.lines().release(own.spe);
+        own.store_line(line);
         own.sim.sleep(own.access).await;
         Ok(())
     }

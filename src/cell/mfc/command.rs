@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::super::memory::EffectiveAddress;
+use super::super::trace::Argument;
 use crate::spu::local_store::{LocalAddress, LocalStore};
 use crate::spu::register::Quadword;
 use crate::units::Bytes;
@@ -272,6 +273,39 @@ impl Operation {
             | Self::List(ListCommand { direction, .. }) => *direction,
             _ => Direction::Put,
         }
+    }
+
+    /// Its name in a trace.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Transfer(Command { direction: Direction::Get, .. }) => "get",
+            Self::Transfer(Command { direction: Direction::Put, .. }) => "put",
+            Self::List(ListCommand { direction: Direction::Get, .. }) => "getl",
+            Self::List(ListCommand { direction: Direction::Put, .. }) => "putl",
+            Self::SendSignal(_) => "sndsig",
+            Self::LockLine(_) => "putqlluc",
+            Self::Barrier => "barrier",
+            Self::Synchronise => "mfcsync",
+        }
+    }
+
+    /// What a trace says of it.
+    pub(super) fn arguments(&self, tag: u8) -> impl Iterator<Item = Argument> {
+        let local = |at: LocalAddress| Some(("local", u64::from(at.0)));
+        let effective = |at: EffectiveAddress| Some(("effective", at.0));
+        let (size, local, effective) = match self {
+            Self::Transfer(command) => {
+                let size = ("bytes", command.bytes.0);
+                (Some(size), local(command.local), effective(command.effective))
+            }
+            Self::List(command) => {
+                (Some(("elements", u64::from(command.elements))), local(command.local), None)
+            }
+            Self::SendSignal(command) => (None, local(command.local), effective(command.register)),
+            Self::LockLine(line) => (None, local(line.local), effective(line.effective)),
+            Self::Barrier | Self::Synchronise => (None, None, None),
+        };
+        [size, Some(("tag", u64::from(tag))), local, effective].into_iter().flatten()
     }
 
     pub(super) const fn order(&self) -> Order {

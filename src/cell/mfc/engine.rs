@@ -76,6 +76,8 @@ impl Shared {
         let ended = queue.end(ready.slot, self.sim.now(), |ready, operation| {
             self.begin(Begun { origin, ready }, operation);
         });
+        let (operation, tag) = (&ended.operation, ended.tag);
+        self.trace.transfer(self.spe, operation.name(), ended.entered, operation.arguments(tag));
         if origin == Origin::Spu {
             let events = &self.channels[self.spe as usize].events;
             if ended.group_is_complete {

@@ -24,7 +24,8 @@ impl<'a> Proxy<'a> {
     /// As [`Mfc::enqueue`](super::Mfc::enqueue).
     pub async fn enqueue(&self, command: Command) -> Result<()> {
         self.shared.rules().transfer(&command)?;
-        self.shared.enter(Origin::Proxy, Operation::Transfer(command), command.tag).await
+        let place = self.shared.proxy.place().await;
+        self.shared.enter(Origin::Proxy, place, (Operation::Transfer(command), command.tag))
     }
 
     /// Waits until every command of the tag group is complete.

@@ -47,6 +47,8 @@ struct Entry {
     /// The slots that it waits for.
     after: u32,
     progress: Progress,
+    /// When it entered.
+    entered: SimTime,
     _place: Permit,
 }
 
@@ -63,6 +65,12 @@ pub(super) struct Progress {
 
 /// What the end of a command means for the program.
 pub(super) struct Ended {
+    /// What it was.
+    pub operation: Operation,
+    /// Its tag group.
+    pub tag: u8,
+    /// When it entered the queue.
+    pub entered: SimTime,
     /// Whether there was no free place before.
     pub was_full: bool,
     /// Whether it was the last pending command of its tag group.
@@ -111,7 +119,8 @@ impl Queue {
         let progress = Progress { since: now, elements: 0, next: 0 };
         let sequence = entries.entered;
         entries.entered += 1;
-        let entry = Entry { operation, tag, sequence, after, progress, _place: place };
+        let entry =
+            Entry { operation, tag, sequence, after, progress, entered: now, _place: place };
         entries.slots[slot] = Some(entry);
         entries.taken |= 1 << slot;
         if after == 0 {
@@ -168,7 +177,8 @@ impl Queue {
         if group_is_complete {
             self.complete.update(|complete| *complete |= 1 << ended.tag);
         }
-        Ended { was_full, group_is_complete }
+        let Entry { operation, tag, entered, .. } = ended;
+        Ended { operation, tag, entered, was_full, group_is_complete }
     }
 
     /// The tag status of the groups in `mask`.

@@ -126,8 +126,8 @@ fn the_seventeenth_command_waits_for_a_place() {
 fn a_program_can_wait_for_any_or_all_tag_groups_or_look() {
     let program = |spe: Spe, _, from: EffectiveAddress| async move {
         let mfc = &spe.mfc;
-        mfc.enqueue(put(0, from, 16384).tagged(1)).await?;
         mfc.enqueue(get(0x8000, from.offset(32768), 16).tagged(2)).await?;
+        mfc.enqueue(put(0, from, 16384).tagged(1)).await?;
         assert_eq!(mfc.status(0b110).await, 0);
         assert_eq!(mfc.status(0b1110).await, 0b1000, "an empty group is complete");
         assert_eq!(mfc.wait_for_any(0b110).await, 0b100);
@@ -206,7 +206,7 @@ fn a_deadlock_names_the_spe_and_what_it_waits_for() {
     });
     assert_eq!(
         blade.run().unwrap_err().to_string(),
-        "deadlock at 0.000 ns: SPE 3 waits for its inbound mailbox; \
+        "deadlock at 0.000 s: SPE 3 waits for its inbound mailbox; \
          SPE 4 waits for the stall of a DMA list"
     );
 }
@@ -237,7 +237,10 @@ fn each_broken_rule_names_spe_command_and_rule() {
     check_rule(|c| c.local = LocalAddress(262_128), "a transfer stays within the local store");
     check_rule(|c| c.effective = EffectiveAddress(1 << 39), "the effective address is mapped");
     check_rule(|c| c.effective = c.effective.offset(65536), "the effective address is mapped");
-    check_rule(|c| c.effective = Signal::One.address(1), "the effective address is mapped");
+    check_rule(
+        |c| c.effective = EffectiveAddress::problem_state(1, 0),
+        "the effective address is mapped",
+    );
     check_rule(|c| c.tag = 32, "a tag is below 32");
 }
 

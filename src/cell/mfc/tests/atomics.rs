@@ -165,7 +165,7 @@ fn hand_over() -> f64 {
 #[test]
 fn a_line_goes_from_one_spe_to_another_in_about_the_measured_time() {
     // cellmark: 150 ns. No constant was chosen for it.
-    assert_relative_eq!(hand_over(), 150e-9, max_relative = 0.2);
+    assert_relative_eq!(hand_over(), 150e-9, max_relative = 0.15);
 }
 
 #[test]

@@ -3,20 +3,20 @@
 use super::*;
 
 /// What ends up in memory where a program puts 16 KB out of a buffer and, without waiting, gets new
-/// data into the end of that buffer.
+/// data into the end of that buffer, while another put is still moving.
 fn what_is_put(
     enqueue: impl AsyncFnOnce(&Spe, Command, Command) -> Result<()> + 'static,
 ) -> Quadword {
-    const OLD: Quadword = Quadword::splat(1);
     let blade = blade();
     // The program has a hazard where nothing orders the two.
     blade.set_hazards(Hazards::Ignored);
     let memory = Rc::clone(&blade.memory);
-    let (out, fresh) = (memory.allocate(0, Bytes(16384)), memory.allocate(0, Bytes(16)));
+    let (out, fresh) = (memory.allocate(0, Bytes(32768)), memory.allocate(0, Bytes(16)));
     memory.write(fresh, [Quadword::splat(2)]);
     spawn(&blade, 0, |spe| async move {
-        spe.write(LocalAddress(16368), &[OLD])?;
+        spe.write(LocalAddress(16368), &[Quadword::splat(OLD)])?;
         let (first, second) = (put(0, out, 16384).tagged(1), get(16368, fresh, 16).tagged(1));
+        spe.mfc.enqueue(put(0x8000, out.offset(16384), 16384).tagged(3)).await?;
         enqueue(&spe, first, second).await?;
         spe.mfc.wait_for_all(0b110).await;
         assert_eq!(spe.read(LocalAddress(16368), Bytes(16))?, [Quadword::splat(2)]);

@@ -1,0 +1,228 @@
+//! `mmgp emulate --trace`: files that a viewer of traces can read, and what becomes of them.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::Folder;
+
+const QUICK: [&str; 9] =
+    ["emulate", "--input", "sim12", "--generations", "2", "--m", "5", "--p", "3"];
+
+/// A run with a trace: its events and its report.
+fn traced() -> (Vec<Value>, Value) {
+    let folder = Folder::new();
+    let run = folder.mmgp(&[&QUICK[..], &["--format", "json", "--trace", "t.json"]].concat());
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert_eq!(folder.files(), ["t.json"]);
+    let trace: Value = serde_json::from_str(&folder.read("t.json")).expect("JSON");
+    let Value::Array(events) = trace["traceEvents"].clone() else { panic!("no list of events") };
+    assert_eq!(run.stderr, format!("{} events written to t.json\n", events.len()));
+    // The report is that of a run without a trace.
+    let untraced = folder.succeeds(&[&QUICK[..], &["--format", "json"]].concat());
+    assert_eq!(run.stdout, untraced);
+    (events, serde_json::from_str(&run.stdout).expect("JSON"))
+}
+
+fn number(event: &Value, field: &str) -> f64 {
+    let number = event[field].as_f64().unwrap_or_else(|| panic!("{event} has no {field}"));
+    assert!(number.is_finite() && number >= 0.0, "{event}");
+    number
+}
+
+/// Process and thread.
+fn track(event: &Value) -> (u64, u64) {
+    let number = |field: &str| event[field].as_u64().unwrap_or_else(|| panic!("{event}"));
+    (number("pid"), number("tid"))
+}
+
+/// Femtoseconds, in which times are exact.
+fn ticks(microseconds: f64) -> u64 {
+    (microseconds * 1e9).round() as u64
+}
+
+fn of_phase<'a>(events: &'a [Value], phase: &'a str) -> impl Iterator<Item = &'a Value> {
+    events.iter().filter(move |event| event["ph"] == phase)
+}
+
+fn of_category<'a>(events: &'a [Value], category: &'a str) -> impl Iterator<Item = &'a Value> {
+    of_phase(events, "X").filter(move |event| event["cat"] == category)
+}
+
+#[test]
+fn every_event_has_the_fields_of_its_phase() {
+    let (events, _) = traced();
+    let mut named: Vec<(u64, u64)> = Vec::new();
+    for event in &events {
+        let track = track(event);
+        assert!(event["name"].is_string(), "{event}");
+        match event["ph"].as_str().expect("a phase") {
+            "M" => {
+                let arguments = &event["args"];
+                assert!(arguments["name"].is_string() || arguments["sort_index"].is_u64());
+                if event["name"] == "thread_name" {
+                    assert!(!named.contains(&track), "{event} comes twice");
+                    named.push(track);
+                }
+            }
+            "X" => {
+                assert!(event["cat"].is_string() && number(event, "dur") > 0.0, "{event}");
+                number(event, "ts");
+                assert!(named.contains(&track), "{event} is on a track without a name");
+            }
+            "s" | "f" => {
+                assert!(event["id"].is_u64() && event["cat"].is_string(), "{event}");
+                number(event, "ts");
+            }
+            other => panic!("a phase {other}: {event}"),
+        }
+    }
+    let thread_names: Vec<&str> = of_phase(&events, "M")
+        .filter(|event| event["name"] == "thread_name")
+        .filter_map(|event| event["args"]["name"].as_str())
+        .collect();
+    for name in ["rank 0", "rank 4", "PPE thread 0", "PPE thread 1", "SPE 0", "SPE 0 DMA"] {
+        assert!(thread_names.contains(&name), "{name} is not in {thread_names:?}");
+    }
+}
+
+#[test]
+fn spans_of_a_track_nest_or_do_not_overlap() {
+    let (events, _) = traced();
+    let mut tracks: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
+    for event in of_phase(&events, "X") {
+        let start = ticks(number(event, "ts"));
+        tracks.entry(track(event)).or_default().push((start, start + ticks(number(event, "dur"))));
+    }
+    for (track, mut spans) in tracks {
+        // The longer one of two that begin together is around the other.
+        spans.sort_by_key(|&(start, end)| (start, std::cmp::Reverse(end)));
+        let mut around: Vec<u64> = Vec::new();
+        for (start, end) in spans {
+            around.retain(|&outer| outer > start);
+            assert!(around.iter().all(|&outer| end <= outer), "{track:?}: {start} to {end}");
+            around.push(end);
+        }
+    }
+}
+
+#[test]
+fn each_arrow_goes_from_a_span_to_a_later_one() {
+    let (events, report) = traced();
+    let ends = |phase: &str| -> BTreeMap<u64, Value> {
+        let end = |event: &Value| (event["id"].as_u64().expect("a number"), event.clone());
+        of_phase(&events, phase).map(end).collect()
+    };
+    let (from, to) = (ends("s"), ends("f"));
+    // To each SPE of each off-load and back.
+    let offloads = report["offloads"].as_u64().expect("a count");
+    assert_eq!(of_phase(&events, "s").count() as u64, offloads * 3 * 2);
+    assert!(from.keys().eq(to.keys()) && from.len() as u64 == offloads * 3 * 2);
+    let mut spans: BTreeMap<(u64, u64), Vec<(f64, f64)>> = BTreeMap::new();
+    for span in of_phase(&events, "X") {
+        let start = number(span, "ts");
+        spans.entry(track(span)).or_default().push((start, start + number(span, "dur")));
+    }
+    let mut check_end = |event: &Value| {
+        let at = number(event, "ts");
+        let around = |&(start, end): &(f64, f64)| start < at && at < end;
+        assert!(spans.entry(track(event)).or_default().iter().any(around), "{event}");
+    };
+    for (id, start) in &from {
+        let end = &to[id];
+        assert_eq!((&start["name"], &start["cat"]), (&end["name"], &end["cat"]));
+        assert_eq!(end["bp"], "e");
+        assert!(number(start, "ts") < number(end, "ts"), "{start} {end}");
+        check_end(start);
+        check_end(end);
+    }
+}
+
+#[test]
+fn spans_add_up_to_the_report() {
+    let (events, report) = traced();
+    let total = |category: &str| -> f64 {
+        of_category(&events, category).map(|event| 1e-6 * number(event, "dur")).sum()
+    };
+    let count = |category: &str| of_category(&events, category).count() as u64;
+    let reported = |field: &str| report[field].as_f64().expect("a number");
+    assert!((total("ppe") / reported("hpu_busy_s") - 1.0).abs() < 1e-9);
+    assert_eq!(Value::from(count("switch")), report["context_switches"]);
+    assert_eq!(Value::from(count("offload")), report["offloads"]);
+    // The program times its SPEs by a timebase of 14.318 MHz: half a tick off on average or less.
+    assert!((total("call") - reported("apu_busy_s")).abs() < 0.5 * count("call") as f64 / 14.318e6);
+    assert!(total("kernel") < total("call"));
+    for function in report["functions"].as_array().expect("a list") {
+        let calls = of_category(&events, "call").filter(|event| event["name"] == function["name"]);
+        assert_eq!(Value::from(calls.count() as u64 / 3), function["calls"], "{function}");
+    }
+    let last = of_phase(&events, "X")
+        .map(|event| 1e-6 * (number(event, "ts") + number(event, "dur")))
+        .fold(0.0, f64::max);
+    assert!((last / reported("time_s") - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_trace_on_standard_output_stands_there_alone() {
+    let folder = Folder::new();
+    let on_output = [&QUICK[..], &["--trace", "-"]].concat();
+    let text = folder.succeeds(&on_output);
+    let trace: Value = serde_json::from_str(&text).expect("JSON and nothing else");
+    assert!(trace["traceEvents"].is_array());
+    let with_report = [&on_output[..], &["--out", "run.txt"]].concat();
+    assert_eq!(folder.succeeds(&with_report), text, "the same run has another trace");
+    assert!(folder.read("run.txt").starts_with("app "));
+}
+
+#[test]
+fn a_run_that_fails_leaves_no_trace() {
+    let folder = Folder::new();
+    let too_many = ["emulate", "--input", "sim12", "--m", "5", "--p", "4", "--trace", "t.json"];
+    folder.refuses(&too_many, "m = 5, p = 4 needs 20 APUs, but there are 16");
+    let nowhere = [&QUICK[..], &["--trace", "none/t.json"]].concat();
+    let no_such = "No such file or directory (os error 2)";
+    folder.refuses(&nowhere, &format!("cannot write none/t.json: {no_such}"));
+}
+
+/// A run of minutes, with its trace.
+const LONG: [&str; 6] = ["emulate", "--input", "sim24", "--generations", "1000000", "--trace"];
+
+#[test]
+fn an_interrupted_run_leaves_no_part_of_a_trace() {
+    let folder = Folder::new();
+    let arguments = [&LONG[..], &["t.json"]].concat();
+    let mut child = folder.command(&arguments).stderr(Stdio::null()).spawn().expect("it starts");
+    for _ in 0..1000 {
+        let size = std::fs::metadata(folder.path("t.json.part")).map_or(0, |part| part.len());
+        if size > 0 {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(folder.files(), ["t.json.part"]);
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupt.expect("it can be interrupted").success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    assert_eq!(folder.files(), Vec::<String>::new());
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_of_a_trace_is_no_failure() {
+    let folder = Folder::new();
+    let arguments =
+        ["emulate", "--input", "sim24", "--generations", "20", "--m", "2", "--trace", "-"];
+    let mut command = folder.command(&arguments);
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut first = String::new();
+    let mut reader = BufReader::new(child.stdout.take().expect("it is piped"));
+    reader.read_line(&mut first).expect("a first line");
+    drop(reader);
+    let output = child.wait_with_output().expect("it ends");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(first.starts_with("{\"displayTimeUnit\""), "{first}");
+    assert_eq!((output.status.code(), &*stderr), (Some(0), ""));
+}
