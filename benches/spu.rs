@@ -22,7 +22,7 @@ fn measure<K: Kernel>(criterion: &mut Criterion, kernel: &K) {
     store.slice_mut(at(0), Bytes(200 * 1024)).fill(Quadword::from_doubles([0.5; 2]));
     write_table(&mut store, at(252));
     let qs20 = pipeline(&Machine::named("qs20").expect("it is built in"));
-    let new_stopwatch = || Stopwatch::new(qs20.clone(), Compiler::ListScheduling);
+    let new_stopwatch = || Stopwatch::new(qs20.clone(), Compiler::LIST_SCHEDULING);
     let mut stopwatch = new_stopwatch();
     let instructions = stopwatch.time(kernel, &mut store).1.instructions();
     let mut group = criterion.benchmark_group(kernel.name());

@@ -45,6 +45,7 @@
 
 mod block;
 pub mod channel;
+pub mod compiler;
 mod dispatch;
 pub mod instruction;
 pub mod local_store;
@@ -54,19 +55,19 @@ pub mod profile;
 mod recorder;
 pub mod register;
 mod replay;
-pub mod schedule;
+mod schedule;
 mod semantics;
 pub mod timed;
 mod watched;
 
 pub use channel::{Channel, Channels};
+pub use compiler::{Compiler, Hints, Order, Pairing};
 pub use instruction::{Class, Pipe};
 pub use local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
-pub use pipeline::{ClassTiming, Pipeline, Timing};
+pub use pipeline::{ClassTiming, Issue, Pipeline, Ready, Single, Stall, Stalls, Timing};
 pub use plain::PlainSpu;
 pub use profile::{BlockProfile, Profile};
 pub use register::Quadword;
-pub use schedule::Compiler;
 pub use timed::{Stopwatch, TimedSpu};
 pub use watched::{Accesses, QuadwordSet, execute_watched};
 
@@ -87,7 +88,7 @@ pub trait Kernel {
 
 /// Runs `kernel` on `store` as fast as the host can.
 pub fn execute<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
-    dispatch::run(kernel, &mut PlainSpu::new(store))
+    dispatch::run(kernel, || PlainSpu::new(store))
 }
 
 /// Runs `kernel` on `store` and times it: `timing` comes from the description of the machine,
@@ -105,6 +106,10 @@ pub fn time<K: Kernel>(
 ) -> (K::Output, Profile) {
     Stopwatch::new(timing.clone(), compiler).time(kernel, store)
 }
+
+/// The name of a branch, as an assembler's label in front of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BranchName(pub u32);
 
 macro_rules! declare {
     ($($(#[$doc:meta])+ $mnemonic:ident($($register:ident),* $(; $immediate:ident: $type:ty)?)
@@ -129,6 +134,7 @@ macro_rules! declare {
 ///
 /// ```text
 /// loop {
+///     spu.label();                      // a branch comes here
 ///     spu.hbrr();                       // the next branch will be taken
 ///     ...
 ///     count = spu.ai(count, -1);
@@ -194,7 +200,17 @@ pub trait Spu {
     /// Halt if logically greater than immediate, which is sign-extended and then unsigned.
     fn hlgti(&mut self, ra: Self::Register, i10: i16) -> bool;
 
+    /// A label: the next instruction is the target of a branch, and so begins a basic block, in
+    /// the even word of a doubleword. It is no instruction and takes no time; a loop that begins
+    /// with one is timed faster by the host, and its first turn like the others.
+    fn label(&mut self) {}
+
     /// Hint for branch (r-form): the next branch that runs will be taken.
+    ///
+    /// The SPU has one hint buffer: a hint takes the place of the one before it, and is spent when
+    /// its branch runs. (Whether the hardware keeps it for the next turn of a loop was not found.)
+    /// What becomes of a hint is up to the [`Compiler`]: a kernel asks for it once, and
+    /// [`Hints`] leaves it out, places it or keeps it where it is.
     fn hbrr(&mut self);
 
     /// Hint for branch (a-form).
@@ -205,6 +221,13 @@ pub trait Spu {
 
     /// Inline prefetch of instructions: lets the fetch of code have the local store for once.
     fn hbrp(&mut self);
+
+    /// Hint for branch (r-form): the next branch named `branch` will be taken, whatever branches
+    /// run before it.
+    fn hbrr_for(&mut self, _branch: BranchName) {}
+
+    /// Names the branch that runs next, for [`Spu::hbrr_for`]; no instruction.
+    fn name_branch(&mut self, _name: BranchName) {}
 
     /// Branch: always taken.
     fn br(&mut self);

@@ -29,7 +29,7 @@ pub struct KernelTimings {
 impl KernelTimings {
     /// A pipeline that has not been asked yet.
     pub fn new(machine: &Machine, mode: KernelTiming) -> Self {
-        let stopwatch = Stopwatch::new(pipeline(machine), Compiler::ListScheduling);
+        let stopwatch = Stopwatch::new(pipeline(machine), Compiler::LIST_SCHEDULING);
         Self { stopwatch, mode, known: BTreeMap::new() }
     }
 

@@ -14,17 +14,35 @@ pub(super) struct Tag(pub(super) u32);
 
 impl Tag {
     pub(super) const NONE: Self = Self(0);
+
+    /// How far after `start` the instruction ran; negative for one before it.
+    #[inline(always)]
+    pub(super) const fn after(self, start: Self) -> i32 {
+        self.0.wrapping_sub(start.0) as i32
+    }
 }
 
 /// What an instruction refers to: the values that it reads, and an instruction that it must follow
 /// for another reason. That one is for a load the last store to its quadword of local store, for a
 /// store the last access to it, and for a branch its hint.
-pub(super) type References = [Tag; 4];
+///
+/// Each stands as its distance from the beginning of the block: as long as the position in a block
+/// is known when a kernel is compiled, so are the references within the block, and to write them
+/// down takes the host one store of a constant. A negative distance is a value from before the
+/// block.
+pub(super) type References = [i32; 4];
+
+/// No operand. An instruction with fewer operands is another instruction than one whose operands
+/// come from before the block, so this is no distance.
+pub(super) const NOTHING: i32 = i32::MAX;
+
+/// Nothing that it must follow, which is as good as something before the block.
+pub(super) const FREE: i32 = i32::MIN;
 
 /// The most registers that an instruction reads.
-const OPERANDS: usize = 3;
+pub(super) const OPERANDS: usize = 3;
 
-/// Class and destination of an instruction.
+/// Class and destination of an instruction, and for a branch whether it was hinted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kind(u8);
 
@@ -34,12 +52,25 @@ impl Kind {
         Self(class as u8 | (destination as u8) << 4)
     }
 
+    /// A branch, where it leaves a link, and whether a hint for it is in the buffer.
+    #[inline(always)]
+    pub(super) const fn branch(link: Destination, hint: Tag) -> Self {
+        let hinted = if hint.0 == Tag::NONE.0 { 0 } else { Self::HINTED };
+        Self(Self::new(Class::Branch, link).0 | hinted)
+    }
+
+    const HINTED: u8 = 0x40;
+
+    pub(super) const fn is_hinted(self) -> bool {
+        self.0 & Self::HINTED != 0
+    }
+
     pub(super) const fn class(self) -> Class {
         Class::ALL[(self.0 & 0xF) as usize]
     }
 
     pub(super) const fn destination(self) -> Destination {
-        match self.0 >> 4 {
+        match (self.0 >> 4) & 3 {
             0 => Destination::New,
             1 => Destination::LastOperand,
             _ => Destination::Nowhere,
@@ -81,7 +112,8 @@ impl Code<'_> {
     /// The values that the instruction at `position` reads, in the order of its operands.
     pub(super) fn reads(&self, position: usize) -> impl Iterator<Item = Value> {
         let operands = &self.references[position][..OPERANDS];
-        operands.iter().filter(|&&tag| tag != Tag::NONE).map(|&tag| self.value(tag))
+        let read = operands.iter().filter(|&&distance| distance != NOTHING);
+        read.map(|&distance| self.value(distance))
     }
 
     /// The positions within the block whose results the instruction at `position` reads.
@@ -110,23 +142,30 @@ impl Code<'_> {
 
     /// Whether the block ends with a branch that was hinted.
     pub(super) fn is_hinted(&self) -> bool {
-        self.kinds.last().is_some_and(|last| last.class() == Class::Branch)
-            && self.follows(self.len() - 1).is_some()
+        self.kinds.last().is_some_and(|last| last.is_hinted())
     }
 
-    fn value(&self, tag: Tag) -> Value {
-        match tag.0.checked_sub(self.start.0) {
-            Some(position) => Value::Within(position as usize),
-            None => Value::Before(tag),
+    fn value(&self, distance: i32) -> Value {
+        match usize::try_from(distance) {
+            Ok(position) => Value::Within(position),
+            Err(_) => Value::Before(Tag(self.start.0.wrapping_add_signed(distance))),
         }
     }
 
     /// The block without what differs from one execution to the next.
     pub(super) fn shape(&self) -> Shape {
-        let relative = |tag| relative(tag, self.start);
+        let from_before = |(kind, references): (&Kind, &References)| {
+            let [operands @ .., follows] = references;
+            operands.iter().any(|&it| it < 0) || (kind.is_hinted() && *follows < 0)
+        };
+        let positions = (0..).zip(self.kinds.iter().zip(self.references));
         Shape {
             kinds: self.kinds.to_vec(),
-            references: self.references.iter().map(|tags| tags.map(relative)).collect(),
+            references: self.references.iter().map(|references| references.map(position)).collect(),
+            open: positions
+                .filter(|&(_, it)| from_before(it))
+                .map(|(position, _)| position)
+                .collect(),
         }
     }
 }
@@ -137,6 +176,8 @@ impl Code<'_> {
 pub(super) struct Shape {
     pub(super) kinds: Vec<Kind>,
     references: Vec<[i32; 4]>,
+    /// The positions of the instructions that refer to something before the block.
+    pub(super) open: Vec<u16>,
 }
 
 impl Shape {
@@ -148,17 +189,17 @@ impl Shape {
         }
         let ran = code.references.as_flattened();
         let expected = self.references.as_flattened();
-        let differences = ran.iter().zip(expected).fold(0, |differences, (&tag, &expected)| {
-            differences | (relative(tag, code.start) ^ expected)
-        });
+        let differences =
+            ran.iter().zip(expected).fold(0, |differences, (&distance, &expected)| {
+                differences | (position(distance) ^ expected)
+            });
         differences == 0
     }
 }
 
-/// Position in the block that begins at `start`; -1 for what lies before it.
+/// Position in the block at that distance from its beginning; -1 for what lies before it.
 #[inline(always)]
-const fn relative(tag: Tag, start: Tag) -> i32 {
-    let distance = tag.0.wrapping_sub(start.0) as i32;
+const fn position(distance: i32) -> i32 {
     distance | distance >> 31
 }
 
@@ -176,23 +217,35 @@ mod tests {
         }
     }
 
-    fn check(kinds: [Class; 2], second: References, start: u32, expected: bool) {
+    fn check(kinds: [Class; 2], second: References, expected: bool) {
         let of = |classes: [Class; 2]| classes.map(|class| Kind::new(class, Destination::New));
         let known_kinds = of([Class::LoadStore, Class::SimpleFixed]);
-        let known = [[Tag(3), Tag(0), Tag(0), Tag(0)], [Tag(10), Tag(5), Tag(0), Tag(0)]];
+        let known = [[-7, NOTHING, NOTHING, FREE], [0, -5, NOTHING, FREE]];
         let shape = Code { kinds: &known_kinds, references: &known, start: Tag(10) }.shape();
-        let references = [[Tag(3), Tag(0), Tag(0), Tag(0)], second];
-        let code = Code { kinds: &of(kinds), references: &references, start: Tag(start) };
+        let references = [[-17, NOTHING, NOTHING, -3], second];
+        let code = Code { kinds: &of(kinds), references: &references, start: Tag(20) };
         assert_eq!(shape.fits(code), expected);
     }
 
     #[test]
     fn a_block_is_recognised_by_its_classes_and_by_where_its_operands_come_from() {
         let same = [Class::LoadStore, Class::SimpleFixed];
-        check(same, [Tag(20), Tag(19), Tag(0), Tag(0)], 20, true);
-        check(same, [Tag(19), Tag(19), Tag(0), Tag(0)], 20, false);
-        check(same, [Tag(20), Tag(20), Tag(0), Tag(0)], 20, false);
-        check(same, [Tag(20), Tag(19), Tag(0), Tag(20)], 20, false);
-        check([Class::LoadStore, Class::WordShift], [Tag(20), Tag(19), Tag(0), Tag(0)], 20, false);
+        check(same, [0, -1, NOTHING, FREE], true);
+        check(same, [0, NOTHING, NOTHING, FREE], false);
+        check(same, [-1, -1, NOTHING, FREE], false);
+        check(same, [0, 0, NOTHING, FREE], false);
+        check(same, [0, -1, NOTHING, 0], false);
+        check([Class::LoadStore, Class::WordShift], [0, -1, NOTHING, FREE], false);
+    }
+
+    #[test]
+    fn a_branch_knows_whether_it_was_hinted_and_is_a_branch_all_the_same() {
+        for link in [Destination::New, Destination::Nowhere] {
+            let (hinted, unhinted) = (Kind::branch(link, Tag(3)), Kind::branch(link, Tag::NONE));
+            assert!(hinted.is_hinted() && !unhinted.is_hinted());
+            for kind in [hinted, unhinted] {
+                assert_eq!((kind.class(), kind.destination()), (Class::Branch, link));
+            }
+        }
     }
 }

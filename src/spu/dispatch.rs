@@ -9,19 +9,20 @@
 
 use super::{Kernel, Spu};
 
-/// Runs `kernel` with the host's fused multiply-add where there is one.
-pub(super) fn run<K: Kernel, S: Spu>(kernel: &K, spu: &mut S) -> K::Output {
+/// Runs `kernel` with the host's fused multiply-add where there is one, on an SPU that is made where
+/// the kernel is compiled into, so that its own fields may stand in registers of the host.
+pub(super) fn run<K: Kernel, S: Spu>(kernel: &K, start: impl FnOnce() -> S) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
         // SAFETY: the only condition of the call is that the host has the features for which
         // `run_fused` is compiled, and both have just been found. It has no other unsafe operation.
-        return unsafe { run_fused(kernel, spu) };
+        return unsafe { run_fused(kernel, start) };
     }
-    kernel.run(spu)
+    kernel.run(&mut start())
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn run_fused<K: Kernel, S: Spu>(kernel: &K, spu: &mut S) -> K::Output {
-    kernel.run(spu)
+fn run_fused<K: Kernel, S: Spu>(kernel: &K, start: impl FnOnce() -> S) -> K::Output {
+    kernel.run(&mut start())
 }

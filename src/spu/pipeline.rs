@@ -24,7 +24,11 @@
 //! Left out: the competition of DMA, loads and instruction fetch for the local store, and the
 //! prefetch of instructions (`hbrp`), which a loop that is hinted in time does not see.
 
+mod stall;
+
 use super::instruction::{Class, Pipe};
+
+pub use stall::{Single, Stall, Stalls};
 
 /// How one class of instructions goes through its pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,8 +100,32 @@ pub struct Issue {
     pub ready: u64,
     /// Whether it shares its cycle with the instruction before it.
     pub dual: bool,
-    /// Cycles in which nothing issued because this instruction waited for its operands.
-    pub stall: u64,
+    /// Why it does not; none where it does.
+    pub single: Option<Single>,
+    /// Cycles since the one after the instruction before it, in all of which nothing issued.
+    pub stalls: Stalls,
+}
+
+/// The cycles at which all is there that an instruction needs; 0 for what it does not need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ready {
+    /// The last register that it reads.
+    pub operands: u64,
+    /// For a hinted branch: [`Timing::hint_distance`] cycles after its hint issued.
+    pub hint: u64,
+    /// For a channel instruction: the count of its channel is not 0 from then on.
+    pub channel: u64,
+}
+
+impl Ready {
+    /// Needs registers alone, the last of them ready at that cycle.
+    pub const fn operands(operands: u64) -> Self {
+        Self { operands, hint: 0, channel: 0 }
+    }
+
+    fn all(self) -> u64 {
+        self.operands.max(self.hint).max(self.channel)
+    }
 }
 
 /// Which word of a doubleword of instructions.
@@ -110,21 +138,33 @@ pub enum Word {
 }
 
 /// The state of the issue stage. Instructions are handed to it in the order of the program, with
-/// the cycle at which their last operand becomes ready.
+/// the cycles at which what they need is ready.
 #[derive(Debug, Clone)]
 pub struct Pipeline<'t> {
     timing: &'t Timing,
-    /// The earliest cycle in which the next instruction can issue alone.
+    /// One after the cycle of the last instruction.
+    next: u64,
+    /// The earliest cycle in which the next instruction can issue alone, and why not before.
     earliest: u64,
+    held: Stall,
     word: Word,
-    /// The cycle of the instruction in the even word, where an odd-pipe one may join it.
-    joinable: Option<u64>,
+    /// The instruction in the even word that stands before the next one.
+    first: Option<First>,
+}
+
+/// An instruction in an even word.
+#[derive(Debug, Clone, Copy)]
+struct First {
+    cycle: u64,
+    pipe: Pipe,
+    blocks: u32,
 }
 
 impl<'t> Pipeline<'t> {
     /// A pipeline at cycle 0 and the even word of a doubleword.
     pub const fn new(timing: &'t Timing) -> Self {
-        Self { timing, earliest: 0, word: Word::Even, joinable: None }
+        let held = Stall::IssueBlock;
+        Self { timing, next: 0, earliest: 0, held, word: Word::Even, first: None }
     }
 
     /// The word in which the next instruction stands.
@@ -133,8 +173,9 @@ impl<'t> Pipeline<'t> {
     }
 
     /// The cycle of the instruction in the even word, where an odd-pipe one may join it.
-    pub const fn joinable(&self) -> Option<u64> {
-        self.joinable
+    pub fn joinable(&self) -> Option<u64> {
+        let first = self.first.filter(|first| first.pipe == Pipe::Even && first.blocks == 0);
+        first.map(|first| first.cycle)
     }
 
     /// The first cycle that belongs to what follows.
@@ -142,42 +183,73 @@ impl<'t> Pipeline<'t> {
         self.earliest
     }
 
-    /// When an instruction of `class` would issue next, its operands being ready at `ready`.
-    pub fn peek(&self, class: Class, ready: u64) -> Issue {
-        let timing = self.timing.of(class);
-        let joins = class.pipe() == Pipe::Odd && timing.issue_block == 0;
-        let joined = self.joinable.filter(|&cycle| joins && ready <= cycle);
-        let cycle = joined.unwrap_or(self.earliest.max(ready));
-        Issue {
-            cycle,
-            ready: cycle + u64::from(timing.latency),
-            dual: joined.is_some(),
-            stall: cycle.saturating_sub(self.earliest),
+    /// The cycles between the last instruction and [`Pipeline::earliest`], in which nothing issues.
+    pub fn trailing_stalls(&self) -> Stalls {
+        let mut stalls = Stalls::default();
+        stalls.wait(self.next, self.earliest, self.held);
+        stalls
+    }
+
+    /// The cycle in which an instruction of `class` would issue next.
+    pub fn peek(&self, class: Class, ready: Ready) -> u64 {
+        match self.single(class, ready) {
+            None => self.next - 1,
+            Some(_) => self.earliest.max(ready.all()),
         }
     }
 
-    /// Issues an instruction of `class` whose operands are ready at `ready`.
-    pub fn issue(&mut self, class: Class, ready: u64) -> Issue {
-        let issue = self.peek(class, ready);
-        let block = u64::from(self.timing.of(class).issue_block);
-        let in_even_word = self.word == Word::Even;
-        self.earliest = self.earliest.max(issue.cycle + 1 + block);
-        self.joinable =
-            (in_even_word && class.pipe() == Pipe::Even && block == 0).then_some(issue.cycle);
-        self.word = if in_even_word { Word::Odd } else { Word::Even };
-        issue
+    /// Issues an instruction of `class`.
+    pub fn issue(&mut self, class: Class, ready: Ready) -> Issue {
+        let timing = self.timing.of(class);
+        let single = self.single(class, ready);
+        let mut stalls = Stalls::default();
+        let cycle = match single {
+            None => self.next - 1,
+            Some(_) => {
+                let cycle = stalls.wait(self.next, self.earliest, self.held);
+                let cycle = stalls.wait(cycle, ready.operands, Stall::Operand);
+                let cycle = stalls.wait(cycle, ready.hint, Stall::HintDistance);
+                stalls.wait(cycle, ready.channel, Stall::Channel)
+            }
+        };
+        self.next = cycle + 1;
+        self.earliest = self.next + u64::from(timing.issue_block);
+        self.held = Stall::IssueBlock;
+        (self.word, self.first) = match self.word {
+            Word::Even => {
+                let first = First { cycle, pipe: class.pipe(), blocks: timing.issue_block };
+                (Word::Odd, Some(first))
+            }
+            Word::Odd => (Word::Even, None),
+        };
+        let ready = cycle + u64::from(timing.latency);
+        Issue { cycle, ready, dual: single.is_none(), single, stalls }
     }
 
-    /// Begins the instructions that follow in the even word of a doubleword, as compilers align
-    /// the target of a branch.
+    /// Why an instruction of `class` would not join the one before it.
+    fn single(&self, class: Class, ready: Ready) -> Option<Single> {
+        let Some(first) = self.first else { return Some(Single::EvenWord) };
+        if (first.pipe, class.pipe()) != (Pipe::Even, Pipe::Odd) {
+            Some(Single::Pipes)
+        } else if first.blocks > 0 || self.timing.of(class).issue_block > 0 {
+            Some(Single::IssueBlock)
+        } else if ready.all() > first.cycle {
+            Some(Single::NotReady)
+        } else {
+            None
+        }
+    }
+
+    /// Goes on in the even word of a doubleword, where compilers put the target of a branch.
     pub fn align(&mut self) {
         self.word = Word::Even;
-        self.joinable = None;
+        self.first = None;
     }
 
     /// Charges a branch that went the other way than was hinted.
     pub fn mispredict(&mut self) {
         self.earliest += u64::from(self.timing.branch_penalty);
+        self.held = Stall::BranchPenalty;
     }
 }
 
@@ -214,7 +286,7 @@ pub(crate) mod tests {
         let mut issues: Vec<Issue> = Vec::new();
         for (class, sources) in listing {
             let ready = sources.iter().map(|&line| issues[line].ready).max().unwrap_or(0);
-            issues.push(pipeline.issue(*class, ready));
+            issues.push(pipeline.issue(*class, Ready::operands(ready)));
         }
         let cycles: Vec<u64> = issues.iter().map(|issue| issue.cycle).collect();
         assert_eq!(cycles, expected);
@@ -288,7 +360,7 @@ pub(crate) mod tests {
     /// A loop of `others` odd-pipe instructions, the count and the branch, run `times` times.
     fn cycles_of_loop(times: i16, others: usize, hinted: bool) -> u64 {
         let mut store = LocalStore::new();
-        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::ProgramOrder);
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
         let mut spu = stopwatch.start(&mut store);
         let mut count = spu.il(times);
         // A branch that is not taken ends the prologue.
@@ -304,9 +376,11 @@ pub(crate) mod tests {
                 spu.fsmbi(0);
             }
             if !spu.brnz(count) {
-                break stopwatch.stop().cycles.0;
+                break;
             }
         }
+        drop(spu);
+        stopwatch.stop().cycles.0
     }
 
     #[test]
@@ -330,7 +404,7 @@ pub(crate) mod tests {
     #[test]
     fn a_result_that_is_not_ready_delays_its_reader_in_a_later_block() {
         let mut store = LocalStore::new();
-        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::ProgramOrder);
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
         let mut spu = stopwatch.start(&mut store);
         // Load 0; the branch reads it in 6 and is not taken. Multiply 7, blocks to 13; the branch
         // issues in 14. The sum waits for the product until 7 + 13 = 20 and blocks to 26.
@@ -339,8 +413,74 @@ pub(crate) mod tests {
         let product = spu.dfm(one, one);
         spu.brz(one);
         spu.dfa(product, product);
+        drop(spu);
         let profile = stopwatch.stop();
         assert_eq!(profile.cycles.0, 27);
-        assert_eq!(profile.blocks.iter().map(|block| block.stalls).collect::<Vec<_>>(), [5, 0, 5]);
+        // The first branch waits for the load from 1 to 6, the second until the block of the
+        // product ends at 14 (8 to 13); the sum from 15 to 20, and its own block is 21 to 26.
+        let stalls =
+            |cause| profile.blocks.iter().map(|it| it.stalls.of(cause)).collect::<Vec<_>>();
+        assert_eq!(stalls(Stall::Operand), [5, 0, 5]);
+        assert_eq!(stalls(Stall::IssueBlock), [0, 6, 6]);
+        assert!(profile.blocks.iter().all(|it| it.cycles.0 == it.instructions + it.stalls.total()));
+    }
+
+    /// Issues the listing of classes and what they need, and compares the causes of the last one.
+    fn check_causes(listing: &[(Class, Ready)], expected: &[(Stall, u64)], single: Option<Single>) {
+        let mut pipeline = Pipeline::new(&CELL_BE);
+        let issue = listing.iter().map(|&(class, ready)| pipeline.issue(class, ready)).last();
+        let issue = issue.expect("the listing is not empty");
+        let mut causes = Vec::new();
+        for cause in Stall::ALL {
+            causes.extend(Some((cause, issue.stalls.of(cause))).filter(|&(_, cycles)| cycles > 0));
+        }
+        assert_eq!((causes.as_slice(), issue.single), (expected, single));
+        assert_eq!(issue.dual, single.is_none());
+    }
+
+    const NOW: Ready = Ready::operands(0);
+
+    #[test]
+    fn an_instruction_says_what_it_waited_for_and_how_long() {
+        // In the odd word after cycle 0, on a register of cycle 6: nothing issues from 1 to 5.
+        let late = Ready::operands(6);
+        check_causes(&[(FIXED, NOW), (LOAD, late)], &[(Stall::Operand, 5)], Some(Single::NotReady));
+        // Behind a double-precision instruction of cycle 0 nothing issues from 1 to 6.
+        let blocked = [(DOUBLE, NOW), (LOAD, NOW)];
+        check_causes(&blocked, &[(Stall::IssueBlock, 6)], Some(Single::IssueBlock));
+        // Its own operand at 13 comes 6 cycles after the block.
+        check_causes(
+            &[(DOUBLE, NOW), (DOUBLE, Ready::operands(13))],
+            &[(Stall::IssueBlock, 6), (Stall::Operand, 6)],
+            Some(Single::Pipes),
+        );
+        // A hint in cycle 0, its branch from 16 on, the condition in 2: operand 1, hint 2 to 15.
+        let branch = Ready { operands: 2, hint: 16, channel: 0 };
+        check_causes(
+            &[(Class::BranchHint, NOW), (Class::Branch, branch)],
+            &[(Stall::Operand, 1), (Stall::HintDistance, 14)],
+            Some(Single::Pipes),
+        );
+        // A channel that becomes ready in 9, read in the even word of the second doubleword.
+        let channel = Ready { channel: 9, ..NOW };
+        check_causes(
+            &[(FIXED, NOW), (LOAD, NOW), (Class::Channel, channel)],
+            &[(Stall::Channel, 8)],
+            Some(Single::EvenWord),
+        );
+        check_causes(&[(FIXED, NOW), (LOAD, NOW)], &[], None);
+    }
+
+    #[test]
+    fn what_follows_a_mispredicted_branch_waits_18_cycles() {
+        let mut pipeline = Pipeline::new(&CELL_BE);
+        pipeline.issue(Class::Branch, NOW);
+        pipeline.mispredict();
+        assert_eq!(pipeline.trailing_stalls().of(Stall::BranchPenalty), 18);
+        pipeline.align();
+        let target = pipeline.issue(FIXED, NOW);
+        assert_eq!((target.cycle, target.stalls.of(Stall::BranchPenalty)), (19, 18));
+        assert_eq!(target.single, Some(Single::EvenWord));
+        assert!(pipeline.issue(LOAD, NOW).dual);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::block::{Code, Kind, Tag, Value};
 use super::instruction::{Class, Destination};
+use super::pipeline::Stalls;
 use super::replay::Outcome;
 use super::schedule::Slot;
 use crate::units::Cycles;
@@ -12,6 +13,8 @@ use std::collections::BTreeSet;
 pub struct Profile {
     /// From the issue of the first instruction until one after the last could issue.
     pub cycles: Cycles,
+    /// Those of them in which a channel blocked the SPU; they belong to no block.
+    pub channel_wait: Cycles,
     /// The basic blocks, in the order in which they were first met.
     pub blocks: Vec<BlockProfile>,
 }
@@ -23,7 +26,7 @@ pub struct BlockProfile {
     pub executions: u64,
     /// Cycles of all executions together.
     pub cycles: Cycles,
-    /// Instructions of the kernel in one execution.
+    /// Instructions of the kernel in one execution, without hints that the compiler omits.
     pub instructions: u64,
     /// Double-precision instructions among them.
     pub double_precision: u64,
@@ -31,9 +34,9 @@ pub struct BlockProfile {
     pub padding: u64,
     /// Cycles, over all executions, in which two instructions issued.
     pub dual_issues: u64,
-    /// Cycles, over all executions, in which nothing issued because an operand or a hint was
-    /// awaited. What double precision blocks and mispredicted branches cost is not among them.
-    pub stalls: u64,
+    /// Cycles, over all executions, in which nothing issued, by cause. With
+    /// `executions * (instructions + padding) - dual_issues` they are the [`BlockProfile::cycles`].
+    pub stalls: Stalls,
     /// The most registers that hold a value still needed. A bound from above: a value from before
     /// the block that the block reads is counted until its end. The hardware has 128.
     pub max_live: usize,
@@ -43,6 +46,11 @@ impl Profile {
     /// Instructions of the kernel that ran, without the compiler's padding.
     pub fn instructions(&self) -> u64 {
         self.blocks.iter().map(|block| block.executions * block.instructions).sum()
+    }
+
+    /// Cycles in which nothing issued, by cause.
+    pub fn stalls(&self) -> Stalls {
+        self.blocks.iter().fold(Stalls::default(), |stalls, block| stalls + block.stalls)
     }
 
     /// Double-precision instructions that ran.
@@ -62,15 +70,18 @@ impl BlockProfile {
         let total = |count: fn(&Outcome) -> u64| -> u64 {
             outcomes.iter().map(|outcome| outcome.executions * count(outcome)).sum()
         };
+        let padding = slots.iter().filter(|&&slot| slot == Slot::Padding).count() as u64;
         let is_double = |kind: &&Kind| kind.class() == Class::DoublePrecision;
         Self {
             executions: outcomes.iter().map(|outcome| outcome.executions).sum(),
             cycles: Cycles(total(|outcome| outcome.cycles)),
-            instructions: code.len() as u64,
+            instructions: slots.len() as u64 - padding,
             double_precision: code.kinds.iter().filter(is_double).count() as u64,
-            padding: (slots.len() - code.len()) as u64,
+            padding,
             dual_issues: total(|outcome| outcome.dual_issues),
-            stalls: total(|outcome| outcome.stalls),
+            stalls: outcomes.iter().fold(Stalls::default(), |stalls, outcome| {
+                stalls + outcome.stalls * outcome.executions
+            }),
             max_live: 0,
         }
     }

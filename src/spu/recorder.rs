@@ -6,28 +6,38 @@
 //! operand or access to local store makes a different block, and a value that is ready later than
 //! before makes a different entry.
 
-use super::block::{Code, Kind, LONGEST_BLOCK, References, Shape, Tag, Value};
+use super::BranchName;
+use super::block::{Code, Kind, LONGEST_BLOCK, NOTHING, OPERANDS, References, Shape, Tag, Value};
+use super::compiler::Compiler;
 use super::instruction::{Class, Destination};
-use super::pipeline::Timing;
+use super::pipeline::{Stall, Timing};
 use super::profile::{BlockProfile, Live, Profile, max_live};
 use super::replay::{Ending, Outcome, Wait, replay};
-use super::schedule::{Compiler, Slot, emit};
+use super::schedule::{Emitted, emit};
 use crate::units::Cycles;
 use std::collections::BTreeSet;
 
-/// A value that is not ready yet when a block begins.
+/// A value that is not ready yet when a block begins, or a hint whose branch cannot issue yet.
 #[derive(Debug, Clone, Copy)]
 struct Pending {
     tag: Tag,
-    /// Cycles from the beginning of the block until it can be read.
+    /// Cycles from the beginning of the block until it is.
     remaining: u64,
+}
+
+/// What the one hint buffer of the SPU holds.
+#[derive(Debug, Clone, Copy)]
+struct Hint {
+    tag: Tag,
+    /// The branch that it is for; none where it is for the next one.
+    branch: Option<BranchName>,
 }
 
 /// A block that has been met, and what is known of it.
 #[derive(Debug)]
 struct Known {
     shape: Shape,
-    slots: Vec<Slot>,
+    emitted: Emitted,
     outcomes: Vec<Outcome>,
     /// The blocks that have come after this one, the latest first.
     followers: Vec<usize>,
@@ -53,11 +63,14 @@ pub(super) struct Recorder {
     compiler: Compiler,
     /// Tag of the first instruction of the current block.
     start: Tag,
-    /// Instructions of the current block so far, and what they are.
+    /// Instructions of the current block: while it runs, so many as were there when the SPU was
+    /// last dropped.
     position: usize,
     kinds: [Kind; LONGEST_BLOCK],
     references: [References; LONGEST_BLOCK],
-    hint: Tag,
+    hint: Option<Hint>,
+    /// The name of the branch that comes next.
+    branch: Option<BranchName>,
     pending: Vec<Pending>,
     waits: Vec<Wait>,
     blocks: Vec<Known>,
@@ -65,6 +78,7 @@ pub(super) struct Recorder {
     /// The blocks with which programs have begun, the latest first.
     beginnings: Vec<usize>,
     cycles: u64,
+    channel_wait: Cycles,
     /// The first tag of this program.
     program: Tag,
     /// Values of this program whose register was overwritten.
@@ -84,82 +98,60 @@ impl Recorder {
             start: Tag(1),
             position: 0,
             kinds: [Kind::new(Class::EvenNop, Destination::Nowhere); LONGEST_BLOCK],
-            references: [[Tag::NONE; 4]; LONGEST_BLOCK],
-            hint: Tag::NONE,
+            references: [[NOTHING; 4]; LONGEST_BLOCK],
+            hint: None,
+            branch: None,
             pending: Vec::new(),
             waits: Vec::new(),
             blocks: Vec::new(),
             previous: None,
             beginnings: Vec::new(),
             cycles: 0,
+            channel_wait: Cycles(0),
             program: Tag(1),
             overwritten: BTreeSet::new(),
             learnt: false,
         }
     }
 
-    /// The tag that the next instruction will have.
+    /// Where the current block stands: the tag of its first instruction, and how many there are.
+    pub(super) const fn place(&self) -> (Tag, usize) {
+        (self.start, self.position)
+    }
+
+    /// Leaves the current block with so many instructions, to be gone on with.
     #[inline(always)]
-    pub(super) const fn next_tag(&self) -> Tag {
-        Tag(self.start.0 + self.position as u32)
+    pub(super) const fn leave(&mut self, position: usize) {
+        self.position = position;
     }
 
-    /// Records an instruction and returns its tag.
+    /// Writes down the instruction at `position` of the current block.
     #[inline(always)]
-    pub(super) fn record(&mut self, kind: Kind, references: References) -> Tag {
-        if self.position >= LONGEST_BLOCK {
-            self.end_block(Ending::FallsThrough);
-        }
-        let position = self.position % LONGEST_BLOCK;
-        self.kinds[position] = kind;
-        self.references[position] = references;
-        self.position = position + 1;
-        Tag(self.start.0 + position as u32)
+    pub(super) const fn note(&mut self, position: usize, kind: Kind, references: References) {
+        self.kinds[position % LONGEST_BLOCK] = kind;
+        self.references[position % LONGEST_BLOCK] = references;
     }
 
-    /// Records a hint for the next branch, to an address in the register `target`.
+    /// Puts a hint into the buffer; one that is there is lost.
     #[inline(always)]
-    pub(super) fn hint(&mut self, target: Tag) {
-        let kind = Kind::new(Class::BranchHint, Destination::Nowhere);
-        self.hint = self.record(kind, [target, Tag::NONE, Tag::NONE, Tag::NONE]);
+    pub(super) const fn hint(&mut self, tag: Tag, branch: Option<BranchName>) {
+        self.hint = Some(Hint { tag, branch });
     }
 
-    /// Records a branch, which ends the block, and returns the tag of its link.
+    /// Names the branch that comes next.
     #[inline(always)]
-    pub(super) fn branch(
-        &mut self,
-        destination: Destination,
-        [first, second, third, _]: References,
-        ending: Ending,
-    ) -> Tag {
-        let hint = std::mem::replace(&mut self.hint, Tag::NONE);
-        let kind = Kind::new(Class::Branch, destination);
-        let tag = self.record(kind, [first, second, third, hint]);
-        self.end_block(ending);
-        tag
+    pub(super) const fn name_branch(&mut self, name: BranchName) {
+        self.branch = Some(name);
     }
 
-    /// Records an instruction across which the compiler moves nothing, and which issues so many
-    /// cycles late because a channel blocks it.
-    pub(super) fn barrier(&mut self, kind: Kind, references: References, wait: Cycles) -> Tag {
-        if wait > Cycles(0) {
-            if self.position > 0 {
-                self.end_block(Ending::FallsThrough);
-            }
-            self.pass(wait.0);
-        }
-        let tag = self.record(kind, references);
-        self.end_block(Ending::FallsThrough);
-        tag
-    }
-
-    /// Lets so many cycles pass between two blocks.
-    fn pass(&mut self, cycles: u64) {
-        self.cycles += cycles;
-        self.pending.retain_mut(|pending| {
-            pending.remaining = pending.remaining.saturating_sub(cycles);
-            pending.remaining > 0
-        });
+    /// The hint for the branch that runs now, if it is in the buffer.
+    #[inline(always)]
+    pub(super) fn take_hint(&mut self) -> Tag {
+        let branch = self.branch.take();
+        let hint = self.hint.filter(|hint| hint.branch.is_none() || hint.branch == branch);
+        let Some(hint) = hint else { return Tag::NONE };
+        self.hint = None;
+        hint.tag
     }
 
     fn current(&self) -> Code<'_> {
@@ -170,16 +162,18 @@ impl Recorder {
         }
     }
 
-    /// Ends the current block: adds its time and makes ready for the next.
+    /// Ends the current block after so many instructions: adds its time and makes ready for the
+    /// next.
     #[inline(never)]
-    fn end_block(&mut self, ending: Ending) {
+    pub(super) fn end_block(&mut self, instructions: usize, ending: Ending) {
+        self.position = instructions;
         let block = self.recognise().unwrap_or_else(|| self.learn());
-        self.find_waits();
+        self.find_waits(block);
         let known = &mut self.blocks[block];
         known.last_start = self.start;
         let met = |outcome: &Outcome| outcome.ending == ending && outcome.waits == self.waits;
         let index = known.outcomes.iter().position(met).unwrap_or_else(|| {
-            let outcome = replay(known.code(), &known.slots, &self.waits, ending, &self.timing);
+            let outcome = replay(known.code(), &known.emitted, &self.waits, ending, &self.timing);
             known.outcomes.push(outcome);
             known.outcomes.len() - 1
         });
@@ -200,6 +194,16 @@ impl Recorder {
         assert!(room, "invariant: a kernel runs fewer than {LONGEST_RUN} instructions");
         self.position = 0;
         self.previous = Some(block);
+    }
+
+    /// Lets a channel block the SPU for so many cycles between two blocks.
+    pub(super) fn block(&mut self, wait: Cycles) {
+        self.cycles += wait.0;
+        self.channel_wait += wait;
+        self.pending.retain_mut(|pending| {
+            pending.remaining = pending.remaining.saturating_sub(wait.0);
+            pending.remaining > 0
+        });
     }
 
     /// The blocks that have come where the current one is.
@@ -223,29 +227,27 @@ impl Recorder {
         Some(expected[0])
     }
 
-    /// Finds the operands of the current block that were not ready when it began.
-    fn find_waits(&mut self) {
+    /// Finds the operands and the hint of the current block that were not ready when it began.
+    fn find_waits(&mut self, block: usize) {
         self.waits.clear();
-        let Some(floor) = self.pending.iter().map(|pending| pending.tag).min() else { return };
-        let references = &self.references[..self.position];
-        for (chunk_index, chunk) in references.chunks(8).enumerate() {
-            // The sign says whether a tag lies from `floor` on and before the block: most do not,
-            // and this finds it out for eight instructions at once.
-            let recent = chunk.as_flattened().iter().fold(0, |recent, tag| {
-                recent | (!tag.0.wrapping_sub(floor.0) & tag.0.wrapping_sub(self.start.0))
-            });
-            if (recent as i32) < 0 {
-                let recent = floor..self.start;
-                for (offset, [operands @ .., _]) in chunk.iter().enumerate() {
-                    if !operands.iter().any(|operand| recent.contains(operand)) {
-                        continue;
-                    }
-                    let waited_for = self.pending.iter().filter(|it| operands.contains(&it.tag));
-                    self.waits.extend(waited_for.map(|pending| Wait {
-                        position: 8 * chunk_index + offset,
-                        remaining: pending.remaining,
-                    }));
+        let Some(floor) = self.pending.iter().map(|pending| pending.tag.after(self.start)).min()
+        else {
+            return;
+        };
+        for &position in &self.blocks[block].shape.open {
+            let position = usize::from(position);
+            for (operand, &distance) in self.references[position].iter().enumerate() {
+                if !(floor..0).contains(&distance) {
+                    continue;
                 }
+                let is_awaited = |it: &&Pending| it.tag.after(self.start) == distance;
+                let is_follower = operand == OPERANDS;
+                let cause = if is_follower { Stall::HintDistance } else { Stall::Operand };
+                self.waits.extend(self.pending.iter().find(is_awaited).map(|pending| Wait {
+                    position,
+                    cause,
+                    remaining: pending.remaining,
+                }));
             }
         }
     }
@@ -258,7 +260,7 @@ impl Recorder {
             let code = self.current();
             let known = Known {
                 shape: code.shape(),
-                slots: emit(code, &self.timing, self.compiler),
+                emitted: emit(code, &self.timing, self.compiler),
                 outcomes: Vec::new(),
                 followers: Vec::new(),
                 last_start: self.start,
@@ -311,16 +313,17 @@ impl Recorder {
     /// The time of the program until now; the next instruction begins another program.
     pub(super) fn finish(&mut self) -> Profile {
         if self.position > 0 {
-            self.end_block(Ending::FallsThrough);
+            self.end_block(self.position, Ending::FallsThrough);
         }
-        let mut profile = Profile { cycles: Cycles(self.cycles), blocks: Vec::new() };
+        let channel_wait = std::mem::take(&mut self.channel_wait);
+        let mut profile = Profile { cycles: Cycles(self.cycles), channel_wait, blocks: Vec::new() };
         for known in &mut self.blocks {
             if known.last_start >= self.program {
                 if self.learnt {
-                    let live = max_live(known.code(), &known.slots, &known.live);
+                    let live = max_live(known.code(), &known.emitted.slots, &known.live);
                     known.max_live = known.max_live.max(live);
                 }
-                let of = BlockProfile::new(known.code(), &known.slots, &known.outcomes);
+                let of = BlockProfile::new(known.code(), &known.emitted.slots, &known.outcomes);
                 profile.blocks.push(BlockProfile { max_live: known.max_live, ..of });
             }
             known.live = Live::default();
@@ -329,6 +332,8 @@ impl Recorder {
         self.cycles = 0;
         self.pending.clear();
         self.previous = None;
+        self.hint = None;
+        self.branch = None;
         self.overwritten.clear();
         self.learnt = false;
         self.program = self.start;

@@ -2,8 +2,8 @@
 
 use super::block::Code;
 use super::instruction::{Class, Destination};
-use super::pipeline::{Pipeline, Timing};
-use super::schedule::Slot;
+use super::pipeline::{Pipeline, Ready, Stall, Stalls, Timing};
+use super::schedule::{Emitted, Slot};
 
 /// How a block ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,11 +17,13 @@ pub(super) enum Ending {
     FallsThrough,
 }
 
-/// An operand that is not ready when the block begins.
+/// An operand, or the hint of the branch, that is not ready when the block begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wait {
     pub(super) position: usize,
-    /// Cycles from the beginning of the block until it can be read.
+    /// Which of the two: [`Stall::Operand`] or [`Stall::HintDistance`].
+    pub(super) cause: Stall,
+    /// Cycles from the beginning of the block until it is.
     pub(super) remaining: u64,
 }
 
@@ -34,38 +36,45 @@ pub(super) struct Outcome {
     /// Until the next block can issue.
     pub(super) cycles: u64,
     pub(super) dual_issues: u64,
-    pub(super) stalls: u64,
-    /// Positions whose results are not ready when the next block begins, and for how long.
+    pub(super) stalls: Stalls,
+    /// Positions whose results are not ready when the next block begins, and for how long; for a
+    /// hint, until its branch can issue.
     pub(super) pending: Vec<(usize, u64)>,
 }
 
 /// Issues the code emitted for a block, from cycle 0 on.
 pub(super) fn replay(
     code: Code<'_>,
-    slots: &[Slot],
+    emitted: &Emitted,
     waits: &[Wait],
     ending: Ending,
     timing: &Timing,
 ) -> Outcome {
     let mut pipeline = Pipeline::new(timing);
-    let mut operands_ready = vec![0; code.len()];
+    let mut needed = vec![Ready::default(); code.len()];
     for wait in waits {
-        operands_ready[wait.position] = wait.remaining.max(operands_ready[wait.position]);
+        let needed = &mut needed[wait.position];
+        let cycle =
+            if wait.cause == Stall::HintDistance { &mut needed.hint } else { &mut needed.operands };
+        *cycle = wait.remaining.max(*cycle);
     }
     let mut results_ready = vec![0; code.len()];
-    let (mut dual_issues, mut stalls) = (0, 0);
-    for slot in slots {
+    let mut dual_issues = 0;
+    let mut stalls = Stalls::default();
+    for slot in &emitted.slots {
         let issue = match *slot {
-            Slot::Padding => pipeline.issue(Class::OddNop, 0),
+            Slot::Padding => pipeline.issue(Class::OddNop, Ready::default()),
             Slot::Instruction(position) => {
                 let class = code.kinds[position].class();
                 let hint = code.follows(position).filter(|_| class == Class::Branch);
-                // A hint's result is taken to be ready when its branch may issue.
-                let ready = code
+                let needed = needed[position];
+                let operands = code
                     .sources(position)
-                    .chain(hint)
                     .map(|source| results_ready[source])
-                    .fold(operands_ready[position], u64::max);
+                    .fold(needed.operands, u64::max);
+                // A hint's result is taken to be ready when its branch may issue.
+                let hint = hint.map_or(needed.hint, |hint| results_ready[hint]);
+                let ready = Ready { operands, hint, channel: 0 };
                 let issue = pipeline.issue(class, ready);
                 results_ready[position] = match class {
                     Class::BranchHint => issue.cycle + u64::from(timing.hint_distance),
@@ -75,17 +84,21 @@ pub(super) fn replay(
             }
         };
         dual_issues += u64::from(issue.dual);
-        stalls += issue.stall;
+        stalls += issue.stalls;
     }
-    if matches!((ending, code.is_hinted()), (Ending::Taken, false) | (Ending::NotTaken, true)) {
+    if matches!((ending, emitted.hinted), (Ending::Taken, false) | (Ending::NotTaken, true)) {
         pipeline.mispredict();
     }
+    stalls += pipeline.trailing_stalls();
     let cycles = pipeline.earliest();
     let pending = results_ready
         .into_iter()
         .enumerate()
         .filter(|&(position, ready)| {
-            code.kinds[position].destination() != Destination::Nowhere && ready > cycles
+            let kind = code.kinds[position];
+            let is_awaited =
+                kind.destination() != Destination::Nowhere || kind.class() == Class::BranchHint;
+            is_awaited && ready > cycles
         })
         .map(|(position, ready)| (position, ready - cycles));
     let pending = pending.collect();

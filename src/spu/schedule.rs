@@ -1,29 +1,10 @@
-//! What the compiler does with a basic block, as a model with a name.
-//!
-//! Kernels are written in an order that reads well. On an in-order machine that order decides how
-//! long they take, so a naive port and a tuned one are the same kernel under two [`Compiler`]s.
+//! The code that the compiler emits for a basic block.
 
 use super::block::{Code, Value};
+use super::compiler::{Compiler, Hints, Order, Pairing};
 use super::instruction::{Class, Pipe};
-use super::pipeline::{Pipeline, Timing, Word};
+use super::pipeline::{Pipeline, Ready, Timing, Word};
 use std::collections::BTreeMap;
-
-/// How instructions are ordered within a basic block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Compiler {
-    /// As the kernel writes them, without padding.
-    ProgramOrder,
-    /// List scheduling: of the instructions that can issue next, the one with the longest chain
-    /// of latencies behind it; hints as soon as possible, the branch last. Where it saves a
-    /// cycle, an even-pipe instruction goes before an odd-pipe one, and an `lnop` fills an odd
-    /// word so that a pair starts in an even one.
-    ///
-    /// Kept are the dependences through registers, the order of two accesses to the same quadword
-    /// of local store (a compiler must prove that others differ; here it knows), and the reads of
-    /// a register before an instruction such as `dfma` overwrites it. The block is on its own:
-    /// what comes before it is taken to be ready, and nothing moves across a branch.
-    ListScheduling,
-}
 
 /// What stands in one word of the code that the compiler emits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,12 +15,52 @@ pub(super) enum Slot {
     Padding,
 }
 
+/// The code of a block in the order in which it stands in local store.
+#[derive(Debug, Clone)]
+pub(super) struct Emitted {
+    pub(super) slots: Vec<Slot>,
+    /// Whether a hint for the branch at its end was emitted, in this block or an earlier one.
+    pub(super) hinted: bool,
+}
+
 /// The code that `compiler` emits for a block.
-pub(super) fn emit(code: Code<'_>, timing: &Timing, compiler: Compiler) -> Vec<Slot> {
-    match compiler {
-        Compiler::ProgramOrder => (0..code.len()).map(Slot::Instruction).collect(),
-        Compiler::ListScheduling => ListScheduler::new(code, timing).run(),
+pub(super) fn emit(code: Code<'_>, timing: &Timing, compiler: Compiler) -> Emitted {
+    let slots = match compiler.order {
+        Order::Program => in_program_order(code, timing, compiler),
+        Order::List => ListScheduler::new(code, timing, compiler).run(),
+    };
+    Emitted { slots, hinted: code.is_hinted() && compiler.hints != Hints::Omitted }
+}
+
+fn is_hint(code: Code<'_>, position: usize) -> bool {
+    code.kinds[position].class() == Class::BranchHint
+}
+
+fn in_program_order(code: Code<'_>, timing: &Timing, compiler: Compiler) -> Vec<Slot> {
+    let mut order: Vec<usize> = (0..code.len()).collect();
+    match compiler.hints {
+        Hints::Omitted => order.retain(|&position| !is_hint(code, position)),
+        Hints::AsWritten => {}
+        Hints::Earliest => order.sort_by_key(|&position| !is_hint(code, position)),
     }
+    let mut slots = Vec::with_capacity(order.len());
+    let units: Vec<Unit> = order.iter().map(|&position| Unit::of(code, position, timing)).collect();
+    let mut before = Unit::Odd;
+    for (index, &position) in order.iter().enumerate() {
+        let pair = (units[index], units.get(index + 1).copied());
+        let in_odd_word = slots.len() % 2 == 1;
+        // The padding joins the instruction before it and so costs nothing.
+        if compiler.pairing == Pairing::Sought
+            && in_odd_word
+            && before == Unit::Even
+            && pair == (Unit::Even, Some(Unit::Odd))
+        {
+            slots.push(Slot::Padding);
+        }
+        slots.push(Slot::Instruction(position));
+        before = units[index];
+    }
+    slots
 }
 
 /// An instruction that must come later, and by how many cycles at least.
@@ -128,6 +149,7 @@ impl Unit {
 
 struct ListScheduler<'b> {
     code: Code<'b>,
+    compiler: Compiler,
     units: Vec<Unit>,
     successors: Vec<Vec<Successor>>,
     /// Longest chain of latencies from the issue of each instruction to the end of the block.
@@ -141,8 +163,9 @@ struct ListScheduler<'b> {
 }
 
 impl<'b> ListScheduler<'b> {
-    fn new(code: Code<'b>, timing: &'b Timing) -> Self {
+    fn new(code: Code<'b>, timing: &'b Timing, compiler: Compiler) -> Self {
         let count = code.len();
+        let omitted = |position| compiler.hints == Hints::Omitted && is_hint(code, position);
         let successors = successors(code, timing);
         let mut priority = vec![0; count];
         let mut waiting = vec![0; count];
@@ -152,7 +175,7 @@ impl<'b> ListScheduler<'b> {
                 .iter()
                 .map(|successor| successor.distance + priority[successor.position])
                 .fold(u64::from(timing.of(class).latency), u64::max);
-            if class == Class::BranchHint {
+            if class == Class::BranchHint && compiler.hints == Hints::Earliest {
                 priority[position] = u64::MAX;
             }
             for successor in &successors[position] {
@@ -163,9 +186,11 @@ impl<'b> ListScheduler<'b> {
         if code.kinds.last().is_some_and(|last| last.class() == Class::Branch) {
             waiting[count - 1] = usize::MAX;
         }
-        let available = (0..count).filter(|&position| waiting[position] == 0).collect();
+        let can_go = |&position: &usize| waiting[position] == 0 && !omitted(position);
+        let available = (0..count).filter(can_go).collect();
         Self {
             code,
+            compiler,
             units: (0..count).map(|position| Unit::of(code, position, timing)).collect(),
             successors,
             priority,
@@ -178,10 +203,13 @@ impl<'b> ListScheduler<'b> {
     }
 
     fn run(mut self) -> Vec<Slot> {
-        let count = self.code.len();
-        for _ in 0..count {
-            let next = self.choose().unwrap_or(count - 1);
+        while let Some(next) = self.choose() {
             self.issue(next);
+        }
+        if let Some(last) = self.code.len().checked_sub(1)
+            && self.code.kinds[last].class() == Class::Branch
+        {
+            self.issue(last);
         }
         self.emitted
     }
@@ -200,6 +228,9 @@ impl<'b> ListScheduler<'b> {
             .into_iter()
             .flatten()
             .reduce(|one, other| if other.goes_before(&one) { other } else { one })?;
+        if self.compiler.pairing == Pairing::Chance {
+            return Some(first.position);
+        }
         let at_once = |unit: Unit| best[unit as usize].filter(|best| best.cycle == first.cycle);
         let (even, odd) = (at_once(Unit::Even), at_once(Unit::Odd));
         let chosen = match (self.pipeline.word(), even, odd) {
@@ -211,7 +242,7 @@ impl<'b> ListScheduler<'b> {
                     odd
                 } else {
                     // The padding joins the instruction before it and so costs nothing.
-                    self.pipeline.issue(Class::OddNop, 0);
+                    self.pipeline.issue(Class::OddNop, Ready::default());
                     self.emitted.push(Slot::Padding);
                     even
                 }
@@ -225,7 +256,7 @@ impl<'b> ListScheduler<'b> {
         let class = self.code.kinds[position].class();
         Candidate {
             position,
-            cycle: self.pipeline.peek(class, self.ready[position]).cycle,
+            cycle: self.pipeline.peek(class, Ready::operands(self.ready[position])),
             priority: self.priority[position],
             unit: self.units[position],
         }
@@ -233,7 +264,7 @@ impl<'b> ListScheduler<'b> {
 
     fn issue(&mut self, position: usize) {
         let class = self.code.kinds[position].class();
-        let cycle = self.pipeline.issue(class, self.ready[position]).cycle;
+        let cycle = self.pipeline.issue(class, Ready::operands(self.ready[position])).cycle;
         self.emitted.push(Slot::Instruction(position));
         self.available.retain(|&other| other != position);
         for successor in &self.successors[position] {
@@ -249,7 +280,7 @@ impl<'b> ListScheduler<'b> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::block::{Kind, References, Tag};
+    use super::super::block::{FREE, Kind, NOTHING, References, Tag};
     use super::super::instruction::Destination;
     use super::super::pipeline::tests::CELL_BE;
     use super::super::{LocalAddress, LocalStore, Profile, Quadword, Spu, Stopwatch, TimedSpu};
@@ -267,8 +298,8 @@ mod tests {
     /// Cycles in program order and with list scheduling.
     fn check(program: impl Fn(&mut TimedSpu<'_>), in_program_order: u64, scheduled: u64) {
         let cycles = |compiler| profile(&program, compiler).cycles.0;
-        assert_eq!(cycles(Compiler::ProgramOrder), in_program_order, "in program order");
-        assert_eq!(cycles(Compiler::ListScheduling), scheduled, "with list scheduling");
+        assert_eq!(cycles(Compiler::PROGRAM_ORDER), in_program_order, "in program order");
+        assert_eq!(cycles(Compiler::LIST_SCHEDULING), scheduled, "with list scheduling");
     }
 
     #[test]
@@ -307,14 +338,14 @@ mod tests {
             spu.ai(x, 1);
         };
         check(pair, 4, 3);
-        assert_eq!(profile(pair, Compiler::ListScheduling).blocks[0].padding, 1);
-        assert_eq!(profile(pair, Compiler::ProgramOrder).blocks[0].padding, 0);
+        assert_eq!(profile(pair, Compiler::LIST_SCHEDULING).blocks[0].padding, 1);
+        assert_eq!(profile(pair, Compiler::PROGRAM_ORDER).blocks[0].padding, 0);
         let filled = |spu: &mut TimedSpu<'_>| {
             pair(spu);
             spu.fsmbi(1);
         };
         check(filled, 4, 3);
-        assert_eq!(profile(filled, Compiler::ListScheduling).blocks[0].padding, 0);
+        assert_eq!(profile(filled, Compiler::LIST_SCHEDULING).blocks[0].padding, 0);
     }
 
     #[test]
@@ -362,9 +393,9 @@ mod tests {
             }
         };
         // x and y; the sum takes the register of one of them.
-        assert_eq!(profile(program, Compiler::ProgramOrder).max_live(), 2);
+        assert_eq!(profile(program, Compiler::PROGRAM_ORDER).max_live(), 2);
         // All ten loads of immediates can issue before the first sum is ready to be stored.
-        assert!(profile(program, Compiler::ListScheduling).max_live() > 2);
+        assert!(profile(program, Compiler::LIST_SCHEDULING).max_live() > 2);
     }
 
     #[test]
@@ -381,7 +412,7 @@ mod tests {
             }
             spu.stqa(sum, LocalAddress(0));
         };
-        let profile = profile(program, Compiler::ProgramOrder);
+        let profile = profile(program, Compiler::PROGRAM_ORDER);
         let most: Vec<_> = profile.blocks.iter().map(|block| block.max_live).collect();
         // The first block holds the first iteration, where the new values of sum and count take
         // the registers of the old. In the loop the old ones are counted until its end.
@@ -402,7 +433,7 @@ mod tests {
                 spu.dfma(x, x, sum);
                 spu.dfma(x, x, sum);
             },
-            Compiler::ListScheduling,
+            Compiler::LIST_SCHEDULING,
         );
     }
 
@@ -415,9 +446,13 @@ mod tests {
             .map(|position| {
                 let follows = random.random_range(0..3 * position + 2);
                 let follows = if follows > position { 0 } else { follows };
-                let [first, second, third] =
-                    std::array::from_fn(|_| Tag(random.random_range(0..=position)));
-                (kind(random), [first, second, third, Tag(follows)])
+                let mut operand = || match random.random_range(0..=position) {
+                    0 => NOTHING,
+                    read => read as i32 - 1,
+                };
+                let operands = [operand(), operand(), operand()];
+                let follows = if follows == 0 { FREE } else { follows as i32 - 1 };
+                (kind(random), [operands[0], operands[1], operands[2], follows])
             })
             .unzip()
     }
@@ -430,16 +465,16 @@ mod tests {
             let code = Code { kinds: &kinds, references: &references, start: Tag(1) };
             let mut place = vec![None; code.len()];
             for (index, slot) in
-                emit(code, &CELL_BE, Compiler::ListScheduling).into_iter().enumerate()
+                emit(code, &CELL_BE, Compiler::LIST_SCHEDULING).slots.into_iter().enumerate()
             {
                 if let Slot::Instruction(position) = slot {
                     assert_eq!(place[position].replace(index), None, "emitted twice");
                 }
             }
             for (position, references) in references.iter().enumerate() {
-                for tag in references.iter().filter(|&&tag| tag != Tag::NONE) {
-                    let earlier = place[tag.0 as usize - 1].expect("emitted");
-                    assert!(earlier < place[position].expect("emitted"), "{tag:?} {position}");
+                for &read in references.iter().filter(|&&read| ![NOTHING, FREE].contains(&read)) {
+                    let earlier = place[read as usize].expect("emitted");
+                    assert!(earlier < place[position].expect("emitted"), "{read} {position}");
                 }
             }
         }

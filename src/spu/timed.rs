@@ -1,17 +1,19 @@
 //! The SPU that executes and is timed.
 
-use super::block::{Kind, References, Tag};
-use super::channel::{Channel, Channels, connected};
-use super::instruction::{Class, Destination, for_each_instruction};
+mod instructions;
+
+use super::block::{FREE, Kind, LONGEST_BLOCK, NOTHING, References, Tag};
+use super::channel::Channels;
+use super::compiler::Compiler;
+use super::instruction::{Class, Destination};
 use super::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore, quadword_index};
 use super::pipeline::Timing;
 use super::profile::Profile;
 use super::recorder::Recorder;
 use super::register::Quadword;
 use super::replay::Ending;
-use super::schedule::Compiler;
-use super::semantics::{self, condition, preferred_slot};
-use super::{Kernel, Spu, dispatch};
+use super::semantics::preferred_slot;
+use super::{BranchName, Kernel, dispatch};
 use crate::units::Cycles;
 
 /// The last instructions that touched each quadword of local store.
@@ -50,19 +52,23 @@ impl Stopwatch {
     /// # Panics
     /// As [`time`](super::time).
     pub fn time<K: Kernel>(&mut self, kernel: &K, store: &mut LocalStore) -> (K::Output, Profile) {
-        let output = dispatch::run(kernel, &mut self.start(store));
+        let output = dispatch::run(kernel, || self.start(store));
         (output, self.stop())
     }
 
     /// An SPU at cycle 0, or where [`Stopwatch::stop`] has not been called, at that where the last
     /// one ended.
+    #[inline(always)]
     pub fn start<'s>(&'s mut self, store: &'s mut LocalStore) -> TimedSpu<'s> {
+        let (start, position) = self.recorder.place();
         TimedSpu {
             store,
             recorder: &mut self.recorder,
             accesses: &mut self.accesses,
             channels: None,
             floating_point_status: Quadword::ZERO,
+            start,
+            position,
         }
     }
 
@@ -78,6 +84,10 @@ impl Stopwatch {
 
 /// Executes instructions as [`PlainSpu`](super::PlainSpu) does and hands each of them to the
 /// models of compiler and pipeline.
+///
+/// The place in the current block stands here and not in the recorder, so that the host's compiler
+/// keeps it in a register, and where it knows it, as between a label and the next branch, writes
+/// down what an instruction refers to as a constant.
 #[derive(Debug)]
 pub struct TimedSpu<'s> {
     store: &'s mut LocalStore,
@@ -85,6 +95,17 @@ pub struct TimedSpu<'s> {
     accesses: &'s mut Accesses,
     channels: Option<&'s mut dyn Channels>,
     floating_point_status: Quadword,
+    /// Tag of the first instruction of the current block.
+    start: Tag,
+    /// Instructions of the current block so far.
+    position: usize,
+}
+
+impl Drop for TimedSpu<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.recorder.leave(self.position);
+    }
 }
 
 /// The value of a register and which instruction computed it.
@@ -97,8 +118,42 @@ pub struct Tagged {
 impl<'s> TimedSpu<'s> {
     /// The same SPU with those channels.
     #[must_use]
-    pub fn with_channels(self, channels: &'s mut dyn Channels) -> Self {
-        Self { channels: Some(channels), ..self }
+    pub fn with_channels(mut self, channels: &'s mut dyn Channels) -> Self {
+        self.channels = Some(channels);
+        self
+    }
+
+    /// Records an instruction that reads `operands` and must come after `follows`.
+    #[inline(always)]
+    fn record<const N: usize>(&mut self, kind: Kind, operands: [Tag; N], follows: Tag) -> Tag {
+        if self.position >= LONGEST_BLOCK {
+            self.end_block(Ending::FallsThrough);
+        }
+        let start = self.start;
+        let distance = |tag: Tag| if tag.0 == Tag::NONE.0 { FREE } else { tag.after(start) };
+        let mut references: References = [NOTHING, NOTHING, NOTHING, distance(follows)];
+        for (reference, operand) in references.iter_mut().zip(operands) {
+            *reference = operand.after(start);
+        }
+        self.recorder.note(self.position, kind, references);
+        let tag = Tag(start.0.wrapping_add(self.position as u32));
+        self.position += 1;
+        tag
+    }
+
+    #[inline(always)]
+    fn end_block(&mut self, ending: Ending) {
+        self.recorder.end_block(self.position, ending);
+        self.start = Tag(self.start.0.wrapping_add(self.position as u32));
+        self.position = 0;
+    }
+
+    /// Ends the current block where there is one.
+    #[inline(always)]
+    fn begin_block(&mut self) {
+        if self.position > 0 {
+            self.end_block(Ending::FallsThrough);
+        }
     }
 
     #[inline(always)]
@@ -108,16 +163,18 @@ impl<'s> TimedSpu<'s> {
         operands: [Tagged; N],
         value: Quadword,
     ) -> Tagged {
-        Tagged { value, tag: self.recorder.record(kind, references(operands, Tag::NONE)) }
+        let tag = self.record(kind, operands.map(|operand| operand.tag), Tag::NONE);
+        Tagged { value, tag }
     }
 
     /// A load must follow the last store to its quadword, for which loads do not count.
     #[inline(always)]
     fn load<const N: usize>(&mut self, operands: [Tagged; N], address: LocalAddress) -> Tagged {
-        let accesses = &mut self.accesses[quadword_index(address)];
-        accesses.any = self.recorder.next_tag();
         let kind = Kind::new(Class::LoadStore, Destination::New);
-        let tag = self.recorder.record(kind, references(operands, accesses.store));
+        let quadword = quadword_index(address);
+        let tags = operands.map(|operand| operand.tag);
+        let tag = self.record(kind, tags, self.accesses[quadword].store);
+        self.accesses[quadword].any = tag;
         Tagged { value: self.store.load(address), tag }
     }
 
@@ -129,25 +186,31 @@ impl<'s> TimedSpu<'s> {
         address: LocalAddress,
         value: Quadword,
     ) {
-        let this = self.recorder.next_tag();
-        let accesses = &mut self.accesses[quadword_index(address)];
-        let before = std::mem::replace(accesses, LastAccess { store: this, any: this });
         let kind = Kind::new(Class::LoadStore, Destination::Nowhere);
-        self.recorder.record(kind, references(operands, before.any));
+        let quadword = quadword_index(address);
+        let tags = operands.map(|operand| operand.tag);
+        let tag = self.record(kind, tags, self.accesses[quadword].any);
+        self.accesses[quadword] = LastAccess { store: tag, any: tag };
         self.store.store(address, value);
+    }
+
+    #[inline(always)]
+    fn hint<const N: usize>(&mut self, target: [Tagged; N], branch: Option<BranchName>) {
+        let kind = Kind::new(Class::BranchHint, Destination::Nowhere);
+        let tag = self.record(kind, target.map(|target| target.tag), Tag::NONE);
+        self.recorder.hint(tag, branch);
     }
 
     /// An instruction that leaves nothing in a register.
     #[inline(always)]
     fn done<const N: usize>(&mut self, class: Class, operands: [Tagged; N]) {
-        self.recorder
-            .record(Kind::new(class, Destination::Nowhere), references(operands, Tag::NONE));
+        let tags = operands.map(|operand| operand.tag);
+        self.record(Kind::new(class, Destination::Nowhere), tags, Tag::NONE);
     }
 
     #[inline(always)]
     fn branch<const N: usize>(&mut self, operands: [Tagged; N], taken: bool) -> bool {
-        let ending = if taken { Ending::Taken } else { Ending::NotTaken };
-        self.recorder.branch(Destination::Nowhere, references(operands, Tag::NONE), ending);
+        self.end_with_branch(Destination::Nowhere, operands, taken);
         taken
     }
 
@@ -157,272 +220,45 @@ impl<'s> TimedSpu<'s> {
         &mut self,
         operands: [Tagged; N],
         link: LocalAddress,
-        ending: Ending,
+        taken: bool,
     ) -> Tagged {
-        let operands = references(operands, Tag::NONE);
-        let tag = self.recorder.branch(Destination::New, operands, ending);
+        let tag = self.end_with_branch(Destination::New, operands, taken);
         Tagged { value: preferred_slot(link.0), tag }
     }
 
-    /// An instruction across which the compiler moves nothing, and which a channel blocks so long.
+    #[inline(always)]
+    fn end_with_branch<const N: usize>(
+        &mut self,
+        link: Destination,
+        operands: [Tagged; N],
+        taken: bool,
+    ) -> Tag {
+        let ending = if taken { Ending::Taken } else { Ending::NotTaken };
+        let hint = self.recorder.take_hint();
+        let tag = self.record(Kind::branch(link, hint), operands.map(|it| it.tag), hint);
+        self.end_block(ending);
+        tag
+    }
+
+    /// An instruction across which the compiler moves nothing, so that it ends its block, and which
+    /// a channel blocks so long.
     #[inline(always)]
     fn barrier<const N: usize>(&mut self, kind: Kind, operands: [Tagged; N], wait: Cycles) -> Tag {
-        self.recorder.barrier(kind, references(operands, Tag::NONE), wait)
-    }
-}
-
-#[inline(always)]
-fn references<const N: usize>(operands: [Tagged; N], follows: Tag) -> References {
-    let mut references = [Tag::NONE, Tag::NONE, Tag::NONE, follows];
-    for (reference, operand) in references.iter_mut().zip(operands) {
-        *reference = operand.tag;
-    }
-    references
-}
-
-macro_rules! execute_and_record {
-    ($($(#[$doc:meta])+ $mnemonic:ident($($register:ident),* $(; $immediate:ident: $type:ty)?)
-        $class:ident $destination:ident $([$processor:ident])? = $result:expr;)*) => {$(
-        #[inline(always)]
-        fn $mnemonic(&mut self, $($register: Tagged,)* $($immediate: $type)?) -> Tagged {
-            let value = semantics::$mnemonic($($register.value,)* $($immediate)?);
-            let kind = const { Kind::new(Class::$class, Destination::$destination) };
-            self.computed(kind, [$($register),*], value)
+        if wait > Cycles(0) {
+            self.begin_block();
+            self.recorder.block(wait);
         }
-    )*};
-}
-
-/// Conditional halts. Nothing waits for one that does not halt.
-macro_rules! halts {
-    ($($mnemonic:ident($($register:ident),* $(; $immediate:ident: $type:ty)?);)*) => {$(
-        #[inline(always)]
-        fn $mnemonic(&mut self, $($register: Tagged,)* $($immediate: $type)?) -> bool {
-            self.done(Class::SimpleFixed, [$($register),*]);
-            condition::$mnemonic($($register.value,)* $($immediate)?)
-        }
-    )*};
-}
-
-/// Conditional branches, each with the relative one that has the same condition.
-macro_rules! branches {
-    ($($mnemonic:ident(rt $(, $target:ident)?) = $relative:ident;)*) => {$(
-        #[inline(always)]
-        fn $mnemonic(&mut self, rt: Tagged $(, $target: Tagged)?) -> bool {
-            self.branch([rt $(, $target)?], condition::$relative(rt.value))
-        }
-    )*};
-}
-
-/// Stops and synchronisation: the pipeline treats them as branches, which end no block with a jump.
-const CONTROL: Kind = Kind::new(Class::Branch, Destination::Nowhere);
-
-impl Spu for TimedSpu<'_> {
-    type Register = Tagged;
-
-    for_each_instruction!(execute_and_record);
-
-    #[inline(always)]
-    fn lqr(&mut self, constant: Quadword) -> Tagged {
-        self.computed(Kind::new(Class::LoadStore, Destination::New), [], constant)
-    }
-
-    #[inline(always)]
-    fn lqd(&mut self, displacement: i32, ra: Tagged) -> Tagged {
-        self.load([ra], semantics::displaced(ra.value, displacement))
-    }
-
-    #[inline(always)]
-    fn lqx(&mut self, ra: Tagged, rb: Tagged) -> Tagged {
-        self.load([ra, rb], semantics::indexed(ra.value, rb.value))
-    }
-
-    #[inline(always)]
-    fn lqa(&mut self, address: LocalAddress) -> Tagged {
-        self.load([], address)
-    }
-
-    #[inline(always)]
-    fn stqd(&mut self, rt: Tagged, displacement: i32, ra: Tagged) {
-        self.keep([rt, ra], semantics::displaced(ra.value, displacement), rt.value);
-    }
-
-    #[inline(always)]
-    fn stqx(&mut self, rt: Tagged, ra: Tagged, rb: Tagged) {
-        self.keep([rt, ra, rb], semantics::indexed(ra.value, rb.value), rt.value);
-    }
-
-    #[inline(always)]
-    fn stqa(&mut self, rt: Tagged, address: LocalAddress) {
-        self.keep([rt], address, rt.value);
-    }
-
-    #[inline(always)]
-    fn stqr(&mut self, rt: Tagged, address: LocalAddress) {
-        self.keep([rt], address, rt.value);
-    }
-
-    halts! {
-        heq(ra, rb); heqi(ra; i10: i16); hgt(ra, rb); hgti(ra; i10: i16); hlgt(ra, rb);
-        hlgti(ra; i10: i16);
-    }
-
-    branches! {
-        brz(rt) = brz; brnz(rt) = brnz; brhz(rt) = brhz; brhnz(rt) = brhnz;
-        biz(rt, ra) = brz; binz(rt, ra) = brnz; bihz(rt, ra) = brhz; bihnz(rt, ra) = brhnz;
-    }
-
-    #[inline(always)]
-    fn hbrr(&mut self) {
-        self.recorder.hint(Tag::NONE);
-    }
-
-    #[inline(always)]
-    fn hbra(&mut self) {
-        self.recorder.hint(Tag::NONE);
-    }
-
-    #[inline(always)]
-    fn hbr(&mut self, ra: Tagged) {
-        self.recorder.hint(ra.tag);
-    }
-
-    #[inline(always)]
-    fn hbrp(&mut self) {
-        self.done(Class::LoadStore, []);
-    }
-
-    #[inline(always)]
-    fn br(&mut self) {
-        self.branch([], true);
-    }
-
-    #[inline(always)]
-    fn bra(&mut self) {
-        self.branch([], true);
-    }
-
-    #[inline(always)]
-    fn brsl(&mut self, link: LocalAddress) -> Tagged {
-        self.call([], link, Ending::Taken)
-    }
-
-    #[inline(always)]
-    fn brasl(&mut self, link: LocalAddress) -> Tagged {
-        self.call([], link, Ending::Taken)
-    }
-
-    #[inline(always)]
-    fn bi(&mut self, ra: Tagged) {
-        self.branch([ra], true);
-    }
-
-    #[inline(always)]
-    fn bisl(&mut self, ra: Tagged, link: LocalAddress) -> Tagged {
-        self.call([ra], link, Ending::Taken)
-    }
-
-    #[inline(always)]
-    fn bisled(&mut self, ra: Tagged, link: LocalAddress) -> (Tagged, bool) {
-        let taken = connected(&mut self.channels).count(Channel::EVENT_STATUS) > 0;
-        let ending = if taken { Ending::Taken } else { Ending::NotTaken };
-        (self.call([ra], link, ending), taken)
-    }
-
-    #[inline(always)]
-    fn iret(&mut self) {
-        self.branch([], true);
-    }
-
-    #[inline(always)]
-    fn rdch(&mut self, channel: Channel) -> Tagged {
-        let read = connected(&mut self.channels).read(channel);
-        let tag = self.barrier(Kind::new(Class::Channel, Destination::New), [], read.wait);
-        Tagged { value: preferred_slot(read.word), tag }
-    }
-
-    #[inline(always)]
-    fn rchcnt(&mut self, channel: Channel) -> Tagged {
-        let count = connected(&mut self.channels).count(channel);
-        let tag = self.barrier(Kind::new(Class::Channel, Destination::New), [], Cycles(0));
-        Tagged { value: preferred_slot(count), tag }
-    }
-
-    #[inline(always)]
-    fn wrch(&mut self, channel: Channel, ra: Tagged) {
-        let wait = connected(&mut self.channels).write(channel, ra.value.preferred());
-        self.barrier(Kind::new(Class::Channel, Destination::Nowhere), [ra], wait);
-    }
-
-    #[inline(always)]
-    fn mfspr(&mut self) -> Tagged {
-        let tag = self.barrier(Kind::new(Class::Channel, Destination::New), [], Cycles(0));
-        Tagged { value: Quadword::ZERO, tag }
-    }
-
-    #[inline(always)]
-    fn mtspr(&mut self, ra: Tagged) {
-        self.barrier(Kind::new(Class::Channel, Destination::Nowhere), [ra], Cycles(0));
-    }
-
-    #[inline(always)]
-    fn fscrrd(&mut self) -> Tagged {
-        let tag = self.barrier(Kind::new(Class::DoublePrecision, Destination::New), [], Cycles(0));
-        Tagged { value: self.floating_point_status, tag }
-    }
-
-    #[inline(always)]
-    fn fscrwr(&mut self, ra: Tagged) {
-        self.barrier(Kind::new(Class::IntegerMultiply, Destination::Nowhere), [ra], Cycles(0));
-        self.floating_point_status = ra.value;
-    }
-
-    #[inline(always)]
-    fn stop(&mut self, signal: u16) {
-        debug_assert!(signal < 1 << 14, "a stop signal has 14 bits");
-        self.barrier(CONTROL, [], Cycles(0));
-    }
-
-    #[inline(always)]
-    fn stopd(&mut self, rt: Tagged, ra: Tagged, rb: Tagged) {
-        self.barrier(CONTROL, [rt, ra, rb], Cycles(0));
-    }
-
-    #[inline(always)]
-    fn sync(&mut self) {
-        self.barrier(CONTROL, [], Cycles(0));
-    }
-
-    #[inline(always)]
-    fn syncc(&mut self) {
-        self.barrier(CONTROL, [], Cycles(0));
-    }
-
-    #[inline(always)]
-    fn dsync(&mut self) {
-        self.barrier(CONTROL, [], Cycles(0));
-    }
-
-    #[inline(always)]
-    fn nop(&mut self) {
-        self.done(Class::EvenNop, []);
-    }
-
-    #[inline(always)]
-    fn lnop(&mut self) {
-        self.done(Class::OddNop, []);
-    }
-
-    #[inline(always)]
-    fn value(&self, register: Tagged) -> Quadword {
-        register.value
+        let tag = self.record(kind, operands.map(|operand| operand.tag), Tag::NONE);
+        self.end_block(Ending::FallsThrough);
+        tag
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::PlainSpu;
-    use super::super::instruction::Immediate;
+    use super::super::instruction::{Immediate, for_each_instruction};
     use super::super::pipeline::tests::CELL_BE;
+    use super::super::{PlainSpu, Spu};
     use super::*;
     use rand::RngExt as _;
     use rand::SeedableRng as _;
@@ -455,7 +291,7 @@ mod tests {
             $class:ident $destination:ident $([$processor:ident])? = $result:expr;)*) => {$({
             let (mut one, mut other) = (LocalStore::new(), LocalStore::new());
             let mut plain = PlainSpu::new(&mut one);
-            let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::ProgramOrder);
+            let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
             let mut timed = stopwatch.start(&mut other);
             let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
             for _ in 0..100_000 {
@@ -491,20 +327,122 @@ mod tests {
         let expected =
             [Quadword::from_words([1, 2, 3, 4]), Quadword::splat(0x100), Quadword::splat(0x48)];
         assert_eq!(run(&mut PlainSpu::new(&mut one)), expected);
-        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::ProgramOrder);
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
         let mut timed = stopwatch.start(&mut other);
         assert_eq!(run(&mut timed), expected);
+        drop(timed);
         assert_eq!(one, other);
+    }
+
+    /// Every instruction that decides something, on operands for which it does and does not.
+    fn decide<S: Spu>(spu: &mut S) -> Vec<bool> {
+        // The word is not zero, but its lower halfword is; as a signed word it is negative.
+        let [high, zero, one] =
+            [0x8001_0000, 0, 1].map(|word| spu.lqr(Quadword::from_words([word, 9, 9, 9])));
+        let mut taken = Vec::new();
+        for rt in [high, zero, one] {
+            taken.extend([spu.brz(rt), spu.brnz(rt), spu.brhz(rt), spu.brhnz(rt)]);
+            taken.extend([spu.biz(rt, one), spu.binz(rt, one)]);
+            taken.extend([spu.bihz(rt, one), spu.bihnz(rt, one)]);
+            taken.extend([spu.heq(rt, one), spu.hgt(rt, zero), spu.hlgt(rt, zero)]);
+            taken.extend([spu.heqi(rt, 1), spu.hgti(rt, -1), spu.hlgti(rt, -1)]);
+        }
+        taken
+    }
+
+    #[test]
+    fn branches_and_halts_decide_the_same_timed_and_plain() {
+        let (mut one, mut other) = (LocalStore::new(), LocalStore::new());
+        let (yes, no) = (true, false);
+        let expected = [
+            [no, yes, yes, no, no, yes, yes, no, no, no, yes, no, no, no],
+            [yes, no, yes, no, yes, no, yes, no, no, no, no, no, yes, no],
+            [no, yes, no, yes, no, yes, no, yes, yes, yes, yes, yes, yes, no],
+        ];
+        assert_eq!(decide(&mut PlainSpu::new(&mut one)), expected.concat());
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
+        assert_eq!(decide(&mut stopwatch.start(&mut other)), expected.concat());
+    }
+
+    /// Links and the registers that are not among the 128.
+    fn keep_state<S: Spu>(spu: &mut S) -> Vec<Quadword> {
+        let ra = spu.lqr(Quadword::from_words([1, 2, 3, 4]));
+        let before = spu.fscrrd();
+        spu.fscrwr(ra);
+        spu.mtspr(ra);
+        let link = LocalAddress(0x1234);
+        let left = [
+            before,
+            spu.fscrrd(),
+            spu.mfspr(),
+            spu.brsl(link),
+            spu.brasl(link),
+            spu.bisl(ra, link),
+        ];
+        left.map(|register| spu.value(register)).to_vec()
+    }
+
+    #[test]
+    fn links_and_status_are_the_same_timed_and_plain() {
+        let (mut one, mut other) = (LocalStore::new(), LocalStore::new());
+        let link = Quadword::from_words([0x1234, 0, 0, 0]);
+        let status = Quadword::from_words([1, 2, 3, 4]);
+        let expected = [Quadword::ZERO, status, Quadword::ZERO, link, link, link];
+        assert_eq!(keep_state(&mut PlainSpu::new(&mut one)), expected);
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
+        assert_eq!(keep_state(&mut stopwatch.start(&mut other)), expected);
+    }
+
+    fn check_cycles(program: impl FnOnce(&mut TimedSpu<'_>), expected: u64) {
+        let mut store = LocalStore::new();
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
+        program(&mut stopwatch.start(&mut store));
+        assert_eq!(stopwatch.stop().cycles.0, expected);
+    }
+
+    #[test]
+    fn control_instructions_take_the_cycles_of_their_class() {
+        // Halts wait for what they compare: a load takes 6 cycles, then one cycle to issue.
+        check_cycles(
+            |spu| {
+                _ = {
+                    let ra = spu.lqr(Quadword::ZERO);
+                    spu.heqi(ra, 1)
+                }
+            },
+            7,
+        );
+        // An indirect branch waits for its target and is taken without a hint: 6 + 1 + 18.
+        check_cycles(
+            |spu| {
+                let ra = spu.lqr(Quadword::ZERO);
+                spu.bi(ra)
+            },
+            25,
+        );
+        // Control goes down the odd pipe, one instruction a cycle.
+        check_cycles(
+            |spu| {
+                spu.sync();
+                spu.dsync();
+                spu.syncc();
+                spu.stop(0)
+            },
+            4,
+        );
+        // The double-precision block follows a read of the status: 1 + 6.
+        check_cycles(|spu| _ = spu.fscrrd(), 7);
     }
 
     #[test]
     fn a_block_longer_than_can_be_recorded_is_cut_and_takes_as_long() {
         let mut store = LocalStore::new();
-        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::ProgramOrder);
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
         let mut spu = stopwatch.start(&mut store);
         for _ in 0..40_000 {
             spu.fsmbi(0);
         }
+        drop(spu);
         let profile = stopwatch.stop();
         assert_eq!(profile.cycles.0, 40_000);
         assert_eq!(profile.instructions(), 40_000);

@@ -105,6 +105,7 @@ impl Kernel for LikelihoodSum {
             let mut counts = spu.ila(self.counts.0);
             let mut weights = spu.ila(self.weights.0);
             loop {
+                spu.label();
                 spu.hbrr();
                 sum = add_group(spu, &constants, [root, counts, weights], sum);
                 root = spu.ai(root, 128);

@@ -122,6 +122,7 @@ pub(super) fn product_of_children<S: Spu, const CHILDREN: usize>(
     let mut out = spu.ila(out.0);
     let mut out_counts = spu.ila(out_counts.0);
     loop {
+        spu.label();
         spu.hbrr();
         let products = [
             pattern_product(spu, &constants, &walks, 0),

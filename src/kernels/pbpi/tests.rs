@@ -248,9 +248,9 @@ fn the_version_without_the_hosts_fused_multiply_add_computes_the_same_bits() {
 #[test]
 fn a_stopwatch_gives_a_kernel_the_same_time_whatever_it_timed_before() {
     let first = |kernel: &NodeUpdate| {
-        time(kernel, &mut random_store(200), &CELL_BE, Compiler::ListScheduling).1
+        time(kernel, &mut random_store(200), &CELL_BE, Compiler::LIST_SCHEDULING).1
     };
-    let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::ListScheduling);
+    let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::LIST_SCHEDULING);
     for groups in [20, 50, 1, 2, 50, 20, 3] {
         stopwatch.time(&likelihood_sum(groups), &mut random_store(200));
         let (_, profile) = stopwatch.time(&node_update(groups), &mut random_store(200));
@@ -291,8 +291,8 @@ fn check_time<K: Kernel<Output: PartialEq + std::fmt::Debug>>(
         ((long.cycles.0 - short.cycles.0) / 50, others / 50)
     };
     let bound = 7 * double_precision_per_group;
-    let (scheduled, others) = cycles_per_group(Compiler::ListScheduling);
-    let (in_order, _) = cycles_per_group(Compiler::ProgramOrder);
+    let (scheduled, others) = cycles_per_group(Compiler::LIST_SCHEDULING);
+    let (in_order, _) = cycles_per_group(Compiler::PROGRAM_ORDER);
     assert!(bound <= scheduled, "{scheduled} is less than {bound}");
     assert!(scheduled <= bound + others, "{scheduled} is more than {bound} + {others}");
     assert!(scheduled < in_order, "{scheduled} is not less than {in_order}");
@@ -322,7 +322,7 @@ fn the_time_of_a_kernel_depends_on_its_shape_alone() {
         ..kernel
     };
     let cycles = |kernel: &NodeUpdate, mut store: LocalStore| {
-        time(kernel, &mut store, &CELL_BE, Compiler::ListScheduling).1
+        time(kernel, &mut store, &CELL_BE, Compiler::LIST_SCHEDULING).1
     };
     let expected = cycles(&kernel, random_store(80));
     assert_eq!(cycles(&kernel, LocalStore::new()), expected);
@@ -330,7 +330,7 @@ fn the_time_of_a_kernel_depends_on_its_shape_alone() {
 
     // The logarithm reads its table where the data say.
     let sum = |mut store: LocalStore| {
-        time(&likelihood_sum(20), &mut store, &CELL_BE, Compiler::ListScheduling).1
+        time(&likelihood_sum(20), &mut store, &CELL_BE, Compiler::LIST_SCHEDULING).1
     };
     assert_eq!(sum(random_store(80)), sum(LocalStore::new()));
 }

@@ -136,3 +136,76 @@ pub(super) const fn interpolate(x: u32, line: u32) -> u32 {
     let unit = (sign as u64) << 32 | (1023 + exponent as u64 - 127 - 32) << 52;
     single::truncated(significand as f64 * f64::from_bits(unit))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The greatest relative error of an estimate after interpolation, over two octaves of
+    /// operands, in units of 2^-12.
+    fn worst(estimate: fn(u32) -> u32, exact: fn(f64) -> f64) -> f64 {
+        let operands = (0x3F80_0000..0x4080_0000).step_by(13);
+        let error = |x: u32| {
+            let exact = exact(single::value(x));
+            (single::value(interpolate(x, estimate(x))) / exact - 1.0).abs() * 4096.0
+        };
+        operands.map(error).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn interpolated_estimates_are_right_to_12_bits() {
+        // A chord's error over h = 1/32 of 2 / m, halved by lying between: h^2 / 16 * 4 = 2^-12 of
+        // 2, and the roundings of base (2^-14) and step (2^-14 * y).
+        let reciprocal = worst(super::reciprocal, |x| 1.0 / x);
+        assert!((0.5..1.0).contains(&reciprocal), "{reciprocal}");
+        let root = worst(super::reciprocal_square_root, |x| 1.0 / x.sqrt());
+        assert!((0.3..1.0).contains(&root), "{root}");
+    }
+
+    #[test]
+    fn one_newton_step_makes_the_reciprocal_right_to_the_last_bits() {
+        for x in (0x3F80_0000..0x4000_0000).step_by(97) {
+            let y = interpolate(x, super::reciprocal(x));
+            // y + y (1 - x y), with the error squared: 2^-24, and two truncations.
+            let one = 0x3F80_0000;
+            let rest = single::multiply_add(single::negate(x), y, one);
+            let y = single::multiply_add(y, rest, y);
+            let error = single::value(y) * single::value(x) - 1.0;
+            assert!(error.abs() < 2.5 / f64::from(1 << 23), "{x:08X}: {error:e}");
+        }
+    }
+
+    fn check(estimate: fn(u32) -> u32, x: f32, expected: f64) {
+        let x = x.to_bits();
+        let got = single::value(interpolate(x, estimate(x)));
+        assert!((got / expected - 1.0).abs() < 1.0 / 4096.0, "{got} for {expected}");
+    }
+
+    #[test]
+    fn estimates_know_signs_and_exponents() {
+        check(super::reciprocal, -0.125, -8.0);
+        check(super::reciprocal, 8.0e37, 1.0 / 8.0e37);
+        check(super::reciprocal, 2.0e-38, 1.0 / 2.0e-38);
+        check(super::reciprocal_square_root, -16.0, 0.25);
+        check(super::reciprocal_square_root, 2.0, std::f64::consts::FRAC_1_SQRT_2);
+        check(super::reciprocal_square_root, 2.0e-38, 1.0 / 2.0e-38_f64.sqrt());
+    }
+
+    #[test]
+    fn estimates_of_zero_are_the_largest_and_those_of_huge_numbers_zero() {
+        let of = |x| interpolate(x, super::reciprocal(x));
+        assert_eq!(of(0), 0x7FFF_FC00);
+        assert_eq!(of(0x8000_0000), 0xFFFF_FC00);
+        assert_eq!(of(0x7F00_0000), 0);
+        assert_eq!(interpolate(0, super::reciprocal_square_root(0x8000_0001)), 0x7FFF_FC00);
+    }
+
+    #[test]
+    fn interpolation_reads_base_and_step_where_the_format_has_them() {
+        // (1 + base - step y) * 2^1 with base 3 and step 512, y = 1/2 and then 0.
+        let line = 0x4000_0000 | 3 << 10 | 512;
+        let exact = 2.0 * (1.0 + 3.0 / 8192.0 - 512.0 / 8192.0 / 2.0);
+        assert_eq!(single::value(interpolate(0x4_0000, line)), exact);
+        assert_eq!(interpolate(0xFFF8_0000, line), line & !0x3FF);
+    }
+}

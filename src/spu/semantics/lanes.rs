@@ -1,5 +1,6 @@
 //! Functions of one element, applied to every element of a quadword.
 
+use super::double::canonical;
 use crate::spu::register::Quadword;
 
 #[inline(always)]
@@ -62,12 +63,14 @@ pub(super) fn doublewords2(ra: Quadword, rb: Quadword, f: impl Fn(u64, u64) -> u
     Quadword([f(ra.0[0], rb.0[0]), f(ra.0[1], rb.0[1])])
 }
 
+/// NaNs come out as the SPU's.
 #[inline(always)]
 pub(super) fn doubles2(ra: Quadword, rb: Quadword, f: impl Fn(f64, f64) -> f64) -> Quadword {
     let (a, b) = (ra.doubles(), rb.doubles());
-    Quadword::from_doubles([f(a[0], b[0]), f(a[1], b[1])])
+    Quadword::from_doubles([f(a[0], b[0]), f(a[1], b[1])].map(canonical))
 }
 
+/// NaNs come out as the SPU's.
 #[inline(always)]
 pub(super) fn doubles3(
     ra: Quadword,
@@ -76,7 +79,7 @@ pub(super) fn doubles3(
     f: impl Fn(f64, f64, f64) -> f64,
 ) -> Quadword {
     let (a, b, c) = (ra.doubles(), rb.doubles(), rc.doubles());
-    Quadword::from_doubles([f(a[0], b[0], c[0]), f(a[1], b[1], c[1])])
+    Quadword::from_doubles([f(a[0], b[0], c[0]), f(a[1], b[1], c[1])].map(canonical))
 }
 
 /// A scalar: the word in the preferred slot, 0 in the others.

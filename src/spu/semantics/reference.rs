@@ -20,6 +20,12 @@ fn operand(random: &mut Xoshiro256PlusPlus) -> Quadword {
     }))
 }
 
+/// An operand of which about half the words are those of `other`, so that elements meet their like.
+fn similar(random: &mut Xoshiro256PlusPlus, other: Quadword) -> Quadword {
+    let own = operand(random);
+    selb(own, other, fsm(Quadword::splat(random.random())))
+}
+
 /// Elements of so many bits, the first leftmost.
 fn elements(width: u32, quadword: Quadword) -> Vec<u64> {
     let digits = format!("{:0128b}", quadword.whole());
@@ -57,7 +63,8 @@ fn check1(width: u32, got: fn(Quadword) -> Quadword, expected: fn(u64) -> u64) {
 fn check2(width: u32, got: fn(Quadword, Quadword) -> Quadword, expected: fn(u64, u64) -> u64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
     for _ in 0..CASES {
-        let (a, b) = (operand(&mut random), operand(&mut random));
+        let a = operand(&mut random);
+        let b = similar(&mut random, a);
         let pairs = elements(width, a).into_iter().zip(elements(width, b));
         let expected = quadword(width, pairs.map(|(x, y)| expected(x, y)));
         assert_eq!(got(a, b), expected, "{a:X?} {b:X?}");
@@ -71,7 +78,8 @@ fn check3(
 ) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
     for _ in 0..CASES {
-        let [a, b, c] = [0; 3].map(|_: u32| operand(&mut random));
+        let (a, c) = (operand(&mut random), operand(&mut random));
+        let b = similar(&mut random, a);
         let triples = elements(width, a).into_iter().zip(elements(width, b));
         let triples = triples.zip(elements(width, c));
         let expected = quadword(width, triples.map(|((x, y), z)| expected(x, y, z)));

@@ -105,3 +105,6 @@ fn power_of_two(exponent: i32) -> f64 {
     debug_assert!((-127..=127).contains(&exponent), "scales reach from 0 to 127");
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
+
+#[cfg(test)]
+mod tests;

@@ -154,6 +154,7 @@ fn signs_are_extended_from_the_lower_part() {
 fn a_chain_of_carries_adds_and_subtracts_128_bits() {
     let operands = [
         (u128::MAX, 1),
+        (5, 5),
         (0x0000_0001_FFFF_FFFF_FFFF_FFFF_FFFF_FFFF, 0x0000_0001_0000_0000_0000_0000_0000_0001),
         (0x0123_4567_89AB_CDEF_FEDC_BA98_7654_3210, 0xFFFF_FFFF_0000_0000_FFFF_FFFF_8000_0000),
     ];
