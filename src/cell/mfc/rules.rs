@@ -66,7 +66,7 @@ impl Rules<'_> {
                     (1..=self.longest_list).contains(&command.elements),
                     "a list has 1 to 2048 elements",
                 ),
-                (command.list.0 % 8 == 0, "a list begins at a multiple of 8"),
+                (command.list.0.is_multiple_of(8), "a list begins at a multiple of 8"),
                 (within, "a list and its data stay within the local store"),
                 tag_rule(command.tag),
             ],
