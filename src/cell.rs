@@ -22,14 +22,16 @@
 //! [`Placement`].
 //!
 //! # What is left out
-//! The contention of DMA and SPU for the local store, address translation, the second-level cache, the scalar code on an
-//! SPE around its kernels except its channel commands, and interrupts.
+//! The contention of DMA and SPU for the local store, address translation by the MFC, and the scalar
+//! code on an SPE around its kernels except its channel commands.
 
 mod channel;
+pub mod context;
 pub mod decrementer;
 pub mod eib;
 pub mod event;
 pub mod host;
+pub mod linux;
 pub mod mailbox;
 pub mod memory;
 pub mod mfc;
@@ -58,6 +60,7 @@ use crate::sim::Sim;
 use crate::units::SimTime;
 use decrementer::Timebase;
 use eib::Eib;
+use linux::{Affinity, Discipline, Scheduler};
 use memory::Memory;
 use mfc::Hazards;
 use ppe::Ppe;
@@ -78,9 +81,13 @@ pub struct Blade {
     /// What happened when, for a viewer.
     pub trace: Tracer,
     spes: Vec<Spe>,
-    ppes: Vec<Rc<Ppe>>,
+    ppes: Rc<Vec<Ppe>>,
+    scheduler: Rc<Scheduler>,
+    discipline: Discipline,
     fault: Fault,
     hazards: Rc<Cell<Hazards>>,
+    /// When the contexts of the SPEs were ready.
+    started: Cell<SimTime>,
 }
 
 /// The first error of an emulated program: what would be a signal on the hardware.
@@ -130,10 +137,32 @@ impl Blade {
         let board = Board::new(&sim, &machine, &eib, timebase, (&fault, &trace));
         let spes = (0..machine.layout.spes()).map(|index| Spe::new(&board, &timings, index));
         let (spes, hazards) = (spes.collect(), Rc::clone(&board.hazards));
-        let ppes =
-            (0..machine.layout.cells).map(|cell| Rc::new(Ppe::new(&sim, &machine, cell))).collect();
+        let ppe = |cell| Ppe::new(&sim, &machine, cell);
+        let ppes = Rc::new((0..machine.layout.cells).map(ppe).collect());
+        let discipline = Discipline::Edtlp;
+        let scheduler = Rc::new(Scheduler::new(&sim, &machine, &ppes, discipline));
         let recorder = Rc::new(Recorder::new(timebase));
-        Self { sim, machine, memory, recorder, trace, spes, ppes, fault, hazards }
+        Self {
+            sim,
+            machine,
+            memory,
+            recorder,
+            trace,
+            spes,
+            ppes,
+            scheduler,
+            discipline,
+            fault,
+            hazards,
+            started: Cell::default(),
+        }
+    }
+
+    /// The same machine at rest, its processes scheduled in that way.
+    pub fn under(self, discipline: Discipline) -> Self {
+        let Self { sim, machine, ppes, .. } = &self;
+        let scheduler = Rc::new(Scheduler::new(sim, machine, ppes, discipline));
+        Self { scheduler, discipline, ..self }
     }
 
     /// Chooses whether to look for hazards, before anything runs; see [`Hazards`]. They are ignored
@@ -152,11 +181,17 @@ impl Blade {
         rank % self.machine.layout.cells
     }
 
-    /// A process of the host, on its Cell and hardware thread.
+    /// A process of the host, pinned to its hardware thread.
     pub fn host_process(&self, rank: u32) -> HostProcess {
-        let ppe = &self.ppes[self.cell_of(rank) as usize];
-        let turn = rank / self.machine.layout.cells;
-        HostProcess::new(self, rank, ppe, turn)
+        self.host_process_with(rank, Affinity::Pinned)
+    }
+
+    /// A process of the host that begins on its hardware thread.
+    pub fn host_process_with(&self, rank: u32, affinity: Affinity) -> HostProcess {
+        let layout = self.machine.layout;
+        let turn = rank / layout.cells % layout.threads_per_ppe;
+        let thread = self.cell_of(rank) * layout.threads_per_ppe + turn;
+        HostProcess::new(self, rank, thread as usize, affinity)
     }
 
     /// The numbers of the `p` SPEs of each of `m` processes.
@@ -211,6 +246,11 @@ impl Blade {
         }
     }
 
+    /// When the contexts of all SPEs were ready: the start of what runs on them.
+    pub fn started(&self) -> SimTime {
+        self.started.get()
+    }
+
     /// DMA commands of all SPEs so far.
     pub fn dma_commands(&self) -> u64 {
         self.spes.iter().map(|spe| spe.mfc.commands()).sum()
@@ -218,7 +258,7 @@ impl Blade {
 
     /// How often a hardware thread changed from one process to another.
     pub fn context_switches(&self) -> u64 {
-        self.ppes.iter().map(|ppe| ppe.context_switches()).sum()
+        self.scheduler.switches()
     }
 }
 

@@ -107,8 +107,8 @@ pub enum Error {
     /// Code and data that an emulated program needs at once do not fit the local store.
     #[error("the local store has {available} bytes, but {what} needs {needed}")]
     LocalStoreFull {
-        /// What does not fit.
-        what: &'static str,
+        /// What does not fit, with its parts.
+        what: String,
         /// Bytes it needs, code included.
         needed: u64,
         /// Bytes there are.

@@ -5,6 +5,7 @@
 
 mod eib;
 pub mod figures;
+mod host;
 mod reader;
 
 use crate::error::{Error, Result};
@@ -12,6 +13,7 @@ use crate::table::Source;
 use crate::units::{Bytes, BytesPerSecond, Cycles, Hertz, Seconds};
 
 pub use eib::{Banks, Eib, Numa, Participant};
+pub use host::{Cache, Kernel, Linux};
 pub use reader::{Provenance, Status};
 
 /// The machines that are compiled in, by name.
@@ -44,6 +46,8 @@ pub struct Machine {
     pub flexio: Flexio,
     /// The host core.
     pub ppe: Ppe,
+    /// The caches of the host core.
+    pub cache: Cache,
     /// The operating system.
     pub linux: Linux,
     /// Messages among host processes.
@@ -109,8 +113,6 @@ pub struct Spu {
     pub hint_distance: Cycles,
     /// Size of the local store.
     pub local_store: Bytes,
-    /// What code and stack take of it.
-    pub code: Bytes,
     /// From a flag's arrival in local store to the spinning program's noticing it.
     pub poll: Cycles,
 }
@@ -189,21 +191,10 @@ pub struct Ppe {
     pub l1_data: Bytes,
     /// First-level instruction cache.
     pub l1_instruction: Bytes,
-    /// Per line that a process finds gone after another one ran on its hardware thread.
-    pub refill: Seconds,
     /// Store into a local store, with the sync that waits for it.
     pub mmio_store: Seconds,
     /// Load from a local store.
     pub mmio_load: Seconds,
-}
-
-/// The operating system.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Linux {
-    /// Switch between processes by the user-level scheduler.
-    pub context_switch: Seconds,
-    /// Switch between processes by `sched_yield`.
-    pub yield_: Seconds,
 }
 
 /// Messages of MPI among host processes, through memory.
@@ -309,15 +300,15 @@ mod tests {
         );
         check(
             ("queue = { value = 16", "queue = { value = -16"),
-            "my.toml:38:19: found -16, expected a whole number from 1 to 1024",
+            "my.toml:37:19: found -16, expected a whole number from 1 to 1024",
         );
         check(
             ("value = 22.83e9, unit = \"byte/s\"", "value = 22.83, unit = \"GB/s\""),
-            "my.toml:45:32: found the unit \"GB/s\", expected \"byte/s\"",
+            "my.toml:44:32: found the unit \"GB/s\", expected \"byte/s\"",
         );
         check(
             (", status = \"measured\", source = \"MMGP, HiPEAC 2008: repeated sched_yield()\"", ""),
-            "my.toml:72:9: found no value for \"linux.yield.status\", expected a string",
+            "my.toml:81:9: found no value for \"linux.yield.status\", expected a string",
         );
         check(
             ("cells = { value = 2,", "cells = { value = 500,"),

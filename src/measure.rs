@@ -6,9 +6,12 @@
 //! how far the timebase is into a tick at the start, drawn from the seed: nothing else on the
 //! emulated machine is random, so the spread is that of reading a clock, not of a busy system.
 
+pub mod caches;
 pub mod figure;
 pub mod micro;
+mod product;
 pub mod profile;
+pub mod task_profile;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

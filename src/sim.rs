@@ -39,12 +39,14 @@ mod flows;
 mod pool;
 #[cfg(test)]
 mod queueing;
+mod race;
 mod schedule;
 mod sharing;
 mod watch;
 
 pub use flows::{Capacity, Flows};
 pub use pool::{Permit, Pool};
+pub use race::{First, first_of};
 pub use sharing::ProcessorSharing;
 pub use watch::Watch;
 
@@ -151,15 +153,7 @@ impl Sim {
 
     /// Waits until `instant`; at once, after everybody else who is due, if it has passed.
     pub fn sleep_until(&self, instant: SimTime) -> impl Future<Output = ()> {
-        let mut asleep = false;
-        std::future::poll_fn(move |_| {
-            if asleep {
-                return Poll::Ready(());
-            }
-            asleep = true;
-            self.appoint(self.current(), instant);
-            Poll::Pending
-        })
+        Sleep { sim: self, instant, appointment: None }
     }
 
     /// Runs until nothing is left to happen, and returns the instant of the last event. Whoever
@@ -227,13 +221,15 @@ impl Sim {
         self.core.current.get()
     }
 
-    /// Puts an appointment of `process` on the calendar, or makes it ready if that is now.
-    fn appoint(&self, process: ProcessId, at: SimTime) {
+    /// Puts an appointment of `process` on the calendar, or makes it ready if that is now; the
+    /// appointment's number.
+    fn appoint(&self, process: ProcessId, at: SimTime) -> Option<u64> {
         let mut schedule = self.core.schedule.borrow_mut();
         if at <= self.now() {
             schedule.wake(process);
+            None
         } else {
-            schedule.appoint(process, at);
+            Some(schedule.appoint(process, at))
         }
     }
 
@@ -257,6 +253,38 @@ impl Sim {
     /// Notes what the running process is about to wait for, for the report of a deadlock.
     fn waits_for(&self, reason: Reason) {
         self.core.schedule.borrow_mut().waits_for(self.current(), reason);
+    }
+}
+
+/// A sleep that can be given up: dropped, it wakes nobody.
+struct Sleep<'a> {
+    sim: &'a Sim,
+    instant: SimTime,
+    /// Who sleeps, and the number of the appointment if the calendar has it.
+    appointment: Option<(ProcessId, Option<u64>)>,
+}
+
+impl Future for Sleep<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        // Whoever also waits for something else may be called for that before the instant, which
+        // voids the appointment.
+        if self.appointment.is_some() && self.sim.now() >= self.instant {
+            self.appointment = None;
+            return Poll::Ready(());
+        }
+        let process = self.sim.current();
+        self.appointment = Some((process, self.sim.appoint(process, self.instant)));
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep<'_> {
+    fn drop(&mut self) {
+        if let Some((process, Some(appointment))) = self.appointment {
+            self.sim.core.schedule.borrow_mut().revoke(process, appointment);
+        }
     }
 }
 

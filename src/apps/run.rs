@@ -36,7 +36,7 @@ pub struct Run {
     pub m: u32,
     /// APUs of each.
     pub p: u32,
-    /// From the start of the program to its end.
+    /// From the moment the programs of the SPEs are loaded to the end.
     pub time: Seconds,
     /// Time that all host processes together spent executing.
     pub hpu_busy: Seconds,
@@ -65,7 +65,7 @@ impl Run {
         Self {
             m,
             p,
-            time: blade.sim.now().seconds(),
+            time: blade.sim.now().since(blade.started()).seconds(),
             hpu_busy: recorder.host_busy_time(),
             context_switches: blade.context_switches(),
             dma_commands: blade.dma_commands(),

@@ -4,17 +4,20 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use super::ppe::{HardwareThread, Ppe, Work};
+use super::linux::{Affinity, Discipline, Entry, Scheduler, Turn};
+use super::ppe::{Ppe, Translated, Work};
 use super::record::Recorder;
 use super::trace::{Category, Span, Tracer, Track};
 use super::{Blade, Spe};
 use crate::machine::Machine;
-use crate::sim::{Permit, Sim};
+use crate::sim::{First, Sim, Watch, first_of};
 use crate::units::{Seconds, SimSpan, SimTime};
 
-/// A process of the host under the event-driven scheduler (EDTLP, PPoPP 2007): a user-level
-/// scheduler gives the hardware thread to the next process whose off-load is done as soon as this
-/// one waits, in the order in which they became ready.
+/// A process of the host.
+///
+/// It runs from [`HostProcess::resume`] to [`HostProcess::release`]; under
+/// [`Discipline::LinuxSpin`] the kernel may take the hardware thread from it while it works or
+/// spins, and it goes on when its turn has come again.
 pub struct HostProcess {
     /// Its number, as in MPI.
     pub rank: u32,
@@ -23,46 +26,90 @@ pub struct HostProcess {
     /// What happened, for reports.
     pub recorder: Rc<Recorder>,
     pub(super) machine: Rc<Machine>,
-    ppe: Rc<Ppe>,
-    thread: Rc<HardwareThread>,
-    held: RefCell<Option<(Permit, Span)>>,
-    /// Whether another process has run since this one did.
-    cold: Cell<bool>,
+    ppes: Rc<Vec<Ppe>>,
+    scheduler: Rc<Scheduler>,
+    pub(super) discipline: Discipline,
+    turn: Watch<Turn>,
+    /// The hardware thread on which it runs or ran last.
+    thread: Cell<usize>,
+    /// The span of its being on that thread.
+    running: RefCell<Option<Span>>,
+    /// What it has touched since another address space was in use.
+    translated: RefCell<Translated>,
     /// When the process last began to run host code.
     pub(super) since: Cell<SimTime>,
     pub(super) trace: Tracer,
 }
 
 impl HostProcess {
-    pub(super) fn new(blade: &Blade, rank: u32, ppe: &Rc<Ppe>, turn: u32) -> Self {
+    pub(super) fn new(blade: &Blade, rank: u32, thread: usize, affinity: Affinity) -> Self {
         Self {
             rank,
             sim: blade.sim.clone(),
             recorder: Rc::clone(&blade.recorder),
             machine: Rc::clone(&blade.machine),
-            ppe: Rc::clone(ppe),
-            thread: Rc::clone(ppe.thread(turn)),
-            held: RefCell::default(),
-            cold: Cell::new(false),
-            since: Cell::new(SimTime::ZERO),
+            ppes: Rc::clone(&blade.ppes),
+            scheduler: Rc::clone(&blade.scheduler),
+            discipline: blade.discipline,
+            turn: blade.scheduler.admit(rank, thread, affinity),
+            thread: Cell::new(thread),
+            translated: RefCell::default(),
+            running: RefCell::default(),
+            since: Cell::new(blade.sim.now()),
             trace: blade.trace.clone(),
         }
     }
 
-    /// Waits for the hardware thread; another process's leaving it costs a switch.
+    /// Waits for a hardware thread; coming after another process costs a switch.
     pub async fn resume(&self) {
-        self.dispatch(self.machine.linux.context_switch).await;
+        self.scheduler.wake(self.rank);
+        self.take_turn(self.switch()).await;
     }
 
     /// Gives the hardware thread away.
     pub fn release(&self) {
-        self.held.borrow_mut().take();
+        self.running.take();
+        self.scheduler.block(self.thread.get());
     }
 
-    /// `sched_yield`: everybody else who is ready on this hardware thread runs first.
+    /// `sched_yield`: who runs first of those that are ready on this hardware thread is up to the
+    /// scheduler; where it is the caller again, it has paid for a system call.
     pub async fn sched_yield(&self) {
+        self.running.take();
+        self.scheduler.requeue(self.thread.get(), Entry::Yielded);
+        if !self.take_turn(self.machine.linux.yield_).await {
+            self.stall(self.machine.linux.system_call).await;
+        }
+    }
+
+    /// Polls until `watch` is as wanted. The loop keeps the hardware thread busy, and under
+    /// [`Discipline::LinuxSpin`] the kernel takes it away when the slice ends.
+    pub async fn spin<T>(&self, watch: &Watch<T>, mut wanted: impl FnMut(&T) -> bool) {
+        loop {
+            let start = self.sim.now();
+            let _span = self.trace.span(self.thread_track(), Category::Ppe, "polling");
+            let either = first_of(watch.wait_until(&mut wanted), self.stopped());
+            self.ppe().pipeline.begin();
+            let first = either.await;
+            self.ppe().pipeline.end();
+            self.recorder.host_busy(self.sim.now().since(start));
+            match first {
+                First::Left(()) => return,
+                First::Right(how) => self.give_way(how).await,
+            }
+        }
+    }
+
+    /// Sleeps in the kernel until an interrupt tells that `watch` is as wanted, such as that an SPE
+    /// has written its interrupt mailbox; then the scheduler decides when the process runs.
+    ///
+    /// Left out: the time that the interrupt takes from whoever runs on the hardware thread.
+    pub async fn sleep_until_interrupt<T>(&self, watch: &Watch<T>, wanted: impl FnMut(&T) -> bool) {
+        self.stall(self.machine.linux.system_call).await;
         self.release();
-        self.dispatch(self.machine.linux.yield_).await;
+        watch.wait_until(wanted).await;
+        self.sim.sleep(SimSpan::from_seconds(self.machine.linux.interrupt)).await;
+        self.resume().await;
     }
 
     /// Ends the process; the host code since its last off-load counts for `function`.
@@ -71,40 +118,38 @@ impl HostProcess {
         self.release();
     }
 
-    async fn dispatch(&self, switch: Seconds) {
-        let queued = self.trace.span(self.track(), Category::Wait, "run queue");
-        let permit = self.thread.pool.acquire().await;
-        drop(queued);
-        let running = self.trace.span(self.thread.track, Category::Run, ("rank", self.rank));
-        *self.held.borrow_mut() = Some((permit, running));
-        if let Some(last) = self.thread.last.replace(Some(self.rank))
-            && last != self.rank
-        {
-            self.thread.switches.set(self.thread.switches.get() + 1);
-            self.cold.set(true);
-            let _span = self.trace.span(self.thread.track, Category::Switch, "context switch");
-            self.sim.sleep(SimSpan::from_seconds(switch)).await;
-        }
-    }
-
-    /// Executes a burst of host code; the first one after another process ran also refills the
-    /// caches with what it touches.
+    /// Executes a burst of host code: waits for the lines and translations that others have
+    /// displaced, then shares the pipeline.
     pub async fn work(&self, work: Work) {
-        let start = self.sim.now();
-        let _span = self.trace.span(self.thread.track, Category::Ppe, "host code");
-        if self.cold.replace(false) {
-            self.sim.sleep(SimSpan::from_seconds(self.ppe.refill(work))).await;
+        let stall = self.ppe().stall(self.rank, work, &mut self.translated.borrow_mut());
+        if stall > Seconds(0.0) {
+            let _span = self.trace.span(self.thread_track(), Category::Ppe, "cache misses");
+            self.stall(stall).await;
         }
-        self.ppe.execute(work).await;
-        self.recorder.host_busy(self.sim.now().since(start));
+        self.execute_for("host code", self.ppe().alone(work)).await;
     }
 
-    /// Executes code of a library that takes so long when nobody shares the core.
+    /// Executes code that takes so long when nobody shares the core.
     pub(super) async fn execute_for(&self, name: &'static str, alone: Seconds) {
-        let start = self.sim.now();
-        let _span = self.trace.span(self.thread.track, Category::Ppe, name);
-        self.ppe.execute_for(alone).await;
-        self.recorder.host_busy(self.sim.now().since(start));
+        let mut left = alone;
+        while left > Seconds(0.0) {
+            let start = self.sim.now();
+            let span = self.trace.span(self.thread_track(), Category::Ppe, name);
+            let how = Cell::new(Entry::Expired);
+            let stopped = async { how.set(self.stopped().await) };
+            left = self.ppe().execute(left, stopped).await;
+            drop(span);
+            self.recorder.host_busy(self.sim.now().since(start));
+            if left > Seconds(0.0) {
+                self.give_way(how.get()).await;
+            }
+        }
+    }
+
+    /// Lets the time go by that the process takes for something that was timed elsewhere, sharing of
+    /// the core included, such as by [`super::ppe::Core`]. The pipeline knows nothing of it.
+    pub async fn spend(&self, time: Seconds) {
+        self.stall(time).await;
     }
 
     /// Its time line in a trace.
@@ -112,9 +157,16 @@ impl HostProcess {
         Track::Rank(self.rank)
     }
 
+    /// That of the hardware thread on which it runs.
+    fn thread_track(&self) -> Track {
+        let threads = self.machine.layout.threads_per_ppe;
+        let thread = self.thread.get() as u32;
+        Track::HardwareThread { cell: thread / threads, thread: thread % threads }
+    }
+
     /// A burst of stores to, or loads from, local store, on the time line of its hardware thread.
     pub(super) fn crossing(&self, what: &'static str, spe: &Spe) -> Span {
-        self.trace.span(self.thread.track, Category::Ppe, (what, spe.index))
+        self.trace.span(self.thread_track(), Category::Ppe, (what, spe.index))
     }
 
     /// Stores a word into a local store and waits until it is there.
@@ -127,11 +179,79 @@ impl HostProcess {
         self.stall(self.machine.ppe.mmio_load).await;
     }
 
-    /// The thread waits for the bus; the other one has the pipeline to itself meanwhile.
+    /// The thread waits; the other one has the pipeline to itself meanwhile.
     async fn stall(&self, span: Seconds) {
         let span = SimSpan::from_seconds(span);
         self.recorder.host_busy(span);
         self.sim.sleep(span).await;
+    }
+
+    /// Ends when the scheduler wants the hardware thread back.
+    async fn stopped(&self) -> Entry {
+        loop {
+            let turn = self.turn.read(|&turn| turn);
+            if turn.preempted {
+                return Entry::Preempted;
+            }
+            let changed = self.turn.wait_until(|&now| now != turn);
+            match self.scheduler.slice_end(self.thread.get()) {
+                None => changed.await,
+                Some(end) => {
+                    if let First::Right(()) = first_of(changed, self.sim.sleep_until(end)).await {
+                        return Entry::Expired;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Goes back into the queue, and on when it is its turn again.
+    async fn give_way(&self, how: Entry) {
+        self.running.take();
+        self.scheduler.requeue(self.thread.get(), how);
+        self.take_turn(self.switch()).await;
+    }
+
+    /// Waits for its turn, and pays for the switch where another process ran before; whether it
+    /// did.
+    async fn take_turn(&self, switch: Seconds) -> bool {
+        let queued = self.trace.span(self.track(), Category::Wait, "run queue");
+        self.turn.wait_until(|turn| turn.thread.is_some()).await;
+        drop(queued);
+        let before = self.thread.get();
+        let thread = self.turn.read(|turn| turn.thread).unwrap_or(before);
+        self.thread.set(thread);
+        let switched = self.scheduler.comes_in(thread, self.rank);
+        if switched || thread != before {
+            *self.translated.borrow_mut() = Translated::default();
+        }
+        let running = self.trace.span(self.thread_track(), Category::Run, ("rank", self.rank));
+        *self.running.borrow_mut() = Some(running);
+        if switched {
+            let _span = self.trace.span(self.thread_track(), Category::Switch, "context switch");
+            self.sim.sleep(SimSpan::from_seconds(switch)).await;
+        }
+        switched
+    }
+
+    /// What a switch to this process costs, unless it yielded.
+    fn switch(&self) -> Seconds {
+        match self.discipline {
+            Discipline::Edtlp => self.machine.linux.context_switch,
+            Discipline::LinuxSpin => self.machine.linux.yield_,
+        }
+    }
+
+    /// The PPE on which it runs.
+    fn ppe(&self) -> &Ppe {
+        &self.ppes[self.thread.get() / self.machine.layout.threads_per_ppe as usize]
+    }
+}
+
+impl Drop for HostProcess {
+    fn drop(&mut self) {
+        self.running.take();
+        self.scheduler.retire(self.rank);
     }
 }
 
@@ -165,14 +285,14 @@ mod tests {
     }
 
     #[test]
-    fn a_yield_without_anybody_else_costs_no_switch() {
+    fn a_yield_without_anybody_else_costs_a_system_call_and_no_switch() {
         let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
         let process = blade.host_process(0);
         blade.sim.spawn("alone", async move {
             process.resume().await;
             process.sched_yield().await;
         });
-        assert_eq!(blade.run().unwrap(), SimTime::ZERO);
+        assert_eq!(blade.run().unwrap().seconds(), Seconds(0.2e-6));
         assert_eq!(blade.context_switches(), 0);
     }
 }

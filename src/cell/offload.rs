@@ -4,12 +4,14 @@
 //! into the SPE's local store, then `start = function`; the SPE spins on `start`, fetches the
 //! arguments by DMA, computes, commits its results, stores `stop = 1`; the host sees it when it
 //! loads `stop`. A task whose loops are shared by p SPEs is started on one after the other and
-//! complete when the last has stopped; meanwhile the host process gives its hardware thread away.
+//! complete when the last has stopped. What the host process does meanwhile depends on the
+//! [`Discipline`]: it gives its hardware thread away, or spins.
 
 use std::future::Future;
 use std::rc::Rc;
 
 use super::host::HostProcess;
+use super::linux::Discipline;
 use super::memory::EffectiveAddress;
 use super::record::Recorder;
 use super::spe::Spe;
@@ -140,13 +142,9 @@ impl HostProcess {
             numbers.push(number);
         }
         let started = self.sim.now();
-        self.release();
         let wait = self.trace.span(self.track(), Category::Wait, "SPEs");
-        for (spe, &number) in spes.iter().zip(&numbers) {
-            spe.mailslot.stopped.wait_until(|&stopped| stopped >= number).await;
-        }
+        self.wait_for_stops(spes, &numbers).await;
         drop(wait);
-        self.resume().await;
         let resumed = self.sim.now();
         for (spe, &number) in spes.iter().zip(&numbers) {
             let span = self.crossing("collect SPE", spe);
@@ -157,6 +155,25 @@ impl HostProcess {
         let instants = [self.since.get(), decided, started, resumed, collected];
         self.recorder.offload(function, instants);
         self.since.set(collected);
+    }
+
+    /// Waits until each SPE has served the call with that number.
+    async fn wait_for_stops(&self, spes: &[Spe], numbers: &[u64]) {
+        let calls = spes.iter().zip(numbers);
+        match self.discipline {
+            Discipline::Edtlp => {
+                self.release();
+                for (spe, &number) in calls {
+                    spe.mailslot.stopped.wait_until(|&stopped| stopped >= number).await;
+                }
+                self.resume().await;
+            }
+            Discipline::LinuxSpin => {
+                for (spe, &number) in calls {
+                    self.spin(&spe.mailslot.stopped, |&stopped| stopped >= number).await;
+                }
+            }
+        }
     }
 
     /// Sends a message of so many doublewords to an SPE, which answers at once with one of the same

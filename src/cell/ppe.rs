@@ -2,16 +2,31 @@
 //!
 //! Host code is not emulated instruction by instruction. A program counts what a burst of its code
 //! does ([`Work`]), each operation costs its documented latency, and two busy hardware threads slow
-//! each other down.
+//! each other down. A burst also goes through the caches with the lines that it touches, finds
+//! those that are still there, and waits for the others.
+//!
+//! # Where things lie
+//! All processes of a program share its code. Each has data of its own, in other pages but at the
+//! same addresses within them, as processes of one program do: so the data of different processes
+//! meet in the same sets of the first-level cache. Every burst touches code and data from the
+//! start on, so a short one finds what a long one left.
 
-use std::cell::Cell;
+mod cache;
+mod hierarchy;
+mod pipeline;
+mod streams;
+
+use std::cell::RefCell;
+use std::future::Future;
 use std::ops::{Add, AddAssign, Mul};
-use std::rc::Rc;
 
-use super::trace::Track;
+pub use hierarchy::{Hierarchy, Level};
+pub(super) use pipeline::Pipeline;
+pub use streams::{Access, AccessKind, Core};
+
 use crate::machine::{self, Machine};
-use crate::sim::{Pool, ProcessorSharing, Sim};
-use crate::units::{Cycles, Seconds};
+use crate::sim::Sim;
+use crate::units::{Bytes, Cycles, Hertz, Seconds};
 
 /// Operations that a burst of host code executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,16 +43,19 @@ pub struct Work {
     pub divides: u64,
     /// Conditional branches.
     pub branches: u64,
+    /// Bytes of code, 4 for each instruction that is not one of these again: further turns of a
+    /// loop need no more code.
+    pub code: u64,
 }
 
 impl Work {
     /// The exponential or the logarithm of a double by the usual library: range reduction and a
     /// polynomial of degree 13 or so, evaluated in one chain.
     pub const TRANSCENDENTAL: Self =
-        Self { integers: 8, loads: 16, stores: 1, floats: 20, divides: 0, branches: 4 };
+        Self { integers: 8, loads: 16, stores: 1, floats: 20, divides: 0, branches: 4, code: 0 };
 
     /// Cycles when nobody shares the core and each operation waits for the one before.
-    fn cycles(&self, ppe: &machine::Ppe) -> Cycles {
+    pub fn cycles(&self, ppe: &machine::Ppe) -> Cycles {
         Cycles(
             self.integers * ppe.integer.0
                 + self.loads * ppe.load.0
@@ -48,15 +66,34 @@ impl Work {
         )
     }
 
-    /// Cache lines that the burst touches at most: its data, each access 8 bytes further on, and
-    /// its code, 4 bytes for each instruction; neither more than the first-level cache holds.
-    fn lines(&self, ppe: &machine::Ppe) -> u64 {
-        let accesses = self.loads + self.stores;
-        let instructions = accesses + self.integers + self.floats + self.divides + self.branches;
-        let data = (8 * accesses).min(ppe.l1_data.0).div_ceil(ppe.line.0);
-        let code = (4 * instructions).min(ppe.l1_instruction.0).div_ceil(ppe.line.0);
-        data + code
+    /// The same burst, each of its operations an instruction of its own.
+    pub const fn in_line(self) -> Self {
+        let arithmetic = self.integers + self.floats + self.divides;
+        Self { code: 4 * (arithmetic + self.loads + self.stores + self.branches), ..self }
     }
+
+    /// What the burst touches at most: its data, each access 8 bytes further on, and its code;
+    /// neither more than the first-level cache holds.
+    fn footprint(&self, ppe: &machine::Ppe) -> Footprint {
+        Footprint {
+            data: Bytes((8 * (self.loads + self.stores)).min(ppe.l1_data.0)),
+            code: Bytes(self.code.min(ppe.l1_instruction.0)),
+        }
+    }
+}
+
+/// What a burst touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Footprint {
+    data: Bytes,
+    code: Bytes,
+}
+
+/// Pages that a process has touched since its hardware thread last changed the address space.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Translated {
+    data: u64,
+    code: u64,
 }
 
 impl Add for Work {
@@ -69,6 +106,7 @@ impl Add for Work {
             floats: self.floats + other.floats,
             divides: self.divides + other.divides,
             branches: self.branches + other.branches,
+            code: self.code + other.code,
         }
     }
 }
@@ -89,95 +127,137 @@ impl Mul<u64> for Work {
             floats: self.floats * times,
             divides: self.divides * times,
             branches: self.branches * times,
+            code: self.code,
         }
     }
 }
 
 /// The PPE of one Cell.
 pub struct Ppe {
-    /// Seconds of work of a thread alone on the core.
-    pipeline: ProcessorSharing,
-    threads: Vec<Rc<HardwareThread>>,
+    pub(super) pipeline: Pipeline,
+    caches: RefCell<Hierarchy>,
     description: machine::Ppe,
-    clock: crate::units::Hertz,
+    page: Bytes,
+    translation: Cycles,
+    clock: Hertz,
 }
 
-/// One of the hardware threads of a PPE, held by one process at a time.
-pub struct HardwareThread {
-    /// Its place in a trace.
-    pub(super) track: Track,
-    /// Held by whoever runs.
-    pub(super) pool: Pool,
-    /// Who ran last: finds its state still in the caches.
-    pub(super) last: Cell<Option<u32>>,
-    /// Changes from one process to another.
-    pub(super) switches: Cell<u64>,
-}
+/// Where the data of the processes begin, and how far they are apart: beyond any footprint, at the
+/// same place within the first-level cache's ways and at different ones within the second's.
+const DATA: u64 = 1 << 40;
+const APART: u64 = (1 << 30) + (1 << 13);
 
 impl Ppe {
     pub(super) fn new(sim: &Sim, machine: &Machine, cell: u32) -> Self {
-        let slowdown = machine.ppe.smt_slowdown;
-        let rate = move |threads: usize| if threads == 1 { 1.0 } else { 1.0 / slowdown };
-        let thread = |number| {
-            let name = format!("hardware thread {number} of the PPE of Cell {cell}");
-            Rc::new(HardwareThread {
-                track: Track::HardwareThread { cell, thread: number },
-                pool: Pool::new(sim, &name, 1),
-                last: Cell::new(None),
-                switches: Cell::new(0),
-            })
-        };
+        let name = format!("the PPE of Cell {cell}");
         Self {
-            pipeline: ProcessorSharing::new(sim, &format!("the PPE of Cell {cell}"), rate),
-            threads: (0..machine.layout.threads_per_ppe).map(thread).collect(),
+            pipeline: Pipeline::new(sim, &name, machine.ppe.smt_slowdown),
+            caches: RefCell::new(Hierarchy::new(machine)),
             description: machine.ppe,
+            page: machine.cache.page,
+            translation: machine.cache.translation,
             clock: machine.clock,
         }
     }
 
-    /// The hardware thread for the `turn`-th process of this PPE.
-    pub(super) fn thread(&self, turn: u32) -> &Rc<HardwareThread> {
-        &self.threads[turn as usize % self.threads.len()]
+    /// Executes a burst on the shared pipeline until it is done or `stop` ends, and says how much
+    /// is left.
+    pub(super) async fn execute(&self, alone: Seconds, stop: impl Future<Output = ()>) -> Seconds {
+        self.pipeline.execute(alone, stop).await
     }
 
-    /// Executes a burst on the shared pipeline.
-    pub(super) async fn execute(&self, work: Work) {
-        self.execute_for(Seconds(work.cycles(&self.description).0 as f64 / self.clock.0)).await;
+    /// What a burst takes on an undisturbed pipeline with everything in the first-level caches.
+    pub(super) fn alone(&self, work: Work) -> Seconds {
+        self.seconds(work.cycles(&self.description))
     }
 
-    /// Executes what takes so long when nobody shares the core.
-    pub(super) async fn execute_for(&self, alone: Seconds) {
-        self.pipeline.serve(alone.0).await;
+    /// What a burst of process `rank` waits for the lines that it does not find in the first-level
+    /// caches, and for the translation of pages.
+    pub(super) fn stall(&self, rank: u32, work: Work, translated: &mut Translated) -> Seconds {
+        let Footprint { data, code } = work.footprint(&self.description);
+        let mut caches = self.caches.borrow_mut();
+        let line = self.description.line.0 as usize;
+        let own = DATA + u64::from(rank) * APART;
+        let mut stall = Cycles(0);
+        for offset in (0..data.0).step_by(line) {
+            let level = caches.load(own + offset);
+            stall += caches.stall(level);
+        }
+        for offset in (0..code.0).step_by(line) {
+            let level = caches.fetch(offset);
+            stall += caches.stall(level);
+        }
+        let mut translate = |bytes: Bytes, known: &mut u64| {
+            let pages = bytes.0.div_ceil(self.page.0);
+            stall += Cycles(self.translation.0 * pages.saturating_sub(*known));
+            *known = pages.max(*known);
+        };
+        translate(data, &mut translated.data);
+        translate(code, &mut translated.code);
+        self.seconds(stall)
     }
 
-    /// What it costs to bring back the lines that a burst touches.
-    pub(super) fn refill(&self, work: Work) -> Seconds {
-        self.description.refill * work.lines(&self.description) as f64
-    }
-
-    pub(super) fn context_switches(&self) -> u64 {
-        self.threads.iter().map(|thread| thread.switches.get()).sum()
+    fn seconds(&self, cycles: Cycles) -> Seconds {
+        cycles.at(self.clock).seconds()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_relative_eq;
+
+    fn qs20() -> Machine {
+        Machine::named("qs20").unwrap()
+    }
 
     #[test]
     fn a_burst_costs_the_latencies_of_what_it_counts() {
-        let ppe = Machine::named("qs20").unwrap().ppe;
-        let work = Work { integers: 1, loads: 2, stores: 3, floats: 4, divides: 5, branches: 6 };
+        let ppe = qs20().ppe;
+        let work =
+            Work { integers: 1, loads: 2, stores: 3, floats: 4, divides: 5, branches: 6, code: 0 };
         // 1*2 + 2*5 + 3*1 + 4*10 + 5*74 + 6*6
         assert_eq!(work.cycles(&ppe), Cycles(461));
         assert_eq!((work + work).cycles(&ppe), (work * 2).cycles(&ppe));
     }
 
     #[test]
-    fn a_burst_touches_no_more_lines_than_the_caches_hold() {
-        let ppe = Machine::named("qs20").unwrap().ppe;
-        // 20 loads are 160 bytes of data, two lines; 20 instructions are 80 bytes of code, one.
-        assert_eq!(Work { loads: 20, ..Work::default() }.lines(&ppe), 3);
-        assert_eq!(Work { loads: 1 << 40, ..Work::default() }.lines(&ppe), 512);
+    fn a_burst_touches_no_more_than_the_caches_hold_and_the_code_of_a_loop_once() {
+        let ppe = qs20().ppe;
+        let footprint = |work: Work| {
+            let Footprint { data, code } = work.footprint(&ppe);
+            (data.0, code.0)
+        };
+        let burst = Work { loads: 20, ..Work::default() }.in_line();
+        assert_eq!(footprint(burst), (160, 80));
+        assert_eq!(footprint(burst + burst), (320, 160));
+        // Three turns of a loop, twice: six times the data, the code once.
+        assert_eq!(footprint(burst * 3 * 2), (960, 80));
+        assert_eq!(footprint(Work { loads: 1 << 40, ..Work::default() }.in_line()), (32768, 32768));
+    }
+
+    /// What a burst of 1600 loads by each of `ranks`, one after the other, waits when the first of
+    /// them comes again \[cycles\].
+    fn coming_back(ranks: u32) -> f64 {
+        let sim = Sim::new();
+        let ppe = Ppe::new(&sim, &qs20(), 0);
+        // 12,800 bytes of data, 100 lines on 4 pages, and 6,400 of code on 2 pages.
+        let burst = Work { loads: 1600, ..Work::default() }.in_line();
+        for rank in 0..ranks {
+            ppe.stall(rank, burst, &mut Translated::default());
+        }
+        ppe.stall(0, burst, &mut Translated::default()).0 * 3.2e9
+    }
+
+    #[test]
+    fn coming_back_costs_the_lines_that_others_displaced_and_the_pages() {
+        // 6 pages at 60 cycles. Two processes have 200 lines, which fit the 256 of L1, and the code
+        // is the same. But of 64 sets 36 get two lines of each process: for the third there are
+        // four places, so that with three processes 72 lines of the first are gone, and with five
+        // also the 28 in sets that get one line of each. They come from L2 at 31 cycles.
+        assert_relative_eq!(coming_back(1), 360.0, max_relative = 1e-9);
+        assert_relative_eq!(coming_back(2), 360.0, max_relative = 1e-9);
+        assert_relative_eq!(coming_back(3), 360.0 + 72.0 * 31.0, max_relative = 1e-9);
+        assert_relative_eq!(coming_back(5), 360.0 + 100.0 * 31.0, max_relative = 1e-9);
     }
 }

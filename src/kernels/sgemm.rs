@@ -123,6 +123,7 @@ impl Kernel for Sgemm {
     fn run<S: Spu>(&self, spu: &mut S) {
         let mut registers = Registers::load(spu, self.tiles);
         loop {
+            spu.label();
             for k in 0..SIZE as i32 {
                 registers.step(spu, k);
             }
@@ -355,7 +356,7 @@ mod tests {
         let timing = pipeline(&Machine::named("qs20").unwrap());
         let mut store = LocalStore::new();
         KERNEL.place_tiles(&mut store);
-        let (_, profile) = time(&KERNEL, &mut store, &timing, Compiler::ProgramOrder);
+        let (_, profile) = time(&KERNEL, &mut store, &timing, Compiler::PROGRAM_ORDER);
         // One fnms a cycle, 4 floats each: 64^3 / 4 cycles would be the peak.
         let peak = 65_536.0 / profile.cycles.0 as f64;
         assert!((0.998..1.0).contains(&peak), "{peak} of the peak: {profile:?}");

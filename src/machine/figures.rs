@@ -12,10 +12,11 @@ use crate::table::toml::{Document, Table};
 use crate::units::{BytesPerSecond, Seconds};
 
 /// The files that are compiled in, in the order of the report.
-const BUILT_IN: [(&str, &str); 6] = [
+const BUILT_IN: [(&str, &str); 7] = [
     ("spu", include_str!("../../models/figures/spu.toml")),
     ("dma", include_str!("../../models/figures/dma.toml")),
     ("eib", include_str!("../../models/figures/eib.toml")),
+    ("signals", include_str!("../../models/figures/signals.toml")),
     ("ppe", include_str!("../../models/figures/ppe.toml")),
     ("linux", include_str!("../../models/figures/linux.toml")),
     ("mpi", include_str!("../../models/figures/mpi.toml")),
@@ -26,7 +27,7 @@ const SCHEMA: u32 = 1;
 /// A published figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// What it is about: `spu`, `dma`, `eib`, `ppe`, `linux` or `mpi`.
+    /// What it is about: `spu`, `dma`, `eib`, `signals`, `ppe`, `linux` or `mpi`.
     pub group: &'static str,
     /// The program that measures it.
     pub program: String,

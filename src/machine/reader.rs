@@ -1,10 +1,11 @@
 //! Reads a machine's file, and the file of the machine it is based on.
 
 mod eib;
+mod host;
 
 use std::ops::RangeInclusive;
 
-use super::{Flexio, Layout, Linux, Machine, Memory, Mfc, Mpi, Ppe, Spu, built_in_source};
+use super::{Flexio, Layout, Machine, Memory, Mfc, Mpi, Ppe, Spu, built_in_source};
 use crate::error::{Error, Result};
 use crate::table::Source;
 use crate::table::toml::{Document, Table};
@@ -63,6 +64,7 @@ pub(super) fn read(source: &Source) -> Result<Machine> {
         "memory",
         "flexio",
         "ppe",
+        "cache",
         "linux",
         "mpi",
         "eib",
@@ -102,6 +104,7 @@ impl<'d> Layers<'_, 'd> {
             memory: self.memory()?,
             flexio: self.flexio()?,
             ppe: self.ppe()?,
+            cache: self.cache()?,
             linux: self.linux()?,
             mpi: self.mpi()?,
             collective: self.collective()?,
@@ -128,7 +131,7 @@ impl<'d> Layers<'_, 'd> {
     }
 
     fn spu(&mut self) -> Result<Spu> {
-        const KEYS: [&str; 16] = [
+        const KEYS: [&str; 15] = [
             "simple_fixed",
             "shift",
             "byte",
@@ -143,7 +146,6 @@ impl<'d> Layers<'_, 'd> {
             "taken_branch",
             "hint_distance",
             "local_store",
-            "code",
             "poll",
         ];
         self.expect("spu", &KEYS)?;
@@ -162,7 +164,6 @@ impl<'d> Layers<'_, 'd> {
             taken_branch: self.cycles("spu", "taken_branch")?,
             hint_distance: self.cycles("spu", "hint_distance")?,
             local_store: self.bytes("spu", "local_store")?,
-            code: self.bytes("spu", "code")?,
             poll: self.cycles("spu", "poll")?,
         })
     }
@@ -216,7 +217,7 @@ impl<'d> Layers<'_, 'd> {
     }
 
     fn ppe(&mut self) -> Result<Ppe> {
-        const KEYS: [&str; 13] = [
+        const KEYS: [&str; 12] = [
             "integer",
             "load",
             "store",
@@ -227,7 +228,6 @@ impl<'d> Layers<'_, 'd> {
             "line",
             "l1_data",
             "l1_instruction",
-            "refill",
             "mmio_store",
             "mmio_load",
         ];
@@ -240,20 +240,11 @@ impl<'d> Layers<'_, 'd> {
             divide: self.cycles("ppe", "divide")?,
             branch: self.cycles("ppe", "branch")?,
             smt_slowdown: self.quantity("ppe", "smt_slowdown", "ratio", 1.0..=10.0)?,
-            line: self.bytes("ppe", "line")?,
+            line: self.whole("ppe", "line", "byte", 8.0..=65536.0).map(Bytes)?,
             l1_data: self.bytes("ppe", "l1_data")?,
             l1_instruction: self.bytes("ppe", "l1_instruction")?,
-            refill: self.seconds("ppe", "refill")?,
             mmio_store: self.seconds("ppe", "mmio_store")?,
             mmio_load: self.seconds("ppe", "mmio_load")?,
-        })
-    }
-
-    fn linux(&mut self) -> Result<Linux> {
-        self.expect("linux", &["context_switch", "yield"])?;
-        Ok(Linux {
-            context_switch: self.seconds("linux", "context_switch")?,
-            yield_: self.seconds("linux", "yield")?,
         })
     }
 

@@ -8,6 +8,8 @@ mod dma;
 mod eib;
 mod linux;
 mod mpi;
+mod ppe;
+mod signals;
 mod spu;
 
 use std::cell::RefCell;
@@ -29,8 +31,15 @@ struct Program {
 }
 
 /// All programs, by what they are about.
-const PROGRAMS: [&[Program]; 5] =
-    [&spu::PROGRAMS, &dma::PROGRAMS, &eib::PROGRAMS, &linux::PROGRAMS, &mpi::PROGRAMS];
+const PROGRAMS: [&[Program]; 7] = [
+    &spu::PROGRAMS,
+    &dma::PROGRAMS,
+    &eib::PROGRAMS,
+    &signals::PROGRAMS,
+    &ppe::PROGRAMS,
+    &linux::PROGRAMS,
+    &mpi::PROGRAMS,
+];
 
 /// Measures a figure on `machine`.
 ///

@@ -1,7 +1,7 @@
 //! Who is due next: the calendar of appointments and those who are ready now.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use super::Reason;
 use crate::units::{SimSpan, SimTime};
@@ -35,6 +35,8 @@ pub(super) struct Schedule {
     calls: u64,
     /// At most so many of the appointments are void.
     void: usize,
+    /// Appointments that were revoked one by one, by their sequence numbers.
+    revoked: BTreeSet<u64>,
 }
 
 /// A call to a process to go on; void if it was made before the process last went on.
@@ -95,10 +97,19 @@ impl Schedule {
         self.ready.push_back(call);
     }
 
-    /// Puts a waiting process on the calendar for an instant to come.
-    pub fn appoint(&mut self, process: ProcessId, at: SimTime) {
+    /// Puts a waiting process on the calendar for an instant to come; the number of the
+    /// appointment.
+    pub fn appoint(&mut self, process: ProcessId, at: SimTime) -> u64 {
         let call = self.call(process);
         self.calendar.push(Reverse(call.at(at)));
+        call.sequence
+    }
+
+    /// Voids one appointment, if the process has not gone on since it was made.
+    pub fn revoke(&mut self, process: ProcessId, appointment: u64) {
+        if appointment >= self.waits[process.index()].since {
+            self.revoked.insert(appointment);
+        }
     }
 
     fn call(&mut self, process: ProcessId) -> Call {
@@ -116,8 +127,12 @@ impl Schedule {
         self.waits[process.index()].since = self.calls;
         self.void += 1;
         if self.void > FEW + self.calendar.len() / 2 {
-            let waits = &self.waits;
-            self.calendar.retain(|&Reverse(appointment)| Call::of(appointment).1.is_valid(waits));
+            let (waits, revoked) = (&self.waits, &mut self.revoked);
+            self.calendar.retain(|&Reverse(appointment)| {
+                let call = Call::of(appointment).1;
+                call.is_valid(waits) && !revoked.remove(&call.sequence)
+            });
+            revoked.clear();
             self.void = 0;
         }
     }
@@ -143,7 +158,8 @@ impl Schedule {
                 }
                 _ => (now, self.ready.pop_front()?),
             };
-            if call.is_valid(&self.waits) {
+            let revoked = !self.revoked.is_empty() && self.revoked.remove(&call.sequence);
+            if !revoked && call.is_valid(&self.waits) {
                 self.waits[call.process.index()].since = self.calls;
                 return Some(Due { at, process: call.process });
             }

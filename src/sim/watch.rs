@@ -2,8 +2,9 @@
 
 use std::cell::RefCell;
 use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use super::schedule::ProcessId;
 use super::{Reason, Sim};
@@ -51,25 +52,17 @@ impl<T> Watch<T> {
     }
 
     /// Waits until the value is as wanted; does not wait if it already is.
-    pub fn wait_until(&self, wanted: impl FnMut(&T) -> bool) -> impl Future<Output = ()> {
+    pub fn wait_until<F: FnMut(&T) -> bool>(&self, wanted: F) -> impl Future<Output = ()> {
         self.wait_for(self.shared.reason, wanted)
     }
 
     /// The same, for a reason of which the name of the value would say too little.
-    pub(crate) fn wait_for(
+    pub(crate) fn wait_for<F: FnMut(&T) -> bool>(
         &self,
         reason: Reason,
-        mut wanted: impl FnMut(&T) -> bool,
+        wanted: F,
     ) -> impl Future<Output = ()> {
-        let own = &*self.shared;
-        std::future::poll_fn(move |_| {
-            if wanted(&own.value.borrow()) {
-                return Poll::Ready(());
-            }
-            own.waiting.borrow_mut().push(own.sim.current());
-            own.sim.waits_for(reason);
-            Poll::Pending
-        })
+        Wait { shared: &self.shared, reason, wanted, process: None }
     }
 
     /// Waits until the value is as wanted or `deadline` has come.
@@ -92,6 +85,45 @@ impl<T> Watch<T> {
             own.sim.appoint(process, deadline);
             Poll::Pending
         })
+    }
+}
+
+/// A wait that can be given up: dropped, it calls nobody.
+struct Wait<'a, T, F> {
+    shared: &'a Shared<T>,
+    reason: Reason,
+    wanted: F,
+    /// Who is in the list of those that wait.
+    process: Option<ProcessId>,
+}
+
+impl<T, F> Unpin for Wait<'_, T, F> {}
+
+impl<T, F: FnMut(&T) -> bool> Future for Wait<'_, T, F> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        let (own, process) = (self.shared, self.process);
+        if (self.wanted)(&own.value.borrow()) {
+            return Poll::Ready(());
+        }
+        let mut waiting = own.waiting.borrow_mut();
+        // Whoever was called for something else is still in the list.
+        if process.is_none_or(|process| !waiting.contains(&process)) {
+            let current = own.sim.current();
+            waiting.push(current);
+            self.process = Some(current);
+        }
+        own.sim.waits_for(self.reason);
+        Poll::Pending
+    }
+}
+
+impl<T, F> Drop for Wait<'_, T, F> {
+    fn drop(&mut self) {
+        if let Some(process) = self.process {
+            self.shared.waiting.borrow_mut().retain(|&waiting| waiting != process);
+        }
     }
 }
 

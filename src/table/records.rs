@@ -183,7 +183,7 @@ record! {
 record! {
     /// A row of `machine.csv`: a published figure beside what the emulated machine shows.
     MachineFigure by (figure: String) {
-        /// What it is about: `spu`, `dma`, `eib`, `ppe`, `linux`, `mpi`.
+        /// What it is about: `spu`, `dma`, `eib`, `signals`, `ppe`, `linux`, `mpi`.
         group: String = word(),
         /// Its name: the program that measures it, and what that is told.
         figure: String = word(),

@@ -13,23 +13,31 @@ use crate::cell::{HostProcess, Spe};
 use std::rc::Rc;
 
 /// A transition matrix of JC69: its two different entries, and sixteen stores.
-const MATRIX: Work = Work { floats: 3, stores: 16, ..Work::TRANSCENDENTAL };
+const MATRIX: Work = Work { floats: 3, stores: 16, ..Work::TRANSCENDENTAL }.in_line();
 /// Finding a node's children and their branches, and filling in the arguments.
 const NODE_CALL: Work =
-    Work { integers: 16, loads: 10, stores: 12, floats: 0, divides: 0, branches: 6 };
+    Work { integers: 16, loads: 10, stores: 12, floats: 0, divides: 0, branches: 6, code: 0 }
+        .in_line();
 /// Deciding on a proposal, apart from the exponential: prior, temperature, comparison.
 const DECISION: Work =
-    Work { integers: 8, loads: 8, stores: 4, floats: 8, divides: 0, branches: 4 };
+    Work { integers: 8, loads: 8, stores: 4, floats: 8, divides: 0, branches: 4, code: 0 }
+        .in_line();
 /// Accepting one changed node.
 const ACCEPT_NODE: Work =
-    Work { integers: 2, loads: 1, stores: 1, floats: 0, divides: 0, branches: 1 };
+    Work { integers: 2, loads: 1, stores: 1, floats: 0, divides: 0, branches: 1, code: 0 }
+        .in_line();
 /// Visiting a node: its links and its length.
-const VISIT: Work = Work { integers: 4, loads: 3, stores: 0, floats: 0, divides: 0, branches: 2 };
+const VISIT: Work =
+    Work { integers: 4, loads: 3, stores: 0, floats: 0, divides: 0, branches: 2, code: 0 }
+        .in_line();
 /// A random number: some ten integer operations on four words of state, and a conversion.
-const DRAW: Work = Work { integers: 12, loads: 4, stores: 4, floats: 2, divides: 0, branches: 0 };
+const DRAW: Work =
+    Work { integers: 12, loads: 4, stores: 4, floats: 2, divides: 0, branches: 0, code: 0 }
+        .in_line();
 /// Adding what one SPE found.
 const ADD_RESULT: Work =
-    Work { integers: 1, loads: 1, stores: 0, floats: 1, divides: 0, branches: 1 };
+    Work { integers: 1, loads: 1, stores: 0, floats: 1, divides: 0, branches: 1, code: 0 }
+        .in_line();
 
 /// One generation of a chain.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,10 +4,11 @@ use super::segment::{
     COUNTS_BYTES, MATRIX_BYTES, Segment, VECTOR_BYTES, Vector, WEIGHTS_BYTES, block,
 };
 use super::streaming::{BLOCK_GROUPS, Streams};
+use crate::cell::context::SpeImage;
 use crate::cell::mfc::{Command, Direction};
 use crate::cell::offload::{Call, Loop, SpeProgram};
 use crate::cell::{Blade, EffectiveAddress, Spe};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernels::logarithm;
 use crate::kernels::pbpi::{LikelihoodSum, NodeUpdate, RootProduct};
 use crate::spu::{LocalAddress, Quadword};
@@ -24,6 +25,12 @@ pub const LIKELIHOOD: u32 = 2;
 
 /// Size of the arguments of an off-load.
 pub const ARGUMENTS_BYTES: u64 = 128;
+
+/// Room for the code of PBPI's module: no figure is published; RAxML's has 117 KB, and the buffers
+/// leave room for 100 KB.
+const CODE: Bytes = Bytes(14_336);
+/// Room for its stack: calls are few and shallow.
+const STACK: Bytes = Bytes(2048);
 
 /// The tag of arguments, matrices and results; the lanes of [`Streams`] use 0 to 3.
 const CONTROL_TAG: u8 = 4;
@@ -92,10 +99,10 @@ impl PbpiProgram {
     /// Puts the program and its constants into the local store of every SPE of `blade`.
     ///
     /// # Errors
-    /// [`Error::LocalStoreFull`] where the code and two sets of buffers do not fit.
+    /// [`crate::error::Error::LocalStoreFull`] where the code and two sets of buffers do not fit.
     pub fn load(blade: &Blade) -> Result<std::rc::Rc<Self>> {
         let spu = &blade.machine.spu;
-        let table = (spu.code.0 as u32).next_multiple_of(128);
+        let table = CODE.0 as u32;
         let frequencies = table + logarithm::TABLE_BYTES.0 as u32;
         let arguments = frequencies + 128;
         let matrices = arguments + ARGUMENTS_BYTES as u32;
@@ -103,11 +110,13 @@ impl PbpiProgram {
         let buffers = sum + 128;
         // The root product has the most: three children and a result.
         let set = u64::from(BLOCK_GROUPS) * 4 * (VECTOR_BYTES + COUNTS_BYTES);
-        let needed = u64::from(buffers) + 2 * set;
-        if needed > spu.local_store.0 {
-            let available = spu.local_store.0;
-            return Err(Error::LocalStoreFull { what: "PBPI", needed, available });
-        }
+        blade.create_contexts(&SpeImage {
+            name: "PBPI",
+            code: CODE,
+            data: Bytes(u64::from(arguments - table)),
+            buffers: Bytes(u64::from(buffers - arguments) + 2 * set),
+            stack: STACK,
+        })?;
         let accumulate = spu.load + spu.double;
         let program = std::rc::Rc::new(Self {
             table,

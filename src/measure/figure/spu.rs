@@ -66,7 +66,7 @@ fn sgemm(machine: &Machine, _: u32) -> Result<Quantity> {
     kernel.validate()?;
     let mut store = LocalStore::new();
     kernel.place_tiles(&mut store);
-    let (_, profile) = time(&kernel, &mut store, &pipeline(machine), Compiler::ProgramOrder);
+    let (_, profile) = time(&kernel, &mut store, &pipeline(machine), Compiler::PROGRAM_ORDER);
     let seconds = profile.cycles.0 as f64 / machine.clock.0;
     Ok(Quantity::Performance(FLOPS as f64 / seconds))
 }
@@ -74,7 +74,7 @@ fn sgemm(machine: &Machine, _: u32) -> Result<Quantity> {
 /// Cycles of one iteration of a kernel's loop, its instructions in the order of the program.
 fn cycles_per_iteration<K: Kernel>(machine: &Machine, kernel: &K) -> f64 {
     let mut store = LocalStore::new();
-    let (_, profile) = time(kernel, &mut store, &pipeline(machine), Compiler::ProgramOrder);
+    let (_, profile) = time(kernel, &mut store, &pipeline(machine), Compiler::PROGRAM_ORDER);
     profile.cycles.0 as f64 / f64::from(ITERATIONS)
 }
 
@@ -122,6 +122,7 @@ impl Kernel for Chains {
         }
         let mut left = spu.ila(ITERATIONS);
         loop {
+            spu.label();
             spu.hbrr();
             for _ in 0..Self::INSTRUCTIONS / Self::CHAINS {
                 for sum in &mut sums {
@@ -185,6 +186,7 @@ impl Kernel for ShortLoop {
     fn run<S: Spu>(&self, spu: &mut S) {
         let mut left = spu.ila(ITERATIONS);
         loop {
+            spu.label();
             if self.0 == Hint::With {
                 spu.hbrr();
             }
@@ -224,6 +226,7 @@ impl Kernel for StressLoop {
         let mut sums = [factor; 6];
         let mut left = spu.ila(ITERATIONS);
         loop {
+            spu.label();
             for pair in 0..Self::PAIRS as usize {
                 let sum = &mut sums[pair % 6];
                 *sum = spu.fma(factor, factor, *sum);
