@@ -5,8 +5,8 @@
 //! nanoseconds of the emulated machine, as its elements: a throughput of 1 Gelem/s is one emulated
 //! second for each second of one core of the host. The elements of the second are DMA commands.
 //! Both time the same call, from building the machine to collecting the result; simulating and
-//! compressing the alignment is not in it. The last ones are DMA alone: transfers through the bus, as
-//! their elements.
+//! compressing the alignment is not in it. The next ones are DMA alone: transfers through the bus, as
+//! their elements. The elements of the last are events of a trace, written as JSON to nowhere.
 
 use std::hint::black_box;
 use std::rc::Rc;
@@ -17,11 +17,13 @@ use mmgp::apps::phylogeny::patterns::Patterns;
 use mmgp::apps::phylogeny::simulate;
 use mmgp::cell::eib::{Eib, Transfer};
 use mmgp::cell::memory::Memory;
+use mmgp::cell::trace::chrome::ChromeTrace;
+use mmgp::cell::trace::{Category, Event, Sink, Track};
 use mmgp::cell::{EffectiveAddress, KernelTiming};
 use mmgp::machine::Machine;
 use mmgp::sim::Sim;
 use mmgp::spu::local_store::LocalAddress;
-use mmgp::units::Bytes;
+use mmgp::units::{Bytes, SimSpan, SimTime};
 
 const TAXA: usize = 107;
 const SITES: usize = 10_000;
@@ -79,7 +81,28 @@ fn benchmarks(criterion: &mut Criterion) {
             bencher.iter(|| transfers(&machine, bytes, EACH));
         });
     }
+    group.throughput(Throughput::Elements(EVENTS));
+    group.bench_function("events of a trace", |bencher| bencher.iter(|| write_trace(&machine)));
     group.finish();
+}
+
+const EVENTS: u64 = 100_000;
+
+/// Writes so many DMA commands.
+fn write_trace(machine: &Machine) -> u64 {
+    let mut trace = ChromeTrace::new(std::io::sink(), machine.layout);
+    for number in 0..EVENTS {
+        let start = SimTime::ZERO + SimSpan::from_ticks(1_234_567_890 * number);
+        trace.record(&Event::Span {
+            track: Track::Dma { spe: number as u32 % 16, lane: 0 },
+            category: Category::Dma,
+            label: "get".into(),
+            start,
+            end: start + SimSpan::from_ticks(1_171_312_500),
+            arguments: [Some(("bytes", 16384)), Some(("tag", 3)), Some(("local", 4096)), None],
+        });
+    }
+    trace.finish().expect("invariant: nowhere takes everything")
 }
 
 criterion_group!(benches, benchmarks);

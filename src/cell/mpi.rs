@@ -222,6 +222,7 @@ impl Communicator {
                 inbox::Step::Wait => {
                     let ready =
                         |inbox: &Inbox| inbox.can_go_on(outgoing.as_ref(), expected.as_ref());
+                    process.release();
                     self.wait(process, inbox, &what(), ready).await;
                     process.resume().await;
                 }
@@ -230,7 +231,7 @@ impl Communicator {
         received
     }
 
-    /// Gives the hardware thread away and waits until `watch` is as wanted.
+    /// Waits until `watch` is as wanted; the process has given its hardware thread away.
     async fn wait<T>(
         &self,
         process: &HostProcess,
@@ -238,7 +239,6 @@ impl Communicator {
         what: &str,
         wanted: impl FnMut(&T) -> bool,
     ) {
-        process.release();
         let _span = process.trace.span(process.track(), Category::Wait, "MPI");
         watch.wait_for(self.shared.reason(what), wanted).await;
     }

@@ -18,7 +18,7 @@ pub struct TraceFile {
 }
 
 enum Destination {
-    File(StreamedFile),
+    Streamed(StreamedFile),
     /// It gathers lines only; the trace comes in larger pieces.
     StandardOutput(Stdout),
 }
@@ -29,7 +29,7 @@ impl TraceFile {
         let destination = if path == Path::new("-") {
             Destination::StandardOutput(io::stdout())
         } else {
-            Destination::File(StreamedFile::create(path)?)
+            Destination::Streamed(StreamedFile::create(path)?)
         };
         let writer = ChromeTrace::new(destination, machine.layout);
         Ok(Self { path: path.into(), writer: Rc::new(RefCell::new(writer)) })
@@ -53,7 +53,7 @@ impl TraceFile {
             writer.out().discard();
             Error::Write { file: self.path.clone(), source }
         })?;
-        if let Destination::File(file) = writer.out() {
+        if let Destination::Streamed(file) = writer.out() {
             file.commit()?;
             eprintln!("{events} events written to {}", self.path.display());
         }
@@ -69,7 +69,7 @@ impl TraceFile {
 
 impl Destination {
     fn discard(&mut self) {
-        if let Self::File(file) = self {
+        if let Self::Streamed(file) = self {
             file.discard();
         }
     }
@@ -78,14 +78,14 @@ impl Destination {
 impl Write for Destination {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::File(file) => file.write(bytes),
+            Self::Streamed(file) => file.write(bytes),
             Self::StandardOutput(out) => out.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::File(file) => file.flush(),
+            Self::Streamed(file) => file.flush(),
             Self::StandardOutput(out) => out.flush(),
         }
     }
