@@ -6,9 +6,9 @@
 //!
 //! ```text
 //!   host process --- hardware thread --- PPE pipeline (shared by its two threads)
-//!       |  flags in local store (MMIO)
+//!       |  flags in local store, mailboxes, signals, proxy commands (MMIO)
 //!       v
-//!   SPE: SPU + local store --- MFC: queue, latency, lines outstanding
+//!   SPE: SPU + local store --- MFC: queues, order, lists, lock lines
 //!                                |
 //!             EIB: ports, rings, command bus --- memory controller and banks
 //!                                |

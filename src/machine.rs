@@ -300,11 +300,11 @@ mod tests {
         );
         check(
             ("queue = { value = 16", "queue = { value = -16"),
-            "my.toml:37:19: found -16, expected a whole number from 1 to 1024",
+            "my.toml:38:19: found -16, expected a whole number from 1 to 32",
         );
         check(
             ("value = 22.83e9, unit = \"byte/s\"", "value = 22.83, unit = \"GB/s\""),
-            "my.toml:44:32: found the unit \"GB/s\", expected \"byte/s\"",
+            "my.toml:53:32: found the unit \"GB/s\", expected \"byte/s\"",
         );
         check(
             (", status = \"measured\", source = \"MMGP, HiPEAC 2008: repeated sched_yield()\"", ""),

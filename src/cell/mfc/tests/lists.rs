@@ -89,6 +89,8 @@ fn a_list_stalls_until_it_is_acknowledged_and_goes_on_as_it_is_then() {
         assert_eq!(spe.store.borrow().load(LocalAddress(0x1010)), Quadword::splat(2));
         list(&spe, from, &[(0, 16, Continue), (0, 16, Continue), (16 * 60, 16, Continue)]);
         spe.mfc.acknowledge_stall(6).await;
+        spe.spend(crate::units::Cycles(10_000)).await;
+        assert_eq!(spe.mfc.status(1 << 7).await, 0, "it is stalled in another tag group");
         spe.mfc.acknowledge_stall(7).await;
         spe.mfc.wait_for(7).await;
         let found = spe.read(LocalAddress(0x1000), Bytes(48))?;

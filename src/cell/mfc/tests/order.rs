@@ -91,27 +91,32 @@ fn a_command_that_waits_for_a_fence_is_overtaken_by_other_groups() {
 
 #[test]
 fn commands_that_waited_begin_in_the_order_of_the_queue() {
-    // Places 0 and 1 are free again when the last two enter, so the later ones have the lower
-    // places: a put of each of four values to one address, all after one barrier.
-    let program = |spe: Spe, memory: Rc<Memory>, from: EffectiveAddress| async move {
-        for value in 0..4 {
+    let blade = blade();
+    // Several puts to one address without order among them: whoever comes last is found there.
+    blade.set_hazards(Hazards::Ignored);
+    let memory = Rc::clone(&blade.memory);
+    let at = memory.allocate(0, Bytes(65536));
+    spawn(&blade, 0, |spe| async move {
+        for value in 1..4 {
             spe.write(LocalAddress(16 * value), &[Quadword::splat(value)])?;
         }
         let mfc = &spe.mfc;
-        mfc.enqueue(get(1024, from, 16).tagged(3)).await?;
-        mfc.enqueue(get(2048, from, 16).tagged(3)).await?;
-        mfc.enqueue(put(16384, from.offset(16384), 16384).tagged(1)).await?;
-        mfc.enqueue(put(0, from.offset(128), 16).tagged(1).ordered(Order::Fence)).await?;
+        let value = |value: u32| put(16 * value, at, 16).tagged(1);
+        // The first two places are free again when the last two commands enter, so the later
+        // commands have the lower places. All wait for one barrier, and then nothing.
+        mfc.enqueue(get(1024, at, 16).tagged(3)).await?;
+        mfc.enqueue(get(2048, at, 16).tagged(3)).await?;
+        let barrier = put(16384, at.offset(16384), 16384).tagged(1).ordered(Order::Barrier);
+        mfc.enqueue(barrier).await?;
+        mfc.enqueue(value(1)).await?;
         mfc.wait_for(3).await;
-        for value in 1..4 {
-            let command = put(16 * value, from.offset(128), 16).tagged(1);
-            mfc.enqueue(command.ordered(Order::Fence)).await?;
-        }
+        mfc.enqueue(value(2)).await?;
+        mfc.enqueue(value(3)).await?;
         mfc.wait_for(1).await;
-        assert_eq!(memory.read(from.offset(128)), Quadword::splat(3));
         Ok(())
-    };
-    run(0, program).unwrap();
+    });
+    blade.run().unwrap();
+    assert_eq!(memory.read(at), Quadword::splat(3));
 }
 
 #[test]
