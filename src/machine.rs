@@ -111,6 +111,10 @@ pub struct Spu {
     pub taken_branch: Cycles,
     /// From a hint to the earliest issue of the branch it is for.
     pub hint_distance: Cycles,
+    /// Instructions that one access to local store fetches.
+    pub fetch_line: u32,
+    /// From that access to the issue of the first of them.
+    pub fetch: Cycles,
     /// Size of the local store.
     pub local_store: Bytes,
     /// From a flag's arrival in local store to the spinning program's noticing it.
@@ -285,38 +289,47 @@ mod tests {
         assert_eq!(costs, [0.0, 16e-6, 118e-6, 842e-6, 842e-6]);
     }
 
-    fn check(change: (&str, &str), message: &str) {
-        let text = BUILT_IN[1].1.replacen(change.0, change.1, 1);
-        assert_ne!(text, BUILT_IN[1].1);
-        let error = Machine::read(&Source::new("my.toml", &text)).unwrap_err();
-        assert_eq!(error.to_string(), message);
+    /// The machine with that change is refused because of what stands at `place`.
+    fn check(change: (&str, &str), place: &str, message: &str) {
+        let (_, text) = BUILT_IN.iter().find(|(name, _)| *name == "qs20").unwrap();
+        let changed = Source::new("my.toml", &text.replacen(change.0, change.1, 1));
+        assert_ne!(*text, changed.text);
+        let at = changed.position(changed.text.find(place).unwrap());
+        let error = Machine::read(&changed).unwrap_err();
+        assert_eq!(error.to_string(), format!("{at}: {message}"));
     }
 
     #[test]
     fn a_value_that_is_missing_negative_or_of_another_unit_is_refused_with_its_place() {
         check(
-            ("read = {", "reed = {"),
-            "my.toml:53:8: found \"memory.reed\", expected one of read, write",
+            ("read = { value = 22.83e9", "reed = { value = 22.83e9"),
+            "{ value = 22.83e9",
+            "found \"memory.reed\", expected one of read, write",
         );
         check(
             ("queue = { value = 16", "queue = { value = -16"),
-            "my.toml:38:19: found -16, expected a whole number from 1 to 32",
+            "-16",
+            "found -16, expected a whole number from 1 to 32",
         );
         check(
             ("value = 22.83e9, unit = \"byte/s\"", "value = 22.83, unit = \"GB/s\""),
-            "my.toml:53:32: found the unit \"GB/s\", expected \"byte/s\"",
+            "\"GB/s\"",
+            "found the unit \"GB/s\", expected \"byte/s\"",
         );
         check(
             (", status = \"measured\", source = \"MMGP, HiPEAC 2008: repeated sched_yield()\"", ""),
-            "my.toml:81:9: found no value for \"linux.yield.status\", expected a string",
+            "{ value = 2e-6, unit",
+            "found no value for \"linux.yield.status\", expected a string",
         );
         check(
             ("cells = { value = 2,", "cells = { value = 500,"),
-            "my.toml:9:1: found 4000 SPEs, expected at most 1024",
+            "[layout]",
+            "found 4000 SPEs, expected at most 1024",
         );
         check(
             ("status = \"calibrated\"", "status = \"guessed\""),
-            "my.toml:74:50: found the status \"guessed\", expected documented, measured, calibrated or assumed",
+            "\"guessed\"",
+            "found the status \"guessed\", expected documented, measured, calibrated or assumed",
         );
     }
 }

@@ -64,7 +64,7 @@ pub use channel::{Channel, Channels};
 pub use compiler::{Compiler, Hints, Order, Pairing};
 pub use instruction::{Class, Pipe};
 pub use local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
-pub use pipeline::{ClassTiming, Issue, Pipeline, Ready, Single, Stall, Stalls, Timing};
+pub use pipeline::{ClassTiming, Issue, Pipeline, PortUse, Ready, Single, Stall, Stalls, Timing};
 pub use plain::PlainSpu;
 pub use profile::{BlockProfile, Profile};
 pub use register::Quadword;

@@ -101,5 +101,7 @@ pub fn pipeline(machine: &Machine) -> Timing {
         channel: class(spu.channel),
         branch_penalty: spu.taken_branch.0 as u32,
         hint_distance: spu.hint_distance.0 as u32,
+        fetch_line: spu.fetch_line,
+        fetch: spu.fetch.0 as u32,
     }
 }

@@ -132,7 +132,7 @@ impl<'d> Layers<'_, 'd> {
     }
 
     fn spu(&mut self) -> Result<Spu> {
-        const KEYS: [&str; 15] = [
+        const KEYS: [&str; 17] = [
             "simple_fixed",
             "shift",
             "byte",
@@ -146,6 +146,8 @@ impl<'d> Layers<'_, 'd> {
             "branch",
             "taken_branch",
             "hint_distance",
+            "fetch_line",
+            "fetch",
             "local_store",
             "poll",
         ];
@@ -164,6 +166,8 @@ impl<'d> Layers<'_, 'd> {
             branch: self.cycles("spu", "branch")?,
             taken_branch: self.cycles("spu", "taken_branch")?,
             hint_distance: self.cycles("spu", "hint_distance")?,
+            fetch_line: self.count("spu", "fetch_line")?,
+            fetch: self.cycles("spu", "fetch")?,
             local_store: self.bytes("spu", "local_store")?,
             poll: self.cycles("spu", "poll")?,
         })

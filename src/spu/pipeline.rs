@@ -21,13 +21,30 @@
 //! instruction its result can be read. They are drawn here to be seen; what counts is the
 //! [`Timing`] that the caller took from the description of its machine.
 //!
-//! Left out: the competition of DMA, loads and instruction fetch for the local store, and the
-//! prefetch of instructions (`hbrp`), which a loop that is hinted in time does not see.
+//! # Instruction fetch
+//!
+//! Instructions come from local store in lines, through the port that loads and stores use and
+//! before which they go. While a line runs, the next one needs one cycle without a load or store.
+//! Where there was none, that is once the instructions have run out, and what follows waits for
+//! [`Timing::fetch`] cycles more. `hbrp` is an instruction that takes a cycle of the port for it.
+//! (The buffers of the hardware reach further than the next line, which a fetch that comes late in
+//! a line is taken to be hidden by.)
+//!
+//! The first instruction after a taken branch stands in an even word at the beginning of a line,
+//! where compilers align the target of a branch, and its line is there: the branch penalty, or the
+//! fetch of the hint, includes that.
+//!
+//! Left out: the scrubbing of the local store's error-correcting code, and where a program stands
+//! in local store, so that a line is counted from the target of a branch.
 
+mod port;
 mod stall;
 
 use super::instruction::{Class, Pipe};
+use port::Port;
+use std::num::NonZeroU64;
 
+pub use port::PortUse;
 pub use stall::{Single, Stall, Stalls};
 
 /// How one class of instructions goes through its pipe.
@@ -69,6 +86,10 @@ pub struct Timing {
     pub branch_penalty: u32,
     /// Cycles from a hint to the earliest issue of its branch.
     pub hint_distance: u32,
+    /// Instructions that one access to local store fetches: a line \[instructions\].
+    pub fetch_line: u32,
+    /// Cycles from that access until the first of them can issue.
+    pub fetch: u32,
 }
 
 impl Timing {
@@ -150,6 +171,10 @@ pub struct Pipeline<'t> {
     word: Word,
     /// The instruction in the even word that stands before the next one.
     first: Option<First>,
+    /// Instructions of the current line that have issued.
+    in_line: u32,
+    port: Port,
+    port_use: PortUse,
 }
 
 /// An instruction in an even word.
@@ -163,8 +188,30 @@ struct First {
 impl<'t> Pipeline<'t> {
     /// A pipeline at cycle 0 and the even word of a doubleword.
     pub const fn new(timing: &'t Timing) -> Self {
-        let held = Stall::IssueBlock;
-        Self { timing, next: 0, earliest: 0, held, word: Word::Even, first: None }
+        Self {
+            timing,
+            next: 0,
+            earliest: 0,
+            held: Stall::IssueBlock,
+            word: Word::Even,
+            first: None,
+            in_line: 0,
+            port: Port::new(),
+            port_use: PortUse { accesses: 0, fetches: 0 },
+        }
+    }
+
+    /// The same pipeline beside DMA that takes the port of the local store in every cycle that
+    /// `period` divides. DMA at its full rate reads in one cycle of 16 and writes in another.
+    #[must_use]
+    pub const fn with_dma(mut self, period: NonZeroU64) -> Self {
+        self.port.dma_period = Some(period);
+        self
+    }
+
+    /// How the port has been used.
+    pub const fn port_use(&self) -> PortUse {
+        self.port_use
     }
 
     /// The word in which the next instruction stands.
@@ -194,8 +241,20 @@ impl<'t> Pipeline<'t> {
     pub fn peek(&self, class: Class, ready: Ready) -> u64 {
         match self.single(class, ready) {
             None => self.next - 1,
-            Some(_) => self.earliest.max(ready.all()),
+            Some(_) => self.at_the_port(class, self.earliest.max(self.fetched()).max(ready.all())),
         }
+    }
+
+    /// The first cycle from `cycle` on in which the port is there for an instruction of `class`.
+    fn at_the_port(&self, class: Class, cycle: u64) -> u64 {
+        if class == Class::LoadStore { self.port.free_of_dma(cycle) } else { cycle }
+    }
+
+    /// When the line of the next instruction is there.
+    fn fetched(&self) -> u64 {
+        let begins_line = self.in_line == self.timing.fetch_line;
+        let starved = begins_line && self.port.fetch() >= self.next;
+        if starved { self.port.fetch() + u64::from(self.timing.fetch) } else { 0 }
     }
 
     /// Issues an instruction of `class`.
@@ -207,11 +266,14 @@ impl<'t> Pipeline<'t> {
             None => self.next - 1,
             Some(_) => {
                 let cycle = stalls.wait(self.next, self.earliest, self.held);
+                let cycle = stalls.wait(cycle, self.fetched(), Stall::Fetch);
                 let cycle = stalls.wait(cycle, ready.operands, Stall::Operand);
                 let cycle = stalls.wait(cycle, ready.hint, Stall::HintDistance);
-                stalls.wait(cycle, ready.channel, Stall::Channel)
+                let cycle = stalls.wait(cycle, ready.channel, Stall::Channel);
+                stalls.wait(cycle, self.at_the_port(class, cycle), Stall::LocalStorePort)
             }
         };
+        self.use_port(class, cycle);
         self.next = cycle + 1;
         self.earliest = self.next + u64::from(timing.issue_block);
         self.held = Stall::IssueBlock;
@@ -226,6 +288,28 @@ impl<'t> Pipeline<'t> {
         Issue { cycle, ready, dual: single.is_none(), single, stalls }
     }
 
+    /// Issues an `hbrp`: it goes to the local store as a load does, and fetches the next line.
+    pub fn prefetch(&mut self) -> Issue {
+        let issue = self.issue(Class::LoadStore, Ready::default());
+        self.port.prefetch(issue.cycle);
+        issue
+    }
+
+    fn use_port(&mut self, class: Class, cycle: u64) {
+        if self.in_line == self.timing.fetch_line {
+            self.in_line = 0;
+        }
+        if self.in_line == 0 {
+            self.port.begin_line(cycle);
+            self.port_use.fetches += 1;
+        }
+        self.in_line += 1;
+        if class == Class::LoadStore {
+            self.port.access(cycle);
+            self.port_use.accesses += 1;
+        }
+    }
+
     /// Why an instruction of `class` would not join the one before it.
     fn single(&self, class: Class, ready: Ready) -> Option<Single> {
         let Some(first) = self.first else { return Some(Single::EvenWord) };
@@ -233,17 +317,19 @@ impl<'t> Pipeline<'t> {
             Some(Single::Pipes)
         } else if first.blocks > 0 || self.timing.of(class).issue_block > 0 {
             Some(Single::IssueBlock)
-        } else if ready.all() > first.cycle {
+        } else if ready.all() > first.cycle || self.at_the_port(class, first.cycle) > first.cycle {
             Some(Single::NotReady)
         } else {
             None
         }
     }
 
-    /// Goes on in the even word of a doubleword, where compilers put the target of a branch.
+    /// Goes on at the target of a branch: in the even word of a doubleword, at the beginning of a
+    /// line that is there.
     pub fn align(&mut self) {
         self.word = Word::Even;
         self.first = None;
+        self.in_line = 0;
     }
 
     /// Charges a branch that went the other way than was hinted.
@@ -278,6 +364,8 @@ pub(crate) mod tests {
         channel: class(6),
         branch_penalty: 18,
         hint_distance: 16,
+        fetch_line: 32,
+        fetch: 12,
     };
 
     /// Issues the listing: each line a class and the lines whose results it reads.
@@ -482,5 +570,106 @@ pub(crate) mod tests {
         assert_eq!((target.cycle, target.stalls.of(Stall::BranchPenalty)), (19, 18));
         assert_eq!(target.single, Some(Single::EvenWord));
         assert!(pipeline.issue(LOAD, NOW).dual);
+    }
+
+    /// A machine with lines of 4 instructions that take 5 cycles to fetch. Issues odd-pipe
+    /// instructions, one a cycle where nothing stalls, and says in which cycles.
+    fn check_fetch(classes: &[Class], expected: &[u64], fetch_stall: u64) {
+        let timing = Timing { fetch_line: 4, fetch: 5, ..CELL_BE };
+        let mut pipeline = Pipeline::new(&timing);
+        let mut stalls = Stalls::default();
+        let mut cycles = Vec::new();
+        for &class in classes {
+            let issue = pipeline.issue(class, NOW);
+            stalls += issue.stalls;
+            cycles.push(issue.cycle);
+        }
+        assert_eq!(cycles, expected);
+        assert_eq!(stalls.of(Stall::Fetch), fetch_stall);
+        assert_eq!(stalls.total(), fetch_stall);
+        let fetches = classes.len().div_ceil(4) as u64;
+        let accesses = classes.iter().filter(|&&class| class == LOAD).count() as u64;
+        assert_eq!(pipeline.port_use(), PortUse { accesses, fetches });
+    }
+
+    #[test]
+    fn code_that_loads_in_every_cycle_starves_its_own_fetch() {
+        // The fetch gets cycle 0, or where that has a load, the first without.
+        check_fetch(&[SHUFFLE; 5], &[0, 1, 2, 3, 4], 0);
+        check_fetch(&[LOAD, LOAD, LOAD, SHUFFLE, LOAD], &[0, 1, 2, 3, 4], 0);
+        // Loads in all of 0 to 3: the fetch gets cycle 4, in which nothing can issue; 4 + 5. The
+        // third line is fetched in cycle 10.
+        check_fetch(
+            &[LOAD, LOAD, LOAD, LOAD, LOAD, SHUFFLE, SHUFFLE, SHUFFLE, SHUFFLE],
+            &[0, 1, 2, 3, 9, 10, 11, 12, 13],
+            5,
+        );
+    }
+
+    #[test]
+    fn an_inline_prefetch_takes_the_cycle_of_a_load_for_the_fetch() {
+        // Loads in 0, 2 and 3, the prefetch in 1: where four loads would have the fifth in 9.
+        let timing = Timing { fetch_line: 4, fetch: 5, ..CELL_BE };
+        let mut pipeline = Pipeline::new(&timing);
+        pipeline.issue(LOAD, NOW);
+        assert_eq!(pipeline.prefetch().cycle, 1);
+        pipeline.issue(LOAD, NOW);
+        pipeline.issue(LOAD, NOW);
+        assert_eq!(pipeline.issue(LOAD, NOW).cycle, 4);
+    }
+
+    #[test]
+    fn the_target_of_a_branch_begins_a_line() {
+        let timing = Timing { fetch_line: 4, fetch: 50, ..CELL_BE };
+        let mut pipeline = Pipeline::new(&timing);
+        for _ in 0..3 {
+            pipeline.issue(LOAD, NOW);
+        }
+        pipeline.align();
+        assert_eq!([0; 4].map(|_| pipeline.issue(LOAD, NOW).cycle), [3, 4, 5, 6]);
+        // Fetched in cycle 7.
+        assert_eq!(pipeline.issue(LOAD, NOW).cycle, 57);
+    }
+
+    #[test]
+    fn a_load_waits_for_the_cycle_after_one_of_dma() {
+        // DMA has cycles 0, 4, 8. The first load waits for 1, the next go in 2 and 3, the fourth
+        // waits for 5. The last would join the addition of cycle 8 and issues in 9.
+        let mut pipeline = Pipeline::new(&CELL_BE).with_dma(NonZeroU64::new(4).unwrap());
+        let issues = [0; 4].map(|_| pipeline.issue(LOAD, NOW));
+        assert_eq!(issues.map(|issue| issue.cycle), [1, 2, 3, 5]);
+        let waited = issues.map(|issue| issue.stalls.of(Stall::LocalStorePort));
+        assert_eq!(waited, [1, 0, 0, 1]);
+        assert_eq!(pipeline.issue(FIXED, Ready::operands(8)).cycle, 8);
+        let last = pipeline.issue(LOAD, NOW);
+        assert_eq!((last.cycle, last.single), (9, Some(Single::NotReady)));
+    }
+
+    #[test]
+    fn dma_costs_a_cycle_wherever_a_load_wanted_it() {
+        use rand::{RngExt as _, SeedableRng as _};
+        // A pair a cycle, of which 3 in 10 have a load: as many of the accesses of DMA meet one,
+        // each independently of the others, so n of them cost 0.3 n with a standard error of
+        // sqrt(n 0.3 0.7).
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(3);
+        let loads: Vec<bool> = (0..20_000).map(|_| random.random_range(0..10) < 3).collect();
+        let run = |pipeline: &mut Pipeline<'_>| {
+            for &load in &loads {
+                pipeline.issue(FIXED, NOW);
+                pipeline.issue(if load { LOAD } else { SHUFFLE }, NOW);
+            }
+        };
+        // Lines without end, for without that a few loads in a row starve the fetch.
+        let timing = Timing { fetch_line: u32::MAX, ..CELL_BE };
+        let mut alone = Pipeline::new(&timing);
+        run(&mut alone);
+        assert_eq!(alone.earliest(), 20_000);
+        let mut beside = Pipeline::new(&timing).with_dma(NonZeroU64::new(7).unwrap());
+        run(&mut beside);
+        let lines = beside.earliest() / 7;
+        let expected = alone.port_use().conflicts(lines, crate::units::Cycles(20_000)).0 as f64;
+        let cost = (beside.earliest() - alone.earliest()) as f64;
+        let standard_error = (lines as f64 * 0.3 * 0.7).sqrt();
+        assert!((cost - expected).abs() < 3.0 * standard_error, "{cost} instead of {expected}");
     }
 }

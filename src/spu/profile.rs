@@ -2,7 +2,7 @@
 
 use super::block::{Code, Kind, Tag, Value};
 use super::instruction::{Class, Destination};
-use super::pipeline::Stalls;
+use super::pipeline::{PortUse, Stalls};
 use super::replay::Outcome;
 use super::schedule::Slot;
 use crate::units::Cycles;
@@ -37,6 +37,8 @@ pub struct BlockProfile {
     /// Cycles, over all executions, in which nothing issued, by cause. With
     /// `executions * (instructions + padding) - dual_issues` they are the [`BlockProfile::cycles`].
     pub stalls: Stalls,
+    /// Cycles, over all executions, in which the port of the local store was used.
+    pub port_use: PortUse,
     /// The most registers that hold a value still needed. A bound from above: a value from before
     /// the block that the block reads is counted until its end. The hardware has 128.
     pub max_live: usize,
@@ -51,6 +53,20 @@ impl Profile {
     /// Cycles in which nothing issued, by cause.
     pub fn stalls(&self) -> Stalls {
         self.blocks.iter().fold(Stalls::default(), |stalls, block| stalls + block.stalls)
+    }
+
+    /// Cycles in which the port of the local store was used.
+    pub fn port_use(&self) -> PortUse {
+        self.blocks.iter().fold(PortUse::default(), |mut port_use, block| {
+            port_use += block.port_use;
+            port_use
+        })
+    }
+
+    /// How many cycles it costs that DMA accesses the local store `lines` times while the kernel
+    /// runs; see [`PortUse::conflicts`].
+    pub fn dma_conflicts(&self, lines: u64) -> Cycles {
+        self.port_use().conflicts(lines, self.cycles)
     }
 
     /// Double-precision instructions that ran.
@@ -81,6 +97,10 @@ impl BlockProfile {
             dual_issues: total(|outcome| outcome.dual_issues),
             stalls: outcomes.iter().fold(Stalls::default(), |stalls, outcome| {
                 stalls + outcome.stalls * outcome.executions
+            }),
+            port_use: outcomes.iter().fold(PortUse::default(), |mut port_use, outcome| {
+                port_use += outcome.port_use * outcome.executions;
+                port_use
             }),
             max_live: 0,
         }

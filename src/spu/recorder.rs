@@ -236,13 +236,15 @@ impl Recorder {
         };
         for &position in &self.blocks[block].shape.open {
             let position = usize::from(position);
-            for (operand, &distance) in self.references[position].iter().enumerate() {
+            let is_branch = self.kinds[position].is_hinted();
+            let needed =
+                &self.references[position][..if is_branch { OPERANDS + 1 } else { OPERANDS }];
+            for (operand, &distance) in needed.iter().enumerate() {
                 if !(floor..0).contains(&distance) {
                     continue;
                 }
                 let is_awaited = |it: &&Pending| it.tag.after(self.start) == distance;
-                let is_follower = operand == OPERANDS;
-                let cause = if is_follower { Stall::HintDistance } else { Stall::Operand };
+                let cause = if operand < OPERANDS { Stall::Operand } else { Stall::HintDistance };
                 self.waits.extend(self.pending.iter().find(is_awaited).map(|pending| Wait {
                     position,
                     cause,
@@ -350,5 +352,212 @@ impl Recorder {
             self.blocks.iter_mut().for_each(|known| known.last_start = Tag::NONE);
         }
         needed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::compiler::{Hints, Order, Pairing};
+    use super::super::pipeline::tests::CELL_BE;
+    use super::super::pipeline::{Pipeline, Ready};
+    use super::super::{LocalAddress, LocalStore, Quadword, Spu, Stopwatch, TimedSpu};
+    use super::*;
+    use rand::RngExt as _;
+    use rand::SeedableRng as _;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    fn profile(program: impl FnOnce(&mut TimedSpu<'_>), compiler: Compiler) -> Profile {
+        let mut stopwatch = Stopwatch::new(CELL_BE, compiler);
+        program(&mut stopwatch.start(&mut LocalStore::new()));
+        stopwatch.stop()
+    }
+
+    fn check(program: impl FnOnce(&mut TimedSpu<'_>), compiler: Compiler, cycles: u64) {
+        assert_eq!(profile(program, compiler).cycles.0, cycles, "{compiler:?}");
+    }
+
+    const ONE: BranchName = BranchName(1);
+    const OTHER: BranchName = BranchName(2);
+
+    /// A hint, a block that ends with a branch that is not taken, a block of so many shuffles that
+    /// ends with one that is.
+    fn hint_across_a_branch(spu: &mut TimedSpu<'_>, name: Option<BranchName>, shuffles: usize) {
+        match name {
+            Some(name) => spu.hbrr_for(name),
+            None => spu.hbrr(),
+        }
+        let one = spu.il(1);
+        spu.brz(one);
+        for _ in 0..shuffles {
+            spu.fsmbi(0);
+        }
+        spu.name_branch(ONE);
+        spu.br();
+    }
+
+    #[test]
+    fn a_hint_waits_in_the_buffer_for_the_branch_that_it_names() {
+        // hbrr 0, il 1, brz on it 3; two shuffles 4 and 5; the branch not before 0 + 16.
+        let order = Compiler::PROGRAM_ORDER;
+        check(|spu| hint_across_a_branch(spu, Some(ONE), 2), order, 17);
+        // 20 shuffles from 4 to 23: the branch in 24.
+        check(|spu| hint_across_a_branch(spu, Some(ONE), 20), order, 25);
+        // Of another name: the branch in 6, and 18 more.
+        check(|spu| hint_across_a_branch(spu, Some(OTHER), 2), order, 7 + 18);
+        // For the next branch: that waits until 16 and is not taken, which costs 18; from 35 on two
+        // shuffles, the branch in 37, and 18 more.
+        check(|spu| hint_across_a_branch(spu, None, 2), order, 38 + 18);
+    }
+
+    #[test]
+    fn the_one_hint_buffer_keeps_the_latest_hint() {
+        let program = |names: [BranchName; 2]| {
+            move |spu: &mut TimedSpu<'_>| {
+                spu.hbrr_for(names[0]);
+                spu.hbrr_for(names[1]);
+                spu.name_branch(ONE);
+                spu.br();
+            }
+        };
+        // The hints 0 and 1; the branch 1 + 16; or in 2, unhinted.
+        check(program([OTHER, ONE]), Compiler::PROGRAM_ORDER, 18);
+        check(program([ONE, OTHER]), Compiler::PROGRAM_ORDER, 3 + 18);
+    }
+
+    #[test]
+    fn each_option_of_the_compiler_does_what_it_says() {
+        let hinted = |spu: &mut TimedSpu<'_>| {
+            spu.il(1);
+            spu.il(2);
+            spu.il(3);
+            spu.hbrr();
+            spu.br();
+        };
+        // il 0, 1, 2, the hint beside the last, the branch 2 + 16.
+        let as_written = Compiler::PROGRAM_ORDER;
+        check(hinted, as_written, 19);
+        // The hint 0, il 1, 2, 3.
+        check(hinted, Compiler { hints: Hints::Earliest, ..as_written }, 17);
+        // il 0, 1, 2, the branch beside the last, 18 for its being taken.
+        check(hinted, Compiler::NAIVE, 3 + 18);
+        assert_eq!(profile(hinted, Compiler::NAIVE).instructions(), 4);
+        check(hinted, Compiler { hints: Hints::Omitted, ..Compiler::LIST_SCHEDULING }, 3 + 18);
+
+        let pair = |spu: &mut TimedSpu<'_>| {
+            spu.il(1);
+            spu.il(2);
+            spu.fsmbi(1);
+        };
+        // il 0 and 1, the shuffle 2 in an even word; with lnop beside the first, il 1 and shuffle 1.
+        check(pair, as_written, 3);
+        check(pair, Compiler { pairing: Pairing::Sought, ..as_written }, 2);
+        // Two of each: the shuffles have the longer latency and go first, 0 and 1; il 2 and 3.
+        let two_pairs = |spu: &mut TimedSpu<'_>| {
+            pair(spu);
+            spu.fsmbi(2);
+        };
+        let list = Compiler::LIST_SCHEDULING;
+        assert_eq!(list.order, Order::List);
+        check(two_pairs, Compiler { pairing: Pairing::Chance, ..list }, 4);
+        check(two_pairs, list, 2);
+    }
+
+    #[test]
+    fn a_label_begins_a_block_and_takes_no_time() {
+        let turns = |label: fn(&mut TimedSpu<'_>)| {
+            let program = move |spu: &mut TimedSpu<'_>| {
+                let mut count = spu.il(4);
+                loop {
+                    label(spu);
+                    count = spu.ai(count, -1);
+                    if !spu.brnz(count) {
+                        break;
+                    }
+                }
+            };
+            let profile = profile(program, Compiler::PROGRAM_ORDER);
+            let executions = profile.blocks.iter().map(|block| block.executions).collect();
+            (profile.cycles.0, executions)
+        };
+        // il 0; ai 2, brnz 4, taken: 23, three times, the last turn 5 without the wait for il.
+        assert_eq!(turns(|spu| spu.label()), (23 + 2 * 21 + 3, vec![1, 4]));
+        assert_eq!(turns(|_| ()), (23 + 2 * 21 + 3, vec![1, 3]));
+    }
+
+    /// A register and the cycle in which it can be read, and the pipeline as it goes through the
+    /// program instruction by instruction.
+    struct Direct<'t> {
+        pipeline: Pipeline<'t>,
+        hint: Option<u64>,
+    }
+
+    impl Direct<'_> {
+        fn issue(&mut self, class: Class, operands: u64) -> u64 {
+            self.pipeline.issue(class, Ready::operands(operands)).ready
+        }
+
+        fn branch(&mut self, operands: u64, taken: bool) {
+            let hint = self.hint.take();
+            let ready = Ready { operands, hint: hint.unwrap_or(0), channel: 0 };
+            self.pipeline.issue(Class::Branch, ready);
+            if taken != hint.is_some() {
+                self.pipeline.mispredict();
+            }
+            self.pipeline.align();
+        }
+    }
+
+    #[test]
+    fn what_is_recognised_takes_as_long_as_instruction_by_instruction() {
+        let mut store = LocalStore::new();
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
+        // Each program three times: it is met, and recognised twice.
+        for seed in (0..40).flat_map(|seed| [seed; 3]) {
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let mut direct = Direct { pipeline: Pipeline::new(&CELL_BE), hint: None };
+            let mut spu = stopwatch.start(&mut store);
+            let zero = spu.lqr(Quadword::ZERO);
+            let mut registers = [(zero, direct.issue(Class::LoadStore, 0)); 6];
+            for _ in 0..300 {
+                let [(x, x_ready), (y, y_ready)] =
+                    [0; 2].map(|_| registers[random.random_range(0..6)]);
+                let both = x_ready.max(y_ready);
+                let new = match random.random_range(0..10) {
+                    0 => Some((spu.ai(x, 1), direct.issue(Class::SimpleFixed, x_ready))),
+                    1 => Some((spu.il(0), direct.issue(Class::SimpleFixed, 0))),
+                    2 => Some((spu.a(x, y), direct.issue(Class::SimpleFixed, both))),
+                    3 => Some((spu.shli(x, 1), direct.issue(Class::WordShift, x_ready))),
+                    4 => Some((spu.rotqbyi(x, 3), direct.issue(Class::Shuffle, x_ready))),
+                    5 => Some((spu.dfa(x, y), direct.issue(Class::DoublePrecision, both))),
+                    6 => {
+                        let load = spu.lqa(LocalAddress(64));
+                        Some((load, direct.issue(Class::LoadStore, 0)))
+                    }
+                    7 => {
+                        spu.stqa(x, LocalAddress(64));
+                        direct.issue(Class::LoadStore, x_ready);
+                        None
+                    }
+                    8 => {
+                        spu.hbrr();
+                        let issue = direct.pipeline.issue(Class::BranchHint, Ready::default());
+                        direct.hint = Some(issue.cycle + u64::from(CELL_BE.hint_distance));
+                        None
+                    }
+                    _ => {
+                        let taken = spu.brz(x);
+                        direct.branch(x_ready, taken);
+                        None
+                    }
+                };
+                if let Some(new) = new {
+                    registers[random.random_range(0..6)] = new;
+                }
+            }
+            drop(spu);
+            assert_eq!(stopwatch.stop().cycles.0, direct.pipeline.earliest(), "seed {seed}");
+            // The local store was changed by what ran before.
+            store = LocalStore::new();
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::block::Code;
 use super::instruction::{Class, Destination};
-use super::pipeline::{Pipeline, Ready, Stall, Stalls, Timing};
+use super::pipeline::{Pipeline, PortUse, Ready, Stall, Stalls, Timing};
 use super::schedule::{Emitted, Slot};
 
 /// How a block ends.
@@ -37,6 +37,7 @@ pub(super) struct Outcome {
     pub(super) cycles: u64,
     pub(super) dual_issues: u64,
     pub(super) stalls: Stalls,
+    pub(super) port_use: PortUse,
     /// Positions whose results are not ready when the next block begins, and for how long; for a
     /// hint, until its branch can issue.
     pub(super) pending: Vec<(usize, u64)>,
@@ -102,5 +103,14 @@ pub(super) fn replay(
         })
         .map(|(position, ready)| (position, ready - cycles));
     let pending = pending.collect();
-    Outcome { ending, waits: waits.to_vec(), executions: 0, cycles, dual_issues, stalls, pending }
+    Outcome {
+        ending,
+        waits: waits.to_vec(),
+        executions: 0,
+        cycles,
+        dual_issues,
+        stalls,
+        port_use: pipeline.port_use(),
+        pending,
+    }
 }

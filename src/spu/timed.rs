@@ -123,15 +123,21 @@ impl<'s> TimedSpu<'s> {
         self
     }
 
-    /// Records an instruction that reads `operands` and must come after `follows`.
+    /// Records an instruction that reads `operands` and, if there is one, must come after `follows`.
     #[inline(always)]
-    fn record<const N: usize>(&mut self, kind: Kind, operands: [Tag; N], follows: Tag) -> Tag {
+    fn record<const N: usize>(
+        &mut self,
+        kind: Kind,
+        operands: [Tag; N],
+        follows: Option<Tag>,
+    ) -> Tag {
         if self.position >= LONGEST_BLOCK {
             self.end_block(Ending::FallsThrough);
         }
         let start = self.start;
-        let distance = |tag: Tag| if tag.0 == Tag::NONE.0 { FREE } else { tag.after(start) };
-        let mut references: References = [NOTHING, NOTHING, NOTHING, distance(follows)];
+        // `Tag::NONE` is before every block, too.
+        let follows = follows.map_or(FREE, |earlier| earlier.after(start));
+        let mut references: References = [NOTHING, NOTHING, NOTHING, follows];
         for (reference, operand) in references.iter_mut().zip(operands) {
             *reference = operand.after(start);
         }
@@ -163,7 +169,7 @@ impl<'s> TimedSpu<'s> {
         operands: [Tagged; N],
         value: Quadword,
     ) -> Tagged {
-        let tag = self.record(kind, operands.map(|operand| operand.tag), Tag::NONE);
+        let tag = self.record(kind, operands.map(|operand| operand.tag), None);
         Tagged { value, tag }
     }
 
@@ -173,7 +179,7 @@ impl<'s> TimedSpu<'s> {
         let kind = Kind::new(Class::LoadStore, Destination::New);
         let quadword = quadword_index(address);
         let tags = operands.map(|operand| operand.tag);
-        let tag = self.record(kind, tags, self.accesses[quadword].store);
+        let tag = self.record(kind, tags, Some(self.accesses[quadword].store));
         self.accesses[quadword].any = tag;
         Tagged { value: self.store.load(address), tag }
     }
@@ -189,7 +195,7 @@ impl<'s> TimedSpu<'s> {
         let kind = Kind::new(Class::LoadStore, Destination::Nowhere);
         let quadword = quadword_index(address);
         let tags = operands.map(|operand| operand.tag);
-        let tag = self.record(kind, tags, self.accesses[quadword].any);
+        let tag = self.record(kind, tags, Some(self.accesses[quadword].any));
         self.accesses[quadword] = LastAccess { store: tag, any: tag };
         self.store.store(address, value);
     }
@@ -197,7 +203,7 @@ impl<'s> TimedSpu<'s> {
     #[inline(always)]
     fn hint<const N: usize>(&mut self, target: [Tagged; N], branch: Option<BranchName>) {
         let kind = Kind::new(Class::BranchHint, Destination::Nowhere);
-        let tag = self.record(kind, target.map(|target| target.tag), Tag::NONE);
+        let tag = self.record(kind, target.map(|target| target.tag), None);
         self.recorder.hint(tag, branch);
     }
 
@@ -205,7 +211,7 @@ impl<'s> TimedSpu<'s> {
     #[inline(always)]
     fn done<const N: usize>(&mut self, class: Class, operands: [Tagged; N]) {
         let tags = operands.map(|operand| operand.tag);
-        self.record(Kind::new(class, Destination::Nowhere), tags, Tag::NONE);
+        self.record(Kind::new(class, Destination::Nowhere), tags, None);
     }
 
     #[inline(always)]
@@ -235,7 +241,7 @@ impl<'s> TimedSpu<'s> {
     ) -> Tag {
         let ending = if taken { Ending::Taken } else { Ending::NotTaken };
         let hint = self.recorder.take_hint();
-        let tag = self.record(Kind::branch(link, hint), operands.map(|it| it.tag), hint);
+        let tag = self.record(Kind::branch(link, hint), operands.map(|it| it.tag), Some(hint));
         self.end_block(ending);
         tag
     }
@@ -248,7 +254,7 @@ impl<'s> TimedSpu<'s> {
             self.begin_block();
             self.recorder.block(wait);
         }
-        let tag = self.record(kind, operands.map(|operand| operand.tag), Tag::NONE);
+        let tag = self.record(kind, operands.map(|operand| operand.tag), None);
         self.end_block(Ending::FallsThrough);
         tag
     }

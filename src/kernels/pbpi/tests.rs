@@ -271,6 +271,10 @@ fn check_timed<K: Kernel<Output: PartialEq + std::fmt::Debug>>(
     let (output, profile) = time(kernel, &mut timed, &CELL_BE, compiler);
     assert_eq!(output, expected);
     assert!(plain == timed, "local stores differ");
+    for block in &profile.blocks {
+        let slots = block.executions * (block.instructions + block.padding);
+        assert_eq!(block.cycles.0, slots - block.dual_issues + block.stalls.total());
+    }
     profile
 }
 

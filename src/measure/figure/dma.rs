@@ -56,8 +56,8 @@ fn issue(machine: &Machine, _: u32) -> Result<Quantity> {
     let noted = Rc::clone(&spent);
     bench.start("SPE 0", async move {
         let start = spe.sim.now();
-        for _ in 0..COMMANDS {
-            spe.mfc.enqueue(command(READ, 0, from, 128, 0)).await?;
+        for buffer in 0..COMMANDS {
+            spe.mfc.enqueue(command(READ, 128 * buffer, from, 128, 0)).await?;
         }
         noted.set(spe.sim.now().since(start));
         spe.mfc.wait_for(0).await;

@@ -129,7 +129,7 @@ fn carries_and_borrows_are_those_of_wide_sums() {
 fn bytes_and_bits_are_counted_and_extended() {
     check1(32, clz, |x| (0..32).take_while(|i| x < 1 << (31 - i)).count() as u64);
     check1(8, cntb, |x| (0..8).map(|i| x / (1 << i) % 2).sum());
-    check2(8, avgb, |x, y| (x + y + 1) / 2);
+    check2(8, avgb, |x, y| ((x + y) as f64 / 2.0).round() as u64);
     check2(8, absdb, |x, y| x.max(y) - x.min(y));
     check2(32, sumb, |x, y| {
         let sum = |x: u64| x % 256 + x / 256 % 256 + x / 65536 % 256 + x / 0x100_0000;

@@ -9,14 +9,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const CASES: usize = 100_000;
 
-/// `significand * 2^exponent`, exact; but a significand may stand for one that is greater by less
-/// than 1, if `is_more`.
+/// `significand * 2^exponent`, where after a sum the significand may be one whose fraction was
+/// dropped, which rounding towards zero drops anyway.
 #[derive(Debug, Clone, Copy)]
 struct Exact {
     is_negative: bool,
     significand: u128,
     exponent: i32,
-    is_more: bool,
 }
 
 impl Exact {
@@ -24,12 +23,12 @@ impl Exact {
     fn of(x: u32) -> Self {
         let (exponent, fraction) = ((x >> 23 & 0xFF) as i32, u128::from(x & 0x7F_FFFF));
         let significand = if exponent == 0 { 0 } else { 0x80_0000 + fraction };
-        Self { is_negative: x >> 31 == 1, significand, exponent: exponent - 150, is_more: false }
+        Self { is_negative: x >> 31 == 1, significand, exponent: exponent - 150 }
     }
 
     fn integer(x: i64, scale: i32) -> Self {
         let significand = u128::from(x.unsigned_abs());
-        Self { is_negative: x < 0, significand, exponent: -scale, is_more: false }
+        Self { is_negative: x < 0, significand, exponent: -scale }
     }
 
     fn times(self, other: Self) -> Self {
@@ -37,7 +36,6 @@ impl Exact {
             is_negative: self.is_negative != other.is_negative,
             significand: self.significand * other.significand,
             exponent: self.exponent + other.exponent,
-            is_more: false,
         }
     }
 
@@ -57,17 +55,17 @@ impl Exact {
         let (large, small) = if size(&one) < size(&two) { (two, one) } else { (one, two) };
         let distance = (large.exponent - small.exponent).min(120);
         let addend = small.significand >> distance;
-        let is_more = addend << distance != small.significand;
+        let is_cut = addend << distance != small.significand;
         let significand = if large.is_negative == small.is_negative {
             large.significand + addend
         } else {
-            // What the addend is more is taken away too, and what is left is more than the rest.
-            large.significand - addend - u128::from(is_more)
+            // Taking away a fraction too leaves the next lower integer and a fraction.
+            large.significand - addend - u128::from(is_cut)
         };
-        Self { significand, is_more, ..large }
+        Self { significand, ..large }
     }
 
-    /// Rounded towards zero, which ignores what the significand is more.
+    /// Rounded towards zero.
     fn rounded(self) -> u32 {
         if self.significand == 0 {
             return 0;
