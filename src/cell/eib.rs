@@ -167,9 +167,10 @@ impl Eib {
         let lines = (far.0 % LINE + part.bytes.0).div_ceil(LINE);
         for unit in [from, to] {
             if let Unit::Memory { cell } = unit {
+                let now = self.sim.now();
                 let banks = &self.banks[cell as usize];
-                let free = banks.borrow_mut().occupy(far.0 / LINE, lines, self.sim.now());
-                if free > self.sim.now() {
+                let free = banks.borrow_mut().occupy(far.0 / LINE, lines, now);
+                if free > now {
                     self.sim.sleep_until(free).await;
                 }
             }

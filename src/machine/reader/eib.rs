@@ -56,7 +56,9 @@ impl Layers<'_, '_> {
             let all_spes = (0..layout.spes_per_cell).map(Participant::Spe);
             order.len() <= MOST_PLACES
                 && all_spes.chain(order.iter().copied()).all(has)
-                && [Participant::Ppe, Participant::Memory, Participant::Link].into_iter().all(has)
+                && [Participant::Ppe, Participant::Memory, Participant::Link, Participant::Io]
+                    .into_iter()
+                    .all(has)
         });
         let order = order.ok_or_else(|| table.error("value", format!("{names:?}"), expected))?;
         self.note(&table, order.len() as f64, "unit")?;
@@ -71,5 +73,27 @@ fn participant(name: &str) -> Option<Participant> {
         "bif" => Some(Participant::Link),
         "ioif1" => Some(Participant::Io),
         _ => name.strip_prefix("spe")?.parse().ok().map(Participant::Spe),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::Machine;
+    use crate::table::Source;
+
+    fn check(change: (&str, &str), found: &str) {
+        let text = include_str!("../../../models/machines/qs20.toml");
+        let changed = text.replacen(change.0, change.1, 1);
+        assert_ne!(changed, text);
+        let error = Machine::read(&Source::new("my.toml", &changed)).unwrap_err().to_string();
+        assert!(error.contains(found) && error.contains("once each"), "{error}");
+    }
+
+    #[test]
+    fn a_ring_has_every_unit_once() {
+        check(("\"spe3\", ", ""), r#""spe2", "ioif1""#);
+        check(("\"ppe\", ", ""), r#"["spe0""#);
+        check(("\"spe3\"", "\"spe2\""), r#""spe2", "spe2""#);
+        check(("\"bif\"", "\"bus\""), r#""bus""#);
     }
 }
