@@ -4,6 +4,7 @@
 //! done; 1: the answer is no; 2: bad usage or input; 130: interrupted.
 
 mod bench;
+mod check_machine;
 mod emulate;
 mod export;
 mod fit;
@@ -50,6 +51,7 @@ enum Command {
     Validate(validate::Arguments),
     Plot(plot::Arguments),
     Export(export::Arguments),
+    CheckMachine(check_machine::Arguments),
     Likelihood(likelihood::Arguments),
     SimulateAlignment(simulate_alignment::Arguments),
     SpuTiming(spu_timing::Arguments),
@@ -77,6 +79,7 @@ pub fn main() -> ExitCode {
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::CheckMachine(arguments) => check_machine::run(&arguments),
         Command::Likelihood(arguments) => likelihood::run(&arguments),
         Command::SimulateAlignment(arguments) => simulate_alignment::run(&arguments),
         Command::SpuTiming(arguments) => spu_timing::run(&arguments),

@@ -6,3 +6,4 @@
 pub mod layout;
 pub mod logarithm;
 pub mod pbpi;
+pub mod sgemm;

@@ -4,6 +4,7 @@
 //! refused. A file may name another machine as its `base` and give only what differs.
 
 mod eib;
+pub mod figures;
 mod host;
 mod reader;
 
@@ -16,9 +17,10 @@ pub use host::{Cache, Kernel, Linux};
 pub use reader::{Provenance, Status};
 
 /// The machines that are compiled in, by name.
-const BUILT_IN: [(&str, &str); 2] = [
+const BUILT_IN: [(&str, &str); 3] = [
     ("ps3", include_str!("../models/machines/ps3.toml")),
     ("qs20", include_str!("../models/machines/qs20.toml")),
+    ("qs22", include_str!("../models/machines/qs22.toml")),
 ];
 
 /// A machine of Cell processors.
@@ -287,40 +289,47 @@ mod tests {
         assert_eq!(costs, [0.0, 16e-6, 118e-6, 842e-6, 842e-6]);
     }
 
-    /// The message about a QS20 of which the first `change.0` is changed, after the line.
-    fn check(change: (&str, &str), message: &str) {
-        let (_, qs20) = BUILT_IN.iter().find(|(name, _)| *name == "qs20").unwrap();
-        let line = qs20.split_once(change.0).unwrap().0.matches('\n').count() + 1;
-        let text = qs20.replacen(change.0, change.1, 1);
-        let error = Machine::read(&Source::new("my.toml", &text)).unwrap_err();
-        assert_eq!(error.to_string(), format!("my.toml:{line}:{message}"));
+    /// The machine with that change is refused because of what stands at `place`.
+    fn check(change: (&str, &str), place: &str, message: &str) {
+        let (_, text) = BUILT_IN.iter().find(|(name, _)| *name == "qs20").unwrap();
+        let changed = Source::new("my.toml", &text.replacen(change.0, change.1, 1));
+        assert_ne!(*text, changed.text);
+        let at = changed.position(changed.text.find(place).unwrap());
+        let error = Machine::read(&changed).unwrap_err();
+        assert_eq!(error.to_string(), format!("{at}: {message}"));
     }
 
     #[test]
     fn a_value_that_is_missing_negative_or_of_another_unit_is_refused_with_its_place() {
-        check(("read = {", "reed = {"), "8: found \"memory.reed\", expected one of read, write");
+        check(
+            ("read = { value = 22.83e9", "reed = { value = 22.83e9"),
+            "{ value = 22.83e9",
+            "found \"memory.reed\", expected one of read, write",
+        );
         check(
             ("queue = { value = 16", "queue = { value = -16"),
-            "19: found -16, expected a whole number from 1 to 32",
+            "-16",
+            "found -16, expected a whole number from 1 to 32",
         );
         check(
             ("value = 22.83e9, unit = \"byte/s\"", "value = 22.83, unit = \"GB/s\""),
-            "32: found the unit \"GB/s\", expected \"byte/s\"",
+            "\"GB/s\"",
+            "found the unit \"GB/s\", expected \"byte/s\"",
         );
         check(
             (", status = \"measured\", source = \"MMGP, HiPEAC 2008: repeated sched_yield()\"", ""),
-            "9: found no value for \"linux.yield.status\", expected a string",
+            "{ value = 2e-6, unit",
+            "found no value for \"linux.yield.status\", expected a string",
         );
         check(
-            ("[layout]\ncells = { value = 2,", "[layout]\ncells = { value = 500,"),
-            "1: found 4000 SPEs, expected at most 1024",
+            ("cells = { value = 2,", "cells = { value = 500,"),
+            "[layout]",
+            "found 4000 SPEs, expected at most 1024",
         );
         check(
-            (
-                "read = { value = 22.83e9, unit = \"byte/s\", status = \"measured\"",
-                "read = { value = 22.83e9, unit = \"byte/s\", status = \"guessed\"",
-            ),
-            "53: found the status \"guessed\", expected documented, measured, calibrated or assumed",
+            ("status = \"calibrated\"", "status = \"guessed\""),
+            "\"guessed\"",
+            "found the status \"guessed\", expected documented, measured, calibrated or assumed",
         );
     }
 }

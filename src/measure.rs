@@ -7,6 +7,7 @@
 //! emulated machine is random, so the spread is that of reading a clock, not of a busy system.
 
 pub mod caches;
+pub mod figure;
 pub mod micro;
 mod product;
 pub mod profile;

@@ -1,14 +1,15 @@
-//! Pictures of predicted beside measured times.
+//! Pictures of predicted beside measured times, and of emulated beside published figures.
 //!
-//! Three panels, after the figures of the MMGP paper (Blagojevic et al., HiPEAC 2008): time
-//! against m, time against p, and all feasible configurations together. A picture is drawn in
-//! memory; whoever asks for it writes the file.
+//! Of times there are three panels, after the figures of the MMGP paper (Blagojevic et al., HiPEAC
+//! 2008): time against m, time against p, and all feasible configurations together. A picture is
+//! drawn in memory; whoever asks for it writes the file.
 
 mod axis;
 mod best;
 mod canvas;
 mod curve;
 mod frame;
+mod machine;
 mod over_all;
 mod style;
 
@@ -20,6 +21,8 @@ use plotters::prelude::{DrawingArea, DrawingAreaErrorKind, DrawingBackend};
 use crate::error::{Error, Result};
 use crate::table::records::Validation;
 use canvas::px;
+
+pub use machine::draw_machine;
 
 /// What to draw.
 #[derive(Debug, Clone, Copy)]
@@ -150,6 +153,15 @@ type Area<DB> = DrawingArea<DB, Shift>;
 /// What drawing on a backend gives.
 type Drawn<DB> = std::result::Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
 
+/// What can be drawn on either format.
+trait Picture {
+    /// Width and height in units of the SVG.
+    fn size(&self) -> (u32, u32);
+
+    /// Draws everything.
+    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>) -> Drawn<DB>;
+}
+
 /// A checked figure that knows its size and its layout.
 struct Page<'a> {
     title: &'a str,
@@ -157,8 +169,7 @@ struct Page<'a> {
     kind: Kind,
 }
 
-impl Page<'_> {
-    /// Width and height in units of the SVG.
+impl Picture for Page<'_> {
     fn size(&self) -> (u32, u32) {
         match self.kind {
             Kind::AgainstM | Kind::AgainstP => (640, 460),

@@ -1,6 +1,8 @@
 //! Predictions beside measurements: the only place in the library where the model and the
 //! emulated machine meet.
 
+pub mod machine;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -29,24 +31,39 @@ pub fn sweep(
     finished: &(dyn Fn() + Sync),
 ) -> Result<Vec<Outcome>> {
     let configurations: Vec<(u32, u32)> = solve::feasible(machine.layout.spes()).collect();
+    let run = |&configuration: &(u32, u32)| {
+        let outcome = app.emulate(machine, configuration, KernelTiming::Cached, 0.0);
+        finished();
+        outcome
+    };
+    on_threads(&configurations, threads, &run)
+}
+
+/// Runs `job` for each item on so many threads of this computer; the results stand in the order of
+/// the items, whatever the threads do.
+///
+/// # Errors
+/// The first error, in the same order.
+fn on_threads<I: Sync, T: Send>(
+    items: &[I],
+    threads: usize,
+    job: &(dyn Fn(&I) -> Result<T> + Sync),
+) -> Result<Vec<T>> {
     let next = AtomicUsize::new(0);
-    let outcomes: Vec<Mutex<Option<Result<Outcome>>>> =
-        configurations.iter().map(|_| Mutex::new(None)).collect();
+    let results: Vec<Mutex<Option<Result<T>>>> = items.iter().map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, configurations.len()) {
+        for _ in 0..threads.min(items.len()).max(1) {
             scope.spawn(|| {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(&configuration) = configurations.get(index) else { break };
-                    let outcome = app.emulate(machine, configuration, KernelTiming::Cached, 0.0);
-                    *lock(&outcomes[index]) = Some(outcome);
-                    finished();
+                    let Some(item) = items.get(index) else { break };
+                    *lock(&results[index]) = Some(job(item));
                 }
             });
         }
     });
-    let filled = "invariant: each configuration was run";
-    outcomes.iter().map(|outcome| lock(outcome).take().expect(filled)).collect()
+    let filled = "invariant: each job was run";
+    results.iter().map(|result| lock(result).take().expect(filled)).collect()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

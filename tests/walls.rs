@@ -23,7 +23,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("cell", &["sim", "spu", "machine"]),
     ("kernels", &["spu"]),
     ("apps", &["kernels", "cell", "spu", "machine", "table"]),
-    ("measure", &["cell", "apps", "machine", "table"]),
+    ("measure", &["cell", "apps", "kernels", "spu", "machine", "table"]),
     ("validate", &["solve", "model", "measure", "apps", "cell", "machine", "table"]),
     ("plot", &["table"]),
     ("export", &["model"]),

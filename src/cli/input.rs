@@ -33,7 +33,7 @@ const SIM107_SEED: u64 = 107;
 /// Which machine.
 #[derive(Args)]
 pub struct MachineArguments {
-    /// Machine: a built-in name (qs20, ps3) or a TOML file
+    /// Machine: a built-in name (qs20, qs22, ps3) or a TOML file
     #[arg(long, value_name = "NAME|FILE", default_value = "qs20")]
     pub machine: String,
 }

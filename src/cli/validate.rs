@@ -122,7 +122,7 @@ pub fn describe(summary: &Summary, rows: &[Validation]) -> String {
 }
 
 /// Refuses a share that is no percentage.
-fn percentage(text: &str) -> std::result::Result<f64, String> {
+pub fn percentage(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
         Ok(share) if share.is_finite() && share >= 0.0 => Ok(share),
         _ => Err(Error::OutOfRange {

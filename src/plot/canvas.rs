@@ -1,11 +1,11 @@
-//! From a page to the bytes of a file.
+//! From a picture to the bytes of a file.
 
 use std::sync::OnceLock;
 
 use plotters::prelude::{BitMapBackend, DrawingBackend, IntoDrawingArea, SVGBackend, WHITE};
 use plotters::style::{FontStyle, register_font};
 
-use super::{Area, Format, Page};
+use super::{Area, Format, Picture};
 use crate::error::{Error, Result};
 
 /// Plotters places everything at whole numbers, so pictures are drawn this many times larger than
@@ -28,47 +28,47 @@ pub(super) const fn px(units: i32) -> i32 {
     units * ENLARGEMENT as i32
 }
 
-/// Draws the page and encodes it.
-pub(super) fn render(page: &Page<'_>, format: Format) -> Result<Vec<u8>> {
+/// Draws a picture and encodes it.
+pub(super) fn render(picture: &impl Picture, format: Format) -> Result<Vec<u8>> {
     static REGISTERED: OnceLock<bool> = OnceLock::new();
     let is_known =
         REGISTERED.get_or_init(|| register_font(FONT, FontStyle::Normal, FONT_DATA).is_ok());
     assert!(is_known, "invariant: the font that is compiled in is valid");
     match format {
-        Format::Svg => svg(page),
-        Format::Png => png(page),
+        Format::Svg => svg(picture),
+        Format::Png => png(picture),
     }
 }
 
-fn enlarged(page: &Page<'_>) -> (u32, u32) {
-    let (width, height) = page.size();
+fn enlarged(picture: &impl Picture) -> (u32, u32) {
+    let (width, height) = picture.size();
     (width * ENLARGEMENT, height * ENLARGEMENT)
 }
 
-fn draw<DB: DrawingBackend>(page: &Page<'_>, area: &Area<DB>) -> Result<()> {
-    page.draw(area).and_then(|()| area.present()).map_err(|error| Error::Plot(error.to_string()))
+fn draw<DB: DrawingBackend>(picture: &impl Picture, area: &Area<DB>) -> Result<()> {
+    picture.draw(area).and_then(|()| area.present()).map_err(|error| Error::Plot(error.to_string()))
 }
 
 /// The picture as text; its coordinates are enlarged, its size is not.
-fn svg(page: &Page<'_>) -> Result<Vec<u8>> {
+fn svg(picture: &impl Picture) -> Result<Vec<u8>> {
     let mut text = String::new();
-    let area = SVGBackend::with_string(&mut text, enlarged(page)).into_drawing_area();
+    let area = SVGBackend::with_string(&mut text, enlarged(picture)).into_drawing_area();
     area.fill(&WHITE).map_err(|error| Error::Plot(error.to_string()))?;
-    draw(page, &area)?;
+    draw(picture, &area)?;
     drop(area);
-    let (width, height) = enlarged(page);
+    let (width, height) = enlarged(picture);
     let drawn = format!(r#"<svg width="{width}" height="{height}""#);
-    let (width, height) = page.size();
+    let (width, height) = picture.size();
     let shown = format!(r#"<svg width="{width}" height="{height}""#);
     Ok(text.replacen(&drawn, &shown, 1).into_bytes())
 }
 
 /// The picture as a compressed bitmap with three bytes for each pixel.
-fn png(page: &Page<'_>) -> Result<Vec<u8>> {
-    let (width, height) = enlarged(page);
+fn png(picture: &impl Picture) -> Result<Vec<u8>> {
+    let (width, height) = enlarged(picture);
     // White; to fill so many pixels through plotters would take longer than the whole drawing.
     let mut pixels = vec![u8::MAX; width as usize * height as usize * 3];
-    draw(page, &BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area())?;
+    draw(picture, &BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area())?;
     let pixels = averaged(&pixels, width as usize);
     let mut bytes = Vec::new();
     let mut encoder =

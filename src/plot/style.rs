@@ -116,7 +116,7 @@ pub(super) fn title<DB: DrawingBackend>(area: &Area<DB>, words: &str) -> Drawn<D
 }
 
 /// The words on one line, cut where they are wider than `room`.
-fn shortened(words: &str, style: &TextStyle<'_>, room: i32) -> String {
+pub(super) fn shortened(words: &str, style: &TextStyle<'_>, room: i32) -> String {
     // XML has no place for these, escaped or not.
     let printable = |letter: char| match letter {
         '\u{fffe}' | '\u{ffff}' => '\u{fffd}',

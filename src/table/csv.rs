@@ -230,6 +230,11 @@ impl Row<'_> {
         }
     }
 
+    /// Any text, also none.
+    pub fn phrase(&self, column: usize) -> Result<String> {
+        Ok(self.text(column).to_string())
+    }
+
     /// The error for a field that is not `expected`.
     fn field_error(&self, column: usize, expected: &str) -> Error {
         let found = format!("{:?} in column {:?}", self.text(column), self.columns[column]);

@@ -179,3 +179,37 @@ record! {
         error_percent: f64 = number(),
     }
 }
+
+record! {
+    /// A row of `machine.csv`: a published figure beside what the emulated machine shows.
+    MachineFigure by (figure: String) {
+        /// What it is about: `spu`, `dma`, `eib`, `signals`, `ppe`, `linux`, `mpi`.
+        group: String = word(),
+        /// Its name: the program that measures it, and what that is told.
+        figure: String = word(),
+        /// What it is, in a few words.
+        what: String = word(),
+        /// `<` or `>` where only a bound was published; else empty.
+        relation: String = phrase(),
+        /// The published value, in `unit`.
+        published: f64 = number(),
+        /// What the emulated machine shows, in `unit`.
+        emulated: f64 = number(),
+        /// `ns`, `us`, `GB/s`, `GFLOP/s`, `cycle` or `ratio`.
+        unit: String = word(),
+        /// `100 * (emulated - published) / published`; of a bound that is kept, 0.
+        error_percent: f64 = number(),
+        /// `calibrated` where a constant of the machine was taken from this figure or chosen to
+        /// meet it, else `independent`.
+        basis: String = word(),
+        /// Those constants, with blanks between.
+        constants: String = phrase(),
+        /// Whether the figure was published so: `yes`; `derived` from what was; `no`, as it is
+        /// remembered and its source was not at hand; `disputed`, as other figures contradict it.
+        confirmed: String = word(),
+        /// Where it was published.
+        source: String = word(),
+        /// What has to be said beside it.
+        remark: String = phrase(),
+    }
+}

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use crate::Folder;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "study",
     "bench",
     "profile",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 12] = [
     "validate",
     "plot",
     "export",
+    "check-machine",
     "likelihood",
     "simulate-alignment",
     "spu-timing",
@@ -44,7 +45,7 @@ fn check_unknown(arguments: &[&str], message: &str) {
 fn an_unknown_name_is_answered_with_the_nearest_and_all_that_are_known() {
     check_unknown(
         &["study", "--machine", "qs2O", "--out", "results"],
-        "there is no machine \"qs2O\"; did you mean \"qs20\"?; known: ps3, qs20",
+        "there is no machine \"qs2O\"; did you mean \"qs20\"?; known: ps3, qs20, qs22",
     );
     check_unknown(
         &["study", "--input", "sim13", "--out", "results"],

@@ -1,0 +1,97 @@
+//! `mmgp check-machine`
+
+mod report;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::input::{ThreadArguments, machine};
+use super::output::{Verbosity, data, json, progress};
+use super::{Answer, validate};
+use crate::error::Result;
+use crate::machine::figures;
+use crate::plot::{Format as PictureFormat, draw_machine};
+use crate::table::{self, csv};
+use crate::validate::machine::{MachineCheck, check};
+
+/// Hold the emulated machine against what has been published about the real one
+#[derive(Args)]
+#[command(after_help = "Example: mmgp check-machine qs20 --out checked --fail-above 10\n\n\
+    Prints each published figure beside what the emulated machine shows when a program measures \
+    it. A figure is `calibrated` where a constant of the machine's file was taken from it or \
+    chosen to meet it, and `independent` where none was: only those tell how far the machine can \
+    be trusted.\n\n\
+    With --out it also writes machine.csv, machine.json, machine.md, machine.svg and machine.png. \
+    Exit code 1 where an independent figure is missed by more than the threshold; figures that are \
+    unconfirmed or disputed do not count.")]
+pub struct Arguments {
+    /// Machine: a built-in name (qs20, qs22, ps3) or a TOML file, whose `name` says which figures
+    /// are its own
+    #[arg(value_name = "NAME|FILE", default_value = "qs20")]
+    machine: String,
+    /// How to print
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+    /// Folder for the files; without it, none is written
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Fail where the error of an independent figure is above this [%]
+    #[arg(long, value_name = "PERCENT", value_parser = validate::percentage)]
+    fail_above: Option<f64>,
+    #[command(flatten)]
+    threads: ThreadArguments,
+    /// No progress
+    #[arg(long)]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// For people
+    Table,
+    /// Comma-separated values with a header
+    Csv,
+    /// JSON
+    Json,
+    /// Markdown, as in mmgp's README
+    Markdown,
+}
+
+pub fn run(arguments: &Arguments) -> Result<Answer> {
+    let machine = machine(&arguments.machine)?;
+    let count = figures::published(&machine.name)?.len() as u64;
+    if let Some(folder) = &arguments.out {
+        table::create_folder(folder)?;
+    }
+    let bar = progress("measuring figures", count, Verbosity::from(arguments.quiet));
+    let outcome = check(&machine, arguments.threads.count(), &|| bar.inc(1));
+    bar.finish_and_clear();
+    let outcome = outcome?;
+    if let Some(folder) = &arguments.out {
+        write_all(folder, &outcome)?;
+    }
+    let text = match arguments.format {
+        Format::Table => report::table(&outcome),
+        Format::Csv => csv::write(&outcome.figures),
+        Format::Json => json(&outcome),
+        Format::Markdown => report::markdown(&outcome),
+    };
+    data(None, &text)?;
+    match arguments.fail_above {
+        Some(most) if outcome.largest_error_percent() > most => Ok(Answer::No),
+        _ => Ok(Answer::Done),
+    }
+}
+
+fn write_all(folder: &Path, outcome: &MachineCheck) -> Result<()> {
+    table::write(&folder.join("machine.csv"), csv::write(&outcome.figures))?;
+    table::write(&folder.join("machine.json"), json(outcome))?;
+    table::write(&folder.join("machine.md"), report::markdown(outcome))?;
+    let title = format!("Emulated over published: {}", outcome.machine);
+    for (ending, format) in [("svg", PictureFormat::Svg), ("png", PictureFormat::Png)] {
+        let picture = draw_machine(&title, &outcome.figures, format)?;
+        table::write(&folder.join(format!("machine.{ending}")), picture)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! Figures of the PPE: its caches, its pipeline, and what its threads leave to each other.
+
+use std::rc::Rc;
+
+use super::super::caches;
+use super::super::product::Product;
+use super::{Bench, Program};
+use crate::cell::HostProcess;
+use crate::cell::ppe::Work;
+use crate::error::Result;
+use crate::machine::Machine;
+use crate::machine::figures::Quantity;
+use crate::units::{Bytes, Seconds};
+
+pub(super) const PROGRAMS: [Program; 5] = [
+    Program { name: "cache-chase", measure: cache_chase },
+    Program { name: "cache-read", measure: cache_read },
+    Program { name: "ppe-multiply-add", measure: multiply_add },
+    Program { name: "smt-gain", measure: smt_gain },
+    Program { name: "alpha", measure: alpha },
+];
+
+/// Operations of a measurement.
+const OPERATIONS: u64 = 1_000_000;
+
+const MULTIPLY_ADDS: Work = Work {
+    integers: 0,
+    loads: 0,
+    stores: 0,
+    floats: OPERATIONS,
+    divides: 0,
+    branches: 0,
+    code: 4 * 64,
+};
+
+/// Time of a load whose address is what the one before loaded, in a chase from line to line through
+/// so many KB.
+fn cache_chase(machine: &Machine, kilobytes: u32) -> Result<Quantity> {
+    let cycles = caches::load_latency(machine, Bytes(u64::from(kilobytes) << 10));
+    Ok(Quantity::Time(Seconds(cycles / machine.clock.0)))
+}
+
+/// Rate at which one thread loads vectors from so many KB, without prefetching.
+fn cache_read(machine: &Machine, kilobytes: u32) -> Result<Quantity> {
+    Ok(Quantity::Bandwidth(caches::read_bandwidth(machine, Bytes(u64::from(kilobytes) << 10))))
+}
+
+/// Floating-point operations a second of one thread that multiplies and adds doubles in
+/// independent chains.
+fn multiply_add(machine: &Machine, _: u32) -> Result<Quantity> {
+    let seconds = time(machine, 1, MULTIPLY_ADDS)?;
+    Ok(Quantity::Performance(2.0 * OPERATIONS as f64 / seconds.0))
+}
+
+/// What two threads of a PPE multiply and add together, over what one does.
+fn smt_gain(machine: &Machine, _: u32) -> Result<Quantity> {
+    let [one, two] = [1, 2].map(|threads| time(machine, threads, MULTIPLY_ADDS));
+    Ok(Quantity::Ratio(2.0 * one?.0 / two?.0))
+}
+
+/// How much longer two products of matrices of that size take on the threads of one PPE than one
+/// does alone.
+fn alpha(machine: &Machine, size: u32) -> Result<Quantity> {
+    let product = Rc::new(Product::new(machine, size));
+    let [one, two] = [1, 2].map(|threads| {
+        let bench = Bench::new(machine);
+        for thread in 0..threads {
+            let (process, product) = (on_thread(&bench, thread), Rc::clone(&product));
+            bench.start(&format!("process {thread}"), async move {
+                process.resume().await;
+                product.compute(&process, 0).await;
+                process.release();
+                Ok(())
+            });
+        }
+        bench.run()
+    });
+    Ok(Quantity::Ratio(two?.0 / one?.0))
+}
+
+/// A process on that thread of the PPE of Cell 0; processes are dealt to the Cells first.
+fn on_thread(bench: &Bench, thread: u32) -> HostProcess {
+    bench.blade.host_process(thread * bench.blade.machine.layout.cells)
+}
+
+/// Time until each of so many processes, one on each thread of a PPE, has done its work with warm
+/// caches.
+fn time(machine: &Machine, threads: u32, work: Work) -> Result<Seconds> {
+    let [once, twice] = [1, 2].map(|turns| {
+        let bench = Bench::new(machine);
+        for thread in 0..threads {
+            let process = on_thread(&bench, thread);
+            bench.start(&format!("process {thread}"), async move {
+                process.resume().await;
+                for _ in 0..turns {
+                    process.work(work).await;
+                }
+                process.release();
+                Ok(())
+            });
+        }
+        bench.run()
+    });
+    Ok(twice? - once?)
+}

@@ -1,0 +1,191 @@
+//! The emulated machine held against what has been published about the real one.
+
+use serde::Serialize;
+
+use super::on_threads;
+use crate::error::{Error, Result};
+use crate::machine::figures::{self, Figure, Relation};
+use crate::machine::{Machine, Status};
+use crate::measure::figure::measure;
+use crate::table::records::MachineFigure;
+
+/// All published figures of a machine.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MachineCheck {
+    /// The machine's name.
+    pub machine: String,
+    /// One row for each figure.
+    pub figures: Vec<MachineFigure>,
+    /// The constants of the machine that were chosen to meet published figures.
+    pub calibrated: Vec<CalibratedConstant>,
+}
+
+/// A constant that was chosen so that the emulation meets published figures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CalibratedConstant {
+    /// Its name, as `ppe.load`.
+    pub constant: String,
+    /// Its value, in `unit`.
+    pub value: f64,
+    /// Its unit.
+    pub unit: String,
+    /// How many published figures it was chosen by.
+    pub figures: usize,
+}
+
+/// How many published figures a calibrated constant should have been chosen by.
+pub const FIGURES_FOR_A_CONSTANT: usize = 4;
+
+/// Within how much of a published figure the emulated machine should be [%]; the SPU is known cycle
+/// by cycle.
+const TOLERANCE_PERCENT: f64 = 10.0;
+const SPU_TOLERANCE_PERCENT: f64 = 1.0;
+
+impl MachineCheck {
+    /// The largest |error| of those figures that tell something: the independent ones that were
+    /// read, or follow from what was, and that nothing contradicts [%].
+    pub fn largest_error_percent(&self) -> f64 {
+        let sure = |row: &&MachineFigure| ["yes", "derived"].contains(&row.confirmed.as_str());
+        let telling = self.figures.iter().filter(|row| is_independent(row)).filter(sure);
+        telling.map(|row| row.error_percent.abs()).fold(0.0, f64::max)
+    }
+
+    /// How many figures are independent, and how many of those are met.
+    pub fn independent(&self) -> (usize, usize) {
+        let independent = self.figures.iter().filter(|row| is_independent(row));
+        (independent.clone().count(), independent.filter(|row| is_met(row)).count())
+    }
+}
+
+/// Whether no constant of the machine was taken from the figure or chosen to meet it.
+pub fn is_independent(row: &MachineFigure) -> bool {
+    row.basis == "independent"
+}
+
+/// Whether the emulated machine is as near to the figure as it should be.
+pub fn is_met(row: &MachineFigure) -> bool {
+    let tolerance = if row.group == "spu" { SPU_TOLERANCE_PERCENT } else { TOLERANCE_PERCENT };
+    row.error_percent.abs() <= tolerance
+}
+
+/// Measures every published figure of `machine` on so many threads of this computer; `finished` is
+/// called after each.
+///
+/// # Errors
+/// [`Error::UnknownName`] for a machine about which nothing has been published, and the first error
+/// of a measurement.
+pub fn check(
+    machine: &Machine,
+    threads: usize,
+    finished: &(dyn Fn() + Sync),
+) -> Result<MachineCheck> {
+    let published = figures::published(&machine.name)?;
+    let figures = on_threads(&published, threads, &|figure| {
+        let row = row(machine, figure);
+        finished();
+        row
+    })?;
+    let calibrated = calibrated(machine, &figures::all()?);
+    Ok(MachineCheck { machine: machine.name.clone(), figures, calibrated })
+}
+
+fn row(machine: &Machine, figure: &Figure) -> Result<MachineFigure> {
+    let quantity = measure(machine, figure)?;
+    let emulated = figure.unit.of(quantity).ok_or_else(|| Error::OutOfRange {
+        name: "a published figure",
+        found: format!("{quantity:?} for {}", figure.name()),
+        expected: format!("a quantity in {}", figure.unit.symbol()),
+    })?;
+    let basis = if figure.constants.is_empty() { "independent" } else { "calibrated" };
+    Ok(MachineFigure {
+        group: figure.group.into(),
+        figure: figure.name(),
+        what: figure.what.clone(),
+        relation: figure.relation.sign().into(),
+        published: figure.value,
+        emulated,
+        unit: figure.unit.symbol().into(),
+        error_percent: error_percent(figure, emulated),
+        basis: basis.into(),
+        constants: figure.constants.join(" "),
+        confirmed: figure.confirmed.name().into(),
+        source: figure.source.clone(),
+        remark: figure.remark.clone(),
+    })
+}
+
+fn error_percent(figure: &Figure, emulated: f64) -> f64 {
+    let error = 100.0 * (emulated - figure.value) / figure.value;
+    match figure.relation {
+        Relation::Equal => error,
+        Relation::Below => error.max(0.0),
+        Relation::Above => error.min(0.0),
+    }
+}
+
+fn calibrated(machine: &Machine, figures: &[Figure]) -> Vec<CalibratedConstant> {
+    let chosen = machine.provenance.iter().filter(|it| it.status == Status::Calibrated);
+    chosen
+        .map(|constant| CalibratedConstant {
+            constant: constant.name.clone(),
+            value: constant.value,
+            unit: constant.unit.clone(),
+            figures: figures.iter().filter(|it| it.constants.contains(&constant.name)).count(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_error(relation: Relation, emulated: f64, expected: f64) {
+        let figures = figures::all().unwrap();
+        let figure = Figure { value: 100.0, relation, ..figures[0].clone() };
+        assert_eq!(error_percent(&figure, emulated), expected);
+    }
+
+    #[test]
+    fn a_bound_that_is_kept_is_no_error() {
+        check_error(Relation::Equal, 90.0, -10.0);
+        check_error(Relation::Below, 90.0, 0.0);
+        check_error(Relation::Below, 110.0, 10.0);
+        check_error(Relation::Above, 110.0, 0.0);
+        check_error(Relation::Above, 90.0, -10.0);
+    }
+
+    #[test]
+    fn every_figure_that_is_missed_says_what_is_not_understood() {
+        for name in Machine::built_in() {
+            let check = check(&Machine::named(&name).unwrap(), 1, &|| ()).unwrap();
+            for row in check.figures.iter().filter(|row| !is_met(row)) {
+                let (figure, error) = (&row.figure, row.error_percent);
+                assert!(!row.remark.is_empty(), "{figure} on {name}: {error} %, and no remark");
+            }
+        }
+    }
+
+    #[test]
+    fn figures_come_in_the_same_order_on_one_thread_and_on_three() {
+        let machine = Machine::named("qs22").unwrap();
+        let [one, three] = [1, 3].map(|threads| check(&machine, threads, &|| ()).unwrap());
+        assert_eq!(one, three);
+    }
+
+    #[test]
+    fn the_telling_error_is_the_largest_of_independent_and_confirmed_figures() {
+        let machine = Machine::named("qs22").unwrap();
+        let mut check = check(&machine, 1, &|| ()).unwrap();
+        check.figures.truncate(4);
+        let changes = [
+            (50.0, "calibrated", "yes"),
+            (40.0, "independent", "no"),
+            (30.0, "independent", "disputed"),
+            (-7.0, "independent", "derived"),
+        ];
+        for (row, (error, basis, confirmed)) in check.figures.iter_mut().zip(changes) {
+            (row.error_percent, row.basis, row.confirmed) = (error, basis.into(), confirmed.into());
+        }
+        assert_eq!(check.largest_error_percent(), 7.0);
+    }
+}

@@ -1,0 +1,61 @@
+//! Published figures beside what the emulated machine shows.
+
+use crate::{Folder, shipped};
+
+#[test]
+fn every_form_tells_the_same_figures() {
+    let folder = Folder::new();
+    let csv = folder.succeeds(&["check-machine", "qs22", "--format", "csv"]);
+    let rows = csv.lines().count() - 1;
+    assert!(rows >= 8 && csv.starts_with("group,figure,what,relation,published,emulated,unit,"));
+    let json = folder.succeeds(&["check-machine", "qs22", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    assert_eq!(json["machine"], "qs22");
+    assert_eq!(json["figures"].as_array().map(Vec::len), Some(rows));
+    let markdown = folder.succeeds(&["check-machine", "qs22", "--format", "markdown"]);
+    assert_eq!(markdown.lines().filter(|line| line.starts_with("| ")).count(), rows + 1);
+    let table = folder.succeeds(&["check-machine", "qs22"]);
+    for line in ["independent figures are met", "Constants that were calibrated"] {
+        assert!(table.contains(line) && markdown.contains(line), "{table}\n{markdown}");
+    }
+    assert_eq!(folder.files(), Vec::<String>::new());
+}
+
+#[test]
+fn a_folder_gets_every_form_and_the_picture() {
+    let folder = Folder::new();
+    folder.succeeds(&["check-machine", "qs22", "--out", "checked", "--threads", "1", "--quiet"]);
+    for name in ["machine.csv", "machine.json", "machine.md", "machine.svg", "machine.png"] {
+        assert!(folder.path("checked").join(name).exists(), "{name}");
+    }
+}
+
+#[test]
+fn a_threshold_that_an_independent_figure_misses_is_exit_code_1() {
+    let folder = Folder::new();
+    // The loop that cellmark measured with its harness is missed by 8 % and by no more.
+    let code = |percent: &str| {
+        folder.mmgp(&["check-machine", "qs22", "--format", "csv", "--fail-above", percent]).code
+    };
+    assert_eq!(code("5"), Some(1));
+    assert_eq!(code("1000"), Some(0));
+}
+
+#[test]
+fn a_machine_file_is_held_against_the_figures_of_its_name() {
+    let changed = shipped("models/machines/qs20.toml").replacen(
+        "double_block = { value = 6",
+        "double_block = { value = 5",
+        1,
+    );
+    let folder = Folder::with("mine.toml", &changed);
+    let csv = folder.succeeds(&["check-machine", "mine.toml", "--format", "csv"]);
+    let row = csv.lines().find(|line| line.contains("dfma-and-lnop")).expect("the pair of dfma");
+    // A block of 5 cycles makes a pair of 7.
+    assert!(row.contains(",8,7.0"), "{row}");
+    folder.write("nameless.toml", changed.replacen("name = \"qs20\"", "name = \"mine\"", 1));
+    folder.refuses(
+        &["check-machine", "nameless.toml"],
+        "there is no machine with published figures \"mine\"; known: ps3, qs20, qs22",
+    );
+}
