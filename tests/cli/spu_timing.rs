@@ -170,6 +170,10 @@ fn a_number_must_be_in_its_range_and_a_multiple_of_its_step() {
     let displacement = "expected a multiple of 16 from -8192 to 8176";
     check("lqd $3,8($4)", &format!("1:8: found `8($4)`, {displacement}"));
     check("lqd $3,4*2048($4)", &format!("1:8: found `4*2048($4)`, {displacement}"));
+    check(
+        "f: hbrr edn,f\nend: br f",
+        "1:9: found `edn`, expected a label of the listing, at the branch that is hinted",
+    );
     let text = format!("hbrr end,f\nf: {}end: br f", "nop\n".repeat(300));
     check(
         &text,

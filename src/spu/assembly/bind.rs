@@ -247,9 +247,11 @@ fn place(form: Form, operand: &Operand<'_>) -> Parsed<Value> {
     }
 }
 
-/// A hint has nine bits for the way to its branch \[words\].
+/// A hint has nine bits for the way to its branch \[words\], which so must be in the listing.
 fn check_distance(branch: Value, operand: &Operand<'_>, at: Place) -> Parsed<()> {
-    let Value::Place(section, address) = branch else { return Ok(()) };
+    let Value::Place(section, address) = branch else {
+        return Err(operand.expected("a label of the listing, at the branch that is hinted"));
+    };
     let words = (address - at.address) / 4;
     if section == at.section && !(-256..=255).contains(&words) {
         let found = format!("`{}`, {words} instructions from here", operand.text);
