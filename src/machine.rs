@@ -315,7 +315,7 @@ mod tests {
         );
         check(
             (", status = \"measured\", source = \"MMGP, HiPEAC 2008: repeated sched_yield()\"", ""),
-            "my.toml:72:9: found no value for \"linux.yield.status\", expected a string",
+            "my.toml:80:9: found no value for \"linux.yield.status\", expected a string",
         );
         check(
             ("cells = { value = 2,", "cells = { value = 500,"),

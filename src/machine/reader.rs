@@ -5,7 +5,7 @@ mod mfc;
 
 use std::ops::RangeInclusive;
 
-use super::{Flexio, Layout, Linux, Machine, Memory, Mfc, Mpi, Ppe, Spu, built_in_source};
+use super::{Flexio, Layout, Linux, Machine, Memory, Mpi, Ppe, Spu, built_in_source};
 use crate::error::{Error, Result};
 use crate::table::Source;
 use crate::table::toml::{Document, Table};
