@@ -56,8 +56,9 @@ pub use timing::{KernelTiming, pipeline};
 
 use crate::error::{Error, Result};
 use crate::machine::Machine;
-use crate::sim::Sim;
+use crate::sim::{Sim, Watch};
 use crate::units::SimTime;
+use context::Loading;
 use decrementer::Timebase;
 use eib::Eib;
 use linux::{Affinity, Discipline, Scheduler};
@@ -86,8 +87,7 @@ pub struct Blade {
     discipline: Discipline,
     fault: Fault,
     hazards: Rc<Cell<Hazards>>,
-    /// When the contexts of the SPEs were ready.
-    started: Cell<SimTime>,
+    loading: Watch<Loading>,
 }
 
 /// The first error of an emulated program: what would be a signal on the hardware.
@@ -142,6 +142,7 @@ impl Blade {
         let discipline = Discipline::Edtlp;
         let scheduler = Rc::new(Scheduler::new(&sim, &machine, &ppes, discipline));
         let recorder = Rc::new(Recorder::new(timebase));
+        let loading = Watch::new(&sim, "the programs of the SPEs", Loading::default());
         Self {
             sim,
             machine,
@@ -154,7 +155,7 @@ impl Blade {
             discipline,
             fault,
             hazards,
-            started: Cell::default(),
+            loading,
         }
     }
 
@@ -244,11 +245,6 @@ impl Blade {
             Some(fault) => Err(fault),
             None => ended,
         }
-    }
-
-    /// When the contexts of all SPEs were ready: the start of what runs on them.
-    pub fn started(&self) -> SimTime {
-        self.started.get()
     }
 
     /// DMA commands of all SPEs so far.

@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use super::context::Loading;
 use super::linux::{Affinity, Discipline, Entry, Scheduler, Turn};
 use super::ppe::{Ppe, Translated, Work};
 use super::record::Recorder;
@@ -30,6 +31,7 @@ pub struct HostProcess {
     scheduler: Rc<Scheduler>,
     pub(super) discipline: Discipline,
     turn: Watch<Turn>,
+    loading: Watch<Loading>,
     /// The hardware thread on which it runs or ran last.
     thread: Cell<usize>,
     /// The span of its being on that thread.
@@ -51,17 +53,23 @@ impl HostProcess {
             ppes: Rc::clone(&blade.ppes),
             scheduler: Rc::clone(&blade.scheduler),
             discipline: blade.discipline,
+            loading: blade.loading.clone(),
             turn: blade.scheduler.admit(rank, thread, affinity),
             thread: Cell::new(thread),
             translated: RefCell::default(),
             running: RefCell::default(),
-            since: Cell::new(blade.sim.now()),
+            since: Cell::new(SimTime::ZERO),
             trace: blade.trace.clone(),
         }
     }
 
-    /// Waits for a hardware thread; coming after another process costs a switch.
+    /// Waits for a hardware thread; coming after another process costs a switch. At start-up it
+    /// first waits until the SPEs have their programs.
     pub async fn resume(&self) {
+        if self.loading.read(|loading| loading.under_way > 0) {
+            self.loading.wait_until(|loading| loading.under_way == 0).await;
+            self.since.set(self.sim.now());
+        }
         self.scheduler.wake(self.rank);
         self.take_turn(self.switch()).await;
     }

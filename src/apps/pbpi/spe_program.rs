@@ -11,6 +11,7 @@ use crate::cell::{Blade, EffectiveAddress, Spe};
 use crate::error::Result;
 use crate::kernels::logarithm;
 use crate::kernels::pbpi::{LikelihoodSum, NodeUpdate, RootProduct};
+use crate::spu::local_store::LocalStore;
 use crate::spu::{LocalAddress, Quadword};
 use crate::units::{Bytes, Cycles};
 
@@ -31,6 +32,9 @@ pub const ARGUMENTS_BYTES: u64 = 128;
 const CODE: Bytes = Bytes(14_336);
 /// Room for its stack: calls are few and shallow.
 const STACK: Bytes = Bytes(2048);
+
+/// Room for the frequencies of the states, four doubles.
+const FREQUENCIES_BYTES: u64 = 128;
 
 /// The tag of arguments, matrices and results; the lanes of [`Streams`] use 0 to 3.
 const CONTROL_TAG: u8 = 4;
@@ -96,7 +100,7 @@ pub struct PbpiProgram {
 }
 
 impl PbpiProgram {
-    /// Puts the program and its constants into the local store of every SPE of `blade`.
+    /// Has the program and its constants loaded into the local store of every SPE of `blade`.
     ///
     /// # Errors
     /// [`crate::error::Error::LocalStoreFull`] where the code and two sets of buffers do not fit.
@@ -104,7 +108,7 @@ impl PbpiProgram {
         let spu = &blade.machine.spu;
         let table = CODE.0 as u32;
         let frequencies = table + logarithm::TABLE_BYTES.0 as u32;
-        let arguments = frequencies + 128;
+        let arguments = frequencies + FREQUENCIES_BYTES as u32;
         let matrices = arguments + ARGUMENTS_BYTES as u32;
         let sum = matrices + 3 * MATRIX_BYTES as u32;
         let buffers = sum + 128;
@@ -113,7 +117,7 @@ impl PbpiProgram {
         blade.create_contexts(&SpeImage {
             name: "PBPI",
             code: CODE,
-            data: Bytes(u64::from(arguments - table)),
+            data: constants(),
             buffers: Bytes(u64::from(buffers - arguments) + 2 * set),
             stack: STACK,
         })?;
@@ -127,13 +131,6 @@ impl PbpiProgram {
             buffers,
             accumulate,
         });
-        for index in 0..blade.machine.layout.spes() {
-            let mut store = blade.spe(index).store.borrow_mut();
-            logarithm::write_table(&mut store, LocalAddress(table));
-            // The four states are equally frequent under JC69.
-            let quarters = Quadword::from_doubles([0.25; 2]);
-            store.slice_mut(LocalAddress(frequencies), Bytes(32)).fill(quarters);
-        }
         blade.load(&program);
         Ok(program)
     }
@@ -232,6 +229,17 @@ impl PbpiProgram {
         self.transfer(spe, Direction::Put, self.sum, result, 16).await?;
         Ok(shared)
     }
+}
+
+/// The data of the program: the table of the logarithm, and the frequencies of the states, which
+/// are equal under JC69.
+fn constants() -> Vec<Quadword> {
+    let mut store = LocalStore::new();
+    logarithm::write_table(&mut store, LocalAddress(0));
+    let mut data = store.slice(LocalAddress(0), logarithm::TABLE_BYTES).to_vec();
+    let quadwords = FREQUENCIES_BYTES as usize / 16;
+    data.extend(std::iter::repeat_n(Quadword::from_doubles([0.25; 2]), quadwords));
+    data
 }
 
 /// The groups of patterns that one SPE works on.
