@@ -290,22 +290,26 @@ impl Operation {
     }
 
     /// What a trace says of it.
-    pub(super) fn arguments(&self, tag: u8) -> impl Iterator<Item = Argument> {
+    pub(super) fn arguments(&self) -> impl Iterator<Item = Argument> {
         let local = |at: LocalAddress| Some(("local", u64::from(at.0)));
         let effective = |at: EffectiveAddress| Some(("effective", at.0));
-        let (size, local, effective) = match self {
+        let tag = |tag: u8| Some(("tag", u64::from(tag)));
+        let arguments = match self {
             Self::Transfer(command) => {
-                let size = ("bytes", command.bytes.0);
-                (Some(size), local(command.local), effective(command.effective))
+                let size = Some(("bytes", command.bytes.0));
+                [size, tag(command.tag), local(command.local), effective(command.effective)]
             }
             Self::List(command) => {
-                (Some(("elements", u64::from(command.elements))), local(command.local), None)
+                let size = Some(("elements", u64::from(command.elements)));
+                [size, tag(command.tag), local(command.local), None]
             }
-            Self::SendSignal(command) => (None, local(command.local), effective(command.register)),
-            Self::LockLine(line) => (None, local(line.local), effective(line.effective)),
-            Self::Barrier | Self::Synchronise => (None, None, None),
+            Self::SendSignal(command) => {
+                [None, tag(command.tag), local(command.local), effective(command.register)]
+            }
+            Self::LockLine(line) => [None, None, local(line.local), effective(line.effective)],
+            Self::Barrier | Self::Synchronise => [None; 4],
         };
-        [size, Some(("tag", u64::from(tag))), local, effective].into_iter().flatten()
+        arguments.into_iter().flatten()
     }
 
     pub(super) const fn order(&self) -> Order {

@@ -23,8 +23,9 @@ pub(super) async fn serve(own: Rc<Shared>, direction: Direction) {
     loop {
         lane.ready.wait_until(|ready| !ready.is_empty()).await;
         let Some(Reverse(begun)) = lane.ready.update(BinaryHeap::pop) else { continue };
-        match own.perform(begun).await {
-            Ok(State::Complete) => own.end(begun),
+        let (operation, progress) = own.queue(begun.origin).operation(begun.ready.slot);
+        match own.perform(begun, &operation, progress).await {
+            Ok(State::Complete) => own.end(begun, &operation, progress.entered),
             Ok(State::Stalled) => {}
             Err(error) => return own.fault.raise(error),
         }
@@ -70,14 +71,13 @@ impl Shared {
         lane.ready.update(|ready| ready.push(Reverse(begun)));
     }
 
-    fn end(&self, begun: Begun) {
+    fn end(&self, begun: Begun, operation: &Operation, entered: SimTime) {
         let Begun { origin, ready } = begun;
         let queue = self.queue(origin);
         let ended = queue.end(ready.slot, self.sim.now(), |ready, operation| {
             self.begin(Begun { origin, ready }, operation);
         });
-        let (operation, tag) = (&ended.operation, ended.tag);
-        self.trace.transfer(self.spe, operation.name(), ended.entered, operation.arguments(tag));
+        self.trace.transfer(self.spe, operation.name(), entered, operation.arguments());
         if origin == Origin::Spu {
             let events = &self.channels[self.spe as usize].events;
             if ended.group_is_complete {
@@ -89,15 +89,19 @@ impl Shared {
         }
     }
 
-    async fn perform(&self, begun: Begun) -> Result<State> {
-        let (operation, progress) = self.queue(begun.origin).operation(begun.ready.slot);
+    async fn perform(
+        &self,
+        begun: Begun,
+        operation: &Operation,
+        progress: Progress,
+    ) -> Result<State> {
         match operation {
-            Operation::Transfer(command) => self.move_data(&command, progress.since).await,
-            Operation::List(list) => return self.go_on(&list, progress, begun).await,
-            Operation::SendSignal(command) => self.signal(&command, progress.since).await,
+            Operation::Transfer(command) => self.move_data(command, progress.since).await,
+            Operation::List(list) => return self.go_on(list, progress, begun).await,
+            Operation::SendSignal(command) => self.signal(command, progress.since).await,
             Operation::LockLine(line) => {
-                self.claim(line).await;
-                self.store_line(line);
+                self.claim(*line).await;
+                self.store_line(*line);
             }
             // Having waited for its turn, it has done its work.
             Operation::Barrier | Operation::Synchronise => {}
@@ -120,7 +124,7 @@ impl Shared {
 
     /// Moves the elements of a list up to its end or the next one that stalls it.
     async fn go_on(&self, list: &ListCommand, from: Progress, begun: Begun) -> Result<State> {
-        let Progress { mut since, elements: first, mut next } = from;
+        let Progress { mut since, elements: first, mut next, .. } = from;
         if first == 0 {
             next = list.local.0;
         }
@@ -132,7 +136,7 @@ impl Shared {
             self.move_data(&transfer, since).await;
             next = transfer.local.offset(transfer.bytes).0;
             if element.after() == AfterElement::StallAndNotify {
-                let progress = Progress { since, elements: number + 1, next };
+                let progress = Progress { since, elements: number + 1, next, ..from };
                 self.queue(begun.origin).note(begun.ready.slot, progress);
                 self.stalled_lists.borrow_mut().push((list.tag, begun));
                 self.stalled.update(|stalled| *stalled |= 1 << list.tag);

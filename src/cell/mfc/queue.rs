@@ -47,14 +47,14 @@ struct Entry {
     /// The slots that it waits for.
     after: u32,
     progress: Progress,
-    /// When it entered.
-    entered: SimTime,
     _place: Permit,
 }
 
 /// How far a command has come.
 #[derive(Clone, Copy)]
 pub(super) struct Progress {
+    /// When the command entered the queue.
+    pub entered: SimTime,
     /// When it could begin, or a list could go on.
     pub since: SimTime,
     /// List elements that are done.
@@ -65,12 +65,6 @@ pub(super) struct Progress {
 
 /// What the end of a command means for the program.
 pub(super) struct Ended {
-    /// What it was.
-    pub operation: Operation,
-    /// Its tag group.
-    pub tag: u8,
-    /// When it entered the queue.
-    pub entered: SimTime,
     /// Whether there was no free place before.
     pub was_full: bool,
     /// Whether it was the last pending command of its tag group.
@@ -116,11 +110,10 @@ impl Queue {
         let mut entries = self.entries.borrow_mut();
         let slot = entries.taken.trailing_ones() as usize;
         let after = entries.before(&operation, tag);
-        let progress = Progress { since: now, elements: 0, next: 0 };
+        let progress = Progress { entered: now, since: now, elements: 0, next: 0 };
         let sequence = entries.entered;
         entries.entered += 1;
-        let entry =
-            Entry { operation, tag, sequence, after, progress, entered: now, _place: place };
+        let entry = Entry { operation, tag, sequence, after, progress, _place: place };
         entries.slots[slot] = Some(entry);
         entries.taken |= 1 << slot;
         if after == 0 {
@@ -153,7 +146,8 @@ impl Queue {
         mut begin: impl FnMut(Ready, &Operation),
     ) -> Ended {
         let mut entries = self.entries.borrow_mut();
-        let ended = entries.slots[slot].take().expect("invariant: a command ends once");
+        let ended = entries.slots[slot].as_ref().expect("invariant: a command ends once");
+        let tag = ended.tag;
         let was_full = entries.taken.count_ones() == self.capacity;
         entries.taken &= !(1 << slot);
         let mut rest = entries.blocked;
@@ -170,15 +164,16 @@ impl Queue {
                 }
             }
         }
+        // Dropped where it lies, with its place: there is nothing in it that anybody needs.
+        entries.slots[slot] = None;
         drop(entries);
-        let pending = &self.pending[usize::from(ended.tag)];
+        let pending = &self.pending[usize::from(tag)];
         pending.set(pending.get() - 1);
         let group_is_complete = pending.get() == 0;
         if group_is_complete {
-            self.complete.update(|complete| *complete |= 1 << ended.tag);
+            self.complete.update(|complete| *complete |= 1 << tag);
         }
-        let Entry { operation, tag, entered, .. } = ended;
-        Ended { operation, tag, entered, was_full, group_is_complete }
+        Ended { was_full, group_is_complete }
     }
 
     /// The tag status of the groups in `mask`.
