@@ -87,7 +87,7 @@ fn sources() -> Vec<SourceFile> {
             let above_tests = without_tests(text);
             SourceFile {
                 path,
-                code: without_comments(above_tests),
+                code: without_comments(above_tests).replace(".fs(", ".("),
                 lines: above_tests.lines().count(),
             }
         })
@@ -262,8 +262,14 @@ fn the_simulation_kernel_knows_no_machine() {
 
 #[test]
 fn only_table_opens_files() {
+    // `fs` is an instruction of the SPU too: its table names it, and kernels call `spu.fs(..)`.
     check_absence(
-        &["fs", "File", "OpenOptions"],
+        &["fs"],
+        |file| file.module() == "table" || file.is(&["spu/instruction/single.rs"]),
+        "only `table` opens files",
+    );
+    check_absence(
+        &["File", "OpenOptions"],
         |file| file.module() == "table",
         "only `table` opens files",
     );
