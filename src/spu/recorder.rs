@@ -485,6 +485,27 @@ mod tests {
     }
 
     #[test]
+    fn a_block_that_reads_another_unfinished_value_than_last_time_is_timed_anew() {
+        let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
+        let mut store = LocalStore::new();
+        // il 0 and beside it the load, there in 6; the branch 2, not taken. Of the next block the
+        // addition in 3 or 6, a shuffle beside it and seven after it.
+        for (reads_load, cycles) in [(false, 11), (false, 11), (true, 14), (false, 11), (true, 14)]
+        {
+            let mut spu = stopwatch.start(&mut store);
+            let (one, load) = (spu.il(1), spu.lqa(LocalAddress(0)));
+            spu.brz(one);
+            let operand = if reads_load { load } else { one };
+            spu.a(operand, one);
+            for _ in 0..8 {
+                spu.fsmbi(0);
+            }
+            drop(spu);
+            assert_eq!(stopwatch.stop().cycles.0, cycles, "reads the load: {reads_load}");
+        }
+    }
+
+    #[test]
     fn a_prefetch_spares_a_row_of_loads_the_wait_for_instructions() {
         let program = |prefetch: Option<u32>| {
             move |spu: &mut TimedSpu<'_>| {
