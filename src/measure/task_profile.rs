@@ -5,6 +5,9 @@
 //! one Cell, under the event-driven scheduler and under Linux. What runs here has that profile and
 //! nothing else of RAxML: a worker computes on the host, off-loads a task to the SPE that it owns,
 //! waits, and begins again. The ratios of its times stand beside the published ones.
+//!
+//! The Linux column emerges. Of the EDTLP column the step from one worker to two does, because the
+//! user-level scheduler polls; what each further process costs does not, and is not understood.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -137,18 +140,12 @@ mod tests {
     use super::*;
     use approx::assert_relative_eq;
 
-    fn check(discipline: Discipline, published: [f64; 8], within: [f64; 8]) {
+    /// Ratio of the emulated and the published times, each relative to one worker.
+    fn beside(discipline: Discipline, published: [f64; 8]) -> Vec<f64> {
         let machine = Machine::named("qs20").unwrap();
         let ratios = ratios(&machine, 8, discipline, 2000, 1).unwrap();
-        for (workers, (ratio, (time, within))) in
-            (1..).zip(ratios.iter().zip(published.iter().zip(within)))
-        {
-            let expected = time / published[0];
-            assert!(
-                (ratio / expected - 1.0).abs() < within,
-                "{workers} workers: {ratio}, published {expected}"
-            );
-        }
+        let published = published.iter().map(|time| time / published[0]);
+        ratios.iter().zip(published).map(|(ratio, published)| ratio / published).collect()
     }
 
     #[test]
@@ -163,16 +160,20 @@ mod tests {
     #[test]
     fn spinning_workers_take_whole_multiples_as_published() {
         // PPoPP 2007, table 1, Linux. Two threads that spin slow each other's 11 us down to 14.1,
-        // 2.9 %; what is published of that beyond two workers is less, so 3 % are granted.
+        // 2.9 %; beyond two workers less than that is published.
         let linux = [28.42, 29.23, 56.95, 57.38, 85.88, 86.43, 114.92, 115.51];
-        check(Discipline::LinuxSpin, linux, [0.03; 8]);
+        let beside = beside(Discipline::LinuxSpin, linux);
+        assert!(beside.iter().all(|ratio| (ratio - 1.0).abs() < 0.02), "{beside:?}");
     }
 
     #[test]
-    fn event_driven_workers_are_served_together_as_published() {
-        // PPoPP 2007, table 1, EDTLP. With more than two processes on a hardware thread the
-        // published times grow by 17 us for each, of which caches and translation explain little.
+    fn two_event_driven_workers_take_what_is_published_and_more_of_them_less() {
+        // PPoPP 2007, table 1, EDTLP. Each further process on a hardware thread adds 17 us to the
+        // published time of an off-load; caches, translation and queueing add 2 to 3, so eight
+        // workers are emulated 29 % too fast.
         let edtlp = [28.46, 29.36, 32.54, 33.12, 37.27, 38.66, 41.87, 43.32];
-        check(Discipline::Edtlp, edtlp, [0.01, 0.02, 0.1, 0.12, 0.2, 0.25, 0.3, 0.3]);
+        let beside = beside(Discipline::Edtlp, edtlp);
+        assert!((beside[1] - 1.0).abs() < 0.01, "{beside:?}");
+        assert!(beside[2..].iter().all(|ratio| (0.7..1.0).contains(ratio)), "{beside:?}");
     }
 }
