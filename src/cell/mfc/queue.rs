@@ -29,6 +29,7 @@ pub(super) struct Queue {
 }
 
 struct Entries {
+    /// What each slot holds, or held last.
     slots: Vec<Option<Entry>>,
     /// Slots whose commands are not complete.
     taken: u32,
@@ -47,7 +48,9 @@ struct Entry {
     /// The slots that it waits for.
     after: u32,
     progress: Progress,
-    _place: Permit,
+    /// Its place; given back when it ends. The rest then stays until another takes the slot, for
+    /// moving it takes longer than all else at the end of a command.
+    place: Option<Permit>,
 }
 
 /// How far a command has come.
@@ -113,7 +116,7 @@ impl Queue {
         let progress = Progress { entered: now, since: now, elements: 0, next: 0 };
         let sequence = entries.entered;
         entries.entered += 1;
-        let entry = Entry { operation, tag, sequence, after, progress, _place: place };
+        let entry = Entry { operation, tag, sequence, after, progress, place: Some(place) };
         entries.slots[slot] = Some(entry);
         entries.taken |= 1 << slot;
         if after == 0 {
@@ -146,8 +149,9 @@ impl Queue {
         mut begin: impl FnMut(Ready, &Operation),
     ) -> Ended {
         let mut entries = self.entries.borrow_mut();
-        let ended = entries.slots[slot].as_ref().expect("invariant: a command ends once");
-        let tag = ended.tag;
+        let ended =
+            entries.slots[slot].as_mut().expect("invariant: a command has entered its slot");
+        let (tag, place) = (ended.tag, ended.place.take());
         let was_full = entries.taken.count_ones() == self.capacity;
         entries.taken &= !(1 << slot);
         let mut rest = entries.blocked;
@@ -164,9 +168,8 @@ impl Queue {
                 }
             }
         }
-        // Dropped where it lies, with its place: there is nothing in it that anybody needs.
-        entries.slots[slot] = None;
         drop(entries);
+        drop(place);
         let pending = &self.pending[usize::from(tag)];
         pending.set(pending.get() - 1);
         let group_is_complete = pending.get() == 0;
