@@ -12,19 +12,20 @@ pub(super) struct Buses {
     rates: Rates,
 }
 
-/// The capacities of one Cell.
+/// The capacities of one Cell. A capacity is absent where another one that is always passed with it
+/// is at least as narrow: whatever a flow passes costs time to look at.
 struct Bus {
     /// Of each place of the ring: into the bus and out of it.
-    out: Vec<Capacity>,
-    into: Vec<Capacity>,
+    out: Vec<Option<Capacity>>,
+    into: Vec<Option<Capacity>>,
     /// From each place to the next one, and from the next one to it.
     clockwise: Vec<Capacity>,
     counterclockwise: Vec<Capacity>,
     commands: Capacity,
     /// The memory controller: all that it does, what it reads, what it writes.
     controller: Capacity,
-    reads: Capacity,
-    writes: Capacity,
+    reads: Option<Capacity>,
+    writes: Option<Capacity>,
     /// The link, towards this Cell.
     link: Capacity,
 }
@@ -57,27 +58,35 @@ impl Buses {
         let port = machine.eib.port(machine.clock).0;
         let (read, write) = (machine.memory.read.0, machine.memory.write.0);
         let order = machine.eib.order.clone();
-        let each = |limit: f64| order.iter().map(|_| flows.add(limit)).collect();
+        let (controller, link) = (read.max(write), machine.flexio.rate.0);
+        let ports = || {
+            let behind = |participant: &Participant| match participant {
+                Participant::Memory => controller,
+                Participant::Link => link,
+                Participant::Ppe | Participant::Spe(_) | Participant::Io => f64::INFINITY,
+            };
+            order.iter().map(|unit| (behind(unit) > port).then(|| flows.add(port))).collect()
+        };
         // Half of the rings go each way round.
         let direction = port * f64::from(machine.eib.rings) / 2.0;
+        let segments = || order.iter().map(|_| flows.add(direction)).collect();
         let bus = |_| Bus {
-            out: each(port),
-            into: each(port),
-            clockwise: each(direction),
-            counterclockwise: each(direction),
+            out: ports(),
+            into: ports(),
+            clockwise: segments(),
+            counterclockwise: segments(),
             commands: flows.add(machine.eib.commands(machine.clock).0),
-            controller: flows.add(read.max(write)),
-            reads: flows.add(read),
-            writes: flows.add(write),
-            link: flows.add(machine.flexio.rate.0),
+            controller: flows.add(controller),
+            reads: (read < controller).then(|| flows.add(read)),
+            writes: (write < controller).then(|| flows.add(write)),
+            link: flows.add(link),
         };
         let cells = (0..machine.layout.cells).map(bus).collect();
-        let (link, link_stream) = (machine.flexio.rate.0, machine.flexio.stream.0);
-        let rates = Rates { port, read, write, link, link_stream };
+        let rates = Rates { port, read, write, link, link_stream: machine.flexio.stream.0 };
         Self { cells, order, layout: machine.layout, rates }
     }
 
-    /// The way from one unit to another, at the present load.
+    /// The way from one unit to another, at the present load; one of them is an SPE.
     pub fn route(&self, flows: &Flows, from: Unit, to: Unit) -> Route {
         let mut route = Route {
             capacities: [Capacity::default(); MOST],
@@ -89,20 +98,18 @@ impl Buses {
         let (destination, last) = self.place(to);
         if let Unit::Memory { .. } = from {
             let bus = &self.cells[source];
-            route.limit(&[bus.controller, bus.reads], self.rates.read);
+            route.limit([Some(bus.controller), bus.reads], self.rates.read);
         }
         if let Unit::Memory { .. } = to {
             let bus = &self.cells[destination];
-            // From a memory to itself the controller is already on the way.
-            let both = source == destination && matches!(from, Unit::Memory { .. });
-            route.limit(&[bus.writes, bus.controller][..2 - usize::from(both)], self.rates.write);
+            route.limit([Some(bus.controller), bus.writes], self.rates.write);
         }
         if source == destination {
             self.cells[source].pass(&mut route, flows, first, last);
         } else {
             let link = self.position(Participant::Link);
             self.cells[source].pass(&mut route, flows, first, link);
-            route.limit(&[self.cells[destination].link], self.rates.link);
+            route.limit([Some(self.cells[destination].link)], self.rates.link);
             route.stream = self.rates.link_stream;
             self.cells[destination].pass(&mut route, flows, link, last);
         }
@@ -134,7 +141,7 @@ impl Bus {
     /// one that is less loaded.
     fn pass(&self, route: &mut Route, flows: &Flows, from: usize, to: usize) {
         route.push(self.commands);
-        route.push(self.out[from]);
+        self.out[from].into_iter().for_each(|port| route.push(port));
         let places = self.out.len();
         let clockwise = (to + places - from) % places;
         let (there, back) = (clockwise, places - clockwise);
@@ -152,7 +159,7 @@ impl Bus {
         } else if there > 0 {
             (0..back).map(behind).for_each(|segment| route.push(segment));
         }
-        route.push(self.into[to]);
+        self.into[to].into_iter().for_each(|port| route.push(port));
     }
 }
 
@@ -167,8 +174,9 @@ impl Route {
         self.length += 1;
     }
 
-    fn limit(&mut self, capacities: &[Capacity], rate: f64) {
-        capacities.iter().for_each(|&capacity| self.push(capacity));
+    /// Adds what there is of `capacities`, of which one flow alone gets `rate`.
+    fn limit<const COUNT: usize>(&mut self, capacities: [Option<Capacity>; COUNT], rate: f64) {
+        capacities.into_iter().flatten().for_each(|capacity| self.push(capacity));
         self.rate = self.rate.min(rate);
     }
 }

@@ -30,11 +30,12 @@ impl Banks {
         if lines >= banks {
             return now;
         }
-        let touched = (first..first + lines).map(|line| (line % banks) as usize);
         let mut begins = now;
-        for bank in touched {
-            let begin = self.free[bank].max(now);
-            self.free[bank] = begin + self.cycle;
+        // The lines' banks follow one another, and after the last comes the first.
+        let (before, from) = self.free.split_at_mut((first % banks) as usize);
+        for free in from.iter_mut().chain(before).take(lines as usize) {
+            let begin = (*free).max(now);
+            *free = begin + self.cycle;
             begins = begins.max(begin);
         }
         begins

@@ -33,15 +33,33 @@ impl Set {
     }
 
     /// The numbers, rising.
-    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().enumerate().flat_map(|(index, &word)| {
-            let mut rest = word;
-            std::iter::from_fn(move || {
-                let number = rest.trailing_zeros() as usize;
-                rest &= rest.wrapping_sub(1);
-                (number < BITS).then_some(index * BITS + number)
-            })
-        })
+    pub fn iter(&self) -> Numbers<'_> {
+        let (&word, further) = self.words.split_first().unwrap_or((&0, &[]));
+        Numbers { word, further, base: 0 }
+    }
+}
+
+/// The numbers of a set that are still to come.
+pub(super) struct Numbers<'a> {
+    word: u64,
+    further: &'a [u64],
+    /// The number of the lowest bit of `word`.
+    base: usize,
+}
+
+impl Iterator for Numbers<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        while self.word == 0 {
+            let (&word, further) = self.further.split_first()?;
+            (self.word, self.further) = (word, further);
+            self.base += BITS;
+        }
+        let number = self.base + self.word.trailing_zeros() as usize;
+        self.word &= self.word - 1;
+        Some(number)
     }
 }
 
