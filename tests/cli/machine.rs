@@ -59,3 +59,14 @@ fn a_machine_file_is_held_against_the_figures_of_its_name() {
         "there is no machine with published figures \"mine\"; known: ps3, qs20, qs22",
     );
 }
+
+#[test]
+fn the_readme_shows_what_the_command_prints() {
+    const COMMAND: [&str; 4] = ["check-machine", "qs20", "--format", "markdown"];
+    let readme = shipped("README.md");
+    let begin = format!("<!-- mmgp {} -->", COMMAND.join(" "));
+    let (_, rest) = readme.split_once(&begin).expect("the README has the table");
+    let (shown, _) = rest.split_once("<!-- end -->").expect("the table has an end");
+    let printed = Folder::new().succeeds(&COMMAND);
+    assert_eq!(shown.trim(), printed.trim(), "run mmgp {}", COMMAND.join(" "));
+}
