@@ -268,7 +268,7 @@ mod tests {
     fn operators_bind_as_in_gnu_assemblers() {
         check("2+3*4", 14);
         check("(2+3)*4", 20);
-        check("1+6&3", 3); // `&` binds more strongly than `+`.
+        check("4+6&3", 6); // `&` binds more strongly than `+`.
         check("1<<4|3", 19);
         check("7 - 2 - 1", 4);
         check("~0 % 4 / 1", -1);

@@ -394,6 +394,7 @@ mod tests {
     #[test]
     fn data_move_what_follows_and_sections_count_for_themselves() {
         check("a\n.word 1, 2\nb", &["a 0x0", "b 0xc"]);
+        check("a\n.byte 1\n.align 3\nb", &["a 0x0", "b 0x8"]);
         check(".ascii \"a,\\012\\n\"\n.asciz \"xyz\"\na", &["a 0x8"]);
         check(
             "a\n.data\n.space 3\n.text\nb\n.previous\n.byte 1\n.align 2\nc",
