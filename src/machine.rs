@@ -130,7 +130,8 @@ pub struct Mfc {
     pub issue: Cycles,
     /// The largest transfer of one command.
     pub largest: Bytes,
-    /// From enqueueing to the first byte from or to memory.
+    /// From a command's place in the queue to the first byte from or to memory; without what the
+    /// program spends on issuing it and on seeing its end.
     pub latency: Seconds,
     /// Lines that it has asked for and not yet received, at most.
     pub outstanding: u32,

@@ -31,9 +31,9 @@ use std::rc::Rc;
 use super::memory::{Banks, EffectiveAddress, LINE, Memory};
 use crate::machine::Machine;
 use crate::sim::{Flows, Pool, Sim};
-use crate::units::{Bytes, SimSpan};
+use crate::units::{Bytes, Seconds, SimSpan};
 use route::Buses;
-use window::Window;
+use window::{Pace, Window};
 
 /// A unit that can be the source or the destination of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,8 +83,6 @@ pub struct Eib {
     banks: Vec<RefCell<Banks>>,
     /// The outstanding lines of each SPE's MFC, and whose turn it is to ask for more.
     windows: Vec<(Pool, RefCell<Window>)>,
-    /// Lines that an MFC has outstanding at most \[bytes\].
-    outstanding: f64,
     delays: Delays,
 }
 
@@ -103,7 +101,7 @@ impl Eib {
         let flows = Flows::new(sim, "the arrival of its data");
         let window = |spe| {
             let turn = Pool::new(sim, &format!("the transfer before on SPE {spe}"), 1);
-            (turn, RefCell::default())
+            (turn, RefCell::new(Window::new(machine.mfc.outstanding)))
         };
         Self {
             sim: sim.clone(),
@@ -112,7 +110,6 @@ impl Eib {
             flows,
             banks: vec![RefCell::new(Banks::new(&machine.banks)); machine.layout.cells as usize],
             windows: (0..machine.layout.spes()).map(window).collect(),
-            outstanding: (u64::from(machine.mfc.outstanding) * LINE) as f64,
             delays: Delays {
                 memory: SimSpan::from_seconds(machine.mfc.latency),
                 local_store: SimSpan::from_seconds(machine.eib.local_store),
@@ -177,13 +174,15 @@ impl Eib {
         }
         let bytes = (lines * LINE) as f64;
         let route = self.buses.route(&self.flows, from, to);
-        let round_trip = self.delay(from, to, self.delays.memory_round_trip);
+        let pace = Pace {
+            line: SimSpan::from_seconds(Seconds(LINE as f64 / route.rate.min(route.stream))),
+            round_trip: self.delay(from, to, self.delays.memory_round_trip),
+        };
         let (_, window) = &self.windows[part.spe as usize];
         let start = self.sim.now();
-        let free = self.outstanding - window.borrow_mut().arrived_within(round_trip, start);
-        let sustained = self.outstanding / round_trip.seconds().0;
-        let cap = window::mean_rate(bytes, free.max(0.0), sustained, route.rate);
-        self.flows.send(route.path(), cap.min(route.stream), bytes).await;
-        window.borrow_mut().note(start, self.sim.now(), bytes);
+        let expected = window.borrow_mut().expect(lines, start, pace);
+        let cap = bytes / expected.since(start).seconds().0;
+        self.flows.send(route.path(), cap, bytes).await;
+        window.borrow_mut().delay(lines, start, expected, self.sim.now());
     }
 }

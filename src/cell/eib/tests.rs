@@ -1,5 +1,6 @@
 //! Times and rates by hand, on the QS20 and on a ring of toy numbers.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use approx::assert_relative_eq;
@@ -141,10 +142,50 @@ fn the_window_of_an_mfc_holds_from_one_transfer_to_the_next() {
     let bench = bench(&machine);
     let from = bench.eib.memory().allocate(0, Bytes(32768));
     let own = |part: u64| (0, from.offset(2048 * part), local(0), 2048);
-    // 2 KB at the rate of the memory, 89.7 ns. Within the round trip of 142 ns before the second
-    // 2 KB begin all of the first have arrived: they come at 2 KB in 142 ns. And so the third.
+    // 2 KB at the rate of the memory, 89.7 ns. Each line of the second 2 KB comes a round trip of
+    // 142 ns after the one of the first whose place it takes. And so the third.
     let by_hand = 2048.0 / 22.83e9 + 2.0 * 142e-9;
     assert_relative_eq!(time_of(&bench, &[own(0), own(1), own(2)]), by_hand, max_relative = 1e-6);
+}
+
+/// Times of three transfers of `bytes` from memory, each issued when the one before has arrived
+/// \[s\].
+fn blocking(bytes: u64) -> [f64; 3] {
+    let bench = bench(&Machine::named("qs20").unwrap());
+    let from = bench.eib.memory().allocate(0, Bytes(bytes));
+    let times = Rc::new(RefCell::new([0.0; 3]));
+    let (sim, eib, noted) = (bench.sim.clone(), Rc::clone(&bench.eib), Rc::clone(&times));
+    bench.sim.spawn("program", async move {
+        let unit = |at| eib.memory().unit(at);
+        for number in 0..3 {
+            let start = sim.now();
+            sim.sleep(eib.latency(unit(from), unit(local(0)))).await;
+            eib.carry(&Transfer { spe: 0, from, to: local(0), bytes: Bytes(bytes) }).await;
+            noted.borrow_mut()[number] = sim.now().since(start).seconds().0;
+        }
+    });
+    bench.sim.run().unwrap();
+    times.take()
+}
+
+#[test]
+fn blocking_transfers_take_as_long_as_the_first_of_them() {
+    // After the latency the first window comes at the rate of the memory. What is more comes a
+    // round trip after the line whose place it takes: 17 lines are the first and one; 4 KB are two
+    // windows.
+    let line = 128.0 / 22.83e9;
+    for (lines, after_the_latency) in [
+        (1, line),
+        (8, 8.0 * line),
+        (16, 16.0 * line),
+        (17, line + 142e-9),
+        (32, 16.0 * line + 142e-9),
+        (128, 16.0 * line + 7.0 * 142e-9),
+    ] {
+        for time in blocking(128 * lines) {
+            assert_relative_eq!(time, 104.3e-9 + after_the_latency, max_relative = 1e-6);
+        }
+    }
 }
 
 /// A program that keeps `depth` commands of `chunk` bytes under way until it has moved a megabyte,
@@ -201,12 +242,13 @@ fn a_blocking_transfer_takes_what_was_published_at_every_size() {
         medium if medium <= 4096.0 => 472.76 + 0.16 * medium,
         large => 306.45 + 0.21 * large,
     };
-    for bytes in [128, 1024, 2048, 4096, 8192, 12288, 16384] {
+    for bytes in [128, 1024, 2048, 2176, 3072, 4096, 5120, 6144, 8192, 12288, 16384] {
         let bench = bench(&Machine::named("qs20").unwrap());
         let from = bench.eib.memory().allocate(0, Bytes(bytes));
         let unit = |at| bench.eib.memory().unit(at);
         let latency = bench.eib.latency(unit(from), unit(local(0))).seconds().0;
-        let time = latency + time_of(&bench, &[(0, from, local(0), bytes)]);
+        // The program issues in 10 cycles and reads the tag status in 6.
+        let time = 16.0 / 3.2e9 + latency + time_of(&bench, &[(0, from, local(0), bytes)]);
         assert_relative_eq!(time * 3.2e9, fit(bytes as f64), max_relative = 0.04);
     }
 }
@@ -239,6 +281,14 @@ fn two_streams_from_memory_are_faster_than_one() {
     let rate = |spes| rate_of_streams(spes, (16384, 2), |spe, at| (at, local(spe)));
     assert_relative_eq!(rate(1), 2048.0 / 142.0, max_relative = 0.01);
     assert_relative_eq!(rate(2), 22.83, max_relative = 0.01);
+}
+
+#[test]
+fn queued_commands_of_any_size_come_a_window_in_each_round_trip() {
+    for queued in [(256, 8), (1024, 8), (2048, 2), (2048, 8), (16384, 2), (16384, 8)] {
+        let rate = rate_of_streams(1, queued, |spe, at| (at, local(spe)));
+        assert_relative_eq!(rate, 2048.0 / 142.0, max_relative = 0.01);
+    }
 }
 
 #[test]
