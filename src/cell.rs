@@ -22,9 +22,10 @@
 //! [`Placement`].
 //!
 //! # What is left out
-//! The contention of DMA and SPU for the local store, address translation by the MFC, the scalar code
-//! on an SPE around its kernels except its channel commands, and what an interrupt takes from whoever
-//! runs on the host.
+//! Address translation by the MFC, the scalar code on an SPE around its kernels except its channel
+//! commands, and what an interrupt takes from whoever runs on the host. DMA takes the port of a local
+//! store from a kernel in the mean of its cycles, and never has to wait for it ([`Spe::compute`]);
+//! the accesses of the host to a local store take no cycle of the port.
 
 mod channel;
 pub mod context;

@@ -85,6 +85,11 @@ pub trait Kernel {
     /// Its name in reports.
     fn name(&self) -> &'static str;
 
+    /// Who orders its instructions, where the machine does not say: see [`Compiler`].
+    fn compiler(&self) -> Compiler {
+        Compiler::LIST_SCHEDULING
+    }
+
     /// Runs it. Implementations are marked `#[inline(always)]`: only then can the version that is
     /// compiled for the host's fused multiply-add use it.
     fn run<S: Spu>(&self, spu: &mut S) -> Self::Output;

@@ -25,7 +25,7 @@ mod route;
 mod tests;
 mod window;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::memory::{Banks, EffectiveAddress, LINE, Memory};
@@ -83,6 +83,8 @@ pub struct Eib {
     banks: Vec<RefCell<Banks>>,
     /// The outstanding lines of each SPE's MFC, and whose turn it is to ask for more.
     windows: Vec<(Pool, RefCell<Window>)>,
+    /// Lines that have passed each local store.
+    local_store_lines: Vec<Cell<u64>>,
     delays: Delays,
 }
 
@@ -110,6 +112,7 @@ impl Eib {
             flows,
             banks: vec![RefCell::new(Banks::new(&machine.banks)); machine.layout.cells as usize],
             windows: (0..machine.layout.spes()).map(window).collect(),
+            local_store_lines: vec![Cell::new(0); machine.layout.spes() as usize],
             delays: Delays {
                 memory: SimSpan::from_seconds(machine.mfc.latency),
                 local_store: SimSpan::from_seconds(machine.eib.local_store),
@@ -136,6 +139,12 @@ impl Eib {
         let crosses = self.memory.cell_of(from) != self.memory.cell_of(to);
         let link = if crosses { self.delays.link } else { SimSpan::ZERO };
         link + if is_memory(from) || is_memory(to) { memory } else { self.delays.local_store }
+    }
+
+    /// How often the transfers that are done have accessed the local store of an SPE, whosever
+    /// they were: each time for a line of 128 bytes or a part of one.
+    pub fn local_store_lines(&self, spe: u32) -> u64 {
+        self.local_store_lines[spe as usize].get()
     }
 
     /// Waits until the last byte of a transfer has arrived whose first byte arrives now. The
@@ -184,5 +193,11 @@ impl Eib {
         let cap = bytes / expected.since(start).seconds().0;
         self.flows.send(route.path(), cap, bytes).await;
         window.borrow_mut().delay(lines, start, expected, self.sim.now());
+        for (unit, address) in [(from, part.from), (to, part.to)] {
+            if let Unit::Spe { spe } = unit {
+                let lines = &self.local_store_lines[spe as usize];
+                lines.set(lines.get() + (address.0 % LINE + part.bytes.0).div_ceil(LINE));
+            }
+        }
     }
 }

@@ -264,6 +264,11 @@ impl Mfc {
         self.shared.commands.get()
     }
 
+    /// Accesses of DMA to the SPE's own local store so far; see [`Eib::local_store_lines`].
+    pub(super) fn local_store_lines(&self) -> u64 {
+        self.shared.eib.local_store_lines(self.shared.spe)
+    }
+
     async fn enter(&self, operation: Operation, tag: u8) -> Result<()> {
         let own = &*self.shared;
         own.sim.sleep(own.issue).await;

@@ -12,7 +12,7 @@ use super::mailbox::{InboundMailbox, OutboundMailbox};
 use super::mfc::{Detector, Hazards, Mfc, Touch};
 use super::offload::Mailslot;
 use super::signal::{Signal, SignalRegister};
-use super::timing::KernelTimings;
+use super::timing::{KernelTime, KernelTimings};
 use super::trace::{Category, Tracer, Track};
 use crate::error::Result;
 use crate::machine::Machine;
@@ -61,30 +61,37 @@ impl Spe {
     }
 
     /// Runs a kernel of that `shape`, on which alone its time depends; virtual time goes on by what
-    /// the pipeline says it takes.
+    /// the pipeline says it takes, and by a cycle more whenever DMA takes the port of the local store
+    /// from it. That is known when the kernel is done: a transfer counts as a whole for the kernel
+    /// during which it ends, and what moves during the cycles that are added is not counted again.
     ///
     /// Where hazards are looked for and the kernel meets one, the SPE stops for ever, and the run of
     /// the machine ends with [`Error::Hazard`](crate::error::Error::Hazard).
     pub async fn compute<K: Kernel>(&self, kernel: &K, shape: u32) -> K::Output {
         let _span = self.trace.span(Track::Spu(self.index), Category::Kernel, kernel.name());
-        let (output, cycles) = match self.detector.mode() {
+        let before = self.mfc.local_store_lines();
+        let (output, time) = match self.detector.mode() {
             Hazards::Ignored => {
                 self.timings.borrow_mut().run(kernel, shape, &mut self.store.borrow_mut())
             }
             Hazards::Checked => self.compute_checked(kernel, shape).await,
         };
-        self.spend(cycles).await;
+        self.spend(time.cycles).await;
+        let lines = self.mfc.local_store_lines() - before;
+        if lines > 0 {
+            self.spend(time.dma_conflicts(lines)).await;
+        }
         output
     }
 
-    async fn compute_checked<K: Kernel>(&self, kernel: &K, shape: u32) -> (K::Output, Cycles) {
-        let (output, cycles, accesses) =
+    async fn compute_checked<K: Kernel>(&self, kernel: &K, shape: u32) -> (K::Output, KernelTime) {
+        let (output, time, accesses) =
             self.timings.borrow_mut().run_watched(kernel, shape, &mut self.store.borrow_mut());
         if let Err(hazard) = self.detector.kernel(kernel.name(), &accesses) {
             self.fault.raise(hazard);
             std::future::pending::<()>().await;
         }
-        (output, cycles)
+        (output, time)
     }
 
     /// What the program outside its kernels loads from local store; `bytes` are rounded outwards to
@@ -182,5 +189,67 @@ impl Board {
             fault: fault.clone(),
             trace: trace.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::mfc::{Command, Direction};
+    use super::super::{Blade, KernelTiming};
+    use super::*;
+    use crate::spu::{Compiler, Spu};
+    use crate::units::Seconds;
+
+    /// Loads a quadword and adds to it 4096 times, in the order of the program.
+    struct Sums;
+
+    impl Kernel for Sums {
+        type Output = ();
+
+        fn name(&self) -> &'static str {
+            "sums"
+        }
+
+        fn compiler(&self) -> Compiler {
+            Compiler::PROGRAM_ORDER
+        }
+
+        #[inline(always)]
+        fn run<S: Spu>(&self, spu: &mut S) {
+            for _ in 0..4096 {
+                let value = spu.lqa(LocalAddress(0x20000));
+                spu.ai(value, 1);
+            }
+        }
+    }
+
+    /// Cycles of a kernel during which SPE `owner` gets 1024 bytes from SPE 0.
+    fn cycles(owner: u32) -> u64 {
+        let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
+        let spe = blade.spe(owner).clone();
+        blade.sim.spawn("mover", async move {
+            let from = super::super::EffectiveAddress::local_store(0, LocalAddress(0));
+            let to = LocalAddress(4096);
+            let get = Command::new(Direction::Get, to, from, Bytes(1024), 0);
+            spe.mfc.enqueue(get).await.unwrap();
+        });
+        let (spe, taken) = (blade.spe(1).clone(), Rc::new(Cell::new(0)));
+        let seen = Rc::clone(&taken);
+        blade.sim.spawn("kernel", async move {
+            spe.compute(&Sums, 0).await;
+            let Seconds(seconds) = spe.sim.now().seconds();
+            seen.set((seconds * 3.2e9).round() as u64);
+        });
+        blade.run().unwrap();
+        taken.get()
+    }
+
+    #[test]
+    fn dma_into_a_local_store_takes_cycles_from_its_kernel_and_no_other() {
+        // An addition waits 6 cycles for its load, and the next load issues in the cycle after it. So
+        // one cycle of 7 has a load, which meets each of the 1024 / 128 = 8 lines with probability
+        // 1/7: 8/7 of a cycle, rounded up.
+        let alone = cycles(2);
+        assert_eq!(cycles(1), alone + 2);
     }
 }

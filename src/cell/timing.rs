@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::machine::Machine;
 use crate::spu::local_store::LocalStore;
 use crate::spu::{
-    Accesses, ClassTiming, Compiler, Kernel, Stopwatch, Timing, execute, execute_watched,
+    Accesses, ClassTiming, Compiler, Kernel, PortUse, Stopwatch, Timing, execute, execute_watched,
 };
 use crate::units::Cycles;
 
@@ -19,30 +19,48 @@ pub enum KernelTiming {
     Exact,
 }
 
+/// What the pipeline says of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelTime {
+    /// How long it takes when DMA leaves its local store alone.
+    pub cycles: Cycles,
+    /// How often it uses the port of the local store meanwhile.
+    pub port_use: PortUse,
+}
+
+impl KernelTime {
+    /// What it takes longer because DMA accesses the local store `lines` times meanwhile.
+    pub fn dma_conflicts(self, lines: u64) -> Cycles {
+        self.port_use.conflicts(lines, self.cycles)
+    }
+}
+
 /// The pipeline of a machine, and what it has said so far.
 pub struct KernelTimings {
-    stopwatch: Stopwatch,
+    timing: Timing,
+    /// One for each compiler that a kernel has asked for.
+    stopwatches: BTreeMap<Compiler, Stopwatch>,
     mode: KernelTiming,
-    known: BTreeMap<(&'static str, u32), Cycles>,
+    known: BTreeMap<(&'static str, u32, Compiler), KernelTime>,
 }
 
 impl KernelTimings {
     /// A pipeline that has not been asked yet.
     pub fn new(machine: &Machine, mode: KernelTiming) -> Self {
-        let stopwatch = Stopwatch::new(pipeline(machine), Compiler::LIST_SCHEDULING);
-        Self { stopwatch, mode, known: BTreeMap::new() }
+        let timing = pipeline(machine);
+        Self { timing, stopwatches: BTreeMap::new(), mode, known: BTreeMap::new() }
     }
 
     /// Executes the kernel on `store` and says how long it takes; `shape` is all that this depends
-    /// on, such as its number of iterations.
+    /// on beside [`Kernel::compiler`], such as its number of iterations.
     pub fn run<K: Kernel>(
         &mut self,
         kernel: &K,
         shape: u32,
         store: &mut LocalStore,
-    ) -> (K::Output, Cycles) {
+    ) -> (K::Output, KernelTime) {
         match self.known(kernel, shape) {
-            Some(cycles) => (execute(kernel, store), cycles),
+            Some(time) => (execute(kernel, store), time),
             None => self.ask(kernel, shape, store),
         }
     }
@@ -53,18 +71,18 @@ impl KernelTimings {
         kernel: &K,
         shape: u32,
         store: &mut LocalStore,
-    ) -> (K::Output, Cycles, Accesses) {
-        let cycles = match self.known(kernel, shape) {
-            Some(cycles) => cycles,
+    ) -> (K::Output, KernelTime, Accesses) {
+        let time = match self.known(kernel, shape) {
+            Some(time) => time,
             // The pipeline does not tell what is touched, so the kernel runs twice.
             None => self.ask(kernel, shape, &mut store.clone()).1,
         };
         let (output, accesses) = execute_watched(kernel, store);
-        (output, cycles, accesses)
+        (output, time, accesses)
     }
 
-    fn known<K: Kernel>(&self, kernel: &K, shape: u32) -> Option<Cycles> {
-        let known = || self.known.get(&(kernel.name(), shape)).copied();
+    fn known<K: Kernel>(&self, kernel: &K, shape: u32) -> Option<KernelTime> {
+        let known = || self.known.get(&(kernel.name(), shape, kernel.compiler())).copied();
         (self.mode == KernelTiming::Cached).then(known).flatten()
     }
 
@@ -73,10 +91,14 @@ impl KernelTimings {
         kernel: &K,
         shape: u32,
         store: &mut LocalStore,
-    ) -> (K::Output, Cycles) {
-        let (output, timed) = self.stopwatch.time(kernel, store);
-        self.known.insert((kernel.name(), shape), timed.cycles);
-        (output, timed.cycles)
+    ) -> (K::Output, KernelTime) {
+        let (timing, compiler) = (&self.timing, kernel.compiler());
+        let new = || Stopwatch::new(timing.clone(), compiler);
+        let stopwatch = self.stopwatches.entry(compiler).or_insert_with(new);
+        let (output, timed) = stopwatch.time(kernel, store);
+        let time = KernelTime { cycles: timed.cycles, port_use: timed.port_use() };
+        self.known.insert((kernel.name(), shape, compiler), time);
+        (output, time)
     }
 }
 

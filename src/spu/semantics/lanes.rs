@@ -67,7 +67,7 @@ pub(super) fn doublewords2(ra: Quadword, rb: Quadword, f: impl Fn(u64, u64) -> u
 #[inline(always)]
 pub(super) fn doubles2(ra: Quadword, rb: Quadword, f: impl Fn(f64, f64) -> f64) -> Quadword {
     let (a, b) = (ra.doubles(), rb.doubles());
-    Quadword::from_doubles([f(a[0], b[0]), f(a[1], b[1])].map(canonical))
+    canonical([f(a[0], b[0]), f(a[1], b[1])])
 }
 
 /// NaNs come out as the SPU's.
@@ -79,7 +79,7 @@ pub(super) fn doubles3(
     f: impl Fn(f64, f64, f64) -> f64,
 ) -> Quadword {
     let (a, b, c) = (ra.doubles(), rb.doubles(), rc.doubles());
-    Quadword::from_doubles([f(a[0], b[0], c[0]), f(a[1], b[1], c[1])].map(canonical))
+    canonical([f(a[0], b[0], c[0]), f(a[1], b[1], c[1])])
 }
 
 /// A scalar: the word in the preferred slot, 0 in the others.
