@@ -1,5 +1,6 @@
 //! How many SPU instructions the emulator runs in a second, on the kernels of PBPI: executing
-//! only, and executing and timing. Criterion's "elements" are instructions.
+//! only, and executing and timing, as an optimising compiler orders them and in program order.
+//! Criterion's "elements" are instructions.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mmgp::cell::pipeline;
@@ -32,6 +33,10 @@ fn measure<K: Kernel>(criterion: &mut Criterion, kernel: &K) {
     });
     group.bench_function("execute and time", |bencher| {
         bencher.iter(|| stopwatch.time(kernel, black_box(&mut store)).1);
+    });
+    let mut unordered = Stopwatch::new(qs20.clone(), Compiler::PROGRAM_ORDER);
+    group.bench_function("execute and time in program order", |bencher| {
+        bencher.iter(|| unordered.time(kernel, black_box(&mut store)).1);
     });
     group.bench_function("execute and time for the first time", |bencher| {
         bencher.iter(|| {
