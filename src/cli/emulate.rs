@@ -10,6 +10,7 @@ use super::input::{AppArguments, MachineArguments};
 use super::output::{Format, aligned, data, json, waiting};
 use super::trace::TraceFile;
 use crate::apps::{App, Outcome};
+use crate::cell::linux::Discipline;
 use crate::cell::mfc::Hazards;
 use crate::cell::{Blade, KernelTiming};
 use crate::error::Result;
@@ -59,6 +60,17 @@ pub struct Arguments {
 enum Scheduler {
     /// Event-driven task-level parallelism: a process that waits gives its hardware thread away
     Edtlp,
+    /// The machine's Linux: a process that waits spins until its time slice ends
+    Linux,
+}
+
+impl Scheduler {
+    const fn discipline(self) -> Discipline {
+        match self {
+            Self::Edtlp => Discipline::Edtlp,
+            Self::Linux => Discipline::LinuxSpin,
+        }
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -82,6 +94,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         Some(trace) => Blade::traced(&machine, timing, 0.0, trace.sink()),
         None => Blade::new(&machine, timing, 0.0),
     };
+    let blade = blade.under(arguments.scheduler.discipline());
     if arguments.check_hazards {
         blade.set_hazards(Hazards::Checked);
     }
@@ -153,6 +166,7 @@ impl Report {
             p: run.p,
             scheduler: match arguments.scheduler {
                 Scheduler::Edtlp => "edtlp",
+                Scheduler::Linux => "linux",
             },
             seed: arguments.app.seed,
             time_s: run.time.0,

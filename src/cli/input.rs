@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::apps::App;
 use crate::apps::pbpi::Pbpi;
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::patterns::Patterns;
 use crate::apps::phylogeny::{newick, simulate};
+use crate::cell::Placement;
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::model::Parameters;
@@ -85,6 +86,20 @@ pub struct AppArguments {
     /// Seed of all random numbers
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
+    /// Where the data of a process lie
+    #[arg(long, value_enum, default_value = "own-cell")]
+    pub placement: PlacementArgument,
+}
+
+/// [`Placement`] on the command line.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum PlacementArgument {
+    /// On the Cell of the process
+    OwnCell,
+    /// Page by page on all Cells
+    Interleaved,
+    /// On the Cell of the SPE that works on them
+    BySpe,
 }
 
 impl AppArguments {
@@ -97,7 +112,13 @@ impl AppArguments {
             None => None,
         };
         let patterns = Patterns::compress(&alignment);
-        Ok(App::Pbpi(Pbpi::new(patterns, tree, self.seed, self.generations)?))
+        let placement = match self.placement {
+            PlacementArgument::OwnCell => Placement::OwnCell,
+            PlacementArgument::Interleaved => Placement::Interleaved,
+            PlacementArgument::BySpe => Placement::BySpe,
+        };
+        let pbpi = Pbpi::new(patterns, tree, self.seed, self.generations)?;
+        Ok(App::Pbpi(pbpi.placed(placement)))
     }
 }
 

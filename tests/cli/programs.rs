@@ -147,3 +147,22 @@ fn a_simulated_alignment_can_be_evaluated_along_its_tree() {
     let log_likelihood = value["log_likelihood"].as_f64().expect("a number");
     assert!((-278.0..0.0).contains(&log_likelihood), "{log_likelihood}");
 }
+
+#[test]
+fn placement_and_scheduler_change_the_time_and_not_the_result() {
+    let folder = Folder::new();
+    let run = |flags: &[&str]| {
+        let common = ["emulate", "--input", "sim12", "--generations", "2", "--format", "json"];
+        let arguments: Vec<&str> = common.iter().chain(flags).copied().collect();
+        let report: serde_json::Value =
+            serde_json::from_str(&folder.succeeds(&arguments)).expect("it is JSON");
+        (report["time_s"].as_f64().expect("a time"), report["log_likelihood"].clone())
+    };
+    let (own, result) = run(&["--m", "1", "--p", "16"]);
+    let (by_spe, same) = run(&["--m", "1", "--p", "16", "--placement", "by-spe"]);
+    assert!(own != by_spe && result == same, "{own} {by_spe}");
+    // Eight processes on four hardware threads: who spins leaves the SPEs of the others idle.
+    let (edtlp, result) = run(&["--m", "8", "--p", "1"]);
+    let (linux, same) = run(&["--m", "8", "--p", "1", "--scheduler", "linux"]);
+    assert!(linux > edtlp && result == same, "{linux} {edtlp}");
+}
