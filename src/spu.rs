@@ -85,7 +85,7 @@ pub trait Kernel {
     /// Its name in reports.
     fn name(&self) -> &'static str;
 
-    /// Who orders its instructions, where the machine does not say: see [`Compiler`].
+    /// Which compiler orders it on an emulated machine; a [`Stopwatch`] has one of its own.
     fn compiler(&self) -> Compiler {
         Compiler::LIST_SCHEDULING
     }
