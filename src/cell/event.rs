@@ -7,7 +7,7 @@
 use std::ops::BitOr;
 
 use super::decrementer::Decrementer;
-use crate::sim::{Sim, Watch};
+use crate::sim::{Sim, Watch, first_of};
 use crate::units::SimSpan;
 
 /// A set of events, as the bits of the event status.
@@ -93,9 +93,12 @@ impl EventFacility {
             let enabled = self.state.read(|state| state.enabled);
             let wanted = |state: &State| state.pending.both(state.enabled) != Events::NONE;
             let due = self.decrementer.event_due();
+            let happened = self.state.wait_until(wanted);
             match due.filter(|_| enabled.contains(Events::DECREMENTER)) {
-                Some(due) => self.state.wait_until_or(due, wanted).await,
-                None => self.state.wait_until(wanted).await,
+                Some(due) => {
+                    first_of(happened, self.sim.sleep_until(due)).await;
+                }
+                None => happened.await,
             }
             self.note_decrementer();
             let found = self.state.read(|state| state.pending.both(state.enabled));

@@ -7,8 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use super::schedule::ProcessId;
-use super::{Reason, Sim, first_of};
-use crate::units::SimTime;
+use super::{Reason, Sim};
 
 /// A value that any process may change and any process may wait upon; clones refer to the same.
 pub struct Watch<T> {
@@ -64,11 +63,6 @@ impl<T> Watch<T> {
     ) -> impl Future<Output = ()> {
         Wait { shared: &self.shared, reason, wanted, process: None }
     }
-
-    /// Waits until the value is as wanted or `deadline` has come.
-    pub async fn wait_until_or<F: FnMut(&T) -> bool>(&self, deadline: SimTime, wanted: F) {
-        first_of(self.wait_until(wanted), self.shared.sim.sleep_until(deadline)).await;
-    }
 }
 
 /// A wait that can be given up: dropped, it calls nobody.
@@ -112,8 +106,9 @@ impl<T, F> Drop for Wait<'_, T, F> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::first_of;
     use super::*;
-    use crate::units::SimSpan;
+    use crate::units::{SimSpan, SimTime};
 
     fn at(ticks: u64) -> SimTime {
         SimTime::ZERO + SimSpan::from_ticks(ticks)
@@ -128,7 +123,7 @@ mod tests {
         let end = Rc::new(RefCell::new(0));
         let noted = Rc::clone(&end);
         sim.spawn("waiter", async move {
-            seen.wait_until_or(at(10), |&flag| flag == 1).await;
+            first_of(seen.wait_until(|&flag| flag == 1), own.sleep_until(at(10))).await;
             *noted.borrow_mut() = own.now().ticks();
             own.sleep(SimSpan::from_ticks(100)).await;
             assert_eq!(own.now().ticks(), *noted.borrow() + 100);
