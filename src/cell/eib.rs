@@ -170,7 +170,7 @@ impl Eib {
         let (from, to) = (self.memory.unit(part.from), self.memory.unit(part.to));
         let far = if from == (Unit::Spe { spe: part.spe }) { part.to } else { part.from };
         // The bus carries whole lines.
-        let lines = (far.0 % LINE + part.bytes.0).div_ceil(LINE);
+        let lines = lines_touched(far, part.bytes);
         for unit in [from, to] {
             if let Unit::Memory { cell } = unit {
                 let now = self.sim.now();
@@ -195,9 +195,14 @@ impl Eib {
         window.borrow_mut().delay(lines, start, expected, self.sim.now());
         for (unit, address) in [(from, part.from), (to, part.to)] {
             if let Unit::Spe { spe } = unit {
-                let lines = &self.local_store_lines[spe as usize];
-                lines.set(lines.get() + (address.0 % LINE + part.bytes.0).div_ceil(LINE));
+                let passed = &self.local_store_lines[spe as usize];
+                passed.set(passed.get() + lines_touched(address, part.bytes));
             }
         }
     }
+}
+
+/// Lines that `bytes` from `at` on touch, the first and the last perhaps in part.
+const fn lines_touched(at: EffectiveAddress, bytes: Bytes) -> u64 {
+    (at.0 % LINE + bytes.0).div_ceil(LINE)
 }
