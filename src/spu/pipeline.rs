@@ -348,11 +348,18 @@ impl<'t> Pipeline<'t> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::super::{Compiler, LocalStore, Spu, Stopwatch};
+    use super::super::{Compiler, LocalStore, Profile, Spu, Stopwatch, TimedSpu};
     use super::*;
 
     const fn class(latency: u32) -> ClassTiming {
         ClassTiming { latency, issue_block: 0 }
+    }
+
+    /// What becomes of a program on the Cell BE with code of `compiler`.
+    pub(crate) fn profile(program: impl FnOnce(&mut TimedSpu<'_>), compiler: Compiler) -> Profile {
+        let mut stopwatch = Stopwatch::new(CELL_BE, compiler);
+        program(&mut stopwatch.start(&mut LocalStore::new()));
+        stopwatch.stop()
     }
 
     /// The Cell BE: IBM SDK 3.0 Programming Tutorial, "Pipelines and dual-issue rules", table 1;

@@ -380,19 +380,13 @@ impl Recorder {
 #[cfg(test)]
 mod tests {
     use super::super::compiler::{Hints, Order, Pairing};
-    use super::super::pipeline::tests::CELL_BE;
+    use super::super::pipeline::tests::{CELL_BE, profile};
     use super::super::pipeline::{Pipeline, Ready};
     use super::super::{BranchName, LocalAddress, LocalStore, Quadword, Spu, Stopwatch, TimedSpu};
     use super::*;
     use rand::RngExt as _;
     use rand::SeedableRng as _;
     use rand_xoshiro::Xoshiro256PlusPlus;
-
-    fn profile(program: impl FnOnce(&mut TimedSpu<'_>), compiler: Compiler) -> Profile {
-        let mut stopwatch = Stopwatch::new(CELL_BE, compiler);
-        program(&mut stopwatch.start(&mut LocalStore::new()));
-        stopwatch.stop()
-    }
 
     fn check(program: impl FnOnce(&mut TimedSpu<'_>), compiler: Compiler, cycles: u64) {
         assert_eq!(profile(program, compiler).cycles.0, cycles, "{compiler:?}");

@@ -282,18 +282,12 @@ impl<'b> ListScheduler<'b> {
 mod tests {
     use super::super::block::{FREE, Kind, NOTHING, References, Tag};
     use super::super::instruction::Destination;
-    use super::super::pipeline::tests::CELL_BE;
-    use super::super::{LocalAddress, LocalStore, Profile, Quadword, Spu, Stopwatch, TimedSpu};
+    use super::super::pipeline::tests::{CELL_BE, profile};
+    use super::super::{LocalAddress, Quadword, Spu, TimedSpu};
     use super::*;
     use rand::RngExt as _;
     use rand::SeedableRng as _;
     use rand_xoshiro::Xoshiro256PlusPlus;
-
-    fn profile(program: impl FnOnce(&mut TimedSpu<'_>), compiler: Compiler) -> Profile {
-        let mut stopwatch = Stopwatch::new(CELL_BE, compiler);
-        program(&mut stopwatch.start(&mut LocalStore::new()));
-        stopwatch.stop()
-    }
 
     /// Cycles in program order and with list scheduling.
     fn check(program: impl Fn(&mut TimedSpu<'_>), in_program_order: u64, scheduled: u64) {

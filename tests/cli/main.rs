@@ -12,6 +12,7 @@ mod trace;
 mod usage;
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -72,6 +73,20 @@ impl Folder {
         let text = |bytes| String::from_utf8(bytes).expect("the command prints UTF-8");
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
         assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
+        Run { code: output.status.code(), stdout, stderr }
+    }
+
+    /// Runs a command whose reader goes after the first line.
+    fn left_after_a_line(&self, arguments: &[&str]) -> Run {
+        let mut command = self.command(arguments);
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut stdout = String::new();
+        let mut reader = BufReader::new(child.stdout.take().expect("it is piped"));
+        reader.read_line(&mut stdout).expect("a first line");
+        drop(reader);
+        let output = child.wait_with_output().expect("it ends");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         Run { code: output.status.code(), stdout, stderr }
     }
 

@@ -1,13 +1,12 @@
 //! `mmgp emulate --trace`: files that a viewer of traces can read, and what becomes of them.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::Folder;
+use crate::{Folder, Run};
 
 const QUICK: [&str; 9] =
     ["emulate", "--input", "sim12", "--generations", "2", "--m", "5", "--p", "3"];
@@ -217,15 +216,7 @@ fn a_reader_that_has_seen_enough_of_a_trace_is_no_failure() {
     let folder = Folder::new();
     let arguments =
         ["emulate", "--input", "sim24", "--generations", "20", "--m", "2", "--trace", "-"];
-    let mut command = folder.command(&arguments);
-    let mut child =
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    let mut first = String::new();
-    let mut reader = BufReader::new(child.stdout.take().expect("it is piped"));
-    reader.read_line(&mut first).expect("a first line");
-    drop(reader);
-    let output = child.wait_with_output().expect("it ends");
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let Run { code, stdout: first, stderr } = folder.left_after_a_line(&arguments);
     assert!(first.starts_with("{\"displayTimeUnit\""), "{first}");
-    assert_eq!((output.status.code(), &*stderr), (Some(0), ""));
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
 }

@@ -1,9 +1,6 @@
 //! Flags, names, help, and how a command ends.
 
-use std::io::{BufRead, BufReader};
-use std::process::Stdio;
-
-use crate::Folder;
+use crate::{Folder, Run};
 
 const COMMANDS: [&str; 13] = [
     "study",
@@ -135,17 +132,9 @@ fn a_closed_pipe_is_success() {
     let folder = Folder::new();
     // More than a pipe holds, so that the command is still writing when the reader goes.
     let arguments = ["predict", "--params", "pbpi-qs20", "--apus", "2000", "--format", "json"];
-    let mut command = folder.command(&arguments);
-    let mut child =
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    let mut first = String::new();
-    let mut reader = BufReader::new(child.stdout.take().expect("it is piped"));
-    reader.read_line(&mut first).expect("a first line");
-    drop(reader);
-    let output = child.wait_with_output().expect("it ends");
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let Run { code, stdout: first, stderr } = folder.left_after_a_line(&arguments);
     assert_eq!(first, "{\n");
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert_eq!(code, Some(0), "{stderr}");
     assert!(!stderr.contains("panicked"), "{stderr}");
     assert!(!stderr.lines().any(|line| line.starts_with("error")), "{stderr}");
 }
