@@ -2,6 +2,7 @@
 
 pub mod pbpi;
 pub mod phylogeny;
+pub mod raxml;
 pub mod run;
 
 use crate::cell::{Blade, KernelTiming};

@@ -10,6 +10,7 @@ pub mod newick;
 pub mod patterns;
 pub mod simulate;
 pub mod stream;
+pub mod substitution;
 pub mod tree;
 
 pub use alignment::Alignment;

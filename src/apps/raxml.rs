@@ -1,0 +1,3 @@
+//! RAxML: maximum-likelihood inference of phylogenies (Stamatakis 2006).
+
+pub mod engine;
