@@ -233,9 +233,7 @@ impl Communicator {
                 inbox::Step::Receive { message, copies } => {
                     let bytes = message.payload.bytes;
                     let copied = match copies {
-                        inbox::Copies::FromBuffer => {
-                            own.copy_time(message.source, rank, bytes)
-                        }
+                        inbox::Copies::FromBuffer => own.copy_time(message.source, rank, bytes),
                         inbox::Copies::Done => Seconds(0.0),
                     };
                     process.execute_for("MPI receive", own.costs.overhead + copied).await;
