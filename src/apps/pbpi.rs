@@ -20,6 +20,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 pub use chain::{Generation, Trace};
+pub(super) use segment::block;
 pub use spe_program::FUNCTIONS;
 
 use self::chain::Chain;
