@@ -8,7 +8,7 @@ mod spe_program;
 #[cfg(test)]
 mod tests;
 
-pub use offloaded::OffloadedEngine;
+pub use offloaded::{OffloadedEngine, run_alone};
 pub use spe_program::{FUNCTIONS, RaxmlProgram};
 
 /// How the three functions were brought to the machine.

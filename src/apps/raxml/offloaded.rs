@@ -1,16 +1,19 @@
 //! The engine that off-loads all three functions to SPEs.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::Port;
 use super::arguments::{ARGUMENTS_BYTES, Arguments, End, MOST_SHARES, Terms};
 use super::engine::{Engine, NewView};
 use super::memory::{ProcessMemory, Vector, category_rates, rates_of};
-use super::spe_program::{EVALUATE, MAKENEWZ, NEWVIEW};
+use super::spe_program::{EVALUATE, MAKENEWZ, NEWVIEW, RaxmlProgram};
 use crate::apps::phylogeny::Patterns;
 use crate::apps::phylogeny::substitution::Model;
 use crate::cell::memory::Memory;
 use crate::cell::ppe::Work;
-use crate::cell::{Homes, HostProcess, Spe};
+use crate::cell::{Blade, Homes, HostProcess, Placement, Spe};
+use crate::error::Result;
 use crate::kernels::raxml::Rates;
 
 /// Filling in the arguments of an off-load: twenty words from as many places, by kind of node.
@@ -107,6 +110,36 @@ impl OffloadedEngine {
         self.process.work(ADD_RESULT * self.spes.len() as u64).await;
         (0..self.spes.len()).map(|share| self.memory.result(share)).sum()
     }
+}
+
+/// Runs `life` on the first host process of `blade`, a machine at rest, with an engine of p SPEs;
+/// what it comes to.
+///
+/// # Errors
+/// Where the machine has fewer SPEs, or its program breaks a rule.
+pub fn run_alone<T: 'static>(
+    blade: &Blade,
+    (p, port): (u32, Port),
+    patterns: &Rc<Patterns>,
+    life: impl AsyncFnOnce(&mut OffloadedEngine) -> T + 'static,
+) -> Result<T> {
+    let spes = blade.assign_spes(1, p)?.remove(0);
+    RaxmlProgram::load(blade, port)?;
+    let homes = blade.homes(Placement::default(), 0, &spes);
+    let spes = spes.into_iter().map(|spe| blade.spe(spe).clone()).collect();
+    let process = blade.host_process(0);
+    let mut engine = OffloadedEngine::new(process, spes, (&blade.memory, homes), patterns);
+    let outcome = Rc::new(RefCell::new(None));
+    let found = Rc::clone(&outcome);
+    blade.sim.spawn("rank 0", async move {
+        engine.process.resume().await;
+        let result = life(&mut engine).await;
+        engine.process.finish(EVALUATE);
+        *found.borrow_mut() = Some(result);
+    });
+    blade.run()?;
+    let result = outcome.borrow_mut().take();
+    Ok(result.expect("invariant: the process has ended"))
 }
 
 impl Engine for OffloadedEngine {
