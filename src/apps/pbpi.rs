@@ -13,7 +13,6 @@ mod chain;
 pub mod proposal;
 mod segment;
 mod spe_program;
-mod streaming;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +20,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 pub use chain::{Generation, Trace};
+pub(super) use segment::block;
 pub use spe_program::FUNCTIONS;
 
 use self::chain::Chain;
