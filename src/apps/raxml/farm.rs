@@ -101,7 +101,7 @@ pub trait Hosted: Engine {
 pub async fn work<E: Hosted>(
     engine: &mut E,
     world: &Communicator,
-    perform: impl AsyncFn(&mut E, usize) -> (Tree, f64),
+    perform: impl AsyncFn(&mut E, usize) -> Finished,
 ) {
     let master = |tag| Address { rank: world.size() - 1, tag };
     let wanted = Pattern { source: Some(world.size() - 1), tag: Some(TASK) };
@@ -112,9 +112,7 @@ pub async fn work<E: Hosted>(
         if task[0] == NONE {
             return;
         }
-        let task = task[0] as usize;
-        let (tree, log_likelihood) = perform(engine, task).await;
-        let result = Finished { task, log_likelihood, tree };
+        let result = perform(engine, task[0] as usize).await;
         world.send(engine.process(), master(RESULT), result.to_message()).await;
     }
 }
