@@ -4,62 +4,114 @@
 
 use crate::cell::ppe::Work;
 
-/// Visiting a node: which neighbour it was reached from, the two others, whether it is a tip.
-pub const VISIT: Work =
-    Work { integers: 4, loads: 4, stores: 0, floats: 0, divides: 0, branches: 3, code: 0 }
-        .in_line();
-/// Where the vector of a node looks: load it, compare it, choose.
-pub const LOOK: Work =
-    Work { integers: 2, loads: 1, stores: 0, floats: 0, divides: 0, branches: 1, code: 0 }
-        .in_line();
-/// An entry of a traversal: node, its two neighbours and the z towards them are read and copied,
-/// and where the vector looks from now on is noted.
-pub const TRAVERSAL_ENTRY: Work =
-    Work { integers: 6, loads: 6, stores: 7, floats: 0, divides: 0, branches: 2, code: 0 }
-        .in_line();
-/// Reading the ends and the z of a branch for a call on it, and taking the result.
-pub const BRANCH_CALL: Work =
-    Work { integers: 4, loads: 4, stores: 3, floats: 0, divides: 0, branches: 1, code: 0 }
-        .in_line();
-/// Storing z at both ends of a branch, and whether it moved enough to go on.
-pub const SET_BRANCH: Work =
-    Work { integers: 4, loads: 4, stores: 2, floats: 2, divides: 0, branches: 3, code: 0 }
-        .in_line();
-/// Linking a node into a branch or taking it out: six links, each a node and a z.
-pub const RELINK: Work =
-    Work { integers: 18, loads: 18, stores: 12, floats: 1, divides: 0, branches: 6, code: 0 }
-        .in_line();
-/// Comparing a likelihood with the best one and the cut-off, and keeping sums.
-pub const COMPARE: Work =
-    Work { integers: 2, loads: 4, stores: 3, floats: 4, divides: 0, branches: 4, code: 0 }
-        .in_line();
-/// A square root by Newton's method from an estimate: the PPE's instruction set leaves it to the
-/// library. Taken as four steps of four operations.
-pub const SQUARE_ROOT: Work =
-    Work { integers: 4, loads: 4, stores: 0, floats: 16, divides: 0, branches: 2, code: 0 }
-        .in_line();
-/// Copying one node of a tree: three links of a node and a z.
-pub const COPY_NODE: Work =
-    Work { integers: 6, loads: 6, stores: 6, floats: 0, divides: 0, branches: 1, code: 0 }
-        .in_line();
-/// A random number: some ten integer operations on four words of state, and a conversion.
-pub const DRAW: Work =
-    Work { integers: 12, loads: 4, stores: 4, floats: 2, divides: 0, branches: 0, code: 0 }
-        .in_line();
-/// 64 columns of Fitch's rule: 4 ANDs and 3 ORs for the intersection, 12 operations for the sets, 12 to count
-/// bits, in words of 64 bits.
-pub const FITCH_WORD: Work =
-    Work { integers: 32, loads: 8, stores: 4, floats: 0, divides: 0, branches: 1, code: 0 }
-        .in_line();
-/// One trial of Brent's method: a parabola through three points, tests, new bounds.
-pub const BRENT_STEP: Work =
-    Work { integers: 4, loads: 12, stores: 10, floats: 24, divides: 2, branches: 14, code: 0 }
-        .in_line();
-/// The eigenvalues and vectors of a symmetric 4 x 4 matrix and what is made of them: some six
-/// sweeps of six rotations, each of a dozen multiplications and additions on four rows.
-pub const EIGEN_SYSTEM: Work =
-    Work { integers: 600, loads: 1500, stores: 1200, floats: 2200, divides: 110, branches: 300, code: 4000 };
-/// One pattern in a loop over patterns: load, compare, keep.
-pub const PATTERN: Work =
-    Work { integers: 3, loads: 2, stores: 1, floats: 2, divides: 0, branches: 2, code: 0 }
-        .in_line();
+/// What the host does, and how often.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally([u64; COSTS.len()]);
+
+/// A piece of the host's code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Visiting a node: which neighbour it was reached from, the two others, whether it is a tip.
+    Visit,
+    /// Where the vector of a node looks: load it, compare it, choose.
+    Look,
+    /// An entry of a traversal: a node, its two neighbours and the z towards them are read and
+    /// copied, and where the vector looks from now on is noted.
+    TraversalEntry,
+    /// Reading the ends and the z of a branch for a call on it, and taking the result.
+    BranchCall,
+    /// Storing z at both ends of a branch, and whether it moved enough to go on.
+    SetBranch,
+    /// Linking a node into a branch or taking it out: six links, each a node and a z.
+    Relink,
+    /// Comparing a likelihood with the best one and the cut-off, and keeping sums.
+    Compare,
+    /// A square root by Newton's method from an estimate, four steps of four operations: the
+    /// instruction set leaves it to the library.
+    SquareRoot,
+    /// Copying one node of a tree: three links of a node and a z each.
+    CopyNode,
+    /// A random number: some ten integer operations on four words of state, and a conversion.
+    Draw,
+    /// 64 columns of Fitch's rule: 7 operations for the intersection, 13 for the sets, 12 to count
+    /// bits.
+    FitchWord,
+    /// One trial of Brent's method: a parabola through three points, tests, new bounds.
+    BrentStep,
+    /// The eigenvalues and vectors of a symmetric 4 x 4 matrix and what is made of them: some six
+    /// sweeps of six rotations, each of a dozen multiplications and additions on four rows.
+    EigenSystem,
+    /// The four mean rates of a Gamma distribution: three quantiles, each by some six steps of
+    /// Newton's method, and three shares of the mean; each takes an incomplete Gamma function, a
+    /// series of some 25 terms (a division, a product, a sum, a test), two logarithms of the Gamma
+    /// function, a logarithm and an exponential.
+    GammaRates,
+    /// A logarithm or exponential.
+    Transcendental,
+    /// One pattern in a loop over patterns: load, compare, keep.
+    Pattern,
+}
+
+const fn cost(integers: u64, memory: [u64; 2], floats: u64, divides: u64, branches: u64) -> Work {
+    let [loads, stores] = memory;
+    Work { integers, loads, stores, floats, divides, branches, code: 0 }.in_line()
+}
+
+/// The cost of each [`Step`], in their order.
+const COSTS: [Work; 16] = [
+    cost(4, [4, 0], 0, 0, 3),
+    cost(2, [1, 0], 0, 0, 1),
+    cost(6, [6, 7], 0, 0, 2),
+    cost(4, [4, 3], 0, 0, 1),
+    cost(4, [4, 2], 2, 0, 3),
+    cost(18, [18, 12], 1, 0, 6),
+    cost(2, [4, 3], 4, 0, 4),
+    cost(4, [4, 0], 16, 0, 2),
+    cost(6, [6, 6], 0, 0, 1),
+    cost(12, [4, 4], 2, 0, 0),
+    cost(32, [8, 4], 0, 0, 1),
+    cost(4, [12, 10], 24, 2, 14),
+    // Loops: the code of one rotation and of what is around it.
+    Work { code: 2048, ..cost(600, [1500, 1200], 2200, 110, 300) },
+    Work { code: 1024, ..cost(21 * 40, [21 * 80, 21 * 10], 21 * 150, 21 * 30, 21 * 45) },
+    Work::TRANSCENDENTAL.in_line(),
+    cost(3, [2, 1], 2, 0, 2),
+];
+
+impl Tally {
+    /// Counts a step so many times.
+    pub fn count(&mut self, step: Step, times: u64) {
+        self.0[step as usize] += times;
+    }
+
+    /// The work of all that was counted, which is forgotten. Each step needs its code once.
+    pub fn take(&mut self) -> Work {
+        let counts = std::mem::take(&mut self.0);
+        let used = COSTS.iter().zip(counts).filter(|(_, count)| *count > 0);
+        used.map(|(&cost, count)| cost * count).fold(Work::default(), |sum, work| sum + work)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_add_up_and_need_their_code_once() {
+        let mut tally = Tally::default();
+        tally.count(Step::Look, 2);
+        tally.count(Step::Look, 1);
+        tally.count(Step::Pattern, 1);
+        let work = tally.take();
+        assert_eq!((work.integers, work.loads, work.stores), (3 * 2 + 3, 3 + 2, 1));
+        assert_eq!(work.code, 4 * (4 + 10));
+        assert_eq!(tally.take(), Work::default());
+    }
+
+    #[test]
+    fn every_step_has_its_cost() {
+        assert_eq!(Step::Pattern as usize, COSTS.len() - 1);
+        assert_eq!(COSTS[Step::EigenSystem as usize].divides, 110);
+        assert_eq!(COSTS[Step::SquareRoot as usize].floats, 16);
+    }
+}

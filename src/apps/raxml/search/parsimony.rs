@@ -6,7 +6,7 @@
 
 mod sets;
 
-use super::host;
+use super::host::{Step, Tally};
 use super::tree::{SearchTree, Z_START};
 use crate::apps::phylogeny::{Patterns, Stream};
 use crate::cell::ppe::Work;
@@ -16,8 +16,7 @@ use sets::{Sets, changes};
 #[derive(Debug, Clone)]
 pub struct Parsimony {
     tips: Vec<Sets>,
-    joins: u64,
-    visits: u64,
+    tally: Tally,
 }
 
 /// A branch for a subtree, and the changes that it costs there.
@@ -48,7 +47,7 @@ impl Parsimony {
             }
         }
         let tips = patterns.tips.iter().map(|codes| sets::of_codes(codes, &columns)).collect();
-        Self { tips, joins: 0, visits: 0 }
+        Self { tips, tally: Tally::default() }
     }
 
     /// A tree by stepwise addition in random order, rearranged; z is 0.9 on every branch.
@@ -99,9 +98,7 @@ impl Parsimony {
 
     /// The host's work since the last time this was asked.
     pub fn take_work(&mut self) -> Work {
-        let words = self.tips[0].len() as u64;
-        let joins = host::FITCH_WORD * (std::mem::take(&mut self.joins) * words);
-        joins + host::VISIT * std::mem::take(&mut self.visits)
+        self.tally.take()
     }
 
     /// Moves every subtree to its best branch; whether any moved.
@@ -140,7 +137,7 @@ impl Parsimony {
         for (from, to) in all.branches {
             let branch = self.join(&all.below[to], &all.above[to]);
             // Comparing costs about what joining does.
-            self.joins += 1;
+            self.count_join();
             places.push(Place { ends: [from, to], changes: changes(&branch, subtree) });
         }
         places
@@ -196,9 +193,13 @@ impl Parsimony {
     }
 
     fn join(&mut self, one: &[[u64; 4]], other: &[[u64; 4]]) -> Sets {
-        self.joins += 1;
-        self.visits += 1;
+        self.count_join();
         sets::join(one, other)
+    }
+
+    fn count_join(&mut self) {
+        self.tally.count(Step::Visit, 1);
+        self.tally.count(Step::FitchWord, self.tips[0].len() as u64);
     }
 }
 
