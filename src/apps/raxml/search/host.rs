@@ -84,6 +84,11 @@ impl Tally {
         self.0[step as usize] += times;
     }
 
+    /// Counts what another tally counted.
+    pub fn add(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(count, other)| *count += other);
+    }
+
     /// The work of all that was counted, which is forgotten. Each step needs its code once.
     pub fn take(&mut self) -> Work {
         let counts = std::mem::take(&mut self.0);

@@ -30,6 +30,8 @@ pub struct Fineness {
 }
 
 impl Fineness {
+    /// Not at all.
+    pub const NONE: Self = Self { tolerance: 1.0, gain: 0.0, rounds: 0 };
     /// Enough to compare trees.
     pub const ROUGH: Self = Self { tolerance: 0.05, gain: 5.0, rounds: 10 };
     /// Enough to report.

@@ -9,7 +9,6 @@ mod sets;
 use super::host::{Step, Tally};
 use super::tree::{SearchTree, Z_START};
 use crate::apps::phylogeny::{Patterns, Stream};
-use crate::cell::ppe::Work;
 use sets::{Sets, changes};
 
 /// What parsimony computes on: the residues of the taxa, and a count of what that takes.
@@ -51,9 +50,11 @@ impl Parsimony {
     }
 
     /// A tree by stepwise addition in random order, rearranged; z is 0.9 on every branch.
-    pub fn tree(&mut self, stream: &mut Stream) -> SearchTree {
+    /// Counts what the host did for it.
+    pub fn tree(&mut self, stream: &mut Stream, host: &mut Tally) -> SearchTree {
         let mut tree = self.by_stepwise_addition(stream);
         while self.rearrange(&mut tree) {}
+        host.add(&std::mem::take(&mut self.tally));
         tree
     }
 
@@ -61,6 +62,7 @@ impl Parsimony {
     pub fn by_stepwise_addition(&mut self, stream: &mut Stream) -> SearchTree {
         let taxa = self.tips.len();
         let mut order: Vec<usize> = (0..taxa).collect();
+        self.tally.count(Step::Draw, taxa as u64);
         for place in (1..taxa).rev() {
             order.swap(place, stream.index(place + 1));
         }
@@ -94,11 +96,6 @@ impl Parsimony {
             };
         }
         total + changes(&self.tips[one], &sets[other])
-    }
-
-    /// The host's work since the last time this was asked.
-    pub fn take_work(&mut self) -> Work {
-        self.tally.take()
     }
 
     /// Moves every subtree to its best branch; whether any moved.
@@ -291,11 +288,11 @@ mod tests {
         for seed in 1..=3 {
             let mut parsimony = Parsimony::new(&patterns, &patterns.weights);
             let added = parsimony.by_stepwise_addition(&mut Stream::new(seed, 0));
-            let rearranged = parsimony.tree(&mut Stream::new(seed, 0));
+            let mut host = Tally::default();
+            let rearranged = parsimony.tree(&mut Stream::new(seed, 0), &mut host);
+            assert_ne!(host, Tally::default());
             assert!(parsimony.score(&rearranged) <= parsimony.score(&added));
             assert!(rearranged.branches().iter().all(|&(one, other)| rearranged.z(one, other) == 0.9));
-            assert_ne!(parsimony.take_work(), Work::default());
-            assert_eq!(parsimony.take_work(), Work::default());
             splits.push(added.to_tree().unwrap().splits());
         }
         assert!(splits[0] != splits[1] || splits[1] != splits[2]);
