@@ -12,13 +12,13 @@ use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::patterns::Patterns;
 use crate::apps::phylogeny::{newick, simulate};
 use crate::apps::raxml::Tasks;
-use raxml::RaxmlArguments;
 use crate::cell::Placement;
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::model::Parameters;
 use crate::model::published::{published, published_names};
 use crate::table::Source;
+use raxml::RaxmlArguments;
 
 /// Alignments that are compiled in.
 const SHIPPED: [(&str, &str); 2] = [
@@ -163,7 +163,8 @@ pub fn alignment(name: &str) -> Result<Alignment> {
         None if is_file(name) => Alignment::read(&Source::read(Path::new(name))?),
         None => {
             let shipped = SHIPPED.iter().map(|&(known, _)| known);
-            let known = shipped.chain(SIMULATED.iter().map(|known| known.name)).map(String::from).collect();
+            let known =
+                shipped.chain(SIMULATED.iter().map(|known| known.name)).map(String::from).collect();
             Err(Error::UnknownName { kind: "alignment", name: name.into(), known })
         }
     }

@@ -50,7 +50,8 @@ impl Findings {
     /// The best of the inferences; without any, the best of all, whose columns differ.
     pub fn best(&self) -> &Found {
         let inferences = self.found.iter().filter(|found| matches!(found.task, Task::Inference(_)));
-        let better = |one: &&Found, other: &&Found| one.log_likelihood.total_cmp(&other.log_likelihood);
+        let better =
+            |one: &&Found, other: &&Found| one.log_likelihood.total_cmp(&other.log_likelihood);
         // Of equal ones the first.
         let best = inferences.rev().max_by(better);
         let best = best.or_else(|| self.found.iter().rev().max_by(better));

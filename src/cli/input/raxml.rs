@@ -92,10 +92,9 @@ impl RaxmlArguments {
         };
         let tasks = match (self.inferences, self.bootstraps) {
             (None, None) => tasks,
-            (inferences, bootstraps) => Tasks {
-                inferences: inferences.unwrap_or(0),
-                bootstraps: bootstraps.unwrap_or(0),
-            },
+            (inferences, bootstraps) => {
+                Tasks { inferences: inferences.unwrap_or(0), bootstraps: bootstraps.unwrap_or(0) }
+            }
         };
         let port = match self.port {
             PortArgument::Tuned => Port::Tuned,
