@@ -15,6 +15,8 @@ use crate::machine::Machine;
 pub enum App {
     /// Bayesian inference of phylogenies.
     Pbpi(pbpi::Pbpi),
+    /// Maximum-likelihood inference of phylogenies.
+    Raxml(raxml::Raxml),
 }
 
 /// What came of a run.
@@ -28,11 +30,13 @@ pub struct Outcome {
     pub accepted: Option<usize>,
     /// What came of its chains, where the program is PBPI.
     pub inference: Option<pbpi::Inference>,
+    /// What the tasks found, where the program is RAxML.
+    pub findings: Option<raxml::Findings>,
 }
 
 impl App {
     /// The names of all programs.
-    pub const NAMES: [&'static str; 1] = ["pbpi"];
+    pub const NAMES: [&'static str; 2] = ["pbpi", "raxml"];
 
     /// Whether a program has that name.
     ///
@@ -49,14 +53,25 @@ impl App {
     /// Its name.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Pbpi(_) => "pbpi",
+            Self::Pbpi(_) => Self::NAMES[0],
+            Self::Raxml(_) => Self::NAMES[1],
         }
     }
 
-    /// The off-loaded function after which the program's collective follows.
-    pub fn function_before_collective(&self) -> &'static str {
+    /// The off-loaded function after which the program's collective follows, if it has one.
+    pub fn function_before_collective(&self) -> Option<&'static str> {
         match self {
-            Self::Pbpi(_) => pbpi::FUNCTIONS[2],
+            Self::Pbpi(_) => Some(pbpi::FUNCTIONS[2]),
+            Self::Raxml(_) => None,
+        }
+    }
+
+    /// How many independent tasks the program deals to its host processes; none where these share
+    /// one.
+    pub fn tasks(&self) -> Option<u32> {
+        match self {
+            Self::Pbpi(_) => None,
+            Self::Raxml(raxml) => Some(raxml.tasks().count()),
         }
     }
 
@@ -100,6 +115,17 @@ impl App {
                     log_likelihood: inference.log_likelihood(),
                     accepted: Some(inference.accepted()),
                     inference: Some(inference),
+                    findings: None,
+                })
+            }
+            Self::Raxml(raxml) => {
+                let (run, findings) = raxml.emulate_on(blade, configuration)?;
+                Ok(Outcome {
+                    run,
+                    log_likelihood: findings.best().log_likelihood,
+                    accepted: None,
+                    inference: None,
+                    findings: Some(findings),
                 })
             }
         }

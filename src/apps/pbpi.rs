@@ -30,6 +30,7 @@ use std::rc::Rc;
 
 pub use chain::Acceptance;
 pub use coupling::Coupling;
+pub(super) use segment::block;
 pub use spe_program::FUNCTIONS;
 pub use trace::{Generation, Inference, Sample, SampleSink, Samples, Sampling, Tally, Trace};
 

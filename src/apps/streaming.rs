@@ -1,5 +1,7 @@
 //! Data that flow through local store while an SPE computes on them, a block at a time.
 
+use std::ops::Range;
+
 use crate::cell::mfc::{Command, Direction};
 use crate::cell::offload::Loop;
 use crate::cell::{EffectiveAddress, Spe};
@@ -79,40 +81,49 @@ impl Streams {
         lanes.map(|lane| lane.offset).nth(lane).unwrap_or(0)
     }
 
+    /// Begins to fetch the first block of `share`, where blocks are double-buffered, so that
+    /// [`Streams::run`] finds it; what is done between them overlaps with that.
+    pub async fn prefetch(&self, spe: &Spe, share: &Range<u32>) -> Result<()> {
+        if self.buffers.transfers == Transfers::DoubleBuffered && !share.is_empty() {
+            self.issue(spe, Direction::Get, 0, self.block(share, 0)).await?;
+        }
+        Ok(())
+    }
+
+    /// First group and number of groups of a block.
+    fn block(&self, share: &Range<u32>, number: u32) -> (u32, u32) {
+        let first = share.start + number * self.buffers.groups;
+        (first, self.buffers.groups.min(share.end - first))
+    }
+
     /// Runs `compute(set, groups)` over the groups of `share`, block by block, in their order.
     /// `set` is the address of the buffers that the block lies in.
+    ///
+    /// [`Streams::prefetch`] must have been called for the same share.
     pub async fn run(
         &self,
         spe: &Spe,
-        share: std::ops::Range<u32>,
+        share: Range<u32>,
         mut compute: impl AsyncFnMut(u32, u32),
     ) -> Result<Loop> {
-        let block_groups = self.buffers.groups;
-        let blocks = (share.end - share.start).div_ceil(block_groups);
-        let block = |number: u32| {
-            let first = share.start + number * block_groups;
-            (first, block_groups.min(share.end - first))
-        };
-        let ahead = match self.buffers.transfers {
-            Transfers::DoubleBuffered => 1,
-            Transfers::OneByOne => 0,
-        };
+        let blocks = (share.end - share.start).div_ceil(self.buffers.groups);
         let mut start = None;
-        if blocks > 0 {
-            self.issue(spe, Direction::Get, 0, block(0)).await?;
-        }
         for number in 0..blocks {
             let set = number % 2;
-            if ahead > 0 && number + 1 < blocks {
-                self.issue(spe, Direction::Get, 1 - set, block(number + 1)).await?;
-            }
-            if ahead == 0 && number > 0 {
-                self.issue(spe, Direction::Get, set, block(number)).await?;
+            match self.buffers.transfers {
+                Transfers::OneByOne => {
+                    self.issue(spe, Direction::Get, set, self.block(&share, number)).await?;
+                }
+                Transfers::DoubleBuffered if number + 1 < blocks => {
+                    let next = self.block(&share, number + 1);
+                    self.issue(spe, Direction::Get, 1 - set, next).await?;
+                }
+                Transfers::DoubleBuffered => {}
             }
             spe.mfc.wait_for(get_tag(set)).await;
             start.get_or_insert(spe.sim.now());
             spe.mfc.wait_for(put_tag(set)).await;
-            let (first, groups) = block(number);
+            let (first, groups) = self.block(&share, number);
             compute(self.sets[set as usize], groups).await;
             self.issue(spe, Direction::Put, set, (first, groups)).await?;
         }

@@ -170,7 +170,8 @@ impl PbpiProgram {
         self.transfer(spe, Direction::Get, self.matrices, arguments.matrices, 2 * MATRIX_BYTES)
             .await?;
         let [left, right, _] = arguments.children;
-        let streams = Streams::new(self.buffers(), &lanes(&[left, right]), &lanes(&[arguments.out]));
+        let streams =
+            Streams::new(self.buffers(), &lanes(&[left, right]), &lanes(&[arguments.out]));
         let compute = async |set: u32, groups: u32| {
             let at = |lane: usize| LocalAddress(set + streams.offset(lane));
             let kernel = NodeUpdate {
@@ -186,6 +187,7 @@ impl PbpiProgram {
             };
             spe.compute(&kernel, groups).await;
         };
+        streams.prefetch(spe, &share).await?;
         streams.run(spe, share, compute).await
     }
 
@@ -206,6 +208,7 @@ impl PbpiProgram {
             };
             spe.compute(&kernel, groups).await;
         };
+        streams.prefetch(spe, &share).await?;
         streams.run(spe, share, compute).await
     }
 
@@ -234,6 +237,7 @@ impl PbpiProgram {
             sum += spe.compute(&kernel, groups).await;
             spe.spend(self.accumulate).await;
         };
+        streams.prefetch(spe, &share).await?;
         let shared = streams.run(spe, share, compute).await?;
         spe.write(LocalAddress(self.sum), &[Quadword::from_doubles([sum, 0.0])])?;
         let result = arguments.results.offset(16 * u64::from(call.share));
