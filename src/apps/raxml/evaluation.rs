@@ -55,3 +55,8 @@ pub async fn update(engine: &mut impl Engine, tree: &Tree, model: &Model) -> Vie
     let third = tree.children(root).last().expect("invariant: the root has three children");
     View { ends: [third, root], z: z(third) }
 }
+
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod tests;
