@@ -1,3 +1,4 @@
 //! RAxML: maximum-likelihood inference of phylogenies (Stamatakis 2006).
 
 pub mod engine;
+pub mod plain;

@@ -11,8 +11,10 @@
 //! meet in the same sets of the first-level cache. Every burst touches code and data from the
 //! start on, so a short one finds what a long one left.
 
+mod arithmetic;
 mod cache;
 mod hierarchy;
+mod library;
 mod pipeline;
 mod streams;
 
@@ -20,7 +22,9 @@ use std::cell::RefCell;
 use std::future::Future;
 use std::ops::{Add, AddAssign, Mul};
 
+pub use arithmetic::{Arithmetic, Plain};
 pub use hierarchy::{Hierarchy, Level};
+pub use library::{exponential, logarithm};
 pub(super) use pipeline::Pipeline;
 pub use streams::{Access, AccessKind, Core};
 
