@@ -21,6 +21,9 @@ pub use makenewz::{NewtonFactors, Step, derivatives, newton_factors, newton_step
 pub use newview::{newview, transitions};
 pub use state::{Eigen, End, Likelihoods, Newton, Patterns, Vectors};
 
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
 use super::engine::{Engine, NewView};
 use crate::apps::phylogeny;
 use crate::apps::phylogeny::substitution::Model;
@@ -95,4 +98,16 @@ impl Engine for PlainEngine {
     }
 
     async fn work(&mut self, _: Work) {}
+}
+
+/// What a future comes to that never waits, such as a search that computes with a [`PlainEngine`].
+///
+/// # Panics
+/// Where it waits.
+pub fn immediately<T>(future: impl Future<Output = T>) -> T {
+    let mut context = Context::from_waker(Waker::noop());
+    match pin!(future).poll(&mut context) {
+        Poll::Ready(result) => result,
+        Poll::Pending => panic!("a future that was to be ready at once waits"),
+    }
 }

@@ -289,6 +289,22 @@ impl Likelihoods {
         newton
     }
 
+    /// g and h of the branch between `ends`.
+    #[cfg(test)]
+    pub(super) fn derivatives_at(
+        &mut self,
+        ppe: &mut impl Arithmetic<Float = f64>,
+        ends: [usize; 2],
+        z: f64,
+    ) -> [f64; 2] {
+        let mut sums = self.sums.clone();
+        let ends = ends.map(|node| self.end(node));
+        sum_table(ppe, &self.eigen, &self.patterns, ends, &mut sums);
+        let log = branch_log(ppe, &z);
+        let factors = newton_factors(ppe, &self.eigen, log);
+        derivatives(ppe, &self.patterns, &sums, &factors)
+    }
+
     fn end(&self, node: usize) -> End<'_> {
         match node.checked_sub(self.taxa()) {
             None => End::Tip(&self.patterns.tips[node]),
