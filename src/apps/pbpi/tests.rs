@@ -5,9 +5,13 @@ mod posterior;
 
 use approx::assert_relative_eq;
 
+use super::proposal::DEFAULT_PRIOR_RATE;
 use super::*;
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{jukes_cantor, newick};
+use crate::apps::run::Run;
+use crate::cell::{Blade, KernelTiming};
+use crate::machine::Machine;
 use crate::table::Source;
 
 fn sim12() -> Patterns {

@@ -152,6 +152,24 @@ impl Sampling {
         Ok(Self { every, burn_in })
     }
 
+    /// Generations that do not count for the consensus.
+    fn burnt(&self, generations: u32) -> u32 {
+        (self.burn_in * f64::from(generations)) as u32
+    }
+
+    /// Whether so many generations leave a sample for the consensus.
+    pub(super) fn check(&self, generations: u32) -> Result<()> {
+        let last = generations - generations % self.every;
+        if last > self.burnt(generations) {
+            return Ok(());
+        }
+        Err(Error::OutOfRange {
+            name: "--sample-every",
+            found: format!("{} for {generations} generations", self.every),
+            expected: "a sample after the burn-in".into(),
+        })
+    }
+
     /// Whether the state after that generation, counted from 1, is sampled.
     pub(super) fn takes(&self, generation: u32) -> bool {
         generation.is_multiple_of(self.every)
@@ -196,8 +214,7 @@ impl Collector {
         taxa: usize,
         sink: Option<SampleSink>,
     ) -> Self {
-        let share = sampling.map_or(0.0, |sampling| sampling.burn_in);
-        let burn_in = (share * f64::from(generations)) as u32;
+        let burn_in = sampling.map_or(0, |sampling| sampling.burnt(generations));
         Self { burn_in, sink, samples: 0, splits: SplitCounts::new(taxa) }
     }
 

@@ -1,11 +1,15 @@
 //! What is printed of a run.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use super::findings::FindingsReport;
+use super::inference::InferenceReport;
 use super::{Arguments, Scheduler};
 use crate::apps::{App, Outcome, run};
 use crate::cli::output::aligned;
+use crate::error::Result;
 use crate::machine::Machine;
 
 /// A run, by the names of the columns of the project's tables.
@@ -30,6 +34,8 @@ pub(super) struct Report {
     accepted: Option<usize>,
     #[serde(flatten)]
     pub findings: Option<FindingsReport>,
+    #[serde(flatten)]
+    pub inference: Option<InferenceReport>,
 }
 
 /// An off-loaded function.
@@ -50,8 +56,10 @@ impl Report {
         machine: &Machine,
         arguments: &Arguments,
         outcome: &Outcome,
-        findings: Option<FindingsReport>,
+        names: &[String],
     ) -> Self {
+        let findings = outcome.findings.as_ref();
+        let inference = outcome.inference.as_ref();
         let run = &outcome.run;
         let function = |function: &run::Function| FunctionReport {
             name: function.name,
@@ -80,7 +88,8 @@ impl Report {
             functions: run.functions.iter().map(function).collect(),
             log_likelihood: outcome.log_likelihood,
             accepted: outcome.accepted,
-            findings,
+            findings: findings.map(|found| FindingsReport::new(&arguments.app.raxml, found, names)),
+            inference: inference.map(|inference| InferenceReport::new(inference, names)),
         }
     }
 
@@ -104,7 +113,16 @@ impl Report {
         ];
         figures.extend(self.accepted.map(|count| ("accepted", count.to_string())));
         figures.extend(self.findings.iter().flat_map(FindingsReport::figures));
+        figures.extend(self.inference.iter().flat_map(InferenceReport::figures));
         figures
+    }
+
+    /// Writes the consensus of the samples where a file is asked for.
+    pub fn write_consensus(&self, path: Option<&Path>) -> Result<()> {
+        match (path, &self.inference) {
+            (Some(path), Some(inference)) => inference.write_consensus(path),
+            _ => Ok(()),
+        }
     }
 
     pub fn csv(&self) -> String {
@@ -129,6 +147,7 @@ impl Report {
         let rows: Vec<Vec<String>> = self.functions.iter().map(row).collect();
         let header = ["function", "calls", "apu_time_s", "share", "apu_mean_us"];
         let trees = self.findings.as_ref().map_or_else(String::new, FindingsReport::text);
-        text + "\n" + &aligned(&header, &rows) + &trees
+        let chains = self.inference.as_ref().map_or_else(String::new, InferenceReport::text);
+        text + "\n" + &aligned(&header, &rows) + &trees + &chains
     }
 }

@@ -103,7 +103,7 @@ impl Samples for Kept {
 #[test]
 fn the_cold_chain_is_sampled_in_order_wherever_it_is() {
     let sampling = Sampling::new(2, 0.5).unwrap();
-    let pbpi = coupled(4, 60).sampled(sampling);
+    let pbpi = coupled(4, 60).sampled(sampling).unwrap();
     let kept = |rows: u32| {
         let kept = Rc::new(RefCell::new(Kept::default()));
         let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
@@ -130,6 +130,23 @@ fn the_cold_chain_is_sampled_in_order_wherever_it_is() {
 }
 
 #[test]
+fn a_chain_too_short_for_a_sample_after_the_burn_in_is_refused() {
+    let sampled = |every, burn_in, generations| {
+        let sampled = coupled(1, generations).sampled(Sampling::new(every, burn_in).unwrap());
+        sampled.map(|pbpi| pbpi.infer(None).unwrap().consensus().is_some())
+    };
+    assert!(sampled(10, 0.5, 20).unwrap());
+    assert!(sampled(10, 0.5, 19).unwrap());
+    let error = sampled(20, 0.0, 19).unwrap_err().to_string();
+    let expected =
+        "--sample-every: found 20 for 19 generations, expected a sample after the burn-in";
+    assert_eq!(error, expected);
+    assert!(sampled(10, 0.9, 15).is_err());
+    assert!(Sampling::new(0, 0.0).is_err());
+    assert!(Sampling::new(1, 1.0).is_err());
+}
+
+#[test]
 fn without_sampling_nothing_is_sampled_and_there_is_no_consensus() {
     let inference = coupled(1, 5).infer(None).unwrap();
     assert_eq!((inference.samples, inference.consensus()), (0, None));
@@ -140,7 +157,7 @@ fn the_consensus_of_a_long_chain_is_the_tree_that_the_sites_evolved_on() {
     let tree = simulate::tree(8, 0.15, 5).unwrap();
     let alignment = simulate::alignment(&tree, &simulate::names(8), 800, 5).unwrap();
     let pbpi = Pbpi::new(Patterns::compress(&alignment), None, 1, 12_000).unwrap();
-    let pbpi = pbpi.sampled(Sampling::new(10, 0.25).unwrap());
+    let pbpi = pbpi.sampled(Sampling::new(10, 0.25).unwrap()).unwrap();
     let inference = pbpi.infer(None).unwrap();
     let consensus = inference.consensus().unwrap();
     assert!(consensus.is_binary());
