@@ -61,32 +61,13 @@ pub use evaluate::{Diagonal, Evaluate};
 pub use model_block::{MODEL_BYTES, ModelBlock};
 pub use new_view::{Child, NewView};
 pub use newton_step::{NewtonStep, Progress};
+pub use super::version::Version;
 pub use transition::{TipProducts, Transition};
 
 use super::layout::{Access, Block};
 use super::{exponential, logarithm};
-use crate::spu::{Compiler, LocalAddress, LocalStore};
+use crate::spu::{LocalAddress, LocalStore};
 use crate::units::Bytes;
-
-/// How a kernel is written. Both versions compute the same functions; their results differ by
-/// rounding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Version {
-    /// As first ported: scalar, with branches, [`Compiler::NAIVE`].
-    Naive,
-    /// For the SPU: vectorised, without branches on data, [`Compiler::LIST_SCHEDULING`].
-    Tuned,
-}
-
-impl Version {
-    /// Which compiler orders the kernels of that version.
-    pub const fn compiler(self) -> Compiler {
-        match self {
-            Self::Naive => Compiler::NAIVE,
-            Self::Tuned => Compiler::LIST_SCHEDULING,
-        }
-    }
-}
 
 /// How rates vary over patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
