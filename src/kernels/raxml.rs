@@ -40,8 +40,9 @@
 //!
 //! *Time*: the tuned kernels branch on their loop counters alone, and their buffers do not overlap
 //! (`validate` says so), so that their time depends on version, rates, kind, numbers of groups and
-//! categories, the machine's timing and the compiler model alone. Of the naive ones this does not
-//! hold.
+//! categories, the machine's timing and the compiler model alone. The naive ones branch on data, too
+//! ([`Branches::OnData`](crate::spu::Branches::OnData)), all but [`TipProducts`], [`SumTable`] and
+//! [`NewView`] between two tips.
 //!
 //! The formulas are those of the likelihood of a tree by Felsenstein (1981), with the transition
 //! probabilities P_jk(t) = sum over l of EI_jl exp(-lambda_l t) V_kl of a time-reversible model. A

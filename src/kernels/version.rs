@@ -1,6 +1,6 @@
 //! The two ways in which a kernel is written.
 
-use crate::spu::Compiler;
+use crate::spu::{Branches, Compiler};
 
 /// How a kernel is written. Both versions compute the same function from the same layout of data;
 /// their results differ by rounding.
@@ -18,6 +18,14 @@ impl Version {
         match self {
             Self::Naive => Compiler::NAIVE,
             Self::Tuned => Compiler::LIST_SCHEDULING,
+        }
+    }
+
+    /// What the branches of the kernels of that version depend on, unless they know better.
+    pub const fn branches(self) -> Branches {
+        match self {
+            Self::Naive => Branches::OnData,
+            Self::Tuned => Branches::OnShape,
         }
     }
 }

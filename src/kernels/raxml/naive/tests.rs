@@ -96,6 +96,8 @@ fn random_store(rates: Rates, groups: u32, seed: u64) -> LocalStore {
     for codes in CODES {
         put_words(&mut store, codes, groups, || random.random_range(1..16));
     }
+    let sums = (0..entries * patterns).map(|_| random.random_range(0.1..1.0));
+    put(&mut store, OUT, &sums.collect::<Vec<f64>>());
     let count = category_count(rates);
     put_words(&mut store, CATEGORIES, groups, || random.random_range(0..count));
     let weights: Vec<f64> = (0..patterns).map(|_| random.random_range(1..9).into()).collect();
@@ -638,4 +640,40 @@ fn every_naive_kernel_runs_the_same_plain_and_timed_and_says_whether_it_branches
         check_execution(&newton_step(version), rates);
     }
     check_execution(&tip_products(Version::Naive, 0), Rates::Gamma);
+}
+
+/// Cycles a pattern of a kernel on random data of so many groups.
+fn cycles_per_pattern<K: Kernel>(rates: Rates, kernel: impl Fn(u32) -> K) -> f64 {
+    let cycles = |groups| {
+        let kernel = kernel(groups);
+        let mut store = random_store(rates, groups, 17);
+        time(&kernel, &mut store, &CELL_BE, kernel.compiler()).1.cycles.0 as f64
+    };
+    (cycles(36) - cycles(12)) / f64::from(4 * 24)
+}
+
+fn cycles<K: Kernel>(rates: Rates, kernel: &K) -> f64 {
+    let mut store = random_store(rates, 1, 17);
+    time(kernel, &mut store, &CELL_BE, kernel.compiler()).1.cycles.0 as f64
+}
+
+#[test]
+fn figures() {
+    for version in [Version::Naive, Version::Tuned] {
+        for rates in RATES {
+            for tips in KINDS {
+                println!("{:50} {:8.1}", new_view(version, rates, tips, 1).name(), cycles_per_pattern(rates, |n| new_view(version, rates, tips, n)));
+            }
+            for tips in 0..2 {
+                println!("{:50} {:8.1}", evaluate(version, rates, tips, 1).name(), cycles_per_pattern(rates, |n| evaluate(version, rates, tips, n)));
+                println!("{:50} {:8.1}", sum_table(version, rates, tips, 1).name(), cycles_per_pattern(rates, |n| sum_table(version, rates, tips, n)));
+            }
+            println!("{:50} {:8.1}", derivatives(version, rates, 1).name(), cycles_per_pattern(rates, |n| derivatives(version, rates, n)));
+            println!("{:50} {rates:?} {:8.1} a call", transition(version, rates).name(), cycles(rates, &transition(version, rates)));
+            println!("{:50} {rates:?} {:8.1} a call", diagonal(version, rates).name(), cycles(rates, &diagonal(version, rates)));
+            println!("{:50} {rates:?} {:8.1} a call", newton_factors(version, rates).name(), cycles(rates, &newton_factors(version, rates)));
+        }
+        println!("{:50} {:8.1} a call", tip_products(version, 0).name(), cycles(Rates::Gamma, &tip_products(version, 0)));
+        println!("{:50} {:8.1} a call", newton_step(version).name(), cycles(Rates::Gamma, &newton_step(version)));
+    }
 }
