@@ -19,7 +19,7 @@ use super::trace::{Arrow, Category, Track};
 use super::{Blade, Fault};
 use crate::error::Result;
 use crate::sim::{Sim, Watch};
-use crate::units::{Cycles, SimTime};
+use crate::units::SimTime;
 
 /// What the host tells an SPE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Call {
     pub shares: u32,
 }
 
-/// The part of an SPE's run in which it worked on what several SPEs can share: from the moment
+/// A part of an SPE's run in which it worked on what several SPEs can share: from the moment
 /// the first data of the loop were there to the end of its last iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loop {
@@ -49,9 +49,9 @@ pub trait SpeProgram: 'static {
     /// What its functions are called in a trace, in the order of their numbers.
     const FUNCTIONS: &'static [&'static str] = &[];
 
-    /// Runs one function and says when its shared loop began and ended; the results are committed
-    /// when it returns.
-    fn call(&self, spe: &Spe, call: Call) -> impl Future<Output = Result<Loop>>;
+    /// Runs one function and says when its shared loops began and ended, in their order; the
+    /// results are committed when it returns.
+    fn call(&self, spe: &Spe, call: Call) -> impl Future<Output = Result<Vec<Loop>>>;
 }
 
 /// The structure in local store through which host and SPE talk; clones refer to the same.
@@ -80,7 +80,6 @@ impl Blade {
                 program: Rc::clone(program),
                 recorder: Rc::clone(&self.recorder),
                 fault: self.fault.clone(),
-                poll: self.machine.spu.poll,
             };
             self.sim.spawn_daemon(format!("SPE {}", spe.index), server.serve());
         }
@@ -93,7 +92,6 @@ struct Server<P> {
     program: Rc<P>,
     recorder: Rc<Recorder>,
     fault: Fault,
-    poll: Cycles,
 }
 
 impl<P: SpeProgram> Server<P> {
@@ -105,11 +103,11 @@ impl<P: SpeProgram> Server<P> {
             let begin = spe.sim.now();
             let label = spe.trace.function(call.function);
             let span = spe.trace.span(Track::Spu(spe.index), Category::Call, label);
-            spe.spend(self.poll).await;
+            spe.spend(spe.poll).await;
             span.arrive(Arrow::Start { spe: spe.index, call: number });
             match self.program.call(spe, call).await {
                 Ok(shared) => {
-                    self.recorder.spe_run(call.function, begin, shared, spe.sim.now());
+                    self.recorder.spe_run(call.function, begin, &shared, spe.sim.now());
                 }
                 Err(error) => return self.fault.raise(error),
             }
