@@ -57,12 +57,12 @@ mod newton_step;
 mod transition;
 mod tuned;
 
+pub use super::version::Version;
 pub use derivatives::{Derivatives, NewtonFactors, SumTable};
 pub use evaluate::{Diagonal, Evaluate};
 pub use model_block::{MODEL_BYTES, ModelBlock};
 pub use new_view::{Child, NewView};
 pub use newton_step::{NewtonStep, Progress};
-pub use super::version::Version;
 pub use transition::{TipProducts, Transition};
 
 use super::layout::{Access, Block};

@@ -23,7 +23,8 @@ pub use divide::divide;
 pub use exponential::exponential;
 pub use logarithm::logarithm;
 pub use vector::{
-    all_below_threshold, entrywise_product, load_vector, matrix_times_vector, scale_up, store_vector,
+    all_below_threshold, entrywise_product, load_vector, matrix_times_vector, scale_up,
+    store_vector,
 };
 
 use crate::spu::{LocalAddress, Quadword, Spu};

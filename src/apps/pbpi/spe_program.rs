@@ -171,7 +171,8 @@ impl PbpiProgram {
         self.transfer(spe, Direction::Get, self.matrices, arguments.matrices, 2 * MATRIX_BYTES)
             .await?;
         let [left, right, _] = arguments.children;
-        let streams = Streams::new(self.buffers(), &lanes(&[left, right]), &lanes(&[arguments.out]));
+        let streams =
+            Streams::new(self.buffers(), &lanes(&[left, right]), &lanes(&[arguments.out]));
         let compute = async |set: u32, groups: u32| {
             let at = |lane: usize| LocalAddress(set + streams.offset(lane));
             let kernel = NodeUpdate {

@@ -135,10 +135,7 @@ pub(super) fn likelihood_sum<S: Spu>(spu: &mut S, kernel: &LikelihoodSum) -> f64
 
 /// `ln(sum over j of f_j root_j) - 256 count ln 2` of one pattern.
 #[inline(always)]
-fn term<S: Spu>(
-    spu: &mut S,
-    [root, counts, frequencies]: [S::Register; 3],
-) -> S::Register {
+fn term<S: Spu>(spu: &mut S, [root, counts, frequencies]: [S::Register; 3]) -> S::Register {
     let (root, f) = (load_vector(spu, root), load_vector(spu, frequencies));
     let likelihood = spu.dfm(f[0], root[0]);
     let likelihood = spu.dfma(f[1], root[1], likelihood);

@@ -93,13 +93,9 @@ impl Kernel for NodeUpdate {
             Child { matrix: self.right_matrix, vectors: self.right, counts: self.right_counts };
         let children = [left, right];
         match self.version {
-            Version::Naive => naive::product_of_children(
-                spu,
-                self.groups,
-                children,
-                self.out,
-                self.out_counts,
-            ),
+            Version::Naive => {
+                naive::product_of_children(spu, self.groups, children, self.out, self.out_counts)
+            }
             Version::Tuned => {
                 product_of_children(spu, self.groups, children, self.out, self.out_counts);
             }

@@ -78,13 +78,9 @@ impl Kernel for RootProduct {
             counts: self.counts[i],
         });
         match self.version {
-            Version::Naive => naive::product_of_children(
-                spu,
-                self.groups,
-                children,
-                self.out,
-                self.out_counts,
-            ),
+            Version::Naive => {
+                naive::product_of_children(spu, self.groups, children, self.out, self.out_counts)
+            }
             Version::Tuned => {
                 product_of_children(spu, self.groups, children, self.out, self.out_counts);
             }

@@ -201,7 +201,10 @@ fn routines_take_at_least_their_chain_of_double_precision() {
     // The chain of a series is 13 cycles a step; a call and a return cost 18 cycles each.
     let [divide, exponential, logarithm] =
         [Routine::Divide, Routine::Exponential, Routine::Logarithm].map(cycles);
-    println!("divide {divide}, exponential {exponential}, logarithm {logarithm}, less {} cycles", cycles(Routine::Less));
+    println!(
+        "divide {divide}, exponential {exponential}, logarithm {logarithm}, less {} cycles",
+        cycles(Routine::Less)
+    );
     assert!(divide > 7 * 13 + 36, "{divide}");
     assert!(exponential > 17 * 13 + 36, "{exponential}");
     assert!(logarithm > 21 * 13 + 36, "{logarithm}");

@@ -131,11 +131,7 @@ fn one_category<S: Spu>(spu: &mut S, kernel: &Evaluate, place: Place<S::Register
 
 /// `sum` with the products of three vectors' entries added, one after the other.
 #[inline(always)]
-fn add_products<S: Spu>(
-    spu: &mut S,
-    [p, q, d]: [S::Register; 3],
-    sum: S::Register,
-) -> S::Register {
+fn add_products<S: Spu>(spu: &mut S, [p, q, d]: [S::Register; 3], sum: S::Register) -> S::Register {
     let (p, q, d) = (load_vector(spu, p), load_vector(spu, q), load_vector(spu, d));
     let product = spu.dfm(p[0], q[0]);
     let sum = spu.dfma(product, d[0], sum);

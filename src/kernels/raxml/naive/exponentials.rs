@@ -1,8 +1,6 @@
 //! What depends on the length of a branch: everything with an exponential, and products of tips.
 
-use super::super::model_block::{
-    EI_OFFSET, EIGENVALUES_OFFSET, RATES_OFFSET, TIP_VECTORS_OFFSET,
-};
+use super::super::model_block::{EI_OFFSET, EIGENVALUES_OFFSET, RATES_OFFSET, TIP_VECTORS_OFFSET};
 use super::super::{Diagonal, NewtonFactors, TipProducts, Transition};
 use super::pointer;
 use crate::kernels::scalar::{

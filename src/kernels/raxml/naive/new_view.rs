@@ -26,10 +26,7 @@ pub(in super::super) fn new_view<S: Spu>(spu: &mut S, kernel: &NewView) {
         return;
     }
     let mut place = Place {
-        children: [
-            Walk::begin(spu, end(kernel.left)),
-            Walk::begin(spu, end(kernel.right)),
-        ],
+        children: [Walk::begin(spu, end(kernel.left)), Walk::begin(spu, end(kernel.right))],
         categories: pointer(spu, kernel.categories),
         out: pointer(spu, kernel.out),
         out_counts: pointer(spu, kernel.out_counts),

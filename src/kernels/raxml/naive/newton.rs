@@ -37,12 +37,7 @@ pub(in super::super) fn sum_table<S: Spu>(spu: &mut S, kernel: &SumTable) {
 
 /// The products of one pattern.
 #[inline(always)]
-fn products<S: Spu>(
-    spu: &mut S,
-    kernel: &SumTable,
-    [p, q]: [S::Register; 2],
-    out: S::Register,
-) {
+fn products<S: Spu>(spu: &mut S, kernel: &SumTable, [p, q]: [S::Register; 2], out: S::Register) {
     let [mut p, mut q, mut out] = [copy(spu, p), copy(spu, q), copy(spu, out)];
     let count = match kernel.rates {
         Rates::Gamma => GAMMA_CATEGORIES,

@@ -339,8 +339,7 @@ fn check_new_view(version: Version, rates: Rates, tips: usize, groups: u32) {
             let got = double(&store, OUT, entries * pattern + entry);
             check_close(got, expected * factor, size * factor);
         }
-        let of_children: i32 =
-            (tips..2).map(|side| word(&inputs, COUNTS[side], pattern)).sum();
+        let of_children: i32 = (tips..2).map(|side| word(&inputs, COUNTS[side], pattern)).sum();
         assert_eq!(word(&store, OUT_COUNTS, pattern), of_children + i32::from(scale));
     }
     let expected = if tips == 0 { (4 * groups as usize + 1) / 3 } else { 0 };
@@ -367,8 +366,7 @@ fn check_scaling(entries: [f64; 4], expected: [f64; 4], expected_count: i32) {
     let mut store = LocalStore::new();
     let identity: [[f64; 4]; 4] =
         std::array::from_fn(|i| std::array::from_fn(|j| f64::from(u8::from(i == j))));
-    let block =
-        ModelBlock { ei: identity, v: identity, eigenvalues: [0.0; 4], rates: &[1.0] };
+    let block = ModelBlock { ei: identity, v: identity, eigenvalues: [0.0; 4], rates: &[1.0] };
     store.slice_mut(MODEL, MODEL_BYTES).copy_from_slice(&block.quadwords());
     for matrices in MATRICES {
         put(&mut store, matrices, identity.as_flattened());
@@ -564,8 +562,7 @@ fn sums_of_two_groups(version: Version, rates: Rates, groups: u32, junk: f64) ->
 }
 
 fn newton_step(version: Version) -> NewtonStep {
-    let kernel =
-        NewtonStep { version, derivatives: DERIVATIVES, branch: BRANCHES, tables: TABLES };
+    let kernel = NewtonStep { version, derivatives: DERIVATIVES, branch: BRANCHES, tables: TABLES };
     kernel.validate().expect("it is laid out rightly");
     kernel
 }
@@ -616,8 +613,9 @@ fn check_execution<K: Kernel<Output: PartialEq + std::fmt::Debug>>(kernel: &K, r
     assert!(plain == timed, "{}: local stores differ, timed", kernel.name());
     assert!(profile.max_live() <= 128, "{}: {} registers", kernel.name(), profile.max_live());
     if kernel.branches() == Branches::OnShape {
-        let mut path =
-            |seed| execute_on_path(kernel, &mut random_store(rates, 13, seed), &mut Journal::default()).1;
+        let mut path = |seed| {
+            execute_on_path(kernel, &mut random_store(rates, 13, seed), &mut Journal::default()).1
+        };
         assert_eq!(path(1), path(2), "{} branches on data", kernel.name());
     }
 }
@@ -662,18 +660,54 @@ fn figures() {
     for version in [Version::Naive, Version::Tuned] {
         for rates in RATES {
             for tips in KINDS {
-                println!("{:50} {:8.1}", new_view(version, rates, tips, 1).name(), cycles_per_pattern(rates, |n| new_view(version, rates, tips, n)));
+                println!(
+                    "{:50} {:8.1}",
+                    new_view(version, rates, tips, 1).name(),
+                    cycles_per_pattern(rates, |n| new_view(version, rates, tips, n))
+                );
             }
             for tips in 0..2 {
-                println!("{:50} {:8.1}", evaluate(version, rates, tips, 1).name(), cycles_per_pattern(rates, |n| evaluate(version, rates, tips, n)));
-                println!("{:50} {:8.1}", sum_table(version, rates, tips, 1).name(), cycles_per_pattern(rates, |n| sum_table(version, rates, tips, n)));
+                println!(
+                    "{:50} {:8.1}",
+                    evaluate(version, rates, tips, 1).name(),
+                    cycles_per_pattern(rates, |n| evaluate(version, rates, tips, n))
+                );
+                println!(
+                    "{:50} {:8.1}",
+                    sum_table(version, rates, tips, 1).name(),
+                    cycles_per_pattern(rates, |n| sum_table(version, rates, tips, n))
+                );
             }
-            println!("{:50} {:8.1}", derivatives(version, rates, 1).name(), cycles_per_pattern(rates, |n| derivatives(version, rates, n)));
-            println!("{:50} {rates:?} {:8.1} a call", transition(version, rates).name(), cycles(rates, &transition(version, rates)));
-            println!("{:50} {rates:?} {:8.1} a call", diagonal(version, rates).name(), cycles(rates, &diagonal(version, rates)));
-            println!("{:50} {rates:?} {:8.1} a call", newton_factors(version, rates).name(), cycles(rates, &newton_factors(version, rates)));
+            println!(
+                "{:50} {:8.1}",
+                derivatives(version, rates, 1).name(),
+                cycles_per_pattern(rates, |n| derivatives(version, rates, n))
+            );
+            println!(
+                "{:50} {rates:?} {:8.1} a call",
+                transition(version, rates).name(),
+                cycles(rates, &transition(version, rates))
+            );
+            println!(
+                "{:50} {rates:?} {:8.1} a call",
+                diagonal(version, rates).name(),
+                cycles(rates, &diagonal(version, rates))
+            );
+            println!(
+                "{:50} {rates:?} {:8.1} a call",
+                newton_factors(version, rates).name(),
+                cycles(rates, &newton_factors(version, rates))
+            );
         }
-        println!("{:50} {:8.1} a call", tip_products(version, 0).name(), cycles(Rates::Gamma, &tip_products(version, 0)));
-        println!("{:50} {:8.1} a call", newton_step(version).name(), cycles(Rates::Gamma, &newton_step(version)));
+        println!(
+            "{:50} {:8.1} a call",
+            tip_products(version, 0).name(),
+            cycles(Rates::Gamma, &tip_products(version, 0))
+        );
+        println!(
+            "{:50} {:8.1} a call",
+            newton_step(version).name(),
+            cycles(Rates::Gamma, &newton_step(version))
+        );
     }
 }
