@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods)] // Tests make the files that the commands read.
 
+mod likelihood;
 mod machine;
 mod parameters;
 mod programs;
