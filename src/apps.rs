@@ -15,6 +15,8 @@ use crate::machine::Machine;
 pub enum App {
     /// Bayesian inference of phylogenies.
     Pbpi(pbpi::Pbpi),
+    /// Maximum-likelihood inference of phylogenies.
+    Raxml(raxml::Raxml),
 }
 
 /// What came of a run.
@@ -26,11 +28,13 @@ pub struct Outcome {
     pub log_likelihood: f64,
     /// Proposals accepted, where the program is a Markov chain.
     pub accepted: Option<usize>,
+    /// What the tasks found, where the program is RAxML.
+    pub findings: Option<raxml::Findings>,
 }
 
 impl App {
     /// The names of all programs.
-    pub const NAMES: [&'static str; 1] = ["pbpi"];
+    pub const NAMES: [&'static str; 2] = ["pbpi", "raxml"];
 
     /// Whether a program has that name.
     ///
@@ -47,14 +51,25 @@ impl App {
     /// Its name.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Pbpi(_) => "pbpi",
+            Self::Pbpi(_) => Self::NAMES[0],
+            Self::Raxml(_) => Self::NAMES[1],
         }
     }
 
-    /// The off-loaded function after which the program's collective follows.
-    pub fn function_before_collective(&self) -> &'static str {
+    /// The off-loaded function after which the program's collective follows, if it has one.
+    pub fn function_before_collective(&self) -> Option<&'static str> {
         match self {
-            Self::Pbpi(_) => pbpi::FUNCTIONS[2],
+            Self::Pbpi(_) => Some(pbpi::FUNCTIONS[2]),
+            Self::Raxml(_) => None,
+        }
+    }
+
+    /// How many independent tasks the program deals to its host processes; none where these share
+    /// one.
+    pub fn tasks(&self) -> Option<u32> {
+        match self {
+            Self::Pbpi(_) => None,
+            Self::Raxml(raxml) => Some(raxml.tasks().count()),
         }
     }
 
@@ -81,7 +96,13 @@ impl App {
             Self::Pbpi(pbpi) => {
                 let (run, trace) = pbpi.emulate_on(blade, configuration)?;
                 let log_likelihood = trace.log_likelihood();
-                Ok(Outcome { run, log_likelihood, accepted: Some(trace.accepted()) })
+                let accepted = Some(trace.accepted());
+                Ok(Outcome { run, log_likelihood, accepted, findings: None })
+            }
+            Self::Raxml(raxml) => {
+                let (run, findings) = raxml.emulate_on(blade, configuration)?;
+                let log_likelihood = findings.best().log_likelihood;
+                Ok(Outcome { run, log_likelihood, accepted: None, findings: Some(findings) })
             }
         }
     }

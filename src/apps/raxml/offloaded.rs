@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::Port;
 use super::arguments::{ARGUMENTS_BYTES, Arguments, End, MOST_SHARES, Terms};
 use super::engine::{Engine, NewView};
+use super::farm::Hosted;
 use super::memory::{ProcessMemory, Vector, category_rates, rates_of};
 use super::spe_program::{EVALUATE, MAKENEWZ, NEWVIEW, RaxmlProgram};
 use crate::apps::phylogeny::Patterns;
@@ -140,6 +141,12 @@ pub fn run_alone<T: 'static>(
     blade.run()?;
     let result = outcome.borrow_mut().take();
     Ok(result.expect("invariant: the process has ended"))
+}
+
+impl Hosted for OffloadedEngine {
+    fn process(&self) -> &HostProcess {
+        &self.process
+    }
 }
 
 impl Engine for OffloadedEngine {
