@@ -47,7 +47,10 @@ pub(super) enum By {
 }
 
 /// What comes of `life`, which waits for nothing, on a plain engine.
-fn on_plain_engine<T>(problem: &Problem, life: impl AsyncFnOnce(&mut PlainEngine) -> T) -> T {
+pub(super) fn on_plain_engine<T>(
+    problem: &Problem,
+    life: impl AsyncFnOnce(&mut PlainEngine) -> T,
+) -> T {
     let mut engine = PlainEngine::new(&problem.patterns, &problem.model);
     let mut context = Context::from_waker(Waker::noop());
     match pin!(life(&mut engine)).poll(&mut context) {
@@ -56,7 +59,7 @@ fn on_plain_engine<T>(problem: &Problem, life: impl AsyncFnOnce(&mut PlainEngine
     }
 }
 
-fn blade() -> Blade {
+pub(super) fn blade() -> Blade {
     Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0)
 }
 
