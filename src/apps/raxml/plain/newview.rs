@@ -26,7 +26,11 @@ const THRESHOLD: f64 = 1.0 / SCALING;
 const CODES: usize = 16;
 
 /// The factors of a branch, `[category][l][j]`.
-pub fn transitions<A: Arithmetic>(ppe: &mut A, eigen: &Eigen, branch_log: A::Float) -> Vec<[Four; 4]> {
+pub fn transitions<A: Arithmetic>(
+    ppe: &mut A,
+    eigen: &Eigen,
+    branch_log: A::Float,
+) -> Vec<[Four; 4]> {
     let mut matrices = vec![[[0.0; 4]; 4]; eigen.rates.len()];
     for (matrix, rate) in matrices.iter_mut().zip(&eigen.rates) {
         let rate = ppe.load(rate);
@@ -227,7 +231,11 @@ impl<const CATEGORIES: usize> Child for Inner<'_, CATEGORIES> {
 }
 
 /// The products of a tip with each code, `[code][category][j]`.
-fn products<A: Arithmetic>(ppe: &mut A, eigen: &Eigen, matrices: &[[Four; 4]]) -> [[Four; 4]; CODES] {
+fn products<A: Arithmetic>(
+    ppe: &mut A,
+    eigen: &Eigen,
+    matrices: &[[Four; 4]],
+) -> [[Four; 4]; CODES] {
     let mut table = [[[0.0; 4]; 4]; CODES];
     for (row, tip) in table.iter_mut().zip(&eigen.tips).skip(1) {
         for (entry, matrix) in row.iter_mut().zip(matrices) {

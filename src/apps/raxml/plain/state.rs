@@ -6,7 +6,7 @@ use super::makenewz::{Step, derivatives, newton_factors, newton_step, sum_table}
 use super::newview::{newview, transitions};
 use super::{Four, phylogeny};
 use crate::apps::phylogeny::substitution::{Model, SiteRates};
-use crate::cell::ppe::{Arithmetic};
+use crate::cell::ppe::Arithmetic;
 
 /// What the functions need of a model.
 #[derive(Debug, Clone, PartialEq)]
@@ -223,7 +223,12 @@ impl Likelihoods {
     }
 
     /// ln likelihood, seen from the branch between `ends`.
-    pub fn evaluate(&self, ppe: &mut impl Arithmetic<Float = f64>, ends: [usize; 2], z: f64) -> f64 {
+    pub fn evaluate(
+        &self,
+        ppe: &mut impl Arithmetic<Float = f64>,
+        ends: [usize; 2],
+        z: f64,
+    ) -> f64 {
         self.evaluate_each(ppe, ends, z, |_| {})
     }
 

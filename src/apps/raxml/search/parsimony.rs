@@ -244,10 +244,8 @@ mod tests {
     #[test]
     fn more_than_64_columns_count_too() {
         let row = |letters: &str| letters.repeat(50);
-        let fasta = format!(
-            ">a\n{}\n>b\n{}\n>c\n{}\n>d\n{}\n",
-            row("AC"), row("AC"), row("GT"), row("GT")
-        );
+        let fasta =
+            format!(">a\n{}\n>b\n{}\n>c\n{}\n>d\n{}\n", row("AC"), row("AC"), row("GT"), row("GT"));
         check_score(&fasta, "((a:1,b:1):1,c:1,d:1);", 100);
         check_score(&fasta, "((a:1,c:1):1,b:1,d:1);", 200);
     }
@@ -292,7 +290,9 @@ mod tests {
             let rearranged = parsimony.tree(&mut Stream::new(seed, 0), &mut host);
             assert_ne!(host, Tally::default());
             assert!(parsimony.score(&rearranged) <= parsimony.score(&added));
-            assert!(rearranged.branches().iter().all(|&(one, other)| rearranged.z(one, other) == 0.9));
+            assert!(
+                rearranged.branches().iter().all(|&(one, other)| rearranged.z(one, other) == 0.9)
+            );
             splits.push(added.to_tree().unwrap().splits());
         }
         assert!(splits[0] != splits[1] || splits[1] != splits[2]);

@@ -100,12 +100,7 @@ impl<E: Engine> Climber<'_, E> {
     }
 
     /// Moves the subtree of `root`, and `node` with it, to its best place, if that is better.
-    async fn move_subtree(
-        &mut self,
-        cycle: &mut Cycle,
-        (node, root): (usize, usize),
-        care: Care,
-    ) {
+    async fn move_subtree(&mut self, cycle: &mut Cycle, (node, root): (usize, usize), care: Care) {
         self.host.count(Step::Visit, 1);
         // An earlier move may have parted them.
         if !self.tree.are_neighbours(node, root) {

@@ -269,8 +269,7 @@ mod tests {
             for call in calls {
                 let mut parts = [0, 1].map(|child| {
                     let node = call.children[child];
-                    let inside =
-                        if node < taxa { node.to_string() } else { self.0[node].clone() };
+                    let inside = if node < taxa { node.to_string() } else { self.0[node].clone() };
                     format!("({inside} {})", call.z[child].to_bits())
                 });
                 parts.sort();

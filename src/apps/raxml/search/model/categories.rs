@@ -106,8 +106,11 @@ mod tests {
     fn patterns_take_their_likeliest_rate_and_the_mean_is_one() {
         let grid = [0.5, 1.0, 2.0];
         // Rows by rate; the third pattern is the same under all, the fourth has no weight.
-        let table =
-            [vec![-1.0, -9.0, -2.0, f64::NAN], vec![-2.0, -8.0, -2.0, 0.0], vec![-3.0, -7.0, -2.0, 0.0]];
+        let table = [
+            vec![-1.0, -9.0, -2.0, f64::NAN],
+            vec![-2.0, -8.0, -2.0, 0.0],
+            vec![-3.0, -7.0, -2.0, 0.0],
+        ];
         let (rates, mean) = assign(&grid, &table, &[3, 1, 1, 0]);
         assert_eq!(mean, (3.0 * 0.5 + 2.0 + 0.5) / 5.0);
         let expected = SiteRates::Categories {
@@ -121,7 +124,8 @@ mod tests {
     fn the_rates_of_fewest_columns_are_dropped() {
         let grid: Vec<f64> = (0..30).map(f64::from).map(f64::exp2).collect();
         // Pattern i is likeliest under rate i, and the nearer the likelier; 5 patterns are rare.
-        let weights: Vec<u32> = (0..30).map(|pattern| if pattern % 6 == 3 { 1 } else { 5 }).collect();
+        let weights: Vec<u32> =
+            (0..30).map(|pattern| if pattern % 6 == 3 { 1 } else { 5 }).collect();
         let row = |rate: usize| (0..30).map(|p| -(rate as f64 - 0.1 - p as f64).abs()).collect();
         let table: Vec<Vec<f64>> = (0..30).map(row).collect();
         let (rates, _) = assign(&grid, &table, &weights);
