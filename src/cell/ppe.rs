@@ -16,7 +16,9 @@ mod cache;
 mod hierarchy;
 mod library;
 mod pipeline;
+mod scoreboard;
 mod streams;
+mod timed;
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -26,7 +28,9 @@ pub use arithmetic::{Arithmetic, Plain};
 pub use hierarchy::{Hierarchy, Level};
 pub use library::{exponential, logarithm};
 pub(super) use pipeline::Pipeline;
+pub use scoreboard::Order;
 pub use streams::{Access, AccessKind, Core};
+pub use timed::{Register, Timed};
 
 use crate::machine::{self, Machine};
 use crate::sim::Sim;

@@ -19,7 +19,7 @@ mod tests;
 pub use evaluate::{branch_log, diagonal, evaluate};
 pub use makenewz::{NewtonFactors, Step, derivatives, newton_factors, newton_step, sum_table};
 pub use newview::{newview, transitions};
-pub use state::{Eigen, End, Likelihoods, Newton, Patterns, Vectors};
+pub use state::{Eigen, End, Likelihoods, Newton, Vectors, WeightedPatterns};
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -87,11 +87,11 @@ impl Engine for PlainEngine {
 
     async fn evaluate_patterns(&mut self, ends: [usize; 2], z: f64) -> Vec<f64> {
         self.calls.evaluate_patterns += 1;
-        self.likelihoods.evaluate_patterns(&mut Plain, ends, z)
+        self.likelihoods.evaluate_patterns(ends, z)
     }
 
     async fn makenewz(&mut self, ends: [usize; 2], z: f64, steps: u32) -> f64 {
-        let newton = self.likelihoods.makenewz(&mut Plain, ends, z, steps);
+        let newton = self.likelihoods.makenewz(ends, z, steps);
         self.calls.makenewz += 1;
         self.calls.newton_steps += u64::from(newton.sums);
         newton.z

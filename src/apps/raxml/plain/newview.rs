@@ -13,7 +13,7 @@
 //! not wait for each other. Factors are loaded where they are used: there are 48 of them for each
 //! category and 32 registers.
 
-use super::{Eigen, End, Four, Patterns, Vectors};
+use super::{Eigen, End, Four, Vectors, WeightedPatterns};
 use crate::cell::ppe::{Arithmetic, exponential};
 
 /// 2^256, by which a pattern is scaled.
@@ -56,7 +56,7 @@ pub fn transitions<A: Arithmetic>(
 pub fn newview<A: Arithmetic>(
     ppe: &mut A,
     eigen: &Eigen,
-    patterns: &Patterns,
+    patterns: &WeightedPatterns,
     children: [End<'_>; 2],
     matrices: [&[[Four; 4]]; 2],
     out: &mut Vectors,
@@ -278,13 +278,16 @@ fn combine<A: Arithmetic, Q: Child, R: Child, const CATEGORIES: usize>(
     for (pattern, (entries, count)) in entries.iter_mut().zip(&mut out.counts).enumerate() {
         let chosen = categories.map_or(0, |categories| ppe.load_index(&categories[pattern]));
         let places = (q.place(ppe, pattern), r.place(ppe, pattern));
-        let mut x = [[ppe.constant(0.0); 4]; CATEGORIES];
-        for category in 0..CATEGORIES {
+        for (category, entry) in entries.iter_mut().enumerate() {
             let matrix = chosen + category;
             let a = q.product(ppe, places.0, category, matrix);
             let b = r.product(ppe, places.1, category, matrix);
             let y = ppe.multiply_four(a, b);
-            x[category] = matrix_times_vector(ppe, &eigen.v, y);
+            let x = matrix_times_vector(ppe, &eigen.v, y);
+            ppe.store_four(entry, x);
+            if CATEGORIES > 1 {
+                ppe.turn(1);
+            }
         }
         let below = match (q.count(ppe, pattern), r.count(ppe, pattern)) {
             (Some(one), Some(other)) => Some(ppe.add_words(one, other)),
@@ -292,10 +295,12 @@ fn combine<A: Arithmetic, Q: Child, R: Child, const CATEGORIES: usize>(
         };
         match below {
             Some(mut below) => {
-                if is_small(ppe, &x) {
+                if is_small(ppe, entries) {
                     let scaling = ppe.load(&SCALING);
-                    for entry in &mut x {
-                        *entry = ppe.multiply_four(*entry, [scaling; 4]);
+                    for entry in entries {
+                        let small = ppe.load_four(entry);
+                        let scaled = ppe.multiply_four(small, [scaling; 4]);
+                        ppe.store_four(entry, scaled);
                     }
                     below = ppe.add_constant(below, 1);
                     scaled += 1;
@@ -304,9 +309,6 @@ fn combine<A: Arithmetic, Q: Child, R: Child, const CATEGORIES: usize>(
             }
             None => *count = 0,
         }
-        for (entry, x) in entries.iter_mut().zip(x) {
-            ppe.store_four(entry, x);
-        }
         ppe.turn(1 + u32::from(Q::INNER) + u32::from(R::INNER));
     }
     scaled
@@ -314,9 +316,10 @@ fn combine<A: Arithmetic, Q: Child, R: Child, const CATEGORIES: usize>(
 
 /// Whether all entries are below 2^-256 in magnitude; looks no further than the first that is not.
 #[inline(always)]
-fn is_small<A: Arithmetic>(ppe: &mut A, entries: &[[A::Float; 4]]) -> bool {
+fn is_small<A: Arithmetic>(ppe: &mut A, entries: &[Four]) -> bool {
     let threshold = ppe.constant(THRESHOLD);
-    entries.iter().flatten().all(|&entry| {
+    entries.iter().flatten().all(|entry| {
+        let entry = ppe.load(entry);
         let magnitude = ppe.absolute(entry);
         ppe.is_below(magnitude, threshold)
     })
