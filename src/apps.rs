@@ -4,6 +4,7 @@ pub mod pbpi;
 pub mod phylogeny;
 pub mod raxml;
 pub mod run;
+mod streaming;
 
 use crate::cell::{Blade, KernelTiming};
 use crate::error::{Error, Result};

@@ -13,7 +13,6 @@ mod chain;
 pub mod proposal;
 mod segment;
 mod spe_program;
-mod streaming;
 #[cfg(test)]
 mod tests;
 

@@ -1,4 +1,4 @@
-//! Data that flow through local store while an SPE computes on them: double buffering.
+//! Data that flow through local store while an SPE computes on them, a block at a time.
 
 use crate::cell::mfc::{Command, Direction};
 use crate::cell::offload::Loop;
@@ -7,11 +7,27 @@ use crate::error::Result;
 use crate::spu::LocalAddress;
 use crate::units::Bytes;
 
-/// Groups of patterns in a block. Nothing overlaps the fetching of the first block, so blocks are
-/// small: of 8, 16, 32, 64 and 128 groups, 8 and 16 took the least time on a QS20 with all SPEs
-/// busy (107 taxa x 10,000 sites at (2, 8): 32.2, 32.9, 34.7, 37.7, 43.6 ms), and 16 needs half the
-/// DMA commands of 8.
-pub const BLOCK_GROUPS: u32 = 16;
+/// How the transfers of blocks and the computation go together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transfers {
+    /// While a block is computed, the next one is fetched and the last one stored, each with all of
+    /// its arrays at once.
+    DoubleBuffered,
+    /// Every array of a block is fetched, the block computed, every array stored: one transfer
+    /// after the other, each waited for.
+    OneByOne,
+}
+
+/// Where blocks lie in local store, and how they flow.
+#[derive(Debug, Clone, Copy)]
+pub struct Buffers {
+    /// The first byte of their room.
+    pub at: u32,
+    /// Groups of patterns in a block.
+    pub groups: u32,
+    /// How they flow.
+    pub transfers: Transfers,
+}
 
 /// An array that is streamed, a block at a time.
 #[derive(Debug, Clone, Copy)]
@@ -27,29 +43,34 @@ pub struct Lane {
 /// Arrays that flow in and out, and where their two sets of buffers lie.
 pub struct Streams {
     /// Fetched before a block is computed.
-    pub inputs: Vec<Lane>,
+    inputs: Vec<Lane>,
     /// Stored after it.
-    pub outputs: Vec<Lane>,
-    /// The two sets of buffers.
-    pub buffers: [u32; 2],
+    outputs: Vec<Lane>,
+    /// The two sets of buffers; one and the same where transfers come one by one.
+    sets: [u32; 2],
+    buffers: Buffers,
 }
 
 impl Streams {
     /// Lanes of so many bytes a group, laid out one behind the other.
     pub fn new(
-        buffers: u32,
+        buffers: Buffers,
         inputs: &[(EffectiveAddress, u64)],
         outputs: &[(EffectiveAddress, u64)],
     ) -> Self {
         let mut end = 0;
         let mut lane = |&(main, bytes): &(EffectiveAddress, u64)| {
             let offset = end;
-            end += BLOCK_GROUPS * bytes as u32;
+            end += buffers.groups * bytes as u32;
             Lane { main, offset, bytes }
         };
         let inputs = inputs.iter().map(&mut lane).collect();
         let outputs = outputs.iter().map(&mut lane).collect();
-        Self { inputs, outputs, buffers: [buffers, buffers + end] }
+        let second = match buffers.transfers {
+            Transfers::DoubleBuffered => buffers.at + end,
+            Transfers::OneByOne => buffers.at,
+        };
+        Self { inputs, outputs, sets: [buffers.at, second], buffers }
     }
 
     /// Where the lane with that number, inputs first, lies in a set of buffers.
@@ -58,19 +79,23 @@ impl Streams {
         lanes.map(|lane| lane.offset).nth(lane).unwrap_or(0)
     }
 
-    /// Runs `compute(set, groups)` over the groups of `share`, block by block: while a block is
-    /// computed, the next one is fetched and the last one stored. `set` is the address of the
-    /// buffers that the block lies in.
+    /// Runs `compute(set, groups)` over the groups of `share`, block by block, in their order.
+    /// `set` is the address of the buffers that the block lies in.
     pub async fn run(
         &self,
         spe: &Spe,
         share: std::ops::Range<u32>,
         mut compute: impl AsyncFnMut(u32, u32),
     ) -> Result<Loop> {
-        let blocks = (share.end - share.start).div_ceil(BLOCK_GROUPS);
+        let block_groups = self.buffers.groups;
+        let blocks = (share.end - share.start).div_ceil(block_groups);
         let block = |number: u32| {
-            let first = share.start + number * BLOCK_GROUPS;
-            (first, BLOCK_GROUPS.min(share.end - first))
+            let first = share.start + number * block_groups;
+            (first, block_groups.min(share.end - first))
+        };
+        let ahead = match self.buffers.transfers {
+            Transfers::DoubleBuffered => 1,
+            Transfers::OneByOne => 0,
         };
         let mut start = None;
         if blocks > 0 {
@@ -78,14 +103,17 @@ impl Streams {
         }
         for number in 0..blocks {
             let set = number % 2;
-            if number + 1 < blocks {
+            if ahead > 0 && number + 1 < blocks {
                 self.issue(spe, Direction::Get, 1 - set, block(number + 1)).await?;
+            }
+            if ahead == 0 && number > 0 {
+                self.issue(spe, Direction::Get, set, block(number)).await?;
             }
             spe.mfc.wait_for(get_tag(set)).await;
             start.get_or_insert(spe.sim.now());
             spe.mfc.wait_for(put_tag(set)).await;
             let (first, groups) = block(number);
-            compute(self.buffers[set as usize], groups).await;
+            compute(self.sets[set as usize], groups).await;
             self.issue(spe, Direction::Put, set, (first, groups)).await?;
         }
         let end = spe.sim.now();
@@ -106,11 +134,13 @@ impl Streams {
             Direction::Put => (&self.outputs, put_tag(set)),
         };
         for lane in lanes {
-            let local = LocalAddress(self.buffers[set as usize] + lane.offset);
+            let local = LocalAddress(self.sets[set as usize] + lane.offset);
             let effective = lane.main.offset(u64::from(first) * lane.bytes);
             let bytes = Bytes(u64::from(groups) * lane.bytes);
-            let command = Command::new(direction, local, effective, bytes, tag);
-            spe.mfc.enqueue(command).await?;
+            spe.mfc.enqueue(Command::new(direction, local, effective, bytes, tag)).await?;
+            if self.buffers.transfers == Transfers::OneByOne {
+                spe.mfc.wait_for(tag).await;
+            }
         }
         Ok(())
     }
