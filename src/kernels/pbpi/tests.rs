@@ -344,16 +344,20 @@ fn cycles_per_pattern<K: Kernel<Output: PartialEq + std::fmt::Debug>>(
 fn a_naive_kernel_takes_several_times_as_long_as_the_tuned_one() {
     fn check<K: Kernel<Output: PartialEq + std::fmt::Debug>>(
         kernel: impl Fn(Version, u32) -> K,
-        expected: [f64; 2],
+        bound: f64,
     ) {
         let took = VERSIONS.map(|version| cycles_per_pattern(|groups| kernel(version, groups)));
+        let [naive, tuned] = took;
         let name = kernel(Version::Tuned, 1).name();
-        assert_eq!(took.map(f64::round), expected, "{name}: naive and tuned");
+        println!("{name}: naive {naive}, tuned {tuned} cycles a pattern");
+        assert!(naive > bound && naive > 3.0 * tuned, "{name}: {naive} {tuned}");
     }
-    // With every third pattern scaled.
-    check(|version, n| NodeUpdate { version, ..node_update(n) }, [0.0, 151.0]);
-    check(|version, n| RootProduct { version, ..root_product(n) }, [0.0, 227.0]);
-    check(|version, n| LikelihoodSum { version, ..likelihood_sum(n) }, [0.0, 68.0]);
+    // A sum over four states is a chain of 4 double-precision instructions of 13 cycles, of which
+    // the last waits only for its issue, 7 cycles: 46 for each state of each child. The chain of a
+    // logarithm has at least 21.
+    check(|version, n| NodeUpdate { version, ..node_update(n) }, f64::from(2 * 4 * 46));
+    check(|version, n| RootProduct { version, ..root_product(n) }, f64::from(3 * 4 * 46));
+    check(|version, n| LikelihoodSum { version, ..likelihood_sum(n) }, f64::from(21 * 13));
 }
 
 #[test]

@@ -67,8 +67,9 @@ fn first_eigenvalue<S: Spu>(spu: &mut S, model: LocalAddress) -> S::Register {
 /// [`Transition`]: one branch after the other.
 #[inline(always)]
 pub(in super::super) fn transition<S: Spu>(spu: &mut S, kernel: &Transition) {
-    matrices(spu, kernel, 0, kernel.left);
-    matrices(spu, kernel, 8, kernel.right);
+    for (displacement, out) in [(0, kernel.left), (8, kernel.right)] {
+        matrices(spu, kernel, displacement, out);
+    }
 }
 
 #[inline(always)]

@@ -107,8 +107,11 @@ fn add_pattern<S: Spu>(
     [s0, s1, s2]: [S::Register; 3],
     [g, h]: [S::Register; 2],
 ) -> [S::Register; 2] {
-    let first = divide(spu, s1, s0);
-    let second = divide(spu, s2, s0);
+    let mut ratios = [s0; 2];
+    for (ratio, s) in ratios.iter_mut().zip([s1, s2]) {
+        *ratio = divide(spu, s, s0);
+    }
+    let [first, second] = ratios;
     let g = spu.dfma(weight, first, g);
     let curvature = spu.dfnms(first, first, second);
     let h = spu.dfma(weight, curvature, h);

@@ -31,6 +31,9 @@ pub(super) trait Operand<S: Spu>: Copy {
     /// The scaling counts of the turn's group, if it has any.
     fn counts(&self, spu: &mut S, word: S::Register) -> Option<S::Register>;
 
+    /// The child, for loads that are not to come before `nothing` is known, which is 0.
+    fn delayed(self, spu: &mut S, nothing: S::Register) -> Self;
+
     /// The child at the pattern so many further on.
     fn next(self, spu: &mut S, patterns: i16) -> Self;
 }
@@ -73,6 +76,11 @@ impl<S: Spu> Operand<S> for GammaTip<S::Register> {
     #[inline(always)]
     fn counts(&self, _: &mut S, _: S::Register) -> Option<S::Register> {
         None
+    }
+
+    #[inline(always)]
+    fn delayed(self, _: &mut S, _: S::Register) -> Self {
+        self
     }
 
     #[inline(always)]
@@ -127,6 +135,11 @@ impl<S: Spu> Operand<S> for GammaInner<S::Register> {
     #[inline(always)]
     fn counts(&self, spu: &mut S, word: S::Register) -> Option<S::Register> {
         Some(spu.lqx(self.counts, word))
+    }
+
+    #[inline(always)]
+    fn delayed(self, spu: &mut S, nothing: S::Register) -> Self {
+        Self { vectors: spu.a(self.vectors, nothing), ..self }
     }
 
     #[inline(always)]
@@ -185,6 +198,11 @@ impl<S: Spu> Operand<S> for CatTip<S::Register> {
     }
 
     #[inline(always)]
+    fn delayed(self, _: &mut S, _: S::Register) -> Self {
+        self
+    }
+
+    #[inline(always)]
     fn next(self, _: &mut S, _: i16) -> Self {
         self
     }
@@ -234,6 +252,11 @@ impl<S: Spu> Operand<S> for CatInner<S::Register> {
     #[inline(always)]
     fn counts(&self, spu: &mut S, word: S::Register) -> Option<S::Register> {
         Some(spu.lqx(self.counts, word))
+    }
+
+    #[inline(always)]
+    fn delayed(self, spu: &mut S, nothing: S::Register) -> Self {
+        Self { vectors: spu.a(self.vectors, nothing), ..self }
     }
 
     #[inline(always)]
