@@ -136,13 +136,8 @@ fn pipelined<S, Left, Right, const CATEGORIES: usize, const PER_TURN: usize>(
     let factors = Factors::load(spu, kernel);
     let scaling = Scaling::load(spu);
     let mut output = Output::begin(spu, kernel);
-    let mut computed = turn::<S, _, _, CATEGORIES, PER_TURN, CATEGORIES>(
-        spu,
-        &factors,
-        output.word,
-        left,
-        right,
-    );
+    let mut computed =
+        turn::<S, _, _, CATEGORIES, PER_TURN, CATEGORIES>(spu, &factors, output.word, left, right);
     let mut remaining = spu.ai(turns, -1);
     if spu.brnz(remaining) {
         loop {
@@ -152,9 +147,8 @@ fn pipelined<S, Left, Right, const CATEGORIES: usize, const PER_TURN: usize>(
             left = left.next(spu, per_turn);
             right = right.next(spu, per_turn);
             let word = spu.ai(output.word, 4 * per_turn);
-            let next = turn::<S, _, _, CATEGORIES, PER_TURN, CATEGORIES>(
-                spu, &factors, word, left, right,
-            );
+            let next =
+                turn::<S, _, _, CATEGORIES, PER_TURN, CATEGORIES>(spu, &factors, word, left, right);
             finish(spu, &scaling, &mut output, computed, before);
             output.word = word;
             computed = next;
