@@ -1,64 +1,39 @@
-//! The kernels for the SPU.
+//! The kernels for the SPU: two doubles in a register, no branch on data.
+//!
+//! A double-precision instruction keeps both pipes of the Cell BE for 7 cycles, so what counts is
+//! how few of them there are, and after that how few other instructions stand between them.
 
-use super::{
-    Derivatives, Diagonal, Evaluate, NewView, NewtonFactors, NewtonStep, Progress, SumTable,
-    TipProducts, Transition,
-};
-use crate::spu::Spu;
+mod derivatives;
+mod ends;
+mod evaluate;
+mod matrix;
+mod new_view;
+mod newton_step;
+mod operand;
+mod reciprocal;
+mod scaling;
+mod transition;
 
-/// [`Transition`].
-#[inline(always)]
-pub(super) fn transition<S: Spu>(spu: &mut S, kernel: &Transition) {
-    let _ = (spu, kernel);
-}
+pub(super) use derivatives::{derivatives, sum_table};
+pub(super) use evaluate::evaluate;
+pub(super) use new_view::new_view;
+pub(super) use newton_step::newton_step;
+pub(super) use transition::{diagonal, newton_factors, tip_products, transition};
 
-/// [`TipProducts`].
-#[inline(always)]
-pub(super) fn tip_products<S: Spu>(spu: &mut S, kernel: &TipProducts) {
-    let _ = (spu, kernel);
-}
+use crate::kernels::logarithm::{FIRST_DOUBLES, SECOND_DOUBLES};
+use crate::spu::Quadword;
 
-/// [`NewView`].
-#[inline(always)]
-pub(super) fn new_view<S: Spu>(spu: &mut S, kernel: &NewView) {
-    let _ = (spu, kernel);
-}
+/// Doubleword 0 of the first operand, then doubleword 1 of the second.
+const FIRST_AND_SECOND: Quadword = Quadword([FIRST_DOUBLES.0[0], SECOND_DOUBLES.0[1]]);
 
-/// [`Diagonal`].
-#[inline(always)]
-pub(super) fn diagonal<S: Spu>(spu: &mut S, kernel: &Diagonal) {
-    let _ = (spu, kernel);
-}
+/// Both doubles twice: the first of a register, the second of a register.
+const SPLAT: [Quadword; 2] =
+    [Quadword([FIRST_DOUBLES.0[0]; 2]), Quadword([SECOND_DOUBLES.0[0]; 2])];
 
-/// [`Evaluate`].
-#[inline(always)]
-pub(super) fn evaluate<S: Spu>(spu: &mut S, kernel: &Evaluate) -> f64 {
-    let _ = (spu, kernel);
-    0.0
-}
+/// The magnitudes of two doubles.
+const MAGNITUDES: Quadword = Quadword([0x7FFF_FFFF_FFFF_FFFF; 2]);
 
-/// [`SumTable`].
-#[inline(always)]
-pub(super) fn sum_table<S: Spu>(spu: &mut S, kernel: &SumTable) {
-    let _ = (spu, kernel);
-}
-
-/// [`NewtonFactors`].
-#[inline(always)]
-pub(super) fn newton_factors<S: Spu>(spu: &mut S, kernel: &NewtonFactors) {
-    let _ = (spu, kernel);
-}
-
-/// [`Derivatives`].
-#[inline(always)]
-pub(super) fn derivatives<S: Spu>(spu: &mut S, kernel: &Derivatives) -> [f64; 2] {
-    let _ = (spu, kernel);
-    [0.0; 2]
-}
-
-/// [`NewtonStep`].
-#[inline(always)]
-pub(super) fn newton_step<S: Spu>(spu: &mut S, kernel: &NewtonStep) -> Progress {
-    let _ = (spu, kernel);
-    Progress::Converged
+/// The same double in both lanes.
+const fn both(x: f64) -> Quadword {
+    Quadword::from_doubles([x, x])
 }
