@@ -8,4 +8,6 @@ pub mod layout;
 pub mod logarithm;
 pub mod pbpi;
 pub mod raxml;
+pub mod scalar;
 pub mod sgemm;
+pub mod version;

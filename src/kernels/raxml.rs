@@ -40,8 +40,9 @@
 //!
 //! *Time*: the tuned kernels branch on their loop counters alone, and their buffers do not overlap
 //! (`validate` says so), so that their time depends on version, rates, kind, numbers of groups and
-//! categories, the machine's timing and the compiler model alone. Of the naive ones this does not
-//! hold.
+//! categories, the machine's timing and the compiler model alone. The naive ones branch on data, too
+//! ([`Branches::OnData`](crate::spu::Branches::OnData)), all but [`TipProducts`], [`SumTable`] and
+//! [`NewView`] between two tips.
 //!
 //! The formulas are those of the likelihood of a tree by Felsenstein (1981), with the transition
 //! probabilities P_jk(t) = sum over l of EI_jl exp(-lambda_l t) V_kl of a time-reversible model. A
@@ -56,6 +57,7 @@ mod newton_step;
 mod transition;
 mod tuned;
 
+pub use super::version::Version;
 pub use derivatives::{Derivatives, NewtonFactors, SumTable};
 pub use evaluate::{Diagonal, Evaluate};
 pub use model_block::{MODEL_BYTES, ModelBlock};
@@ -65,28 +67,8 @@ pub use transition::{TipProducts, Transition};
 
 use super::layout::{Access, Block};
 use super::{exponential, logarithm};
-use crate::spu::{Compiler, LocalAddress, LocalStore};
+use crate::spu::{LocalAddress, LocalStore};
 use crate::units::Bytes;
-
-/// How a kernel is written. Both versions compute the same functions; their results differ by
-/// rounding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Version {
-    /// As first ported: scalar, with branches, [`Compiler::NAIVE`].
-    Naive,
-    /// For the SPU: vectorised, without branches on data, [`Compiler::LIST_SCHEDULING`].
-    Tuned,
-}
-
-impl Version {
-    /// Which compiler orders the kernels of that version.
-    pub const fn compiler(self) -> Compiler {
-        match self {
-            Self::Naive => Compiler::NAIVE,
-            Self::Tuned => Compiler::LIST_SCHEDULING,
-        }
-    }
-}
 
 /// How rates vary over patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,6 +11,7 @@ use crate::cell::{Blade, EffectiveAddress, Spe};
 use crate::error::Result;
 use crate::kernels::logarithm;
 use crate::kernels::pbpi::{LikelihoodSum, NodeUpdate, RootProduct};
+use crate::kernels::version::Version;
 use crate::spu::local_store::LocalStore;
 use crate::spu::{LocalAddress, Quadword};
 use crate::units::{Bytes, Cycles};
@@ -175,6 +176,7 @@ impl PbpiProgram {
         let compute = async |set: u32, groups: u32| {
             let at = |lane: usize| LocalAddress(set + streams.offset(lane));
             let kernel = NodeUpdate {
+                version: Version::Tuned,
                 groups,
                 left_matrix: self.matrix(0),
                 right_matrix: self.matrix(1),
@@ -199,6 +201,7 @@ impl PbpiProgram {
         let compute = async |set: u32, groups: u32| {
             let at = |lane: usize| LocalAddress(set + streams.offset(lane));
             let kernel = RootProduct {
+                version: Version::Tuned,
                 groups,
                 matrices: [0, 1, 2].map(|child| self.matrix(child)),
                 vectors: [at(0), at(2), at(4)],
@@ -226,6 +229,7 @@ impl PbpiProgram {
         let compute = async |set: u32, groups: u32| {
             let at = |lane: usize| LocalAddress(set + streams.offset(lane));
             let kernel = LikelihoodSum {
+                version: Version::Tuned,
                 groups,
                 root: at(0),
                 counts: at(1),

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::error::Result;
 use crate::kernels::layout;
-use crate::spu::{Compiler, Kernel, LocalAddress, Spu};
+use crate::spu::{Branches, Compiler, Kernel, LocalAddress, Spu};
 use crate::units::Bytes;
 
 /// `s = x^p x^q`, entry by entry, of the vectors of the ends of a branch (a tip has the same vector
@@ -122,6 +122,10 @@ impl Kernel for NewtonFactors {
         self.version.compiler()
     }
 
+    fn branches(&self) -> Branches {
+        self.version.branches()
+    }
+
     #[inline(always)]
     fn run<S: Spu>(&self, spu: &mut S) {
         match self.version {
@@ -199,6 +203,10 @@ impl Kernel for Derivatives {
 
     fn compiler(&self) -> Compiler {
         self.version.compiler()
+    }
+
+    fn branches(&self) -> Branches {
+        self.version.branches()
     }
 
     #[inline(always)]

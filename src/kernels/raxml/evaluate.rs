@@ -7,7 +7,7 @@ use super::{
 };
 use crate::error::Result;
 use crate::kernels::layout;
-use crate::spu::{Compiler, Kernel, LocalAddress, Spu};
+use crate::spu::{Branches, Compiler, Kernel, LocalAddress, Spu};
 use crate::units::Bytes;
 
 /// `d_cl = exp(rho_c lambda_l ln z)` for each category c of rate rho_c, as `[category][l]`.
@@ -57,6 +57,10 @@ impl Kernel for Diagonal {
 
     fn compiler(&self) -> Compiler {
         self.version.compiler()
+    }
+
+    fn branches(&self) -> Branches {
+        self.version.branches()
     }
 
     #[inline(always)]
@@ -161,6 +165,10 @@ impl Kernel for Evaluate {
 
     fn compiler(&self) -> Compiler {
         self.version.compiler()
+    }
+
+    fn branches(&self) -> Branches {
+        self.version.branches()
     }
 
     #[inline(always)]

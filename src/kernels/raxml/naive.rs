@@ -1,61 +1,111 @@
-//! The kernels as first ported; until then, the tuned ones.
+//! The kernels as first ported: scalar double precision in the order of the program.
+//!
+//! They are what a compiler of the time makes of loops over patterns, categories and states, for
+//! which [`scalar`](crate::kernels::scalar) has the pieces. The loops over the four states are
+//! unrolled, those over patterns, categories and the entries of a scaling test are not; data are
+//! reached through pointers and loaded where a formula names them, so that a matrix is loaded again
+//! for every pattern; logarithm, exponential and division are calls. A test that decides at the
+//! first entry goes no further. Nothing is tabulated but what the formulas name: the exponentials of
+//! a branch and, with GAMMA, the products of tips. That of lambda_0 = 0 is 1 without a call.
+//!
+//! *Deviations* from the tuned kernels, beside rounding: a denormal is scaled like any other number;
+//! a pattern of weight 0 is left out by a branch, so that its term is not written.
 
-use super::{
-    Derivatives, Diagonal, Evaluate, NewView, NewtonFactors, NewtonStep, Progress, SumTable,
-    TipProducts, Transition, tuned,
-};
-use crate::spu::Spu;
+mod evaluate;
+mod exponentials;
+mod new_view;
+mod newton;
 
-/// [`Transition`].
+pub(super) use evaluate::evaluate;
+pub(super) use exponentials::{diagonal, newton_factors, tip_products, transition};
+pub(super) use new_view::new_view;
+pub(super) use newton::{derivatives, newton_step, sum_table};
+
+use super::model_block::TIP_VECTORS_OFFSET;
+use super::{End, PATTERNS_PER_GROUP, Rates};
+use crate::kernels::scalar::load_word;
+use crate::spu::{LocalAddress, Spu};
+
+/// A register with an address.
 #[inline(always)]
-pub(super) fn transition<S: Spu>(spu: &mut S, kernel: &Transition) {
-    tuned::transition(spu, kernel)
+fn pointer<S: Spu>(spu: &mut S, address: LocalAddress) -> S::Register {
+    spu.ila(address.0)
 }
 
-/// [`TipProducts`].
-#[inline(always)]
-pub(super) fn tip_products<S: Spu>(spu: &mut S, kernel: &TipProducts) {
-    tuned::tip_products(spu, kernel)
+/// The bytes of a pattern's vector.
+const fn vector_bytes(rates: Rates) -> i16 {
+    8 * rates.entries() as i16
 }
 
-/// [`NewView`].
+/// The word at `index`, shifted left, added to a base: the address of an element of a table.
 #[inline(always)]
-pub(super) fn new_view<S: Spu>(spu: &mut S, kernel: &NewView) {
-    tuned::new_view(spu, kernel)
+fn element<S: Spu>(
+    spu: &mut S,
+    base: LocalAddress,
+    index: S::Register,
+    log_2_bytes: i16,
+) -> S::Register {
+    let base = pointer(spu, base);
+    let offset = spu.shli(index, log_2_bytes);
+    spu.a(base, offset)
 }
 
-/// [`Diagonal`].
-#[inline(always)]
-pub(super) fn diagonal<S: Spu>(spu: &mut S, kernel: &Diagonal) {
-    tuned::diagonal(spu, kernel)
+/// Walks along the vectors or codes of an end of a branch.
+#[derive(Clone, Copy)]
+struct Walk<R> {
+    data: R,
+    counts: R,
 }
 
-/// [`Evaluate`].
-#[inline(always)]
-pub(super) fn evaluate<S: Spu>(spu: &mut S, kernel: &Evaluate) -> f64 {
-    tuned::evaluate(spu, kernel)
+impl<R: Copy> Walk<R> {
+    #[inline(always)]
+    fn begin<S: Spu<Register = R>>(spu: &mut S, end: End) -> Self {
+        match end {
+            End::Tip { codes } => {
+                let codes = pointer(spu, codes);
+                Self { data: codes, counts: codes }
+            }
+            End::Inner { vectors, counts } => {
+                Self { data: pointer(spu, vectors), counts: pointer(spu, counts) }
+            }
+        }
+    }
+
+    /// At the next pattern.
+    #[inline(always)]
+    fn next<S: Spu<Register = R>>(self, spu: &mut S, end: End, rates: Rates) -> Self {
+        match end {
+            End::Tip { .. } => Self { data: spu.ai(self.data, 4), ..self },
+            End::Inner { .. } => {
+                let data = advance(spu, self.data, vector_bytes(rates));
+                Self { data, counts: spu.ai(self.counts, 4) }
+            }
+        }
+    }
+
+    /// Where the vector of the pattern stands: a tip's is looked up in the model block.
+    #[inline(always)]
+    fn vector<S: Spu<Register = R>>(self, spu: &mut S, end: End, model: LocalAddress) -> R {
+        match end {
+            End::Tip { .. } => {
+                let code = load_word(spu, self.data, 0);
+                element(spu, model.offset(TIP_VECTORS_OFFSET), code, 5)
+            }
+            End::Inner { .. } => self.data,
+        }
+    }
 }
 
-/// [`SumTable`].
 #[inline(always)]
-pub(super) fn sum_table<S: Spu>(spu: &mut S, kernel: &SumTable) {
-    tuned::sum_table(spu, kernel)
+fn advance<S: Spu>(spu: &mut S, pointer: S::Register, bytes: i16) -> S::Register {
+    spu.ai(pointer, bytes)
 }
 
-/// [`NewtonFactors`].
+/// A register that counts the patterns of so many groups.
 #[inline(always)]
-pub(super) fn newton_factors<S: Spu>(spu: &mut S, kernel: &NewtonFactors) {
-    tuned::newton_factors(spu, kernel)
+fn patterns<S: Spu>(spu: &mut S, groups: u32) -> S::Register {
+    spu.ila(PATTERNS_PER_GROUP * groups)
 }
 
-/// [`Derivatives`].
-#[inline(always)]
-pub(super) fn derivatives<S: Spu>(spu: &mut S, kernel: &Derivatives) -> [f64; 2] {
-    tuned::derivatives(spu, kernel)
-}
-
-/// [`NewtonStep`].
-#[inline(always)]
-pub(super) fn newton_step<S: Spu>(spu: &mut S, kernel: &NewtonStep) -> Progress {
-    tuned::newton_step(spu, kernel)
-}
+#[cfg(test)]
+mod tests;

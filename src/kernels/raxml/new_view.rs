@@ -6,7 +6,7 @@ use super::{
 };
 use crate::error::Result;
 use crate::kernels::layout::{self, Block};
-use crate::spu::{Compiler, Kernel, LocalAddress, Spu};
+use crate::spu::{Branches, Compiler, Kernel, LocalAddress, Spu};
 
 /// A child of [`NewView`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,6 +137,14 @@ impl Kernel for NewView {
 
     fn compiler(&self) -> Compiler {
         self.version.compiler()
+    }
+
+    fn branches(&self) -> Branches {
+        match self.right {
+            // Nothing is scaled.
+            Child::Tip { .. } => Branches::OnShape,
+            Child::Inner { .. } => self.version.branches(),
+        }
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use super::{TABLES_BYTES, Version, input, naive, output, tuned};
 use crate::error::Result;
 use crate::kernels::layout;
-use crate::spu::{Compiler, Kernel, LocalAddress, Spu};
+use crate::spu::{Branches, Compiler, Kernel, LocalAddress, Spu};
 use crate::units::Bytes;
 
 /// What a [`NewtonStep`] came to.
@@ -69,6 +69,10 @@ impl Kernel for NewtonStep {
 
     fn compiler(&self) -> Compiler {
         self.version.compiler()
+    }
+
+    fn branches(&self) -> Branches {
+        self.version.branches()
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::error::Result;
 use crate::kernels::layout;
-use crate::spu::{Compiler, Kernel, LocalAddress, Spu};
+use crate::spu::{Branches, Compiler, Kernel, LocalAddress, Spu};
 use crate::units::Bytes;
 
 /// `left_jl = EI_jl exp(rho_c lambda_l ln z_left)` for each category c of rate rho_c, and `right`
@@ -62,6 +62,10 @@ impl Kernel for Transition {
 
     fn compiler(&self) -> Compiler {
         self.version.compiler()
+    }
+
+    fn branches(&self) -> Branches {
+        self.version.branches()
     }
 
     #[inline(always)]
