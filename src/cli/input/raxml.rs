@@ -1,14 +1,11 @@
 //! The flags of RAxML.
 
-use std::path::Path;
-
 use clap::{Args, ValueEnum};
 
-use crate::apps::phylogeny::{Patterns, newick};
+use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
 use crate::apps::raxml::{Port, Raxml, Tasks};
 use crate::error::Result;
-use crate::table::Source;
 
 /// What is searched where nothing is said of it, when a program is profiled and run at every
 /// configuration: as many as the largest machine of the papers has SPEs.
@@ -32,9 +29,9 @@ pub struct RaxmlArguments {
     /// How the functions of RAxML run
     #[arg(long, value_enum, default_value = "tuned")]
     pub port: PortArgument,
-    /// Where a search begins: parsimony, random, or a tree (Newick)
-    #[arg(long, value_name = "parsimony|random|FILE", default_value = "parsimony")]
-    pub start: String,
+    /// Where a search begins that is given no --tree
+    #[arg(long, value_enum, default_value = "parsimony")]
+    pub start: StartArgument,
     /// How much is searched
     #[arg(long, value_enum, default_value = "short")]
     pub search: Search,
@@ -60,6 +57,15 @@ pub enum PortArgument {
     Ppe,
 }
 
+/// [`Start`] on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum StartArgument {
+    /// A tree of few changes of state, the taxa added in random order
+    Parsimony,
+    /// Any tree, all equally likely
+    Random,
+}
+
 /// [`Effort`] on the command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Search {
@@ -74,17 +80,17 @@ impl RaxmlArguments {
     pub fn read(
         &self,
         patterns: Patterns,
-        names: &[String],
+        tree: Option<Tree>,
         (seed, tasks): (u64, Tasks),
     ) -> Result<Raxml> {
         let rates = match self.model {
             Variation::Gamma => Rates::Gamma,
             Variation::Cat => Rates::Cat,
         };
-        let start = match self.start.as_str() {
-            "parsimony" => Start::Parsimony,
-            "random" => Start::Random,
-            file => Start::Given(newick::read(&Source::read(Path::new(file))?, names)?),
+        let start = match (tree, self.start) {
+            (Some(tree), _) => Start::Given(tree),
+            (None, StartArgument::Parsimony) => Start::Parsimony,
+            (None, StartArgument::Random) => Start::Random,
         };
         let effort = match self.search {
             Search::Short => Effort::SHORT,
