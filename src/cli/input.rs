@@ -136,7 +136,8 @@ impl AppArguments {
             PlacementArgument::Interleaved => Placement::Interleaved,
             PlacementArgument::BySpe => Placement::BySpe,
         };
-        let tree = match &self.tree {
+        let start = if is_raxml { self.raxml.tree() } else { None };
+        let tree = match self.tree.as_deref().or(start) {
             Some(path) => Some(newick::read(&Source::read(path)?, &alignment.names)?),
             None => None,
         };

@@ -1,5 +1,7 @@
 //! The flags of RAxML.
 
+use std::path::Path;
+
 use clap::{Args, ValueEnum};
 
 use crate::apps::phylogeny::{Patterns, Tree};
@@ -29,9 +31,9 @@ pub struct RaxmlArguments {
     /// How the functions of RAxML run
     #[arg(long, value_enum, default_value = "tuned")]
     pub port: PortArgument,
-    /// Where a search begins that is given no --tree
-    #[arg(long, value_enum, default_value = "parsimony")]
-    pub start: StartArgument,
+    /// Where a search begins: parsimony, random, or a tree (Newick), as --tree has it
+    #[arg(long, value_name = "parsimony|random|FILE", default_value = "parsimony")]
+    pub start: String,
     /// How much is searched
     #[arg(long, value_enum, default_value = "short")]
     pub search: Search,
@@ -57,15 +59,6 @@ pub enum PortArgument {
     Ppe,
 }
 
-/// [`Start`] on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum StartArgument {
-    /// A tree of few changes of state, the taxa added in random order
-    Parsimony,
-    /// Any tree, all equally likely
-    Random,
-}
-
 /// [`Effort`] on the command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Search {
@@ -76,6 +69,12 @@ pub enum Search {
 }
 
 impl RaxmlArguments {
+    /// The file of the tree that a search begins at, where it does not make one.
+    pub fn tree(&self) -> Option<&Path> {
+        let made = ["parsimony", "random"].contains(&self.start.as_str());
+        (!made).then(|| Path::new(&self.start))
+    }
+
     /// RAxML with its input; `tasks` where nothing is said of them.
     pub fn read(
         &self,
@@ -87,10 +86,10 @@ impl RaxmlArguments {
             Variation::Gamma => Rates::Gamma,
             Variation::Cat => Rates::Cat,
         };
-        let start = match (tree, self.start) {
+        let start = match (tree, self.start.as_str()) {
             (Some(tree), _) => Start::Given(tree),
-            (None, StartArgument::Parsimony) => Start::Parsimony,
-            (None, StartArgument::Random) => Start::Random,
+            (None, "random") => Start::Random,
+            (None, _) => Start::Parsimony,
         };
         let effort = match self.search {
             Search::Short => Effort::SHORT,
