@@ -6,6 +6,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mmgp::cell::pipeline;
 use mmgp::kernels::logarithm::write_table;
 use mmgp::kernels::pbpi::{LikelihoodSum, NodeUpdate, RootProduct};
+use mmgp::kernels::version::Version;
 use mmgp::machine::Machine;
 use mmgp::spu::{Compiler, Kernel, LocalAddress, LocalStore, Quadword, Stopwatch, execute};
 use mmgp::units::Bytes;
@@ -49,6 +50,7 @@ fn measure<K: Kernel>(criterion: &mut Criterion, kernel: &K) {
 
 fn benchmarks(criterion: &mut Criterion) {
     let node_update = NodeUpdate {
+        version: Version::Tuned,
         groups: GROUPS,
         left_matrix: at(0),
         right_matrix: LocalAddress(128),
@@ -60,6 +62,7 @@ fn benchmarks(criterion: &mut Criterion) {
         out_counts: at(105),
     };
     let root_product = RootProduct {
+        version: Version::Tuned,
         groups: GROUPS,
         matrices: [at(0), LocalAddress(128), LocalAddress(256)],
         vectors: [at(1), at(33), at(109)],
@@ -68,6 +71,7 @@ fn benchmarks(criterion: &mut Criterion) {
         out_counts: at(105),
     };
     let likelihood_sum = LikelihoodSum {
+        version: Version::Tuned,
         groups: GROUPS,
         root: at(1),
         counts: at(97),

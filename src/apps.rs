@@ -4,6 +4,7 @@ pub mod pbpi;
 pub mod phylogeny;
 pub mod raxml;
 pub mod run;
+mod streaming;
 
 use crate::cell::{Blade, KernelTiming};
 use crate::error::{Error, Result};
@@ -14,6 +15,8 @@ use crate::machine::Machine;
 pub enum App {
     /// Bayesian inference of phylogenies.
     Pbpi(pbpi::Pbpi),
+    /// Maximum-likelihood inference of phylogenies.
+    Raxml(raxml::Raxml),
 }
 
 /// What came of a run.
@@ -25,11 +28,15 @@ pub struct Outcome {
     pub log_likelihood: f64,
     /// Proposals accepted, where the program is a Markov chain.
     pub accepted: Option<usize>,
+    /// What came of its chains, where the program is PBPI.
+    pub inference: Option<pbpi::Inference>,
+    /// What the tasks found, where the program is RAxML.
+    pub findings: Option<raxml::Findings>,
 }
 
 impl App {
     /// The names of all programs.
-    pub const NAMES: [&'static str; 1] = ["pbpi"];
+    pub const NAMES: [&'static str; 2] = ["pbpi", "raxml"];
 
     /// Whether a program has that name.
     ///
@@ -46,14 +53,25 @@ impl App {
     /// Its name.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Pbpi(_) => "pbpi",
+            Self::Pbpi(_) => Self::NAMES[0],
+            Self::Raxml(_) => Self::NAMES[1],
         }
     }
 
-    /// The off-loaded function after which the program's collective follows.
-    pub fn function_before_collective(&self) -> &'static str {
+    /// The off-loaded function after which the program's collective follows, if it has one.
+    pub fn function_before_collective(&self) -> Option<&'static str> {
         match self {
-            Self::Pbpi(_) => pbpi::FUNCTIONS[2],
+            Self::Pbpi(_) => Some(pbpi::FUNCTIONS[2]),
+            Self::Raxml(_) => None,
+        }
+    }
+
+    /// How many independent tasks the program deals to its host processes; none where these share
+    /// one.
+    pub fn tasks(&self) -> Option<u32> {
+        match self {
+            Self::Pbpi(_) => None,
+            Self::Raxml(raxml) => Some(raxml.tasks().count()),
         }
     }
 
@@ -76,11 +94,39 @@ impl App {
     /// # Errors
     /// [`Error::Infeasible`] where it has fewer than m * p SPEs.
     pub fn emulate_on(&self, blade: &Blade, configuration: (u32, u32)) -> Result<Outcome> {
+        self.emulate_sampled(blade, configuration, None)
+    }
+
+    /// The same, with each sample of a Markov chain also given to `samples` as it comes.
+    ///
+    /// # Errors
+    /// As those of [`Self::emulate_on`].
+    pub fn emulate_sampled(
+        &self,
+        blade: &Blade,
+        configuration: (u32, u32),
+        samples: Option<pbpi::SampleSink>,
+    ) -> Result<Outcome> {
         match self {
             Self::Pbpi(pbpi) => {
-                let (run, trace) = pbpi.emulate_on(blade, configuration)?;
-                let log_likelihood = trace.log_likelihood();
-                Ok(Outcome { run, log_likelihood, accepted: Some(trace.accepted()) })
+                let (run, inference) = pbpi.emulate_on(blade, configuration, samples)?;
+                Ok(Outcome {
+                    run,
+                    log_likelihood: inference.log_likelihood(),
+                    accepted: Some(inference.accepted()),
+                    inference: Some(inference),
+                    findings: None,
+                })
+            }
+            Self::Raxml(raxml) => {
+                let (run, findings) = raxml.emulate_on(blade, configuration)?;
+                Ok(Outcome {
+                    run,
+                    log_likelihood: findings.best().log_likelihood,
+                    accepted: None,
+                    inference: None,
+                    findings: Some(findings),
+                })
             }
         }
     }

@@ -41,7 +41,9 @@
 //! The time depends on the instructions, on which results they read, on which accesses go to the
 //! same quadword of local store, and on which branches are taken; never on the values computed.
 //! For a kernel that branches on its loop counter alone and keeps its buffers apart, that is its
-//! *shape*: such a time may be kept and used again for other data and other addresses.
+//! *shape*: such a time may be kept and used again for other data and other addresses. A kernel
+//! that branches on data says so ([`Branches`]); its time may be kept for its shape and its *path*,
+//! the outcomes of its branches, which the fast execution finds out too ([`execute_on_path`]).
 
 pub mod assembly;
 mod block;
@@ -52,6 +54,7 @@ mod hint;
 pub mod instruction;
 mod known;
 pub mod local_store;
+pub mod path;
 pub mod pipeline;
 pub mod plain;
 pub mod profile;
@@ -68,6 +71,7 @@ pub use channel::{Channel, Channels};
 pub use compiler::{Compiler, Hints, Order, Pairing};
 pub use instruction::{Class, Pipe};
 pub use local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
+pub use path::{Branches, Journal, Path, execute_on_path};
 pub use pipeline::{ClassTiming, Issue, Pipeline, PortUse, Ready, Single, Stall, Stalls, Timing};
 pub use plain::PlainSpu;
 pub use profile::{BlockProfile, Profile};
@@ -88,6 +92,11 @@ pub trait Kernel {
     /// Which compiler orders it on an emulated machine; a [`Stopwatch`] has one of its own.
     fn compiler(&self) -> Compiler {
         Compiler::LIST_SCHEDULING
+    }
+
+    /// What its branches depend on; so does its time.
+    fn branches(&self) -> Branches {
+        Branches::OnShape
     }
 
     /// Runs it. Implementations are marked `#[inline(always)]`: only then can the version that is

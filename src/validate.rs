@@ -135,13 +135,13 @@ fn summarize(model: &'static str, rows: &[Validation]) -> ModelSummary {
 }
 
 /// Whether all configurations computed the same: the same proposals accepted, the same log
-/// likelihood but for the order of additions.
+/// likelihood of each task, but for the order of additions.
 pub fn check_same_result(outcomes: &[Outcome]) -> Vec<Warning> {
     let Some(first) = outcomes.first() else { return Vec::new() };
     let differs = |outcome: &&Outcome| {
-        let difference = (outcome.log_likelihood - first.log_likelihood).abs();
-        difference > SAME_LIKELIHOOD * first.log_likelihood.abs()
-            || outcome.accepted != first.accepted
+        let pairs = log_likelihoods(outcome).into_iter().zip(log_likelihoods(first));
+        let far = |(one, other): (f64, f64)| (one - other).abs() > SAME_LIKELIHOOD * other.abs();
+        pairs.into_iter().any(far) || outcome.accepted != first.accepted
     };
     outcomes
         .iter()
@@ -155,6 +155,13 @@ pub fn check_same_result(outcomes: &[Outcome]) -> Vec<Warning> {
             ))
         })
         .collect()
+}
+
+/// That of the whole, and of each task where there are any.
+fn log_likelihoods(outcome: &Outcome) -> Vec<f64> {
+    let found = outcome.findings.iter().flat_map(|findings| &findings.found);
+    let tasks = found.map(|found| found.log_likelihood);
+    [outcome.log_likelihood].into_iter().chain(tasks).collect()
 }
 
 #[cfg(test)]

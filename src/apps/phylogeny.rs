@@ -9,6 +9,7 @@ pub mod jukes_cantor;
 pub mod newick;
 pub mod patterns;
 pub mod simulate;
+pub mod splits;
 pub mod stream;
 pub mod substitution;
 pub mod tree;

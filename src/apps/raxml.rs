@@ -1,5 +1,183 @@
 //! RAxML: maximum-likelihood inference of phylogenies (Stamatakis 2006).
+//!
+//! A master deals independent tasks, inferences from different starts and bootstraps, to m workers;
+//! each searches for a tree and off-loads the three functions that compute likelihoods to p SPEs.
+//!
+//! What a task comes to depends on its number and the seed, not on m and p, but for the order in
+//! which the log likelihoods of patterns are added.
 
+mod arguments;
 pub mod engine;
+pub mod evaluation;
+mod farm;
+mod findings;
 pub mod host;
+mod memory;
+mod offloaded;
 pub mod plain;
+pub mod search;
+mod spe_program;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+pub use findings::{Findings, Found};
+pub use offloaded::{OffloadedEngine, run_alone};
+pub use spe_program::{FUNCTIONS, RaxmlProgram};
+
+use self::farm::{Finished, Hosted};
+use self::search::{Settings, Start, Task};
+use self::spe_program::EVALUATE;
+use super::phylogeny::Patterns;
+use super::run::Run;
+use crate::cell::mpi::Communicator;
+use crate::cell::{Blade, Placement};
+use crate::error::{Error, Result};
+
+/// How the three functions were brought to the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Port {
+    /// For the SPU: vectorised kernels, DMA in large pieces that overlaps with them.
+    Tuned,
+    /// As first ported: scalar kernels, one transfer after the other, mailboxes.
+    Naive,
+    /// Not at all: everything runs on the host.
+    Ppe,
+}
+
+/// How many searches, of which kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tasks {
+    /// From different starts, on the alignment as it is.
+    pub inferences: u32,
+    /// On resampled columns.
+    pub bootstraps: u32,
+}
+
+impl Tasks {
+    /// How many there are.
+    pub const fn count(self) -> u32 {
+        self.inferences + self.bootstraps
+    }
+
+    /// Inferences come first.
+    fn get(self, index: u32) -> Task {
+        match index.checked_sub(self.inferences) {
+            None => Task::Inference(index),
+            Some(bootstrap) => Task::Bootstrap(bootstrap),
+        }
+    }
+}
+
+/// A run of RAxML: what it computes, not where.
+#[derive(Debug, Clone)]
+pub struct Raxml {
+    patterns: Patterns,
+    settings: Settings,
+    tasks: Tasks,
+    port: Port,
+    placement: Placement,
+}
+
+impl Raxml {
+    /// Searches for trees of `patterns`.
+    ///
+    /// # Errors
+    /// Where there are fewer than four taxa, no pattern, no task, or a tree of other taxa.
+    pub fn new(patterns: Patterns, settings: Settings, tasks: Tasks, port: Port) -> Result<Self> {
+        let taxa = patterns.tips.len();
+        let refuse = |name, found: String, expected: &str| {
+            Err(Error::OutOfRange { name, found, expected: expected.into() })
+        };
+        if patterns.is_empty() {
+            let found = "no column with a determined character".into();
+            return refuse("the alignment", found, "at least one");
+        }
+        if taxa < 4 {
+            return refuse("the alignment", format!("{taxa} taxa"), "at least 4");
+        }
+        if tasks.count() == 0 {
+            let found = "no inference and no bootstrap".into();
+            return refuse("tasks", found, "at least one of either");
+        }
+        match &settings.start {
+            Start::Given(tree) if tree.taxa() != taxa => {
+                let expected = format!("{taxa}, as in the alignment");
+                refuse("the tree", format!("{} taxa", tree.taxa()), &expected)
+            }
+            _ => Ok(Self { patterns, settings, tasks, port, placement: Placement::default() }),
+        }
+    }
+
+    /// The same with the data of the processes placed otherwise than each on its own Cell.
+    pub fn placed(self, placement: Placement) -> Self {
+        Self { placement, ..self }
+    }
+
+    /// What it searches.
+    pub const fn tasks(&self) -> Tasks {
+        self.tasks
+    }
+
+    /// How its functions run.
+    pub const fn port(&self) -> Port {
+        self.port
+    }
+
+    /// Runs all tasks on `blade`, a machine at rest, with m workers and p SPEs for each.
+    ///
+    /// # Errors
+    /// [`Error::Infeasible`] where it has fewer than m * p SPEs.
+    pub fn emulate_on(&self, blade: &Blade, (m, p): (u32, u32)) -> Result<(Run, Findings)> {
+        let spes = blade.assign_spes(m, p)?;
+        RaxmlProgram::load(blade, self.port)?;
+        let job = Rc::new(Job {
+            patterns: Rc::new(self.patterns.clone()),
+            settings: self.settings.clone(),
+            tasks: self.tasks,
+            world: Communicator::new(blade, m + 1),
+        });
+        for (rank, spes) in (0..m).zip(spes) {
+            let homes = blade.homes(self.placement, rank, &spes);
+            let spes = spes.into_iter().map(|spe| blade.spe(spe).clone()).collect();
+            let memory = (&blade.memory, homes);
+            let process = blade.host_process(rank);
+            let engine = OffloadedEngine::new(process, spes, memory, &job.patterns);
+            blade.sim.spawn(format!("rank {rank}"), Rc::clone(&job).worker(engine));
+        }
+        let outcome = Rc::new(RefCell::new(Vec::new()));
+        let found = Rc::clone(&outcome);
+        let (master, world) = (blade.host_process(m), job.world.clone());
+        let (tasks, taxa) = (self.tasks.count() as usize, self.patterns.tips.len());
+        blade.sim.spawn(format!("rank {m}"), async move {
+            *found.borrow_mut() = farm::master(master, world, tasks, taxa).await;
+        });
+        blade.run()?;
+        let run = Run::collect(blade, (m, p), &FUNCTIONS);
+        Ok((run, Findings::new(outcome.take(), self.tasks)))
+    }
+}
+
+/// What all workers have in common.
+struct Job {
+    patterns: Rc<Patterns>,
+    settings: Settings,
+    tasks: Tasks,
+    world: Communicator,
+}
+
+impl Job {
+    /// The life of a worker.
+    async fn worker<E: Hosted>(self: Rc<Self>, mut engine: E) {
+        engine.process().resume().await;
+        let perform = async |engine: &mut E, index: usize| {
+            let task = self.tasks.get(index as u32);
+            let inference = search::run(engine, &self.patterns, &self.settings, task).await;
+            Finished { task: index, log_likelihood: inference.log_likelihood, tree: inference.tree }
+        };
+        farm::work(&mut engine, &self.world, perform).await;
+        engine.process().finish(EVALUATE);
+    }
+}

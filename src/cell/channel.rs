@@ -5,9 +5,10 @@ use super::event::EventFacility;
 use super::mailbox::{InboundMailbox, Outbound, OutboundMailbox};
 use super::signal::{Signal, SignalRegister};
 use crate::machine::Machine;
-use crate::sim::Sim;
+use crate::sim::{Sim, Watch};
 
-/// Mailboxes, signal notification, decrementer and events of one SPU.
+/// Mailboxes, signal notification, decrementer and events of one SPU, and what others have put into
+/// its local store.
 pub(super) struct Channels {
     pub inbound_mailbox: InboundMailbox,
     pub outbound_mailbox: OutboundMailbox,
@@ -15,6 +16,8 @@ pub(super) struct Channels {
     pub signals: [SignalRegister; 2],
     pub decrementer: Decrementer,
     pub events: EventFacility,
+    /// Transfers of other SPEs that have arrived in the local store.
+    pub arrivals: Watch<u64>,
 }
 
 impl Channels {
@@ -33,6 +36,7 @@ impl Channels {
             signals: Signal::ALL.map(|signal| SignalRegister::new(sim, access, signal, &events)),
             decrementer,
             events,
+            arrivals: Watch::new(sim, "a put of another SPE", 0),
         }
     }
 

@@ -109,6 +109,33 @@ impl HostProcess {
         }
     }
 
+    /// Loads the status of an SPE's outbound mailbox until it tells of a word. The loop keeps the
+    /// hardware thread; its loads leave the pipeline to the other one. The load that tells is the
+    /// first that ends after the word came, by loads back to back since the first one; those in
+    /// between are not emulated one by one.
+    pub(super) async fn poll_mailbox(&self, spe: &Spe) {
+        let mailbox = spe.outbound_mailbox();
+        let load = SimSpan::from_seconds(self.machine.ppe.mmio_load);
+        let first = self.sim.now();
+        loop {
+            let start = self.sim.now();
+            let span = self.trace.span(self.thread_track(), Category::Ppe, ("poll SPE", spe.index));
+            let either = first_of(mailbox.arrival(), self.stopped()).await;
+            if either == First::Left(()) {
+                let ticks = self.sim.now().since(first).ticks();
+                let loads = ticks.div_ceil(load.ticks()).max(1);
+                let rest = SimSpan::from_ticks(loads * load.ticks() - ticks);
+                self.sim.sleep(rest).await;
+            }
+            drop(span);
+            self.recorder.host_busy(self.sim.now().since(start));
+            match either {
+                First::Left(()) => return,
+                First::Right(how) => self.give_way(how).await,
+            }
+        }
+    }
+
     /// Sleeps in the kernel until an interrupt tells that `watch` is as wanted, such as that an SPE
     /// has written its interrupt mailbox; then the scheduler decides when the process runs.
     ///

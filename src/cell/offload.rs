@@ -1,12 +1,20 @@
-//! Off-loading by flags in local store.
+//! Off-loading by flags in local store, or by mailboxes.
 //!
-//! The protocol of the papers' run-time system: the host stores `stop = 0` into a structure mapped
+//! [`Signalling::Memory`] is the protocol of the papers' run-time system: the host stores `stop = 0` into a structure mapped
 //! into the SPE's local store, then `start = function`; the SPE spins on `start`, fetches the
 //! arguments by DMA, computes, commits its results, stores `stop = 1`; the host sees it when it
 //! loads `stop`. A task whose loops are shared by p SPEs is started on one after the other and
 //! complete when the last has stopped. What the host process does meanwhile depends on the
 //! [`Discipline`]: it gives its hardware thread away, or spins.
+//!
+//! [`Signalling::Mailbox`] is that of a first port: the host loads the status of the SPE's inbound
+//! mailbox and writes the function there; the SPE's program reads it from its channel, computes as
+//! above, and writes the function into its outbound mailbox. The host process loads the status of that
+//! mailbox until there is a word, and then the word. It polls itself, under either discipline, so
+//! that it keeps its hardware thread until the SPEs are done: the scheduler that gives a thread away
+//! knows flags in memory alone.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::rc::Rc;
 
@@ -19,7 +27,7 @@ use super::trace::{Arrow, Category, Track};
 use super::{Blade, Fault};
 use crate::error::Result;
 use crate::sim::{Sim, Watch};
-use crate::units::{Cycles, SimTime};
+use crate::units::SimTime;
 
 /// What the host tells an SPE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +42,7 @@ pub struct Call {
     pub shares: u32,
 }
 
-/// The part of an SPE's run in which it worked on what several SPEs can share: from the moment
+/// A part of an SPE's run in which it worked on what several SPEs can share: from the moment
 /// the first data of the loop were there to the end of its last iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loop {
@@ -44,14 +52,28 @@ pub struct Loop {
     pub end: SimTime,
 }
 
+/// How host and SPE tell each other that a call begins and that it is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signalling {
+    /// Flags in local store.
+    Memory,
+    /// Words through the SPE's inbound and outbound mailbox.
+    Mailbox,
+}
+
 /// The program that is loaded on every SPE.
 pub trait SpeProgram: 'static {
     /// What its functions are called in a trace, in the order of their numbers.
     const FUNCTIONS: &'static [&'static str] = &[];
 
-    /// Runs one function and says when its shared loop began and ended; the results are committed
-    /// when it returns.
-    fn call(&self, spe: &Spe, call: Call) -> impl Future<Output = Result<Loop>>;
+    /// How it and the host talk; asked for when it is loaded.
+    fn signalling(&self) -> Signalling {
+        Signalling::Memory
+    }
+
+    /// Runs one function and says when its shared loops began and ended, in their order; the
+    /// results are committed when it returns.
+    fn call(&self, spe: &Spe, call: Call) -> impl Future<Output = Result<Vec<Loop>>>;
 }
 
 /// The structure in local store through which host and SPE talk; clones refer to the same.
@@ -59,6 +81,7 @@ pub trait SpeProgram: 'static {
 pub(super) struct Mailslot {
     start: Watch<(u64, Option<Call>)>,
     stopped: Watch<u64>,
+    signalling: Rc<Cell<Signalling>>,
 }
 
 impl Mailslot {
@@ -66,7 +89,17 @@ impl Mailslot {
         Self {
             start: Watch::new(sim, &format!("the start flag of SPE {spe}"), (0, None)),
             stopped: Watch::new(sim, &format!("the stop flag of SPE {spe}"), 0),
+            signalling: Rc::new(Cell::new(Signalling::Memory)),
         }
+    }
+
+    /// Tells the SPE of a call; the number of its calls so far.
+    fn tell(&self, call: Call) -> u64 {
+        self.start.update(|(count, start)| {
+            *count += 1;
+            *start = Some(call);
+            *count
+        })
     }
 }
 
@@ -75,12 +108,12 @@ impl Blade {
     pub fn load<P: SpeProgram>(&self, program: &Rc<P>) {
         self.trace.name_functions(P::FUNCTIONS);
         for spe in &self.spes {
+            spe.mailslot.signalling.set(program.signalling());
             let server = Server {
                 spe: spe.clone(),
                 program: Rc::clone(program),
                 recorder: Rc::clone(&self.recorder),
                 fault: self.fault.clone(),
-                poll: self.machine.spu.poll,
             };
             self.sim.spawn_daemon(format!("SPE {}", spe.index), server.serve());
         }
@@ -93,7 +126,6 @@ struct Server<P> {
     program: Rc<P>,
     recorder: Rc<Recorder>,
     fault: Fault,
-    poll: Cycles,
 }
 
 impl<P: SpeProgram> Server<P> {
@@ -105,18 +137,38 @@ impl<P: SpeProgram> Server<P> {
             let begin = spe.sim.now();
             let label = spe.trace.function(call.function);
             let span = spe.trace.span(Track::Spu(spe.index), Category::Call, label);
-            spe.spend(self.poll).await;
+            match spe.mailslot.signalling.get() {
+                Signalling::Memory => spe.spend(spe.poll).await,
+                Signalling::Mailbox => self.read_mailbox().await,
+            }
             span.arrive(Arrow::Start { spe: spe.index, call: number });
             match self.program.call(spe, call).await {
                 Ok(shared) => {
-                    self.recorder.spe_run(call.function, begin, shared, spe.sim.now());
+                    self.recorder.spe_run(call.function, begin, &shared, spe.sim.now());
                 }
                 Err(error) => return self.fault.raise(error),
+            }
+            if spe.mailslot.signalling.get() == Signalling::Mailbox {
+                self.write_mailbox(call.function).await;
             }
             span.depart(Arrow::Stop { spe: spe.index, call: number });
             drop(span);
             spe.mailslot.stopped.update(|stopped| *stopped = number);
         }
+    }
+
+    /// Takes the word that tells of the call.
+    async fn read_mailbox(&self) {
+        let track = Track::Spu(self.spe.index);
+        let _span = self.spe.trace.span(track, Category::Wait, "inbound mailbox");
+        self.spe.inbound_mailbox().read().await;
+    }
+
+    /// Tells the host that the function is done.
+    async fn write_mailbox(&self, function: u32) {
+        let track = Track::Spu(self.spe.index);
+        let _span = self.spe.trace.span(track, Category::Wait, "outbound mailbox");
+        self.spe.outbound_mailbox().write(function).await;
     }
 }
 
@@ -129,25 +181,14 @@ impl HostProcess {
         let mut numbers = Vec::with_capacity(spes.len());
         for (share, spe) in (0..).zip(spes) {
             let call = Call { function, arguments, share, shares: spes.len() as u32 };
-            let span = self.crossing("start SPE", spe);
-            // stop = 0, then start = function.
-            self.store_to_spe().await;
-            self.store_to_spe().await;
-            let number = spe.mailslot.start.update(|(count, start)| {
-                *count += 1;
-                *start = Some(call);
-                *count
-            });
-            span.depart(Arrow::Start { spe: spe.index, call: number });
+            let number = self.start(spe, call).await;
             numbers.push(number);
         }
         let started = self.sim.now();
         self.wait_for_stops(spes, &numbers).await;
         let resumed = self.sim.now();
         for (spe, &number) in spes.iter().zip(&numbers) {
-            let span = self.crossing("collect SPE", spe);
-            self.load_from_spe().await;
-            span.arrive(Arrow::Stop { spe: spe.index, call: number });
+            self.collect(spe, number).await;
         }
         let collected = self.sim.now();
         let instants = [self.since.get(), decided, started, resumed, collected];
@@ -155,9 +196,57 @@ impl HostProcess {
         self.since.set(collected);
     }
 
+    /// Tells an SPE of a call and returns the number of it.
+    async fn start(&self, spe: &Spe, call: Call) -> u64 {
+        let span = match spe.mailslot.signalling.get() {
+            Signalling::Memory => {
+                let span = self.crossing("start SPE", spe);
+                // stop = 0, then start = function.
+                self.store_to_spe().await;
+                self.store_to_spe().await;
+                span
+            }
+            Signalling::Mailbox => {
+                let span = self.crossing("write mailbox of SPE", spe);
+                // Whether there is room: what is written into a full mailbox overwrites.
+                self.load_from_spe().await;
+                self.write_mailbox(spe, call.function).await;
+                span
+            }
+        };
+        let number = spe.mailslot.tell(call);
+        span.depart(Arrow::Start { spe: spe.index, call: number });
+        number
+    }
+
+    /// Reads that the call with that number is done, which it is.
+    async fn collect(&self, spe: &Spe, number: u64) {
+        let span = match spe.mailslot.signalling.get() {
+            Signalling::Memory => {
+                let span = self.crossing("collect SPE", spe);
+                self.load_from_spe().await;
+                span
+            }
+            Signalling::Mailbox => {
+                let span = self.crossing("read mailbox of SPE", spe);
+                let word = self.read_mailbox(spe.outbound_mailbox()).await;
+                word.expect("invariant: the status of the mailbox has told of a word");
+                span
+            }
+        };
+        span.arrive(Arrow::Stop { spe: spe.index, call: number });
+    }
+
     /// Waits until each SPE has served the call with that number.
     async fn wait_for_stops(&self, spes: &[Spe], numbers: &[u64]) {
         let _wait = self.trace.span(self.track(), Category::Wait, "SPEs");
+        // All SPEs have the same program.
+        if spes.iter().any(|spe| spe.mailslot.signalling.get() == Signalling::Mailbox) {
+            for spe in spes {
+                self.poll_mailbox(spe).await;
+            }
+            return;
+        }
         let calls = spes.iter().zip(numbers);
         match self.discipline {
             Discipline::Edtlp => {
@@ -190,3 +279,6 @@ impl HostProcess {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -80,12 +80,12 @@ impl Recorder {
     }
 
     /// A call seen from one SPE.
-    pub(super) fn spe_run(&self, function: u32, begin: SimTime, shared: Loop, end: SimTime) {
-        let [begin, start, stop, end] =
-            [begin, shared.start, shared.end, end].map(|instant| self.timebase_at(instant));
+    pub(super) fn spe_run(&self, function: u32, begin: SimTime, shared: &[Loop], end: SimTime) {
+        let ticks = |start, end| self.timebase_at(end) - self.timebase_at(start);
+        let parallel: u64 = shared.iter().map(|shared| ticks(shared.start, shared.end)).sum();
         self.with(function, |totals| {
-            totals.parallel += stop - start;
-            totals.serial += (start - begin) + (end - stop);
+            totals.parallel += parallel;
+            totals.serial += ticks(begin, end) - parallel;
         });
     }
 

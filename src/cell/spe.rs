@@ -35,6 +35,8 @@ pub struct Spe {
     /// Virtual time.
     pub sim: Sim,
     clock: Hertz,
+    /// Cycles from a change in local store to the end of the loop that waits for it.
+    pub(super) poll: Cycles,
     timings: Rc<RefCell<KernelTimings>>,
     channels: Rc<[Channels]>,
     detector: Rc<Detector>,
@@ -52,6 +54,7 @@ impl Spe {
             mailslot: Mailslot::new(&board.sim, index),
             sim: board.sim.clone(),
             clock: board.machine.clock,
+            poll: board.machine.spu.poll,
             timings: Rc::clone(timings),
             channels: Rc::clone(&board.channels),
             detector,
@@ -113,6 +116,15 @@ impl Spe {
         self.detector.program("the program", Touch::Writes, at, bytes)?;
         self.store.borrow_mut().slice_mut(at, bytes).copy_from_slice(quadwords);
         Ok(())
+    }
+
+    /// Spins on its local store until what another SPE has put there is as wanted; what it wants is
+    /// read without looking for hazards, as whoever spins reads while others write.
+    pub async fn spin(&self, mut wanted: impl FnMut(&LocalStore) -> bool) {
+        let span = self.trace.span(Track::Spu(self.index), Category::Wait, "a put of another SPE");
+        self.channels().arrivals.wait_until(|_| wanted(&self.store.borrow())).await;
+        drop(span);
+        self.spend(self.poll).await;
     }
 
     /// Lets so many cycles of the SPU go by.

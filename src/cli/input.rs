@@ -1,5 +1,8 @@
 //! What the flags name: machines, parameter sets, programs with their input.
 
+pub mod pbpi;
+pub mod raxml;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -9,12 +12,15 @@ use crate::apps::pbpi::Pbpi;
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::patterns::Patterns;
 use crate::apps::phylogeny::{newick, simulate};
+use crate::apps::raxml::Tasks;
 use crate::cell::Placement;
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::model::Parameters;
 use crate::model::published::{published, published_names};
 use crate::table::Source;
+use pbpi::PbpiArguments;
+use raxml::RaxmlArguments;
 
 /// Alignments that are compiled in.
 const SHIPPED: [(&str, &str); 2] = [
@@ -22,14 +28,22 @@ const SHIPPED: [(&str, &str); 2] = [
     ("sim24", include_str!("../../data/sim24.phy")),
 ];
 
-/// The alignment of the default study, made when it is asked for: as many taxa and sites as the
-/// data set arch107_L10000 of the MMGP paper, which was simulated under JC69 too; the branches are
-/// so long that it has as many distinct patterns within 0.1 % (9,995; the paper 9,994).
-const SIM107: &str = "sim107";
-const SIM107_TAXA: usize = 107;
-const SIM107_SITES: usize = 10_000;
-const SIM107_MEAN_BRANCH: f64 = 0.034;
-const SIM107_SEED: u64 = 107;
+/// An alignment that is made when it is asked for, by a simulation under JC69 with a fixed seed.
+struct Simulated {
+    name: &'static str,
+    taxa: usize,
+    sites: usize,
+    mean_branch: f64,
+    seed: u64,
+}
+
+/// As many taxa and sites as the data sets of the papers, with branches so long that there are as
+/// many distinct patterns: arch107_L10000 of the MMGP paper, which was simulated under JC69 too
+/// (9,995 patterns; the paper 9,994), and 42_SC, on which RAxML was measured (228, as published).
+const SIMULATED: [Simulated; 2] = [
+    Simulated { name: "sim107", taxa: 107, sites: 10_000, mean_branch: 0.034, seed: 107 },
+    Simulated { name: "sim42", taxa: 42, sites: 1167, mean_branch: 0.003_065, seed: 42 },
+];
 
 /// Which machine.
 #[derive(Args)]
@@ -73,10 +87,10 @@ pub struct AppArguments {
     /// Application
     #[arg(long, value_name = "NAME", default_value = "pbpi")]
     pub app: String,
-    /// Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim107 (107 taxa,
-    /// 10,000 sites)
-    #[arg(long, value_name = "NAME|FILE", default_value = SIM107)]
-    pub input: String,
+    /// Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim42 (42 taxa,
+    /// 1,167 sites), sim107 (107 taxa, 10,000 sites) [default: sim107 for pbpi, sim42 for raxml]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub input: Option<String>,
     /// Tree to start from (Newick); without it, a random one
     #[arg(long, value_name = "FILE")]
     pub tree: Option<PathBuf>,
@@ -89,6 +103,10 @@ pub struct AppArguments {
     /// Where the data of a process lie
     #[arg(long, value_enum, default_value = "own-cell")]
     pub placement: PlacementArgument,
+    #[command(flatten)]
+    pbpi: PbpiArguments,
+    #[command(flatten)]
+    pub raxml: RaxmlArguments,
 }
 
 /// [`Placement`] on the command line.
@@ -103,42 +121,55 @@ pub enum PlacementArgument {
 }
 
 impl AppArguments {
-    /// The program with its input.
+    /// The program with its input, for a study: where RAxML is not told how many tasks, they are
+    /// [`raxml::STUDY`].
     pub fn read(&self) -> Result<App> {
+        Ok(self.read_named(raxml::STUDY)?.0)
+    }
+
+    /// The program with its input and the names of the taxa; `tasks` are those of RAxML where it is
+    /// told of none.
+    pub fn read_named(&self, tasks: Tasks) -> Result<(App, Vec<String>)> {
         App::check_name(&self.app)?;
-        let alignment = alignment(&self.input)?;
-        let tree = match &self.tree {
-            Some(path) => Some(newick::read(&Source::read(path)?, &alignment.names)?),
-            None => None,
-        };
+        let is_raxml = self.app == "raxml";
+        let default = if is_raxml { "sim42" } else { "sim107" };
+        let alignment = alignment(self.input.as_deref().unwrap_or(default))?;
         let patterns = Patterns::compress(&alignment);
         let placement = match self.placement {
             PlacementArgument::OwnCell => Placement::OwnCell,
             PlacementArgument::Interleaved => Placement::Interleaved,
             PlacementArgument::BySpe => Placement::BySpe,
         };
-        let pbpi = Pbpi::new(patterns, tree, self.seed, self.generations)?;
-        Ok(App::Pbpi(pbpi.placed(placement)))
+        let app = if is_raxml {
+            let raxml = self.raxml.read(patterns, &alignment.names, (self.seed, tasks))?;
+            App::Raxml(raxml.placed(placement))
+        } else {
+            let tree = match &self.tree {
+                Some(path) => Some(newick::read(&Source::read(path)?, &alignment.names)?),
+                None => None,
+            };
+            let pbpi = Pbpi::new(patterns, tree, self.seed, self.generations)?;
+            let pbpi = pbpi.named(alignment.names.clone())?.placed(placement);
+            App::Pbpi(self.pbpi.apply(pbpi)?)
+        };
+        Ok((app, alignment.names))
     }
 }
 
 /// An alignment by name or file.
 pub fn alignment(name: &str) -> Result<Alignment> {
-    if name == SIM107 {
-        let tree = simulate::tree(SIM107_TAXA, SIM107_MEAN_BRANCH, SIM107_SEED)?;
-        return simulate::alignment(
-            &tree,
-            &simulate::names(SIM107_TAXA),
-            SIM107_SITES,
-            SIM107_SEED,
-        );
+    if let Some(simulated) = SIMULATED.iter().find(|simulated| simulated.name == name) {
+        let &Simulated { taxa, sites, mean_branch, seed, .. } = simulated;
+        let tree = simulate::tree(taxa, mean_branch, seed)?;
+        return simulate::alignment(&tree, &simulate::names(taxa), sites, seed);
     }
     match SHIPPED.iter().find(|(known, _)| *known == name) {
         Some((_, text)) => Alignment::read(&Source::new(name, text)),
         None if is_file(name) => Alignment::read(&Source::read(Path::new(name))?),
         None => {
             let shipped = SHIPPED.iter().map(|&(known, _)| known);
-            let known = shipped.chain([SIM107]).map(String::from).collect();
+            let known =
+                shipped.chain(SIMULATED.iter().map(|known| known.name)).map(String::from).collect();
             Err(Error::UnknownName { kind: "alignment", name: name.into(), known })
         }
     }

@@ -86,10 +86,15 @@ fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Resul
     };
     let settings = Settings {
         name: format!("{} on {}", app.name(), machine.name),
-        decomposition: Decomposition::Data,
+        decomposition: decomposition(app),
         apus: machine.layout.spes(),
     };
     fit(&inputs, &settings)
+}
+
+/// How the program divides its work among host processes.
+fn decomposition(app: &App) -> Decomposition {
+    app.tasks().map_or(Decomposition::Data, |tasks| Decomposition::Task { tasks })
 }
 
 fn measured<R>(file: &str, rows: Vec<R>) -> Measured<R> {

@@ -24,17 +24,20 @@
 //! *Order*: every entry and every sum is computed in one fixed order, which each kernel's
 //! documentation states. A result depends on the data of its block alone.
 //!
-//! *Time*: no kernel branches on data, and its buffers do not overlap (`validate` says so), so
+//! *Time*: no tuned kernel branches on data, and its buffers do not overlap (`validate` says so), so
 //! its time depends on the kernel, the number of groups, the machine's timing and the compiler
 //! model alone, neither on the data nor on the addresses. A caller may keep it under that key.
 //!
-//! | kernel | double-precision instructions | of a pattern |
+//! Of the [naive](Version::Naive) versions this does not hold: they branch on data.
+//!
+//! | kernel, tuned | double-precision instructions | of a pattern |
 //! |---|---|---|
 //! | [`NodeUpdate`] | 72 a group | 18 |
 //! | [`RootProduct`] | 112 a group | 28 |
 //! | [`LikelihoodSum`] | 32 a group | 8 |
 
 mod likelihood_sum;
+mod naive;
 mod node_update;
 mod product;
 mod root_product;
@@ -44,6 +47,7 @@ pub use node_update::NodeUpdate;
 pub use root_product::RootProduct;
 
 use super::layout::{Access, Block};
+use super::version::Version;
 use crate::spu::LocalAddress;
 use crate::units::Bytes;
 

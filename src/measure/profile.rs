@@ -21,7 +21,7 @@ pub fn profile(app: &App, machine: &Machine, repetitions: u32, seed: u64) -> Res
             phase: function.name.to_string(),
             repetition,
             offloads: function.calls,
-            collectives: if function.name == collective { function.calls } else { 0 },
+            collectives: if Some(function.name) == collective { function.calls } else { 0 },
             hpu_time_s: function.host.0,
             apu_parallel_time_s: function.apu_parallel.0,
             apu_serial_time_s: function.apu_serial.0,

@@ -126,12 +126,12 @@ impl Tasks {
 }
 
 impl SpeProgram for Tasks {
-    async fn call(&self, spe: &Spe, _: Call) -> Result<Loop> {
+    async fn call(&self, spe: &Spe, _: Call) -> Result<Vec<Loop>> {
         let uniform = self.streams.borrow_mut()[spe.index as usize].draw();
         let span = TASK * (1.0 - SPREAD + 2.0 * SPREAD * uniform);
         let start = spe.sim.now();
         spe.sim.sleep(SimSpan::from_seconds(span)).await;
-        Ok(Loop { start, end: spe.sim.now() })
+        Ok(vec![Loop { start, end: spe.sim.now() }])
     }
 }
 

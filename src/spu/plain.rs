@@ -9,16 +9,41 @@ use super::semantics::{self, condition, preferred_slot};
 
 /// Executes instructions and takes no time, so that a kernel compiles into plain code of the host.
 #[derive(Debug)]
-pub struct PlainSpu<'s, M = LocalStore> {
+pub struct PlainSpu<'s, M = LocalStore, O = ()> {
     store: &'s mut M,
     channels: Option<&'s mut dyn Channels>,
     floating_point_status: Quadword,
+    outcomes: O,
+}
+
+/// Who wants to know which way a program goes; `()` does not and costs nothing.
+pub(super) trait Outcomes {
+    /// A conditional branch was or was not taken, a conditional halt did or did not halt.
+    fn decided(&mut self, taken: bool);
+
+    /// An indirect branch went to `target`.
+    fn jumped(&mut self, target: u32);
+}
+
+impl Outcomes for () {
+    #[inline(always)]
+    fn decided(&mut self, _taken: bool) {}
+
+    #[inline(always)]
+    fn jumped(&mut self, _target: u32) {}
 }
 
 impl<'s, M: QuadwordMemory> PlainSpu<'s, M> {
     /// An SPU with that local store and without channels.
     pub const fn new(store: &'s mut M) -> Self {
-        Self { store, channels: None, floating_point_status: Quadword::ZERO }
+        Self { store, channels: None, floating_point_status: Quadword::ZERO, outcomes: () }
+    }
+
+    /// The same SPU, whose way `outcomes` learns.
+    #[inline(always)]
+    pub(super) fn with_outcomes<O: Outcomes>(self, outcomes: O) -> PlainSpu<'s, M, O> {
+        let Self { store, channels, floating_point_status, .. } = self;
+        PlainSpu { store, channels, floating_point_status, outcomes }
     }
 
     /// The same SPU with those channels.
@@ -33,7 +58,36 @@ macro_rules! decide {
     ($($mnemonic:ident($($register:ident),*) = $condition:expr;)*) => {$(
         #[inline(always)]
         fn $mnemonic(&mut self, $($register: Quadword),*) -> bool {
-            $condition
+            let taken = $condition;
+            self.outcomes.decided(taken);
+            taken
+        }
+    )*};
+}
+
+/// The same by a register and an immediate.
+macro_rules! decide_immediate {
+    ($($mnemonic:ident;)*) => {$(
+        #[inline(always)]
+        fn $mnemonic(&mut self, ra: Quadword, i10: i16) -> bool {
+            let taken = condition::$mnemonic(ra, i10);
+            self.outcomes.decided(taken);
+            taken
+        }
+    )*};
+}
+
+/// Conditional branches to the address in a register.
+macro_rules! decide_indirect {
+    ($($mnemonic:ident = $condition:ident;)*) => {$(
+        #[inline(always)]
+        fn $mnemonic(&mut self, rt: Quadword, ra: Quadword) -> bool {
+            let taken = condition::$condition(rt);
+            self.outcomes.decided(taken);
+            if taken {
+                self.outcomes.jumped(ra.preferred());
+            }
+            taken
         }
     )*};
 }
@@ -48,7 +102,7 @@ macro_rules! execute {
     )*};
 }
 
-impl<M: QuadwordMemory> Spu for PlainSpu<'_, M> {
+impl<M: QuadwordMemory, O: Outcomes> Spu for PlainSpu<'_, M, O> {
     type Register = Quadword;
 
     for_each_instruction!(execute);
@@ -101,26 +155,11 @@ impl<M: QuadwordMemory> Spu for PlainSpu<'_, M> {
         brnz(rt) = condition::brnz(rt);
         brhz(rt) = condition::brhz(rt);
         brhnz(rt) = condition::brhnz(rt);
-        biz(rt, _ra) = condition::brz(rt);
-        binz(rt, _ra) = condition::brnz(rt);
-        bihz(rt, _ra) = condition::brhz(rt);
-        bihnz(rt, _ra) = condition::brhnz(rt);
     }
 
-    #[inline(always)]
-    fn heqi(&mut self, ra: Quadword, i10: i16) -> bool {
-        condition::heqi(ra, i10)
-    }
+    decide_indirect! { biz = brz; binz = brnz; bihz = brhz; bihnz = brhnz; }
 
-    #[inline(always)]
-    fn hgti(&mut self, ra: Quadword, i10: i16) -> bool {
-        condition::hgti(ra, i10)
-    }
-
-    #[inline(always)]
-    fn hlgti(&mut self, ra: Quadword, i10: i16) -> bool {
-        condition::hlgti(ra, i10)
-    }
+    decide_immediate! { heqi; hgti; hlgti; }
 
     #[inline(always)]
     fn hbrr(&mut self) {}
@@ -151,17 +190,21 @@ impl<M: QuadwordMemory> Spu for PlainSpu<'_, M> {
     }
 
     #[inline(always)]
-    fn bi(&mut self, _ra: Quadword) {}
+    fn bi(&mut self, ra: Quadword) {
+        self.outcomes.jumped(ra.preferred());
+    }
 
     #[inline(always)]
-    fn bisl(&mut self, _ra: Quadword, link: LocalAddress) -> Quadword {
+    fn bisl(&mut self, ra: Quadword, link: LocalAddress) -> Quadword {
+        self.outcomes.jumped(ra.preferred());
         preferred_slot(link.0)
     }
 
     #[inline(always)]
     fn bisled(&mut self, _ra: Quadword, link: LocalAddress) -> (Quadword, bool) {
-        let events = connected(&mut self.channels).count(Channel::EVENT_STATUS);
-        (preferred_slot(link.0), events > 0)
+        let taken = connected(&mut self.channels).count(Channel::EVENT_STATUS) > 0;
+        self.outcomes.decided(taken);
+        (preferred_slot(link.0), taken)
     }
 
     #[inline(always)]

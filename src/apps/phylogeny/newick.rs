@@ -3,7 +3,6 @@
 mod parser;
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use super::tree::{Branch, Tree};
 use crate::error::{Error, Result};
@@ -124,6 +123,36 @@ fn hang(source: &Source, parsed: &Parsed, numbers: &[Option<usize>]) -> Result<T
 /// node is the root with its three branches; a length has the fewest digits that give the same
 /// number again.
 pub fn write(tree: &Tree, names: &[String]) -> String {
+    write_labelled(tree, names, |_| None)
+}
+
+/// The same with a label behind the parenthesis of each inner node that `label` has one for, which
+/// belongs to the branch above that node: the support of its split, as other programs read it.
+pub fn write_labelled(
+    tree: &Tree,
+    names: &[String],
+    label: impl Fn(usize) -> Option<String>,
+) -> String {
+    let children = |node| tree.children(node).collect();
+    nested(tree.root(), children, |node| {
+        let name = match names.get(node).filter(|_| node < tree.taxa()) {
+            Some(name) => quoted(name),
+            None => label(node).map_or_else(String::new, |label| quoted(&label)),
+        };
+        match node == tree.root() {
+            true => name,
+            false => format!("{name}:{}", tree.branch_length(node)),
+        }
+    })
+}
+
+/// The text of the tree below `root`: `children` of each node in parentheses, and behind them what
+/// is the node's `own`.
+pub(super) fn nested(
+    root: usize,
+    children: impl Fn(usize) -> Vec<usize>,
+    own: impl Fn(usize) -> String,
+) -> String {
     /// What is still to be written, the next on top.
     enum Open {
         Node(usize),
@@ -131,36 +160,29 @@ pub fn write(tree: &Tree, names: &[String]) -> String {
         Close(usize),
     }
     let mut text = String::new();
-    let mut open = vec![Open::Node(tree.root())];
+    let mut open = vec![Open::Node(root)];
     while let Some(next) = open.pop() {
-        let finished = match next {
-            Open::Comma => {
-                text.push(',');
-                continue;
+        match next {
+            Open::Comma => text.push(','),
+            Open::Close(node) => {
+                text.push(')');
+                text.push_str(&own(node));
             }
-            Open::Node(node) if node >= tree.taxa() => {
+            Open::Node(node) => {
+                let below = children(node);
+                if below.is_empty() {
+                    text.push_str(&own(node));
+                    continue;
+                }
                 text.push('(');
                 open.push(Open::Close(node));
-                for (place, child) in tree.children(node).rev().enumerate() {
+                for (place, child) in below.into_iter().rev().enumerate() {
                     if place > 0 {
                         open.push(Open::Comma);
                     }
                     open.push(Open::Node(child));
                 }
-                continue;
             }
-            Open::Node(tip) => {
-                text.push_str(&quoted(&names[tip]));
-                tip
-            }
-            Open::Close(node) => {
-                text.push(')');
-                node
-            }
-        };
-        if finished != tree.root() {
-            write!(text, ":{}", tree.branch_length(finished))
-                .expect("invariant: writing to a string cannot fail");
         }
     }
     text.push_str(";\n");
@@ -168,7 +190,7 @@ pub fn write(tree: &Tree, names: &[String]) -> String {
 }
 
 /// The name in quotes where it would not be read back without.
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     let special = |c: char| c.is_whitespace() || parser::ENDS_NAME.contains(c) || c == '\'';
     match name.contains(special) {
         true => format!("'{}'", name.replace('\'', "''")),
@@ -226,6 +248,15 @@ mod tests {
         let text = write(&tree, &odd);
         assert_eq!(text, "('a (x)':1,'b (x)':2,('c (x)':3,'d'' (x)':4):5);\n");
         assert_eq!(read(&Source::new("x.nwk", &text), &odd).unwrap(), tree);
+    }
+
+    #[test]
+    fn labels_stand_behind_parentheses_and_are_skipped_on_reading() {
+        let tree = parse("(a:1,b:2,(c:3,d:4):5);").unwrap();
+        let label = |node: usize| (node == 5).then(|| "0.75".to_string());
+        let text = write_labelled(&tree, &names("a b c d"), label);
+        assert_eq!(text, "(a:1,b:2,(c:3,d:4)0.75:5);\n");
+        assert_eq!(parse(&text).unwrap(), tree);
     }
 
     #[test]

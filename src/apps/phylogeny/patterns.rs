@@ -4,6 +4,12 @@ use std::collections::BTreeMap;
 
 use super::alignment::{Alignment, UNDETERMINED};
 
+/// The least empirical frequency of a state.
+const LEAST_FREQUENCY: f64 = 1e-3;
+
+/// Frequencies that move no further than this stay.
+const SETTLED: f64 = 1e-12;
+
 /// The site patterns of an alignment. Sites evolve independently, so equal columns have equal
 /// likelihoods, and a kernel computes one of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +51,41 @@ impl Patterns {
         Self { tips, weights, of_site }
     }
 
+    /// Empirical frequencies of A, C, G, T, of sum 1: every determined residue counts 1, an
+    /// ambiguous one is shared among its states in the proportion of the frequencies, which is
+    /// repeated until they stay; undetermined ones do not count. No frequency is below 0.001, so
+    /// that a state that never occurs has a rate; without any determined residue all are equal.
+    pub fn frequencies(&self) -> [f64; 4] {
+        let mut counts = [0_u64; 16];
+        for codes in &self.tips {
+            for (&code, &weight) in codes.iter().zip(&self.weights) {
+                counts[usize::from(code)] += u64::from(weight);
+            }
+        }
+        counts[usize::from(UNDETERMINED)] = 0;
+        let total: u64 = counts.iter().sum();
+        let mut frequencies = [0.25; 4];
+        if total == 0 {
+            return frequencies;
+        }
+        loop {
+            let mut shares = [0.0; 4];
+            for (code, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+                let allowed = |state: &usize| code >> state & 1 == 1;
+                let sum: f64 = (0..4).filter(allowed).map(|state| frequencies[state]).sum();
+                for state in (0..4).filter(allowed) {
+                    shares[state] += count as f64 * frequencies[state] / sum;
+                }
+            }
+            let next = floored(shares.map(|share| share / total as f64));
+            let moved = |(one, other): (&f64, &f64)| (one - other).abs() > SETTLED;
+            if !next.iter().zip(&frequencies).any(moved) {
+                return next;
+            }
+            frequencies = next;
+        }
+    }
+
     /// Number of distinct patterns.
     pub fn len(&self) -> usize {
         self.weights.len()
@@ -56,8 +97,17 @@ impl Patterns {
     }
 }
 
+/// Frequencies of at least [`LEAST_FREQUENCY`] and of sum 1.
+fn floored(frequencies: [f64; 4]) -> [f64; 4] {
+    let lifted = frequencies.map(|frequency| frequency.max(LEAST_FREQUENCY));
+    let sum: f64 = lifted.iter().sum();
+    lifted.map(|frequency| frequency / sum)
+}
+
 #[cfg(test)]
 mod tests {
+    use approx::assert_abs_diff_eq;
+
     use super::*;
     use crate::apps::phylogeny::tests::shared_data;
 
@@ -71,6 +121,37 @@ mod tests {
         assert_eq!(patterns.tips, [[8, 1, 1], [2, 15, 1]]);
         assert_eq!(patterns.weights, [2, 1, 1]);
         assert_eq!(patterns.of_site, [Some(0), Some(1), None, Some(0), Some(2)]);
+    }
+
+    fn check_frequencies(rows: [Vec<u8>; 2], expected: [f64; 4]) {
+        let names = vec!["a".into(), "b".into()];
+        let alignment = Alignment { names, rows: rows.into() };
+        let found = Patterns::compress(&alignment).frequencies();
+        for (found, expected) in found.iter().zip(expected) {
+            assert_abs_diff_eq!(*found, expected, epsilon = 1e-9);
+        }
+    }
+
+    #[test]
+    fn frequencies_share_what_is_ambiguous_in_their_own_proportion() {
+        // A, A, A, C, G, T and gaps
+        check_frequencies(
+            [vec![1, 1, 1, 15], vec![2, 4, 8, 15]],
+            [0.5, 1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0],
+        );
+        // A, A, C, G, T and one of A or C: a = (2 + a / (a + c)) / 6 and c = (1 + c / (a + c)) / 6,
+        // so a = 2 c = 2 (1 + 1/3) / 6.
+        check_frequencies(
+            [vec![1, 1, 2], vec![4, 8, 3]],
+            [4.0 / 9.0, 2.0 / 9.0, 1.0 / 6.0, 1.0 / 6.0],
+        );
+        check_frequencies([vec![15; 2], vec![15; 2]], [0.25; 4]);
+        // A state that does not occur
+        let sum = 1.001;
+        check_frequencies(
+            [vec![1, 2], vec![1, 4]],
+            [0.5 / sum, 0.25 / sum, 0.25 / sum, 0.001 / sum],
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod eigen;
 mod gamma;
+pub mod notation;
 
 use crate::error::{Error, Result};
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::super::eib::Transfer;
 use super::super::event::Events;
-use super::super::memory::EffectiveAddress;
+use super::super::memory::{EffectiveAddress, Place};
 use super::super::signal::Signal;
 use super::Shared;
 use super::command::{AfterElement, Command, Direction, ListCommand, Operation, SendSignal};
@@ -120,6 +120,11 @@ impl Shared {
         self.sim.sleep_until(since + self.latency(&transfer)).await;
         self.eib.carry(&transfer).await;
         self.eib.memory().copy(from, to, command.bytes);
+        if let Some(Place::LocalStore { spe, .. }) = to.place()
+            && spe != self.spe
+        {
+            self.channels[spe as usize].arrivals.update(|arrivals| *arrivals += 1);
+        }
     }
 
     /// Moves the elements of a list up to its end or the next one that stalls it.

@@ -27,7 +27,7 @@ struct Program;
 impl SpeProgram for Program {
     const FUNCTIONS: &'static [&'static str] = &["first", "second"];
 
-    async fn call(&self, spe: &Spe, call: Call) -> Result<Loop> {
+    async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
         let start = spe.sim.now();
         let command = |direction, tag: u8| {
             let local = LocalAddress(4096 * u32::from(tag + 1));
@@ -42,7 +42,7 @@ impl SpeProgram for Program {
         }
         spe.mfc.enqueue(command(Direction::Put, 5)).await?;
         spe.mfc.wait_for(5).await;
-        Ok(Loop { start, end: spe.sim.now() })
+        Ok(vec![Loop { start, end: spe.sim.now() }])
     }
 }
 

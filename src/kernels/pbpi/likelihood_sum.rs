@@ -1,13 +1,13 @@
 //! The log-likelihood of a block of patterns.
 
 use super::{
-    COUNT_BYTES_PER_GROUP, FREQUENCY_BYTES, SCALING_EXPONENT, VECTOR_BYTES_PER_GROUP,
-    WEIGHT_BYTES_PER_GROUP, input, of_groups, output,
+    COUNT_BYTES_PER_GROUP, FREQUENCY_BYTES, SCALING_EXPONENT, VECTOR_BYTES_PER_GROUP, Version,
+    WEIGHT_BYTES_PER_GROUP, input, naive, of_groups, output,
 };
 use crate::error::Result;
 use crate::kernels::layout;
 use crate::kernels::logarithm::{FIRST_DOUBLES, Logarithm, SECOND_DOUBLES, TABLE_BYTES};
-use crate::spu::{Kernel, LocalAddress, Quadword, Spu};
+use crate::spu::{Branches, Compiler, Kernel, LocalAddress, Quadword, Spu};
 use crate::units::Bytes;
 
 /// `sum_i w_i (ln(sum_j f_j root_ij) - 256 count_i ln 2)`; the layout is described in the
@@ -26,6 +26,8 @@ use crate::units::Bytes;
 /// where the chain of each logarithm waits for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LikelihoodSum {
+    /// How it is written; what stands above is the tuned version.
+    pub version: Version,
     /// Groups of four patterns.
     pub groups: u32,
     /// Vectors of the root.
@@ -36,7 +38,8 @@ pub struct LikelihoodSum {
     pub weights: LocalAddress,
     /// Frequencies of the states A, C, G, T: 4 doubles.
     pub frequencies: LocalAddress,
-    /// The table of logarithms, from [`write_table`](crate::kernels::logarithm::write_table).
+    /// The table of logarithms, from [`write_table`](crate::kernels::logarithm::write_table); the
+    /// naive version does not read it.
     pub table: LocalAddress,
     /// Where the sum goes: lane 0 of a quadword whose lane 1 becomes 0.
     pub result: LocalAddress,
@@ -83,47 +86,67 @@ impl Kernel for LikelihoodSum {
     type Output = f64;
 
     fn name(&self) -> &'static str {
-        "likelihood sum"
+        match self.version {
+            Version::Naive => "likelihood sum, naive",
+            Version::Tuned => "likelihood sum",
+        }
+    }
+
+    fn compiler(&self) -> Compiler {
+        self.version.compiler()
+    }
+
+    fn branches(&self) -> Branches {
+        self.version.branches()
     }
 
     #[inline(always)]
     fn run<S: Spu>(&self, spu: &mut S) -> f64 {
-        let mut left = spu.ila(self.groups);
-        let mut sum = spu.il(0);
-        if !spu.brz(left) {
-            let constants = Constants {
-                frequencies: [
-                    spu.lqa(self.frequencies),
-                    spu.lqa(self.frequencies.offset(Bytes(16))),
-                ],
-                logarithm: Logarithm::new(spu, self.table),
-                first_doubles: spu.lqr(FIRST_DOUBLES),
-                second_doubles: spu.lqr(SECOND_DOUBLES),
-                counts_of_pair: [spu.lqr(COUNTS_OF_PAIR[0]), spu.lqr(COUNTS_OF_PAIR[1])],
-            };
-            let mut root = spu.ila(self.root.0);
-            let mut counts = spu.ila(self.counts.0);
-            let mut weights = spu.ila(self.weights.0);
-            loop {
-                spu.label();
-                spu.hbrr();
-                sum = add_group(spu, &constants, [root, counts, weights], sum);
-                root = spu.ai(root, 128);
-                counts = spu.ai(counts, 16);
-                weights = spu.ai(weights, 32);
-                left = spu.ai(left, -1);
-                if !spu.brnz(left) {
-                    break;
-                }
+        match self.version {
+            Version::Naive => naive::likelihood_sum(spu, self),
+            Version::Tuned => tuned(spu, self),
+        }
+    }
+}
+
+/// The tuned version.
+#[inline(always)]
+fn tuned<S: Spu>(spu: &mut S, kernel: &LikelihoodSum) -> f64 {
+    let mut left = spu.ila(kernel.groups);
+    let mut sum = spu.il(0);
+    if !spu.brz(left) {
+        let constants = Constants {
+            frequencies: [
+                spu.lqa(kernel.frequencies),
+                spu.lqa(kernel.frequencies.offset(Bytes(16))),
+            ],
+            logarithm: Logarithm::new(spu, kernel.table),
+            first_doubles: spu.lqr(FIRST_DOUBLES),
+            second_doubles: spu.lqr(SECOND_DOUBLES),
+            counts_of_pair: [spu.lqr(COUNTS_OF_PAIR[0]), spu.lqr(COUNTS_OF_PAIR[1])],
+        };
+        let mut root = spu.ila(kernel.root.0);
+        let mut counts = spu.ila(kernel.counts.0);
+        let mut weights = spu.ila(kernel.weights.0);
+        loop {
+            spu.label();
+            spu.hbrr();
+            sum = add_group(spu, &constants, [root, counts, weights], sum);
+            root = spu.ai(root, 128);
+            counts = spu.ai(counts, 16);
+            weights = spu.ai(weights, 32);
+            left = spu.ai(left, -1);
+            if !spu.brnz(left) {
+                break;
             }
         }
-        let odd_patterns = spu.shlqbyi(sum, 8);
-        let total = spu.dfa(sum, odd_patterns);
-        let lane_0 = spu.fsmbi(0xFF00);
-        let total = spu.and_(total, lane_0);
-        spu.stqa(total, self.result);
-        spu.value(total).doubles()[0]
     }
+    let odd_patterns = spu.shlqbyi(sum, 8);
+    let total = spu.dfa(sum, odd_patterns);
+    let lane_0 = spu.fsmbi(0xFF00);
+    let total = spu.and_(total, lane_0);
+    spu.stqa(total, kernel.result);
+    spu.value(total).doubles()[0]
 }
 
 /// `sum` with the four patterns of a group added, which stand at `[root, counts, weights]`.

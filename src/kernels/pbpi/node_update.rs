@@ -2,11 +2,12 @@
 
 use super::product::{Child, product_of_children};
 use super::{
-    COUNT_BYTES_PER_GROUP, MATRIX_BYTES, VECTOR_BYTES_PER_GROUP, input, of_groups, output,
+    COUNT_BYTES_PER_GROUP, MATRIX_BYTES, VECTOR_BYTES_PER_GROUP, Version, input, naive, of_groups,
+    output,
 };
 use crate::error::Result;
 use crate::kernels::layout;
-use crate::spu::{Kernel, LocalAddress, Spu};
+use crate::spu::{Branches, Compiler, Kernel, LocalAddress, Spu};
 
 /// `out_j = (sum_k Pl_jk l_k) (sum_k Pr_jk r_k)` for each pattern, scaled; layout and scaling are
 /// described in the [module](super).
@@ -21,6 +22,8 @@ use crate::spu::{Kernel, LocalAddress, Spu};
 /// they can, and the latencies of the scaling, which waits for all four patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NodeUpdate {
+    /// How it is written; what stands above is the tuned version.
+    pub version: Version,
     /// Groups of four patterns.
     pub groups: u32,
     /// Transition matrix towards the left child.
@@ -69,7 +72,18 @@ impl Kernel for NodeUpdate {
     type Output = ();
 
     fn name(&self) -> &'static str {
-        "node update"
+        match self.version {
+            Version::Naive => "node update, naive",
+            Version::Tuned => "node update",
+        }
+    }
+
+    fn compiler(&self) -> Compiler {
+        self.version.compiler()
+    }
+
+    fn branches(&self) -> Branches {
+        self.version.branches()
     }
 
     #[inline(always)]
@@ -77,6 +91,14 @@ impl Kernel for NodeUpdate {
         let left = Child { matrix: self.left_matrix, vectors: self.left, counts: self.left_counts };
         let right =
             Child { matrix: self.right_matrix, vectors: self.right, counts: self.right_counts };
-        product_of_children(spu, self.groups, [left, right], self.out, self.out_counts);
+        let children = [left, right];
+        match self.version {
+            Version::Naive => {
+                naive::product_of_children(spu, self.groups, children, self.out, self.out_counts)
+            }
+            Version::Tuned => {
+                product_of_children(spu, self.groups, children, self.out, self.out_counts);
+            }
+        }
     }
 }

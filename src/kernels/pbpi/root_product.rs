@@ -2,11 +2,12 @@
 
 use super::product::{Child, product_of_children};
 use super::{
-    COUNT_BYTES_PER_GROUP, MATRIX_BYTES, VECTOR_BYTES_PER_GROUP, input, of_groups, output,
+    COUNT_BYTES_PER_GROUP, MATRIX_BYTES, VECTOR_BYTES_PER_GROUP, Version, input, naive, of_groups,
+    output,
 };
 use crate::error::Result;
 use crate::kernels::layout;
-use crate::spu::{Kernel, LocalAddress, Spu};
+use crate::spu::{Branches, Compiler, Kernel, LocalAddress, Spu};
 
 /// `out_j = (sum_k Pa_jk a_k) (sum_k Pb_jk b_k) (sum_k Pc_jk c_k)` for each pattern, scaled; layout
 /// and scaling are described in the [module](super).
@@ -17,6 +18,8 @@ use crate::spu::{Kernel, LocalAddress, Spu};
 /// each). A group takes 906 cycles with list scheduling, 227 a pattern, and 1,027 in program order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RootProduct {
+    /// How it is written; what stands above is the tuned version.
+    pub version: Version,
     /// Groups of four patterns.
     pub groups: u32,
     /// Transition matrices towards the three neighbours.
@@ -53,7 +56,18 @@ impl Kernel for RootProduct {
     type Output = ();
 
     fn name(&self) -> &'static str {
-        "root product"
+        match self.version {
+            Version::Naive => "root product, naive",
+            Version::Tuned => "root product",
+        }
+    }
+
+    fn compiler(&self) -> Compiler {
+        self.version.compiler()
+    }
+
+    fn branches(&self) -> Branches {
+        self.version.branches()
     }
 
     #[inline(always)]
@@ -63,6 +77,13 @@ impl Kernel for RootProduct {
             vectors: self.vectors[i],
             counts: self.counts[i],
         });
-        product_of_children(spu, self.groups, children, self.out, self.out_counts);
+        match self.version {
+            Version::Naive => {
+                naive::product_of_children(spu, self.groups, children, self.out, self.out_counts)
+            }
+            Version::Tuned => {
+                product_of_children(spu, self.groups, children, self.out, self.out_counts);
+            }
+        }
     }
 }

@@ -22,6 +22,7 @@ const OUT_COUNTS: LocalAddress = LocalAddress(0xF000);
 
 fn node_update(groups: u32) -> NodeUpdate {
     NodeUpdate {
+        version: Version::Tuned,
         groups,
         left_matrix: MATRICES[0],
         right_matrix: MATRICES[1],
@@ -36,6 +37,7 @@ fn node_update(groups: u32) -> NodeUpdate {
 
 fn root_product(groups: u32) -> RootProduct {
     RootProduct {
+        version: Version::Tuned,
         groups,
         matrices: MATRICES,
         vectors: VECTORS,
@@ -47,6 +49,7 @@ fn root_product(groups: u32) -> RootProduct {
 
 fn likelihood_sum(groups: u32) -> LikelihoodSum {
     LikelihoodSum {
+        version: Version::Tuned,
         groups,
         root: VECTORS[0],
         counts: COUNTS[0],
@@ -129,17 +132,20 @@ fn check_product(kernel: &impl Kernel, children: usize, groups: u32) {
     assert_eq!(double(&store, OUT, 4 * patterns), 0.0, "nothing is written behind the last group");
 }
 
+/// The naive kernels compute in the documented order, too.
+const VERSIONS: [Version; 2] = [Version::Naive, Version::Tuned];
+
 #[test]
 fn a_node_update_agrees_with_plain_arithmetic_bit_by_bit() {
-    for groups in [1, 2, 7, 50] {
-        check_product(&node_update(groups), 2, groups);
+    for (version, groups) in VERSIONS.into_iter().flat_map(|it| [1, 2, 7, 50].map(|n| (it, n))) {
+        check_product(&NodeUpdate { version, ..node_update(groups) }, 2, groups);
     }
 }
 
 #[test]
 fn a_root_product_agrees_with_plain_arithmetic_bit_by_bit() {
-    for groups in [1, 2, 7, 50] {
-        check_product(&root_product(groups), 3, groups);
+    for (version, groups) in VERSIONS.into_iter().flat_map(|it| [1, 2, 7, 50].map(|n| (it, n))) {
+        check_product(&RootProduct { version, ..root_product(groups) }, 3, groups);
     }
 }
 
@@ -197,10 +203,11 @@ fn expected_sum(store: &LocalStore, patterns: u32) -> f64 {
 
 #[test]
 fn a_likelihood_sum_agrees_with_plain_arithmetic() {
-    for groups in [1, 2, 7, 50] {
+    for (version, groups) in VERSIONS.into_iter().flat_map(|it| [1, 2, 7, 50].map(|n| (it, n))) {
         let mut store = random_store(4 * groups);
         let expected = expected_sum(&store, 4 * groups);
-        let sum = execute(&likelihood_sum(groups), &mut store);
+        let kernel = LikelihoodSum { version, ..likelihood_sum(groups) };
+        let sum = execute(&kernel, &mut store);
         assert!((sum - expected).abs() <= 1e-14 * expected.abs(), "{sum} {expected}");
         assert_eq!(store.load(RESULT).doubles(), [sum, 0.0]);
     }
@@ -219,6 +226,9 @@ fn a_pattern_of_weight_zero_contributes_nothing_whatever_it_holds() {
         put(&mut store, LocalAddress(VECTORS[0].0 + 128), &[junk; 16]);
         let with = execute(&likelihood_sum(patterns / 4), &mut store);
         assert_eq!(with.to_bits(), without.to_bits(), "{junk}");
+        let naive = |groups| LikelihoodSum { version: Version::Naive, ..likelihood_sum(groups) };
+        let [with, without] = [patterns / 4, 1].map(|groups| execute(&naive(groups), &mut store));
+        assert_eq!(with.to_bits(), without.to_bits(), "{junk}, naive");
     }
 }
 
@@ -240,9 +250,11 @@ fn the_version_without_the_hosts_fused_multiply_add_computes_the_same_bits() {
         assert_eq!(kernel.run(&mut PlainSpu::new(&mut portable)), expected);
         assert!(dispatched == portable, "{}: local stores differ", kernel.name());
     }
-    check(&node_update(20));
-    check(&root_product(20));
-    check(&likelihood_sum(20));
+    for version in VERSIONS {
+        check(&NodeUpdate { version, ..node_update(20) });
+        check(&RootProduct { version, ..root_product(20) });
+        check(&LikelihoodSum { version, ..likelihood_sum(20) });
+    }
 }
 
 #[test]
@@ -317,6 +329,33 @@ fn a_likelihood_sum_takes_32_double_precision_instructions_a_group() {
     check_time(likelihood_sum, 32);
 }
 
+/// Cycles a pattern of a kernel, each version as its own compiler orders it.
+fn cycles_per_pattern<K: Kernel<Output: PartialEq + std::fmt::Debug>>(
+    kernel: impl Fn(u32) -> K,
+) -> f64 {
+    let cycles = |groups| {
+        let kernel = kernel(groups);
+        check_timed(&kernel, groups, kernel.compiler()).cycles.0 as f64
+    };
+    (cycles(60) - cycles(12)) / f64::from(4 * 48)
+}
+
+#[test]
+fn a_naive_kernel_takes_several_times_as_long_as_the_tuned_one() {
+    fn check<K: Kernel<Output: PartialEq + std::fmt::Debug>>(
+        kernel: impl Fn(Version, u32) -> K,
+        expected: [f64; 2],
+    ) {
+        let took = VERSIONS.map(|version| cycles_per_pattern(|groups| kernel(version, groups)));
+        let name = kernel(Version::Tuned, 1).name();
+        assert_eq!(took.map(f64::round), expected, "{name}: naive and tuned");
+    }
+    // With every third pattern scaled.
+    check(|version, n| NodeUpdate { version, ..node_update(n) }, [0.0, 151.0]);
+    check(|version, n| RootProduct { version, ..root_product(n) }, [0.0, 227.0]);
+    check(|version, n| LikelihoodSum { version, ..likelihood_sum(n) }, [0.0, 68.0]);
+}
+
 #[test]
 fn the_time_of_a_kernel_depends_on_its_shape_alone() {
     let kernel = node_update(20);
@@ -345,6 +384,7 @@ fn the_published_block_sizes_pass_validation_and_an_overlap_does_not() {
     let (vectors, counts) = (1360 / 4 * 128, 1360 / 4 * 16);
     let at = |vector: u32, count: u32| LocalAddress(256 + vector * vectors + count * counts);
     let kernel = NodeUpdate {
+        version: Version::Tuned,
         groups: 1360 / 4,
         left_matrix: LocalAddress(0),
         right_matrix: LocalAddress(128),

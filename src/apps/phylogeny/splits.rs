@@ -1,0 +1,186 @@
+//! Splits of the taxa, counted over many trees: how well each is supported, and the tree of those
+//! that most of the trees have.
+//!
+//! An inner branch of an unrooted tree splits the taxa into two sets of two or more; the splits of
+//! a tree are its topology. Two splits that each stand in more than half of the trees go together in
+//! one tree, since at least one of the trees has both: the majority-rule consensus (Margush and
+//! McMorris 1981).
+
+mod consensus;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+pub use consensus::{Branch, Consensus};
+
+use super::tree::Tree;
+
+/// Taxa in a word of a bit set.
+const WORD: usize = u64::BITS as usize;
+
+/// A split by the taxa on the side without taxon 0, as a bit set.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Split {
+    words: Vec<u64>,
+}
+
+impl Split {
+    /// That of some of `taxa` taxa from the others, whichever side is given.
+    pub fn new(taxa: usize, side: impl IntoIterator<Item = usize>) -> Self {
+        let mut split = Self::none(taxa);
+        side.into_iter().for_each(|taxon| split.words[taxon / WORD] |= 1 << (taxon % WORD));
+        split.without_first(taxa)
+    }
+
+    fn none(taxa: usize) -> Self {
+        Self { words: vec![0; taxa.div_ceil(WORD)] }
+    }
+
+    /// The same split by the side that lacks taxon 0.
+    fn without_first(mut self, taxa: usize) -> Self {
+        if self.contains(0) {
+            for (index, word) in self.words.iter_mut().enumerate() {
+                let here = (taxa - index * WORD).min(WORD);
+                *word = !*word & (u64::MAX >> (WORD - here));
+            }
+        }
+        self
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Whether a taxon is on the side without taxon 0.
+    pub fn contains(&self, taxon: usize) -> bool {
+        self.words[taxon / WORD] >> (taxon % WORD) & 1 == 1
+    }
+
+    /// Whether all taxa on this one's side without taxon 0 are on that side of `other`.
+    pub fn is_within(&self, other: &Self) -> bool {
+        self.words.iter().zip(&other.words).all(|(own, other)| own & !other == 0)
+    }
+
+    /// Taxa on the side without taxon 0.
+    pub fn size(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// The taxa on the side without taxon 0, in ascending order.
+    pub fn taxa(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.words.len() * WORD).filter(|&taxon| self.contains(taxon))
+    }
+}
+
+/// The inner branches of a tree, each by the node at its lower end, with its split.
+pub fn inner_branches(tree: &Tree) -> Vec<(usize, Split)> {
+    let mut below = vec![Split::none(tree.taxa()); tree.nodes()];
+    let mut branches = Vec::new();
+    for node in tree.post_order() {
+        if node < tree.taxa() {
+            below[node].words[node / WORD] = 1 << (node % WORD);
+            continue;
+        }
+        let mut own = Split::none(tree.taxa());
+        tree.children(node).for_each(|child| own.add(&below[child]));
+        below[node] = own;
+        if node != tree.root() {
+            branches.push((node, below[node].clone().without_first(tree.taxa())));
+        }
+    }
+    branches
+}
+
+/// Weighted counts of the splits of trees over the same taxa.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SplitCounts {
+    taxa: usize,
+    weight: f64,
+    splits: BTreeMap<Split, Tally>,
+    /// For each tip, the weighted sum of the lengths of its branch.
+    tips: Vec<f64>,
+}
+
+/// What was counted of a split.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Tally {
+    /// Weight of the trees that have it.
+    weight: f64,
+    /// Weighted sum of the lengths of its branch.
+    length: f64,
+}
+
+impl SplitCounts {
+    /// Of no tree yet.
+    pub fn new(taxa: usize) -> Self {
+        Self { taxa, weight: 0.0, splits: BTreeMap::new(), tips: vec![0.0; taxa] }
+    }
+
+    /// Counts a tree as so many: 1 for a sample of a chain or a bootstrap's tree.
+    ///
+    /// # Panics
+    /// Where the tree has other taxa, or the weight is not positive and finite.
+    pub fn add(&mut self, tree: &Tree, weight: f64) {
+        assert_eq!(tree.taxa(), self.taxa, "splits are counted over trees of the same taxa");
+        assert!(weight > 0.0 && weight.is_finite(), "the weight of a tree is positive");
+        self.weight += weight;
+        for (node, split) in inner_branches(tree) {
+            let tally = self.splits.entry(split).or_default();
+            tally.weight += weight;
+            tally.length += weight * tree.branch_length(node);
+        }
+        for (tip, sum) in self.tips.iter_mut().enumerate() {
+            *sum += weight * tree.branch_length(tip);
+        }
+    }
+
+    /// Taxa of the trees.
+    pub fn taxa(&self) -> usize {
+        self.taxa
+    }
+
+    /// Weight of all trees.
+    pub fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// The share of the trees that have a split, in [0, 1]; 0 where no tree was counted.
+    pub fn share(&self, split: &Split) -> f64 {
+        self.splits.get(split).map_or(0.0, |tally| tally.weight / self.weight)
+    }
+
+    /// For each node of `tree`, the share of the counted trees that have the split of the branch
+    /// above it; none for tips and the root, whose branches every tree has or none.
+    ///
+    /// # Panics
+    /// Where the tree has other taxa.
+    pub fn supports(&self, tree: &Tree) -> Vec<Option<f64>> {
+        assert_eq!(tree.taxa(), self.taxa, "a tree is supported by trees of the same taxa");
+        let mut supports = vec![None; tree.nodes()];
+        for (node, split) in inner_branches(tree) {
+            supports[node] = Some(self.share(&split));
+        }
+        supports
+    }
+
+    /// All splits with their shares of the trees and the mean length of their branches in the
+    /// trees that have them [expected substitutions per site], in the order of the bit sets.
+    pub fn iter(&self) -> impl Iterator<Item = (&Split, Branch)> {
+        self.splits.iter().map(|(split, tally)| {
+            let (share, length) = (tally.weight / self.weight, tally.length / tally.weight);
+            (split, Branch { share, length })
+        })
+    }
+
+    /// The majority-rule consensus: the tree of all splits that stand in strictly more than half
+    /// of the trees.
+    pub fn majority_rule(&self) -> Consensus {
+        let kept = self.splits.iter().zip(self.iter());
+        // Halves are compared without dividing, so that a tie is one to the last bit.
+        let kept = kept.filter(|((_, tally), _)| 2.0 * tally.weight > self.weight);
+        let inner = kept.map(|(_, (split, branch))| (split.clone(), branch)).collect();
+        let tip = |&sum: &f64| if self.weight > 0.0 { sum / self.weight } else { 0.0 };
+        Consensus::new(inner, self.tips.iter().map(tip).collect())
+    }
+}

@@ -1,0 +1,106 @@
+//! What RAxML found, as it is printed and written.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::apps::phylogeny::{Tree, newick};
+use crate::apps::raxml::Findings;
+use crate::apps::raxml::search::Task;
+use crate::cli::input::raxml::RaxmlArguments;
+use crate::error::Result;
+use crate::table;
+
+/// What RAxML has to say of a run.
+#[derive(Serialize)]
+pub(super) struct FindingsReport {
+    model: String,
+    port: String,
+    search: String,
+    inferences: usize,
+    bootstraps: usize,
+    /// The best tree, with supports where there are bootstraps (Newick).
+    tree: String,
+    tasks: Vec<TaskReport>,
+}
+
+/// What came of a task.
+#[derive(Serialize)]
+struct TaskReport {
+    kind: &'static str,
+    number: u32,
+    log_likelihood: f64,
+    tree: String,
+}
+
+impl FindingsReport {
+    pub fn new(arguments: &RaxmlArguments, findings: &Findings, names: &[String]) -> Self {
+        let plain = |tree: &Tree| newick::write(tree, names).trim_end().to_string();
+        let task = |found: &crate::apps::raxml::Found| {
+            let (kind, number) = match found.task {
+                Task::Inference(number) => ("inference", number),
+                Task::Bootstrap(number) => ("bootstrap", number),
+            };
+            let log_likelihood = found.log_likelihood;
+            TaskReport { kind, number, log_likelihood, tree: plain(&found.tree) }
+        };
+        let bootstraps = findings.bootstraps().count();
+        let support =
+            |node: usize| findings.supports[node].map(|share| format!("{:.0}", 100.0 * share));
+        let tree = newick::write_labelled(&findings.best().tree, names, support);
+        Self {
+            model: format!("GTR{}", argument(arguments.model).to_uppercase()),
+            port: argument(arguments.port),
+            search: argument(arguments.search),
+            inferences: findings.found.len() - bootstraps,
+            bootstraps,
+            tree: tree.trim_end().to_string(),
+            tasks: findings.found.iter().map(task).collect(),
+        }
+    }
+
+    /// Name and value of each figure.
+    pub fn figures(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("model", self.model.clone()),
+            ("port", self.port.clone()),
+            ("search", self.search.clone()),
+            ("inferences", self.inferences.to_string()),
+            ("bootstraps", self.bootstraps.to_string()),
+        ]
+    }
+
+    /// The best tree, for people.
+    pub fn text(&self) -> String {
+        let supports = if self.bootstraps > 0 { ", supports in %" } else { "" };
+        format!("\nbest tree (Newick{supports}):\n{}\n", self.tree)
+    }
+
+    /// Writes the trees and the report into a folder.
+    pub fn write(&self, folder: &Path, report: &str) -> Result<()> {
+        table::create_folder(folder)?;
+        let trees = |kind: &str| -> String {
+            let tasks = self.tasks.iter().filter(|task| task.kind == kind);
+            tasks.map(|task| format!("{}\n", task.tree)).collect()
+        };
+        let mut info = report.to_string();
+        for TaskReport { kind, number, log_likelihood, .. } in &self.tasks {
+            info += &format!("{kind} {number}: ln likelihood {log_likelihood}\n");
+        }
+        table::write(&folder.join("info.txt"), info)?;
+        table::write(&folder.join("best_tree.nwk"), format!("{}\n", self.tree))?;
+        for (kind, file) in [("inference", "inferences.nwk"), ("bootstrap", "bootstraps.nwk")] {
+            let trees = trees(kind);
+            if !trees.is_empty() {
+                table::write(&folder.join(file), trees)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An argument as it is written on the command line.
+fn argument(value: impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_string())
+}

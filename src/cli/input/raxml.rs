@@ -1,0 +1,106 @@
+//! The flags of RAxML.
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+
+use crate::apps::phylogeny::{Patterns, newick};
+use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
+use crate::apps::raxml::{Port, Raxml, Tasks};
+use crate::error::Result;
+use crate::table::Source;
+
+/// What is searched where nothing is said of it, when a program is profiled and run at every
+/// configuration: as many as the largest machine of the papers has SPEs.
+pub const STUDY: Tasks = Tasks { inferences: 0, bootstraps: 16 };
+/// The same when it is run once: a tree with supports.
+pub const ONCE: Tasks = Tasks { inferences: 1, bootstraps: 7 };
+
+/// What RAxML is to do.
+#[derive(Args)]
+#[command(next_help_heading = "RAxML")]
+pub struct RaxmlArguments {
+    /// How rates vary over sites, under GTR with empirical frequencies
+    #[arg(long, value_enum, default_value = "gamma")]
+    pub model: Variation,
+    /// Searches from different starts [default: 1 for emulate, else 0]
+    #[arg(long, value_name = "N")]
+    pub inferences: Option<u32>,
+    /// Searches on resampled columns [default: 7 for emulate, else 16]
+    #[arg(long, value_name = "N")]
+    pub bootstraps: Option<u32>,
+    /// How the functions of RAxML run
+    #[arg(long, value_enum, default_value = "tuned")]
+    pub port: PortArgument,
+    /// Where a search begins: parsimony, random, or a tree (Newick)
+    #[arg(long, value_name = "parsimony|random|FILE", default_value = "parsimony")]
+    pub start: String,
+    /// How much is searched
+    #[arg(long, value_enum, default_value = "short")]
+    pub search: Search,
+}
+
+/// [`Rates`] on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Variation {
+    /// Each pattern is a mixture of four rates
+    Gamma,
+    /// Each pattern has one of at most 25 rates
+    Cat,
+}
+
+/// [`Port`] on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum PortArgument {
+    /// On the SPEs, rewritten for them
+    Tuned,
+    /// On the SPEs, as first ported
+    Naive,
+    /// On the host
+    Ppe,
+}
+
+/// [`Effort`] on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Search {
+    /// The beginning of each phase, for a study of the machine
+    Short,
+    /// Until nothing is gained
+    Whole,
+}
+
+impl RaxmlArguments {
+    /// RAxML with its input; `tasks` where nothing is said of them.
+    pub fn read(
+        &self,
+        patterns: Patterns,
+        names: &[String],
+        (seed, tasks): (u64, Tasks),
+    ) -> Result<Raxml> {
+        let rates = match self.model {
+            Variation::Gamma => Rates::Gamma,
+            Variation::Cat => Rates::Cat,
+        };
+        let start = match self.start.as_str() {
+            "parsimony" => Start::Parsimony,
+            "random" => Start::Random,
+            file => Start::Given(newick::read(&Source::read(Path::new(file))?, names)?),
+        };
+        let effort = match self.search {
+            Search::Short => Effort::SHORT,
+            Search::Whole => Effort::WHOLE,
+        };
+        let tasks = match (self.inferences, self.bootstraps) {
+            (None, None) => tasks,
+            (inferences, bootstraps) => {
+                Tasks { inferences: inferences.unwrap_or(0), bootstraps: bootstraps.unwrap_or(0) }
+            }
+        };
+        let port = match self.port {
+            PortArgument::Tuned => Port::Tuned,
+            PortArgument::Naive => Port::Naive,
+            PortArgument::Ppe => Port::Ppe,
+        };
+        Raxml::new(patterns, Settings { seed, rates, start, effort }, tasks, port)
+    }
+}
