@@ -28,6 +28,8 @@ pub struct Outcome {
     pub log_likelihood: f64,
     /// Proposals accepted, where the program is a Markov chain.
     pub accepted: Option<usize>,
+    /// What came of its chains, where the program is PBPI.
+    pub inference: Option<pbpi::Inference>,
     /// What the tasks found, where the program is RAxML.
     pub findings: Option<raxml::Findings>,
 }
@@ -92,17 +94,39 @@ impl App {
     /// # Errors
     /// [`Error::Infeasible`] where it has fewer than m * p SPEs.
     pub fn emulate_on(&self, blade: &Blade, configuration: (u32, u32)) -> Result<Outcome> {
+        self.emulate_sampled(blade, configuration, None)
+    }
+
+    /// The same, with each sample of a Markov chain also given to `samples` as it comes.
+    ///
+    /// # Errors
+    /// As those of [`Self::emulate_on`].
+    pub fn emulate_sampled(
+        &self,
+        blade: &Blade,
+        configuration: (u32, u32),
+        samples: Option<pbpi::SampleSink>,
+    ) -> Result<Outcome> {
         match self {
             Self::Pbpi(pbpi) => {
-                let (run, trace) = pbpi.emulate_on(blade, configuration)?;
-                let log_likelihood = trace.log_likelihood();
-                let accepted = Some(trace.accepted());
-                Ok(Outcome { run, log_likelihood, accepted, findings: None })
+                let (run, inference) = pbpi.emulate_on(blade, configuration, samples)?;
+                Ok(Outcome {
+                    run,
+                    log_likelihood: inference.log_likelihood(),
+                    accepted: Some(inference.accepted()),
+                    inference: Some(inference),
+                    findings: None,
+                })
             }
             Self::Raxml(raxml) => {
                 let (run, findings) = raxml.emulate_on(blade, configuration)?;
-                let log_likelihood = findings.best().log_likelihood;
-                Ok(Outcome { run, log_likelihood, accepted: None, findings: Some(findings) })
+                Ok(Outcome {
+                    run,
+                    log_likelihood: findings.best().log_likelihood,
+                    accepted: None,
+                    inference: None,
+                    findings: Some(findings),
+                })
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::table::Source;
 use crate::units::{Bytes, BytesPerSecond, Cycles, Hertz, Seconds};
 
 pub use eib::{Banks, Eib, Numa, Participant};
-pub use host::{Cache, Kernel, Linux};
+pub use host::{Cache, Kernel, Linux, PpeIssue};
 pub use reader::{Provenance, Status};
 
 /// The machines that are compiled in, by name.
@@ -46,6 +46,8 @@ pub struct Machine {
     pub flexio: Flexio,
     /// The host core.
     pub ppe: Ppe,
+    /// How the host core issues instructions.
+    pub ppe_issue: PpeIssue,
     /// The caches of the host core.
     pub cache: Cache,
     /// The operating system.

@@ -1,56 +1,73 @@
 //! PBPI: Bayesian inference of phylogenies by Markov chain Monte Carlo (Feng, Cameron and Buell
 //! 2006).
 //!
-//! The patterns of an alignment are cut into m segments, one for each process of the host; all
-//! processes follow the same chain, and each off-loads the likelihood of its own segment to p
-//! SPEs. A generation proposes a tree, recomputes the nodes that it changed, sums the partial log
-//! likelihoods over the processes by one collective, and accepts or not. The model is JC69.
+//! The processes of the host form a grid. Along a row, the patterns of an alignment are cut into
+//! segments, one for each process, which off-loads the likelihood of its segment to p SPEs; all
+//! processes of a row follow the same chains. A generation of a chain proposes a tree, recomputes
+//! the nodes that it changed, sums the partial log likelihoods over the row by one collective, and
+//! accepts or not. Rows compute different chains, which swap their temperatures now and then
+//! ([`Coupling`]); usually there is one chain and one row of m processes. The model is JC69.
 //!
-//! The chain does not depend on m and p but for the order in which the log likelihoods of patterns
-//! are added.
+//! The chains do not depend on m, p and the number of rows but for the order in which the log
+//! likelihoods of patterns are added.
+//!
+//! # What is left out
+//! The writing of samples to a disk: the host is charged for making their text only.
 
 mod chain;
+mod coupling;
+mod grid;
+mod plain;
 pub mod proposal;
+mod rank;
 mod segment;
 mod spe_program;
 #[cfg(test)]
 mod tests;
+mod trace;
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
-pub use chain::{Generation, Trace};
+pub use chain::Acceptance;
+pub use coupling::Coupling;
 pub(super) use segment::block;
 pub use spe_program::FUNCTIONS;
+pub use trace::{Generation, Inference, Sample, SampleSink, Samples, Sampling, Tally, Trace};
 
-use self::chain::Chain;
-use self::proposal::{DEFAULT_PRIOR_RATE, Prior, raise_to_floor};
-use self::segment::Segment;
-use self::spe_program::PbpiProgram;
+use self::proposal::raise_to_floor;
 use super::phylogeny::patterns::Patterns;
+use super::phylogeny::simulate;
 use super::phylogeny::stream::Stream;
 use super::phylogeny::tree::Tree;
-use super::run::Run;
-use crate::cell::mpi::Communicator;
-use crate::cell::{Blade, KernelTiming, Placement};
+use crate::cell::Placement;
 use crate::error::{Error, Result};
-use crate::machine::Machine;
 
 /// Mean length of the branches of a random first tree [expected substitutions per site].
 const FIRST_BRANCH_LENGTH: f64 = 0.1;
 
-/// The streams of random numbers that are drawn from one seed.
+/// Of the streams of random numbers from one seed, that of the first trees of all chains.
 const TREE_STREAM: u32 = 0;
-const CHAIN_STREAM: u32 = 1;
 
 /// A run of PBPI: what it computes, not where.
 #[derive(Debug, Clone)]
 pub struct Pbpi {
     patterns: Patterns,
     tree: Tree,
+    starts: Starts,
+    names: Vec<String>,
     seed: u64,
     generations: u32,
     placement: Placement,
+    coupling: Coupling,
+    acceptance: Acceptance,
+    sampling: Option<Sampling>,
+}
+
+/// Where chains start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Starts {
+    /// All at one tree.
+    Given,
+    /// Each at a random one of its own.
+    Random,
 }
 
 impl Pbpi {
@@ -72,6 +89,7 @@ impl Pbpi {
             });
         }
         let taxa = patterns.tips.len();
+        let starts = if tree.is_some() { Starts::Given } else { Starts::Random };
         let tree = match tree {
             Some(tree) => tree,
             None => Tree::random(taxa, FIRST_BRANCH_LENGTH, &mut Stream::new(seed, TREE_STREAM))?,
@@ -85,7 +103,52 @@ impl Pbpi {
         }
         // A chain of no generations only evaluates its tree, which may have any branch lengths.
         let tree = if generations == 0 { tree } else { raise_to_floor(&tree) };
-        Ok(Self { patterns, tree, seed, generations, placement: Placement::default() })
+        Ok(Self {
+            patterns,
+            tree,
+            starts,
+            names: simulate::names(taxa),
+            seed,
+            generations,
+            placement: Placement::default(),
+            coupling: Coupling::SINGLE,
+            acceptance: Acceptance::MetropolisHastings,
+            sampling: None,
+        })
+    }
+
+    /// The same with the taxa called otherwise than t01, t02...
+    ///
+    /// # Errors
+    /// `OutOfRange` where there is not one name for each taxon.
+    pub fn named(self, names: Vec<String>) -> Result<Self> {
+        if names.len() == self.tree.taxa() {
+            return Ok(Self { names, ..self });
+        }
+        Err(Error::OutOfRange {
+            name: "names",
+            found: names.len().to_string(),
+            expected: format!("one for each of {} taxa", self.tree.taxa()),
+        })
+    }
+
+    /// The same with several chains at different temperatures.
+    pub fn coupled(self, coupling: Coupling) -> Self {
+        Self { coupling, ..self }
+    }
+
+    /// The same with another rule by which proposals are accepted.
+    pub fn accepting(self, acceptance: Acceptance) -> Self {
+        Self { acceptance, ..self }
+    }
+
+    /// The same with states of the cold chain sampled.
+    ///
+    /// # Errors
+    /// `OutOfRange` where the chain ends before the first sample after the burn-in.
+    pub fn sampled(self, sampling: Sampling) -> Result<Self> {
+        sampling.check(self.generations)?;
+        Ok(Self { sampling: Some(sampling), ..self })
     }
 
     /// The same with the segments of the processes placed otherwise than each on its own Cell.
@@ -93,57 +156,13 @@ impl Pbpi {
         Self { placement, ..self }
     }
 
-    /// The tree that the chain starts from.
+    /// The tree that the first chain starts from.
     pub fn first_tree(&self) -> &Tree {
         &self.tree
     }
 
-    /// Runs the chain on `machine` with m host processes and p SPEs for each. `clock_phase` in
-    /// [0, 1) is how far the timebase is into a tick at the start.
-    ///
-    /// # Errors
-    /// [`Error::Infeasible`] where the machine has fewer than m * p SPEs.
-    pub fn emulate(
-        &self,
-        machine: &Machine,
-        configuration: (u32, u32),
-        timing: KernelTiming,
-        clock_phase: f64,
-    ) -> Result<(Run, Trace)> {
-        self.emulate_on(&Blade::new(machine, timing, clock_phase), configuration)
-    }
-
-    /// Runs the chain on `blade`, a machine at rest.
-    ///
-    /// # Errors
-    /// [`Error::Infeasible`] where it has fewer than m * p SPEs.
-    pub fn emulate_on(&self, blade: &Blade, (m, p): (u32, u32)) -> Result<(Run, Trace)> {
-        let spes = blade.assign_spes(m, p)?;
-        PbpiProgram::load(blade)?;
-        let world = Communicator::new(blade, m);
-        let outcome = Rc::new(RefCell::new(None));
-        for (rank, spes) in (0..m).zip(spes) {
-            let homes = blade.homes(self.placement, rank, &spes);
-            let inner = self.tree.taxa() - 2;
-            let chain = Chain {
-                process: blade.host_process(rank),
-                world: world.clone(),
-                memory: Rc::clone(&blade.memory),
-                spes: spes.into_iter().map(|spe| blade.spe(spe).clone()).collect(),
-                segment: Segment::new(blade, &homes, (rank, m), &self.patterns, inner),
-                prior: Prior::new(DEFAULT_PRIOR_RATE)?,
-                stream: Stream::new(self.seed, CHAIN_STREAM),
-                accepted_side: vec![0; self.tree.nodes()],
-            };
-            let life = chain.run(self.tree.clone(), self.generations);
-            let outcome = Rc::clone(&outcome);
-            blade.sim.spawn(format!("rank {rank}"), async move {
-                let trace = life.await;
-                outcome.borrow_mut().get_or_insert(trace);
-            });
-        }
-        blade.run()?;
-        let trace = outcome.borrow_mut().take().expect("invariant: the first rank has ended");
-        Ok((Run::collect(blade, (m, p), &FUNCTIONS), trace))
+    /// What the taxa are called.
+    pub fn names(&self) -> &[String] {
+        &self.names
     }
 }

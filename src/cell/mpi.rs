@@ -36,8 +36,8 @@
 //! ends with [`Error::Mpi`].
 //!
 //! # What is left out
-//! Limits of the buffer for eager messages, communicators other than that of all ranks, derived
-//! data types, and non-blocking operations.
+//! Limits of the buffer for eager messages, the collective by which ranks form a communicator of some
+//! of them, derived data types, and non-blocking operations.
 
 mod collective;
 mod inbox;
@@ -65,9 +65,10 @@ use crate::machine;
 use crate::sim::{Reason, Sim, Watch};
 use crate::units::{Seconds, SimSpan};
 
-/// All ranks of a program; clones refer to the same.
+/// All ranks of a program, or some of them; clones refer to the same.
 ///
 /// Every operation is called by the process of one rank, and comes back when MPI says that it does.
+/// Ranks are numbered within the communicator, and messages stay within it.
 #[derive(Clone)]
 pub struct Communicator {
     shared: Rc<Shared>,
@@ -77,6 +78,8 @@ struct Shared {
     sim: Sim,
     fault: Fault,
     size: u32,
+    /// The number of each rank's host process.
+    members: Vec<u32>,
     costs: machine::Mpi,
     /// Software cost of a collective of all ranks.
     collective: SimSpan,
@@ -94,7 +97,14 @@ struct Shared {
 impl Communicator {
     /// A communicator of the first `size` host processes of `blade`.
     pub fn new(blade: &Blade, size: u32) -> Self {
+        Self::group(blade, (0..size).collect())
+    }
+
+    /// A communicator of the host processes of `blade` with these numbers, in the order of its
+    /// ranks: what `MPI_Comm_split` makes. A collective costs what it does for so many ranks.
+    pub fn group(blade: &Blade, members: Vec<u32>) -> Self {
         let sim = &blade.sim;
+        let size = members.len() as u32;
         let inbox =
             |rank| Watch::new(sim, &format!("MPI messages to rank {rank}"), Inbox::default());
         let shared = Shared {
@@ -103,8 +113,9 @@ impl Communicator {
             size,
             costs: blade.machine.mpi,
             collective: SimSpan::from_seconds(blade.machine.collective_cost(size)),
-            cells: (0..size).map(|rank| blade.cell_of(rank)).collect(),
+            cells: members.iter().map(|&process| blade.cell_of(process)).collect(),
             inboxes: (0..size).map(inbox).collect(),
+            members,
             meeting: Watch::new(sim, "the other ranks", Meeting::new(size)),
             ledger: RefCell::new(Ledger::new(size)),
             rendezvous: Cell::new(0),
@@ -116,6 +127,17 @@ impl Communicator {
     /// Ranks.
     pub fn size(&self) -> u32 {
         self.shared.size
+    }
+
+    /// The rank of a process, if it has one here.
+    fn rank_of(&self, process: &HostProcess) -> Option<u32> {
+        let place = self.shared.members.iter().position(|&member| member == process.rank);
+        place.map(|rank| rank as u32)
+    }
+
+    /// The rank of a process that [`Self::check_rank`] has let pass.
+    fn own_rank(&self, process: &HostProcess) -> u32 {
+        self.rank_of(process).expect("invariant: operations check the rank first")
     }
 
     /// `MPI_Send`: comes back when the data are copied, or with a long message received.
@@ -167,7 +189,7 @@ impl Communicator {
         payload: Payload,
     ) -> Option<Outgoing> {
         let own = &self.shared;
-        let source = process.rank;
+        let source = self.own_rank(process);
         let eager = payload.bytes <= own.costs.eager;
         // The buffer lies in the memory of the sender.
         let copied = if eager { own.costs.copy_time(payload.bytes) } else { Seconds(0.0) };
@@ -190,29 +212,28 @@ impl Communicator {
         what: &dyn Fn() -> String,
     ) -> Option<inbox::Received> {
         let own = &self.shared;
-        let inbox = &own.inboxes[process.rank as usize];
+        let rank = self.own_rank(process);
+        let inbox = &own.inboxes[rank as usize];
         let mut received = None;
         while outgoing.is_some() || expected.is_some() {
             let step = inbox.update(|inbox| inbox.next(outgoing.as_ref(), expected.as_ref()));
             match step {
                 inbox::Step::Copy => {
                     if let Some(Outgoing { to, id, payload }) = outgoing.take() {
-                        let copied = own.copy_time(process.rank, to, payload.bytes);
+                        let copied = own.copy_time(rank, to, payload.bytes);
                         process.execute_for("MPI copy", own.costs.overhead + copied).await;
-                        own.deliver(process.rank, to, move |inbox| inbox.data(id, payload));
+                        own.deliver(rank, to, move |inbox| inbox.data(id, payload));
                     }
                 }
                 inbox::Step::Answer { source, channel, id } => {
                     process.execute_for("MPI answer", own.costs.overhead).await;
                     expected = Some(Expected::Rendezvous { source, channel, id });
-                    own.deliver(process.rank, source, move |inbox| inbox.answer(id));
+                    own.deliver(rank, source, move |inbox| inbox.answer(id));
                 }
                 inbox::Step::Receive { message, copies } => {
                     let bytes = message.payload.bytes;
                     let copied = match copies {
-                        inbox::Copies::FromBuffer => {
-                            own.copy_time(message.source, process.rank, bytes)
-                        }
+                        inbox::Copies::FromBuffer => own.copy_time(message.source, rank, bytes),
                         inbox::Copies::Done => Seconds(0.0),
                     };
                     process.execute_for("MPI receive", own.costs.overhead + copied).await;
@@ -243,14 +264,16 @@ impl Communicator {
         watch.wait_for(self.shared.reason(what), wanted).await;
     }
 
-    /// A rank that does not exist is fatal.
+    /// A rank that does not exist is fatal, and so is a process that has none here.
     async fn check_rank(&self, process: &HostProcess, rank: u32, what: impl Fn() -> String) {
         let size = self.shared.size;
-        for named in [process.rank, rank] {
-            if named >= size {
-                let rule = format!("there is no rank {named} among {size}");
-                self.fatal(process, what(), rule).await;
-            }
+        if self.rank_of(process).is_none() {
+            let rule = format!("it is none of the processes {:?}", self.shared.members);
+            self.fatal(process, what(), rule).await;
+        }
+        if rank >= size {
+            let rule = format!("there is no rank {rank} among {size}");
+            self.fatal(process, what(), rule).await;
         }
     }
 

@@ -1,6 +1,7 @@
 //! `mmgp emulate`
 
 mod findings;
+mod inference;
 mod report;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::Answer;
+use super::input::pbpi::SamplingArguments;
 use super::input::{AppArguments, MachineArguments, raxml};
 use super::output::{Format, data, json, waiting};
 use super::trace::TraceFile;
@@ -15,7 +17,7 @@ use crate::cell::linux::Discipline;
 use crate::cell::mfc::Hazards;
 use crate::cell::{Blade, KernelTiming};
 use crate::error::Result;
-use findings::FindingsReport;
+use inference::SampleFile;
 use report::Report;
 
 /// Run a program once on the emulated machine
@@ -25,12 +27,18 @@ use report::Report;
     Example: mmgp emulate --app raxml --input sim24 --m 2 --p 2 --out trees\n\n\
     infers a tree with bootstrap supports, each search on one of two workers with two SPEs, and \
     writes the trees.\n\n\
+    Example: mmgp emulate --input sim12 --m 4 --p 4 --chains 4 --rows 2 --generations 2000 \
+    --samples samples.csv --consensus consensus.nwk\n\n\
+    samples trees by four coupled chains, two on each of two rows of processes, and writes them and \
+    their consensus.\n\n\
     Example: mmgp emulate --input sim12 --m 2 --p 3 --generations 2 --trace run.json\n\n\
     writes what every process, hardware thread, SPE and DMA did when, for https://ui.perfetto.dev \
     or chrome://tracing.")]
 pub struct Arguments {
     #[command(flatten)]
     app: AppArguments,
+    #[command(flatten)]
+    samples: SamplingArguments,
     #[command(flatten)]
     machine: MachineArguments,
     /// Host processes
@@ -90,6 +98,8 @@ enum Timing {
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let machine = arguments.machine.read()?;
     let (app, names) = arguments.app.read_named(raxml::ONCE)?;
+    let app = arguments.samples.apply(app)?;
+    let samples = arguments.samples.samples.as_deref().map(SampleFile::create).transpose()?;
     let timing = match arguments.timing {
         Timing::Cached => KernelTiming::Cached,
         Timing::Exact => KernelTiming::Exact,
@@ -106,7 +116,8 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         blade.set_hazards(Hazards::Checked);
     }
     let bar = waiting("emulating");
-    let outcome = app.emulate_on(&blade, configuration);
+    let sink = samples.as_ref().map(SampleFile::sink);
+    let outcome = app.emulate_sampled(&blade, configuration, sink);
     bar.finish_and_clear();
     let outcome = match (outcome, &trace) {
         (Ok(outcome), Some(trace)) => trace.commit().map(|()| outcome),
@@ -115,13 +126,13 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
             Err(error)
         }
         (outcome, None) => outcome,
-    }?;
+    };
+    let outcome = SampleFile::end(samples.as_ref(), outcome)?;
+    let report = Report::new(&app, &machine, arguments, &outcome, &names);
+    report.write_consensus(arguments.samples.consensus.as_deref())?;
     if arguments.out.is_none() && trace.is_some_and(|trace| trace.is_standard_output()) {
         return Ok(Answer::Done);
     }
-    let findings = outcome.findings.as_ref();
-    let findings = findings.map(|found| FindingsReport::new(&arguments.app.raxml, found, &names));
-    let report = Report::new(&app, &machine, arguments, &outcome, findings);
     let text = match arguments.format {
         Format::Json => json(&report),
         Format::Csv => report.csv(),

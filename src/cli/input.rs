@@ -1,5 +1,6 @@
 //! What the flags name: machines, parameter sets, programs with their input.
 
+pub mod pbpi;
 pub mod raxml;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use crate::machine::Machine;
 use crate::model::Parameters;
 use crate::model::published::{published, published_names};
 use crate::table::Source;
+use pbpi::PbpiArguments;
 use raxml::RaxmlArguments;
 
 /// Alignments that are compiled in.
@@ -102,6 +104,8 @@ pub struct AppArguments {
     #[arg(long, value_enum, default_value = "own-cell")]
     pub placement: PlacementArgument,
     #[command(flatten)]
+    pbpi: PbpiArguments,
+    #[command(flatten)]
     pub raxml: RaxmlArguments,
 }
 
@@ -146,7 +150,8 @@ impl AppArguments {
             App::Raxml(raxml.placed(placement))
         } else {
             let pbpi = Pbpi::new(patterns, tree, self.seed, self.generations)?;
-            App::Pbpi(pbpi.placed(placement))
+            let pbpi = pbpi.named(alignment.names.clone())?.placed(placement);
+            App::Pbpi(self.pbpi.apply(pbpi)?)
         };
         Ok((app, alignment.names))
     }

@@ -1,72 +1,167 @@
 //! `mmgp likelihood`
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use clap::Args;
 use serde::Serialize;
 
-use super::output::{Format, data, json};
+use super::output::{Format, aligned, data, json, warnings};
 use super::{Answer, input};
-use crate::apps::App;
-use crate::apps::pbpi::Pbpi;
-use crate::apps::phylogeny::newick;
-use crate::apps::phylogeny::patterns::Patterns;
-use crate::cell::KernelTiming;
+use crate::apps::phylogeny::substitution::Model;
+use crate::apps::phylogeny::substitution::notation::Notation;
+use crate::apps::phylogeny::{Patterns, Tree, newick};
+use crate::apps::raxml::engine::Engine;
+use crate::apps::raxml::{Port, evaluation, run_alone};
+use crate::cell::{Blade, KernelTiming};
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::table::Source;
 
-/// Log-likelihood of a tree, through the SPU kernels
+/// Log-likelihood of a tree, through RAxML's SPU kernels
 #[derive(Args)]
-#[command(after_help = "Example: mmgp likelihood --alignment a.phy --tree a.nwk --model JC69")]
+#[command(after_help = HELP)]
 pub struct Arguments {
     /// Alignment: a PHYLIP or FASTA file, or a built-in one (sim12, sim24, sim107)
     #[arg(long, value_name = "NAME|FILE")]
     alignment: String,
-    /// Tree with branch lengths (Newick)
+    /// Tree with branch lengths (Newick); nothing is optimised
     #[arg(long, value_name = "FILE")]
     tree: PathBuf,
-    /// Model of substitution; JC69 is the only one so far
-    #[arg(long, value_name = "MODEL", default_value = JC69)]
+    /// Model of substitution, as below
+    #[arg(long, value_name = "MODEL", default_value = "JC69")]
     model: String,
+    /// One row for each site, too
+    #[arg(long)]
+    per_site: bool,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
 }
 
-const JC69: &str = "JC69";
+const HELP: &str = "\
+Models: JC69 (or JC), HKY85{kappa} (or HKY), GTR{ac,ag,at,cg,ct,gt}, each with
+  +F{a,c,g,t}  frequencies of sum 1; without it, all are equal (always in JC69)
+  +G4{alpha}   four mean-Gamma rates (or +G); without it, every site has rate 1
+
+Trees are binary; where the outermost node has two branches, they are joined, for the likelihood \
+does not depend on the root. Residues may be ambiguous; columns without any determined one have \
+likelihood 1.
+
+Example: mmgp likelihood --alignment a.phy --tree a.nwk --model 'HKY{2.5}+F{.3,.2,.2,.3}+G4{.5}'";
 
 #[derive(Serialize)]
 struct Report {
-    model: &'static str,
+    model: String,
     taxa: usize,
     sites: usize,
     patterns: usize,
     log_likelihood: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    per_site: Option<Vec<Site>>,
+}
+
+/// A column of the alignment. One without a determined residue has neither pattern nor weight.
+#[derive(Serialize)]
+struct Site {
+    /// From 1.
+    site: usize,
+    /// From 1, in the order of the first columns that show them.
+    pattern: Option<usize>,
+    /// Columns of this pattern.
+    weight: Option<u32>,
+    log_likelihood: f64,
 }
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
-    if !arguments.model.eq_ignore_ascii_case(JC69) {
-        let (name, known) = (arguments.model.clone(), vec![JC69.to_string()]);
-        return Err(Error::UnknownName { kind: "model of substitution", name, known });
-    }
+    let notation = Notation::parse(&Source::new("--model", &arguments.model))?;
     let alignment = input::alignment(&arguments.alignment)?;
     let tree = newick::read(&Source::read(&arguments.tree)?, &alignment.names)?;
-    let patterns = Patterns::compress(&alignment);
-    let (taxa, sites, distinct) = (alignment.taxa(), alignment.sites(), patterns.len());
-    // A chain of no generations evaluates its first tree.
-    let app = App::Pbpi(Pbpi::new(patterns, Some(tree), 0, 0)?);
-    let outcome = app.emulate(&Machine::named("qs20")?, (1, 1), KernelTiming::Cached, 0.0)?;
-    let log_likelihood = outcome.log_likelihood;
-    let report = Report { model: JC69, taxa, sites, patterns: distinct, log_likelihood };
-    let text = match arguments.format {
-        Format::Json => json(&report),
-        Format::Csv => format!("log_likelihood\n{log_likelihood}\n"),
-        Format::Table => format!(
-            "{taxa} taxa, {sites} sites, {distinct} patterns\nln likelihood {log_likelihood} \
-             under {JC69}\n"
-        ),
+    let patterns = Rc::new(Patterns::compress(&alignment));
+    if patterns.is_empty() {
+        let found = "no column with a determined character".into();
+        return Err(Error::OutOfRange { name: "the alignment", found, expected: "one".into() });
+    }
+    warnings(&evaluation::doubts(&tree));
+    let model = notation.model(patterns.len());
+    let (log_likelihood, terms) = evaluate(&patterns, tree, model, arguments.per_site)?;
+    let report = Report {
+        model: arguments.model.trim().to_string(),
+        taxa: alignment.taxa(),
+        sites: alignment.sites(),
+        patterns: patterns.len(),
+        log_likelihood,
+        per_site: terms.map(|terms| sites(&patterns, &terms)),
     };
-    data(None, &text)?;
+    data(None, &report.text(arguments.format))?;
     Ok(Answer::Done)
+}
+
+/// ln likelihood of the whole and, where wanted, of each pattern, by one SPE.
+fn evaluate(
+    patterns: &Rc<Patterns>,
+    tree: Tree,
+    model: Model,
+    per_site: bool,
+) -> Result<(f64, Option<Vec<f64>>)> {
+    let blade = Blade::new(&Machine::named("qs20")?, KernelTiming::Cached, 0.0);
+    run_alone(&blade, (1, Port::Tuned), patterns, async move |engine| {
+        let view = evaluation::update(engine, &tree, &model).await;
+        let whole = engine.evaluate(view.ends, view.z).await;
+        let terms = match per_site {
+            true => Some(engine.evaluate_patterns(view.ends, view.z).await),
+            false => None,
+        };
+        (whole, terms)
+    })
+}
+
+fn sites(patterns: &Patterns, terms: &[f64]) -> Vec<Site> {
+    let site = |(site, &pattern): (usize, &Option<usize>)| Site {
+        site: site + 1,
+        pattern: pattern.map(|pattern| pattern + 1),
+        weight: pattern.map(|pattern| patterns.weights[pattern]),
+        log_likelihood: pattern.map_or(0.0, |pattern| terms[pattern]),
+    };
+    patterns.of_site.iter().enumerate().map(site).collect()
+}
+
+impl Report {
+    fn text(&self, format: Format) -> String {
+        match (format, &self.per_site) {
+            (Format::Json, _) => json(self),
+            (Format::Csv, None) => format!("log_likelihood\n{}\n", self.log_likelihood),
+            (Format::Csv, Some(sites)) => {
+                let rows = sites.iter().map(|site| site.cells("").join(",") + "\n");
+                Site::HEADER.join(",") + "\n" + &rows.collect::<String>()
+            }
+            (Format::Table, None) => self.summary(),
+            (Format::Table, Some(sites)) => {
+                let rows: Vec<_> = sites.iter().map(|site| site.cells("-")).collect();
+                self.summary() + "\n" + &aligned(&Site::HEADER, &rows)
+            }
+        }
+    }
+
+    fn summary(&self) -> String {
+        let Self { model, taxa, sites, patterns, log_likelihood, .. } = self;
+        format!(
+            "{taxa} taxa, {sites} sites, {patterns} patterns\n\
+             ln likelihood {log_likelihood} under {model}\n"
+        )
+    }
+}
+
+impl Site {
+    const HEADER: [&str; 4] = ["site", "pattern", "weight", "log_likelihood"];
+
+    fn cells(&self, none: &str) -> Vec<String> {
+        let or_none = |number: Option<String>| number.unwrap_or_else(|| none.into());
+        vec![
+            self.site.to_string(),
+            or_none(self.pattern.map(|pattern| pattern.to_string())),
+            or_none(self.weight.map(|weight| weight.to_string())),
+            self.log_likelihood.to_string(),
+        ]
+    }
 }

@@ -23,6 +23,23 @@ pub struct Cache {
     pub translation: Cycles,
 }
 
+/// How the host core issues instructions, beyond the latencies of [`Ppe`](super::Ppe).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PpeIssue {
+    /// Instructions that issue in a cycle at most, each to another unit.
+    pub width: u32,
+    /// Load of a double to its use in arithmetic.
+    pub float_load: Cycles,
+    /// Load of a word to its use in integer arithmetic.
+    pub word_load: Cycles,
+    /// Integer operation to a load from the address that it computed.
+    pub address: Cycles,
+    /// From a branch that went the unexpected way to the instruction after it.
+    pub misprediction: Cycles,
+    /// A store to a load of the same bytes, as between the registers for doubles and for integers.
+    pub forward: Cycles,
+}
+
 /// The operating system.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Linux {

@@ -2,6 +2,8 @@
 
 #![allow(clippy::disallowed_methods)] // Tests make the files that the commands read.
 
+mod chains;
+mod likelihood;
 mod machine;
 mod parameters;
 mod programs;

@@ -89,7 +89,7 @@ fn a_run_as_json_has_the_documented_fields() {
         "functions",
         "log_likelihood",
     ];
-    documented.push("accepted"); // What else PBPI has to say.
+    documented.extend(["accepted", "chains", "proposals", "swaps"]); // What else PBPI has to say.
     documented.sort_unstable();
     assert_eq!(fields, documented);
     assert_eq!((&run["app"], &run["machine"]), (&"pbpi".into(), &"qs20".into()));

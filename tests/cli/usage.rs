@@ -59,10 +59,6 @@ fn an_unknown_name_is_answered_with_the_nearest_and_all_that_are_known() {
          raxml-qs20",
     );
     check_unknown(
-        &["likelihood", "--alignment", "sim12", "--tree", "a.nwk", "--model", "JC"],
-        "there is no model of substitution \"JC\"; known: JC69",
-    );
-    check_unknown(
         &["export", "--params", "pbpi-qs20", "--to", "jsn"],
         "there is no export target \"jsn\"; did you mean \"json\"?; known: json, csv",
     );

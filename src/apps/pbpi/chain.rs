@@ -1,27 +1,14 @@
-//! The control flow of a chain: what the host does.
+//! The control flow of the chains of a row: what the host does.
 
-use super::proposal::{Effort, Prior, draw};
-use super::segment::{Segment, Vector, pairs};
-use super::spe_program::{Arguments, LIKELIHOOD, NODE, ROOT};
-use crate::apps::phylogeny::jukes_cantor;
-use crate::apps::phylogeny::stream::Stream;
-use crate::apps::phylogeny::tree::Tree;
-use crate::cell::memory::Memory;
-use crate::cell::mpi::Communicator;
-use crate::cell::ppe::Work;
-use crate::cell::{HostProcess, Spe};
+use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A transition matrix of JC69: an exponential, its two different entries, and sixteen stores.
-const MATRIX: Work = {
-    let exponential = Work::TRANSCENDENTAL;
-    let (floats, stores) = (exponential.floats + 3, exponential.stores + 16);
-    Work { floats, stores, ..exponential }.in_line()
-};
-/// Finding a node's children and their branches, and filling in the arguments.
-const NODE_CALL: Work =
-    Work { integers: 16, loads: 10, stores: 12, floats: 0, divides: 0, branches: 6, code: 0 }
-        .in_line();
+use super::coupling::{Attempt, Coupling, State};
+use super::proposal::{Effort, Prior, draw};
+use super::trace::{Collector, Generation, Sample, Sampling, Tally, Trace};
+use crate::apps::phylogeny::{Stream, Tree};
+use crate::cell::ppe::Work;
+
 /// Deciding on a proposal, apart from the exponential: prior, temperature, comparison.
 const DECISION: Work =
     Work { integers: 8, loads: 8, stores: 4, floats: 8, divides: 0, branches: 4, code: 0 }
@@ -38,153 +25,210 @@ const VISIT: Work =
 const DRAW: Work =
     Work { integers: 12, loads: 4, stores: 4, floats: 2, divides: 0, branches: 0, code: 0 }
         .in_line();
-/// Adding what one SPE found.
-const ADD_RESULT: Work =
-    Work { integers: 1, loads: 1, stores: 0, floats: 1, divides: 0, branches: 1, code: 0 }
+/// Writing a node of a sampled tree: its links, and a length of some twenty digits.
+const WRITE_NODE: Work =
+    Work { integers: 80, loads: 12, stores: 24, floats: 20, divides: 0, branches: 24, code: 0 }
         .in_line();
 
-/// One generation of a chain.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Generation {
-    /// ln likelihood of the proposed tree.
-    pub proposed: f64,
-    /// Whether it was accepted.
-    pub accepted: bool,
-    /// ln likelihood of the tree that the chain is at afterwards.
-    pub log_likelihood: f64,
+/// By which rule proposals are accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Acceptance {
+    /// Metropolis and Hastings: with the ratio of the proposal and the prior of the branch lengths,
+    /// so that the chain samples the posterior.
+    MetropolisHastings,
+    /// As the original PBPI does: by the likelihood alone. What that samples is not the posterior
+    /// under any prior of branch lengths, since proposals that scale lengths favour long ones.
+    Original,
 }
 
-/// What a chain went through.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Trace {
-    /// ln likelihood of the first tree.
-    pub start: f64,
-    /// Its generations.
-    pub generations: Vec<Generation>,
-    /// The tree it ended at.
-    pub tree: Tree,
+/// What all chains of a run go by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    pub generations: u32,
+    pub prior: Prior,
+    pub acceptance: Acceptance,
+    pub coupling: Coupling,
+    pub sampling: Option<Sampling>,
 }
 
-impl Trace {
-    /// ln likelihood of the last tree.
-    pub fn log_likelihood(&self) -> f64 {
-        self.generations.last().map_or(self.start, |last| last.log_likelihood)
-    }
-
-    /// How many proposals were accepted.
-    pub fn accepted(&self) -> usize {
-        self.generations.iter().filter(|generation| generation.accepted).count()
-    }
+/// What the chains of a row run on: what computes their likelihoods, and knows of other rows.
+pub(super) trait Host {
+    /// Comes before all else.
+    async fn begin(&mut self);
+    /// Comes after all else.
+    fn end(&mut self);
+    /// Does so much work beside the likelihoods.
+    async fn work(&mut self, work: Work);
+    /// ln likelihood of `tree`, whose `touched` nodes, children before parents and the root last,
+    /// differ from the accepted tree of that chain of the row.
+    async fn evaluate(&mut self, chain: usize, tree: &Tree, touched: &[usize]) -> f64;
+    /// The tree that was evaluated last for a chain becomes the accepted one.
+    fn accept(&mut self, chain: usize, touched: &[usize]);
+    /// Tells another row of a chain and learns of that row's.
+    async fn exchange(&mut self, row: u32, own: State) -> State;
 }
 
-/// One process of a chain: all processes draw the same proposals from clones of one stream, and
-/// each computes the likelihood of its own segment of the patterns.
-pub struct Chain {
-    pub(super) process: HostProcess,
-    pub(super) world: Communicator,
-    pub(super) memory: Rc<Memory>,
-    pub(super) spes: Vec<Spe>,
-    pub(super) segment: Segment,
-    pub(super) prior: Prior,
-    pub(super) stream: Stream,
-    /// For each node, which of its two vectors belongs to the accepted tree.
-    pub(super) accepted_side: Vec<usize>,
+/// One chain.
+#[derive(Clone)]
+pub(super) struct Chain {
+    /// Of its own, so that what it goes through does not depend on the grid.
+    pub stream: Stream,
+    pub trace: Trace,
 }
 
 impl Chain {
-    /// Runs the chain from `tree` for so many generations.
-    pub(super) async fn run(mut self, tree: Tree, generations: u32) -> Trace {
-        self.process.resume().await;
-        let all_inner: Vec<usize> =
-            tree.post_order().into_iter().filter(|&node| node >= tree.taxa()).collect();
-        self.process.work(VISIT * tree.nodes() as u64).await;
-        let start = self.evaluate(&tree, &all_inner).await;
-        self.accept(&all_inner);
-        let mut trace = Trace { start, generations: Vec::new(), tree };
-        for _ in 0..generations {
-            let generation = self.generation(&mut trace).await;
-            trace.generations.push(generation);
-        }
-        self.process.finish(LIKELIHOOD);
-        trace
+    /// At its first tree, which nobody has evaluated yet.
+    pub fn new(tree: Tree, stream: Stream, place: usize) -> Self {
+        let (start, generations) = (f64::NAN, Vec::new());
+        let proposals = Default::default();
+        Self { stream, trace: Trace { start, generations, tree, place, proposals } }
     }
 
-    async fn generation(&mut self, trace: &mut Trace) -> Generation {
+    fn state(&self) -> State {
+        State { log_likelihood: self.trace.log_likelihood(), place: self.trace.place }
+    }
+}
+
+/// The chains of a row as one of its processes runs them, one after the other in each generation.
+/// All processes of the row draw the same proposals, each from its own copy of the streams.
+pub(super) struct Row<H> {
+    pub host: H,
+    pub rules: Rules,
+    pub chains: Vec<Chain>,
+    /// The one stream of the grid.
+    pub swaps: Stream,
+    pub names: Rc<Vec<String>>,
+    /// Where samples go, which one process of the row gives.
+    pub collector: Option<Rc<RefCell<Collector>>>,
+}
+
+/// What came of the chains of a row.
+pub(super) struct RowOutcome {
+    pub chains: Vec<Trace>,
+    /// Of pairs whose first chain is on the row.
+    pub swaps: Tally,
+}
+
+impl<H: Host> Row<H> {
+    /// Runs the chains of `row` for all generations.
+    pub async fn run(mut self, row: u32) -> RowOutcome {
+        self.host.begin().await;
+        for chain in 0..self.chains.len() {
+            self.start(chain).await;
+        }
+        let mut swaps = Tally::default();
+        for generation in 1..=self.rules.generations {
+            for chain in 0..self.chains.len() {
+                self.generation(chain).await;
+            }
+            if self.rules.coupling.swaps_after(generation) {
+                swaps += self.swap(row).await;
+            }
+            if self.rules.sampling.is_some_and(|sampling| sampling.takes(generation)) {
+                self.sample(generation).await;
+            }
+        }
+        self.host.end();
+        RowOutcome { chains: self.chains.into_iter().map(|chain| chain.trace).collect(), swaps }
+    }
+
+    async fn start(&mut self, index: usize) {
+        let trace = &mut self.chains[index].trace;
+        let tree = &trace.tree;
+        let all_inner: Vec<usize> =
+            tree.post_order().into_iter().filter(|&node| node >= tree.taxa()).collect();
+        self.host.work(VISIT * tree.nodes() as u64).await;
+        trace.start = self.host.evaluate(index, tree, &all_inner).await;
+        self.host.accept(index, &all_inner);
+    }
+
+    async fn generation(&mut self, index: usize) {
+        let Self { host, rules, chains, .. } = self;
+        let Chain { stream, trace } = &mut chains[index];
         let before = trace.log_likelihood();
-        let (tree, proposal) = draw(&trace.tree, &mut self.stream);
-        self.process.work(effort(&proposal.effort)).await;
-        let threshold = self.stream.uniform();
+        let (tree, proposal) = draw(&trace.tree, stream);
+        host.work(effort(&proposal.effort)).await;
+        let threshold = stream.uniform();
+        let tally = &mut trace.proposals[proposal.kind as usize];
         if proposal.touched.is_empty() {
             // The proposal left the state space: nothing to compute.
-            return Generation { proposed: before, accepted: false, log_likelihood: before };
+            *tally += Tally::REFUSED;
+            let stays = Generation { proposed: before, accepted: false, log_likelihood: before };
+            trace.generations.push(stays);
+            return;
         }
-        let proposed = self.evaluate(&tree, &proposal.touched).await;
-        let prior = self.prior.ln_density(&tree) - self.prior.ln_density(&trace.tree);
-        let ln_ratio = proposed - before + prior + proposal.ln_hastings;
+        let proposed = host.evaluate(index, &tree, &proposal.touched).await;
+        let heated = rules.coupling.temperature(trace.place) * (proposed - before);
+        let ln_ratio = match rules.acceptance {
+            Acceptance::MetropolisHastings => {
+                let prior = rules.prior.ln_density(&tree) - rules.prior.ln_density(&trace.tree);
+                heated + prior + proposal.ln_hastings
+            }
+            Acceptance::Original => heated,
+        };
         let accepted = threshold <= ln_ratio.exp();
+        *tally += if accepted { Tally::ACCEPTED } else { Tally::REFUSED };
         let touched = if accepted { proposal.touched.len() as u64 } else { 0 };
         let decision = DRAW + Work::TRANSCENDENTAL + DECISION + ACCEPT_NODE * touched;
-        self.process.work(decision).await;
+        host.work(decision).await;
         if accepted {
-            self.accept(&proposal.touched);
+            host.accept(index, &proposal.touched);
             trace.tree = tree;
         }
         let log_likelihood = if accepted { proposed } else { before };
-        Generation { proposed, accepted, log_likelihood }
+        trace.generations.push(Generation { proposed, accepted, log_likelihood });
     }
 
-    /// ln likelihood of `tree`, whose `touched` nodes, children before parents and the root last,
-    /// differ from the accepted tree.
-    async fn evaluate(&mut self, tree: &Tree, touched: &[usize]) -> f64 {
-        let mut side = self.accepted_side.clone();
-        for &node in touched {
-            side[node] = 1 - side[node];
-        }
-        let vector = |node: usize| match node.checked_sub(tree.taxa()) {
-            None => self.segment.tips[node],
-            Some(inner) => self.segment.inner[inner][side[node]],
-        };
-        for &node in touched {
-            let children: Vec<usize> = tree.children(node).collect();
-            self.process.work(NODE_CALL + MATRIX * children.len() as u64).await;
-            let matrices = children
-                .iter()
-                .flat_map(|&child| jukes_cantor::transition_matrix(tree.branch_length(child)));
-            self.memory.write(self.segment.matrices, pairs(matrices));
-            let mut arguments = Arguments { out: vector(node), ..self.segment.common_arguments() };
-            for (place, &child) in arguments.children.iter_mut().zip(&children) {
-                *place = vector(child);
+    /// Tries to swap the temperatures of two chains of the grid; counts where the first is here.
+    async fn swap(&mut self, row: u32) -> Tally {
+        let coupling = self.rules.coupling;
+        let attempt = Attempt::draw(coupling.chains(), &mut self.swaps);
+        self.host.work(DRAW * Attempt::DRAWS).await;
+        let own = coupling.chains_of(row);
+        let [first, second] = attempt.pair.map(|chain| {
+            let here = own.contains(&chain);
+            here.then(|| chain - own.start)
+        });
+        let state = |chain: usize| self.chains[chain].state();
+        let states = match (first, second) {
+            (None, None) => return Tally::default(),
+            (Some(one), Some(other)) => [state(one), state(other)],
+            (Some(one), None) => {
+                let (there, told) = (coupling.row_of(attempt.pair[1]), state(one));
+                [told, self.host.exchange(there, told).await]
             }
-            let function = if node == tree.root() { ROOT } else { NODE };
-            self.off_load(function, arguments).await;
-        }
-        self.process.work(NODE_CALL).await;
-        let own = self.sum_of_root(vector(tree.root())).await;
-        self.world.allreduce_sum(&self.process, own).await
-    }
-
-    /// ln likelihood of the process's own patterns.
-    async fn sum_of_root(&self, root: Vector) -> f64 {
-        let mut arguments = self.segment.common_arguments();
-        arguments.children[0] = root;
-        self.off_load(LIKELIHOOD, arguments).await;
-        self.process.work(ADD_RESULT * self.spes.len() as u64).await;
-        let result = |share: usize| {
-            let at = self.segment.results.offset(16 * share as u64);
-            self.memory.read(at).doubles()[0]
+            (None, Some(other)) => {
+                let (there, told) = (coupling.row_of(attempt.pair[0]), state(other));
+                [self.host.exchange(there, told).await, told]
+            }
         };
-        (0..self.spes.len()).map(result).sum()
-    }
-
-    async fn off_load(&self, function: u32, arguments: Arguments) {
-        self.memory.write(self.segment.arguments, arguments.to_quadwords());
-        self.process.offload(&self.spes, function, self.segment.arguments).await;
-    }
-
-    fn accept(&mut self, touched: &[usize]) {
-        for &node in touched {
-            self.accepted_side[node] = 1 - self.accepted_side[node];
+        self.host.work(Work::TRANSCENDENTAL + DECISION).await;
+        let succeeds = attempt.succeeds(&coupling, states);
+        if succeeds {
+            for (chain, other) in [(first, states[1]), (second, states[0])] {
+                if let Some(chain) = chain {
+                    self.chains[chain].trace.place = other.place;
+                }
+            }
         }
+        match (first, succeeds) {
+            (None, _) => Tally::default(),
+            (_, true) => Tally::ACCEPTED,
+            (_, false) => Tally::REFUSED,
+        }
+    }
+
+    /// Samples the cold chain where it is on this row. Rows do not wait for each other, and yet the
+    /// samples come in their order: the cold chain changes rows by a message only, which its old row
+    /// sends after its last sample.
+    async fn sample(&mut self, generation: u32) {
+        let Some(collector) = &self.collector else { return };
+        let Some(chain) = self.chains.iter().find(|chain| chain.trace.place == 0) else { return };
+        let tree = &chain.trace.tree;
+        self.host.work(WRITE_NODE * tree.nodes() as u64).await;
+        let log_likelihood = chain.trace.log_likelihood();
+        let names = &self.names;
+        collector.borrow_mut().take(&Sample { generation, log_likelihood, tree, names });
     }
 }
 

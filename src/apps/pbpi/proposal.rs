@@ -45,6 +45,16 @@ impl Kind {
     /// All of them, in the order in which [`draw`] numbers them.
     pub const ALL: [Self; 4] =
         [Self::BranchLength, Self::Backbone, Self::SubtreeRerooting, Self::TreeBisection];
+
+    /// What reports call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BranchLength => "branch_length",
+            Self::Backbone => "backbone",
+            Self::SubtreeRerooting => "subtree_rerooting",
+            Self::TreeBisection => "tree_bisection",
+        }
+    }
 }
 
 /// What the host processor did for a proposal, so that an emulated one can be charged for it. The

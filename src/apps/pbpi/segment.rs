@@ -36,8 +36,9 @@ pub struct Segment {
     pub weights: EffectiveAddress,
     /// One vector for each tip.
     pub tips: Vec<Vector>,
-    /// Two vectors for each inner node: the accepted one, and the one of a proposal.
-    pub inner: Vec<[Vector; 2]>,
+    /// For each chain, two vectors for each inner node: one belongs to the accepted tree, the other
+    /// to a proposal.
+    pub inner: Vec<Vec<[Vector; 2]>>,
     /// The arguments of an off-load.
     pub arguments: EffectiveAddress,
     /// Up to three transition matrices.
@@ -48,7 +49,8 @@ pub struct Segment {
 
 impl Segment {
     /// Lays out the patterns of `rank` of `ranks`: contiguous blocks, of which the first
-    /// `patterns mod ranks` hold one more. `inner` counts the inner nodes, the root included.
+    /// `patterns mod ranks` hold one more. There are vectors of `inner` inner nodes, the root
+    /// included, for one chain.
     pub fn new(
         blade: &Blade,
         homes: &Homes,
@@ -82,11 +84,22 @@ impl Segment {
             groups: groups as u32,
             weights,
             tips,
-            inner: (0..inner).map(|_| [vector(), vector()]).collect(),
+            inner: vec![(0..inner).map(|_| [vector(), vector()]).collect()],
             arguments: allocate_own(128),
             matrices: allocate_own(3 * MATRIX_BYTES),
             results: allocate_own(16 * u64::from(blade.machine.layout.spes())),
         }
+    }
+
+    /// The same with vectors for so many chains, which share all else.
+    pub fn for_chains(mut self, homes: &Homes, chains: usize) -> Self {
+        let allocate = |bytes: u64| homes.allocate(Bytes(bytes * u64::from(self.groups)));
+        let vector = || Vector { entries: allocate(VECTOR_BYTES), counts: allocate(COUNTS_BYTES) };
+        let inner = self.inner[0].len();
+        while self.inner.len() < chains {
+            self.inner.push((0..inner).map(|_| [vector(), vector()]).collect());
+        }
+        self
     }
 }
 

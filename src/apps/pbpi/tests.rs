@@ -1,10 +1,17 @@
 //! The program as a whole: the same chain everywhere, and the right likelihood.
 
+mod coupled;
+mod posterior;
+
 use approx::assert_relative_eq;
 
+use super::proposal::DEFAULT_PRIOR_RATE;
 use super::*;
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{jukes_cantor, newick};
+use crate::apps::run::Run;
+use crate::cell::{Blade, KernelTiming};
+use crate::machine::Machine;
 use crate::table::Source;
 
 fn sim12() -> Patterns {
@@ -12,9 +19,25 @@ fn sim12() -> Patterns {
     Patterns::compress(&Alignment::read(&source).unwrap())
 }
 
-fn emulate(pbpi: &Pbpi, m: u32, p: u32) -> (Run, Trace) {
+fn emulate(pbpi: &Pbpi, m: u32, p: u32) -> (Run, Inference) {
     let machine = Machine::named("qs20").unwrap();
     pbpi.emulate(&machine, (m, p), KernelTiming::Cached, 0.0).unwrap()
+}
+
+/// The same chains, their likelihoods but for the order of additions.
+fn assert_same(one: &Inference, other: &Inference, what: &str) {
+    assert_eq!(one.chains.len(), other.chains.len(), "{what}");
+    for (one, other) in one.chains.iter().zip(&other.chains) {
+        assert_eq!((&one.tree, one.place), (&other.tree, other.place), "{what}");
+        assert_eq!(one.proposals, other.proposals, "{what}");
+        assert_eq!(one.generations.len(), other.generations.len(), "{what}");
+        for (one, other) in one.generations.iter().zip(&other.generations) {
+            assert_eq!(one.accepted, other.accepted, "{what}");
+            assert_relative_eq!(one.proposed, other.proposed, max_relative = 1e-9);
+            assert_relative_eq!(one.log_likelihood, other.log_likelihood, max_relative = 1e-9);
+        }
+    }
+    assert_eq!(one.swaps, other.swaps, "{what}");
 }
 
 #[test]
@@ -26,11 +49,7 @@ fn all_feasible_configurations_run_the_same_chain() {
         for p in 1..=16 / m {
             let (run, trace) = emulate(&pbpi, m, p);
             assert_eq!((run.m, run.p), (m, p));
-            assert_eq!(trace.tree, first.tree, "({m}, {p})");
-            for (one, other) in trace.generations.iter().zip(&first.generations) {
-                assert_eq!(one.accepted, other.accepted, "({m}, {p})");
-                assert_relative_eq!(one.proposed, other.proposed, max_relative = 1e-9);
-            }
+            assert_same(&trace, &first, &format!("({m}, {p})"));
         }
     }
 }
@@ -51,8 +70,8 @@ fn every_likelihood_of_a_chain_is_that_of_its_tree() {
     let pbpi = Pbpi::new(patterns.clone(), None, 5, 40).unwrap();
     let plain = |tree: &Tree| jukes_cantor::log_likelihood(tree, &patterns);
     let (_, trace) = emulate(&pbpi, 3, 2);
-    assert_relative_eq!(trace.start, plain(pbpi.first_tree()), max_relative = 1e-12);
-    assert_relative_eq!(trace.log_likelihood(), plain(&trace.tree), max_relative = 1e-12);
+    assert_relative_eq!(trace.cold().start, plain(pbpi.first_tree()), max_relative = 1e-12);
+    assert_relative_eq!(trace.log_likelihood(), plain(&trace.cold().tree), max_relative = 1e-12);
 }
 
 #[test]
@@ -70,7 +89,7 @@ fn more_processes_than_groups_of_patterns_are_idle_but_right() {
     patterns.tips.iter_mut().for_each(|codes| codes.truncate(9));
     let pbpi = Pbpi::new(patterns.clone(), None, 1, 2).unwrap();
     let (run, trace) = emulate(&pbpi, 16, 1);
-    let plain = jukes_cantor::log_likelihood(&trace.tree, &patterns);
+    let plain = jukes_cantor::log_likelihood(&trace.cold().tree, &patterns);
     assert_relative_eq!(trace.log_likelihood(), plain, max_relative = 1e-12);
     assert!(run.offloads() > 0);
 }
@@ -122,6 +141,6 @@ fn real_alignments_have_the_likelihood_that_other_programs_give_them() {
         let pbpi = Pbpi::new(Patterns::compress(&alignment), Some(tree), 1, 0).unwrap();
         let (_, trace) = emulate(&pbpi, m, p);
         let expected = reference(name).unwrap();
-        assert_relative_eq!(trace.start, expected, max_relative = 1e-9);
+        assert_relative_eq!(trace.cold().start, expected, max_relative = 1e-9);
     }
 }

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use super::engine::{Engine, NewView};
 use crate::apps::phylogeny::Tree;
 use crate::apps::phylogeny::substitution::Model;
+use crate::error::Warning;
 
 /// The lengths of a branch that z = exp(-t) tells apart [expected substitutions per site]. Below,
 /// 1 - z has lost half of its digits; above, z leaves the range of doubles.
@@ -22,6 +23,22 @@ pub struct View {
 /// z = exp(-t) of a branch; a length t outside [`LENGTHS`] counts as the nearest one within.
 pub fn z_of(length: f64) -> f64 {
     (-length.clamp(*LENGTHS.start(), *LENGTHS.end())).exp()
+}
+
+/// What to say of a tree whose branches leave [`LENGTHS`].
+pub fn doubts(tree: &Tree) -> Vec<Warning> {
+    let count = |is_beyond: &dyn Fn(f64) -> bool| {
+        tree.branches().filter(|&node| is_beyond(tree.branch_length(node))).count()
+    };
+    let (least, most) = (*LENGTHS.start(), *LENGTHS.end());
+    let doubt = |count: usize, beyond: &str, limit: f64| {
+        let branches = if count == 1 { "1 branch".into() } else { format!("{count} branches") };
+        let text = format!("{branches} {beyond} than {limit:e} taken as {limit:e}");
+        (count > 0).then_some(Warning::Note(text))
+    };
+    let short = doubt(count(&|length| length < least), "shorter", least);
+    let long = doubt(count(&|length| length > most), "longer", most);
+    short.into_iter().chain(long).collect()
 }
 
 /// ln likelihood of `tree` under `model`.
@@ -55,3 +72,8 @@ pub async fn update(engine: &mut impl Engine, tree: &Tree, model: &Model) -> Vie
     let third = tree.children(root).last().expect("invariant: the root has three children");
     View { ends: [third, root], z: z(third) }
 }
+
+#[cfg(test)]
+mod reference;
+#[cfg(test)]
+mod tests;

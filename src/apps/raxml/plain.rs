@@ -18,8 +18,11 @@ mod tests;
 
 pub use evaluate::{branch_log, diagonal, evaluate};
 pub use makenewz::{NewtonFactors, Step, derivatives, newton_factors, newton_step, sum_table};
-pub use newview::{newview, transitions};
-pub use state::{Eigen, End, Likelihoods, Newton, Patterns, Vectors};
+pub use newview::{Checks, newview, scale, transitions};
+pub use state::{Eigen, End, Likelihoods, Newton, Vectors, WeightedPatterns};
+
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 
 use super::engine::{Engine, NewView};
 use crate::apps::phylogeny;
@@ -84,15 +87,27 @@ impl Engine for PlainEngine {
 
     async fn evaluate_patterns(&mut self, ends: [usize; 2], z: f64) -> Vec<f64> {
         self.calls.evaluate_patterns += 1;
-        self.likelihoods.evaluate_patterns(&mut Plain, ends, z)
+        self.likelihoods.evaluate_patterns(ends, z)
     }
 
     async fn makenewz(&mut self, ends: [usize; 2], z: f64, steps: u32) -> f64 {
-        let newton = self.likelihoods.makenewz(&mut Plain, ends, z, steps);
+        let newton = self.likelihoods.makenewz(ends, z, steps);
         self.calls.makenewz += 1;
-        self.calls.newton_steps += u64::from(newton.sums);
+        self.calls.newton_steps += newton.tried.len() as u64;
         newton.z
     }
 
     async fn work(&mut self, _: Work) {}
+}
+
+/// What a future comes to that never waits, such as a search that computes with a [`PlainEngine`].
+///
+/// # Panics
+/// Where it waits.
+pub fn immediately<T>(future: impl Future<Output = T>) -> T {
+    let mut context = Context::from_waker(Waker::noop());
+    match pin!(future).poll(&mut context) {
+        Poll::Ready(result) => result,
+        Poll::Pending => panic!("a future that was to be ready at once waits"),
+    }
 }

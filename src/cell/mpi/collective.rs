@@ -57,7 +57,7 @@ impl Communicator {
     /// `MPI_Bcast`: every rank gets what `root` gives; what others give is not looked at.
     pub async fn broadcast(&self, process: &HostProcess, root: u32, own: Data) -> Data {
         let _span = operation(process, "MPI_Bcast").with("root", root.into());
-        let shape = (process.rank == root).then(|| own.shape());
+        let shape = (self.rank_of(process) == Some(root)).then(|| own.shape());
         let signature =
             Signature { operation: "MPI_Bcast", reduction: None, root: Some(root), shape };
         let round = self.enter(process, signature).await;
@@ -124,11 +124,12 @@ impl Communicator {
         if shared.size == 1 {
             return Some(own);
         }
+        let rank = self.own_rank(process);
         process.release();
         let longer = Bytes(own.size().0.saturating_sub(MEASURED.0));
         let round = shared.meeting.read(|meeting| meeting.complete);
         let last = shared.meeting.update(|meeting| {
-            meeting.contributions[process.rank as usize] = Some(own);
+            meeting.contributions[rank as usize] = Some(own);
             meeting.contributions.iter().all(Option::is_some)
         });
         if last {
@@ -160,7 +161,7 @@ impl Communicator {
     /// Down a binomial tree: from the root, or from the rank above, to the ranks below.
     async fn tree_down(&self, process: &HostProcess, round: Round, own: Payload) -> Payload {
         let tree = Tree { size: self.shared.size, root: round.root };
-        let place = tree.place(process.rank);
+        let place = tree.place(self.own_rank(process));
         let payload = match tree.above(place) {
             Some(above) => self.tree_recv(process, tree.rank(above), round).await,
             None => own,
@@ -180,9 +181,9 @@ impl Communicator {
         up: Up,
     ) -> Option<Vec<Data>> {
         let tree = Tree { size: self.shared.size, root: round.root };
-        let place = tree.place(process.rank);
+        let place = tree.place(self.own_rank(process));
         let (one, combining) = (own.size(), own.combining());
-        let mut parts = vec![(process.rank, own)];
+        let mut parts = vec![(self.own_rank(process), own)];
         for below in tree.below(place) {
             let received = self.tree_recv(process, tree.rank(below), round).await;
             parts.extend(received.parts);
@@ -225,7 +226,7 @@ impl Communicator {
         if signature.reduces_bytes() {
             self.fatal(process, what(), "MPI has no reduction of bytes".into()).await;
         }
-        let entered = self.shared.ledger.borrow_mut().enter(process.rank, signature);
+        let entered = self.shared.ledger.borrow_mut().enter(self.own_rank(process), signature);
         if let Err((first, expected)) = entered {
             let rule = format!("rank {first} is in {expected}");
             self.fatal(process, what(), rule).await;

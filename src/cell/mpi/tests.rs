@@ -356,3 +356,69 @@ fn a_rank_that_waits_gives_its_hardware_thread_away() {
     let by_hand = 2.0 * (1.5e-6 + OVERHEAD);
     assert_relative_eq!(time.unwrap(), by_hand, max_relative = 1e-6);
 }
+
+#[test]
+fn groups_add_among_themselves_and_cost_what_so_few_ranks_do() {
+    let machine = Machine::named("qs20").unwrap();
+    let blade = Blade::new(&machine, KernelTiming::Cached, 0.0);
+    // Processes 1 and 3 are on one Cell, 0 and 2 on the other.
+    let groups = [vec![2, 0], vec![1, 3]].map(|members| Communicator::group(&blade, members));
+    for number in 0..4 {
+        let group = groups[number as usize % 2].clone();
+        let process = blade.host_process(number);
+        blade.sim.spawn(format!("process {number}"), async move {
+            process.resume().await;
+            let own = Data::Integers(vec![number.into()]);
+            let all = group.allgather(&process, own).await;
+            let expected = if number % 2 == 0 { [2, 0] } else { [1, 3] };
+            assert_eq!(all, expected.map(|value| Data::Integers(vec![value])));
+            let sum = group.allreduce_sum(&process, f64::from(number)).await;
+            assert_eq!(sum, if number % 2 == 0 { 2.0 } else { 4.0 });
+            // The other rank of the group, whichever process it is.
+            let own_rank = u32::from(all[1] == Data::Integers(vec![number.into()]));
+            let (address, wanted) = (to(1 - own_rank, 7), from(1 - own_rank, 7));
+            let message = group.sendrecv(&process, address, zeros(8), wanted).await;
+            assert_eq!(message.source, 1 - own_rank);
+            process.release();
+        });
+    }
+    blade.run().unwrap();
+}
+
+#[test]
+fn a_collective_of_a_group_costs_what_so_many_ranks_cost() {
+    let machine = Machine::named("qs20").unwrap();
+    let time = |sizes: &[u32]| {
+        let blade = Blade::new(&machine, KernelTiming::Cached, 0.0);
+        let mut first = 0;
+        for &size in sizes {
+            let members: Vec<u32> = (first..first + size).collect();
+            first += size;
+            let group = Communicator::group(&blade, members.clone());
+            for number in members {
+                let (group, process) = (group.clone(), blade.host_process(number));
+                blade.sim.spawn(format!("process {number}"), async move {
+                    process.resume().await;
+                    group.allreduce_sum(&process, 1.0).await;
+                    process.release();
+                });
+            }
+        }
+        blade.run().unwrap().seconds().0
+    };
+    assert!((time(&[2, 2]) - machine.collective_cost(2).0).abs() < 1e-12);
+    assert!((time(&[4]) - machine.collective_cost(4).0).abs() < 1e-12);
+}
+
+#[test]
+fn a_process_outside_a_group_has_no_rank_in_it() {
+    let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
+    let group = Communicator::group(&blade, vec![4, 5]);
+    let process = blade.host_process(0);
+    blade.sim.spawn("rank 0", async move {
+        process.resume().await;
+        group.barrier(&process).await;
+    });
+    let error = blade.run().unwrap_err().to_string();
+    assert_eq!(error, "rank 0: MPI_Barrier: it is none of the processes [4, 5]");
+}

@@ -1,11 +1,15 @@
 //! What is printed of a run.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use super::findings::FindingsReport;
+use super::inference::InferenceReport;
 use super::{Arguments, Scheduler};
 use crate::apps::{App, Outcome, run};
 use crate::cli::output::aligned;
+use crate::error::Result;
 use crate::machine::Machine;
 
 /// A run, by the names of the columns of the project's tables.
@@ -25,11 +29,15 @@ pub(super) struct Report {
     hpu_gap_mean_us: f64,
     context_switches: u64,
     functions: Vec<FunctionReport>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    host_functions: Vec<HostFunctionReport>,
     log_likelihood: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     accepted: Option<usize>,
     #[serde(flatten)]
     pub findings: Option<FindingsReport>,
+    #[serde(flatten)]
+    pub inference: Option<InferenceReport>,
 }
 
 /// An off-loaded function.
@@ -44,14 +52,41 @@ struct FunctionReport {
     apu_mean_us: f64,
 }
 
+/// A function that ran on the host.
+#[derive(Serialize)]
+struct HostFunctionReport {
+    name: &'static str,
+    calls: u64,
+    hpu_time_s: f64,
+    /// Of the time of all of them.
+    share_percent: f64,
+    hpu_mean_us: f64,
+}
+
+impl HostFunctionReport {
+    fn all(functions: &[run::HostFunction]) -> Vec<Self> {
+        let total: f64 = functions.iter().map(|function| function.time.0).sum();
+        let report = |function: &run::HostFunction| Self {
+            name: function.name,
+            calls: function.calls,
+            hpu_time_s: function.time.0,
+            share_percent: 100.0 * function.time.0 / total.max(f64::MIN_POSITIVE),
+            hpu_mean_us: 1e6 * function.time.0 / function.calls.max(1) as f64,
+        };
+        functions.iter().map(report).collect()
+    }
+}
+
 impl Report {
     pub fn new(
         app: &App,
         machine: &Machine,
         arguments: &Arguments,
         outcome: &Outcome,
-        findings: Option<FindingsReport>,
+        names: &[String],
     ) -> Self {
+        let findings = outcome.findings.as_ref();
+        let inference = outcome.inference.as_ref();
         let run = &outcome.run;
         let function = |function: &run::Function| FunctionReport {
             name: function.name,
@@ -78,9 +113,11 @@ impl Report {
             hpu_gap_mean_us: 1e6 * run.mean_host_gap().0,
             context_switches: run.context_switches,
             functions: run.functions.iter().map(function).collect(),
+            host_functions: HostFunctionReport::all(&run.host_functions),
             log_likelihood: outcome.log_likelihood,
             accepted: outcome.accepted,
-            findings,
+            findings: findings.map(|found| FindingsReport::new(&arguments.app.raxml, found, names)),
+            inference: inference.map(|inference| InferenceReport::new(inference, names)),
         }
     }
 
@@ -104,7 +141,16 @@ impl Report {
         ];
         figures.extend(self.accepted.map(|count| ("accepted", count.to_string())));
         figures.extend(self.findings.iter().flat_map(FindingsReport::figures));
+        figures.extend(self.inference.iter().flat_map(InferenceReport::figures));
         figures
+    }
+
+    /// Writes the consensus of the samples where a file is asked for.
+    pub fn write_consensus(&self, path: Option<&Path>) -> Result<()> {
+        match (path, &self.inference) {
+            (Some(path), Some(inference)) => inference.write_consensus(path),
+            _ => Ok(()),
+        }
     }
 
     pub fn csv(&self) -> String {
@@ -117,17 +163,23 @@ impl Report {
         for (name, value) in self.figures() {
             text += &format!("{name:<17} {value}\n");
         }
-        let row = |function: &FunctionReport| {
-            vec![
-                function.name.to_string(),
-                function.calls.to_string(),
-                format!("{:.6}", function.apu_time_s),
-                format!("{:.1} %", function.share_percent),
-                format!("{:.2}", function.apu_mean_us),
-            ]
+        let row = |name: &str, calls: u64, [time, share, mean]: [f64; 3]| {
+            let (time, share) = (format!("{time:.6}"), format!("{share:.1} %"));
+            vec![name.to_string(), calls.to_string(), time, share, format!("{mean:.2}")]
         };
-        let rows: Vec<Vec<String>> = self.functions.iter().map(row).collect();
-        let header = ["function", "calls", "apu_time_s", "share", "apu_mean_us"];
+        let on_spes = self.functions.iter().map(|own| {
+            row(own.name, own.calls, [own.apu_time_s, own.share_percent, own.apu_mean_us])
+        });
+        let on_host = self.host_functions.iter().map(|own| {
+            row(own.name, own.calls, [own.hpu_time_s, own.share_percent, own.hpu_mean_us])
+        });
+        let (rows, processor) = if self.host_functions.is_empty() {
+            (on_spes.collect::<Vec<_>>(), "apu")
+        } else {
+            (on_host.collect(), "hpu")
+        };
+        let (time, mean) = (format!("{processor}_time_s"), format!("{processor}_mean_us"));
+        let header = ["function", "calls", &time, "share", &mean];
         let trees = self.findings.as_ref().map_or_else(String::new, FindingsReport::text);
         text + "\n" + &aligned(&header, &rows) + &trees
     }

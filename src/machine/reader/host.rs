@@ -1,11 +1,25 @@
-//! Reads the sections `[cache]` and `[linux]`.
+//! Reads the sections `[ppe_issue]`, `[cache]` and `[linux]`.
 
 use super::Layers;
 use crate::error::Result;
-use crate::machine::{Cache, Kernel, Linux};
+use crate::machine::{Cache, Kernel, Linux, PpeIssue};
 use crate::units::{Bytes, Seconds};
 
 impl Layers<'_, '_> {
+    pub(super) fn ppe_issue(&mut self) -> Result<PpeIssue> {
+        const KEYS: [&str; 6] =
+            ["width", "float_load", "word_load", "address", "misprediction", "forward"];
+        self.expect("ppe_issue", &KEYS)?;
+        Ok(PpeIssue {
+            width: self.count("ppe_issue", "width")?,
+            float_load: self.cycles("ppe_issue", "float_load")?,
+            word_load: self.cycles("ppe_issue", "word_load")?,
+            address: self.cycles("ppe_issue", "address")?,
+            misprediction: self.cycles("ppe_issue", "misprediction")?,
+            forward: self.cycles("ppe_issue", "forward")?,
+        })
+    }
+
     pub(super) fn cache(&mut self) -> Result<Cache> {
         const KEYS: [&str; 8] = [
             "l1_data_ways",

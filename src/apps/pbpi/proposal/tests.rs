@@ -1,3 +1,5 @@
+mod invariance;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use approx::assert_relative_eq;

@@ -7,7 +7,7 @@
 //! lnL = sum over i of w_i term_i
 //! ```
 
-use super::{Eigen, End, Four, Patterns};
+use super::{Eigen, End, Four, WeightedPatterns};
 use crate::cell::ppe::{Arithmetic, exponential, logarithm};
 
 /// ln 2^-256.
@@ -40,7 +40,7 @@ pub fn diagonal<A: Arithmetic>(ppe: &mut A, eigen: &Eigen, branch_log: A::Float)
 pub fn evaluate<A: Arithmetic>(
     ppe: &mut A,
     eigen: &Eigen,
-    patterns: &Patterns,
+    patterns: &WeightedPatterns,
     ends: [End<'_>; 2],
     diagonal: &[Four],
     each: impl FnMut(A::Float),
@@ -54,7 +54,7 @@ pub fn evaluate<A: Arithmetic>(
 fn sum<A: Arithmetic, const CATEGORIES: usize>(
     ppe: &mut A,
     eigen: &Eigen,
-    patterns: &Patterns,
+    patterns: &WeightedPatterns,
     ends: [End<'_>; 2],
     diagonal: &[Four],
     mut each: impl FnMut(A::Float),
@@ -76,6 +76,9 @@ fn sum<A: Arithmetic, const CATEGORIES: usize>(
                 0 => ppe.multiply_four(product, factors),
                 _ => ppe.multiply_add_four(product, factors, sums),
             };
+            if CATEGORIES > 1 {
+                ppe.turn(1);
+            }
         }
         let sum = ppe.sum_of_four(sums);
         let sum = ppe.absolute(sum);

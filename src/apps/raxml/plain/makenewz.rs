@@ -9,14 +9,14 @@
 
 use super::super::engine::{Z_MAX, Z_MIN};
 use super::evaluate::end_vector;
-use super::{Eigen, End, Four, Patterns};
+use super::{Eigen, End, Four, WeightedPatterns};
 use crate::cell::ppe::{Arithmetic, exponential};
 
 /// Writes the products of two ends, `[pattern][category][l]`.
 pub fn sum_table<A: Arithmetic>(
     ppe: &mut A,
     eigen: &Eigen,
-    patterns: &Patterns,
+    patterns: &WeightedPatterns,
     ends: [End<'_>; 2],
     out: &mut [Four],
 ) {
@@ -28,6 +28,9 @@ pub fn sum_table<A: Arithmetic>(
             let q = end_vector(ppe, eigen, ends[1], places[1], category);
             let product = ppe.multiply_four(p, q);
             ppe.store_four(entry, product);
+            if categories > 1 {
+                ppe.turn(1);
+            }
         }
         ppe.turn(3);
     }
@@ -64,7 +67,7 @@ pub fn newton_factors<A: Arithmetic>(
 /// g and h of a branch.
 pub fn derivatives<A: Arithmetic>(
     ppe: &mut A,
-    patterns: &Patterns,
+    patterns: &WeightedPatterns,
     sums: &[Four],
     factors: &[[Four; 3]],
 ) -> [A::Float; 2] {
@@ -76,7 +79,7 @@ pub fn derivatives<A: Arithmetic>(
 
 fn derivatives_of<A: Arithmetic, const CATEGORIES: usize>(
     ppe: &mut A,
-    patterns: &Patterns,
+    patterns: &WeightedPatterns,
     sums: &[Four],
     factors: &[[Four; 3]],
 ) -> [A::Float; 2] {
@@ -96,6 +99,9 @@ fn derivatives_of<A: Arithmetic, const CATEGORIES: usize>(
                     0 => ppe.multiply_four(s, factors),
                     _ => ppe.multiply_add_four(s, factors, *lane),
                 };
+            }
+            if CATEGORIES > 1 {
+                ppe.turn(1);
             }
         }
         let [s0, s1, s2] = lanes.map(|lane| ppe.sum_of_four(lane));

@@ -13,7 +13,7 @@
 //! not wait for each other. Factors are loaded where they are used: there are 48 of them for each
 //! category and 32 registers.
 
-use super::{Eigen, End, Four, Patterns, Vectors};
+use super::{Eigen, End, Four, Vectors, WeightedPatterns};
 use crate::cell::ppe::{Arithmetic, exponential};
 
 /// 2^256, by which a pattern is scaled.
@@ -52,15 +52,15 @@ pub fn transitions<A: Arithmetic>(
 }
 
 /// Computes the vector `out` of a node from its children, each with the factors of its branch. If
-/// one of them is a tip, it is the left one. Says how many patterns were scaled.
+/// one of them is a tip, it is the left one.
 pub fn newview<A: Arithmetic>(
     ppe: &mut A,
     eigen: &Eigen,
-    patterns: &Patterns,
+    patterns: &WeightedPatterns,
     children: [End<'_>; 2],
     matrices: [&[[Four; 4]]; 2],
     out: &mut Vectors,
-) -> u32 {
+) -> Checks {
     let [left, right] = matrices;
     match (patterns.categories.as_deref(), children) {
         (None, [End::Tip(q), End::Tip(r)]) => {
@@ -272,52 +272,72 @@ fn combine<A: Arithmetic, Q: Child, R: Child, const CATEGORIES: usize>(
     categories: Option<&[u32]>,
     (q, r): (Q, R),
     out: &mut Vectors,
-) -> u32 {
-    let mut scaled = 0;
+) -> Checks {
+    let mut checks = Checks::default();
     let entries = out.entries.as_chunks_mut::<CATEGORIES>().0;
     for (pattern, (entries, count)) in entries.iter_mut().zip(&mut out.counts).enumerate() {
         let chosen = categories.map_or(0, |categories| ppe.load_index(&categories[pattern]));
         let places = (q.place(ppe, pattern), r.place(ppe, pattern));
-        let mut x = [[ppe.constant(0.0); 4]; CATEGORIES];
-        for category in 0..CATEGORIES {
+        for (category, entry) in entries.iter_mut().enumerate() {
             let matrix = chosen + category;
             let a = q.product(ppe, places.0, category, matrix);
             let b = r.product(ppe, places.1, category, matrix);
             let y = ppe.multiply_four(a, b);
-            x[category] = matrix_times_vector(ppe, &eigen.v, y);
+            let x = matrix_times_vector(ppe, &eigen.v, y);
+            ppe.store_four(entry, x);
+            if CATEGORIES > 1 {
+                ppe.turn(1);
+            }
         }
         let below = match (q.count(ppe, pattern), r.count(ppe, pattern)) {
             (Some(one), Some(other)) => Some(ppe.add_words(one, other)),
             (one, other) => one.or(other),
         };
         match below {
-            Some(mut below) => {
-                if is_small(ppe, &x) {
-                    let scaling = ppe.load(&SCALING);
-                    for entry in &mut x {
-                        *entry = ppe.multiply_four(*entry, [scaling; 4]);
-                    }
-                    below = ppe.add_constant(below, 1);
-                    scaled += 1;
-                }
-                ppe.store_word(count, below);
+            Some(below) => {
+                let check = scale(ppe, entries);
+                checks.small += check.small;
+                checks.scaled += check.scaled;
+                let sum = match check.scaled {
+                    0 => below,
+                    _ => ppe.add_constant(below, 1),
+                };
+                ppe.store_word(count, sum);
             }
             None => *count = 0,
         }
-        for (entry, x) in entries.iter_mut().zip(x) {
-            ppe.store_four(entry, x);
-        }
         ppe.turn(1 + u32::from(Q::INNER) + u32::from(R::INNER));
     }
-    scaled
+    checks
 }
 
-/// Whether all entries are below 2^-256 in magnitude; looks no further than the first that is not.
+/// What was found while patterns were checked for small entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Checks {
+    /// Small entries; a pattern is left at the first one that is not.
+    pub small: u32,
+    /// Patterns that were scaled, since all their entries were small.
+    pub scaled: u32,
+}
+
+/// Scales a pattern if it needs it.
 #[inline(always)]
-fn is_small<A: Arithmetic>(ppe: &mut A, entries: &[[A::Float; 4]]) -> bool {
+pub fn scale<A: Arithmetic>(ppe: &mut A, entries: &mut [Four]) -> Checks {
     let threshold = ppe.constant(THRESHOLD);
-    entries.iter().flatten().all(|&entry| {
+    let mut small = 0;
+    for entry in entries.iter().flatten() {
+        let entry = ppe.load(entry);
         let magnitude = ppe.absolute(entry);
-        ppe.is_below(magnitude, threshold)
-    })
+        if !ppe.is_below(magnitude, threshold) {
+            return Checks { small, scaled: 0 };
+        }
+        small += 1;
+    }
+    let scaling = ppe.load(&SCALING);
+    for entry in entries {
+        let four = ppe.load_four(entry);
+        let large = ppe.multiply_four(four, [scaling; 4]);
+        ppe.store_four(entry, large);
+    }
+    Checks { small, scaled: 1 }
 }

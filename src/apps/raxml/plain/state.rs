@@ -3,10 +3,10 @@
 use super::super::engine::{NewView, Z_MAX, Z_MIN};
 use super::evaluate::{branch_log, diagonal, evaluate};
 use super::makenewz::{Step, derivatives, newton_factors, newton_step, sum_table};
-use super::newview::{newview, transitions};
+use super::newview::{Checks, newview, transitions};
 use super::{Four, phylogeny};
 use crate::apps::phylogeny::substitution::{Model, SiteRates};
-use crate::cell::ppe::Arithmetic;
+use crate::cell::ppe::{Arithmetic, Plain};
 
 /// What the functions need of a model.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +49,7 @@ impl Eigen {
 
 /// The patterns that have a weight.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Patterns {
+pub struct WeightedPatterns {
     /// Their indices among all patterns.
     pub indices: Vec<usize>,
     /// For each taxon the codes, 1 to 15.
@@ -60,7 +60,7 @@ pub struct Patterns {
     pub categories: Option<Vec<u32>>,
 }
 
-impl Patterns {
+impl WeightedPatterns {
     fn select(all: &phylogeny::Patterns, weights: &[u32], rates: &SiteRates) -> Self {
         let indices: Vec<usize> = (0..weights.len()).filter(|&index| weights[index] > 0).collect();
         let tips = all.tips.iter();
@@ -125,22 +125,22 @@ impl End<'_> {
 }
 
 /// What `makenewz` found.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Newton {
     /// The branch.
     pub z: f64,
-    /// How often it summed up derivatives.
-    pub sums: u32,
+    /// Where it summed up derivatives.
+    pub tried: Vec<f64>,
 }
 
-/// Patterns, model and vectors, and the functions on them.
+/// WeightedPatterns, model and vectors, and the functions on them.
 #[derive(Debug, Clone)]
 pub struct Likelihoods {
     all: phylogeny::Patterns,
     weights: Vec<u32>,
     model: Model,
     eigen: Eigen,
-    patterns: Patterns,
+    patterns: WeightedPatterns,
     /// Of the inner nodes.
     vectors: Vec<Vectors>,
     sums: Vec<Four>,
@@ -149,7 +149,7 @@ pub struct Likelihoods {
 impl Likelihoods {
     /// All patterns with their weights; vectors hold nothing.
     pub fn new(all: &phylogeny::Patterns, model: &Model) -> Self {
-        let patterns = Patterns::select(all, &all.weights, &model.rates);
+        let patterns = WeightedPatterns::select(all, &all.weights, &model.rates);
         let mut new = Self {
             vectors: vec![Vectors::default(); all.tips.len().saturating_sub(2)],
             weights: all.weights.clone(),
@@ -166,7 +166,7 @@ impl Likelihoods {
     /// Weights from now on; patterns of weight 0 drop out.
     pub fn set_weights(&mut self, weights: &[u32]) {
         self.weights = weights.to_vec();
-        self.patterns = Patterns::select(&self.all, &self.weights, &self.model.rates);
+        self.patterns = WeightedPatterns::select(&self.all, &self.weights, &self.model.rates);
         self.resize();
     }
 
@@ -174,7 +174,7 @@ impl Likelihoods {
     pub fn set_model(&mut self, model: &Model) {
         self.model = model.clone();
         self.eigen = Eigen::new(model);
-        self.patterns = Patterns::select(&self.all, &self.weights, &self.model.rates);
+        self.patterns = WeightedPatterns::select(&self.all, &self.weights, &self.model.rates);
         self.resize();
     }
 
@@ -188,7 +188,7 @@ impl Likelihoods {
     }
 
     /// The patterns that have a weight.
-    pub fn patterns(&self) -> &Patterns {
+    pub fn patterns(&self) -> &WeightedPatterns {
         &self.patterns
     }
 
@@ -197,13 +197,18 @@ impl Likelihoods {
         self.all.tips.len()
     }
 
+    /// The number of rates that the model has.
+    pub fn rates(&self) -> usize {
+        self.eigen.rates.len()
+    }
+
     /// How many of two nodes are not tips.
     pub fn inner_ends(&self, ends: [usize; 2]) -> usize {
         ends.iter().filter(|&&end| end >= self.taxa()).count()
     }
 
-    /// Computes the vector of an inner node; how many patterns were scaled.
-    pub fn newview<A: Arithmetic>(&mut self, ppe: &mut A, call: NewView) -> u32 {
+    /// Computes the vector of an inner node.
+    pub fn newview<A: Arithmetic>(&mut self, ppe: &mut A, call: NewView) -> Checks {
         let mut branches = [(call.children[0], call.z[0]), (call.children[1], call.z[1])];
         if branches[1].0 < self.taxa() && branches[0].0 >= self.taxa() {
             branches.swap(0, 1);
@@ -217,31 +222,21 @@ impl Likelihoods {
         let mut out = std::mem::take(&mut self.vectors[index]);
         let children = branches.map(|(node, _)| self.end(node));
         let matrices = [&matrices[0][..], &matrices[1][..]];
-        let scaled = newview(ppe, &self.eigen, &self.patterns, children, matrices, &mut out);
+        let checks = newview(ppe, &self.eigen, &self.patterns, children, matrices, &mut out);
         self.vectors[index] = out;
-        scaled
+        checks
     }
 
     /// ln likelihood, seen from the branch between `ends`.
-    pub fn evaluate(
-        &self,
-        ppe: &mut impl Arithmetic<Float = f64>,
-        ends: [usize; 2],
-        z: f64,
-    ) -> f64 {
+    pub fn evaluate<A: Arithmetic>(&self, ppe: &mut A, ends: [usize; 2], z: f64) -> A::Float {
         self.evaluate_each(ppe, ends, z, |_| {})
     }
 
     /// ln likelihood of each of all patterns; 0 where the weight is.
-    pub fn evaluate_patterns(
-        &self,
-        ppe: &mut impl Arithmetic<Float = f64>,
-        ends: [usize; 2],
-        z: f64,
-    ) -> Vec<f64> {
+    pub fn evaluate_patterns(&self, ends: [usize; 2], z: f64) -> Vec<f64> {
         let mut terms = vec![0.0; self.weights.len()];
         let mut indices = self.patterns.indices.iter();
-        self.evaluate_each(ppe, ends, z, |term| {
+        self.evaluate_each(&mut Plain, ends, z, |term| {
             let index = indices.next().expect("invariant: a term for each pattern");
             terms[*index] = term;
         });
@@ -262,31 +257,35 @@ impl Likelihoods {
     }
 
     /// The branch between `ends` after at most `steps` steps of Newton's method.
-    pub fn makenewz(
-        &mut self,
-        ppe: &mut impl Arithmetic<Float = f64>,
-        ends: [usize; 2],
-        z: f64,
-        steps: u32,
-    ) -> Newton {
-        let mut sums = std::mem::take(&mut self.sums);
-        let ends = ends.map(|node| self.end(node));
-        sum_table(ppe, &self.eigen, &self.patterns, ends, &mut sums);
-        let mut newton = Newton { z: z.clamp(Z_MIN, Z_MAX), sums: 0 };
+    pub fn makenewz(&mut self, ends: [usize; 2], z: f64, steps: u32) -> Newton {
+        self.fill_sum_table(&mut Plain, ends);
+        let mut newton = Newton { z: z.clamp(Z_MIN, Z_MAX), tried: Vec::new() };
         let mut left = steps;
         while left > 0 {
-            let log = branch_log(ppe, &newton.z);
-            let factors = newton_factors(ppe, &self.eigen, log);
-            let [g, h] = derivatives(ppe, &self.patterns, &sums, &factors);
-            newton.sums += 1;
+            let [g, h] = self.derivatives(&mut Plain, newton.z);
+            newton.tried.push(newton.z);
             match newton_step(newton.z, g, h) {
                 Step::Shorten(z) => newton.z = z,
                 Step::Go(z) => (newton.z, left) = (z, left - 1),
                 Step::Stay(z) => (newton.z, left) = (z, 0),
             }
         }
-        self.sums = sums;
         newton
+    }
+
+    /// Writes the products of two ends, for [`Likelihoods::derivatives`].
+    pub fn fill_sum_table<A: Arithmetic>(&mut self, ppe: &mut A, ends: [usize; 2]) {
+        let mut sums = std::mem::take(&mut self.sums);
+        let ends = ends.map(|node| self.end(node));
+        sum_table(ppe, &self.eigen, &self.patterns, ends, &mut sums);
+        self.sums = sums;
+    }
+
+    /// g and h at `z` of the branch whose ends the sum table is for.
+    pub fn derivatives<A: Arithmetic>(&self, ppe: &mut A, z: f64) -> [A::Float; 2] {
+        let log = branch_log(ppe, &z);
+        let factors = newton_factors(ppe, &self.eigen, log);
+        derivatives(ppe, &self.patterns, &self.sums, &factors)
     }
 
     fn end(&self, node: usize) -> End<'_> {

@@ -42,6 +42,9 @@ impl Fineness {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parameter {
     Exchangeability(usize),
+    /// That of G and T, to which all others are relative: they all change together. Without it,
+    /// parameters that are fitted one by one move along this direction in many small steps.
+    Reference,
     Shape,
 }
 
@@ -49,6 +52,7 @@ impl Parameter {
     fn of(self, model: &Model) -> f64 {
         match (self, &model.rates) {
             (Self::Exchangeability(index), _) => model.substitution.exchangeabilities[index],
+            (Self::Reference, _) => 1.0,
             (Self::Shape, SiteRates::Gamma { alpha, .. }) => *alpha,
             (Self::Shape, SiteRates::Categories { .. }) => {
                 unreachable!("invariant: categories have no shape")
@@ -58,25 +62,28 @@ impl Parameter {
 
     /// The model with another value.
     fn set(self, model: &Model, value: f64) -> Model {
-        let mut model = model.clone();
+        let Model { substitution, rates } = model;
+        let mut exchangeabilities = substitution.exchangeabilities;
         match self {
-            Self::Exchangeability(index) => {
-                let Substitution { mut exchangeabilities, frequencies, .. } = model.substitution;
-                exchangeabilities[index] = value;
-                model.substitution = Substitution::gtr(exchangeabilities, frequencies)
-                    .expect("invariant: within bounds that are positive");
+            Self::Exchangeability(index) => exchangeabilities[index] = value,
+            Self::Reference => {
+                for other in &mut exchangeabilities[..REFERENCE] {
+                    *other = (*other / value).clamp(RATES[0], RATES[1]);
+                }
             }
             Self::Shape => {
-                model.rates =
-                    SiteRates::gamma(value).expect("invariant: within the bounds of shapes");
+                let rates = SiteRates::gamma(value).expect("invariant: within the bounds");
+                return Model { substitution: substitution.clone(), rates };
             }
         }
-        model
+        let substitution = Substitution::gtr(exchangeabilities, substitution.frequencies)
+            .expect("invariant: within bounds that are positive");
+        Model { substitution, rates: rates.clone() }
     }
 
     fn bounds(self) -> [f64; 2] {
         match self {
-            Self::Exchangeability(_) => RATES,
+            Self::Exchangeability(_) | Self::Reference => RATES,
             Self::Shape => SHAPES,
         }
     }
@@ -89,13 +96,8 @@ impl<E: Engine> Climber<'_, E> {
         let mut log_likelihood = self.log_likelihood().await;
         for _ in 0..fineness.rounds {
             let before = log_likelihood;
-            for index in 0..REFERENCE {
-                let parameter = Parameter::Exchangeability(index);
+            for parameter in self.parameters() {
                 log_likelihood = self.fit(parameter, log_likelihood, fineness.tolerance).await;
-            }
-            if matches!(self.model.rates, SiteRates::Gamma { .. }) {
-                log_likelihood =
-                    self.fit(Parameter::Shape, log_likelihood, fineness.tolerance).await;
             }
             self.smooth(passes::ALL).await;
             log_likelihood = self.log_likelihood().await;
@@ -104,6 +106,16 @@ impl<E: Engine> Climber<'_, E> {
             }
         }
         log_likelihood
+    }
+
+    /// Those of the model, in the order in which they are fitted.
+    fn parameters(&self) -> Vec<Parameter> {
+        let mut parameters: Vec<_> = (0..REFERENCE).map(Parameter::Exchangeability).collect();
+        parameters.push(Parameter::Reference);
+        if matches!(self.model.rates, SiteRates::Gamma { .. }) {
+            parameters.push(Parameter::Shape);
+        }
+        parameters
     }
 
     /// Fits one parameter, all else fixed. Gives ln likelihood, which is `log_likelihood` before.
@@ -128,7 +140,7 @@ impl<E: Engine> Climber<'_, E> {
         self.host.count(Step::Transcendental, 1);
         let step = match parameter {
             Parameter::Shape => Step::GammaRates,
-            Parameter::Exchangeability(_) => Step::EigenSystem,
+            Parameter::Exchangeability(_) | Parameter::Reference => Step::EigenSystem,
         };
         self.host.count(step, 1);
         self.set_model(parameter.set(start, ln_value.exp())).await;

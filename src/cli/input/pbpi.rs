@@ -1,0 +1,83 @@
+//! The flags of PBPI.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::apps::App;
+use crate::apps::pbpi::{Acceptance, Coupling, Pbpi, Sampling};
+use crate::error::{Error, Result};
+
+/// Its chains.
+#[derive(Args)]
+#[command(next_help_heading = "PBPI")]
+pub struct PbpiArguments {
+    /// Chains at different temperatures, which swap them (Metropolis coupling)
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    chains: u32,
+    /// Rows of host processes, which share the chains; must divide m
+    #[arg(long, value_name = "R", default_value_t = 1)]
+    rows: u32,
+    /// Step of the ladder of temperatures: 1 / (1 + i * X) for i = 0, 1...
+    #[arg(long, value_name = "X", default_value_t = Coupling::HEATING)]
+    heating: f64,
+    /// Generations between two attempts to swap
+    #[arg(long, value_name = "N", default_value_t = Coupling::SWAP_EVERY)]
+    swap_every: u32,
+    /// Accept by the likelihood alone, as the original PBPI does; what this samples is not the
+    /// posterior
+    #[arg(long)]
+    original_acceptance: bool,
+}
+
+impl PbpiArguments {
+    /// The program with these chains.
+    pub fn apply(&self, pbpi: Pbpi) -> Result<Pbpi> {
+        let coupling = Coupling::new(self.chains, self.heating, self.swap_every)?;
+        let acceptance = match self.original_acceptance {
+            true => Acceptance::Original,
+            false => Acceptance::MetropolisHastings,
+        };
+        Ok(pbpi.coupled(coupling.on_rows(self.rows)?).accepting(acceptance))
+    }
+}
+
+/// What is kept of the states of its cold chain.
+#[derive(Args)]
+#[command(next_help_heading = "Samples of PBPI")]
+pub struct SamplingArguments {
+    /// Sample the cold chain after every N-th generation [default: 10 with --samples or
+    /// --consensus, else never]
+    #[arg(long, value_name = "N")]
+    sample_every: Option<u32>,
+    /// File for the samples (CSV): generation, ln likelihood, tree
+    #[arg(long, value_name = "FILE")]
+    pub samples: Option<PathBuf>,
+    /// Share of the generations that comes before those that count for the consensus
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.25)]
+    burn_in: f64,
+    /// File for the majority-rule consensus of the samples, with posterior probabilities (Newick)
+    #[arg(long, value_name = "FILE")]
+    pub consensus: Option<PathBuf>,
+}
+
+impl SamplingArguments {
+    /// Generations between two samples where only a file is asked for.
+    const EVERY: u32 = 10;
+
+    /// The program with its samples, where any are asked for.
+    pub fn apply(&self, app: App) -> Result<App> {
+        let wants_file = self.samples.is_some() || self.consensus.is_some();
+        let Some(every) = self.sample_every.or(wants_file.then_some(Self::EVERY)) else {
+            return Ok(app);
+        };
+        match app {
+            App::Pbpi(pbpi) => Ok(App::Pbpi(pbpi.sampled(Sampling::new(every, self.burn_in)?)?)),
+            other => Err(Error::OutOfRange {
+                name: "--sample-every, --samples and --consensus",
+                found: format!("--app {}", other.name()),
+                expected: "--app pbpi, which has samples".into(),
+            }),
+        }
+    }
+}
