@@ -11,6 +11,7 @@ pub mod engine;
 pub mod evaluation;
 mod farm;
 mod findings;
+pub mod host;
 mod memory;
 mod offloaded;
 pub mod plain;
@@ -27,13 +28,15 @@ pub use offloaded::{OffloadedEngine, run_alone};
 pub use spe_program::{FUNCTIONS, RaxmlProgram};
 
 use self::farm::{Finished, Hosted};
+use self::host::HostEngine;
 use self::search::{Settings, Start, Task};
 use self::spe_program::EVALUATE;
 use super::phylogeny::Patterns;
-use super::run::Run;
+use super::run::{HostFunction, Run};
 use crate::cell::mpi::Communicator;
 use crate::cell::{Blade, Placement};
 use crate::error::{Error, Result};
+use crate::units::Seconds;
 
 /// How the three functions were brought to the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,20 +134,35 @@ impl Raxml {
     /// [`Error::Infeasible`] where it has fewer than m * p SPEs.
     pub fn emulate_on(&self, blade: &Blade, (m, p): (u32, u32)) -> Result<(Run, Findings)> {
         let spes = blade.assign_spes(m, p)?;
-        RaxmlProgram::load(blade, self.port)?;
         let job = Rc::new(Job {
             patterns: Rc::new(self.patterns.clone()),
             settings: self.settings.clone(),
             tasks: self.tasks,
             world: Communicator::new(blade, m + 1),
         });
-        for (rank, spes) in (0..m).zip(spes) {
-            let homes = blade.homes(self.placement, rank, &spes);
-            let spes = spes.into_iter().map(|spe| blade.spe(spe).clone()).collect();
-            let memory = (&blade.memory, homes);
-            let process = blade.host_process(rank);
-            let engine = OffloadedEngine::new(process, spes, memory, &job.patterns);
-            blade.sim.spawn(format!("rank {rank}"), Rc::clone(&job).worker(engine));
+        let host = Rc::new(RefCell::new(Totals::default()));
+        if self.port == Port::Ppe {
+            for rank in 0..m {
+                let engine = HostEngine::new(blade.host_process(rank), &job.patterns);
+                let life = Rc::clone(&job).worker(engine);
+                let host = Rc::clone(&host);
+                blade.sim.spawn(format!("rank {rank}"), async move {
+                    host.borrow_mut().add(&life.await);
+                });
+            }
+        } else {
+            RaxmlProgram::load(blade, self.port)?;
+            for (rank, spes) in (0..m).zip(spes) {
+                let homes = blade.homes(self.placement, rank, &spes);
+                let spes = spes.into_iter().map(|spe| blade.spe(spe).clone()).collect();
+                let memory = (&blade.memory, homes);
+                let process = blade.host_process(rank);
+                let engine = OffloadedEngine::new(process, spes, memory, &job.patterns);
+                let life = Rc::clone(&job).worker(engine);
+                blade.sim.spawn(format!("rank {rank}"), async move {
+                    life.await;
+                });
+            }
         }
         let outcome = Rc::new(RefCell::new(Vec::new()));
         let found = Rc::clone(&outcome);
@@ -154,7 +172,11 @@ impl Raxml {
             *found.borrow_mut() = farm::master(master, world, tasks, taxa).await;
         });
         blade.run()?;
-        let run = Run::collect(blade, (m, p), &FUNCTIONS);
+        let mut run = Run::collect(blade, (m, p), &FUNCTIONS);
+        if self.port == Port::Ppe {
+            run.functions.clear();
+            run.host_functions = host.borrow().functions();
+        }
         Ok((run, Findings::new(outcome.take(), self.tasks)))
     }
 }
@@ -168,8 +190,8 @@ struct Job {
 }
 
 impl Job {
-    /// The life of a worker.
-    async fn worker<E: Hosted>(self: Rc<Self>, mut engine: E) {
+    /// The life of a worker; its engine comes back.
+    async fn worker<E: Hosted>(self: Rc<Self>, mut engine: E) -> E {
         engine.process().resume().await;
         let perform = async |engine: &mut E, index: usize| {
             let task = self.tasks.get(index as u32);
@@ -178,5 +200,32 @@ impl Job {
         };
         farm::work(&mut engine, &self.world, perform).await;
         engine.process().finish(EVALUATE);
+        engine
+    }
+}
+
+/// What the engines of all workers did on the host, by function as in [`FUNCTIONS`].
+#[derive(Debug, Default)]
+struct Totals([(u64, f64); 3]);
+
+impl Totals {
+    fn add(&mut self, engine: &HostEngine) {
+        let (calls, times) = (engine.calls(), engine.times());
+        let all = [
+            (calls.newview, times.newview),
+            (calls.makenewz, times.makenewz),
+            (calls.evaluate, times.evaluate),
+        ];
+        for ((count, sum), (calls, time)) in self.0.iter_mut().zip(all) {
+            *count += calls;
+            *sum += time.seconds().0;
+        }
+    }
+
+    fn functions(&self) -> Vec<HostFunction> {
+        let named = FUNCTIONS.iter().zip(self.0);
+        named
+            .map(|(&name, (calls, time))| HostFunction { name, calls, time: Seconds(time) })
+            .collect()
     }
 }

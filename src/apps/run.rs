@@ -29,6 +29,17 @@ impl Function {
     }
 }
 
+/// Totals of a function that ran on the host instead, over all processes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostFunction {
+    /// Its name.
+    pub name: &'static str,
+    /// Calls.
+    pub calls: u64,
+    /// From call to return.
+    pub time: Seconds,
+}
+
 /// One run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
@@ -46,6 +57,8 @@ pub struct Run {
     pub dma_commands: u64,
     /// The off-loaded functions.
     pub functions: Vec<Function>,
+    /// Functions that could have been off-loaded, but ran on the host.
+    pub host_functions: Vec<HostFunction>,
 }
 
 impl Run {
@@ -70,6 +83,7 @@ impl Run {
             context_switches: blade.context_switches(),
             dma_commands: blade.dma_commands(),
             functions: names.iter().zip(recorder.functions()).map(function).collect(),
+            host_functions: Vec::new(),
         }
     }
 

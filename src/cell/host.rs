@@ -6,13 +6,13 @@ use std::rc::Rc;
 
 use super::context::Loading;
 use super::linux::{Affinity, Discipline, Entry, Scheduler, Turn};
-use super::ppe::{Ppe, Translated, Work};
+use super::ppe::{Ppe, Stretch, Translated, Work};
 use super::record::Recorder;
 use super::trace::{Category, Span, Tracer, Track};
 use super::{Blade, Spe};
 use crate::machine::Machine;
 use crate::sim::{First, Sim, Watch, first_of};
-use crate::units::{Seconds, SimSpan, SimTime};
+use crate::units::{Cycles, Seconds, SimSpan, SimTime};
 
 /// A process of the host.
 ///
@@ -167,6 +167,23 @@ impl HostProcess {
             self.stall(stall).await;
         }
         self.execute_for("host code", self.ppe().alone(work)).await;
+    }
+
+    /// Executes code whose instructions take so many cycles with everything in the first-level
+    /// caches, and that walks through these stretches of the process's data: waits for the lines
+    /// that are not there, then shares the pipeline. Left out: the translation of their pages.
+    pub async fn compute(&self, cycles: Cycles, walked: &[Stretch]) {
+        let stall = self.ppe().walk(self.rank, walked);
+        if stall > Seconds(0.0) {
+            let _span = self.span("cold caches");
+            self.stall(stall).await;
+        }
+        self.execute_for("host code", cycles.at(self.machine.clock).seconds()).await;
+    }
+
+    /// The machine that it runs on.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
     }
 
     /// Executes code that takes so long when nobody shares the core and everything is in the

@@ -19,6 +19,7 @@ mod pipeline;
 mod scoreboard;
 mod streams;
 mod timed;
+mod walk;
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -31,6 +32,7 @@ pub(super) use pipeline::Pipeline;
 pub use scoreboard::Order;
 pub use streams::{Access, AccessKind, Core};
 pub use timed::{Register, Timed};
+pub use walk::Stretch;
 
 use crate::machine::{self, Machine};
 use crate::sim::Sim;
@@ -155,6 +157,9 @@ pub struct Ppe {
 const DATA: u64 = 1 << 40;
 const APART: u64 = (1 << 30) + (1 << 13);
 
+/// From there to the data that a process says it walks through, beyond what bursts touch.
+const HEAP: u64 = 1 << 20;
+
 impl Ppe {
     pub(super) fn new(sim: &Sim, machine: &Machine, cell: u32) -> Self {
         let name = format!("the PPE of Cell {cell}");
@@ -203,6 +208,12 @@ impl Ppe {
         translate(data, &mut translated.data);
         translate(code, &mut translated.code);
         self.seconds(stall)
+    }
+
+    /// What process `rank` waits for lines while it walks through these stretches of its data.
+    pub(super) fn walk(&self, rank: u32, stretches: &[Stretch]) -> Seconds {
+        let heap = DATA + u64::from(rank) * APART + HEAP;
+        self.seconds(walk::stall(&mut self.caches.borrow_mut(), heap, stretches))
     }
 
     fn seconds(&self, cycles: Cycles) -> Seconds {

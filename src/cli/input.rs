@@ -91,7 +91,7 @@ pub struct AppArguments {
     /// 1,167 sites), sim107 (107 taxa, 10,000 sites) [default: sim107 for pbpi, sim42 for raxml]
     #[arg(long, value_name = "NAME|FILE")]
     pub input: Option<String>,
-    /// Tree to start from (Newick); without it, a random one
+    /// Tree to start from (Newick); without it, a random one, with RAxML as --start says
     #[arg(long, value_name = "FILE")]
     pub tree: Option<PathBuf>,
     /// Generations of the Markov chain
@@ -140,14 +140,15 @@ impl AppArguments {
             PlacementArgument::Interleaved => Placement::Interleaved,
             PlacementArgument::BySpe => Placement::BySpe,
         };
+        let start = if is_raxml { self.raxml.tree() } else { None };
+        let tree = match self.tree.as_deref().or(start) {
+            Some(path) => Some(newick::read(&Source::read(path)?, &alignment.names)?),
+            None => None,
+        };
         let app = if is_raxml {
-            let raxml = self.raxml.read(patterns, &alignment.names, (self.seed, tasks))?;
+            let raxml = self.raxml.read(patterns, tree, (self.seed, tasks))?;
             App::Raxml(raxml.placed(placement))
         } else {
-            let tree = match &self.tree {
-                Some(path) => Some(newick::read(&Source::read(path)?, &alignment.names)?),
-                None => None,
-            };
             let pbpi = Pbpi::new(patterns, tree, self.seed, self.generations)?;
             let pbpi = pbpi.named(alignment.names.clone())?.placed(placement);
             App::Pbpi(self.pbpi.apply(pbpi)?)

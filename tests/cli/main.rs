@@ -7,6 +7,7 @@ mod likelihood;
 mod machine;
 mod parameters;
 mod programs;
+mod raxml;
 mod spu_timing;
 mod study;
 mod tables;

@@ -46,11 +46,12 @@ fn an_unknown_name_is_answered_with_the_nearest_and_all_that_are_known() {
     );
     check_unknown(
         &["study", "--input", "sim13", "--out", "results"],
-        "there is no alignment \"sim13\"; did you mean \"sim12\"?; known: sim12, sim24, sim107",
+        "there is no alignment \"sim13\"; did you mean \"sim12\"?; known: sim12, sim24, \
+         sim107, sim42",
     );
     check_unknown(
         &["emulate", "--app", "pbbi"],
-        "there is no application \"pbbi\"; did you mean \"pbpi\"?; known: pbpi",
+        "there is no application \"pbbi\"; did you mean \"pbpi\"?; known: pbpi, raxml",
     );
     check_unknown(
         &["predict", "--params", "pbpi-qs21"],

@@ -18,7 +18,7 @@ mod tests;
 
 pub use evaluate::{branch_log, diagonal, evaluate};
 pub use makenewz::{NewtonFactors, Step, derivatives, newton_factors, newton_step, sum_table};
-pub use newview::{newview, transitions};
+pub use newview::{Checks, newview, scale, transitions};
 pub use state::{Eigen, End, Likelihoods, Newton, Vectors, WeightedPatterns};
 
 use std::pin::pin;
@@ -93,7 +93,7 @@ impl Engine for PlainEngine {
     async fn makenewz(&mut self, ends: [usize; 2], z: f64, steps: u32) -> f64 {
         let newton = self.likelihoods.makenewz(ends, z, steps);
         self.calls.makenewz += 1;
-        self.calls.newton_steps += u64::from(newton.sums);
+        self.calls.newton_steps += newton.tried.len() as u64;
         newton.z
     }
 

@@ -20,7 +20,7 @@ use crate::apps::pbpi::block;
 use crate::apps::streaming::{Buffers, Transfers};
 use crate::cell::context::SpeImage;
 use crate::cell::mfc::{Command, Direction};
-use crate::cell::offload::{Call, Loop, SpeProgram};
+use crate::cell::offload::{Call, Loop, Signalling, SpeProgram};
 use crate::cell::{Blade, EffectiveAddress, Spe};
 use crate::error::Result;
 use crate::kernels::raxml::{MODEL_BYTES, Rates, Version};
@@ -148,6 +148,13 @@ const fn shape(groups: u32, categories: u32) -> u32 {
 
 impl SpeProgram for RaxmlProgram {
     const FUNCTIONS: &'static [&'static str] = &FUNCTIONS;
+
+    fn signalling(&self) -> Signalling {
+        match self.version {
+            Version::Naive => Signalling::Mailbox,
+            Version::Tuned => Signalling::Memory,
+        }
+    }
 
     async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
         let local = LocalAddress(self.map.arguments);

@@ -53,6 +53,11 @@ impl Hierarchy {
         }
     }
 
+    /// Bytes of a line.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
     /// Loads from an address, and finds it where it was.
     pub fn load(&mut self, address: u64) -> Level {
         let line = address / self.line;

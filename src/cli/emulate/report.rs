@@ -29,6 +29,8 @@ pub(super) struct Report {
     hpu_gap_mean_us: f64,
     context_switches: u64,
     functions: Vec<FunctionReport>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    host_functions: Vec<HostFunctionReport>,
     log_likelihood: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     accepted: Option<usize>,
@@ -48,6 +50,31 @@ struct FunctionReport {
     share_percent: f64,
     /// Of each APU for each call.
     apu_mean_us: f64,
+}
+
+/// A function that ran on the host.
+#[derive(Serialize)]
+struct HostFunctionReport {
+    name: &'static str,
+    calls: u64,
+    hpu_time_s: f64,
+    /// Of the time of all of them.
+    share_percent: f64,
+    hpu_mean_us: f64,
+}
+
+impl HostFunctionReport {
+    fn all(functions: &[run::HostFunction]) -> Vec<Self> {
+        let total: f64 = functions.iter().map(|function| function.time.0).sum();
+        let report = |function: &run::HostFunction| Self {
+            name: function.name,
+            calls: function.calls,
+            hpu_time_s: function.time.0,
+            share_percent: 100.0 * function.time.0 / total.max(f64::MIN_POSITIVE),
+            hpu_mean_us: 1e6 * function.time.0 / function.calls.max(1) as f64,
+        };
+        functions.iter().map(report).collect()
+    }
 }
 
 impl Report {
@@ -86,6 +113,7 @@ impl Report {
             hpu_gap_mean_us: 1e6 * run.mean_host_gap().0,
             context_switches: run.context_switches,
             functions: run.functions.iter().map(function).collect(),
+            host_functions: HostFunctionReport::all(&run.host_functions),
             log_likelihood: outcome.log_likelihood,
             accepted: outcome.accepted,
             findings: findings.map(|found| FindingsReport::new(&arguments.app.raxml, found, names)),
@@ -135,19 +163,24 @@ impl Report {
         for (name, value) in self.figures() {
             text += &format!("{name:<17} {value}\n");
         }
-        let row = |function: &FunctionReport| {
-            vec![
-                function.name.to_string(),
-                function.calls.to_string(),
-                format!("{:.6}", function.apu_time_s),
-                format!("{:.1} %", function.share_percent),
-                format!("{:.2}", function.apu_mean_us),
-            ]
+        let row = |name: &str, calls: u64, [time, share, mean]: [f64; 3]| {
+            let (time, share) = (format!("{time:.6}"), format!("{share:.1} %"));
+            vec![name.to_string(), calls.to_string(), time, share, format!("{mean:.2}")]
         };
-        let rows: Vec<Vec<String>> = self.functions.iter().map(row).collect();
-        let header = ["function", "calls", "apu_time_s", "share", "apu_mean_us"];
+        let on_spes = self.functions.iter().map(|own| {
+            row(own.name, own.calls, [own.apu_time_s, own.share_percent, own.apu_mean_us])
+        });
+        let on_host = self.host_functions.iter().map(|own| {
+            row(own.name, own.calls, [own.hpu_time_s, own.share_percent, own.hpu_mean_us])
+        });
+        let (rows, processor) = if self.host_functions.is_empty() {
+            (on_spes.collect::<Vec<_>>(), "apu")
+        } else {
+            (on_host.collect(), "hpu")
+        };
+        let (time, mean) = (format!("{processor}_time_s"), format!("{processor}_mean_us"));
+        let header = ["function", "calls", &time, "share", &mean];
         let trees = self.findings.as_ref().map_or_else(String::new, FindingsReport::text);
-        let chains = self.inference.as_ref().map_or_else(String::new, InferenceReport::text);
-        text + "\n" + &aligned(&header, &rows) + &trees + &chains
+        text + "\n" + &aligned(&header, &rows) + &trees
     }
 }

@@ -4,11 +4,10 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use crate::apps::phylogeny::{Patterns, newick};
+use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
 use crate::apps::raxml::{Port, Raxml, Tasks};
 use crate::error::Result;
-use crate::table::Source;
 
 /// What is searched where nothing is said of it, when a program is profiled and run at every
 /// configuration: as many as the largest machine of the papers has SPEs.
@@ -32,7 +31,7 @@ pub struct RaxmlArguments {
     /// How the functions of RAxML run
     #[arg(long, value_enum, default_value = "tuned")]
     pub port: PortArgument,
-    /// Where a search begins: parsimony, random, or a tree (Newick)
+    /// Where a search begins: parsimony, random, or a tree (Newick), as --tree has it
     #[arg(long, value_name = "parsimony|random|FILE", default_value = "parsimony")]
     pub start: String,
     /// How much is searched
@@ -70,21 +69,27 @@ pub enum Search {
 }
 
 impl RaxmlArguments {
+    /// The file of the tree that a search begins at, where it does not make one.
+    pub fn tree(&self) -> Option<&Path> {
+        let made = ["parsimony", "random"].contains(&self.start.as_str());
+        (!made).then(|| Path::new(&self.start))
+    }
+
     /// RAxML with its input; `tasks` where nothing is said of them.
     pub fn read(
         &self,
         patterns: Patterns,
-        names: &[String],
+        tree: Option<Tree>,
         (seed, tasks): (u64, Tasks),
     ) -> Result<Raxml> {
         let rates = match self.model {
             Variation::Gamma => Rates::Gamma,
             Variation::Cat => Rates::Cat,
         };
-        let start = match self.start.as_str() {
-            "parsimony" => Start::Parsimony,
-            "random" => Start::Random,
-            file => Start::Given(newick::read(&Source::read(Path::new(file))?, names)?),
+        let start = match (tree, self.start.as_str()) {
+            (Some(tree), _) => Start::Given(tree),
+            (None, "random") => Start::Random,
+            (None, _) => Start::Parsimony,
         };
         let effort = match self.search {
             Search::Short => Effort::SHORT,

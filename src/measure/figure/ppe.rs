@@ -6,11 +6,11 @@ use super::super::caches;
 use super::super::product::Product;
 use super::{Bench, Program};
 use crate::cell::HostProcess;
-use crate::cell::ppe::Work;
+use crate::cell::ppe::{Arithmetic, Order, Timed};
 use crate::error::Result;
 use crate::machine::Machine;
 use crate::machine::figures::Quantity;
-use crate::units::{Bytes, Seconds};
+use crate::units::{Bytes, Cycles, Seconds};
 
 pub(super) const PROGRAMS: [Program; 5] = [
     Program { name: "cache-chase", measure: cache_chase },
@@ -20,18 +20,27 @@ pub(super) const PROGRAMS: [Program; 5] = [
     Program { name: "alpha", measure: alpha },
 ];
 
-/// Operations of a measurement.
-const OPERATIONS: u64 = 1_000_000;
+/// Independent chains of multiply-adds in a loop, and how often its turn has each of them; so many
+/// turns.
+const CHAINS: u64 = 8;
+const UNROLLED: u64 = 8;
+const TURNS: u64 = 10_000;
 
-const MULTIPLY_ADDS: Work = Work {
-    integers: 0,
-    loads: 0,
-    stores: 0,
-    floats: OPERATIONS,
-    divides: 0,
-    branches: 0,
-    code: 4 * 64,
-};
+/// What the loop takes: as cellmark's, eight chains unrolled eight times.
+fn multiply_adds(machine: &Machine) -> Cycles {
+    let mut ppe = Timed::new(machine, Order::Written);
+    let factor = ppe.constant(0.5);
+    let mut chains = [ppe.constant(1.0); CHAINS as usize];
+    for _ in 0..TURNS {
+        for _ in 0..UNROLLED {
+            for chain in &mut chains {
+                *chain = ppe.multiply_add(*chain, factor, factor);
+            }
+        }
+        ppe.turn(0);
+    }
+    ppe.cycles()
+}
 
 /// Time of a load whose address is what the one before loaded, in a chase from line to line through
 /// so many KB.
@@ -48,13 +57,13 @@ fn cache_read(machine: &Machine, kilobytes: u32) -> Result<Quantity> {
 /// Floating-point operations a second of one thread that multiplies and adds doubles in
 /// independent chains.
 fn multiply_add(machine: &Machine, _: u32) -> Result<Quantity> {
-    let seconds = time(machine, 1, MULTIPLY_ADDS)?;
-    Ok(Quantity::Performance(2.0 * OPERATIONS as f64 / seconds.0))
+    let seconds = time(machine, 1)?;
+    Ok(Quantity::Performance(2.0 * (CHAINS * UNROLLED * TURNS) as f64 / seconds.0))
 }
 
 /// What two threads of a PPE multiply and add together, over what one does.
 fn smt_gain(machine: &Machine, _: u32) -> Result<Quantity> {
-    let [one, two] = [1, 2].map(|threads| time(machine, threads, MULTIPLY_ADDS));
+    let [one, two] = [1, 2].map(|threads| time(machine, threads));
     Ok(Quantity::Ratio(2.0 * one?.0 / two?.0))
 }
 
@@ -83,9 +92,9 @@ fn on_thread(bench: &Bench, thread: u32) -> HostProcess {
     bench.blade.host_process(thread * bench.blade.machine.layout.cells)
 }
 
-/// Time until each of so many processes, one on each thread of a PPE, has done its work with warm
-/// caches.
-fn time(machine: &Machine, threads: u32, work: Work) -> Result<Seconds> {
+/// Time until each of so many processes, one on each thread of a PPE, has done its multiply-adds.
+fn time(machine: &Machine, threads: u32) -> Result<Seconds> {
+    let cycles = multiply_adds(machine);
     let [once, twice] = [1, 2].map(|turns| {
         let bench = Bench::new(machine);
         for thread in 0..threads {
@@ -93,7 +102,7 @@ fn time(machine: &Machine, threads: u32, work: Work) -> Result<Seconds> {
             bench.start(&format!("process {thread}"), async move {
                 process.resume().await;
                 for _ in 0..turns {
-                    process.work(work).await;
+                    process.compute(cycles, &[]).await;
                 }
                 process.release();
                 Ok(())

@@ -52,7 +52,7 @@ pub fn transitions<A: Arithmetic>(
 }
 
 /// Computes the vector `out` of a node from its children, each with the factors of its branch. If
-/// one of them is a tip, it is the left one. Says how many patterns were scaled.
+/// one of them is a tip, it is the left one.
 pub fn newview<A: Arithmetic>(
     ppe: &mut A,
     eigen: &Eigen,
@@ -60,7 +60,7 @@ pub fn newview<A: Arithmetic>(
     children: [End<'_>; 2],
     matrices: [&[[Four; 4]]; 2],
     out: &mut Vectors,
-) -> u32 {
+) -> Checks {
     let [left, right] = matrices;
     match (patterns.categories.as_deref(), children) {
         (None, [End::Tip(q), End::Tip(r)]) => {
@@ -272,8 +272,8 @@ fn combine<A: Arithmetic, Q: Child, R: Child, const CATEGORIES: usize>(
     categories: Option<&[u32]>,
     (q, r): (Q, R),
     out: &mut Vectors,
-) -> u32 {
-    let mut scaled = 0;
+) -> Checks {
+    let mut checks = Checks::default();
     let entries = out.entries.as_chunks_mut::<CATEGORIES>().0;
     for (pattern, (entries, count)) in entries.iter_mut().zip(&mut out.counts).enumerate() {
         let chosen = categories.map_or(0, |categories| ppe.load_index(&categories[pattern]));
@@ -294,33 +294,50 @@ fn combine<A: Arithmetic, Q: Child, R: Child, const CATEGORIES: usize>(
             (one, other) => one.or(other),
         };
         match below {
-            Some(mut below) => {
-                if is_small(ppe, entries) {
-                    let scaling = ppe.load(&SCALING);
-                    for entry in entries {
-                        let small = ppe.load_four(entry);
-                        let scaled = ppe.multiply_four(small, [scaling; 4]);
-                        ppe.store_four(entry, scaled);
-                    }
-                    below = ppe.add_constant(below, 1);
-                    scaled += 1;
-                }
-                ppe.store_word(count, below);
+            Some(below) => {
+                let check = scale(ppe, entries);
+                checks.small += check.small;
+                checks.scaled += check.scaled;
+                let sum = match check.scaled {
+                    0 => below,
+                    _ => ppe.add_constant(below, 1),
+                };
+                ppe.store_word(count, sum);
             }
             None => *count = 0,
         }
         ppe.turn(1 + u32::from(Q::INNER) + u32::from(R::INNER));
     }
-    scaled
+    checks
 }
 
-/// Whether all entries are below 2^-256 in magnitude; looks no further than the first that is not.
+/// What was found while patterns were checked for small entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Checks {
+    /// Small entries; a pattern is left at the first one that is not.
+    pub small: u32,
+    /// Patterns that were scaled, since all their entries were small.
+    pub scaled: u32,
+}
+
+/// Scales a pattern if it needs it.
 #[inline(always)]
-fn is_small<A: Arithmetic>(ppe: &mut A, entries: &[Four]) -> bool {
+pub fn scale<A: Arithmetic>(ppe: &mut A, entries: &mut [Four]) -> Checks {
     let threshold = ppe.constant(THRESHOLD);
-    entries.iter().flatten().all(|entry| {
+    let mut small = 0;
+    for entry in entries.iter().flatten() {
         let entry = ppe.load(entry);
         let magnitude = ppe.absolute(entry);
-        ppe.is_below(magnitude, threshold)
-    })
+        if !ppe.is_below(magnitude, threshold) {
+            return Checks { small, scaled: 0 };
+        }
+        small += 1;
+    }
+    let scaling = ppe.load(&SCALING);
+    for entry in entries {
+        let four = ppe.load_four(entry);
+        let large = ppe.multiply_four(four, [scaling; 4]);
+        ppe.store_four(entry, large);
+    }
+    Checks { small, scaled: 1 }
 }

@@ -3,7 +3,7 @@
 use super::super::engine::{NewView, Z_MAX, Z_MIN};
 use super::evaluate::{branch_log, diagonal, evaluate};
 use super::makenewz::{Step, derivatives, newton_factors, newton_step, sum_table};
-use super::newview::{newview, transitions};
+use super::newview::{Checks, newview, transitions};
 use super::{Four, phylogeny};
 use crate::apps::phylogeny::substitution::{Model, SiteRates};
 use crate::cell::ppe::{Arithmetic, Plain};
@@ -125,12 +125,12 @@ impl End<'_> {
 }
 
 /// What `makenewz` found.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Newton {
     /// The branch.
     pub z: f64,
-    /// How often it summed up derivatives.
-    pub sums: u32,
+    /// Where it summed up derivatives.
+    pub tried: Vec<f64>,
 }
 
 /// WeightedPatterns, model and vectors, and the functions on them.
@@ -197,13 +197,18 @@ impl Likelihoods {
         self.all.tips.len()
     }
 
+    /// The number of rates that the model has.
+    pub fn rates(&self) -> usize {
+        self.eigen.rates.len()
+    }
+
     /// How many of two nodes are not tips.
     pub fn inner_ends(&self, ends: [usize; 2]) -> usize {
         ends.iter().filter(|&&end| end >= self.taxa()).count()
     }
 
-    /// Computes the vector of an inner node; how many patterns were scaled.
-    pub fn newview<A: Arithmetic>(&mut self, ppe: &mut A, call: NewView) -> u32 {
+    /// Computes the vector of an inner node.
+    pub fn newview<A: Arithmetic>(&mut self, ppe: &mut A, call: NewView) -> Checks {
         let mut branches = [(call.children[0], call.z[0]), (call.children[1], call.z[1])];
         if branches[1].0 < self.taxa() && branches[0].0 >= self.taxa() {
             branches.swap(0, 1);
@@ -217,9 +222,9 @@ impl Likelihoods {
         let mut out = std::mem::take(&mut self.vectors[index]);
         let children = branches.map(|(node, _)| self.end(node));
         let matrices = [&matrices[0][..], &matrices[1][..]];
-        let scaled = newview(ppe, &self.eigen, &self.patterns, children, matrices, &mut out);
+        let checks = newview(ppe, &self.eigen, &self.patterns, children, matrices, &mut out);
         self.vectors[index] = out;
-        scaled
+        checks
     }
 
     /// ln likelihood, seen from the branch between `ends`.
@@ -254,11 +259,11 @@ impl Likelihoods {
     /// The branch between `ends` after at most `steps` steps of Newton's method.
     pub fn makenewz(&mut self, ends: [usize; 2], z: f64, steps: u32) -> Newton {
         self.fill_sum_table(&mut Plain, ends);
-        let mut newton = Newton { z: z.clamp(Z_MIN, Z_MAX), sums: 0 };
+        let mut newton = Newton { z: z.clamp(Z_MIN, Z_MAX), tried: Vec::new() };
         let mut left = steps;
         while left > 0 {
             let [g, h] = self.derivatives(&mut Plain, newton.z);
-            newton.sums += 1;
+            newton.tried.push(newton.z);
             match newton_step(newton.z, g, h) {
                 Step::Shorten(z) => newton.z = z,
                 Step::Go(z) => (newton.z, left) = (z, left - 1),

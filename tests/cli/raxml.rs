@@ -1,0 +1,62 @@
+//! `mmgp emulate --app raxml`
+
+use super::Folder;
+
+const SHORT: [&str; 8] =
+    ["emulate", "--app", "raxml", "--input", "sim12", "--inferences", "1", "--bootstraps"];
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+#[test]
+fn a_run_as_json_says_what_each_task_found() {
+    let place = ["2", "--m", "2", "--p", "2", "--format", "json"];
+    let run = json(&Folder::new().succeeds(&[&SHORT[..], &place].concat()));
+    let names: Vec<&str> = run["functions"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|function| function["name"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(names, ["newview", "makenewz", "evaluate"]);
+    let tasks = run["tasks"].as_array().expect("a list");
+    let kinds: Vec<&str> =
+        tasks.iter().map(|task| task["kind"].as_str().expect("a name")).collect();
+    assert_eq!(kinds, ["inference", "bootstrap", "bootstrap"]);
+    assert_eq!(tasks[0]["log_likelihood"], run["log_likelihood"]);
+    assert_eq!((&run["model"], &run["port"]), (&"GTRGAMMA".into(), &"tuned".into()));
+    let tree = run["tree"].as_str().expect("a tree");
+    assert!(tree.ends_with(";") && tree.matches(',').count() == 11, "{tree}");
+}
+
+#[test]
+fn the_ports_and_places_find_the_same_trees() {
+    let folder = Folder::new();
+    let found = |place: &[&str]| {
+        let text = folder.succeeds(&[&SHORT[..], &["0", "--format", "json"], place].concat());
+        json(&text)["log_likelihood"].as_f64().expect("a number")
+    };
+    let tuned = found(&["--m", "1", "--p", "3"]);
+    for port in ["naive", "ppe"] {
+        let other = found(&["--port", port]);
+        assert!((other / tuned - 1.0).abs() < 1e-9, "{port}: {other} for {tuned}");
+    }
+}
+
+#[test]
+fn trees_go_to_a_folder_and_one_of_them_can_be_the_start() {
+    let folder = Folder::new();
+    folder.succeeds(&[&SHORT[..], &["1", "--out", "trees"]].concat());
+    for file in ["info.txt", "best_tree.nwk", "inferences.nwk", "bootstraps.nwk"] {
+        assert!(!folder.read(&format!("trees/{file}")).is_empty(), "{file}");
+    }
+    folder.succeeds(&[&SHORT[..], &["0", "--start", "trees/best_tree.nwk"]].concat());
+}
+
+#[test]
+fn no_task_is_refused() {
+    let message = "tasks: found no inference and no bootstrap, expected at least one of either";
+    let none = ["emulate", "--app", "raxml", "--bootstraps", "0"];
+    Folder::new().refuses(&none, message);
+}
