@@ -44,6 +44,33 @@
 //! ([`Branches::OnData`](crate::spu::Branches::OnData)), all but [`TipProducts`], [`SumTable`] and
 //! [`NewView`] between two tips.
 //!
+//! Cycles of the tuned kernels on the Cell BE, for a pattern or a category. A double-precision
+//! instruction takes at least 7:
+//!
+//! | kernel | instructions | bound | list scheduling | program order |
+//! |---|---|---|---|---|
+//! | [`NewView`], GAMMA, inner/inner | 104 | 728 | 827 | 917 |
+//! | [`NewView`], GAMMA, tip/inner | 72 | 504 | 567 | 677 |
+//! | [`NewView`], GAMMA, tip/tip | 40 | 280 | 318.5 | 386.5 |
+//! | [`NewView`], CAT, inner/inner | 26 | 182 | 225 | 308 |
+//! | [`NewView`], CAT, tip/inner | 26 | 182 | 227 | 318 |
+//! | [`NewView`], CAT, tip/tip | 26 | 182 | 225 | 304.5 |
+//! | [`Evaluate`], GAMMA, inner/inner | 22 | 154 | 181 | 303 |
+//! | [`Evaluate`], GAMMA, tip/inner | 16 | 112 | 134 | 222 |
+//! | [`Evaluate`], CAT, inner/inner | 10 | 70 | 88.5 | 156 |
+//! | [`Evaluate`], CAT, tip/inner | 10 | 70 | 90 | 159 |
+//! | [`SumTable`], GAMMA, inner/inner | 8 | 56 | 83.5 | 170 |
+//! | [`SumTable`], GAMMA, tip/inner | 8 | 56 | 84.5 | 174 |
+//! | [`SumTable`], CAT, inner/inner | 2 | 14 | 20.5 | 44 |
+//! | [`SumTable`], CAT, tip/inner | 2 | 14 | 22 | 48 |
+//! | [`Derivatives`], GAMMA | 29.5 | 206.5 | 227 | 308 |
+//! | [`Derivatives`], CAT | 11.5 | 80.5 | 102 | 165 |
+//! | [`Transition`], a category | 45 | 315 | 384 | 676 |
+//! | [`Diagonal`], a category | 22 | 154 | 205 | 364 |
+//! | [`NewtonFactors`], a category | 26 | 182 | 237 | 424 |
+//! | [`TipProducts`], once | 216 | 1512 | 1820 | 2112 |
+//! | [`NewtonStep`], once | 23 | 161 | 373 | 503 |
+//!
 //! The formulas are those of the likelihood of a tree by Felsenstein (1981), with the transition
 //! probabilities P_jk(t) = sum over l of EI_jl exp(-lambda_l t) V_kl of a time-reversible model. A
 //! branch of length t is given as z = exp(-t).

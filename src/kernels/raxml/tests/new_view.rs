@@ -1,3 +1,4 @@
+use super::transition::tip_products;
 use super::*;
 
 pub(super) fn new_view(version: Version, rates: Rates, kind: Kind, groups: u32) -> NewView {
@@ -26,9 +27,7 @@ pub(super) fn new_view(version: Version, rates: Rates, kind: Kind, groups: u32) 
 pub(super) fn store_with_products(rates: Rates, groups: u32) -> LocalStore {
     let mut store = random_store(rates, groups);
     for side in 0..2 {
-        let version = Version::Tuned;
-        let [matrices, out] = [MATRICES[side], PRODUCTS[side]];
-        execute(&TipProducts { version, matrices, model: MODEL, out }, &mut store);
+        execute(&tip_products(Version::Tuned, side), &mut store);
     }
     store
 }

@@ -35,6 +35,10 @@ pub(super) fn newton_factors(version: Version, category_count: u32) -> NewtonFac
     }
 }
 
+pub(super) fn tip_products(version: Version, side: usize) -> TipProducts {
+    TipProducts { version, matrices: MATRICES[side], model: MODEL, out: PRODUCTS[side] }
+}
+
 /// rho_c lambda_l as the model block has them.
 fn speed(store: &LocalStore, category: u32, l: u32) -> f64 {
     double(store, MODEL, 40 + category) * double(store, MODEL, 32 + l)
@@ -132,12 +136,7 @@ fn nothing_is_written_behind_the_last_category() {
 #[test]
 fn products_of_tips_are_matrix_times_vector() {
     let mut store = random_store(Rates::Gamma, 1);
-    let kernel = TipProducts {
-        version: Version::Tuned,
-        matrices: MATRICES[1],
-        model: MODEL,
-        out: PRODUCTS[1],
-    };
+    let kernel = tip_products(Version::Tuned, 1);
     kernel.validate().expect("the data of the test lie right");
     let end = PRODUCTS[1].offset(TIP_PRODUCT_BYTES);
     let behind = store.load(end);
