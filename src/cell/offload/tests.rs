@@ -6,7 +6,8 @@ use super::*;
 use crate::machine::Machine;
 use crate::units::{Cycles, Seconds};
 
-/// Computes for 3200 cycles, a microsecond, and counts its calls.
+/// Computes for 3200 cycles, a microsecond, the second SPE for half of it, and so on, and keeps its
+/// calls.
 struct Program {
     signalling: Signalling,
     calls: RefCell<Vec<(u32, Call)>>,
@@ -22,7 +23,7 @@ impl SpeProgram for Program {
     async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
         self.calls.borrow_mut().push((spe.index, call));
         let start = spe.sim.now();
-        spe.spend(Cycles(3200)).await;
+        spe.spend(Cycles(3200 / u64::from(call.share + 1))).await;
         Ok(vec![Loop { start, end: spe.sim.now() }])
     }
 }
@@ -75,16 +76,23 @@ fn names(events: &[Event]) -> std::collections::BTreeSet<String> {
     events.iter().filter_map(name).collect()
 }
 
+fn check_time(p: u32, expected: f64) {
+    for discipline in [Discipline::Edtlp, Discipline::LinuxSpin] {
+        let (time, _) = run(Signalling::Mailbox, discipline, p);
+        let expected = f64::from(OFFLOADS) * expected;
+        assert!((time - expected).abs() < 1e-15, "{discipline:?}, {p}: {time:e}, not {expected:e}");
+    }
+}
+
 #[test]
 fn an_offload_by_mailbox_takes_the_loads_stores_and_channels_that_it_is_made_of() {
     // Load of the status 150 ns, store of the word 100 ns, both channels 6 cycles; a call of 1 us.
     // The first poll begins with the call; the 7th ends at 1050 ns, after the 1003.75 ns that the
     // SPE takes. Then the word is loaded.
-    for discipline in [Discipline::Edtlp, Discipline::LinuxSpin] {
-        let (time, _) = run(Signalling::Mailbox, discipline, 1);
-        let expected = f64::from(OFFLOADS) * (250e-9 + 1050e-9 + 150e-9);
-        assert!((time - expected).abs() < 1e-15, "{discipline:?}: {time:e}, not {expected:e}");
-    }
+    check_time(1, 250e-9 + 1050e-9 + 150e-9);
+    // Polls begin 250 ns after the first SPE; the 6th ends after its 1003.75 ns. The second SPE is
+    // done by then, which takes a poll to see.
+    check_time(2, 500e-9 + 900e-9 + 150e-9 + 2.0 * 150e-9);
 }
 
 #[test]

@@ -24,6 +24,8 @@ use crate::units::Bytes;
 /// 32 double-precision instructions a group, which take at least 224 cycles on the Cell BE (7
 /// each). A group takes 273 cycles with list scheduling, 68 a pattern, and 488 in program order,
 /// where the chain of each logarithm waits for itself.
+///
+/// The naive version takes 661 cycles a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LikelihoodSum {
     /// How it is written; what stands above is the tuned version.

@@ -20,6 +20,8 @@ use crate::spu::{Branches, Compiler, Kernel, LocalAddress, Spu};
 /// each). A group takes 603 cycles with list scheduling, 151 a pattern, and 698 in program order.
 /// What list scheduling leaves over the bound are 116 other instructions, which go in pairs where
 /// they can, and the latencies of the scaling, which waits for all four patterns.
+///
+/// The naive version takes 1,127 cycles a pattern, every third pattern scaled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NodeUpdate {
     /// How it is written; what stands above is the tuned version.
