@@ -4,6 +4,7 @@ pub mod pbpi;
 pub mod phylogeny;
 pub mod raxml;
 pub mod run;
+mod scaling;
 mod streaming;
 
 use crate::cell::{Blade, KernelTiming};

@@ -17,6 +17,7 @@
 mod chain;
 mod coupling;
 mod grid;
+pub mod host;
 mod plain;
 pub mod proposal;
 mod rank;

@@ -1,9 +1,11 @@
 //! The host core: what its code costs, and the pipeline that its hardware threads share.
 //!
-//! Host code is not emulated instruction by instruction. A program counts what a burst of its code
-//! does ([`Work`]), each operation costs its documented latency, and two busy hardware threads slow
-//! each other down. A burst also goes through the caches with the lines that it touches, finds
-//! those that are still there, and waits for the others.
+//! There are two ways to say what host code takes. Control flow is not emulated instruction by
+//! instruction: a program counts what a burst of its code does ([`Work`]), and each operation costs
+//! its documented latency. Numerical functions are written over [`Arithmetic`] and executed with
+//! [`Timed`], whose scoreboard issues every instruction in order. Either way two busy hardware
+//! threads slow each other down, and the code goes through the caches with the lines that it
+//! touches, finds those that are still there, and waits for the others.
 //!
 //! # Where things lie
 //! All processes of a program share its code. Each has data of its own, in other pages but at the

@@ -18,9 +18,10 @@ use places::Places;
 
 use super::engine::{Engine, NewView};
 use super::farm::Hosted;
-use super::plain::{Checks, Four, Likelihoods, scale};
+use super::plain::Likelihoods;
 use crate::apps::phylogeny;
 use crate::apps::phylogeny::substitution::{Model, SiteRates, Substitution};
+use crate::apps::scaling::{Checks, Costs};
 use crate::cell::ppe::{Order, Plain, Timed, Work};
 use crate::cell::{HostProcess, KernelTiming};
 use crate::units::{Cycles, SimSpan, SimTime};
@@ -50,10 +51,6 @@ enum Task {
     /// With so many inner ends.
     SumTable(usize),
     Derivatives,
-    /// How much longer a pattern takes for a small entry.
-    SmallEntry,
-    /// How much longer a pattern takes that is scaled, beside its entries' being small.
-    Scaling,
 }
 
 /// All that the time of a task depends on.
@@ -92,6 +89,8 @@ pub struct HostEngine {
     order: Order,
     timing: KernelTiming,
     known: BTreeMap<Shape, Cycles>,
+    /// By number of categories.
+    check_costs: BTreeMap<usize, Costs>,
     times: FunctionTimes,
     calls: HostCalls,
 }
@@ -109,6 +108,7 @@ impl HostEngine {
             order: Order::Scheduled,
             timing: KernelTiming::Cached,
             known: BTreeMap::new(),
+            check_costs: BTreeMap::new(),
             times: FunctionTimes::default(),
             calls: HostCalls::default(),
         }
@@ -152,25 +152,12 @@ impl HostEngine {
         cycles
     }
 
-    /// What patterns take longer because of small entries. Both an entry and a pattern that is
-    /// scaled are charged for with the mean of several in a row.
+    /// What patterns take longer because of small entries.
     fn check_cycles(&mut self, checks: Checks) -> Cycles {
-        if checks == Checks::default() {
-            return Cycles(0);
-        }
         let categories = self.likelihoods.patterns().categories_each();
-        let entries = 4 * categories as u64;
-        let small = self.ask(Task::SmallEntry, |_, timed| {
-            let one = check_times(timed, &[f64::MIN_POSITIVE, 1.0], categories);
-            let none = check_times(timed, &[1.0], categories);
-            Cycles(one.saturating_sub(none) / CHECKED)
-        });
-        let scaled = self.ask(Task::Scaling, |_, timed| {
-            let all = check_times(timed, &[f64::MIN_POSITIVE], categories);
-            let none = check_times(timed, &[1.0], categories);
-            Cycles((all.saturating_sub(none) / CHECKED).saturating_sub(entries * small.0))
-        });
-        Cycles(u64::from(checks.small) * small.0 + u64::from(checks.scaled) * scaled.0)
+        let (machine, order) = (self.process.machine(), self.order);
+        let measure = || Costs::measure(machine, order, categories);
+        self.check_costs.entry(categories).or_insert_with(measure).of(checks)
     }
 
     /// Computes a vector and says what it takes.
@@ -281,19 +268,4 @@ impl HostEngine {
         self.calls.evaluate += 1;
         self.times.evaluate += self.since(begin);
     }
-}
-
-/// Patterns that are checked to find what one takes.
-const CHECKED: u64 = 16;
-
-/// Cycles in which so many patterns are checked whose entries are those, the last one again and
-/// again.
-fn check_times(timed: &mut Timed, entries: &[f64], categories: usize) -> u64 {
-    let begin = timed.cycles().0;
-    for _ in 0..CHECKED {
-        let mut pattern: Vec<Four> = vec![[entries[entries.len() - 1]; 4]; categories];
-        pattern[0][0] = entries[0];
-        scale(timed, &mut pattern);
-    }
-    timed.cycles().0 - begin
 }

@@ -18,7 +18,7 @@ mod tests;
 
 pub use evaluate::{branch_log, diagonal, evaluate};
 pub use makenewz::{NewtonFactors, Step, derivatives, newton_factors, newton_step, sum_table};
-pub use newview::{Checks, newview, scale, transitions};
+pub use newview::{newview, transitions};
 pub use state::{Eigen, End, Likelihoods, Newton, Vectors, WeightedPatterns};
 
 use std::pin::pin;

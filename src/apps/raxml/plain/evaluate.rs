@@ -8,10 +8,8 @@
 //! ```
 
 use super::{Eigen, End, Four, WeightedPatterns};
+use crate::apps::scaling::SCALING_LOG;
 use crate::cell::ppe::{Arithmetic, exponential, logarithm};
-
-/// ln 2^-256.
-const SCALING_LOG: f64 = -256.0 * std::f64::consts::LN_2;
 
 /// ln z of a branch.
 pub fn branch_log<A: Arithmetic>(ppe: &mut A, z: &f64) -> A::Float {

@@ -14,13 +14,8 @@
 //! category and 32 registers.
 
 use super::{Eigen, End, Four, Vectors, WeightedPatterns};
+use crate::apps::scaling::{Checks, scale_and_count};
 use crate::cell::ppe::{Arithmetic, exponential};
-
-/// 2^256, by which a pattern is scaled.
-const SCALING: f64 =
-    (1_u128 << 64) as f64 * (1_u128 << 64) as f64 * (1_u128 << 64) as f64 * (1_u128 << 64) as f64;
-/// 2^-256, below which it is.
-const THRESHOLD: f64 = 1.0 / SCALING;
 
 /// Codes of tips: 1 to 15.
 const CODES: usize = 16;
@@ -295,49 +290,13 @@ fn combine<A: Arithmetic, Q: Child, R: Child, const CATEGORIES: usize>(
         };
         match below {
             Some(below) => {
-                let check = scale(ppe, entries);
+                let check = scale_and_count(ppe, entries, below, count);
                 checks.small += check.small;
                 checks.scaled += check.scaled;
-                let sum = match check.scaled {
-                    0 => below,
-                    _ => ppe.add_constant(below, 1),
-                };
-                ppe.store_word(count, sum);
             }
             None => *count = 0,
         }
         ppe.turn(1 + u32::from(Q::INNER) + u32::from(R::INNER));
     }
     checks
-}
-
-/// What was found while patterns were checked for small entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Checks {
-    /// Small entries; a pattern is left at the first one that is not.
-    pub small: u32,
-    /// Patterns that were scaled, since all their entries were small.
-    pub scaled: u32,
-}
-
-/// Scales a pattern if it needs it.
-#[inline(always)]
-pub fn scale<A: Arithmetic>(ppe: &mut A, entries: &mut [Four]) -> Checks {
-    let threshold = ppe.constant(THRESHOLD);
-    let mut small = 0;
-    for entry in entries.iter().flatten() {
-        let entry = ppe.load(entry);
-        let magnitude = ppe.absolute(entry);
-        if !ppe.is_below(magnitude, threshold) {
-            return Checks { small, scaled: 0 };
-        }
-        small += 1;
-    }
-    let scaling = ppe.load(&SCALING);
-    for entry in entries {
-        let four = ppe.load_four(entry);
-        let large = ppe.multiply_four(four, [scaling; 4]);
-        ppe.store_four(entry, large);
-    }
-    Checks { small, scaled: 1 }
 }

@@ -3,9 +3,10 @@
 use super::super::engine::{NewView, Z_MAX, Z_MIN};
 use super::evaluate::{branch_log, diagonal, evaluate};
 use super::makenewz::{Step, derivatives, newton_factors, newton_step, sum_table};
-use super::newview::{Checks, newview, transitions};
+use super::newview::{newview, transitions};
 use super::{Four, phylogeny};
 use crate::apps::phylogeny::substitution::{Model, SiteRates};
+use crate::apps::scaling::Checks;
 use crate::cell::ppe::{Arithmetic, Plain};
 
 /// What the functions need of a model.
