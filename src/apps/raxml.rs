@@ -3,3 +3,4 @@
 pub mod engine;
 pub mod plain;
 pub mod search;
+pub mod support;
