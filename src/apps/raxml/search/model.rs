@@ -136,7 +136,7 @@ impl<E: Engine> Climber<'_, E> {
         let bounds = [(value.ln() - REACH).max(least), (value.ln() + REACH).min(most)];
         let mut brent = Brent::new(bounds, (value.ln(), -log_likelihood), tolerance);
         while let Some(trial) = brent.next() {
-            self.host.count(Step::BrentStep, 1);
+            self.host.count(Step::Brent, 1);
             self.set_parameter(parameter, &start, trial).await;
             let log_likelihood = self.log_likelihood().await;
             brent.tell(trial, -log_likelihood);
