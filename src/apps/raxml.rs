@@ -17,6 +17,7 @@ mod offloaded;
 pub mod plain;
 pub mod search;
 mod spe_program;
+pub mod support;
 #[cfg(test)]
 mod tests;
 

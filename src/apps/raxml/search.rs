@@ -36,7 +36,7 @@ pub use model::Fineness;
 use super::engine::Engine;
 use crate::apps::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::apps::phylogeny::{Patterns, Stream, Tree};
-use climber::{Climber, passes};
+use climber::{Climber, PASSES};
 use host::{Step, Tally};
 use insertion::Care;
 use parsimony::Parsimony;
@@ -90,6 +90,8 @@ pub struct Effort {
     pub prunings: usize,
     /// Trees that a cycle keeps and smooths.
     pub kept_trees: usize,
+    /// Passes of smoothing at most.
+    pub passes: u32,
     /// How the model is fitted at the start and between the phases.
     pub fit: Fineness,
     /// How it is fitted at the end of an inference.
@@ -104,20 +106,23 @@ impl Effort {
         thorough_cycles: u32::MAX,
         prunings: usize::MAX,
         kept_trees: 20,
+        passes: PASSES,
         fit: Fineness::ROUGH,
         last_fit: Fineness::FINE,
     };
 
     /// The beginning of each phase, with the functions in about the same proportions: for a study
-    /// of the machine, not of the taxa. One cycle of each kind, each of the first 12 subtrees
-    /// within 5 branches, 2 trees kept, and a model that stays as it is at first.
+    /// of the machine, not of the taxa. One cycle of each kind, each of the first 24 subtrees
+    /// within 5 branches, 2 trees kept, 2 passes of smoothing, and the model stays the first one,
+    /// but for the rates of patterns, which come from a coarse grid.
     pub const SHORT: Self = Self {
         most_radius: RADIUS_STEP,
         fast_cycles: 1,
         thorough_cycles: 1,
-        prunings: 12,
+        prunings: 24,
         kept_trees: 2,
-        fit: Fineness::NONE,
+        passes: 2,
+        fit: Fineness { rates_per_octave: 1, ..Fineness::NONE },
         last_fit: Fineness::NONE,
     };
 }
@@ -188,7 +193,7 @@ pub async fn infer(
     let mut climber = start(engine, patterns, settings, (&mut stream, columns)).await;
     let first_log_likelihood = climber.log_likelihood().await;
     climber.climb(&settings.effort).await;
-    let log_likelihood = climber.fit_model(settings.effort.last_fit).await;
+    let log_likelihood = climber.fit_all(settings.effort.last_fit).await;
     finish(climber, first_log_likelihood, log_likelihood).await
 }
 
@@ -239,7 +244,7 @@ async fn start<'e, E: Engine>(
     host.count(Step::EigenSystem, 1);
     let model = Model { substitution, rates };
     let mut climber = Climber::new(engine, tree, model, weights, host).await;
-    climber.smooth(passes::ALL).await;
+    climber.smooth(settings.effort.passes).await;
     climber
 }
 
@@ -280,6 +285,7 @@ impl<E: Engine> Climber<'_, E> {
                     radius: radius.min(effort.most_radius),
                     prunings: effort.prunings,
                     kept_trees: effort.kept_trees,
+                    passes: effort.passes,
                 };
                 log_likelihood = self.rearrange(before, care, bounds, &mut cut_off).await;
                 if log_likelihood - before <= GAIN {
@@ -292,14 +298,5 @@ impl<E: Engine> Climber<'_, E> {
             }
         }
         log_likelihood
-    }
-
-    /// Fits the rates of patterns, where these have rates of their own, and the model.
-    async fn fit_all(&mut self, fineness: Fineness) -> f64 {
-        let log_likelihood = self.log_likelihood().await;
-        if fineness.rounds > 0 && matches!(self.model.rates, SiteRates::Categories { .. }) {
-            self.fit_categories(log_likelihood).await;
-        }
-        self.fit_model(fineness).await
     }
 }

@@ -30,11 +30,6 @@ impl<T> Best<T> {
         true
     }
 
-    /// How many are kept.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
     /// All that are kept, the best first.
     pub fn into_iter(self) -> impl Iterator<Item = T> {
         self.entries.into_iter().map(|(_, thing)| thing)

@@ -8,6 +8,9 @@ use crate::apps::raxml::engine::{Engine, NewView};
 /// Smoothing ends where no z changed by more.
 const SMOOTH: f64 = 1e-5;
 
+/// Passes of smoothing, until the branches stand still, within reason.
+pub const PASSES: u32 = 32;
+
 /// By how much a log likelihood must exceed another to count as better. Engines that add in other
 /// orders differ in the last bits, some 1e-10 for these sums; what a search decides must not.
 const BETTER: f64 = 1e-6;
@@ -186,12 +189,4 @@ impl<'e, E: Engine> Climber<'e, E> {
         let work = self.host.take();
         self.engine.work(work).await;
     }
-}
-
-/// Passes of smoothing at most.
-pub mod passes {
-    /// Until the branches stand still, within reason.
-    pub const ALL: u32 = 32;
-    /// For a tree that is compared with others.
-    pub const SOME: u32 = 8;
 }

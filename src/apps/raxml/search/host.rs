@@ -37,7 +37,7 @@ pub enum Step {
     /// bits.
     FitchWord,
     /// One trial of Brent's method: a parabola through three points, tests, new bounds.
-    BrentStep,
+    Brent,
     /// The eigenvalues and vectors of a symmetric 4 x 4 matrix and what is made of them: some six
     /// sweeps of six rotations, each of a dozen multiplications and additions on four rows.
     EigenSystem,

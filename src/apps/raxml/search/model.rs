@@ -3,8 +3,7 @@
 mod categories;
 
 use super::brent::Brent;
-use super::climber::Climber;
-use super::climber::passes;
+use super::climber::{Climber, PASSES};
 use super::host::Step;
 use crate::apps::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::apps::raxml::engine::Engine;
@@ -27,15 +26,17 @@ pub struct Fineness {
     pub gain: f64,
     /// Rounds at most.
     pub rounds: u32,
+    /// CAT: rates that are tried between one and its double; 0 leaves the rates as they are.
+    pub rates_per_octave: u32,
 }
 
 impl Fineness {
     /// Not at all.
-    pub const NONE: Self = Self { tolerance: 1.0, gain: 0.0, rounds: 0 };
+    pub const NONE: Self = Self { tolerance: 1.0, gain: 0.0, rounds: 0, rates_per_octave: 0 };
     /// Enough to compare trees.
-    pub const ROUGH: Self = Self { tolerance: 0.05, gain: 5.0, rounds: 10 };
+    pub const ROUGH: Self = Self { tolerance: 0.05, gain: 5.0, rounds: 10, rates_per_octave: 4 };
     /// Enough to report.
-    pub const FINE: Self = Self { tolerance: 1e-3, gain: 0.01, rounds: 50 };
+    pub const FINE: Self = Self { tolerance: 1e-3, gain: 0.01, rounds: 50, rates_per_octave: 0 };
 }
 
 /// A parameter that is found on its own.
@@ -90,16 +91,25 @@ impl Parameter {
 }
 
 impl<E: Engine> Climber<'_, E> {
+    /// Fits the rates of the patterns, with CAT, and then the model. Gives ln likelihood.
+    pub async fn fit_all(&mut self, fineness: Fineness) -> f64 {
+        let is_cat = matches!(self.model.rates, SiteRates::Categories { .. });
+        if is_cat && fineness.rates_per_octave > 0 {
+            self.fit_categories(fineness.rates_per_octave).await;
+        }
+        self.fit_model(fineness).await
+    }
+
     /// Fits exchangeabilities and, with GAMMA, the shape, one after the other, and smooths the
     /// tree; in rounds. Gives ln likelihood.
-    pub async fn fit_model(&mut self, fineness: Fineness) -> f64 {
+    async fn fit_model(&mut self, fineness: Fineness) -> f64 {
         let mut log_likelihood = self.log_likelihood().await;
         for _ in 0..fineness.rounds {
             let before = log_likelihood;
             for parameter in self.parameters() {
                 log_likelihood = self.fit(parameter, log_likelihood, fineness.tolerance).await;
             }
-            self.smooth(passes::ALL).await;
+            self.smooth(PASSES).await;
             log_likelihood = self.log_likelihood().await;
             if log_likelihood - before < fineness.gain {
                 break;
@@ -126,7 +136,7 @@ impl<E: Engine> Climber<'_, E> {
         let bounds = [(value.ln() - REACH).max(least), (value.ln() + REACH).min(most)];
         let mut brent = Brent::new(bounds, (value.ln(), -log_likelihood), tolerance);
         while let Some(trial) = brent.next() {
-            self.host.count(Step::BrentStep, 1);
+            self.host.count(Step::Brent, 1);
             self.set_parameter(parameter, &start, trial).await;
             let log_likelihood = self.log_likelihood().await;
             brent.tell(trial, -log_likelihood);

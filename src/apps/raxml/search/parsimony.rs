@@ -80,24 +80,6 @@ impl Parsimony {
         tree
     }
 
-    /// The changes that a tree needs, without those of the patterns left out, which are none.
-    pub fn score(&mut self, tree: &SearchTree) -> u32 {
-        let [one, other] = tree.first_branch();
-        let mut total = 0;
-        let mut sets = vec![Sets::new(); tree.nodes()];
-        for (from, to) in tree.branches().into_iter().rev() {
-            sets[to] = match tree.is_tip(to) {
-                true => self.tips[to].clone(),
-                false => {
-                    let [left, right] = tree.beyond(to, from);
-                    total += changes(&sets[left], &sets[right]);
-                    self.join(&sets[left], &sets[right])
-                }
-            };
-        }
-        total + changes(&self.tips[one], &sets[other])
-    }
-
     /// Moves every subtree to its best branch; whether any moved.
     fn rearrange(&mut self, tree: &mut SearchTree) -> bool {
         let mut moved = false;
@@ -211,6 +193,26 @@ mod tests {
     use super::*;
     use crate::apps::phylogeny::{Alignment, newick};
     use crate::table::Source;
+
+    impl Parsimony {
+        /// The changes that a tree needs, without those of the patterns left out, which are none.
+        fn score(&mut self, tree: &SearchTree) -> u32 {
+            let [one, other] = tree.first_branch();
+            let mut total = 0;
+            let mut sets = vec![Sets::new(); tree.nodes()];
+            for (from, to) in tree.branches().into_iter().rev() {
+                sets[to] = match tree.is_tip(to) {
+                    true => self.tips[to].clone(),
+                    false => {
+                        let [left, right] = tree.beyond(to, from);
+                        total += changes(&sets[left], &sets[right]);
+                        self.join(&sets[left], &sets[right])
+                    }
+                };
+            }
+            total + changes(&self.tips[one], &sets[other])
+        }
+    }
 
     fn patterns(fasta: &str) -> Patterns {
         Patterns::compress(&Alignment::read(&Source::new("x.fasta", fasta)).unwrap())

@@ -2,7 +2,7 @@
 //! with few or none of the branches optimised.
 
 use super::best::Best;
-use super::climber::{Climber, is_better, passes};
+use super::climber::{Climber, is_better};
 use super::host::Step;
 use super::insertion::{Care, Insertion};
 use super::tree::{SearchTree, Stump};
@@ -10,6 +10,9 @@ use crate::apps::raxml::engine::Engine;
 
 /// Steps of Newton's method on the branch that closes behind a subtree.
 const STEPS: u32 = 10;
+
+/// Passes of smoothing at most of a tree that is compared with others.
+const COMPARING: u32 = 8;
 
 /// How far a cycle goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +23,8 @@ pub struct Bounds {
     pub prunings: usize,
     /// Trees that are kept and smoothed in the end.
     pub kept_trees: usize,
+    /// Passes of smoothing at most.
+    pub passes: u32,
 }
 
 /// Which directions are followed: those whose last insertion lost no more than the mean loss in the
@@ -96,7 +101,8 @@ impl<E: Engine> Climber<'_, E> {
                 self.move_subtree(&mut cycle, (node, root), Care::Thorough).await;
             }
         }
-        self.smooth_best(cycle).await
+        let Cycle { bounds, trees, .. } = cycle;
+        self.smooth_best(trees, bounds.passes).await
     }
 
     /// Moves the subtree of `root`, and `node` with it, to its best place, if that is better.
@@ -202,11 +208,11 @@ impl<E: Engine> Climber<'_, E> {
     }
 
     /// Smooths the best trees and takes the best of them.
-    async fn smooth_best(&mut self, cycle: Cycle) -> f64 {
+    async fn smooth_best(&mut self, trees: Best<SearchTree>, passes: u32) -> f64 {
         let mut best: Option<(f64, SearchTree)> = None;
-        for tree in cycle.trees.into_iter() {
+        for tree in trees.into_iter() {
             self.set_tree(&tree);
-            self.smooth(passes::SOME).await;
+            self.smooth(passes.min(COMPARING)).await;
             let log_likelihood = self.log_likelihood().await;
             self.host.count(Step::Compare, 1);
             if best.as_ref().is_none_or(|(best, _)| is_better(log_likelihood, *best)) {
@@ -216,7 +222,7 @@ impl<E: Engine> Climber<'_, E> {
         }
         let (_, tree) = best.expect("invariant: the tree at the start is kept");
         self.set_tree(&tree);
-        self.smooth(passes::ALL).await;
+        self.smooth(passes).await;
         self.log_likelihood().await
     }
 }

@@ -8,8 +8,8 @@ use crate::apps::raxml::search::host::Step;
 
 /// Categories at most.
 const CATEGORIES: usize = 25;
-/// The grid: 2^(k / 4) for k from -20 to 16, so from 1/32 to 16.
-const GRID: std::ops::RangeInclusive<i32> = -20..=16;
+/// The grid reaches from 2^-8 to 2^5 = 32.
+const OCTAVES: [i32; 2] = [-8, 5];
 
 impl<E: Engine> Climber<'_, E> {
     /// Gives each pattern the rate of a grid under which it is likeliest on the tree. Rates that
@@ -18,10 +18,11 @@ impl<E: Engine> Climber<'_, E> {
     /// which changes no likelihood.
     ///
     /// If that makes the tree less likely than the rates of before, these stay. Gives ln
-    /// likelihood, which is `log_likelihood` before.
-    pub async fn fit_categories(&mut self, log_likelihood: f64) -> f64 {
+    /// likelihood.
+    pub async fn fit_categories(&mut self, rates_per_octave: u32) -> f64 {
+        let log_likelihood = self.log_likelihood().await;
         let (old_model, old_tree) = (self.model.clone(), self.tree.clone());
-        let grid: Vec<f64> = GRID.map(|k| (f64::from(k) / 4.0).exp2()).collect();
+        let grid = grid(rates_per_octave);
         let mut table = Vec::new();
         for &rate in &grid {
             let of_pattern = vec![0; self.weights.len()];
@@ -53,6 +54,11 @@ impl<E: Engine> Climber<'_, E> {
             self.tree.set_z(one, other, z);
         }
     }
+}
+
+fn grid(rates_per_octave: u32) -> Vec<f64> {
+    let [first, last] = OCTAVES.map(|octave| octave * rates_per_octave as i32);
+    (first..=last).map(|k| (f64::from(k) / f64::from(rates_per_octave)).exp2()).collect()
 }
 
 /// Categories from the log likelihoods `table[rate][pattern]`, and the mean rate that theirs were
