@@ -100,7 +100,7 @@ impl Pbpi {
     /// scratch in double precision, and differs from an emulated one by rounding.
     ///
     /// # Errors
-    /// None but those of a bug.
+    /// `OutOfRange` where a first tree cannot be made, which [`Self::new`] has ruled out.
     pub fn infer(&self, sink: Option<SampleSink>) -> Result<Inference> {
         let coupling = self.coupling.on_rows(1)?;
         let alone = Self { coupling, ..self.clone() };

@@ -129,8 +129,8 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// Of every so manieth generation; the first share `burn_in` of the generations does not count
-    /// for the consensus.
+    /// After each generation whose number `every` divides; the first share `burn_in` of the
+    /// generations does not count for the consensus.
     ///
     /// # Errors
     /// `OutOfRange` for an interval of 0, and a share outside [0, 1).

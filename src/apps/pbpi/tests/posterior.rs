@@ -9,36 +9,49 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use nalgebra::{DMatrix, SymmetricEigen};
-
 use super::*;
 use crate::apps::pbpi::proposal::BRANCH_FLOOR;
 use crate::apps::phylogeny::simulate;
 
-/// Nodes s and weights: the sum of w f(s) is the mean of f(s) under the prior for every polynomial f
-/// of a degree of at most 2 * count - 1.
-fn decay_rule(count: usize) -> Vec<(f64, f64)> {
+/// Values at t of the first `count` orthonormal polynomials for the weight (1 + t)^beta on [-1, 1], a
+/// probability, and of one more but for a factor, by the recurrence of Jacobi's.
+fn jacobi(count: usize, t: f64) -> (Vec<f64>, f64) {
     let beta = 0.75 * DEFAULT_PRIOR_RATE - 1.0;
-    // The recurrence of the Jacobi polynomials for (1 + t)^beta on [-1, 1] (Golub and Welsch 1969).
-    let matrix = DMatrix::from_fn(count, count, |row, column| {
-        let k = row.max(column) as f64;
-        let sum = 2.0 * k + beta;
-        match row.abs_diff(column) {
-            0 if row == 0 => beta / (beta + 2.0),
-            0 => beta * beta / (sum * (sum + 2.0)),
-            1 => {
-                let square = 4.0 * k * k * (k + beta) * (k + beta);
-                (square / (sum * sum * (sum + 1.0) * (sum - 1.0))).sqrt()
-            }
-            _ => 0.0,
+    let (mut values, mut before, mut last) = (Vec::new(), 0.0, 1.0);
+    let mut coupling = 0.0;
+    for k in 0..count {
+        values.push(last);
+        let sum = 2.0 * k as f64 + beta;
+        let mean = if k == 0 { beta / (beta + 2.0) } else { beta * beta / (sum * (sum + 2.0)) };
+        let (next, sum) = (k as f64 + 1.0, sum + 2.0);
+        let square = (2.0 * next * (next + beta)).powi(2) / (sum * sum * (sum + 1.0) * (sum - 1.0));
+        let value = ((t - mean) * last - coupling * before) / square.sqrt();
+        (before, last, coupling) = (last, value, square.sqrt());
+    }
+    (values, last)
+}
+
+/// Nodes s and weights: the sum of w f(s) is the mean of f(s) under the prior for every polynomial f
+/// of a degree of at most 2 * count - 1. The nodes are the zeros of the polynomial of that degree.
+fn decay_rule(count: usize) -> Vec<(f64, f64)> {
+    let sign = |t: f64| jacobi(count, t).1 > 0.0;
+    let grid = |step: u32| f64::from(step) / 5000.0 - 1.0;
+    let changes = (0..10_000).filter(|&step| sign(grid(step)) != sign(grid(step + 1)));
+    let zero = |step: u32| {
+        let (mut low, mut high) = (grid(step), grid(step + 1));
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if sign(middle) == sign(low) { low = middle } else { high = middle }
         }
-    });
-    let eigen = SymmetricEigen::new(matrix);
-    let rule = |k: usize| {
-        let first = eigen.eigenvectors[(0, k)];
-        (0.5 * (1.0 + eigen.eigenvalues[k]), first * first)
+        low
     };
-    (0..count).map(rule).collect()
+    let rule = |t: f64| {
+        let squares: f64 = jacobi(count, t).0.iter().map(|value| value * value).sum();
+        (0.5 * (1.0 + t), 1.0 / squares)
+    };
+    let rule: Vec<(f64, f64)> = changes.map(zero).map(rule).collect();
+    assert_eq!(rule.len(), count);
+    rule
 }
 
 #[test]
@@ -200,9 +213,6 @@ fn deviations(pbpi: Pbpi, patterns: &Patterns, generations: u32) -> Vec<(f64, f6
 fn check_samples_the_posterior(patterns: &Patterns, coupling: Coupling, generations: u32) {
     let pbpi = Pbpi::new(patterns.clone(), None, 1, 1).unwrap().coupled(coupling);
     let found = deviations(pbpi, patterns, generations);
-    for &(mean, error, deviation) in &found {
-        eprintln!("{mean:.5} +- {error:.5}: {deviation:+.2} standard errors");
-    }
     assert!(found.iter().all(|(_, error, _)| *error < 0.006), "{found:?}");
     assert!(found.iter().all(|(_, _, deviation)| deviation.abs() < 3.0), "{found:?}");
 }
