@@ -307,9 +307,7 @@ fn one_file_is_unsafe() {
 fn the_numerical_libraries_live_in_fit() {
     check_absence(
         &["nalgebra", "argmin", "argmin_math"],
-        |file| {
-            file.module() == "fit" || file.is(&["apps/phylogeny/substitution/eigen.rs"])
-        },
+        |file| file.module() == "fit" || file.is(&["apps/phylogeny/substitution/eigen.rs"]),
         "argmin and nalgebra live in `fit`, but for the eigen system of a rate matrix",
     );
 }

@@ -124,12 +124,8 @@ fn a_pattern_of_weight_zero_contributes_nothing_to_the_derivatives_whatever_it_h
     }
 }
 
-pub(super) const NEWTON_STEP: NewtonStep = NewtonStep {
-    version: Version::Tuned,
-    derivatives: RESULT,
-    branch: BRANCHES,
-    tables: TABLES,
-};
+pub(super) const NEWTON_STEP: NewtonStep =
+    NewtonStep { version: Version::Tuned, derivatives: RESULT, branch: BRANCHES, tables: TABLES };
 
 fn step(z: f64, g: f64, h: f64) -> (f64, Progress) {
     let mut store = LocalStore::new();

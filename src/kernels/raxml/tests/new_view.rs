@@ -4,11 +4,9 @@ pub(super) fn new_view(version: Version, rates: Rates, kind: Kind, groups: u32) 
     let child = |side: usize| match (kind.is_tip(side), rates) {
         (true, Rates::Gamma) => Child::Tip { codes: CODES[side], products: PRODUCTS[side] },
         (true, Rates::Cat) => Child::Tip { codes: CODES[side], products: MATRICES[side] },
-        (false, _) => Child::Inner {
-            vectors: VECTORS[side],
-            counts: COUNTS[side],
-            matrices: MATRICES[side],
-        },
+        (false, _) => {
+            Child::Inner { vectors: VECTORS[side], counts: COUNTS[side], matrices: MATRICES[side] }
+        }
     };
     NewView {
         version,

@@ -121,9 +121,7 @@ fn nothing_is_written_behind_the_last_category() {
     execute(&transition(Version::Tuned, count), &mut store);
     execute(&diagonal(Version::Tuned, count), &mut store);
     execute(&newton_factors(Version::Tuned, count), &mut store);
-    for (address, size) in
-        [(MATRICES[0], 128), (MATRICES[1], 128), (DIAGONAL, 32), (FACTORS, 96)]
-    {
+    for (address, size) in [(MATRICES[0], 128), (MATRICES[1], 128), (DIAGONAL, 32), (FACTORS, 96)] {
         let end = LocalAddress(address.0 + size * count);
         assert_eq!(store.load(end), inputs.load(end), "{address:?}");
         let last = LocalAddress(end.0 - 16);
