@@ -6,7 +6,7 @@ use std::rc::Rc;
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use serde::Deserialize;
 
-use super::tests::{By, Problem, blade, notation, on_plain_engine};
+use super::tests::{By, EVERYBODY, Problem, blade, notation, on_plain_engine};
 use super::{update, z_of};
 use crate::apps::phylogeny::substitution::{Model, SiteRates};
 use crate::apps::phylogeny::tests::shared_data;
@@ -139,8 +139,13 @@ fn the_plain_engine_agrees_with_other_programs_on_real_alignments() {
 }
 
 #[test]
-fn the_kernels_agree_with_other_programs_on_real_alignments() {
+fn the_tuned_kernels_agree_with_other_programs_on_real_alignments() {
     check_shared(By::Kernels(8, Port::Tuned));
+}
+
+#[test]
+fn the_naive_kernels_agree_with_other_programs_on_real_alignments() {
+    check_shared(By::Kernels(1, Port::Naive));
 }
 
 /// The values of `data/reference_lnl.csv`, whose README says where they come from.
@@ -156,7 +161,7 @@ fn shipped_alignments_have_the_likelihood_that_other_programs_give_them() {
     };
     let rows = Row::read_all(include_str!("../../../../data/reference_lnl.csv"));
     assert_eq!(rows.len(), 24);
-    for by in [By::Plain, By::Kernels(2, Port::Tuned)] {
+    for by in EVERYBODY {
         for row in &rows {
             let [alignment, tree] = shipped(&row.alignment).map(|text| Source::new("it", text));
             row.check(by.log_likelihood(&Problem::new(&alignment, &tree, &row.model)));
@@ -175,7 +180,7 @@ fn every_site_of_a_real_alignment_is_as_likely_as_other_programs_say() {
     let sites: Vec<[f64; 5]> = reader.deserialize().collect::<Result<_, _>>().unwrap();
     let patterns = &problem.patterns;
     assert_eq!(sites.len(), patterns.of_site.len());
-    for by in [By::Plain, By::Kernels(4, Port::Tuned)] {
+    for by in EVERYBODY {
         let terms = by.pattern_log_likelihoods(&problem);
         for (&[site, weight, libpll, iqtree, phyml], pattern) in sites.iter().zip(&patterns.of_site)
         {
@@ -217,7 +222,7 @@ fn categories_of_rates_are_as_likely_as_other_programs_say() {
         tree: newick::read(&tree, &alignment.names).unwrap(),
         model: Model { substitution: notation(GTR).substitution, rates },
     };
-    for by in [By::Plain, By::Kernels(4, Port::Tuned)] {
+    for by in EVERYBODY {
         let terms = by.pattern_log_likelihoods(&problem);
         for (category, (_, part, libpll, phyml, iqtree)) in parts.iter().enumerate() {
             let of_part = |&site: &usize| category == 4 || site % 4 == category;
@@ -295,7 +300,7 @@ fn branches_have_the_derivatives_and_optima_of_other_programs() {
         };
         let problem = Problem::new(&text, &tree, &model);
         compared += 1;
-        for by in [By::Plain, By::Kernels(4, Port::Tuned)] {
+        for by in EVERYBODY {
             if let Some(optimum) = record[3].strip_prefix("optimum ") {
                 let optimum: f64 = optimum.parse().unwrap();
                 let found = AtBranch::by(by, &problem, vec![optimum]);

@@ -95,7 +95,12 @@ impl By {
     }
 }
 
-const KERNELS: [By; 2] = [By::Kernels(1, Port::Tuned), By::Kernels(5, Port::Tuned)];
+pub(super) const EVERYBODY: [By; 4] = [
+    By::Plain,
+    By::Kernels(1, Port::Tuned),
+    By::Kernels(5, Port::Tuned),
+    By::Kernels(2, Port::Naive),
+];
 
 fn sim12(model: &str) -> Problem {
     let alignment = Source::new("sim12.phy", include_str!("../../../../data/sim12.phy"));
@@ -112,7 +117,7 @@ fn under_jc69_a_tree_is_as_likely_as_the_plain_computation_says() {
         let mut problem = sim12("JC69");
         problem.tree = Tree::random(12, 0.3, &mut Stream::new(seed, 0)).unwrap();
         let expected = jukes_cantor::log_likelihood(&problem.tree, &problem.patterns);
-        for by in [By::Plain, KERNELS[0]] {
+        for by in EVERYBODY {
             assert_relative_eq!(by.log_likelihood(&problem), expected, max_relative = 1e-12);
         }
     }
@@ -122,7 +127,7 @@ fn under_jc69_a_tree_is_as_likely_as_the_plain_computation_says() {
 fn the_patterns_add_up_to_the_whole() {
     for model in ["GTR{1.2,3.5,0.8,0.9,4.1,1}+F{0.3,0.22,0.18,0.3}", "HKY{2.5}+G4{0.5}"] {
         let problem = sim12(model);
-        for by in [By::Plain, KERNELS[0], KERNELS[1]] {
+        for by in EVERYBODY {
             let terms = by.pattern_log_likelihoods(&problem);
             let weights = &problem.patterns.weights;
             let sum: f64 = terms.iter().zip(weights).map(|(t, &w)| f64::from(w) * t).sum();
@@ -136,7 +141,7 @@ fn the_patterns_add_up_to_the_whole() {
 fn the_shortest_and_the_longest_branches_have_the_right_limits() {
     let tree = |length: &str| Source::new("t.nwk", &format!("(a:{length},b:{length},c:{length});"));
     let check = |alignment: &str, length: &str, expected: f64| {
-        for by in [By::Plain, KERNELS[0]] {
+        for by in EVERYBODY {
             for model in ["JC69", "JC69+G{1}"] {
                 let problem = Problem::new(&Source::new("a.phy", alignment), &tree(length), model);
                 let found = by.log_likelihood(&problem);
