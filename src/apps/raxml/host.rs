@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use places::Places;
 
 use super::engine::{Engine, NewView};
+use super::farm::Hosted;
 use super::plain::{Checks, Four, Likelihoods, scale};
 use crate::apps::phylogeny;
 use crate::apps::phylogeny::substitution::{Model, SiteRates, Substitution};
@@ -256,6 +257,12 @@ impl Engine for HostEngine {
 
     async fn work(&mut self, work: Work) {
         self.process.work(work).await;
+    }
+}
+
+impl Hosted for HostEngine {
+    fn process(&self) -> &HostProcess {
+        &self.process
     }
 }
 
