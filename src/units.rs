@@ -41,7 +41,8 @@ impl Div<f64> for Seconds {
 
 impl Sum for Seconds {
     fn sum<I: Iterator<Item = Self>>(spans: I) -> Self {
-        Self(spans.map(|span| span.0).sum())
+        // From +0: the sum of no floats would be -0, and be printed so.
+        Self(spans.fold(0.0, |sum, span| sum + span.0))
     }
 }
 

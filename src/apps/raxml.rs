@@ -148,7 +148,8 @@ impl Raxml {
                 let life = Rc::clone(&job).worker(engine);
                 let host = Rc::clone(&host);
                 blade.sim.spawn(format!("rank {rank}"), async move {
-                    host.borrow_mut().add(&life.await);
+                    let engine = life.await;
+                    host.borrow_mut().add(&engine);
                 });
             }
         } else {

@@ -168,7 +168,7 @@ mod tests {
         let (purines, pyrimidines) = (a + g, c + t_frequency);
         // Felsenstein, Inferring Phylogenies, p. 203, with the rate scaled to mean 1
         let beta = 0.5 / (purines * pyrimidines + kappa * (a * g + c * t_frequency));
-        let group = |state: usize| if state % 2 == 0 { purines } else { pyrimidines };
+        let group = |state: usize| if state.is_multiple_of(2) { purines } else { pyrimidines };
         let found = Substitution::hky(kappa, FREQUENCIES).unwrap().transition_probabilities(t);
         for j in 0..4 {
             for k in 0..4 {

@@ -107,11 +107,6 @@ impl ProcessMemory {
         }
     }
 
-    /// All patterns, those without weight included.
-    pub fn patterns(&self) -> &Patterns {
-        &self.patterns
-    }
-
     /// Puts the patterns that have a weight into memory; the host's work for that.
     pub fn write_patterns(&mut self, weights: &[u32]) -> Work {
         self.kept = (0..weights.len()).filter(|&pattern| weights[pattern] > 0).collect();

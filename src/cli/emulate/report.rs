@@ -181,6 +181,7 @@ impl Report {
         let (time, mean) = (format!("{processor}_time_s"), format!("{processor}_mean_us"));
         let header = ["function", "calls", &time, "share", &mean];
         let trees = self.findings.as_ref().map_or_else(String::new, FindingsReport::text);
-        text + "\n" + &aligned(&header, &rows) + &trees
+        let chains = self.inference.as_ref().map_or_else(String::new, InferenceReport::text);
+        text + "\n" + &aligned(&header, &rows) + &trees + &chains
     }
 }

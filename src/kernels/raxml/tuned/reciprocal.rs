@@ -15,14 +15,10 @@
 //! double-precision instructions.
 
 use super::both;
-use crate::kernels::exponential::HIGH_WORDS_TWICE;
 use crate::spu::{Quadword, Spu};
 
 /// Sign and exponent of a high word.
 const SIGN_AND_EXPONENT: u32 = 0xFFF0_0000;
-
-/// The high word of 1.
-const ONE_HIGH_WORD: u32 = 0x3FF0_0000;
 
 /// 1023 - 127 in the exponent field of a high word.
 const REBIAS_HIGH_HALFWORD: u16 = (1023 - 127) << 4;
