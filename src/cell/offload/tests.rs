@@ -135,7 +135,9 @@ fn who_polls_a_mailbox_keeps_the_hardware_thread_from_others() {
             blade.sim.spawn(format!("rank {rank}"), async move {
                 process.resume().await;
                 for _ in 0..OFFLOADS {
-                    process.offload(&[spe.clone()], 0, EffectiveAddress::default()).await;
+                    process
+                        .offload(std::slice::from_ref(&spe), 0, EffectiveAddress::default())
+                        .await;
                 }
                 process.finish(0);
             });
