@@ -3,6 +3,9 @@
 //! A double-precision instruction keeps both pipes of the Cell BE for 7 cycles, so what counts is
 //! how few of them there are, and after that how few other instructions stand between them.
 
+// Blocks of registers are indexed as the formulas index them, several at once.
+#![allow(clippy::needless_range_loop)]
+
 mod derivatives;
 mod ends;
 mod evaluate;

@@ -212,25 +212,47 @@ fn three_sums<S: Spu>(
 ) -> [[S::Register; 3]; 4] {
     let size = 8 * rates.entries() as i32;
     match place.factors {
-        Factors::Gamma(factors) => {
-            let mut of = |pattern| dot_products(spu, place.sums, size * pattern, factors);
-            [of(0), of(1), of(2), of(3)]
-        }
+        Factors::Gamma(factors) => [
+            dot_products(spu, place.sums, 0, factors),
+            dot_products(spu, place.sums, size, factors),
+            dot_products(spu, place.sums, 2 * size, factors),
+            dot_products(spu, place.sums, 3 * size, factors),
+        ],
         Factors::Cat { bases, categories } => {
             let categories = spu.lqd(0, categories);
             let offsets = spu.shli(categories, 5);
-            let mut of = |pattern| {
-                let offset = spu.rotqbyi(offsets, 4 * pattern as i16);
-                let mut factors = [[offset; 2]; 3];
-                for kind in 0..3 {
-                    let address = spu.a(bases[kind], offset);
-                    factors[kind] = [spu.lqd(0, address), spu.lqd(16, address)];
-                }
-                dot_products(spu, place.sums, size * pattern, factors)
-            };
-            [of(0), of(1), of(2), of(3)]
+            let factors = [
+                factors_of(spu, bases, offsets, 0),
+                factors_of(spu, bases, offsets, 4),
+                factors_of(spu, bases, offsets, 8),
+                factors_of(spu, bases, offsets, 12),
+            ];
+            [
+                dot_products(spu, place.sums, 0, factors[0]),
+                dot_products(spu, place.sums, size, factors[1]),
+                dot_products(spu, place.sums, 2 * size, factors[2]),
+                dot_products(spu, place.sums, 3 * size, factors[3]),
+            ]
         }
     }
+}
+
+/// The factors of a category, whose offset stands in a word of `offsets`, so many bytes from its
+/// beginning.
+#[inline(always)]
+fn factors_of<S: Spu>(
+    spu: &mut S,
+    bases: [S::Register; 3],
+    offsets: S::Register,
+    bytes: i16,
+) -> [[S::Register; 2]; 3] {
+    let offset = spu.rotqbyi(offsets, bytes);
+    let mut factors = [[offset; 2]; 3];
+    for kind in 0..3 {
+        let address = spu.a(bases[kind], offset);
+        factors[kind] = [spu.lqd(0, address), spu.lqd(16, address)];
+    }
+    factors
 }
 
 /// The products with each kind of factor, summed up.

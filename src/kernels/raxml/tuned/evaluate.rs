@@ -112,10 +112,7 @@ fn next<S: Spu>(spu: &mut S, place: Place<S::Register>) -> Place<S::Register> {
         }
     };
     let weights = spu.ai(place.weights, 32);
-    let terms = match place.terms {
-        Some(terms) => Some(spu.ai(terms, 32)),
-        None => None,
-    };
+    let terms = place.terms.map(|terms| spu.ai(terms, 32));
     Place { ends, diagonals, weights, terms }
 }
 
@@ -167,26 +164,45 @@ fn likelihoods<S: Spu>(
 ) -> [S::Register; 4] {
     let p = place.ends[0].vectors(spu, kernel.rates);
     let q = place.ends[1].vectors(spu, kernel.rates);
-    let tip = matches!(kernel.ends[0], End::Tip { .. });
+    // No closures: one that the host's compiler does not in-line has no fused multiply-add.
     match place.diagonals {
-        Diagonals::Gamma(d) => {
-            let mut of = |i: usize| {
-                if tip { with_tip(spu, p[i], q[i], d) } else { between(spu, p[i], q[i], d) }
-            };
-            [of(0), of(1), of(2), of(3)]
-        }
+        Diagonals::Gamma(d) if matches!(kernel.ends[0], End::Tip { .. }) => [
+            with_tip(spu, p[0], q[0], d),
+            with_tip(spu, p[1], q[1], d),
+            with_tip(spu, p[2], q[2], d),
+            with_tip(spu, p[3], q[3], d),
+        ],
+        Diagonals::Gamma(d) => [
+            between(spu, p[0], q[0], d),
+            between(spu, p[1], q[1], d),
+            between(spu, p[2], q[2], d),
+            between(spu, p[3], q[3], d),
+        ],
         Diagonals::Cat { base, categories } => {
             let categories = spu.lqd(0, categories);
             let offsets = spu.shli(categories, 5);
             let addresses = spu.a(offsets, base);
-            let mut of = |i: usize| {
-                let address = spu.rotqbyi(addresses, 4 * i as i16);
-                let d = [spu.lqd(0, address), spu.lqd(16, address)];
-                between(spu, p[i], q[i], d)
-            };
-            [of(0), of(1), of(2), of(3)]
+            let d = [
+                diagonal_of(spu, addresses, 0),
+                diagonal_of(spu, addresses, 4),
+                diagonal_of(spu, addresses, 8),
+                diagonal_of(spu, addresses, 12),
+            ];
+            [
+                between(spu, p[0], q[0], d[0]),
+                between(spu, p[1], q[1], d[1]),
+                between(spu, p[2], q[2], d[2]),
+                between(spu, p[3], q[3], d[3]),
+            ]
         }
     }
+}
+
+/// The diagonal whose address stands in a word of `addresses`, so many bytes from its beginning.
+#[inline(always)]
+fn diagonal_of<S: Spu>(spu: &mut S, addresses: S::Register, bytes: i16) -> [S::Register; 2] {
+    let address = spu.rotqbyi(addresses, bytes);
+    [spu.lqd(0, address), spu.lqd(16, address)]
 }
 
 /// A pattern between two ends.

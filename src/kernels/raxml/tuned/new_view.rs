@@ -127,7 +127,7 @@ fn pipelined<S, Left, Right, const CATEGORIES: usize, const PER_TURN: usize>(
     Left: Operand<S>,
     Right: Operand<S>,
 {
-    const { assert!(PATTERNS_PER_GROUP as usize % PER_TURN == 0) };
+    const { assert!((PATTERNS_PER_GROUP as usize).is_multiple_of(PER_TURN)) };
     let per_turn = PER_TURN as i16;
     let turns = spu.ila(kernel.groups * PATTERNS_PER_GROUP / PER_TURN as u32);
     if spu.brz(turns) {
