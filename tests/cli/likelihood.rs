@@ -56,7 +56,7 @@ fn the_root_has_no_meaning() {
 
 #[test]
 fn every_site_has_a_row_and_those_of_gaps_no_pattern() {
-    let alignment = ALIGNMENT.replace('G', "-").replace('R', "-");
+    let alignment = ALIGNMENT.replace(['G', 'R'], "-");
     let folder = folder(&alignment, TREE);
     let csv = folder.succeeds(&arguments(&["--per-site", "--format", "csv"]));
     let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
