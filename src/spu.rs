@@ -54,6 +54,7 @@ mod hint;
 pub mod instruction;
 mod known;
 pub mod local_store;
+mod outlined;
 pub mod path;
 pub mod pipeline;
 pub mod plain;
@@ -106,7 +107,7 @@ pub trait Kernel {
 
 /// Runs `kernel` on `store` as fast as the host can.
 pub fn execute<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
-    dispatch::run(kernel, || PlainSpu::new(store))
+    dispatch::plain::run(kernel, || PlainSpu::new(store))
 }
 
 /// Runs `kernel` on `store` and times it: `timing` comes from the description of the machine,

@@ -52,7 +52,7 @@ impl Stopwatch {
     /// # Panics
     /// As [`time`](super::time).
     pub fn time<K: Kernel>(&mut self, kernel: &K, store: &mut LocalStore) -> (K::Output, Profile) {
-        let output = dispatch::run(kernel, || self.start(store));
+        let output = dispatch::timed::run(kernel, || self.start(store));
         (output, self.stop())
     }
 
