@@ -170,8 +170,8 @@ mod tests {
         let beta = 0.5 / (purines * pyrimidines + kappa * (a * g + c * t_frequency));
         let group = |state: usize| if state.is_multiple_of(2) { purines } else { pyrimidines };
         let found = Substitution::hky(kappa, FREQUENCIES).unwrap().transition_probabilities(t);
-        for j in 0..4 {
-            for k in 0..4 {
+        for (j, row) in found.iter().enumerate() {
+            for (k, &probability) in row.iter().enumerate() {
                 let (f, within) = (FREQUENCIES[k], group(k));
                 let slow = (-beta * t).exp();
                 let fast = (-beta * t * (1.0 + within * (kappa - 1.0))).exp();
@@ -180,7 +180,7 @@ mod tests {
                     (_, true) => f + f * (1.0 / within - 1.0) * slow - f / within * fast,
                     _ => f * (1.0 - slow),
                 };
-                assert_abs_diff_eq!(found[j][k], expected, epsilon = 1e-15);
+                assert_abs_diff_eq!(probability, expected, epsilon = 1e-15);
             }
         }
     }

@@ -23,11 +23,11 @@ pub fn diagonal<A: Arithmetic>(ppe: &mut A, eigen: &Eigen, branch_log: A::Float)
     for (factors, rate) in diagonal.iter_mut().zip(&eigen.rates) {
         let rate = ppe.load(rate);
         let rate_log = ppe.multiply(rate, branch_log);
-        for l in 1..4 {
-            let lambda = ppe.load(&eigen.values[l]);
+        for (place, lambda) in factors.iter_mut().zip(&eigen.values).skip(1) {
+            let lambda = ppe.load(lambda);
             let exponent = ppe.multiply(lambda, rate_log);
             let factor = exponential(ppe, exponent);
-            ppe.store(&mut factors[l], factor);
+            ppe.store(place, factor);
         }
         ppe.turn(2);
     }

@@ -48,8 +48,8 @@ pub fn newton_factors<A: Arithmetic>(
     let mut factors = vec![[[1.0, 0.0, 0.0, 0.0], [0.0; 4], [0.0; 4]]; eigen.rates.len()];
     for (factors, rate) in factors.iter_mut().zip(&eigen.rates) {
         let rate = ppe.load(rate);
-        for l in 1..4 {
-            let lambda = ppe.load(&eigen.values[l]);
+        for (l, lambda) in eigen.values.iter().enumerate().skip(1) {
+            let lambda = ppe.load(lambda);
             let speed = ppe.multiply(lambda, rate);
             let exponent = ppe.multiply(speed, branch_log);
             let factor = exponential(ppe, exponent);

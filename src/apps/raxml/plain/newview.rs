@@ -30,8 +30,8 @@ pub fn transitions<A: Arithmetic>(
     for (matrix, rate) in matrices.iter_mut().zip(&eigen.rates) {
         let rate = ppe.load(rate);
         let rate_log = ppe.multiply(rate, branch_log);
-        for l in 0..4 {
-            let mut row = ppe.load_four(&eigen.ei[l]);
+        for (l, (place, row)) in matrix.iter_mut().zip(&eigen.ei).enumerate() {
+            let mut row = ppe.load_four(row);
             // The first eigenvalue is 0.
             if l > 0 {
                 let lambda = ppe.load(&eigen.values[l]);
@@ -39,7 +39,7 @@ pub fn transitions<A: Arithmetic>(
                 let factor = exponential(ppe, exponent);
                 row = ppe.multiply_four(row, [factor; 4]);
             }
-            ppe.store_four(&mut matrix[l], row);
+            ppe.store_four(place, row);
             ppe.turn(2);
         }
     }
