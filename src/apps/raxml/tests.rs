@@ -265,7 +265,7 @@ fn spes_share_loops_and_nothing_else() {
     };
     let (one, four) = (times(1), times(4));
     // The loops of four SPEs take as long together; kernels are a little slower on small shares.
-    assert!((1.0..1.1).contains(&(four.0 / one.0)), "{one:?}, {four:?}");
+    assert!((0.99..1.1).contains(&(four.0 / one.0)), "{one:?}, {four:?}");
     // What depends on a branch alone each does for itself, and they wait for each other.
     assert!(four.1 / one.1 > 4.0, "{one:?}, {four:?}");
     assert!((2.0..4.0).contains(&(one.2 / four.2)), "{one:?}, {four:?}");
