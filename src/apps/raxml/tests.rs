@@ -25,6 +25,14 @@ fn sim12() -> Rc<Patterns> {
     compress("sim12.phy", include_str!("../../../data/sim12.phy"))
 }
 
+/// The first patterns of it.
+fn few(count: usize) -> Rc<Patterns> {
+    let mut patterns = (*sim12()).clone();
+    patterns.weights.truncate(count);
+    patterns.tips.iter_mut().for_each(|codes| codes.truncate(count));
+    Rc::new(patterns)
+}
+
 fn random_tree(patterns: &Patterns) -> Tree {
     Tree::random(patterns.tips.len(), 0.1, &mut Stream::new(7, 0)).unwrap()
 }
@@ -152,12 +160,17 @@ fn one_spe_computes_what_the_host_computes() {
 }
 
 #[test]
+fn the_naive_port_computes_what_the_host_computes() {
+    let patterns = few(40);
+    for p in [1, 2, 5] {
+        check(&patterns, &patterns.weights, (p, Port::Naive));
+    }
+}
+
+#[test]
 fn any_number_of_spes_computes_what_the_host_computes() {
-    let mut patterns = (*sim12()).clone();
     // Groups enough for 16 SPEs, but not as many for each.
-    patterns.weights.truncate(4 * 18 - 1);
-    patterns.tips.iter_mut().for_each(|codes| codes.truncate(4 * 18 - 1));
-    let patterns = Rc::new(patterns);
+    let patterns = few(4 * 18 - 1);
     for p in 2..=16 {
         check(&patterns, &patterns.weights, (p, Port::Tuned));
     }
@@ -165,10 +178,7 @@ fn any_number_of_spes_computes_what_the_host_computes() {
 
 #[test]
 fn more_spes_than_groups_of_patterns_are_idle_but_right() {
-    let mut patterns = (*sim12()).clone();
-    patterns.weights.truncate(9);
-    patterns.tips.iter_mut().for_each(|codes| codes.truncate(9));
-    let patterns = Rc::new(patterns);
+    let patterns = few(9);
     check(&patterns, &patterns.weights, (7, Port::Tuned));
 }
 
@@ -242,4 +252,35 @@ fn the_findings_are_those_of_the_host() {
         assert_relative_eq!(log_likelihood, plain.log_likelihood, max_relative = 1e-9);
         assert_eq!(tree.splits(), plain.tree.splits());
     }
+}
+
+#[test]
+fn spes_share_loops_and_nothing_else() {
+    let patterns = sim12();
+    let times = |p| {
+        let (run, _) = search(&patterns, (1, p), Port::Tuned);
+        let parallel: f64 = run.functions.iter().map(|function| function.apu_parallel.0).sum();
+        let serial: f64 = run.functions.iter().map(|function| function.apu_serial.0).sum();
+        (parallel, serial, run.time.0)
+    };
+    let (one, four) = (times(1), times(4));
+    // The loops of four SPEs take as long together; kernels are a little slower on small shares.
+    assert!((0.99..1.1).contains(&(four.0 / one.0)), "{one:?}, {four:?}");
+    // What depends on a branch alone each does for itself, and they wait for each other.
+    assert!(four.1 / one.1 > 4.0, "{one:?}, {four:?}");
+    assert!((2.0..4.0).contains(&(one.2 / four.2)), "{one:?}, {four:?}");
+}
+
+#[test]
+fn the_naive_port_finds_the_same_and_takes_longer_and_the_host_does_too() {
+    let patterns = sim12();
+    let (tuned_run, tuned) = search(&patterns, (2, 2), Port::Tuned);
+    let (naive_run, naive) = search(&patterns, (2, 2), Port::Naive);
+    assert_same(&naive, &tuned);
+    assert!(naive_run.time > tuned_run.time * 2.0);
+    let (host_run, host) = search(&patterns, (2, 2), Port::Ppe);
+    assert_same(&host, &tuned);
+    let calls = host_run.host_functions.iter().map(|function| function.calls);
+    assert!(calls.eq(tuned_run.functions.iter().map(|function| function.calls)));
+    assert_eq!(host_run.offloads(), 0);
 }

@@ -13,7 +13,7 @@ use crate::error::Result;
 /// configuration: as many as the largest machine of the papers has SPEs.
 pub const STUDY: Tasks = Tasks { inferences: 0, bootstraps: 16 };
 /// The same when it is run once: a tree with supports.
-pub const ONCE: Tasks = Tasks { inferences: 1, bootstraps: 7 };
+pub const ONCE: Tasks = Tasks { inferences: 1, bootstraps: 3 };
 
 /// What RAxML is to do.
 #[derive(Args)]
@@ -25,7 +25,7 @@ pub struct RaxmlArguments {
     /// Searches from different starts [default: 1 for emulate, else 0]
     #[arg(long, value_name = "N")]
     pub inferences: Option<u32>,
-    /// Searches on resampled columns [default: 7 for emulate, else 16]
+    /// Searches on resampled columns [default: 3 for emulate, else 16]
     #[arg(long, value_name = "N")]
     pub bootstraps: Option<u32>,
     /// How the functions of RAxML run
