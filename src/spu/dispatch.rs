@@ -35,7 +35,7 @@ macro_rules! versions {
                 }
                 // Every other architecture has a fused multiply-add that may always be used.
                 if cfg!(target_arch = "x86_64") {
-                    run_outlined(kernel, start)
+                    run_outlined(kernel, start())
                 } else {
                     kernel.run(&mut start())
                 }
@@ -61,9 +61,6 @@ versions! {
 }
 
 /// Runs `kernel` slowly, but without the time that compiling it for speed takes.
-pub(super) fn run_outlined<K: Kernel, S: Spu>(
-    kernel: &K,
-    start: impl FnOnce() -> S,
-) -> K::Output {
-    kernel.run(&mut Outlined(start()))
+pub(super) fn run_outlined<K: Kernel, S: Spu>(kernel: &K, spu: S) -> K::Output {
+    kernel.run(&mut Outlined(spu))
 }

@@ -34,8 +34,8 @@ pub fn execute_on_path<K: Kernel>(
     journal.overwritten.clear();
     let mut steps = Steps::default();
     let mut memory = JournaledStore { store, journal };
-    let start = || PlainSpu::new(&mut memory).with_outcomes(&mut steps);
-    let output = dispatch::run_outlined(kernel, start);
+    let spu = PlainSpu::new(&mut memory).with_outcomes(&mut steps);
+    let output = dispatch::run_outlined(kernel, spu);
     (output, steps.path())
 }
 

@@ -12,7 +12,7 @@ use super::{Kernel, PlainSpu, dispatch};
 pub fn execute_watched<K: Kernel>(kernel: &K, store: &mut LocalStore) -> (K::Output, Accesses) {
     let accesses = Accesses { read: QuadwordSet::new(), written: QuadwordSet::new() };
     let mut watched = WatchedStore { store, accesses };
-    let output = dispatch::run_outlined(kernel, || PlainSpu::new(&mut watched));
+    let output = dispatch::run_outlined(kernel, PlainSpu::new(&mut watched));
     (output, watched.accesses)
 }
 
