@@ -2,7 +2,7 @@
 //! 25 categories.
 
 use crate::apps::phylogeny::substitution::{Model, SiteRates};
-use crate::apps::raxml::engine::Engine;
+use crate::apps::raxml::engine::{Engine, Z_MAX, Z_MIN};
 use crate::apps::raxml::search::climber::{Climber, is_better};
 use crate::apps::raxml::search::host::Step;
 
@@ -50,7 +50,7 @@ impl<E: Engine> Climber<'_, E> {
             self.host.count(Step::Transcendental, 2);
             self.host.count(Step::SetBranch, 1);
             // t factor, with z = exp(-t)
-            let z = self.tree.z(one, other).powf(factor);
+            let z = self.tree.z(one, other).powf(factor).clamp(Z_MIN, Z_MAX);
             self.tree.set_z(one, other, z);
         }
     }
