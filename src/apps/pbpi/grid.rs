@@ -30,7 +30,7 @@ impl Pbpi {
     /// [0, 1) is how far the timebase is into a tick at the start.
     ///
     /// # Errors
-    /// [`Error::Infeasible`] where the machine has fewer than m * p SPEs; `OutOfRange` where the
+    /// [`crate::Error::Infeasible`] where the machine has fewer than m * p SPEs; `OutOfRange` where the
     /// rows do not divide m.
     pub fn emulate(
         &self,
@@ -45,7 +45,7 @@ impl Pbpi {
     /// Runs the chains on `blade`, a machine at rest; each sample also goes to `sink`.
     ///
     /// # Errors
-    /// [`Error::Infeasible`] where it has fewer than m * p SPEs; `OutOfRange` where the rows do not
+    /// [`crate::Error::Infeasible`] where it has fewer than m * p SPEs; `OutOfRange` where the rows do not
     /// divide m.
     pub fn emulate_on(
         &self,

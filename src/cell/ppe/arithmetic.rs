@@ -36,7 +36,7 @@ pub trait Arithmetic {
     fn divide(&mut self, a: Self::Float, b: Self::Float) -> Self::Float;
     /// |a|.
     fn absolute(&mut self, a: Self::Float) -> Self::Float;
-    /// 2^n, for a whole n in -1022..=1023 held as [`WHOLE`] + n. Goes through memory to the integer
+    /// 2^n, for a whole n in -1022..=1023 held as `WHOLE` + n. Goes through memory to the integer
     /// unit and back.
     fn power_of_two(&mut self, n: Self::Float) -> Self::Float;
     /// The mantissa in \[sqrt(1/2), sqrt(2)) and the exponent of a positive, normal double. Both go

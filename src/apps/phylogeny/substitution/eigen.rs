@@ -75,6 +75,7 @@ mod tests {
     use super::*;
     use crate::apps::phylogeny::substitution::Substitution;
 
+    #[allow(clippy::needless_range_loop)] // The indices are those of the formulas.
     fn check(exchangeabilities: Exchangeabilities, frequencies: [f64; 4]) -> EigenSystem {
         let model = Substitution::gtr(exchangeabilities, frequencies).unwrap();
         let EigenSystem { values, v, ei } = model.eigen;
