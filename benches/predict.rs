@@ -35,6 +35,7 @@ fn parameters() -> Parameters {
             o_col_s: OverM::Constant(Estimate::exact(0.0)),
         },
         phases: vec![],
+        correlation: None,
     }
 }
 

@@ -117,6 +117,7 @@ mod tests {
         let measured = |value, std_error, source: &str| Estimate {
             value,
             std_error: Some(std_error),
+            freedom: None,
             source: Some(source.into()),
             combined_with: Vec::new(),
         };
@@ -153,6 +154,7 @@ mod tests {
                 g_s: Estimate::exact(4e-5),
                 collectives: None,
             }],
+            correlation: None,
         }
     }
 
@@ -170,6 +172,7 @@ mod tests {
                 ..full.terms
             },
             phases: Vec::new(),
+            correlation: None,
             ..full
         }
     }

@@ -26,6 +26,7 @@
 //!         o_col_s: OverM::Constant(Estimate::exact(0.0)),
 //!     },
 //!     phases: vec![],
+//!     correlation: None,
 //! };
 //! // 1.5 * 1 + 8 / (2 * 2) + 0.5 + 100 * (1 + 1 + 0 + 2 * 1) ms
 //! assert!((parameters.time(2, 2).0 - 4.4).abs() < 1e-12);
@@ -39,6 +40,7 @@ pub mod published;
 pub mod run;
 pub mod sensitivity;
 pub mod threads;
+pub mod uncertainty;
 
 pub use parameters::Parameters;
 pub use published::{published, published_names};

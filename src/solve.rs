@@ -218,6 +218,7 @@ mod tests {
                 o_col_s: OverM::Constant(estimate(0.0, 0.0)),
             },
             phases: vec![],
+            correlation: None,
         }
     }
 

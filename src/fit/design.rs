@@ -84,6 +84,7 @@ impl Sensitivity {
                 o_col_s: OverM::Constant(nothing),
             },
             phases: Vec::new(),
+            correlation: None,
             ..self.base.clone()
         }
     }

@@ -192,6 +192,7 @@ impl Fit {
             let estimate = Estimate {
                 value: self.value(index),
                 std_error: self.std_error(index),
+                freedom: None,
                 source: Some(runs.file.clone()),
                 combined_with: names(&group.carried),
             };
@@ -226,6 +227,7 @@ impl Fit {
         linear_alpha(&ms.into_iter().collect::<Vec<_>>(), |beyond_one| Estimate {
             value: 1.0 + slope * beyond_one,
             std_error: std_error.filter(|_| beyond_one > 0.0).map(|error| error * beyond_one),
+            freedom: None,
             source: Some(runs.file.clone()),
             combined_with: names(&self.groups[index].carried),
         })

@@ -104,6 +104,7 @@ impl Known {
                 o_col_s: over_m(&self.o_col_s, Term::CollectiveCost),
             },
             phases,
+            correlation: None,
         }
     }
 }

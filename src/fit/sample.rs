@@ -32,6 +32,7 @@ impl Mean {
         Estimate {
             value: self.value,
             std_error: self.std_error,
+            freedom: self.std_error.map(|_| self.count as f64 - 1.0),
             source: Some(file.to_string()),
             combined_with: Vec::new(),
         }

@@ -31,6 +31,7 @@ pub fn truth(decomposition: Decomposition, slope: f64, terms: [f64; 8]) -> Param
             o_col_s: OverM::Constant(o_col),
         },
         phases: vec![],
+        correlation: None,
     }
 }
 

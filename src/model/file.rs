@@ -22,6 +22,16 @@
 //! entries differ in what is known of them, each is a table of its own:
 //! `alpha = [{ m = 1, value = 1.0 }, { m = 2, value = 1.28, std_error = 0.01 }]`.
 //!
+//! `freedom` beside `std_error` are the degrees of freedom that it was estimated with, an array
+//! beside an array. Where the errors of terms go together, `[correlation]` says how:
+//!
+//! ```toml
+//! [correlation]
+//! entries = ["t_hpu_s", "alpha(2)"]  # alpha at m = 2
+//! t_hpu_s = [1.0, -0.4]
+//! "alpha(2)" = [-0.4, 1.0]
+//! ```
+//!
 //! `[[phases]]` tables, each with `name` and the program's own terms (`t_hpu_s`, `t_apu_s`,
 //! `c_apu_s`, `offloads`, `g_s`, `collectives`), split the whole and must add up to it.
 
@@ -29,6 +39,7 @@ mod phases;
 mod writing;
 
 use super::parameters::{Decomposition, Estimate, OverM, Parameters, Table, Terms};
+use super::uncertainty::Correlation;
 use crate::error::{Error, Result};
 use crate::table::Source;
 use crate::table::toml::{self, Document};
@@ -46,13 +57,23 @@ impl Parameters {
         if schema != SCHEMA {
             return Err(root.error("schema", format!("schema {schema}"), format!("{SCHEMA}")));
         }
-        root.expect_keys(&["schema", "name", "decomposition", "tasks", "apus", "terms", "phases"])?;
+        root.expect_keys(&[
+            "schema",
+            "name",
+            "decomposition",
+            "tasks",
+            "apus",
+            "terms",
+            "phases",
+            "correlation",
+        ])?;
         let terms = read_terms(&root.table("terms")?)?;
         Ok(Self {
             name: root.text("name")?.to_string(),
             decomposition: read_decomposition(&root)?,
             apus: root.count("apus", 1)?,
             phases: phases::read(&root, &terms)?,
+            correlation: read_correlation(&root, &terms)?,
             terms,
         })
     }
@@ -73,6 +94,39 @@ fn read_decomposition(root: &toml::Table<'_>) -> Result<Decomposition> {
         "data" => Ok(Decomposition::Data),
         "task" => Ok(Decomposition::Task { tasks: root.count("tasks", 1)? }),
         other => Err(root.error("decomposition", format!("{other:?}"), "\"data\" or \"task\"")),
+    }
+}
+
+/// The correlation matrix, a row under the name of each of its entries.
+fn read_correlation(root: &toml::Table<'_>, terms: &Terms) -> Result<Option<Correlation>> {
+    let Some(table) = root.optional_table("correlation")? else { return Ok(None) };
+    let names = table.texts("entries")?;
+    let mut entries = Vec::new();
+    let mut matrix = Vec::new();
+    for name in &names {
+        let Some(entry) = terms.entry_named(name) else {
+            let known = terms.entries().into_iter().map(|entry| terms.name_of(entry));
+            let expected = format!("one of {}", known.collect::<Vec<_>>().join(", "));
+            return Err(table.error("entries", format!("the entry {name:?}"), expected));
+        };
+        entries.push(entry);
+        let Some(row) = table.optional_numbers(name)? else {
+            return Err(table.error(
+                "entries",
+                format!("no row for {name:?}"),
+                "one for each entry",
+            ));
+        };
+        matrix.extend(row);
+    }
+    let keys: Vec<&str> = ["entries"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    table.expect_keys(&keys)?;
+    match Correlation::new(entries, matrix) {
+        Ok(correlation) => Ok(Some(correlation)),
+        Err(Error::OutOfRange { found, expected, .. }) => {
+            Err(table.error("entries", found, expected))
+        }
+        Err(other) => Err(other),
     }
 }
 
@@ -124,7 +178,7 @@ fn read_number(parent: &toml::Table<'_>, key: &str, expected: &str) -> Result<Es
 
 /// A table with `value`, what may stand beside it, and the keys that the caller reads itself.
 fn read_estimate_table(entry: &toml::Table<'_>, further_keys: &[&str]) -> Result<Estimate> {
-    let own_keys = ["value", "std_error", "source", "combined_with"];
+    let own_keys = ["value", "std_error", "freedom", "source", "combined_with"];
     entry.expect_keys(&[further_keys, &own_keys].concat())?;
     let std_error = entry
         .optional_number("std_error")?
@@ -133,9 +187,15 @@ fn read_estimate_table(entry: &toml::Table<'_>, further_keys: &[&str]) -> Result
     Ok(Estimate {
         value: not_negative(entry, "value", entry.number("value")?)?,
         std_error,
+        freedom: read_freedom(entry)?,
         source: entry.optional_text("source")?.map(str::to_string),
         combined_with: entry.texts("combined_with")?,
     })
+}
+
+fn read_freedom(entry: &toml::Table<'_>) -> Result<Option<f64>> {
+    let freedom = entry.optional_number("freedom")?;
+    freedom.map(|freedom| not_negative(entry, "freedom", freedom)).transpose()
 }
 
 fn read_collectives(terms: &toml::Table<'_>) -> Result<Option<Estimate>> {
@@ -170,7 +230,7 @@ fn read_over_m(parent: &toml::Table<'_>, key: &str) -> Result<OverM> {
 
 /// `{ m = [..], value = [..], std_error = [..], source = ".." }`
 fn read_columns(entry: &toml::Table<'_>) -> Result<Table> {
-    entry.expect_keys(&["m", "value", "std_error", "source"])?;
+    entry.expect_keys(&["m", "value", "std_error", "freedom", "source"])?;
     let m = entry.counts("m")?;
     check_increasing(entry, "m", &m)?;
     let column = |key: &str| -> Result<Option<Vec<f64>>> {
@@ -189,10 +249,12 @@ fn read_columns(entry: &toml::Table<'_>) -> Result<Table> {
         return Err(entry.error("value", found, "an array of finite numbers"));
     };
     let std_errors = column("std_error")?;
+    let freedoms = column("freedom")?;
     let source = entry.optional_text("source")?;
     let estimate = |(index, &value): (usize, &f64)| Estimate {
         value,
         std_error: std_errors.as_ref().map(|column| column[index]),
+        freedom: freedoms.as_ref().map(|column| column[index]),
         source: source.map(str::to_string),
         combined_with: Vec::new(),
     };

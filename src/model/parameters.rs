@@ -1,5 +1,7 @@
 //! The parameters of the model, each with how sure it is and where it came from.
 
+use super::uncertainty::Correlation;
+
 /// How the work is divided among the m host threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decomposition {
@@ -19,6 +21,8 @@ pub struct Estimate {
     pub value: f64,
     /// Standard error in the same unit, where it is known.
     pub std_error: Option<f64>,
+    /// Degrees of freedom of that standard error; `None` where it is taken as known.
+    pub freedom: Option<f64>,
     /// File, table or paper it comes from.
     pub source: Option<String>,
     /// The other terms of a sum that the data could not split and that this one carries whole.
@@ -28,7 +32,7 @@ pub struct Estimate {
 impl Estimate {
     /// A value of which nothing else is known.
     pub fn exact(value: f64) -> Self {
-        Self { value, std_error: None, source: None, combined_with: Vec::new() }
+        Self { value, std_error: None, freedom: None, source: None, combined_with: Vec::new() }
     }
 }
 
@@ -110,4 +114,6 @@ pub struct Parameters {
     /// The program's phases, whose own terms add up to those of the whole; empty where the
     /// program is one phase.
     pub phases: Vec<Phase>,
+    /// How the errors of the terms go together; `None` where each has its own.
+    pub correlation: Option<Correlation>,
 }

@@ -156,6 +156,7 @@ impl Parameters {
                 ..self.terms.clone()
             },
             phases: Vec::new(),
+            correlation: None,
         }
     }
 }
@@ -259,6 +260,7 @@ mod tests {
                 o_col_s: table(&[2, 4], &[0.0625, 0.5]),
             },
             phases: vec![],
+            correlation: None,
         }
     }
 

@@ -59,6 +59,22 @@ impl Terms {
         entries
     }
 
+    /// The name of `entry` in files: its term's, and of one entry of a table its m, as in
+    /// `alpha(2)`.
+    pub fn name_of(&self, entry: Entry) -> String {
+        let m = match entry {
+            Entry::Alpha(index) => self.alpha.m_of(index),
+            Entry::Collective(index) => self.o_col_s.m_of(index),
+            _ => None,
+        };
+        m.map_or_else(|| entry.term().to_string(), |m| format!("{}({m})", entry.term()))
+    }
+
+    /// The entry of that name, as [`Self::name_of`] gives it.
+    pub fn entry_named(&self, name: &str) -> Option<Entry> {
+        self.entries().into_iter().find(|&entry| self.name_of(entry) == name)
+    }
+
     /// The estimate of `entry`; `None` where these terms have no such entry.
     pub fn estimate(&self, entry: Entry) -> Option<&Estimate> {
         match entry {
@@ -98,6 +114,14 @@ impl OverM {
         match self {
             OverM::Constant(estimate) => std::slice::from_ref(estimate),
             OverM::Table(table) => &table.values,
+        }
+    }
+
+    /// The m of the estimate with that index, where it is one of a table.
+    fn m_of(&self, index: usize) -> Option<u32> {
+        match self {
+            OverM::Constant(_) => None,
+            OverM::Table(table) => table.m.get(index).copied(),
         }
     }
 
@@ -197,6 +221,7 @@ mod tests {
                 o_col_s: table(&[3, 5, 9], &[0.0625, 0.5, 0.75]),
             },
             phases: vec![],
+            correlation: None,
         }
     }
 

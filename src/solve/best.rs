@@ -298,6 +298,7 @@ mod tests {
                 o_col_s: constant(0.0),
             },
             phases: vec![],
+            correlation: None,
         }
     }
 

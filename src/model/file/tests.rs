@@ -1,4 +1,5 @@
 use super::super::parameters::Phase;
+use super::super::sensitivity::Entry;
 use super::*;
 
 const GOOD: &str = "\
@@ -78,7 +79,7 @@ fn the_head_of_the_file_is_checked() {
         "apus = 4",
         "apus = 4\nspes = 8",
         "p.toml:5:8: found \"spes\", expected one of schema, name, decomposition, tasks, apus, \
-         terms, phases",
+         terms, phases, correlation",
     );
 }
 
@@ -108,8 +109,8 @@ fn every_value_is_checked() {
     check(
         "std_error = 0.25",
         "sigma = 0.25",
-        "p.toml:6:34: found \"terms.t_hpu_s.sigma\", expected one of value, std_error, source, \
-         combined_with",
+        "p.toml:6:34: found \"terms.t_hpu_s.sigma\", expected one of value, std_error, freedom, \
+         source, combined_with",
     );
     check(
         "g_s = {",
@@ -240,7 +241,7 @@ fn phases_must_add_up_to_the_whole() {
 }
 
 fn estimate(value: f64, std_error: Option<f64>, source: Option<&str>) -> Estimate {
-    Estimate { value, std_error, source: source.map(str::to_string), combined_with: vec![] }
+    Estimate { std_error, source: source.map(str::to_string), ..Estimate::exact(value) }
 }
 
 /// Parameters that use every feature of the format and values that are hard to print.
@@ -282,6 +283,10 @@ fn intricate() -> Parameters {
             o_col_s: OverM::Table(Table { m: vec![1, 2, 4], values: o_col.to_vec() }),
         },
         phases: vec![phase("new\"view"), phase("evaluate")],
+        correlation: Some(
+            Correlation::new(vec![Entry::HpuTime, Entry::Alpha(1)], vec![1.0, -third, -third, 1.0])
+                .unwrap(),
+        ),
     }
 }
 
@@ -296,9 +301,10 @@ fn what_is_written_reads_back_exactly() {
 #[test]
 fn a_table_whose_entries_differ_in_one_way_reads_back_exactly() {
     let plain = || Table { m: vec![2, 3], values: vec![Estimate::exact(1.5); 2] };
-    let changes: [fn(&mut Estimate); 4] = [
+    let changes: [fn(&mut Estimate); 5] = [
         |_| {},
         |estimate| estimate.std_error = Some(0.5),
+        |estimate| (estimate.std_error, estimate.freedom) = (Some(0.5), Some(2.5)),
         |estimate| estimate.source = Some("alpha.csv".into()),
         |estimate| estimate.combined_with.push("t_hpu_s".into()),
     ];
@@ -330,4 +336,22 @@ t_hpu_s = { value = 1.5, std_error = 0.25, source = \"profile.csv\" }
 alpha = { m = [1, 2], value = [1.0, 1.28], std_error = [0.0, 0.01], source = \"alpha.csv\" }
 ";
     assert!(text.contains(alpha), "{text}");
+}
+
+#[test]
+fn a_correlation_is_read_by_the_names_of_its_entries() {
+    let good = "[correlation]\nentries = [\"t_hpu_s\", \"alpha(2)\"]\nt_hpu_s = [1, -0.5]\n\
+                \"alpha(2)\" = [-0.5, 1]\n";
+    let parameters = read(&format!("{GOOD}{good}")).unwrap();
+    let correlation = parameters.correlation.unwrap();
+    assert_eq!(correlation.entries(), [Entry::HpuTime, Entry::Alpha(1)]);
+    assert_eq!(correlation.of(Entry::Alpha(1), Entry::HpuTime), -0.5);
+    let check = |good_part: &str, bad: &str, expected: &str| {
+        let error = read(&format!("{GOOD}{}", good.replacen(good_part, bad, 1))).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    };
+    check("alpha(2)", "alpha(3)", "the entry \"alpha(3)\", expected one of t_hpu_s, t_apu_s");
+    check("[-0.5, 1]", "[-0.5, 2]", "2 in row 2, expected a symmetric matrix");
+    check("\"alpha(2)\" = [-0.5, 1]\n", "", "no row for \"alpha(2)\"");
+    check("[1, -0.5]", "[1]", "3 numbers for 2 entries");
 }

@@ -3,6 +3,8 @@
 use std::fmt::Write;
 
 use super::super::parameters::{Decomposition, Estimate, OverM, Parameters, Phase, Table, Terms};
+use super::super::sensitivity::Entry;
+use super::super::uncertainty::Correlation;
 use super::SCHEMA;
 
 /// A term's name in files, and what stands in the comment above it.
@@ -34,6 +36,9 @@ pub(super) fn parameters(parameters: &Parameters) -> String {
     terms(&mut text, &parameters.terms);
     for phase in &parameters.phases {
         self::phase(&mut text, phase);
+    }
+    if let Some(known) = &parameters.correlation {
+        correlation(&mut text, known, &parameters.terms);
     }
     text
 }
@@ -74,6 +79,16 @@ fn phase(text: &mut String, phase: &Phase) {
     }
 }
 
+fn correlation(text: &mut String, correlation: &Correlation, terms: &Terms) {
+    let name = |&entry: &Entry| quoted(&terms.name_of(entry));
+    let names: Vec<String> = correlation.entries().iter().map(name).collect();
+    line(text, format_args!("\n# How the errors of the terms go together"));
+    line(text, format_args!("[correlation]\nentries = [{}]", names.join(", ")));
+    for (index, name) in names.iter().enumerate() {
+        line(text, format_args!("{name} = {:?}", correlation.row(index)));
+    }
+}
+
 fn commented(text: &mut String, (name, comment): (&str, &str), value: &str) {
     line(text, format_args!("# {comment}\n{name} = {value}"));
 }
@@ -94,6 +109,7 @@ fn columns(table: &Table) -> Option<String> {
     let first = table.values.first()?;
     let alike = |estimate: &Estimate| {
         estimate.std_error.is_some() == first.std_error.is_some()
+            && estimate.freedom.is_some() == first.freedom.is_some()
             && estimate.source == first.source
             && estimate.combined_with.is_empty()
     };
@@ -105,6 +121,10 @@ fn columns(table: &Table) -> Option<String> {
     if first.std_error.is_some() {
         let errors: Vec<f64> = table.values.iter().filter_map(|value| value.std_error).collect();
         text += &format!(", std_error = {errors:?}");
+    }
+    if first.freedom.is_some() {
+        let freedoms: Vec<f64> = table.values.iter().filter_map(|value| value.freedom).collect();
+        text += &format!(", freedom = {freedoms:?}");
     }
     if let Some(source) = &first.source {
         text += &format!(", source = {}", quoted(source));
@@ -125,6 +145,9 @@ fn inline_table(estimate: &Estimate, m: Option<u32>) -> String {
     let mut text = format!("{{ {m}value = {:?}", estimate.value);
     if let Some(error) = estimate.std_error {
         text += &format!(", std_error = {error:?}");
+    }
+    if let Some(freedom) = estimate.freedom {
+        text += &format!(", freedom = {freedom:?}");
     }
     if let Some(source) = &estimate.source {
         text += &format!(", source = {}", quoted(source));
