@@ -1,20 +1,25 @@
-//! The joint estimate of the unknown terms from timed runs.
+//! The joint estimate: timed runs, micro-benchmarks and profile in one likelihood.
 
-use std::collections::BTreeSet;
+use nalgebra::DVector;
 
-use nalgebra::{DMatrix, DVector};
-
-use super::design::{Design, Sensitivity, linear_alpha};
-use super::identify::{Group, identify};
-use super::least_squares::{LeastSquares, Solution};
-use super::report::{Convergence, RunsReport, Sum};
+use super::design::{Design, Sensitivity};
+use super::estimate::{Data, Estimated, estimate};
+use super::growth::{self, Choice, Shape, Trial};
+use super::identify::{Group, Verdict, identify};
+use super::known::NOT_MEASURED;
+use super::least_squares::LeastSquares;
+use super::likelihood::{NEGLIGIBLE, Point};
+use super::noise::Repetitions;
+use super::outcome;
+use super::report::RunsReport;
 use super::runs::Runs;
-use super::scatter::{NEGLIGIBLE, Scatter, covariance};
 use super::stated;
 use super::term::Term;
+use super::unknowns::{Kind, Prior, Unknown, Unknowns};
 use crate::error::{Error, Result, Warning};
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM};
+use crate::model::sensitivity::Entry;
 
 /// Parameters that meet the runs.
 pub(crate) struct Joint {
@@ -25,7 +30,22 @@ pub(crate) struct Joint {
     pub warnings: Vec<Warning>,
 }
 
-/// Estimates the unknown terms of `base` from the runs; with none, only compares.
+/// The relative standard error of a value that was measured once: how far apart the
+/// micro-benchmarks of one machine usually are. Assumed, and said where it is used.
+pub(crate) const MEASURED_ONCE: f64 = 0.1;
+
+/// A fit, with everything that it was made of.
+pub(crate) struct Fit {
+    pub estimated: Estimated,
+    pub verdict: Verdict,
+    /// The known parameters, with the shape of alpha that was chosen.
+    pub base: Parameters,
+    pub choice: Option<Choice>,
+    pub data: Data,
+}
+
+/// Estimates all terms of `base` from the runs and from what files say of them; `unknown` are
+/// those that no file knows.
 pub(crate) fn fit(base: &Parameters, unknown: &[Term], runs: &Runs) -> Result<Joint> {
     check(base, runs)?;
     let sensitivity = Sensitivity { base: base.clone(), unknown: unknown.to_vec() };
@@ -33,31 +53,11 @@ pub(crate) fn fit(base: &Parameters, unknown: &[Term], runs: &Runs) -> Result<Jo
     let verdict = identify(&sensitivity, &design, runs)?;
     let mut undetermined = verdict.undetermined.clone();
     undetermined.extend(verdict.groups.iter().flat_map(|group| &group.separable));
-    let fitted = (!verdict.groups.is_empty())
-        .then(|| solve(&sensitivity, &design, &verdict.groups, runs))
-        .transpose()?;
-    let Some(fitted) = fitted else {
-        let report = RunsReport::new(base, runs, 0);
-        return Ok(Joint {
-            parameters: base.clone(),
-            report,
-            undetermined,
-            warnings: beyond(base, runs),
-        });
-    };
-    let parameters = fitted.parameters(base, runs);
-    let mut report = RunsReport::new(&parameters, runs, fitted.estimated());
+    let fit = best_shape(&sensitivity, &design, verdict, runs)?;
+    let parameters = outcome::parameters(&fit, base, runs);
     let mut warnings = beyond(base, runs);
-    warnings.extend(fitted.doubts());
-    warnings.extend(fitted.scatter.misfit());
-    report.residual_deviation = fitted.scatter.deviation();
-    report.condition = Some(verdict.condition);
-    report.combined = sums(&verdict.groups);
-    report.convergence = Some(Convergence {
-        iterations: fitted.solution.iterations,
-        cost: fitted.solution.cost,
-        termination: fitted.solution.termination.clone(),
-    });
+    warnings.extend(outcome::doubts(&fit, base));
+    let report = outcome::report(&fit, &parameters, runs);
     Ok(Joint { parameters, report, undetermined, warnings })
 }
 
@@ -94,31 +94,76 @@ fn beyond(base: &Parameters, runs: &Runs) -> Vec<Warning> {
     ))]
 }
 
-fn sums(groups: &[Group]) -> Vec<Sum> {
-    let of = |group: &Group| Sum { on: group.carrier.name(), terms: contributions(group) };
-    groups.iter().filter(|group| !group.carried.is_empty()).map(of).collect()
+/// The fit with the shape of alpha that predicts configurations best that it has not seen.
+fn best_shape(
+    sensitivity: &Sensitivity,
+    design: &Design,
+    verdict: Verdict,
+    runs: &Runs,
+) -> Result<Fit> {
+    let base = &sensitivity.base;
+    let start = start(design, &verdict.groups, sensitivity, runs)?;
+    let data = data(runs);
+    let grows = verdict.groups.iter().any(|group| group.carrier == Term::Alpha);
+    let shapes: &[Shape] = if grows { &Shape::ALL } else { &Shape::ALL[..1] };
+    let mut trials = Vec::new();
+    let mut fits = Vec::new();
+    for &shape in shapes {
+        let growth = if grows { growth::table(shape, runs, base.apus) } else { None };
+        if grows && growth.is_none() {
+            continue;
+        }
+        let (base, unknowns, start) = unknowns(base, &verdict.groups, growth, &start, runs);
+        if unknowns.list.len() > data.points.len() + sources(&unknowns) {
+            continue;
+        }
+        // A shape that the runs cannot hold has no minimum of its own; the linear one has.
+        let estimated = match estimate(&unknowns, &data, &start) {
+            Err(_) if shape != Shape::Linear => continue,
+            estimated => estimated?,
+        };
+        let values = unknowns.list.iter().filter(|each| matches!(each.kind, Kind::Growth(_)));
+        trials.push(Trial {
+            shape,
+            values: values.count(),
+            left_out_error: growth::size(&estimated.left_out()),
+        });
+        fits.push((base, estimated));
+    }
+    let left_out: Vec<Vec<f64>> = fits.iter().map(|(_, each)| each.left_out()).collect();
+    let chosen = growth::choose(&left_out);
+    let choice = grows.then(|| Choice { shape: trials[chosen].shape, trials: trials.clone() });
+    let (base, estimated) = fits.swap_remove(chosen);
+    Ok(Fit { estimated, verdict, base, choice, data })
 }
 
-fn contributions(group: &Group) -> Vec<String> {
-    let terms = [group.carrier].into_iter().chain(group.carried.iter().copied());
-    let mut names: Vec<String> = terms.map(|term| term.contribution().to_string()).collect();
-    names.dedup();
-    names
+fn sources(unknowns: &Unknowns) -> usize {
+    unknowns.list.iter().filter(|unknown| unknown.prior.is_some()).count()
 }
 
-/// The least-squares solution in the terms of the model.
-struct Fit {
-    groups: Vec<Group>,
-    solution: Solution,
-    lower: DVector<f64>,
-    /// Of the groups' values; zero where a bound holds one.
-    covariance: Option<DMatrix<f64>>,
-    scatter: Scatter,
-    /// Whether the slope of alpha is a product with an unknown T_HPU.
-    hpu_unknown: bool,
+fn data(runs: &Runs) -> Data {
+    let point = |cell: &super::runs::Cell| Point {
+        m: cell.m,
+        p: cell.p,
+        log_time: cell.mean_s.ln(),
+        count: cell.count as f64,
+    };
+    Data {
+        points: runs.cells.iter().map(point).collect(),
+        repetitions: Repetitions::of(&runs.cells),
+    }
 }
 
-fn solve(sensitivity: &Sensitivity, design: &Design, groups: &[Group], runs: &Runs) -> Result<Fit> {
+/// Where to start: the linear least squares of the runs, all files taken at their word.
+fn start(
+    design: &Design,
+    groups: &[Group],
+    sensitivity: &Sensitivity,
+    runs: &Runs,
+) -> Result<Vec<f64>> {
+    if groups.is_empty() {
+        return Ok(Vec::new());
+    }
     let column = |group: &Group| {
         sensitivity
             .unknown
@@ -127,129 +172,110 @@ fn solve(sensitivity: &Sensitivity, design: &Design, groups: &[Group], runs: &Ru
             .expect("invariant: groups are of unknowns")
     };
     let a = design.columns.select_columns(&groups.iter().map(column).collect::<Vec<_>>());
-    // T_HPU carries what grows with m as alpha_m*T_HPU, for which it must not be zero.
-    let hpu_unknown = sensitivity.unknown.contains(&Term::HpuTime);
-    let grows = hpu_unknown && groups.iter().any(|group| group.carrier == Term::Alpha);
+    let x = LeastSquares { a: a.clone(), b: design.target.clone() }.solve()?.x;
+    // A start at zero tells a relative method nothing of the unknown's size: a thousandth of what
+    // would explain the shortest run does.
     let shortest = runs.cells.iter().map(|cell| cell.mean_s).fold(f64::INFINITY, f64::min);
-    let lower = DVector::from_iterator(
-        groups.len(),
-        groups.iter().map(|group| match group.carrier {
-            Term::HpuTime if grows => NEGLIGIBLE * shortest,
-            _ => 0.0,
-        }),
-    );
-    let b = &design.target - &a * &lower;
-    let solution = LeastSquares { a: a.clone(), b }.solve()?;
-    let scatter = Scatter::new(&solution, runs);
-    let covariance = scatter.variance().map(|variance| covariance(&a, &solution, variance));
-    let groups = groups.to_vec();
-    Ok(Fit { groups, solution, lower, covariance, scatter, hpu_unknown })
-}
-
-impl Fit {
-    fn value(&self, index: usize) -> f64 {
-        self.lower[index] + self.solution.x[index]
-    }
-
-    /// The number of values that no bound holds.
-    fn estimated(&self) -> usize {
-        self.solution.at_bound.iter().filter(|&&held| !held).count()
-    }
-
-    fn std_error(&self, index: usize) -> Option<f64> {
-        let covariance = self.covariance.as_ref()?;
-        (!self.solution.at_bound[index]).then(|| covariance[(index, index)].sqrt())
-    }
-
-    fn doubts(&self) -> Vec<Warning> {
-        let mut warnings = Vec::new();
-        for (index, group) in self.groups.iter().enumerate() {
-            if !group.carried.is_empty() {
-                let (on, sum) = (group.carrier.name(), contributions(group));
-                warnings.push(Warning::Combined { on, sum });
-            }
-            if self.solution.at_bound[index] {
-                let (term, bound) = (group.carrier.name(), group.carrier.neutral());
-                warnings.push(Warning::AtBound { term, bound });
-            }
-        }
-        warnings
-    }
-
-    /// `base` with the estimates.
-    fn parameters(&self, base: &Parameters, runs: &Runs) -> Parameters {
-        let mut parameters = base.clone();
-        for (index, group) in self.groups.iter().enumerate() {
-            for &term in &group.carried {
-                let source = format!("carried by {}", group.carrier.name());
-                set(&mut parameters, term, stated(term.neutral(), &source));
-            }
-            if group.carrier == Term::Alpha {
-                let alpha = self.alpha(index, base, runs);
-                parameters.terms.alpha = alpha;
-                continue;
-            }
-            let estimate = Estimate {
-                value: self.value(index),
-                std_error: self.std_error(index),
-                freedom: None,
-                source: Some(runs.file.clone()),
-                combined_with: names(&group.carried),
-            };
-            set(&mut parameters, group.carrier, estimate);
-        }
-        parameters
-    }
-
-    /// `alpha_m = 1 + a*(m - 1)` at every m that was run, and at the largest possible.
-    ///
-    /// Where T_HPU is unknown too, `a = S/K`, S being what every further thread adds and K what
-    /// T_HPU carries: `var(a) = [var(S) - 2*a*cov(S,K) + a^2*var(K)]/K^2` to first order.
-    fn alpha(&self, index: usize, base: &Parameters, runs: &Runs) -> OverM {
-        let hpu = self.groups.iter().position(|group| group.carrier == Term::HpuTime);
-        let divisor = match hpu {
-            Some(hpu) if self.hpu_unknown => self.value(hpu),
-            _ => 1.0,
-        };
-        let slope = self.value(index) / divisor;
-        let variance = self.covariance.as_ref().map(|covariance| match hpu {
-            Some(hpu) if self.hpu_unknown => {
-                (covariance[(index, index)] - 2.0 * slope * covariance[(index, hpu)]
-                    + slope.powi(2) * covariance[(hpu, hpu)])
-                    / divisor.powi(2)
-            }
-            _ => covariance[(index, index)],
+    let least = |column: usize| {
+        let steepest = (0..a.nrows()).map(|row| {
+            let cell = &runs.cells[row];
+            a[(row, column)].abs() * cell.mean_s / (cell.count as f64).sqrt()
         });
-        let std_error = variance.filter(|_| !self.solution.at_bound[index]);
-        let std_error = std_error.map(|variance| variance.max(0.0).sqrt());
-        let ms: BTreeSet<u32> =
-            [1, base.apus].into_iter().chain(runs.cells.iter().map(|cell| cell.m)).collect();
-        linear_alpha(&ms.into_iter().collect::<Vec<_>>(), |beyond_one| Estimate {
-            value: 1.0 + slope * beyond_one,
-            std_error: std_error.filter(|_| beyond_one > 0.0).map(|error| error * beyond_one),
-            freedom: None,
-            source: Some(runs.file.clone()),
-            combined_with: names(&self.groups[index].carried),
-        })
-    }
+        1e-3 * shortest / steepest.fold(f64::MIN_POSITIVE, f64::max)
+    };
+    Ok(x.iter().enumerate().map(|(column, &value)| value.max(least(column))).collect())
 }
 
-fn names(terms: &[Term]) -> Vec<String> {
-    terms.iter().map(|term| term.name().to_string()).collect()
+/// The unknowns with the known parameters around them, and where to start: first what only the
+/// runs tell, then what files do.
+fn unknowns(
+    base: &Parameters,
+    groups: &[Group],
+    growth: Option<(OverM, Vec<Vec<f64>>)>,
+    start: &[f64],
+    runs: &Runs,
+) -> (Parameters, Unknowns, DVector<f64>) {
+    let mut base = base.clone();
+    let mut list = Vec::new();
+    let mut from = Vec::new();
+    let shortest = runs.cells.iter().map(|cell| cell.mean_s).fold(f64::INFINITY, f64::min);
+    let grows = growth.is_some();
+    // What further threads add is a product with T_HPU, which then must not be zero.
+    let lower = |entry| match entry {
+        Entry::HpuTime if grows => NEGLIGIBLE * shortest,
+        _ => 0.0,
+    };
+    let weights = growth.map_or_else(Vec::new, |(alpha, weights)| {
+        base.terms.alpha = alpha;
+        weights
+    });
+    for (group, &start) in groups.iter().zip(start) {
+        for carried in &group.carried {
+            let source = format!("carried by {}", group.carrier.name());
+            outcome::set(&mut base, *carried, stated(carried.neutral(), &source));
+        }
+        if group.carrier == Term::Alpha {
+            // The design holds the product with T_HPU, or alpha's slope where T_HPU is known.
+            let t_hpu = base.terms.t_hpu_s.value;
+            let product = if t_hpu > 0.0 { start * t_hpu } else { start };
+            for weights in &weights {
+                let largest = weights.iter().copied().fold(0.0, f64::max);
+                let kind = Kind::Growth(weights.clone());
+                list.push(Unknown { term: Term::Alpha, kind, prior: None, lower: 0.0 });
+                from.push(product / largest.max(1.0));
+            }
+            continue;
+        }
+        let entry = group.carrier.entry();
+        list.push(Unknown {
+            term: group.carrier,
+            kind: Kind::Entry(entry),
+            prior: None,
+            lower: lower(entry),
+        });
+        from.push(start.max(lower(entry)));
+    }
+    for (unknown, value) in measured(&base, grows, lower) {
+        list.push(unknown);
+        from.push(value);
+    }
+    let unknowns = Unknowns::new(&base, list);
+    (base, unknowns, DVector::from_vec(from))
 }
 
-fn set(parameters: &mut Parameters, term: Term, estimate: Estimate) {
-    let terms = &mut parameters.terms;
-    match term {
-        Term::HpuTime => terms.t_hpu_s = estimate,
-        Term::ApuTime => terms.t_apu_s = estimate,
-        Term::ApuSerialTime => terms.c_apu_s = estimate,
-        Term::Gap => terms.g_s = estimate,
-        Term::OffloadOverhead => terms.o_offload_s = estimate,
-        Term::ContextSwitch => terms.t_csw_s = estimate,
-        Term::Offloads => terms.offloads = estimate,
-        Term::Collectives => terms.collectives = Some(estimate),
-        Term::Alpha => terms.alpha = OverM::Constant(estimate),
-        Term::CollectiveCost => terms.o_col_s = OverM::Constant(estimate),
+/// What files say: every entry with a source of its own, but counts, which are exact or
+/// nearly so, and alpha at m = 1.
+fn measured(base: &Parameters, grows: bool, lower: impl Fn(Entry) -> f64) -> Vec<(Unknown, f64)> {
+    let terms = &base.terms;
+    let is_measured = |entry: &Entry| match *entry {
+        Entry::Offloads | Entry::Collectives => false,
+        Entry::Alpha(_) if grows => false,
+        Entry::Alpha(index) => match &terms.alpha {
+            OverM::Table(table) => table.m[index] > 1,
+            OverM::Constant(_) => true,
+        },
+        _ => true,
+    };
+    let with_prior = |entry: Entry| {
+        let estimate = terms.estimate(entry)?;
+        let prior = prior(estimate)?;
+        let term = Term::of(entry);
+        let kind = Kind::Entry(entry);
+        Some((Unknown { term, kind, prior: Some(prior), lower: lower(entry) }, estimate.value))
+    };
+    terms.entries().into_iter().filter(is_measured).filter_map(with_prior).collect()
+}
+
+/// What a file says of one value; `None` where none does, or where it is nothing for certain.
+pub(crate) fn prior(estimate: &Estimate) -> Option<Prior> {
+    let source = estimate.source.as_deref()?;
+    if source == NOT_MEASURED || source.starts_with("carried by") {
+        return None;
     }
+    let std_error = match estimate.std_error {
+        Some(std_error) => std_error.max(NEGLIGIBLE * estimate.value),
+        None => MEASURED_ONCE * estimate.value,
+    };
+    let freedom = estimate.freedom;
+    (std_error > 0.0).then_some(Prior { value: estimate.value, std_error, freedom })
 }

@@ -9,7 +9,7 @@ use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM, Phase, Terms};
 
 /// The source of a value that nothing determines.
-const NOT_MEASURED: &str = "not measured";
+pub(crate) const NOT_MEASURED: &str = "not measured";
 
 /// The terms that files determine, each with the number of rows behind it.
 pub(crate) struct Known {

@@ -2,7 +2,11 @@
 
 use std::fmt;
 
+use super::conflict::Conflict;
+use super::diagnosis::Diagnosis;
+use super::growth::Choice;
 use super::known::Known;
+use super::noise::{Noise, Origin};
 use super::runs::Runs;
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM};
@@ -43,8 +47,8 @@ pub struct RunsReport {
     pub estimated: usize,
     /// Sums that the runs cannot split.
     pub combined: Vec<Sum>,
-    /// Standard deviation of the relative residuals, where any freedom is left.
-    pub residual_deviation: Option<f64>,
+    /// The size of the noise, and where it was taken from.
+    pub noise: Noise,
     /// 1 - (weighted squared residuals of the model) / (those of the best constant time), over
     /// the means of the configurations; `None` where there is but one configuration.
     pub r_squared: Option<f64>,
@@ -59,6 +63,12 @@ pub struct RunsReport {
     pub condition: Option<f64>,
     /// How the least squares ended.
     pub convergence: Option<Convergence>,
+    /// Which shape alpha was given, where only the runs tell of it.
+    pub growth: Option<Choice>,
+    /// Whether the runs and what files say agree, where both say something of the same.
+    pub conflict: Option<Conflict>,
+    /// What the residuals say.
+    pub diagnosis: Diagnosis,
 }
 
 /// A sum of terms that was estimated as one.
@@ -75,15 +85,25 @@ pub struct Sum {
 pub struct Convergence {
     /// Steps of the solver.
     pub iterations: u64,
-    /// Half the sum of squared relative residuals of the means.
+    /// Half the sum of squared residuals, each in its own standard deviation.
     pub cost: f64,
     /// Why it ended.
     pub termination: String,
+    /// From how many starts.
+    pub starts: usize,
+    /// How many of them ended at the same minimum.
+    pub agreeing: usize,
 }
 
 impl RunsReport {
     /// Compares the parameters with the runs; `estimated` values of them came from the runs.
-    pub(crate) fn new(parameters: &Parameters, runs: &Runs, estimated: usize) -> Self {
+    pub(crate) fn new(
+        parameters: &Parameters,
+        runs: &Runs,
+        estimated: usize,
+        noise: Noise,
+        diagnosis: Diagnosis,
+    ) -> Self {
         let relative_error = |cell: &super::runs::Cell| {
             (parameters.time(cell.m, cell.p).0 - cell.mean_s) / cell.mean_s
         };
@@ -100,13 +120,16 @@ impl RunsReport {
             configurations: runs.cells.len(),
             estimated,
             combined: Vec::new(),
-            residual_deviation: None,
+            noise,
             r_squared: (of_constant > 0.0).then(|| 1.0 - squares / of_constant),
             mean_error_percent: 100.0 * errors.iter().sum::<f64>() / errors.len() as f64,
             max_error_percent: 100.0 * errors[worst],
             worst: (runs.cells[worst].m, runs.cells[worst].p),
             condition: None,
             convergence: None,
+            growth: None,
+            conflict: None,
+            diagnosis,
         }
     }
 }
@@ -190,6 +213,45 @@ impl fmt::Display for Report {
     }
 }
 
+impl fmt::Display for Noise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let origin = match self.origin {
+            Origin::Repetitions => "by repetitions",
+            Origin::Residuals if self.misses() => "by repetitions",
+            Origin::Residuals => "by what the model leaves",
+            Origin::Assumed => "assumed",
+        };
+        write!(f, "  noise of a run        {:.3} %, {origin}", 100.0 * self.run)?;
+        if self.misses() {
+            write!(f, "; the model misses by {:.3} % more", 100.0 * self.model)?;
+        }
+        write!(f, " ({:.0} degrees of freedom)", self.freedom)?;
+        if let Some(lack) = self.lack_of_fit {
+            let (of_residuals, of_repetitions) = lack.freedoms;
+            write!(
+                f,
+                "\n  lack of fit           F({of_residuals:.0}, {of_repetitions:.0}) = {:.2}, \
+                 probability {:.2e}",
+                lack.ratio, lack.probability
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = if self.is_significant() { "contradict each other" } else { "agree" };
+        let (shared, of_noise) = self.freedoms;
+        write!(
+            f,
+            "  runs and files        {verdict}: F({shared:.0}, {of_noise:.0}) = {:.2}, probability \
+             {:.2e}",
+            self.ratio, self.probability
+        )
+    }
+}
+
 impl fmt::Display for TermReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (m, estimate) in &self.values {
@@ -216,17 +278,19 @@ impl fmt::Display for RunsReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, runs, configurations, estimated, worst, .. } = self;
         writeln!(f, "{runs} runs of {configurations} configurations in {file}")?;
-        match estimated {
-            0 => writeln!(f, "  nothing was estimated from them: they check the model")?,
-            _ => writeln!(f, "  values estimated      {estimated}")?,
-        }
+        writeln!(f, "  values estimated      {estimated}")?;
         writeln!(
             f,
             "  error of the model    mean {:.3} %, largest {:.3} % at (m, p) = ({}, {})",
             self.mean_error_percent, self.max_error_percent, worst.0, worst.1
         )?;
-        if let Some(deviation) = self.residual_deviation {
-            writeln!(f, "  residual deviation    {:.3} %", 100.0 * deviation)?;
+        writeln!(f, "{}", self.noise)?;
+        write!(f, "{}", self.diagnosis)?;
+        if let Some(conflict) = &self.conflict {
+            writeln!(f, "{conflict}")?;
+        }
+        if let Some(growth) = &self.growth {
+            writeln!(f, "  alpha                 {growth}")?;
         }
         if let Some(r_squared) = self.r_squared {
             writeln!(f, "  R^2, relative         {r_squared:.6}")?;
@@ -237,10 +301,12 @@ impl fmt::Display for RunsReport {
         for Sum { on, terms } in &self.combined {
             writeln!(f, "  {on} stands for {}", terms.join(" + "))?;
         }
-        if let Some(Convergence { iterations, cost, termination }) = &self.convergence {
+        if let Some(convergence) = &self.convergence {
+            let Convergence { iterations, cost, termination, starts, agreeing } = convergence;
             writeln!(
                 f,
-                "  least squares         {iterations} iterations, cost {cost:.6e}: {termination}"
+                "  least squares         {iterations} iterations, cost {cost:.6e}: {termination}; \
+                 {agreeing} of {starts} starts agree"
             )?;
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! The terms of equation 11 as unknowns of a fit.
 
 use crate::error::Warning;
+use crate::model::sensitivity::Entry;
 
 /// A term that runs may have to estimate.
 ///
@@ -43,6 +44,38 @@ impl Term {
             Term::CollectiveCost => "o_col_s",
             Term::Offloads => "offloads",
             Term::Collectives => "collectives",
+        }
+    }
+
+    /// Its entry in the parameters; of a table over m, the first.
+    pub fn entry(self) -> Entry {
+        match self {
+            Term::HpuTime => Entry::HpuTime,
+            Term::ApuTime => Entry::ApuTime,
+            Term::ApuSerialTime => Entry::ApuSerialTime,
+            Term::Alpha => Entry::Alpha(0),
+            Term::Gap => Entry::Gap,
+            Term::OffloadOverhead => Entry::OffloadOverhead,
+            Term::ContextSwitch => Entry::ContextSwitch,
+            Term::CollectiveCost => Entry::Collective(0),
+            Term::Offloads => Entry::Offloads,
+            Term::Collectives => Entry::Collectives,
+        }
+    }
+
+    /// The term that an entry belongs to.
+    pub fn of(entry: Entry) -> Self {
+        match entry {
+            Entry::HpuTime => Term::HpuTime,
+            Entry::ApuTime => Term::ApuTime,
+            Entry::ApuSerialTime => Term::ApuSerialTime,
+            Entry::Alpha(_) => Term::Alpha,
+            Entry::Gap => Term::Gap,
+            Entry::OffloadOverhead => Term::OffloadOverhead,
+            Entry::ContextSwitch => Term::ContextSwitch,
+            Entry::Collective(_) => Term::CollectiveCost,
+            Entry::Offloads => Term::Offloads,
+            Entry::Collectives => Term::Collectives,
         }
     }
 

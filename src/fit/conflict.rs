@@ -1,0 +1,169 @@
+//! Whether runs and files tell the same story, and what to do where they do not.
+//!
+//! A micro-benchmark is not the program: its slowdown is that of its own code, its off-loads carry
+//! its own arguments. Where runs and files contradict each other by more than their errors explain,
+//! every measured value is given a further relative error in common, as large as makes the two
+//! consistent, and the reader is told which values are at odds.
+
+use std::fmt;
+
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+
+use super::likelihood::Minimum;
+use super::noise::SIGNIFICANT;
+use super::unknowns::Unknowns;
+use crate::error::Result;
+use crate::model::uncertainty::quantile_97_5;
+
+/// The test of files against runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conflict {
+    /// What joining the two costs, in squares of standard errors, for each value that both know.
+    pub ratio: f64,
+    /// How many values both know, and the degrees of freedom of the noise.
+    pub freedoms: (f64, f64),
+    /// Probability of a ratio this large if they agree.
+    pub probability: f64,
+    /// The relative error that was added to every measured value; 0 where they agree.
+    pub common_error: f64,
+    /// The values that are farthest apart, first, where they do not agree.
+    pub values: Vec<Contradiction>,
+}
+
+/// One value that the runs contradict.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contradiction {
+    /// The entry, as in `alpha(4)`.
+    pub entry: String,
+    /// What its file says, and the standard error of that.
+    pub measured: (f64, f64),
+    /// What everything else says, and the standard error of that.
+    pub elsewhere: (f64, f64),
+    /// Their distance in standard errors, with the sign of `elsewhere - measured`.
+    pub deviations: f64,
+}
+
+/// More contradictions than these say no more.
+const SHOWN: usize = 5;
+
+impl Conflict {
+    /// Compares a joint minimum with that of the runs alone; `None` where they share nothing.
+    pub(crate) fn test(
+        unknowns: &Unknowns,
+        joint: &Minimum,
+        alone: &Alone,
+        noise_freedom: f64,
+    ) -> Option<Self> {
+        let priors = unknowns.list.iter().filter(|unknown| unknown.prior.is_some()).count() as f64;
+        let shared = priors + alone.rank - unknowns.list.len() as f64;
+        if shared < 0.5 {
+            return None;
+        }
+        let ratio = (2.0 * joint.solution.cost - alone.squares).max(0.0) / shared;
+        let freedoms = (shared, noise_freedom);
+        let fisher = FisherSnedecor::new(shared, noise_freedom.max(1.0));
+        let probability = fisher.expect("invariant: both freedoms are above 0").sf(ratio);
+        Some(Self { ratio, freedoms, probability, common_error: 0.0, values: Vec::new() })
+    }
+
+    /// Whether chance does not explain it.
+    pub fn is_significant(&self) -> bool {
+        self.probability < SIGNIFICANT
+    }
+}
+
+/// What the fit of the runs without the files left.
+pub(crate) struct Alone {
+    /// Weighted squares of the residuals.
+    pub squares: f64,
+    /// How many combinations of unknowns the runs determine.
+    pub rank: f64,
+}
+
+/// The values whose files and whose estimate from everything else are farthest apart.
+pub(crate) fn contradictions(unknowns: &Unknowns, joint: &Minimum) -> Vec<Contradiction> {
+    let parameters = unknowns.parameters(joint.solution.x.as_slice());
+    let of = |(index, unknown): (usize, &super::unknowns::Unknown)| {
+        let prior = unknown.prior?;
+        let entry = unknown.entry()?;
+        // Precisions add: what the joint estimate has beyond the file is everything else's.
+        let [own, all] = [prior.std_error.powi(-2), 1.0 / joint.covariance[(index, index)]];
+        let else_precision = all - own;
+        if else_precision < 1e-3 * own {
+            return None;
+        }
+        let estimate = joint.solution.x[index];
+        let value = (estimate * all - prior.value * own) / else_precision;
+        let std_error = else_precision.recip().sqrt();
+        let deviations = (value - prior.value) / std_error.hypot(prior.std_error);
+        Some(Contradiction {
+            entry: parameters.terms.name_of(entry),
+            measured: (prior.value, prior.std_error),
+            elsewhere: (value, std_error),
+            deviations,
+        })
+    };
+    let mut all: Vec<_> = unknowns.list.iter().enumerate().filter_map(of).collect();
+    all.sort_by(|a, b| b.deviations.abs().total_cmp(&a.deviations.abs()));
+    all.retain(|each| each.deviations.abs() > 2.0);
+    all.truncate(SHOWN);
+    all
+}
+
+/// The unknowns with every prior as wide as its few repetitions make its 95 % interval.
+pub(crate) fn widened_by_freedom(unknowns: &Unknowns) -> Unknowns {
+    with_priors(unknowns, |_, std_error, freedom| {
+        std_error * quantile_97_5(freedom) / quantile_97_5(None)
+    })
+}
+
+/// The unknowns with a further relative error on every prior.
+pub(crate) fn with_common_error(unknowns: &Unknowns, relative: f64) -> Unknowns {
+    with_priors(unknowns, |value, std_error, _| std_error.hypot(relative * value))
+}
+
+fn with_priors(unknowns: &Unknowns, error: impl Fn(f64, f64, Option<f64>) -> f64) -> Unknowns {
+    let mut changed = unknowns.clone();
+    for prior in changed.list.iter_mut().filter_map(|unknown| unknown.prior.as_mut()) {
+        prior.std_error = error(prior.value, prior.std_error, prior.freedom);
+    }
+    changed
+}
+
+/// The least common relative error under which `ratio`, which falls with it, is 1.
+pub(crate) fn common_error(ratio: impl Fn(f64) -> Result<f64>) -> Result<f64> {
+    // From a clock's error to values that say nothing.
+    let (mut low, mut high) = (1e-5_f64.ln(), 3_f64.ln());
+    for _ in 0..12 {
+        let middle = 0.5 * (low + high);
+        if ratio(middle.exp())? > 1.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(high.exp())
+}
+
+impl fmt::Display for Contradiction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { entry, measured, elsewhere, deviations } = self;
+        write!(
+            f,
+            "{entry}: measured {:.4e} +- {:.1e}, by the runs {:.4e} +- {:.1e} ({deviations:+.1} \
+             standard errors)",
+            measured.0, measured.1, elsewhere.0, elsewhere.1
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_common_error_is_where_the_ratio_is_one() {
+        let found = common_error(|relative| Ok(0.01 / relative.powi(2))).unwrap();
+        approx::assert_relative_eq!(found, 0.1, max_relative = 5e-3);
+    }
+}

@@ -1,0 +1,193 @@
+//! What the residuals of a fit say about the model and about single configurations.
+
+use std::fmt;
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::joint::Fit;
+
+/// The examination of a fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagnosis {
+    /// Whether residuals follow m, p or m*p.
+    pub trends: Vec<Trend>,
+    /// The configurations that move the estimate most, first.
+    pub influential: Vec<Influence>,
+    /// The error at configurations that were left out of the fit.
+    pub left_out: Option<LeftOut>,
+}
+
+/// A rank correlation of the residuals with something they should not depend on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trend {
+    /// `m`, `p` or `m*p`.
+    pub against: &'static str,
+    /// Spearman's rank correlation, from -1 to 1.
+    pub correlation: f64,
+    /// Probability of one this large by chance.
+    pub probability: f64,
+}
+
+/// How much one configuration moves the estimate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Influence {
+    /// Host threads.
+    pub m: u32,
+    /// APUs for each of them.
+    pub p: u32,
+    /// Cook's distance: how far all predictions move without it, squared, in standard errors.
+    pub cook: f64,
+    /// The residual in its own standard errors.
+    pub studentised: f64,
+    /// The part of its own prediction that it makes itself, from 0 to 1.
+    pub leverage: f64,
+}
+
+/// Relative errors at configurations that were left out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LeftOut {
+    /// Mean of |predicted - measured|/measured [%].
+    pub mean_error_percent: f64,
+    /// The largest of these [%].
+    pub max_error_percent: f64,
+    /// The configuration that has it.
+    pub worst: (u32, u32),
+}
+
+/// Configurations fewer than these show no trend.
+const FEWEST: usize = 5;
+
+/// More influential configurations than these say no more.
+const SHOWN: usize = 3;
+
+/// A trend or a residual that chance gives less often than this is worth a word.
+const REMARKABLE: f64 = 0.01;
+
+/// Examines the residuals.
+pub(crate) fn diagnose(fit: &Fit) -> Diagnosis {
+    let estimated = &fit.estimated;
+    let (points, minimum) = (&fit.data.points, &estimated.minimum);
+    let unknowns = estimated.unknowns.list.len() as f64;
+    let standardised: Vec<f64> = points
+        .iter()
+        .zip(&minimum.residuals)
+        .map(|(point, residual)| residual / estimated.noise.variance(point.count).sqrt())
+        .collect();
+    let influence = |index: usize| {
+        let leverage = minimum.leverages[index];
+        let left = (1.0 - leverage).max(1e-9);
+        let studentised = standardised[index] / left.sqrt();
+        let cook = studentised.powi(2) * leverage / left / unknowns;
+        Influence { m: points[index].m, p: points[index].p, cook, studentised, leverage }
+    };
+    let mut influential: Vec<Influence> = (0..points.len()).map(influence).collect();
+    // Cook's own rule: a distance above 1 moves the estimate to the edge of its own region.
+    influential.retain(|each| each.cook > 1.0 && each.leverage < 1.0 - 1e-6);
+    influential.sort_by(|a, b| b.cook.total_cmp(&a.cook));
+    influential.truncate(SHOWN);
+    let against: [(&'static str, fn(u32, u32) -> f64); 3] = [
+        ("m", |m, _| f64::from(m)),
+        ("p", |_, p| f64::from(p)),
+        ("m*p", |m, p| f64::from(m) * f64::from(p)),
+    ];
+    let trends = against.iter().filter_map(|&(against, of)| {
+        let x: Vec<f64> = points.iter().map(|point| of(point.m, point.p)).collect();
+        trend(against, &x, &standardised)
+    });
+    Diagnosis { trends: trends.collect(), influential, left_out: left_out(fit) }
+}
+
+/// Spearman's rank correlation, tested by Student's t with n - 2 degrees of freedom.
+fn trend(against: &'static str, x: &[f64], y: &[f64]) -> Option<Trend> {
+    let count = x.len();
+    if count < FEWEST {
+        return None;
+    }
+    let (x, y) = (ranks(x), ranks(y));
+    let mean = (count as f64 + 1.0) / 2.0;
+    let product = |a: &[f64], b: &[f64]| -> f64 {
+        a.iter().zip(b).map(|(a, b)| (a - mean) * (b - mean)).sum()
+    };
+    let size = (product(&x, &x) * product(&y, &y)).sqrt();
+    if size == 0.0 {
+        return None;
+    }
+    let correlation = (product(&x, &y) / size).clamp(-1.0, 1.0);
+    let freedom = count as f64 - 2.0;
+    let t = correlation * (freedom / (1.0 - correlation.powi(2)).max(1e-300)).sqrt();
+    let student = StudentsT::new(0.0, 1.0, freedom);
+    let student = student.expect("invariant: there are more than two configurations");
+    Some(Trend { against, correlation, probability: 2.0 * student.sf(t.abs()) })
+}
+
+/// Places in increasing order, from 1; equal values share the mean of theirs.
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let below = |value: f64| values.iter().filter(|&&other| other < value).count() as f64;
+    let equal = |value: f64| values.iter().filter(|&&other| other == value).count() as f64;
+    values.iter().map(|&value| below(value) + 0.5 * (equal(value) + 1.0)).collect()
+}
+
+/// `None` where leaving one out leaves the others without an answer.
+fn left_out(fit: &Fit) -> Option<LeftOut> {
+    let points = &fit.data.points;
+    if fit.estimated.minimum.leverages.iter().any(|&leverage| leverage > 1.0 - 1e-6) {
+        return None;
+    }
+    let errors: Vec<f64> =
+        fit.estimated.left_out().iter().map(|each| 100.0 * each.exp_m1().abs()).collect();
+    let worst = (0..errors.len()).max_by(|&one, &other| errors[one].total_cmp(&errors[other]))?;
+    Some(LeftOut {
+        mean_error_percent: errors.iter().sum::<f64>() / errors.len() as f64,
+        max_error_percent: errors[worst],
+        worst: (points[worst].m, points[worst].p),
+    })
+}
+
+impl fmt::Display for Diagnosis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(left_out) = &self.left_out {
+            let LeftOut { mean_error_percent, max_error_percent, worst: (m, p) } = left_out;
+            writeln!(
+                f,
+                "  error left out        mean {mean_error_percent:.3} %, largest \
+                 {max_error_percent:.3} % at ({m}, {p}), each configuration left out once"
+            )?;
+        }
+        for Trend { against, correlation, probability } in &self.trends {
+            if *probability < REMARKABLE {
+                writeln!(
+                    f,
+                    "  residuals             follow {against}: rank correlation \
+                     {correlation:+.2}, probability {probability:.1e}"
+                )?;
+            }
+        }
+        for Influence { m, p, cook, studentised, .. } in &self.influential {
+            writeln!(
+                f,
+                "  influence             ({m}, {p}) moves the estimate most: Cook's distance \
+                 {cook:.1}, residual {studentised:+.1} standard errors"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_share_the_places_of_equal_values() {
+        assert_eq!(ranks(&[3.0, 1.0, 3.0, 2.0]), [3.5, 1.0, 3.5, 2.0]);
+    }
+
+    #[test]
+    fn a_rank_correlation_by_hand() {
+        // Ranks 1 2 3 4 5 against 2 1 4 3 5: 1 - 6*4/(5*24) = 0.8, t = 0.8*sqrt(3/0.36) = 2.309,
+        // of which Student's distribution with 3 degrees of freedom leaves 10.4 % on both sides.
+        let trend = trend("m", &[1.0, 2.0, 3.0, 4.0, 5.0], &[0.2, 0.1, 0.4, 0.3, 0.5]).unwrap();
+        approx::assert_relative_eq!(trend.correlation, 0.8, max_relative = 1e-12);
+        approx::assert_relative_eq!(trend.probability, 0.1041, max_relative = 1e-3);
+    }
+}

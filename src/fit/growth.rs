@@ -1,0 +1,177 @@
+//! How alpha grows with m where only runs tell of it: the shapes that are tried, and the choice.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::likelihood::NEGLIGIBLE;
+use super::runs::Runs;
+use crate::model::parameters::{Estimate, OverM, Table};
+
+/// The shape of `alpha_m - 1`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// In proportion to m - 1.
+    Linear,
+    /// The same for all m > 1.
+    Constant,
+    /// In proportion to log2(m).
+    Logarithmic,
+    /// A value of its own at every m that several configurations have, linear between.
+    Table,
+}
+
+impl Shape {
+    /// In the order in which they are tried: the first stays where no other is clearly better.
+    pub const ALL: [Self; 4] = [Self::Linear, Self::Constant, Self::Logarithmic, Self::Table];
+
+    /// The name in reports and for flags.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Constant => "constant",
+            Self::Logarithmic => "logarithmic",
+            Self::Table => "table",
+        }
+    }
+}
+
+/// One shape that was tried: the root mean square of its relative errors at configurations that
+/// were left out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trial {
+    /// The shape.
+    pub shape: Shape,
+    /// Numbers that it has.
+    pub values: usize,
+    /// Relative error at configurations left out.
+    pub left_out_error: f64,
+}
+
+/// Which shape was taken, and what it was compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// The shape taken.
+    pub shape: Shape,
+    /// All that were tried.
+    pub trials: Vec<Trial>,
+}
+
+/// The table that alpha of this shape has, and for each of its numbers the weights of
+/// [`super::unknowns::Kind::Growth`]; `None` where the runs cannot tell the shape from a simpler
+/// one.
+pub(crate) fn table(shape: Shape, runs: &Runs, apus: u32) -> Option<(OverM, Vec<Vec<f64>>)> {
+    let timed: BTreeSet<u32> = runs.cells.iter().map(|cell| cell.m).collect();
+    let all = || -> Vec<u32> { timed.iter().copied().chain([1, 2, apus.max(2)]).collect() };
+    let (ms, weights): (BTreeSet<u32>, fn(u32) -> f64) = match shape {
+        Shape::Linear => (timed.iter().copied().chain([1, apus]).collect(), |m| f64::from(m) - 1.0),
+        Shape::Constant => (all().into_iter().collect(), |m| f64::from(u8::from(m > 1))),
+        Shape::Logarithmic => {
+            let powers = (0..32).map(|power| 1 << power).take_while(|&m| m < apus);
+            (all().into_iter().chain(powers).collect(), |m| f64::from(m).log2())
+        }
+        Shape::Table => return own_values(&timed, runs),
+    };
+    // Shapes with one number are the same where only one m was timed beside 1.
+    if shape != Shape::Linear && timed.iter().filter(|&&m| m > 1).count() < 2 {
+        return None;
+    }
+    let weights = ms.iter().map(|&m| weights(m)).collect();
+    Some((over(ms), vec![weights]))
+}
+
+/// A number for every m > 1 that at least two configurations have: one of them can be left out.
+fn own_values(timed: &BTreeSet<u32>, runs: &Runs) -> Option<(OverM, Vec<Vec<f64>>)> {
+    let configurations = |m: u32| runs.cells.iter().filter(|cell| cell.m == m).count();
+    let knots: BTreeSet<u32> =
+        timed.iter().copied().filter(|&m| m > 1 && configurations(m) > 1).collect();
+    if knots.len() < 2 {
+        return None;
+    }
+    let one_hot =
+        |knot: usize| (0..=knots.len()).map(move |at| f64::from(u8::from(at == knot + 1)));
+    let weights = (0..knots.len()).map(|knot| one_hot(knot).collect()).collect();
+    Some((over(knots.into_iter().chain([1]).collect()), weights))
+}
+
+fn over(ms: BTreeSet<u32>) -> OverM {
+    let m: Vec<u32> = ms.into_iter().collect();
+    OverM::Table(Table { values: vec![Estimate::exact(1.0); m.len()], m })
+}
+
+/// The trial to take: the first, unless another's squared errors are smaller by more than one
+/// standard error of the difference over the configurations; of several such, the smallest.
+pub(crate) fn choose(left_out: &[Vec<f64>]) -> usize {
+    let squares = |trial: usize| left_out[trial].iter().map(|each| each.powi(2));
+    let mean = |trial: usize| squares(trial).sum::<f64>() / left_out[trial].len() as f64;
+    let clearly_better = |&trial: &usize| {
+        let differences: Vec<f64> = squares(0).zip(squares(trial)).map(|(a, b)| a - b).collect();
+        let count = differences.len() as f64;
+        let gain = differences.iter().sum::<f64>() / count;
+        let variance = differences.iter().map(|each| (each - gain).powi(2)).sum::<f64>();
+        let std_error = (variance / (count - 1.0) / count).sqrt();
+        gain > std_error && gain > NEGLIGIBLE.powi(2)
+    };
+    (1..left_out.len())
+        .filter(clearly_better)
+        .min_by(|&one, &other| mean(one).total_cmp(&mean(other)))
+        .unwrap_or(0)
+}
+
+/// Root mean square.
+pub(crate) fn size(errors: &[f64]) -> f64 {
+    (errors.iter().map(|each| each.powi(2)).sum::<f64>() / errors.len() as f64).sqrt()
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let trials: Vec<String> = self
+            .trials
+            .iter()
+            .map(|trial| {
+                let percent = 100.0 * trial.left_out_error;
+                format!("{} {percent:.2} %", trial.shape.name())
+            })
+            .collect();
+        write!(
+            f,
+            "{} in m, by the error at configurations left out: {}",
+            self.shape.name(),
+            trials.join(", ")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trials::{TERMS, exact_runs, feasible, truth};
+    use super::*;
+    use crate::model::parameters::Decomposition;
+
+    #[test]
+    fn the_first_stays_unless_another_is_clearly_better() {
+        let first = vec![0.02, -0.01, 0.03, -0.02];
+        let slightly = vec![0.019, -0.012, 0.029, -0.021];
+        let clearly = vec![0.002, -0.001, 0.003, -0.002];
+        assert_eq!(choose(&[first.clone(), slightly.clone()]), 0);
+        assert_eq!(choose(&[first.clone(), slightly, clearly]), 2);
+        assert_eq!(choose(&[vec![1e-14; 4], vec![1e-16; 4]]), 0);
+    }
+
+    #[test]
+    fn a_table_has_a_number_where_one_configuration_can_be_spared() {
+        let runs = exact_runs(&truth(Decomposition::Data, 0.1, TERMS), &feasible());
+        let (OverM::Table(alpha), weights) = table(Shape::Table, &runs, 16).unwrap() else {
+            panic!("a table")
+        };
+        assert_eq!(alpha.m, [1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(weights.len(), 7);
+        assert_eq!(weights[0], [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn one_further_m_has_but_one_shape() {
+        let runs = exact_runs(&truth(Decomposition::Data, 0.1, TERMS), &[(1, 1), (4, 1), (4, 2)]);
+        let shapes = Shape::ALL.map(|shape| table(shape, &runs, 16).is_some());
+        assert_eq!(shapes, [true, false, false, false]);
+    }
+}
