@@ -424,7 +424,7 @@ fn the_report_says_how_every_term_was_obtained() {
         "150 runs of 50 configurations",
         "noise of a run",
         "c_apu_s stands for c_apu_s + (offloads - 1)*(o_offload_s + t_csw_s)",
-        "Solver converged",
+        "converged: ",
     ] {
         assert!(text.contains(part), "{part:?} is missing in\n{text}");
     }
