@@ -47,7 +47,10 @@ mod likelihood;
 pub mod noise;
 mod offload;
 mod outcome;
+mod prior;
 mod profile;
+#[cfg(test)]
+mod recovery;
 pub mod report;
 pub mod runs;
 mod sample;
@@ -146,7 +149,7 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     let unknown = known.unknown_terms();
     let (in_runs, left) = match &inputs.runs {
         Some(runs) => {
-            let joint = joint::fit(&parameters, &unknown, runs)?;
+            let joint = joint::fit(&parameters, &unknown, known.alpha_errors, runs)?;
             parameters = joint.parameters;
             warnings.extend(joint.warnings);
             (Some(joint.report), joint.undetermined)

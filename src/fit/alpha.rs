@@ -36,6 +36,18 @@ pub(crate) fn alpha(measured: &Measured<Alpha>) -> Result<Measurement<OverM>> {
     })
 }
 
+/// The relative standard error that all slowdowns have in common: that of the times of one
+/// process, which all are relative to; 0 where it is not known.
+pub(crate) fn of_one_process(measured: &Measured<Alpha>) -> f64 {
+    let times = times_by_size(measured);
+    let relative_variance = |times: &Times| {
+        let mean = Mean::of(times.get(&1)?);
+        Some((mean.std_error? / mean.value).powi(2))
+    };
+    let sum: f64 = times.values().filter_map(relative_variance).sum();
+    sum.sqrt() / times.len() as f64
+}
+
 type Times = BTreeMap<u32, Vec<f64>>;
 
 /// Times of each matrix size and number of processes.

@@ -11,8 +11,9 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use super::likelihood::Minimum;
 use super::noise::SIGNIFICANT;
-use super::unknowns::Unknowns;
+use super::unknowns::{Kind, Prior, Unknown, Unknowns};
 use crate::error::Result;
+use crate::model::sensitivity::Entry;
 use crate::model::uncertainty::quantile_97_5;
 
 /// The test of files against runs.
@@ -82,50 +83,73 @@ pub(crate) struct Alone {
 
 /// The values whose files and whose estimate from everything else are farthest apart.
 pub(crate) fn contradictions(unknowns: &Unknowns, joint: &Minimum) -> Vec<Contradiction> {
-    let parameters = unknowns.parameters(joint.solution.x.as_slice());
-    let of = |(index, unknown): (usize, &super::unknowns::Unknown)| {
-        let prior = unknown.prior?;
-        let entry = unknown.entry()?;
-        // Precisions add: what the joint estimate has beyond the file is everything else's.
-        let [own, all] = [prior.std_error.powi(-2), 1.0 / joint.covariance[(index, index)]];
-        let else_precision = all - own;
-        if else_precision < 1e-3 * own {
+    let x = joint.solution.x.as_slice();
+    let found = unknowns.parameters(x);
+    let (entries, derivatives) = unknowns.entries(x);
+    let covariance = &derivatives * &joint.covariance * derivatives.transpose();
+    let of = |(row, &entry): (usize, &Entry)| {
+        let parts = unknowns.list.iter().filter_map(|unknown| prior_of(unknown, entry));
+        let (value, variance) =
+            parts.fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+        if variance == 0.0 {
             return None;
         }
-        let estimate = joint.solution.x[index];
-        let value = (estimate * all - prior.value * own) / else_precision;
-        let std_error = else_precision.recip().sqrt();
-        let deviations = (value - prior.value) / std_error.hypot(prior.std_error);
+        // The base of an entry that is made of errors only is what its file says.
+        let is_value = unknowns.list.iter().any(|unknown| unknown.entry() == Some(entry));
+        let measured = if is_value { value } else { unknowns.base_value(entry) };
+        // Precisions add: what the joint estimate has beyond the file is everything else's.
+        let [own, all] = [1.0 / variance, 1.0 / covariance[(row, row)]];
+        let beyond = all - own;
+        if beyond < 1e-3 * own {
+            return None;
+        }
+        let estimate = found.terms.estimate(entry)?.value;
+        let elsewhere = (estimate * all - measured * own) / beyond;
+        let std_error = beyond.recip().sqrt();
+        let deviations = (elsewhere - measured) / std_error.hypot(variance.sqrt());
         Some(Contradiction {
-            entry: parameters.terms.name_of(entry),
-            measured: (prior.value, prior.std_error),
-            elsewhere: (value, std_error),
+            entry: found.terms.name_of(entry),
+            measured: (measured, variance.sqrt()),
+            elsewhere: (elsewhere, std_error),
             deviations,
         })
     };
-    let mut all: Vec<_> = unknowns.list.iter().enumerate().filter_map(of).collect();
+    let mut all: Vec<_> = entries.iter().enumerate().filter_map(of).collect();
     all.sort_by(|a, b| b.deviations.abs().total_cmp(&a.deviations.abs()));
     all.retain(|each| each.deviations.abs() > 2.0);
     all.truncate(SHOWN);
     all
 }
 
+/// What the prior of one unknown says of an entry: value and variance.
+fn prior_of(unknown: &Unknown, entry: Entry) -> Option<(f64, f64)> {
+    let prior = unknown.prior?;
+    match &unknown.kind {
+        Kind::Entry(known) if *known == entry => Some((prior.value, prior.std_error.powi(2))),
+        Kind::Common(parts) => {
+            let (_, part) = parts.iter().find(|(known, _)| *known == entry)?;
+            Some((0.0, (part * prior.std_error).powi(2)))
+        }
+        _ => None,
+    }
+}
+
 /// The unknowns with every prior as wide as its few repetitions make its 95 % interval.
 pub(crate) fn widened_by_freedom(unknowns: &Unknowns) -> Unknowns {
-    with_priors(unknowns, |_, std_error, freedom| {
-        std_error * quantile_97_5(freedom) / quantile_97_5(None)
+    with_priors(unknowns, |prior| {
+        prior.std_error * quantile_97_5(prior.freedom) / quantile_97_5(None)
     })
 }
 
 /// The unknowns with a further relative error on every prior.
 pub(crate) fn with_common_error(unknowns: &Unknowns, relative: f64) -> Unknowns {
-    with_priors(unknowns, |value, std_error, _| std_error.hypot(relative * value))
+    with_priors(unknowns, |prior| prior.std_error.hypot(relative * prior.size))
 }
 
-fn with_priors(unknowns: &Unknowns, error: impl Fn(f64, f64, Option<f64>) -> f64) -> Unknowns {
+fn with_priors(unknowns: &Unknowns, error: impl Fn(&Prior) -> f64) -> Unknowns {
     let mut changed = unknowns.clone();
     for prior in changed.list.iter_mut().filter_map(|unknown| unknown.prior.as_mut()) {
-        prior.std_error = error(prior.value, prior.std_error, prior.freedom);
+        prior.std_error = error(prior);
     }
     changed
 }

@@ -137,7 +137,7 @@ impl Estimated {
             for (column, unknown) in self.unknowns.list.iter().enumerate() {
                 let Some(prior) = unknown.prior else { continue };
                 let weight = (of_unknowns[(row, column)] / prior.std_error).powi(2);
-                let common = (common_error * prior.value / prior.std_error).powi(2).min(1.0);
+                let common = (common_error * prior.size / prior.std_error).powi(2).min(1.0);
                 let own = prior.freedom.map_or(0.0, |freedom| (1.0 - common).powi(2) / freedom);
                 scarcity += weight.powi(2) * (own + common.powi(2) / shared);
             }

@@ -6,19 +6,19 @@ use super::design::{Design, Sensitivity};
 use super::estimate::{Data, Estimated, estimate};
 use super::growth::{self, Choice, Shape, Trial};
 use super::identify::{Group, Verdict, identify};
-use super::known::NOT_MEASURED;
 use super::least_squares::LeastSquares;
 use super::likelihood::{NEGLIGIBLE, Point};
 use super::noise::Repetitions;
 use super::outcome;
+use super::prior::{self, AlphaErrors};
 use super::report::RunsReport;
 use super::runs::Runs;
 use super::stated;
 use super::term::Term;
-use super::unknowns::{Kind, Prior, Unknown, Unknowns};
+use super::unknowns::{Kind, Unknown, Unknowns};
 use crate::error::{Error, Result, Warning};
 use crate::model::Parameters;
-use crate::model::parameters::{Estimate, OverM};
+use crate::model::parameters::OverM;
 use crate::model::sensitivity::Entry;
 
 /// Parameters that meet the runs.
@@ -29,10 +29,6 @@ pub(crate) struct Joint {
     pub undetermined: Vec<Term>,
     pub warnings: Vec<Warning>,
 }
-
-/// The relative standard error of a value that was measured once: how far apart the
-/// micro-benchmarks of one machine usually are. Assumed, and said where it is used.
-pub(crate) const MEASURED_ONCE: f64 = 0.1;
 
 /// A fit, with everything that it was made of.
 pub(crate) struct Fit {
@@ -46,14 +42,19 @@ pub(crate) struct Fit {
 
 /// Estimates all terms of `base` from the runs and from what files say of them; `unknown` are
 /// those that no file knows.
-pub(crate) fn fit(base: &Parameters, unknown: &[Term], runs: &Runs) -> Result<Joint> {
+pub(crate) fn fit(
+    base: &Parameters,
+    unknown: &[Term],
+    alpha_errors: AlphaErrors,
+    runs: &Runs,
+) -> Result<Joint> {
     check(base, runs)?;
     let sensitivity = Sensitivity { base: base.clone(), unknown: unknown.to_vec() };
     let design = Design::new(&sensitivity, runs);
     let verdict = identify(&sensitivity, &design, runs)?;
     let mut undetermined = verdict.undetermined.clone();
     undetermined.extend(verdict.groups.iter().flat_map(|group| &group.separable));
-    let fit = best_shape(&sensitivity, &design, verdict, runs)?;
+    let fit = best_shape(&sensitivity, &design, verdict, alpha_errors, runs)?;
     let parameters = outcome::parameters(&fit, base, runs);
     let mut warnings = beyond(base, runs);
     warnings.extend(outcome::doubts(&fit, base));
@@ -99,6 +100,7 @@ fn best_shape(
     sensitivity: &Sensitivity,
     design: &Design,
     verdict: Verdict,
+    alpha_errors: AlphaErrors,
     runs: &Runs,
 ) -> Result<Fit> {
     let base = &sensitivity.base;
@@ -113,7 +115,8 @@ fn best_shape(
         if grows && growth.is_none() {
             continue;
         }
-        let (base, unknowns, start) = unknowns(base, &verdict.groups, growth, &start, runs);
+        let (base, unknowns, start) =
+            unknowns(base, &verdict.groups, growth, &start, runs, alpha_errors);
         if unknowns.list.len() > data.points.len() + sources(&unknowns) {
             continue;
         }
@@ -194,6 +197,7 @@ fn unknowns(
     growth: Option<(OverM, Vec<Vec<f64>>)>,
     start: &[f64],
     runs: &Runs,
+    alpha_errors: AlphaErrors,
 ) -> (Parameters, Unknowns, DVector<f64>) {
     let mut base = base.clone();
     let mut list = Vec::new();
@@ -235,47 +239,12 @@ fn unknowns(
         });
         from.push(start.max(lower(entry)));
     }
-    for (unknown, value) in measured(&base, grows, lower) {
+    for (unknown, value) in
+        prior::measured(&base, grows, alpha_errors, Repetitions::of(&runs.cells), lower)
+    {
         list.push(unknown);
         from.push(value);
     }
     let unknowns = Unknowns::new(&base, list);
     (base, unknowns, DVector::from_vec(from))
-}
-
-/// What files say: every entry with a source of its own, but counts, which are exact or
-/// nearly so, and alpha at m = 1.
-fn measured(base: &Parameters, grows: bool, lower: impl Fn(Entry) -> f64) -> Vec<(Unknown, f64)> {
-    let terms = &base.terms;
-    let is_measured = |entry: &Entry| match *entry {
-        Entry::Offloads | Entry::Collectives => false,
-        Entry::Alpha(_) if grows => false,
-        Entry::Alpha(index) => match &terms.alpha {
-            OverM::Table(table) => table.m[index] > 1,
-            OverM::Constant(_) => true,
-        },
-        _ => true,
-    };
-    let with_prior = |entry: Entry| {
-        let estimate = terms.estimate(entry)?;
-        let prior = prior(estimate)?;
-        let term = Term::of(entry);
-        let kind = Kind::Entry(entry);
-        Some((Unknown { term, kind, prior: Some(prior), lower: lower(entry) }, estimate.value))
-    };
-    terms.entries().into_iter().filter(is_measured).filter_map(with_prior).collect()
-}
-
-/// What a file says of one value; `None` where none does, or where it is nothing for certain.
-pub(crate) fn prior(estimate: &Estimate) -> Option<Prior> {
-    let source = estimate.source.as_deref()?;
-    if source == NOT_MEASURED || source.starts_with("carried by") {
-        return None;
-    }
-    let std_error = match estimate.std_error {
-        Some(std_error) => std_error.max(NEGLIGIBLE * estimate.value),
-        None => MEASURED_ONCE * estimate.value,
-    };
-    let freedom = estimate.freedom;
-    (std_error > 0.0).then_some(Prior { value: estimate.value, std_error, freedom })
 }

@@ -1,5 +1,6 @@
 //! What the micro-benchmarks and the profile determine without any run.
 
+use super::prior::AlphaErrors;
 use super::profile::Program;
 use super::term::Term;
 use super::{Inputs, Measurement, Settings, stated};
@@ -14,6 +15,8 @@ pub(crate) const NOT_MEASURED: &str = "not measured";
 /// The terms that files determine, each with the number of rows behind it.
 pub(crate) struct Known {
     pub alpha: Option<(OverM, u64)>,
+    /// How the errors of alpha's entries go together.
+    pub alpha_errors: AlphaErrors,
     pub o_offload_s: Option<(Estimate, u64)>,
     pub t_csw_s: Option<(Estimate, u64)>,
     pub o_col_s: Option<(OverM, u64)>,
@@ -26,6 +29,9 @@ impl Known {
     pub fn from(inputs: &Inputs) -> Result<Self> {
         let mut warnings = Vec::new();
         Ok(Self {
+            alpha_errors: AlphaErrors::Ratios(
+                inputs.alpha.as_ref().map_or(0.0, alpha::of_one_process),
+            ),
             alpha: keep(inputs.alpha.as_ref().map(alpha::alpha).transpose()?, &mut warnings),
             o_offload_s: keep(
                 inputs.offload.as_ref().map(offload::offload).transpose()?,

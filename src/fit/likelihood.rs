@@ -162,7 +162,8 @@ mod tests {
     use crate::model::sensitivity::Entry;
 
     fn unknown(kind: Kind, prior: Option<(f64, f64)>) -> Unknown {
-        let prior = prior.map(|(value, std_error)| Prior { value, std_error, freedom: None });
+        let prior =
+            prior.map(|(value, std_error)| Prior { value, std_error, freedom: None, size: value });
         Unknown { term: Term::Gap, kind, prior, lower: 0.0 }
     }
 

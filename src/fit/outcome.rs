@@ -2,12 +2,13 @@
 
 use super::estimate::Spread;
 use super::identify::Group;
-use super::joint::{Fit, MEASURED_ONCE};
+use super::joint::Fit;
 use super::noise::{ASSUMED, Origin};
+use super::prior::MEASURED_ONCE;
 use super::report::{Convergence, RunsReport, Sum};
 use super::runs::Runs;
 use super::term::Term;
-use super::unknowns::Unknown;
+use super::unknowns::{Kind, Prior, Unknown};
 use super::{diagnosis, report};
 use crate::error::Warning;
 use crate::model::Parameters;
@@ -67,15 +68,19 @@ fn is_known(fit: &Fit, entry: Entry) -> bool {
             .unknowns
             .list
             .iter()
-            .any(|unknown| unknown.entry() == Some(entry) && unknown.prior.is_some())
+            .any(|unknown| unknown.moves(entry) && unknown.prior.is_some())
 }
 
 fn source(fit: &Fit, entry: Entry, before: Option<&Estimate>, runs: &Runs) -> Option<String> {
     let list = &fit.estimated.unknowns.list;
-    let unknown = list.iter().position(|unknown| unknown.entry() == Some(entry));
-    let prior = unknown.and_then(|index| list[index].prior.map(|prior| (index, prior)));
-    let Some((index, prior)) = prior else { return Some(runs.file.clone()) };
-    let left = fit.estimated.minimum.covariance[(index, index)] / prior.std_error.powi(2);
+    // Of an entry made of several parts, the largest share of what is left of them counts.
+    let left = |index: usize, prior: Prior| {
+        fit.estimated.minimum.covariance[(index, index)] / prior.std_error.powi(2)
+    };
+    let parts = list.iter().enumerate().filter(|(_, unknown)| unknown.moves(entry));
+    let left =
+        parts.filter_map(|(index, unknown)| Some(left(index, unknown.prior?))).reduce(f64::min);
+    let Some(left) = left else { return Some(runs.file.clone()) };
     let file = before.and_then(|estimate| estimate.source.clone()).unwrap_or_default();
     if left > 1.0 - NOTABLE { Some(file) } else { Some(format!("{file} and {}", runs.file)) }
 }
@@ -179,7 +184,11 @@ pub(crate) fn doubts(fit: &Fit, known: &Parameters) -> Vec<Warning> {
 
 fn measured_once(list: &[Unknown], known: &Parameters) -> Option<Warning> {
     let is_single = |unknown: &&Unknown| {
-        let estimate = unknown.entry().and_then(|entry| known.terms.estimate(entry));
+        let entry = match &unknown.kind {
+            Kind::Common(parts) => parts.first().map(|(entry, _)| *entry),
+            _ => unknown.entry(),
+        };
+        let estimate = entry.and_then(|entry| known.terms.estimate(entry));
         unknown.prior.is_some() && estimate.is_some_and(|estimate| estimate.std_error.is_none())
     };
     let mut terms: Vec<&str> =

@@ -125,3 +125,19 @@ pub fn fitted(inputs: &Inputs, decomposition: Decomposition) -> crate::Result<Fi
 pub fn only(runs: Runs) -> Inputs {
     Inputs { runs: Some(runs), ..Inputs::default() }
 }
+
+/// Runs row by row.
+pub fn runs_of(rows: &[crate::table::records::Run]) -> Runs {
+    let mut cells: Vec<Cell> = Vec::new();
+    let mut configurations: Vec<(u32, u32)> = rows.iter().map(|row| (row.m, row.p)).collect();
+    configurations.sort_unstable();
+    configurations.dedup();
+    for (m, p) in configurations {
+        let times = rows.iter().filter(|row| (row.m, row.p) == (m, p)).map(|row| row.time_s);
+        let times: Vec<f64> = times.collect();
+        let mean_s = times.iter().sum::<f64>() / times.len() as f64;
+        let squared_deviations_s2 = times.iter().map(|time| (time - mean_s).powi(2)).sum();
+        cells.push(Cell { m, p, count: times.len() as u64, mean_s, squared_deviations_s2 });
+    }
+    Runs { file: "runs.csv".into(), cells }
+}

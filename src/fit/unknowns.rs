@@ -28,6 +28,9 @@ pub(crate) enum Kind {
     ///
     /// As a product with T_HPU it enters equation 11 as itself, whatever T_HPU turns out to be.
     Growth(Vec<f64>),
+    /// An error that several entries have in common, in units of its standard deviation: each is
+    /// its base value plus its own multiple of it.
+    Common(Vec<(Entry, f64)>),
 }
 
 /// A measured value and its standard error, which is above 0.
@@ -36,14 +39,25 @@ pub(crate) struct Prior {
     pub value: f64,
     pub std_error: f64,
     pub freedom: Option<f64>,
+    /// What an error of 100 % is, in the unit of the unknown.
+    pub size: f64,
 }
 
 impl Unknown {
+    /// Whether it is `entry`, or a part of it.
+    pub fn moves(&self, entry: Entry) -> bool {
+        match &self.kind {
+            Kind::Entry(known) => *known == entry,
+            Kind::Growth(_) => false,
+            Kind::Common(parts) => parts.iter().any(|(known, _)| *known == entry),
+        }
+    }
+
     /// The entry that it is, where it is one.
     pub fn entry(&self) -> Option<Entry> {
         match self.kind {
             Kind::Entry(entry) => Some(entry),
-            Kind::Growth(_) => None,
+            Kind::Growth(_) | Kind::Common(_) => None,
         }
     }
 }
@@ -81,6 +95,13 @@ impl Unknowns {
                     estimate.expect("invariant: unknowns are entries of the base").value = value;
                 }
                 Kind::Growth(_) => alpha_grows = true,
+                Kind::Common(parts) => {
+                    for &(entry, part) in parts {
+                        let estimate = parameters.terms.estimate_mut(entry);
+                        estimate.expect("invariant: unknowns are entries of the base").value +=
+                            value * part;
+                    }
+                }
             }
         }
         if alpha_grows {
@@ -95,11 +116,16 @@ impl Unknowns {
         parameters
     }
 
+    /// What is held of an entry.
+    pub fn base_value(&self, entry: Entry) -> f64 {
+        self.base.terms.estimate(entry).map_or(0.0, |estimate| estimate.value)
+    }
+
     /// What further threads add to the host's time at one entry of alpha's table \[s\].
     fn growth(&self, x: &[f64], index: usize) -> f64 {
         let part = |(unknown, value): (&Unknown, &f64)| match &unknown.kind {
             Kind::Growth(weights) => value * weights[index],
-            Kind::Entry(_) => 0.0,
+            Kind::Entry(_) | Kind::Common(_) => 0.0,
         };
         self.list.iter().zip(x).map(part).sum()
     }
@@ -127,6 +153,11 @@ impl Unknowns {
                     (Kind::Growth(weights), Entry::Alpha(of_m)) => {
                         row(index, slope * weights[of_m] / t_hpu);
                     }
+                    (Kind::Common(parts), _) => {
+                        if let Some((_, part)) = parts.iter().find(|(known, _)| *known == entry) {
+                            row(index, slope * part);
+                        }
+                    }
                     _ => {}
                 }
             }
@@ -153,9 +184,8 @@ impl Unknowns {
             matches!(entry, Entry::Alpha(_))
                 && self.list.iter().any(|unknown| matches!(unknown.kind, Kind::Growth(_)))
         };
-        let is_unknown = |entry: &Entry| {
-            self.list.iter().any(|unknown| unknown.kind == Kind::Entry(*entry)) || grows(entry)
-        };
+        let is_unknown =
+            |entry: &Entry| self.list.iter().any(|unknown| unknown.moves(*entry)) || grows(entry);
         let entries: Vec<Entry> =
             parameters.terms.entries().into_iter().filter(is_unknown).collect();
         let mut derivatives = DMatrix::zeros(entries.len(), self.list.len());
@@ -168,6 +198,10 @@ impl Unknowns {
                         -self.growth(x, index) / t_hpu.powi(2)
                     }
                     (Kind::Growth(weights), Entry::Alpha(index)) => weights[index] / t_hpu,
+                    (Kind::Common(parts), _) => {
+                        let part = parts.iter().find(|(known, _)| *known == entry);
+                        part.map_or(0.0, |(_, part)| *part)
+                    }
                     _ => 0.0,
                 };
             }
@@ -184,7 +218,8 @@ mod tests {
 
     fn unknowns(with_t_hpu: &[Kind]) -> Unknowns {
         let weights = (0..16).map(f64::from).collect();
-        let kinds = [Kind::Growth(weights), Kind::Entry(Entry::Gap), Kind::Entry(Entry::ApuTime)];
+        let common = vec![(Entry::ApuTime, 90.0), (Entry::ContextSwitch, 1e-4)];
+        let kinds = [Kind::Growth(weights), Kind::Entry(Entry::Gap), Kind::Common(common)];
         let unknown =
             |kind: &Kind| Unknown { term: Term::Gap, kind: kind.clone(), prior: None, lower: 0.0 };
         let list = kinds.iter().chain(with_t_hpu).map(unknown).collect();
@@ -193,7 +228,7 @@ mod tests {
 
     fn check(with_t_hpu: &[Kind]) {
         let unknowns = unknowns(with_t_hpu);
-        let x = [0.7, 3e-4, 90.0, 5.0];
+        let x = [0.7, 3e-4, 0.5, 5.0];
         let x = &x[..unknowns.list.len()];
         for (m, p) in [(1, 1), (3, 2), (8, 1)] {
             let parameters = unknowns.parameters(x);
@@ -226,7 +261,7 @@ mod tests {
     #[test]
     fn growth_is_the_same_whatever_the_host_time() {
         let unknowns = unknowns(&[Kind::Entry(Entry::HpuTime)]);
-        let time = |t_hpu: f64| unknowns.parameters(&[0.7, 3e-4, 90.0, t_hpu]).time(3, 2).0;
+        let time = |t_hpu: f64| unknowns.parameters(&[0.7, 3e-4, 0.5, t_hpu]).time(3, 2).0;
         // A task decomposition: 7 of 20 tasks. The host adds its time and nothing of the growth.
         approx::assert_relative_eq!(time(6.0) - time(5.0), 0.35, max_relative = 1e-12);
     }
@@ -234,9 +269,9 @@ mod tests {
     #[test]
     fn entries_move_as_their_derivatives_say() {
         let unknowns = unknowns(&[Kind::Entry(Entry::HpuTime)]);
-        let x = [0.7, 3e-4, 90.0, 5.0];
+        let x = [0.7, 3e-4, 0.5, 5.0];
         let (entries, derivatives) = unknowns.entries(&x);
-        assert_eq!(entries.len(), 3 + 16);
+        assert_eq!(entries.len(), 4 + 16);
         for column in 0..4 {
             let at = |by: f64| {
                 let mut moved = x;

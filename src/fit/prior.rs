@@ -1,0 +1,264 @@
+//! What files say of single values, as the likelihood needs it.
+//!
+//! Two things that a list of values with standard errors does not tell: which errors the values
+//! have in common (all slowdowns are relative to the same measurement of one process), and that a
+//! standard error from five repetitions is itself 40 % uncertain, so that a sum of many values
+//! weighed by such errors looks surer than it is. The first becomes an unknown of its own; the
+//! second is mended by what the values of one file say of each other's noise ([`moderate`]).
+
+use statrs::function::gamma::digamma;
+
+use super::known::NOT_MEASURED;
+use super::likelihood::NEGLIGIBLE;
+use super::noise::Repetitions;
+use super::term::Term;
+use super::unknowns::{Kind, Prior, Unknown};
+use crate::model::Parameters;
+use crate::model::parameters::{Estimate, OverM};
+use crate::model::sensitivity::Entry;
+
+/// The relative standard error of a value that was measured once: how far apart the
+/// micro-benchmarks of one machine usually are. Assumed, and said where it is used.
+pub(crate) const MEASURED_ONCE: f64 = 0.1;
+
+/// How the errors of alpha's entries go together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum AlphaErrors {
+    /// Each has its own, and this relative one of the single process that all are relative to.
+    Ratios(f64),
+    /// All follow from one number, that of a curve.
+    Curve,
+}
+
+/// A value with what its file says of it.
+struct Measured<'a> {
+    entry: Entry,
+    estimate: &'a Estimate,
+    /// Its own relative variance and the freedom of that.
+    relative_variance: f64,
+    freedom: Option<f64>,
+}
+
+/// The unknowns that files say something of: every entry with a source of its own, but counts,
+/// which are exact or nearly so, and alpha at m = 1, which is 1.
+pub(crate) fn measured(
+    base: &Parameters,
+    grows: bool,
+    alpha_errors: AlphaErrors,
+    repetitions: Repetitions,
+    lower: impl Fn(Entry) -> f64,
+) -> Vec<(Unknown, f64)> {
+    let terms = &base.terms;
+    let is_measured = |entry: &Entry| match *entry {
+        Entry::Offloads | Entry::Collectives => false,
+        Entry::Alpha(_) if grows => false,
+        Entry::Alpha(index) => match &terms.alpha {
+            OverM::Table(table) => table.m[index] > 1,
+            OverM::Constant(_) => true,
+        },
+        _ => true,
+    };
+    let entries = terms.entries().into_iter().filter(is_measured);
+    let mut all: Vec<Measured<'_>> =
+        entries.filter_map(|entry| one(entry, terms.estimate(entry)?)).collect();
+    if let AlphaErrors::Ratios(common) = alpha_errors {
+        for each in all.iter_mut().filter(|each| matches!(each.entry, Entry::Alpha(_))) {
+            // What is left of its error beside the common one, at least a tenth of it.
+            let own = each.relative_variance - common.powi(2);
+            each.relative_variance = own.max(0.1 * each.relative_variance);
+        }
+    }
+    moderate_by_file(&mut all, repetitions);
+    let (alpha, others): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|each| matches!(each.entry, Entry::Alpha(_)));
+    let mut unknowns: Vec<(Unknown, f64)> =
+        others.iter().map(|each| alone(each, lower(each.entry))).collect();
+    unknowns.extend(match alpha_errors {
+        AlphaErrors::Ratios(common) if common > 0.0 => in_common(&alpha, common),
+        AlphaErrors::Curve if !alpha.is_empty() => vec![curve(&alpha)],
+        _ => alpha.iter().map(|each| alone(each, lower(each.entry))).collect(),
+    });
+    unknowns
+}
+
+/// What a file says of one value; `None` where none does, or where it is nothing for certain.
+fn one(entry: Entry, estimate: &Estimate) -> Option<Measured<'_>> {
+    let source = estimate.source.as_deref()?;
+    if source == NOT_MEASURED || source.starts_with("carried by") {
+        return None;
+    }
+    let relative = match estimate.std_error {
+        Some(std_error) => (std_error / estimate.value).max(NEGLIGIBLE),
+        None => MEASURED_ONCE,
+    };
+    let freedom = estimate.freedom;
+    let relative_variance = relative.powi(2);
+    (estimate.value > 0.0).then_some(Measured { entry, estimate, relative_variance, freedom })
+}
+
+fn alone(measured: &Measured<'_>, lower: f64) -> (Unknown, f64) {
+    let value = measured.estimate.value;
+    let std_error = value * measured.relative_variance.sqrt();
+    let prior = Some(Prior { value, std_error, freedom: measured.freedom, size: value });
+    let (term, kind) = (Term::of(measured.entry), Kind::Entry(measured.entry));
+    (Unknown { term, kind, prior, lower }, value)
+}
+
+/// Errors of their own, and one that all have in common.
+fn in_common(alpha: &[Measured<'_>], common: f64) -> Vec<(Unknown, f64)> {
+    let freedom = alpha.iter().filter_map(|each| each.freedom).reduce(f64::min);
+    let shared = alpha.iter().map(|each| (each.entry, common * each.estimate.value));
+    let mut unknowns = vec![factor(shared.collect(), freedom, 0.0)];
+    for each in alpha {
+        let relative = each.relative_variance.sqrt();
+        let part = vec![(each.entry, relative * each.estimate.value)];
+        unknowns.push(factor(part, each.freedom, 1.0 / relative));
+    }
+    unknowns
+}
+
+/// One error for all entries of a curve.
+fn curve(alpha: &[Measured<'_>]) -> (Unknown, f64) {
+    let part =
+        |each: &Measured<'_>| (each.entry, each.estimate.value * each.relative_variance.sqrt());
+    let mean = alpha.iter().map(|each| each.relative_variance).sum::<f64>() / alpha.len() as f64;
+    let freedom = alpha.iter().filter_map(|each| each.freedom).reduce(f64::min);
+    factor(alpha.iter().map(part).collect(), freedom, mean.sqrt().recip())
+}
+
+/// An error in units of its standard deviation; `size` of them are 100 % of the values.
+fn factor(parts: Vec<(Entry, f64)>, freedom: Option<f64>, size: f64) -> (Unknown, f64) {
+    let prior = Some(Prior { value: 0.0, std_error: 1.0, freedom, size });
+    let kind = Kind::Common(parts);
+    (Unknown { term: Term::Alpha, kind, prior, lower: f64::NEG_INFINITY }, 0.0)
+}
+
+/// Values of the same file were measured by the same program on the same machine; and a profile
+/// is a run of the program as the timed ones are.
+fn moderate_by_file(all: &mut [Measured<'_>], runs: Repetitions) {
+    let mut files: Vec<&str> =
+        all.iter().filter_map(|each| each.estimate.source.as_deref()).collect();
+    files.sort_unstable();
+    files.dedup();
+    for file in files {
+        let of_file: Vec<usize> = (0..all.len())
+            .filter(|&index| {
+                let each = &all[index];
+                each.estimate.source.as_deref() == Some(file)
+                    && each.freedom.is_some_and(|freedom| freedom >= 1.0)
+                    && each.relative_variance > 4.0 * NEGLIGIBLE.powi(2)
+            })
+            .collect();
+        // Of one repetition, as values may be means over different numbers of them.
+        let repeated = |index: usize| all[index].freedom.unwrap_or(1.0) + 1.0;
+        let mut known: Vec<(f64, f64)> = of_file
+            .iter()
+            .map(|&index| (all[index].relative_variance * repeated(index), repeated(index) - 1.0))
+            .collect();
+        let is_profile = of_file.iter().any(|&index| all[index].entry == Entry::ApuTime);
+        if is_profile && runs.freedom >= 1.0 && runs.squares > 0.0 {
+            known.push((runs.squares / runs.freedom, runs.freedom));
+        }
+        for (&index, (variance, freedom)) in of_file.iter().zip(moderate(&known)) {
+            let repeated = all[index].freedom.unwrap_or(1.0) + 1.0;
+            all[index].relative_variance = variance / repeated;
+            all[index].freedom = Some(freedom);
+        }
+    }
+}
+
+/// Variances, each with its degrees of freedom, drawn together as far as chance alone explains
+/// how they differ.
+///
+/// After Smyth (Linear models and empirical Bayes methods, Statistical Applications in Genetics
+/// and Molecular Biology 3, 2004): the true variances scatter around a common one as if it had
+/// been seen with d further degrees of freedom. `ln s^2` of f degrees of freedom has the mean
+/// `digamma(f/2) - ln(f/2)` and the variance `trigamma(f/2)`; what the values scatter more than
+/// that is `trigamma(d/2)`, and where they do not, d is infinite: then all are the pooled one.
+/// Fewer than three say nothing of each other.
+pub(crate) fn moderate(variances: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let count = variances.len() as f64;
+    if variances.len() < 3 {
+        return variances.to_vec();
+    }
+    let of = |&(variance, freedom): &(f64, f64)| {
+        variance.ln() - digamma(freedom / 2.0) + (freedom / 2.0).ln()
+    };
+    let mean = variances.iter().map(of).sum::<f64>() / count;
+    let scatter =
+        variances.iter().map(|each| (of(each) - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let by_chance =
+        variances.iter().map(|(_, freedom)| trigamma(freedom / 2.0)).sum::<f64>() / count;
+    let all: f64 = variances.iter().map(|(_, freedom)| freedom).sum();
+    let pooled = variances.iter().map(|(variance, freedom)| variance * freedom).sum::<f64>() / all;
+    let excess = scatter - by_chance;
+    if excess <= 0.0 {
+        return vec![(pooled, all); variances.len()];
+    }
+    let further = 2.0 * inverse_trigamma(excess);
+    let common = (mean + digamma(further / 2.0) - (further / 2.0).ln()).exp();
+    let drawn = |&(variance, freedom): &(f64, f64)| {
+        let together = further + freedom;
+        ((further * common + freedom * variance) / together, together.min(all))
+    };
+    variances.iter().map(drawn).collect()
+}
+
+/// The second derivative of the logarithm of the Gamma function, by its recurrence up to where
+/// the asymptotic series is exact to rounding (Abramowitz and Stegun, 6.4.6 and 6.4.12).
+fn trigamma(mut x: f64) -> f64 {
+    let mut sum = 0.0;
+    while x < 20.0 {
+        sum += 1.0 / (x * x);
+        x += 1.0;
+    }
+    let square = 1.0 / (x * x);
+    sum + 1.0 / x
+        + square / 2.0
+        + square / x * (1.0 / 6.0 - square * (1.0 / 30.0 - square * (1.0 / 42.0)))
+}
+
+/// The x at which trigamma, which falls, is `value`.
+fn inverse_trigamma(value: f64) -> f64 {
+    let (mut low, mut high) = (1e-6_f64.ln(), 1e9_f64.ln());
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if trigamma(middle.exp()) > value {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    (0.5 * (low + high)).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trigamma_of_one_and_of_a_half() {
+        use std::f64::consts::PI;
+        approx::assert_relative_eq!(trigamma(1.0), PI.powi(2) / 6.0, max_relative = 1e-12);
+        approx::assert_relative_eq!(trigamma(0.5), PI.powi(2) / 2.0, max_relative = 1e-12);
+        approx::assert_relative_eq!(inverse_trigamma(PI.powi(2) / 6.0), 1.0, max_relative = 1e-9);
+    }
+
+    #[test]
+    fn variances_that_differ_by_chance_are_pooled() {
+        let moderated = moderate(&[(1.0, 4.0), (1.5, 4.0), (0.7, 4.0), (1.2, 8.0)]);
+        // (4*1 + 4*1.5 + 4*0.7 + 8*1.2)/20
+        for (variance, freedom) in moderated {
+            approx::assert_relative_eq!(variance, 1.12, max_relative = 1e-12);
+            assert_eq!(freedom, 20.0);
+        }
+    }
+
+    #[test]
+    fn variances_that_differ_in_truth_stay_apart() {
+        let moderated = moderate(&[(1e-6, 40.0), (1.0, 40.0), (1e6, 40.0), (1e3, 40.0)]);
+        assert!(moderated[2].0 / moderated[0].0 > 1e11);
+        approx::assert_relative_eq!(moderated[2].0, 1e6, max_relative = 0.1);
+        assert!(moderated[0].1 < 42.0);
+    }
+}

@@ -1,0 +1,214 @@
+//! Whether known truths come back: estimates without bias, intervals that hold what they promise.
+//!
+//! Every trial measures a known program as a user would, with noise on every row, and fits what
+//! was measured.
+
+use rand::SeedableRng;
+use rand_distr::{Distribution, Normal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::trials::{TERMS, feasible, measured, truth};
+use super::{Fitted, Inputs, Measured, Runs, Settings, fit};
+use crate::model::Parameters;
+use crate::model::parameters::Decomposition;
+use crate::table::records::{Alpha, Collective, ContextSwitch, Offload, Profile, Run};
+
+/// Rows of every measurement.
+const REPETITIONS: u32 = 5;
+
+/// A source of factors around 1.
+struct Noise {
+    random: Xoshiro256PlusPlus,
+    factor: Normal<f64>,
+}
+
+impl Noise {
+    fn new(size: f64, seed: u64) -> Self {
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        Self { random, factor: Normal::new(1.0, size).unwrap() }
+    }
+
+    /// Every row `REPETITIONS` times, each with noise of its own.
+    fn repeat<R: Clone>(
+        &mut self,
+        file: Option<Measured<R>>,
+        change: impl Fn(&mut R, u32, &mut dyn FnMut() -> f64),
+    ) -> Option<Measured<R>> {
+        let file = file?;
+        let mut rows = Vec::new();
+        for row in &file.rows {
+            for repetition in 1..=REPETITIONS {
+                let mut row = row.clone();
+                change(&mut row, repetition, &mut || self.factor.sample(&mut self.random));
+                rows.push(row);
+            }
+        }
+        Some(Measured { rows, ..file })
+    }
+
+    fn runs(&mut self, truth: &Parameters, configurations: &[(u32, u32)]) -> Runs {
+        let mut rows = Vec::new();
+        for &(m, p) in configurations {
+            for repetition in 1..=REPETITIONS {
+                let time_s = truth.time(m, p).0 * self.factor.sample(&mut self.random);
+                rows.push(Run { m, p, repetition, time_s });
+            }
+        }
+        super::trials::runs_of(&rows)
+    }
+}
+
+/// Everything that a user may measure, with noise.
+fn measure(truth: &Parameters, configurations: &[(u32, u32)], size: f64, seed: u64) -> Inputs {
+    let mut noise = Noise::new(size, seed);
+    let exact = measured(truth);
+    Inputs {
+        alpha: noise.repeat(exact.alpha, |row: &mut Alpha, repetition, factor| {
+            (row.repetition, row.time_s) = (repetition, row.time_s * factor());
+        }),
+        offload: noise.repeat(exact.offload, |row: &mut Offload, repetition, factor| {
+            (row.repetition, row.time_s) = (repetition, row.time_s * factor());
+        }),
+        context_switch: noise.repeat(
+            exact.context_switch,
+            |row: &mut ContextSwitch, repetition, factor| {
+                (row.repetition, row.time_s) = (repetition, row.time_s * factor());
+            },
+        ),
+        collective: noise.repeat(exact.collective, |row: &mut Collective, repetition, factor| {
+            (row.repetition, row.time_s) = (repetition, row.time_s * factor());
+        }),
+        profile: noise.repeat(exact.profile, |row: &mut Profile, repetition, factor| {
+            row.repetition = repetition;
+            row.hpu_time_s *= factor();
+            row.apu_parallel_time_s *= factor();
+            row.apu_serial_time_s *= factor();
+            row.gap_time_s *= factor();
+        }),
+        runs: Some(noise.runs(truth, configurations)),
+    }
+}
+
+fn fit_on_16(inputs: &Inputs, decomposition: Decomposition) -> Fitted {
+    let settings = Settings { name: "trial".into(), decomposition, apus: 16 };
+    fit(inputs, &settings).unwrap()
+}
+
+/// How often an interval held the truth, and how far estimates were off on average.
+#[derive(Default)]
+struct Tally {
+    name: String,
+    trials: f64,
+    held: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Tally {
+    fn add(&mut self, found: f64, interval: (f64, f64), truth: f64) {
+        self.trials += 1.0;
+        self.held += f64::from(u8::from((interval.0..=interval.1).contains(&truth)));
+        let relative = found / truth - 1.0;
+        self.sum += relative;
+        self.squares += relative.powi(2);
+    }
+
+    fn coverage(&self) -> f64 {
+        self.held / self.trials
+    }
+
+    /// The mean relative error, and the standard error of that.
+    fn bias(&self) -> (f64, f64) {
+        let mean = self.sum / self.trials;
+        (mean, ((self.squares / self.trials - mean.powi(2)) / self.trials).sqrt())
+    }
+}
+
+const SEEDS: u64 = 1000;
+
+/// Fits of many seeds: the tallies of every term and of every predicted time.
+fn tallies(
+    truth: &Parameters,
+    inputs: impl Fn(u64) -> Inputs,
+    terms: &[(&str, f64)],
+    times: &[(u32, u32)],
+) -> Vec<Tally> {
+    let names = terms.iter().map(|(name, _)| (*name).to_string());
+    let names = names.chain(times.iter().map(|(m, p)| format!("T({m}, {p})")));
+    let mut tallies: Vec<Tally> = names.map(|name| Tally { name, ..Tally::default() }).collect();
+    for seed in 1..=SEEDS {
+        let parameters = fit_on_16(&inputs(seed), truth.decomposition).parameters;
+        for ((name, truth), tally) in terms.iter().zip(&mut tallies) {
+            let entry = parameters.terms.entry_named(name).unwrap();
+            let estimate = parameters.terms.estimate(entry).unwrap();
+            tally.add(estimate.value, estimate.interval().unwrap(), *truth);
+        }
+        for (&(m, p), tally) in times.iter().zip(&mut tallies[terms.len()..]) {
+            let time = parameters.time(m, p).0;
+            let half = parameters.propagated(&parameters.gradient(m, p)).half_width();
+            tally.add(time, (time - half, time + half), truth.time(m, p).0);
+        }
+    }
+    tallies
+}
+
+/// 95 % intervals hold the truth in 93 to 97 of 100 trials, and the mean error is none, within
+/// four standard errors and a tenth of the spread of one estimate.
+fn check(tallies: &[Tally]) {
+    for tally in tallies {
+        let (bias, error) = tally.bias();
+        let spread = error * tally.trials.sqrt();
+        println!(
+            "{:<16} {:.3} {:+.5} +- {:.5} ({:.5})",
+            tally.name,
+            tally.coverage(),
+            bias,
+            error,
+            spread
+        );
+    }
+    for tally in tallies {
+        let (bias, error) = tally.bias();
+        let spread = error * tally.trials.sqrt();
+        assert!((0.93..=0.97).contains(&tally.coverage()), "{}", tally.name);
+        assert!(bias.abs() < 4.0 * error + 0.1 * spread, "{}", tally.name);
+    }
+}
+
+const TIMES: [(u32, u32); 5] = [(1, 1), (1, 16), (4, 4), (16, 1), (2, 5)];
+
+#[test]
+fn truths_come_back_from_runs_alone() {
+    for noise in [0.01, 0.02, 0.05] {
+        let truth = truth(Decomposition::Data, 0.08, TERMS);
+        let inputs = |seed| Inputs {
+            runs: measure(&truth, &feasible(), noise, seed).runs,
+            ..Inputs::default()
+        };
+        check(&tallies(
+            &truth,
+            inputs,
+            &[("t_hpu_s", 10.3), ("t_apu_s", 120.0), ("g_s", 0.2)],
+            &TIMES,
+        ));
+    }
+}
+
+#[test]
+fn truths_come_back_from_everything_together() {
+    for noise in [0.01, 0.02, 0.05] {
+        let truth = truth(Decomposition::Data, 0.08, TERMS);
+        let inputs = |seed| measure(&truth, &feasible(), noise, seed);
+        let terms = [
+            ("t_hpu_s", 8.0),
+            ("t_apu_s", 120.0),
+            ("c_apu_s", 2.0),
+            ("g_s", 2e-4),
+            ("t_csw_s", 5e-5),
+            ("o_offload_s", 1e-4),
+            ("alpha(4)", 1.24),
+            ("o_col_s(8)", 1.5e-4),
+        ];
+        check(&tallies(&truth, inputs, &terms, &TIMES));
+    }
+}
