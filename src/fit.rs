@@ -44,6 +44,7 @@ mod joint;
 mod known;
 mod least_squares;
 mod likelihood;
+pub mod loggp;
 pub mod noise;
 mod offload;
 mod outcome;
@@ -54,6 +55,7 @@ mod recovery;
 pub mod report;
 pub mod runs;
 mod sample;
+pub mod shape;
 mod term;
 #[cfg(test)]
 mod trials;
@@ -65,9 +67,11 @@ pub use runs::Runs;
 use crate::error::{Error, Result, Warning};
 use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate};
+use crate::model::uncertainty::Correlation;
 use crate::table::csv::{self, Record};
 use crate::table::{Source, records};
 use known::Known;
+use shape::Choice;
 
 /// The rows of a file, with its name.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,7 +135,18 @@ struct Measurement<T> {
     value: T,
     /// Rows that went into it.
     observations: u64,
+    /// How the shape of a term over m was chosen, for the term and for each of its parts.
+    choices: Vec<Choice>,
+    /// How the errors of the entries of a term over m go together, where they do.
+    correlation: Option<Correlation>,
     warnings: Vec<Warning>,
+}
+
+impl<T> Measurement<T> {
+    /// Of a term without a shape.
+    fn new(value: T, observations: u64, warnings: Vec<Warning>) -> Self {
+        Self { value, observations, choices: Vec::new(), correlation: None, warnings }
+    }
 }
 
 /// Estimates all terms from what was measured.
@@ -143,13 +158,13 @@ struct Measurement<T> {
 /// the least squares do not converge; [`Error::OutOfRange`] for no APUs or no tasks.
 pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     check(inputs, settings)?;
-    let known = Known::from(inputs)?;
+    let known = Known::from(inputs, settings)?;
     let mut warnings = known.warnings.clone();
     let mut parameters = known.parameters(settings);
     let unknown = known.unknown_terms();
     let (in_runs, left) = match &inputs.runs {
         Some(runs) => {
-            let joint = joint::fit(&parameters, &unknown, known.alpha_errors, runs)?;
+            let joint = joint::fit(&parameters, &unknown, &known.correlations, runs)?;
             parameters = joint.parameters;
             warnings.extend(joint.warnings);
             (Some(joint.report), joint.undetermined)

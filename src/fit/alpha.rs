@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::sample::Mean;
+use super::shape::Selection;
 use super::{Measured, Measurement};
 use crate::error::{Error, Result};
 use crate::model::parameters::{Estimate, OverM, Table};
@@ -14,7 +15,11 @@ use crate::table::records::Alpha;
 /// time is the mean over its repetitions; `alpha_1 = 1` by definition. The standard error is the
 /// larger of two: what the repetitions leave, and what the sizes differ by, because a program
 /// has no matrix size and the spread over sizes is part of not knowing its alpha.
-pub(crate) fn alpha(measured: &Measured<Alpha>) -> Result<Measurement<OverM>> {
+pub(crate) fn alpha(
+    measured: &Measured<Alpha>,
+    _selection: Selection,
+    _last_m: u32,
+) -> Result<Measurement<OverM>> {
     let times = times_by_size(measured);
     let mut ratios: BTreeMap<u32, Vec<Ratio>> = BTreeMap::new();
     for (&size, by_processes) in &times {
@@ -29,23 +34,7 @@ pub(crate) fn alpha(measured: &Measured<Alpha>) -> Result<Measurement<OverM>> {
         table.m.push(processes);
         table.values.push(pooled(&ratios).measured_in(&measured.file));
     }
-    Ok(Measurement {
-        value: OverM::Table(table),
-        observations: measured.rows.len() as u64,
-        warnings: Vec::new(),
-    })
-}
-
-/// The relative standard error that all slowdowns have in common: that of the times of one
-/// process, which all are relative to; 0 where it is not known.
-pub(crate) fn of_one_process(measured: &Measured<Alpha>) -> f64 {
-    let times = times_by_size(measured);
-    let relative_variance = |times: &Times| {
-        let mean = Mean::of(times.get(&1)?);
-        Some((mean.std_error? / mean.value).powi(2))
-    };
-    let sum: f64 = times.values().filter_map(relative_variance).sum();
-    sum.sqrt() / times.len() as f64
+    Ok(Measurement::new(OverM::Table(table), measured.rows.len() as u64, Vec::new()))
 }
 
 type Times = BTreeMap<u32, Vec<f64>>;
@@ -129,7 +118,9 @@ mod tests {
             time_s,
         });
         let measured = Measured { file: "alpha.csv".into(), rows: rows.collect() };
-        let OverM::Table(table) = alpha(&measured)?.value else { panic!("a table") };
+        let OverM::Table(table) = alpha(&measured, Selection::CrossValidated, 16)?.value else {
+            panic!("a table")
+        };
         let values = table.m.iter().zip(&table.values);
         Ok(values.map(|(&m, estimate)| (m, estimate.value, estimate.std_error)).collect())
     }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::sample::Mean;
+use super::shape::TermChoices;
 use super::{Measured, Measurement};
-use crate::error::Warning;
+use crate::error::{Result, Warning};
 use crate::model::parameters::{OverM, Table};
 use crate::table::records::Collective;
 
@@ -15,7 +16,11 @@ const ALIKE: f64 = 1.5;
 ///
 /// The profile counts collectives without their kind, so the file should hold the operation and
 /// the size that the program uses; where it holds several that differ much, a warning says so.
-pub(crate) fn collective(measured: &Measured<Collective>) -> Measurement<OverM> {
+pub(crate) fn collective(
+    measured: &Measured<Collective>,
+    _choices: &TermChoices,
+    _last_m: u32,
+) -> Result<Measurement<OverM>> {
     let mut by_ranks: BTreeMap<u32, BTreeMap<(&str, u64), Vec<f64>>> = BTreeMap::new();
     for row in &measured.rows {
         let kinds = by_ranks.entry(row.ranks).or_default();
@@ -31,7 +36,7 @@ pub(crate) fn collective(measured: &Measured<Collective>) -> Measurement<OverM> 
         table.values.push(pooled.measured_in(&measured.file));
     }
     let observations = measured.rows.len() as u64;
-    Measurement { value: OverM::Table(table), observations, warnings }
+    Ok(Measurement::new(OverM::Table(table), observations, warnings))
 }
 
 /// A warning where the cheapest and the dearest kind of collective are far apart.
@@ -63,7 +68,7 @@ mod tests {
             Collective { operation: operation.into(), ranks, bytes, repetition, calls, time_s }
         });
         let measured = Measured { file: "collective.csv".into(), rows: rows.collect() };
-        let result = collective(&measured);
+        let result = collective(&measured, &TermChoices::default(), 16).unwrap();
         let OverM::Table(table) = result.value else { panic!("a table") };
         (table, result.warnings.iter().map(Warning::to_string).collect())
     }

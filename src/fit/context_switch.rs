@@ -31,11 +31,8 @@ pub(crate) fn context_switch(measured: &Measured<ContextSwitch>) -> Result<Measu
         ))
     });
     let mean = Mean::of(&times);
-    Ok(Measurement {
-        value: mean.measured_in(&measured.file),
-        observations: mean.count,
-        warnings: warnings.into_iter().collect(),
-    })
+    let estimate = mean.measured_in(&measured.file);
+    Ok(Measurement::new(estimate, mean.count, warnings.into_iter().collect()))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::least_squares::LeastSquares;
 use super::likelihood::{NEGLIGIBLE, Point};
 use super::noise::Repetitions;
 use super::outcome;
-use super::prior::{self, AlphaErrors};
+use super::prior;
 use super::report::RunsReport;
 use super::runs::Runs;
 use super::stated;
@@ -20,6 +20,7 @@ use crate::error::{Error, Result, Warning};
 use crate::model::Parameters;
 use crate::model::parameters::OverM;
 use crate::model::sensitivity::Entry;
+use crate::model::uncertainty::Correlation;
 
 /// Parameters that meet the runs.
 pub(crate) struct Joint {
@@ -45,7 +46,7 @@ pub(crate) struct Fit {
 pub(crate) fn fit(
     base: &Parameters,
     unknown: &[Term],
-    alpha_errors: AlphaErrors,
+    correlations: &[Correlation],
     runs: &Runs,
 ) -> Result<Joint> {
     check(base, runs)?;
@@ -54,7 +55,7 @@ pub(crate) fn fit(
     let verdict = identify(&sensitivity, &design, runs)?;
     let mut undetermined = verdict.undetermined.clone();
     undetermined.extend(verdict.groups.iter().flat_map(|group| &group.separable));
-    let fit = best_shape(&sensitivity, &design, verdict, alpha_errors, runs)?;
+    let fit = best_shape(&sensitivity, &design, verdict, correlations, runs)?;
     let parameters = outcome::parameters(&fit, base, runs);
     let mut warnings = beyond(base, runs);
     warnings.extend(outcome::doubts(&fit, base));
@@ -100,7 +101,7 @@ fn best_shape(
     sensitivity: &Sensitivity,
     design: &Design,
     verdict: Verdict,
-    alpha_errors: AlphaErrors,
+    correlations: &[Correlation],
     runs: &Runs,
 ) -> Result<Fit> {
     let base = &sensitivity.base;
@@ -116,7 +117,7 @@ fn best_shape(
             continue;
         }
         let (base, unknowns, start) =
-            unknowns(base, &verdict.groups, growth, &start, runs, alpha_errors);
+            unknowns(base, &verdict.groups, growth, &start, runs, correlations);
         if unknowns.list.len() > data.points.len() + sources(&unknowns) {
             continue;
         }
@@ -197,7 +198,7 @@ fn unknowns(
     growth: Option<(OverM, Vec<Vec<f64>>)>,
     start: &[f64],
     runs: &Runs,
-    alpha_errors: AlphaErrors,
+    correlations: &[Correlation],
 ) -> (Parameters, Unknowns, DVector<f64>) {
     let mut base = base.clone();
     let mut list = Vec::new();
@@ -240,7 +241,7 @@ fn unknowns(
         from.push(start.max(lower(entry)));
     }
     for (unknown, value) in
-        prior::measured(&base, grows, alpha_errors, Repetitions::of(&runs.cells), lower)
+        prior::measured(&base, grows, correlations, Repetitions::of(&runs.cells), lower)
     {
         list.push(unknown);
         from.push(value);

@@ -1,13 +1,14 @@
 //! What the micro-benchmarks and the profile determine without any run.
 
-use super::prior::AlphaErrors;
 use super::profile::Program;
+use super::shape::{Choice, TermChoices};
 use super::term::Term;
 use super::{Inputs, Measurement, Settings, stated};
 use super::{alpha, collective, context_switch, offload, profile};
 use crate::error::{Result, Warning};
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM, Phase, Terms};
+use crate::model::uncertainty::Correlation;
 
 /// The source of a value that nothing determines.
 pub(crate) const NOT_MEASURED: &str = "not measured";
@@ -15,38 +16,34 @@ pub(crate) const NOT_MEASURED: &str = "not measured";
 /// The terms that files determine, each with the number of rows behind it.
 pub(crate) struct Known {
     pub alpha: Option<(OverM, u64)>,
-    /// How the errors of alpha's entries go together.
-    pub alpha_errors: AlphaErrors,
     pub o_offload_s: Option<(Estimate, u64)>,
     pub t_csw_s: Option<(Estimate, u64)>,
     pub o_col_s: Option<(OverM, u64)>,
     pub program: Option<(Program, u64)>,
+    /// How the shapes of terms over m were chosen.
+    pub choices: Vec<Choice>,
+    /// How the errors of the entries of terms over m go together.
+    pub correlations: Vec<Correlation>,
     pub warnings: Vec<Warning>,
 }
 
 impl Known {
     /// Evaluates every file that is given.
-    pub fn from(inputs: &Inputs) -> Result<Self> {
-        let mut warnings = Vec::new();
+    pub fn from(inputs: &Inputs, settings: &Settings) -> Result<Self> {
+        let term_choices = TermChoices::default();
+        let mut doubts = Doubts::default();
+        let alpha = |file| alpha::alpha(file, term_choices.alpha, settings.apus);
+        let collective = |file| collective::collective(file, &term_choices, settings.apus);
+        let context_switch = context_switch::context_switch;
         Ok(Self {
-            alpha_errors: AlphaErrors::Ratios(
-                inputs.alpha.as_ref().map_or(0.0, alpha::of_one_process),
-            ),
-            alpha: keep(inputs.alpha.as_ref().map(alpha::alpha).transpose()?, &mut warnings),
-            o_offload_s: keep(
-                inputs.offload.as_ref().map(offload::offload).transpose()?,
-                &mut warnings,
-            ),
-            t_csw_s: keep(
-                inputs.context_switch.as_ref().map(context_switch::context_switch).transpose()?,
-                &mut warnings,
-            ),
-            o_col_s: keep(inputs.collective.as_ref().map(collective::collective), &mut warnings),
-            program: keep(
-                inputs.profile.as_ref().map(profile::program).transpose()?,
-                &mut warnings,
-            ),
-            warnings,
+            alpha: doubts.part(inputs.alpha.as_ref().map(alpha).transpose()?),
+            o_offload_s: doubts.part(inputs.offload.as_ref().map(offload::offload).transpose()?),
+            t_csw_s: doubts.part(inputs.context_switch.as_ref().map(context_switch).transpose()?),
+            o_col_s: doubts.part(inputs.collective.as_ref().map(collective).transpose()?),
+            program: doubts.part(inputs.profile.as_ref().map(profile::program).transpose()?),
+            choices: doubts.choices,
+            correlations: doubts.correlations,
+            warnings: doubts.warnings,
         })
     }
 
@@ -115,10 +112,22 @@ impl Known {
     }
 }
 
-/// Parts a measurement from its doubts.
-fn keep<T>(measured: Option<Measurement<T>>, warnings: &mut Vec<Warning>) -> Option<(T, u64)> {
-    measured.map(|measurement| {
-        warnings.extend(measurement.warnings);
-        (measurement.value, measurement.observations)
-    })
+/// What comes with measurements beside their values.
+#[derive(Default)]
+struct Doubts {
+    choices: Vec<Choice>,
+    correlations: Vec<Correlation>,
+    warnings: Vec<Warning>,
+}
+
+impl Doubts {
+    /// Parts a measurement from its doubts.
+    fn part<T>(&mut self, measured: Option<Measurement<T>>) -> Option<(T, u64)> {
+        measured.map(|measurement| {
+            self.choices.extend(measurement.choices);
+            self.correlations.extend(measurement.correlation);
+            self.warnings.extend(measurement.warnings);
+            (measurement.value, measurement.observations)
+        })
+    }
 }

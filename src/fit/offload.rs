@@ -41,11 +41,7 @@ pub(crate) fn offload(measured: &Measured<Offload>) -> Result<Measurement<Estima
         intercept.value = 0.0;
         warnings.push(Warning::AtBound { term: "o_offload_s", bound: 0.0 });
     }
-    Ok(Measurement {
-        value: intercept.measured_in(&measured.file),
-        observations: intercept.count,
-        warnings,
-    })
+    Ok(Measurement::new(intercept.measured_in(&measured.file), intercept.count, warnings))
 }
 
 /// The weighted line's value at zero bytes, and its standard error from the scatter around it.

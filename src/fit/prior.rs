@@ -6,6 +6,7 @@
 //! weighed by such errors looks surer than it is. The first becomes an unknown of its own; the
 //! second is mended by what the values of one file say of each other's noise ([`moderate`]).
 
+use nalgebra::DMatrix;
 use statrs::function::gamma::digamma;
 
 use super::known::NOT_MEASURED;
@@ -16,19 +17,14 @@ use super::unknowns::{Kind, Prior, Unknown};
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM};
 use crate::model::sensitivity::Entry;
+use crate::model::uncertainty::Correlation;
 
 /// The relative standard error of a value that was measured once: how far apart the
 /// micro-benchmarks of one machine usually are. Assumed, and said where it is used.
 pub(crate) const MEASURED_ONCE: f64 = 0.1;
 
-/// How the errors of alpha's entries go together.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum AlphaErrors {
-    /// Each has its own, and this relative one of the single process that all are relative to.
-    Ratios(f64),
-    /// All follow from one number, that of a curve.
-    Curve,
-}
+/// An axis of a covariance matrix whose variance is below this part of the largest is rounding.
+const ROUNDING: f64 = 1e-12;
 
 /// A value with what its file says of it.
 struct Measured<'a> {
@@ -44,7 +40,7 @@ struct Measured<'a> {
 pub(crate) fn measured(
     base: &Parameters,
     grows: bool,
-    alpha_errors: AlphaErrors,
+    correlations: &[Correlation],
     repetitions: Repetitions,
     lower: impl Fn(Entry) -> f64,
 ) -> Vec<(Unknown, f64)> {
@@ -61,24 +57,13 @@ pub(crate) fn measured(
     let entries = terms.entries().into_iter().filter(is_measured);
     let mut all: Vec<Measured<'_>> =
         entries.filter_map(|entry| one(entry, terms.estimate(entry)?)).collect();
-    if let AlphaErrors::Ratios(common) = alpha_errors {
-        for each in all.iter_mut().filter(|each| matches!(each.entry, Entry::Alpha(_))) {
-            // What is left of its error beside the common one, at least a tenth of it.
-            let own = each.relative_variance - common.powi(2);
-            each.relative_variance = own.max(0.1 * each.relative_variance);
-        }
-    }
     moderate_by_file(&mut all, repetitions);
-    let (alpha, others): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|each| matches!(each.entry, Entry::Alpha(_)));
-    let mut unknowns: Vec<(Unknown, f64)> =
-        others.iter().map(|each| alone(each, lower(each.entry))).collect();
-    unknowns.extend(match alpha_errors {
-        AlphaErrors::Ratios(common) if common > 0.0 => in_common(&alpha, common),
-        AlphaErrors::Curve if !alpha.is_empty() => vec![curve(&alpha)],
-        _ => alpha.iter().map(|each| alone(each, lower(each.entry))).collect(),
-    });
-    unknowns
+    let goes_with_others = |each: &Measured<'_>| {
+        correlations.iter().any(|known| known.entries().contains(&each.entry))
+    };
+    let own = all.iter().filter(|each| !goes_with_others(each));
+    let own = own.map(|each| alone(each, lower(each.entry)));
+    own.chain(correlations.iter().flat_map(|known| in_common(&all, known))).collect()
 }
 
 /// What a file says of one value; `None` where none does, or where it is nothing for certain.
@@ -104,33 +89,40 @@ fn alone(measured: &Measured<'_>, lower: f64) -> (Unknown, f64) {
     (Unknown { term, kind, prior, lower }, value)
 }
 
-/// Errors of their own, and one that all have in common.
-fn in_common(alpha: &[Measured<'_>], common: f64) -> Vec<(Unknown, f64)> {
-    let freedom = alpha.iter().filter_map(|each| each.freedom).reduce(f64::min);
-    let shared = alpha.iter().map(|each| (each.entry, common * each.estimate.value));
-    let mut unknowns = vec![factor(shared.collect(), freedom, 0.0)];
-    for each in alpha {
-        let relative = each.relative_variance.sqrt();
-        let part = vec![(each.entry, relative * each.estimate.value)];
-        unknowns.push(factor(part, each.freedom, 1.0 / relative));
-    }
-    unknowns
-}
-
-/// One error for all entries of a curve.
-fn curve(alpha: &[Measured<'_>]) -> (Unknown, f64) {
-    let part =
-        |each: &Measured<'_>| (each.entry, each.estimate.value * each.relative_variance.sqrt());
-    let mean = alpha.iter().map(|each| each.relative_variance).sum::<f64>() / alpha.len() as f64;
-    let freedom = alpha.iter().filter_map(|each| each.freedom).reduce(f64::min);
-    factor(alpha.iter().map(part).collect(), freedom, mean.sqrt().recip())
+/// The errors that values have in common: the principal axes of their covariance matrix, each
+/// an error of its own.
+fn in_common(all: &[Measured<'_>], correlation: &Correlation) -> Vec<(Unknown, f64)> {
+    let values: Vec<&Measured<'_>> = correlation
+        .entries()
+        .iter()
+        .filter_map(|&entry| all.iter().find(|each| each.entry == entry))
+        .collect();
+    let matrix = DMatrix::from_fn(values.len(), values.len(), |row, column| {
+        let (one, other) = (values[row], values[column]);
+        let relative = (one.relative_variance * other.relative_variance).sqrt();
+        relative * correlation.of(one.entry, other.entry)
+    });
+    let axes = matrix.symmetric_eigen();
+    let largest = axes.eigenvalues.iter().copied().fold(0.0, f64::max);
+    let freedom = values.iter().filter_map(|each| each.freedom).reduce(f64::min);
+    let axis = |index: usize| {
+        let variance = axes.eigenvalues[index];
+        let relative = axes.eigenvectors.column(index) * variance.max(0.0).sqrt();
+        let parts = values.iter().zip(relative.iter());
+        let parts = parts.map(|(each, relative)| (each.entry, relative * each.estimate.value));
+        let mean_square = relative.norm_squared() / values.len() as f64;
+        factor(parts.collect(), freedom, mean_square.sqrt().recip())
+    };
+    let has_any = |index: &usize| axes.eigenvalues[*index] > ROUNDING * largest;
+    (0..values.len()).filter(has_any).map(axis).collect()
 }
 
 /// An error in units of its standard deviation; `size` of them are 100 % of the values.
 fn factor(parts: Vec<(Entry, f64)>, freedom: Option<f64>, size: f64) -> (Unknown, f64) {
     let prior = Some(Prior { value: 0.0, std_error: 1.0, freedom, size });
+    let term = parts.first().map_or(Term::Alpha, |(entry, _)| Term::of(*entry));
     let kind = Kind::Common(parts);
-    (Unknown { term: Term::Alpha, kind, prior, lower: f64::NEG_INFINITY }, 0.0)
+    (Unknown { term, kind, prior, lower: f64::NEG_INFINITY }, 0.0)
 }
 
 /// Values of the same file were measured by the same program on the same machine; and a profile

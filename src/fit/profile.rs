@@ -44,7 +44,7 @@ pub(crate) fn program(measured: &Measured<Profile>) -> Result<Measurement<Progra
         phases.clear();
     }
     let observations = repetitions.len() as u64;
-    Ok(Measurement { value: Program { whole, phases }, observations, warnings })
+    Ok(Measurement::new(Program { whole, phases }, observations, warnings))
 }
 
 /// Totals of one repetition.

@@ -1,0 +1,152 @@
+//! The shape of a term over m: one of few formulas, or a table, and why that one.
+
+use std::fmt;
+
+use crate::model::parameters::Estimate;
+
+/// How a term depends on m, the number of host threads or ranks, for m > 1.
+///
+/// `alpha_m` is 1 at m = 1 whatever its shape; what a collective costs one rank is taken as
+/// measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Shape {
+    /// The same for all m > 1.
+    Constant,
+    /// `alpha_m = 1 + a*(m - 1)`; `O_COL = a + b*m`.
+    Linear,
+    /// `O_COL = a + b*log2(m)`, as in an algorithm along a tree; not of alpha.
+    Logarithmic,
+    /// `alpha_m = 1 + a*(m - 1)^b`, which saturates with b < 1 and rises ever faster with b > 1;
+    /// not of collectives.
+    Curve,
+    /// The value at each measured m, linear between them.
+    Table,
+}
+
+/// Which shape to take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Selection {
+    /// The one that cross-validation finds.
+    #[default]
+    CrossValidated,
+    /// This one, whatever its errors.
+    Fixed(Shape),
+}
+
+/// How the terms that depend on m are to be estimated.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TermChoices {
+    /// The shape of alpha.
+    pub alpha: Selection,
+    /// The shape of O_COL.
+    pub collective: Selection,
+    /// The collective operation that the program calls, as `collective.csv` names it; without it,
+    /// the mean over all in the file.
+    pub operation: Option<String>,
+    /// The bytes that each rank contributes to it; without it, the mean over all sizes.
+    pub operation_bytes: Option<u64>,
+}
+
+/// A shape that was fitted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// The shape.
+    pub shape: Shape,
+    /// Its parameters, by the letters of [`Shape`]; none of a table. The unit is that of the term,
+    /// per m where it is a slope; an exponent has none. Of these alone the value may be negative.
+    pub parameters: Vec<(&'static str, Estimate)>,
+    /// Root mean square of the relative errors at each m when that m is left out of the fit;
+    /// `None` where too few m were measured for that.
+    pub error: Option<f64>,
+}
+
+/// Why a shape was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// It was asked for.
+    Asked,
+    /// Its errors are the least.
+    LeastError,
+    /// Its errors are larger than the least by no more than chance explains, and it has fewer
+    /// parameters.
+    Simplest,
+    /// Too few m were measured to compare shapes.
+    TooFew,
+}
+
+/// How the shape of a term was chosen; prints as a line for the reader of a report and one for
+/// the parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// The term, by its name in parameter files; with the operation and its bytes where these
+    /// matter.
+    pub term: String,
+    /// Every shape that was tried, the simplest first.
+    pub tried: Vec<Trial>,
+    /// The one that was taken.
+    pub chosen: Shape,
+    /// Why.
+    pub reason: Reason,
+}
+
+impl Choice {
+    /// The trial of the shape that was taken.
+    pub fn taken(&self) -> &Trial {
+        let taken = self.tried.iter().find(|trial| trial.shape == self.chosen);
+        taken.expect("invariant: the chosen shape was tried")
+    }
+}
+
+impl Shape {
+    /// Its name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Shape::Constant => "constant",
+            Shape::Linear => "linear",
+            Shape::Logarithmic => "logarithmic",
+            Shape::Curve => "curve",
+            Shape::Table => "table",
+        }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::Asked => "as asked",
+            Reason::LeastError => "it errs least",
+            Reason::Simplest => "no other errs clearly less",
+            Reason::TooFew => "too few m to compare shapes",
+        })
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}, {}", self.term, self.chosen, self.reason)?;
+        let errors: Vec<String> = self
+            .tried
+            .iter()
+            .filter_map(|trial| Some(format!("{} {:.2} %", trial.shape, 100.0 * trial.error?)))
+            .collect();
+        if !errors.is_empty() {
+            write!(f, "; with one m left out they err by: {}", errors.join(", "))?;
+        }
+        let parameter = |(name, estimate): &(&str, Estimate)| {
+            let half_width = estimate.standard_error().map(|error| error.half_width());
+            let half_width = half_width.map(|half| format!(" +- {half:.1e}"));
+            format!("{name} = {:.4e}{}", estimate.value, half_width.unwrap_or_default())
+        };
+        let parameters: Vec<String> = self.taken().parameters.iter().map(parameter).collect();
+        if !parameters.is_empty() {
+            write!(f, "\n  {} (95 %)", parameters.join(", "))?;
+        }
+        Ok(())
+    }
+}
