@@ -4,10 +4,15 @@
 //! best; [`best`] finds the few best where there are too many to rank.
 
 pub mod best;
+mod break_even;
+mod comparison;
 pub mod constraints;
 mod draws;
+mod explanation;
+mod next;
 mod regret;
 mod uncertainty;
+mod what_if;
 
 use std::collections::BTreeSet;
 
@@ -20,9 +25,14 @@ use crate::table::records::Prediction;
 use crate::units::Seconds;
 
 use best::Candidate;
+pub use break_even::{BreakEven, BreakEvenRow, Optimum, break_even};
 pub use constraints::{Constraints, Space};
 use draws::Draws;
+pub use explanation::{Explanation, TermEffect, explain};
+pub use next::{Measured, Measurement, NextMeasurement, next_measurement};
+pub use uncertainty::Source;
 use uncertainty::Uncertainty;
+pub use what_if::{Scale, scaled};
 
 /// How the parameters are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +110,12 @@ impl From<&Configuration> for Prediction {
     }
 }
 
+impl From<&Configuration> for Candidate {
+    fn from(&Configuration { time, m, p, .. }: &Configuration) -> Self {
+        Self { time, m, p }
+    }
+}
+
 /// The most APUs of which every configuration is ranked; they have some 2.5 million.
 const MOST_APUS: u32 = 200_000;
 
@@ -173,17 +189,18 @@ pub fn rank_within(
                 efficiency: speedup / (f64::from(m) * f64::from(p)),
                 expected_regret: Seconds(regret.expected),
                 regret_95: Seconds(regret.at_95),
-                indistinguishable: (m, p) == (best.m, best.p),
+                indistinguishable: false,
             });
         }
     }
-    configurations.sort_unstable_by_key(|&Configuration { time, m, p, .. }| Candidate {
-        time,
-        m,
-        p,
-    });
-    for (configuration, rank) in configurations.iter_mut().zip(1..) {
+    configurations.sort_unstable_by_key(|configuration| Candidate::from(configuration));
+    let ranked: Vec<Candidate> = configurations.iter().map(Candidate::from).collect();
+    let answers = comparison::indistinguishable(parameters, &uncertainty, &draws, &ranked);
+    for ((configuration, indistinguishable), rank) in
+        configurations.iter_mut().zip(answers).zip(1..)
+    {
         configuration.rank = rank;
+        configuration.indistinguishable = indistinguishable;
     }
     let expected_least = Seconds(contest.least.iter().sum::<f64>() / draws.count as f64);
     let warnings = warnings(parameters, 1, space.ms().last().unwrap_or(1));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::best::{Candidate, optimum};
 use super::constraints::Space;
 use super::draws::{DrawnRow, Draws};
-use super::uncertainty::{Uncertainty, difference};
+use super::uncertainty::{Uncertainty, spread_between};
 use crate::model::Parameters;
 use crate::model::run::Row;
 
@@ -89,12 +89,11 @@ fn rivals(
     space: &Space,
     best: Candidate,
 ) -> Vec<u32> {
-    let of_best = uncertainty.slopes(parameters, best.m, best.p);
+    let of_best = uncertainty.deviates_of_time(parameters, best.m, best.p);
     let has_a_chance = |m: &u32| {
         let row_best = best_of_row(parameters, space, *m);
-        let of_row = uncertainty.slopes(parameters, row_best.m, row_best.p);
-        let spread = uncertainty.spread(&difference(&of_row, &of_best));
-        row_best.time.0 - best.time.0 <= HOPELESS * spread
+        let of_row = uncertainty.deviates_of_time(parameters, row_best.m, row_best.p);
+        row_best.time.0 - best.time.0 <= HOPELESS * spread_between(&of_row, &of_best)
     };
     space.ms().filter(has_a_chance).collect()
 }

@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 
+use super::draws::factor;
 use crate::model::Parameters;
 use crate::model::parameters::OverM;
 use crate::model::sensitivity::Entry;
@@ -91,6 +92,8 @@ pub(super) struct Uncertainty {
     freedoms: Vec<Option<f64>>,
     /// Row by row.
     correlation: Vec<f64>,
+    /// The lower triangle of the correlation matrix, row by row.
+    factor: Vec<f64>,
     indices: BTreeMap<Source, usize>,
     pub alpha_end: Option<End>,
     pub collective_end: Option<End>,
@@ -122,8 +125,11 @@ impl Uncertainty {
             freedom => error.value * quantile_97_5(freedom) / normal,
         };
         let sources: Vec<Source> = known.iter().map(|(source, _)| *source).collect();
+        let correlation = correlation(parameters, &sources);
+        let size = sources.len();
         Self {
-            correlation: correlation(parameters, &sources),
+            factor: factor(size, |row, column| correlation[row * size + column]),
+            correlation,
             indices: sources.iter().copied().zip(0..).collect(),
             errors: known.iter().map(|(_, error)| error.value).collect(),
             spreads: known.iter().map(|(_, error)| spread(error)).collect(),
@@ -201,34 +207,36 @@ impl Uncertainty {
         slopes.iter().map(share).collect()
     }
 
-    /// The covariance of two quantities with these derivatives, by [`Self::spreads`].
-    pub fn covariance(&self, one: &[(usize, f64)], other: &[(usize, f64)]) -> f64 {
-        let mut sum = 0.0;
-        for &(row, slope) in one {
-            let with_all: f64 = other
-                .iter()
-                .map(|&(column, of_other)| {
-                    of_other * self.spreads[column] * self.correlation(row, column)
-                })
-                .sum();
-            sum += slope * self.spreads[row] * with_all;
+    /// A quantity with these derivatives in terms of independent standard normal deviates, by
+    /// [`Self::spreads`]: the scalar product of two such vectors is the covariance of the two
+    /// quantities.
+    pub fn deviates(&self, slopes: &[(usize, f64)]) -> Vec<f64> {
+        let size = self.sources.len();
+        let mut deviates = vec![0.0; size];
+        for &(source, slope) in slopes {
+            let scale = slope * self.spreads[source];
+            let row = &self.factor[source * size..=source * size + source];
+            for (deviate, weight) in deviates.iter_mut().zip(row) {
+                *deviate += scale * weight;
+            }
         }
-        sum
+        deviates
     }
 
-    /// The standard deviation of a quantity with these derivatives, by [`Self::spreads`].
-    pub fn spread(&self, slopes: &[(usize, f64)]) -> f64 {
-        self.covariance(slopes, slopes).max(0.0).sqrt()
+    /// [`Self::deviates`] of T(m,p).
+    pub fn deviates_of_time(&self, parameters: &Parameters, m: u32, p: u32) -> Vec<f64> {
+        self.deviates(&self.slopes(parameters, m, p))
     }
 }
 
-/// `one - other`.
-pub(super) fn difference(one: &[(usize, f64)], other: &[(usize, f64)]) -> Slopes {
-    let mut all: BTreeMap<usize, f64> = one.iter().copied().collect();
-    for &(index, slope) in other {
-        *all.entry(index).or_insert(0.0) -= slope;
-    }
-    all.into_iter().filter(|(_, slope)| *slope != 0.0).collect()
+/// The covariance of two quantities from their deviates.
+pub(super) fn covariance(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(one, other)| one * other).sum()
+}
+
+/// The standard deviation of the difference of two quantities.
+pub(super) fn spread_between(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(one, other)| (one - other).powi(2)).sum::<f64>().sqrt()
 }
 
 fn correlation(parameters: &Parameters, sources: &[Source]) -> Vec<f64> {
