@@ -10,6 +10,8 @@ pub mod constraints;
 mod draws;
 mod explanation;
 mod next;
+mod nodes;
+mod phased;
 mod regret;
 mod uncertainty;
 mod what_if;
@@ -30,6 +32,8 @@ pub use constraints::{Constraints, Space};
 use draws::Draws;
 pub use explanation::{Explanation, TermEffect, explain};
 pub use next::{Measured, Measurement, NextMeasurement, next_measurement};
+pub use nodes::{NodeConfiguration, NodeRanking, rank_nodes};
+pub use phased::{Changes, Plan, plan_phases};
 pub use uncertainty::Source;
 use uncertainty::Uncertainty;
 pub use what_if::{Scale, scaled};
@@ -203,7 +207,8 @@ pub fn rank_within(
         configuration.indistinguishable = indistinguishable;
     }
     let expected_least = Seconds(contest.least.iter().sum::<f64>() / draws.count as f64);
-    let warnings = warnings(parameters, 1, space.ms().last().unwrap_or(1));
+    let mut warnings = warnings(parameters, 1, space.ms().last().unwrap_or(1));
+    warnings.extend(uncertainty.extrapolated(parameters, best.m, best.p));
     Ok(Ranking { configurations, expected_least, warnings })
 }
 
@@ -257,6 +262,7 @@ pub fn predict_one(parameters: &Parameters, m: u32, p: u32, sampling: Sampling) 
     let mut ranking = rank(parameters, sampling)?;
     ranking.configurations.retain(|configuration| (configuration.m, configuration.p) == (m, p));
     ranking.warnings = warnings(parameters, m, m);
+    ranking.warnings.extend(Uncertainty::of(parameters).extrapolated(parameters, m, p));
     Ok(ranking)
 }
 
@@ -477,8 +483,14 @@ mod tests {
         parameters.terms.alpha = OverM::Table(Table { m: vec![1, 4], values });
         let beyond = "alpha is known up to m = 4; its last value was used for m = ";
         // The entry of alpha at m = 1 needs no standard error: alpha is 1 there by definition.
-        check_warnings(&parameters, None, &[&format!("{beyond}5 and above")]);
-        check_warnings(&parameters, Some(7), &[&format!("{beyond}7 and above")]);
+        // Half the last slope of 1/6 for five more threads is 5/12, which doubles with T_HPU; the
+        // rest is 0.1 of alpha(4), 0.3 of g and 0.8/9 of T_APU.
+        let widened = "the interval of (9, 1) rests to 83 % on what alpha may be beyond m = 4; \
+                       measure it at m = 9";
+        check_warnings(&parameters, None, &[&format!("{beyond}5 and above"), widened]);
+        let widened = "the interval of (7, 1) rests to 64 % on what alpha may be beyond m = 4; \
+                       measure it at m = 7";
+        check_warnings(&parameters, Some(7), &[&format!("{beyond}7 and above"), widened]);
         check_warnings(&parameters, Some(3), &[]);
         parameters.terms.t_apu_s.std_error = None;
         check_warnings(

@@ -95,6 +95,8 @@ pub fn explain(parameters: &Parameters, m: u32, p: u32) -> Result<Explanation> {
         by_share.then(size(other).total_cmp(&size(one)))
     });
     let half_width = error.half_width();
+    let mut warnings = super::warnings(parameters, m, m);
+    warnings.extend(uncertainty.extrapolated(parameters, m, p));
     Ok(Explanation {
         m,
         p,
@@ -103,6 +105,6 @@ pub fn explain(parameters: &Parameters, m: u32, p: u32) -> Result<Explanation> {
         high: Seconds(time.0 + half_width),
         breakdown: parameters.breakdown(m, p),
         terms,
-        warnings: super::warnings(parameters, m, m),
+        warnings,
     })
 }

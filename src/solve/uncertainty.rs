@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 
 use super::draws::factor;
+use crate::error::Warning;
 use crate::model::Parameters;
 use crate::model::parameters::OverM;
 use crate::model::sensitivity::Entry;
@@ -205,6 +206,24 @@ impl Uncertainty {
             slope * self.errors[one] * with_all
         };
         slopes.iter().map(share).collect()
+    }
+
+    /// A warning that names the term which widens the interval of (m, p) most, where one is asked
+    /// beyond its table.
+    pub fn extrapolated(&self, parameters: &Parameters, m: u32, p: u32) -> Option<Warning> {
+        let slopes = self.slopes(parameters, m, p);
+        let shares = self.shares(&slopes);
+        let whole: f64 = shares.iter().sum();
+        let of_ends = slopes.iter().zip(&shares).filter_map(|((index, _), share)| {
+            let end = match self.sources[*index] {
+                Source::AlphaBeyond => self.alpha_end,
+                Source::CollectiveBeyond => self.collective_end,
+                Source::Entry(_) => None,
+            };
+            Some((self.sources[*index].term(), end?.last_m, share / whole))
+        });
+        let largest = of_ends.max_by(|one, other| one.2.total_cmp(&other.2));
+        largest.map(|(term, last, share)| Warning::Extrapolated { m, p, term, last, share })
     }
 
     /// A quantity with these derivatives in terms of independent standard normal deviates, by
