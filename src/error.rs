@@ -73,6 +73,19 @@ pub enum Error {
         /// APUs available.
         apus: u32,
     },
+    /// Constraints that no configuration meets together. Relax one of those named.
+    #[error(
+        "no (m, p) of {apus} APUs meets {}{}; relax {}",
+        flags.join(" and "),
+        if flags.len() > 1 { " together" } else { "" },
+        if flags.len() > 1 { "one of them" } else { "it" }
+    )]
+    NothingFeasible {
+        /// APUs available.
+        apus: u32,
+        /// Flags with their values, of which none can be left out without something being feasible.
+        flags: Vec<String>,
+    },
     /// A value outside its range. The message says what is allowed.
     #[error("{name}: found {found}, expected {expected}")]
     OutOfRange {
@@ -256,6 +269,24 @@ pub enum Warning {
         term: &'static str,
         /// The bound.
         bound: f64,
+    },
+    /// A prediction that rests on a table held constant beyond its last m.
+    #[error(
+        "the interval of ({m}, {p}) rests to {:.0} % on what {term} may be beyond m = {last}; \
+         measure it at m = {m}",
+        100.0 * share
+    )]
+    Extrapolated {
+        /// Host threads of the configuration.
+        m: u32,
+        /// APUs for each of them.
+        p: u32,
+        /// The term that widens the interval most, by its name in files.
+        term: &'static str,
+        /// The largest m in its table.
+        last: u32,
+        /// Its part of the variance of the predicted time.
+        share: f64,
     },
     /// Something else that the reader of a result should know.
     #[error("{0}")]

@@ -4,7 +4,17 @@
 //! best; [`best`] finds the few best where there are too many to rank.
 
 pub mod best;
+mod break_even;
+mod comparison;
+pub mod constraints;
+mod draws;
+mod explanation;
+mod next;
+mod nodes;
+mod phased;
+mod regret;
 mod uncertainty;
+mod what_if;
 
 use std::collections::BTreeSet;
 
@@ -12,17 +22,45 @@ use crate::error::{Error, Result, Warning};
 use crate::model::Parameters;
 use crate::model::parameters::{OverM, Terms};
 use crate::model::sensitivity::Entry;
+use crate::model::uncertainty::quantile_97_5;
 use crate::table::records::Prediction;
 use crate::units::Seconds;
 
 use best::Candidate;
-pub use uncertainty::Sampling;
+pub use break_even::{BreakEven, BreakEvenRow, Optimum, break_even};
+pub use constraints::{Constraints, Space};
+use draws::Draws;
+pub use explanation::{Explanation, TermEffect, explain};
+pub use next::{Measured, Measurement, NextMeasurement, next_measurement};
+pub use nodes::{NodeConfiguration, NodeRanking, rank_nodes};
+pub use phased::{Changes, Plan, plan_phases};
+pub use uncertainty::Source;
+use uncertainty::Uncertainty;
+pub use what_if::{Scale, scaled};
+
+/// How the parameters are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sampling {
+    /// How often all parameters are drawn, at least 1. The standard error of a probability q is
+    /// `sqrt(q (1 - q) / draws)`: at most 0.005 for 10,000.
+    pub draws: u32,
+    /// Seed of the generator; the same seed gives the same probabilities.
+    pub seed: u64,
+}
+
+impl Sampling {
+    /// Draws that give probabilities to two digits.
+    pub const USUAL_DRAWS: u32 = 10_000;
+}
 
 /// Every feasible configuration, best first, and the doubts that concern them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
     /// In the order of their predicted times; ties by m, then p.
     pub configurations: Vec<Configuration>,
+    /// Mean over the draws of the least time: what the run would take if the fastest
+    /// configuration were known.
+    pub expected_least: Seconds,
     /// What the reader of the ranking should know.
     pub warnings: Vec<Warning>,
 }
@@ -46,6 +84,15 @@ pub struct Configuration {
     pub probability_best: f64,
     /// Predicted time of (1, 1) over that of this configuration.
     pub speedup: f64,
+    /// Speed-up over the APUs in use, `m * p`.
+    pub efficiency: f64,
+    /// Expected regret: the mean over the draws of what it takes longer than the configuration
+    /// that is the fastest in that draw.
+    pub expected_regret: Seconds,
+    /// The regret that 95 % of the draws do not exceed.
+    pub regret_95: Seconds,
+    /// Whether it cannot be told from the best.
+    pub indistinguishable: bool,
 }
 
 impl From<&Configuration> for Prediction {
@@ -59,7 +106,17 @@ impl From<&Configuration> for Prediction {
             high_s: configuration.high.0,
             probability_best: configuration.probability_best,
             speedup: configuration.speedup,
+            efficiency: configuration.efficiency,
+            expected_regret_s: configuration.expected_regret.0,
+            regret_95_s: configuration.regret_95.0,
+            indistinguishable: u32::from(configuration.indistinguishable),
         }
+    }
+}
+
+impl From<&Configuration> for Candidate {
+    fn from(&Configuration { time, m, p, .. }: &Configuration) -> Self {
+        Self { time, m, p }
     }
 }
 
@@ -73,42 +130,126 @@ pub fn feasible(apus: u32) -> impl Iterator<Item = (u32, u32)> {
     (1..=apus).flat_map(move |m| (1..=apus / m).map(move |p| (m, p)))
 }
 
-/// Predicts and ranks every feasible configuration of `parameters`.
+/// Predicts and ranks every feasible configuration of `parameters`: [`rank_within`] without
+/// constraints.
 ///
-/// Intervals come from first-order propagation of the standard errors, taken as independent;
-/// probabilities from `sampling`. A value without a standard error counts as exact, of which a
-/// warning tells.
+/// # Errors
+///
+/// As [`rank_within`].
+pub fn rank(parameters: &Parameters, sampling: Sampling) -> Result<Ranking> {
+    rank_within(parameters, &Constraints::NONE, sampling)
+}
+
+/// Predicts and ranks every configuration that the constraints allow.
+///
+/// Intervals come from first-order propagation of the standard errors with their correlation and
+/// degrees of freedom; beyond the last m of a table they widen with the distance (see
+/// [`Warning::Extrapolated`]). With p beyond what was measured they widen as `N*p*se(g)`, because
+/// the gap is paid for each APU. Probabilities and regrets come from `sampling`. A value without a
+/// standard error counts as exact, of which a warning tells.
 ///
 /// # Errors
 ///
 /// [`Error::OutOfRange`] for no draws, no APUs, or more than 200,000 of them: use [`best`] there.
-pub fn rank(parameters: &Parameters, sampling: Sampling) -> Result<Ranking> {
+/// [`Error::NothingFeasible`] where the constraints leave nothing.
+pub fn rank_within(
+    parameters: &Parameters,
+    constraints: &Constraints,
+    sampling: Sampling,
+) -> Result<Ranking> {
     check(parameters, sampling)?;
-    let mut candidates: Vec<Candidate> = feasible(parameters.apus)
-        .map(|(m, p)| Candidate { time: parameters.time(m, p), m, p })
-        .collect();
-    candidates.sort_unstable();
-    let wins = uncertainty::wins(parameters, sampling, candidates[0]);
+    let space = constraints.space(parameters.apus)?;
+    let uncertainty = Uncertainty::of(parameters);
+    let best = best::within(parameters, &space, 1)[0];
+    // Without uncertainty all draws are the same.
+    let draws = if uncertainty.is_none() { 1 } else { sampling.draws };
+    let draws = Draws::new(parameters, &uncertainty, Sampling { draws, ..sampling });
+    let contest = regret::contest((parameters, &uncertainty), &space, &draws, best);
+    let count = space.count();
+    let asked = (MOST_TIMES / count).max(FEWEST_DRAWS).min(draws.count);
+    let quantiles = Quantiles::new(count);
+    let mut losses = Vec::with_capacity(asked);
+    let mut configurations = Vec::with_capacity(count);
     let sequential = parameters.time(1, 1);
-    let configurations = candidates
-        .iter()
-        .zip(1..)
-        .map(|(&Candidate { time, m, p }, rank)| {
-            let half_width = uncertainty::half_width(parameters, m, p);
-            let draws_won = wins.get(&(m, p)).copied().unwrap_or(0);
-            Configuration {
-                rank,
+    for m in space.ms() {
+        let drawn = draws.row(parameters, m, asked);
+        let row = parameters.row(m);
+        for p in space.choices(m).iter() {
+            let time = row.at(p);
+            let error = uncertainty.standard_error(&uncertainty.slopes(parameters, m, p));
+            let half_width = quantiles.of(error.freedom) * error.value;
+            let regret = regret::regret(&drawn, p, &contest.least, &mut losses);
+            let draws_won = contest.wins.get(&(m, p)).copied().unwrap_or(0);
+            let speedup = speedup(sequential, time);
+            configurations.push(Configuration {
+                rank: 0,
                 m,
                 p,
                 time,
                 low: Seconds((time.0 - half_width).max(0.0)),
                 high: Seconds(time.0 + half_width),
-                probability_best: f64::from(draws_won) / f64::from(sampling.draws),
-                speedup: speedup(sequential, time),
+                probability_best: f64::from(draws_won) / draws.count as f64,
+                speedup,
+                efficiency: speedup / (f64::from(m) * f64::from(p)),
+                expected_regret: Seconds(regret.expected),
+                regret_95: Seconds(regret.at_95),
+                indistinguishable: false,
+            });
+        }
+    }
+    configurations.sort_unstable_by_key(|configuration| Candidate::from(configuration));
+    let ranked: Vec<Candidate> = configurations.iter().map(Candidate::from).collect();
+    let answers = comparison::indistinguishable(parameters, &uncertainty, &draws, &ranked);
+    for ((configuration, indistinguishable), rank) in
+        configurations.iter_mut().zip(answers).zip(1..)
+    {
+        configuration.rank = rank;
+        configuration.indistinguishable = indistinguishable;
+    }
+    let expected_least = Seconds(contest.least.iter().sum::<f64>() / draws.count as f64);
+    let mut warnings = warnings(parameters, 1, space.ms().last().unwrap_or(1));
+    warnings.extend(uncertainty.extrapolated(parameters, best.m, best.p));
+    Ok(Ranking { configurations, expected_least, warnings })
+}
+
+/// Times that are drawn for the regrets of all configurations together; where these are so many
+/// that fewer draws are left to each, the first ones are taken.
+const MOST_TIMES: usize = 2_000_000;
+
+/// The fewest draws behind a regret.
+const FEWEST_DRAWS: usize = 200;
+
+/// Half the width of a 95 % interval in standard errors, for many different degrees of freedom.
+enum Quantiles {
+    /// Each computed.
+    Exact,
+    /// Between the quantiles at equal steps of 1/freedom from 0 to 1: off by less than 1e-4.
+    Between(Vec<f64>),
+}
+
+impl Quantiles {
+    /// Steps from no to one degree of freedom.
+    const STEPS: usize = 512;
+
+    /// For so many intervals.
+    fn new(count: usize) -> Self {
+        if count <= Self::STEPS {
+            return Self::Exact;
+        }
+        let at = |step| (step > 0).then(|| Self::STEPS as f64 / step as f64);
+        Self::Between((0..=Self::STEPS).map(|step| quantile_97_5(at(step))).collect())
+    }
+
+    fn of(&self, freedom: Option<f64>) -> f64 {
+        match self {
+            Self::Exact => quantile_97_5(freedom),
+            Self::Between(known) => {
+                let place = freedom.map_or(0.0, f64::recip).min(1.0) * Self::STEPS as f64;
+                let below = (place as usize).min(Self::STEPS - 1);
+                known[below] + (known[below + 1] - known[below]) * (place - below as f64)
             }
-        })
-        .collect();
-    Ok(Ranking { configurations, warnings: warnings(parameters, 1, parameters.apus) })
+        }
+    }
 }
 
 /// The one configuration (m, p), with its place among all, and the doubts that concern it.
@@ -121,6 +262,7 @@ pub fn predict_one(parameters: &Parameters, m: u32, p: u32, sampling: Sampling) 
     let mut ranking = rank(parameters, sampling)?;
     ranking.configurations.retain(|configuration| (configuration.m, configuration.p) == (m, p));
     ranking.warnings = warnings(parameters, m, m);
+    ranking.warnings.extend(Uncertainty::of(parameters).extrapolated(parameters, m, p));
     Ok(ranking)
 }
 
@@ -341,8 +483,14 @@ mod tests {
         parameters.terms.alpha = OverM::Table(Table { m: vec![1, 4], values });
         let beyond = "alpha is known up to m = 4; its last value was used for m = ";
         // The entry of alpha at m = 1 needs no standard error: alpha is 1 there by definition.
-        check_warnings(&parameters, None, &[&format!("{beyond}5 and above")]);
-        check_warnings(&parameters, Some(7), &[&format!("{beyond}7 and above")]);
+        // Half the last slope of 1/6 for five more threads is 5/12, which doubles with T_HPU; the
+        // rest is 0.1 of alpha(4), 0.3 of g and 0.8/9 of T_APU.
+        let widened = "the interval of (9, 1) rests to 83 % on what alpha may be beyond m = 4; \
+                       measure it at m = 9";
+        check_warnings(&parameters, None, &[&format!("{beyond}5 and above"), widened]);
+        let widened = "the interval of (7, 1) rests to 64 % on what alpha may be beyond m = 4; \
+                       measure it at m = 7";
+        check_warnings(&parameters, Some(7), &[&format!("{beyond}7 and above"), widened]);
         check_warnings(&parameters, Some(3), &[]);
         parameters.terms.t_apu_s.std_error = None;
         check_warnings(

@@ -137,8 +137,9 @@ impl OverM {
     }
 
     /// The entries that the value at m is made of, each with its weight; at most two, the
-    /// neighbours of m in the table.
-    fn weights(&self, m: u32) -> Vec<(usize, f64)> {
+    /// neighbours of m in the table. Where they add up to less than 1, the rest is the weight of
+    /// what the term is at m = 1.
+    pub fn weights(&self, m: u32) -> Vec<(usize, f64)> {
         let OverM::Table(table) = self else { return vec![(0, 1.0)] };
         let Neighbours { low, high, position } = table.neighbours(m);
         let low = low.map(|low| (low, 1.0 - position));

@@ -5,12 +5,18 @@
 //! time that [`Row::at`] computes, and break ties by m, then p. Whatever else they compute only
 //! decides what need not be looked at, with a margin for rounding.
 
+mod brute_force;
+
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
+use super::constraints::{Choices, Space};
 use crate::model::Parameters;
 use crate::model::run::Row;
 use crate::units::Seconds;
+
+pub use brute_force::{brute_force, brute_force_on};
 
 /// All (m, p) with `m <= m_max`, `p <= p_max` and `m * p <= apus`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,33 +82,6 @@ impl PartialEq for Candidate {
 
 impl Eq for Candidate {}
 
-/// The `count` best of `grid`, best first, by looking at every configuration.
-///
-/// The memory used depends on `count` alone.
-pub fn brute_force(parameters: &Parameters, grid: Grid, count: usize) -> Vec<Candidate> {
-    let mut best = Best::new(count);
-    let last_m = grid.last_m();
-    let mut lines = Vec::with_capacity(TILE);
-    for first_m in (1..=last_m).step_by(TILE) {
-        let ms = first_m..=last_m.min(first_m.saturating_add(TILE as u32 - 1));
-        lines.clear();
-        lines.extend(ms.map(|m| Line { m, row: parameters.row(m), last_p: grid.last_p(m) }));
-        for first_p in (1..=lines[0].last_p).step_by(TILE) {
-            let span = Span::starting_at(first_p);
-            // A larger m leaves no more APUs to each thread, so the first row that ends before
-            // this span is the last that matters.
-            for line in lines.iter().take_while(|line| line.last_p >= first_p) {
-                let last_p = line.last_p.min(first_p.saturating_add(TILE as u32 - 1));
-                let width = (last_p - first_p) as usize + 1;
-                if line.row.constant + span.least_varying(&line.row, width) <= best.bound() {
-                    best.offer_row(line.m, &line.row, first_p..=last_p);
-                }
-            }
-        }
-    }
-    best.into_sorted()
-}
-
 /// The `count` best of `grid`, best first, from the optimum of each row.
 ///
 /// At a fixed m the time is convex in p with its minimum at `sqrt(shared / growing)`, so what is
@@ -111,37 +90,62 @@ pub fn brute_force(parameters: &Parameters, grid: Grid, count: usize) -> Vec<Can
 /// more than about `count` values of p each way, save where neighbours differ by no more than
 /// rounding; the memory used depends on `count` alone.
 pub fn by_structure(parameters: &Parameters, grid: Grid, count: usize) -> Vec<Candidate> {
+    let rows = (1..=grid.last_m()).map(|m| (m, Choices::up_to_last(grid.last_p(m))));
+    near_optima(parameters, rows, count)
+}
+
+/// As [`by_structure`], of what constraints leave: a convex function is convex on the divisors of
+/// a number, too.
+pub fn within(parameters: &Parameters, space: &Space, count: usize) -> Vec<Candidate> {
+    near_optima(parameters, space.ms().map(|m| (m, space.choices(m))), count)
+}
+
+fn near_optima<'a>(
+    parameters: &Parameters,
+    rows: impl Iterator<Item = (u32, Choices<'a>)>,
+    count: usize,
+) -> Vec<Candidate> {
     let mut best = Best::new(count);
-    for m in 1..=grid.last_m() {
+    for (m, choices) in rows {
         let row = parameters.row(m);
-        let optimum = optimum(&row, grid.last_p(m));
-        let last_p = if row.shared == 0.0 {
+        let optimum = optimum(&row, choices);
+        let after_last = if row.shared == 0.0 {
             // The time never falls with p: of a row that may be one long tie, the first ones win.
-            grid.last_p(m).min(u32::try_from(count).unwrap_or(u32::MAX).max(1))
+            choices.count.min(u32::try_from(count).unwrap_or(u32::MAX).max(1))
         } else {
-            grid.last_p(m)
+            choices.count
         };
-        if row.at(optimum).0 <= best.bound() {
-            best.offer_while_near(m, &row, optimum..=last_p);
-            best.offer_while_near(m, &row, (1..optimum).rev());
+        if row.at(choices.at(optimum)).0 <= best.bound() {
+            let ps = |indices| indices_to_ps(indices, choices);
+            best.offer_while_near(m, &row, ps(optimum..after_last));
+            best.offer_while_near(m, &row, ps(0..optimum).rev());
         }
     }
     best.into_sorted()
 }
 
-/// The p from 1 to `last_p` with the least time; of two equal neighbours, the smaller.
-pub(super) fn optimum(row: &Row, last_p: u32) -> u32 {
+fn indices_to_ps(
+    indices: Range<u32>,
+    choices: Choices<'_>,
+) -> impl DoubleEndedIterator<Item = u32> + '_ {
+    indices.map(move |index| choices.at(index))
+}
+
+/// The index of the p with the least time; of two equal neighbours, of the smaller. There is at
+/// least one p to choose.
+pub(super) fn optimum(row: &Row, choices: Choices<'_>) -> u32 {
     if row.shared == 0.0 {
-        return 1;
+        return 0;
     }
     // Not a number only for 0/0, which the line above has answered; infinite for growing = 0.
     let continuous = (row.shared / row.growing).sqrt();
-    if continuous >= f64::from(last_p) {
-        return last_p;
+    let last = choices.count - 1;
+    if continuous >= f64::from(choices.at(last)) {
+        return last;
     }
-    let below = (continuous as u32).max(1);
-    let above = below.saturating_add(1).min(last_p);
-    if row.at(above).0 < row.at(below).0 { above } else { below }
+    let below = choices.up_to(continuous as u32).saturating_sub(1);
+    let above = (below + 1).min(last);
+    if row.at(choices.at(above)).0 < row.at(choices.at(below)).0 { above } else { below }
 }
 
 /// Room for rounding where two ways to compute a time are compared: each is a handful of
@@ -202,58 +206,14 @@ impl Best {
     }
 }
 
-/// Rows and columns that enumeration works on at a time: together they stay in the first-level
-/// cache, and a reciprocal is computed once for all the rows.
-const TILE: usize = 512;
-
-/// Values of p that one step of the innermost loop takes: enough independent minima to keep two
-/// floating-point units busy with vectors of two.
-const LANES: usize = 8;
-
-/// One m of a tile.
-struct Line {
-    m: u32,
-    row: Row,
-    last_p: u32,
-}
-
-/// Consecutive p of a tile with their reciprocals.
-struct Span {
-    p: [f64; TILE],
-    reciprocal: [f64; TILE],
-}
-
-impl Span {
-    fn starting_at(first_p: u32) -> Self {
-        let p = std::array::from_fn(|offset| f64::from(first_p) + offset as f64);
-        Self { p, reciprocal: p.map(f64::recip) }
-    }
-
-    /// The least `shared/p + growing*p` over the first `width` values of p.
-    ///
-    /// `width` is rounded up to whole steps, which can only lower the result: as a test of what
-    /// need not be looked at, it stays right.
-    fn least_varying(&self, row: &Row, width: usize) -> f64 {
-        let steps = width.div_ceil(LANES);
-        let (p, _) = self.p.as_chunks::<LANES>();
-        let (reciprocal, _) = self.reciprocal.as_chunks::<LANES>();
-        let mut least = [f64::INFINITY; LANES];
-        for (p, reciprocal) in p[..steps].iter().zip(&reciprocal[..steps]) {
-            for lane in 0..LANES {
-                let varying = row.shared * reciprocal[lane] + row.growing * p[lane];
-                // `f64::min` would also look for NaN, of which there is none.
-                least[lane] = if varying < least[lane] { varying } else { least[lane] };
-            }
-        }
-        least.into_iter().fold(f64::INFINITY, f64::min)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroUsize;
+
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
+    use super::brute_force::TILE;
     use super::*;
     use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
 
@@ -273,6 +233,8 @@ mod tests {
         let expected = sorted(parameters, grid, count);
         assert_eq!(brute_force(parameters, grid, count), expected, "{parameters:?} {grid:?}");
         assert_eq!(by_structure(parameters, grid, count), expected, "{parameters:?} {grid:?}");
+        let two = const { NonZeroUsize::new(2).unwrap() };
+        assert_eq!(brute_force_on(two, parameters, grid, count), expected, "{grid:?}");
     }
 
     fn constant(value: f64) -> OverM {

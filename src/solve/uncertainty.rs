@@ -1,151 +1,268 @@
-//! What the standard errors of the parameters mean for a prediction and for the choice of the
-//! best.
+//! What is uncertain about the parameters, together, and what it means for a time.
+//!
+//! *Sources* of error are the entries of the parameters that have a standard error, correlated as
+//! [`Correlation`](crate::model::uncertainty::Correlation) says, and what a table may be beyond
+//! its last m, where equation 11 holds it constant. Of the latter the assumption is: the table may
+//! go on with its last slope, and half of what it would then have gained by m is one standard
+//! error, independent of all else; so the interval about the constant just ends where the slope
+//! leads.
 
 use std::collections::BTreeMap;
 
-use rand::SeedableRng;
-use rand_distr::{Distribution, StandardNormal};
-use rand_xoshiro::Xoshiro256PlusPlus;
-
-use super::best::{Candidate, optimum};
+use super::draws::factor;
+use crate::error::Warning;
 use crate::model::Parameters;
+use crate::model::parameters::OverM;
 use crate::model::sensitivity::Entry;
+use crate::model::uncertainty::{StandardError, quantile_97_5};
 
-/// How the probability of being the best is sampled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sampling {
-    /// How often all parameters are drawn, at least 1. The standard error of a probability q is
-    /// `sqrt(q (1 - q) / draws)`: at most 0.005 for 10,000.
-    pub draws: u32,
-    /// Seed of the generator; the same seed gives the same probabilities.
-    pub seed: u64,
+/// Something that is not known exactly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// An entry of the parameters.
+    Entry(Entry),
+    /// How alpha goes on beyond its table.
+    AlphaBeyond,
+    /// How O_COL goes on beyond its table.
+    CollectiveBeyond,
 }
 
-impl Sampling {
-    /// Draws that give probabilities to two digits.
-    pub const USUAL_DRAWS: u32 = 10_000;
-}
-
-/// The 97.5 % quantile of the standard normal distribution: the half-width of a 95 % interval in
-/// standard errors.
-const QUANTILE_97_5: f64 = 1.959_963_984_540_054;
-
-/// Half the width of the 95 % interval of T(m,p) \[s\]:
-/// `se(T)^2 = sum over x of (dT/dx * se(x))^2`, to first order and for independent x.
-pub(super) fn half_width(parameters: &Parameters, m: u32, p: u32) -> f64 {
-    QUANTILE_97_5 * propagated(parameters, parameters.gradient(m, p).into_iter())
-}
-
-/// The standard error of a quantity with these derivatives.
-fn propagated(parameters: &Parameters, gradient: impl Iterator<Item = (Entry, f64)>) -> f64 {
-    let variance = |(entry, slope): (Entry, f64)| (slope * std_error(parameters, entry)).powi(2);
-    gradient.map(variance).sum::<f64>().sqrt()
-}
-
-/// A value whose standard error is not known counts as exact.
-fn std_error(parameters: &Parameters, entry: Entry) -> f64 {
-    parameters.terms.estimate(entry).and_then(|estimate| estimate.std_error).unwrap_or(0.0)
-}
-
-/// In how many draws each configuration is the fastest; those that never are have no entry.
-///
-/// Every draw takes each uncertain value from the normal distribution of its estimate, drawn
-/// again where it is negative, and asks every row that has a chance for its best p. `best` is the
-/// configuration that wins without uncertainty. Draws follow one another on one generator, so
-/// the result depends on nothing but the arguments.
-pub(super) fn wins(
-    parameters: &Parameters,
-    sampling: Sampling,
-    best: Candidate,
-) -> BTreeMap<(u32, u32), u32> {
-    let uncertain = uncertain_entries(parameters);
-    if uncertain.is_empty() {
-        return BTreeMap::from([((best.m, best.p), sampling.draws)]);
-    }
-    let rivals = rivals(parameters, best);
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(sampling.seed);
-    let mut drawn = parameters.clone();
-    let mut wins = BTreeMap::new();
-    for _ in 0..sampling.draws {
-        for &(entry, value, std_error) in &uncertain {
-            let estimate = drawn.terms.estimate_mut(entry);
-            estimate.expect("invariant: the entry is one of these terms").value =
-                draw(&mut random, value, std_error);
+impl Source {
+    /// The name of its term in files.
+    pub fn term(self) -> &'static str {
+        match self {
+            Source::Entry(entry) => entry.term(),
+            Source::AlphaBeyond => "alpha",
+            Source::CollectiveBeyond => "o_col_s",
         }
-        let fastest = rivals.iter().map(|&m| best_of_row(&drawn, m)).min();
-        let fastest = fastest.expect("invariant: the best is its own rival");
-        *wins.entry((fastest.m, fastest.p)).or_insert(0) += 1;
     }
-    wins
-}
 
-/// Every entry with a standard error above 0: the entry, its value, its standard error.
-fn uncertain_entries(parameters: &Parameters) -> Vec<(Entry, f64, f64)> {
-    let terms = &parameters.terms;
-    terms
-        .entries()
-        .into_iter()
-        .filter_map(|entry| {
-            let estimate = terms.estimate(entry)?;
-            let std_error = estimate.std_error.filter(|&std_error| std_error > 0.0)?;
-            Some((entry, estimate.value, std_error))
-        })
-        .collect()
-}
-
-/// A normal variate, truncated at 0. The mean is not negative, so at least every second trial
-/// ends the loop.
-fn draw(random: &mut Xoshiro256PlusPlus, mean: f64, std_error: f64) -> f64 {
-    loop {
-        let deviate: f64 = StandardNormal.sample(random);
-        let value = mean + std_error * deviate;
-        if value >= 0.0 {
-            return value;
+    /// What people call it: an entry by its name in files, or `alpha beyond m = 4`.
+    pub fn name(self, parameters: &Parameters) -> String {
+        let terms = &parameters.terms;
+        let beyond = |over: &OverM| {
+            let last = over.last_m().unwrap_or(1);
+            format!("{} beyond m = {last}", self.term())
+        };
+        match self {
+            Source::Entry(entry) => terms.name_of(entry),
+            Source::AlphaBeyond => beyond(&terms.alpha),
+            Source::CollectiveBeyond => beyond(&terms.o_col_s),
         }
     }
 }
 
-/// Beyond so many standard errors of the difference to the best, a row is not drawn: a normal
-/// variate goes that far once in a thousand million.
-const HOPELESS: f64 = 6.0;
+/// Where a table ends, and what one standard error of its continuation is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End {
+    pub last_m: u32,
+    /// Standard error of the term for every m beyond the last.
+    per_m: f64,
+}
 
-/// The m of every row that has a chance to hold the fastest configuration. On a machine of many
-/// APUs these are few.
-fn rivals(parameters: &Parameters, best: Candidate) -> Vec<u32> {
-    let of_best = parameters.gradient(best.m, best.p);
-    let has_a_chance = |m: &u32| {
-        let row_best = best_of_row(parameters, *m);
-        let mut difference: BTreeMap<Entry, f64> = of_best.iter().copied().collect();
-        for (entry, slope) in parameters.gradient(row_best.m, row_best.p) {
-            *difference.entry(entry).or_insert(0.0) -= slope;
+impl End {
+    /// `at_one` is what the term is at m = 1, if the table does not say.
+    fn of(over: &OverM, at_one: f64) -> Option<Self> {
+        let OverM::Table(table) = over else { return None };
+        let last = table.values.len() - 1;
+        let (last_m, value) = (table.m[last], table.values[last].value);
+        let (before_m, before) = match last.checked_sub(1) {
+            Some(before) => (table.m[before], table.values[before].value),
+            None => (1, at_one),
+        };
+        let slope =
+            if last_m == before_m { 0.0 } else { (value - before) / f64::from(last_m - before_m) };
+        Some(Self { last_m, per_m: slope.abs() / 2.0 })
+    }
+
+    /// One standard error of the term at m \[its unit\]; 0 within the table.
+    pub fn error_at(&self, m: u32) -> f64 {
+        self.per_m * f64::from(m.saturating_sub(self.last_m))
+    }
+}
+
+/// All sources of error, and how they go together.
+#[derive(Debug, Clone)]
+pub(super) struct Uncertainty {
+    pub sources: Vec<Source>,
+    /// The standard error of each in its unit; those beyond a table count in standard errors.
+    pub errors: Vec<f64>,
+    /// The standard error of a normal distribution with the same 95 % interval: wider than
+    /// `errors` where these were estimated with few degrees of freedom.
+    pub spreads: Vec<f64>,
+    freedoms: Vec<Option<f64>>,
+    /// Row by row.
+    correlation: Vec<f64>,
+    /// The lower triangle of the correlation matrix, row by row.
+    factor: Vec<f64>,
+    indices: BTreeMap<Source, usize>,
+    pub alpha_end: Option<End>,
+    pub collective_end: Option<End>,
+}
+
+/// The derivatives of a quantity with respect to some sources, by their indices, increasing.
+pub(super) type Slopes = Vec<(usize, f64)>;
+
+impl Uncertainty {
+    pub fn of(parameters: &Parameters) -> Self {
+        let terms = &parameters.terms;
+        let mut known: Vec<(Source, StandardError)> = Vec::new();
+        for entry in terms.entries() {
+            let error = terms.estimate(entry).and_then(|estimate| estimate.standard_error());
+            known.extend(error.filter(|e| e.value > 0.0).map(|e| (Source::Entry(entry), e)));
         }
-        let std_error = propagated(parameters, difference.into_iter());
-        row_best.time.0 - best.time.0 <= HOPELESS * std_error
+        let alpha_end = End::of(&terms.alpha, 1.0);
+        let collective_end = End::of(&terms.o_col_s, 0.0);
+        for (source, end) in
+            [(Source::AlphaBeyond, alpha_end), (Source::CollectiveBeyond, collective_end)]
+        {
+            if end.is_some_and(|end| end.last_m < parameters.apus && end.per_m > 0.0) {
+                known.push((source, StandardError { value: 1.0, freedom: None }));
+            }
+        }
+        let normal = quantile_97_5(None);
+        let spread = |error: &StandardError| match error.freedom {
+            None => error.value,
+            freedom => error.value * quantile_97_5(freedom) / normal,
+        };
+        let sources: Vec<Source> = known.iter().map(|(source, _)| *source).collect();
+        let correlation = correlation(parameters, &sources);
+        let size = sources.len();
+        Self {
+            factor: factor(size, |row, column| correlation[row * size + column]),
+            correlation,
+            indices: sources.iter().copied().zip(0..).collect(),
+            errors: known.iter().map(|(_, error)| error.value).collect(),
+            spreads: known.iter().map(|(_, error)| spread(error)).collect(),
+            freedoms: known.iter().map(|(_, error)| error.freedom).collect(),
+            sources,
+            alpha_end,
+            collective_end,
+        }
+    }
+
+    /// Whether everything is known exactly.
+    pub fn is_none(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    pub fn correlation(&self, one: usize, other: usize) -> f64 {
+        self.correlation[one * self.sources.len() + other]
+    }
+
+    /// The derivatives of T(m,p).
+    pub fn slopes(&self, parameters: &Parameters, m: u32, p: u32) -> Slopes {
+        self.of_gradient(m, parameters.gradient(m, p))
+    }
+
+    /// The derivatives of a quantity with these derivatives by entry, at so many threads.
+    pub fn of_gradient(&self, m: u32, gradient: Vec<(Entry, f64)>) -> Slopes {
+        let mut slopes = Slopes::with_capacity(gradient.len() + 2);
+        let mut add = |source: Source, slope: f64| {
+            if slope != 0.0
+                && let Some(&index) = self.indices.get(&source)
+            {
+                slopes.push((index, slope));
+            }
+        };
+        let (mut alpha, mut collective) = (0.0, 0.0);
+        for (entry, slope) in gradient {
+            add(Source::Entry(entry), slope);
+            match entry {
+                Entry::Alpha(_) => alpha += slope,
+                Entry::Collective(_) => collective += slope,
+                _ => {}
+            }
+        }
+        let at = |end: Option<End>| end.map_or(0.0, |end| end.error_at(m));
+        add(Source::AlphaBeyond, alpha * at(self.alpha_end));
+        add(Source::CollectiveBeyond, collective * at(self.collective_end));
+        slopes
+    }
+
+    /// The standard error of a quantity with these derivatives and its degrees of freedom, as
+    /// [`Parameters::propagated`] defines them.
+    pub fn standard_error(&self, slopes: &[(usize, f64)]) -> StandardError {
+        let (mut variance, mut size, mut scarcity) = (0.0, 0.0, 0.0);
+        for (&(index, _), share) in slopes.iter().zip(self.shares(slopes)) {
+            variance += share;
+            size += share.abs();
+            scarcity += share.abs() * self.freedoms[index].map_or(0.0, f64::recip);
+        }
+        let freedom = (scarcity > 0.0).then(|| size / scarcity);
+        StandardError { value: f64::max(variance, 0.0).sqrt(), freedom }
+    }
+
+    /// What each source brings into the variance of a quantity with these derivatives: its row
+    /// of the double sum. They add up to the variance; with correlation one may be negative.
+    pub fn shares(&self, slopes: &[(usize, f64)]) -> Vec<f64> {
+        let share = |&(one, slope): &(usize, f64)| {
+            let with_all: f64 = slopes
+                .iter()
+                .map(|&(other, of_other)| {
+                    of_other * self.errors[other] * self.correlation(one, other)
+                })
+                .sum();
+            slope * self.errors[one] * with_all
+        };
+        slopes.iter().map(share).collect()
+    }
+
+    /// A warning that names the term which widens the interval of (m, p) most, where one is asked
+    /// beyond its table.
+    pub fn extrapolated(&self, parameters: &Parameters, m: u32, p: u32) -> Option<Warning> {
+        let slopes = self.slopes(parameters, m, p);
+        let shares = self.shares(&slopes);
+        let whole: f64 = shares.iter().sum();
+        let of_ends = slopes.iter().zip(&shares).filter_map(|((index, _), share)| {
+            let end = match self.sources[*index] {
+                Source::AlphaBeyond => self.alpha_end,
+                Source::CollectiveBeyond => self.collective_end,
+                Source::Entry(_) => None,
+            };
+            Some((self.sources[*index].term(), end?.last_m, share / whole))
+        });
+        let largest = of_ends.max_by(|one, other| one.2.total_cmp(&other.2));
+        largest.map(|(term, last, share)| Warning::Extrapolated { m, p, term, last, share })
+    }
+
+    /// A quantity with these derivatives in terms of independent standard normal deviates, by
+    /// [`Self::spreads`]: the scalar product of two such vectors is the covariance of the two
+    /// quantities.
+    pub fn deviates(&self, slopes: &[(usize, f64)]) -> Vec<f64> {
+        let size = self.sources.len();
+        let mut deviates = vec![0.0; size];
+        for &(source, slope) in slopes {
+            let scale = slope * self.spreads[source];
+            let row = &self.factor[source * size..=source * size + source];
+            for (deviate, weight) in deviates.iter_mut().zip(row) {
+                *deviate += scale * weight;
+            }
+        }
+        deviates
+    }
+
+    /// [`Self::deviates`] of T(m,p).
+    pub fn deviates_of_time(&self, parameters: &Parameters, m: u32, p: u32) -> Vec<f64> {
+        self.deviates(&self.slopes(parameters, m, p))
+    }
+}
+
+/// The covariance of two quantities from their deviates.
+pub(super) fn covariance(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(one, other)| one * other).sum()
+}
+
+/// The standard deviation of the difference of two quantities.
+pub(super) fn spread_between(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(one, other)| (one - other).powi(2)).sum::<f64>().sqrt()
+}
+
+fn correlation(parameters: &Parameters, sources: &[Source]) -> Vec<f64> {
+    let of = |one: Source, other: Source| match (one, other, &parameters.correlation) {
+        _ if one == other => 1.0,
+        (Source::Entry(one), Source::Entry(other), Some(correlation)) => correlation.of(one, other),
+        _ => 0.0,
     };
-    (1..=parameters.apus).filter(has_a_chance).collect()
-}
-
-fn best_of_row(parameters: &Parameters, m: u32) -> Candidate {
-    let row = parameters.row(m);
-    let p = optimum(&row, parameters.apus / m);
-    Candidate { time: row.at(p), m, p }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::published;
-
-    #[test]
-    fn an_error_that_all_configurations_share_makes_nobody_a_rival() {
-        let mut parameters = published("pbpi-qs20").unwrap();
-        let best = best_of_row(&parameters, 4);
-        parameters.terms.c_apu_s.std_error = Some(1.0);
-        assert_eq!(rivals(&parameters, best), [4]);
-        // (8,2) saves 2*0.8 s of gap and pays 20000*147 us more for collectives: 1.34 s slower,
-        // within six times 20000 * 12 us = 0.24 s.
-        let o_col = parameters.terms.estimate_mut(Entry::Collective(7)).unwrap();
-        o_col.std_error = Some(12e-6);
-        assert_eq!(rivals(&parameters, best), [4, 8]);
-    }
+    sources.iter().flat_map(|&one| sources.iter().map(move |&other| of(one, other))).collect()
 }

@@ -161,6 +161,14 @@ record! {
         probability_best: f64 = number(),
         /// Predicted time of (1, 1) over that of this configuration.
         speedup: f64 = number(),
+        /// Speed-up over the APUs in use.
+        efficiency: f64 = number(),
+        /// Expected loss to the configuration that is really the fastest \[s\].
+        expected_regret_s: f64 = seconds(),
+        /// The loss that 95 % of the draws do not exceed \[s\].
+        regret_95_s: f64 = seconds(),
+        /// 1 where it cannot be told from the best, 0 where it is shown to be slower.
+        indistinguishable: u32 = count(0),
     }
 }
 

@@ -1,0 +1,109 @@
+//! `mmgp predict --next`
+
+use clap::Args;
+use serde::Serialize;
+
+use super::Asked;
+use super::rows::Rows;
+use crate::cli::output::warnings;
+use crate::error::Result;
+use crate::solve::{Measured, Measurement, next_measurement};
+use crate::units::Seconds;
+
+#[derive(Args)]
+pub struct NextArguments {
+    /// Rank what could be measured next by how much it lowers the expected regret of the choice:
+    /// one further timed run at each (m, p), or the micro-benchmark of a term until its standard
+    /// error has halved
+    #[arg(long, group = "question", conflicts_with = "m")]
+    pub next: bool,
+    /// Relative noise of a single timed run
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.02)]
+    pub noise: f64,
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    best_m: u32,
+    best_p: u32,
+    expected_regret_s: f64,
+    noise: f64,
+    measurements: &'a [Row],
+}
+
+#[derive(Serialize)]
+struct Row {
+    rank: usize,
+    measure: String,
+    m: Option<u32>,
+    p: Option<u32>,
+    gain_s: f64,
+    std_error_of_best_s: f64,
+}
+
+pub fn text(asked: &Asked<'_>, noise: f64) -> Result<String> {
+    let next = next_measurement(&asked.parameters, &asked.constraints, noise, asked.sampling)?;
+    warnings(&next.warnings);
+    let (m, p) = next.best;
+    let certain = next.measurements.iter().all(|measurement| measurement.gain.0 == 0.0);
+    let preface = format!(
+        "The best by the prediction is ({m}, {p}); its expected regret is {}.\n{}A run is taken \
+         to have a noise of {} % (--noise).\n\n",
+        next.expected_regret,
+        if certain { "No measurement is expected to change the choice.\n" } else { "" },
+        100.0 * noise
+    );
+    let rows: Vec<Row> =
+        next.measurements.iter().zip(1..).take(asked.shown).map(|(m, rank)| row(m, rank)).collect();
+    let columns = ["rank", "measure", "m", "p", "gain_s", "std_error_of_best_s"];
+    let answer = Rows {
+        rows: &rows,
+        people: (&["rank", "measure", "lowers regret by", "error of the best then"], for_people),
+        programs: (&columns, for_programs),
+        preface,
+        json: Json {
+            best_m: m,
+            best_p: p,
+            expected_regret_s: next.expected_regret.0,
+            noise,
+            measurements: &rows,
+        },
+    };
+    Ok(answer.text(asked.format))
+}
+
+fn row(measurement: &Measurement, rank: usize) -> Row {
+    let (measure, m, p) = match &measurement.what {
+        Measured::Run { m, p } => ("run".to_string(), Some(*m), Some(*p)),
+        Measured::Term { name, .. } => (name.clone(), None, None),
+    };
+    Row {
+        rank,
+        measure,
+        m,
+        p,
+        gain_s: measurement.gain.0,
+        std_error_of_best_s: measurement.error_of_best.0,
+    }
+}
+
+fn for_people(row: &Row) -> Vec<String> {
+    let measure = match (row.m, row.p) {
+        (Some(m), Some(p)) => format!("a run at ({m}, {p})"),
+        _ => row.measure.clone(),
+    };
+    let [gain, error] = [row.gain_s, row.std_error_of_best_s].map(Seconds);
+    vec![row.rank.to_string(), measure, gain.to_string(), error.to_string()]
+}
+
+fn for_programs(row: &Row) -> Vec<String> {
+    let count = |count: Option<u32>| count.map_or_else(String::new, |count| count.to_string());
+    vec![
+        row.rank.to_string(),
+        row.measure.clone(),
+        count(row.m),
+        count(row.p),
+        row.gain_s.to_string(),
+        row.std_error_of_best_s.to_string(),
+    ]
+}

@@ -1,0 +1,137 @@
+//! The best of a grid by looking at every configuration, on one thread or several.
+
+use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::thread;
+
+use super::{Best, Candidate, Grid};
+use crate::model::Parameters;
+use crate::model::run::Row;
+
+/// The `count` best of `grid`, best first, by looking at every configuration.
+///
+/// The memory used depends on `count` alone.
+pub fn brute_force(parameters: &Parameters, grid: Grid, count: usize) -> Vec<Candidate> {
+    let mut best = Best::new(count);
+    let mut lines = Vec::with_capacity(TILE);
+    for first_m in (1..=grid.last_m()).step_by(TILE) {
+        look_at(parameters, grid, first_m..=last_of_tile(first_m, grid), (&mut lines, &mut best));
+    }
+    best.into_sorted()
+}
+
+/// As [`brute_force`], to the last bit, on so many threads of this computer.
+///
+/// Each thread takes the next tile of rows that none has taken yet and keeps the best of its own:
+/// the best of all are among them, whoever took what.
+pub fn brute_force_on(
+    threads: NonZeroUsize,
+    parameters: &Parameters,
+    grid: Grid,
+    count: usize,
+) -> Vec<Candidate> {
+    let next = AtomicU32::new(0);
+    let work = || {
+        let mut best = Best::new(count);
+        let mut lines = Vec::with_capacity(TILE);
+        loop {
+            let tile = u64::from(next.fetch_add(1, Relaxed));
+            let first_m = match u32::try_from(tile * TILE as u64 + 1) {
+                Ok(first_m) if first_m <= grid.last_m() => first_m,
+                _ => return best,
+            };
+            look_at(
+                parameters,
+                grid,
+                first_m..=last_of_tile(first_m, grid),
+                (&mut lines, &mut best),
+            );
+        }
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads.get()).map(|_| scope.spawn(work)).collect();
+        let mut best = work();
+        for other in others {
+            let other = other.join().expect("invariant: enumeration does not panic");
+            for candidate in other.heap {
+                best.offer(candidate);
+            }
+        }
+        best.into_sorted()
+    })
+}
+
+fn last_of_tile(first_m: u32, grid: Grid) -> u32 {
+    grid.last_m().min(first_m.saturating_add(TILE as u32 - 1))
+}
+
+/// Looks at every configuration of the rows `ms`.
+fn look_at(
+    parameters: &Parameters,
+    grid: Grid,
+    ms: RangeInclusive<u32>,
+    (lines, best): (&mut Vec<Line>, &mut Best),
+) {
+    lines.clear();
+    lines.extend(ms.map(|m| Line { m, row: parameters.row(m), last_p: grid.last_p(m) }));
+    for first_p in (1..=lines[0].last_p).step_by(TILE) {
+        let span = Span::starting_at(first_p);
+        // A larger m leaves no more APUs to each thread, so the first row that ends before this
+        // span is the last that matters.
+        for line in lines.iter().take_while(|line| line.last_p >= first_p) {
+            let last_p = line.last_p.min(first_p.saturating_add(TILE as u32 - 1));
+            let width = (last_p - first_p) as usize + 1;
+            if line.row.constant + span.least_varying(&line.row, width) <= best.bound() {
+                best.offer_row(line.m, &line.row, first_p..=last_p);
+            }
+        }
+    }
+}
+
+/// Rows and columns that enumeration works on at a time: together they stay in the first-level
+/// cache, and a reciprocal is computed once for all the rows.
+pub(super) const TILE: usize = 512;
+
+/// Values of p that one step of the innermost loop takes: enough independent minima to keep two
+/// floating-point units busy with vectors of two.
+const LANES: usize = 8;
+
+/// One m of a tile.
+struct Line {
+    m: u32,
+    row: Row,
+    last_p: u32,
+}
+
+/// Consecutive p of a tile with their reciprocals.
+struct Span {
+    p: [f64; TILE],
+    reciprocal: [f64; TILE],
+}
+
+impl Span {
+    fn starting_at(first_p: u32) -> Self {
+        let p = std::array::from_fn(|offset| f64::from(first_p) + offset as f64);
+        Self { p, reciprocal: p.map(f64::recip) }
+    }
+
+    /// The least `shared/p + growing*p` over the first `width` values of p.
+    ///
+    /// `width` is rounded up to whole steps, which can only lower the result: as a test of what
+    /// need not be looked at, it stays right.
+    fn least_varying(&self, row: &Row, width: usize) -> f64 {
+        let steps = width.div_ceil(LANES);
+        let (p, _) = self.p.as_chunks::<LANES>();
+        let (reciprocal, _) = self.reciprocal.as_chunks::<LANES>();
+        let mut least = [f64::INFINITY; LANES];
+        for (p, reciprocal) in p[..steps].iter().zip(&reciprocal[..steps]) {
+            for lane in 0..LANES {
+                let varying = row.shared * reciprocal[lane] + row.growing * p[lane];
+                // `f64::min` would also look for NaN, of which there is none.
+                least[lane] = if varying < least[lane] { varying } else { least[lane] };
+            }
+        }
+        least.into_iter().fold(f64::INFINITY, f64::min)
+    }
+}

@@ -1,0 +1,343 @@
+//! All uncertain parameters drawn together, many times, and the times that follow.
+//!
+//! A parameter's draws stand side by side, and so do the times of a configuration: every step is
+//! one operation on all draws of a column.
+
+use rand::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::Sampling;
+use super::uncertainty::{End, Source, Uncertainty};
+use crate::model::Parameters;
+use crate::model::parameters::{Estimate, OverM};
+use crate::model::sensitivity::Entry;
+
+/// How often values that may not be negative are drawn again before they are set to 0.
+const MOST_TRIALS: usize = 100;
+
+/// Draws that go through a correlation matrix at a time.
+const LANES: usize = 8;
+
+/// A parameter in every draw.
+#[derive(Debug, Clone)]
+enum Column {
+    /// The same in all.
+    Same(f64),
+    /// One value for each.
+    Drawn(Vec<f64>),
+}
+
+impl Column {
+    /// `sums[d] += weight * self[d]` for every draw d.
+    fn add_to(&self, sums: &mut [f64], weight: f64) {
+        match self {
+            Column::Same(value) => sums.iter_mut().for_each(|sum| *sum += weight * value),
+            Column::Drawn(values) => {
+                for (sum, value) in sums.iter_mut().zip(values) {
+                    *sum += weight * value;
+                }
+            }
+        }
+    }
+
+    /// `factors[d] *= self[d]` for every draw d.
+    fn multiply(&self, factors: &mut [f64]) {
+        match self {
+            Column::Same(value) => factors.iter_mut().for_each(|factor| *factor *= value),
+            Column::Drawn(values) => {
+                for (factor, value) in factors.iter_mut().zip(values) {
+                    *factor *= value;
+                }
+            }
+        }
+    }
+}
+
+/// The parameters in every draw.
+#[derive(Debug, Clone)]
+pub(super) struct Draws {
+    pub count: usize,
+    hpu: Column,
+    alpha: Vec<Column>,
+    collective: Vec<Column>,
+    collectives: Column,
+    /// `C_APU + N*(O_offload + T_CSW)` \[s\].
+    serial: Vec<f64>,
+    /// T_APU \[s\].
+    shared: Vec<f64>,
+    /// `N*g` \[s\].
+    growing: Vec<f64>,
+    beyond: [(Option<End>, Column); 2],
+}
+
+/// Equation 11 at one m in every draw: `constant[d] + shared[d]/p + growing[d]*p`.
+#[derive(Debug, Clone)]
+pub(super) struct DrawnRow {
+    pub constant: Vec<f64>,
+    pub shared: Vec<f64>,
+    pub growing: Vec<f64>,
+}
+
+impl DrawnRow {
+    /// The time with p APUs for each thread in the draw with that index.
+    pub fn at(&self, draw: usize, p: u32) -> f64 {
+        let p = f64::from(p);
+        self.constant[draw] + self.shared[draw] / p + self.growing[draw] * p
+    }
+
+    /// The times with p APUs for each thread in all draws.
+    pub fn times(&self, p: u32, times: &mut Vec<f64>) {
+        let p = f64::from(p);
+        let rows = self.constant.iter().zip(&self.shared).zip(&self.growing);
+        times.clear();
+        times.extend(rows.map(|((constant, shared), growing)| constant + shared / p + growing * p));
+    }
+}
+
+impl Draws {
+    /// Draws every uncertain value from the normal distribution of its estimate and their
+    /// correlation, given that none is negative.
+    ///
+    /// Values that are correlated, directly or through others, are drawn together, and again
+    /// together where one of them is negative; after 100 trials in vain those that are negative
+    /// are set to 0. Standard errors that were estimated with few degrees of freedom are widened
+    /// so that 95 % of the draws lie in the 95 % interval of Student's distribution.
+    pub fn new(parameters: &Parameters, uncertainty: &Uncertainty, sampling: Sampling) -> Self {
+        let count = sampling.draws as usize;
+        let terms = &parameters.terms;
+        let drawn = columns(parameters, uncertainty, sampling);
+        let column = |source: Source, value: f64| match uncertainty
+            .sources
+            .iter()
+            .position(|&known| known == source)
+        {
+            Some(index) => Column::Drawn(drawn[index].clone()),
+            None => Column::Same(value),
+        };
+        let of = |entry: Entry| {
+            let value = terms.estimate(entry).map_or(0.0, |estimate| estimate.value);
+            column(Source::Entry(entry), value)
+        };
+        let table = |over: &OverM, entry: fn(usize) -> Entry| {
+            (0..over.estimates().len()).map(|index| of(entry(index))).collect()
+        };
+        let summed = |entries: &[Entry]| {
+            let mut sum = vec![0.0; count];
+            entries.iter().for_each(|&entry| of(entry).add_to(&mut sum, 1.0));
+            sum
+        };
+        let offloads = of(Entry::Offloads);
+        let mut serial = summed(&[Entry::OffloadOverhead, Entry::ContextSwitch]);
+        offloads.multiply(&mut serial);
+        of(Entry::ApuSerialTime).add_to(&mut serial, 1.0);
+        let mut growing = summed(&[Entry::Gap]);
+        offloads.multiply(&mut growing);
+        let is_counted = terms.collectives.is_some();
+        Self {
+            count,
+            hpu: of(Entry::HpuTime),
+            alpha: table(&terms.alpha, Entry::Alpha),
+            collective: table(&terms.o_col_s, Entry::Collective),
+            collectives: if is_counted { of(Entry::Collectives) } else { offloads },
+            serial,
+            shared: summed(&[Entry::ApuTime]),
+            growing,
+            beyond: [
+                (uncertainty.alpha_end, column(Source::AlphaBeyond, 0.0)),
+                (uncertainty.collective_end, column(Source::CollectiveBeyond, 0.0)),
+            ],
+        }
+    }
+
+    /// Equation 11 at m in the first `count` draws.
+    pub fn row(&self, parameters: &Parameters, m: u32, count: usize) -> DrawnRow {
+        let terms = &parameters.terms;
+        let slope = |wanted: Entry| {
+            let gradient = parameters.gradient(m, 1);
+            gradient.iter().find(|(entry, _)| *entry == wanted).map_or(0.0, |(_, slope)| *slope)
+        };
+        // The fraction of the totals that falls to the slowest thread.
+        let fraction = slope(Entry::ApuSerialTime);
+        let mut constant = vec![1.0; count];
+        if m > 1 {
+            self.over_m((&terms.alpha, 1.0), (&self.alpha, &self.beyond[0]), m, &mut constant);
+        }
+        self.hpu.multiply(&mut constant);
+        let mut collective = vec![0.0; count];
+        let columns = (&self.collective[..], &self.beyond[1]);
+        self.over_m((&terms.o_col_s, 0.0), columns, m, &mut collective);
+        self.collectives.multiply(&mut collective);
+        for ((constant, collective), serial) in
+            constant.iter_mut().zip(&collective).zip(&self.serial)
+        {
+            *constant = fraction * (*constant + collective + serial);
+        }
+        let scaled = |values: &[f64], factor: f64| {
+            values[..count].iter().map(|value| value * factor).collect()
+        };
+        DrawnRow {
+            constant,
+            shared: scaled(&self.shared, slope(Entry::ApuTime)),
+            growing: scaled(&self.growing, fraction),
+        }
+    }
+
+    /// A term over m, with what it is at m = 1, in every draw.
+    fn over_m(
+        &self,
+        (over, at_one): (&OverM, f64),
+        (columns, (end, beyond)): (&[Column], &(Option<End>, Column)),
+        m: u32,
+        values: &mut [f64],
+    ) {
+        let weights = over.weights(m);
+        let known: f64 = weights.iter().map(|(_, weight)| weight).sum();
+        values.fill(at_one * (1.0 - known));
+        for (index, weight) in weights {
+            columns[index].add_to(values, weight);
+        }
+        let error = end.map_or(0.0, |end| end.error_at(m));
+        if error > 0.0 {
+            beyond.add_to(values, error);
+            values.iter_mut().for_each(|value| *value = value.max(0.0));
+        }
+    }
+}
+
+/// The draws of every source, in their order.
+fn columns(
+    parameters: &Parameters,
+    uncertainty: &Uncertainty,
+    sampling: Sampling,
+) -> Vec<Vec<f64>> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(sampling.seed);
+    let mut columns = vec![Vec::new(); uncertainty.sources.len()];
+    for block in blocks(uncertainty) {
+        let members: Vec<Normal> = block
+            .iter()
+            .map(|&index| {
+                let mean = match uncertainty.sources[index] {
+                    Source::Entry(entry) => {
+                        parameters.terms.estimate(entry).map(|Estimate { value, .. }| *value)
+                    }
+                    Source::AlphaBeyond | Source::CollectiveBeyond => None,
+                };
+                Normal { mean, spread: uncertainty.spreads[index] }
+            })
+            .collect();
+        let factor =
+            factor(block.len(), |row, column| uncertainty.correlation(block[row], block[column]));
+        let drawn = draw_together(&members, &factor, sampling.draws as usize, &mut random);
+        for (index, column) in block.into_iter().zip(drawn) {
+            columns[index] = column;
+        }
+    }
+    columns
+}
+
+/// A source to draw: around a mean and not below 0, or around 0 without a bound.
+struct Normal {
+    mean: Option<f64>,
+    spread: f64,
+}
+
+/// Draws of sources that go together, a column for each; `factor` is the lower triangle of their
+/// correlation, row by row.
+fn draw_together(
+    members: &[Normal],
+    factor: &[f64],
+    count: usize,
+    random: &mut Xoshiro256PlusPlus,
+) -> Vec<Vec<f64>> {
+    let size = members.len();
+    let mut columns: Vec<Vec<f64>> = vec![Vec::with_capacity(count); size];
+    let mut deviates = vec![[0.0; LANES]; size];
+    let mut values = vec![[0.0; LANES]; size];
+    let mut in_vain = 0;
+    while columns[0].len() < count {
+        for lanes in &mut deviates {
+            lanes.fill_with(|| StandardNormal.sample(random));
+        }
+        for (row, (member, lanes)) in members.iter().zip(&mut values).enumerate() {
+            let mut sums = [0.0; LANES];
+            for (weight, deviates) in factor[row * size..=row * size + row].iter().zip(&deviates) {
+                for lane in 0..LANES {
+                    sums[lane] += weight * deviates[lane];
+                }
+            }
+            let mean = member.mean.unwrap_or(0.0);
+            *lanes = sums.map(|sum| mean + member.spread * sum);
+        }
+        for lane in 0..LANES.min(count - columns[0].len()) {
+            let is_negative = |(member, lanes): (&Normal, &[f64; LANES])| {
+                member.mean.is_some() && lanes[lane] < 0.0
+            };
+            let is_feasible = !members.iter().zip(&values).any(is_negative);
+            in_vain = if is_feasible { 0 } else { in_vain + 1 };
+            if is_feasible || in_vain >= MOST_TRIALS {
+                for ((member, lanes), column) in members.iter().zip(&values).zip(&mut columns) {
+                    let least = if member.mean.is_some() { 0.0 } else { f64::NEG_INFINITY };
+                    column.push(lanes[lane].max(least));
+                }
+                in_vain = 0;
+            }
+        }
+    }
+    columns
+}
+
+/// Sources that are correlated, directly or through others; each with those that follow it.
+fn blocks(uncertainty: &Uncertainty) -> Vec<Vec<usize>> {
+    let size = uncertainty.sources.len();
+    let mut block_of: Vec<Option<usize>> = vec![None; size];
+    let mut blocks: Vec<Vec<usize>> = Vec::new();
+    for first in 0..size {
+        if block_of[first].is_some() {
+            continue;
+        }
+        let number = blocks.len();
+        let mut block = vec![first];
+        block_of[first] = Some(number);
+        let mut looked_at = 0;
+        while let Some(&member) = block.get(looked_at) {
+            looked_at += 1;
+            for other in 0..size {
+                if block_of[other].is_none() && uncertainty.correlation(member, other) != 0.0 {
+                    block_of[other] = Some(number);
+                    block.push(other);
+                }
+            }
+        }
+        block.sort_unstable();
+        blocks.push(block);
+    }
+    blocks
+}
+
+/// What is left of a variance of 1 counts as nothing below this: a matrix from a text, or of terms
+/// of which only the sum is known, is singular but for rounding.
+const SINGULAR: f64 = 1e-9;
+
+/// The lower triangular L with `L L^T` equal to a correlation matrix that may be singular, row by
+/// row (Cholesky). Every row has length 1, so that a matrix that is none keeps its variances.
+pub(super) fn factor(size: usize, correlation: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    let mut factor = vec![0.0; size * size];
+    for row in 0..size {
+        for column in 0..row {
+            let product: f64 =
+                (0..column).map(|k| factor[row * size + k] * factor[column * size + k]).sum();
+            let pivot = factor[column * size + column];
+            factor[row * size + column] =
+                if pivot > 0.0 { (correlation(row, column) - product) / pivot } else { 0.0 };
+        }
+        let known: f64 = factor[row * size..row * size + row].iter().map(|x| x * x).sum();
+        if known < 1.0 - SINGULAR {
+            factor[row * size + row] = (1.0 - known).sqrt();
+        } else {
+            let length = known.sqrt();
+            factor[row * size..row * size + row].iter_mut().for_each(|x| *x /= length);
+        }
+    }
+    factor
+}

@@ -1,0 +1,159 @@
+//! What the draws say of the choice: who wins, and what it costs to choose another.
+
+use std::collections::BTreeMap;
+
+use super::best::{Candidate, optimum};
+use super::constraints::Space;
+use super::draws::{DrawnRow, Draws};
+use super::uncertainty::{Uncertainty, spread_between};
+use crate::model::Parameters;
+use crate::model::run::Row;
+
+/// The fastest configuration of every draw.
+pub(super) struct Contest {
+    /// In how many draws each configuration is the fastest; those that never are have no entry.
+    pub wins: BTreeMap<(u32, u32), u32>,
+    /// The least time of each draw \[s\].
+    pub least: Vec<f64>,
+}
+
+/// What choosing one configuration costs against knowing the fastest \[s\].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Regret {
+    pub expected: f64,
+    /// What 95 % of the draws do not exceed.
+    pub at_95: f64,
+}
+
+/// Up to so many p of a row are all asked in every draw; of more, the optimum of each draw.
+const FEW: u32 = 24;
+
+/// Lets every configuration run in every draw. Ties go to the smaller m, then the smaller p.
+///
+/// Rows that have no chance are left out: see [`rivals`]. `best` is the configuration that wins
+/// without uncertainty.
+pub(super) fn contest(
+    (parameters, uncertainty): (&Parameters, &Uncertainty),
+    space: &Space,
+    draws: &Draws,
+    best: Candidate,
+) -> Contest {
+    let mut least = vec![f64::INFINITY; draws.count];
+    let mut fastest = vec![(0u32, 0u32); draws.count];
+    let mut times = Vec::with_capacity(draws.count);
+    for m in rivals(parameters, uncertainty, space, best) {
+        let row = draws.row(parameters, m, draws.count);
+        let choices = space.choices(m);
+        if choices.count <= FEW {
+            for p in choices.iter() {
+                row.times(p, &mut times);
+                for ((time, least), fastest) in times.iter().zip(&mut least).zip(&mut fastest) {
+                    if time < least {
+                        *least = *time;
+                        *fastest = (m, p);
+                    }
+                }
+            }
+            continue;
+        }
+        for draw in 0..draws.count {
+            let drawn = Row {
+                constant: row.constant[draw],
+                shared: row.shared[draw],
+                growing: row.growing[draw],
+            };
+            let p = choices.at(optimum(&drawn, choices));
+            let time = row.at(draw, p);
+            if time < least[draw] {
+                least[draw] = time;
+                fastest[draw] = (m, p);
+            }
+        }
+    }
+    let mut wins = BTreeMap::new();
+    for configuration in fastest {
+        *wins.entry(configuration).or_insert(0) += 1;
+    }
+    Contest { wins, least }
+}
+
+/// Beyond so many standard errors of the difference to the best, a row is not drawn: a normal
+/// variate goes that far once in a thousand million.
+const HOPELESS: f64 = 6.0;
+
+/// The m of every row that has a chance to hold the fastest configuration. On a machine of many
+/// APUs these are few.
+fn rivals(
+    parameters: &Parameters,
+    uncertainty: &Uncertainty,
+    space: &Space,
+    best: Candidate,
+) -> Vec<u32> {
+    let of_best = uncertainty.deviates_of_time(parameters, best.m, best.p);
+    let has_a_chance = |m: &u32| {
+        let row_best = best_of_row(parameters, space, *m);
+        let of_row = uncertainty.deviates_of_time(parameters, row_best.m, row_best.p);
+        row_best.time.0 - best.time.0 <= HOPELESS * spread_between(&of_row, &of_best)
+    };
+    space.ms().filter(has_a_chance).collect()
+}
+
+fn best_of_row(parameters: &Parameters, space: &Space, m: u32) -> Candidate {
+    let row = parameters.row(m);
+    let choices = space.choices(m);
+    let p = choices.at(optimum(&row, choices));
+    Candidate { time: row.at(p), m, p }
+}
+
+/// The regret of a configuration, from as many draws as the row has.
+pub(super) fn regret(row: &DrawnRow, p: u32, least: &[f64], losses: &mut Vec<f64>) -> Regret {
+    row.times(p, losses);
+    let mut sum = 0.0;
+    for (loss, least) in losses.iter_mut().zip(least) {
+        // A row without a chance may win a draw that nobody asked it for.
+        *loss = (*loss - least).max(0.0);
+        sum += *loss;
+    }
+    Regret { expected: sum / losses.len() as f64, at_95: quantile(losses, 0.95) }
+}
+
+/// The smallest value that at least `share` of the values do not exceed.
+pub(super) fn quantile(values: &mut [f64], share: f64) -> f64 {
+    let place = (share * values.len() as f64).ceil() as usize;
+    let place = place.clamp(1, values.len()) - 1;
+    *values.select_nth_unstable_by(place, f64::total_cmp).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::published;
+    use crate::model::sensitivity::Entry;
+    use crate::solve::Constraints;
+
+    fn check_rivals(parameters: &Parameters, expected: &[u32]) {
+        let space = Constraints::NONE.space(parameters.apus).unwrap();
+        let best = best_of_row(parameters, &space, 4);
+        let uncertainty = Uncertainty::of(parameters);
+        assert_eq!(rivals(parameters, &uncertainty, &space, best), expected);
+    }
+
+    #[test]
+    fn an_error_that_all_configurations_share_makes_nobody_a_rival() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        parameters.terms.c_apu_s.std_error = Some(1.0);
+        check_rivals(&parameters, &[4]);
+        // (8,2) saves 2*0.8 s of gap and pays 20000*147 us more for collectives: 1.34 s slower,
+        // within six times 20000 * 12 us = 0.24 s.
+        let o_col = parameters.terms.estimate_mut(Entry::Collective(7)).unwrap();
+        o_col.std_error = Some(12e-6);
+        check_rivals(&parameters, &[4, 8]);
+    }
+
+    #[test]
+    fn a_quantile_is_the_smallest_value_that_enough_do_not_exceed() {
+        let mut values: Vec<f64> = (1..=100).rev().map(f64::from).collect();
+        assert_eq!(quantile(&mut values, 0.95), 95.0);
+        assert_eq!(quantile(&mut [3.0], 0.95), 3.0);
+    }
+}
