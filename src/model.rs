@@ -34,6 +34,7 @@
 
 pub mod accelerated;
 pub mod file;
+mod json;
 pub mod offload;
 pub mod parameters;
 pub mod published;
