@@ -40,6 +40,7 @@ mod joint;
 mod known;
 mod least_squares;
 mod offload;
+pub mod online;
 mod profile;
 pub mod report;
 pub mod runs;
