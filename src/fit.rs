@@ -49,6 +49,7 @@ pub mod noise;
 mod offload;
 mod outcome;
 mod prior;
+pub mod online;
 mod profile;
 #[cfg(test)]
 mod recovery;

@@ -52,6 +52,7 @@
 //! files.
 
 pub mod apps;
+pub mod capi;
 pub mod cell;
 pub mod cli;
 pub mod error;

@@ -35,6 +35,7 @@
 pub mod accelerated;
 pub mod file;
 pub mod levels;
+mod json;
 pub mod offload;
 pub mod parameters;
 pub mod published;

@@ -9,11 +9,16 @@
 #![allow(clippy::disallowed_methods)] // This module is the exception to its own rule.
 
 pub mod csv;
+pub mod extrap;
+mod foreign;
+pub mod hyperfine;
+pub mod json;
 pub mod records;
 pub mod runs;
 mod streamed;
 pub mod toml;
 
+pub use foreign::runs_of;
 pub use streamed::StreamedFile;
 
 use std::fs;

@@ -26,7 +26,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("measure", &["cell", "apps", "kernels", "spu", "machine", "table"]),
     ("validate", &["solve", "model", "measure", "apps", "cell", "machine", "table"]),
     ("plot", &["table"]),
-    ("export", &["model"]),
+    ("export", &["model", "table"]),
     (
         "cli",
         &[

@@ -6,18 +6,29 @@ use clap::Args;
 
 use super::Answer;
 use super::input::parameters;
-use super::output::data;
+use super::output::{data, warnings};
 use crate::error::Result;
 use crate::export::Target;
+use crate::export::runs::RunsTarget;
+use crate::table::records::Run;
+use crate::table::{Source, csv, runs_of};
 
-/// Hand parameters over to other tools
+/// Hand parameters or timed runs over to other tools
 #[derive(Args)]
-#[command(after_help = "Example: mmgp export --params pbpi-qs20 --to csv --out pbpi.csv")]
+#[command(group = clap::ArgGroup::new("what").required(true))]
+#[command(
+    after_help = "Examples: mmgp export --params pbpi-qs20 --to c-header --out pbpi.h\n          \
+                        mmgp export --runs runs.csv --to extra-p --out runs.txt"
+)]
 pub struct Arguments {
-    /// Parameters: a TOML file or a published set (pbpi-qs20, raxml-qs20)
-    #[arg(long, value_name = "NAME|FILE")]
-    params: String,
-    /// Format: json or csv
+    /// Parameters: a TOML or JSON file or a published set (pbpi-qs20, raxml-qs20)
+    #[arg(long, value_name = "NAME|FILE", group = "what")]
+    params: Option<String>,
+    /// Timed runs: a CSV file, or one of Extra-P (text, JSON, JSON Lines) or hyperfine (JSON)
+    #[arg(long, value_name = "FILE", group = "what")]
+    runs: Option<PathBuf>,
+    /// Format. Parameters: json, csv, c-header, rust, python, markdown, latex, starpu, simgrid,
+    /// loggopsim; runs: extra-p, extra-p-json, extra-p-jsonl
     #[arg(long, value_name = "FORMAT")]
     to: String,
     /// File to write; without it, standard output
@@ -26,8 +37,26 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
-    let target: Target = arguments.to.parse()?;
-    let parameters = parameters(&arguments.params)?;
-    data(arguments.out.as_deref(), &target.write(&parameters))?;
+    if let Some(name) = &arguments.params {
+        let target: Target = arguments.to.parse()?;
+        data(arguments.out.as_deref(), &target.write(&parameters(name)?))?;
+    }
+    if let Some(path) = &arguments.runs {
+        let target: RunsTarget = arguments.to.parse()?;
+        let text = target.write(&read_runs(&Source::read(path)?)?)?;
+        data(arguments.out.as_deref(), &text)?;
+        let file = arguments.out.as_ref().map_or("FILE".into(), |out| out.display().to_string());
+        eprintln!("to fit a model with Extra-P:\n{}", target.command(&file));
+    }
     Ok(Answer::Done)
+}
+
+/// Of whatever format the file has.
+fn read_runs(source: &Source) -> Result<Vec<Run>> {
+    if let Some(runs) = runs_of(source)? {
+        return Ok(runs);
+    }
+    let (runs, doubts) = csv::read::<Run>(source)?;
+    warnings(&doubts);
+    Ok(runs)
 }

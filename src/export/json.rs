@@ -17,20 +17,25 @@ const SCHEMA: u32 = 1;
 ///   "decomposition": {"kind": "task", "tasks": 16},
 ///   "apus": 16,
 ///   "terms": {
-///     "t_hpu_s": {"value": 8.8, "std_error": 0.1, "source": "profile.csv"},
+///     "t_hpu_s": {"value": 8.8, "std_error": 0.1, "freedom": 4.0, "low": 8.52, "high": 9.08,
+///       "source": "profile.csv"},
 ///     "o_offload_s": {"value": 7e-8, "combined_with": ["t_csw_s"]},
 ///     "alpha": {"m": [1, 2], "value": [1.0, 1.28], "std_error": [null, 0.01]},
 ///     "o_col_s": {"value": 0.0}
 ///   },
-///   "phases": [{"name": "newview", "terms": {"t_hpu_s": {"value": 8.8}}}]
+///   "phases": [{"name": "newview", "terms": {"t_hpu_s": {"value": 8.8}}}],
+///   "correlation": {"entries": ["t_hpu_s", "alpha(2)"], "matrix": [[1.0, -0.4], [-0.4, 1.0]]}
 /// }
 /// ```
 ///
 /// Terms have their names in parameter files, seconds where the name ends in `_s`. The
 /// decomposition of kind `data` has no `tasks`. A term over m is either one value or a table, in
-/// which `std_error`, `source` and `combined_with` are lists beside `m`, with `null` (an empty
-/// list for `combined_with`) where only this value lacks it. What is wholly unknown is left out,
-/// and so is `phases` where the program is one phase.
+/// which all that stands beside `value` are lists beside `m`, with `null` (an empty list for
+/// `combined_with`) where only this value lacks it. What is wholly unknown is left out, and so is
+/// `phases` where the program is one phase. `low` and `high` are the ends of the 95 % interval that
+/// follows from `std_error` and its degrees of freedom; `correlation` is that of the errors, entries
+/// of a table by their m. `schema/parameters-1.json` is the JSON Schema of this layout, and
+/// [`Parameters::read`] reads it back exactly.
 pub fn json(parameters: &Parameters) -> String {
     let phases = parameters
         .phases
@@ -46,6 +51,10 @@ pub fn json(parameters: &Parameters) -> String {
         apus: parameters.apus,
         terms: TermsObject(terms(&parameters.terms)),
         phases: phases.collect(),
+        correlation: parameters.correlation.as_ref().map(|known| CorrelationObject {
+            entries: known.entries().iter().map(|&entry| parameters.terms.name_of(entry)).collect(),
+            matrix: (0..known.entries().len()).map(|index| known.row(index)).collect(),
+        }),
     };
     let text = serde_json::to_string_pretty(&object);
     text.expect("invariant: the keys are text and the numbers are numbers") + "\n"
@@ -60,6 +69,14 @@ struct Object<'a> {
     terms: TermsObject<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     phases: Vec<PhaseObject<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    correlation: Option<CorrelationObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct CorrelationObject<'a> {
+    entries: Vec<String>,
+    matrix: Vec<&'a [f64]>,
 }
 
 #[derive(Serialize)]
@@ -102,6 +119,12 @@ struct SingleObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     std_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    freedom: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    low: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    high: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<&'a str>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     combined_with: &'a [String],
@@ -111,6 +134,9 @@ fn single(estimate: &Estimate) -> SingleObject<'_> {
     SingleObject {
         value: estimate.value,
         std_error: estimate.std_error,
+        freedom: estimate.freedom,
+        low: estimate.interval().map(|ends| ends.0),
+        high: estimate.interval().map(|ends| ends.1),
         source: estimate.source.as_deref(),
         combined_with: &estimate.combined_with,
     }
@@ -123,6 +149,12 @@ struct TableObject<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     std_error: Vec<Option<f64>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    freedom: Vec<Option<f64>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    low: Vec<Option<f64>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    high: Vec<Option<f64>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     source: Vec<Option<&'a str>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     combined_with: Vec<&'a [String]>,
@@ -134,6 +166,9 @@ fn over_m(table: &Table) -> TableObject<'_> {
         m: &table.m,
         value: estimates.iter().map(|estimate| estimate.value).collect(),
         std_error: list(estimates, |estimate| estimate.std_error, Option::is_some),
+        freedom: list(estimates, |estimate| estimate.freedom, Option::is_some),
+        low: list(estimates, |estimate| estimate.interval().map(|ends| ends.0), Option::is_some),
+        high: list(estimates, |estimate| estimate.interval().map(|ends| ends.1), Option::is_some),
         source: list(estimates, |estimate| estimate.source.as_deref(), Option::is_some),
         combined_with: list(
             estimates,
@@ -175,7 +210,8 @@ mod tests {
             "decomposition": {"kind": "task","tasks": 16},
             "apus": 16,
             "terms": {
-                "t_hpu_s": {"value": 1.3,"std_error": 0.02,"source": "profile.csv"},
+                "t_hpu_s": {"value": 1.3,"std_error": 0.02,"low": 1.2608007203091989,
+                    "high": 1.3391992796908012,"source": "profile.csv"},
                 "t_apu_s": {"value": 370.0},
                 "c_apu_s": {"value": 0.30000000000000004},
                 "offloads": {"value": 20000.0},
@@ -187,6 +223,8 @@ mod tests {
                     "m": [1,2],
                     "value": [1.0,1.28],
                     "std_error": [null,0.01],
+                    "low": [null,1.2604003601545994],
+                    "high": [null,1.2995996398454006],
                     "source": [null,"alpha.csv"]
                 },
                 "o_col_s": {"value": 0.000016}

@@ -48,9 +48,12 @@ use crate::table::toml::{self, Document};
 const SCHEMA: u32 = 1;
 
 impl Parameters {
-    /// Reads and checks a parameter file; an error names file, line, column, what was found and
+    /// Reads and checks a parameter file, in TOML or as exported to JSON; an error names file, line, column, what was found and
     /// what was expected.
     pub fn read(source: &Source) -> Result<Self> {
+        if source.text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
+            return super::json::read(source);
+        }
         let document = Document::parse(source)?;
         let root = document.root();
         let schema = root.count("schema", 1)?;

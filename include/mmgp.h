@@ -1,0 +1,129 @@
+/* mmgp: which (m, p) is fastest, for programs in C.
+ *
+ * A program runs m host threads, each of which shares its off-loaded work among p accelerators
+ * (APUs). A model is loaded from parameters that `mmgp fit` has written; it predicts the time of a
+ * run at (m, p) by equation 11 of MMGP, chooses the best (m, p), and learns from timed runs.
+ *
+ *     mmgp_model *model;
+ *     mmgp_choice best;
+ *     if (mmgp_load("params.toml", NULL, &model) != MMGP_OK)
+ *         return fail(mmgp_message());
+ *     mmgp_best(model, NULL, &best);
+ *     double seconds = run(best.m, best.p);
+ *     mmgp_add_sample(model, best.m, best.p, seconds, NULL);
+ *     mmgp_free(model);
+ *
+ * Build the library: cargo rustc --release --lib --crate-type cdylib
+ * Link: cc program.c -I include -L target/release -lmmgp
+ *
+ * Threads. mmgp_time, mmgp_predict, mmgp_best, mmgp_apus, mmgp_samples and mmgp_add_sample may be
+ * called on the same model by any number of threads at once. The first five take no lock and wait
+ * for nobody; each sees the model either before or after a sample, never between. mmgp_add_sample
+ * holds a lock against other calls of itself. Loading is independent of everything. mmgp_free may be
+ * called when no other call on the model is under way or will follow. None of these is safe within
+ * a signal handler.
+ *
+ * Memory. Only mmgp_load and mmgp_load_text allocate. All numbers that go in and out are the
+ * caller's. Where a call fails, it writes to none of its results.
+ */
+#ifndef MMGP_H
+#define MMGP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a function returns. Numbers keep their meaning in later versions; new ones may come. */
+typedef int mmgp_status;
+enum {
+    MMGP_OK = 0,
+    MMGP_BAD_ARGUMENT = 1,     /* a null pointer, text that is not UTF-8, a number out of range */
+    MMGP_BAD_INPUT = 2,        /* a text that is not a set of parameters */
+    MMGP_CANNOT_READ = 3,      /* a file that cannot be read */
+    MMGP_INFEASIBLE = 4,       /* more APUs than there are, or m above max_m */
+    MMGP_NOTHING_TO_LEARN = 5, /* a sample, but no value of the parameters is uncertain */
+    MMGP_BUG = 6               /* a mistake in the library */
+};
+
+/* A loaded model. */
+typedef struct mmgp_model mmgp_model;
+
+/* How to learn. A null pointer to options means { 0.0, 0.0, 0 }. */
+typedef struct mmgp_options {
+    double noise;         /* standard deviation of a run's time, relative; 0 means 0.02 */
+    double unknown_error; /* relative standard error of values that come without one; 0: exact */
+    uint32_t max_m;       /* the most host threads that will be asked for, up to 131072;
+                             0: as many as there are APUs */
+} mmgp_options;
+
+/* A time and its 95 % interval from the uncertainty of the parameters [s]. The noise of a single
+ * run is not in it. */
+typedef struct mmgp_prediction {
+    double time_s;
+    double low_s;
+    double high_s;
+} mmgp_prediction;
+
+/* What a choice must keep to; 0 where there is no limit. A null pointer means no limits. */
+typedef struct mmgp_limits {
+    uint32_t apus;  /* m * p at most this; never more than the parameters have */
+    uint32_t max_m; /* host threads */
+    uint32_t max_p; /* APUs for each of them */
+} mmgp_limits;
+
+typedef struct mmgp_choice {
+    uint32_t m;
+    uint32_t p;
+    double time_s; /* predicted [s] */
+} mmgp_choice;
+
+/* Loads parameters, in TOML or as exported to JSON, from a file or by the name of a published set
+ * (pbpi-qs20, raxml-qs20). */
+mmgp_status mmgp_load(const char *name_or_file, const mmgp_options *options, mmgp_model **model);
+
+/* The same from `length` bytes of UTF-8, which need no zero at their end. */
+mmgp_status mmgp_load_text(const char *text, size_t length, const mmgp_options *options,
+                           mmgp_model **model);
+
+/* Gives a model back. A null pointer is none. */
+void mmgp_free(mmgp_model *model);
+
+/* The predicted time of a run at (m, p), both at least 1 [s]. */
+mmgp_status mmgp_time(const mmgp_model *model, uint32_t m, uint32_t p, double *time_s);
+
+/* That time with its interval. */
+mmgp_status mmgp_predict(const mmgp_model *model, uint32_t m, uint32_t p,
+                         mmgp_prediction *prediction);
+
+/* The (m, p) with the least predicted time within the limits; of equal ones the smaller m, then the
+ * smaller p. It looks at every m once. */
+mmgp_status mmgp_best(const mmgp_model *model, const mmgp_limits *limits, mmgp_choice *choice);
+
+/* Learns from a run of time_s seconds at (m, p): one step of recursive least squares (a Kalman
+ * filter without dynamics) on the totals that equation 11 is linear in, from the standard errors of
+ * the parameters. After any number of runs the model is the least-squares solution of parameters and
+ * runs together. `surprise`, where not null, becomes the distance of time_s from what was expected
+ * in standard deviations: beyond about 4 either side it is rather a disturbance than noise. A model
+ * whose parameters have no standard errors learns nothing unless unknown_error is set. */
+mmgp_status mmgp_add_sample(mmgp_model *model, uint32_t m, uint32_t p, double time_s,
+                            double *surprise);
+
+/* APUs of the parameters, and runs learnt from; 0 for a null model. */
+uint32_t mmgp_apus(const mmgp_model *model);
+uint64_t mmgp_samples(const mmgp_model *model);
+
+/* Why the last call of this thread that failed did so, in UTF-8; empty where none has. It is
+ * overwritten by the next failure in this thread and lives as long as the thread. */
+const char *mmgp_message(void);
+
+/* The version of the library, such as "0.1.0". */
+const char *mmgp_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,289 @@
+//! A model that many threads read while others add samples.
+//!
+//! What is predicted from (a row of equation 11 for each m, and the covariance of the totals) is
+//! kept twice. Readers use the copy that the *generation* names, its last bit being the index. A
+//! writer, one at a time under a lock, writes the other copy and then names it by the next
+//! generation. A reader looks at the generation before and after: where it is the same, the copy was
+//! not written meanwhile, as that begins only after the generation has moved on. So a reader never
+//! waits for a writer, even one that the system has stopped midway; it reads again only where a whole
+//! sample was added during the nanoseconds that it takes.
+//!
+//! Everything that is written is an atomic, read and written relaxed; two fences make the order: the
+//! writer's, after it has seen its own generation and before it writes the other copy, meets the
+//! reader's between its data and its second look, so that a reader that saw anything new also sees
+//! that the generation is new.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::{Mutex, PoisonError};
+
+use super::Limits;
+use crate::fit::online::{Line, Online};
+use crate::model::run::Row;
+use crate::model::uncertainty::quantile_97_5;
+
+/// `mmgp_model`: a loaded model.
+pub struct Model {
+    apus: u32,
+    /// Whether a sample can change anything.
+    learns: bool,
+    totals: usize,
+    lines: Vec<Line>,
+    /// Half the width of a 95 % interval in standard errors.
+    quantile: f64,
+    generation: AtomicU64,
+    copies: [Published; 2],
+    learner: Mutex<Online>,
+}
+
+/// One copy, as the bits of `f64`.
+struct Published {
+    /// Constant, shared and growing part for each m.
+    rows: Box<[[AtomicU64; 3]]>,
+    /// Row by row.
+    covariance: Box<[AtomicU64]>,
+    samples: AtomicU64,
+}
+
+/// `mmgp_prediction`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prediction {
+    /// Predicted time \[s\].
+    pub time_s: f64,
+    /// Lower end of its 95 % interval \[s\].
+    pub low_s: f64,
+    /// Upper end \[s\].
+    pub high_s: f64,
+}
+
+/// `mmgp_choice`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// Host threads.
+    pub m: u32,
+    /// APUs for each of them.
+    pub p: u32,
+    /// Predicted time \[s\].
+    pub time_s: f64,
+}
+
+/// Why an answer is refused. It holds no text, as nothing is allocated here.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Refusal {
+    /// m or p is 0.
+    Zero,
+    /// m beyond what the model was loaded for.
+    TooManyThreads {
+        /// Asked for.
+        m: u32,
+        /// Known.
+        last_m: u32,
+    },
+    /// m*p beyond the machine.
+    TooManyApus {
+        /// Host threads.
+        m: u32,
+        /// APUs for each.
+        p: u32,
+        /// APUs there are.
+        apus: u32,
+    },
+    /// A time that no run takes.
+    Time(f64),
+    /// No value of the parameters is uncertain.
+    NothingToLearn,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Zero => write!(f, "m and p must be at least 1"),
+            Self::TooManyThreads { m, last_m } => {
+                write!(f, "m = {m}, but the model was loaded for at most {last_m} host threads")
+            }
+            Self::TooManyApus { m, p, apus } => {
+                let needed = u64::from(m) * u64::from(p);
+                write!(f, "m = {m}, p = {p} needs {needed} APUs, but there are {apus}")
+            }
+            Self::Time(time) => write!(f, "time_s = {time}: found no finite time above 0 s"),
+            Self::NothingToLearn => write!(
+                f,
+                "no value of the parameters has a standard error, so a sample cannot change them; \
+                 set unknown_error in mmgp_options"
+            ),
+        }
+    }
+}
+
+impl Model {
+    /// Publishes what `online` knows, for a machine of so many APUs.
+    pub fn new(apus: u32, online: Online) -> Self {
+        let learns = online.covariance().iter().any(|&variance| variance != 0.0);
+        let model = Self {
+            apus,
+            learns,
+            totals: online.values().len(),
+            lines: online.lines().to_vec(),
+            quantile: quantile_97_5(None),
+            generation: AtomicU64::new(0),
+            copies: [Published::of_size(&online), Published::of_size(&online)],
+            learner: Mutex::new(online),
+        };
+        model.copies[0].write(&model.learner.lock().unwrap_or_else(PoisonError::into_inner));
+        model
+    }
+
+    /// APUs of the machine.
+    pub fn apus(&self) -> u32 {
+        self.apus
+    }
+
+    /// How many runs it has learnt from.
+    pub fn samples(&self) -> u64 {
+        self.read(|copy| copy.samples.load(Ordering::Relaxed))
+    }
+
+    /// The time at (m, p) \[s\].
+    #[inline]
+    pub fn time(&self, m: u32, p: u32) -> Result<f64, Refusal> {
+        self.check(m, p)?;
+        Ok(self.read(|copy| copy.row(m)).at(p).0)
+    }
+
+    /// That time with its interval, without the noise of a run.
+    pub fn predict(&self, m: u32, p: u32) -> Result<Prediction, Refusal> {
+        self.check(m, p)?;
+        let coefficients = self.lines[m as usize - 1].coefficients(p);
+        let (row, variance) = self.read(|copy| {
+            let entry =
+                |row: usize, column: usize| load(&copy.covariance[row * self.totals + column]);
+            (copy.row(m), coefficients.variance(entry))
+        });
+        let (time_s, half_width) = (row.at(p).0, self.quantile * variance.sqrt());
+        Ok(Prediction {
+            time_s,
+            low_s: (time_s - half_width).max(0.0),
+            high_s: time_s + half_width,
+        })
+    }
+
+    /// The least time within the limits; of equal ones the smaller m, then the smaller p.
+    pub fn best(&self, limits: Limits) -> Choice {
+        let at_most = |limit: u32, usual: u32| if limit == 0 { usual } else { limit.min(usual) };
+        let apus = at_most(limits.apus, self.apus);
+        let last_m = at_most(limits.max_m, self.lines.len() as u32).min(apus);
+        self.read(|copy| {
+            let mut best = Choice { m: 1, p: 1, time_s: f64::INFINITY };
+            for m in 1..=last_m {
+                let row = copy.row(m);
+                let p = optimum(&row, at_most(limits.max_p, apus / m));
+                let time_s = row.at(p).0;
+                if time_s < best.time_s {
+                    best = Choice { m, p, time_s };
+                }
+            }
+            best
+        })
+    }
+
+    /// Learns from a run; see [`Online::learn`].
+    pub fn learn(&self, m: u32, p: u32, time_s: f64) -> Result<f64, Refusal> {
+        self.check(m, p)?;
+        if !(time_s.is_finite() && time_s > 0.0) {
+            return Err(Refusal::Time(time_s));
+        }
+        if !self.learns {
+            return Err(Refusal::NothingToLearn);
+        }
+        let mut online = self.learner.lock().unwrap_or_else(PoisonError::into_inner);
+        let surprise = online.learn(m, p, time_s).map_err(|_| Refusal::Time(time_s))?;
+        let next = self.generation.load(Ordering::Relaxed) + 1;
+        fence(Ordering::Release);
+        self.copies[(next & 1) as usize].write(&online);
+        self.generation.store(next, Ordering::Release);
+        Ok(surprise)
+    }
+
+    #[inline]
+    fn check(&self, m: u32, p: u32) -> Result<(), Refusal> {
+        if m == 0 || p == 0 {
+            return Err(Refusal::Zero);
+        }
+        if u64::from(m) * u64::from(p) > u64::from(self.apus) {
+            return Err(Refusal::TooManyApus { m, p, apus: self.apus });
+        }
+        let last_m = self.lines.len() as u32;
+        if m > last_m {
+            return Err(Refusal::TooManyThreads { m, last_m });
+        }
+        Ok(())
+    }
+
+    /// What `look` finds in one copy while that is not written.
+    #[inline]
+    fn read<T>(&self, look: impl Fn(&Published) -> T) -> T {
+        loop {
+            let generation = self.generation.load(Ordering::Acquire);
+            let found = look(&self.copies[(generation & 1) as usize]);
+            fence(Ordering::Acquire);
+            if self.generation.load(Ordering::Relaxed) == generation {
+                return found;
+            }
+        }
+    }
+}
+
+impl Published {
+    fn of_size(online: &Online) -> Self {
+        let zero = || AtomicU64::new(0);
+        Self {
+            rows: online.lines().iter().map(|_| [zero(), zero(), zero()]).collect(),
+            covariance: online.covariance().iter().map(|_| zero()).collect(),
+            samples: zero(),
+        }
+    }
+
+    fn write(&self, online: &Online) {
+        for (cells, m) in self.rows.iter().zip(1..) {
+            let row = online.row(m);
+            for (cell, part) in cells.iter().zip([row.constant, row.shared, row.growing]) {
+                cell.store(part.to_bits(), Ordering::Relaxed);
+            }
+        }
+        for (cell, value) in self.covariance.iter().zip(online.covariance()) {
+            cell.store(value.to_bits(), Ordering::Relaxed);
+        }
+        self.samples.store(online.samples(), Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn row(&self, m: u32) -> Row {
+        let [constant, shared, growing] = &self.rows[m as usize - 1];
+        Row { constant: load(constant), shared: load(shared), growing: load(growing) }
+    }
+}
+
+#[inline]
+fn load(cell: &AtomicU64) -> f64 {
+    f64::from_bits(cell.load(Ordering::Relaxed))
+}
+
+/// The p from 1 to `last_p` with the least time, which is convex in p; of two equal ones, the
+/// smaller.
+fn optimum(row: &Row, last_p: u32) -> u32 {
+    // Not a number where both are 0: then every p is as good, and the cast gives 0.
+    let continuous = (row.shared / row.growing).sqrt();
+    let below = (continuous as u32).clamp(1, last_p);
+    let above = below.saturating_add(1).min(last_p);
+    if row.at(above).0 < row.at(below).0 { above } else { below }
+}
+
+#[cfg(test)]
+impl Model {
+    /// The time by the learner itself.
+    pub fn learner_time(&self, m: u32, p: u32) -> f64 {
+        self.learner.lock().unwrap_or_else(PoisonError::into_inner).time(m, p).0
+    }
+}

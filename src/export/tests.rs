@@ -1,0 +1,91 @@
+use super::*;
+use crate::model::parameters::{Decomposition, Estimate, OverM, Phase, Table, Terms};
+
+/// A parameter set with everything that may be there, and things that are hard to write.
+pub(in crate::export) fn everything() -> Parameters {
+    let measured = |value, std_error, source: &str| Estimate {
+        value,
+        std_error: Some(std_error),
+        freedom: None,
+        source: Some(source.into()),
+        combined_with: Vec::new(),
+    };
+    let sum = Estimate {
+        combined_with: vec!["t_csw_s".into(), "o_col_s".into()],
+        ..Estimate::exact(7e-8)
+    };
+    let alpha = Table {
+        m: vec![1, 2],
+        values: vec![Estimate::exact(1.0), measured(1.28, 0.01, "alpha.csv")],
+    };
+    Parameters {
+        name: "PBPI \"107\", QS20".into(),
+        decomposition: Decomposition::Task { tasks: 16 },
+        apus: 16,
+        terms: Terms {
+            t_hpu_s: measured(1.3, 0.02, "profile.csv"),
+            t_apu_s: Estimate::exact(370.0),
+            c_apu_s: Estimate::exact(0.1 + 0.2),
+            offloads: Estimate::exact(20000.0),
+            o_offload_s: sum,
+            t_csw_s: Estimate::exact(0.0),
+            g_s: Estimate::exact(4e-5),
+            collectives: Some(Estimate::exact(100.0)),
+            alpha: OverM::Table(alpha),
+            o_col_s: OverM::Constant(Estimate::exact(1.6e-5)),
+        },
+        phases: vec![Phase {
+            name: "newview, \"left\"".into(),
+            t_hpu_s: Estimate::exact(0.5),
+            t_apu_s: Estimate::exact(370.0),
+            c_apu_s: Estimate::exact(0.25),
+            offloads: Estimate::exact(20000.0),
+            g_s: Estimate::exact(4e-5),
+            collectives: None,
+        }],
+        correlation: None,
+    }
+}
+
+/// A parameter set in which everything that may be absent is.
+pub(in crate::export) fn bare() -> Parameters {
+    let full = everything();
+    Parameters {
+        name: "bare".into(),
+        decomposition: Decomposition::Data,
+        terms: Terms {
+            t_hpu_s: Estimate::exact(1.0),
+            o_offload_s: Estimate::exact(0.0),
+            collectives: None,
+            alpha: OverM::Constant(Estimate::exact(1.28)),
+            ..full.terms
+        },
+        phases: Vec::new(),
+        correlation: None,
+        ..full
+    }
+}
+
+#[test]
+fn every_target_is_found_by_its_name() {
+    for &target in Target::ALL {
+        assert_eq!(target.name().parse::<Target>().expect("a known name"), target);
+    }
+}
+
+#[test]
+fn an_unknown_target_names_the_known_ones() {
+    let error = "jsn".parse::<Target>().expect_err("not a target");
+    assert_eq!(
+        error.to_string(),
+        "there is no export target \"jsn\"; did you mean \"json\"?; known: json, csv, \
+         c-header, rust, python, markdown, latex, starpu, simgrid, loggopsim"
+    );
+}
+
+#[test]
+fn every_target_ends_its_last_line() {
+    for &target in Target::ALL {
+        assert!(target.write(&everything()).ends_with('\n'), "{}", target.name());
+    }
+}

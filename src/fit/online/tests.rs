@@ -1,0 +1,201 @@
+use nalgebra::{DMatrix, DVector};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::*;
+use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
+use crate::model::published;
+use crate::model::sensitivity::Entry;
+use crate::model::uncertainty::Correlation;
+
+fn estimate(value: f64, std_error: f64) -> Estimate {
+    Estimate { std_error: Some(std_error), ..Estimate::exact(value) }
+}
+
+/// Two tables, some of whose entries are certain, and collectives of their own count.
+fn parameters(decomposition: Decomposition) -> Parameters {
+    let alpha = vec![Estimate::exact(1.0), estimate(1.25, 0.05), estimate(1.5, 0.1)];
+    let o_col = vec![estimate(0.01, 0.002), Estimate::exact(0.03)];
+    Parameters {
+        name: "toy".into(),
+        decomposition,
+        apus: 16,
+        terms: Terms {
+            t_hpu_s: estimate(2.0, 0.2),
+            t_apu_s: estimate(32.0, 1.0),
+            c_apu_s: estimate(1.5, 0.2),
+            offloads: Estimate::exact(8.0),
+            o_offload_s: estimate(0.05, 0.01),
+            t_csw_s: estimate(0.02, 0.0),
+            g_s: estimate(0.03, 0.004),
+            collectives: Some(Estimate::exact(5.0)),
+            alpha: OverM::Table(Table { m: vec![1, 2, 6], values: alpha }),
+            o_col_s: OverM::Table(Table { m: vec![2, 5], values: o_col }),
+        },
+        phases: vec![],
+        correlation: None,
+    }
+}
+
+const BELIEF: Belief = Belief { noise: 0.02, unknown_error: 0.0 };
+
+fn every(apus: u32) -> impl Iterator<Item = (u32, u32)> {
+    (1..=apus).flat_map(move |m| (1..=apus / m).map(move |p| (m, p)))
+}
+
+#[test]
+fn before_the_first_run_time_and_error_are_those_of_the_parameters() {
+    for decomposition in [Decomposition::Data, Decomposition::Task { tasks: 7 }] {
+        let mut parameters = parameters(decomposition);
+        let entries = vec![Entry::HpuTime, Entry::Alpha(2), Entry::Collective(0)];
+        let matrix = vec![1.0, -0.5, 0.25, -0.5, 1.0, 0.0, 0.25, 0.0, 1.0];
+        parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
+        for counted in [true, false] {
+            if !counted {
+                parameters.terms.collectives = None;
+                parameters.terms.offloads = estimate(8.0, 0.5);
+            }
+            let online = Online::new(&parameters, BELIEF, 16).unwrap();
+            for (m, p) in every(16) {
+                let (time, error) = (parameters.time(m, p).0, online.std_error(m, p));
+                approx::assert_relative_eq!(online.time(m, p).0, time, max_relative = 1e-14);
+                let expected = parameters.propagated(&parameters.gradient(m, p)).value;
+                approx::assert_relative_eq!(error, expected, max_relative = 1e-12);
+            }
+        }
+    }
+    for name in ["pbpi-qs20", "raxml-qs20"] {
+        let parameters = published(name).unwrap();
+        let online = Online::new(&parameters, BELIEF, 16).unwrap();
+        for (m, p) in every(16) {
+            let time = parameters.time(m, p).0;
+            approx::assert_relative_eq!(online.time(m, p).0, time, max_relative = 1e-14);
+            assert_eq!(online.std_error(m, p), 0.0);
+        }
+    }
+}
+
+/// The minimum of `(x - x0)' P0^-1 (x - x0) + sum of ((t - c - h'x)/s)^2` over the totals that are
+/// uncertain, and its inverse Hessian, from normal equations.
+#[test]
+fn runs_one_by_one_give_the_batch_solution() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
+    for decomposition in [Decomposition::Data, Decomposition::Task { tasks: 7 }] {
+        let parameters = parameters(decomposition);
+        let mut online = Online::new(&parameters, BELIEF, 16).unwrap();
+        let first = online.clone();
+        let count = first.values().len();
+        let uncertain: Vec<usize> =
+            (0..count).filter(|&index| first.covariance()[index * count + index] > 0.0).collect();
+        assert_eq!((count, uncertain.len()), (6 + 2 + 1, 8), "T_CSW is certain");
+        let covariance = DMatrix::from_row_slice(count, count, first.covariance());
+        let prior = covariance.select_rows(&uncertain).select_columns(&uncertain);
+        let mut normal = prior.try_inverse().expect("no two totals are the same");
+        let mut right = DVector::zeros(uncertain.len());
+        for (m, p) in every(16).chain(every(16)) {
+            let weight = (BELIEF.noise * linear(&online, m, p)).powi(-2);
+            let time = parameters.time(m, p).0 * random.random_range(0.8..1.1);
+            online.learn(m, p, time).unwrap();
+            let mut h = DVector::zeros(count);
+            for (index, coefficient) in first.lines()[m as usize - 1].coefficients(p).iter() {
+                h[index] = coefficient;
+            }
+            let h = h.select_rows(&uncertain);
+            normal += &h * h.transpose() * weight;
+            right += h * (weight * (time - linear(&first, m, p)));
+        }
+        let inverse = normal.clone().try_inverse().expect("the prior is not singular");
+        let step = normal.lu().solve(&right).expect("the prior is not singular");
+        for (place, &index) in uncertain.iter().enumerate() {
+            let batch = first.values()[index] + step[place];
+            approx::assert_relative_eq!(online.values()[index], batch, max_relative = 1e-9);
+            let variance = online.covariance()[index * count + index];
+            approx::assert_relative_eq!(variance, inverse[(place, place)], max_relative = 1e-8);
+        }
+        assert_eq!(online.samples(), 100);
+    }
+}
+
+/// The time without the bounds at 0.
+fn linear(online: &Online, m: u32, p: u32) -> f64 {
+    let line = &online.lines()[m as usize - 1];
+    let weighed = |(index, weight): (usize, f64)| weight * online.values()[index];
+    line.fixed() + line.coefficients(p).iter().map(weighed).sum::<f64>()
+}
+
+/// A tenth of a relative noise of 2 % over the square root of 20 repetitions would be 0.04 %.
+#[test]
+fn a_known_truth_comes_back_from_exact_runs() {
+    let prior = parameters(Decomposition::Data);
+    let mut truth = prior.clone();
+    truth.terms.t_hpu_s.value = 2.3;
+    truth.terms.t_apu_s.value = 30.0;
+    truth.terms.g_s.value = 0.025;
+    let mut online = Online::new(&prior, BELIEF, 16).unwrap();
+    for _ in 0..400 {
+        for (m, p) in every(16) {
+            online.learn(m, p, truth.time(m, p).0).unwrap();
+        }
+    }
+    for (m, p) in every(16) {
+        let (time, expected) = (online.time(m, p).0, truth.time(m, p).0);
+        approx::assert_relative_eq!(time, expected, max_relative = 1e-3);
+    }
+}
+
+#[test]
+fn the_surprise_of_an_expected_run_is_standard_normal() {
+    use rand_distr::{Distribution, Normal};
+    let truth = parameters(Decomposition::Data);
+    let mut online = Online::new(&truth, BELIEF, 16).unwrap();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+    let noise = Normal::new(1.0, BELIEF.noise).unwrap();
+    let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for (m, p) in std::iter::repeat_n(0, 40).flat_map(|_| every(16)) {
+        let time = truth.time(m, p).0 * noise.sample(&mut random);
+        let surprise = online.learn(m, p, time).unwrap();
+        (count, sum, squares) = (count + 1.0, sum + surprise, squares + surprise * surprise);
+    }
+    let bound = 4.0 / f64::sqrt(count);
+    assert!((sum / count).abs() < bound, "{}", sum / count);
+    // The truth is the prior's mean, so the belief's share of the variance is too much at first.
+    let variance: f64 = squares / count;
+    assert!(variance < 1.0 + bound * 2f64.sqrt() && variance > 0.8, "{variance}");
+}
+
+#[test]
+fn what_is_not_a_run_is_refused_and_changes_nothing() {
+    let mut online = Online::new(&parameters(Decomposition::Data), BELIEF, 4).unwrap();
+    let before = online.values().to_vec();
+    for (m, p, time, message) in [
+        (0, 1, 1.0, "m: found 0, expected from 1 to 4"),
+        (5, 1, 1.0, "m: found 5, expected from 1 to 4"),
+        (1, 0, 1.0, "p: found 0, expected at least 1"),
+        (1, 1, 0.0, "time: found 0.0, expected a finite time above 0 s"),
+        (1, 1, -1.0, "time: found -1.0, expected a finite time above 0 s"),
+        (1, 1, f64::NAN, "time: found NaN, expected a finite time above 0 s"),
+        (1, 1, f64::INFINITY, "time: found inf, expected a finite time above 0 s"),
+    ] {
+        assert_eq!(online.learn(m, p, time).unwrap_err().to_string(), message);
+    }
+    assert_eq!((online.values(), online.samples()), (before.as_slice(), 0));
+    let bad = |noise, unknown_error| {
+        let belief = Belief { noise, unknown_error };
+        Online::new(&parameters(Decomposition::Data), belief, 4).is_err()
+    };
+    assert!(bad(0.0, 0.0) && bad(f64::NAN, 0.0) && bad(0.1, -1.0) && bad(0.1, f64::INFINITY));
+}
+
+#[test]
+fn a_standard_error_from_few_repetitions_counts_as_wide_as_its_interval() {
+    let mut parameters = parameters(Decomposition::Data);
+    for entry in parameters.terms.entries() {
+        parameters.terms.estimate_mut(entry).unwrap().std_error = Some(0.0);
+    }
+    parameters.terms.c_apu_s.std_error = Some(0.1);
+    parameters.terms.c_apu_s.freedom = Some(2.0);
+    let online = Online::new(&parameters, BELIEF, 4).unwrap();
+    // Two-sided 5 % points of Student's distribution with 2 degrees of freedom and of the normal.
+    let expected = 0.1 * 4.302_653 / 1.959_964;
+    approx::assert_relative_eq!(online.std_error(2, 1), expected, max_relative = 1e-6);
+}

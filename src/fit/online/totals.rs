@@ -1,0 +1,263 @@
+//! The totals that equation 11 is linear in, and their coefficients.
+
+use crate::model::Parameters;
+use crate::model::parameters::OverM;
+use crate::model::run::Row;
+use crate::model::sensitivity::Entry;
+use crate::model::uncertainty::quantile_97_5;
+
+/// T_HPU.
+const HPU: usize = 0;
+/// T_APU.
+const APU: usize = 1;
+/// C_APU.
+const SERIAL: usize = 2;
+/// N*O_offload.
+const OFFLOAD: usize = 3;
+/// N*T_CSW.
+const CONTEXT_SWITCH: usize = 4;
+/// N*g.
+const GAP: usize = 5;
+/// Those of table entries that are uncertain follow.
+const SINGLE: usize = 6;
+
+/// So many coefficients are not 0 at most: six, and two neighbours of m in each of two tables.
+const MOST: usize = 10;
+
+/// What the totals weigh at one (m, p).
+#[derive(Debug, Clone, Copy)]
+pub struct Coefficients {
+    known: [(usize, f64); MOST],
+    count: usize,
+}
+
+impl Coefficients {
+    /// Index and weight of each total that counts.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> {
+        self.known.into_iter().take(self.count)
+    }
+
+    /// `h'P h`, P being given by its entries.
+    pub fn variance(&self, covariance: impl Fn(usize, usize) -> f64) -> f64 {
+        let mut sum = 0.0;
+        for (row, weight) in self.iter() {
+            for (column, other) in self.iter() {
+                sum += weight * other * covariance(row, column);
+            }
+        }
+        sum.max(0.0)
+    }
+}
+
+/// What one m makes of the totals.
+#[derive(Debug, Clone, Copy)]
+pub struct Line {
+    /// Of T_HPU; of uncertain alphas and costs of collectives, with their index.
+    hpu: f64,
+    entries: [(usize, f64); 4],
+    entry_count: usize,
+    /// Of T_APU at p = 1.
+    shared: f64,
+    /// Of all others: R/B of a task decomposition, else 1.
+    fraction: f64,
+    /// What no total carries: collectives of which all is known \[s\].
+    fixed: f64,
+}
+
+impl Line {
+    /// What no total carries \[s\].
+    pub fn fixed(&self) -> f64 {
+        self.fixed
+    }
+
+    /// What the totals weigh at p, at least 1.
+    pub fn coefficients(&self, p: u32) -> Coefficients {
+        let apus = f64::from(p);
+        let r = self.fraction;
+        let single = [
+            (HPU, self.hpu),
+            (APU, self.shared / apus),
+            (SERIAL, r),
+            (OFFLOAD, r),
+            (CONTEXT_SWITCH, r),
+            (GAP, r * apus),
+        ];
+        let mut known = [(0, 0.0); MOST];
+        known[..SINGLE].copy_from_slice(&single);
+        known[SINGLE..].copy_from_slice(&self.entries);
+        Coefficients { known, count: SINGLE + self.entry_count }
+    }
+
+    /// Equation 11 at this m with these totals; what would be below 0 is 0.
+    pub fn row(&self, values: &[f64]) -> Row {
+        let entries = self.entries[..self.entry_count].iter();
+        let of_entries: f64 = entries.map(|&(index, weight)| weight * values[index]).sum();
+        let serial = values[SERIAL] + values[OFFLOAD] + values[CONTEXT_SWITCH];
+        let constant = self.hpu * values[HPU] + of_entries + self.fraction * serial + self.fixed;
+        Row {
+            constant: constant.max(0.0),
+            shared: (self.shared * values[APU]).max(0.0),
+            growing: (self.fraction * values[GAP]).max(0.0),
+        }
+    }
+}
+
+/// One total: its value, and its derivatives by the entries that it is a product of.
+struct Total {
+    value: f64,
+    by: [(Entry, f64); 2],
+}
+
+/// All totals of a parameter set.
+pub(super) struct Totals<'a> {
+    parameters: &'a Parameters,
+    /// For values without a standard error of their own, relative.
+    unknown_error: f64,
+    totals: Vec<Total>,
+    /// The index of the total of each uncertain entry of a table.
+    of_entry: Vec<(Entry, usize)>,
+}
+
+impl<'a> Totals<'a> {
+    pub fn new(parameters: &'a Parameters, unknown_error: f64) -> Self {
+        let mut all = Self { parameters, unknown_error, totals: Vec::new(), of_entry: Vec::new() };
+        let product = |one: Entry, other: Entry| {
+            let (first, second) = (all.value(one), all.value(other));
+            Total { value: first * second, by: [(one, second), (other, first)] }
+        };
+        let alone = |entry| Total { value: all.value(entry), by: [(entry, 1.0), (entry, 0.0)] };
+        let mut totals = vec![
+            alone(Entry::HpuTime),
+            alone(Entry::ApuTime),
+            alone(Entry::ApuSerialTime),
+            product(Entry::OffloadOverhead, Entry::Offloads),
+            product(Entry::ContextSwitch, Entry::Offloads),
+            product(Entry::Gap, Entry::Offloads),
+        ];
+        let mut of_entry = Vec::new();
+        for entry in parameters.terms.entries() {
+            let factor = match entry {
+                Entry::Alpha(_) => Entry::HpuTime,
+                Entry::Collective(_) => all.collectives(),
+                _ => continue,
+            };
+            // The error of T_HPU moves an alpha that is certain along; a count has no total.
+            let counts_too = matches!(entry, Entry::Collective(_)) && all.error(factor) > 0.0;
+            if all.error(entry) > 0.0 || counts_too {
+                of_entry.push((entry, totals.len()));
+                totals.push(product(entry, factor));
+            }
+        }
+        all.totals = totals;
+        all.of_entry = of_entry;
+        all
+    }
+
+    pub fn count(&self) -> usize {
+        self.totals.len()
+    }
+
+    pub fn values(&self) -> Vec<f64> {
+        self.totals.iter().map(|total| total.value).collect()
+    }
+
+    /// `cov(x, y) = sum over entries a, b of dx/da*dy/db * se(a)*se(b) * correlation(a,b)`.
+    pub fn covariance(&self) -> Vec<f64> {
+        let mut matrix = Vec::with_capacity(self.count() * self.count());
+        for row in &self.totals {
+            for column in &self.totals {
+                let mut sum = 0.0;
+                for (one, slope) in row.by {
+                    for (other, of_other) in column.by {
+                        let errors = self.error(one) * self.error(other);
+                        sum += slope * of_other * errors * self.correlation(one, other);
+                    }
+                }
+                matrix.push(sum);
+            }
+        }
+        matrix
+    }
+
+    /// What each m from 1 to `last_m` makes of the totals: the derivatives of equation 11 where
+    /// T_HPU and all counts are 1 and what has a total of its own is 0.
+    pub fn lines(&self, last_m: u32) -> Vec<Line> {
+        let mut unit = self.parameters.clone();
+        let collectives = self.value(self.collectives());
+        unit.terms.t_hpu_s.value = 1.0;
+        unit.terms.offloads.value = 1.0;
+        if let Some(count) = &mut unit.terms.collectives {
+            count.value = 1.0;
+        }
+        for (entry, _) in &self.of_entry {
+            unit.terms
+                .estimate_mut(*entry)
+                .expect("invariant: the entry is one of these terms")
+                .value = 0.0;
+        }
+        (1..=last_m).map(|m| self.line(&unit, m, collectives)).collect()
+    }
+
+    fn line(&self, unit: &Parameters, m: u32, collectives: f64) -> Line {
+        let mut line = Line {
+            hpu: 0.0,
+            entries: [(0, 0.0); 4],
+            entry_count: 0,
+            shared: 0.0,
+            fraction: 0.0,
+            fixed: 0.0,
+        };
+        for (entry, slope) in unit.gradient(m, 1) {
+            match entry {
+                Entry::HpuTime => line.hpu = slope,
+                Entry::ApuTime => line.shared = slope,
+                Entry::ApuSerialTime => line.fraction = slope,
+                _ => {}
+            }
+            let total = self.of_entry.iter().find(|(known, _)| *known == entry);
+            if let Some(&(_, index)) = total.filter(|_| slope != 0.0) {
+                line.entries[line.entry_count] = (index, slope);
+                line.entry_count += 1;
+            }
+        }
+        line.fixed = line.fraction * collectives * unit.terms.o_col_at(m);
+        line
+    }
+
+    /// What counts the collectives.
+    fn collectives(&self) -> Entry {
+        let counted = self.parameters.terms.collectives.is_some();
+        if counted { Entry::Collectives } else { Entry::Offloads }
+    }
+
+    fn value(&self, entry: Entry) -> f64 {
+        self.parameters.terms.estimate(entry).map_or(0.0, |estimate| estimate.value)
+    }
+
+    /// The standard error of a normal distribution with the same 95 % interval.
+    fn error(&self, entry: Entry) -> f64 {
+        let terms = &self.parameters.terms;
+        let Some(estimate) = terms.estimate(entry) else { return 0.0 };
+        match estimate.std_error {
+            Some(error) => error * quantile_97_5(estimate.freedom) / quantile_97_5(None),
+            None if is_exact_by_nature(&terms.alpha, entry) => 0.0,
+            None => self.unknown_error * estimate.value,
+        }
+    }
+
+    fn correlation(&self, one: Entry, other: Entry) -> f64 {
+        match &self.parameters.correlation {
+            Some(correlation) => correlation.of(one, other),
+            None => f64::from(u8::from(one == other)),
+        }
+    }
+}
+
+/// Counts, and alpha at m = 1.
+fn is_exact_by_nature(alpha: &OverM, entry: Entry) -> bool {
+    match (entry, alpha) {
+        (Entry::Offloads | Entry::Collectives, _) => true,
+        (Entry::Alpha(index), OverM::Table(table)) => table.m[index] == 1,
+        _ => false,
+    }
+}
