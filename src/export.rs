@@ -155,6 +155,7 @@ mod tests {
                 collectives: None,
             }],
             correlation: None,
+            refinements: None,
         }
     }
 
@@ -173,6 +174,7 @@ mod tests {
             },
             phases: Vec::new(),
             correlation: None,
+            refinements: None,
             ..full
         }
     }

@@ -27,6 +27,7 @@
 //!     },
 //!     phases: vec![],
 //!     correlation: None,
+//!     refinements: None,
 //! };
 //! // 1.5 * 1 + 8 / (2 * 2) + 0.5 + 100 * (1 + 1 + 0 + 2 * 1) ms
 //! assert!((parameters.time(2, 2).0 - 4.4).abs() < 1e-12);
@@ -37,6 +38,7 @@ pub mod file;
 pub mod offload;
 pub mod parameters;
 pub mod published;
+pub mod refined;
 pub mod run;
 pub mod sensitivity;
 pub mod threads;

@@ -105,6 +105,7 @@ impl Known {
             },
             phases,
             correlation: None,
+            refinements: None,
         }
     }
 }
