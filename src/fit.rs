@@ -33,11 +33,15 @@
 
 mod alpha;
 mod collective;
+pub mod comparison;
 mod context_switch;
 mod design;
+#[cfg(test)]
+mod held_out;
 mod identify;
 mod joint;
 mod known;
+pub mod laws;
 mod least_squares;
 mod offload;
 mod profile;
