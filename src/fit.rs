@@ -45,6 +45,7 @@ pub mod laws;
 mod least_squares;
 mod offload;
 mod profile;
+pub mod refined;
 pub mod report;
 pub mod runs;
 mod sample;

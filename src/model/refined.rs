@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | `iterations` | loops divide evenly | a count: what the program deals to its APUs |
 //! | `hardware_contexts` | host threads never wait for the host | the machine's description |
-//! | `exposed_transfer_s` | the ends of an off-load cost the same however many APUs ask at once | `memory.csv`: one block against as many at once as there are APUs |
+//! | `exposed_transfer_s` | the ends of an off-load cost the same however many APUs ask at once | a count: bytes of the first and the last block, over the bandwidth of `memory.csv` |
 //! | `memory` | every APU has the bandwidth that one has | `memory.csv` for the bandwidth; bytes of the application's description over T_APU for the demand |
 //! | `work_growth_s` | p APUs do the work of one | APU time of a profile with p = 2 beside that with p = 1 |
 //!
@@ -17,7 +17,8 @@
 //! task decomposition):
 //!
 //! ```text
-//! T = host + shared + f*C_APU + f*N*(O_offload + exposed*(a - 1)) + collectives*O_COL + f*growth*(p - 1)
+//! T = host + shared + f*C_APU + f*N*(O_offload + max(exposed - g, 0)*(a - 1))
+//!       + f*collectives*O_COL + f*growth*(p - 1)
 //! shared = f*T_APU * max( ceil(I/q)/I, a*demand/bandwidth/q )
 //! ```
 //!
@@ -45,9 +46,10 @@ pub struct Refinements {
     /// while that many contexts compute at once, and only its values up to m = H are used: what
     /// threads beyond H lose by taking turns is the queue's and not alpha's.
     pub hardware_contexts: Option<u32>,
-    /// Per off-load and for each further APU that starts on the same memory \[s\]: how much later
-    /// the first data are there and the last results are gone. What a single APU waits for at the
-    /// two ends of an off-load is in C_APU, where a profile finds it.
+    /// Per off-load and APU, how long its memory is busy with the first and the last block, which
+    /// no computation overlaps \[s\]. What a single APU waits for there is in C_APU, where a profile
+    /// finds it; of several on one memory each has the blocks of all before it to wait for, but
+    /// starts g later than the last, so `exposed - g` is what a further one adds, if anything.
     pub exposed_transfer_s: Option<Estimate>,
     /// APUs that ask their memory for more bandwidth than it has.
     pub memory: Option<Memory>,
@@ -205,7 +207,7 @@ impl Parameters {
             uneven_division_s: uneven - terms.apu_s,
             memory_contention_s: (delivered - uneven).max(0.0),
             exposed_transfer_s: offloads
-                * value(&refinements.exposed_transfer_s)
+                * (value(&refinements.exposed_transfer_s) - self.terms.g_s.value).max(0.0)
                 * (together - 1.0),
             work_growth_s: fraction * value(&refinements.work_growth_s) * f64::from(p - 1),
             host_queueing_s: 0.0,

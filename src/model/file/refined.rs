@@ -84,7 +84,7 @@ pub(super) fn write(text: &mut String, refinements: &Refinements) {
     );
     line(
         "exposed_transfer_s",
-        "Ends of an off-load [s per off-load and further APU on its memory]",
+        "First and last block of an off-load on their memory [s per off-load and APU]",
         exposed_transfer_s.as_ref().and_then(written),
     );
     if let Some(memory) = memory {

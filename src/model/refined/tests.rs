@@ -105,11 +105,15 @@ fn an_apu_that_waits_for_memory_does_not_also_wait_for_the_slowest() {
 
 #[test]
 fn the_ends_of_an_off_load_wait_for_those_of_other_apus() {
-    let exposed = Some(Estimate::exact(0.01));
+    // 0.51 s on the memory, of which 0.5 s pass until the next APU starts.
+    let exposed = Some(Estimate::exact(0.51));
     let alone = Refinements { exposed_transfer_s: exposed.clone(), ..Refinements::default() };
     // 8 off-loads; (3, 2) has one further APU of the thread, or three further on the memory.
     check_excess(DATA, alone.clone(), (3, 2), 0.08);
     check_excess(DATA, alone.clone(), (16, 1), 0.0);
+    let short = Some(Estimate::exact(0.49));
+    let short = Refinements { exposed_transfer_s: short, ..Refinements::default() };
+    check_excess(DATA, short, (1, 16), 0.0);
     let of_memory =
         Refinements { exposed_transfer_s: exposed, ..memory(0.0, Placement::ByProcess) };
     check_excess(DATA, of_memory, (3, 2), 0.24);
@@ -204,7 +208,7 @@ fn refined() -> Parameters {
     let mut all = memory(4.0, Placement::ByProcess);
     all.iterations = Some(100);
     all.hardware_contexts = Some(2);
-    all.exposed_transfer_s = Some(Estimate::exact(0.01));
+    all.exposed_transfer_s = Some(Estimate::exact(0.75));
     all.work_growth_s = Some(Estimate { std_error: Some(0.25), ..Estimate::exact(0.5) });
     parameters(DATA, all)
 }
