@@ -36,6 +36,7 @@ fn parameters() -> Parameters {
         },
         phases: vec![],
         correlation: None,
+        refinements: None,
     }
 }
 

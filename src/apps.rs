@@ -1,5 +1,6 @@
 //! The programs that off-load work to accelerators, and what surrounds their kernels.
 
+pub mod description;
 pub mod pbpi;
 pub mod phylogeny;
 pub mod raxml;

@@ -249,6 +249,11 @@ impl Blade {
         }
     }
 
+    /// Where a program that breaks a rule says so.
+    pub(crate) fn fault(&self) -> Fault {
+        self.fault.clone()
+    }
+
     /// DMA commands of all SPEs so far.
     pub fn dma_commands(&self) -> u64 {
         self.spes.iter().map(|spe| spe.mfc.commands()).sum()

@@ -33,26 +33,31 @@
 
 mod alpha;
 mod collective;
+pub mod comparison;
 pub mod conflict;
 mod context_switch;
 mod design;
 pub mod diagnosis;
 mod estimate;
 pub mod growth;
+#[cfg(test)]
+mod held_out;
 mod identify;
 mod joint;
 mod known;
+pub mod laws;
 mod least_squares;
 mod likelihood;
 pub mod loggp;
 pub mod noise;
 mod offload;
+pub mod online;
 mod outcome;
 mod prior;
-pub mod online;
 mod profile;
 #[cfg(test)]
 mod recovery;
+pub mod refined;
 pub mod report;
 pub mod runs;
 mod sample;

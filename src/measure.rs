@@ -8,6 +8,7 @@
 
 pub mod caches;
 pub mod figure;
+pub mod memory;
 pub mod micro;
 mod product;
 pub mod profile;
@@ -18,7 +19,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::error::Result;
 use crate::machine::Machine;
-use crate::table::records::{Alpha, Collective, ContextSwitch, Offload};
+use crate::table::records::{Alpha, Collective, ContextSwitch, MemoryStream, Offload};
 
 /// The tables of all micro-benchmarks.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +32,8 @@ pub struct MicroBenchmarks {
     pub context_switch: Vec<ContextSwitch>,
     /// Collectives among the host processes.
     pub collective: Vec<Collective>,
+    /// Accelerators that stream through one memory, which only the refined model asks for.
+    pub memory: Vec<MemoryStream>,
 }
 
 /// Runs all micro-benchmarks, each so often.
@@ -41,6 +44,7 @@ pub fn micro_benchmarks(machine: &Machine, repetitions: u32, seed: u64) -> Resul
         offload: micro::offload(machine, repetitions, &mut phases)?,
         context_switch: micro::context_switch(machine, repetitions, &mut phases)?,
         collective: micro::collective(machine, repetitions, &mut phases)?,
+        memory: memory::streams(machine, repetitions, &mut phases)?,
     })
 }
 

@@ -27,6 +27,7 @@
 //!     },
 //!     phases: vec![],
 //!     correlation: None,
+//!     refinements: None,
 //! };
 //! // 1.5 * 1 + 8 / (2 * 2) + 0.5 + 100 * (1 + 1 + 0 + 2 * 1) ms
 //! assert!((parameters.time(2, 2).0 - 4.4).abs() < 1e-12);
@@ -34,11 +35,12 @@
 
 pub mod accelerated;
 pub mod file;
-pub mod levels;
 mod json;
+pub mod levels;
 pub mod offload;
 pub mod parameters;
 pub mod published;
+pub mod refined;
 pub mod run;
 pub mod sensitivity;
 pub mod threads;

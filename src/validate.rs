@@ -14,7 +14,9 @@ use crate::error::{Result, Warning};
 use crate::machine::Machine;
 use crate::model::Parameters;
 use crate::solve;
+use crate::table::csv::{self, Record};
 use crate::table::records::Validation;
+use crate::units::Seconds;
 
 /// Relative difference of log likelihoods that the order of additions explains.
 const SAME_LIKELIHOOD: f64 = 1e-9;
@@ -73,7 +75,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// How well a model met the measurements.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModelSummary {
-    /// Its name: `mmgp` is equation 11.
+    /// Its name: `mmgp` is equation 11, `refined` the refined model beside it.
     pub model: &'static str,
     /// Mean over the configurations of |predicted - measured|/measured [%].
     pub mean_error_percent: f64,
@@ -98,18 +100,52 @@ pub struct Summary {
     pub models: Vec<ModelSummary>,
 }
 
-/// Sets the predictions of equation 11 beside the outcomes, which must not be empty.
-pub fn compare(parameters: &Parameters, outcomes: &[Outcome]) -> (Vec<Validation>, Summary) {
-    let row = |outcome: &Outcome| {
-        let (m, p) = (outcome.run.m, outcome.run.p);
-        let (measured_s, predicted_s) = (outcome.run.time.0, parameters.time(m, p).0);
-        let error_percent = 100.0 * (predicted_s - measured_s) / measured_s;
-        Validation { m, p, measured_s, predicted_s, error_percent }
+/// Predictions beside measurements, by m, then p.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// Those of equation 11.
+    pub rows: Vec<Validation>,
+    /// Those of the refined model, where the parameters have refined terms.
+    pub refined: Option<Vec<Validation>>,
+    /// How well each model met the measurements; equation 11 first.
+    pub summary: Summary,
+}
+
+impl Comparison {
+    /// The text of `validation.csv`: equation 11, and one column for each further model.
+    pub fn to_csv(&self) -> String {
+        let mut header = Validation::COLUMNS.to_vec();
+        header.extend(self.refined.as_ref().map(|_| REFINED_COLUMN));
+        let refined = |index: usize| self.refined.as_ref().map(|rows| rows[index].predicted_s);
+        let fields = self.rows.iter().enumerate().map(|(index, row)| {
+            let further = refined(index).map(|time| time.to_string());
+            row.write().into_iter().chain(further).collect()
+        });
+        csv::write_fields(&header, fields)
+    }
+}
+
+/// The column of `validation.csv` that holds what the refined model predicts \[s\].
+pub const REFINED_COLUMN: &str = "refined_s";
+
+/// Sets the predictions beside the outcomes, which must not be empty.
+pub fn compare(parameters: &Parameters, outcomes: &[Outcome]) -> Comparison {
+    let beside = |predict: &dyn Fn(u32, u32) -> Seconds| -> Vec<Validation> {
+        let row = |outcome: &Outcome| {
+            let (m, p) = (outcome.run.m, outcome.run.p);
+            let (measured_s, predicted_s) = (outcome.run.time.0, predict(m, p).0);
+            let error_percent = 100.0 * (predicted_s - measured_s) / measured_s;
+            Validation { m, p, measured_s, predicted_s, error_percent }
+        };
+        outcomes.iter().map(row).collect()
     };
-    let rows: Vec<Validation> = outcomes.iter().map(row).collect();
-    let models = vec![summarize("mmgp", &rows)];
+    let rows = beside(&|m, p| parameters.time(m, p));
+    let is_refined = parameters.refinements.as_ref().is_some_and(|it| !it.names().is_empty());
+    let refined = is_refined.then(|| beside(&|m, p| parameters.refined_time(m, p)));
+    let mut models = vec![summarize("mmgp", &rows)];
+    models.extend(refined.as_ref().map(|rows| summarize("refined", rows)));
     let summary = Summary { configurations: rows.len(), models };
-    (rows, summary)
+    Comparison { rows, refined, summary }
 }
 
 fn summarize(model: &'static str, rows: &[Validation]) -> ModelSummary {

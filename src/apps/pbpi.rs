@@ -16,6 +16,7 @@
 
 mod chain;
 mod coupling;
+mod description;
 mod grid;
 pub mod host;
 mod plain;

@@ -32,11 +32,13 @@ use self::farm::{Finished, Hosted};
 use self::host::HostEngine;
 use self::search::{Settings, Start, Task};
 use self::spe_program::EVALUATE;
+use super::description::Description;
 use super::phylogeny::Patterns;
 use super::run::{HostFunction, Run};
 use crate::cell::mpi::Communicator;
 use crate::cell::{Blade, Placement};
 use crate::error::{Error, Result};
+use crate::kernels::raxml::PATTERNS_PER_GROUP;
 use crate::units::Seconds;
 
 /// How the three functions were brought to the machine.
@@ -117,6 +119,13 @@ impl Raxml {
     /// The same with the data of the processes placed otherwise than each on its own Cell.
     pub fn placed(self, placement: Placement) -> Self {
         Self { placement, ..self }
+    }
+
+    /// What is known of a run from its input; the traffic of its functions depends on the tree, and
+    /// nobody has counted it.
+    pub fn description(&self) -> Description {
+        let groups = self.patterns.len().div_ceil(PATTERNS_PER_GROUP as usize) as u32;
+        Description { iterations: groups, traffic: Vec::new(), placement: self.placement }
     }
 
     /// What it searches.

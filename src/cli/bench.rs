@@ -14,7 +14,8 @@ use crate::table::{self, csv};
 /// Run the micro-benchmarks on a machine and write their CSV files
 #[derive(Args)]
 #[command(after_help = "Example: mmgp bench --machine ps3 --out measured\n\n\
-    Writes alpha.csv, offload.csv, context_switch.csv and collective.csv.")]
+    Writes alpha.csv, offload.csv, context_switch.csv and collective.csv, and for the\n\
+    refined model memory.csv.")]
 pub struct Arguments {
     #[command(flatten)]
     machine: MachineArguments,
@@ -42,10 +43,11 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     Ok(Answer::Done)
 }
 
-/// Writes the four tables into a folder that exists.
+/// Writes the tables into a folder that exists.
 pub fn write(folder: &Path, tables: &MicroBenchmarks) -> Result<()> {
     table::write(&folder.join("alpha.csv"), csv::write(&tables.alpha))?;
     table::write(&folder.join("offload.csv"), csv::write(&tables.offload))?;
     table::write(&folder.join("context_switch.csv"), csv::write(&tables.context_switch))?;
-    table::write(&folder.join("collective.csv"), csv::write(&tables.collective))
+    table::write(&folder.join("collective.csv"), csv::write(&tables.collective))?;
+    table::write(&folder.join("memory.csv"), csv::write(&tables.memory))
 }

@@ -6,16 +6,21 @@ use clap::Args;
 
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
 use super::output::{Verbosity, progress, warnings};
-use super::validate::{Job, Validated, describe};
+use super::validate::{Job, describe};
 use super::{Answer, bench, predict, profile};
 use crate::apps::App;
+use crate::apps::description::Traffic;
+use crate::cell;
 use crate::error::Result;
+use crate::fit::refined::{self, Counts};
 use crate::fit::{Fitted, Inputs, Measured, Settings, fit};
 use crate::machine::Machine;
 use crate::measure;
+use crate::model::Parameters;
 use crate::model::parameters::Decomposition;
+use crate::model::refined::Placement;
 use crate::solve::{Ranking, Sampling, rank};
-use crate::table::records::Prediction;
+use crate::table::records::{Prediction, Profile};
 use crate::table::{self, csv};
 use crate::validate::Summary;
 
@@ -24,9 +29,9 @@ use crate::validate::Summary;
 #[command(after_help = "Examples:\n  \
     mmgp study\n  \
     mmgp study --machine ps3 --input alignment.phy --generations 200 --out my-study\n\n\
-    Leaves in the folder: alpha.csv, offload.csv, context_switch.csv, collective.csv and \
-    profile.csv\n(measured), params.toml (fitted), predictions.csv, validation.csv, summary.json, \
-    and plots as SVG and PNG.")]
+    Leaves in the folder: alpha.csv, offload.csv, context_switch.csv, collective.csv, memory.csv \
+    and\nprofile.csv (measured), params.toml (fitted), refined.toml (the same with the terms of \
+    the refined\nmodel), predictions.csv, validation.csv, summary.json, and plots as SVG and PNG.")]
 pub struct Arguments {
     #[command(flatten)]
     app: AppArguments,
@@ -47,27 +52,37 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let folder = &arguments.out;
     table::create_folder(folder)?;
     let verbosity = Verbosity::from(arguments.quiet);
-    let fitted = measure_and_fit(&app, &machine, arguments)?;
+    let Learnt { fitted, refined } = measure_and_fit(&app, &machine, arguments)?;
     table::write(&folder.join("params.toml"), fitted.parameters.to_toml())?;
+    table::write(&folder.join("refined.toml"), refined.to_toml())?;
     let sampling = Sampling { draws: Sampling::USUAL_DRAWS, seed: arguments.app.seed };
     let ranking = rank(&fitted.parameters, sampling)?;
     let rows: Vec<Prediction> = ranking.configurations.iter().map(Prediction::from).collect();
     table::write(&folder.join("predictions.csv"), csv::write(&rows))?;
     let job = Job { app: &app, machine: &machine, threads: arguments.threads.count(), verbosity };
-    let Validated { summary, rows, doubts } = job.run(&fitted.parameters, folder)?;
+    let mut validated = job.run(&refined, folder)?;
+    let doubts = std::mem::take(&mut validated.doubts);
     warnings(&[fitted.warnings, ranking.warnings.clone(), doubts].concat());
     if verbosity == Verbosity::Usual {
         let answer = answer(&ranking, &app, &machine);
-        let near = near(&ranking, &summary);
-        let errors = describe(&summary, &rows);
+        let near = near(&ranking, &validated.summary);
+        let errors = describe(&validated);
         let all = format!("{answer}\n{errors}{near}\nEverything is in {}.\n", folder.display());
         super::output::data(None, &all)?;
     }
     Ok(Answer::Done)
 }
 
+/// What the measurements say.
+struct Learnt {
+    /// Equation 11.
+    fitted: Fitted,
+    /// The same terms with those of the refined model.
+    refined: Parameters,
+}
+
 /// The micro-benchmarks and the profile, written, and the parameters that follow from them.
-fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Result<Fitted> {
+fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Result<Learnt> {
     let (folder, seed) = (&arguments.out, arguments.app.seed);
     let bar = progress("measuring", 2, arguments.quiet.into());
     let tables = measure::micro_benchmarks(machine, bench::REPETITIONS, seed)?;
@@ -76,6 +91,8 @@ fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Resul
     let rows = measure::profile::profile(app, machine, profile::REPETITIONS, seed)?;
     table::write(&folder.join("profile.csv"), csv::write(&rows))?;
     bar.finish_and_clear();
+    let counts = counts(app, machine, &rows);
+    let memory = measured("memory.csv", tables.memory);
     let inputs = Inputs {
         alpha: Some(measured("alpha.csv", tables.alpha)),
         offload: Some(measured("offload.csv", tables.offload)),
@@ -89,7 +106,44 @@ fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Resul
         decomposition: decomposition(app),
         apus: machine.layout.spes(),
     };
-    fit(&inputs, &settings)
+    let mut fitted = fit(&inputs, &settings)?;
+    let (refinements, doubts) = refined::refinements(&fitted.parameters, Some(&memory), &counts);
+    fitted.warnings.extend(doubts);
+    let refined = Parameters { refinements: Some(refinements), ..fitted.parameters.clone() };
+    Ok(Learnt { fitted, refined })
+}
+
+/// What a user knows of the program and the machine from their descriptions, and how often the
+/// profile says that functions were called.
+fn counts(app: &App, machine: &Machine, profile: &[Profile]) -> Counts {
+    let layout = machine.layout;
+    let hardware_contexts = Some(layout.cells * layout.threads_per_ppe);
+    let Some(description) = app.description() else {
+        return Counts { hardware_contexts, ..Counts::default() };
+    };
+    let placement = match description.placement {
+        cell::Placement::OwnCell => Placement::ByProcess,
+        cell::Placement::Interleaved | cell::Placement::BySpe => Placement::ByApu,
+    };
+    let once = || profile.iter().filter(|row| row.repetition == 1);
+    let sum = |bytes: fn(&Traffic) -> u64| -> f64 {
+        let of_row = |row: &Profile| {
+            let of_function = description.traffic.iter().find(|it| it.function == row.phase);
+            of_function.map_or(0.0, |it| row.offloads as f64 * bytes(it) as f64)
+        };
+        once().map(of_row).sum()
+    };
+    let offloads: u64 = once().map(|row| row.offloads).sum();
+    let traffic = refined::Traffic {
+        bytes: sum(|it| it.bytes),
+        exposed_bytes: sum(|it| it.exposed_bytes) / offloads.max(1) as f64,
+    };
+    Counts {
+        iterations: Some(description.iterations),
+        hardware_contexts,
+        traffic: (!description.traffic.is_empty()).then_some(traffic),
+        memories: Some((layout.cells, placement)),
+    }
 }
 
 /// How the program divides its work among host processes.

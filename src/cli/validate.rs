@@ -12,9 +12,9 @@ use crate::error::{Error, Result, Warning};
 use crate::machine::Machine;
 use crate::model::Parameters;
 use crate::solve::feasible;
+use crate::table;
 use crate::table::records::Validation;
-use crate::table::{self, csv};
-use crate::validate::{Summary, check_same_result, compare, sweep};
+use crate::validate::{Comparison, ModelSummary, Summary, check_same_result, compare, sweep};
 
 /// Run every feasible (m, p) on the emulated machine, beside the prediction
 #[derive(Args)]
@@ -49,11 +49,11 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     table::create_folder(&arguments.out)?;
     let verbosity = Verbosity::from(arguments.quiet);
     let job = Job { app: &app, machine: &machine, threads: arguments.threads.count(), verbosity };
-    let Validated { summary, rows, doubts } = job.run(&parameters, &arguments.out)?;
-    warnings(&doubts);
-    let model = &summary.models[0];
+    let validated = job.run(&parameters, &arguments.out)?;
+    warnings(&validated.doubts);
+    let model = &validated.summary.models[0];
     if verbosity == Verbosity::Usual {
-        data(None, &describe(&summary, &rows))?;
+        data(None, &describe(&validated))?;
     }
     match arguments.fail_above {
         Some(most) if model.mean_error_percent > most => Ok(Answer::No),
@@ -72,7 +72,10 @@ pub struct Job<'a> {
 /// What came of it.
 pub struct Validated {
     pub summary: Summary,
+    /// Of equation 11.
     pub rows: Vec<Validation>,
+    /// Of the refined model, where there is one.
+    pub refined: Option<Vec<Validation>>,
     pub doubts: Vec<Warning>,
 }
 
@@ -84,18 +87,30 @@ impl Job<'_> {
         let outcomes = sweep(self.app, self.machine, self.threads, &|| bar.inc(1));
         bar.finish_and_clear();
         let outcomes = outcomes?;
-        let (rows, summary) = compare(parameters, &outcomes);
-        table::write(&folder.join("validation.csv"), csv::write(&rows))?;
-        table::write(&folder.join("summary.json"), json(&summary))?;
+        let comparison = compare(parameters, &outcomes);
+        table::write(&folder.join("validation.csv"), comparison.to_csv())?;
+        table::write(&folder.join("summary.json"), json(&comparison.summary))?;
+        let Comparison { rows, refined, summary } = comparison;
         let title = format!("{} on {}", self.app.name().to_uppercase(), self.machine.name);
         plot::write_all(folder, &title, &rows)?;
-        Ok(Validated { summary, rows, doubts: check_same_result(&outcomes) })
+        Ok(Validated { summary, rows, refined, doubts: check_same_result(&outcomes) })
     }
 }
 
-/// The errors, and what the choice of the predicted best costs, for people.
-pub fn describe(summary: &Summary, rows: &[Validation]) -> String {
-    let model = &summary.models[0];
+/// The errors of each model, and what the choice of its predicted best costs, for people.
+pub fn describe(validated: &Validated) -> String {
+    let Summary { configurations, models } = &validated.summary;
+    let mut text = describe_model(&models[0], &validated.rows, *configurations);
+    if let (Some(model), Some(rows)) = (models.get(1), &validated.refined) {
+        text += &format!(
+            "\nBeside it the refined model:\n{}",
+            describe_model(model, rows, *configurations)
+        );
+    }
+    text
+}
+
+fn describe_model(model: &ModelSummary, rows: &[Validation], configurations: usize) -> String {
     let ((m, p), (best_m, best_p)) = (model.predicted_best, model.measured_best);
     let choice = if (m, p) == (best_m, best_p) {
         format!("The predicted best, ({m}, {p}), is the fastest of all that ran.")
@@ -112,12 +127,9 @@ pub fn describe(summary: &Summary, rows: &[Validation]) -> String {
         format!(" at ({}, {}), where it predicts {:+.1} %", row.m, row.p, row.error_percent)
     });
     format!(
-        "{choice}\nError of the predicted times over {} configurations: mean {:.1} %, standard \
-         deviation {:.1} %, maximum {:.1} %{worst}.\n",
-        summary.configurations,
-        model.mean_error_percent,
-        model.sd_error_percent,
-        model.max_error_percent
+        "{choice}\nError of the predicted times over {configurations} configurations: mean {:.1} %, \
+         standard deviation {:.1} %, maximum {:.1} %{worst}.\n",
+        model.mean_error_percent, model.sd_error_percent, model.max_error_percent
     )
 }
 

@@ -44,6 +44,7 @@ pub(in crate::export) fn everything() -> Parameters {
             collectives: None,
         }],
         correlation: None,
+        refinements: None,
     }
 }
 
@@ -62,6 +63,7 @@ pub(in crate::export) fn bare() -> Parameters {
         },
         phases: Vec::new(),
         correlation: None,
+        refinements: None,
         ..full
     }
 }

@@ -85,6 +85,7 @@ impl Sensitivity {
             },
             phases: Vec::new(),
             correlation: None,
+            refinements: None,
             ..self.base.clone()
         }
     }

@@ -108,6 +108,7 @@ impl Known {
             },
             phases,
             correlation: None,
+            refinements: None,
         }
     }
 }

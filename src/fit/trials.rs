@@ -32,6 +32,7 @@ pub fn truth(decomposition: Decomposition, slope: f64, terms: [f64; 8]) -> Param
         },
         phases: vec![],
         correlation: None,
+        refinements: None,
     }
 }
 

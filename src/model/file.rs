@@ -34,8 +34,12 @@
 //!
 //! `[[phases]]` tables, each with `name` and the program's own terms (`t_hpu_s`, `t_apu_s`,
 //! `c_apu_s`, `offloads`, `g_s`, `collectives`), split the whole and must add up to it.
+//!
+//! `[refined]` holds terms of the refined model, which stands beside equation 11: see
+//! [`super::refined`].
 
 mod phases;
+mod refined;
 mod writing;
 
 use super::parameters::{Decomposition, Estimate, OverM, Parameters, Table, Terms};
@@ -69,6 +73,7 @@ impl Parameters {
             "terms",
             "phases",
             "correlation",
+            "refined",
         ])?;
         let terms = read_terms(&root.table("terms")?)?;
         Ok(Self {
@@ -77,6 +82,7 @@ impl Parameters {
             apus: root.count("apus", 1)?,
             phases: phases::read(&root, &terms)?,
             correlation: read_correlation(&root, &terms)?,
+            refinements: refined::read(&root)?,
             terms,
         })
     }

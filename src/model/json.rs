@@ -36,6 +36,7 @@ pub(super) fn read(source: &Source) -> Result<Parameters> {
         decomposition: read_decomposition(&root.required("decomposition")?.object()?)?,
         apus: root.required("apus")?.count(1)?,
         correlation: correlation.map(|known| read_correlation(&known, &terms)).transpose()?,
+        refinements: None,
         terms,
         phases,
     };

@@ -191,6 +191,7 @@ mod tests {
             },
             phases: vec![],
             correlation: None,
+            refinements: None,
         }
     }
 

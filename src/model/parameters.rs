@@ -1,5 +1,6 @@
 //! The parameters of the model, each with how sure it is and where it came from.
 
+use super::refined::Refinements;
 use super::uncertainty::Correlation;
 
 /// How the work is divided among the m host threads.
@@ -116,4 +117,6 @@ pub struct Parameters {
     pub phases: Vec<Phase>,
     /// How the errors of the terms go together; `None` where each has its own.
     pub correlation: Option<Correlation>,
+    /// Terms that equation 11 leaves out, for the refined model beside it.
+    pub refinements: Option<Refinements>,
 }

@@ -157,6 +157,7 @@ impl Parameters {
             },
             phases: Vec::new(),
             correlation: None,
+            refinements: None,
         }
     }
 }
@@ -261,6 +262,7 @@ mod tests {
             },
             phases: vec![],
             correlation: None,
+            refinements: None,
         }
     }
 

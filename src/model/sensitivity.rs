@@ -223,6 +223,7 @@ mod tests {
             },
             phases: vec![],
             correlation: None,
+            refinements: None,
         }
     }
 

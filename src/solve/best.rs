@@ -261,6 +261,7 @@ mod tests {
             },
             phases: vec![],
             correlation: None,
+            refinements: None,
         }
     }
 

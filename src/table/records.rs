@@ -106,6 +106,20 @@ record! {
 }
 
 record! {
+    /// A row of `memory.csv`: accelerators that stream through one memory at once.
+    MemoryStream by (accelerators: u32, bytes: u64, repetition: u32) {
+        /// Accelerators at once, all on the same memory.
+        accelerators: u32 = count(1),
+        /// Bytes that each of them moves, both directions together.
+        bytes: u64 = large_count(1),
+        /// Which repetition of the same measurement.
+        repetition: u32 = count(1),
+        /// Until the last of them was done \[s\].
+        time_s: f64 = seconds(),
+    }
+}
+
+record! {
     /// A row of `profile.csv`: totals of a sequential run (m = p = 1) for one phase, which is one
     /// off-loaded function with the host code that leads to it.
     Profile by (phase: String, repetition: u32) {

@@ -8,7 +8,7 @@ use crate::Folder;
 const QUICK: [&str; 5] = ["study", "--input", "sim12", "--generations", "5"];
 
 /// What a study leaves behind, in alphabetical order.
-const FILES: [&str; 17] = [
+const FILES: [&str; 19] = [
     "all.png",
     "all.svg",
     "alpha.csv",
@@ -18,10 +18,12 @@ const FILES: [&str; 17] = [
     "by_p.svg",
     "collective.csv",
     "context_switch.csv",
+    "memory.csv",
     "offload.csv",
     "params.toml",
     "predictions.csv",
     "profile.csv",
+    "refined.toml",
     "summary.json",
     "validation.csv",
     "validation.png",

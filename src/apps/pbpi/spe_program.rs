@@ -29,7 +29,7 @@ pub const LIKELIHOOD: u32 = 2;
 /// small: of 8, 16, 32, 64 and 128 groups, 8 and 16 took the least time on a QS20 with all SPEs
 /// busy (107 taxa x 10,000 sites at (2, 8): 32.2, 32.9, 34.7, 37.7, 43.6 ms), and 16 needs half the
 /// DMA commands of 8.
-const BLOCK_GROUPS: u32 = 16;
+pub const BLOCK_GROUPS: u32 = 16;
 
 /// Size of the arguments of an off-load.
 pub const ARGUMENTS_BYTES: u64 = 128;

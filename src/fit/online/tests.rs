@@ -34,6 +34,7 @@ fn parameters(decomposition: Decomposition) -> Parameters {
         },
         phases: vec![],
         correlation: None,
+        refinements: None,
     }
 }
 

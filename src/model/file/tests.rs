@@ -79,7 +79,7 @@ fn the_head_of_the_file_is_checked() {
         "apus = 4",
         "apus = 4\nspes = 8",
         "p.toml:5:8: found \"spes\", expected one of schema, name, decomposition, tasks, apus, \
-         terms, phases, correlation",
+         terms, phases, correlation, refined",
     );
 }
 
@@ -287,6 +287,7 @@ fn intricate() -> Parameters {
             Correlation::new(vec![Entry::HpuTime, Entry::Alpha(1)], vec![1.0, -third, -third, 1.0])
                 .unwrap(),
         ),
+        refinements: None,
     }
 }
 

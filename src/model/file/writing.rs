@@ -40,6 +40,9 @@ pub(super) fn parameters(parameters: &Parameters) -> String {
     if let Some(known) = &parameters.correlation {
         correlation(&mut text, known, &parameters.terms);
     }
+    if let Some(refinements) = &parameters.refinements {
+        super::refined::write(&mut text, refinements);
+    }
     text
 }
 
@@ -89,7 +92,7 @@ fn correlation(text: &mut String, correlation: &Correlation, terms: &Terms) {
     }
 }
 
-fn commented(text: &mut String, (name, comment): (&str, &str), value: &str) {
+pub(super) fn commented(text: &mut String, (name, comment): (&str, &str), value: &str) {
     line(text, format_args!("# {comment}\n{name} = {value}"));
 }
 
@@ -140,7 +143,7 @@ fn rows(table: &Table) -> String {
     format!("[\n{}]", rows.concat())
 }
 
-fn inline_table(estimate: &Estimate, m: Option<u32>) -> String {
+pub(super) fn inline_table(estimate: &Estimate, m: Option<u32>) -> String {
     let m = m.map(|m| format!("m = {m}, ")).unwrap_or_default();
     let mut text = format!("{{ {m}value = {:?}", estimate.value);
     if let Some(error) = estimate.std_error {

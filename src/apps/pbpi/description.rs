@@ -1,0 +1,33 @@
+//! The counts of PBPI that follow from its alignment.
+
+use super::Pbpi;
+use super::segment::{COUNTS_BYTES, VECTOR_BYTES, WEIGHTS_BYTES};
+use super::spe_program::{BLOCK_GROUPS, FUNCTIONS};
+use crate::apps::description::{Description, Traffic};
+use crate::kernels::pbpi::PATTERNS_PER_GROUP;
+
+/// Bytes of each function for a group of patterns, in the order of [`FUNCTIONS`]: those it fetches,
+/// and those it stores.
+const BYTES: [(u64, u64); 3] = [
+    (2 * (VECTOR_BYTES + COUNTS_BYTES), VECTOR_BYTES + COUNTS_BYTES),
+    (3 * (VECTOR_BYTES + COUNTS_BYTES), VECTOR_BYTES + COUNTS_BYTES),
+    (VECTOR_BYTES + COUNTS_BYTES + WEIGHTS_BYTES, 0),
+];
+
+impl Pbpi {
+    /// What is known of a run; `None` where the processes form several rows, each with chains of its
+    /// own.
+    pub fn description(&self) -> Option<Description> {
+        if self.coupling.rows() > 1 {
+            return None;
+        }
+        let groups = self.patterns.len().div_ceil(PATTERNS_PER_GROUP as usize) as u32;
+        let traffic = FUNCTIONS.into_iter().zip(BYTES).map(|(function, (fetched, stored))| {
+            let (all, block) = (u64::from(groups), u64::from(groups.min(BLOCK_GROUPS)));
+            let bytes = fetched + stored;
+            Traffic { function, bytes: bytes * all, exposed_bytes: bytes * block }
+        });
+        let (traffic, placement) = (traffic.collect(), self.placement);
+        Some(Description { iterations: groups, traffic, placement })
+    }
+}
