@@ -288,6 +288,33 @@ pub enum Warning {
         /// Its part of the variance of the predicted time.
         share: f64,
     },
+    /// The first repetitions differ from the others.
+    #[error(
+        "{file}: the first repetition takes {percent:+.1} % against the others ({deviations:.1} \
+         standard errors): the program warms up; run it once before the clock starts"
+    )]
+    WarmUp {
+        /// The file of the runs.
+        file: String,
+        /// How much longer the first repetition takes, in per cent.
+        percent: f64,
+        /// The same in standard errors.
+        deviations: f64,
+    },
+    /// Times change from repetition to repetition.
+    #[error(
+        "{file}: times change by {percent:+.1} % from the second repetition to the last \
+         ({deviations:.1} standard errors): the machine was not in a steady state; mix the order \
+         of the configurations, or let it settle"
+    )]
+    Drift {
+        /// The file of the runs.
+        file: String,
+        /// The change over all repetitions, in per cent.
+        percent: f64,
+        /// The same in standard errors.
+        deviations: f64,
+    },
     /// Something else that the reader of a result should know.
     #[error("{0}")]
     Note(String),

@@ -2,16 +2,20 @@
 //!
 //! [`minimise`] runs the method of Levenberg and Marquardt from each start ([`levenberg`]); every
 //! step solves the damped linear problem exactly within the bounds ([`step`]), so a bound costs no
-//! accuracy, and a linear problem is solved in a handful of steps.
+//! accuracy, and a linear problem is solved in a handful of steps. Where that loses its way, the
+//! search begins again with shorter steps that bend with the curvature of the residuals.
 
 mod levenberg;
 mod step;
+
+#[cfg(test)]
+mod nist;
 
 use argmin::core::{Executor, State};
 use nalgebra::{DMatrix, DVector};
 
 use crate::error::{Error, Result};
-use levenberg::{Bounded, LevenbergMarquardt};
+use levenberg::{Bounded, LevenbergMarquardt, Plan};
 pub(crate) use step::inverse_normal;
 
 /// `minimise half the sum of squared residuals r(x) over lower <= x <= upper`.
@@ -47,8 +51,13 @@ pub(crate) struct Solution {
     pub agreeing: usize,
 }
 
-/// More steps than any problem takes that a computer can solve.
-const MAX_ITERATIONS: u64 = 5000;
+/// Searches from each start until one ends where every unknown has an effect: the first suits
+/// problems that are nearly linear, the others find their way through curved valleys.
+const PLANS: [Plan; 3] = [
+    Plan { damping: 1e-3, accelerated: false, patience: 500 },
+    Plan { damping: 10.0, accelerated: true, patience: 5000 },
+    Plan { damping: 0.1, accelerated: true, patience: 5000 },
+];
 
 /// Two starts agree where no unknown's effect on the residuals differs by more than this fraction
 /// of all unknowns' effect.
@@ -95,11 +104,31 @@ fn agreeing<P: Residuals>(problem: &P, best: &Solution, ends: &[(f64, DVector<f6
 
 /// The minimum that one start leads to.
 fn from<P: Residuals>(problem: &P, start: &DVector<f64>) -> Result<Solution> {
+    let mut best: Option<Solution> = None;
+    let mut failure = None;
+    for plan in PLANS {
+        match search(problem, start, plan) {
+            Ok((found, is_astray)) => {
+                if best.as_ref().is_none_or(|best| found.cost < best.cost) {
+                    best = Some(found);
+                }
+                if !is_astray {
+                    break;
+                }
+            }
+            Err(error) => failure = Some(error),
+        }
+    }
+    best.ok_or_else(|| failure.expect("invariant: without an end there is a failure"))
+}
+
+/// The minimum that one search leads to, and whether an unknown lost its effect there.
+fn search<P: Residuals>(problem: &P, start: &DVector<f64>, plan: Plan) -> Result<(Solution, bool)> {
     let (lower, upper) = (problem.lower(), problem.upper());
     let inside = start.zip_zip_map(&lower, &upper, |x, low, high| x.max(low).min(high));
-    let solver = LevenbergMarquardt::new(lower, upper);
+    let solver = LevenbergMarquardt::new(lower, upper, plan);
     let result = Executor::new(Bounded(problem), solver)
-        .configure(|state| state.param(inside).max_iters(MAX_ITERATIONS))
+        .configure(|state| state.param(inside).max_iters(plan.patience))
         .timer(false)
         .run()
         .map_err(|error| Error::Fit(error.to_string()))?;
@@ -108,7 +137,8 @@ fn from<P: Residuals>(problem: &P, start: &DVector<f64>) -> Result<Solution> {
     let Some(end) = solver.end else {
         return Err(Error::Fit(format!("no minimum after {iterations} steps")));
     };
-    Ok(Solution {
+    let is_astray = solver.is_astray();
+    let solution = Solution {
         at_bound: solver.at_bound,
         x: solver.x,
         iterations,
@@ -116,7 +146,8 @@ fn from<P: Residuals>(problem: &P, start: &DVector<f64>) -> Result<Solution> {
         termination: end.to_string(),
         starts: 1,
         agreeing: 1,
-    })
+    };
+    Ok((solution, is_astray))
 }
 
 /// `minimise |A*x - b|^2 over x >= 0`.

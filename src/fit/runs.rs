@@ -1,10 +1,25 @@
 //! Timed runs, as the few numbers of each configuration that a fit needs.
+//!
+//! The rows are added up as they are read and not held, so that memory does not grow with them;
+//! only a robust loss, which must see single runs again, asks for their times to be kept.
+//!
+//! While they are added up, two signs of a machine that was not in a steady state are watched:
+//! *warm-up*, the first repetition of the configurations against the others, and *drift*, the
+//! slope of time over the repetitions after the first. Both are relative to the mean of each
+//! configuration and pooled over all; each is a warning where it is larger than half a per cent
+//! and such a difference or larger would come by chance once in a thousand files
+//! ([`Warning::WarmUp`], [`Warning::Drift`]).
 
-use std::collections::{BTreeMap, BTreeSet};
+mod collector;
+mod steadiness;
+mod times;
 
-use crate::error::{Result, Warning};
+pub use times::{CellTimes, LogTimes};
+
+use crate::error::{Error, Result, Warning};
 use crate::table::records::Run;
 use crate::table::{Source, runs};
+use collector::{Collector, Keep};
 
 /// All timed runs of a program, summed up for each configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,11 +45,57 @@ pub struct Cell {
     pub squared_deviations_s2: f64,
 }
 
+impl Cell {
+    /// Sum of the squared deviations relative to the mean, which are those of the logarithms of
+    /// the times to first order.
+    pub fn squared_relative_deviations(&self) -> f64 {
+        self.squared_deviations_s2 / self.mean_s.powi(2)
+    }
+
+    /// The variance of a single run's relative deviation; `None` for a single run.
+    pub fn relative_variance(&self) -> Option<f64> {
+        (self.count > 1).then(|| self.squared_relative_deviations() / (self.count - 1) as f64)
+    }
+}
+
 impl Runs {
     /// Reads `runs.csv` without holding its rows.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a file that is not such a table, or two rows of the same (m, p,
+    /// repetition).
     pub fn read(source: &Source) -> Result<(Self, Vec<Warning>)> {
-        let (collector, warnings) = runs::collect(source, Collector::new, Collector::insert)?;
-        Ok((collector.finish(&source.name), warnings))
+        let (runs, (), warnings) = collect(source)?;
+        Ok((runs, warnings))
+    }
+
+    /// Reads `runs.csv` and keeps the logarithm of every time, 8 bytes a run.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_keeping_times(source: &Source) -> Result<(Self, LogTimes, Vec<Warning>)> {
+        collect(source)
+    }
+
+    /// Adds up rows from elsewhere, which `file` names.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for two rows of the same (m, p, repetition), one of which is zero, or
+    /// a time that is not finite or negative; [`Error::TooLittleData`] for no rows.
+    pub fn from_rows(file: &str, rows: &[Run]) -> Result<(Self, Vec<Warning>)> {
+        let (runs, (), warnings) = collect_rows(file, rows)?;
+        Ok((runs, warnings))
+    }
+
+    /// As [`Self::from_rows`], and keeps the logarithm of every time.
+    ///
+    /// # Errors
+    /// As [`Self::from_rows`].
+    pub fn from_rows_keeping_times(
+        file: &str,
+        rows: &[Run],
+    ) -> Result<(Self, LogTimes, Vec<Warning>)> {
+        collect_rows(file, rows)
     }
 
     /// Number of runs.
@@ -48,127 +109,52 @@ impl Runs {
     }
 }
 
-/// Up to this m and p, a cell is found by its index alone.
-const DIRECT: u32 = 64;
-
-/// Marks a configuration that was not seen yet.
-const UNSEEN: u32 = u32::MAX;
-
-/// Adds up runs in the order in which they come.
-struct Collector {
-    cells: Vec<Sums>,
-    /// Where in `cells` the small (m, p) stand.
-    direct: Vec<u32>,
-    /// Where the others do.
-    further: BTreeMap<(u32, u32), u32>,
+fn collect<K: Keep>(source: &Source) -> Result<(Runs, K, Vec<Warning>)> {
+    let (collector, mut warnings) =
+        runs::collect(source, Collector::<K>::new, |collector, run| collector.insert(run))?;
+    warnings.extend(collector.doubts(&source.name));
+    let (runs, kept) = collector.finish(&source.name);
+    Ok((runs, kept, warnings))
 }
 
-impl Collector {
-    fn new() -> Self {
-        let direct = vec![UNSEEN; (DIRECT * DIRECT) as usize];
-        Self { cells: Vec::new(), direct, further: BTreeMap::new() }
-    }
-
-    /// Adds a run; answers whether it is the first with its configuration and repetition.
-    #[inline]
-    fn insert(&mut self, run: Run) -> bool {
-        let index = if run.m <= DIRECT && run.p <= DIRECT {
-            &mut self.direct[((run.m - 1) * DIRECT + run.p - 1) as usize]
-        } else {
-            self.further.entry((run.m, run.p)).or_insert(UNSEEN)
+fn collect_rows<K: Keep>(file: &str, rows: &[Run]) -> Result<(Runs, K, Vec<Warning>)> {
+    let mut collector = Collector::<K>::new();
+    for run in rows {
+        let refuse = |name, found: String, expected: &str| {
+            let place = format!("{found} for (m, p) = ({}, {}) in {file}", run.m, run.p);
+            Err(Error::OutOfRange { name, found: place, expected: expected.into() })
         };
-        if *index == UNSEEN {
-            *index = u32::try_from(self.cells.len()).expect("invariant: fewer than 2^32 cells");
-            self.cells.push(Sums::new(&run));
+        if !(run.time_s.is_finite() && run.time_s >= 0.0) {
+            return refuse("time_s", run.time_s.to_string(), "a finite time of at least 0 s");
         }
-        self.cells[*index as usize].insert(&run)
-    }
-
-    fn finish(self, file: &str) -> Runs {
-        let mut cells: Vec<Cell> = self.cells.iter().map(Sums::cell).collect();
-        cells.sort_by_key(|cell| (cell.m, cell.p));
-        Runs { file: file.to_string(), cells }
-    }
-}
-
-/// Sums over the runs of one configuration.
-struct Sums {
-    m: u32,
-    p: u32,
-    /// The first time \[s\]. Sums of differences from it lose no digits, however many rows follow.
-    origin_s: f64,
-    count: u64,
-    sum: f64,
-    sum_of_squares: f64,
-    repetitions: Repetitions,
-}
-
-impl Sums {
-    fn new(first: &Run) -> Self {
-        Self {
-            m: first.m,
-            p: first.p,
-            origin_s: first.time_s,
-            count: 0,
-            sum: 0.0,
-            sum_of_squares: 0.0,
-            repetitions: Repetitions::default(),
+        if run.m == 0 || run.p == 0 || run.repetition == 0 {
+            let found = format!("repetition {}", run.repetition);
+            return refuse("m, p, repetition", found, "whole numbers of at least 1");
+        }
+        if !collector.insert(run.clone()) {
+            let found = format!("{} twice", run.repetition);
+            return refuse("repetition", found, "a number of its own for each run");
         }
     }
-
-    #[inline]
-    fn insert(&mut self, run: &Run) -> bool {
-        let difference = run.time_s - self.origin_s;
-        self.count += 1;
-        self.sum += difference;
-        self.sum_of_squares += difference * difference;
-        self.repetitions.insert(run.repetition)
+    if rows.is_empty() {
+        return Err(Error::TooLittleData {
+            file: file.to_string(),
+            found: "no runs".into(),
+            advice: "time the program at several (m, p)".into(),
+        });
     }
-
-    fn cell(&self) -> Cell {
-        let mean = self.sum / self.count as f64;
-        Cell {
-            m: self.m,
-            p: self.p,
-            count: self.count,
-            mean_s: self.origin_s + mean,
-            squared_deviations_s2: (self.sum_of_squares - self.sum * mean).max(0.0),
-        }
-    }
-}
-
-/// The repetitions that a configuration has, exactly: usually 1, 2, 3..., but any are allowed.
-#[derive(Default)]
-struct Repetitions {
-    /// One bit for each number from zero on.
-    dense: Vec<u64>,
-    /// Numbers that lay far beyond the dense ones when they came.
-    sparse: BTreeSet<u32>,
-    count: usize,
-}
-
-impl Repetitions {
-    /// Adds a number; answers whether it is new.
-    #[inline]
-    fn insert(&mut self, repetition: u32) -> bool {
-        let (word, bit) = ((repetition / 64) as usize, 1_u64 << (repetition % 64));
-        self.count += 1;
-        if word >= self.dense.len() {
-            // Up to a word for every number seen, memory stays in proportion to the file.
-            if word > self.count + 16 {
-                return self.sparse.insert(repetition);
-            }
-            self.dense.resize((word + 1).next_power_of_two(), 0);
-        }
-        let is_new = self.dense[word] & bit == 0;
-        self.dense[word] |= bit;
-        is_new && (self.sparse.is_empty() || !self.sparse.contains(&repetition))
-    }
+    let warnings = collector.doubts(file);
+    let (runs, kept) = collector.finish(file);
+    Ok((runs, kept, warnings))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn run(m: u32, p: u32, repetition: u32, time_s: f64) -> Run {
+        Run { m, p, repetition, time_s }
+    }
 
     fn read(text: &str) -> Result<Runs> {
         Runs::read(&Source::new("runs.csv", text)).map(|(runs, _)| runs)
@@ -194,25 +180,48 @@ mod tests {
     }
 
     #[test]
-    fn a_repetition_is_seen_again_wherever_it_lies() {
-        let mut repetitions = Repetitions::default();
-        let mut seen = BTreeSet::new();
-        // Far numbers first, then a dense range that grows over them, then all again.
-        let far = [5000, u32::MAX, 0, 100_000, 63, 64];
-        let dense = (0..6000).map(|each| each * 7 % 6000);
-        for number in far.into_iter().chain(dense).chain(far) {
-            assert_eq!(repetitions.insert(number), seen.insert(number), "{number}");
-        }
-        assert!(repetitions.sparse.contains(&u32::MAX));
-        assert!(repetitions.dense.len() < 16_384);
-    }
-
-    #[test]
     fn large_and_small_configurations_have_cells_of_their_own() {
         let text =
             "m,p,repetition,time_s\n65,1,1,1\n1,65,1,2\n64,64,1,3\n65,1,2,1\n4294967295,1,1,4\n";
         let cells: Vec<_> =
             read(text).unwrap().cells.iter().map(|cell| (cell.m, cell.p, cell.count)).collect();
         assert_eq!(cells, [(1, 65, 1), (64, 64, 1), (65, 1, 2), (u32::MAX, 1, 1)]);
+    }
+
+    #[test]
+    fn relative_deviations_are_those_of_the_mean() {
+        let cell = Cell { m: 1, p: 1, count: 3, mean_s: 10.0, squared_deviations_s2: 8.0 };
+        approx::assert_relative_eq!(cell.squared_relative_deviations(), 0.08);
+        approx::assert_relative_eq!(cell.relative_variance().unwrap(), 0.04);
+        assert_eq!(Cell { count: 1, ..cell }.relative_variance(), None);
+    }
+
+    #[test]
+    fn rows_add_up_as_the_file_does() {
+        let text = "m,p,repetition,time_s\n2,1,1,8\n1,1,1,5\n2,1,2,10\n2,1,7,12\n";
+        let rows = [run(2, 1, 1, 8.0), run(1, 1, 1, 5.0), run(2, 1, 2, 10.0), run(2, 1, 7, 12.0)];
+        let source = Source::new("runs.csv", text);
+        let from_file = Runs::read_keeping_times(&source).unwrap();
+        assert_eq!(Runs::from_rows_keeping_times("runs.csv", &rows).unwrap(), from_file);
+        assert_eq!(Runs::from_rows("runs.csv", &rows).unwrap(), Runs::read(&source).unwrap());
+        let (_, times, _) = from_file;
+        assert_eq!(times.cells[1].logs(), [8_f64.ln(), 10_f64.ln(), 12_f64.ln()]);
+        assert_eq!([0, 1, 2].map(|index| times.cells[1].repetition(index)), [1, 2, 7]);
+        assert_eq!((times.cells[0].logs(), times.cells[0].repetition(0)), (&[5_f64.ln()][..], 1));
+    }
+
+    #[test]
+    fn rows_that_cannot_be_are_refused() {
+        let refused = |rows: &[Run]| Runs::from_rows("bench.json", rows).unwrap_err().to_string();
+        assert_eq!(
+            refused(&[run(1, 2, 3, 1.0), run(1, 2, 3, 1.0)]),
+            "repetition: found 3 twice for (m, p) = (1, 2) in bench.json, expected a number of its \
+             own for each run"
+        );
+        for time in [f64::NAN, f64::INFINITY, -1.0] {
+            assert!(refused(&[run(1, 1, 1, time)]).starts_with("time_s: found"));
+        }
+        assert!(refused(&[run(0, 1, 1, 1.0)]).starts_with("m, p, repetition: found"));
+        assert!(refused(&[]).starts_with("bench.json: no runs"));
     }
 }

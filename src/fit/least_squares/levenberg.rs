@@ -3,8 +3,8 @@
 use std::fmt;
 
 use argmin::core::{
-    Error as ArgminError, IterState, Jacobian, KV, Operator, Problem, Solver, State,
-    TerminationReason, TerminationStatus,
+    Error as ArgminError, IterState, Jacobian, KV, Operator, Problem, Solver, TerminationReason,
+    TerminationStatus,
 };
 use nalgebra::{DMatrix, DVector};
 
@@ -68,13 +68,27 @@ const LEAST_DAMPING: f64 = 1e-26;
 /// Beyond this damping, steps are rounding.
 const LARGEST_DAMPING: f64 = 1e20;
 
+/// How far along a step the curvature of the residuals is probed.
+const PROBE: f64 = 0.1;
+
+/// The largest bend of a step in parts of its length, the figure of Transtrum and Sethna.
+const LARGEST_BEND: f64 = 0.75;
+
+/// What is left after a step of the largest length that a column has had.
+const FORGETTING: f64 = 0.95;
+
+/// A column of less than this fraction of its largest length, or an unknown that as a whole makes
+/// up less than this fraction of the residuals, ran to where it has no effect.
+const NO_EFFECT: f64 = 1e-6;
+
 /// Steps within rounding of the sum of squares after which the search ends in any case.
 const QUIET_STEPS: u32 = 50;
 
 /// Marquardt, SIAM J. Appl. Math. 11 (1963) 431; the damping follows the ratio of actual and
 /// predicted fall as in Nielsen, Damping Parameter in Marquardt's Method (1999), but falls faster
 /// where the linear problem predicts well; the scale of each unknown is the largest length that
-/// its column has had (More, Lecture Notes in Mathematics 630 (1978) 105).
+/// its column has had (More, Lecture Notes in Mathematics 630 (1978) 105), forgotten slowly so that
+/// a start from which it is huge does not hold an unknown for ever.
 pub(super) struct LevenbergMarquardt {
     lower: DVector<f64>,
     upper: DVector<f64>,
@@ -86,8 +100,9 @@ pub(super) struct LevenbergMarquardt {
     pub end: Option<End>,
     lost: bool,
     linear: Linear,
-    /// The largest length of each column so far.
+    /// The largest length of each column, of which every step forgets some.
     longest: Vec<f64>,
+    longest_ever: Vec<f64>,
     damping: f64,
     growth: f64,
     quiet: u32,
@@ -96,10 +111,24 @@ pub(super) struct LevenbergMarquardt {
     high: Vec<f64>,
     weights: Vec<f64>,
     z: Vec<f64>,
+    /// At x, for the curvature.
+    jacobian: DMatrix<f64>,
+    accelerated: bool,
+}
+
+/// How boldly a search begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    /// Damping of the first step, relative to the columns of the Jacobian.
+    pub damping: f64,
+    /// Whether steps bend with the curvature of the residuals, for one more call of them each.
+    pub accelerated: bool,
+    /// Steps after which the search gives up.
+    pub patience: u64,
 }
 
 impl LevenbergMarquardt {
-    pub fn new(lower: DVector<f64>, upper: DVector<f64>) -> Self {
+    pub fn new(lower: DVector<f64>, upper: DVector<f64>, plan: Plan) -> Self {
         let unknowns = lower.len();
         Self {
             lower,
@@ -112,7 +141,8 @@ impl LevenbergMarquardt {
             lost: false,
             linear: Linear::new(unknowns),
             longest: vec![0.0; unknowns],
-            damping: 1e-3,
+            longest_ever: vec![0.0; unknowns],
+            damping: plan.damping,
             growth: 2.0,
             quiet: 0,
             last_length: f64::INFINITY,
@@ -120,6 +150,8 @@ impl LevenbergMarquardt {
             high: vec![0.0; unknowns],
             weights: vec![1.0; unknowns],
             z: vec![0.0; unknowns],
+            jacobian: DMatrix::zeros(0, 0),
+            accelerated: plan.accelerated,
         }
     }
 }
@@ -160,6 +192,7 @@ where
         }
         self.linear.set(&jacobian, self.residuals.as_slice());
         self.set_limits();
+        self.jacobian = jacobian;
         while self.end.is_none() && !self.lost {
             if self.try_step(problem)? {
                 break;
@@ -183,11 +216,25 @@ impl LevenbergMarquardt {
     fn set_limits(&mut self) {
         for index in 0..self.x.len() {
             let norm = self.linear.norms[index];
-            self.longest[index] = self.longest[index].max(norm);
+            self.longest[index] = norm.max(FORGETTING * self.longest[index]);
+            self.longest_ever[index] = norm.max(self.longest_ever[index]);
             self.weights[index] = self.longest[index] / norm;
             self.low[index] = (self.lower[index] - self.x[index]) * norm;
             self.high[index] = (self.upper[index] - self.x[index]) * norm;
         }
+    }
+
+    /// Whether the search ran to where an unknown has next to no effect: the sum of squares may be
+    /// flat there without being least.
+    pub fn is_astray(&self) -> bool {
+        let norms = &self.linear.norms;
+        let residuals = (2.0 * self.cost).sqrt();
+        let faded = |index: usize| norms[index] < NO_EFFECT * self.longest_ever[index];
+        let idle = |index: usize| {
+            self.x[index] != 0.0 && (self.x[index] * norms[index]).abs() < NO_EFFECT * residuals
+        };
+        let lost = |index: usize| self.linear.is_empty(index) || faded(index) || idle(index);
+        (0..self.x.len()).any(|index| !self.at_bound[index] && lost(index))
     }
 
     /// The largest summand of the residuals, as far as the unknowns tell.
@@ -208,8 +255,15 @@ impl LevenbergMarquardt {
             damping: self.damping,
         };
         self.linear.solve(&limits, &mut self.z, &mut self.at_bound);
-        let moved = self.moved();
+        let predicted = self.linear.predicted_fall(&self.z);
         let size = self.size();
+        let noise = SUM_TOLERANCE * self.cost + 0.5 * (ROUNDING * size).powi(2);
+        let quiet = predicted <= noise;
+        if self.accelerated && !quiet && !self.bend(problem)? {
+            self.tighten();
+            return Ok(false);
+        }
+        let moved = self.moved();
         let rounding = ROUNDING * (size + (2.0 * self.cost).sqrt());
         let is_rounding = self.z.iter().enumerate().all(|(index, z)| {
             let step = (moved[index] - self.x[index]).abs();
@@ -217,9 +271,6 @@ impl LevenbergMarquardt {
         });
         let residuals = problem.apply(&moved)?;
         let cost = 0.5 * residuals.norm_squared();
-        let predicted = self.linear.predicted_fall(&self.z);
-        let noise = SUM_TOLERANCE * self.cost + 0.5 * (ROUNDING * size).powi(2);
-        let quiet = predicted <= noise;
         let accepted =
             if quiet { cost <= self.cost + noise } else { self.cost - cost > 1e-4 * predicted };
         if accepted {
@@ -233,6 +284,40 @@ impl LevenbergMarquardt {
             self.tighten();
         }
         Ok(accepted)
+    }
+
+    /// Bends the step along the curvature of the residuals in its direction (geodesic
+    /// acceleration: Transtrum, Machta and Sethna, Phys. Rev. E 83 (2011) 036701); answers
+    /// whether the step was straight enough for that to help.
+    fn bend<O>(&mut self, problem: &mut Problem<O>) -> Result<bool, ArgminError>
+    where
+        O: Operator<Param = DVector<f64>, Output = DVector<f64>>,
+    {
+        let step =
+            DVector::from_fn(self.z.len(), |index, _| self.z[index] / self.linear.norms[index]);
+        let ahead = problem.apply(&(&self.x + PROBE * &step))?;
+        let curvature =
+            (2.0 / PROBE) * ((ahead - &self.residuals) / PROBE - &self.jacobian * &step);
+        if !curvature.iter().all(|each| each.is_finite()) {
+            return Ok(false);
+        }
+        let slopes: Vec<f64> = (0..self.z.len())
+            .map(|index| self.jacobian.column(index).dot(&curvature) / self.linear.norms[index])
+            .collect();
+        let bend = self.linear.respond(&slopes, &self.at_bound);
+        let weighted = |z: &[f64]| {
+            z.iter().zip(&self.weights).map(|(z, weight)| (z * weight).powi(2)).sum::<f64>().sqrt()
+        };
+        if 2.0 * weighted(&bend) > LARGEST_BEND * weighted(&self.z) {
+            return Ok(false);
+        }
+        for (index, bend) in bend.iter().enumerate() {
+            if !self.at_bound[index] {
+                let bent = self.z[index] + 0.5 * bend;
+                self.z[index] = bent.max(self.low[index]).min(self.high[index]);
+            }
+        }
+        Ok(true)
     }
 
     /// x after the step, exactly at the bounds that hold it.

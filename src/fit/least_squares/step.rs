@@ -55,8 +55,10 @@ impl Linear {
         }
         for (column, norm) in self.columns.chunks_exact_mut(self.rows).zip(&mut self.norms) {
             let length = dot(column, column).sqrt();
-            *norm = if length > 0.0 { length } else { 1.0 };
-            let inverse = 1.0 / *norm;
+            // What underflows when squared has no effect on any sum of squares.
+            let is_empty = length < f64::MIN_POSITIVE.sqrt();
+            *norm = if is_empty { 1.0 } else { length };
+            let inverse = if is_empty { 0.0 } else { 1.0 / length };
             column.iter_mut().for_each(|each| *each *= inverse);
         }
         triangularise(&mut self.columns, self.rows, &mut self.rotated);
@@ -71,6 +73,11 @@ impl Linear {
     fn column(&self, index: usize) -> &[f64] {
         let height = (index + 1).min(self.rows);
         &self.columns[index * self.rows..index * self.rows + height]
+    }
+
+    /// Whether the residuals do not answer to an unknown at all.
+    pub fn is_empty(&self, index: usize) -> bool {
+        self.column(index).iter().all(|&each| each == 0.0)
     }
 
     /// `R*z`, in the first rows of `out`.
@@ -181,6 +188,32 @@ impl Linear {
                 *c += r * value;
             }
         }
+    }
+}
+
+impl Linear {
+    /// The free components of `-(R'*R + lambda*w^2)^-1 * slopes`, with the damping and the bounds
+    /// of the last [`Self::solve`]; the held ones are zero.
+    pub fn respond(&self, slopes: &[f64], held: &[bool]) -> Vec<f64> {
+        let free: Vec<usize> = (0..self.unknowns).filter(|&each| !held[each]).collect();
+        let rows = self.height() + free.len();
+        let triangle = |row: usize, column: usize| self.work[column * rows + row];
+        let mut values: Vec<f64> = free.iter().map(|&index| -slopes[index]).collect();
+        for position in 0..free.len() {
+            for above in 0..position {
+                values[position] -= triangle(above, position) * values[above];
+            }
+            values[position] /= triangle(position, position);
+        }
+        for position in (0..free.len()).rev() {
+            for right in position + 1..free.len() {
+                values[position] -= triangle(position, right) * values[right];
+            }
+            values[position] /= triangle(position, position);
+        }
+        let mut response = vec![0.0; self.unknowns];
+        free.iter().zip(values).for_each(|(&index, value)| response[index] = value);
+        response
     }
 }
 
