@@ -125,7 +125,9 @@ impl Linear {
         let mut ends = Vec::with_capacity(self.unknowns);
         let mut free = Vec::with_capacity(self.unknowns);
         let mut goal = vec![0.0; self.unknowns];
-        for _ in 0..4 * self.unknowns + 16 {
+        // Rounding may hold and release one component for ever; three times settle what they can.
+        let mut releases = vec![0; self.unknowns];
+        loop {
             free.clear();
             free.extend((0..self.unknowns).filter(|&each| !held[each]));
             goal.copy_from_slice(z);
@@ -148,10 +150,14 @@ impl Linear {
                 }
             };
             let release = (0..self.unknowns)
-                .filter(|&index| held[index] && gain(index) > 1e-14 * size)
+                .filter(|&index| held[index] && releases[index] < 3)
+                .filter(|&index| gain(index) > 1e-14 * size)
                 .max_by(|&one, &other| gain(one).total_cmp(&gain(other)));
             match release {
-                Some(index) => held[index] = false,
+                Some(index) => {
+                    held[index] = false;
+                    releases[index] += 1;
+                }
                 None => break,
             }
         }
