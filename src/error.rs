@@ -257,6 +257,28 @@ pub enum Warning {
         /// The bound.
         bound: f64,
     },
+    /// The first repetitions were slower than the others.
+    #[error(
+        "{file}: the first repetitions are {slower_percent:.1} % slower than the others, more than \
+         chance explains; leave them out, or warm up before measuring"
+    )]
+    WarmUp {
+        /// The file.
+        file: String,
+        /// By how much, on average over its measurements.
+        slower_percent: f64,
+    },
+    /// A term was measured without repetition.
+    #[error(
+        "{term}: nothing in {file} was repeated, so that its standard error is unknown; give three \
+         repetitions or more"
+    )]
+    MeasuredOnce {
+        /// The term, by its name in files.
+        term: &'static str,
+        /// The file.
+        file: String,
+    },
     /// Something else that the reader of a result should know.
     #[error("{0}")]
     Note(String),

@@ -1,8 +1,19 @@
 //! The shape of a term over m: one of few formulas, or a table, and why that one.
 
+mod choosing;
+mod formula;
+mod points;
+
 use std::fmt;
 
+pub(crate) use choosing::{Candidate, Question, choose};
+pub(crate) use points::{Part, Points, Scale};
+
+use nalgebra::DMatrix;
+
 use crate::model::parameters::Estimate;
+use crate::model::sensitivity::Entry;
+use crate::model::uncertainty::Correlation;
 
 /// How a term depends on m, the number of host threads or ranks, for m > 1.
 ///
@@ -11,6 +22,8 @@ use crate::model::parameters::Estimate;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shape {
     /// The same for all m > 1.
+    ///
+    /// `alpha_m = a`; `O_COL = a`.
     Constant,
     /// `alpha_m = 1 + a*(m - 1)`; `O_COL = a + b*m`.
     Linear,
@@ -70,6 +83,8 @@ pub enum Reason {
     /// Its errors are larger than the least by no more than chance explains, and it has fewer
     /// parameters.
     Simplest,
+    /// A table, because every formula misses the measured values by more than their own errors.
+    FormulasMiss,
     /// Too few m were measured to compare shapes.
     TooFew,
 }
@@ -87,6 +102,54 @@ pub struct Choice {
     pub chosen: Shape,
     /// Why.
     pub reason: Reason,
+}
+
+/// Beyond this m, a formula is tabulated at steps of a twentieth.
+const EVERY_M: u32 = 64;
+
+/// The m above 1 at which a term of this shape is tabulated: a line needs no more than its ends,
+/// because tables are linear between their m.
+pub(crate) fn grid(shape: Shape, measured: &[u32], last_m: u32) -> Vec<u32> {
+    let last = measured.iter().copied().chain([last_m, 2]).max().expect("invariant: not empty");
+    match shape {
+        Shape::Table => measured.to_vec(),
+        Shape::Constant | Shape::Linear if last == 2 => vec![2],
+        Shape::Constant | Shape::Linear => vec![2, last],
+        Shape::Logarithmic | Shape::Curve => {
+            let mut m: Vec<u32> = (2..=last.min(EVERY_M)).collect();
+            while let Some(&at) = m.last().filter(|&&at| at < last) {
+                m.push((at + at.div_ceil(20)).min(last));
+            }
+            m
+        }
+    }
+}
+
+/// The correlation matrix of a covariance over entries, of which those that are exact are left
+/// out.
+pub(crate) fn correlation(
+    covariance: Option<DMatrix<f64>>,
+    entry: impl Fn(usize) -> Entry,
+) -> Option<Correlation> {
+    let covariance = covariance?;
+    let uncertain: Vec<usize> =
+        (0..covariance.nrows()).filter(|&each| covariance[(each, each)] > 0.0).collect();
+    let matrix = |row: usize, column: usize| match row == column {
+        true => 1.0,
+        false => {
+            let sizes = covariance[(row, row)].sqrt() * covariance[(column, column)].sqrt();
+            (covariance[(row, column)] / sizes).clamp(-1.0, 1.0)
+        }
+    };
+    let matrix = uncertain
+        .iter()
+        .flat_map(|&row| uncertain.iter().map(move |&column| (row, column)))
+        .map(|(row, column)| matrix(row.max(column), row.min(column)))
+        .collect();
+    let entries: Vec<Entry> = uncertain.iter().map(|&each| entry(each)).collect();
+    (entries.len() >= 2).then(|| {
+        Correlation::new(entries, matrix).expect("invariant: a covariance has correlations")
+    })
 }
 
 impl Choice {
@@ -122,6 +185,7 @@ impl fmt::Display for Reason {
             Reason::Asked => "as asked",
             Reason::LeastError => "it errs least",
             Reason::Simplest => "no other errs clearly less",
+            Reason::FormulasMiss => "no formula meets the measured values as well",
             Reason::TooFew => "too few m to compare shapes",
         })
     }
