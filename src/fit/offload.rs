@@ -111,9 +111,23 @@ mod tests {
 
     #[test]
     fn long_round_trips_weigh_less() {
-        // (0, 1), (1, 1), (2, 4) with weights 1, 1, 1/16: means 6/11 and 12/11, slope 3/7.
-        let estimate = check(&[(0, 1, 10.0), (1, 1, 10.0), (2, 1, 40.0)]).unwrap().value;
-        approx::assert_relative_eq!(estimate.value, 6e-6 / 7.0, max_relative = 1e-12);
+        // Times 1, 1, 1.5 at 0, 1, 2 bytes: of the line a + b*x, the residuals over its own square
+        // add up to 0, as do these times x. Of a line without weights, a would be 0.9167.
+        let estimate = check(&[(0, 1, 10.0), (1, 1, 10.0), (2, 1, 15.0)]).unwrap().value;
+        let a = estimate.value * 1e6;
+        let sums = |b: f64| {
+            let over_square = |x: f64, t: f64| (t - a - b * x) / (a + b * x).powi(2);
+            let all = [over_square(0.0, 1.0), over_square(1.0, 1.0), over_square(2.0, 1.5)];
+            (all.iter().sum::<f64>(), all[1] + 2.0 * all[2])
+        };
+        // The slope at which the first sum is 0, by halving; the second must be 0 there too.
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if sums(middle).0 > 0.0 { low = middle } else { high = middle }
+        }
+        approx::assert_abs_diff_eq!(sums(low).1, 0.0, epsilon = 1e-9);
+        assert!(a > 0.9167 + 0.01, "{a}");
     }
 
     #[test]

@@ -214,3 +214,47 @@ impl fmt::Display for Choice {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_tabulated_at_its_ends_and_a_curve_everywhere() {
+        assert_eq!(grid(Shape::Linear, &[2, 3, 4], 16), [2, 16]);
+        assert_eq!(grid(Shape::Constant, &[2], 2), [2]);
+        assert_eq!(grid(Shape::Table, &[2, 3, 20], 16), [2, 3, 20]);
+        assert_eq!(grid(Shape::Curve, &[2, 4], 5), [2, 3, 4, 5]);
+        let far = grid(Shape::Curve, &[2], 97_920);
+        assert_eq!((far[62], far[63], far.last().copied()), (64, 68, Some(97_920)));
+        assert!(far.len() < 250);
+    }
+
+    #[test]
+    fn a_choice_says_what_was_tried_and_what_came_out() {
+        let trial = |shape, error| Trial { shape, parameters: Vec::new(), error };
+        let slope =
+            Estimate { std_error: Some(0.001), freedom: Some(10.0), ..Estimate::exact(0.08) };
+        let linear = Trial { parameters: vec![("a", slope)], ..trial(Shape::Linear, Some(0.0081)) };
+        let choice = Choice {
+            term: "alpha".into(),
+            tried: vec![trial(Shape::Constant, Some(0.31)), linear, trial(Shape::Table, None)],
+            chosen: Shape::Linear,
+            reason: Reason::LeastError,
+        };
+        assert_eq!(
+            choice.to_string(),
+            "alpha: linear, it errs least; with one m left out they err by: constant 31.00 %, \
+             linear 0.81 %\n  a = 8.0000e-2 +- 2.2e-3 (95 %)"
+        );
+    }
+
+    #[test]
+    fn what_is_exact_has_no_correlation() {
+        let covariance =
+            DMatrix::from_row_slice(3, 3, &[0.0, 0.0, 0.0, 0.0, 4.0, -3.0, 0.0, -3.0, 9.0]);
+        let found = correlation(Some(covariance), Entry::Alpha).unwrap();
+        assert_eq!(found.entries(), [Entry::Alpha(1), Entry::Alpha(2)]);
+        assert_eq!(found.row(0), [1.0, -0.5]);
+    }
+}

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+
 use crate::fit::sample::Mean;
 
 /// Times by size in bytes; at least one of each, all above 0 on average.
@@ -34,18 +36,41 @@ const WORTH_IT: f64 = 1e-3;
 
 impl Line {
     /// By least squares with weight `1/t^2`: clocks and machines err in proportion, and the large
-    /// messages must not drown the intercept. Needs two sizes.
+    /// messages must not drown the intercept. The t of the weights is the line's own, found by
+    /// repetition from the measured one, because weights from measured times favour those that
+    /// are short by chance. Needs two sizes.
+    pub fn through(times: &BySize) -> Self {
+        let mut levels: Vec<f64> = times.values().map(|times| Mean::of(times).value).collect();
+        let mut line = Self::weighted(times, &levels);
+        for _ in 0..MOST_PASSES {
+            let next: Vec<f64> = times.keys().map(|&bytes| line.at(bytes)).collect();
+            // No weights follow from a line that is not above 0 at every size.
+            if next.iter().any(|&level| level <= 0.0) {
+                break;
+            }
+            let change = next.iter().zip(&levels).map(|(next, level)| (next / level - 1.0).abs());
+            let change = change.fold(0.0, f64::max);
+            levels = next;
+            line = Self::weighted(times, &levels);
+            if change < ROUNDING {
+                break;
+            }
+        }
+        line
+    }
+
+    /// With the time of each size that its weight follows from.
     ///
     /// With weights w, weighted means x, y and the slope `b = S_xy/S_xx`: `a = y - b*x`,
     /// `var(a) = s^2*(1/S_w + x^2/S_xx)`, `var(b) = s^2/S_xx`, s^2 being the weighted sum of
     /// squared residuals over n - 2. Where the line misses the mean of the sizes by more than
     /// their repetitions explain, these alone count, as if each had been measured once.
-    pub fn through(times: &BySize) -> Self {
+    fn weighted(times: &BySize, levels: &[f64]) -> Self {
         let points: Vec<(f64, f64, f64)> = times
             .iter()
-            .flat_map(|(&bytes, times)| {
-                let weight = Mean::of(times).value.powi(-2);
-                times.iter().map(move |&time| (weight, bytes as f64, time))
+            .zip(levels)
+            .flat_map(|((&bytes, times), level)| {
+                times.iter().map(move |&time| (level.powi(-2), bytes as f64, time))
             })
             .collect();
         let sum = |term: &dyn Fn(f64, f64) -> f64| -> f64 {
@@ -57,7 +82,7 @@ impl Line {
         let slope = sum(&|x, y| (x - mean_x) * (y - mean_y)) / s_xx;
         let intercept = mean_y - slope * mean_x;
         let all = sum(&|x, y| (y - intercept - slope * x).powi(2));
-        let (variance, freedom) = variance(all, times);
+        let (variance, freedom) = variance(all, times, levels);
         let term = |value, of_variance: f64| Mean {
             value,
             std_error: variance.map(|variance| (variance * of_variance).sqrt()),
@@ -77,21 +102,23 @@ impl Line {
 
 /// The relative variance of one time around a line that leaves `all` weighted squares, and its
 /// degrees of freedom.
-fn variance(all: f64, times: &BySize) -> (Option<f64>, f64) {
+fn variance(all: f64, times: &BySize, levels: &[f64]) -> (Option<f64>, f64) {
     let rows: usize = times.values().map(Vec::len).sum();
     let (rows, sizes) = (rows as f64, times.len() as f64);
     let within: f64 = times
         .values()
-        .map(|times| {
+        .zip(levels)
+        .map(|(times, level)| {
             let mean = Mean::of(times).value;
-            times.iter().map(|time| ((time - mean) / mean).powi(2)).sum::<f64>()
+            times.iter().map(|time| ((time - mean) / level).powi(2)).sum::<f64>()
         })
         .sum();
     let (missed, repeated) = (sizes - 2.0, rows - sizes);
     if missed > 0.0 && repeated > 0.0 {
         let (by_line, by_chance) = ((all - within).max(0.0) / missed, within / repeated);
-        let spread = (2.0 / missed + 2.0 / repeated).sqrt();
-        if by_line > by_chance * (1.0 + 3.0 * spread) && by_line > ROUNDING.powi(2) {
+        let test = FisherSnedecor::new(missed, repeated).expect("invariant: both are 1 or more");
+        let limit = by_chance * test.inverse_cdf(1.0 - RARELY);
+        if by_line > limit && by_line > ROUNDING.powi(2) {
             return (Some(by_line), missed);
         }
     }
@@ -99,6 +126,12 @@ fn variance(all: f64, times: &BySize) -> (Option<f64>, f64) {
     let all = if all > ROUNDING.powi(2) * rows { all } else { 0.0 };
     ((freedom > 0.0).then(|| all / freedom), freedom)
 }
+
+/// How rarely chance alone may make a line seem to miss its sizes.
+const RARELY: f64 = 0.01;
+
+/// Weights settle within a few.
+const MOST_PASSES: u32 = 30;
 
 /// Relative residuals below this are none.
 const ROUNDING: f64 = 1e-12;
