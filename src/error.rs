@@ -315,6 +315,17 @@ pub enum Warning {
         /// The same in standard errors.
         deviations: f64,
     },
+    /// A term was measured without repetition.
+    #[error(
+        "{term}: nothing in {file} was repeated, so that its standard error is unknown; give three \
+         repetitions or more"
+    )]
+    MeasuredOnce {
+        /// The term, by its name in files.
+        term: &'static str,
+        /// The file.
+        file: String,
+    },
     /// Something else that the reader of a result should know.
     #[error("{0}")]
     Note(String),

@@ -8,6 +8,7 @@ use super::{alpha, collective, context_switch, offload, profile};
 use crate::error::{Result, Warning};
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM, Phase, Terms};
+use crate::model::sensitivity::Entry;
 use crate::model::uncertainty::Correlation;
 
 /// The source of a value that nothing determines.
@@ -107,10 +108,23 @@ impl Known {
                 o_col_s: over_m(&self.o_col_s, Term::CollectiveCost),
             },
             phases,
-            correlation: None,
+            correlation: together(&self.correlations),
             refinements: None,
         }
     }
+}
+
+/// The correlations of terms whose errors are independent of one another.
+fn together(correlations: &[Correlation]) -> Option<Correlation> {
+    let all: Vec<Entry> = correlations.iter().flat_map(|each| each.entries().to_vec()).collect();
+    let of = |one: Entry, other: Entry| match one == other {
+        true => 1.0,
+        false => correlations.iter().map(|each| each.of(one, other)).sum(),
+    };
+    let matrix = all.iter().flat_map(|&row| all.iter().map(move |&column| of(row, column)));
+    let matrix = matrix.collect();
+    (!all.is_empty())
+        .then(|| Correlation::new(all, matrix).expect("invariant: blocks of correlations are one"))
 }
 
 /// What comes with measurements beside their values.

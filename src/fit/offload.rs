@@ -2,74 +2,86 @@
 
 use std::collections::BTreeMap;
 
-use super::sample::Mean;
+use super::loggp::line::{BySize, Lines};
+use super::sample::{Mean, Repetitions, repeated_once, warm_up};
 use super::{Measured, Measurement};
 use crate::error::{Error, Result, Warning};
 use crate::model::parameters::Estimate;
-use crate::table::records::Offload;
+use crate::table::records::{Offload, OffloadMode};
 
-/// The time of an empty round trip: the intercept of a line through time against bytes.
+/// The time of an empty round trip: the intercept of a line through time against bytes, of the
+/// first where the protocol changes with the size.
 ///
-/// `t(bytes) = O_offload + bytes*s`, by least squares with weight `1/t^2`: clocks and machines err
-/// in proportion, and the large messages must not drown the intercept. The part that grows with
-/// the size is not part of the term, because data accesses inside an off-load are streamed and
-/// overlapped.
+/// The part that grows with the size is not part of the term, because data accesses inside an
+/// off-load are streamed and overlapped.
 pub(crate) fn offload(measured: &Measured<Offload>) -> Result<Measurement<Estimate>> {
-    let mut by_bytes: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-    for row in &measured.rows {
-        by_bytes.entry(row.bytes).or_default().push(row.time_s / row.round_trips as f64);
-    }
-    if let Some(bytes) = by_bytes.iter().find(|(_, times)| Mean::of(times).value <= 0.0) {
-        return Err(Error::TooLittleData {
-            file: measured.file.clone(),
-            found: format!("a time of 0 s for round trips of {} bytes", bytes.0),
-            advice: "measure more round trips, so that the clock can see them".into(),
-        });
-    }
-    let mut warnings = Vec::new();
-    let mut intercept = if by_bytes.len() == 1 {
-        warnings.push(Warning::Note(format!(
-            "{}: with one message size only, o_offload_s cannot be separated from the part that \
-             grows with the size; measure several sizes",
-            measured.file
-        )));
-        Mean::of(&by_bytes.into_values().flatten().collect::<Vec<_>>())
-    } else {
-        intercept(&by_bytes)
+    let file = measured.file.as_str();
+    let by_bytes = times(measured, OffloadMode::PingPong)?;
+    let mut warnings: Vec<Warning> = warm_up(file, &repetitions(measured)).into_iter().collect();
+    let mut intercept = match by_bytes.len() {
+        0 => {
+            return Err(Error::TooLittleData {
+                file: file.to_string(),
+                found: "no row of mode \"pingpong\"".into(),
+                advice: "measure round trips too".into(),
+            });
+        }
+        1 => {
+            warnings.push(Warning::Note(format!(
+                "{file}: with one message size only, o_offload_s cannot be separated from the \
+                 part that grows with the size; measure several sizes"
+            )));
+            Mean::of(&by_bytes.into_values().flatten().collect::<Vec<_>>())
+        }
+        _ => {
+            let lines = Lines::through(&by_bytes);
+            warnings.extend(lines.change.map(|(last, _)| {
+                Warning::Note(format!(
+                    "{file}: round trips change their protocol above {last} bytes; o_offload_s \
+                     is of those up to there"
+                ))
+            }));
+            lines.first.intercept
+        }
     };
     if intercept.value < 0.0 {
         intercept.value = 0.0;
         warnings.push(Warning::AtBound { term: "o_offload_s", bound: 0.0 });
     }
-    Ok(Measurement::new(intercept.measured_in(&measured.file), intercept.count, warnings))
+    if intercept.std_error.is_none() {
+        warnings.push(repeated_once("o_offload_s", file));
+    }
+    Ok(Measurement::new(intercept.measured_in(file), intercept.count, warnings))
 }
 
-/// The weighted line's value at zero bytes, and its standard error from the scatter around it.
-///
-/// With weights `w = 1/t^2`, weighted means `x`, `y` and the slope `b = S_xy/S_xx`:
-/// `a = y - b*x` and `var(a) = s^2 * (1/S_w + x^2/S_xx)`, `s^2` being the weighted sum of squared
-/// residuals over n - 2.
-fn intercept(by_bytes: &BTreeMap<u64, Vec<f64>>) -> Mean {
-    let points: Vec<(f64, f64, f64)> = by_bytes
-        .iter()
-        .flat_map(|(&bytes, times)| {
-            let weight = Mean::of(times).value.powi(-2);
-            times.iter().map(move |&time| (weight, bytes as f64, time))
-        })
-        .collect();
-    let sum = |term: &dyn Fn(f64, f64) -> f64| -> f64 {
-        points.iter().map(|&(weight, x, y)| weight * term(x, y)).sum()
-    };
-    let s_w = sum(&|_, _| 1.0);
-    let (mean_x, mean_y) = (sum(&|x, _| x) / s_w, sum(&|_, y| y) / s_w);
-    let s_xx = sum(&|x, _| (x - mean_x).powi(2));
-    let slope = sum(&|x, y| (x - mean_x) * (y - mean_y)) / s_xx;
-    let value = mean_y - slope * mean_x;
-    let residual = sum(&|x, y| (y - value - slope * x).powi(2));
-    let freedom = points.len() as f64 - 2.0;
-    let std_error =
-        (freedom > 0.0).then(|| (residual / freedom * (1.0 / s_w + mean_x.powi(2) / s_xx)).sqrt());
-    Mean { value, std_error, count: points.len() as u64 }
+/// The times of one message or round trip of that mode, by size.
+pub(crate) fn times(measured: &Measured<Offload>, mode: OffloadMode) -> Result<BySize> {
+    let mut by_bytes = BySize::new();
+    for row in measured.rows.iter().filter(|row| row.mode == mode) {
+        by_bytes.entry(row.bytes).or_default().push(row.time_s / row.round_trips as f64);
+    }
+    if let Some((bytes, _)) = by_bytes.iter().find(|(_, times)| Mean::of(times).value <= 0.0) {
+        let of_mode = match mode {
+            OffloadMode::PingPong => "round trips",
+            OffloadMode::Stream | OffloadMode::Send => "messages",
+        };
+        return Err(Error::TooLittleData {
+            file: measured.file.clone(),
+            found: format!("a time of 0 s for {of_mode} of {bytes} bytes"),
+            advice: format!("measure more {of_mode}, so that the clock can see them"),
+        });
+    }
+    Ok(by_bytes)
+}
+
+/// The times of each measurement, with the repetition that they are of.
+fn repetitions(measured: &Measured<Offload>) -> Vec<Repetitions> {
+    let mut all: BTreeMap<(OffloadMode, u64), Repetitions> = BTreeMap::new();
+    for row in &measured.rows {
+        let time = row.time_s / row.round_trips as f64;
+        all.entry((row.mode, row.bytes)).or_default().push((row.repetition, time));
+    }
+    all.into_values().collect()
 }
 
 #[cfg(test)]
@@ -83,6 +95,7 @@ mod tests {
             repetition,
             round_trips: 10,
             time_s: time_us * 1e-6,
+            mode: OffloadMode::PingPong,
         });
         offload(&Measured { file: "offload.csv".into(), rows: rows.collect() })
     }
@@ -98,9 +111,23 @@ mod tests {
 
     #[test]
     fn long_round_trips_weigh_less() {
-        // (0, 1), (1, 1), (2, 4) with weights 1, 1, 1/16: means 6/11 and 12/11, slope 3/7.
-        let estimate = check(&[(0, 1, 10.0), (1, 1, 10.0), (2, 1, 40.0)]).unwrap().value;
-        approx::assert_relative_eq!(estimate.value, 6e-6 / 7.0, max_relative = 1e-12);
+        // Times 1, 1, 1.5 at 0, 1, 2 bytes: of the line a + b*x, the residuals over its own square
+        // add up to 0, as do these times x. Of a line without weights, a would be 0.9167.
+        let estimate = check(&[(0, 1, 10.0), (1, 1, 10.0), (2, 1, 15.0)]).unwrap().value;
+        let a = estimate.value * 1e6;
+        let sums = |b: f64| {
+            let over_square = |x: f64, t: f64| (t - a - b * x) / (a + b * x).powi(2);
+            let all = [over_square(0.0, 1.0), over_square(1.0, 1.0), over_square(2.0, 1.5)];
+            (all.iter().sum::<f64>(), all[1] + 2.0 * all[2])
+        };
+        // The slope at which the first sum is 0, by halving; the second must be 0 there too.
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if sums(middle).0 > 0.0 { low = middle } else { high = middle }
+        }
+        approx::assert_abs_diff_eq!(sums(low).1, 0.0, epsilon = 1e-9);
+        assert!(a > 0.9167 + 0.01, "{a}");
     }
 
     #[test]
@@ -124,7 +151,7 @@ mod tests {
     fn a_negative_intercept_is_held_at_zero() {
         let result = check(&[(1000, 1, 10.0), (2000, 1, 30.0)]).unwrap();
         assert_eq!(result.value.value, 0.0);
-        assert_eq!(result.warnings, [Warning::AtBound { term: "o_offload_s", bound: 0.0 }]);
+        assert_eq!(result.warnings[0], Warning::AtBound { term: "o_offload_s", bound: 0.0 });
     }
 
     #[test]
@@ -134,5 +161,19 @@ mod tests {
             "offload.csv: a time of 0 s for round trips of 8 bytes; measure more round trips, so \
              that the clock can see them"
         );
+    }
+
+    #[test]
+    fn intervals_cover_the_truth_in_95_of_100_files() {
+        use crate::fit::sample::noise::{assert_covers, relative};
+        assert_covers(|seed| {
+            let mut noise = relative(seed);
+            let sizes = [8, 16, 32, 64, 128];
+            let all = sizes.iter().flat_map(|&bytes| (1..=3).map(move |each| (bytes, each)));
+            let row =
+                |(bytes, each)| (bytes, each, 10.0 * (0.3 + 0.03 * bytes as f64) * noise(0.05));
+            let rows: Vec<(u64, u32, f64)> = all.map(row).collect();
+            (check(&rows).unwrap().value.interval().unwrap(), 0.3e-6)
+        });
     }
 }

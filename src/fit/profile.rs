@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::sample::Mean;
+use super::sample::{Mean, Repetitions, repeated_once, warm_up};
 use super::{Measured, Measurement};
 use crate::error::{Error, Result, Warning};
 use crate::model::parameters::{Estimate, Phase};
@@ -31,13 +31,19 @@ pub(crate) fn program(measured: &Measured<Profile>) -> Result<Measurement<Progra
     let mut whole = vec![Totals::default(); repetitions.len()];
     let mut phases = Vec::new();
     let mut warnings = Vec::new();
+    let mut times: Vec<Repetitions> = Vec::new();
     for name in names {
         let totals = totals_of_phase(measured, name, &repetitions)?;
         for (sum, part) in whole.iter_mut().zip(&totals) {
             sum.add(part);
         }
         warnings.extend(doubts(&measured.file, name, &totals));
+        times.extend(TIMES.map(|time| (1..).zip(totals.iter().map(time)).collect()));
         phases.push(phase(name, &totals, &measured.file));
+    }
+    warnings.extend(warm_up(&measured.file, &times));
+    if repetitions.len() == 1 {
+        warnings.push(repeated_once("t_hpu_s", &measured.file));
     }
     let whole = phase("", &whole, &measured.file);
     if phases.len() == 1 {
@@ -130,6 +136,14 @@ fn count(mean: Mean, file: &str) -> Estimate {
     let std_error = mean.std_error.filter(|&error| error > 0.0);
     Mean { std_error, ..mean }.measured_in(file)
 }
+
+/// The columns of times.
+const TIMES: [fn(&Totals) -> f64; 4] = [
+    |totals| totals.hpu_s,
+    |totals| totals.apu_parallel_s,
+    |totals| totals.apu_serial_s,
+    |totals| totals.gap_s,
+];
 
 /// A column of counts: its name and its value in one repetition.
 type Count = (&'static str, fn(&Totals) -> f64);
@@ -229,5 +243,40 @@ mod tests {
             "profile.csv: phase \"a\" with a gap time but no off-loads; count its off-loads, or \
              count that time as host time"
         );
+    }
+
+    #[test]
+    fn a_slow_first_run_raises_a_doubt() {
+        let run = |repetition, factor: f64| {
+            row("main", repetition, 4, [1.0 * factor, 20.0 * factor, 2.0 * factor, 0.1 * factor])
+        };
+        let cold = vec![run(1, 1.3), run(2, 1.0), run(3, 1.01), run(4, 0.99)];
+        let warning = check(cold).unwrap().warnings[0].to_string();
+        assert!(warning.contains("the first repetitions are 30.0 % slower"), "{warning}");
+        let warm = vec![run(1, 1.01), run(2, 1.0), run(3, 1.01), run(4, 0.99)];
+        assert_eq!(check(warm).unwrap().warnings, []);
+    }
+
+    #[test]
+    fn intervals_cover_the_truth_in_95_of_100_files() {
+        use crate::fit::sample::noise::{assert_covers, relative};
+        let truths = [8.0, 120.0, 2.0, 0.5];
+        let check_covers = |term: fn(&Phase) -> &Estimate, truth: f64| {
+            assert_covers(|seed| {
+                let mut noise = relative(seed);
+                let phases = ["newview", "evaluate"];
+                let rows = (1..=5).flat_map(|repetition| phases.map(|phase| (phase, repetition)));
+                let mut half = |(phase, repetition)| {
+                    row(phase, repetition, 100, truths.map(|time| 0.5 * time * noise(0.05)))
+                };
+                let rows: Vec<Profile> = rows.map(&mut half).collect();
+                let whole = check(rows).unwrap().value.whole;
+                (term(&whole).interval().unwrap(), truth)
+            });
+        };
+        check_covers(|whole| &whole.t_hpu_s, 8.0);
+        check_covers(|whole| &whole.t_apu_s, 120.0);
+        check_covers(|whole| &whole.c_apu_s, 2.0);
+        check_covers(|whole| &whole.g_s, 0.5 / 200.0);
     }
 }

@@ -1,8 +1,19 @@
 //! The shape of a term over m: one of few formulas, or a table, and why that one.
 
+mod choosing;
+mod formula;
+mod points;
+
 use std::fmt;
 
+pub(crate) use choosing::{Candidate, Question, choose};
+pub(crate) use points::{Part, Points, Scale};
+
+use nalgebra::DMatrix;
+
 use crate::model::parameters::Estimate;
+use crate::model::sensitivity::Entry;
+use crate::model::uncertainty::Correlation;
 
 /// How a term depends on m, the number of host threads or ranks, for m > 1.
 ///
@@ -11,6 +22,8 @@ use crate::model::parameters::Estimate;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shape {
     /// The same for all m > 1.
+    ///
+    /// `alpha_m = a`; `O_COL = a`.
     Constant,
     /// `alpha_m = 1 + a*(m - 1)`; `O_COL = a + b*m`.
     Linear,
@@ -70,6 +83,8 @@ pub enum Reason {
     /// Its errors are larger than the least by no more than chance explains, and it has fewer
     /// parameters.
     Simplest,
+    /// A table, because every formula misses the measured values by more than their own errors.
+    FormulasMiss,
     /// Too few m were measured to compare shapes.
     TooFew,
 }
@@ -87,6 +102,54 @@ pub struct Choice {
     pub chosen: Shape,
     /// Why.
     pub reason: Reason,
+}
+
+/// Beyond this m, a formula is tabulated at steps of a twentieth.
+const EVERY_M: u32 = 64;
+
+/// The m above 1 at which a term of this shape is tabulated: a line needs no more than its ends,
+/// because tables are linear between their m.
+pub(crate) fn grid(shape: Shape, measured: &[u32], last_m: u32) -> Vec<u32> {
+    let last = measured.iter().copied().chain([last_m, 2]).max().expect("invariant: not empty");
+    match shape {
+        Shape::Table => measured.to_vec(),
+        Shape::Constant | Shape::Linear if last == 2 => vec![2],
+        Shape::Constant | Shape::Linear => vec![2, last],
+        Shape::Logarithmic | Shape::Curve => {
+            let mut m: Vec<u32> = (2..=last.min(EVERY_M)).collect();
+            while let Some(&at) = m.last().filter(|&&at| at < last) {
+                m.push((at + at.div_ceil(20)).min(last));
+            }
+            m
+        }
+    }
+}
+
+/// The correlation matrix of a covariance over entries, of which those that are exact are left
+/// out.
+pub(crate) fn correlation(
+    covariance: Option<DMatrix<f64>>,
+    entry: impl Fn(usize) -> Entry,
+) -> Option<Correlation> {
+    let covariance = covariance?;
+    let uncertain: Vec<usize> =
+        (0..covariance.nrows()).filter(|&each| covariance[(each, each)] > 0.0).collect();
+    let matrix = |row: usize, column: usize| match row == column {
+        true => 1.0,
+        false => {
+            let sizes = covariance[(row, row)].sqrt() * covariance[(column, column)].sqrt();
+            (covariance[(row, column)] / sizes).clamp(-1.0, 1.0)
+        }
+    };
+    let matrix = uncertain
+        .iter()
+        .flat_map(|&row| uncertain.iter().map(move |&column| (row, column)))
+        .map(|(row, column)| matrix(row.max(column), row.min(column)))
+        .collect();
+    let entries: Vec<Entry> = uncertain.iter().map(|&each| entry(each)).collect();
+    (entries.len() >= 2).then(|| {
+        Correlation::new(entries, matrix).expect("invariant: a covariance has correlations")
+    })
 }
 
 impl Choice {
@@ -122,6 +185,7 @@ impl fmt::Display for Reason {
             Reason::Asked => "as asked",
             Reason::LeastError => "it errs least",
             Reason::Simplest => "no other errs clearly less",
+            Reason::FormulasMiss => "no formula meets the measured values as well",
             Reason::TooFew => "too few m to compare shapes",
         })
     }
@@ -148,5 +212,49 @@ impl fmt::Display for Choice {
             write!(f, "\n  {} (95 %)", parameters.join(", "))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_tabulated_at_its_ends_and_a_curve_everywhere() {
+        assert_eq!(grid(Shape::Linear, &[2, 3, 4], 16), [2, 16]);
+        assert_eq!(grid(Shape::Constant, &[2], 2), [2]);
+        assert_eq!(grid(Shape::Table, &[2, 3, 20], 16), [2, 3, 20]);
+        assert_eq!(grid(Shape::Curve, &[2, 4], 5), [2, 3, 4, 5]);
+        let far = grid(Shape::Curve, &[2], 97_920);
+        assert_eq!((far[62], far[63], far.last().copied()), (64, 68, Some(97_920)));
+        assert!(far.len() < 250);
+    }
+
+    #[test]
+    fn a_choice_says_what_was_tried_and_what_came_out() {
+        let trial = |shape, error| Trial { shape, parameters: Vec::new(), error };
+        let slope =
+            Estimate { std_error: Some(0.001), freedom: Some(10.0), ..Estimate::exact(0.08) };
+        let linear = Trial { parameters: vec![("a", slope)], ..trial(Shape::Linear, Some(0.0081)) };
+        let choice = Choice {
+            term: "alpha".into(),
+            tried: vec![trial(Shape::Constant, Some(0.31)), linear, trial(Shape::Table, None)],
+            chosen: Shape::Linear,
+            reason: Reason::LeastError,
+        };
+        assert_eq!(
+            choice.to_string(),
+            "alpha: linear, it errs least; with one m left out they err by: constant 31.00 %, \
+             linear 0.81 %\n  a = 8.0000e-2 +- 2.2e-3 (95 %)"
+        );
+    }
+
+    #[test]
+    fn what_is_exact_has_no_correlation() {
+        let covariance =
+            DMatrix::from_row_slice(3, 3, &[0.0, 0.0, 0.0, 0.0, 4.0, -3.0, 0.0, -3.0, 9.0]);
+        let found = correlation(Some(covariance), Entry::Alpha).unwrap();
+        assert_eq!(found.entries(), [Entry::Alpha(1), Entry::Alpha(2)]);
+        assert_eq!(found.row(0), [1.0, -0.5]);
     }
 }

@@ -413,7 +413,7 @@ fn the_report_says_how_every_term_was_obtained() {
     };
     let report = fitted(&inputs, DATA).unwrap().report;
     let rows = |term| report.terms.iter().find(|line| line.term == term).unwrap().observations;
-    assert_eq!(["alpha", "t_csw_s", "t_hpu_s", "offloads"].map(rows), [16, 1, 150, 0]);
+    assert_eq!(["alpha", "t_csw_s", "t_hpu_s", "offloads"].map(rows), [32, 2, 150, 0]);
     let text = report.to_string();
     for part in [
         "Parameters of trial",

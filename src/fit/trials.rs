@@ -8,7 +8,7 @@ use super::runs::{Cell, Runs};
 use super::{Fitted, Inputs, Measured, Settings, fit};
 use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
-use crate::table::records::{Alpha, Collective, ContextSwitch, Offload, Profile};
+use crate::table::records::{Alpha, Collective, ContextSwitch, Offload, OffloadMode, Profile};
 
 /// A program whose alpha grows linearly by `slope`, on 16 APUs.
 pub fn truth(decomposition: Decomposition, slope: f64, terms: [f64; 8]) -> Parameters {
@@ -68,47 +68,51 @@ pub fn noisy_runs(
     Runs { file: "runs.csv".into(), cells: configurations.iter().map(cell).collect() }
 }
 
-/// The micro-benchmarks of a known program, without noise.
+/// The micro-benchmarks of a known program, each repeated once, without noise.
 pub fn measured(truth: &Parameters) -> Inputs {
     let terms = &truth.terms;
-    let alpha = (1..=16).map(|processes| Alpha {
+    let twice =
+        |count| (1..=2).flat_map(move |repetition| (1..=count).map(move |m| (repetition, m)));
+    let alpha = twice(16).map(|(repetition, processes)| Alpha {
         matrix_size: 64,
         processes,
-        repetition: 1,
+        repetition,
         time_s: terms.alpha_at(processes),
     });
-    let collective = (1..=16).map(|ranks| Collective {
+    let collective = twice(16).map(|(repetition, ranks)| Collective {
         operation: "allreduce".into(),
         ranks,
         bytes: 8,
-        repetition: 1,
+        repetition,
         calls: 1,
         time_s: terms.o_col_at(ranks),
     });
-    let offload = [0, 4096].map(|bytes| Offload {
+    let offload = [(1, 0), (2, 0), (1, 4096), (2, 4096)].map(|(repetition, bytes)| Offload {
         bytes,
-        repetition: 1,
+        repetition,
         round_trips: 1,
         time_s: terms.o_offload_s.value + bytes as f64 * 1e-9,
+        mode: OffloadMode::PingPong,
     });
+    let time_s = terms.t_csw_s.value;
     let switches =
-        ContextSwitch { processes: 2, repetition: 1, switches: 1, time_s: terms.t_csw_s.value };
-    let profile = Profile {
+        [1, 2].map(|repetition| ContextSwitch { processes: 2, repetition, switches: 1, time_s });
+    let profile = [1, 2].map(|repetition| Profile {
         phase: "main".into(),
-        repetition: 1,
+        repetition,
         offloads: terms.offloads.value as u64,
         collectives: terms.offloads.value as u64,
         hpu_time_s: terms.t_hpu_s.value,
         apu_parallel_time_s: terms.t_apu_s.value,
         apu_serial_time_s: terms.c_apu_s.value,
         gap_time_s: terms.offloads.value * terms.g_s.value,
-    };
+    });
     Inputs {
         alpha: Some(file("alpha.csv", alpha.collect())),
         offload: Some(file("offload.csv", offload.into())),
-        context_switch: Some(file("context_switch.csv", vec![switches])),
+        context_switch: Some(file("context_switch.csv", switches.into())),
         collective: Some(file("collective.csv", collective.collect())),
-        profile: Some(file("profile.csv", vec![profile])),
+        profile: Some(file("profile.csv", profile.into())),
         runs: None,
     }
 }

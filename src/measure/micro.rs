@@ -12,7 +12,7 @@ use crate::cell::ppe::Work;
 use crate::cell::{Blade, HostProcess, KernelTiming, Spe};
 use crate::error::Result;
 use crate::machine::Machine;
-use crate::table::records::{Alpha, Collective, ContextSwitch, Offload};
+use crate::table::records::{Alpha, Collective, ContextSwitch, Offload, OffloadMode};
 
 /// Sizes of the matrices, as in the MMGP paper: 100 to 500.
 const MATRIX_SIZES: [u32; 5] = [100, 200, 300, 400, 500];
@@ -68,7 +68,8 @@ pub fn offload(
                     }
                 }
             })?;
-            rows.push(Offload { bytes, repetition, round_trips: ROUND_TRIPS, time_s });
+            let (round_trips, mode) = (ROUND_TRIPS, OffloadMode::PingPong);
+            rows.push(Offload { bytes, repetition, round_trips, time_s, mode });
         }
     }
     Ok(rows)

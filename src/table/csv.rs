@@ -13,6 +13,9 @@ pub trait Record: Sized {
     const COLUMNS: &'static [&'static str];
     /// Those of the columns that identify a row: no two rows may share all of them.
     const KEY_COLUMNS: &'static [&'static str];
+    /// Those of the columns that may be missing, with the text that is read instead. Where all
+    /// rows have that text, the column is not written.
+    const OPTIONAL: &'static [(&'static str, &'static str)] = &[];
     /// The values of [`Self::KEY_COLUMNS`].
     type Key: Ord;
 
@@ -26,7 +29,7 @@ pub trait Record: Sized {
 
 /// Reads all rows; at least one must be there and no two may share a key.
 pub fn read<R: Record>(source: &Source) -> Result<(Vec<R>, Vec<Warning>)> {
-    let mut reader = Reader::new(source, R::COLUMNS)?;
+    let mut reader = Reader::with_optional(source, R::COLUMNS, R::OPTIONAL)?;
     let mut rows = Vec::new();
     let mut keys = BTreeSet::new();
     while let Some(row) = reader.next_row()? {
@@ -44,7 +47,15 @@ pub fn read<R: Record>(source: &Source) -> Result<(Vec<R>, Vec<Warning>)> {
 
 /// The text of a CSV file with a header and `rows`.
 pub fn write<R: Record>(rows: &[R]) -> String {
-    write_fields(R::COLUMNS, rows.iter().map(R::write))
+    let fields: Vec<Vec<String>> = rows.iter().map(R::write).collect();
+    let is_written = |column: &usize| {
+        let default = R::OPTIONAL.iter().find(|(name, _)| *name == R::COLUMNS[*column]);
+        default.is_none_or(|(_, default)| fields.iter().any(|row| row[*column] != *default))
+    };
+    let written: Vec<usize> = (0..R::COLUMNS.len()).filter(is_written).collect();
+    let header: Vec<&str> = written.iter().map(|&column| R::COLUMNS[column]).collect();
+    let kept = |row: Vec<String>| written.iter().map(|&column| row[column].clone()).collect();
+    write_fields(&header, fields.into_iter().map(kept))
 }
 
 /// The text of a CSV file that is only written: a header, and the fields of each row below it.
@@ -65,8 +76,9 @@ pub struct Reader<'a> {
     reader: csv::Reader<&'a [u8]>,
     record: ByteRecord,
     width: usize,
-    /// For each of `columns`, where it stands in a record.
+    /// For each of `columns`, where it stands in a record; beyond it where it is missing.
     indices: Vec<usize>,
+    optional: &'static [(&'static str, &'static str)],
     /// Doubts about the header.
     pub warnings: Vec<Warning>,
 }
@@ -74,6 +86,16 @@ pub struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Reads the header and finds `columns` in it.
     pub fn new(source: &'a Source, columns: &'static [&'static str]) -> Result<Self> {
+        Self::with_optional(source, columns, &[])
+    }
+
+    /// As [`Self::new`], but a column of `optional` may be missing and then reads as the text
+    /// beside it.
+    pub fn with_optional(
+        source: &'a Source,
+        columns: &'static [&'static str],
+        optional: &'static [(&'static str, &'static str)],
+    ) -> Result<Self> {
         let mut reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -88,13 +110,14 @@ impl<'a> Reader<'a> {
                 expected: format!("a header with the columns {}", columns.join(", ")),
             });
         }
-        let row = Row { source, columns, indices: &[], record: &header };
+        let row = Row { source, columns, indices: &[], optional, record: &header };
         let names: Vec<String> =
             header.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
         let mut indices = Vec::with_capacity(columns.len());
         for wanted in columns {
             let mut places = (0..names.len()).filter(|&index| names[index] == *wanted);
-            let Some(first) = places.next() else {
+            let is_optional = optional.iter().any(|(name, _)| name == wanted);
+            let Some(first) = places.next().or(is_optional.then_some(names.len())) else {
                 let found = format!("the columns {}", names.join(", "));
                 return Err(row.error(0, found, &format!("a column {wanted:?}")));
             };
@@ -111,7 +134,8 @@ impl<'a> Reader<'a> {
             })
             .collect();
         let width = names.len();
-        Ok(Self { source, columns, reader, record: ByteRecord::new(), width, indices, warnings })
+        let record = ByteRecord::new();
+        Ok(Self { source, columns, reader, record, width, indices, optional, warnings })
     }
 
     /// The next row, or `None` at the end. A row with more or fewer fields than the header is an
@@ -124,6 +148,7 @@ impl<'a> Reader<'a> {
             source: self.source,
             columns: self.columns,
             indices: &self.indices,
+            optional: self.optional,
             record: &self.record,
         };
         if self.record.len() != self.width {
@@ -172,12 +197,16 @@ pub struct Row<'a> {
     source: &'a Source,
     columns: &'static [&'static str],
     indices: &'a [usize],
+    optional: &'static [(&'static str, &'static str)],
     record: &'a ByteRecord,
 }
 
 impl Row<'_> {
     fn bytes(&self, column: usize) -> &[u8] {
-        &self.record[self.indices[column]]
+        self.record.get(self.indices[column]).unwrap_or_else(|| {
+            let missing = self.optional.iter().find(|(name, _)| *name == self.columns[column]);
+            missing.expect("invariant: only an optional column is missing").1.as_bytes()
+        })
     }
 
     /// The field as it stands.
@@ -236,7 +265,7 @@ impl Row<'_> {
     }
 
     /// The error for a field that is not `expected`.
-    fn field_error(&self, column: usize, expected: &str) -> Error {
+    pub(super) fn field_error(&self, column: usize, expected: &str) -> Error {
         let found = format!("{:?} in column {:?}", self.text(column), self.columns[column]);
         self.error(self.indices[column], found, expected)
     }
@@ -250,6 +279,7 @@ impl Row<'_> {
     pub fn repeated(&self, key_columns: &[&str]) -> Error {
         let columns: Vec<usize> = (0..self.columns.len())
             .filter(|&column| key_columns.contains(&self.columns[column]))
+            .filter(|&column| self.indices[column] < self.record.len())
             .collect();
         let values: Vec<String> = columns
             .iter()

@@ -1,17 +1,20 @@
 //! The row types of every CSV file that mmgp reads or writes, with the unit in each name.
 
+use std::fmt;
+
 use super::csv::{Record, Row};
 use crate::error::Result;
 
 /// Declares the type of a row from its columns: after `by` those that no two rows may share, then
 /// every column in the order of writing, with the reader of [`Row`] that checks it and, for a
-/// count, its least value.
+/// count, its least value; after `else` the columns that may be missing, with what is read then.
 macro_rules! record {
     (
         $(#[$doc:meta])*
         $name:ident by ($($key:ident: $key_type:ty),+) {
             $($(#[$field_doc:meta])* $field:ident: $type:ty = $read:ident($($least:literal)?),)+
         }
+        $(else { $($optional:ident = $default:literal),+ })?
     ) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -22,6 +25,8 @@ macro_rules! record {
         impl Record for $name {
             const COLUMNS: &'static [&'static str] = &[$(stringify!($field)),+];
             const KEY_COLUMNS: &'static [&'static str] = &[$(stringify!($key)),+];
+            const OPTIONAL: &'static [(&'static str, &'static str)] =
+                &[$($((stringify!($optional), $default)),+)?];
             type Key = ($($key_type,)+);
 
             fn read(row: &Row<'_>) -> Result<Self> {
@@ -60,16 +65,55 @@ record! {
 }
 
 record! {
-    /// A row of `offload.csv`: HPU to APU to HPU ping-pong.
-    Offload by (bytes: u64, repetition: u32) {
-        /// Size of the message each way.
+    /// A row of `offload.csv`: messages between HPU and APU, in general a ping-pong.
+    Offload by (bytes: u64, repetition: u32, mode: OffloadMode) {
+        /// Size of each message.
         bytes: u64 = large_count(0),
         /// Which repetition of the same measurement.
         repetition: u32 = count(1),
-        /// Round trips in `time_s`.
+        /// Round trips in `time_s`; in another mode, messages.
         round_trips: u64 = large_count(1),
-        /// Time of all the round trips \[s\].
+        /// Time of all the round trips or messages \[s\].
         time_s: f64 = seconds(),
+        /// What was done; the column may be missing and then says `pingpong`.
+        mode: OffloadMode = offload_mode(),
+    }
+    else { mode = "pingpong" }
+}
+
+/// What the rows of `offload.csv` time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OffloadMode {
+    /// `pingpong`: round trips, each message after the one before it has come back.
+    PingPong,
+    /// `stream`: messages one way, sent back to back, until the last has arrived.
+    Stream,
+    /// `send`: how long the sender is busy with its messages, with pauses between them so that
+    /// none waits for another.
+    Send,
+}
+
+impl OffloadMode {
+    const ALL: [Self; 3] = [Self::PingPong, Self::Stream, Self::Send];
+}
+
+impl fmt::Display for OffloadMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::PingPong => "pingpong",
+            Self::Stream => "stream",
+            Self::Send => "send",
+        })
+    }
+}
+
+impl Row<'_> {
+    /// The name of an [`OffloadMode`].
+    fn offload_mode(&self, column: usize) -> Result<OffloadMode> {
+        let named = |mode: &OffloadMode| mode.to_string() == self.text(column);
+        let mode = OffloadMode::ALL.into_iter().find(named);
+        mode.ok_or_else(|| self.field_error(column, "pingpong, stream or send"))
     }
 }
 
@@ -233,5 +277,48 @@ record! {
         source: String = word(),
         /// What has to be said beside it.
         remark: String = phrase(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Source;
+    use super::super::csv::{read, write};
+    use super::*;
+
+    fn check(text: &str) -> Result<Vec<Offload>> {
+        read(&Source::new("offload.csv", text)).map(|(rows, warnings)| {
+            assert_eq!(warnings, []);
+            rows
+        })
+    }
+
+    #[test]
+    fn a_file_without_modes_is_ping_pong_and_stays_as_it_is() {
+        let text = "bytes,repetition,round_trips,time_s\n8,1,10,0.5\n16,1,10,0.75\n";
+        let rows = check(text).unwrap();
+        assert!(rows.iter().all(|row| row.mode == OffloadMode::PingPong));
+        assert_eq!(write(&rows), text);
+        let twice = check("bytes,repetition,round_trips,time_s\n8,1,10,0.5\n8,1,10,0.5\n");
+        assert_eq!(
+            twice.unwrap_err().to_string(),
+            "offload.csv:3:1: found a second row for bytes = 8, repetition = 1, expected one row \
+             for each"
+        );
+    }
+
+    #[test]
+    fn modes_are_read_and_written() {
+        let text = "bytes,repetition,round_trips,time_s,mode\n8,1,10,0.5,pingpong\n\
+                    8,1,10,0.25,stream\n";
+        let rows = check(text).unwrap();
+        assert_eq!(rows[1].mode, OffloadMode::Stream);
+        assert_eq!(write(&rows), text);
+        assert_eq!(
+            check("mode,bytes,repetition,round_trips,time_s\npush,8,1,10,0.5\n")
+                .unwrap_err()
+                .to_string(),
+            "offload.csv:2:1: found \"push\" in column \"mode\", expected pingpong, stream or send"
+        );
     }
 }

@@ -1,0 +1,257 @@
+//! The time of a message against its size: a line, or two where the protocol changes.
+
+use std::collections::BTreeMap;
+
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+
+use crate::fit::sample::Mean;
+
+/// Times by size in bytes; at least one of each, all above 0 on average.
+pub(crate) type BySize = BTreeMap<u64, Vec<f64>>;
+
+/// `t(bytes) = intercept + bytes*slope`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Line {
+    pub intercept: Mean,
+    pub slope: Mean,
+}
+
+/// One line, or one up to a size and another above it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Lines {
+    /// From an empty message on.
+    pub first: Line,
+    /// The largest size of the first line, and the line above.
+    pub change: Option<(u64, Line)>,
+}
+
+/// Sizes that a line needs.
+const SIZES_OF_A_LINE: usize = 2;
+
+/// Left-out sizes that a judgement needs.
+const LEAST_GAINS: usize = 4;
+
+/// Two lines must be better by more than the square of this relative error.
+const WORTH_IT: f64 = 1e-3;
+
+impl Line {
+    /// By least squares with weight `1/t^2`: clocks and machines err in proportion, and the large
+    /// messages must not drown the intercept. The t of the weights is the line's own, found by
+    /// repetition from the measured one, because weights from measured times favour those that
+    /// are short by chance. Needs two sizes.
+    pub fn through(times: &BySize) -> Self {
+        let mut levels: Vec<f64> = times.values().map(|times| Mean::of(times).value).collect();
+        let mut line = Self::weighted(times, &levels);
+        for _ in 0..MOST_PASSES {
+            let next: Vec<f64> = times.keys().map(|&bytes| line.at(bytes)).collect();
+            // No weights follow from a line that is not above 0 at every size.
+            if next.iter().any(|&level| level <= 0.0) {
+                break;
+            }
+            let change = next.iter().zip(&levels).map(|(next, level)| (next / level - 1.0).abs());
+            let change = change.fold(0.0, f64::max);
+            levels = next;
+            line = Self::weighted(times, &levels);
+            if change < ROUNDING {
+                break;
+            }
+        }
+        line
+    }
+
+    /// With the time of each size that its weight follows from.
+    ///
+    /// With weights w, weighted means x, y and the slope `b = S_xy/S_xx`: `a = y - b*x`,
+    /// `var(a) = s^2*(1/S_w + x^2/S_xx)`, `var(b) = s^2/S_xx`, s^2 being the weighted sum of
+    /// squared residuals over n - 2. Where the line misses the mean of the sizes by more than
+    /// their repetitions explain, these alone count, as if each had been measured once.
+    fn weighted(times: &BySize, levels: &[f64]) -> Self {
+        let points: Vec<(f64, f64, f64)> = times
+            .iter()
+            .zip(levels)
+            .flat_map(|((&bytes, times), level)| {
+                times.iter().map(move |&time| (level.powi(-2), bytes as f64, time))
+            })
+            .collect();
+        let sum = |term: &dyn Fn(f64, f64) -> f64| -> f64 {
+            points.iter().map(|&(weight, x, y)| weight * term(x, y)).sum()
+        };
+        let s_w = sum(&|_, _| 1.0);
+        let (mean_x, mean_y) = (sum(&|x, _| x) / s_w, sum(&|_, y| y) / s_w);
+        let s_xx = sum(&|x, _| (x - mean_x).powi(2));
+        let slope = sum(&|x, y| (x - mean_x) * (y - mean_y)) / s_xx;
+        let intercept = mean_y - slope * mean_x;
+        let all = sum(&|x, y| (y - intercept - slope * x).powi(2));
+        let (variance, freedom) = variance(all, times, levels);
+        let term = |value, of_variance: f64| Mean {
+            value,
+            std_error: variance.map(|variance| (variance * of_variance).sqrt()),
+            freedom,
+            count: points.len() as u64,
+        };
+        Self {
+            intercept: term(intercept, 1.0 / s_w + mean_x.powi(2) / s_xx),
+            slope: term(slope, 1.0 / s_xx),
+        }
+    }
+
+    fn at(&self, bytes: u64) -> f64 {
+        self.intercept.value + self.slope.value * bytes as f64
+    }
+}
+
+/// The relative variance of one time around a line that leaves `all` weighted squares, and its
+/// degrees of freedom.
+fn variance(all: f64, times: &BySize, levels: &[f64]) -> (Option<f64>, f64) {
+    let rows: usize = times.values().map(Vec::len).sum();
+    let (rows, sizes) = (rows as f64, times.len() as f64);
+    let within: f64 = times
+        .values()
+        .zip(levels)
+        .map(|(times, level)| {
+            let mean = Mean::of(times).value;
+            times.iter().map(|time| ((time - mean) / level).powi(2)).sum::<f64>()
+        })
+        .sum();
+    let (missed, repeated) = (sizes - 2.0, rows - sizes);
+    if missed > 0.0 && repeated > 0.0 {
+        let (by_line, by_chance) = ((all - within).max(0.0) / missed, within / repeated);
+        let test = FisherSnedecor::new(missed, repeated).expect("invariant: both are 1 or more");
+        let limit = by_chance * test.inverse_cdf(1.0 - RARELY);
+        if by_line > limit && by_line > ROUNDING.powi(2) {
+            return (Some(by_line), missed);
+        }
+    }
+    let freedom = rows - 2.0;
+    let all = if all > ROUNDING.powi(2) * rows { all } else { 0.0 };
+    ((freedom > 0.0).then(|| all / freedom), freedom)
+}
+
+/// How rarely chance alone may make a line seem to miss its sizes.
+const RARELY: f64 = 0.01;
+
+/// Weights settle within a few.
+const MOST_PASSES: u32 = 30;
+
+/// Relative residuals below this are none.
+const ROUNDING: f64 = 1e-12;
+
+impl Lines {
+    /// One line, unless two err clearly less at sizes that they do not know: by more than the
+    /// standard error of the difference in squares. Where they part is found anew each time.
+    pub fn through(times: &BySize) -> Self {
+        let line = || Self { first: Line::through(times), change: None };
+        let Some(two) = Self::two(times) else { return line() };
+        let mut gains = Vec::new();
+        for (&left_out, values) in times {
+            let mut rest = times.clone();
+            rest.remove(&left_out);
+            let Some(two) = Self::two(&rest) else { continue };
+            if two.is_open_at(left_out, &rest) {
+                continue;
+            }
+            let time = Mean::of(values).value;
+            let square = |predicted: f64| (predicted / time - 1.0).powi(2);
+            gains.push(square(Line::through(&rest).at(left_out)) - square(two.at(left_out)));
+        }
+        if gains.len() < LEAST_GAINS {
+            return line();
+        }
+        let gain = Mean::of(&gains);
+        let by_chance = gain.std_error.unwrap_or(f64::INFINITY);
+        if gain.value > by_chance && gain.value > WORTH_IT.powi(2) { two } else { line() }
+    }
+
+    /// The two lines that leave the least weighted squares.
+    fn two(times: &BySize) -> Option<Self> {
+        let sizes: Vec<u64> = times.keys().copied().collect();
+        let split = |count: usize| {
+            let (mut low, mut high) = (times.clone(), times.clone());
+            low.retain(|&bytes, _| bytes <= sizes[count - 1]);
+            high.retain(|&bytes, _| bytes > sizes[count - 1]);
+            let (first, above) = (Line::through(&low), Line::through(&high));
+            let squares = |times: &BySize, line: &Line| -> f64 {
+                let of_size = |(&bytes, times): (&u64, &Vec<f64>)| {
+                    let time = Mean::of(times).value;
+                    times.len() as f64 * (line.at(bytes) / time - 1.0).powi(2)
+                };
+                times.iter().map(of_size).sum()
+            };
+            let left = squares(&low, &first) + squares(&high, &above);
+            (left, Self { first, change: Some((sizes[count - 1], above)) })
+        };
+        let splits = SIZES_OF_A_LINE..=sizes.len().saturating_sub(SIZES_OF_A_LINE);
+        splits.map(split).min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, two)| two)
+    }
+
+    /// Whether the size lies between the last of the first line and the first of the second, so
+    /// that nothing tells which of them it belongs to.
+    fn is_open_at(&self, bytes: u64, times: &BySize) -> bool {
+        self.change.is_some_and(|(last, _)| {
+            let next = times.range(last + 1..).next().map_or(u64::MAX, |(&next, _)| next);
+            last < bytes && bytes < next
+        })
+    }
+
+    fn at(&self, bytes: u64) -> f64 {
+        match &self.change {
+            Some((last, above)) if bytes > *last => above.at(bytes),
+            _ => self.first.at(bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::sample::noise::relative;
+
+    const SIZES: [u64; 8] = [0, 256, 1024, 2048, 4096, 8192, 16_384, 32_768];
+
+    /// How many of 100 noisy files are given two lines.
+    fn changes(truth: impl Fn(f64) -> f64) -> usize {
+        let file = |seed: u64| -> BySize {
+            let mut noise = relative(seed);
+            let mut times =
+                |&bytes: &u64| (0..4).map(|_| truth(bytes as f64) * noise(0.01)).collect();
+            SIZES.iter().map(|bytes| (*bytes, times(bytes))).collect()
+        };
+        let found = |&seed: &u64| {
+            let change = Lines::through(&file(seed)).change;
+            change.is_some_and(|(last, _)| (2048..=4096).contains(&last))
+        };
+        (1..=100).filter(found).count()
+    }
+
+    #[test]
+    fn a_change_of_protocol_is_found_where_there_is_one() {
+        let rendezvous = |bytes: f64| {
+            if bytes <= 4096.0 { 2e-6 + 1e-9 * bytes } else { 9e-6 + 0.4e-9 * bytes }
+        };
+        assert!(changes(rendezvous) >= 90);
+        assert!(changes(|bytes| 2e-6 + 1e-9 * bytes) <= 10);
+    }
+
+    #[test]
+    fn the_standard_error_of_a_slope_by_hand() {
+        // Weights all 1: bytes 0 and 8, twice each, 1 +- 0.1: s^2 = 0.04/2, S_xx = 4*16.
+        let times = BySize::from([(0, vec![0.9, 1.1]), (8, vec![0.9, 1.1])]);
+        let slope = Line::through(&times).slope;
+        approx::assert_abs_diff_eq!(slope.value, 0.0, epsilon = 1e-15);
+        let by_hand = (0.02_f64 / 64.0).sqrt();
+        approx::assert_relative_eq!(slope.std_error.unwrap(), by_hand, max_relative = 1e-9);
+    }
+
+    #[test]
+    fn a_bent_line_is_as_uncertain_as_its_sizes_make_it() {
+        // Exact repetitions of 1, 2, 5 at 0, 1, 2 bytes: residuals count as three values, not 300.
+        let times: BySize =
+            [(0, 1.0), (1, 2.0), (2, 5.0)].map(|(bytes, time)| (bytes, vec![time; 100])).into();
+        let once: BySize = times.iter().map(|(&bytes, times)| (bytes, vec![times[0]])).collect();
+        let (many, one) = (Line::through(&times).intercept, Line::through(&once).intercept);
+        assert_eq!((many.freedom, one.freedom), (1.0, 1.0));
+        approx::assert_relative_eq!(many.value, one.value, max_relative = 1e-12);
+        let (many, one) = (many.std_error.unwrap(), one.std_error.unwrap());
+        approx::assert_relative_eq!(many, one, max_relative = 1e-9);
+    }
+}

@@ -1,0 +1,352 @@
+//! The formulas for a term over m, fitted to its points.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::Shape;
+use super::points::{Points, Scale};
+
+/// A formula with its parameters.
+///
+/// Points err in proportion to their size, so the fit minimises the deviance `2*sum of n*[(y -
+/// f)/f - ln(y/f)]` (McCullagh and Nelder, Generalized Linear Models, 1989, chapter 8: constant
+/// coefficient of variation), whose weights `n/f^2` follow the fit; weights from the measured
+/// values would favour those that are low by chance.
+///
+/// A ratio to m = 1 errs at all m at once by what the time at m = 1 errs. So its formula has a
+/// height of its own, `y_m = height*alpha_m`, and m = 1 is a point like the others.
+#[derive(Debug, Clone)]
+pub(crate) struct Formula {
+    shape: Shape,
+    scale: Scale,
+    theta: DVector<f64>,
+    /// The derivatives of theta with respect to the points.
+    response: DMatrix<f64>,
+    /// The relative variance of one observation that the residuals show; `None` with as many
+    /// parameters as points.
+    pub misfit: Option<f64>,
+    /// Points beyond the number of parameters.
+    pub freedom: f64,
+}
+
+/// A step that changes the relative levels by less than this is rounding.
+const STEP_TOLERANCE: f64 = 1e-12;
+/// Parameters of unit length that act this much alike cannot be told apart.
+const SINGULAR: f64 = 1e-9;
+const EXPONENT_RANGE: std::ops::Range<f64> = 0.01..10.0;
+const MOST_STEPS: u32 = 100;
+const MOST_HALVINGS: i32 = 30;
+/// Where the search for an exponent begins.
+const EXPONENTS: [f64; 3] = [0.5, 1.0, 2.0];
+
+impl Formula {
+    /// The best of this shape; `None` where the points cannot tell its parameters, or where a
+    /// point is not above 0.
+    pub fn fit(shape: Shape, points: &Points) -> Option<Self> {
+        if points.values.iter().any(|&value| value <= 0.0) {
+            return None;
+        }
+        let starts: &[f64] = if shape == Shape::Curve { &EXPONENTS } else { &[1.0] };
+        let fits = starts.iter().filter_map(|&exponent| Self::from(shape, exponent, points));
+        fits.min_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, formula)| formula)
+    }
+
+    /// The best for other points of much the same term.
+    pub fn refitted(&self, points: &Points) -> Option<Self> {
+        let exponent = self.theta.get(2).copied().unwrap_or(1.0);
+        Self::from(self.shape, exponent, points).map(|(_, formula)| formula)
+    }
+
+    /// By Fisher's scoring with halved steps, from the line that fits with this exponent.
+    fn from(shape: Shape, exponent: f64, points: &Points) -> Option<(f64, Self)> {
+        let mut at = Self {
+            shape,
+            scale: points.scale,
+            theta: start(shape, exponent, points)?,
+            response: DMatrix::zeros(0, 0),
+            misfit: None,
+            freedom: 0.0,
+        };
+        let mut deviance = at.deviance(points)?;
+        for _ in 0..MOST_STEPS {
+            let (response, lengths) = at.scoring(points)?;
+            at.response = response;
+            let residuals = at.residuals(points);
+            let step = &at.response * residuals;
+            let Some((next, lower)) = at.shortened(&step, points, deviance) else { break };
+            let relative = (&next - &at.theta).component_mul(&lengths).norm();
+            (at.theta, deviance) = (next, lower);
+            if relative < STEP_TOLERANCE {
+                break;
+            }
+        }
+        // Of a curve that does not rise, nothing tells the exponent.
+        if shape == Shape::Curve && at.theta[1].abs() < SINGULAR * at.theta[0].abs() {
+            return None;
+        }
+        at.freedom = points.m.len() as f64 - at.theta.len() as f64;
+        let square = |(index, residual): (usize, &f64)| {
+            points.counts[index] * (residual / at.level(points.m[index])).powi(2)
+        };
+        let squares: f64 = at.residuals(points).iter().enumerate().map(square).sum();
+        at.misfit = (at.freedom > 0.0).then(|| squares / at.freedom);
+        Some((deviance, at))
+    }
+
+    /// The derivatives of the parameters with respect to the points, `(J'*W*J)^-1*J'*W`, and the
+    /// lengths of the columns of J in the metric W.
+    fn scoring(&self, points: &Points) -> Option<(DMatrix<f64>, DVector<f64>)> {
+        let rows: Vec<Vec<f64>> = points.m.iter().map(|&m| self.slopes(m)).collect();
+        let size = (rows.len(), self.theta.len());
+        let weights: Vec<f64> =
+            (0..size.0).map(|row| points.counts[row] / self.level(points.m[row]).powi(2)).collect();
+        let length = |column: usize| -> f64 {
+            (0..size.0).map(|row| weights[row] * rows[row][column].powi(2)).sum::<f64>().sqrt()
+        };
+        // Parameters of unit length: seconds and exponents differ by many orders of magnitude.
+        let lengths = DVector::from_fn(size.1, |column, _| length(column));
+        let scaled =
+            DMatrix::from_fn(size.0, size.1, |row, column| rows[row][column] / lengths[column]);
+        let weighted =
+            DMatrix::from_fn(size.1, size.0, |column, row| scaled[(row, column)] * weights[row]);
+        let information = &weighted * &scaled;
+        if !(information.clone().symmetric_eigenvalues().min() > SINGULAR) {
+            return None;
+        }
+        let mut response = information.try_inverse()? * weighted;
+        for (mut row, length) in response.row_iter_mut().zip(lengths.iter()) {
+            row /= *length;
+        }
+        Some((response, lengths))
+    }
+
+    /// The first of the step, its half, its quarter... that does not raise the deviance.
+    fn shortened(
+        &self,
+        step: &DVector<f64>,
+        points: &Points,
+        deviance: f64,
+    ) -> Option<(DVector<f64>, f64)> {
+        (0..MOST_HALVINGS).find_map(|halvings| {
+            let theta = &self.theta + step * 0.5_f64.powi(halvings);
+            let next = Self { theta, response: DMatrix::zeros(0, 0), ..*self };
+            let lower = next.deviance(points).filter(|lower| *lower <= deviance)?;
+            Some((next.theta, lower))
+        })
+    }
+
+    /// `None` where the formula is not above 0 at every point, or its exponent is out of bounds.
+    fn deviance(&self, points: &Points) -> Option<f64> {
+        if self.theta.get(2).is_some_and(|exponent| !EXPONENT_RANGE.contains(exponent)) {
+            return None;
+        }
+        let mut sum = 0.0;
+        for (index, &m) in points.m.iter().enumerate() {
+            let level = self.level(m);
+            if !(level > 0.0) {
+                return None;
+            }
+            let excess = points.values[index] / level - 1.0;
+            // excess - ln(1 + excess), without cancellation where it is small.
+            let each = if excess.abs() < 1e-4 {
+                excess * excess * (0.5 - excess / 3.0)
+            } else {
+                excess - excess.ln_1p()
+            };
+            sum += 2.0 * points.counts[index] * each;
+        }
+        sum.is_finite().then_some(sum)
+    }
+
+    fn residuals(&self, points: &Points) -> DVector<f64> {
+        let residual = |(&m, value): (&u32, &f64)| value - self.level(m);
+        DVector::from_iterator(points.m.len(), points.m.iter().zip(&points.values).map(residual))
+    }
+
+    /// What the formula says of a point at m.
+    pub fn level(&self, m: u32) -> f64 {
+        let exponent = self.theta.get(2).copied().unwrap_or(1.0);
+        basis(self.shape, self.scale, exponent, m)
+            .iter()
+            .zip(self.theta.iter())
+            .map(|(base, factor)| base * factor)
+            .sum()
+    }
+
+    /// The derivatives of [`Self::level`] with respect to the parameters.
+    fn slopes(&self, m: u32) -> Vec<f64> {
+        let exponent = self.theta.get(2).copied().unwrap_or(1.0);
+        let mut slopes = basis(self.shape, self.scale, exponent, m);
+        if self.shape == Shape::Curve {
+            let beyond_one = f64::from(m - 1);
+            let log = if m > 1 { beyond_one.ln() } else { 0.0 };
+            slopes.push(self.theta[1] * slopes[1] * log);
+        }
+        slopes
+    }
+
+    /// The term at m, and its derivatives with respect to the points.
+    pub fn term(&self, m: u32) -> (f64, Vec<f64>) {
+        let (value, slopes) = match self.scale {
+            Scale::Absolute => (self.level(m), self.slopes(m)),
+            Scale::RelativeToOne => {
+                let height = self.level(1);
+                let value = self.level(m) / height;
+                let at_one = self.slopes(1);
+                let slope = |(of_m, of_one): (f64, f64)| (of_m - value * of_one) / height;
+                (value, self.slopes(m).into_iter().zip(at_one).map(slope).collect())
+            }
+        };
+        (value, self.over_points(&slopes))
+    }
+
+    /// The parameters by the letters of [`Shape`], with their derivatives with respect to the
+    /// points.
+    pub fn parameters(&self) -> Vec<(&'static str, f64, Vec<f64>)> {
+        let theta = &self.theta;
+        if self.scale == Scale::Absolute {
+            let row = |index: usize| self.response.row(index).iter().copied().collect();
+            let names = ["a", "b"].into_iter().take(theta.len()).enumerate();
+            return names.map(|(index, name)| (name, theta[index], row(index))).collect();
+        }
+        let ratio = theta[1] / theta[0];
+        let mut slopes = vec![-ratio / theta[0], 1.0 / theta[0]];
+        slopes.resize(theta.len(), 0.0);
+        let mut parameters = vec![("a", ratio, self.over_points(&slopes))];
+        if self.shape == Shape::Curve {
+            parameters.push(("b", theta[2], self.over_points(&[0.0, 0.0, 1.0])));
+        }
+        parameters
+    }
+
+    /// Derivatives with respect to the parameters as derivatives with respect to the points.
+    fn over_points(&self, slopes: &[f64]) -> Vec<f64> {
+        (self.response.transpose() * DVector::from_column_slice(slopes)).iter().copied().collect()
+    }
+}
+
+/// What the linear parameters of the shape multiply at m.
+fn basis(shape: Shape, scale: Scale, exponent: f64, m: u32) -> Vec<f64> {
+    let beyond_one = f64::from(m) - 1.0;
+    match (scale, shape) {
+        (Scale::RelativeToOne, Shape::Constant) => {
+            let above_one = f64::from(u8::from(m > 1));
+            vec![1.0 - above_one, above_one]
+        }
+        (Scale::RelativeToOne, Shape::Curve) => vec![1.0, beyond_one.powf(exponent)],
+        (Scale::RelativeToOne, _) => vec![1.0, beyond_one],
+        (Scale::Absolute, Shape::Constant) => vec![1.0],
+        (Scale::Absolute, Shape::Logarithmic) => vec![1.0, f64::from(m).log2()],
+        (Scale::Absolute, _) => vec![1.0, f64::from(m)],
+    }
+}
+
+/// The least squares with weights from the measured values; as a last resort a constant.
+fn start(shape: Shape, exponent: f64, points: &Points) -> Option<DVector<f64>> {
+    let rows: Vec<Vec<f64>> =
+        points.m.iter().map(|&m| basis(shape, points.scale, exponent, m)).collect();
+    let columns = rows.first()?.len();
+    let parameters = columns + usize::from(shape == Shape::Curve);
+    if points.m.len() < parameters {
+        return None;
+    }
+    // Over the measured values: the relative errors of the points are all alike.
+    let root = |row: usize| points.counts[row].sqrt() / points.values[row];
+    let a = DMatrix::from_fn(rows.len(), columns, |row, column| rows[row][column] * root(row));
+    let b = DVector::from_fn(rows.len(), |row, _| points.values[row] * root(row));
+    let mut theta = a.svd(true, true).solve(&b, SINGULAR).ok()?;
+    let level = |theta: &DVector<f64>, row: &Vec<f64>| -> f64 {
+        row.iter().zip(theta.iter()).map(|(base, factor)| base * factor).sum()
+    };
+    if rows.iter().any(|row| level(&theta, row) <= 0.0) {
+        theta.fill(0.0);
+        theta[0] = points.values.iter().sum::<f64>() / points.values.len() as f64;
+    }
+    if shape == Shape::Curve {
+        theta = theta.push(exponent);
+    }
+    Some(theta)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points(scale: Scale, m: &[u32], truth: impl Fn(f64) -> f64) -> Points {
+        Points {
+            scale,
+            m: m.to_vec(),
+            values: m.iter().map(|&m| truth(f64::from(m))).collect(),
+            counts: vec![1.0; m.len()],
+            parts: Vec::new(),
+            kinds: Vec::new(),
+        }
+    }
+
+    /// The parameters of a shape that the points follow exactly.
+    fn check(shape: Shape, points: &Points, expected: &[f64]) {
+        let formula = Formula::fit(shape, points).unwrap();
+        let found: Vec<f64> = formula.parameters().iter().map(|each| each.1).collect();
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(expected) {
+            approx::assert_relative_eq!(found, expected, max_relative = 1e-7);
+        }
+        for &m in &points.m {
+            let (term, gradient) = formula.term(m);
+            let index = points.m.iter().position(|&known| known == m).unwrap();
+            approx::assert_relative_eq!(term, points.values[index], max_relative = 1e-9);
+            check_gradient(shape, points, m, &gradient);
+        }
+    }
+
+    /// The derivatives are those of fits to points that lie a little off.
+    fn check_gradient(shape: Shape, points: &Points, m: u32, gradient: &[f64]) {
+        for (index, slope) in gradient.iter().enumerate() {
+            let moved = |factor: f64| {
+                let mut points = points.clone();
+                points.values[index] *= 1.0 + factor;
+                Formula::fit(shape, &points).unwrap().term(m).0
+            };
+            let difference = (moved(1e-4) - moved(-1e-4)) / (2e-4 * points.values[index]);
+            let size = points.values[0].abs() / points.values[index];
+            approx::assert_abs_diff_eq!(*slope, difference, epsilon = 1e-4 * size.max(1.0));
+        }
+    }
+
+    #[test]
+    fn points_that_follow_a_formula_give_it_back() {
+        let m = [1, 2, 3, 5, 8, 16];
+        let ratio = |truth: fn(f64) -> f64| points(Scale::RelativeToOne, &m, truth);
+        check(Shape::Constant, &ratio(|m| if m > 1.0 { 1.28 } else { 1.0 }), &[1.28]);
+        check(Shape::Linear, &ratio(|m| 1.0 + 0.08 * (m - 1.0)), &[0.08]);
+        check(Shape::Curve, &ratio(|m| 1.0 + 0.3 * (m - 1.0).powf(0.6)), &[0.3, 0.6]);
+        check(Shape::Curve, &ratio(|m| 1.0 + 0.02 * (m - 1.0).powf(1.7)), &[0.02, 1.7]);
+        let time = |truth: fn(f64) -> f64| points(Scale::Absolute, &m[1..], truth);
+        check(Shape::Constant, &time(|_| 3e-6), &[3e-6]);
+        check(Shape::Linear, &time(|m| 2e-6 + 3e-6 * m), &[2e-6, 3e-6]);
+        check(Shape::Logarithmic, &time(|m| 2e-6 + 5e-6 * m.log2()), &[2e-6, 5e-6]);
+    }
+
+    #[test]
+    fn an_error_of_the_time_alone_moves_the_height_and_not_the_slope() {
+        // All ratios are 2 % too high, as if the time of one process had been measured too short:
+        // 1.02*(1 + 0.08*(m - 1)) at five m and 1 at m = 1.
+        let m = [1, 4, 8, 12, 16, 20];
+        let exact = points(Scale::RelativeToOne, &m, |m| {
+            if m > 1.0 { 1.02 * (1.0 + 0.08 * (m - 1.0)) } else { 1.0 }
+        });
+        let formula = Formula::fit(Shape::Linear, &exact).unwrap();
+        let through_one = 1.02 * 2.2 - 1.0;
+        // A line through 1 at m = 1 would take all of it for slope: alpha(16) = 2.244 at least.
+        assert!(formula.term(16).0 - 1.0 < through_one - 0.005);
+    }
+
+    #[test]
+    fn what_the_points_cannot_tell_is_no_formula() {
+        let flat = points(Scale::RelativeToOne, &[1, 2, 4, 8], |_| 1.0);
+        assert!(Formula::fit(Shape::Curve, &flat).is_none());
+        let two = points(Scale::RelativeToOne, &[1, 4], |m| m);
+        assert!(Formula::fit(Shape::Curve, &two).is_none());
+        let zero = points(Scale::Absolute, &[2, 4], |_| 0.0);
+        assert!(Formula::fit(Shape::Constant, &zero).is_none());
+    }
+}

@@ -1,0 +1,195 @@
+//! What was measured of a term over m: a mean at each m, and where the errors of these come from.
+
+use nalgebra::DMatrix;
+
+use crate::model::uncertainty::StandardError;
+
+/// What a term is measured against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// A ratio to the value at m = 1, which is the first point and is 1.
+    RelativeToOne,
+    /// A quantity of its own; no point is at m = 1.
+    Absolute,
+}
+
+/// Means at increasing m.
+#[derive(Debug, Clone)]
+pub(crate) struct Points {
+    pub scale: Scale,
+    pub m: Vec<u32>,
+    pub values: Vec<f64>,
+    /// Observations behind each value.
+    pub counts: Vec<f64>,
+    /// Independent errors from repetition to repetition.
+    pub parts: Vec<Part>,
+    /// For each kind of measurement that was averaged (sizes of a matrix, operations): by how
+    /// much it lies off each value, over the number of kinds that have one there.
+    pub kinds: Vec<Vec<Option<f64>>>,
+}
+
+/// An error that some of the points have in common.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    /// Its variance; `None` where nothing was repeated.
+    pub variance: Option<f64>,
+    /// Degrees of freedom of the variance.
+    pub freedom: f64,
+    /// By how much each point that it touches errs if it is 1.
+    pub loadings: Vec<(usize, f64)>,
+}
+
+/// What the standard errors are taken from.
+#[derive(Debug, Clone)]
+pub(crate) enum Spread {
+    /// From how repetitions differ.
+    Repetitions,
+    /// From how the averaged kinds differ, which repetitions are part of.
+    Kinds,
+    /// From how a formula misses the points: the relative variance of one observation and its
+    /// degrees of freedom.
+    Misfit {
+        /// Relative variance of one observation.
+        variance: f64,
+        /// Its degrees of freedom.
+        freedom: f64,
+    },
+}
+
+impl Points {
+    /// The points but the one with that index; for a fit only, as it has no errors.
+    pub fn without(&self, left_out: usize) -> Self {
+        fn kept<T: Copy>(of: &[T], left_out: usize) -> Vec<T> {
+            (0..of.len()).filter(|&index| index != left_out).map(|index| of[index]).collect()
+        }
+        Self {
+            scale: self.scale,
+            m: kept(&self.m, left_out),
+            values: kept(&self.values, left_out),
+            counts: kept(&self.counts, left_out),
+            parts: Vec::new(),
+            kinds: Vec::new(),
+        }
+    }
+
+    /// The indices of the points above m = 1.
+    pub fn above_one(&self) -> std::ops::Range<usize> {
+        usize::from(self.scale == Scale::RelativeToOne)..self.m.len()
+    }
+
+    /// The gradient of the point with that index.
+    pub fn unit(&self, index: usize) -> Vec<f64> {
+        (0..self.m.len()).map(|each| f64::from(u8::from(each == index))).collect()
+    }
+
+    /// The standard error of a quantity with this gradient over the points.
+    pub fn error(&self, spread: &Spread, gradient: &[f64]) -> Option<StandardError> {
+        match spread {
+            Spread::Repetitions => of_parts(&self.parts, gradient),
+            Spread::Kinds => self.of_kinds(gradient),
+            Spread::Misfit { variance, freedom } => {
+                let error = of_parts(&self.misfit_parts(*variance, *freedom), gradient)?;
+                Some(StandardError { freedom: Some(*freedom), ..error })
+            }
+        }
+    }
+
+    /// The covariance of quantities with these gradients, one a row.
+    pub fn covariance(&self, spread: &Spread, gradients: &DMatrix<f64>) -> Option<DMatrix<f64>> {
+        let mut covariance = DMatrix::zeros(gradients.nrows(), gradients.nrows());
+        let mut add = |variance: f64, errors: Vec<f64>| {
+            let errors = gradients * nalgebra::DVector::from_vec(errors);
+            covariance += variance * &errors * errors.transpose();
+        };
+        let misfit = match spread {
+            Spread::Misfit { variance, freedom } => self.misfit_parts(*variance, *freedom),
+            _ => Vec::new(),
+        };
+        match spread {
+            Spread::Kinds => {
+                let count = self.kinds.len() as f64;
+                for kind in &self.kinds {
+                    let errors = kind.iter().map(|each| each.unwrap_or(0.0)).collect();
+                    add(count / (count - 1.0), errors);
+                }
+            }
+            _ => {
+                for part in self.parts.iter().filter(|_| misfit.is_empty()).chain(&misfit) {
+                    let mut errors = vec![0.0; self.m.len()];
+                    part.loadings.iter().for_each(|&(index, loading)| errors[index] = loading);
+                    add(part.variance?, errors);
+                }
+            }
+        }
+        Some(covariance)
+    }
+
+    /// The larger of two spreads that the points show by themselves: a program has no matrix
+    /// size, so what the sizes differ by is part of not knowing its alpha, and what they happen
+    /// to agree in does not undo the noise of the repetitions. One for all gradients, one a row.
+    pub fn own_spread(&self, gradients: &[Vec<f64>]) -> Option<Spread> {
+        let total = |spread: &Spread| -> Option<f64> {
+            gradients
+                .iter()
+                .map(|gradient| self.error(spread, gradient).map(|error| error.value.powi(2)))
+                .sum()
+        };
+        match (total(&Spread::Repetitions), total(&Spread::Kinds)) {
+            (Some(repetitions), Some(kinds)) if kinds > repetitions => Some(Spread::Kinds),
+            (Some(_), _) => Some(Spread::Repetitions),
+            (None, Some(_)) => Some(Spread::Kinds),
+            (None, None) => None,
+        }
+    }
+
+    /// Independent errors in proportion to the values.
+    fn misfit_parts(&self, variance: f64, freedom: f64) -> Vec<Part> {
+        let part = |index: usize| Part {
+            variance: Some(variance * self.values[index].powi(2) / self.counts[index]),
+            freedom,
+            loadings: vec![(index, 1.0)],
+        };
+        (0..self.m.len()).map(part).collect()
+    }
+
+    /// With S kinds and d their deviations over S: `var = S/(S - 1)*sum of (gradient*d)^2`, the
+    /// variance of a mean of S values, with S - 1 degrees of freedom.
+    fn of_kinds(&self, gradient: &[f64]) -> Option<StandardError> {
+        let touched = |kind: &&Vec<Option<f64>>| {
+            kind.iter().zip(gradient).any(|(each, slope)| each.is_some() && *slope != 0.0)
+        };
+        let errors: Vec<f64> = self
+            .kinds
+            .iter()
+            .filter(touched)
+            .map(|kind| {
+                kind.iter().zip(gradient).map(|(each, slope)| each.unwrap_or(0.0) * slope).sum()
+            })
+            .collect();
+        let count = errors.len() as f64;
+        let squares: f64 = errors.iter().map(|error| error * error).sum();
+        (errors.len() >= 2).then(|| StandardError {
+            value: (count / (count - 1.0) * squares).sqrt(),
+            freedom: Some(count - 1.0),
+        })
+    }
+}
+
+/// The error of a sum of independent parts, its degrees of freedom after Welch (1947) and
+/// Satterthwaite (1946): `f = (sum of v)^2/(sum of v^2/f_v)`.
+fn of_parts(parts: &[Part], gradient: &[f64]) -> Option<StandardError> {
+    let (mut variance, mut scarcity, mut all) = (0.0, 0.0, 0.0);
+    for part in parts {
+        let loading: f64 =
+            part.loadings.iter().map(|&(index, loading)| gradient[index] * loading).sum();
+        if loading == 0.0 {
+            continue;
+        }
+        let share = part.variance? * loading.powi(2);
+        variance += share;
+        scarcity += share.powi(2) / part.freedom;
+        all += part.freedom;
+    }
+    let freedom = if scarcity > 0.0 { variance.powi(2) / scarcity } else { all };
+    (!parts.is_empty()).then(|| StandardError { value: variance.sqrt(), freedom: Some(freedom) })
+}
