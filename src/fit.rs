@@ -42,6 +42,7 @@ mod least_squares;
 mod offload;
 mod profile;
 pub mod report;
+pub mod robust;
 pub mod runs;
 mod sample;
 mod scatter;
