@@ -32,6 +32,7 @@
 //! ```
 
 mod alpha;
+mod bootstrap;
 mod collective;
 mod context_switch;
 mod design;
