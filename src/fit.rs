@@ -32,6 +32,7 @@
 //! ```
 
 mod alpha;
+mod bootstrap;
 mod collective;
 pub mod comparison;
 pub mod conflict;
@@ -59,6 +60,7 @@ mod profile;
 mod recovery;
 pub mod refined;
 pub mod report;
+pub mod robust;
 pub mod runs;
 mod sample;
 pub mod shape;
