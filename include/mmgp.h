@@ -13,8 +13,8 @@
  *     mmgp_add_sample(model, best.m, best.p, seconds, NULL);
  *     mmgp_free(model);
  *
- * Build the library: cargo rustc --release --lib --crate-type cdylib
- * Link: cc program.c -I include -L target/release -lmmgp
+ * Build the library: cargo build --release --example mmgp
+ * Link: cc program.c -I include -L target/release/examples -lmmgp
  *
  * Threads. mmgp_time, mmgp_predict, mmgp_best, mmgp_apus, mmgp_samples and mmgp_add_sample may be
  * called on the same model by any number of threads at once. The first five take no lock and wait

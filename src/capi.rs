@@ -12,7 +12,8 @@
 //! This file is the only one of the interface that is `unsafe`: it turns pointers of C into
 //! references, under the conditions that the header asks for and that stand beside each place.
 //!
-//! The library that C links is built by `cargo rustc --release --lib --crate-type cdylib`.
+//! The library that C links is a target of its own, `include/mmgp.rs`:
+//! `cargo build --release --example mmgp`.
 
 #![allow(unsafe_code)] // Pointers come from C.
 

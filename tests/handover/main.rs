@@ -1,0 +1,39 @@
+//! What goes to other programs and comes from them: exported code is compiled and run, exported JSON
+//! is held to its schema, the C interface is used from C, and every reader is fuzzed.
+
+#![allow(clippy::disallowed_methods)] // Programs and files for other tools are made here.
+
+mod c_interface;
+mod fuzz;
+mod generated;
+mod schema;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder for one test, empty.
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("mmgp-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("the folder can be made");
+    folder
+}
+
+/// Whether a program is installed here.
+fn has(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// Runs a command that must succeed, and gives what it prints.
+fn output(command: &mut Command) -> String {
+    let output = command.output().expect("the program is there");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {}\n{out}\n{err}", output.status);
+    out
+}
+
+/// The top folder of the repository.
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
