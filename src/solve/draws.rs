@@ -3,6 +3,8 @@
 //! A parameter's draws stand side by side, and so do the times of a configuration: every step is
 //! one operation on all draws of a column.
 
+use std::mem::take;
+
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -38,6 +40,14 @@ impl Column {
                     *sum += weight * value;
                 }
             }
+        }
+    }
+
+    /// So many values.
+    fn filled(self, count: usize) -> Vec<f64> {
+        match self {
+            Column::Same(value) => vec![value; count],
+            Column::Drawn(values) => values,
         }
     }
 
@@ -106,47 +116,44 @@ impl Draws {
     pub fn new(parameters: &Parameters, uncertainty: &Uncertainty, sampling: Sampling) -> Self {
         let count = sampling.draws as usize;
         let terms = &parameters.terms;
-        let drawn = columns(parameters, uncertainty, sampling);
-        let column = |source: Source, value: f64| match uncertainty
-            .sources
-            .iter()
-            .position(|&known| known == source)
-        {
-            Some(index) => Column::Drawn(drawn[index].clone()),
-            None => Column::Same(value),
+        let mut drawn = columns(parameters, uncertainty, sampling);
+        let mut column = |source: Source, value: f64| {
+            let index = uncertainty.sources.iter().position(|&known| known == source);
+            // Every column is asked for once.
+            index.map_or(Column::Same(value), |index| Column::Drawn(take(&mut drawn[index])))
         };
-        let of = |entry: Entry| {
+        let beyond = [
+            (uncertainty.alpha_end, column(Source::AlphaBeyond, 0.0)),
+            (uncertainty.collective_end, column(Source::CollectiveBeyond, 0.0)),
+        ];
+        let mut of = |entry: Entry| {
             let value = terms.estimate(entry).map_or(0.0, |estimate| estimate.value);
             column(Source::Entry(entry), value)
         };
-        let table = |over: &OverM, entry: fn(usize) -> Entry| {
+        let mut table = |over: &OverM, entry: fn(usize) -> Entry| -> Vec<Column> {
             (0..over.estimates().len()).map(|index| of(entry(index))).collect()
         };
-        let summed = |entries: &[Entry]| {
-            let mut sum = vec![0.0; count];
-            entries.iter().for_each(|&entry| of(entry).add_to(&mut sum, 1.0));
-            sum
-        };
+        let alpha = table(&terms.alpha, Entry::Alpha);
+        let collective = table(&terms.o_col_s, Entry::Collective);
         let offloads = of(Entry::Offloads);
-        let mut serial = summed(&[Entry::OffloadOverhead, Entry::ContextSwitch]);
+        let mut serial = vec![0.0; count];
+        of(Entry::OffloadOverhead).add_to(&mut serial, 1.0);
+        of(Entry::ContextSwitch).add_to(&mut serial, 1.0);
         offloads.multiply(&mut serial);
         of(Entry::ApuSerialTime).add_to(&mut serial, 1.0);
-        let mut growing = summed(&[Entry::Gap]);
+        let mut growing = of(Entry::Gap).filled(count);
         offloads.multiply(&mut growing);
         let is_counted = terms.collectives.is_some();
         Self {
             count,
             hpu: of(Entry::HpuTime),
-            alpha: table(&terms.alpha, Entry::Alpha),
-            collective: table(&terms.o_col_s, Entry::Collective),
+            alpha,
+            collective,
             collectives: if is_counted { of(Entry::Collectives) } else { offloads },
             serial,
-            shared: summed(&[Entry::ApuTime]),
+            shared: of(Entry::ApuTime).filled(count),
             growing,
-            beyond: [
-                (uncertainty.alpha_end, column(Source::AlphaBeyond, 0.0)),
-                (uncertainty.collective_end, column(Source::CollectiveBeyond, 0.0)),
-            ],
+            beyond,
         }
     }
 
@@ -242,6 +249,22 @@ struct Normal {
     spread: f64,
 }
 
+impl Normal {
+    /// One draw. The mean is not negative, so at least every second trial ends the loop.
+    fn draw(&self, random: &mut Xoshiro256PlusPlus) -> f64 {
+        loop {
+            let deviate: f64 = StandardNormal.sample(random);
+            match self.mean {
+                None => return self.spread * deviate,
+                Some(mean) if mean + self.spread * deviate >= 0.0 => {
+                    return mean + self.spread * deviate;
+                }
+                Some(_) => {}
+            }
+        }
+    }
+}
+
 /// Draws of sources that go together, a column for each; `factor` is the lower triangle of their
 /// correlation, row by row.
 fn draw_together(
@@ -250,6 +273,9 @@ fn draw_together(
     count: usize,
     random: &mut Xoshiro256PlusPlus,
 ) -> Vec<Vec<f64>> {
+    if let [alone] = members {
+        return vec![(0..count).map(|_| alone.draw(random)).collect()];
+    }
     let size = members.len();
     let mut columns: Vec<Vec<f64>> = vec![Vec::with_capacity(count); size];
     let mut deviates = vec![[0.0; LANES]; size];

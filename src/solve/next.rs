@@ -72,6 +72,9 @@ pub enum Measured {
 /// at the ends of the first and the last row.
 const MOST: usize = 200;
 
+/// A gain below this part of the time counts as none.
+const RESOLUTION: f64 = 1e-9;
+
 /// Ranks measurements by how much they lower the expected regret.
 ///
 /// `noise` is the relative standard deviation of a single timed run, as 0.02. Ties, as where the

@@ -7,7 +7,7 @@
 //! dynamic programming, exactly.
 
 use super::constraints::{Choices, Constraints};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Warning};
 use crate::model::Parameters;
 use crate::model::run::Row;
 use crate::model::sensitivity::Entry;
@@ -43,10 +43,19 @@ pub struct Plan {
     pub single: (u32, Seconds),
 }
 
+/// The best plan for every m, the fastest first, and the doubts about them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plans {
+    /// Ties by m.
+    pub plans: Vec<Plan>,
+    /// What the reader should know.
+    pub warnings: Vec<Warning>,
+}
+
 /// So many steps are the most that the search of one m may take.
 const MOST_STEPS: u64 = 2_000_000_000;
 
-/// The best plan for every m, the fastest first; ties by m.
+/// The best plan for every m.
 ///
 /// # Errors
 ///
@@ -56,7 +65,7 @@ pub fn plan_phases(
     parameters: &Parameters,
     constraints: &Constraints,
     changes: Changes,
-) -> Result<Vec<Plan>> {
+) -> Result<Plans> {
     let phases: Vec<Parameters> =
         parameters.phases.iter().map(|phase| parameters.of_phase(phase)).collect();
     let space = constraints.space(parameters.apus)?;
@@ -70,7 +79,21 @@ pub fn plan_phases(
         })
         .collect();
     plans.sort_by(|one, other| one.time.0.total_cmp(&other.time.0).then(one.m.cmp(&other.m)));
-    Ok(plans)
+    let mut warnings = super::warnings(parameters, 1, space.ms().last().unwrap_or(1));
+    let unsure: Vec<&str> = parameters
+        .phases
+        .iter()
+        .filter(|phase| [&phase.t_hpu_s, &phase.t_apu_s].iter().any(|x| x.std_error.is_none()))
+        .map(|phase| phase.name.as_str())
+        .collect();
+    if !unsure.is_empty() {
+        warnings.push(Warning::Note(format!(
+            "intervals know nothing of the uncertainty of {}: these phases have no standard errors \
+             of their own",
+            unsure.join(", ")
+        )));
+    }
+    Ok(Plans { plans, warnings })
 }
 
 fn check(changes: Changes, phases: usize, widest: u64) -> Result<()> {
@@ -307,7 +330,7 @@ mod tests {
         let max_one = Constraints { max_m: Some(1), ..Constraints::NONE };
         let plan = |cost: f64, rounds: u32| {
             let changes = Changes { cost: Seconds(cost), rounds };
-            plan_phases(&parameters, &max_one, changes).unwrap().remove(0)
+            plan_phases(&parameters, &max_one, changes).unwrap().plans.remove(0)
         };
         // 16/8 + 0.5 and 1/1 + 1*1 + 0.5, and one change.
         let cheap = plan(0.25, 1);

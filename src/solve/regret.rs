@@ -118,11 +118,30 @@ pub(super) fn regret(row: &DrawnRow, p: u32, least: &[f64], losses: &mut Vec<f64
 }
 
 /// The smallest value that at least `share` of the values do not exceed.
+///
+/// Of many values only those that are not smaller than most of a sample are looked at closely.
 pub(super) fn quantile(values: &mut [f64], share: f64) -> f64 {
     let place = (share * values.len() as f64).ceil() as usize;
     let place = place.clamp(1, values.len()) - 1;
+    let from_top = values.len() - place;
+    if values.len() >= 16 * SAMPLE {
+        let mut sample: [f64; SAMPLE] =
+            std::array::from_fn(|index| values[index * (values.len() / SAMPLE)]);
+        let expected = (share * SAMPLE as f64) as usize;
+        // Two standard errors and more below what is looked for.
+        let below = expected.saturating_sub(SAMPLE / 16);
+        let least = *sample.select_nth_unstable_by(below, f64::total_cmp).1;
+        let mut upper: Vec<f64> = values.iter().copied().filter(|value| *value >= least).collect();
+        if upper.len() >= from_top {
+            let place = upper.len() - from_top;
+            return *upper.select_nth_unstable_by(place, f64::total_cmp).1;
+        }
+    }
     *values.select_nth_unstable_by(place, f64::total_cmp).1
 }
+
+/// Values that a large sample is judged by.
+const SAMPLE: usize = 128;
 
 #[cfg(test)]
 mod tests {
@@ -155,5 +174,16 @@ mod tests {
         let mut values: Vec<f64> = (1..=100).rev().map(f64::from).collect();
         assert_eq!(quantile(&mut values, 0.95), 95.0);
         assert_eq!(quantile(&mut [3.0], 0.95), 3.0);
+        // Many, in an order of their own, rising and falling: 7919 is prime.
+        let mut many: Vec<f64> = (0..10_000).map(|i| f64::from(i * 7919 % 10_000)).collect();
+        assert_eq!(quantile(&mut many.clone(), 0.95), 9499.0);
+        many.sort_by(f64::total_cmp);
+        assert_eq!(quantile(&mut many, 0.95), 9499.0);
+        many.fill(1.0);
+        assert_eq!(quantile(&mut many, 0.95), 1.0);
+        // A sample that misses what matters: every 78th value is large, and a few others.
+        let mut periodic: Vec<f64> =
+            (0..10_000).map(|i| f64::from(u8::from(i % 78 == 0))).collect();
+        assert_eq!(quantile(&mut periodic, 0.95), 0.0);
     }
 }

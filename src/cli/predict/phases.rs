@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::Asked;
 use super::rows::Rows;
+use crate::cli::output::warnings;
 use crate::error::Result;
 use crate::solve::{Changes, Plan, plan_phases};
 use crate::units::Seconds;
@@ -51,7 +52,9 @@ struct JsonPlan<'a> {
 }
 
 pub fn text(asked: &Asked<'_>, changes: Changes) -> Result<String> {
-    let plans = plan_phases(&asked.parameters, &asked.constraints, changes)?;
+    let answer = plan_phases(&asked.parameters, &asked.constraints, changes)?;
+    warnings(&answer.warnings);
+    let plans = &answer.plans;
     let shown = &plans[..plans.len().min(asked.shown)];
     let phases: Vec<&str> =
         asked.parameters.phases.iter().map(|phase| phase.name.as_str()).collect();
