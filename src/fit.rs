@@ -14,7 +14,7 @@
 //! Standard errors of terms from runs take the held terms as exact.
 //!
 //! ```
-//! use mmgp::fit::{Inputs, Runs, Settings, fit};
+//! use mmgp::fit::{Inputs, Options, Runs, Settings, fit};
 //! use mmgp::model::parameters::Decomposition;
 //! use mmgp::table::Source;
 //!
@@ -22,7 +22,12 @@
 //! let text = "m,p,repetition,time_s\n1,1,1,14.5\n1,2,1,9\n2,1,1,8.5\n2,2,1,6\n1,4,1,7\n";
 //! let (runs, _) = Runs::read(&Source::new("runs.csv", text))?;
 //! let settings =
-//!     Settings { name: "toy".into(), decomposition: Decomposition::Data, apus: 4 };
+//!     Settings {
+//!     name: "toy".into(),
+//!     decomposition: Decomposition::Data,
+//!     apus: 4,
+//!     options: Options::default(),
+//! };
 //! let fitted = fit(&Inputs { runs: Some(runs), ..Inputs::default() }, &settings)?;
 //! let terms = &fitted.parameters.terms;
 //! assert!((terms.t_apu_s.value - 12.0).abs() < 1e-9);
@@ -37,12 +42,14 @@ mod collective;
 pub mod comparison;
 pub mod conflict;
 mod context_switch;
+pub mod data;
 mod design;
 pub mod diagnosis;
 mod estimate;
-pub mod growth;
+mod growth;
 #[cfg(test)]
 mod held_out;
+pub mod identifiability;
 mod identify;
 mod joint;
 mod known;
@@ -60,6 +67,8 @@ mod profile;
 mod recovery;
 pub mod refined;
 pub mod report;
+pub mod require;
+pub mod resampled;
 pub mod robust;
 pub mod runs;
 mod sample;
@@ -78,8 +87,12 @@ use crate::model::parameters::{Decomposition, Estimate};
 use crate::model::uncertainty::Correlation;
 use crate::table::csv::{self, Record};
 use crate::table::{Source, records};
+use joint::Request;
 use known::Known;
-use shape::Choice;
+pub use resampled::Resampling;
+pub use robust::Loss;
+pub use runs::LogTimes;
+use shape::{Choice, TermChoices};
 
 /// The rows of a file, with its name.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,12 +124,15 @@ pub struct Inputs {
     pub collective: Option<Measured<records::Collective>>,
     /// `profile.csv`, which determines T_HPU, T_APU, C_APU, N, g and the number of collectives.
     pub profile: Option<Measured<records::Profile>>,
-    /// `runs.csv`, which estimates what the others leave open, or checks them.
+    /// `runs.csv`: timed runs, which correct what the others say and estimate what they leave
+    /// open.
     pub runs: Option<Runs>,
+    /// The single times of these runs, which a robust loss needs: [`Runs::read_keeping_times`].
+    pub times: Option<LogTimes>,
 }
 
 /// What the parameters are of.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Name of the parameter set.
     pub name: String,
@@ -124,6 +140,19 @@ pub struct Settings {
     pub decomposition: Decomposition,
     /// N_APU: APUs available.
     pub apus: u32,
+    /// How to estimate.
+    pub options: Options,
+}
+
+/// How to estimate; the default is what most data ask for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Options {
+    /// A loss that wild runs cannot move; without it, all runs count alike.
+    pub robust: Option<Loss>,
+    /// Bootstrap intervals beside those of the likelihood.
+    pub resampling: Option<Resampling>,
+    /// The shapes of the terms over m, and the collective that the program calls.
+    pub terms: TermChoices,
 }
 
 /// Parameters, how they were obtained, and doubts.
@@ -172,7 +201,13 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     let unknown = known.unknown_terms();
     let (in_runs, left) = match &inputs.runs {
         Some(runs) => {
-            let joint = joint::fit(&parameters, &unknown, &known.correlations, runs)?;
+            let request = Request {
+                runs,
+                times: inputs.times.as_ref(),
+                correlations: &known.correlations,
+                options: &settings.options,
+            };
+            let joint = joint::fit(&parameters, &unknown, request)?;
             parameters = joint.parameters;
             warnings.extend(joint.warnings);
             (Some(joint.report), joint.undetermined)
@@ -197,6 +232,13 @@ fn check(inputs: &Inputs, settings: &Settings) -> Result<()> {
     }
     if settings.decomposition == (Decomposition::Task { tasks: 0 }) {
         return Err(at_least_one("tasks"));
+    }
+    if settings.options.robust.is_some() && inputs.runs.is_some() && inputs.times.is_none() {
+        return Err(Error::OutOfRange {
+            name: "times",
+            found: "runs without their single times".into(),
+            expected: "those of Runs::read_keeping_times, which a robust loss weighs".into(),
+        });
     }
     if inputs.profile.is_none() && inputs.runs.is_none() {
         return Err(Error::TooLittleData {

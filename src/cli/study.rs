@@ -13,7 +13,7 @@ use crate::apps::description::Traffic;
 use crate::cell;
 use crate::error::Result;
 use crate::fit::refined::{self, Counts};
-use crate::fit::{Fitted, Inputs, Measured, Settings, fit};
+use crate::fit::{Fitted, Inputs, Measured, Options, Settings, fit};
 use crate::machine::Machine;
 use crate::measure;
 use crate::model::Parameters;
@@ -100,11 +100,13 @@ fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Resul
         collective: Some(measured("collective.csv", tables.collective)),
         profile: Some(measured("profile.csv", rows)),
         runs: None,
+        times: None,
     };
     let settings = Settings {
         name: format!("{} on {}", app.name(), machine.name),
         decomposition: decomposition(app),
         apus: machine.layout.spes(),
+        options: Options::default(),
     };
     let mut fitted = fit(&inputs, &settings)?;
     let (refinements, doubts) = refined::refinements(&fitted.parameters, Some(&memory), &counts);

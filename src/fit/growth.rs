@@ -1,60 +1,16 @@
 //! How alpha grows with m where only runs tell of it: the shapes that are tried, and the choice.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use super::likelihood::NEGLIGIBLE;
 use super::runs::Runs;
+use super::shape::Shape;
 use crate::model::parameters::{Estimate, OverM, Table};
 
-/// The shape of `alpha_m - 1`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// In proportion to m - 1.
-    Linear,
-    /// The same for all m > 1.
-    Constant,
-    /// In proportion to log2(m).
-    Logarithmic,
-    /// A value of its own at every m that several configurations have, linear between.
-    Table,
-}
-
-impl Shape {
-    /// In the order in which they are tried: the first stays where no other is clearly better.
-    pub const ALL: [Self; 4] = [Self::Linear, Self::Constant, Self::Logarithmic, Self::Table];
-
-    /// The name in reports and for flags.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::Constant => "constant",
-            Self::Logarithmic => "logarithmic",
-            Self::Table => "table",
-        }
-    }
-}
-
-/// One shape that was tried: the root mean square of its relative errors at configurations that
-/// were left out.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Trial {
-    /// The shape.
-    pub shape: Shape,
-    /// Numbers that it has.
-    pub values: usize,
-    /// Relative error at configurations left out.
-    pub left_out_error: f64,
-}
-
-/// Which shape was taken, and what it was compared with.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Choice {
-    /// The shape taken.
-    pub shape: Shape,
-    /// All that were tried.
-    pub trials: Vec<Trial>,
-}
+/// The shapes that runs are held against, in this order: the first stays where no other is
+/// clearly better.
+pub(crate) const SHAPES: [Shape; 4] =
+    [Shape::Linear, Shape::Constant, Shape::Logarithmic, Shape::Table];
 
 /// The table that alpha of this shape has, and for each of its numbers the weights of
 /// [`super::unknowns::Kind::Growth`]; `None` where the runs cannot tell the shape from a simpler
@@ -70,6 +26,7 @@ pub(crate) fn table(shape: Shape, runs: &Runs, apus: u32) -> Option<(OverM, Vec<
             (all().into_iter().chain(powers).collect(), |m| f64::from(m).log2())
         }
         Shape::Table => return own_values(&timed, runs),
+        Shape::Curve => return None,
     };
     // Shapes with one number are the same where only one m was timed beside 1.
     if shape != Shape::Linear && timed.iter().filter(|&&m| m > 1).count() < 2 {
@@ -122,25 +79,6 @@ pub(crate) fn size(errors: &[f64]) -> f64 {
     (errors.iter().map(|each| each.powi(2)).sum::<f64>() / errors.len() as f64).sqrt()
 }
 
-impl fmt::Display for Choice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let trials: Vec<String> = self
-            .trials
-            .iter()
-            .map(|trial| {
-                let percent = 100.0 * trial.left_out_error;
-                format!("{} {percent:.2} %", trial.shape.name())
-            })
-            .collect();
-        write!(
-            f,
-            "{} in m, by the error at configurations left out: {}",
-            self.shape.name(),
-            trials.join(", ")
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::trials::{TERMS, exact_runs, feasible, truth};
@@ -171,7 +109,7 @@ mod tests {
     #[test]
     fn one_further_m_has_but_one_shape() {
         let runs = exact_runs(&truth(Decomposition::Data, 0.1, TERMS), &[(1, 1), (4, 1), (4, 2)]);
-        let shapes = Shape::ALL.map(|shape| table(shape, &runs, 16).is_some());
+        let shapes = SHAPES.map(|shape| table(shape, &runs, 16).is_some());
         assert_eq!(shapes, [true, false, false, false]);
     }
 }

@@ -112,7 +112,7 @@ fn independent(
 }
 
 /// The condition number and, where it is infinite to rounding, a vector of the null space.
-fn spectrum(unit: &DMatrix<f64>) -> (f64, Option<DVector<f64>>) {
+pub(crate) fn spectrum(unit: &DMatrix<f64>) -> (f64, Option<DVector<f64>>) {
     // Padded with rows of zeros, so that all right singular vectors exist.
     let rows = unit.nrows().max(unit.ncols());
     let svd = unit.clone().resize_vertically(rows, 0.0).svd(false, true);
@@ -126,7 +126,7 @@ fn spectrum(unit: &DMatrix<f64>) -> (f64, Option<DVector<f64>>) {
 }
 
 /// Whether one column is a multiple of the other.
-fn in_proportion(column: &DVector<f64>, other: &DVector<f64>) -> bool {
+pub(crate) fn in_proportion(column: &DVector<f64>, other: &DVector<f64>) -> bool {
     let along = column.dot(other) / other.norm_squared();
     (column - other * along).norm() <= ROUNDING * column.norm()
 }
@@ -145,7 +145,7 @@ const LARGEST_ADVICE: u32 = 64;
 
 /// The configuration whose time says most about `direction`, a change of the terms that leaves
 /// the times of all runs as they are; `None` where no configuration says anything.
-fn next_configuration(
+pub(crate) fn next_configuration(
     sensitivity: &Sensitivity,
     runs: &Runs,
     terms: &[Term],

@@ -2,20 +2,22 @@
 
 use nalgebra::DVector;
 
+use super::data::{self, Robust};
 use super::design::{Design, Sensitivity};
 use super::estimate::{Data, Estimated, estimate};
-use super::growth::{self, Choice, Shape, Trial};
+use super::growth::{self, SHAPES};
 use super::identify::{Group, Verdict, identify};
 use super::least_squares::LeastSquares;
-use super::likelihood::{NEGLIGIBLE, Point};
+use super::likelihood::NEGLIGIBLE;
 use super::noise::Repetitions;
 use super::outcome;
 use super::prior;
 use super::report::RunsReport;
-use super::runs::Runs;
-use super::stated;
+use super::runs::{LogTimes, Runs};
+use super::shape::{Choice, Reason, Selection, Shape, Trial};
 use super::term::Term;
 use super::unknowns::{Kind, Unknown, Unknowns};
+use super::{Options, stated};
 use crate::error::{Error, Result, Warning};
 use crate::model::Parameters;
 use crate::model::parameters::OverM;
@@ -39,27 +41,36 @@ pub(crate) struct Fit {
     pub base: Parameters,
     pub choice: Option<Choice>,
     pub data: Data,
+    /// What a robust loss did, where one was asked for.
+    pub robust: Option<Robust>,
+}
+
+/// What there is to fit.
+#[derive(Clone, Copy)]
+pub(crate) struct Request<'a> {
+    pub runs: &'a Runs,
+    /// The single times, where a robust loss or resampling needs them.
+    pub times: Option<&'a LogTimes>,
+    /// How the errors of what files say go together.
+    pub correlations: &'a [Correlation],
+    pub options: &'a Options,
 }
 
 /// Estimates all terms of `base` from the runs and from what files say of them; `unknown` are
 /// those that no file knows.
-pub(crate) fn fit(
-    base: &Parameters,
-    unknown: &[Term],
-    correlations: &[Correlation],
-    runs: &Runs,
-) -> Result<Joint> {
+pub(crate) fn fit(base: &Parameters, unknown: &[Term], request: Request<'_>) -> Result<Joint> {
+    let runs = request.runs;
     check(base, runs)?;
     let sensitivity = Sensitivity { base: base.clone(), unknown: unknown.to_vec() };
     let design = Design::new(&sensitivity, runs);
     let verdict = identify(&sensitivity, &design, runs)?;
     let mut undetermined = verdict.undetermined.clone();
     undetermined.extend(verdict.groups.iter().flat_map(|group| &group.separable));
-    let fit = best_shape(&sensitivity, &design, verdict, correlations, runs)?;
+    let fit = best_shape(&sensitivity, &design, verdict, request)?;
     let parameters = outcome::parameters(&fit, base, runs);
     let mut warnings = beyond(base, runs);
     warnings.extend(outcome::doubts(&fit, base));
-    let report = outcome::report(&fit, &parameters, runs);
+    let report = outcome::report(&fit, &parameters, request)?;
     Ok(Joint { parameters, report, undetermined, warnings })
 }
 
@@ -101,61 +112,93 @@ fn best_shape(
     sensitivity: &Sensitivity,
     design: &Design,
     verdict: Verdict,
-    correlations: &[Correlation],
-    runs: &Runs,
+    request: Request<'_>,
 ) -> Result<Fit> {
     let base = &sensitivity.base;
+    let runs = request.runs;
     let start = start(design, &verdict.groups, sensitivity, runs)?;
-    let data = data(runs);
     let grows = verdict.groups.iter().any(|group| group.carrier == Term::Alpha);
-    let shapes: &[Shape] = if grows { &Shape::ALL } else { &Shape::ALL[..1] };
-    let mut trials = Vec::new();
+    let asked = match request.options.terms.alpha {
+        Selection::Fixed(shape) if grows => Some([shape]),
+        _ => None,
+    };
+    let shapes = match &asked {
+        Some(asked) => asked,
+        None if grows => &SHAPES[..],
+        None => &SHAPES[..1],
+    };
+    let mut data: Option<(Data, Option<Robust>)> = None;
+    let mut tried = Vec::new();
     let mut fits = Vec::new();
     for &shape in shapes {
         let growth = if grows { growth::table(shape, runs, base.apus) } else { None };
         if grows && growth.is_none() {
             continue;
         }
-        let (base, unknowns, start) =
-            unknowns(base, &verdict.groups, growth, &start, runs, correlations);
+        let (base, unknowns, start) = unknowns(base, &verdict.groups, growth, &start, request);
+        // The first shape judges which runs are wild.
+        let (data, _) = match &mut data {
+            Some(data) => data,
+            None => data.insert(weighed(request, &unknowns, &start)?),
+        };
         if unknowns.list.len() > data.points.len() + sources(&unknowns) {
             continue;
         }
         // A shape that the runs cannot hold has no minimum of its own; the linear one has.
-        let estimated = match estimate(&unknowns, &data, &start) {
+        let estimated = match estimate(&unknowns, data, &start) {
             Err(_) if shape != Shape::Linear => continue,
             estimated => estimated?,
         };
-        let values = unknowns.list.iter().filter(|each| matches!(each.kind, Kind::Growth(_)));
-        trials.push(Trial {
-            shape,
-            values: values.count(),
-            left_out_error: growth::size(&estimated.left_out()),
-        });
+        let error = Some(growth::size(&estimated.left_out()));
+        tried.push(Trial { shape, parameters: Vec::new(), error });
         fits.push((base, estimated));
     }
+    let Some((data, robust)) = data.filter(|_| !fits.is_empty()) else {
+        return Err(unfit_shape(request));
+    };
     let left_out: Vec<Vec<f64>> = fits.iter().map(|(_, each)| each.left_out()).collect();
     let chosen = growth::choose(&left_out);
-    let choice = grows.then(|| Choice { shape: trials[chosen].shape, trials: trials.clone() });
+    let choice = grows.then(|| Choice {
+        term: "alpha".into(),
+        chosen: tried[chosen].shape,
+        reason: match (&asked, tried.len()) {
+            (Some(_), _) => Reason::Asked,
+            (_, 1) => Reason::TooFew,
+            _ if chosen == 0 => Reason::Simplest,
+            _ => Reason::LeastError,
+        },
+        tried: tried.clone(),
+    });
     let (base, estimated) = fits.swap_remove(chosen);
-    Ok(Fit { estimated, verdict, base, choice, data })
+    Ok(Fit { estimated, verdict, base, choice, data, robust })
+}
+
+/// The runs, each with its full weight or as a robust loss weighs it.
+fn weighed(
+    request: Request<'_>,
+    unknowns: &Unknowns,
+    start: &DVector<f64>,
+) -> Result<(Data, Option<Robust>)> {
+    match (request.options.robust, request.times) {
+        (Some(loss), Some(times)) => {
+            let (data, robust) = data::robust((request.runs, times), loss, unknowns, start)?;
+            Ok((data, Some(robust)))
+        }
+        _ => Ok((data::plain(request.runs), None)),
+    }
+}
+
+/// The only shape that was allowed cannot be told from these runs.
+fn unfit_shape(request: Request<'_>) -> Error {
+    Error::TooLittleData {
+        file: request.runs.file.clone(),
+        found: "runs that cannot hold the shape asked for alpha".into(),
+        advice: "time more m, each with several p, or leave the shape open".into(),
+    }
 }
 
 fn sources(unknowns: &Unknowns) -> usize {
     unknowns.list.iter().filter(|unknown| unknown.prior.is_some()).count()
-}
-
-fn data(runs: &Runs) -> Data {
-    let point = |cell: &super::runs::Cell| Point {
-        m: cell.m,
-        p: cell.p,
-        log_time: cell.mean_s.ln(),
-        count: cell.count as f64,
-    };
-    Data {
-        points: runs.cells.iter().map(point).collect(),
-        repetitions: Repetitions::of(&runs.cells),
-    }
 }
 
 /// Where to start: the linear least squares of the runs, all files taken at their word.
@@ -197,9 +240,9 @@ fn unknowns(
     groups: &[Group],
     growth: Option<(OverM, Vec<Vec<f64>>)>,
     start: &[f64],
-    runs: &Runs,
-    correlations: &[Correlation],
+    request: Request<'_>,
 ) -> (Parameters, Unknowns, DVector<f64>) {
+    let Request { runs, correlations, .. } = request;
     let mut base = base.clone();
     let mut list = Vec::new();
     let mut from = Vec::new();

@@ -1,7 +1,7 @@
 //! What the micro-benchmarks and the profile determine without any run.
 
 use super::profile::Program;
-use super::shape::{Choice, TermChoices};
+use super::shape::Choice;
 use super::term::Term;
 use super::{Inputs, Measurement, Settings, stated};
 use super::{alpha, collective, context_switch, offload, profile};
@@ -31,10 +31,10 @@ pub(crate) struct Known {
 impl Known {
     /// Evaluates every file that is given.
     pub fn from(inputs: &Inputs, settings: &Settings) -> Result<Self> {
-        let term_choices = TermChoices::default();
+        let term_choices = &settings.options.terms;
         let mut doubts = Doubts::default();
         let alpha = |file| alpha::alpha(file, term_choices.alpha, settings.apus);
-        let collective = |file| collective::collective(file, &term_choices, settings.apus);
+        let collective = |file| collective::collective(file, term_choices, settings.apus);
         let context_switch = context_switch::context_switch;
         Ok(Self {
             alpha: doubts.part(inputs.alpha.as_ref().map(alpha).transpose()?),

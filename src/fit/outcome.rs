@@ -1,20 +1,24 @@
 //! A fit as parameters, doubts and a report.
 
+use super::comparison::{Comparison, LeftOut, compare};
 use super::estimate::Spread;
 use super::identify::Group;
-use super::joint::Fit;
+use super::joint::{Fit, Request};
 use super::noise::{ASSUMED, Origin};
 use super::prior::MEASURED_ONCE;
 use super::report::{Convergence, RunsReport, Sum};
 use super::runs::Runs;
 use super::term::Term;
 use super::unknowns::{Kind, Prior, Unknown};
-use super::{diagnosis, report};
-use crate::error::Warning;
+use super::{diagnosis, report, resampled};
+use crate::error::{Result, Warning};
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM, Phase};
 use crate::model::sensitivity::Entry;
 use crate::model::uncertainty::Correlation;
+
+/// Fewer configurations are not compared.
+const FEWEST: usize = 4;
 
 /// From this share of what is known of a value on, the runs are named among its sources.
 const NOTABLE: f64 = 0.01;
@@ -244,12 +248,22 @@ fn contributions(group: &Group) -> Vec<String> {
 }
 
 /// How the fit meets the runs.
-pub(crate) fn report(fit: &Fit, parameters: &Parameters, runs: &Runs) -> RunsReport {
+pub(crate) fn report(
+    fit: &Fit,
+    parameters: &Parameters,
+    request: Request<'_>,
+) -> Result<RunsReport> {
+    let runs = request.runs;
     let solution = &fit.estimated.minimum.solution;
     let estimated = solution.at_bound.iter().filter(|&&held| !held).count();
     let of = |group: &Group| Sum { on: group.carrier.name(), terms: contributions(group) };
     let combined = fit.verdict.groups.iter().filter(|group| !group.carried.is_empty()).map(of);
-    RunsReport {
+    let resampled = match request.options.resampling {
+        Some(resampling) => resampled::intervals(fit, runs, request.times, resampling)?,
+        None => Vec::new(),
+    };
+    let examined = (fit.estimated.noise, diagnosis::diagnose(fit));
+    Ok(RunsReport {
         combined: combined.collect(),
         condition: Some(fit.verdict.condition),
         convergence: Some(Convergence {
@@ -261,12 +275,23 @@ pub(crate) fn report(fit: &Fit, parameters: &Parameters, runs: &Runs) -> RunsRep
         }),
         growth: fit.choice.clone(),
         conflict: fit.estimated.conflict.clone(),
-        ..report::RunsReport::new(
-            parameters,
-            runs,
-            estimated,
-            fit.estimated.noise,
-            diagnosis::diagnose(fit),
-        )
+        robust: fit.robust.clone(),
+        comparison: comparison(fit, runs)?,
+        resampled,
+        ..report::RunsReport::new(parameters, runs, estimated, examined)
+    })
+}
+
+/// Equation 11 beside other laws, where each configuration can be left out.
+fn comparison(fit: &Fit, runs: &Runs) -> Result<Option<Comparison>> {
+    let minimum = &fit.estimated.minimum;
+    let is_needed = |leverage: &f64| *leverage > 1.0 - 1e-6;
+    if runs.cells.len() < FEWEST || minimum.leverages.iter().any(is_needed) {
+        return Ok(None);
     }
+    let points = fit.data.points.iter().zip(fit.estimated.left_out());
+    let predictions_s = points.map(|(point, error)| (point.log_time + error).exp()).collect();
+    let parameters = fit.estimated.unknowns.list.len();
+    let left_out = LeftOut { model: "equation 11".into(), parameters, predictions_s };
+    compare(runs, &[left_out]).map(Some)
 }

@@ -8,7 +8,7 @@ use rand_distr::{Distribution, Normal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::trials::{TERMS, feasible, measured, truth};
-use super::{Fitted, Inputs, Measured, Runs, Settings, fit};
+use super::{Fitted, Inputs, Measured, Options, Runs, Settings, fit};
 use crate::model::Parameters;
 use crate::model::parameters::Decomposition;
 use crate::table::records::{Alpha, Collective, ContextSwitch, Offload, Profile, Run};
@@ -86,11 +86,13 @@ fn measure(truth: &Parameters, configurations: &[(u32, u32)], size: f64, seed: u
             row.gap_time_s *= factor();
         }),
         runs: Some(noise.runs(truth, configurations)),
+        times: None,
     }
 }
 
 fn fit_on_16(inputs: &Inputs, decomposition: Decomposition) -> Fitted {
-    let settings = Settings { name: "trial".into(), decomposition, apus: 16 };
+    let settings =
+        Settings { name: "trial".into(), decomposition, apus: 16, options: Options::default() };
     fit(inputs, &settings).unwrap()
 }
 
@@ -139,7 +141,9 @@ fn tallies(
     for seed in 1..=SEEDS {
         let parameters = fit_on_16(&inputs(seed), truth.decomposition).parameters;
         for ((name, truth), tally) in terms.iter().zip(&mut tallies) {
-            let entry = parameters.terms.entry_named(name).unwrap();
+            // A term over m may have been found to be one number.
+            let number = || parameters.terms.entry_named(name.split('(').next().unwrap());
+            let entry = parameters.terms.entry_named(name).or_else(number).unwrap();
             let estimate = parameters.terms.estimate(entry).unwrap();
             tally.add(estimate.value, estimate.interval().unwrap(), *truth);
         }

@@ -2,12 +2,17 @@
 
 use std::fmt;
 
+use super::comparison::Comparison;
 use super::conflict::Conflict;
+use super::data::Robust;
 use super::diagnosis::Diagnosis;
-use super::growth::Choice;
+use super::identifiability::Identifiability;
 use super::known::Known;
 use super::noise::{Noise, Origin};
+use super::resampled::Interval;
+use super::robust::Extreme;
 use super::runs::Runs;
+use super::shape::Choice;
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM};
 
@@ -69,6 +74,14 @@ pub struct RunsReport {
     pub conflict: Option<Conflict>,
     /// What the residuals say.
     pub diagnosis: Diagnosis,
+    /// What the runs can say at all.
+    pub identifiability: Identifiability,
+    /// What a robust loss did, where one was asked for.
+    pub robust: Option<Robust>,
+    /// Other models beside this one, by the error at configurations left out.
+    pub comparison: Option<Comparison>,
+    /// Bootstrap intervals, where they were asked for.
+    pub resampled: Vec<Interval>,
 }
 
 /// A sum of terms that was estimated as one.
@@ -101,8 +114,7 @@ impl RunsReport {
         parameters: &Parameters,
         runs: &Runs,
         estimated: usize,
-        noise: Noise,
-        diagnosis: Diagnosis,
+        (noise, diagnosis): (Noise, Diagnosis),
     ) -> Self {
         let relative_error = |cell: &super::runs::Cell| {
             (parameters.time(cell.m, cell.p).0 - cell.mean_s) / cell.mean_s
@@ -130,6 +142,10 @@ impl RunsReport {
             growth: None,
             conflict: None,
             diagnosis,
+            identifiability: Identifiability::of(parameters, runs),
+            robust: None,
+            comparison: None,
+            resampled: Vec::new(),
         }
     }
 }
@@ -239,6 +255,27 @@ impl fmt::Display for Noise {
     }
 }
 
+impl fmt::Display for Robust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "  robust loss           {}: scale {:.3} %, {} runs count less than half, {} passes",
+            self.loss.name(),
+            100.0 * self.scale,
+            self.down_weighted,
+            self.passes
+        )?;
+        for Extreme { m, p, repetition, factor, weight } in &self.extremes {
+            writeln!(
+                f,
+                "    ({m}, {p}) repetition {repetition}: {factor:.3} times the model, weight \
+                 {weight:.2}"
+            )?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.is_significant() { "contradict each other" } else { "agree" };
@@ -278,6 +315,7 @@ impl fmt::Display for RunsReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, runs, configurations, estimated, worst, .. } = self;
         writeln!(f, "{runs} runs of {configurations} configurations in {file}")?;
+        write!(f, "{}", self.identifiability)?;
         writeln!(f, "  values estimated      {estimated}")?;
         writeln!(
             f,
@@ -308,6 +346,15 @@ impl fmt::Display for RunsReport {
                 "  least squares         {iterations} iterations, cost {cost:.6e}: {termination}; \
                  {agreeing} of {starts} starts agree"
             )?;
+        }
+        if let Some(robust) = &self.robust {
+            write!(f, "{robust}")?;
+        }
+        for Interval { entry, low, high } in &self.resampled {
+            writeln!(f, "  bootstrap             {entry:<14} {low:.6e} .. {high:.6e}")?;
+        }
+        if let Some(comparison) = &self.comparison {
+            write!(f, "\n{comparison}")?;
         }
         Ok(())
     }

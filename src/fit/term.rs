@@ -47,6 +47,23 @@ impl Term {
         }
     }
 
+    /// The term of that name in parameter files.
+    pub fn named(name: &str) -> Option<Self> {
+        let all = [
+            Term::HpuTime,
+            Term::ApuTime,
+            Term::ApuSerialTime,
+            Term::Alpha,
+            Term::Gap,
+            Term::OffloadOverhead,
+            Term::ContextSwitch,
+            Term::CollectiveCost,
+            Term::Offloads,
+            Term::Collectives,
+        ];
+        all.into_iter().find(|term| term.name() == name)
+    }
+
     /// Its entry in the parameters; of a table over m, the first.
     pub fn entry(self) -> Entry {
         match self {
@@ -102,7 +119,7 @@ impl Term {
     }
 
     /// The flags that would give the term a value.
-    fn measured_by(self) -> &'static str {
+    pub fn measured_by(self) -> &'static str {
         match self {
             Term::Alpha => "--alpha FILE, or --runs FILE with several m,",
             Term::OffloadOverhead => "--offload FILE",
