@@ -1,5 +1,7 @@
 //! `mmgp fit`
 
+mod report;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -8,19 +10,22 @@ use super::Answer;
 use super::output::{data, warnings};
 use super::{input, output};
 use crate::error::{Error, Result, Warning};
-use crate::fit::{Inputs, Measured, Runs, Settings, fit};
+use crate::fit::shape::{Selection, Shape, TermChoices};
+use crate::fit::{Inputs, Loss, Measured, Options, Resampling, Runs, Settings, fit};
 use crate::model::parameters::Decomposition;
-use crate::table::Source;
 use crate::table::csv::Record;
+use crate::table::{self, Source};
 
 /// Estimate the parameters of the model from measured tables
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     mmgp fit --alpha alpha.csv --offload offload.csv --context-switch context_switch.csv \\\n      \
     --collective collective.csv --profile profile.csv --apus 16 --out params.toml\n  \
-    mmgp fit --runs runs.csv --out params.toml\n\n\
-    A term that a file measures is held at its value; --runs estimates the others by least \
-    squares,\nor checks the model where none is left.")]
+    mmgp fit --runs runs.csv --out params.toml\n  \
+    mmgp fit --profile profile.csv --runs runs.csv --robust tukey --report fit.json\n  \
+    mmgp fit --runs runs.csv --require t_apu_s,g_s   # exit code 1 if the data cannot say\n\n\
+    All files enter one estimate, each value with its own standard error: runs correct what they \
+    can\nsee, the other files split what runs cannot.")]
 pub struct Arguments {
     /// Concurrent matrix products: matrix_size,processes,repetition,time_s
     #[arg(long, value_name = "FILE")]
@@ -38,18 +43,46 @@ pub struct Arguments {
     /// apu_serial_time_s,gap_time_s
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
-    /// Timed runs: m,p,repetition,time_s
+    /// Timed runs: m,p,repetition,time_s as CSV, or what Extra-P or hyperfine wrote
     #[arg(long, value_name = "FILE")]
     runs: Option<PathBuf>,
     /// Parameter file to write; without it, standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Write how each value was obtained as JSON
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Terms that must be known as themselves, not in a sum: t_hpu_s,g_s; exit code 1 and the
+    /// reasons as JSON on standard output where the data cannot say
+    #[arg(long, value_name = "TERMS", value_delimiter = ',')]
+    require: Vec<String>,
+    /// Loss that single wild runs cannot move
+    #[arg(long, value_enum, value_name = "LOSS")]
+    robust: Option<RobustLoss>,
+    /// Bootstrap intervals from so many resamples
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(20..))]
+    bootstrap: Option<u32>,
+    /// Seed of the resamples
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// Shape of alpha over m; without it, cross-validation chooses
+    #[arg(long, value_enum, value_name = "SHAPE")]
+    alpha_shape: Option<ShapeOverM>,
+    /// Shape of O_COL over ranks; without it, cross-validation chooses
+    #[arg(long, value_enum, value_name = "SHAPE")]
+    collective_shape: Option<ShapeOverM>,
+    /// The collective operation that the program calls; without it, the mean over all measured
+    #[arg(long, value_name = "NAME")]
+    operation: Option<String>,
+    /// The bytes that each rank contributes to it; without it, the mean over all measured
+    #[arg(long, value_name = "BYTES")]
+    operation_bytes: Option<u64>,
     /// Name of the parameter set
     #[arg(long, value_name = "TEXT", default_value = "fitted")]
     name: String,
     /// How the program divides its work among host threads
     #[arg(long, value_enum, default_value = "data")]
-    decomposition: Shape,
+    decomposition: Division,
     /// Independent tasks of a task decomposition
     #[arg(long, value_name = "B", required_if_eq("decomposition", "task"), value_parser = clap::value_parser!(u32).range(1..))]
     tasks: Option<u32>,
@@ -65,39 +98,144 @@ pub struct Arguments {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Shape {
+enum Division {
     /// One job whose data is cut into m pieces
     Data,
     /// Independent tasks dealt to m workers
     Task,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum RobustLoss {
+    /// Linear beyond 1.345 standard deviations
+    Huber,
+    /// The biweight: wild runs do not count at all
+    Tukey,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ShapeOverM {
+    /// The same for all m > 1
+    Constant,
+    /// In proportion to m - 1, or to the ranks
+    Linear,
+    /// In proportion to log2
+    Logarithmic,
+    /// 1 + a*(m - 1)^b, of alpha
+    Curve,
+    /// The value at each measured m, linear between
+    Table,
+}
+
+impl From<RobustLoss> for Loss {
+    fn from(loss: RobustLoss) -> Self {
+        match loss {
+            RobustLoss::Huber => Loss::Huber,
+            RobustLoss::Tukey => Loss::Tukey,
+        }
+    }
+}
+
+impl From<ShapeOverM> for Shape {
+    fn from(shape: ShapeOverM) -> Self {
+        match shape {
+            ShapeOverM::Constant => Shape::Constant,
+            ShapeOverM::Linear => Shape::Linear,
+            ShapeOverM::Logarithmic => Shape::Logarithmic,
+            ShapeOverM::Curve => Shape::Curve,
+            ShapeOverM::Table => Shape::Table,
+        }
+    }
+}
+
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let mut doubts = Vec::new();
-    let inputs = Inputs {
-        alpha: read(arguments.alpha.as_deref(), &mut doubts)?,
-        offload: read(arguments.offload.as_deref(), &mut doubts)?,
-        context_switch: read(arguments.context_switch.as_deref(), &mut doubts)?,
-        collective: read(arguments.collective.as_deref(), &mut doubts)?,
-        profile: read(arguments.profile.as_deref(), &mut doubts)?,
-        runs: read_runs(arguments.runs.as_deref(), &mut doubts)?,
-    };
+    let inputs = inputs(arguments, &mut doubts)?;
     let settings = Settings {
         name: arguments.name.clone(),
         decomposition: match (arguments.decomposition, arguments.tasks) {
-            (Shape::Task, Some(tasks)) => Decomposition::Task { tasks },
+            (Division::Task, Some(tasks)) => Decomposition::Task { tasks },
             _ => Decomposition::Data,
         },
         apus: apus(arguments, &inputs)?,
+        options: options(arguments),
     };
-    let fitted = fit(&inputs, &settings)?;
+    let fitted = match fit(&inputs, &settings) {
+        Err(error @ Error::TooLittleData { .. }) if !arguments.require.is_empty() => {
+            return report::refused(&error, &arguments.require);
+        }
+        fitted => fitted?,
+    };
+    let missing = fitted.undetermined(&arguments.require)?;
+    if !missing.is_empty() {
+        return report::undetermined(&missing, &arguments.require);
+    }
     doubts.extend(fitted.warnings);
     if output::Verbosity::from(arguments.quiet) == output::Verbosity::Usual {
         eprintln!("{}", fitted.report);
     }
     warnings(&doubts);
+    if let Some(path) = &arguments.report {
+        table::write(path, report::json(&fitted.report, &doubts))?;
+    }
     data(arguments.out.as_deref(), &fitted.parameters.to_toml())?;
     Ok(Answer::Done)
+}
+
+fn options(arguments: &Arguments) -> Options {
+    let selection = |shape: Option<ShapeOverM>| {
+        shape.map_or(Selection::CrossValidated, |shape| Selection::Fixed(shape.into()))
+    };
+    Options {
+        robust: arguments.robust.map(Loss::from),
+        resampling: arguments
+            .bootstrap
+            .map(|resamples| Resampling { resamples, seed: arguments.seed }),
+        terms: TermChoices {
+            alpha: selection(arguments.alpha_shape),
+            collective: selection(arguments.collective_shape),
+            operation: arguments.operation.clone(),
+            operation_bytes: arguments.operation_bytes,
+        },
+    }
+}
+
+fn inputs(arguments: &Arguments, doubts: &mut Vec<Warning>) -> Result<Inputs> {
+    let mut inputs = Inputs {
+        alpha: read(arguments.alpha.as_deref(), doubts)?,
+        offload: read(arguments.offload.as_deref(), doubts)?,
+        context_switch: read(arguments.context_switch.as_deref(), doubts)?,
+        collective: read(arguments.collective.as_deref(), doubts)?,
+        profile: read(arguments.profile.as_deref(), doubts)?,
+        runs: None,
+        times: None,
+    };
+    if let Some(path) = &arguments.runs {
+        let source = Source::read(path)?;
+        let single_times = arguments.robust.is_some() || arguments.bootstrap.is_some();
+        let others = table::runs_of(&source)?;
+        let (runs, times, more) = match (others, single_times) {
+            (Some(rows), true) => {
+                let (runs, times, more) = Runs::from_rows_keeping_times(&source.name, &rows)?;
+                (runs, Some(times), more)
+            }
+            (Some(rows), false) => {
+                let (runs, more) = Runs::from_rows(&source.name, &rows)?;
+                (runs, None, more)
+            }
+            (None, true) => {
+                let (runs, times, more) = Runs::read_keeping_times(&source)?;
+                (runs, Some(times), more)
+            }
+            (None, false) => {
+                let (runs, more) = Runs::read(&source)?;
+                (runs, None, more)
+            }
+        };
+        doubts.extend(more);
+        (inputs.runs, inputs.times) = (Some(runs), times);
+    }
+    Ok(inputs)
 }
 
 fn read<R: Record>(path: Option<&Path>, doubts: &mut Vec<Warning>) -> Result<Option<Measured<R>>> {
@@ -105,13 +243,6 @@ fn read<R: Record>(path: Option<&Path>, doubts: &mut Vec<Warning>) -> Result<Opt
     let (rows, more) = Measured::read(&Source::read(path)?)?;
     doubts.extend(more);
     Ok(Some(rows))
-}
-
-fn read_runs(path: Option<&Path>, doubts: &mut Vec<Warning>) -> Result<Option<Runs>> {
-    let Some(path) = path else { return Ok(None) };
-    let (runs, more) = Runs::read(&Source::read(path)?)?;
-    doubts.extend(more);
-    Ok(Some(runs))
 }
 
 /// As the flags say, else what the largest run or micro-benchmark used.

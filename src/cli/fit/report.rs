@@ -1,0 +1,173 @@
+//! What a fit found, for programs: JSON.
+
+use serde::Serialize;
+
+use super::super::Answer;
+use super::super::output::{self, data};
+use crate::error::{Error, Result, Warning};
+use crate::fit::report::{Report, RunsReport, TermReport};
+use crate::fit::require::Undetermined;
+
+#[derive(Serialize)]
+struct Refusal<'a> {
+    required: &'a [String],
+    determined: bool,
+    undetermined: &'a [Undetermined],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+/// Says which required terms the data do not determine: the answer is no.
+pub(super) fn undetermined(missing: &[Undetermined], required: &[String]) -> Result<Answer> {
+    for each in missing {
+        let why = match each.sum.is_empty() {
+            true => "nothing tells of it".to_string(),
+            false => format!("the data know only the sum of {}", each.sum.join(", ")),
+        };
+        eprintln!("{} is not determined: {why}; give {}", each.term, each.measure);
+    }
+    let refusal = Refusal { required, determined: false, undetermined: missing, reason: None };
+    data(None, &output::json(&refusal))?;
+    Ok(Answer::No)
+}
+
+/// The data determine nothing at all.
+pub(super) fn refused(error: &Error, required: &[String]) -> Result<Answer> {
+    eprintln!("{error}");
+    let reason = Some(error.to_string());
+    data(None, &output::json(&Refusal { required, determined: false, undetermined: &[], reason }))?;
+    Ok(Answer::No)
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    name: &'a str,
+    terms: Vec<Value<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<serde_json::Value>,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Value<'a> {
+    term: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    m: Option<u32>,
+    value: f64,
+    std_error: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    freedom: Option<f64>,
+    source: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    combined_with: &'a [String],
+    rows: u64,
+}
+
+/// The report as one JSON object.
+pub(super) fn json(report: &Report, warnings: &[Warning]) -> String {
+    output::json(&Json {
+        name: &report.name,
+        terms: report.terms.iter().flat_map(values).collect(),
+        runs: report.runs.as_ref().map(of_runs),
+        warnings: warnings.iter().map(ToString::to_string).collect(),
+    })
+}
+
+fn values(term: &TermReport) -> impl Iterator<Item = Value<'_>> {
+    term.values.iter().map(|(m, estimate)| Value {
+        term: term.term,
+        m: *m,
+        value: estimate.value,
+        std_error: estimate.std_error,
+        low: estimate.interval().map(|(low, _)| low),
+        high: estimate.interval().map(|(_, high)| high),
+        freedom: estimate.freedom,
+        source: estimate.source.as_deref(),
+        combined_with: &estimate.combined_with,
+        rows: term.observations,
+    })
+}
+
+fn of_runs(runs: &RunsReport) -> serde_json::Value {
+    let noise = &runs.noise;
+    let trends = runs.diagnosis.trends.iter().map(|trend| {
+        serde_json::json!({
+            "against": trend.against,
+            "rank_correlation": trend.correlation,
+            "probability": trend.probability,
+        })
+    });
+    let influential = runs.diagnosis.influential.iter().map(|each| {
+        serde_json::json!({
+            "m": each.m,
+            "p": each.p,
+            "cook": each.cook,
+            "studentised_residual": each.studentised,
+            "leverage": each.leverage,
+        })
+    });
+    serde_json::json!({
+        "file": runs.file,
+        "runs": runs.runs,
+        "configurations": runs.configurations,
+        "estimated": runs.estimated,
+        "identifiability": {
+            "rank": runs.identifiability.rank,
+            "singular_values": runs.identifiability.singular_values,
+            "sums": runs.identifiability.sums,
+            "traded": runs.identifiability.traded,
+            "time_next": runs.identifiability.time_next,
+            "silent": runs.identifiability.silent,
+        },
+        "noise": {
+            "run": noise.run,
+            "model": noise.model,
+            "freedom": noise.freedom,
+            "lack_of_fit": noise.lack_of_fit.map(|lack| serde_json::json!({
+                "ratio": lack.ratio,
+                "freedoms": [lack.freedoms.0, lack.freedoms.1],
+                "probability": lack.probability,
+            })),
+        },
+        "mean_error_percent": runs.mean_error_percent,
+        "max_error_percent": runs.max_error_percent,
+        "worst": runs.worst,
+        "left_out": runs.diagnosis.left_out.map(|each| serde_json::json!({
+            "mean_error_percent": each.mean_error_percent,
+            "max_error_percent": each.max_error_percent,
+            "worst": each.worst,
+        })),
+        "trends": trends.collect::<Vec<_>>(),
+        "influential": influential.collect::<Vec<_>>(),
+        "agreement_with_files": runs.conflict.as_ref().map(|conflict| serde_json::json!({
+            "ratio": conflict.ratio,
+            "freedoms": [conflict.freedoms.0, conflict.freedoms.1],
+            "probability": conflict.probability,
+            "common_error": conflict.common_error,
+            "contradictions": conflict.values.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        })),
+        "alpha_shape": runs.growth.as_ref().map(|choice| choice.chosen.name()),
+        "robust": runs.robust.as_ref().map(|robust| serde_json::json!({
+            "loss": robust.loss.name(),
+            "scale": robust.scale,
+            "down_weighted": robust.down_weighted,
+            "extremes": robust.extremes.iter().map(|each| serde_json::json!({
+                "m": each.m,
+                "p": each.p,
+                "repetition": each.repetition,
+                "factor": each.factor,
+                "weight": each.weight,
+            })).collect::<Vec<_>>(),
+        })),
+        "bootstrap": runs.resampled,
+        "comparison": runs.comparison,
+        "convergence": runs.convergence.as_ref().map(|end| serde_json::json!({
+            "iterations": end.iterations,
+            "cost": end.cost,
+            "termination": end.termination,
+            "starts": end.starts,
+            "agreeing": end.agreeing,
+        })),
+    })
+}
