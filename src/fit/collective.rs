@@ -8,7 +8,7 @@ use super::shape::{
 };
 use super::{Measured, Measurement};
 use crate::error::{Error, Result, Warning};
-use crate::model::parameters::{Estimate, OverM, Table};
+use crate::model::parameters::{OverM, Table};
 use crate::model::sensitivity::Entry;
 use crate::table::records::Collective;
 

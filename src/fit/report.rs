@@ -3,7 +3,9 @@
 use std::fmt;
 
 use super::known::Known;
+use super::loggp::LogGp;
 use super::runs::Runs;
+use super::shape::Choice;
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM};
 
@@ -14,6 +16,10 @@ pub struct Report {
     pub name: String,
     /// Every term of equation 11, in the order of parameter files.
     pub terms: Vec<TermReport>,
+    /// How the shapes of the terms over m were chosen.
+    pub choices: Vec<Choice>,
+    /// What `offload.csv` determines of LogGP, where it was given.
+    pub loggp: Option<LogGp>,
     /// The model beside the runs, where runs were given.
     pub runs: Option<RunsReport>,
 }
@@ -182,6 +188,12 @@ impl fmt::Display for Report {
         )?;
         for term in &self.terms {
             write!(f, "{term}")?;
+        }
+        for choice in &self.choices {
+            writeln!(f, "  {}", choice.to_string().replace('\n', "\n  "))?;
+        }
+        if let Some(loggp) = &self.loggp {
+            writeln!(f, "  {}", loggp.to_string().replace('\n', "\n  "))?;
         }
         match &self.runs {
             Some(runs) => write!(f, "\n{runs}"),
