@@ -309,8 +309,9 @@ mod tests {
         let every: Vec<u32> = (1..=16).collect();
         assert_eq!(check_exact(&every, |m| 1.0 + 0.125 * f64::from(m - 1)), Shape::Linear);
         // 1 % off a line at every other m: no repetition would call that chance.
-        let uneven =
-            |m: u32| (1.0 + 0.125 * f64::from(m - 1)) * if m % 2 == 0 { 1.01 } else { 1.0 };
+        let uneven = |m: u32| {
+            (1.0 + 0.125 * f64::from(m - 1)) * if m.is_multiple_of(2) { 1.01 } else { 1.0 }
+        };
         assert_eq!(check_exact(&every, uneven), Shape::Table);
         assert_eq!(check_exact(&[1, 2, 16], |m| f64::from(m.isqrt())), Shape::Table);
     }
