@@ -216,7 +216,9 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     };
     warnings.extend(left.iter().map(|term| term.not_measured()));
     let terms = report::terms(&parameters, &known, inputs.runs.as_ref());
-    let report = Report { name: settings.name.clone(), terms, runs: in_runs };
+    let loggp = inputs.offload.as_ref().map(loggp::loggp).transpose()?;
+    let name = settings.name.clone();
+    let report = Report { name, terms, choices: known.choices, loggp, runs: in_runs };
     Ok(Fitted { parameters, report, warnings })
 }
 

@@ -155,6 +155,7 @@ fn part(mean: Mean, loadings: Vec<(usize, f64)>) -> Part {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shape::Reason;
     use super::*;
 
     /// Rows of (matrix size, processes, repetition, time).
@@ -234,6 +235,85 @@ mod tests {
             "alpha.csv: a time of 0 s for matrix_size 8 with processes = 1; measure a larger \
              matrix, so that the clock can see it"
         );
+    }
+
+    /// Rows of one matrix size: two repetitions, 0.1 s apart on either side of each time.
+    fn around(times: &[(u32, f64)]) -> Measured<Alpha> {
+        let row = |&(processes, time): &(u32, f64)| {
+            [(1, time - 0.1), (2, time + 0.1)].map(|(repetition, time_s)| Alpha {
+                matrix_size: 8,
+                processes,
+                repetition,
+                time_s,
+            })
+        };
+        Measured { file: "alpha.csv".into(), rows: times.iter().flat_map(row).collect() }
+    }
+
+    #[test]
+    fn ratios_share_the_error_of_the_time_alone() {
+        let measured = around(&[(1, 2.0), (2, 3.0), (4, 4.0)]);
+        let result = alpha(&measured, Selection::Fixed(Shape::Table), 4).unwrap();
+        // Errors of 0.1/2 of each time over that of one process: variances 0.0025*(1 + 1.5^2) and
+        // 0.0025*(1 + 2^2), covariance 0.0025*1.5*2.
+        let correlation = result.correlation.unwrap();
+        let by_hand = 3.0 / (3.25_f64 * 5.0).sqrt();
+        let found = correlation.of(Entry::Alpha(1), Entry::Alpha(2));
+        approx::assert_relative_eq!(found, by_hand, max_relative = 1e-12);
+        // Two variances of one degree each: (1 + 1.5^2)^2/(1 + 1.5^4).
+        let OverM::Table(table) = result.value else { panic!("a table") };
+        let freedom = table.values[1].freedom.unwrap();
+        approx::assert_relative_eq!(freedom, 10.5625 / 6.0625, max_relative = 1e-12);
+    }
+
+    #[test]
+    fn a_forced_shape_is_taken_or_refused() {
+        let measured = around(&[(1, 2.0), (2, 3.0), (4, 4.0)]);
+        let forced = |shape| alpha(&measured, Selection::Fixed(shape), 16);
+        let OverM::Constant(constant) = forced(Shape::Constant).unwrap().value else {
+            panic!("a number")
+        };
+        approx::assert_relative_eq!(constant.value, 1.75, max_relative = 0.03);
+        let linear = forced(Shape::Linear).unwrap();
+        assert_eq!((linear.value.last_m(), linear.choices[0].reason), (Some(16), Reason::Asked));
+        assert_eq!(
+            forced(Shape::Logarithmic).unwrap_err().to_string(),
+            "shape of alpha: found logarithmic, expected constant, linear, curve, table"
+        );
+        let few = alpha(&around(&[(1, 2.0), (4, 4.0)]), Selection::Fixed(Shape::Curve), 4);
+        assert_eq!(
+            few.unwrap_err().to_string(),
+            "alpha.csv: alpha at m = 1, 4, which no curve fits; measure more m, or let the shape \
+             be a table"
+        );
+    }
+
+    /// What is chosen for times that repetitions agree on to the last bit, up to m = 16.
+    fn check_exact(m: &[u32], truth: fn(u32) -> f64) -> Shape {
+        let twice = m.iter().flat_map(|&processes| {
+            [1, 2].map(|repetition| Alpha {
+                matrix_size: 64,
+                processes,
+                repetition,
+                time_s: truth(processes),
+            })
+        });
+        let measured = Measured { file: "alpha.csv".into(), rows: twice.collect() };
+        let result = alpha(&measured, Selection::CrossValidated, 16).unwrap();
+        assert_eq!(result.value.at(16, 1.0), truth(16));
+        result.choices[0].chosen
+    }
+
+    #[test]
+    fn times_without_noise_are_kept_as_they_are_unless_a_formula_meets_them() {
+        let every: Vec<u32> = (1..=16).collect();
+        assert_eq!(check_exact(&every, |m| 1.0 + 0.125 * f64::from(m - 1)), Shape::Linear);
+        // 1 % off a line at every other m: no repetition would call that chance.
+        let uneven = |m: u32| {
+            (1.0 + 0.125 * f64::from(m - 1)) * if m.is_multiple_of(2) { 1.01 } else { 1.0 }
+        };
+        assert_eq!(check_exact(&every, uneven), Shape::Table);
+        assert_eq!(check_exact(&[1, 2, 16], |m| f64::from(m.isqrt())), Shape::Table);
     }
 
     use crate::fit::sample::noise::{assert_covers, relative};

@@ -8,7 +8,7 @@ use super::shape::{
 };
 use super::{Measured, Measurement};
 use crate::error::{Error, Result, Warning};
-use crate::model::parameters::{Estimate, OverM, Table};
+use crate::model::parameters::{OverM, Table};
 use crate::model::sensitivity::Entry;
 use crate::table::records::Collective;
 
@@ -235,12 +235,11 @@ mod tests {
         );
     }
 
+    /// The time of a call among so many ranks.
+    type Truth = fn(f64) -> f64;
+
     /// A file of three repetitions with 3 % noise, of each operation with the time of a call.
-    fn noisy(
-        operations: &[(&str, fn(f64) -> f64)],
-        ranks: &[u32],
-        seed: u64,
-    ) -> Measured<Collective> {
+    fn noisy(operations: &[(&str, Truth)], ranks: &[u32], seed: u64) -> Measured<Collective> {
         let mut noise = crate::fit::sample::noise::relative(seed);
         let mut rows = Vec::new();
         for &(operation, truth) in operations {
@@ -258,15 +257,15 @@ mod tests {
         Measured { file: "collective.csv".into(), rows }
     }
 
-    const LINEAR: fn(f64) -> f64 = |ranks| 4e-6 + 3e-6 * ranks;
-    const TREE: fn(f64) -> f64 = |ranks| 5e-6 + 8e-6 * ranks.log2();
-    /// Each pair of processors adds a step.
-    const STEPS: fn(f64) -> f64 = |ranks| 5e-6 * (ranks / 4.0).ceil().powi(2);
+    const LINEAR: Truth = |ranks| 4e-6 + 3e-6 * ranks;
+    const TREE: Truth = |ranks| 5e-6 + 8e-6 * ranks.log2();
+    /// Every fourth rank adds a larger step.
+    const STEPS: Truth = |ranks| 5e-6 * (ranks / 4.0).ceil().powi(2);
 
     #[test]
     fn cross_validation_finds_the_shape_of_each_operation() {
         let every: Vec<u32> = (1..=16).collect();
-        let truths: [(fn(f64) -> f64, Shape); 4] = [
+        let truths: [(Truth, Shape); 4] = [
             (|_| 20e-6, Shape::Constant),
             (LINEAR, Shape::Linear),
             (TREE, Shape::Logarithmic),

@@ -169,9 +169,9 @@ mod tests {
         assert_covers(|seed| {
             let mut noise = relative(seed);
             let sizes = [8, 16, 32, 64, 128];
-            let all = sizes.iter().flat_map(|&bytes| (1..=3).map(move |each| (bytes, each)));
+            let all = sizes.iter().flat_map(|&bytes| (1..=4).map(move |each| (bytes, each)));
             let row =
-                |(bytes, each)| (bytes, each, 10.0 * (0.3 + 0.03 * bytes as f64) * noise(0.05));
+                |(bytes, each)| (bytes, each, 10.0 * (0.3 + 0.03 * bytes as f64) * noise(0.02));
             let rows: Vec<(u64, u32, f64)> = all.map(row).collect();
             (check(&rows).unwrap().value.interval().unwrap(), 0.3e-6)
         });

@@ -8,6 +8,7 @@ use super::data::Robust;
 use super::diagnosis::Diagnosis;
 use super::identifiability::Identifiability;
 use super::known::Known;
+use super::loggp::LogGp;
 use super::noise::{Noise, Origin};
 use super::resampled::Interval;
 use super::robust::Extreme;
@@ -23,6 +24,10 @@ pub struct Report {
     pub name: String,
     /// Every term of equation 11, in the order of parameter files.
     pub terms: Vec<TermReport>,
+    /// How the shapes of the terms over m were chosen.
+    pub choices: Vec<Choice>,
+    /// What `offload.csv` determines of LogGP, where it was given.
+    pub loggp: Option<LogGp>,
     /// The model beside the runs, where runs were given.
     pub runs: Option<RunsReport>,
 }
@@ -221,6 +226,12 @@ impl fmt::Display for Report {
         )?;
         for term in &self.terms {
             write!(f, "{term}")?;
+        }
+        for choice in &self.choices {
+            writeln!(f, "  {}", choice.to_string().replace('\n', "\n  "))?;
+        }
+        if let Some(loggp) = &self.loggp {
+            writeln!(f, "  {}", loggp.to_string().replace('\n', "\n  "))?;
         }
         match &self.runs {
             Some(runs) => write!(f, "\n{runs}"),

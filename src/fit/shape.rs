@@ -6,7 +6,7 @@ mod points;
 
 use std::fmt;
 
-pub(crate) use choosing::{Candidate, Question, choose};
+pub(crate) use choosing::{Question, choose};
 pub(crate) use points::{Part, Points, Scale};
 
 use nalgebra::DMatrix;

@@ -153,16 +153,20 @@ fn by_chance(squares: &[f64], least: &[f64], noise: Option<&[f64]>) -> f64 {
     by_chance.max(NEGLIGIBLE.powi(2))
 }
 
-/// The squared relative standard error of each point above m = 1, where it is known.
+/// The squared relative standard error of each point above m = 1, where it is known; that of the
+/// repetitions rather than of the kinds, because what a kind is off by at all m alike says nothing
+/// of the shape.
 fn noise(points: &Points, table: &Candidate) -> Option<Vec<f64>> {
-    let spread = table.spread.as_ref()?;
-    points
-        .above_one()
-        .map(|index| {
-            let error = points.error(spread, &points.unit(index))?;
-            Some((error.value / points.values[index]).powi(2))
-        })
-        .collect()
+    let of = |spread: &Spread| -> Option<Vec<f64>> {
+        points
+            .above_one()
+            .map(|index| {
+                let error = points.error(spread, &points.unit(index))?;
+                Some((error.value / points.values[index]).powi(2))
+            })
+            .collect()
+    };
+    of(&Spread::Repetitions).or_else(|| of(table.spread.as_ref()?))
 }
 
 impl Candidate {
