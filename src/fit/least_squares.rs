@@ -9,6 +9,8 @@ mod levenberg;
 mod step;
 
 #[cfg(test)]
+mod joint;
+#[cfg(test)]
 mod nist;
 
 use argmin::core::{Executor, State};

@@ -194,10 +194,13 @@ fn the_scale_is_the_deviation_of_normal_noise() {
         // 10,000 runs: 1/sqrt(2*10000*0.76) = 0.8 %.
         approx::assert_relative_eq!(found.robust.scale, 0.03, max_relative = 0.025);
         approx::assert_relative_eq!(found.robust.variance, 9e-4 / 0.95, max_relative = 0.05);
-        // The curvature of the small problem is the inverse of the runs' covariance.
+        // What all runs are worth in the small problem is their number over their variance.
         let weights: f64 = found.robust.weighted.weights.iter().sum();
         let worth = found.robust.weighted.precision * weights * found.robust.variance;
-        assert!((worth / 10_000.0 - 1.0).abs() < 0.25, "{worth}");
+        approx::assert_relative_eq!(worth, 10_000.0, max_relative = 1e-3);
+        let effective: f64 = found.robust.effective_runs.iter().sum();
+        assert!((8_000.0..10_000.0).contains(&effective), "{effective}");
+        assert!(found.robust.passes <= 12, "{}", found.robust.passes);
     }
 }
 
