@@ -367,3 +367,119 @@ pub(super) fn factor(size: usize, correlation: impl Fn(usize, usize) -> f64) -> 
     }
     factor
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::published;
+    use crate::model::uncertainty::Correlation;
+
+    const SAMPLING: Sampling = Sampling { draws: 100_000, seed: 3 };
+
+    /// PBPI with these errors and correlations of T_HPU and C_APU, and nothing else uncertain.
+    fn two_uncertain(
+        [hpu, serial]: [(f64, f64); 2],
+        correlation: f64,
+        freedom: Option<f64>,
+    ) -> Parameters {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        for (entry, (value, error)) in [(Entry::HpuTime, hpu), (Entry::ApuSerialTime, serial)] {
+            let estimate = parameters.terms.estimate_mut(entry).unwrap();
+            *estimate = Estimate { std_error: Some(error), freedom, ..Estimate::exact(value) };
+        }
+        let entries = vec![Entry::HpuTime, Entry::ApuSerialTime];
+        let matrix = vec![1.0, correlation, correlation, 1.0];
+        parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
+        parameters
+    }
+
+    /// T(1,1) in all draws, less what is certain: T_HPU + C_APU.
+    fn sums(parameters: &Parameters) -> Vec<f64> {
+        let uncertainty = Uncertainty::of(parameters);
+        let draws = Draws::new(parameters, &uncertainty, SAMPLING);
+        let row = draws.row(parameters, 1, draws.count);
+        let terms = &parameters.terms;
+        let certain = parameters.time(1, 1).0 - terms.t_hpu_s.value - terms.c_apu_s.value;
+        (0..draws.count).map(|draw| row.at(draw, 1) - certain).collect()
+    }
+
+    fn mean(values: &[f64]) -> f64 {
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
+    #[test]
+    fn the_spread_of_a_sum_is_that_of_its_correlated_parts() {
+        let sums = sums(&two_uncertain([(100.0, 3.0), (200.0, 4.0)], -0.75, None));
+        let mean = mean(&sums);
+        let variance = sums.iter().map(|sum| (sum - mean).powi(2)).sum::<f64>() / sums.len() as f64;
+        // 9 + 16 - 2*0.75*12 = 7; four standard errors of a mean and of a variance.
+        let count = sums.len() as f64;
+        assert!((mean - 300.0).abs() < 4.0 * (7.0 / count).sqrt(), "{mean}");
+        assert!((variance - 7.0).abs() < 4.0 * 7.0 * (2.0 / count).sqrt(), "{variance}");
+    }
+
+    #[test]
+    fn a_sum_that_is_known_exactly_is_the_same_in_every_draw() {
+        for sum in sums(&two_uncertain([(100.0, 3.0), (200.0, 3.0)], -1.0, None)) {
+            approx::assert_relative_eq!(sum, 300.0, max_relative = 1e-12);
+        }
+    }
+
+    #[test]
+    fn few_degrees_of_freedom_widen_the_draws_to_the_interval_of_student() {
+        let sums = sums(&two_uncertain([(100.0, 3.0), (200.0, 0.0)], 0.0, Some(4.0)));
+        // 2.776445 is the 97.5 % point of Student's distribution with four degrees of freedom.
+        let beyond = sums.iter().filter(|sum| **sum > 300.0 + 2.776_445 * 3.0).count() as f64;
+        let expected = 0.025 * sums.len() as f64;
+        assert!((beyond - expected).abs() < 4.0 * expected.sqrt(), "{beyond}");
+    }
+
+    #[test]
+    fn correlated_values_near_zero_come_from_the_positive_quadrant() {
+        let sums = sums(&two_uncertain([(0.0, 1.0), (0.0, 1.0)], 0.5, None));
+        // Of two standard normal deviates with correlation r: P(both > 0) = 1/4 + asin(r)/(2 pi),
+        // which is 1/3, and E[x; both > 0] = (1 + r)/(2 sqrt(2 pi)).
+        let expected = 2.0 * 3.0 * 1.5 / (2.0 * (2.0 * std::f64::consts::PI).sqrt());
+        // A sum of two has a standard deviation below 2 there.
+        let bound = 4.0 * 2.0 / (sums.len() as f64).sqrt();
+        assert!((mean(&sums) - expected).abs() < bound, "{} {expected}", mean(&sums));
+    }
+
+    #[test]
+    fn values_that_cannot_all_be_positive_end_at_zero() {
+        let members = [0.0, 0.0].map(|mean| Normal { mean: Some(mean), spread: 1.0 });
+        let factor = factor(2, |row, column| if row == column { 1.0 } else { -1.0 });
+        let random = &mut Xoshiro256PlusPlus::seed_from_u64(1);
+        let columns = draw_together(&members, &factor, 50, random);
+        for (one, other) in columns[0].iter().zip(&columns[1]) {
+            assert!(*one >= 0.0 && *other >= 0.0 && one.min(*other) == 0.0);
+        }
+    }
+
+    fn check_factor(size: usize, matrix: &[f64], expected: &[f64]) {
+        let factor = factor(size, |row, column| matrix[row * size + column]);
+        for row in 0..size {
+            for column in 0..size {
+                let product: f64 =
+                    (0..size).map(|k| factor[row * size + k] * factor[column * size + k]).sum();
+                approx::assert_relative_eq!(
+                    product,
+                    expected[row * size + column],
+                    epsilon = 1e-12
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_factor_multiplies_back_to_its_matrix() {
+        let regular = [1.0, 0.5, -0.25, 0.5, 1.0, 0.25, -0.25, 0.25, 1.0];
+        check_factor(3, &regular, &regular);
+        // The third is the sum of the first two, over sqrt(2).
+        let half = 0.5f64.sqrt();
+        let singular = [1.0, 0.0, half, 0.0, 1.0, half, half, half, 1.0];
+        check_factor(3, &singular, &singular);
+        let same = [1.0; 9];
+        check_factor(3, &same, &same);
+    }
+}
