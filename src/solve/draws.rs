@@ -13,6 +13,7 @@ use super::Sampling;
 use super::uncertainty::{End, Source, Uncertainty};
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM};
+use crate::model::run::Row;
 use crate::model::sensitivity::Entry;
 
 /// How often values that may not be negative are drawn again before they are set to 0.
@@ -81,27 +82,42 @@ pub(super) struct Draws {
     beyond: [(Option<End>, Column); 2],
 }
 
-/// Equation 11 at one m in every draw: `constant[d] + shared[d]/p + growing[d]*p`.
+/// Equation 11 at one m in every draw:
+/// `constant[d] + shared[d]*share/p + growing[d]*fraction*p`.
 #[derive(Debug, Clone)]
-pub(super) struct DrawnRow {
-    pub constant: Vec<f64>,
-    pub shared: Vec<f64>,
-    pub growing: Vec<f64>,
+pub(super) struct DrawnRow<'a> {
+    constant: Vec<f64>,
+    /// T_APU, and the part of it that one of p APUs has.
+    shared: (&'a [f64], f64),
+    /// `N*g`, and the fraction of the totals that the slowest thread runs.
+    growing: (&'a [f64], f64),
 }
 
-impl DrawnRow {
+impl DrawnRow<'_> {
+    /// Equation 11 at this m in the draw with that index.
+    pub fn of_draw(&self, draw: usize) -> Row {
+        Row {
+            constant: self.constant[draw],
+            shared: self.shared.0[draw] * self.shared.1,
+            growing: self.growing.0[draw] * self.growing.1,
+        }
+    }
+
     /// The time with p APUs for each thread in the draw with that index.
     pub fn at(&self, draw: usize, p: u32) -> f64 {
         let p = f64::from(p);
-        self.constant[draw] + self.shared[draw] / p + self.growing[draw] * p
+        let (share, fraction) = (self.shared.1 / p, self.growing.1 * p);
+        self.constant[draw] + self.shared.0[draw] * share + self.growing.0[draw] * fraction
     }
 
     /// The times with p APUs for each thread in all draws.
     pub fn times(&self, p: u32, times: &mut Vec<f64>) {
         let p = f64::from(p);
-        let rows = self.constant.iter().zip(&self.shared).zip(&self.growing);
+        let (share, fraction) = (self.shared.1 / p, self.growing.1 * p);
+        let rows = self.constant.iter().zip(self.shared.0).zip(self.growing.0);
+        let time = |((constant, shared), growing)| constant + shared * share + growing * fraction;
         times.clear();
-        times.extend(rows.map(|((constant, shared), growing)| constant + shared / p + growing * p));
+        times.extend(rows.map(time));
     }
 }
 
@@ -158,7 +174,7 @@ impl Draws {
     }
 
     /// Equation 11 at m in the first `count` draws.
-    pub fn row(&self, parameters: &Parameters, m: u32, count: usize) -> DrawnRow {
+    pub fn row(&self, parameters: &Parameters, m: u32, count: usize) -> DrawnRow<'_> {
         let terms = &parameters.terms;
         let slope = |wanted: Entry| {
             let gradient = parameters.gradient(m, 1);
@@ -180,13 +196,10 @@ impl Draws {
         {
             *constant = fraction * (*constant + collective + serial);
         }
-        let scaled = |values: &[f64], factor: f64| {
-            values[..count].iter().map(|value| value * factor).collect()
-        };
         DrawnRow {
             constant,
-            shared: scaled(&self.shared, slope(Entry::ApuTime)),
-            growing: scaled(&self.growing, fraction),
+            shared: (&self.shared[..count], slope(Entry::ApuTime)),
+            growing: (&self.growing[..count], fraction),
         }
     }
 
