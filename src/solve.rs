@@ -1,7 +1,34 @@
 //! Which configuration is fastest, by equation 11, and how sure that is.
 //!
-//! [`rank`] predicts every feasible (m, p) with an interval and the probability that it is the
-//! best; [`best`] finds the few best where there are too many to rank.
+//! [`rank`] predicts every feasible (m, p) with an interval, the probability that it is the best,
+//! and the regret of choosing it; [`rank_within`] does so under [`Constraints`]; [`best`] finds the
+//! few best where there are too many to rank. Around the choice:
+//!
+//! * [`explain`]: what a predicted time is made of, and what its interval is due to;
+//! * [`next_measurement`]: what to measure so that the choice becomes better;
+//! * [`break_even`]: from what size of a task off-loading pays at all;
+//! * [`scaled`]: what if a term were another;
+//! * [`plan_phases`]: a p of its own for each phase; [`rank_nodes`]: nodes around the threads.
+//!
+//! ```
+//! use mmgp::solve::{Constraints, Sampling, next_measurement, rank_within};
+//!
+//! let mut parameters = mmgp::model::published("pbpi-qs20")?;
+//! parameters.terms.g_s.std_error = Some(0.3);
+//! parameters.terms.t_apu_s.std_error = Some(4.0);
+//! // The loops divide evenly among 1, 2, 4 or 8 APUs.
+//! let constraints = Constraints { p_divides: Some(8), ..Constraints::NONE };
+//! let sampling = Sampling { draws: 2000, seed: 1 };
+//! let ranking = rank_within(&parameters, &constraints, sampling)?;
+//! let best = ranking.configurations[0];
+//! assert_eq!((best.m, best.p), (4, 4));
+//! assert!(best.expected_regret.0 < 0.1 * best.time.0);
+//!
+//! // What would a further run, with a noise of 2 %, or a better value of a term gain?
+//! let next = next_measurement(&parameters, &constraints, 0.02, sampling)?;
+//! assert!(next.measurements[0].gain <= next.expected_regret);
+//! # Ok::<(), mmgp::Error>(())
+//! ```
 
 pub mod best;
 mod break_even;
@@ -213,7 +240,26 @@ pub fn rank_within(
     let by_wins = contest.wins.iter().filter(|(place, _)| beyond(place).is_some());
     let winner = by_wins.max_by_key(|(_, wins)| **wins).map(|(place, _)| *place);
     warnings.extend(beyond(&(best.m, best.p)).or_else(|| beyond(&winner?)));
+    warnings.extend(safer(&configurations));
     Ok(Ranking { configurations, expected_least, warnings })
+}
+
+/// A doubt where another than the fastest by prediction is the safer choice: its expected regret is
+/// less by a fifth and by a thousandth of the time. The mean over the draws differs from the
+/// prediction where errors are large, as beyond a table.
+fn safer(ranked: &[Configuration]) -> Option<Warning> {
+    let by_regret = |one: &&Configuration, other: &&Configuration| {
+        one.expected_regret.0.total_cmp(&other.expected_regret.0)
+    };
+    let (best, safest) = (&ranked[0], ranked.iter().min_by(by_regret)?);
+    let (most, least) = (best.expected_regret, safest.expected_regret);
+    let is_less = least.0 < 0.8 * most.0 && most.0 - least.0 > 1e-3 * best.time.0;
+    is_less.then(|| {
+        Warning::Note(format!(
+            "({}, {}) is the safer choice: its expected regret is {least}, that of ({}, {}) {most}",
+            safest.m, safest.p, best.m, best.p
+        ))
+    })
 }
 
 /// Times that are drawn for the regrets of all configurations together; where these are so many
@@ -336,6 +382,7 @@ fn is_exact_by_nature(terms: &Terms, entry: Entry) -> bool {
 mod tests {
     use super::*;
     use crate::model::parameters::{Decomposition, Estimate, Table};
+    use crate::model::uncertainty::Correlation;
     use crate::model::{published, published_names};
 
     const SAMPLING: Sampling = Sampling { draws: 40_000, seed: 7 };
@@ -386,6 +433,54 @@ mod tests {
         let parameters = two_rivals(estimate(10.0, 0.8), estimate(4.5, 0.3));
         check_probability(&parameters, (1, 2), 0.841_344_746_1); // Phi(1)
         check_probability(&parameters, (1, 1), 1.0 - 0.841_344_746_1);
+    }
+
+    #[test]
+    fn regret_is_the_mean_loss_to_a_rival_that_may_be_faster() {
+        // D = T(1,1) - T(1,2) is normal with mean 0.5 and standard deviation 0.5.
+        let ranking = rank(&two_rivals(estimate(10.0, 0.8), estimate(4.5, 0.3)), SAMPLING).unwrap();
+        // (1,2) loses max(0, -D): 0.5 (phi(1) - Phi(-1)), and 0.5*1.644854 - 0.5 at 95 %.
+        // (1,1) loses max(0, D): 0.5 (phi(1) + Phi(1)), and 0.5 + 0.5*1.644854.
+        let expected = [((1, 2), 0.041_658, 0.322_427), ((1, 1), 0.541_658, 1.322_427)];
+        for ((m, p), mean, at_95) in expected {
+            let of = |c: &&Configuration| (c.m, c.p) == (m, p);
+            let found = ranking.configurations.iter().find(of).unwrap();
+            // Losses spread by at most 0.5, and the density at the 95 % point is phi(1.645)/0.5.
+            let draws = f64::from(SAMPLING.draws);
+            let bound = 4.0 * 0.5 / draws.sqrt();
+            assert!((found.expected_regret.0 - mean).abs() < bound, "{found:?}");
+            let bound = 4.0 * (0.95 * 0.05 / draws).sqrt() / 0.206;
+            assert!((found.regret_95.0 - at_95).abs() < bound, "{found:?}");
+        }
+        let best = ranking.configurations[0];
+        let least = best.time.0 - 0.041_658;
+        assert!((ranking.expected_least.0 - least).abs() < 4.0 * 1.0 / 200.0);
+    }
+
+    #[test]
+    fn correlated_errors_change_the_odds() {
+        let mut parameters = two_rivals(estimate(10.0, 0.8), estimate(4.5, 0.3));
+        let entries = vec![Entry::Gap, Entry::ApuTime];
+        let matrix = vec![1.0, 0.5, 0.5, 1.0];
+        parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
+        // The variance of T_APU/2 - g is 0.4^2 + 0.3^2 - 2*0.5*0.4*0.3 = 0.13:
+        // Phi(0.5/sqrt(0.13)) = Phi(1.386750).
+        check_probability(&parameters, (1, 2), 0.917_238);
+    }
+
+    #[test]
+    fn constraints_leave_fewer_rivals() {
+        let parameters = published("pbpi-qs20").unwrap();
+        let constraints =
+            Constraints { m_divides: Some(6), p_divides: Some(8), ..Constraints::NONE };
+        let ranking = rank_within(&parameters, &constraints, SAMPLING).unwrap();
+        let places: Vec<_> = ranking.configurations.iter().map(|c| (c.m, c.p)).collect();
+        assert_eq!(places.len(), 4 + 4 + 3 + 2);
+        assert!(places.iter().all(|(m, p)| 6 % m == 0 && 8 % p == 0));
+        assert_eq!(places[0], (2, 8));
+        assert_eq!(ranking.configurations[0].expected_regret, Seconds(0.0));
+        let efficiency = ranking.configurations[0].speedup / 16.0;
+        assert_eq!(ranking.configurations[0].efficiency, efficiency);
     }
 
     #[test]

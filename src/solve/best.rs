@@ -216,6 +216,7 @@ mod tests {
     use super::brute_force::TILE;
     use super::*;
     use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
+    use crate::solve::Constraints;
 
     /// Sorts the times of the whole grid, the plainest way there is.
     fn sorted(parameters: &Parameters, grid: Grid, count: usize) -> Vec<Candidate> {
@@ -302,6 +303,38 @@ mod tests {
                 apus: random.random_range(1..3000),
             };
             check(&parameters, grid, random.random_range(0..20));
+        }
+    }
+
+    #[test]
+    fn constraints_are_respected_by_the_search_through_the_structure() {
+        let random = &mut Xoshiro256PlusPlus::seed_from_u64(12);
+        for _ in 0..1000 {
+            let mut parameters = grid_py(random_table(random, 0.5));
+            parameters.terms.t_apu_s = random_value(random);
+            parameters.terms.g_s = random_value(random);
+            let mut maybe = |most: u32| {
+                let some = random.random_bool(0.5);
+                some.then(|| random.random_range(1..most))
+            };
+            let constraints = Constraints {
+                min_m: maybe(4).unwrap_or(1),
+                max_m: maybe(60),
+                min_p: maybe(4).unwrap_or(1),
+                max_p: maybe(60),
+                m_divides: maybe(200),
+                p_divides: maybe(200),
+                apus_per_chip: maybe(40),
+            };
+            let Ok(space) = constraints.space(maybe(900).unwrap_or(100)) else { continue };
+            let mut expected: Vec<Candidate> = space
+                .configurations()
+                .map(|(m, p)| Candidate { time: parameters.time(m, p), m, p })
+                .collect();
+            expected.sort();
+            let count = maybe(20).unwrap_or(1) as usize;
+            expected.truncate(count);
+            assert_eq!(within(&parameters, &space, count), expected, "{constraints:?}");
         }
     }
 

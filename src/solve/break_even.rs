@@ -143,3 +143,124 @@ fn optimum(parameters: &Parameters) -> Option<(f64, f64, f64)> {
     let half_width = parameters.propagated(&gradient).half_width();
     Some((best, (best - half_width).max(0.0), best + half_width))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::parameters::{Decomposition, Estimate, OverM, Terms};
+
+    /// Off-loads of 3 ms that APUs share and 1 ms that they do not; 0.5 ms for each off-load and
+    /// 0.05 ms for each APU of it.
+    fn parameters() -> Parameters {
+        let uncertain =
+            |value: f64| Estimate { std_error: Some(0.1 * value), ..Estimate::exact(value) };
+        Parameters {
+            name: "toy".into(),
+            decomposition: Decomposition::Data,
+            apus: 16,
+            terms: Terms {
+                t_hpu_s: Estimate::exact(1.0),
+                t_apu_s: uncertain(3.0),
+                c_apu_s: uncertain(1.0),
+                offloads: Estimate::exact(1000.0),
+                o_offload_s: uncertain(0.3e-3),
+                t_csw_s: uncertain(0.2e-3),
+                g_s: uncertain(0.05e-3),
+                collectives: None,
+                alpha: OverM::Constant(Estimate::exact(1.0)),
+                o_col_s: OverM::Constant(Estimate::exact(0.0)),
+            },
+            phases: vec![],
+            correlation: None,
+        }
+    }
+
+    fn ask(parameters: &Parameters, host_factor: f64) -> BreakEven {
+        break_even(parameters, &Constraints::NONE, host_factor).unwrap()
+    }
+
+    #[test]
+    fn off_loading_pays_from_a_granularity_worked_out_by_hand() {
+        let answer = ask(&parameters(), 1.5);
+        approx::assert_relative_eq!(answer.granularity.0, 4e-3, max_relative = 1e-12);
+        // p = 4: 0.7 ms over 1.5 - 1 + 0.75*0.75 = 1.0625.
+        let (least, _, _) = answer.rows[3].least_granularity.unwrap();
+        approx::assert_relative_eq!(least.0, 0.7e-3 / 1.0625, max_relative = 1e-12);
+        // 6 ms on the host; 0.75 + 1 + 0.7 ms off-loaded.
+        approx::assert_relative_eq!(answer.rows[3].gain, 6.0 / 2.45, max_relative = 1e-12);
+        // A host twice as fast as an APU: one APU never pays, two still not: 0.5 - 1 + 0.375.
+        let answer = ask(&parameters(), 0.5);
+        assert!(answer.rows[..2].iter().all(|row| row.least_granularity.is_none()));
+        assert!(answer.rows[3].least_granularity.is_some());
+    }
+
+    #[test]
+    fn at_the_least_granularity_host_and_accelerators_take_as_long() {
+        for host_factor in [0.6, 1.0, 2.5] {
+            for row in ask(&parameters(), host_factor).rows {
+                let Some((least, _, _)) = row.least_granularity else { continue };
+                let mut other = parameters();
+                for term in [&mut other.terms.t_apu_s, &mut other.terms.c_apu_s] {
+                    term.value *= least.0 / 4e-3;
+                }
+                let gain = ask(&other, host_factor).rows[row.p as usize - 1].gain;
+                approx::assert_relative_eq!(gain, 1.0, max_relative = 1e-12);
+            }
+        }
+    }
+
+    /// Half the width of an interval from central differences.
+    fn half_width(of: impl Fn(&Parameters) -> f64) -> f64 {
+        let parameters = parameters();
+        let mut variance = 0.0;
+        for entry in parameters.terms.entries() {
+            let estimate = parameters.terms.estimate(entry).unwrap();
+            let Some(error) = estimate.std_error else { continue };
+            let at = |factor: f64| {
+                let mut moved = parameters.clone();
+                moved.terms.estimate_mut(entry).unwrap().value *= factor;
+                of(&moved)
+            };
+            let slope = (at(1.0001) - at(0.9999)) / (0.0002 * estimate.value);
+            variance += (slope * error).powi(2);
+        }
+        1.959_963_985 * variance.sqrt()
+    }
+
+    #[test]
+    fn intervals_are_those_of_central_differences() {
+        for p in [1, 4, 16] {
+            let of = |parameters: &Parameters| {
+                ask(parameters, 1.5).rows[p - 1].least_granularity.unwrap().0.0
+            };
+            let (least, _, high) = ask(&parameters(), 1.5).rows[p - 1].least_granularity.unwrap();
+            approx::assert_relative_eq!(high.0 - least.0, half_width(of), max_relative = 1e-6);
+        }
+        let of = |parameters: &Parameters| optimum(parameters).unwrap().0;
+        let (best, _, high) = optimum(&parameters()).unwrap();
+        // sqrt(3 ms / 0.05 ms) = sqrt(60)
+        approx::assert_relative_eq!(best, 60.0f64.sqrt(), max_relative = 1e-12);
+        approx::assert_relative_eq!(high - best, half_width(of), max_relative = 1e-6);
+    }
+
+    #[test]
+    fn the_last_apu_that_pays_is_the_best_whole_number_among_those_allowed() {
+        assert_eq!(ask(&parameters(), 1.5).optimum.last_p, 8);
+        let dividing = Constraints { p_divides: Some(12), ..Constraints::NONE };
+        let answer = break_even(&parameters(), &dividing, 1.5).unwrap();
+        // 3/6 + 6*0.05 = 0.8 ms and 3/12 + 12*0.05 = 0.85 ms.
+        assert_eq!(answer.optimum.last_p, 6);
+        let mut free = parameters();
+        free.terms.g_s = Estimate::exact(0.0);
+        assert_eq!(ask(&free, 1.5).optimum, Optimum { continuous: None, last_p: 16 });
+    }
+
+    #[test]
+    fn a_host_that_takes_no_time_and_a_run_without_off_loads_are_refused() {
+        assert!(break_even(&parameters(), &Constraints::NONE, 0.0).is_err());
+        let mut none = parameters();
+        none.terms.offloads = Estimate::exact(0.0);
+        let error = break_even(&none, &Constraints::NONE, 1.0).unwrap_err().to_string();
+        assert_eq!(error, "offloads: found 0, expected off-loads to compare with, more than 0");
+    }
+}

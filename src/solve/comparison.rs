@@ -112,3 +112,89 @@ fn critical_value(index: usize, deviates: &[Vec<f64>], errors: &[Vec<f64>]) -> f
     }
     quantile(&mut largest, CONFIDENCE)
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_distr::{Distribution, StandardNormal};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::model::published;
+    use crate::model::sensitivity::Entry;
+    use crate::solve::{Constraints, Sampling};
+
+    /// The configurations that cannot be told from the best.
+    fn set(parameters: &Parameters, draws: u32, constraints: &Constraints) -> Vec<(u32, u32)> {
+        let space = constraints.space(parameters.apus).unwrap();
+        let uncertainty = Uncertainty::of(parameters);
+        let draws = Draws::new(parameters, &uncertainty, Sampling { draws, seed: 1 });
+        let ranked = crate::solve::best::within(parameters, &space, usize::MAX);
+        let answers = indistinguishable(parameters, &uncertainty, &draws, &ranked);
+        let is_in = ranked.iter().zip(answers).filter(|(_, answer)| *answer);
+        is_in.map(|(candidate, _)| (candidate.m, candidate.p)).collect()
+    }
+
+    #[test]
+    fn of_two_the_slower_is_told_by_a_difference_of_1_645_standard_errors() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        let two = Constraints { max_m: Some(1), max_p: Some(2), ..Constraints::NONE };
+        // T(1,1) - T(1,2) = 185 s - 0.8 s, of which T_APU/2 is uncertain.
+        for (error, expected) in [(184.2 / 1.644, true), (184.2 / 1.646, false)] {
+            parameters.terms.t_apu_s.std_error = Some(2.0 * error);
+            assert_eq!(set(&parameters, 100, &two).contains(&(1, 1)), expected);
+        }
+    }
+
+    #[test]
+    fn without_uncertainty_only_ties_cannot_be_told_apart() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        assert_eq!(set(&parameters, 1, &Constraints::NONE), [(4, 4)]);
+        parameters.terms.g_s.value = 0.0;
+        parameters.terms.t_apu_s.value = 0.0;
+        let one_thread: Vec<(u32, u32)> = (1..=16).map(|p| (1, p)).collect();
+        assert_eq!(set(&parameters, 1, &Constraints::NONE), one_thread);
+    }
+
+    /// The truth, and a scatter of what is measured of it in which several come close.
+    fn truth() -> Parameters {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        for (entry, relative) in [
+            (Entry::HpuTime, 0.1),
+            (Entry::ApuTime, 0.05),
+            (Entry::Gap, 0.5),
+            (Entry::Collective(3), 0.3),
+            (Entry::Collective(7), 0.1),
+            (Entry::Alpha(0), 0.05),
+        ] {
+            let estimate = parameters.terms.estimate_mut(entry).unwrap();
+            estimate.std_error = Some(relative * estimate.value);
+        }
+        parameters
+    }
+
+    #[test]
+    fn the_true_best_is_among_them_in_at_least_95_of_100_cases() {
+        let truth = truth();
+        let best = crate::solve::best::within(&truth, &Constraints::NONE.space(16).unwrap(), 1)[0];
+        let random = &mut Xoshiro256PlusPlus::seed_from_u64(95);
+        let cases = 400;
+        let (mut held, mut size) = (0, 0);
+        for _ in 0..cases {
+            let mut measured = truth.clone();
+            for entry in truth.terms.entries() {
+                let estimate = measured.terms.estimate_mut(entry).unwrap();
+                let deviate: f64 = StandardNormal.sample(random);
+                let error = estimate.std_error.unwrap_or(0.0);
+                estimate.value = (estimate.value + error * deviate).max(0.0);
+            }
+            let set = set(&measured, 1000, &Constraints::NONE);
+            held += u32::from(set.contains(&(best.m, best.p)));
+            size += set.len();
+        }
+        // Three standard errors of 0.95 over so many cases below it.
+        assert!(f64::from(held) >= 0.95 * 400.0 - 3.0 * (400.0 * 0.95 * 0.05f64).sqrt(), "{held}");
+        // The set says something: on average it leaves out four of five.
+        assert!(size < cases * 10, "{size}");
+    }
+}

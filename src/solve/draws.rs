@@ -3,23 +3,17 @@
 //! A parameter's draws stand side by side, and so do the times of a configuration: every step is
 //! one operation on all draws of a column.
 
-use std::mem::take;
+mod together;
 
-use rand::SeedableRng;
-use rand_distr::{Distribution, StandardNormal};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use std::mem::take;
 
 use super::Sampling;
 use super::uncertainty::{End, Source, Uncertainty};
 use crate::model::Parameters;
-use crate::model::parameters::{Estimate, OverM};
+use crate::model::parameters::OverM;
+use crate::model::run::Row;
 use crate::model::sensitivity::Entry;
-
-/// How often values that may not be negative are drawn again before they are set to 0.
-const MOST_TRIALS: usize = 100;
-
-/// Draws that go through a correlation matrix at a time.
-const LANES: usize = 8;
+pub(super) use together::factor;
 
 /// A parameter in every draw.
 #[derive(Debug, Clone)]
@@ -81,27 +75,42 @@ pub(super) struct Draws {
     beyond: [(Option<End>, Column); 2],
 }
 
-/// Equation 11 at one m in every draw: `constant[d] + shared[d]/p + growing[d]*p`.
+/// Equation 11 at one m in every draw:
+/// `constant[d] + shared[d]*share/p + growing[d]*fraction*p`.
 #[derive(Debug, Clone)]
-pub(super) struct DrawnRow {
-    pub constant: Vec<f64>,
-    pub shared: Vec<f64>,
-    pub growing: Vec<f64>,
+pub(super) struct DrawnRow<'a> {
+    constant: Vec<f64>,
+    /// T_APU, and the part of it that one of p APUs has.
+    shared: (&'a [f64], f64),
+    /// `N*g`, and the fraction of the totals that the slowest thread runs.
+    growing: (&'a [f64], f64),
 }
 
-impl DrawnRow {
+impl DrawnRow<'_> {
+    /// Equation 11 at this m in the draw with that index.
+    pub fn of_draw(&self, draw: usize) -> Row {
+        Row {
+            constant: self.constant[draw],
+            shared: self.shared.0[draw] * self.shared.1,
+            growing: self.growing.0[draw] * self.growing.1,
+        }
+    }
+
     /// The time with p APUs for each thread in the draw with that index.
     pub fn at(&self, draw: usize, p: u32) -> f64 {
         let p = f64::from(p);
-        self.constant[draw] + self.shared[draw] / p + self.growing[draw] * p
+        let (share, fraction) = (self.shared.1 / p, self.growing.1 * p);
+        self.constant[draw] + self.shared.0[draw] * share + self.growing.0[draw] * fraction
     }
 
     /// The times with p APUs for each thread in all draws.
     pub fn times(&self, p: u32, times: &mut Vec<f64>) {
         let p = f64::from(p);
-        let rows = self.constant.iter().zip(&self.shared).zip(&self.growing);
+        let (share, fraction) = (self.shared.1 / p, self.growing.1 * p);
+        let rows = self.constant.iter().zip(self.shared.0).zip(self.growing.0);
+        let time = |((constant, shared), growing)| constant + shared * share + growing * fraction;
         times.clear();
-        times.extend(rows.map(|((constant, shared), growing)| constant + shared / p + growing * p));
+        times.extend(rows.map(time));
     }
 }
 
@@ -116,7 +125,7 @@ impl Draws {
     pub fn new(parameters: &Parameters, uncertainty: &Uncertainty, sampling: Sampling) -> Self {
         let count = sampling.draws as usize;
         let terms = &parameters.terms;
-        let mut drawn = columns(parameters, uncertainty, sampling);
+        let mut drawn = together::columns(parameters, uncertainty, sampling);
         let mut column = |source: Source, value: f64| {
             let index = uncertainty.sources.iter().position(|&known| known == source);
             // Every column is asked for once.
@@ -158,7 +167,7 @@ impl Draws {
     }
 
     /// Equation 11 at m in the first `count` draws.
-    pub fn row(&self, parameters: &Parameters, m: u32, count: usize) -> DrawnRow {
+    pub fn row(&self, parameters: &Parameters, m: u32, count: usize) -> DrawnRow<'_> {
         let terms = &parameters.terms;
         let slope = |wanted: Entry| {
             let gradient = parameters.gradient(m, 1);
@@ -180,13 +189,10 @@ impl Draws {
         {
             *constant = fraction * (*constant + collective + serial);
         }
-        let scaled = |values: &[f64], factor: f64| {
-            values[..count].iter().map(|value| value * factor).collect()
-        };
         DrawnRow {
             constant,
-            shared: scaled(&self.shared, slope(Entry::ApuTime)),
-            growing: scaled(&self.growing, fraction),
+            shared: (&self.shared[..count], slope(Entry::ApuTime)),
+            growing: (&self.growing[..count], fraction),
         }
     }
 
@@ -212,158 +218,81 @@ impl Draws {
     }
 }
 
-/// The draws of every source, in their order.
-fn columns(
-    parameters: &Parameters,
-    uncertainty: &Uncertainty,
-    sampling: Sampling,
-) -> Vec<Vec<f64>> {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(sampling.seed);
-    let mut columns = vec![Vec::new(); uncertainty.sources.len()];
-    for block in blocks(uncertainty) {
-        let members: Vec<Normal> = block
-            .iter()
-            .map(|&index| {
-                let mean = match uncertainty.sources[index] {
-                    Source::Entry(entry) => {
-                        parameters.terms.estimate(entry).map(|Estimate { value, .. }| *value)
-                    }
-                    Source::AlphaBeyond | Source::CollectiveBeyond => None,
-                };
-                Normal { mean, spread: uncertainty.spreads[index] }
-            })
-            .collect();
-        let factor =
-            factor(block.len(), |row, column| uncertainty.correlation(block[row], block[column]));
-        let drawn = draw_together(&members, &factor, sampling.draws as usize, &mut random);
-        for (index, column) in block.into_iter().zip(drawn) {
-            columns[index] = column;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::parameters::Estimate;
+    use crate::model::published;
+    use crate::model::uncertainty::Correlation;
+
+    const SAMPLING: Sampling = Sampling { draws: 100_000, seed: 3 };
+
+    /// PBPI with these errors and correlations of T_HPU and C_APU, and nothing else uncertain.
+    fn two_uncertain(
+        [hpu, serial]: [(f64, f64); 2],
+        correlation: f64,
+        freedom: Option<f64>,
+    ) -> Parameters {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        for (entry, (value, error)) in [(Entry::HpuTime, hpu), (Entry::ApuSerialTime, serial)] {
+            let estimate = parameters.terms.estimate_mut(entry).unwrap();
+            *estimate = Estimate { std_error: Some(error), freedom, ..Estimate::exact(value) };
+        }
+        let entries = vec![Entry::HpuTime, Entry::ApuSerialTime];
+        let matrix = vec![1.0, correlation, correlation, 1.0];
+        parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
+        parameters
+    }
+
+    /// T(1,1) in all draws, less what is certain: T_HPU + C_APU.
+    fn sums(parameters: &Parameters) -> Vec<f64> {
+        let uncertainty = Uncertainty::of(parameters);
+        let draws = Draws::new(parameters, &uncertainty, SAMPLING);
+        let row = draws.row(parameters, 1, draws.count);
+        let terms = &parameters.terms;
+        let certain = parameters.time(1, 1).0 - terms.t_hpu_s.value - terms.c_apu_s.value;
+        (0..draws.count).map(|draw| row.at(draw, 1) - certain).collect()
+    }
+
+    fn mean(values: &[f64]) -> f64 {
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
+    #[test]
+    fn the_spread_of_a_sum_is_that_of_its_correlated_parts() {
+        let sums = sums(&two_uncertain([(100.0, 3.0), (200.0, 4.0)], -0.75, None));
+        let mean = mean(&sums);
+        let variance = sums.iter().map(|sum| (sum - mean).powi(2)).sum::<f64>() / sums.len() as f64;
+        // 9 + 16 - 2*0.75*12 = 7; four standard errors of a mean and of a variance.
+        let count = sums.len() as f64;
+        assert!((mean - 300.0).abs() < 4.0 * (7.0 / count).sqrt(), "{mean}");
+        assert!((variance - 7.0).abs() < 4.0 * 7.0 * (2.0 / count).sqrt(), "{variance}");
+    }
+
+    #[test]
+    fn a_sum_that_is_known_exactly_is_the_same_in_every_draw() {
+        for sum in sums(&two_uncertain([(100.0, 3.0), (200.0, 3.0)], -1.0, None)) {
+            approx::assert_relative_eq!(sum, 300.0, max_relative = 1e-12);
         }
     }
-    columns
-}
 
-/// A source to draw: around a mean and not below 0, or around 0 without a bound.
-struct Normal {
-    mean: Option<f64>,
-    spread: f64,
-}
-
-impl Normal {
-    /// One draw. The mean is not negative, so at least every second trial ends the loop.
-    fn draw(&self, random: &mut Xoshiro256PlusPlus) -> f64 {
-        loop {
-            let deviate: f64 = StandardNormal.sample(random);
-            match self.mean {
-                None => return self.spread * deviate,
-                Some(mean) if mean + self.spread * deviate >= 0.0 => {
-                    return mean + self.spread * deviate;
-                }
-                Some(_) => {}
-            }
-        }
+    #[test]
+    fn few_degrees_of_freedom_widen_the_draws_to_the_interval_of_student() {
+        let sums = sums(&two_uncertain([(100.0, 3.0), (200.0, 0.0)], 0.0, Some(4.0)));
+        // 2.776445 is the 97.5 % point of Student's distribution with four degrees of freedom.
+        let beyond = sums.iter().filter(|sum| **sum > 300.0 + 2.776_445 * 3.0).count() as f64;
+        let expected = 0.025 * sums.len() as f64;
+        assert!((beyond - expected).abs() < 4.0 * expected.sqrt(), "{beyond}");
     }
-}
 
-/// Draws of sources that go together, a column for each; `factor` is the lower triangle of their
-/// correlation, row by row.
-fn draw_together(
-    members: &[Normal],
-    factor: &[f64],
-    count: usize,
-    random: &mut Xoshiro256PlusPlus,
-) -> Vec<Vec<f64>> {
-    if let [alone] = members {
-        return vec![(0..count).map(|_| alone.draw(random)).collect()];
+    #[test]
+    fn correlated_values_near_zero_come_from_the_positive_quadrant() {
+        let sums = sums(&two_uncertain([(0.0, 1.0), (0.0, 1.0)], 0.5, None));
+        // Of two standard normal deviates with correlation r: P(both > 0) = 1/4 + asin(r)/(2 pi),
+        // which is 1/3, and E[x; both > 0] = (1 + r)/(2 sqrt(2 pi)).
+        let expected = 2.0 * 3.0 * 1.5 / (2.0 * (2.0 * std::f64::consts::PI).sqrt());
+        // A sum of two has a standard deviation below 2 there.
+        let bound = 4.0 * 2.0 / (sums.len() as f64).sqrt();
+        assert!((mean(&sums) - expected).abs() < bound, "{} {expected}", mean(&sums));
     }
-    let size = members.len();
-    let mut columns: Vec<Vec<f64>> = vec![Vec::with_capacity(count); size];
-    let mut deviates = vec![[0.0; LANES]; size];
-    let mut values = vec![[0.0; LANES]; size];
-    let mut in_vain = 0;
-    while columns[0].len() < count {
-        for lanes in &mut deviates {
-            lanes.fill_with(|| StandardNormal.sample(random));
-        }
-        for (row, (member, lanes)) in members.iter().zip(&mut values).enumerate() {
-            let mut sums = [0.0; LANES];
-            for (weight, deviates) in factor[row * size..=row * size + row].iter().zip(&deviates) {
-                for lane in 0..LANES {
-                    sums[lane] += weight * deviates[lane];
-                }
-            }
-            let mean = member.mean.unwrap_or(0.0);
-            *lanes = sums.map(|sum| mean + member.spread * sum);
-        }
-        for lane in 0..LANES.min(count - columns[0].len()) {
-            let is_negative = |(member, lanes): (&Normal, &[f64; LANES])| {
-                member.mean.is_some() && lanes[lane] < 0.0
-            };
-            let is_feasible = !members.iter().zip(&values).any(is_negative);
-            in_vain = if is_feasible { 0 } else { in_vain + 1 };
-            if is_feasible || in_vain >= MOST_TRIALS {
-                for ((member, lanes), column) in members.iter().zip(&values).zip(&mut columns) {
-                    let least = if member.mean.is_some() { 0.0 } else { f64::NEG_INFINITY };
-                    column.push(lanes[lane].max(least));
-                }
-                in_vain = 0;
-            }
-        }
-    }
-    columns
-}
-
-/// Sources that are correlated, directly or through others; each with those that follow it.
-fn blocks(uncertainty: &Uncertainty) -> Vec<Vec<usize>> {
-    let size = uncertainty.sources.len();
-    let mut block_of: Vec<Option<usize>> = vec![None; size];
-    let mut blocks: Vec<Vec<usize>> = Vec::new();
-    for first in 0..size {
-        if block_of[first].is_some() {
-            continue;
-        }
-        let number = blocks.len();
-        let mut block = vec![first];
-        block_of[first] = Some(number);
-        let mut looked_at = 0;
-        while let Some(&member) = block.get(looked_at) {
-            looked_at += 1;
-            for other in 0..size {
-                if block_of[other].is_none() && uncertainty.correlation(member, other) != 0.0 {
-                    block_of[other] = Some(number);
-                    block.push(other);
-                }
-            }
-        }
-        block.sort_unstable();
-        blocks.push(block);
-    }
-    blocks
-}
-
-/// What is left of a variance of 1 counts as nothing below this: a matrix from a text, or of terms
-/// of which only the sum is known, is singular but for rounding.
-const SINGULAR: f64 = 1e-9;
-
-/// The lower triangular L with `L L^T` equal to a correlation matrix that may be singular, row by
-/// row (Cholesky). Every row has length 1, so that a matrix that is none keeps its variances.
-pub(super) fn factor(size: usize, correlation: impl Fn(usize, usize) -> f64) -> Vec<f64> {
-    let mut factor = vec![0.0; size * size];
-    for row in 0..size {
-        for column in 0..row {
-            let product: f64 =
-                (0..column).map(|k| factor[row * size + k] * factor[column * size + k]).sum();
-            let pivot = factor[column * size + column];
-            factor[row * size + column] =
-                if pivot > 0.0 { (correlation(row, column) - product) / pivot } else { 0.0 };
-        }
-        let known: f64 = factor[row * size..row * size + row].iter().map(|x| x * x).sum();
-        if known < 1.0 - SINGULAR {
-            factor[row * size + row] = (1.0 - known).sqrt();
-        } else {
-            let length = known.sqrt();
-            factor[row * size..row * size + row].iter_mut().for_each(|x| *x /= length);
-        }
-    }
-    factor
 }

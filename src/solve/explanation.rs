@@ -108,3 +108,77 @@ pub fn explain(parameters: &Parameters, m: u32, p: u32) -> Result<Explanation> {
         warnings,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::published;
+    use crate::model::sensitivity::Entry;
+    use crate::model::uncertainty::Correlation;
+
+    fn term<'a>(explanation: &'a Explanation, name: &str) -> &'a TermEffect {
+        explanation.terms.iter().find(|term| term.name == name).unwrap()
+    }
+
+    #[test]
+    fn shares_of_the_variance_are_those_of_a_sum_worked_out_by_hand() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        parameters.terms.c_apu_s.std_error = Some(0.3);
+        parameters.terms.g_s.std_error = Some(0.1);
+        // T has 0.3 from C_APU and 4*0.1 from g: 0.09 and 0.16 of 0.25.
+        let explanation = explain(&parameters, 4, 4).unwrap();
+        approx::assert_relative_eq!(
+            term(&explanation, "g_s").variance_share,
+            0.64,
+            max_relative = 1e-12
+        );
+        assert_eq!(explanation.terms[0].name, "g_s");
+        let half_width = explanation.high.0 - explanation.time.0;
+        approx::assert_relative_eq!(half_width, 0.5 * 1.959_963_985, max_relative = 1e-9);
+        let entries = vec![Entry::ApuSerialTime, Entry::Gap];
+        let matrix = vec![1.0, -0.5, -0.5, 1.0];
+        parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
+        // The cross term -0.5*0.3*0.4 is taken from each: 0.03 and 0.10 of 0.13.
+        let explanation = explain(&parameters, 4, 4).unwrap();
+        approx::assert_relative_eq!(
+            term(&explanation, "c_apu_s").variance_share,
+            3.0 / 13.0,
+            max_relative = 1e-12
+        );
+    }
+
+    #[test]
+    fn an_elasticity_is_the_percentage_of_time_for_one_percent_of_a_term() {
+        let parameters = published("pbpi-qs20").unwrap();
+        let explanation = explain(&parameters, 4, 4).unwrap();
+        for effect in &explanation.terms {
+            let entry = parameters.terms.entry_named(&effect.name).unwrap();
+            let at = |factor: f64| {
+                let mut moved = parameters.clone();
+                moved.terms.estimate_mut(entry).unwrap().value *= factor;
+                moved.time(4, 4).0
+            };
+            let expected = (at(1.001).ln() - at(0.999).ln()) / (1.001f64.ln() - 0.999f64.ln());
+            approx::assert_relative_eq!(effect.elasticity.unwrap(), expected, epsilon = 1e-6);
+        }
+        let total = explanation.breakdown.total().0;
+        approx::assert_relative_eq!(total, explanation.time.0, max_relative = 1e-14);
+    }
+
+    #[test]
+    fn what_lies_beyond_a_table_has_its_share() {
+        use crate::model::parameters::{Estimate, OverM, Table};
+        let mut parameters = published("pbpi-qs20").unwrap();
+        let values = [1.0, 1.5].map(Estimate::exact).to_vec();
+        parameters.terms.alpha = OverM::Table(Table { m: vec![1, 2], values });
+        let explanation = explain(&parameters, 8, 2).unwrap();
+        assert_eq!(explanation.terms[0].name, "alpha beyond m = 2");
+        assert_eq!(explanation.terms[0].variance_share, 1.0);
+        let warning = explanation.warnings.last().unwrap().to_string();
+        assert_eq!(
+            warning,
+            "the interval of (8, 2) rests to 100 % on what alpha may be beyond m = 2; measure it \
+             at m = 8"
+        );
+    }
+}

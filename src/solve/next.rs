@@ -176,7 +176,13 @@ fn measurement(
         .collect();
     let of_best = &beliefs[0].deviates;
     let left = covariance(of_best, of_best) - lines[0].slope.powi(2);
-    Measurement { what, gain: Seconds(gain(lines)), error_of_best: Seconds(left.max(0.0).sqrt()) }
+    // To first order, no less than this means anything.
+    let gain = Some(gain(lines)).filter(|gain| *gain > RESOLUTION * beliefs[0].time);
+    Measurement {
+        what,
+        gain: Seconds(gain.unwrap_or(0.0)),
+        error_of_best: Seconds(left.max(0.0).sqrt()),
+    }
 }
 
 /// `height + slope * z`
@@ -219,5 +225,116 @@ fn gain(mut lines: Vec<Line>) -> f64 {
         // Rounding may leave less than nothing where phi and z*Phi cancel.
         (pair[1].0.slope - pair[0].0.slope) * (normal.pdf(z) + z * normal.cdf(z)).max(0.0)
     };
-    envelope.windows(2).map(corner).sum()
+    // From +0: the sum of no floats would be -0.
+    envelope.windows(2).map(corner).fold(0.0, |sum, corner| sum + corner)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_distr::{Distribution, StandardNormal};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::model::published;
+    use crate::model::sensitivity::Entry;
+
+    const SAMPLING: Sampling = Sampling { draws: 20_000, seed: 2 };
+
+    #[test]
+    fn the_gain_of_two_lines_is_known_in_closed_form() {
+        let lines = vec![Line { height: 0.0, slope: 0.0 }, Line { height: -0.5, slope: 0.5 }];
+        // E[max(0, 0.5 z - 0.5)] = 0.5 (phi(1) - Phi(-1)).
+        approx::assert_relative_eq!(gain(lines), 0.041_657_735, max_relative = 1e-6);
+        let parallel = vec![Line { height: 0.0, slope: 1.0 }, Line { height: -1.0, slope: 1.0 }];
+        assert_eq!(gain(parallel), 0.0);
+    }
+
+    #[test]
+    fn the_gain_of_many_lines_is_the_mean_of_their_maximum() {
+        let random = &mut Xoshiro256PlusPlus::seed_from_u64(8);
+        let mut normal = || -> f64 { StandardNormal.sample(random) };
+        for _ in 0..20 {
+            let lines: Vec<Line> =
+                (0..30).map(|_| Line { height: normal(), slope: normal() }).collect();
+            let highest = lines.iter().map(|line| line.height).fold(f64::NEG_INFINITY, f64::max);
+            let (mut sum, mut squares) = (0.0, 0.0);
+            let draws = 20_000;
+            for _ in 0..draws {
+                let z = normal();
+                let at = |line: &Line| line.height + line.slope * z;
+                let most = lines.iter().map(at).fold(f64::NEG_INFINITY, f64::max) - highest;
+                sum += most;
+                squares += most * most;
+            }
+            let mean = sum / f64::from(draws);
+            let error = ((squares / f64::from(draws) - mean * mean) / f64::from(draws)).sqrt();
+            let found = gain(lines);
+            assert!((found - mean).abs() < 4.5 * error, "{found} {mean} {error}");
+        }
+    }
+
+    /// PBPI where (4, 4) and (8, 2) differ by little, whatever the cause.
+    fn close() -> Parameters {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        // (8,2) pays 20000*147 us more for collectives and 2*0.8 s less for the gap.
+        let o_col = parameters.terms.estimate_mut(Entry::Collective(7)).unwrap();
+        (o_col.value, o_col.std_error) = (203e-6, Some(20e-6));
+        parameters.terms.c_apu_s.std_error = Some(0.5);
+        parameters
+    }
+
+    fn next(parameters: &Parameters, noise: f64) -> NextMeasurement {
+        next_measurement(parameters, &Constraints::NONE, noise, SAMPLING).unwrap()
+    }
+
+    #[test]
+    fn the_term_that_decides_is_to_be_measured_and_not_the_one_that_all_share() {
+        let next = next(&close(), 0.02);
+        let place = |name: &str| {
+            next.measurements
+                .iter()
+                .position(
+                    |one| matches!(&one.what, Measured::Term { name: known, .. } if known == name),
+                )
+                .unwrap()
+        };
+        assert_eq!(place("o_col_s(8)"), 0);
+        assert_eq!(next.measurements[place("c_apu_s")].gain, Seconds(0.0));
+        // T(8,2) - T(4,4) = 20000*(203 - 118) us - 1.6 s = 0.1 s with a standard error of 0.4 s,
+        // of which 0.75 of the variance is learnt: s = 0.34641, and E[max(0, s z - 0.1)] is
+        // s*phi(0.1/s) - 0.1*Phi(-0.1/s).
+        let expected = 0.346_410_161 * 0.382_663_6 - 0.1 * 0.386_418_3;
+        approx::assert_relative_eq!(next.measurements[0].gain.0, expected, max_relative = 1e-4);
+    }
+
+    #[test]
+    fn no_run_is_worth_more_than_knowing_everything() {
+        let next = next(&close(), 1e-9);
+        // A run without noise at (8,2) still mixes O_COL with C_APU, which only a run elsewhere
+        // could tell apart; nothing exceeds the expected regret.
+        let bound = next.expected_regret.0 * 1.05;
+        assert!(next.measurements.iter().all(|one| one.gain.0 <= bound));
+        assert!(next.measurements[0].gain.0 > 0.0);
+    }
+
+    #[test]
+    fn a_certain_choice_leaves_what_makes_its_time_surest() {
+        let mut parameters = close();
+        let o_col = parameters.terms.estimate_mut(Entry::Collective(7)).unwrap();
+        o_col.value = 900e-6;
+        let next = next(&parameters, 0.001);
+        assert!(next.measurements.iter().all(|one| one.gain.0 == 0.0));
+        // The error of C_APU is in every time; the shortest run has the least noise.
+        assert_eq!(next.measurements[0].what, Measured::Run { m: 4, p: 4 });
+    }
+
+    #[test]
+    fn noise_is_above_nothing() {
+        let error = next_measurement(&close(), &Constraints::NONE, 0.0, SAMPLING).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "noise: found 0, expected a relative error of a run above 0, as 0.02"
+        );
+    }
 }

@@ -7,7 +7,6 @@ use super::constraints::Space;
 use super::draws::{DrawnRow, Draws};
 use super::uncertainty::{Uncertainty, spread_between};
 use crate::model::Parameters;
-use crate::model::run::Row;
 
 /// The fastest configuration of every draw.
 pub(super) struct Contest {
@@ -57,12 +56,7 @@ pub(super) fn contest(
             continue;
         }
         for draw in 0..draws.count {
-            let drawn = Row {
-                constant: row.constant[draw],
-                shared: row.shared[draw],
-                growing: row.growing[draw],
-            };
-            let p = choices.at(optimum(&drawn, choices));
+            let p = choices.at(optimum(&row.of_draw(draw), choices));
             let time = row.at(draw, p);
             if time < least[draw] {
                 least[draw] = time;
@@ -106,7 +100,7 @@ fn best_of_row(parameters: &Parameters, space: &Space, m: u32) -> Candidate {
 }
 
 /// The regret of a configuration, from as many draws as the row has.
-pub(super) fn regret(row: &DrawnRow, p: u32, least: &[f64], losses: &mut Vec<f64>) -> Regret {
+pub(super) fn regret(row: &DrawnRow<'_>, p: u32, least: &[f64], losses: &mut Vec<f64>) -> Regret {
     row.times(p, losses);
     let mut sum = 0.0;
     for (loss, least) in losses.iter_mut().zip(least) {

@@ -255,7 +255,9 @@ pub(super) fn covariance(one: &[f64], other: &[f64]) -> f64 {
 
 /// The standard deviation of the difference of two quantities.
 pub(super) fn spread_between(one: &[f64], other: &[f64]) -> f64 {
-    one.iter().zip(other).map(|(one, other)| (one - other).powi(2)).sum::<f64>().sqrt()
+    // From +0: the sum of no floats would be -0, and so would its root.
+    let squares = one.iter().zip(other).map(|(one, other)| (one - other).powi(2));
+    squares.fold(0.0, |sum, square| sum + square).sqrt()
 }
 
 fn correlation(parameters: &Parameters, sources: &[Source]) -> Vec<f64> {
@@ -265,4 +267,93 @@ fn correlation(parameters: &Parameters, sources: &[Source]) -> Vec<f64> {
         _ => 0.0,
     };
     sources.iter().flat_map(|&one| sources.iter().map(move |&other| of(one, other))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::parameters::{Estimate, Table};
+    use crate::model::published;
+    use crate::model::uncertainty::Correlation;
+
+    fn uncertain() -> Parameters {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        for (place, entry) in parameters.terms.entries().into_iter().enumerate() {
+            let estimate = parameters.terms.estimate_mut(entry).unwrap();
+            estimate.std_error = Some(0.01 * (1.0 + place as f64) * estimate.value);
+            estimate.freedom = (place % 3 == 0).then_some(2.0 + place as f64);
+        }
+        let entries = vec![Entry::HpuTime, Entry::Gap, Entry::Collective(3)];
+        let matrix = vec![1.0, -0.5, 0.25, -0.5, 1.0, 0.125, 0.25, 0.125, 1.0];
+        parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
+        parameters
+    }
+
+    #[test]
+    fn the_error_of_a_time_is_what_the_parameters_propagate() {
+        let parameters = uncertain();
+        let uncertainty = Uncertainty::of(&parameters);
+        for (m, p) in [(1, 1), (4, 4), (4, 2), (16, 1)] {
+            let found = uncertainty.standard_error(&uncertainty.slopes(&parameters, m, p));
+            let expected = parameters.propagated(&parameters.gradient(m, p));
+            approx::assert_relative_eq!(found.value, expected.value, max_relative = 1e-13);
+            approx::assert_relative_eq!(
+                found.freedom.unwrap(),
+                expected.freedom.unwrap(),
+                max_relative = 1e-13
+            );
+        }
+    }
+
+    #[test]
+    fn deviates_hold_the_covariance_of_two_times() {
+        let mut parameters = uncertain();
+        for entry in parameters.terms.entries() {
+            parameters.terms.estimate_mut(entry).unwrap().freedom = None;
+        }
+        let uncertainty = Uncertainty::of(&parameters);
+        let [one, other] =
+            [(4, 4), (2, 8)].map(|(m, p)| uncertainty.deviates_of_time(&parameters, m, p));
+        // var(a - b) by propagation of the difference of the gradients.
+        let mut gradient = parameters.gradient(4, 4);
+        let negative = parameters.gradient(2, 8).into_iter().map(|(entry, slope)| (entry, -slope));
+        for (entry, slope) in negative {
+            match gradient.iter_mut().find(|(known, _)| *known == entry) {
+                Some((_, sum)) => *sum += slope,
+                None => gradient.push((entry, slope)),
+            }
+        }
+        let expected = parameters.propagated(&gradient).value;
+        approx::assert_relative_eq!(spread_between(&one, &other), expected, max_relative = 1e-12);
+    }
+
+    #[test]
+    fn half_of_what_the_last_slope_would_bring_is_one_standard_error() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        let values = [1.0, 1.25, 1.5].map(Estimate::exact).to_vec();
+        parameters.terms.alpha = OverM::Table(Table { m: vec![1, 2, 4], values });
+        let uncertainty = Uncertainty::of(&parameters);
+        let error = |m| uncertainty.standard_error(&uncertainty.slopes(&parameters, m, 1)).value;
+        // The slope is 0.125 for each m, and T_HPU = 1.3 s.
+        for (m, expected) in [(4, 0.0), (5, 0.0625 * 1.3), (12, 8.0 * 0.0625 * 1.3)] {
+            approx::assert_relative_eq!(error(m), expected, max_relative = 1e-13);
+        }
+        assert_eq!(uncertainty.sources[0].name(&parameters), "alpha beyond m = 4");
+    }
+
+    #[test]
+    fn a_table_of_one_entry_goes_on_from_what_the_term_is_at_one() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        let values = vec![Estimate::exact(30e-6)];
+        parameters.terms.o_col_s = OverM::Table(Table { m: vec![4], values });
+        let uncertainty = Uncertainty::of(&parameters);
+        let slopes = uncertainty.slopes(&parameters, 6, 1);
+        // From nothing at m = 1 to 30 us at m = 4, for 20,000 collectives.
+        let expected = 20_000.0 * 2.0 * 10e-6 / 2.0;
+        approx::assert_relative_eq!(
+            uncertainty.standard_error(&slopes).value,
+            expected,
+            max_relative = 1e-13
+        );
+    }
 }

@@ -94,3 +94,41 @@ fn of_phase<'a>(phase: &'a mut Phase, term: &str) -> Option<&'a mut Estimate> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::published;
+
+    fn scale_of(term: &str, factor: f64) -> Vec<Scale> {
+        vec![Scale { term: term.into(), factor }]
+    }
+
+    #[test]
+    fn values_and_standard_errors_scale_and_alpha_by_its_excess() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        parameters.terms.g_s.std_error = Some(0.1);
+        let scales = [scale_of("g_s", 0.5), scale_of("alpha", 2.0), scale_of("o_col_s(4)", 3.0)];
+        let terms = scaled(&parameters, &scales.concat()).unwrap().terms;
+        assert_eq!((terms.g_s.value, terms.g_s.std_error), (0.4, Some(0.05)));
+        approx::assert_relative_eq!(terms.alpha_at(2), 1.56, max_relative = 1e-15);
+        approx::assert_relative_eq!(terms.o_col_at(4), 354e-6, max_relative = 1e-15);
+        assert_eq!(terms.o_col_at(5), 167e-6);
+    }
+
+    #[test]
+    fn a_misspelt_term_and_an_impossible_factor_are_refused() {
+        let parameters = published("pbpi-qs20").unwrap();
+        let message = |term: &str, factor: f64| {
+            scaled(&parameters, &scale_of(term, factor)).unwrap_err().to_string()
+        };
+        let error = message("o_ofload_s", 0.5);
+        assert!(error.starts_with(
+            "there is no term \"o_ofload_s\"; did you mean \"o_offload_s\"?; known: t_hpu_s, "
+        ));
+        assert_eq!(message("g_s", -1.0), "scale: found g_s=-1, expected a factor of 0 or more");
+        let mut fast = parameters.clone();
+        fast.terms.estimate_mut(Entry::Alpha(0)).unwrap().value = 0.5;
+        assert!(scaled(&fast, &scale_of("alpha", 3.0)).is_err());
+    }
+}

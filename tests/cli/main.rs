@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods)] // Tests make the files that the commands read.
 
 mod chains;
+mod decisions;
 mod likelihood;
 mod machine;
 mod parameters;

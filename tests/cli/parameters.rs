@@ -84,10 +84,11 @@ fn check_best(params: &str, best: (u32, u32)) {
     assert_eq!(configurations.len(), 50);
     assert_eq!(configurations[0]["m"], best.0);
     assert_eq!(configurations[0]["p"], best.1);
-    let columns = "rank,m,p,time_s,low_s,high_s,probability_best,speedup";
+    let columns = "rank,m,p,time_s,low_s,high_s,probability_best,speedup,efficiency,\
+                   expected_regret_s,regret_95_s,indistinguishable";
     for (index, configuration) in configurations.iter().enumerate() {
         let object = configuration.as_object().expect("an object");
-        assert_eq!(object.len(), 8);
+        assert_eq!(object.len(), 12);
         assert!(columns.split(',').all(|column| object[column].is_number()));
         assert_eq!(configuration["rank"], index + 1);
     }

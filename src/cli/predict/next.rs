@@ -18,7 +18,7 @@ pub struct NextArguments {
     #[arg(long, group = "question", conflicts_with = "m")]
     pub next: bool,
     /// Relative noise of a single timed run
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.02)]
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.02, requires = "next")]
     pub noise: f64,
 }
 
@@ -50,7 +50,11 @@ pub fn text(asked: &Asked<'_>, noise: f64) -> Result<String> {
         "The best by the prediction is ({m}, {p}); its expected regret is {}.\n{}A run is taken \
          to have a noise of {} % (--noise).\n\n",
         next.expected_regret,
-        if certain { "No measurement is expected to change the choice.\n" } else { "" },
+        if certain {
+            "No measurement is expected to change the choice; these make its time surer.\n"
+        } else {
+            ""
+        },
         100.0 * noise
     );
     let rows: Vec<Row> =

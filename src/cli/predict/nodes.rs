@@ -19,10 +19,10 @@ pub struct NodeArguments {
     nodes: Option<u32>,
     /// What every collective (off-load, where collectives are not counted) costs more as soon as
     /// there are several nodes [s]
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, requires = "nodes")]
     node_overhead: f64,
     /// What it costs for each step of a tree over the nodes, ceil(log2 n) of them [s]
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, requires = "nodes")]
     node_collective: f64,
 }
 

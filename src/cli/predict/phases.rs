@@ -16,10 +16,10 @@ pub struct PhaseArguments {
     #[arg(long, group = "question", conflicts_with = "m")]
     per_phase: bool,
     /// What every change of p from one phase to the next costs [s]
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, requires = "per_phase")]
     change_cost: f64,
     /// How often the phases follow one another; their terms are totals over all rounds
-    #[arg(long, value_name = "R", default_value_t = 1)]
+    #[arg(long, value_name = "R", default_value_t = 1, requires = "per_phase")]
     phase_rounds: u32,
 }
 

@@ -5,14 +5,17 @@ use serde::Serialize;
 use crate::cli::output::{Format, aligned, json};
 use crate::table::csv;
 
+/// The names of columns, and the fields of a row.
+type Columns<'a, R> = (&'a [&'a str], fn(&R) -> Vec<String>);
+
 /// An answer of rows, for people and for programs.
 pub struct Rows<'a, R, J> {
     /// The rows to print.
     pub rows: &'a [R],
-    /// The columns for people, and the fields of a row.
-    pub people: (&'a [&'a str], fn(&R) -> Vec<String>),
-    /// The columns of CSV, and the fields of a row.
-    pub programs: (&'a [&'a str], fn(&R) -> Vec<String>),
+    /// For people.
+    pub people: Columns<'a, R>,
+    /// In CSV.
+    pub programs: Columns<'a, R>,
     /// What stands above the rows for people.
     pub preface: String,
     /// The whole answer as JSON.
