@@ -74,6 +74,9 @@ fn check_summary(folder: &Folder) {
     documented.sort_unstable();
     assert_eq!(fields, documented);
     assert_eq!(model["model"], "mmgp");
+    let refined = summary["models"][1].as_object().expect("a second model");
+    assert_eq!(refined["model"], "refined");
+    assert!(model.keys().eq(refined.keys()));
     // The mean of the column of errors, taken here once more.
     let validation = folder.read("validation.csv");
     let errors: Vec<f64> = validation
