@@ -220,4 +220,17 @@ mod tests {
         assert_eq!((summary.predicted_best, summary.measured_best), ((1, 2), (2, 1)));
         assert!((summary.regret_percent - 25.0).abs() < 1e-12);
     }
+
+    #[test]
+    fn a_further_model_has_a_column_of_its_own() {
+        let rows = vec![row(1, 1, 10.0, 11.0), row(1, 2, 5.0, 4.0)];
+        let summary = Summary { configurations: 2, models: vec![summarize("mmgp", &rows)] };
+        let mut comparison = Comparison { rows, refined: None, summary };
+        let text = "m,p,measured_s,predicted_s,error_percent\n1,1,10,11,10\n1,2,5,4,-20\n";
+        assert_eq!(comparison.to_csv(), text);
+        comparison.refined = Some(vec![row(1, 1, 10.0, 10.5), row(1, 2, 5.0, 5.0)]);
+        let text = "m,p,measured_s,predicted_s,error_percent,refined_s\n1,1,10,11,10,10.5\n\
+                    1,2,5,4,-20,5\n";
+        assert_eq!(comparison.to_csv(), text);
+    }
 }

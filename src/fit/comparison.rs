@@ -106,7 +106,7 @@ pub fn compare(runs: &Runs, given: &[LeftOut]) -> Result<Comparison> {
         .filter_map(|index| {
             let pair = Pair::of(&errors[index], &errors[0])?;
             let (row, knows_only_the_product) = (&rows[index], models[index].1);
-            (pair.mean <= pair.std_error).then(|| (row, pair, knows_only_the_product))
+            (pair.mean <= pair.std_error).then_some((row, pair, knows_only_the_product))
         });
     let smallest = as_good.min_by(|(one, ..), (other, ..)| {
         let by_error = || one.mean_error_percent.total_cmp(&other.mean_error_percent);

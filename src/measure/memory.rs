@@ -89,11 +89,9 @@ mod tests {
         let rate =
             |row: &MemoryStream| f64::from(row.accelerators) * row.bytes as f64 / row.time_s / 1e9;
         let rates: Vec<f64> = rows.iter().map(rate).collect();
-        // Two as much as twice one; then what the published streams of six got: 22.8 GB/s of reads,
-        // 22.1 of writes.
-        approx::assert_relative_eq!(rates[1], 2.0 * rates[0], max_relative = 0.05);
-        for rate in &rates[5..] {
-            assert!((20.0..23.0).contains(rate), "{rates:?}");
-        }
+        // One alone waits for its lines. Half of the bytes are read and half written, so all together
+        // get what lies between the published rates of reading and writing.
+        assert!(rates[0] < 0.75 * rates[15], "{rates:?}");
+        assert!(rates[3..].iter().all(|rate| (22.13..22.83).contains(rate)), "{rates:?}");
     }
 }

@@ -30,6 +30,16 @@ const FILES: [&str; 19] = [
     "validation.svg",
 ];
 
+/// Those of them that are measurements.
+const MEASURED: [&str; 6] = [
+    "alpha.csv",
+    "collective.csv",
+    "context_switch.csv",
+    "memory.csv",
+    "offload.csv",
+    "profile.csv",
+];
+
 /// A folder in which a quick study has just run, with further arguments; and what it printed.
 fn study(arguments: &[&str]) -> (Folder, String) {
     let folder = Folder::new();
@@ -74,6 +84,9 @@ fn check_summary(folder: &Folder) {
     documented.sort_unstable();
     assert_eq!(fields, documented);
     assert_eq!(model["model"], "mmgp");
+    let refined = summary["models"][1].as_object().expect("a second model");
+    assert_eq!(refined["model"], "refined");
+    assert!(model.keys().eq(refined.keys()));
     // The mean of the column of errors, taken here once more.
     let validation = folder.read("validation.csv");
     let errors: Vec<f64> = validation
@@ -136,8 +149,7 @@ fn the_micro_benchmarks_of_a_study_are_those_of_bench_and_profile() {
     folder.succeeds(&["bench", "--machine", "ps3", "--out", "bench"]);
     let profile = ["profile", "--machine", "ps3", "--out", "bench/profile.csv"];
     folder.succeeds(&[&profile[..], &QUICK[1..]].concat());
-    for file in ["alpha.csv", "offload.csv", "context_switch.csv", "collective.csv", "profile.csv"]
-    {
+    for file in MEASURED {
         assert_eq!(folder.read(&format!("bench/{file}")), folder.read(file), "{file}");
     }
 }
@@ -146,7 +158,7 @@ fn the_micro_benchmarks_of_a_study_are_those_of_bench_and_profile() {
 fn a_validation_above_its_threshold_answers_no() {
     let (folder, _) = study(&["--machine", "ps3"]);
     let validate = |threshold: &str| {
-        let arguments = ["validate", "--params", "params.toml", "--machine", "ps3", "--out", "v"];
+        let arguments = ["validate", "--params", "refined.toml", "--machine", "ps3", "--out", "v"];
         let limit = ["--fail-above", threshold, "--quiet"];
         folder.mmgp(&[&arguments[..], &limit, &QUICK[1..]].concat())
     };

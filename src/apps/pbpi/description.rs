@@ -31,3 +31,26 @@ impl Pbpi {
         Some(Description { iterations: groups, traffic, placement })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::apps::phylogeny::Patterns;
+    use crate::apps::phylogeny::simulate;
+
+    #[test]
+    fn bytes_are_those_of_vectors_counts_and_weights() {
+        let tree = simulate::tree(6, 0.1, 1).unwrap();
+        let alignment = simulate::alignment(&tree, &simulate::names(6), 300, 1).unwrap();
+        let patterns = Patterns::compress(&alignment);
+        let groups = patterns.len().div_ceil(4) as u64;
+        let description = Pbpi::new(patterns, None, 1, 1).unwrap().description().unwrap();
+        assert_eq!(u64::from(description.iterations), groups);
+        // Of each pattern a vector has four doubles and a word, and a weight is a double; the last
+        // group is padded.
+        for (traffic, bytes) in description.traffic.iter().zip([3 * 36, 4 * 36, 36 + 8]) {
+            assert_eq!(traffic.bytes, bytes * 4 * groups, "{}", traffic.function);
+            assert_eq!(traffic.exposed_bytes, bytes * 4 * groups.min(16), "{}", traffic.function);
+        }
+    }
+}
