@@ -290,8 +290,8 @@ pub enum Warning {
     },
     /// The first repetitions differ from the others.
     #[error(
-        "{file}: the first repetition takes {percent:+.1} % against the others ({deviations:.1} \
-         standard errors): the program warms up; run it once before the clock starts"
+        "{file}: the first repetition takes {percent:+.1} % against the others, more than chance \
+         explains: what is measured warms up; run it once before the clock starts"
     )]
     WarmUp {
         /// The file of the runs.

@@ -252,7 +252,7 @@ mod tests {
         };
         let cold = vec![run(1, 1.3), run(2, 1.0), run(3, 1.01), run(4, 0.99)];
         let warning = check(cold).unwrap().warnings[0].to_string();
-        assert!(warning.contains("the first repetitions are 30.0 % slower"), "{warning}");
+        assert!(warning.contains("the first repetition takes +30.0 %"), "{warning}");
         let warm = vec![run(1, 1.01), run(2, 1.0), run(3, 1.01), run(4, 0.99)];
         assert_eq!(check(warm).unwrap().warnings, []);
     }

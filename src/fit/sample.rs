@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn a_slow_first_repetition_raises_a_doubt() {
-        let slower = "x.csv: the first repetitions are 20.0 % slower than the others, more than \
-                      chance explains; leave them out, or warm up before measuring";
+        let slower = "x.csv: the first repetition takes +20.0 % against the others, more than chance \
+                      explains: what is measured warms up; run it once before the clock starts";
         check(&[1.2, 1.0, 1.0, 1.0], Some(slower));
         check(&[1.2, 0.99, 1.0, 1.01, 0.99, 1.01], Some(slower));
         // By 0.5 %: harmless. By 20 %, but the others differ by as much. Faster. Too few.

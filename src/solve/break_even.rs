@@ -172,6 +172,7 @@ mod tests {
             },
             phases: vec![],
             correlation: None,
+            refinements: None,
         }
     }
 
