@@ -19,6 +19,8 @@ use nalgebra::{DMatrix, DVector};
 use crate::error::{Error, Result};
 use levenberg::{Bounded, LevenbergMarquardt, Plan};
 pub(crate) use step::inverse_normal;
+#[cfg(test)]
+pub(crate) use step::tests::problem as step_problem;
 
 /// `minimise half the sum of squared residuals r(x) over lower <= x <= upper`.
 pub(crate) trait Residuals {
