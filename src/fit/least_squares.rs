@@ -6,6 +6,7 @@
 //! search begins again with shorter steps that bend with the curvature of the residuals.
 
 mod levenberg;
+mod plan;
 mod step;
 
 #[cfg(test)]
@@ -17,8 +18,11 @@ use argmin::core::{Executor, State};
 use nalgebra::{DMatrix, DVector};
 
 use crate::error::{Error, Result};
-use levenberg::{Bounded, LevenbergMarquardt, Plan};
+use levenberg::{Bounded, LevenbergMarquardt};
+use plan::Plan;
 pub(crate) use step::inverse_normal;
+#[cfg(test)]
+pub(crate) use step::tests::problem as step_problem;
 
 /// `minimise half the sum of squared residuals r(x) over lower <= x <= upper`.
 pub(crate) trait Residuals {

@@ -2,7 +2,7 @@
 //!
 //! The residual of a run is `r = ln T(m,p) - ln(time)`, its relative error, and `u = r/s` with s
 //! the scale of the noise. Every pass over the runs adds up `psi(u)` for each configuration, and
-//! puts the configuration's mean where the least squares of the small problem ([`Weighted`]) has
+//! puts the configuration's mean where the least squares of the small problem (`Weighted`) has
 //! the same pull: at `ln T - s*mean(psi)/mean(psi')` (Huber's modified residuals; they settle in
 //! half the passes of reweighting by `psi(u)/u`). The caller solves that and answers with new
 //! `ln T`. The runs themselves never enter the small problem, so a pass over 10^7 of them costs

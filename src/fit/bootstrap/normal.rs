@@ -215,3 +215,31 @@ fn dot(one: &[f64], other: &[f64]) -> f64 {
     }
     (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::least_squares::step_problem;
+
+    #[test]
+    fn a_step_is_the_best_of_all_ways_to_hold_unknowns() {
+        for seed in 0..500 {
+            let (a, r, [low, high], expected) = step_problem(seed);
+            let mut normal = Normal::new(4);
+            normal.set(a.as_slice(), r.as_slice());
+            let norms = normal.norms.clone();
+            let in_units = |bounds: [f64; 4]| {
+                bounds.iter().zip(&norms).map(|(bound, norm)| bound * norm).collect::<Vec<f64>>()
+            };
+            let (low, high) = (in_units(low), in_units(high));
+            assert!(normal.solve(&low, &high));
+            for index in 0..4 {
+                let found = normal.z[index] / norms[index];
+                approx::assert_abs_diff_eq!(found, expected[index], epsilon = 1e-7);
+                // What a bound holds lies exactly on it.
+                let z = normal.z[index];
+                assert!(!normal.held[index] || z == low[index] || z == high[index]);
+            }
+        }
+    }
+}

@@ -112,33 +112,53 @@ fn settings(scheme: Scheme, resamples: usize) -> Settings {
     Settings { scheme, resamples, seed: 5 }
 }
 
-#[test]
-fn resamples_scatter_by_the_standard_errors() {
-    for (repetitions, scheme) in [
-        (5, Scheme::Parametric(NOISE)),
-        (5, Scheme::Resample),
-        (3, Scheme::Resample),
-        (1, Scheme::Resample),
-        (100, Scheme::Resample),
-    ] {
-        let data = Data::new(repetitions, 2);
-        let found = data.bootstrap(settings(scheme, 4000));
-        assert_eq!((found.failed, found.samples.len()), (0, 16_000));
-        // Of normal resamples the deviation is known to 1/sqrt(2*4000) = 1.1 %; that of the data
-        // themselves to 1/sqrt(2*freedom).
-        let freedom = 50.0 * (repetitions as f64 - 1.0).max(1.0);
-        let certain = 3.0 * (1.0 / 8000.0 + 1.0 / (2.0 * freedom)).sqrt();
-        let certain = if scheme == Scheme::Resample { certain } else { 0.033 };
-        for (unknown, error) in data.standard_errors().iter().enumerate() {
-            let ratio = found.deviations[unknown] / error;
-            assert!((ratio - 1.0).abs() < certain, "{repetitions} {scheme:?} {unknown}: {ratio}");
-            let (low, high) = found.percentile[unknown];
-            let width = (high - low) / (2.0 * 1.96 * error);
-            assert!((width - 1.0).abs() < certain + 0.04, "{width}");
-            let (low, high) = found.corrected[unknown];
-            assert!(low < data.estimate[unknown] && data.estimate[unknown] < high);
-        }
+/// The standard deviations of the unknowns to first order, where configuration c has runs of
+/// `variances[c]`.
+fn expected(data: &Data, variances: &[f64]) -> Vec<f64> {
+    let mut jacobian = DMatrix::zeros(50, 4);
+    data.model.jacobian(&data.estimate, jacobian.as_mut_slice());
+    let hat = inverse_normal(&jacobian, &[false; 4]) * jacobian.transpose();
+    let of = |unknown: usize| -> f64 {
+        // A residual is in units of NOISE/sqrt(n).
+        let one = |(cell, variance): (usize, &f64)| hat[(unknown, cell)].powi(2) * variance;
+        (variances.iter().enumerate().map(one).sum::<f64>() / NOISE.powi(2)).sqrt()
+    };
+    (0..4).map(of).collect()
+}
+
+/// 4,000 resamples know a deviation to 1/sqrt(2*4000) = 1.1 %.
+fn check_scatter(repetitions: usize, scheme: Scheme, certain: f64) {
+    let data = Data::new(repetitions, 2);
+    let found = data.bootstrap(settings(scheme, 4000));
+    assert_eq!((found.failed, found.samples.len()), (0, 16_000));
+    let variance = |row: &Row<'_>| match row {
+        Row::Cell { variance, .. } if scheme == Scheme::Resample => *variance,
+        _ => NOISE.powi(2),
+    };
+    let variances: Vec<f64> = data.rows().iter().map(variance).collect();
+    for (unknown, expected) in expected(&data, &variances).into_iter().enumerate() {
+        let ratio = found.deviations[unknown] / expected;
+        assert!((ratio - 1.0).abs() < certain, "{repetitions} {scheme:?} {unknown}: {ratio}");
+        let (low, high) = found.percentile[unknown];
+        let width = (high - low) / (2.0 * 1.96 * expected);
+        assert!((width - 1.0).abs() < certain + 0.04, "{width}");
+        let (low, high) = found.corrected[unknown];
+        assert!(low < data.estimate[unknown] && data.estimate[unknown] < high);
     }
+}
+
+#[test]
+fn resamples_scatter_by_the_runs_own_deviations() {
+    for repetitions in [2, 3, 5, 100] {
+        check_scatter(repetitions, Scheme::Resample, 0.04);
+    }
+    check_scatter(5, Scheme::Parametric(NOISE), 0.04);
+}
+
+#[test]
+fn configurations_run_once_scatter_by_their_residuals() {
+    // 46 degrees of freedom tell the noise to 1/sqrt(92) = 10 %.
+    check_scatter(1, Scheme::Resample, 0.3);
 }
 
 #[test]

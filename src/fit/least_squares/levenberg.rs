@@ -1,7 +1,5 @@
 //! The method of Levenberg and Marquardt within bounds.
 
-use std::fmt;
-
 use argmin::core::{
     Error as ArgminError, IterState, Jacobian, KV, Operator, Problem, Solver, TerminationReason,
     TerminationStatus,
@@ -9,6 +7,7 @@ use argmin::core::{
 use nalgebra::{DMatrix, DVector};
 
 use super::Residuals;
+use super::plan::{End, Plan};
 use super::step::{Limits, Linear};
 
 /// Residuals in the terms of `argmin`.
@@ -29,27 +28,6 @@ impl<P: Residuals> Jacobian for Bounded<'_, P> {
 
     fn jacobian(&self, x: &DVector<f64>) -> Result<DMatrix<f64>, ArgminError> {
         Ok(self.0.jacobian(x))
-    }
-}
-
-/// How a search ended at a minimum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    /// The step of the linear problem is rounding.
-    StepIsRounding,
-    /// The residuals vanish but for rounding.
-    NothingLeft,
-    /// The sum of squares changes by rounding alone, whatever the step.
-    SumIsRounding,
-}
-
-impl fmt::Display for End {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::StepIsRounding => "converged: the last step is rounding",
-            Self::NothingLeft => "converged: no residual is left",
-            Self::SumIsRounding => "converged: no step changes the sum of squares",
-        })
     }
 }
 
@@ -114,17 +92,6 @@ pub(super) struct LevenbergMarquardt {
     /// At x, for the curvature.
     jacobian: DMatrix<f64>,
     accelerated: bool,
-}
-
-/// How boldly a search begins.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
-    /// Damping of the first step, relative to the columns of the Jacobian.
-    pub damping: f64,
-    /// Whether steps bend with the curvature of the residuals, for one more call of them each.
-    pub accelerated: bool,
-    /// Steps after which the search gives up.
-    pub patience: u64,
 }
 
 impl LevenbergMarquardt {

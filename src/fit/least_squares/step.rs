@@ -318,3 +318,66 @@ pub(crate) fn inverse_normal(jacobian: &DMatrix<f64>, held: &[bool]) -> DMatrix<
     }
     inverse
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use nalgebra::DVector;
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    /// A problem of four unknowns, its bounds, and where its minimum is: of all ways to hold
+    /// unknowns at bounds, the one that stays within them and has the least sum of squares.
+    pub(crate) fn problem(seed: u64) -> (DMatrix<f64>, DVector<f64>, [[f64; 4]; 2], DVector<f64>) {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let a = DMatrix::from_fn(7, 4, |_, _| random.random_range(-1.0..1.0));
+        let r = DVector::from_fn(7, |_, _| random.random_range(-1.0..1.0));
+        let mut bound =
+            || if random.random_bool(0.3) { 0.0 } else { random.random_range(0.0..0.5) };
+        let (low, high) = ([0; 4].map(|_| -bound()), [0; 4].map(|_| bound()));
+        let mut best = (f64::INFINITY, DVector::zeros(4));
+        for way in 0..81_u32 {
+            let hold = |index: usize| way / 3_u32.pow(index as u32) % 3;
+            let mut z = DVector::from_fn(4, |index, _| {
+                [0.0, low[index], high[index]][hold(index) as usize]
+            });
+            let free: Vec<usize> = (0..4).filter(|&index| hold(index) == 0).collect();
+            if !free.is_empty() {
+                let part = a.select_columns(&free);
+                let right = part.transpose() * -(&r + &a * &z);
+                let solved = (part.transpose() * &part).lu().solve(&right).unwrap();
+                free.iter().zip(solved.iter()).for_each(|(&index, value)| z[index] = *value);
+            }
+            let inside = (0..4).all(|index| low[index] <= z[index] && z[index] <= high[index]);
+            let sum = (&a * &z + &r).norm_squared();
+            if inside && sum < best.0 {
+                best = (sum, z);
+            }
+        }
+        (a, r, [low, high], best.1)
+    }
+
+    #[test]
+    fn a_step_is_the_best_of_all_ways_to_hold_unknowns() {
+        for seed in 0..500 {
+            let (a, r, [low, high], expected) = problem(seed);
+            let mut linear = Linear::new(4);
+            linear.set(&a, r.as_slice());
+            let in_units = |bounds: [f64; 4]| {
+                let mut bounds = bounds.to_vec();
+                bounds.iter_mut().zip(&linear.norms).for_each(|(bound, norm)| *bound *= norm);
+                bounds
+            };
+            let (low, high) = (in_units(low), in_units(high));
+            let limits = Limits { low: &low, high: &high, weights: &[1.0; 4], damping: 1e-26 };
+            let (mut z, mut held) = ([0.0; 4], [false; 4]);
+            linear.solve(&limits, &mut z, &mut held);
+            for index in 0..4 {
+                let found = z[index] / linear.norms[index];
+                approx::assert_abs_diff_eq!(found, expected[index], epsilon = 1e-10);
+                assert!(!held[index] || z[index] == low[index] || z[index] == high[index]);
+            }
+        }
+    }
+}
