@@ -29,7 +29,7 @@ const FEW: u32 = 24;
 
 /// Lets every configuration run in every draw. Ties go to the smaller m, then the smaller p.
 ///
-/// Rows that have no chance are left out: see [`rivals`]. `best` is the configuration that wins
+/// Configurations that have no chance are left out: see [`rivals`]. `best` is the one that wins
 /// without uncertainty.
 pub(super) fn contest(
     (parameters, uncertainty): (&Parameters, &Uncertainty),
@@ -40,27 +40,27 @@ pub(super) fn contest(
     let mut least = vec![f64::INFINITY; draws.count];
     let mut fastest = vec![(0u32, 0u32); draws.count];
     let mut times = Vec::with_capacity(draws.count);
-    for m in rivals(parameters, uncertainty, space, best) {
+    for (m, ps) in rivals(parameters, uncertainty, space, best) {
         let row = draws.row(parameters, m, draws.count);
         let choices = space.choices(m);
-        if choices.count <= FEW {
-            for p in choices.iter() {
-                row.times(p, &mut times);
-                for ((time, least), fastest) in times.iter().zip(&mut least).zip(&mut fastest) {
-                    if time < least {
-                        *least = *time;
-                        *fastest = (m, p);
-                    }
+        if choices.count > FEW {
+            for draw in 0..draws.count {
+                let p = choices.at(optimum(&row.of_draw(draw), choices));
+                let time = row.at(draw, p);
+                if time < least[draw] {
+                    least[draw] = time;
+                    fastest[draw] = (m, p);
                 }
             }
             continue;
         }
-        for draw in 0..draws.count {
-            let p = choices.at(optimum(&row.of_draw(draw), choices));
-            let time = row.at(draw, p);
-            if time < least[draw] {
-                least[draw] = time;
-                fastest[draw] = (m, p);
+        for p in ps {
+            row.times(p, &mut times);
+            for ((time, least), fastest) in times.iter().zip(&mut least).zip(&mut fastest) {
+                if time < least {
+                    *least = *time;
+                    *fastest = (m, p);
+                }
             }
         }
     }
@@ -71,25 +71,34 @@ pub(super) fn contest(
     Contest { wins, least }
 }
 
-/// Beyond so many standard errors of the difference to the best, a row is not drawn: a normal
-/// variate goes that far once in a thousand million.
+/// Beyond so many standard errors of the difference to the best, a configuration is not drawn: a
+/// normal variate goes that far once in a thousand million.
 const HOPELESS: f64 = 6.0;
 
-/// The m of every row that has a chance to hold the fastest configuration. On a machine of many
-/// APUs these are few.
+/// The rows with a configuration that has a chance to be the fastest, and its p; of a row with
+/// many p only the best is looked at. On a machine of many APUs these are few.
 fn rivals(
     parameters: &Parameters,
     uncertainty: &Uncertainty,
     space: &Space,
     best: Candidate,
-) -> Vec<u32> {
+) -> Vec<(u32, Vec<u32>)> {
     let of_best = uncertainty.deviates_of_time(parameters, best.m, best.p);
-    let has_a_chance = |m: &u32| {
-        let row_best = best_of_row(parameters, space, *m);
-        let of_row = uncertainty.deviates_of_time(parameters, row_best.m, row_best.p);
-        row_best.time.0 - best.time.0 <= HOPELESS * spread_between(&of_row, &of_best)
+    let has_a_chance = |Candidate { time, m, p }: Candidate| {
+        let deviates = uncertainty.deviates_of_time(parameters, m, p);
+        time.0 - best.time.0 <= HOPELESS * spread_between(&deviates, &of_best)
     };
-    space.ms().filter(has_a_chance).collect()
+    let of_row = |m: u32| -> Vec<u32> {
+        let choices = space.choices(m);
+        if choices.count > FEW {
+            let row_best = best_of_row(parameters, space, m);
+            return if has_a_chance(row_best) { vec![row_best.p] } else { Vec::new() };
+        }
+        let row = parameters.row(m);
+        let candidate = |p: u32| Candidate { time: row.at(p), m, p };
+        choices.iter().filter(|&p| has_a_chance(candidate(p))).collect()
+    };
+    space.ms().map(|m| (m, of_row(m))).filter(|(_, ps)| !ps.is_empty()).collect()
 }
 
 fn best_of_row(parameters: &Parameters, space: &Space, m: u32) -> Candidate {
@@ -144,23 +153,25 @@ mod tests {
     use crate::model::sensitivity::Entry;
     use crate::solve::Constraints;
 
-    fn check_rivals(parameters: &Parameters, expected: &[u32]) {
+    fn check_rivals(parameters: &Parameters, expected: &[(u32, u32)]) {
         let space = Constraints::NONE.space(parameters.apus).unwrap();
         let best = best_of_row(parameters, &space, 4);
         let uncertainty = Uncertainty::of(parameters);
-        assert_eq!(rivals(parameters, &uncertainty, &space, best), expected);
+        let rivals = rivals(parameters, &uncertainty, &space, best);
+        let found = rivals.iter().flat_map(|(m, ps)| ps.iter().map(|&p| (*m, p)));
+        assert_eq!(found.collect::<Vec<_>>(), expected);
     }
 
     #[test]
     fn an_error_that_all_configurations_share_makes_nobody_a_rival() {
         let mut parameters = published("pbpi-qs20").unwrap();
         parameters.terms.c_apu_s.std_error = Some(1.0);
-        check_rivals(&parameters, &[4]);
+        check_rivals(&parameters, &[(4, 4)]);
         // (8,2) saves 2*0.8 s of gap and pays 20000*147 us more for collectives: 1.34 s slower,
         // within six times 20000 * 12 us = 0.24 s.
         let o_col = parameters.terms.estimate_mut(Entry::Collective(7)).unwrap();
         o_col.std_error = Some(12e-6);
-        check_rivals(&parameters, &[4, 8]);
+        check_rivals(&parameters, &[(4, 4), (8, 2)]);
     }
 
     #[test]
