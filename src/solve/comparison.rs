@@ -89,8 +89,7 @@ fn errors(parameters: &Parameters, draws: &Draws, family: &[Candidate]) -> Vec<V
     for m in ms {
         let row = draws.row(parameters, m, count);
         for (candidate, errors) in family.iter().zip(&mut errors).filter(|(c, _)| c.m == m) {
-            row.times(candidate.p, errors);
-            errors.iter_mut().for_each(|error| *error -= candidate.time.0);
+            errors.extend(row.times(candidate.p).map(|time| time - candidate.time.0));
         }
     }
     errors

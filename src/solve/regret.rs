@@ -38,8 +38,7 @@ pub(super) fn contest(
     best: Candidate,
 ) -> Contest {
     let mut least = vec![f64::INFINITY; draws.count];
-    let mut fastest = vec![(0u32, 0u32); draws.count];
-    let mut times = Vec::with_capacity(draws.count);
+    let mut fastest = vec![0; draws.count];
     for (m, ps) in rivals(parameters, uncertainty, space, best) {
         let row = draws.row(parameters, m, draws.count);
         let choices = space.choices(m);
@@ -49,26 +48,34 @@ pub(super) fn contest(
                 let time = row.at(draw, p);
                 if time < least[draw] {
                     least[draw] = time;
-                    fastest[draw] = (m, p);
+                    fastest[draw] = packed(m, p);
                 }
             }
             continue;
         }
         for p in ps {
-            row.times(p, &mut times);
-            for ((time, least), fastest) in times.iter().zip(&mut least).zip(&mut fastest) {
-                if time < least {
-                    *least = *time;
-                    *fastest = (m, p);
-                }
+            let place = packed(m, p);
+            for ((time, least), fastest) in row.times(p).zip(&mut least).zip(&mut fastest) {
+                // Two selections instead of a branch, for vectors.
+                *fastest = if time < *least { place } else { *fastest };
+                *least = if time < *least { time } else { *least };
             }
         }
     }
     let mut wins = BTreeMap::new();
-    for configuration in fastest {
-        *wins.entry(configuration).or_insert(0) += 1;
+    for place in fastest {
+        *wins.entry(unpacked(place)).or_insert(0) += 1;
     }
     Contest { wins, least }
+}
+
+/// A configuration in one word as wide as a time.
+fn packed(m: u32, p: u32) -> u64 {
+    u64::from(m) << 32 | u64::from(p)
+}
+
+fn unpacked(place: u64) -> (u32, u32) {
+    ((place >> 32) as u32, place as u32)
 }
 
 /// Beyond so many standard errors of the difference to the best, a configuration is not drawn: a
@@ -110,13 +117,10 @@ fn best_of_row(parameters: &Parameters, space: &Space, m: u32) -> Candidate {
 
 /// The regret of a configuration, from as many draws as the row has.
 pub(super) fn regret(row: &DrawnRow<'_>, p: u32, least: &[f64], losses: &mut Vec<f64>) -> Regret {
-    row.times(p, losses);
-    let mut sum = 0.0;
-    for (loss, least) in losses.iter_mut().zip(least) {
-        // A row without a chance may win a draw that nobody asked it for.
-        *loss = (*loss - least).max(0.0);
-        sum += *loss;
-    }
+    losses.clear();
+    // A configuration without a chance may win a draw that nobody asked it for.
+    losses.extend(row.times(p).zip(least).map(|(time, least)| (time - least).max(0.0)));
+    let sum: f64 = losses.iter().sum();
     Regret { expected: sum / losses.len() as f64, at_95: quantile(losses, 0.95) }
 }
 
