@@ -120,8 +120,19 @@ pub(super) fn regret(row: &DrawnRow<'_>, p: u32, least: &[f64], losses: &mut Vec
     losses.clear();
     // A configuration without a chance may win a draw that nobody asked it for.
     losses.extend(row.times(p).zip(least).map(|(time, least)| (time - least).max(0.0)));
-    let sum: f64 = losses.iter().sum();
-    Regret { expected: sum / losses.len() as f64, at_95: quantile(losses, 0.95) }
+    Regret { expected: sum(losses) / losses.len() as f64, at_95: quantile(losses, 0.95) }
+}
+
+/// The sum, in eight parts that do not wait for one another.
+fn sum(values: &[f64]) -> f64 {
+    let (eights, rest) = values.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for eight in eights {
+        for (sum, value) in sums.iter_mut().zip(eight) {
+            *sum += value;
+        }
+    }
+    sums.iter().chain(rest).sum()
 }
 
 /// The smallest value that at least `share` of the values do not exceed.
@@ -138,9 +149,14 @@ pub(super) fn quantile(values: &mut [f64], share: f64) -> f64 {
         // Two standard errors and more below what is looked for.
         let below = expected.saturating_sub(SAMPLE / 16);
         let least = *sample.select_nth_unstable_by(below, f64::total_cmp).1;
-        let mut upper: Vec<f64> = values.iter().copied().filter(|value| *value >= least).collect();
-        if upper.len() >= from_top {
-            let place = upper.len() - from_top;
+        let mut count = 0;
+        for index in 0..values.len() {
+            // To the front without a branch: it would be guessed wrong often.
+            values.swap(index, count);
+            count += usize::from(values[count] >= least);
+        }
+        if count >= from_top {
+            let (place, upper) = (count - from_top, &mut values[..count]);
             return *upper.select_nth_unstable_by(place, f64::total_cmp).1;
         }
     }
