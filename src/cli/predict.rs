@@ -60,9 +60,18 @@ pub struct Arguments {
     /// Print only so many, best first
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
+    /// How to print
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+    /// File to write; without it, standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Seed of the draws behind the probabilities
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
     /// Take one configuration, the best or that of --m and --p, apart: the terms of its time, what
     /// it answers to, and which error makes its interval
-    #[arg(long, group = "question")]
+    #[arg(long, group = "question", help_heading = "Questions about the choice")]
     explain: bool,
     #[command(flatten)]
     next: next::NextArguments,
@@ -76,15 +85,6 @@ pub struct Arguments {
     constraints: ConstraintArguments,
     #[command(flatten)]
     what_if: WhatIfArguments,
-    /// How to print
-    #[arg(long, value_enum, default_value = "table")]
-    format: Format,
-    /// File to write; without it, standard output
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// Seed of the draws behind the probabilities
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
-    seed: u64,
 }
 
 /// [`Constraints`] on the command line.

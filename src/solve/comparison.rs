@@ -89,8 +89,7 @@ fn errors(parameters: &Parameters, draws: &Draws, family: &[Candidate]) -> Vec<V
     for m in ms {
         let row = draws.row(parameters, m, count);
         for (candidate, errors) in family.iter().zip(&mut errors).filter(|(c, _)| c.m == m) {
-            row.times(candidate.p, errors);
-            errors.iter_mut().for_each(|error| *error -= candidate.time.0);
+            errors.extend(row.times(candidate.p).map(|time| time - candidate.time.0));
         }
     }
     errors
@@ -154,6 +153,48 @@ mod tests {
         parameters.terms.t_apu_s.value = 0.0;
         let one_thread: Vec<(u32, u32)> = (1..=16).map(|p| (1, p)).collect();
         assert_eq!(set(&parameters, 1, &Constraints::NONE), one_thread);
+    }
+
+    #[test]
+    fn the_critical_value_of_independent_times_is_that_of_dunnett() {
+        let random = &mut Xoshiro256PlusPlus::seed_from_u64(4);
+        // One-sided 5 % points for comparisons with a control (Dunnett 1964), without limit to
+        // the degrees of freedom; the root of P(max <= d) = integral of Phi(d sqrt(2) + z)^k.
+        for (others, expected) in [(1, 1.645), (4, 2.16), (9, 2.42)] {
+            let unit =
+                |place: usize| (0..=others).map(|k| f64::from(u8::from(k == place))).collect();
+            let deviates: Vec<Vec<f64>> = (0..=others).map(unit).collect();
+            let errors: Vec<Vec<f64>> = (0..=others)
+                .map(|_| (0..50_000).map(|_| StandardNormal.sample(random)).collect())
+                .collect();
+            // The density there is about 0.1: four standard errors of a quantile are 0.04.
+            let found = critical_value(0, &deviates, &errors);
+            assert!((found - expected).abs() < 0.04, "{others}: {found}");
+        }
+    }
+
+    #[test]
+    fn between_one_comparison_and_all_of_them_the_draws_decide() {
+        use crate::model::parameters::{Estimate, OverM, Table};
+        // Ten times of independent errors of 1 s, nine of them equal.
+        let mut parameters = published("pbpi-qs20").unwrap();
+        let terms = &mut parameters.terms;
+        for term in [&mut terms.t_hpu_s, &mut terms.t_apu_s] {
+            term.value = 0.0;
+        }
+        terms.collectives = Some(Estimate::exact(1.0));
+        let ten = Constraints { max_m: Some(10), max_p: Some(1), ..Constraints::NONE };
+        // Dunnett's 2.42 for nine others lies between 1.645 for one and Bonferroni's 2.54.
+        for (standard_errors, expected) in [(2.2, true), (2.53, false)] {
+            let time = |m: u32| {
+                let slower = if m == 7 { standard_errors * 2.0f64.sqrt() } else { 0.0 };
+                Estimate { std_error: Some(1.0), ..Estimate::exact(100.0 + slower) }
+            };
+            let values = (1..=10).map(time).collect();
+            parameters.terms.o_col_s = OverM::Table(Table { m: (1..=10).collect(), values });
+            let set = set(&parameters, 2000, &ten);
+            assert_eq!((set.contains(&(7, 1)), set.contains(&(3, 1))), (expected, true));
+        }
     }
 
     /// The truth, and a scatter of what is measured of it in which several come close.

@@ -104,13 +104,13 @@ impl DrawnRow<'_> {
     }
 
     /// The times with p APUs for each thread in all draws.
-    pub fn times(&self, p: u32, times: &mut Vec<f64>) {
+    pub fn times(&self, p: u32) -> impl Iterator<Item = f64> + '_ {
         let p = f64::from(p);
         let (share, fraction) = (self.shared.1 / p, self.growing.1 * p);
         let rows = self.constant.iter().zip(self.shared.0).zip(self.growing.0);
-        let time = |((constant, shared), growing)| constant + shared * share + growing * fraction;
-        times.clear();
-        times.extend(rows.map(time));
+        rows.map(move |((constant, shared), growing)| {
+            constant + shared * share + growing * fraction
+        })
     }
 }
 

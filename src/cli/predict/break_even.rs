@@ -10,6 +10,7 @@ use crate::solve::{BreakEvenRow, break_even};
 use crate::units::Seconds;
 
 #[derive(Args)]
+#[command(next_help_heading = "Questions about the choice")]
 pub struct BreakEvenArguments {
     /// From what size of a task off-loading pays, for each p, and up to how many APUs
     #[arg(long, group = "question", requires = "host_factor", conflicts_with = "m")]

@@ -11,6 +11,7 @@ use crate::solve::{Measured, Measurement, next_measurement};
 use crate::units::Seconds;
 
 #[derive(Args)]
+#[command(next_help_heading = "Questions about the choice")]
 pub struct NextArguments {
     /// Rank what could be measured next by how much it lowers the expected regret of the choice:
     /// one further timed run at each (m, p), or the micro-benchmark of a term until its standard

@@ -12,6 +12,7 @@ use crate::solve::{NodeConfiguration, rank_nodes};
 use crate::units::Seconds;
 
 #[derive(Args)]
+#[command(next_help_heading = "Questions about the choice")]
 pub struct NodeArguments {
     /// Rank (n, m, p) with up to so many nodes, each with the APUs and constraints of one; an
     /// extension of the model that no publication has measured

@@ -11,6 +11,7 @@ use crate::solve::{Changes, Plan, plan_phases};
 use crate::units::Seconds;
 
 #[derive(Args)]
+#[command(next_help_heading = "Questions about the choice")]
 pub struct PhaseArguments {
     /// Choose an own p for each of the [[phases]] of the parameters, for every m
     #[arg(long, group = "question", conflicts_with = "m")]

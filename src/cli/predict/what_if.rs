@@ -11,6 +11,7 @@ use crate::solve::{Scale, scaled};
 use crate::units::Seconds;
 
 #[derive(Args)]
+#[command(next_help_heading = "What if")]
 pub struct WhatIfArguments {
     /// What if a term were so many times as large: o_offload_s=0.5; repeatable. Its standard error
     /// scales with it; of alpha, the excess over 1 does. `alpha(8)` is one entry of a table
