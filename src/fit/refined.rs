@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::runs::Runs;
 use super::sample::Mean;
 use super::{Measured, stated};
 use crate::error::{Error, Result, Warning};
@@ -78,6 +79,72 @@ pub fn refinements(
     (refinements, warnings)
 }
 
+/// Terms with which the *refined* model meets the runs, `refinements` held.
+///
+/// Equation 11 is fitted by `fit` to the runs, each configuration scaled by the time of equation 11
+/// over the refined one, with the terms found last; again until the ratio no longer changes.
+/// Relative residuals then are those of the refined model, weighed by the derivatives of equation 11:
+/// exact where the runs have no noise, and near the least squares of the refined model where they do.
+///
+/// # Errors
+/// Those of `fit`, and [`Error::Fit`] where the times go on changing.
+pub fn fit_beside(
+    runs: &Runs,
+    refinements: &Refinements,
+    fit: &dyn Fn(&Runs) -> Result<Parameters>,
+) -> Result<Parameters> {
+    let refined = |runs: &Runs| -> Result<Parameters> {
+        Ok(Parameters { refinements: Some(refinements.clone()), ..fit(runs)? })
+    };
+    let mut factors = vec![1.0; runs.cells.len()];
+    for _ in 0..MOST_ROUNDS {
+        let mut scaled = runs.clone();
+        for (cell, factor) in scaled.cells.iter_mut().zip(&factors) {
+            cell.mean_s *= factor;
+            cell.squared_deviations_s2 *= factor * factor;
+        }
+        let parameters = refined(&scaled)?;
+        let mut largest_change: f64 = 0.0;
+        for (cell, factor) in runs.cells.iter().zip(&mut factors) {
+            let (m, p) = (cell.m, cell.p);
+            let wanted = parameters.time(m, p).0 / parameters.refined_time(m, p).0;
+            largest_change = largest_change.max((wanted / *factor - 1.0).abs());
+            // The mean of both: a term that is too large makes its factor too small and the next
+            // one too large again.
+            *factor = (*factor * wanted).sqrt();
+        }
+        if largest_change <= SETTLED {
+            return Ok(parameters);
+        }
+    }
+    Err(Error::Fit(format!("the refined times still change after {MOST_ROUNDS} rounds")))
+}
+
+/// The refined model's time of each configuration, in the order of `runs.cells`, fitted to all others
+/// by [`fit_beside`] \[s\].
+///
+/// # Errors
+/// As those of [`fit_beside`], for every configuration left out.
+pub fn left_out(
+    runs: &Runs,
+    refinements: &Refinements,
+    fit: &dyn Fn(&Runs) -> Result<Parameters>,
+) -> Result<Vec<f64>> {
+    let predict = |index: usize| {
+        let mut others = runs.clone();
+        let cell = others.cells.remove(index);
+        let parameters = fit_beside(&others, refinements, fit)?;
+        Ok(parameters.refined_time(cell.m, cell.p).0)
+    };
+    (0..runs.cells.len()).map(predict).collect()
+}
+
+/// A round halves what is left of the change, more or less.
+const MOST_ROUNDS: u32 = 200;
+
+/// Relative changes below this are rounding.
+const SETTLED: f64 = 1e-10;
+
 /// What one memory delivers to as many APUs as ask \[byte/s\].
 ///
 /// `bandwidth = max over k of [k*bytes/time of k]`, a time being the mean over its repetitions.
@@ -126,7 +193,8 @@ const STILL_GROWING: f64 = 0.02;
 
 #[cfg(test)]
 mod tests {
-    use super::super::trials::{TERMS, truth};
+    use super::super::laws::Law;
+    use super::super::trials::{TERMS, exact_runs, feasible, truth};
     use super::*;
     use crate::model::parameters::Decomposition;
 
@@ -189,5 +257,44 @@ mod tests {
         assert_eq!((without.memory, doubts.len()), (None, 1));
         let nothing = refinements(&parameters, Some(&memory), &Counts::default()).0;
         assert_eq!(nothing, Refinements::default());
+    }
+
+    /// T_HPU and T_APU of equation 11 alone.
+    fn two_terms(runs: &Runs) -> Result<Parameters> {
+        let values = Law::Amdahl.fit(runs)?.values();
+        let terms = [values[0].1, values[1].1, 0.0, 1000.0, 0.0, 0.0, 0.0, 0.0];
+        Ok(truth(Decomposition::Data, 0.0, terms))
+    }
+
+    #[test]
+    fn terms_come_back_beside_refined_ones() {
+        let known = truth(Decomposition::Data, 0.0, [4.0, 120.0, 0.0, 1000.0, 0.0, 0.0, 0.0, 0.0]);
+        let memory = Memory {
+            demand_bytes_per_s: Estimate::exact(2.5e9),
+            bandwidth_bytes_per_s: Estimate::exact(20e9),
+            memories: 2,
+            placement: Placement::ByProcess,
+        };
+        let refinements = Refinements {
+            iterations: Some(50),
+            hardware_contexts: Some(2),
+            memory: Some(memory),
+            ..Refinements::default()
+        };
+        let known = Parameters { refinements: Some(refinements.clone()), ..known };
+        let mut runs = exact_runs(&known, &feasible());
+        for cell in &mut runs.cells {
+            cell.mean_s = known.refined_time(cell.m, cell.p).0;
+        }
+        let found = fit_beside(&runs, &refinements, &two_terms).unwrap();
+        approx::assert_relative_eq!(found.terms.t_hpu_s.value, 4.0, max_relative = 1e-8);
+        approx::assert_relative_eq!(found.terms.t_apu_s.value, 120.0, max_relative = 1e-8);
+        let predicted = left_out(&runs, &refinements, &two_terms).unwrap();
+        for (predicted, cell) in predicted.into_iter().zip(&runs.cells) {
+            approx::assert_relative_eq!(predicted, cell.mean_s, max_relative = 1e-8);
+        }
+        // Equation 11 itself does not meet these runs.
+        let without = two_terms(&runs).unwrap();
+        assert!((without.time(1, 16).0 / known.refined_time(1, 16).0 - 1.0).abs() > 0.1);
     }
 }
