@@ -6,8 +6,8 @@
 //! * Every function catches a panic and answers [`BUG`]: none crosses into C.
 //! * Nothing is allocated but by the two functions that load. A message goes into a buffer that each
 //!   thread has from its start.
-//! * What is predicted from is published in two copies by turns ([`shared`]), all of it atomics, so
-//!   that a reader neither waits for a writer nor sees half of a sample.
+//! * What is predicted from is published in two copies by turns (`capi/shared.rs`), all of it atomics,
+//!   so that a reader neither waits for a writer nor sees half of a sample.
 //!
 //! This file is the only one of the interface that is `unsafe`: it turns pointers of C into
 //! references, under the conditions that the header asks for and that stand beside each place.
