@@ -25,7 +25,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::fit::online::{Belief, Online};
+use crate::fit::online::{Belief, MOST_THREADS, Online};
 use crate::model::{Parameters, published, published_names};
 use crate::table::Source;
 pub use shared::Model;
@@ -210,7 +210,7 @@ unsafe fn load(
     let noise = if options.noise == 0.0 { 0.02 } else { options.noise };
     let belief = Belief { noise, unknown_error: options.unknown_error };
     let apus = parameters.apus;
-    let last_m = if options.max_m == 0 { apus } else { options.max_m.min(apus) };
+    let last_m = if options.max_m == 0 { apus.min(MOST_THREADS) } else { options.max_m.min(apus) };
     let online = Online::new(&parameters, belief, last_m)?;
     let loaded = Box::into_raw(Box::new(Model::new(apus, online)));
     // SAFETY: not null, and the caller's to be written.
