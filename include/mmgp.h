@@ -56,7 +56,7 @@ typedef struct mmgp_options {
     double noise;         /* standard deviation of a run's time, relative; 0 means 0.02 */
     double unknown_error; /* relative standard error of values that come without one; 0: exact */
     uint32_t max_m;       /* the most host threads that will be asked for, up to 131072;
-                             0: as many as there are APUs */
+                             0: as many as there are APUs, up to that */
 } mmgp_options;
 
 /* A time and its 95 % interval from the uncertainty of the parameters [s]. The noise of a single

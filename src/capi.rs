@@ -6,8 +6,8 @@
 //! * Every function catches a panic and answers [`BUG`]: none crosses into C.
 //! * Nothing is allocated but by the two functions that load. A message goes into a buffer that each
 //!   thread has from its start.
-//! * What is predicted from is published in two copies by turns ([`shared`]), all of it atomics, so
-//!   that a reader neither waits for a writer nor sees half of a sample.
+//! * What is predicted from is published in two copies by turns (`capi/shared.rs`), all of it atomics,
+//!   so that a reader neither waits for a writer nor sees half of a sample.
 //!
 //! This file is the only one of the interface that is `unsafe`: it turns pointers of C into
 //! references, under the conditions that the header asks for and that stand beside each place.
@@ -25,7 +25,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::fit::online::{Belief, Online};
+use crate::fit::online::{Belief, MOST_THREADS, Online};
 use crate::model::{Parameters, published, published_names};
 use crate::table::Source;
 pub use shared::Model;
@@ -210,7 +210,7 @@ unsafe fn load(
     let noise = if options.noise == 0.0 { 0.02 } else { options.noise };
     let belief = Belief { noise, unknown_error: options.unknown_error };
     let apus = parameters.apus;
-    let last_m = if options.max_m == 0 { apus } else { options.max_m.min(apus) };
+    let last_m = if options.max_m == 0 { apus.min(MOST_THREADS) } else { options.max_m.min(apus) };
     let online = Online::new(&parameters, belief, last_m)?;
     let loaded = Box::into_raw(Box::new(Model::new(apus, online)));
     // SAFETY: not null, and the caller's to be written.

@@ -282,6 +282,15 @@ fn optimum(row: &Row, last_p: u32) -> u32 {
 
 #[cfg(test)]
 impl Model {
+    /// Whether one look finds rows of one sample: T_APU/m at two m, a power of two apart.
+    pub fn is_whole(&self) -> bool {
+        let last_m = self.lines.len() as u32;
+        assert!(last_m.is_power_of_two());
+        self.read(|copy| {
+            copy.row(1).shared.to_bits() == (copy.row(last_m).shared * f64::from(last_m)).to_bits()
+        })
+    }
+
     /// The time by the learner itself.
     pub fn learner_time(&self, m: u32, p: u32) -> f64 {
         self.learner.lock().unwrap_or_else(PoisonError::into_inner).time(m, p).0

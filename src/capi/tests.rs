@@ -124,11 +124,12 @@ fn a_long_message_is_cut_between_letters() {
     assert!(text.starts_with("a µµ") && text.len() <= 511 && text.len() >= 508, "{}", text.len());
 }
 
-/// Samples of a time that doubles in every configuration alike, so that a mixture of two states
-/// would show as a ratio between two times that no state has.
+/// T_APU moves with every sample, and 4,096 rows take so long to write that a reader who saw half of
+/// them would see two different values of it.
 #[test]
 fn readers_see_whole_samples_while_writers_add_them() {
-    let model = loaded(&published("pbpi-qs20").unwrap().to_toml(), Some(&LEARNING));
+    let text = published("pbpi-qs20").unwrap().to_toml();
+    let model = loaded(&text.replace("apus = 16", "apus = 4096"), Some(&LEARNING));
     // SAFETY: the model is loaded and given back only after the threads have ended.
     let model_ref = unsafe { &*model };
     let done = AtomicBool::new(false);
@@ -136,11 +137,12 @@ fn readers_see_whole_samples_while_writers_add_them() {
         for _ in 0..2 {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
+                    if !model_ref.is_whole() {
+                        done.store(true, Ordering::Relaxed);
+                        panic!("half of a sample");
+                    }
                     let prediction = model_ref.predict(4, 4).unwrap();
                     assert!(prediction.low_s <= prediction.time_s);
-                    assert!(prediction.time_s > 20.0 && prediction.time_s < 80.0);
-                    let best = model_ref.best(Limits::default());
-                    assert!(best.time_s.is_finite() && best.m * best.p <= 16);
                 }
             });
         }
@@ -160,8 +162,7 @@ fn readers_see_whole_samples_while_writers_add_them() {
         done.store(true, Ordering::Relaxed);
     });
     assert_eq!(model_ref.samples(), 4000);
-    let middle = model_ref.time(4, 4).unwrap() / model_ref.learner_time(4, 4);
-    approx::assert_relative_eq!(middle, 1.0, max_relative = 1e-15);
+    assert_eq!(model_ref.time(4, 4), Ok(model_ref.learner_time(4, 4)));
     // SAFETY: the threads have ended.
     unsafe { mmgp_free(model) };
 }

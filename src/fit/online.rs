@@ -69,7 +69,7 @@ pub struct Online {
 const MOST_TOTALS: usize = 1024;
 
 /// The most host threads of which each has its line.
-const MOST_THREADS: u32 = 1 << 17;
+pub const MOST_THREADS: u32 = 1 << 17;
 
 impl Online {
     /// Starts from `parameters`, for m from 1 to `last_m`. Nothing is allocated after this.

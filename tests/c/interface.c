@@ -28,7 +28,7 @@
 
 #ifdef COUNT_ALLOCATIONS
 static atomic_long allocations;
-static _Thread_local int counting;
+static _Thread_local volatile int counting; /* the compiler knows malloc, and thinks it reads nothing */
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
@@ -252,10 +252,14 @@ int main(int count, char **arguments)
     check_threads(arguments[1]);
 #ifdef COUNT_ALLOCATIONS
     CHECK(atomic_load(&allocations) == 0);
-    COUNTING(1);
-    free(malloc(1));
-    COUNTING(0);
-    CHECK(atomic_load(&allocations) == 1); /* the counter works */
+    {
+        void *volatile block; /* or the compiler would do without */
+        COUNTING(1);
+        block = malloc(1);
+        COUNTING(0);
+        free(block);
+        CHECK(atomic_load(&allocations) == 1); /* the counter works */
+    }
 #endif
     puts("the C interface is as mmgp.h says");
     return 0;

@@ -135,3 +135,29 @@ fn parameters_are_exported_with_every_term() {
     assert_eq!(json["decomposition"]["tasks"], 16);
     assert_eq!(json["terms"]["c_apu_s"]["value"], 157.0);
 }
+
+#[test]
+fn parameters_exported_to_json_are_parameters() {
+    let folder = Folder::new();
+    folder.succeeds(&["export", "--params", "pbpi-qs20", "--to", "json", "--out", "p.json"]);
+    let from_json = folder.succeeds(&["export", "--params", "p.json", "--to", "c-header"]);
+    let built_in = folder.succeeds(&["export", "--params", "pbpi-qs20", "--to", "c-header"]);
+    assert_eq!(from_json, built_in);
+}
+
+#[test]
+fn runs_are_exported_and_read_again_in_every_format() {
+    let rows = "m,p,repetition,time_s\n1,1,1,8.5\n1,1,2,8.25\n2,4,1,1.5\n2,4,2,1.75\n";
+    let folder = Folder::with("runs.csv", rows);
+    let mut before = "runs.csv";
+    for (format, file) in [
+        ("extra-p", "runs.txt"),
+        ("extra-p-json", "runs.json"),
+        ("extra-p-jsonl", "runs.jsonl"),
+        ("extra-p", "again.txt"),
+    ] {
+        folder.succeeds(&["export", "--runs", before, "--to", format, "--out", file]);
+        before = file;
+    }
+    assert_eq!(folder.read("again.txt"), folder.read("runs.txt"));
+}

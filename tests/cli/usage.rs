@@ -60,7 +60,8 @@ fn an_unknown_name_is_answered_with_the_nearest_and_all_that_are_known() {
     );
     check_unknown(
         &["export", "--params", "pbpi-qs20", "--to", "jsn"],
-        "there is no export target \"jsn\"; did you mean \"json\"?; known: json, csv",
+        "there is no export target \"jsn\"; did you mean \"json\"?; known: json, csv, c-header, \
+         rust, python, markdown, latex, starpu, simgrid, loggopsim",
     );
 }
 

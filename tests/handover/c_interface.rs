@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::{folder, has, output, repository};
+use super::{Folder, has, output, repository};
 
 /// The library, which `cargo test` builds as an example beside the tests.
 fn library() -> PathBuf {
@@ -16,10 +16,11 @@ fn library() -> PathBuf {
     library
 }
 
-fn compiled(name: &str, flags: &[&str]) -> Command {
+/// The program, compiled into a folder.
+fn compiled(folder: &Folder, flags: &[&str]) -> Command {
     let library = library();
     let place = library.parent().expect("a file lies in a folder").to_path_buf();
-    let program = folder(name).join("interface");
+    let program = folder.join("interface");
     let cc = ["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"];
     output(
         Command::new("cc")
@@ -51,7 +52,8 @@ fn a_program_in_c_gets_what_the_header_says_and_nothing_is_allocated_after_loadi
     } else {
         &[]
     };
-    let text = output(compiled("c-plain", flags).arg(parameters()));
+    let folder = Folder::new("c-plain");
+    let text = output(compiled(&folder, flags).arg(parameters()));
     assert_eq!(text, "the C interface is as mmgp.h says\n");
 }
 
@@ -60,7 +62,8 @@ fn valgrind_finds_neither_an_error_nor_a_leak() {
     if !has("cc") || !has("valgrind") {
         return;
     }
-    let program = compiled("c-valgrind", &[]);
+    let folder = Folder::new("c-valgrind");
+    let program = compiled(&folder, &[]);
     let text = output(
         Command::new("valgrind")
             .args(["--quiet", "--error-exitcode=9", "--leak-check=full", "--show-leak-kinds=all"])

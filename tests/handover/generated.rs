@@ -9,7 +9,7 @@ use mmgp::export::Target;
 use mmgp::model::parameters::{Decomposition, Estimate, OverM, Parameters, Table};
 use mmgp::model::published;
 
-use super::{folder, has, output};
+use super::{Folder, has, output};
 
 /// m and p go this far, beyond every table and every machine.
 const LAST: u32 = 20;
@@ -59,7 +59,7 @@ fn a_c_header_predicts_as_the_library_does() {
     if !has("cc") {
         return;
     }
-    let folder = folder("c-header");
+    let folder = Folder::new("c-header");
     for (index, parameters) in sets().iter().enumerate() {
         let header = Target::CHeader.write(parameters);
         let name = header
@@ -84,7 +84,7 @@ fn a_c_header_predicts_as_the_library_does() {
             if !has(compiler) {
                 continue;
             }
-            let binary = folder.join(format!("main{index}"));
+            let binary = folder.join(&format!("main{index}"));
             let strict = ["-pedantic", "-Wall", "-Wextra", "-Werror", "-O1"];
             let mut command = Command::new(compiler);
             output(command.args(flags).args(strict).arg(&source).arg("-o").arg(&binary));
@@ -99,12 +99,12 @@ fn a_rust_module_predicts_as_the_library_does() {
     if !has("rustc") {
         return;
     }
-    let folder = folder("rust");
+    let folder = Folder::new("rust");
     let sets = sets();
     let (mut modules, mut calls) = (String::new(), String::new());
     for (index, parameters) in sets.iter().enumerate() {
         let text = Target::Rust.write(parameters);
-        fs::write(folder.join(format!("set{index}.rs")), text).expect("the folder can be written");
+        fs::write(folder.join(&format!("set{index}.rs")), text).expect("the folder can be written");
         let _ = writeln!(modules, "pub mod set{index};");
         let _ = writeln!(
             calls,
@@ -132,11 +132,11 @@ fn a_python_module_predicts_as_the_library_does() {
     if !has("python3") {
         return;
     }
-    let folder = folder("python");
+    let folder = Folder::new("python");
     for (index, parameters) in sets().iter().enumerate() {
         let text = Target::Python.write(parameters);
         assert!(text.is_ascii());
-        fs::write(folder.join(format!("set{index}.py")), text).expect("the folder can be written");
+        fs::write(folder.join(&format!("set{index}.py")), text).expect("the folder can be written");
         let name: Vec<u32> = parameters.name.chars().map(u32::from).collect();
         let program = format!(
             "import set{index} as s\nassert [ord(c) for c in s.NAME] == {name:?}\n\
@@ -145,7 +145,7 @@ fn a_python_module_predicts_as_the_library_does() {
              try: s.time_s(0, 1)\nexcept ValueError: pass\nelse: raise SystemExit(1)\n"
         );
         let mut command = Command::new("python3");
-        check(parameters, &output(command.current_dir(&folder).args(["-c", &program])));
+        check(parameters, &output(command.current_dir(&folder.0).args(["-c", &program])));
     }
 }
 

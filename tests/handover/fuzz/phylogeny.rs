@@ -14,7 +14,7 @@ fn newick_trees() {
         |text| {
             sane(newick::read(&Source::new("x.nwk", text), &names), |tree| {
                 tree.check().expect("an invariant of what was read");
-                tree.branches().map(|branch| tree.length(branch)).collect()
+                tree.branches().map(|branch| tree.branch_length(branch)).collect()
             })
         },
     );
