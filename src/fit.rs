@@ -37,6 +37,7 @@
 //! ```
 
 mod alpha;
+mod beside;
 mod bootstrap;
 mod collective;
 pub mod comparison;
@@ -89,6 +90,7 @@ use crate::table::csv::{self, Record};
 use crate::table::{Source, records};
 use joint::Request;
 use known::Known;
+pub use refined::Counts;
 pub use resampled::Resampling;
 pub use robust::Loss;
 pub use runs::LogTimes;
@@ -129,6 +131,8 @@ pub struct Inputs {
     pub runs: Option<Runs>,
     /// The single times of these runs, which a robust loss needs: [`Runs::read_keeping_times`].
     pub times: Option<LogTimes>,
+    /// `memory.csv`, which a refined model's terms of memory need.
+    pub memory: Option<Measured<records::MemoryStream>>,
 }
 
 /// What the parameters are of.
@@ -153,6 +157,9 @@ pub struct Options {
     pub resampling: Option<Resampling>,
     /// The shapes of the terms over m, and the collective that the program calls.
     pub terms: TermChoices,
+    /// What is counted of the program for the refined model, which is fitted beside equation 11
+    /// where this is given.
+    pub counts: Option<Counts>,
 }
 
 /// Parameters, how they were obtained, and doubts.
@@ -162,6 +169,8 @@ pub struct Fitted {
     pub parameters: Parameters,
     /// How each term was obtained, and how well the model meets the runs.
     pub report: Report,
+    /// The refined model beside it, where its counts were given: terms of its own, and refinements.
+    pub refined: Option<Parameters>,
     /// Doubts about the result.
     pub warnings: Vec<Warning>,
 }
@@ -197,29 +206,37 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     check(inputs, settings)?;
     let known = Known::from(inputs, settings)?;
     let mut warnings = known.warnings.clone();
-    let mut parameters = known.parameters(settings);
+    let base = known.parameters(settings);
     let unknown = known.unknown_terms();
-    let (in_runs, left) = match &inputs.runs {
-        Some(runs) => {
-            let request = Request {
-                runs,
-                times: inputs.times.as_ref(),
-                correlations: &known.correlations,
-                options: &settings.options,
-            };
-            let joint = joint::fit(&parameters, &unknown, request)?;
-            parameters = joint.parameters;
+    let request = inputs.runs.as_ref().map(|runs| Request {
+        runs,
+        times: inputs.times.as_ref(),
+        correlations: &known.correlations,
+        options: &settings.options,
+    });
+    let (parameters, mut in_runs, left) = match request {
+        Some(request) => {
+            let joint = joint::fit(&base, &unknown, request)?;
             warnings.extend(joint.warnings);
-            (Some(joint.report), joint.undetermined)
+            (joint.parameters, Some(joint.report), joint.undetermined)
         }
-        None => (None, unknown.clone()),
+        None => (base.clone(), None, unknown.clone()),
     };
+    let refined = beside::refined((&base, &unknown), &parameters, inputs, settings, request)?;
+    if let (Some(report), Some(request)) = (&mut in_runs, request) {
+        let values = report.estimated;
+        report.comparison = beside::comparison(request.runs, report, refined.as_ref(), values)?;
+    }
     warnings.extend(left.iter().map(|term| term.not_measured()));
     let terms = report::terms(&parameters, &known, inputs.runs.as_ref());
     let loggp = inputs.offload.as_ref().map(loggp::loggp).transpose()?;
     let name = settings.name.clone();
     let report = Report { name, terms, choices: known.choices, loggp, runs: in_runs };
-    Ok(Fitted { parameters, report, warnings })
+    let refined = refined.map(|refined| {
+        warnings.extend(refined.warnings);
+        refined.parameters
+    });
+    Ok(Fitted { parameters, report, refined, warnings })
 }
 
 /// Refuses what cannot be fitted whatever the rows say.

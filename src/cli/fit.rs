@@ -1,5 +1,6 @@
 //! `mmgp fit`
 
+mod counts;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -23,7 +24,8 @@ use crate::table::{self, Source};
     --collective collective.csv --profile profile.csv --apus 16 --out params.toml\n  \
     mmgp fit --runs runs.csv --out params.toml\n  \
     mmgp fit --profile profile.csv --runs runs.csv --robust tukey --report fit.json\n  \
-    mmgp fit --runs runs.csv --require t_apu_s,g_s   # exit code 1 if the data cannot say\n\n\
+    mmgp fit --runs runs.csv --require t_apu_s,g_s   # exit code 1 if the data cannot say\n  \
+    mmgp fit --profile profile.csv --runs runs.csv --hardware-contexts 4 --iterations 9995\n\n\
     All files enter one estimate, each value with its own standard error: runs correct what they \
     can\nsee, the other files split what runs cannot.")]
 pub struct Arguments {
@@ -95,6 +97,8 @@ pub struct Arguments {
     /// Do not print how each term was obtained
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    counts: counts::CountFlags,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -178,6 +182,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     if let Some(path) = &arguments.report {
         table::write(path, report::json(&fitted.report, &doubts))?;
     }
+    if let (Some(path), Some(refined)) = (&arguments.counts.refined_out, &fitted.refined) {
+        table::write(path, refined.to_toml())?;
+    }
     data(arguments.out.as_deref(), &fitted.parameters.to_toml())?;
     Ok(Answer::Done)
 }
@@ -197,6 +204,7 @@ fn options(arguments: &Arguments) -> Options {
             operation: arguments.operation.clone(),
             operation_bytes: arguments.operation_bytes,
         },
+        counts: arguments.counts.counts(),
     }
 }
 
@@ -209,6 +217,7 @@ fn inputs(arguments: &Arguments, doubts: &mut Vec<Warning>) -> Result<Inputs> {
         profile: read(arguments.profile.as_deref(), doubts)?,
         runs: None,
         times: None,
+        memory: read(arguments.counts.memory.as_deref(), doubts)?,
     };
     if let Some(path) = &arguments.runs {
         let source = Source::read(path)?;

@@ -101,6 +101,7 @@ fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Resul
         profile: Some(measured("profile.csv", rows)),
         runs: None,
         times: None,
+        memory: None,
     };
     let settings = Settings {
         name: format!("{} on {}", app.name(), machine.name),

@@ -1,6 +1,5 @@
 //! A fit as parameters, doubts and a report.
 
-use super::comparison::{Comparison, LeftOut, compare};
 use super::estimate::Spread;
 use super::identify::Group;
 use super::joint::{Fit, Request};
@@ -16,9 +15,6 @@ use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM, Phase};
 use crate::model::sensitivity::Entry;
 use crate::model::uncertainty::Correlation;
-
-/// Fewer configurations are not compared.
-const FEWEST: usize = 4;
 
 /// From this share of what is known of a value on, the runs are named among its sources.
 const NOTABLE: f64 = 0.01;
@@ -276,22 +272,18 @@ pub(crate) fn report(
         growth: fit.choice.clone(),
         conflict: fit.estimated.conflict.clone(),
         robust: fit.robust.clone(),
-        comparison: comparison(fit, runs)?,
+        left_out_s: left_out_s(fit),
         resampled,
         ..report::RunsReport::new(parameters, runs, estimated, examined)
     })
 }
 
-/// Equation 11 beside other laws, where each configuration can be left out.
-fn comparison(fit: &Fit, runs: &Runs) -> Result<Option<Comparison>> {
+/// Every configuration as predicted from all others \[s\]; none where one cannot be spared.
+fn left_out_s(fit: &Fit) -> Vec<f64> {
     let minimum = &fit.estimated.minimum;
-    let is_needed = |leverage: &f64| *leverage > 1.0 - 1e-6;
-    if runs.cells.len() < FEWEST || minimum.leverages.iter().any(is_needed) {
-        return Ok(None);
+    if minimum.leverages.iter().any(|leverage| *leverage > 1.0 - 1e-6) {
+        return Vec::new();
     }
     let points = fit.data.points.iter().zip(fit.estimated.left_out());
-    let predictions_s = points.map(|(point, error)| (point.log_time + error).exp()).collect();
-    let parameters = fit.estimated.unknowns.list.len();
-    let left_out = LeftOut { model: "equation 11".into(), parameters, predictions_s };
-    compare(runs, &[left_out]).map(Some)
+    points.map(|(point, error)| (point.log_time + error).exp()).collect()
 }

@@ -90,6 +90,7 @@ fn measure(truth: &Parameters, configurations: &[(u32, u32)], size: f64, seed: u
         }),
         runs: Some(noise.runs(truth, configurations)),
         times: None,
+        memory: None,
     }
 }
 

@@ -83,6 +83,9 @@ pub struct RunsReport {
     pub identifiability: Identifiability,
     /// What a robust loss did, where one was asked for.
     pub robust: Option<Robust>,
+    /// The time of each configuration, in the order of the runs, predicted from all others \[s\];
+    /// empty where one cannot be spared.
+    pub left_out_s: Vec<f64>,
     /// Other models beside this one, by the error at configurations left out.
     pub comparison: Option<Comparison>,
     /// Bootstrap intervals, where they were asked for.
@@ -149,6 +152,7 @@ impl RunsReport {
             diagnosis,
             identifiability: Identifiability::of(parameters, runs),
             robust: None,
+            left_out_s: Vec::new(),
             comparison: None,
             resampled: Vec::new(),
         }

@@ -115,6 +115,7 @@ pub fn measured(truth: &Parameters) -> Inputs {
         profile: Some(file("profile.csv", profile.into())),
         runs: None,
         times: None,
+        memory: None,
     }
 }
 
