@@ -167,7 +167,7 @@ fn moderate_by_file(all: &mut [Measured<'_>], runs: Repetitions) {
 /// and Molecular Biology 3, 2004): the true variances scatter around a common one as if it had
 /// been seen with d further degrees of freedom. `ln s^2` of f degrees of freedom has the mean
 /// `digamma(f/2) - ln(f/2)` and the variance `trigamma(f/2)`; what the values scatter more than
-/// chance lets them in nine of ten cases is `trigamma(d/2)`, and where they do not, d is infinite:
+/// chance lets them in 99 of 100 cases is `trigamma(d/2)`, and where they do not, d is infinite:
 /// then all are the pooled one.
 /// Fewer than three say nothing of each other.
 pub(crate) fn moderate(variances: &[(f64, f64)]) -> Vec<(f64, f64)> {
@@ -185,9 +185,9 @@ pub(crate) fn moderate(variances: &[(f64, f64)]) -> Vec<(f64, f64)> {
         variances.iter().map(|(_, freedom)| trigamma(freedom / 2.0)).sum::<f64>() / count;
     let all: f64 = variances.iter().map(|(_, freedom)| freedom).sum();
     let pooled = variances.iter().map(|(variance, freedom)| variance * freedom).sum::<f64>() / all;
-    // Of equal variances, nine samples in ten scatter less than this.
+    // Of equal variances, 99 samples in 100 scatter less than this.
     let often = ChiSquared::new(count - 1.0).expect("invariant: there are three or more");
-    let excess = scatter - by_chance * often.inverse_cdf(0.9) / (count - 1.0);
+    let excess = scatter - by_chance * often.inverse_cdf(0.99) / (count - 1.0);
     if excess <= 0.0 {
         return vec![(pooled, all); variances.len()];
     }
