@@ -131,6 +131,10 @@ pub struct Inputs {
     pub runs: Option<Runs>,
     /// The single times of these runs, which a robust loss needs: [`Runs::read_keeping_times`].
     pub times: Option<LogTimes>,
+    /// What is believed of terms that no file measures: each value with its standard error, as a
+    /// fit of earlier runs or of a similar program left it. A value without one is believed to
+    /// 10 %.
+    pub prior: Option<Parameters>,
     /// `memory.csv`, which a refined model's terms of memory need.
     pub memory: Option<Measured<records::MemoryStream>>,
 }
@@ -206,12 +210,16 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     check(inputs, settings)?;
     let known = Known::from(inputs, settings)?;
     let mut warnings = known.warnings.clone();
-    let base = known.parameters(settings);
-    let unknown = known.unknown_terms();
+    let mut base = known.parameters(settings);
+    let mut unknown = known.unknown_terms();
+    let mut correlations = known.correlations.clone();
+    if let Some(prior) = &inputs.prior {
+        correlations.extend(known::believe(prior, &mut base, &mut unknown));
+    }
     let request = inputs.runs.as_ref().map(|runs| Request {
         runs,
         times: inputs.times.as_ref(),
-        correlations: &known.correlations,
+        correlations: &correlations,
         options: &settings.options,
     });
     let (parameters, mut in_runs, left) = match request {
@@ -259,7 +267,7 @@ fn check(inputs: &Inputs, settings: &Settings) -> Result<()> {
             expected: "those of Runs::read_keeping_times, which a robust loss weighs".into(),
         });
     }
-    if inputs.profile.is_none() && inputs.runs.is_none() {
+    if inputs.profile.is_none() && inputs.runs.is_none() && inputs.prior.is_none() {
         return Err(Error::TooLittleData {
             file: "fit".into(),
             found: "neither a profile nor timed runs".into(),

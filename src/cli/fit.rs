@@ -48,6 +48,10 @@ pub struct Arguments {
     /// Timed runs: m,p,repetition,time_s as CSV, or what Extra-P or hyperfine wrote
     #[arg(long, value_name = "FILE")]
     runs: Option<PathBuf>,
+    /// Parameters believed of what no file measures, each with its standard error: an earlier fit,
+    /// a similar program
+    #[arg(long, value_name = "NAME|FILE")]
+    prior: Option<String>,
     /// Parameter file to write; without it, standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -217,6 +221,7 @@ fn inputs(arguments: &Arguments, doubts: &mut Vec<Warning>) -> Result<Inputs> {
         profile: read(arguments.profile.as_deref(), doubts)?,
         runs: None,
         times: None,
+        prior: arguments.prior.as_deref().map(input::parameters).transpose()?,
         memory: read(arguments.counts.memory.as_deref(), doubts)?,
     };
     if let Some(path) = &arguments.runs {

@@ -102,6 +102,7 @@ fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Resul
         runs: None,
         times: None,
         memory: None,
+        prior: None,
     };
     let settings = Settings {
         name: format!("{} on {}", app.name(), machine.name),

@@ -2,8 +2,9 @@
 //!
 //! A micro-benchmark is not the program: its slowdown is that of its own code, its off-loads carry
 //! its own arguments. Where runs and files contradict each other by more than their errors explain,
-//! every measured value is given a further relative error in common, as large as makes the two
-//! consistent, and the reader is told which values are at odds.
+//! the standard errors of what files say are stretched by the root of how much more (Birge, The
+//! calculation of errors by the method of least squares, Physical Review 40, 1932), and the reader
+//! is told which values are at odds.
 
 use std::fmt;
 
@@ -12,7 +13,6 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 use super::likelihood::Minimum;
 use super::noise::SIGNIFICANT;
 use super::unknowns::{Kind, Prior, Unknown, Unknowns};
-use crate::error::Result;
 use crate::model::sensitivity::Entry;
 use crate::model::uncertainty::quantile_97_5;
 
@@ -25,8 +25,8 @@ pub struct Conflict {
     pub freedoms: (f64, f64),
     /// Probability of a ratio this large if they agree.
     pub probability: f64,
-    /// The relative error that was added to every measured value; 0 where they agree.
-    pub common_error: f64,
+    /// By what the standard errors of what files say were multiplied; 1 where they agree.
+    pub stretch: f64,
     /// The values that are farthest apart, first, where they do not agree.
     pub values: Vec<Contradiction>,
 }
@@ -64,7 +64,7 @@ impl Conflict {
         let freedoms = (shared, noise_freedom);
         let fisher = FisherSnedecor::new(shared, noise_freedom.max(1.0));
         let probability = fisher.expect("invariant: both freedoms are above 0").sf(ratio);
-        Some(Self { ratio, freedoms, probability, common_error: 0.0, values: Vec::new() })
+        Some(Self { ratio, freedoms, probability, stretch: 1.0, values: Vec::new() })
     }
 
     /// Whether chance does not explain it.
@@ -141,6 +141,11 @@ pub(crate) fn widened_by_freedom(unknowns: &Unknowns) -> Unknowns {
     })
 }
 
+/// The unknowns with the standard errors of all priors multiplied.
+pub(crate) fn stretched(unknowns: &Unknowns, by: f64) -> Unknowns {
+    with_priors(unknowns, |prior| prior.std_error * by)
+}
+
 /// The unknowns with a further relative error on every prior.
 pub(crate) fn with_common_error(unknowns: &Unknowns, relative: f64) -> Unknowns {
     with_priors(unknowns, |prior| prior.std_error.hypot(relative * prior.size))
@@ -154,21 +159,6 @@ fn with_priors(unknowns: &Unknowns, error: impl Fn(&Prior) -> f64) -> Unknowns {
     changed
 }
 
-/// The least common relative error under which `ratio`, which falls with it, is 1.
-pub(crate) fn common_error(ratio: impl Fn(f64) -> Result<f64>) -> Result<f64> {
-    // From a clock's error to values that say nothing.
-    let (mut low, mut high) = (1e-5_f64.ln(), 3_f64.ln());
-    for _ in 0..12 {
-        let middle = 0.5 * (low + high);
-        if ratio(middle.exp())? > 1.0 {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    Ok(high.exp())
-}
-
 impl fmt::Display for Contradiction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { entry, measured, elsewhere, deviations } = self;
@@ -178,16 +168,5 @@ impl fmt::Display for Contradiction {
              standard errors)",
             measured.0, measured.1, elsewhere.0, elsewhere.1
         )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_common_error_is_where_the_ratio_is_one() {
-        let found = common_error(|relative| Ok(0.01 / relative.powi(2))).unwrap();
-        approx::assert_relative_eq!(found, 0.1, max_relative = 5e-3);
     }
 }

@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::runs::Runs;
 use super::term::Term;
 use crate::model::Parameters;
-use crate::model::parameters::{Estimate, OverM, Table, Terms};
+use crate::model::parameters::{Estimate, OverM, Terms};
 
 /// Equation 11 and its task form, seen as functions of the unknown terms alone.
 ///
@@ -118,12 +118,6 @@ impl Design {
         });
         Self { columns, target }
     }
-}
-
-/// `alpha_m = 1 + a*(m - 1)` at these m, with the standard errors that the slope's gives.
-pub(crate) fn linear_alpha(ms: &[u32], at: impl Fn(f64) -> Estimate) -> OverM {
-    let values = ms.iter().map(|&m| at(f64::from(m - 1))).collect();
-    OverM::Table(Table { m: ms.to_vec(), values })
 }
 
 #[cfg(test)]

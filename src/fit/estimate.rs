@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::conflict::{
-    Alone, Conflict, common_error, contradictions, widened_by_freedom, with_common_error,
+    Alone, Conflict, contradictions, stretched, widened_by_freedom, with_common_error,
 };
 use super::likelihood::{Likelihood, Minimum, Point};
 use super::noise::{Noise, Origin, Repetitions};
@@ -80,12 +80,8 @@ pub(crate) fn estimate(
     }
     if let Some(conflict) = conflict.as_mut().filter(|conflict| conflict.is_significant()) {
         conflict.values = contradictions(&unknowns, &last);
-        conflict.common_error = common_error(|relative| {
-            let trusted_less = with_common_error(&unknowns, relative);
-            let found = test(&trusted_less, &joined(&trusted_less)?);
-            Ok(found.map_or(0.0, |found| found.ratio))
-        })?;
-        unknowns = with_common_error(&unknowns, conflict.common_error);
+        conflict.stretch = conflict.ratio.sqrt();
+        unknowns = stretched(&unknowns, conflict.stretch);
     }
     let starts = [1.0, 0.5, 2.0].map(|factor| &last.solution.x * factor);
     last = Likelihood { unknowns: &unknowns, points: &data.points, variances: &variances }
@@ -140,17 +136,17 @@ impl Estimated {
         let of_unknowns = &derivatives * &self.minimum.covariance;
         let covariance = &of_unknowns * derivatives.transpose();
         let of_runs = &derivatives * &self.minimum.of_runs * derivatives.transpose();
-        let common_error = self.conflict.as_ref().map_or(0.0, |conflict| conflict.common_error);
-        let shared = self.conflict.as_ref().map_or(1.0, |conflict| conflict.freedoms.0.max(1.0));
+        // A stretched error is no better known than the factor that it was stretched by.
+        let of_stretch = self.conflict.as_ref().filter(|conflict| conflict.stretch > 1.0);
+        let of_stretch = of_stretch.map_or(0.0, |conflict| 1.0 / conflict.freedoms.0.max(1.0));
         let freedom = |row: usize| {
             let runs = of_runs[(row, row)];
             let mut scarcity = runs.powi(2) / self.noise.freedom;
             for (column, unknown) in self.unknowns.list.iter().enumerate() {
                 let Some(prior) = unknown.prior else { continue };
                 let weight = (of_unknowns[(row, column)] / prior.std_error).powi(2);
-                let common = (common_error * prior.size / prior.std_error).powi(2).min(1.0);
-                let own = prior.freedom.map_or(0.0, |freedom| (1.0 - common).powi(2) / freedom);
-                scarcity += weight.powi(2) * (own + common.powi(2) / shared);
+                let own = prior.freedom.map_or(0.0, f64::recip);
+                scarcity += weight.powi(2) * (own + of_stretch);
             }
             covariance[(row, row)].powi(2) / scarcity
         };

@@ -7,7 +7,7 @@ use super::{Inputs, Measurement, Settings, stated};
 use super::{alpha, collective, context_switch, offload, profile};
 use crate::error::{Result, Warning};
 use crate::model::Parameters;
-use crate::model::parameters::{Estimate, OverM, Phase, Terms};
+use crate::model::parameters::{Estimate, OverM, Phase, Table, Terms};
 use crate::model::sensitivity::Entry;
 use crate::model::uncertainty::Correlation;
 
@@ -145,4 +145,51 @@ impl Doubts {
             (measurement.value, measurement.observations)
         })
     }
+}
+
+/// Gives the unknown terms the values that are believed of them, and says how their errors go
+/// together; `unknown` keeps what the prior does not have.
+pub(crate) fn believe(
+    prior: &Parameters,
+    base: &mut Parameters,
+    unknown: &mut Vec<Term>,
+) -> Option<Correlation> {
+    let believed = |estimate: &Estimate| Estimate {
+        source: Some(estimate.source.clone().unwrap_or_else(|| prior.name.clone())),
+        combined_with: Vec::new(),
+        ..estimate.clone()
+    };
+    let over_m = |term: &OverM| match term {
+        OverM::Constant(estimate) => OverM::Constant(believed(estimate)),
+        OverM::Table(table) => OverM::Table(Table {
+            m: table.m.clone(),
+            values: table.values.iter().map(believed).collect(),
+        }),
+    };
+    let (known, terms) = (&prior.terms, &mut base.terms);
+    let taken: Vec<Term> = unknown.clone();
+    for term in &taken {
+        match term {
+            Term::HpuTime => terms.t_hpu_s = believed(&known.t_hpu_s),
+            Term::ApuTime => terms.t_apu_s = believed(&known.t_apu_s),
+            Term::ApuSerialTime => terms.c_apu_s = believed(&known.c_apu_s),
+            Term::Gap => terms.g_s = believed(&known.g_s),
+            Term::OffloadOverhead => terms.o_offload_s = believed(&known.o_offload_s),
+            Term::ContextSwitch => terms.t_csw_s = believed(&known.t_csw_s),
+            Term::Offloads => terms.offloads = believed(&known.offloads),
+            Term::Collectives => {}
+            Term::Alpha => terms.alpha = over_m(&known.alpha),
+            Term::CollectiveCost => terms.o_col_s = over_m(&known.o_col_s),
+        }
+    }
+    if taken.contains(&Term::Offloads) {
+        terms.collectives = known.collectives.as_ref().map(believed);
+    }
+    unknown.clear();
+    let correlation = prior.correlation.as_ref()?;
+    let is_taken = |entry: &Entry| taken.contains(&Term::of(*entry));
+    let entries: Vec<Entry> = correlation.entries().iter().copied().filter(is_taken).collect();
+    let pairs = entries.iter().flat_map(|&one| entries.iter().map(move |&other| (one, other)));
+    let matrix = pairs.map(|(one, other)| correlation.of(one, other)).collect();
+    Correlation::new(entries, matrix).ok()
 }

@@ -228,10 +228,10 @@ fn of_conflict(fit: &Fit) -> Option<Warning> {
     let conflict = fit.estimated.conflict.as_ref().filter(|each| each.is_significant())?;
     let values: Vec<String> = conflict.values.iter().map(ToString::to_string).collect();
     Some(Warning::Note(format!(
-        "runs and files contradict each other (probability {:.1e}), so a common error of {:.1} % \
-         was added to what files say: {}",
+        "runs and files contradict each other (probability {:.1e}), so the standard errors of what \
+         files say were multiplied by {:.1}: {}",
         conflict.probability,
-        100.0 * conflict.common_error,
+        conflict.stretch,
         values.join("; ")
     )))
 }

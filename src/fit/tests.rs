@@ -132,7 +132,7 @@ fn files_that_the_runs_contradict_are_named_and_trusted_less() {
     assert!(conflict.is_significant() && conflict.probability < 1e-6);
     assert_eq!(conflict.values[0].entry, "t_apu_s");
     approx::assert_relative_eq!(conflict.values[0].elsewhere.0, 120.0, max_relative = 0.05);
-    assert!((0.05..0.5).contains(&conflict.common_error), "{}", conflict.common_error);
+    assert!(conflict.stretch > 10.0, "{}", conflict.stretch);
     // The runs know better, and now they may say so.
     let t_apu = &fitted.parameters.terms.t_apu_s;
     approx::assert_relative_eq!(t_apu.value, 120.0, max_relative = 0.03);

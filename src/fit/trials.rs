@@ -116,6 +116,7 @@ pub fn measured(truth: &Parameters) -> Inputs {
         runs: None,
         times: None,
         memory: None,
+        prior: None,
     }
 }
 

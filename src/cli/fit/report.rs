@@ -144,7 +144,7 @@ fn of_runs(runs: &RunsReport) -> serde_json::Value {
             "ratio": conflict.ratio,
             "freedoms": [conflict.freedoms.0, conflict.freedoms.1],
             "probability": conflict.probability,
-            "common_error": conflict.common_error,
+            "stretch": conflict.stretch,
             "contradictions": conflict.values.iter().map(ToString::to_string).collect::<Vec<_>>(),
         })),
         "alpha_shape": runs.growth.as_ref().map(|choice| choice.chosen.name()),
