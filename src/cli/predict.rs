@@ -23,7 +23,7 @@ use crate::table::csv;
 use crate::table::records::Prediction;
 use what_if::{WhatIf, WhatIfArguments};
 
-/// Rank every feasible configuration (m, p), predict one, or ask what the choice rests on
+/// Rank every feasible configuration (m, p), predict one, or weigh the choice
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
     mmgp predict --params pbpi-qs20 --top 5\n  \

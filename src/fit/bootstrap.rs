@@ -82,6 +82,7 @@ pub(crate) enum Scheme {
     /// From the data themselves.
     Resample,
     /// From normal noise of this relative deviation of a single run.
+    #[cfg_attr(not(test), allow(dead_code))]
     Parametric(f64),
 }
 

@@ -16,6 +16,9 @@ const RARELY: f64 = 0.01;
 /// Relative differences below this are rounding.
 const NEGLIGIBLE: f64 = 1e-9;
 
+/// Numbers of processes that differ by no more than this fraction raise no doubt.
+const HARMLESS: f64 = 0.01;
+
 /// The mean time of a switch, over all rows with two processes or more.
 ///
 /// A process that yields while it is alone comes back at once: such a row times the system call
@@ -85,11 +88,15 @@ fn pooled(file: &str, groups: &[Repetitions]) -> (Mean, Option<Warning>) {
         return (all, None);
     }
     let apart = Mean::of(&means.iter().map(|mean| mean.value).collect::<Vec<_>>());
+    let least = means.iter().map(|mean| mean.value).fold(f64::INFINITY, f64::min);
+    let most = means.iter().map(|mean| mean.value).fold(0.0, f64::max);
+    if most - least <= HARMLESS * apart.value {
+        return (apart, None);
+    }
     let warning = Warning::Note(format!(
-        "{file}: a switch takes from {:.3e} s to {:.3e} s with different numbers of processes, \
-         more than repetitions explain; keep as many as the program has on a hardware thread",
-        means.iter().map(|mean| mean.value).fold(f64::INFINITY, f64::min),
-        means.iter().map(|mean| mean.value).fold(0.0, f64::max),
+        "{file}: a switch takes from {least:.3e} s to {most:.3e} s with different numbers of \
+         processes, more than repetitions explain; keep as many as the program has on a hardware \
+         thread"
     ));
     (apart, Some(warning))
 }
