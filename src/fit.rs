@@ -1,8 +1,9 @@
 //! The parameters of the model, from whatever was measured.
 //!
-//! Micro-benchmarks and a sequential profile each determine terms of equation 11 directly:
-//! [`Inputs`] holds their rows. Timed runs of the program at several (m, p) estimate, by weighted
-//! least squares, the terms that no file measures. What a file measures is held at its value.
+//! Micro-benchmarks and a sequential profile each determine terms of equation 11 directly, timed
+//! runs of the program at several (m, p) determine some of their combinations: [`Inputs`] holds
+//! the rows of both. All enter one likelihood, each value with its own standard error: runs correct
+//! what they can see, files split what runs cannot.
 //!
 //! Runs alone cannot tell all terms apart. With `alpha_m = 1 + a*(m - 1)`, equation 11 holds four
 //! combinations of them: what costs the same at every (m, p), `T_HPU + C_APU + N*(O_offload +
@@ -11,7 +12,10 @@
 //! ([`Estimate::combined_with`]), so that predictions lose nothing. Where the runs cannot even
 //! tell the combinations apart, the error names the configuration to time next.
 //!
-//! Standard errors of terms from runs take the held terms as exact.
+//! Noise is relative. Its size comes from repetitions; where the model misses the runs by more than
+//! that, standard errors follow the misfit ([`noise`]); where runs and files contradict each other,
+//! files are trusted less ([`conflict`]). How sure the terms are, and how their errors go together,
+//! is part of the parameters.
 //!
 //! ```
 //! use mmgp::fit::{Inputs, Options, Runs, Settings, fit};
@@ -21,8 +25,7 @@
 //! // 2 + 12/(m*p) + p/2 seconds, and nothing that grows with m.
 //! let text = "m,p,repetition,time_s\n1,1,1,14.5\n1,2,1,9\n2,1,1,8.5\n2,2,1,6\n1,4,1,7\n";
 //! let (runs, _) = Runs::read(&Source::new("runs.csv", text))?;
-//! let settings =
-//!     Settings {
+//! let settings = Settings {
 //!     name: "toy".into(),
 //!     decomposition: Decomposition::Data,
 //!     apus: 4,

@@ -85,15 +85,11 @@ pub(crate) fn diagnose(fit: &Fit) -> Diagnosis {
     influential.retain(|each| each.cook > 1.0 && each.leverage < 1.0 - 1e-6);
     influential.sort_by(|a, b| b.cook.total_cmp(&a.cook));
     influential.truncate(SHOWN);
-    let against: [(&'static str, fn(u32, u32) -> f64); 3] = [
-        ("m", |m, _| f64::from(m)),
-        ("p", |_, p| f64::from(p)),
-        ("m*p", |m, p| f64::from(m) * f64::from(p)),
-    ];
-    let trends = against.iter().filter_map(|&(against, of)| {
-        let x: Vec<f64> = points.iter().map(|point| of(point.m, point.p)).collect();
-        trend(against, &x, &standardised)
-    });
+    let m: Vec<f64> = points.iter().map(|point| f64::from(point.m)).collect();
+    let p: Vec<f64> = points.iter().map(|point| f64::from(point.p)).collect();
+    let product: Vec<f64> = m.iter().zip(&p).map(|(m, p)| m * p).collect();
+    let trends = [("m", &m), ("p", &p), ("m*p", &product)];
+    let trends = trends.iter().filter_map(|(against, x)| trend(against, x, &standardised));
     Diagnosis { trends: trends.collect(), influential, left_out: left_out(fit) }
 }
 

@@ -17,13 +17,15 @@ pub(crate) const SHAPES: [Shape; 4] =
 /// one.
 pub(crate) fn table(shape: Shape, runs: &Runs, apus: u32) -> Option<(OverM, Vec<Vec<f64>>)> {
     let timed: BTreeSet<u32> = runs.cells.iter().map(|cell| cell.m).collect();
-    let all = || -> Vec<u32> { timed.iter().copied().chain([1, 2, apus.max(2)]).collect() };
+    let last = timed.last().copied().unwrap_or(1).max(apus).max(2);
     let (ms, weights): (BTreeSet<u32>, fn(u32) -> f64) = match shape {
-        Shape::Linear => (timed.iter().copied().chain([1, apus]).collect(), |m| f64::from(m) - 1.0),
-        Shape::Constant => (all().into_iter().collect(), |m| f64::from(u8::from(m > 1))),
+        // A table is linear between its entries.
+        Shape::Linear => ([1, last].into(), |m| f64::from(m) - 1.0),
+        Shape::Constant => ([1, 2, last].into(), |m| f64::from(u8::from(m > 1))),
         Shape::Logarithmic => {
-            let powers = (0..32).map(|power| 1 << power).take_while(|&m| m < apus);
-            (all().into_iter().chain(powers).collect(), |m| f64::from(m).log2())
+            let powers = (0..32).map(|power| 1 << power).take_while(|&m| m < last);
+            let ms = timed.iter().copied().chain(powers).chain([1, last]);
+            (ms.collect(), |m| f64::from(m).log2())
         }
         Shape::Table => return own_values(&timed, runs),
         Shape::Curve => return None,

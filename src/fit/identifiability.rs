@@ -54,9 +54,9 @@ impl Identifiability {
         let column = |index: usize| DVector::from(design.columns.column(index));
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut silent = Vec::new();
-        for index in 0..TERMS.len() {
+        for (index, term) in TERMS.iter().enumerate() {
             if column(index).norm() == 0.0 {
-                silent.push(TERMS[index].name());
+                silent.push(term.name());
                 continue;
             }
             let same = |group: &&mut Vec<usize>| in_proportion(&column(index), &column(group[0]));

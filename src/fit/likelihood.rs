@@ -116,7 +116,7 @@ impl Likelihood<'_> {
             return Err(Error::Fit("the data do not determine the unknowns".into()));
         }
         let of_points = jacobian.rows(0, self.points.len());
-        let spread = &of_points * &covariance;
+        let spread = of_points * &covariance;
         let leverage = |row: usize| spread.row(row).dot(&of_points.row(row)).clamp(0.0, 1.0);
         let leverages = (0..self.points.len()).map(leverage).collect();
         let of_runs = spread.transpose() * &spread;

@@ -32,7 +32,9 @@ pub(crate) fn parameters(fit: &Fit, known: &Parameters, runs: &Runs) -> Paramete
         let value = at.terms.estimate(entry).map_or(0.0, |estimate| estimate.value);
         let variance = spread.covariance[(row, row)];
         let std_error = variance.max(0.0).sqrt();
-        let freedom = Some(spread.freedoms[row]).filter(|freedom| *freedom < 1e6);
+        // To the thousandth: what follows are digits of rounding.
+        let freedom = (1e3 * spread.freedoms[row]).round() / 1e3;
+        let freedom = Some(freedom).filter(|freedom| *freedom < 1e6);
         let has_error = variance > 0.0 && is_known(fit, entry);
         let before = parameters.terms.estimate(entry).cloned();
         let estimate = Estimate {

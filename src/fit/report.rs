@@ -343,7 +343,17 @@ impl fmt::Display for RunsReport {
             writeln!(f, "{conflict}")?;
         }
         if let Some(growth) = &self.growth {
-            writeln!(f, "  alpha                 {growth}")?;
+            let tried = growth
+                .tried
+                .iter()
+                .filter_map(|trial| Some(format!("{} {:.2} %", trial.shape, 100.0 * trial.error?)));
+            writeln!(
+                f,
+                "  alpha over m          {}, {}; at configurations left out: {}",
+                growth.chosen,
+                growth.reason,
+                tried.collect::<Vec<_>>().join(", ")
+            )?;
         }
         if let Some(r_squared) = self.r_squared {
             writeln!(f, "  R^2, relative         {r_squared:.6}")?;

@@ -170,5 +170,7 @@ fn of_entries(unknowns: &Unknowns, samples: &[f64]) -> Vec<Interval> {
         let at = |level: f64| sorted[(level * (count - 1) as f64).round() as usize];
         Interval { entry, low: at(0.025), high: at(0.975) }
     };
-    names.into_iter().enumerate().map(interval).collect()
+    // Alpha of one thread is 1 by definition.
+    let is_uncertain = |interval: &Interval| interval.low < interval.high;
+    names.into_iter().enumerate().map(interval).filter(is_uncertain).collect()
 }

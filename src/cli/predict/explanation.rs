@@ -94,7 +94,10 @@ pub fn text(asked: &Asked<'_>, configuration: Option<(u32, u32)>) -> Result<Stri
 /// The largest cause of the interval.
 fn due_to(terms: &[TermEffect]) -> Option<String> {
     let first = terms.first().filter(|term| term.variance_share > 0.0)?;
-    Some(format!("which is to {:.0} % due to {}", 100.0 * first.variance_share, first.name))
+    // Errors that go against each other have shares above 1 and below 0.
+    let all: f64 = terms.iter().map(|term| term.variance_share.abs()).sum();
+    let share = 100.0 * first.variance_share / all;
+    Some(format!("which is to {share:.0} % due to {}", first.name))
 }
 
 fn parts(breakdown: &Breakdown) -> Vec<Part> {
