@@ -24,7 +24,7 @@
 //!
 //! where `a` is how many APUs stream from the memory that has to serve the most. `host` is
 //! `f*(alpha_m*T_HPU + N*(T_CSW + p*g))` as in equation 11, or what the closed network of
-//! [`host`] makes of it.
+//! `host` makes of it.
 
 mod host;
 mod uncertainty;
@@ -42,7 +42,7 @@ pub struct Refinements {
     /// task has I of them, `ceil(I/p)`.
     pub iterations: Option<u32>,
     /// H: hardware contexts of the host, at least 1. Up to H threads no context switch is paid;
-    /// more than H queue for the host (see [`host`]). `alpha` then is the slowdown of host code
+    /// more than H queue for the host (see `host`). `alpha` then is the slowdown of host code
     /// while that many contexts compute at once, and only its values up to m = H are used: what
     /// threads beyond H lose by taking turns is the queue's and not alpha's.
     pub hardware_contexts: Option<u32>,
