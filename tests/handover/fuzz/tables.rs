@@ -44,7 +44,8 @@ tables! {
     profile: Profile = "phase,repetition,offloads,collectives,hpu_time_s,apu_parallel_time_s,\
                         apu_serial_time_s,gap_time_s\nnewview,1,10,0,1,2,3,0.5\nx,1,0,1,0,0,0,0\n";
     prediction: Prediction =
-        "rank,m,p,time_s,low_s,high_s,probability_best,speedup\n1,4,4,32,31,33,0.9,10\n";
+        "rank,m,p,time_s,low_s,high_s,probability_best,speedup,efficiency,expected_regret_s,\
+         regret_95_s,indistinguishable\n1,4,4,32,31,33,0.9,10,0.6,0.1,0.3,1\n";
     validation: Validation = "m,p,measured_s,predicted_s,error_percent\n1,1,10,11,10\n2,1,5,5.5,10\n";
     machine_figure: MachineFigure =
         "group,figure,what,relation,published,emulated,unit,error_percent,basis,constants,confirmed,\
