@@ -29,7 +29,8 @@ pub(crate) fn parameters(fit: &Fit, known: &Parameters, runs: &Runs) -> Paramete
     let at = estimated.unknowns.parameters(estimated.minimum.solution.x.as_slice());
     let spread = estimated.spread();
     for (row, &entry) in spread.entries.iter().enumerate() {
-        let value = at.terms.estimate(entry).map_or(0.0, |estimate| estimate.value);
+        // Errors in common know no bound; a term does.
+        let value = at.terms.estimate(entry).map_or(0.0, |estimate| estimate.value.max(0.0));
         let variance = spread.covariance[(row, row)];
         let std_error = variance.max(0.0).sqrt();
         // To the thousandth: what follows are digits of rounding.

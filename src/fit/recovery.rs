@@ -3,14 +3,14 @@
 //! Every trial measures a known program as a user would, with noise on every row, and fits what
 //! was measured.
 
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Normal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::held_out::{Truth, judge, training};
 use super::laws::Law;
 use super::trials::{TERMS, feasible, measured, truth};
-use super::{Fitted, Inputs, Measured, Options, Runs, Settings, fit};
+use super::{Fitted, Inputs, Loss, Measured, Options, Runs, Settings, fit};
 use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate, OverM, Table};
 use crate::model::sensitivity::Entry;
@@ -96,9 +96,12 @@ fn measure(truth: &Parameters, configurations: &[(u32, u32)], size: f64, seed: u
 }
 
 fn fit_on_16(inputs: &Inputs, decomposition: Decomposition) -> Fitted {
-    let settings =
-        Settings { name: "trial".into(), decomposition, apus: 16, options: Options::default() };
-    fit(inputs, &settings).unwrap()
+    fit_with(inputs, decomposition, &Options::default())
+}
+
+fn fit_with(inputs: &Inputs, decomposition: Decomposition, options: &Options) -> Fitted {
+    let (name, options) = ("trial".into(), options.clone());
+    fit(inputs, &Settings { name, decomposition, apus: 16, options }).unwrap()
 }
 
 /// How often an interval held the truth, and how far estimates were off on average.
@@ -140,11 +143,22 @@ fn tallies(
     terms: &[(&str, f64)],
     times: &[(u32, u32)],
 ) -> Vec<Tally> {
+    tallies_with(truth, &Options::default(), inputs, terms, times)
+}
+
+/// As [`tallies`], fitted otherwise.
+fn tallies_with(
+    truth: &Parameters,
+    options: &Options,
+    inputs: impl Fn(u64) -> Inputs,
+    terms: &[(&str, f64)],
+    times: &[(u32, u32)],
+) -> Vec<Tally> {
     let names = terms.iter().map(|(name, _)| (*name).to_string());
     let names = names.chain(times.iter().map(|(m, p)| format!("T({m}, {p})")));
     let mut tallies: Vec<Tally> = names.map(|name| Tally { name, ..Tally::default() }).collect();
     for seed in 1..=SEEDS {
-        let parameters = fit_on_16(&inputs(seed), truth.decomposition).parameters;
+        let parameters = fit_with(&inputs(seed), truth.decomposition, options).parameters;
         for ((name, truth), tally) in terms.iter().zip(&mut tallies) {
             // A term over m may have been found to be one number.
             let number = || parameters.terms.entry_named(name.split('(').next().unwrap());
@@ -220,6 +234,49 @@ fn truths_come_back_from_everything_together() {
         ];
         check(&tallies(&truth, inputs, &terms, &TIMES));
     }
+}
+
+/// Runs of which one in twenty takes three times as long, or a third of the time.
+fn wild(truth: &Parameters, size: f64, seed: u64) -> Inputs {
+    let mut noise = Noise::new(size, seed);
+    let mut rows = Vec::new();
+    for (m, p) in feasible() {
+        for repetition in 1..=REPETITIONS {
+            let wild = match noise.random.random_range(0..40) {
+                0 => 3.0,
+                1 => 1.0 / 3.0,
+                _ => 1.0,
+            };
+            let time_s = truth.time(m, p).0 * noise.factor.sample(&mut noise.random) * wild;
+            rows.push(Run { m, p, repetition, time_s });
+        }
+    }
+    let (runs, times, _) = Runs::from_rows_keeping_times("runs.csv", &rows).unwrap();
+    Inputs { runs: Some(runs), times: Some(times), ..Inputs::default() }
+}
+
+#[test]
+fn truths_come_back_through_wild_runs() {
+    let truth = truth(Decomposition::Data, 0.08, TERMS);
+    let terms = [("t_hpu_s", 10.3), ("t_apu_s", 120.0), ("g_s", 0.2)];
+    for noise in [0.01, 0.05] {
+        for loss in [Loss::Huber, Loss::Tukey] {
+            let options = Options { robust: Some(loss), ..Options::default() };
+            check(&tallies_with(
+                &truth,
+                &options,
+                |seed| wild(&truth, noise, seed),
+                &terms,
+                &TIMES,
+            ));
+        }
+    }
+    // Without it, the intervals are as wide as the wild runs make them.
+    let inputs = wild(&truth, 0.01, 1);
+    let interval = |fitted: Fitted| fitted.parameters.terms.t_apu_s.std_error.unwrap();
+    let options = Options { robust: Some(Loss::Tukey), ..Options::default() };
+    let robust = interval(fit_with(&inputs, Decomposition::Data, &options));
+    assert!(interval(fit_on_16(&inputs, Decomposition::Data)) > 10.0 * robust);
 }
 
 /// The program as it is believed to be, every term 10 % off, and known to be no better than that.
