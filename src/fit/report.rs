@@ -222,6 +222,10 @@ fn line(
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What the runs cannot say comes before any number.
+        if let Some(runs) = &self.runs {
+            writeln!(f, "{}", runs.identifiability)?;
+        }
         writeln!(f, "Parameters of {}", self.name)?;
         writeln!(
             f,
@@ -330,7 +334,6 @@ impl fmt::Display for RunsReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, runs, configurations, estimated, worst, .. } = self;
         writeln!(f, "{runs} runs of {configurations} configurations in {file}")?;
-        write!(f, "{}", self.identifiability)?;
         writeln!(f, "  values estimated      {estimated}")?;
         writeln!(
             f,
