@@ -17,7 +17,7 @@ const FEWEST: usize = 4;
 /// The refined model fitted to the same data.
 pub(crate) struct Refined {
     pub parameters: Parameters,
-    /// Every configuration as predicted from all others \\[s\\].
+    /// Every configuration as predicted from all others \[s\].
     left_out_s: Vec<f64>,
     pub warnings: Vec<Warning>,
 }

@@ -20,9 +20,9 @@ use nalgebra::{DMatrix, DVector};
 use crate::error::{Error, Result};
 use levenberg::{Bounded, LevenbergMarquardt};
 use plan::Plan;
-pub(crate) use step::inverse_normal;
 #[cfg(test)]
 pub(crate) use step::tests::problem as step_problem;
+pub(crate) use step::{dot, inverse_normal};
 
 /// `minimise half the sum of squared residuals r(x) over lower <= x <= upper`.
 pub(crate) trait Residuals {

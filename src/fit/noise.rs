@@ -62,9 +62,8 @@ pub(crate) struct Repetitions {
 
 impl Repetitions {
     pub fn of(cells: &[Cell]) -> Self {
-        let squares = |cell: &Cell| cell.squared_deviations_s2 / cell.mean_s.powi(2);
         Self {
-            squares: cells.iter().map(squares).sum(),
+            squares: cells.iter().map(Cell::squared_relative_deviations).sum(),
             freedom: cells.iter().map(|cell| cell.count as f64 - 1.0).sum(),
         }
     }

@@ -1,5 +1,7 @@
 //! The normal equations of a small problem within bounds, in room that is used again.
 
+use crate::fit::least_squares::dot;
+
 /// `minimise 1/2*z'*H*z + g'*z` with the columns of the Jacobian at length 1; z is a step in units
 /// of their lengths.
 pub(super) struct Normal {
@@ -201,19 +203,6 @@ impl Normal {
             }
         }
     }
-}
-
-#[inline]
-fn dot(one: &[f64], other: &[f64]) -> f64 {
-    let mut sums = [0.0; 4];
-    let (ones, others) = (one.chunks_exact(4), other.chunks_exact(4));
-    let rest: f64 = ones.remainder().iter().zip(others.remainder()).map(|(a, b)| a * b).sum();
-    for (one, other) in ones.zip(others) {
-        for lane in 0..4 {
-            sums[lane] += one[lane] * other[lane];
-        }
-    }
-    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
 }
 
 #[cfg(test)]

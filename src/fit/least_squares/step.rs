@@ -277,7 +277,7 @@ fn triangularise(columns: &mut [f64], rows: usize, rhs: &mut [f64]) {
 
 /// The scalar product, in four sums that a processor adds side by side.
 #[inline]
-fn dot(one: &[f64], other: &[f64]) -> f64 {
+pub(crate) fn dot(one: &[f64], other: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let (ones, others) = (one.chunks_exact(4), other.chunks_exact(4));
     let rest: f64 = ones.remainder().iter().zip(others.remainder()).map(|(a, b)| a * b).sum();
