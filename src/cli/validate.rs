@@ -12,15 +12,15 @@ use crate::error::{Error, Result, Warning};
 use crate::machine::Machine;
 use crate::model::Parameters;
 use crate::solve::feasible;
-use crate::table;
-use crate::table::records::Validation;
+use crate::table::records::{Split, Validation};
+use crate::table::{self, csv};
 use crate::validate::{Comparison, ModelSummary, Summary, check_same_result, compare, sweep};
 
 /// Run every feasible (m, p) on the emulated machine, beside the prediction
 #[derive(Args)]
 #[command(after_help = "Example: mmgp validate --params params.toml --out validated \
     --fail-above 10\n\n\
-    Writes validation.csv, summary.json and plots. Exit code 1 where the mean error is above the \
+    Writes validation.csv, split.csv (where the time of each run went), summary.json and plots. Exit code 1 where the mean error is above the \
     threshold.")]
 pub struct Arguments {
     /// Parameters: a TOML file or a published set (pbpi-qs20, raxml-qs20)
@@ -90,6 +90,8 @@ impl Job<'_> {
         let comparison = compare(parameters, &outcomes);
         table::write(&folder.join("validation.csv"), comparison.to_csv())?;
         table::write(&folder.join("summary.json"), json(&comparison.summary))?;
+        let splits: Vec<Split> = outcomes.iter().map(|outcome| outcome.run.split()).collect();
+        table::write(&folder.join("split.csv"), csv::write(&splits))?;
         let Comparison { rows, refined, summary } = comparison;
         let title = format!("{} on {}", self.app.name().to_uppercase(), self.machine.name);
         plot::write_all(folder, &title, &rows)?;

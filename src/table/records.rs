@@ -247,6 +247,34 @@ record! {
 }
 
 record! {
+    /// A row of `split.csv`: where the time of a run went, as means over its host processes. The
+    /// parts add up to `time_s`, but for what the timebase rounds.
+    Split by (m: u32, p: u32) {
+        /// Host threads.
+        m: u32 = count(1),
+        /// APUs for each of them.
+        p: u32 = count(1),
+        /// Time of the run \[s\].
+        time_s: f64 = seconds(),
+        /// Between off-loads: the host's code, collectives, and waiting for a hardware thread \[s\].
+        host_s: f64 = seconds(),
+        /// In off-loads, starting APUs and collecting them \[s\].
+        start_s: f64 = seconds(),
+        /// In off-loads, APUs in loops that several can share, as a mean over those of a process
+        /// \[s\].
+        apu_shared_s: f64 = seconds(),
+        /// In off-loads, APUs in everything else, as a mean over those of a process \[s\].
+        apu_serial_s: f64 = seconds(),
+        /// The rest of off-loads: signals on their way, APUs that wait for the slowest, the process
+        /// waiting for a hardware thread \[s\].
+        wait_s: f64 = seconds(),
+        /// Before the first host code and after the last: of tasks, waiting for the other processes
+        /// to end \[s\].
+        idle_s: f64 = seconds(),
+    }
+}
+
+record! {
     /// A row of `machine.csv`: a published figure beside what the emulated machine shows.
     MachineFigure by (figure: String) {
         /// What it is about: `spu`, `dma`, `eib`, `signals`, `ppe`, `linux`, `mpi`.
