@@ -8,7 +8,7 @@ use crate::Folder;
 const QUICK: [&str; 5] = ["study", "--input", "sim12", "--generations", "5"];
 
 /// What a study leaves behind, in alphabetical order.
-const FILES: [&str; 19] = [
+const FILES: [&str; 20] = [
     "all.png",
     "all.svg",
     "alpha.csv",
