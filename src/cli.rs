@@ -33,7 +33,7 @@ use crate::error::Error;
 /// profile, by the Model of Multi-Grain Parallelism (MMGP), ranks them, and holds its predictions
 /// against real kernels on an emulated Cell Broadband Engine.
 #[derive(Parser)]
-#[command(name = "mmgp", version, max_term_width = 100)]
+#[command(name = "mmgp", version = crate::VERSION, max_term_width = 100)]
 #[command(after_help = "Start with `mmgp study`: it does everything once and needs no argument.")]
 struct Cli {
     #[command(subcommand)]
