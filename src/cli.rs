@@ -14,6 +14,7 @@ mod output;
 mod plot;
 mod predict;
 mod profile;
+mod report;
 mod simulate_alignment;
 mod spu_timing;
 mod study;
@@ -50,6 +51,7 @@ enum Command {
     Emulate(emulate::Arguments),
     Validate(validate::Arguments),
     Plot(plot::Arguments),
+    Report(report::Arguments),
     Export(export::Arguments),
     CheckMachine(check_machine::Arguments),
     Likelihood(likelihood::Arguments),
@@ -78,6 +80,7 @@ pub fn main() -> ExitCode {
         Command::Emulate(arguments) => emulate::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::CheckMachine(arguments) => check_machine::run(&arguments),
         Command::Likelihood(arguments) => likelihood::run(&arguments),

@@ -63,6 +63,7 @@ pub mod machine;
 pub mod measure;
 pub mod model;
 pub mod plot;
+pub mod report;
 pub mod sim;
 pub mod solve;
 pub mod spu;

@@ -8,7 +8,7 @@ use crate::Folder;
 const QUICK: [&str; 5] = ["study", "--input", "sim12", "--generations", "5"];
 
 /// What a study leaves behind, in alphabetical order.
-const FILES: [&str; 20] = [
+const FILES: [&str; 22] = [
     "all.png",
     "all.svg",
     "alpha.csv",
@@ -24,7 +24,9 @@ const FILES: [&str; 20] = [
     "predictions.csv",
     "profile.csv",
     "refined.toml",
+    "report.html",
     "split.csv",
+    "study.json",
     "summary.json",
     "validation.csv",
     "validation.png",
