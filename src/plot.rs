@@ -5,6 +5,7 @@
 //! drawn in memory; whoever asks for it writes the file.
 
 mod axis;
+pub mod benchmarks;
 mod best;
 mod canvas;
 mod curve;
@@ -12,6 +13,7 @@ mod frame;
 mod machine;
 mod over_all;
 mod style;
+mod unit;
 
 use std::path::Path;
 

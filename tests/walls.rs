@@ -25,7 +25,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
     ("apps", &["kernels", "cell", "spu", "machine", "table"]),
     ("measure", &["cell", "apps", "kernels", "spu", "machine", "table"]),
     ("validate", &["solve", "model", "measure", "apps", "cell", "machine", "table"]),
-    ("plot", &["table"]),
+    ("plot", &["model", "table"]),
     ("report", &["model", "solve", "validate", "plot", "table"]),
     ("export", &["model", "table"]),
     ("capi", &["fit", "model", "solve", "table"]),
