@@ -21,6 +21,7 @@ mod template;
 
 use crate::error::Result;
 use crate::model::Parameters;
+use crate::plot::benchmarks::Panel;
 use crate::solve::{
     Configuration, Constraints, NextMeasurement, Ranking, Sampling, next_measurement, rank,
 };
@@ -39,6 +40,8 @@ pub struct Study {
     pub validation: Vec<Validation>,
     /// The rows of `split.csv`.
     pub splits: Vec<Split>,
+    /// The micro-benchmarks beside their fits.
+    pub benchmarks: Vec<Panel>,
     /// Pictures that the page shows as they are: a title and an SVG each.
     pub figures: Vec<Figure>,
     /// How the parameters are drawn for probabilities and regrets.
@@ -64,6 +67,7 @@ impl Study {
             parameters,
             validation: Vec::new(),
             splits: Vec::new(),
+            benchmarks: Vec::new(),
             figures: Vec::new(),
             sampling: Sampling { draws: Sampling::USUAL_DRAWS, seed: 1 },
             provenance: Provenance::default(),

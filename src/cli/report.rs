@@ -9,6 +9,7 @@ use super::output::{data, warnings};
 use super::{Answer, input, study};
 use crate::error::{Error, Result, Warning};
 use crate::model::Parameters;
+use crate::plot::benchmarks::{Panel, Tables, panels};
 use crate::report::provenance::{InputFile, Provenance};
 use crate::report::{Study, page};
 use crate::table::csv::{self, Record};
@@ -78,6 +79,7 @@ fn read(folder: &Path) -> Result<Study> {
         splits: files.rows("split.csv", "where measured time went")?,
         ..Study::new(files.parameters()?)
     };
+    study.benchmarks = files.benchmarks(&study.parameters)?;
     warnings(&files.doubts);
     if let Some(seed) = provenance.seed {
         study.sampling.seed = seed;
@@ -87,6 +89,9 @@ fn read(folder: &Path) -> Result<Study> {
     study.provenance = provenance;
     Ok(study)
 }
+
+/// What such a file is to a study.
+const BENCHMARK: &str = "micro-benchmark";
 
 /// The files of a folder, as they are read.
 struct Files<'a> {
@@ -113,6 +118,23 @@ impl Files<'_> {
         let (rows, doubts) = csv::read(&source)?;
         self.doubts.extend(doubts);
         Ok(rows)
+    }
+
+    /// The micro-benchmarks that are there, beside what the parameters say of them.
+    fn benchmarks(&mut self, parameters: &Parameters) -> Result<Vec<Panel>> {
+        let alpha = self.rows("alpha.csv", BENCHMARK)?;
+        let offload = self.rows("offload.csv", BENCHMARK)?;
+        let context_switch = self.rows("context_switch.csv", BENCHMARK)?;
+        let collective = self.rows("collective.csv", BENCHMARK)?;
+        let memory = self.rows("memory.csv", BENCHMARK)?;
+        let tables = Tables {
+            alpha: &alpha,
+            offload: &offload,
+            context_switch: &context_switch,
+            collective: &collective,
+            memory: &memory,
+        };
+        Ok(panels(&tables, parameters))
     }
 
     fn provenance(&mut self) -> Result<Provenance> {

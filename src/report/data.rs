@@ -7,6 +7,7 @@ use super::provenance::Provenance;
 use crate::model::Parameters;
 use crate::model::parameters as terms;
 use crate::model::refined::{Memory, Placement, Refinements};
+use crate::plot::benchmarks::Panel;
 use crate::solve::{Configuration, Measured, NextMeasurement, Ranking};
 use crate::table::records::{Split, Validation};
 use crate::validate::ModelSummary;
@@ -22,7 +23,7 @@ pub(super) struct Data<'a> {
     models: &'a [ModelSummary],
     next: Option<Next>,
     warnings: &'a [String],
-    benchmarks: [(); 0],
+    benchmarks: &'a [Panel],
     provenance: &'a Provenance,
 }
 
@@ -37,7 +38,7 @@ impl<'a> Data<'a> {
             models: &known.models,
             next: known.next.as_ref().map(Next::new),
             warnings: &known.warnings,
-            benchmarks: [],
+            benchmarks: &study.benchmarks,
             provenance: &study.provenance,
         }
     }
