@@ -1,27 +1,30 @@
 //! `mmgp study`
 
-use std::path::{Path, PathBuf};
+mod excerpt;
+mod provenance;
+
+use std::path::PathBuf;
 
 use clap::Args;
 
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
 use super::output::{Verbosity, json, progress, warnings};
 use super::validate::{Job, describe};
-use super::{Answer, bench, input, predict, profile, report};
+use super::{Answer, bench, predict, profile, report};
 use crate::apps::App;
 use crate::apps::description::Traffic;
 use crate::cell;
-use crate::error::{Result, Warning};
+use crate::error::Result;
 use crate::fit::refined::{self, Counts};
 use crate::fit::{Fitted, Inputs, Measured, Options, Settings, fit};
 use crate::machine::Machine;
 use crate::measure;
 use crate::model::parameters::Decomposition;
 use crate::model::refined::Placement;
-use crate::report::provenance::{InputFile, MachineName, Provenance};
 use crate::solve::{Ranking, Sampling, rank};
 use crate::table::records::{Prediction, Profile};
-use crate::table::{self, Source, csv};
+use crate::table::{self, csv};
+use crate::units::Seconds;
 use crate::validate::Summary;
 
 /// The folder of a study that is given none.
@@ -35,7 +38,8 @@ pub const FOLDER: &str = "mmgp-study";
     Leaves in the folder: alpha.csv, offload.csv, context_switch.csv, collective.csv, memory.csv \
     and\nprofile.csv (measured), params.toml (fitted), refined.toml (the same with the terms of \
     the refined\nmodel), predictions.csv, validation.csv, split.csv (where the time of each run went), \
-    summary.json,\nstudy.json (where it all comes from), report.html (the page), and plots as SVG and PNG.")]
+    summary.json,\nstudy.json (where it all comes from), trace.json (what happens when, in the middle of a \
+    run of the\npredicted best), report.html (the page), and plots as SVG and PNG.")]
 pub struct Arguments {
     #[command(flatten)]
     app: AppArguments,
@@ -69,6 +73,11 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let doubts = std::mem::take(&mut validated.doubts);
     let doubts = [fitted.warnings, ranking.warnings.clone(), doubts].concat();
     warnings(&doubts);
+    let best = &ranking.configurations[0];
+    let time = validated.rows.iter().find(|row| (row.m, row.p) == (best.m, best.p));
+    let time = time.map_or(best.time, |row| Seconds(row.measured_s));
+    let trace = excerpt::excerpt(&app, &machine, &fitted.parameters, (best.m, best.p), time)?;
+    table::write(&folder.join("trace.json"), trace)?;
     let provenance = arguments.provenance(&app, &machine, &doubts)?;
     table::write(&folder.join(report::PROVENANCE), json(&provenance))?;
     report::write(folder)?;
@@ -194,71 +203,5 @@ fn near(ranking: &Ranking, summary: &Summary) -> String {
     format!("Within {error:.1} % of the best by the prediction: {}.\n", near.join(", "))
 }
 
-impl Arguments {
-    fn provenance(&self, app: &App, machine: &Machine, doubts: &[Warning]) -> Result<Provenance> {
-        let files = [
-            (self.app.input.as_deref().filter(|name| input::is_file(name)), "alignment"),
-            (Some(self.machine.machine.as_str()).filter(|name| input::is_file(name)), "machine"),
-        ];
-        let described = |(name, role): (Option<&str>, &str)| {
-            let source = name.map(|name| Source::read(Path::new(name)));
-            Ok(source.transpose()?.map(|source| InputFile::new(&source, role)))
-        };
-        let inputs: Vec<Option<InputFile>> =
-            files.into_iter().map(described).collect::<Result<_>>()?;
-        Ok(Provenance {
-            command: Some(command(std::env::args().skip(1))),
-            version: Some(crate::VERSION.into()),
-            seed: Some(self.app.seed),
-            application: Some(app.name().into()),
-            machine: Some(MachineName {
-                name: machine.name.clone(),
-                description: machine.description.clone(),
-            }),
-            inputs: inputs.into_iter().flatten().collect(),
-            warnings: doubts.iter().map(ToString::to_string).collect(),
-        })
-    }
-}
-
-/// A command as somebody would type it again: without what changes no result.
-fn command(arguments: impl Iterator<Item = String>) -> String {
-    let mut words = vec!["mmgp".to_string()];
-    let mut arguments = arguments.peekable();
-    while let Some(word) = arguments.next() {
-        let flag = word.split('=').next().unwrap_or_default();
-        match flag {
-            "--quiet" => {}
-            "--out" | "--threads" if word == flag => drop(arguments.next()),
-            "--out" | "--threads" => {}
-            _ if word
-                .contains(|letter: char| letter.is_whitespace() || "'\"$\\".contains(letter)) =>
-            {
-                words.push(format!("'{}'", word.replace('\'', "'\\''")));
-            }
-            _ => words.push(word),
-        }
-    }
-    words.join(" ")
-}
-
 /// Configurations in the summary.
 const SHOWN: usize = 5;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(arguments: &[&str], expected: &str) {
-        assert_eq!(command(arguments.iter().map(ToString::to_string)), expected);
-    }
-
-    #[test]
-    fn a_command_is_kept_without_what_changes_no_result() {
-        check(
-            &["study", "--threads", "1", "--app=raxml", "--out=x", "--quiet", "--seed", "3"],
-            "mmgp study --app=raxml --seed 3",
-        );
-        check(&["study", "--input", "my file's"], "mmgp study --input 'my file'\\''s'");
-    }
-}
