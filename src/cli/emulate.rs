@@ -26,7 +26,7 @@ use report::Report;
 pub struct Arguments {
     #[command(flatten)]
     app: AppArguments,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Samples of PBPI")]
     samples: SamplingArguments,
     #[command(flatten)]
     machine: MachineArguments,

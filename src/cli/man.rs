@@ -70,8 +70,13 @@ fn page(command: Command) -> (String, String) {
         man.render_subcommands_section(&mut text).expect(in_memory);
     }
     let text = String::from_utf8(text).expect("invariant: help is UTF-8");
+    // Every part begins with these lines, of which a page needs one copy.
+    let text = format!("{QUOTES}{}", text.replace(QUOTES, ""));
     (man.get_filename(), text + &examples_and_notes(&below))
 }
+
+/// What defines a straight quote for roff.
+const QUOTES: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
 
 /// `Examples:` with its lines as they stand, and the paragraphs behind them.
 fn examples_and_notes(below: &str) -> String {

@@ -45,7 +45,8 @@ pub struct Arguments {
 const HELP: &str = "\
 Examples:
   mmgp validate --params params.toml --out validated
-  mmgp validate --params pbpi-qs20 --machine qs22 --out validated --fail-above 10
+  mmgp validate --params pbpi-qs20 --machine qs22 --out validated \\
+      --fail-above 10
 
 Writes validation.csv, summary.json and plots. Exit code 1 where the mean error is above the \
 threshold.";

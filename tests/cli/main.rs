@@ -4,6 +4,7 @@
 
 mod chains;
 mod decisions;
+mod generated;
 mod likelihood;
 mod machine;
 mod parameters;
@@ -12,6 +13,7 @@ mod raxml;
 mod spu_timing;
 mod study;
 mod tables;
+mod terminal;
 mod trace;
 mod usage;
 
