@@ -81,7 +81,8 @@ fn is_file(name: &str) -> bool {
     name.contains(['/', '\\', '.']) || Path::new(name).exists()
 }
 
-/// Which program, on which input.
+/// Which program, on which input. They stand last in a command: a heading stays above all flags that
+/// are declared after it.
 #[derive(Args)]
 pub struct AppArguments {
     /// Application: pbpi (trees by Bayesian inference) or raxml (trees of maximum likelihood)
@@ -103,7 +104,6 @@ pub struct AppArguments {
     /// In which memory the data of a process lie
     #[arg(long, value_enum, default_value = "own-cell")]
     pub placement: PlacementArgument,
-    // A heading of the structures themselves would stand above all flags that follow them, too.
     #[command(flatten, next_help_heading = "PBPI")]
     pbpi: PbpiArguments,
     #[command(flatten, next_help_heading = "RAxML")]

@@ -28,8 +28,6 @@ use crate::validate::Summary;
 #[command(after_help = HELP)]
 pub struct Arguments {
     #[command(flatten)]
-    app: AppArguments,
-    #[command(flatten)]
     machine: MachineArguments,
     /// Folder for the files
     #[arg(long, value_name = "DIR", default_value = "mmgp-study")]
@@ -39,6 +37,8 @@ pub struct Arguments {
     /// No progress, no summary
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    app: AppArguments,
 }
 
 const HELP: &str = "\

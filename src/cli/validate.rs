@@ -26,8 +26,6 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME|FILE")]
     params: String,
     #[command(flatten)]
-    app: AppArguments,
-    #[command(flatten)]
     machine: MachineArguments,
     /// Folder for the files
     #[arg(long, value_name = "DIR")]
@@ -40,6 +38,8 @@ pub struct Arguments {
     /// No progress, no summary
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    app: AppArguments,
 }
 
 const HELP: &str = "\
