@@ -25,10 +25,6 @@ use report::Report;
 #[command(after_help = HELP)]
 pub struct Arguments {
     #[command(flatten)]
-    app: AppArguments,
-    #[command(flatten)]
-    samples: SamplingArguments,
-    #[command(flatten)]
     machine: MachineArguments,
     /// Host processes
     #[arg(long, value_name = "M", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
@@ -60,6 +56,10 @@ pub struct Arguments {
     /// No progress
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    app: AppArguments,
+    #[command(flatten, next_help_heading = "Samples of PBPI")]
+    samples: SamplingArguments,
 }
 
 const HELP: &str = "\

@@ -100,7 +100,8 @@ pub struct Arguments {
 const HELP: &str = "\
 Examples:
   mmgp fit --runs runs.csv --out params.toml
-  mmgp fit --profile profile.csv --runs runs.csv --robust tukey --report fit.json
+  mmgp fit --profile profile.csv --runs runs.csv --robust tukey \\
+      --report fit.json
   mmgp fit --alpha alpha.csv --offload offload.csv --profile profile.csv \\
       --context-switch context_switch.csv --collective collective.csv \\
       --apus 16 --out params.toml

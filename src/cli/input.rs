@@ -81,10 +81,11 @@ pub fn is_file(name: &str) -> bool {
     name.contains(['/', '\\', '.']) || Path::new(name).exists()
 }
 
-/// Which program, on which input.
+/// Which program, on which input. They stand last in a command: a heading stays above all flags that
+/// are declared after it.
 #[derive(Args)]
 pub struct AppArguments {
-    /// Application
+    /// Application: pbpi (trees by Bayesian inference) or raxml (trees of maximum likelihood)
     #[arg(long, value_name = "NAME", default_value = "pbpi")]
     pub app: String,
     /// Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim42 (42 taxa,
@@ -94,18 +95,18 @@ pub struct AppArguments {
     /// Tree to start from (Newick); without it, a random one, with RAxML as --start says
     #[arg(long, value_name = "FILE")]
     pub tree: Option<PathBuf>,
-    /// Generations of the Markov chain
+    /// Generations of PBPI's Markov chain
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub generations: u32,
     /// Seed of all random numbers
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
-    /// Where the data of a process lie
+    /// In which memory the data of a process lie
     #[arg(long, value_enum, default_value = "own-cell")]
     pub placement: PlacementArgument,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "PBPI")]
     pbpi: PbpiArguments,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "RAxML")]
     pub raxml: RaxmlArguments,
 }
 

@@ -22,7 +22,8 @@ use crate::table::Source;
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    /// Alignment: a PHYLIP or FASTA file, or a built-in one (sim12, sim24, sim107)
+    /// Alignment: a PHYLIP or FASTA file, or a built-in one (sim12, sim24, sim42,
+    /// sim107)
     #[arg(long, value_name = "NAME|FILE")]
     alignment: String,
     /// Tree with branch lengths (Newick); nothing is optimised

@@ -1,6 +1,6 @@
 //! `mmgp man`
 
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, Command};
@@ -53,25 +53,39 @@ fn pages() -> Vec<(String, String)> {
 /// stands below its flags.
 fn page(command: Command) -> (String, String) {
     let below = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let has_commands = command.has_subcommands();
+    let commands = if command.has_subcommands() { Commands::Listed } else { Commands::None };
     let source = concat!("mmgp ", env!("CARGO_PKG_VERSION"));
     let man = Man::new(command).source(source).manual("MMGP");
-    let mut text = Vec::new();
-    let parts: [fn(&Man, &mut dyn Write) -> io::Result<()>; 5] = [
-        |man, out| man.render_title(out),
-        |man, out| man.render_name_section(out),
-        |man, out| man.render_synopsis_section(out),
-        |man, out| man.render_description_section(out),
-        |man, out| man.render_options_section(out),
-    ];
-    let in_memory = "invariant: writing to memory cannot fail";
-    parts.iter().for_each(|part| part(&man, &mut text).expect(in_memory));
-    if has_commands {
-        man.render_subcommands_section(&mut text).expect(in_memory);
-    }
+    let text = render(&man, commands).expect("invariant: writing to memory cannot fail");
     let text = String::from_utf8(text).expect("invariant: help is UTF-8");
+    // Every part begins with these lines, of which a page needs one copy.
+    let text = format!("{QUOTES}{}", text.replace(QUOTES, ""));
     (man.get_filename(), text + &examples_and_notes(&below))
 }
+
+/// Whether a page lists commands: that of the program does.
+#[derive(PartialEq)]
+enum Commands {
+    Listed,
+    None,
+}
+
+/// All but what stands below the flags, which `clap_mangen` would run together.
+fn render(man: &Man, commands: Commands) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    man.render_title(&mut text)?;
+    man.render_name_section(&mut text)?;
+    man.render_synopsis_section(&mut text)?;
+    man.render_description_section(&mut text)?;
+    man.render_options_section(&mut text)?;
+    if commands == Commands::Listed {
+        man.render_subcommands_section(&mut text)?;
+    }
+    Ok(text)
+}
+
+/// What defines a straight quote for roff.
+const QUOTES: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
 
 /// `Examples:` with its lines as they stand, and the paragraphs behind them.
 fn examples_and_notes(below: &str) -> String {

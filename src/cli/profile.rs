@@ -19,8 +19,6 @@ use crate::table::records::Profile;
 #[command(after_help = HELP)]
 pub struct Arguments {
     #[command(flatten)]
-    app: AppArguments,
-    #[command(flatten)]
     machine: MachineArguments,
     /// File to write; without it, standard output
     #[arg(long, value_name = "FILE")]
@@ -31,6 +29,8 @@ pub struct Arguments {
     /// No progress
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    app: AppArguments,
 }
 
 const HELP: &str = "\

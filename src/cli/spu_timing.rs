@@ -54,10 +54,8 @@ The cycles shown of the loop are those of the last iteration that is followed by
 counted from its beginning.
 
   cycles         until another instruction could issue after the last
-  per iteration  in the steady state; the mean over all iterations is given where
-                 it differs
-  dual issue     the share of the instructions that share their cycle with
-                 another one
+  per iteration  in the steady state; the mean over all where that differs
+  dual issue     the share of instructions that share their cycle with another
 
 Channels, DMA's use of the local store, and what a branch elsewhere or a call costs are not \
 timed.";

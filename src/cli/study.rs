@@ -34,8 +34,6 @@ pub const FOLDER: &str = "mmgp-study";
 #[command(after_help = HELP)]
 pub struct Arguments {
     #[command(flatten)]
-    app: AppArguments,
-    #[command(flatten)]
     machine: MachineArguments,
     /// Folder for the files
     #[arg(long, value_name = "DIR", default_value = FOLDER)]
@@ -45,6 +43,8 @@ pub struct Arguments {
     /// No progress, no summary
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    app: AppArguments,
 }
 
 const HELP: &str = "\

@@ -26,8 +26,6 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME|FILE")]
     params: String,
     #[command(flatten)]
-    app: AppArguments,
-    #[command(flatten)]
     machine: MachineArguments,
     /// Folder for the files
     #[arg(long, value_name = "DIR")]
@@ -40,12 +38,15 @@ pub struct Arguments {
     /// No progress, no summary
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    app: AppArguments,
 }
 
 const HELP: &str = "\
 Examples:
   mmgp validate --params params.toml --out validated
-  mmgp validate --params pbpi-qs20 --machine qs22 --out validated --fail-above 10
+  mmgp validate --params pbpi-qs20 --machine qs22 --out validated \\
+      --fail-above 10
 
 Writes validation.csv, summary.json and plots. Exit code 1 where the mean error is above the \
 threshold.";

@@ -4,6 +4,7 @@
 
 mod chains;
 mod decisions;
+mod generated;
 mod likelihood;
 mod machine;
 mod parameters;
@@ -13,6 +14,7 @@ mod report;
 mod spu_timing;
 mod study;
 mod tables;
+mod terminal;
 mod trace;
 mod usage;
 

@@ -2,35 +2,142 @@
 
 use crate::{Folder, Run};
 
-const COMMANDS: [&str; 13] = [
-    "study",
-    "bench",
-    "profile",
-    "fit",
-    "predict",
-    "emulate",
-    "validate",
-    "plot",
-    "export",
-    "check-machine",
-    "likelihood",
-    "simulate-alignment",
-    "spu-timing",
-];
+/// The examples below the help of a command: its lines, each of which must be one of the layout.
+fn examples(command: &clap::Command, name: &str) -> Vec<String> {
+    let below = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let block = below.split("\n\n").next().and_then(|block| block.strip_prefix("Examples:\n"));
+    let Some(block) = block else { panic!("{name} begins not with examples: {below}") };
+    // What a shell would read: continued lines are one.
+    let joined = block.replace(" \\\n      ", " ");
+    let mut found = Vec::new();
+    for line in joined.lines() {
+        let is_remark = line.starts_with("  # ");
+        assert!(is_remark || line.starts_with(&format!("  {name}")), "{name}: {line:?}");
+        if !is_remark {
+            found.push(line.trim().to_string());
+        }
+    }
+    assert!(block.lines().all(|line| line.chars().count() <= 80), "{name} is too wide: {block}");
+    found
+}
+
+/// The words of a line of a shell, up to a remark or the file that takes the output.
+fn shell_words(line: &str) -> Vec<String> {
+    let line = line.split(" > ").next().and_then(|line| line.split(" # ").next());
+    let quoted = line.unwrap_or_default().split('\'').enumerate();
+    let words = quoted.flat_map(|(index, part)| match index % 2 {
+        0 => part.split_whitespace().map(String::from).collect(),
+        _ => vec![part.to_string()],
+    });
+    words.collect()
+}
 
 #[test]
-fn the_help_of_every_command_shows_an_example() {
-    let folder = Folder::new();
-    let overview = folder.succeeds(&["--help"]);
-    for command in COMMANDS {
-        assert!(overview.contains(&format!("\n  {command} ")), "{command} is not in the overview");
-        let help = folder.succeeds(&[command, "--help"]);
-        let (_, examples) = help.split_once("Example").expect("help has an example");
-        assert!(examples.contains(&format!("mmgp {command}")), "{command}: {examples}");
+fn every_command_says_what_it_does_and_shows_examples_that_can_be_run() {
+    let program = mmgp::cli::command();
+    let commands =
+        program.get_subcommands().map(|command| (format!("mmgp {}", command.get_name()), command));
+    for (name, command) in commands.chain([("mmgp".to_string(), &program)]) {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        assert!(about.len() > 20 && !about.ends_with('.'), "{name}: {about:?}");
+        for example in examples(command, &name) {
+            if let Err(error) = program.clone().try_get_matches_from(shell_words(&example)) {
+                panic!("{example}: {error}");
+            }
+        }
     }
-    let (_, listed) = overview.split_once("Commands:\n").expect("a list of commands");
-    let listed = listed.lines().take_while(|line| !line.is_empty()).count();
-    assert_eq!(listed, COMMANDS.len() + 1, "a command besides `help` is not tested: {overview}");
+}
+
+#[test]
+fn every_flag_is_explained() {
+    for command in mmgp::cli::command().get_subcommands() {
+        for flag in command.get_arguments() {
+            assert!(flag.get_help().is_some(), "{} {}", command.get_name(), flag.get_id());
+        }
+    }
+}
+
+#[test]
+fn a_heading_stands_above_its_own_flags_only() {
+    let program = mmgp::cli::command();
+    let under = |command: &str, heading: &str| -> Vec<String> {
+        let command = program.find_subcommand(command).expect("it is a command");
+        let flags = command.get_arguments().filter(|it| it.get_help_heading() == Some(heading));
+        flags.map(|flag| flag.get_id().to_string()).collect()
+    };
+    for command in ["study", "profile", "emulate", "validate"] {
+        assert_eq!(
+            under(command, "RAxML"),
+            ["model", "inferences", "bootstraps", "port", "start", "search"],
+            "{command}"
+        );
+    }
+    let samples = ["sample_every", "samples", "burn_in", "consensus"];
+    assert_eq!(under("emulate", "Samples of PBPI"), samples);
+}
+
+#[test]
+fn help_is_no_wider_than_a_terminal() {
+    let folder = Folder::new();
+    for command in mmgp::cli::command().get_subcommands() {
+        let mut help = folder.command(&["help", command.get_name()]);
+        let help = help.env("COLUMNS", "80").output().expect("it starts").stdout;
+        let help = String::from_utf8(help).expect("help is UTF-8");
+        // A usage line is not wrapped.
+        let wide = |line: &&str| line.chars().count() > 80 && !line.starts_with("Usage:");
+        let wide: Vec<&str> = help.lines().filter(wide).collect();
+        assert!(wide.is_empty(), "{}: {wide:#?}", command.get_name());
+    }
+}
+
+#[test]
+fn a_build_knows_its_commit() {
+    let printed = Folder::new().succeeds(&["--version"]);
+    assert_eq!(printed, format!("mmgp {}\n", mmgp::VERSION));
+    let root = env!("CARGO_MANIFEST_DIR");
+    let git = std::process::Command::new("git").args(["-C", root, "rev-parse", "HEAD"]).output();
+    let is_clone = std::path::Path::new(root).join(".git").exists();
+    match git {
+        Ok(git) if is_clone && git.status.success() => {
+            let hash = String::from_utf8(git.stdout).expect("a hash is ASCII");
+            let commit = format!("{} ({}", env!("CARGO_PKG_VERSION"), &hash[..7]);
+            let rest = mmgp::VERSION.strip_prefix(&commit);
+            assert!(matches!(rest, Some(")" | "-dirty)")), "{} is not of {commit}", mmgp::VERSION);
+        }
+        _ => assert!(mmgp::VERSION.starts_with(env!("CARGO_PKG_VERSION"))),
+    }
+}
+
+#[test]
+fn a_mistyped_command_or_flag_is_answered_with_the_nearest() {
+    let folder = Folder::new();
+    let advice = |arguments: &[&str]| {
+        let run = folder.mmgp(arguments);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{arguments:?}");
+        run.stderr
+    };
+    assert!(advice(&["studdy"]).contains("a similar subcommand exists: 'study'"));
+    assert!(
+        advice(&["study", "--machin", "ps3"]).contains("a similar argument exists: '--machine'")
+    );
+    let text = advice(&["emulate", "--scheduler", "linus"]);
+    assert!(text.contains("a similar value exists: 'linux'"), "{text}");
+    assert!(advice(&[]).contains("Usage: mmgp <COMMAND>"));
+}
+
+#[test]
+fn a_folder_that_is_a_file_costs_nothing() {
+    let folder = Folder::with("results", "mine");
+    for command in [
+        &["study", "--out", "results"][..],
+        &["bench", "--out", "results"],
+        &["validate", "--params", "pbpi-qs20", "--out", "results"],
+        &["check-machine", "--out", "results"],
+        &["man", "--out", "results"],
+    ] {
+        folder.refuses(command, "cannot write results: File exists (os error 17)");
+    }
+    assert_eq!(folder.read("results"), "mine");
 }
 
 /// Nothing of that name is known, and the message tells what is.

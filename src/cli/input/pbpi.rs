@@ -10,7 +10,6 @@ use crate::error::{Error, Result};
 
 /// Its chains.
 #[derive(Args)]
-#[command(next_help_heading = "PBPI")]
 pub struct PbpiArguments {
     /// Chains at different temperatures, which swap them (Metropolis coupling)
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -44,7 +43,6 @@ impl PbpiArguments {
 
 /// What is kept of the states of its cold chain.
 #[derive(Args)]
-#[command(next_help_heading = "Samples of PBPI")]
 pub struct SamplingArguments {
     /// Sample the cold chain after every N-th generation [default: 10 with --samples or
     /// --consensus, else never]

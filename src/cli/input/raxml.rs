@@ -17,7 +17,6 @@ pub const ONCE: Tasks = Tasks { inferences: 1, bootstraps: 3 };
 
 /// What RAxML is to do.
 #[derive(Args)]
-#[command(next_help_heading = "RAxML")]
 pub struct RaxmlArguments {
     /// How rates vary over sites, under GTR with empirical frequencies
     #[arg(long, value_enum, default_value = "gamma")]
