@@ -7,7 +7,7 @@ use clap::Args;
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
 use super::output::{Verbosity, progress, warnings};
 use super::validate::{Job, describe};
-use super::{Answer, bench, predict, profile};
+use super::{Answer, bench, plot, predict, profile};
 use crate::apps::App;
 use crate::apps::description::Traffic;
 use crate::cell;
@@ -61,6 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     table::write(&folder.join("predictions.csv"), csv::write(&rows))?;
     let job = Job { app: &app, machine: &machine, threads: arguments.threads.count(), verbosity };
     let mut validated = job.run(&refined, folder)?;
+    plot::write_all(folder, &job.title(), &plot::Files::of_study(folder))?;
     let doubts = std::mem::take(&mut validated.doubts);
     warnings(&[fitted.warnings, ranking.warnings.clone(), doubts].concat());
     if verbosity == Verbosity::Usual {

@@ -50,6 +50,14 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let verbosity = Verbosity::from(arguments.quiet);
     let job = Job { app: &app, machine: &machine, threads: arguments.threads.count(), verbosity };
     let validated = job.run(&parameters, &arguments.out)?;
+    // Of this run alone: whatever else is in the folder may be of another.
+    let files = plot::Files {
+        validation: Some(arguments.out.join("validation.csv")),
+        split: Some(arguments.out.join("split.csv")),
+        params: Some(arguments.params.clone()),
+        ..plot::Files::default()
+    };
+    plot::write_all(&arguments.out, &job.title(), &files)?;
     warnings(&validated.doubts);
     let model = &validated.summary.models[0];
     if verbosity == Verbosity::Usual {
@@ -80,6 +88,11 @@ pub struct Validated {
 }
 
 impl Job<'_> {
+    /// What stands above its pictures.
+    pub fn title(&self) -> String {
+        format!("{} on {}", self.app.name().to_uppercase(), self.machine.name)
+    }
+
     /// Runs it and writes its files into a folder that exists.
     pub fn run(&self, parameters: &Parameters, folder: &Path) -> Result<Validated> {
         let configurations = feasible(self.machine.layout.spes()).count() as u64;
@@ -93,8 +106,6 @@ impl Job<'_> {
         let splits: Vec<Split> = outcomes.iter().map(|outcome| outcome.run.split()).collect();
         table::write(&folder.join("split.csv"), csv::write(&splits))?;
         let Comparison { rows, refined, summary } = comparison;
-        let title = format!("{} on {}", self.app.name().to_uppercase(), self.machine.name);
-        plot::write_all(folder, &title, &rows)?;
         Ok(Validated { summary, rows, refined, doubts: check_same_result(&outcomes) })
     }
 }

@@ -247,6 +247,18 @@ record! {
 }
 
 record! {
+    /// What the refined model predicts, in a further column of `validation.csv`.
+    RefinedTime by (m: u32, p: u32) {
+        /// Host threads.
+        m: u32 = count(1),
+        /// APUs for each of them.
+        p: u32 = count(1),
+        /// Time predicted by the refined model \[s\].
+        refined_s: f64 = seconds(),
+    }
+}
+
+record! {
     /// A row of `split.csv`: where the time of a run went, as means over its host processes. The
     /// parts add up to `time_s`, but for what the timebase rounds.
     Split by (m: u32, p: u32) {
