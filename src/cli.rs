@@ -5,15 +5,18 @@
 
 mod bench;
 mod check_machine;
+mod completions;
 mod emulate;
 mod export;
 mod fit;
 mod input;
 mod likelihood;
+mod man;
 mod output;
 mod plot;
 mod predict;
 mod profile;
+mod report;
 mod simulate_alignment;
 mod spu_timing;
 mod study;
@@ -22,7 +25,7 @@ mod validate;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::error::Error;
 
@@ -33,12 +36,24 @@ use crate::error::Error;
 /// profile, by the Model of Multi-Grain Parallelism (MMGP), ranks them, and holds its predictions
 /// against real kernels on an emulated Cell Broadband Engine.
 #[derive(Parser)]
-#[command(name = "mmgp", version, max_term_width = 100)]
-#[command(after_help = "Start with `mmgp study`: it does everything once and needs no argument.")]
+#[command(name = "mmgp", version = crate::VERSION, max_term_width = 100)]
+#[command(after_help = HELP)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+const HELP: &str = "\
+Examples:
+  mmgp study
+  mmgp predict --params pbpi-qs20 --top 5
+  mmgp fit --runs runs.csv --out params.toml
+
+`mmgp study` does everything once and needs no argument. `mmgp <COMMAND> --help` says all about a \
+command.
+
+Exit code 0: done; 1: the answer is no; 2: bad usage or input; 130: interrupted. Colour is for \
+terminals, and never where NO_COLOR is set.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -50,11 +65,14 @@ enum Command {
     Emulate(emulate::Arguments),
     Validate(validate::Arguments),
     Plot(plot::Arguments),
+    Report(report::Arguments),
     Export(export::Arguments),
     CheckMachine(check_machine::Arguments),
     Likelihood(likelihood::Arguments),
     SimulateAlignment(simulate_alignment::Arguments),
     SpuTiming(spu_timing::Arguments),
+    Man(man::Arguments),
+    Completions(completions::Arguments),
 }
 
 /// What a command that ran to its end has to say.
@@ -62,6 +80,11 @@ enum Answer {
     Done,
     /// A threshold that the user set was not met.
     No,
+}
+
+/// All commands with their flags and help, for whoever documents or completes them.
+pub fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// Runs the program that the arguments of the process ask for.
@@ -78,11 +101,14 @@ pub fn main() -> ExitCode {
         Command::Emulate(arguments) => emulate::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::CheckMachine(arguments) => check_machine::run(&arguments),
         Command::Likelihood(arguments) => likelihood::run(&arguments),
         Command::SimulateAlignment(arguments) => simulate_alignment::run(&arguments),
         Command::SpuTiming(arguments) => spu_timing::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
     };
     match result {
         Ok(Answer::Done) => ExitCode::SUCCESS,
@@ -98,7 +124,7 @@ fn failed(error: &Error) -> ExitCode {
             ExitCode::SUCCESS
         }
         _ => {
-            eprintln!("error: {error}");
+            output::error(error);
             ExitCode::from(2)
         }
     }

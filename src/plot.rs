@@ -21,7 +21,7 @@
 //! let text = "m,p,measured_s,predicted_s,error_percent\n\
 //!             1,1,8.0,8.2,2.5\n1,2,4.1,4.3,4.9\n2,1,4.4,4.2,-4.5\n";
 //! let (rows, _) = csv::read(&Source::new("validation.csv", text))?;
-//! let times = Times { rows: &rows, refined: &[], predictions: &[] };
+//! let times = Times { rows: &rows, predictions: &[] };
 //! let figure = Figure { title: "My program on my machine", kind: Kind::Parity(times) };
 //! let picture: Vec<u8> = draw(&figure, Format::Svg)?;
 //! assert!(picture.starts_with(b"<svg"));

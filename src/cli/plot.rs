@@ -12,16 +12,14 @@ use crate::plot::benchmarks::{self, Tables};
 use crate::plot::{Figure, Format, Kind, Times, Window, draw};
 use crate::table::csv::Record;
 use crate::table::records::{
-    Alpha, Collective, ContextSwitch, MemoryStream, Offload, Prediction, RefinedTime, Split,
-    Validation,
+    Alpha, Collective, ContextSwitch, MemoryStream, Offload, Prediction, Split, Validation,
 };
 use crate::table::trace::Trace;
 use crate::table::{self, Source, csv};
-use crate::validate::REFINED_COLUMN;
 
 /// Draw what was found: modelled against measured times, and more
 #[derive(Args)]
-#[command(after_help = "Example: mmgp plot --study mmgp-study --kind parity --out parity.svg")]
+#[command(after_help = HELP)]
 pub struct Arguments {
     /// Picture to write: .svg or .png
     #[arg(long, value_name = "FILE")]
@@ -41,6 +39,12 @@ pub struct Arguments {
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     to: Option<f64>,
 }
+
+const HELP: &str = "\
+Examples:
+  mmgp plot --study mmgp-study --kind parity --out parity.svg
+  mmgp plot --validation validation.csv --out validation.svg
+  mmgp plot --kind gantt --trace run.json --from 0.007 --to 0.0075 --out run.png";
 
 /// What pictures are drawn from.
 #[derive(Args, Clone, Default)]
@@ -119,7 +123,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
 
 /// The pictures of a study, each as SVG and PNG, by their names in its folder. The first four have
 /// always been there; the others are in a folder of their own.
-const WRITTEN: [(Picture, &str); 10] = [
+const WRITTEN: [(Picture, &str); 11] = [
     (Picture::M, "by_m"),
     (Picture::P, "by_p"),
     (Picture::All, "all"),
@@ -129,6 +133,7 @@ const WRITTEN: [(Picture, &str); 10] = [
     (Picture::HeatMap, "plots/heat-map"),
     (Picture::HeatMapMeasured, "plots/heat-map-measured"),
     (Picture::Breakdown, "plots/breakdown"),
+    (Picture::Gantt, "plots/gantt"),
     (Picture::Benchmarks, "plots/benchmarks"),
 ];
 
@@ -228,7 +233,6 @@ impl Files {
 #[derive(Default)]
 struct Material {
     validation: Vec<Validation>,
-    refined: Vec<f64>,
     predictions: Vec<Prediction>,
     parameters: Option<Parameters>,
     splits: Vec<Split>,
@@ -260,7 +264,7 @@ impl Material {
         let mut doubts = Vec::new();
         let wants = |kind: Picture| pictures.contains(&kind);
         if pictures.iter().any(|picture| picture.compares()) {
-            material.read_validation(&files, &mut doubts)?;
+            material.validation = rows(&files.validation, &mut doubts)?;
         }
         if wants(Picture::HeatMap) || !material.validation.is_empty() {
             material.predictions = rows(&files.predictions, &mut doubts)?;
@@ -284,34 +288,13 @@ impl Material {
         Ok((material, doubts))
     }
 
-    /// The rows of `validation.csv`, with the refined model's column where it has one.
-    fn read_validation(&mut self, files: &Files, doubts: &mut Vec<Warning>) -> Result<()> {
-        let Some(path) = &files.validation else { return Ok(()) };
-        let source = Source::read(path)?;
-        let (validation, mut of_file) = csv::read::<Validation>(&source)?;
-        let is_refined = |doubt: &Warning| matches!(doubt, Warning::UnknownColumn { name, .. } if name == REFINED_COLUMN);
-        if of_file.iter().any(is_refined) {
-            // The other columns are the ones that were read before.
-            let (refined, _) = csv::read::<RefinedTime>(&source)?;
-            self.refined = refined.iter().map(|row| row.refined_s).collect();
-        }
-        of_file.retain(|doubt| !is_refined(doubt));
-        doubts.extend(of_file);
-        self.validation = validation;
-        Ok(())
-    }
-
     fn draw(
         &self,
         picture: Picture,
         window: Window,
         (title, format): (&str, Format),
     ) -> Result<Vec<u8>> {
-        let times = Times {
-            rows: &self.validation,
-            refined: &self.refined,
-            predictions: &self.predictions,
-        };
+        let times = Times { rows: &self.validation, predictions: &self.predictions };
         let tables = Tables {
             alpha: &self.alpha,
             offload: &self.offload,

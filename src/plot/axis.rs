@@ -99,6 +99,11 @@ impl Axis {
         Self { spacing: Spacing::Linear, low, high, ticks: Vec::new(), minor: Vec::new() }
     }
 
+    /// Whether equal differences are equally far.
+    pub fn is_linear(&self) -> bool {
+        self.spacing == Spacing::Linear
+    }
+
     /// Its ends.
     pub fn ends(&self) -> [f64; 2] {
         [self.low, self.high]
@@ -126,11 +131,13 @@ impl Axis {
 /// The words at a tick: `0.5`, `200`, `1e-9`.
 pub(super) fn label(value: f64) -> String {
     let value = rounded(value);
-    if value == 0.0 || (1e-3..1e6).contains(&value.abs()) {
+    let words = if value == 0.0 || (1e-3..1e6).contains(&value.abs()) {
         value.to_string()
     } else {
         format!("{value:e}")
-    }
+    };
+    // The sign for minus is as wide as that for plus; a hyphen is not.
+    words.strip_prefix('-').map_or(words.clone(), |size| format!("−{size}"))
 }
 
 /// Six significant digits: drops the last bits that a multiple of 0.1 carries.

@@ -193,7 +193,7 @@ enum Models {
 
 /// A table: in each row what the models say of a kind of time, and what the split holds of it.
 fn legend(scene: &mut Scene, models: Models) {
-    let middle = 830.0;
+    let middle = 770.0;
     let heads = [(INDENT, "terms of the models"), (middle, "part of the measured split")];
     for (x, words) in heads {
         scene.text(words, [x, 54.0], TEXT);

@@ -23,7 +23,7 @@ pub(super) const STEPS: usize = 96;
 
 /// The step of a fraction from 0 to 1.
 pub(super) fn step(fraction: f64) -> usize {
-    (fraction.clamp(0.0, 1.0) * STEPS as f64).min(STEPS as f64 - 1.0) as usize
+    ((fraction.clamp(0.0, 1.0) * STEPS as f64) as usize).min(STEPS - 1)
 }
 
 /// The colour of a step; the first is the darkest.

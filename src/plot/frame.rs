@@ -34,6 +34,17 @@ pub(super) struct Frame {
 }
 
 impl Frame {
+    /// Where the data go in a panel.
+    pub fn new(panel: Bounds, x: Axis, y: Axis, surround: &Surround<'_>) -> Self {
+        let data = Bounds::new(
+            panel.left + LEFT_AXIS,
+            panel.top + CAPTION + surround.above,
+            panel.right - RIGHT_MARGIN,
+            panel.bottom - surround.below,
+        );
+        Self { x, y, data }
+    }
+
     /// Draws everything but the data.
     pub fn draw(
         scene: &mut Scene,
@@ -42,27 +53,25 @@ impl Frame {
         y: Axis,
         surround: &Surround<'_>,
     ) -> Self {
+        let frame = Self::new(panel, x, y, surround);
+        frame.draw_around(scene, panel, surround);
+        frame
+    }
+
+    /// Draws everything but the data, above what lies behind them.
+    pub fn draw_around(&self, scene: &mut Scene, panel: Bounds, surround: &Surround<'_>) {
         let caption = shortened(surround.caption, &TEXT, panel.width() - INDENT - RIGHT_MARGIN);
         scene.text(&caption, [panel.left + INDENT, panel.top + 11.0], TEXT);
-        let data = Bounds::new(
-            panel.left + LEFT_AXIS,
-            panel.top + CAPTION + surround.above,
-            panel.right - RIGHT_MARGIN,
-            panel.bottom - surround.below,
-        );
-        let frame = Self { x, y, data };
-        frame.grid(scene);
-        frame.labels(scene);
-        let y_title = shortened(surround.y_title, &TEXT, data.height() + 40.0);
-        let at = [panel.left + 16.0, data.middle()[1]];
+        self.grid(scene);
+        self.labels(scene);
+        let y_title = shortened(surround.y_title, &TEXT, self.data.height() + 40.0);
+        let at = [panel.left + 16.0, self.data.middle()[1]];
         scene.text(&y_title, at, TEXT.at(Anchor::Middle).upwards());
         let x_title = shortened(surround.x_title, &TEXT, panel.width() - 16.0);
-        // Between the edges of the panel, below the middle of the data where there is room.
+        // Below the middle of the data, but within the panel.
         let half = TEXT.width(&x_title) / 2.0;
-        let x =
-            data.middle()[0].clamp(panel.left + half, (panel.right - half).max(panel.left + half));
+        let x = self.data.middle()[0].min(panel.right - half).max(panel.left + half);
         scene.text(&x_title, [x, panel.bottom - 14.0], TEXT.at(Anchor::Middle));
-        frame
     }
 
     fn grid(&self, scene: &mut Scene) {
@@ -95,7 +104,9 @@ impl Frame {
             scene.line(vec![[x, bottom], [x, bottom + 5.0]], ticks);
         }
         let labels = self.x.ticks.iter().map(|&tick| (self.x_at(tick), label(tick)));
-        row(scene, bottom + 15.0, labels);
+        let labels: Vec<_> = labels.collect();
+        let stride = if self.x.is_linear() { stride(&labels) } else { 1 };
+        row(scene, bottom + 15.0, labels.into_iter().step_by(stride));
     }
 
     pub fn x_at(&self, value: f64) -> f64 {
@@ -110,6 +121,18 @@ impl Frame {
     pub fn at(&self, x: f64, y: f64) -> Place {
         [self.x_at(x), self.y_at(y)]
     }
+}
+
+/// Every how many evenly spaced labels there is room.
+fn stride(labels: &[(f64, String)]) -> usize {
+    let fits = |stride: &usize| {
+        let some: Vec<_> = labels.iter().step_by(*stride).collect();
+        some.windows(2).all(|pair| {
+            let taken = pair.iter().map(|(_, words)| LABEL.width(words)).sum::<f64>() / 2.0;
+            pair[1].0 - pair[0].0 >= taken + 3.0
+        })
+    };
+    (1..labels.len()).find(fits).unwrap_or(1)
 }
 
 /// Labels on one line, from left to right; one that would touch its neighbour is left out.

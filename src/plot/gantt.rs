@@ -52,7 +52,7 @@ pub struct Window {
 }
 
 /// The picture of a trace. Where the window is open, it shows twelve off-loads from the middle of
-/// the run; a trace without off-loads is shown as a whole.
+/// them all; a trace without off-loads is shown as a whole.
 pub(super) fn scene(title: &str, trace: &Trace, window: Window) -> Result<Scene> {
     let tracks: Vec<&Track> = trace
         .tracks
@@ -74,7 +74,11 @@ fn name<'a>(trace: &'a Trace, span: &Span) -> &'a str {
     &trace.categories[usize::from(span.category)]
 }
 
-/// The window with both ends.
+fn length(span: &Span) -> f64 {
+    span.end_s - span.start_s
+}
+
+/// The window with both ends, within the run.
 fn closed(trace: &Trace, tracks: &[&Track], window: Window) -> Result<(f64, f64)> {
     let spans = || tracks.iter().flat_map(|track| &track.spans);
     let first = spans().map(|span| span.start_s).fold(f64::INFINITY, f64::min);
@@ -86,23 +90,24 @@ fn closed(trace: &Trace, tracks: &[&Track], window: Window) -> Result<(f64, f64)
             advice: "write one with mmgp emulate --trace".into(),
         });
     }
-    let offloads = spans().filter(|span| name(trace, span) == "offload");
-    let mut lengths: Vec<f64> = offloads.map(|span| span.end_s - span.start_s).collect();
-    lengths.sort_by(f64::total_cmp);
-    let usual = lengths.get(lengths.len() / 2).map_or(last - first, |it| it * OFFLOADS_SHOWN);
-    let usual = usual.min(last - first);
+    let mut offloads: Vec<&Span> = spans().filter(|span| name(trace, span) == "offload").collect();
+    offloads.sort_by(|one, other| length(one).total_cmp(&length(other)));
+    let usual = offloads.get(offloads.len() / 2).map_or(last - first, |it| length(it));
+    let usual = (OFFLOADS_SHOWN * usual).min(last - first);
+    offloads.sort_by(|one, other| one.start_s.total_cmp(&other.start_s));
+    let middle = offloads.get(offloads.len() / 2).map_or(first.midpoint(last), |it| it.start_s);
     let window = match (window.from_s, window.to_s) {
         (Some(from), Some(to)) => (from, to),
-        (Some(from), None) => (from, (from + usual).min(last)),
-        (None, Some(to)) => ((to - usual).max(first), to),
+        (Some(from), None) => (from, from + usual),
+        (None, Some(to)) => (to - usual, to),
         (None, None) => {
-            let from = first.midpoint(last) - usual / 2.0;
+            let from = (middle - usual / 2.0).max(first);
             (from, from + usual)
         }
     };
     let (from, to) = window;
     if from.is_finite() && to.is_finite() && from < to && from < last && to > first {
-        return Ok(window);
+        return Ok((from.max(first), to.min(last)));
     }
     Err(Error::OutOfRange {
         name: "window",

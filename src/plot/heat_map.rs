@@ -42,8 +42,20 @@ pub(super) fn legend(cells: &[Cell]) -> Vec<Entry> {
     if others(cells).next().is_some() {
         entries.push(entry(Mark::Ring, "cannot be told from it"));
     }
-    entries.push(entry(Mark::Line(GREY), "equal m × p"));
+    let products: Vec<String> = products(cells).iter().map(u64::to_string).collect();
+    if !products.is_empty() {
+        let words = format!("equal m × p, from above: {}", products.join(", "));
+        entries.push(entry(Mark::Line(GREY), &words));
+    }
     entries
+}
+
+/// The products m*p that have a line: the largest, its half and so on.
+fn products(cells: &[Cell]) -> Vec<u64> {
+    let product = |cell: &Cell| u64::from(cell.m) * u64::from(cell.p);
+    let most = cells.iter().map(product).max().unwrap_or(1);
+    let halves = std::iter::successors(Some(most), |product| Some(product / 2));
+    halves.take(ISO_LINES).take_while(|&product| product >= 2).collect()
 }
 
 fn best(cells: &[Cell]) -> Option<&Cell> {
@@ -223,12 +235,9 @@ impl Map<'_> {
         }
     }
 
-    /// Lines through the middles of cells with the same m*p, with the product at their upper ends.
+    /// Lines through the middles of cells with the same m*p.
     fn iso_lines(&self, scene: &mut Scene) {
-        let product = |cell: &Cell| u64::from(cell.m) * u64::from(cell.p);
-        let most = self.cells.iter().map(product).max().unwrap_or(1);
-        let halves = std::iter::successors(Some(most), |product| Some(product / 2));
-        for product in halves.take(ISO_LINES).take_while(|&product| product >= 2) {
+        for product in products(self.cells) {
             let product = product as f64;
             let path: Vec<Place> = (0..=200)
                 .filter_map(|index| {
@@ -288,7 +297,7 @@ impl Map<'_> {
         let place = |cell: &Cell| {
             let bounds = self.bounds(cell);
             if bounds.width() > 26.0 && bounds.height() > 26.0 {
-                [bounds.right - 9.0, bounds.top + 9.0]
+                [bounds.right - 2.0, bounds.top + 2.0]
             } else {
                 bounds.middle()
             }

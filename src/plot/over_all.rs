@@ -93,7 +93,7 @@ impl<'a> Columns<'a> {
     /// p below each column and m below each group, as far as there is room for them.
     pub fn labels(&self, scene: &mut Scene, frame: &Frame) {
         let Bounds { left, bottom, .. } = frame.data;
-        let (p_row, m_row) = (bottom + ROW - 5.0, bottom + 2.0 * ROW + 3.0);
+        let (p_row, m_row) = (bottom + ROW - 3.0, bottom + 2.0 * ROW + 5.0);
         for (name, y) in [("p", p_row), ("m", m_row)] {
             scene.text(name, [left - 8.0, y], LABEL.at(Anchor::End));
         }

@@ -48,11 +48,14 @@ pub(super) fn draw(scene: &mut Scene, panel: Bounds, points: &[Point]) {
         above: 0.0,
         below: BELOW,
     };
-    let frame = Frame::draw(scene, panel, axis.clone(), axis, &surround);
+    let frame = Frame::new(panel, axis.clone(), axis, &surround);
+    band(scene, &frame);
+    frame.draw_around(scene, panel, &surround);
     if points.is_empty() {
         return style::instead_of_data(scene, &frame.data, "no time above 0");
     }
-    identity(scene, &frame);
+    let equal = frame.x.ends().map(|end| frame.at(end, end));
+    scene.line(equal.to_vec(), stroke(INK, 1.0));
     let at = |measured: f64, predicted: f64| {
         frame.at(measured * unit.per_second, predicted * unit.per_second)
     };
@@ -73,15 +76,15 @@ pub(super) fn draw(scene: &mut Scene, panel: Bounds, points: &[Point]) {
         let largest = model.errors(&points).max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
         let (point, error) = largest?;
         let time = model.of(point).filter(|time| *time > 0.0)?;
-        let name = format!("({}, {}) {error:+.1} %", point.m, point.p);
+        let name = format!("({}, {}) {error:+.1} %", point.m, point.p).replace('-', "−");
         let font = Font { color: model.color(), ..LABEL };
         Some((name, at(point.measured, time), font))
     });
     names(scene, &frame.data, &worst.collect::<Vec<_>>());
 }
 
-/// The band, and the line of equality on it.
-fn identity(scene: &mut Scene, frame: &Frame) {
+/// The band around equality.
+fn band(scene: &mut Scene, frame: &Frame) {
     let [low, high] = frame.x.ends();
     let corner = |measured: f64, factor: f64| frame.at(measured, measured * factor);
     // Where the band leaves the panel it follows its edge.
@@ -95,7 +98,6 @@ fn identity(scene: &mut Scene, frame: &Frame) {
         corner(inner_low, 1.0 - BAND),
     ];
     scene.polygon(band, SHADE);
-    scene.line(vec![corner(low, 1.0), corner(high, 1.0)], stroke(INK, 1.0));
 }
 
 /// Names beside their points, where they leave the area or touch another on another side.

@@ -50,10 +50,11 @@ fn draw_panel(scene: &mut Scene, panel: Bounds, points: &[Point], (count, y): (&
     counts.dedup();
     let y_title = "error of the prediction [%]";
     let surround = Surround { caption, x_title, y_title, above: 0.0, below: BELOW };
-    let frame = Frame::draw(scene, panel, Axis::of_counts(&counts), y, &surround);
+    let frame = Frame::new(panel, Axis::of_counts(&counts), y, &surround);
     let Bounds { left, right, .. } = frame.data;
     let band = [BAND, -BAND].map(|error| frame.y_at(error));
     scene.rectangle(Bounds::new(left, band[0], right, band[1]), SHADE);
+    frame.draw_around(scene, panel, &surround);
     let zero = frame.y_at(0.0);
     scene.line(vec![[left, zero], [right, zero]], stroke(INK, 1.0));
     if Model::ALL.into_iter().all(|model| model.errors(points).next().is_none()) {

@@ -13,8 +13,6 @@ use crate::table::records::{Prediction, Validation};
 pub struct Times<'a> {
     /// The rows of a `validation.csv` in any order, each (m, p) at most once.
     pub rows: &'a [Validation],
-    /// What the refined model predicts for each of these rows \[s\]; empty where there is none.
-    pub refined: &'a [f64],
     /// The rows of a `predictions.csv`, for the 95 % intervals of equation 11; may be empty, and
     /// need not have every configuration.
     pub predictions: &'a [Prediction],
@@ -104,18 +102,11 @@ pub(super) fn checked(name: &'static str, value: f64) -> Result<f64> {
 
 /// The rows by m and, for each m, by p.
 pub(super) fn points(times: &Times<'_>) -> Result<Vec<Point>> {
-    let Times { rows, refined, predictions } = times;
-    if !refined.is_empty() && refined.len() != rows.len() {
-        return Err(Error::OutOfRange {
-            name: "refined_s",
-            found: format!("{} times", refined.len()),
-            expected: format!("one for each of {} rows", rows.len()),
-        });
-    }
+    let Times { rows, predictions } = times;
     let intervals: BTreeMap<(u32, u32), (f64, f64)> =
         predictions.iter().map(|row| ((row.m, row.p), (row.low_s, row.high_s))).collect();
     let mut points = Vec::with_capacity(rows.len());
-    for (index, row) in rows.iter().enumerate() {
+    for row in *rows {
         let interval = intervals.get(&(row.m, row.p));
         let interval = interval
             .map(|(low, high)| Ok((checked("low_s", *low)?, checked("high_s", *high)?)))
@@ -125,7 +116,7 @@ pub(super) fn points(times: &Times<'_>) -> Result<Vec<Point>> {
             p: row.p,
             measured: checked("measured_s", row.measured_s)?,
             predicted: checked("predicted_s", row.predicted_s)?,
-            refined: refined.get(index).map(|&time| checked("refined_s", time)).transpose()?,
+            refined: row.refined_s.0.map(|time| checked("refined_s", time)).transpose()?,
             interval,
         });
     }
@@ -160,7 +151,7 @@ pub(super) fn legend(points: &[Point], through: Through) -> Vec<Entry> {
         }
     }
     if points.iter().any(|point| point.interval.is_some()) {
-        entries.push(entry(Mark::Interval(SKY), "its 95 % interval (equation 11)"));
+        entries.push(entry(Mark::Interval(SKY), "95 % interval of equation 11"));
     }
     entries
 }

@@ -23,7 +23,8 @@ pub struct Trace {
 /// A time line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Track {
-    /// Its name; `thread 7` where the file has none.
+    /// Its name; `thread 7` where the file has none. Where several tracks share one, the name of
+    /// its process stands before it.
     pub name: String,
     /// In the order of the file.
     pub spans: Vec<Span>,
@@ -148,11 +149,20 @@ impl Reading {
 
     fn trace(self) -> Trace {
         let Self { categories, spans, threads, processes } = self;
+        let name = |place: &Place| {
+            let own = threads.get(place).cloned();
+            own.unwrap_or_else(|| format!("thread {}", place.1))
+        };
         let mut tracks: Vec<(bool, Track)> = Vec::new();
-        for (place, spans) in spans {
-            let is_machine = processes.get(&place.0).is_none_or(|name| name != "Host processes");
-            let name = threads.get(&place).cloned();
-            let name = name.unwrap_or_else(|| format!("thread {}", place.1));
+        let names: Vec<String> = spans.keys().map(name).collect();
+        for ((place, spans), own) in spans.into_iter().zip(&names) {
+            let process = processes.get(&place.0);
+            let is_machine = process.is_none_or(|name| name != "Host processes");
+            let is_shared = names.iter().filter(|name| *name == own).count() > 1;
+            let name = match process.filter(|_| is_shared) {
+                Some(process) => format!("{process} {own}"),
+                None => own.clone(),
+            };
             tracks.push((is_machine, Track { name, spans }));
         }
         tracks.sort_by_key(|(is_machine, _)| *is_machine);
@@ -254,6 +264,9 @@ mod tests {
         let events: Vec<String> = (0..300)
             .map(|index| format!(r#"{{"ph":"X","ts":1,"dur":2,"cat":"{index}"}}"#))
             .collect();
-        check_error(&format!("[{}]", events.join(",\n")), "run.json:257:");
+        check_error(
+            &format!("[{}]", events.join(",\n")),
+            "run.json:258:1: found more than 256 categories",
+        );
     }
 }
