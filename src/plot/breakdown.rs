@@ -26,9 +26,6 @@ const PANEL: f64 = 560.0;
 /// Bars narrower than this are lines; of more configurations the fastest are shown.
 const NARROWEST: f64 = 2.4;
 
-/// Height of the space above the data, for the times.
-const ABOVE: f64 = 62.0;
-
 // Colours of the parts. What belongs together has a hue; the shade says which of it.
 const HOST: Color = BLUE;
 const SWITCH: Color = SKY;
@@ -226,7 +223,10 @@ fn draw(scene: &mut Scene, panel: Bounds, columns: &[Column], (caption, predicte
     let y = Axis::of_times(largest.chain([0.0]).collect::<Vec<_>>().into_iter());
     let y_title =
         if predicted { "part of the predicted time [%]" } else { "part of the measured time [%]" };
-    let surround = Surround { caption, x_title: X_TITLE, y_title, above: ABOVE, below: BELOW };
+    // The times are read upwards.
+    let widths = columns.iter().map(|column| LABEL.width(&unit::time(column.whole)));
+    let above = widths.fold(0.0, f64::max) + 8.0;
+    let surround = Surround { caption, x_title: X_TITLE, y_title, above, below: BELOW };
     let frame = Frame::draw(scene, panel, places.axis(), y, &surround);
     places.labels(scene, &frame);
     let width = places.width(&frame);

@@ -57,7 +57,7 @@ fn predictions(rows: &[Validation], percent: f64) -> Vec<Prediction> {
         efficiency: 1.0,
         expected_regret_s: 0.0,
         regret_95_s: 0.0,
-        indistinguishable: u32::from(row.m * 2 == row.p || row.m == 3),
+        indistinguishable: u32::from(row.p / 2 == row.m || row.m == 3),
     };
     rows.iter().map(prediction).collect()
 }
@@ -149,7 +149,7 @@ fn extremes() -> Vec<(&'static str, Vec<Validation>)> {
     let one_m = study(16).into_iter().filter(|row| row.m == 1).collect();
     let identical = study(16).iter().map(|one| row(one.m, one.p, 0.3, 0.3)).collect();
     let zero = study(16).iter().map(|one| row(one.m, one.p, 0.0, 0.0)).collect();
-    let plain = study(16).iter().map(|it| row(it.m, it.p, it.measured_s, it.predicted_s));
+    let plain = study(16).into_iter().map(|it| row(it.m, it.p, it.measured_s, it.predicted_s));
     let powers = (0..11).map(|k| row(1 << k, 1, 1.0, 1.0)).collect();
     let mut apart = study(16);
     apart[0].predicted_s = 15.0;
