@@ -16,6 +16,9 @@ const EQUAL_CELLS: usize = 24;
 /// Iso-lines of m*p, at most.
 const ISO_LINES: usize = 6;
 
+/// Cells that are narrower have a dot instead of a ring.
+const RING: f64 = 11.0;
+
 /// A configuration with its time \[s\].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cell {
@@ -229,7 +232,7 @@ impl Map<'_> {
             let Bounds { left, top, right, bottom } = self.bounds(cell);
             // A white line between cells that are large enough; else they overlap by a hair, so
             // that none shows.
-            let gap = if right - left > 12.0 && bottom - top > 12.0 { 0.5 } else { -0.1 };
+            let gap = if right - left > 12.0 && bottom - top > 12.0 { 0.5 } else { -0.15 };
             let bounds = Bounds::new(left + gap, top + gap, right - gap, bottom - gap);
             scene.rectangle(bounds, color_map::color(self.step(cell)));
         }
@@ -256,11 +259,14 @@ impl Map<'_> {
     /// Times in the cells with room for them.
     fn numbers(&self, scene: &mut Scene) {
         for cell in self.cells {
+            let bounds = self.bounds(cell);
+            if bounds.height() < 17.0 || bounds.width() < 17.0 {
+                continue;
+            }
             let words = three_digits(cell.time * self.unit.per_second);
             let ground = color_map::color(self.step(cell));
             let font = Font { color: color_map::ink_on(ground), ..LABEL }.at(Anchor::Middle);
-            let bounds = self.bounds(cell);
-            if bounds.height() < 17.0 || bounds.width() < font.width(&words) + 6.0 {
+            if bounds.width() < font.width(&words) + 6.0 {
                 continue;
             }
             let at = bounds.middle();
@@ -273,16 +279,16 @@ impl Map<'_> {
 
     fn labels(&self, scene: &mut Scene) {
         let Bounds { left, bottom, .. } = self.data;
-        let widest = self.across.values.last().map_or(0.0, |p| LABEL.width(&p.to_string()));
+        let widest = self.across.values.last().map_or(0.0, |p| LABEL.width(&count(*p)));
         for p in self.across.labelled((widest + 6.0) / self.data.width()) {
             let (low, high) = self.across.ends(p);
             let x = left + low.midpoint(high) * self.data.width();
-            scene.text(&p.to_string(), [x, bottom + 14.0], LABEL.at(Anchor::Middle));
+            scene.text(&count(p), [x, bottom + 14.0], LABEL.at(Anchor::Middle));
         }
         for m in self.up.labelled(15.0 / self.data.height()) {
             let (low, high) = self.up.ends(m);
             let y = bottom - low.midpoint(high) * self.data.height();
-            scene.text(&m.to_string(), [left - 8.0, y], LABEL.at(Anchor::End));
+            scene.text(&count(m), [left - 8.0, y], LABEL.at(Anchor::End));
         }
         let [x, y] = self.data.middle();
         let title = TEXT.at(Anchor::Middle);
@@ -304,7 +310,14 @@ impl Map<'_> {
         };
         let best = best(self.cells);
         for cell in others(self.cells) {
-            Mark::Ring.draw(scene, place(cell), 0.9 * DOT);
+            let bounds = self.bounds(cell);
+            let room = bounds.width().min(bounds.height());
+            if room > RING {
+                Mark::Ring.draw(scene, place(cell), 0.9 * DOT);
+            } else {
+                // Many small cells: dots that do not hide what is below.
+                scene.circle(bounds.middle(), (room / 4.0).max(0.6), style::VERMILLION);
+            }
         }
         if let Some(cell) = best {
             Mark::Star.draw(scene, place(cell), DOT);
@@ -313,6 +326,11 @@ impl Map<'_> {
             scene.line(rim, stroke(style::VERMILLION, 2.0));
         }
     }
+}
+
+/// A value of m or p in the room that there is: `512`, `2.1e9`.
+fn count(value: u32) -> String {
+    if value < 1_000_000 { value.to_string() } else { format!("{:.1e}", f64::from(value)) }
 }
 
 /// `12.3`, `0.456`, `1.2e-9`: what tells cells apart in little room.

@@ -100,7 +100,7 @@ impl<'a> Columns<'a> {
         let widest = self.configurations.iter().map(|(_, p)| p).max().unwrap_or(&1);
         let widest = LABEL.width(&widest.to_string()) + 3.0;
         let stride = (widest / self.width(frame)).ceil().max(1.0) as usize;
-        let half = self.width(frame) / 3.0;
+        let half = (self.width(frame) / 3.0).min(14.0);
         let mut p_labels = Vec::new();
         let mut m_labels = Vec::new();
         for indices in self.groups() {

@@ -81,10 +81,8 @@ fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, item: &Item) -> Drawn
             let (left, top) = place([bounds.left, bounds.top]);
             // The last pixel belongs to it.
             let (right, bottom) = place([bounds.right, bounds.bottom]);
-            if right <= left || bottom <= top {
-                return Ok(());
-            }
-            let corners = [(left, top), (right - 1, bottom - 1)];
+            // Whatever has an area shows, however thin it is.
+            let corners = [(left, top), ((right - 1).max(left), (bottom - 1).max(top))];
             area.draw(&Rectangle::new(corners, rgb(*fill).filled()))
         }
         Item::Polygon { corners, fill } => {
