@@ -82,7 +82,7 @@ pub(super) fn draw(scene: &mut Scene, area: Bounds, cells: &[Cell], what: &str) 
         Bounds::new(area.right - 84.0, area.top + 28.0, area.right - 62.0, area.bottom - 56.0);
     let title = format!("{what} time [{}]", unit.symbol);
     color_bar(scene, bar, &shades, &title);
-    let data = Bounds::new(area.left + 66.0, area.top + 10.0, bar.left - 60.0, area.bottom - 56.0);
+    let data = Bounds::new(area.left + 76.0, area.top + 10.0, bar.left - 60.0, area.bottom - 56.0);
     let [across, up] = [|cell: &Cell| cell.p, |cell: &Cell| cell.m]
         .map(|of| Places::new(cells.iter().map(of).collect()));
     let map = Map { cells, across, up, data, shades, unit };
