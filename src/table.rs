@@ -17,6 +17,7 @@ pub mod records;
 pub mod runs;
 mod streamed;
 pub mod toml;
+pub mod trace;
 
 pub use foreign::runs_of;
 pub use streamed::StreamedFile;

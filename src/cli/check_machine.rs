@@ -11,7 +11,7 @@ use super::output::{Verbosity, data, json, progress};
 use super::{Answer, validate};
 use crate::error::Result;
 use crate::machine::figures;
-use crate::plot::{Format as PictureFormat, draw_machine};
+use crate::plot::{Figure, Format as PictureFormat, Kind, draw};
 use crate::table::{self, csv};
 use crate::validate::machine::{MachineCheck, check};
 
@@ -97,7 +97,8 @@ fn write_all(folder: &Path, outcome: &MachineCheck) -> Result<()> {
     table::write(&folder.join("machine.md"), report::markdown(outcome))?;
     let title = format!("Emulated over published: {}", outcome.machine);
     for (ending, format) in [("svg", PictureFormat::Svg), ("png", PictureFormat::Png)] {
-        let picture = draw_machine(&title, &outcome.figures, format)?;
+        let kind = Kind::Machine(&outcome.figures);
+        let picture = draw(&Figure { title: &title, kind }, format)?;
         table::write(&folder.join(format!("machine.{ending}")), picture)?;
     }
     Ok(())

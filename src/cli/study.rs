@@ -10,7 +10,7 @@ use clap::Args;
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
 use super::output::{Verbosity, json, warnings};
 use super::validate::{Job, describe};
-use super::{Answer, bench, predict, profile, report};
+use super::{Answer, bench, plot, predict, profile, report};
 use crate::apps::App;
 use crate::apps::description::Traffic;
 use crate::cell;
@@ -82,6 +82,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let time = time.map_or(best.time, |row| Seconds(row.measured_s));
     let trace = excerpt::excerpt(&app, &machine, &fitted.parameters, (best.m, best.p), time)?;
     table::write(&folder.join("trace.json"), trace)?;
+    plot::write_all(folder, &job.title(), &plot::Files::of_study(folder))?;
     let provenance = arguments.provenance(&app, &machine, &doubts)?;
     table::write(&folder.join(report::PROVENANCE), json(&provenance))?;
     report::write(folder)?;

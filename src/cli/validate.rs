@@ -48,7 +48,7 @@ Examples:
   mmgp validate --params pbpi-qs20 --machine qs22 --out validated \\
       --fail-above 10
 
-Writes validation.csv, summary.json and plots. Exit code 1 where the mean error is above the \
+Writes validation.csv, split.csv (where the time of each run went), summary.json and plots. Exit code 1 where the mean error is above the \
 threshold.";
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
@@ -58,6 +58,14 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let verbosity = Verbosity::from(arguments.quiet);
     let job = Job { app: &app, machine: &machine, threads: arguments.threads.count(), verbosity };
     let validated = job.run(&parameters, &arguments.out)?;
+    // Of this run alone: whatever else is in the folder may be of another.
+    let files = plot::Files {
+        validation: Some(arguments.out.join("validation.csv")),
+        split: Some(arguments.out.join("split.csv")),
+        params: Some(arguments.params.clone()),
+        ..plot::Files::default()
+    };
+    plot::write_all(&arguments.out, &job.title(), &files)?;
     warnings(&validated.doubts);
     let model = &validated.summary.models[0];
     if verbosity == Verbosity::Usual {
@@ -85,6 +93,11 @@ pub struct Validated {
 }
 
 impl Job<'_> {
+    /// What stands above its pictures.
+    pub fn title(&self) -> String {
+        format!("{} on {}", self.app.name().to_uppercase(), self.machine.name)
+    }
+
     /// Runs it and writes its files into a folder that exists.
     pub fn run(&self, parameters: &Parameters, folder: &Path) -> Result<Validated> {
         let configurations = feasible(self.machine.layout.spes()).count() as u64;
@@ -98,8 +111,6 @@ impl Job<'_> {
         let splits: Vec<Split> = outcomes.iter().map(|outcome| outcome.run.split()).collect();
         table::write(&folder.join("split.csv"), csv::write(&splits))?;
         let Comparison { rows, summary } = comparison;
-        let title = format!("{} on {}", self.app.name().to_uppercase(), self.machine.name);
-        plot::write_all(folder, &title, &rows)?;
         Ok(Validated { summary, rows, doubts: check_same_result(&outcomes) })
     }
 }

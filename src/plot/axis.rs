@@ -1,9 +1,5 @@
 //! Axes: spacing, range, ticks and the words for them.
 
-use std::ops::Range;
-
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
-
 /// An axis is logarithmic where its largest value is more than this many times its smallest: on a
 /// linear one, the fast configurations of a 1:16 range would lie on top of one another.
 const LINEAR_UP_TO: f64 = 4.0;
@@ -30,9 +26,10 @@ pub(super) struct Axis {
     spacing: Spacing,
     low: f64,
     high: f64,
-    ticks: Vec<f64>,
-    /// Places of grid lines without a label.
-    minor: Vec<f64>,
+    /// Values with a grid line and a label.
+    pub ticks: Vec<f64>,
+    /// Values with a grid line only.
+    pub minor: Vec<f64>,
 }
 
 impl Axis {
@@ -44,11 +41,37 @@ impl Axis {
             let high = if high > NEGLIGIBLE { high * 1.08 } else { 1.0 };
             return Self::linear(0.0, high, TIME_LABELS);
         }
+        Self::logarithmic(low, high)
+    }
+
+    /// Of values above 0, logarithmic however near they are.
+    pub fn of_ratios(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let low = values.clone().fold(f64::INFINITY, f64::min);
+        let high = values.fold(NEGLIGIBLE, f64::max);
+        // A ratio that is 1, or nearly, still has a range.
+        let low = low.min(high / 1.3);
+        Self::logarithmic(low, high)
+    }
+
+    fn logarithmic(low: f64, high: f64) -> Self {
         let low = low.max(high * NEGLIGIBLE);
         let margin = (high / low).powf(0.06);
         let (low, high) = (low / margin, high * margin);
         let (ticks, minor) = logarithmic_ticks(low, high, TIME_LABELS);
         Self { spacing: Spacing::Logarithmic, low, high, ticks, minor }
+    }
+
+    /// Of differences, linear and with 0 on it.
+    pub fn of_differences(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let low = values.clone().fold(0.0, f64::min);
+        let high = values.fold(0.0, f64::max);
+        let margin = if high - low > NEGLIGIBLE { 0.08 * (high - low) } else { 1.0 };
+        Self::linear(low - margin, high + margin, TIME_LABELS)
+    }
+
+    /// Of a part of something longer, linear and without margins.
+    pub fn of_window(low: f64, high: f64) -> Self {
+        Self::linear(low, high, TIME_LABELS)
     }
 
     /// Of values of m or p, increasing and at least 1: linear, or logarithmic with powers of two.
@@ -76,6 +99,16 @@ impl Axis {
         Self { spacing: Spacing::Linear, low, high, ticks: Vec::new(), minor: Vec::new() }
     }
 
+    /// Whether equal differences are equally far.
+    pub fn is_linear(&self) -> bool {
+        self.spacing == Spacing::Linear
+    }
+
+    /// Its ends.
+    pub fn ends(&self) -> [f64; 2] {
+        [self.low, self.high]
+    }
+
     fn linear(low: f64, high: f64, most: usize) -> Self {
         let step = linear_step((high - low) / most as f64);
         let first = (low / step).ceil() as i64;
@@ -85,7 +118,7 @@ impl Axis {
     }
 
     /// Where a value lies between the lower end, 0, and the upper one, 1.
-    fn fraction(&self, value: f64) -> f64 {
+    pub fn fraction(&self, value: f64) -> f64 {
         let scaled = |value: f64| match self.spacing {
             Spacing::Linear => value,
             Spacing::Logarithmic => value.ln(),
@@ -95,37 +128,16 @@ impl Axis {
     }
 }
 
-impl Ranged for Axis {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, (start, end): (i32, i32)) -> i32 {
-        start + (self.fraction(*value) * f64::from(end - start)).round() as i32
-    }
-
-    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        if hint.weight().allow_light_points() { self.minor.clone() } else { self.ticks.clone() }
-    }
-
-    fn range(&self) -> Range<f64> {
-        self.low..self.high
-    }
-}
-
-impl ValueFormatter<f64> for Axis {
-    fn format_ext(&self, value: &f64) -> String {
-        label(*value)
-    }
-}
-
 /// The words at a tick: `0.5`, `200`, `1e-9`.
-fn label(value: f64) -> String {
+pub(super) fn label(value: f64) -> String {
     let value = rounded(value);
-    if value == 0.0 || (1e-3..1e6).contains(&value.abs()) {
+    let words = if value == 0.0 || (1e-3..1e6).contains(&value.abs()) {
         value.to_string()
     } else {
         format!("{value:e}")
-    }
+    };
+    // The sign for minus is as wide as that for plus; a hyphen is not.
+    words.strip_prefix('-').map_or(words.clone(), |size| format!("−{size}"))
 }
 
 /// Six significant digits: drops the last bits that a multiple of 0.1 carries.

@@ -1,68 +1,57 @@
 //! The panels of one grain of parallelism: time against m, and time against p.
 
-use plotters::prelude::DrawingBackend;
-use plotters::style::text_anchor::HPos;
-
 use super::axis::Axis;
-use super::frame::{Frame, Surround};
-use super::style::{self, INK, TEXT};
+use super::frame::{BELOW, Frame, Surround};
+use super::scene::{Bounds, Scene};
+use super::style::{self, MEASURED, Mark, SKY, stroke};
+use super::times::{Model, Point, all};
 use super::unit::Unit;
-use super::{Area, Drawn, Point};
 
 /// Time against m at p = 1; `letter` stands before the caption.
-pub(super) fn against_m<DB: DrawingBackend>(
-    area: &Area<DB>,
-    points: &[Point],
-    letter: &str,
-) -> Drawn<DB> {
+pub(super) fn against_m(scene: &mut Scene, panel: Bounds, points: &[Point], letter: &str) {
     let caption = format!("{letter}One APU for each host thread (p = 1)");
     let points: Vec<_> = points.iter().filter(|point| point.p == 1).map(|p| (p.m, *p)).collect();
-    draw(area, &points, &caption, "host threads m")
+    draw(scene, panel, &points, [&caption, "host threads m"]);
 }
 
 /// Time against p at m = 1; `letter` stands before the caption.
-pub(super) fn against_p<DB: DrawingBackend>(
-    area: &Area<DB>,
-    points: &[Point],
-    letter: &str,
-) -> Drawn<DB> {
+pub(super) fn against_p(scene: &mut Scene, panel: Bounds, points: &[Point], letter: &str) {
     let caption = format!("{letter}One host thread (m = 1)");
     let points: Vec<_> = points.iter().filter(|point| point.m == 1).map(|p| (p.p, *p)).collect();
-    draw(area, &points, &caption, "APUs for the host thread p")
+    draw(scene, panel, &points, [&caption, "APUs for the host thread p"]);
 }
 
 /// The points, each at its count of m or p.
-fn draw<DB: DrawingBackend>(
-    area: &Area<DB>,
-    points: &[(u32, Point)],
-    caption: &str,
-    x_title: &str,
-) -> Drawn<DB> {
-    let times = points.iter().flat_map(|(_, point)| [point.measured, point.predicted]);
-    let unit = Unit::of(times.clone().fold(0.0, f64::max));
-    let counts: Vec<u32> = points.iter().map(|(count, _)| *count).collect();
-    let x = Axis::of_counts(&counts);
-    let y = Axis::of_times(times.map(|time| time * unit.per_second));
+fn draw(scene: &mut Scene, panel: Bounds, points: &[(u32, Point)], [caption, x_title]: [&str; 2]) {
+    let (counts, times): (Vec<u32>, Vec<Point>) = points.iter().copied().unzip();
+    let unit = Unit::of(all(&times).fold(0.0, f64::max));
+    let y = Axis::of_times(all(&times).map(|time| time * unit.per_second));
     let y_title = format!("time [{}]", unit.symbol);
-    let surround = Surround { caption, x_title, y_title: &y_title, above: 0, below: 48 };
-    let frame = Frame::draw(area, x, y, &surround)?;
+    let surround = Surround { caption, x_title, y_title: &y_title, above: 0.0, below: BELOW };
+    let frame = Frame::draw(scene, panel, Axis::of_counts(&counts), y, &surround);
     if points.is_empty() {
-        let middle = (
-            frame.x_limits.0.midpoint(frame.x_limits.1),
-            frame.y_limits.0.midpoint(frame.y_limits.1),
-        );
-        let style = style::anchored(style::text(TEXT, INK), HPos::Center);
-        return style::write(area, "no such configuration was measured", &style, middle);
+        return style::instead_of_data(scene, &frame.data, "no such configuration was measured");
     }
-    let at = |count: &u32, time: f64| frame.at(f64::from(*count), time * unit.per_second);
-    style::line(area, points.iter().map(|(count, point)| at(count, point.predicted)).collect())?;
-    let spacing = f64::from(frame.x_limits.1 - frame.x_limits.0) / points.len() as f64;
-    let radius = style::dot_radius(spacing);
+    let at = |count: u32, time: f64| frame.at(f64::from(count), time * unit.per_second);
     for (count, point) in points {
-        style::diamond(area, at(count, point.predicted), radius)?;
+        if let Some((low, high)) = point.interval {
+            let [x, low] = at(*count, low);
+            style::interval(scene, x, [low, at(*count, high)[1]], SKY);
+        }
+    }
+    for model in Model::ALL {
+        let path = points.iter().filter_map(|(count, point)| Some(at(*count, model.of(point)?)));
+        scene.line(path.collect(), stroke(model.color(), 1.4));
+    }
+    let radius = style::dot_radius(frame.data.width() / points.len() as f64);
+    for model in Model::ALL {
+        for (count, point) in points {
+            if let Some(time) = model.of(point) {
+                model.mark().draw(scene, at(*count, time), radius);
+            }
+        }
     }
     for (count, point) in points {
-        style::dot(area, at(count, point.measured), radius)?;
+        Mark::Dot(MEASURED).draw(scene, at(*count, point.measured), radius);
     }
-    Ok(())
 }

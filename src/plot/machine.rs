@@ -1,13 +1,9 @@
 //! The picture of published figures: what the emulated machine shows over what was published.
 
-use plotters::element::{PathElement, Polygon, Rectangle};
-use plotters::prelude::{DrawingBackend, RGBColor};
-use plotters::style::Color;
-use plotters::style::text_anchor::HPos;
-
-use super::canvas::{self, Pixel, px};
-use super::style::{self, GRID, INK, LABEL, MEASURED, PREDICTED};
-use super::{Area, Drawn, Format, Picture};
+use super::scene::{Anchor, Bounds, Font, Place, Scene};
+use super::style::{
+    self, Entry, GRID, INK, LABEL, MEASURED, Mark, PREDICTED, SHADE, entry, shortened, stroke,
+};
 use crate::error::{Error, Result};
 use crate::table::records::MachineFigure;
 
@@ -20,24 +16,15 @@ const BAND: f64 = 0.1;
 /// Lines of the grid.
 const TICKS: [f64; 9] = [0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 2.0];
 
-/// The band.
-const SHADE: RGBColor = RGBColor(228, 240, 228);
+const WIDTH: f64 = 1100.0;
+const ROW: f64 = 19.0;
+const FOOT: f64 = 44.0;
+const NAMES: f64 = 470.0;
+const MARGIN: f64 = 60.0;
 
-// Sizes in units of the SVG.
-const WIDTH: u32 = 1100;
-const HEAD: i32 = 76;
-const ROW: i32 = 19;
-const FOOT: i32 = 44;
-const NAMES: i32 = 470;
-const MARGIN: i32 = 60;
-
-/// Draws the ratio of each figure, one row for each; where only a bound was published there is no
-/// ratio to draw.
-///
-/// # Errors
-/// [`Error::TooLittleData`] where no row has a ratio, [`Error::OutOfRange`] for a ratio that is not
-/// positive and finite, and [`Error::Plot`] where the drawing itself fails.
-pub fn draw_machine(title: &str, rows: &[MachineFigure], format: Format) -> Result<Vec<u8>> {
+/// The ratio of each figure, one row for each; where only a bound was published there is no ratio
+/// to draw.
+pub(super) fn scene(title: &str, rows: &[MachineFigure]) -> Result<Scene> {
     let rows: Vec<&MachineFigure> = rows.iter().filter(|row| row.relation.is_empty()).collect();
     if rows.is_empty() {
         return Err(Error::TooLittleData {
@@ -56,111 +43,86 @@ pub fn draw_machine(title: &str, rows: &[MachineFigure], format: Format) -> Resu
             });
         }
     }
-    canvas::render(&Ratios { title, rows: &rows }, format)
+    let legend = legend();
+    let head = style::head_height(WIDTH, &legend);
+    let bottom = head + ROW * rows.len() as f64;
+    let mut scene = Scene::new(WIDTH, bottom + FOOT, title);
+    style::head(&mut scene, title, &legend);
+    grid(&mut scene, [head, bottom]);
+    for (index, row) in rows.iter().enumerate() {
+        draw_row(&mut scene, row, head + ROW * (index as f64 + 0.5));
+    }
+    Ok(scene)
 }
 
 fn ratio(row: &MachineFigure) -> f64 {
     row.emulated / row.published
 }
 
-struct Ratios<'a> {
-    title: &'a str,
-    rows: &'a [&'a MachineFigure],
+/// What the marks mean.
+fn legend() -> Vec<Entry> {
+    vec![
+        entry(Mark::Dot(MEASURED), "independent"),
+        entry(Mark::Diamond(PREDICTED), "a constant of the machine was taken from it"),
+        entry(Mark::Area(SHADE), "within 10 % of what was published"),
+    ]
 }
 
-impl Picture for Ratios<'_> {
-    fn size(&self) -> (u32, u32) {
-        (WIDTH, (HEAD + FOOT + ROW * self.rows.len() as i32) as u32)
+/// Band, lines of the grid and their labels.
+fn grid(scene: &mut Scene, [top, bottom]: [f64; 2]) {
+    scene.rectangle(Bounds::new(x(1.0 - BAND), top, x(1.0 + BAND), bottom), SHADE);
+    let label = LABEL.at(Anchor::Middle);
+    for tick in TICKS {
+        let (color, width) = if tick == 1.0 { (INK, 1.2) } else { (GRID, 1.0) };
+        scene.line(vec![[x(tick), top], [x(tick), bottom]], stroke(color, width));
+        scene.text(&tick.to_string(), [x(tick), bottom + 12.0], label);
     }
-
-    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>) -> Drawn<DB> {
-        style::title(area, self.title)?;
-        self.legend(area)?;
-        self.grid(area)?;
-        for (index, row) in self.rows.iter().enumerate() {
-            let y = px(HEAD + ROW * index as i32 + ROW / 2);
-            self.row(area, row, y)?;
-        }
-        Ok(())
-    }
+    scene.text("emulated over published", [x(1.0), bottom + 31.0], label);
 }
 
-impl Ratios<'_> {
-    fn bottom(&self) -> i32 {
-        px(HEAD + ROW * self.rows.len() as i32)
-    }
-
-    /// Band, lines of the grid and their labels.
-    fn grid<DB: DrawingBackend>(&self, area: &Area<DB>) -> Drawn<DB> {
-        let (top, bottom) = (px(HEAD), self.bottom());
-        let band = [(x(1.0 - BAND), top), (x(1.0 + BAND), bottom)];
-        area.draw(&Rectangle::new(band, SHADE.filled()))?;
-        let label = style::anchored(style::text(LABEL, INK), HPos::Center);
-        for tick in TICKS {
-            let (color, width) = if tick == 1.0 { (INK, 1.2) } else { (GRID, 1.0) };
-            let path = vec![(x(tick), top), (x(tick), bottom)];
-            area.draw(&PathElement::new(path, style::stroke(color, width)))?;
-            style::write(area, &tick.to_string(), &label, (x(tick), bottom + px(12)))?;
-        }
-        let title = "emulated over published; the band is 10 % to either side";
-        style::write(area, title, &label, (x(1.0), bottom + px(31)))
-    }
-
-    /// The name of a figure and its mark.
-    fn row<DB: DrawingBackend>(&self, area: &Area<DB>, row: &MachineFigure, y: i32) -> Drawn<DB> {
-        let names = style::anchored(style::text(LABEL, INK), HPos::Right);
-        let name = style::shortened(&row.what, &names, px(NAMES - 30));
-        style::write(area, &name, &names, (px(NAMES - 12), y))?;
-        let ratio = ratio(row);
-        if (1.0 / WIDEST_RATIO..=WIDEST_RATIO).contains(&ratio) {
-            mark(area, row, (x(ratio), y))
-        } else {
-            beyond(area, row, y)
-        }
-    }
-
-    /// What the marks mean.
-    fn legend<DB: DrawingBackend>(&self, area: &Area<DB>) -> Drawn<DB> {
-        let style = style::text(LABEL, INK);
-        let y = px(56);
-        style::dot(area, (px(NAMES), y), 4.0)?;
-        style::write(area, "independent", &style, (px(NAMES + 12), y))?;
-        style::diamond(area, (px(NAMES + 120), y), 3.0)?;
-        let words = "a constant of the machine was taken from it";
-        style::write(area, words, &style, (px(NAMES + 132), y))
+/// The name of a figure and its mark.
+fn draw_row(scene: &mut Scene, row: &MachineFigure, y: f64) {
+    let name = shortened(&row.what, &LABEL, NAMES - 30.0);
+    scene.text(&name, [NAMES - 12.0, y], LABEL.at(Anchor::End));
+    let ratio = ratio(row);
+    if (1.0 / WIDEST_RATIO..=WIDEST_RATIO).contains(&ratio) {
+        mark(row).draw(scene, [x(ratio), y], 3.2);
+    } else {
+        beyond(scene, row, y);
     }
 }
 
 /// The place of a ratio, by its logarithm.
-fn x(ratio: f64) -> i32 {
-    let (left, right) = (px(NAMES + 10), px(WIDTH as i32 - MARGIN));
-    let fraction = 0.5 + 0.5 * ratio.ln() / WIDEST_RATIO.ln();
-    left + (fraction * f64::from(right - left)).round() as i32
+fn x(ratio: f64) -> f64 {
+    let (left, right) = (NAMES + 10.0, WIDTH - MARGIN);
+    left + (0.5 + 0.5 * ratio.ln() / WIDEST_RATIO.ln()) * (right - left)
 }
 
 fn is_independent(row: &MachineFigure) -> bool {
     row.basis == "independent"
 }
 
-fn mark<DB: DrawingBackend>(area: &Area<DB>, row: &MachineFigure, at: Pixel) -> Drawn<DB> {
-    if is_independent(row) { style::dot(area, at, 4.0) } else { style::diamond(area, at, 3.0) }
+fn mark(row: &MachineFigure) -> Mark {
+    if is_independent(row) { Mark::Dot(MEASURED) } else { Mark::Diamond(PREDICTED) }
 }
 
 /// An arrow at the edge, with the ratio beside it.
-fn beyond<DB: DrawingBackend>(area: &Area<DB>, row: &MachineFigure, y: i32) -> Drawn<DB> {
+fn beyond(scene: &mut Scene, row: &MachineFigure, y: f64) {
     let ratio = ratio(row);
     let color = if is_independent(row) { MEASURED } else { PREDICTED };
-    let (edge, way) = if ratio > 1.0 { (x(WIDEST_RATIO), 1) } else { (x(1.0 / WIDEST_RATIO), -1) };
-    let base = edge - way * px(4);
-    let corners = vec![(edge + way * px(5), y), (base, y - px(5)), (base, y + px(5))];
-    area.draw(&Polygon::new(corners, color.filled()))?;
-    let anchor = if way > 0 { HPos::Right } else { HPos::Left };
-    let style = style::anchored(style::text(LABEL, color), anchor);
-    style::write(area, &format!("{ratio:.2}"), &style, (base - way * px(4), y))
+    let (edge, way) =
+        if ratio > 1.0 { (x(WIDEST_RATIO), 1.0) } else { (x(1.0 / WIDEST_RATIO), -1.0) };
+    let base = edge - way * 4.0;
+    let corners: Vec<Place> = vec![[edge + way * 5.0, y], [base, y - 5.0], [base, y + 5.0]];
+    scene.polygon(corners, color);
+    let anchor = if way > 0.0 { Anchor::End } else { Anchor::Start };
+    let font = Font { color, ..LABEL }.at(anchor);
+    style::text_on_white(scene, &format!("{ratio:.2}"), [base - way * 5.0, y], font);
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Figure, Format, Kind, draw};
     use super::*;
 
     fn figure(name: &str, emulated: f64, basis: &str) -> MachineFigure {
@@ -182,7 +144,10 @@ mod tests {
     }
 
     fn svg(rows: &[MachineFigure]) -> String {
-        String::from_utf8(draw_machine("title", rows, Format::Svg).unwrap()).unwrap()
+        String::from_utf8(
+            draw(&Figure { title: "title", kind: Kind::Machine(rows) }, Format::Svg).unwrap(),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -202,8 +167,8 @@ mod tests {
 
     #[test]
     fn equal_ratios_are_equally_far_and_one_is_in_the_middle() {
-        assert_eq!(x(1.0) - x(0.5), x(2.0) - x(1.0));
-        assert!((x(1.25) - x(1.0) - (x(1.0) - x(0.8))).abs() <= 1);
+        approx::assert_relative_eq!(x(1.0) - x(0.5), x(2.0) - x(1.0), epsilon = 1e-9);
+        approx::assert_relative_eq!(x(1.25) - x(1.0), x(1.0) - x(0.8), epsilon = 1e-9);
     }
 
     #[test]
@@ -216,19 +181,26 @@ mod tests {
     fn what_has_no_ratio_is_refused() {
         for emulated in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let rows = [figure("bad", emulated, "independent")];
-            assert!(draw_machine("title", &rows, Format::Svg).is_err(), "{emulated}");
+            assert!(
+                draw(&Figure { title: "title", kind: Kind::Machine(&rows) }, Format::Svg).is_err(),
+                "{emulated}"
+            );
         }
-        assert!(draw_machine("title", &[], Format::Svg).is_err());
+        assert!(draw(&Figure { title: "title", kind: Kind::Machine(&[]) }, Format::Svg).is_err());
     }
 
     #[test]
     fn a_png_has_two_pixels_for_each_unit() {
         let rows = [figure("one", 10.0, "independent")];
-        let bytes = draw_machine("title", &rows, Format::Png).unwrap();
+        let bytes =
+            draw(&Figure { title: "title", kind: Kind::Machine(&rows) }, Format::Png).unwrap();
         let header: [u8; 8] = bytes[16..24].try_into().unwrap();
         let [width, height] = [0, 4].map(|at| {
             u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
         });
-        assert_eq!((width, height), (2 * WIDTH, 2 * (HEAD + FOOT + ROW) as u32));
+        assert_eq!(
+            (width, height),
+            (2 * WIDTH as u32, 2 * scene("title", &rows).unwrap().height as u32)
+        );
     }
 }

@@ -2,107 +2,88 @@
 
 use std::ops::Range;
 
-use plotters::element::PathElement;
-use plotters::prelude::{DrawingBackend, RGBColor};
-use plotters::style::TextStyle;
-use plotters::style::text_anchor::HPos;
-
 use super::axis::Axis;
 use super::best::{self, Best};
-use super::canvas::{Pixel, px};
-use super::frame::{Frame, Surround};
-use super::style::{self, INK, LABEL, MEASURED, PREDICTED};
-use super::unit::Unit;
-use super::{Area, Drawn, Point};
-use crate::units::Seconds;
+use super::frame::{self, Frame, Surround};
+use super::scene::{Anchor, Bounds, Color, Place, Scene};
+use super::style::{self, INK, LABEL, MEASURED, Mark, PREDICTED, SKY, stroke};
+use super::times::{Model, Point, all};
+use super::unit::{self, Unit};
 
 /// Space between two groups, in widths of a column.
 const GAP: f64 = 0.7;
 
-/// Height of a row of text below the data, in units of the SVG.
-const ROW: i32 = 17;
+/// Height of a row of text below the data.
+const ROW: f64 = 17.0;
+
+/// Height of the space that labels and title of the horizontal axis take.
+pub(super) const BELOW: f64 = 2.0 * ROW + 44.0;
+
+/// What the labels below the data are.
+pub(super) const X_TITLE: &str = "APUs p for each host thread, grouped by host threads m";
 
 /// Draws the points, which come by m and then by p; `letter` stands before the caption.
-pub(super) fn draw<DB: DrawingBackend>(
-    area: &Area<DB>,
-    points: &[Point],
-    letter: &str,
-) -> Drawn<DB> {
-    let times = points.iter().flat_map(|point| [point.measured, point.predicted]);
-    let unit = Unit::of(times.clone().fold(0.0, f64::max));
-    let columns = columns(points);
-    let last = columns.last().copied().unwrap_or(0.0);
-    let x = Axis::of_places(-0.8, last + 0.8);
-    let y = Axis::of_times(times.map(|time| time * unit.per_second));
+pub(super) fn draw(scene: &mut Scene, panel: Bounds, points: &[Point], letter: &str) {
+    let unit = Unit::of(all(points).fold(0.0, f64::max));
+    let configurations: Vec<(u32, u32)> = points.iter().map(|point| (point.m, point.p)).collect();
+    let columns = Columns::new(&configurations);
+    let y = Axis::of_times(all(points).map(|time| time * unit.per_second));
     let caption = format!("{letter}Every feasible configuration (m, p)");
     let y_title = format!("time [{}]", unit.symbol);
     let surround = Surround {
         caption: &caption,
-        x_title: "APUs p for each host thread, grouped by host threads m",
+        x_title: X_TITLE,
         y_title: &y_title,
         above: best::HEIGHT,
-        below: 2 * ROW + 40,
+        below: BELOW,
     };
-    let frame = Frame::draw(area, x, y, &surround)?;
-    let panel = Panel { area, points, columns: &columns, frame: &frame, unit };
-    panel.draw_labels()?;
-    panel.draw_best()?;
-    panel.draw_times()
+    let frame = Frame::draw(scene, panel, columns.axis(), y, &surround);
+    columns.labels(scene, &frame);
+    let panel = Panel { points, columns: &columns, frame: &frame, unit };
+    panel.draw_best(scene);
+    panel.draw_times(scene);
 }
 
-/// The place of each point on the horizontal axis, the groups a little apart.
-fn columns(points: &[Point]) -> Vec<f64> {
-    let mut place = 0.0;
-    let steps = points.windows(2).map(|pair| if pair[0].m == pair[1].m { 1.0 } else { 1.0 + GAP });
-    let mut columns = vec![place];
-    columns.extend(steps.map(|step| {
-        place += step;
-        place
-    }));
-    columns
+/// A column for each configuration, the groups of one m a little apart.
+pub(super) struct Columns<'a> {
+    configurations: &'a [(u32, u32)],
+    /// The place of each on the horizontal axis.
+    places: Vec<f64>,
 }
 
-/// The panel once its axes stand.
-struct Panel<'a, DB: DrawingBackend> {
-    area: &'a Area<DB>,
-    points: &'a [Point],
-    /// The place of each point on the horizontal axis.
-    columns: &'a [f64],
-    frame: &'a Frame,
-    unit: Unit,
-}
-
-impl<DB: DrawingBackend> Panel<'_, DB> {
-    /// The pixel of a time in the column of the point with that index.
-    fn at(&self, index: usize, time: f64) -> Pixel {
-        self.frame.at(self.columns[index], time * self.unit.per_second)
+impl<'a> Columns<'a> {
+    /// Of configurations (m, p) that come by m and then by p.
+    pub fn new(configurations: &'a [(u32, u32)]) -> Self {
+        let mut place = 0.0;
+        let places = configurations.iter().enumerate().map(|(index, (m, _))| {
+            if let Some((before, _)) = index.checked_sub(1).map(|last| configurations[last]) {
+                place += if before == *m { 1.0 } else { 1.0 + GAP };
+            }
+            place
+        });
+        let places = places.collect();
+        Self { configurations, places }
     }
 
-    /// Pixels from one column to the next.
-    fn column_width(&self) -> i32 {
-        self.frame.at(1.0, 0.0).0 - self.frame.at(0.0, 0.0).0
+    /// The horizontal axis that has them all.
+    pub fn axis(&self) -> Axis {
+        Axis::of_places(-0.8, self.places.last().unwrap_or(&0.0) + 0.8)
     }
 
-    /// The marks of all points, and a line through the predicted times of each m.
-    fn draw_times(&self) -> Drawn<DB> {
-        let radius = style::dot_radius(f64::from(self.column_width()));
-        for indices in self.groups() {
-            let path = indices.map(|index| self.at(index, self.points[index].predicted));
-            style::line(self.area, path.collect())?;
-        }
-        for (index, point) in self.points.iter().enumerate() {
-            style::diamond(self.area, self.at(index, point.predicted), radius)?;
-        }
-        for (index, point) in self.points.iter().enumerate() {
-            style::dot(self.area, self.at(index, point.measured), radius)?;
-        }
-        Ok(())
+    /// The middle of the column with that index.
+    pub fn x(&self, index: usize, frame: &Frame) -> f64 {
+        frame.x_at(self.places[index])
     }
 
-    /// The indices of the points of each m.
+    /// From one column to the next.
+    pub fn width(&self, frame: &Frame) -> f64 {
+        frame.x_at(1.0) - frame.x_at(0.0)
+    }
+
+    /// The indices of the configurations of each m.
     fn groups(&self) -> impl Iterator<Item = Range<usize>> {
         let mut end = 0;
-        self.points.chunk_by(|one, next| one.m == next.m).map(move |group| {
+        self.configurations.chunk_by(|one, next| one.0 == next.0).map(move |group| {
             let start = end;
             end += group.len();
             start..end
@@ -110,76 +91,88 @@ impl<DB: DrawingBackend> Panel<'_, DB> {
     }
 
     /// p below each column and m below each group, as far as there is room for them.
-    fn draw_labels(&self) -> Drawn<DB> {
-        let style = style::anchored(style::text(LABEL - 2, INK), HPos::Center);
-        let bottom = self.frame.y_limits.1;
-        let (p_row, m_row) = (bottom + px(ROW - 5), bottom + px(2 * ROW + 2));
-        let names = style::anchored(style::text(LABEL - 2, INK), HPos::Right);
-        style::write(self.area, "p", &names, (self.frame.x_limits.0 - px(8), p_row))?;
-        style::write(self.area, "m", &names, (self.frame.x_limits.0 - px(8), m_row))?;
-
-        let widest = self.points.iter().map(|point| style::width(&style, &point.p.to_string()));
-        let widest = widest.max().unwrap_or(0) + px(2);
-        let stride = (widest - 1) / self.column_width().max(1) + 1;
-        let mut p_labels = Row::new(self.area, style.clone(), p_row);
-        let mut m_labels = Row::new(self.area, style, m_row);
+    pub fn labels(&self, scene: &mut Scene, frame: &Frame) {
+        let Bounds { left, bottom, .. } = frame.data;
+        let (p_row, m_row) = (bottom + ROW - 3.0, bottom + 2.0 * ROW + 5.0);
+        for (name, y) in [("p", p_row), ("m", m_row)] {
+            scene.text(name, [left - 8.0, y], LABEL.at(Anchor::End));
+        }
+        let widest = self.configurations.iter().map(|(_, p)| p).max().unwrap_or(&1);
+        let widest = LABEL.width(&widest.to_string()) + 3.0;
+        let stride = (widest / self.width(frame)).ceil().max(1.0) as usize;
+        let half = (self.width(frame) / 3.0).min(14.0);
+        let mut p_labels = Vec::new();
+        let mut m_labels = Vec::new();
         for indices in self.groups() {
-            let (left, _) = self.at(indices.start, 0.0);
-            let (right, _) = self.at(indices.end - 1, 0.0);
-            let half = self.column_width() / 3;
-            let bracket = vec![(left - half, m_row - px(11)), (right + half, m_row - px(11))];
-            self.area.draw(&PathElement::new(bracket, style::stroke(INK, 0.8)))?;
-            m_labels.label(left.midpoint(right), self.points[indices.start].m)?;
-            for index in indices.step_by(stride as usize) {
-                p_labels.label(self.at(index, 0.0).0, self.points[index].p)?;
+            let (first, last) = (self.x(indices.start, frame), self.x(indices.end - 1, frame));
+            let bracket = vec![[first - half, m_row - 11.0], [last + half, m_row - 11.0]];
+            scene.line(bracket, stroke(INK, 0.8));
+            m_labels.push((first.midpoint(last), self.configurations[indices.start].0.to_string()));
+            for index in indices.step_by(stride) {
+                p_labels.push((self.x(index, frame), self.configurations[index].1.to_string()));
             }
         }
-        Ok(())
+        frame::row(scene, p_row, p_labels.into_iter());
+        frame::row(scene, m_row, m_labels.into_iter());
+    }
+}
+
+/// The panel once its axes stand.
+struct Panel<'a> {
+    points: &'a [Point],
+    columns: &'a Columns<'a>,
+    frame: &'a Frame,
+    unit: Unit,
+}
+
+impl Panel<'_> {
+    /// The place of a time in the column of the point with that index.
+    fn at(&self, index: usize, time: f64) -> Place {
+        [self.columns.x(index, self.frame), self.frame.y_at(time * self.unit.per_second)]
+    }
+
+    /// The marks of all points, and lines through the predicted times of each m.
+    fn draw_times(&self, scene: &mut Scene) {
+        for (index, point) in self.points.iter().enumerate() {
+            if let Some((low, high)) = point.interval {
+                let [x, low] = self.at(index, low);
+                style::interval(scene, x, [low, self.at(index, high)[1]], SKY);
+            }
+        }
+        for model in Model::ALL {
+            for indices in self.columns.groups() {
+                let time = |index: usize| Some(self.at(index, model.of(&self.points[index])?));
+                scene.line(indices.filter_map(time).collect(), stroke(model.color(), 1.4));
+            }
+        }
+        let radius = style::dot_radius(self.columns.width(self.frame));
+        for model in Model::ALL {
+            for (index, point) in self.points.iter().enumerate() {
+                if let Some(time) = model.of(point) {
+                    model.mark().draw(scene, self.at(index, time), radius);
+                }
+            }
+        }
+        for (index, point) in self.points.iter().enumerate() {
+            Mark::Dot(MEASURED).draw(scene, self.at(index, point.measured), radius);
+        }
     }
 
     /// Marks the best measured and the best predicted configuration.
-    fn draw_best(&self) -> Drawn<DB> {
+    fn draw_best(&self, scene: &mut Scene) {
         let measured = self.best("measured", MEASURED, |point| point.measured);
         let predicted = self.best("predicted", PREDICTED, |point| point.predicted);
-        match (measured, predicted) {
-            (Some(measured), Some(predicted)) => {
-                best::draw(self.area, [measured, predicted], self.frame)
-            }
-            _ => Ok(()),
+        if let (Some(measured), Some(predicted)) = (measured, predicted) {
+            best::draw(scene, [measured, predicted], &self.frame.data);
         }
     }
 
     /// The first of the fastest points, by the time of that kind.
-    fn best(&self, kind: &str, color: RGBColor, time: impl Fn(&Point) -> f64) -> Option<Best> {
+    fn best(&self, kind: &str, color: Color, time: impl Fn(&Point) -> f64) -> Option<Best> {
         let times = self.points.iter().map(time).enumerate();
         let (index, time) = times.min_by(|(_, one), (_, other)| one.total_cmp(other))?;
         let Point { m, p, .. } = self.points[index];
-        let name = format!("{kind} best ({m}, {p}) {}", Seconds(time));
+        let name = format!("{kind} best ({m}, {p}) {}", unit::time(time));
         Some(Best { at: self.at(index, time), name, color })
-    }
-}
-
-/// Labels on one line, from left to right; one that would touch its neighbour is left out.
-struct Row<'a, DB: DrawingBackend> {
-    area: &'a Area<DB>,
-    style: TextStyle<'static>,
-    y: i32,
-    /// Where the next label may begin.
-    free_from: i32,
-}
-
-impl<'a, DB: DrawingBackend> Row<'a, DB> {
-    fn new(area: &'a Area<DB>, style: TextStyle<'static>, y: i32) -> Self {
-        Self { area, style, y, free_from: i32::MIN }
-    }
-
-    fn label(&mut self, x: i32, number: u32) -> Drawn<DB> {
-        let words = number.to_string();
-        let half = style::width(&self.style, &words) / 2;
-        if x - half < self.free_from {
-            return Ok(());
-        }
-        self.free_from = x + half + px(2);
-        style::write(self.area, &words, &self.style, (x, self.y))
     }
 }

@@ -1,150 +1,218 @@
-//! What is the same in every panel: colours, text, marks, title and legend.
+//! What is the same in every picture: colours, text, marks, title and legend.
 
-use plotters::element::{Circle, PathElement, Polygon};
-use plotters::prelude::{DrawingBackend, RGBColor, WHITE};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, IntoFont, ShapeStyle, TextStyle};
+use super::scene::{Anchor, Bounds, Color, Font, Place, Scene, Stroke};
 
-use super::canvas::{FONT, Pixel, px};
-use super::{Area, Drawn};
-
-// From the palette of Okabe and Ito, which every form of colour vision can tell apart. The marks
-// differ as well, for prints in grey.
-/// Measured: vermillion dots.
-pub(super) const MEASURED: RGBColor = RGBColor(213, 94, 0);
-/// Predicted: blue hollow diamonds on a line.
-pub(super) const PREDICTED: RGBColor = RGBColor(0, 114, 178);
+// The palette of Okabe and Ito (https://jfly.uni-koeln.de/color/), which every form of colour vision
+// can tell apart. Marks differ in shape as well, for prints in grey.
+pub(super) const VERMILLION: Color = Color(213, 94, 0);
+pub(super) const BLUE: Color = Color(0, 114, 178);
+pub(super) const GREEN: Color = Color(0, 158, 115);
+pub(super) const SKY: Color = Color(86, 180, 233);
+pub(super) const ORANGE: Color = Color(230, 159, 0);
+pub(super) const YELLOW: Color = Color(240, 228, 66);
+pub(super) const PURPLE: Color = Color(204, 121, 167);
+pub(super) const WHITE: Color = Color(255, 255, 255);
 /// Text and axes.
-pub(super) const INK: RGBColor = RGBColor(40, 40, 40);
+pub(super) const INK: Color = Color(40, 40, 40);
+/// Lines and areas that belong to nobody.
+pub(super) const GREY: Color = Color(150, 150, 150);
 /// Grid lines at ticks.
-pub(super) const GRID: RGBColor = RGBColor(214, 214, 214);
+pub(super) const GRID: Color = Color(214, 214, 214);
 /// Grid lines between them.
-pub(super) const FAINT: RGBColor = RGBColor(238, 238, 238);
+pub(super) const FAINT: Color = Color(238, 238, 238);
+/// A band of good agreement.
+pub(super) const SHADE: Color = Color(228, 240, 228);
 
+/// Measured: dots.
+pub(super) const MEASURED: Color = VERMILLION;
+/// Predicted by equation 11: hollow diamonds.
+pub(super) const PREDICTED: Color = BLUE;
+/// Predicted by the refined model: hollow triangles.
+pub(super) const REFINED: Color = GREEN;
+
+/// Space at the left of titles, captions and legends.
+pub(super) const INDENT: f64 = 39.0;
 /// Where the left axis of a panel stands, from its left edge.
-pub(super) const LEFT_AXIS: i32 = 78;
+pub(super) const LEFT_AXIS: f64 = 78.0;
 /// Space at the right of a panel.
-pub(super) const RIGHT_MARGIN: i32 = 24;
+pub(super) const RIGHT_MARGIN: f64 = 24.0;
 
-/// Size of the labels at ticks.
-pub(super) const LABEL: i32 = 12;
-/// Size of all other text below the title.
-pub(super) const TEXT: i32 = 13;
-/// Size of the title.
-const TITLE: i32 = 18;
+/// Labels at ticks.
+pub(super) const LABEL: Font = Font::new(12.0, INK);
+/// All other text below the title.
+pub(super) const TEXT: Font = Font::new(13.0, INK);
+/// The title.
+const TITLE: Font = Font::new(18.0, INK);
 
-/// Radius of a dot; a diamond is large enough to be seen around it.
-const DOT: f64 = 3.2;
+/// Height of title and of a row of the legend.
+const TITLE_HEIGHT: f64 = 44.0;
+const LEGEND_ROW: f64 = 20.0;
+
+/// Radius of a dot where there is room; a diamond is large enough to be seen around it.
+pub(super) const DOT: f64 = 3.2;
 const DIAMOND_TO_DOT: f64 = 1.9;
 
-/// Text of a size in units of the SVG, anchored at its left end and half its height.
-pub(super) fn text(size: i32, color: RGBColor) -> TextStyle<'static> {
-    // Plotters takes the height of a line for the size, and 1.24 times the size of the letters
-    // for the height of a line.
-    let line = f64::from(px(size)) * 1.24;
-    (FONT, line).into_font().color(&color).pos(Pos::new(HPos::Left, VPos::Center))
+pub(super) const fn stroke(color: Color, width: f64) -> Stroke {
+    Stroke { color, width }
 }
 
-/// The same text anchored elsewhere along the line.
-pub(super) fn anchored(style: TextStyle<'static>, at: HPos) -> TextStyle<'static> {
-    style.pos(Pos::new(at, VPos::Center))
-}
-
-/// Draws a text at its anchor.
-pub(super) fn write<DB: DrawingBackend>(
-    area: &Area<DB>,
-    words: &str,
-    style: &TextStyle<'_>,
-    (x, y): Pixel,
-) -> Drawn<DB> {
-    // What plotters takes for half the height is above the middle of the letters: by a tenth of
-    // their size in an SVG and by a quarter in a bitmap.
-    area.draw_text(words, style, (x, y + px(2)))
-}
-
-/// Width of a text in plotters' pixels.
-pub(super) fn width(style: &TextStyle<'_>, words: &str) -> i32 {
-    let size = style.font.box_size(words);
-    size.map_or(0, |(width, _)| width as i32)
-}
-
-/// A line of a width in units of the SVG.
-pub(super) fn stroke(color: RGBColor, width: f64) -> ShapeStyle {
-    color.stroke_width((width * f64::from(px(1))).round() as u32)
-}
-
-/// The radius of dots that stand so many of plotters' pixels apart.
+/// The radius of dots that stand so far apart.
 pub(super) fn dot_radius(spacing: f64) -> f64 {
-    DOT.min(spacing / f64::from(px(1)) / (2.0 * DIAMOND_TO_DOT)).max(0.8)
+    DOT.min(spacing / (2.0 * DIAMOND_TO_DOT)).max(0.8)
 }
 
-/// A measured time.
-pub(super) fn dot<DB: DrawingBackend>(area: &Area<DB>, at: Pixel, radius: f64) -> Drawn<DB> {
-    let radius = (radius * f64::from(px(1))).round() as i32;
-    area.draw(&Circle::new(at, radius, MEASURED.filled()))
+/// What stands for a kind of data in a picture and in its legend.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Mark {
+    /// A filled dot.
+    Dot(Color),
+    /// A hollow diamond.
+    Diamond(Color),
+    /// A hollow triangle.
+    Triangle(Color),
+    /// A line, by itself or through marks.
+    Line(Color),
+    /// From the lower to the upper end of an interval.
+    Interval(Color),
+    /// A filled square.
+    Area(Color),
+    /// A star with a white rim.
+    Star,
+    /// A ring with a white rim.
+    Ring,
 }
 
-/// A predicted time, to go with a dot of that radius.
-pub(super) fn diamond<DB: DrawingBackend>(
-    area: &Area<DB>,
-    (x, y): Pixel,
-    dot_radius: f64,
-) -> Drawn<DB> {
-    // Plotters breaks the corners of a thick closed line, so the outline is what a smaller diamond
-    // leaves of a larger one.
-    let diamond = |radius: f64, color: RGBColor| {
-        let radius = (radius * f64::from(px(1))).round() as i32;
-        let corners = [(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)];
-        Polygon::new(corners.to_vec(), color.filled())
+impl Mark {
+    /// Draws it to go with a dot of that radius.
+    pub fn draw(self, scene: &mut Scene, [x, y]: Place, dot: f64) {
+        match self {
+            Self::Dot(color) => scene.circle([x, y], dot, color),
+            Self::Diamond(color) => {
+                // The outline is what a smaller diamond leaves of a larger one.
+                let corners = |r: f64| vec![[x, y - r], [x + r, y], [x, y + r], [x - r, y]];
+                let radius = dot * DIAMOND_TO_DOT;
+                scene.polygon(corners(radius + 1.0), color);
+                scene.polygon(corners((radius - 1.0).max(0.3)), WHITE);
+            }
+            Self::Triangle(color) => {
+                let corners = |r: f64| {
+                    vec![[x, y - r], [x + 0.87 * r, y + 0.5 * r], [x - 0.87 * r, y + 0.5 * r]]
+                };
+                let radius = dot * DIAMOND_TO_DOT;
+                scene.polygon(corners(radius + 1.6), color);
+                scene.polygon(corners((radius - 1.4).max(0.3)), WHITE);
+            }
+            Self::Line(color) => {
+                scene.line(vec![[x - 16.0, y], [x + 16.0, y]], stroke(color, 1.4));
+            }
+            Self::Interval(color) => interval(scene, x, [y + 6.0, y - 6.0], color),
+            Self::Area(color) => {
+                scene.rectangle(Bounds::new(x - 5.0, y - 5.0, x + 5.0, y + 5.0), color);
+            }
+            Self::Star => {
+                let corners = |outer: f64, inner: f64| -> Vec<Place> {
+                    let corner = |index: i32| {
+                        let angle = std::f64::consts::PI * (f64::from(index) / 5.0 - 0.5);
+                        let radius = if index % 2 == 0 { outer } else { inner };
+                        [x + radius * angle.cos(), y + radius * angle.sin()]
+                    };
+                    (0..10).map(corner).collect()
+                };
+                let radius = 2.2 * dot;
+                scene.polygon(corners(radius + 2.6, 0.45 * radius + 2.0), WHITE);
+                scene.polygon(corners(radius, 0.42 * radius), VERMILLION);
+            }
+            Self::Ring => {
+                let radius = 1.2 * dot;
+                scene.circle([x, y], radius + 1.6, WHITE);
+                scene.circle([x, y], radius + 0.4, VERMILLION);
+                scene.circle([x, y], (radius - 1.2).max(0.4), WHITE);
+            }
+        }
+    }
+}
+
+/// A vertical line with ends, from one y to another.
+pub(super) fn interval(scene: &mut Scene, x: f64, [low, high]: [f64; 2], color: Color) {
+    let line = stroke(color, 1.0);
+    scene.line(vec![[x, low], [x, high]], line);
+    for y in [low, high] {
+        scene.line(vec![[x - 2.5, y], [x + 2.5, y]], line);
+    }
+}
+
+/// An entry of a legend: marks that lie upon one another, and what they are.
+pub(super) type Entry = (Vec<Mark>, String);
+
+/// An entry with one mark.
+pub(super) fn entry(mark: Mark, words: &str) -> Entry {
+    (vec![mark], words.to_string())
+}
+
+/// The height of title and legend in a picture of that width.
+pub(super) fn head_height(width: f64, legend: &[Entry]) -> f64 {
+    let rows = places(width, legend).last().map_or(0.0, |[_, row]| row + 1.0);
+    TITLE_HEIGHT + LEGEND_ROW * rows + 12.0
+}
+
+/// Draws title and legend at the top.
+pub(super) fn head(scene: &mut Scene, title: &str, legend: &[Entry]) {
+    let width = scene.width;
+    let room = width - INDENT - RIGHT_MARGIN;
+    scene.text(&shortened(title, &TITLE, room), [INDENT, 26.0], TITLE);
+    for ((marks, words), [x, row]) in legend.iter().zip(places(width, legend)) {
+        let y = TITLE_HEIGHT + LEGEND_ROW * (row + 0.6);
+        for mark in marks {
+            mark.draw(scene, [x + mark_width(marks) / 2.0, y], 3.6);
+        }
+        let x = x + mark_width(marks) + 8.0;
+        scene.text(&shortened(words, &TEXT, width - RIGHT_MARGIN - x), [x, y], TEXT);
+    }
+}
+
+/// Where the entries of a legend begin, and in which row.
+fn places(width: f64, legend: &[Entry]) -> Vec<Place> {
+    let (mut x, mut row) = (INDENT, 0.0);
+    let place = |(marks, words): &Entry| {
+        let taken = mark_width(marks) + 8.0 + TEXT.width(words);
+        if x > INDENT && x + taken > width - RIGHT_MARGIN {
+            (x, row) = (INDENT, row + 1.0);
+        }
+        let place = [x, row];
+        x += taken + 26.0;
+        place
     };
-    let radius = dot_radius * DIAMOND_TO_DOT;
-    area.draw(&diamond(radius + 1.0, PREDICTED))?;
-    area.draw(&diamond(radius - 1.0, WHITE))
+    legend.iter().map(place).collect()
 }
 
-/// Predicted times that belong together.
-pub(super) fn line<DB: DrawingBackend>(area: &Area<DB>, path: Vec<Pixel>) -> Drawn<DB> {
-    area.draw(&PathElement::new(path, stroke(PREDICTED, 1.4)))
-}
-
-/// The title, on one line.
-pub(super) fn title<DB: DrawingBackend>(area: &Area<DB>, words: &str) -> Drawn<DB> {
-    let style = text(TITLE, INK);
-    let (area_width, _) = area.dim_in_pixel();
-    let room = area_width as i32 - px(LEFT_AXIS / 2 + RIGHT_MARGIN);
-    write(area, &shortened(words, &style, room), &style, (px(LEFT_AXIS / 2), px(26)))
+fn mark_width(marks: &[Mark]) -> f64 {
+    if marks.iter().any(|mark| matches!(mark, Mark::Line(_))) { 32.0 } else { 12.0 }
 }
 
 /// The words on one line, cut where they are wider than `room`.
-pub(super) fn shortened(words: &str, style: &TextStyle<'_>, room: i32) -> String {
-    // XML has no place for these, escaped or not.
-    let printable = |letter: char| match letter {
-        '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
-        letter if letter.is_control() => ' ',
-        letter => letter,
-    };
+pub(super) fn shortened(words: &str, font: &Font, room: f64) -> String {
     // No picture has room for so many letters; measuring more would only take time.
-    let mut line: String = words.chars().take(1000).map(printable).collect();
-    let is_whole = line.chars().count() == words.chars().count();
-    if is_whole && width(style, &line) <= room {
+    let line: String = words.chars().take(400).collect();
+    let is_whole = line.len() == words.len();
+    if is_whole && font.width(&line) <= room {
         return line;
     }
-    while !line.is_empty() && width(style, &format!("{line}…")) > room {
-        line.pop();
-    }
-    line + "…"
+    let ends: Vec<usize> = line.char_indices().map(|(index, _)| index).collect();
+    let fits = |&end: &usize| font.width(&format!("{}…", &line[..end])) <= room;
+    let fitting = ends.partition_point(fits);
+    format!("{}…", &line[..fitting.checked_sub(1).map_or(0, |last| ends[last])])
 }
 
-/// What the marks mean, in one row below the title.
-pub(super) fn legend<DB: DrawingBackend>(area: &Area<DB>) -> Drawn<DB> {
-    let style = text(TEXT, INK);
-    let y = px(56);
-    let mut x = px(LEFT_AXIS / 2);
-    dot(area, (x + px(5), y), DOT * 1.2)?;
-    x += px(16);
-    write(area, "measured", &style, (x, y))?;
-    x += width(&style, "measured") + px(30);
-    line(area, vec![(x, y), (x + px(36), y)])?;
-    diamond(area, (x + px(18), y), DOT)?;
-    write(area, "predicted by the model (equation 11)", &style, (x + px(46), y))
+/// Draws a text on a white ground, for places with lines behind.
+pub(super) fn text_on_white(scene: &mut Scene, words: &str, at: Place, font: Font) {
+    let bounds = super::scene::text_bounds(words, at, &font);
+    let Bounds { left, top, right, bottom } = bounds;
+    scene.rectangle(Bounds::new(left - 2.0, top - 2.5, right + 2.0, bottom + 2.5), WHITE);
+    scene.text(words, at, font);
+}
+
+/// A text in the middle of an area where data would stand.
+pub(super) fn instead_of_data(scene: &mut Scene, area: &Bounds, words: &str) {
+    let words = shortened(words, &TEXT, area.width() - 16.0);
+    text_on_white(scene, &words, area.middle(), TEXT.at(Anchor::Middle));
 }

@@ -142,6 +142,22 @@ fn a_plot_is_held_to_the_same_rules() {
 }
 
 #[test]
+fn a_plot_says_which_file_it_lacks_and_the_flag_that_gives_it() {
+    let folder = Folder::new();
+    let check = |kind: &str, file: &str, flag: &str| {
+        let expected = format!(
+            "plot --kind {kind}: no {file}; give it with {flag}, or the folder of a study with \
+             --study DIR"
+        );
+        folder.refuses(&["plot", "--kind", kind, "--out", "a.svg"], &expected);
+    };
+    check("parity", "validation.csv", "--validation FILE");
+    check("heat-map", "predictions.csv", "--predictions FILE");
+    check("breakdown", "parameters", "--params NAME|FILE");
+    check("gantt", "trace", "--trace FILE");
+}
+
+#[test]
 fn an_unknown_column_is_ignored_with_a_warning() {
     let mut rows = String::from("time_s,host,repetition,p,m\n");
     for (m, p) in [(1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (4, 1), (4, 4)] {

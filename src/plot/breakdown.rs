@@ -1,0 +1,281 @@
+//! Where the time goes: for each configuration the terms of equation 11, those of the refined model
+//! and the measured split, stacked side by side.
+//!
+//! Everything is a part of the measured time (without one, of what equation 11 predicts), so that
+//! fast configurations can be read as well as slow ones; the times themselves stand above.
+
+use super::axis::Axis;
+use super::frame::{Frame, Surround};
+use super::over_all::{BELOW, Columns, X_TITLE};
+use super::scene::{Anchor, Bounds, Color, Scene};
+use super::style::{
+    BLUE, GREEN, GREY, INDENT, INK, LABEL, Mark, ORANGE, PURPLE, RIGHT_MARGIN, SKY, TEXT,
+    VERMILLION, YELLOW, shortened, stroke,
+};
+use super::times::checked;
+use super::unit;
+use crate::error::{Error, Result};
+use crate::model::Parameters;
+use crate::model::run::Breakdown;
+use crate::table::records::Split;
+
+/// Width of a picture, and height of the panel.
+pub(super) const WIDTH: f64 = 1240.0;
+const PANEL: f64 = 560.0;
+
+/// Bars narrower than this are lines; of more configurations the fastest are shown.
+const NARROWEST: f64 = 2.4;
+
+// Colours of the parts. What belongs together has a hue; the shade says which of it.
+const HOST: Color = BLUE;
+const SWITCH: Color = SKY;
+const COLLECTIVE: Color = Color(190, 225, 247);
+const START: Color = ORANGE;
+const SHARED: Color = GREEN;
+const UNEVEN: Color = Color(140, 208, 185);
+const MEMORY: Color = Color(0, 98, 72);
+const GROWTH: Color = Color(200, 232, 220);
+const SERIAL: Color = YELLOW;
+const SIGNAL: Color = PURPLE;
+const EXPOSED: Color = Color(232, 190, 214);
+const QUEUE: Color = VERMILLION;
+
+/// Rows of the legend: a kind of time, the terms that predict it, the part of the split that holds
+/// it.
+type Terms = &'static [(Color, &'static str)];
+const LEGEND: [(Terms, Terms, (Color, &str)); 6] = [
+    (
+        &[
+            (HOST, "host code alpha_m·T_HPU"),
+            (SWITCH, "switches N·T_CSW"),
+            (COLLECTIVE, "collectives N·O_COL"),
+        ],
+        &[(QUEUE, "queueing for the host")],
+        (HOST, "between off-loads: host code, collectives, waiting for the host"),
+    ),
+    (&[(START, "starting APUs N·p·g")], &[], (START, "starting and collecting APUs")),
+    (
+        &[(SHARED, "shared loops T_APU/(m·p)")],
+        &[(MEMORY, "memory contention"), (GROWTH, "growing work")],
+        (SHARED, "APUs in shared loops, mean over a process's APUs"),
+    ),
+    (&[(SERIAL, "serial part C_APU")], &[], (SERIAL, "APUs in everything else")),
+    (
+        &[(SIGNAL, "off-load signals N·O_offload")],
+        &[(UNEVEN, "uneven division"), (EXPOSED, "exposed transfers")],
+        (SIGNAL, "rest of off-loads: signals, slowest APU, the host"),
+    ),
+    (&[], &[], (GREY, "no term: before the first and after the last code")),
+];
+
+/// Height of a row of the legend.
+const LEGEND_ROW: f64 = 19.0;
+
+/// One configuration with its bars, each from the bottom up; times in seconds.
+struct Column {
+    m: u32,
+    p: u32,
+    /// What 100 % is.
+    whole: f64,
+    bars: Vec<Vec<(f64, Color)>>,
+}
+
+/// The picture of `splits`, or without any of all feasible configurations.
+pub(super) fn scene(title: &str, parameters: &Parameters, splits: &[Split]) -> Result<Scene> {
+    let mut columns = columns(parameters, splits)?;
+    let all = columns.len();
+    let is_refined = parameters.refinements.as_ref().is_some_and(|it| !it.names().is_empty());
+    let bars = 1 + usize::from(is_refined) + usize::from(!splits.is_empty());
+    let most = ((WIDTH - 110.0) / (bars as f64 * NARROWEST + 2.0)) as usize;
+    if all > most {
+        columns.sort_by(|one, other| one.whole.total_cmp(&other.whole));
+        columns.truncate(most);
+        columns.sort_by_key(|column| (column.m, column.p));
+    }
+    let head = 44.0 + LEGEND_ROW * (LEGEND.len() as f64 + 1.0) + 14.0;
+    let mut scene = Scene::new(WIDTH, head + PANEL, title);
+    super::style::head(&mut scene, title, &[]);
+    legend(&mut scene, if is_refined { Models::Both } else { Models::Equation11 });
+    let shown = if all > most { format!("the fastest {most} of {all}") } else { "each".into() };
+    let order = match (is_refined, splits.is_empty()) {
+        (false, false) => "equation 11, measured",
+        (true, false) => "equation 11, refined model, measured",
+        (false, true) => "equation 11",
+        (true, true) => "equation 11, refined model",
+    };
+    let caption = format!("Bars of {shown} (m, p), from left to right: {order}");
+    let panel = Bounds::new(0.0, head, WIDTH, head + PANEL);
+    draw(&mut scene, panel, &columns, (&caption, splits.is_empty()));
+    Ok(scene)
+}
+
+/// The configurations by m and p, with their bars.
+fn columns(parameters: &Parameters, splits: &[Split]) -> Result<Vec<Column>> {
+    let mut columns = Vec::new();
+    if splits.is_empty() {
+        for m in 1..=parameters.apus {
+            for p in 1..=parameters.apus / m {
+                columns.push(column(parameters, (m, p), None)?);
+            }
+        }
+    }
+    for split in splits {
+        columns.push(column(parameters, (split.m, split.p), Some(split))?);
+    }
+    columns.retain(|column| column.whole > 0.0);
+    if columns.is_empty() {
+        return Err(Error::TooLittleData {
+            file: "split.csv".into(),
+            found: "no configuration with a time above 0".into(),
+            advice: "measure at least one".into(),
+        });
+    }
+    columns.sort_by_key(|column| (column.m, column.p));
+    Ok(columns)
+}
+
+fn column(parameters: &Parameters, (m, p): (u32, u32), split: Option<&Split>) -> Result<Column> {
+    let terms = parameters.breakdown(m, p);
+    let mut bars = vec![of_equation_11(&terms)];
+    if parameters.refinements.as_ref().is_some_and(|it| !it.names().is_empty()) {
+        bars.push(of_refined_model(parameters, (m, p)));
+    }
+    if let Some(split) = split {
+        bars.push(vec![
+            (split.host_s, HOST),
+            (split.start_s, START),
+            (split.apu_shared_s, SHARED),
+            (split.apu_serial_s, SERIAL),
+            (split.wait_s, SIGNAL),
+            (split.idle_s, GREY),
+        ]);
+    }
+    for (part, _) in bars.iter().flatten() {
+        checked("part of a time", *part)?;
+    }
+    let whole = split.map_or(terms.total().0, |split| split.time_s);
+    Ok(Column { m, p, whole: checked("time_s", whole)?, bars })
+}
+
+fn of_equation_11(terms: &Breakdown) -> Vec<(f64, Color)> {
+    vec![
+        (terms.hpu_s, HOST),
+        (terms.context_switch_s, SWITCH),
+        (terms.collective_s, COLLECTIVE),
+        (terms.gap_s, START),
+        (terms.apu_s, SHARED),
+        (terms.apu_serial_s, SERIAL),
+        (terms.offload_s, SIGNAL),
+    ]
+}
+
+/// The same order, each further term beside what it adds to.
+fn of_refined_model(parameters: &Parameters, (m, p): (u32, u32)) -> Vec<(f64, Color)> {
+    let refined = parameters.refined_breakdown(m, p);
+    let mut parts = of_equation_11(&refined.terms);
+    parts.insert(7, (refined.exposed_transfer_s, EXPOSED));
+    parts.insert(7, (refined.uneven_division_s, UNEVEN));
+    parts.insert(5, (refined.work_growth_s, GROWTH));
+    parts.insert(5, (refined.memory_contention_s, MEMORY));
+    parts.insert(3, (refined.host_queueing_s, QUEUE));
+    parts
+}
+
+/// Which models have bars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Models {
+    Equation11,
+    Both,
+}
+
+/// A table: in each row what the models say of a kind of time, and what the split holds of it.
+fn legend(scene: &mut Scene, models: Models) {
+    let middle = 770.0;
+    let heads = [(INDENT, "terms of the models"), (middle, "part of the measured split")];
+    for (x, words) in heads {
+        scene.text(words, [x, 54.0], TEXT);
+    }
+    for (index, (terms, refined, (color, part))) in LEGEND.iter().enumerate() {
+        let y = 54.0 + LEGEND_ROW * (index as f64 + 1.1);
+        let mut x = INDENT;
+        let further = if models == Models::Both { *refined } else { &[] };
+        for (color, words) in terms.iter().chain(further) {
+            Mark::Area(*color).draw(scene, [x + 6.0, y], 0.0);
+            scene.text(words, [x + 18.0, y], LABEL);
+            x += 18.0 + LABEL.width(words) + 22.0;
+        }
+        Mark::Area(*color).draw(scene, [middle + 6.0, y], 0.0);
+        let room = scene.width - RIGHT_MARGIN / 2.0 - middle - 18.0;
+        scene.text(&shortened(part, &LABEL, room), [middle + 18.0, y], LABEL);
+    }
+    let under = 54.0 + LEGEND_ROW * (LEGEND.len() as f64 + 0.8);
+    scene.line(vec![[INDENT, under], [scene.width - RIGHT_MARGIN, under]], stroke(GREY, 0.5));
+}
+
+fn draw(scene: &mut Scene, panel: Bounds, columns: &[Column], (caption, predicted): (&str, bool)) {
+    let configurations: Vec<(u32, u32)> = columns.iter().map(|it| (it.m, it.p)).collect();
+    let places = Columns::new(&configurations);
+    let total = |bar: &Vec<(f64, Color)>| bar.iter().map(|(part, _)| part).sum::<f64>();
+    let percent = |column: &Column, time: f64| 100.0 * time / column.whole;
+    let largest = columns.iter().flat_map(|column| {
+        column.bars.iter().map(move |bar| percent(column, total(bar)).min(MOST_PERCENT))
+    });
+    let y = Axis::of_times(largest.chain([0.0]).collect::<Vec<_>>().into_iter());
+    let y_title =
+        if predicted { "part of the predicted time [%]" } else { "part of the measured time [%]" };
+    // The times are read upwards.
+    let widths = columns.iter().map(|column| LABEL.width(&unit::time(column.whole)));
+    let above = widths.fold(0.0, f64::max) + 8.0;
+    let surround = Surround { caption, x_title: X_TITLE, y_title, above, below: BELOW };
+    let frame = Frame::draw(scene, panel, places.axis(), y, &surround);
+    places.labels(scene, &frame);
+    let width = places.width(&frame);
+    let mut bars: Vec<(Bounds, Color)> = Vec::new();
+    for (index, column) in columns.iter().enumerate() {
+        let bar_width = 0.86 * width / column.bars.len() as f64;
+        let first = places.x(index, &frame) - 0.43 * width;
+        for (number, bar) in column.bars.iter().enumerate() {
+            let left = first + bar_width * number as f64;
+            // A hair between bars that are wide enough.
+            let gap = if bar_width > 3.0 { 0.4 } else { 0.0 };
+            let mut below = 0.0;
+            for (part, color) in bar {
+                let above = below + part;
+                let [top, bottom] = [above, below].map(|time| frame.y_at(percent(column, time)));
+                let bounds = Bounds::new(left + gap, top, left + bar_width - gap, bottom);
+                if bottom - top > 0.02 {
+                    bars.push((bounds, *color));
+                }
+                below = above;
+            }
+        }
+    }
+    // Those of a colour together, which makes the file small; none lies on another.
+    bars.sort_by_key(|(_, Color(red, green, blue))| (*red, *green, *blue));
+    for (bounds, color) in bars {
+        scene.rectangle(bounds, color);
+    }
+    if !predicted {
+        let whole = frame.y_at(100.0);
+        let line = vec![[frame.data.left, whole], [frame.data.right, whole]];
+        scene.line(line, stroke(INK, 0.8));
+    }
+    times(scene, &frame, columns, &places);
+}
+
+/// Bars that are longer are cut: a model so wrong would flatten all others.
+const MOST_PERCENT: f64 = 400.0;
+
+/// The time of each configuration, read upwards, as far as there is room.
+fn times(scene: &mut Scene, frame: &Frame, columns: &[Column], places: &Columns<'_>) {
+    let mut free_from = f64::NEG_INFINITY;
+    for (index, column) in columns.iter().enumerate() {
+        let x = places.x(index, frame);
+        if x - 6.0 < free_from {
+            continue;
+        }
+        free_from = x + 6.0;
+        let words = unit::time(column.whole);
+        scene.text(&words, [x, frame.data.top - 4.0], LABEL.at(Anchor::Start).upwards());
+    }
+}

@@ -1,0 +1,285 @@
+//! A run as it went: a row for each process, hardware thread and accelerator.
+
+use std::collections::BTreeMap;
+
+use super::axis::Axis;
+use super::frame::{BELOW, Frame, Surround};
+use super::scene::{Anchor, Bounds, Color, Scene};
+use super::style::{
+    self, BLUE, Entry, GREEN, GREY, LABEL, Mark, ORANGE, PURPLE, SKY, VERMILLION, YELLOW, entry,
+    shortened,
+};
+use super::unit::Unit;
+use crate::error::{Error, Result};
+use crate::table::trace::{Span, Trace, Track};
+
+/// Size of a picture without its rows.
+pub(super) const WIDTH: f64 = 1200.0;
+const ROW: f64 = 20.0;
+
+/// Space for the names of rows.
+const NAMES: f64 = 150.0;
+
+/// Off-loads that the window shows where nobody says which: enough for a pattern, few enough to
+/// tell its parts.
+const OFFLOADS_SHOWN: f64 = 12.0;
+
+/// Steps along a row: what is narrower than a step shows only where nothing in it is longer.
+const STEPS: usize = 1400;
+
+/// What a category of spans is called, and its colour; by the names in a trace.
+const CATEGORIES: [(&str, &str, Color); 8] = [
+    ("run", "a process runs", Color(190, 225, 247)),
+    ("ppe", "host code", BLUE),
+    ("switch", "context switch", VERMILLION),
+    ("offload", "awaiting an off-load", YELLOW),
+    ("mpi", "MPI", PURPLE),
+    ("call", "off-load on an APU", ORANGE),
+    ("kernel", "kernel", GREEN),
+    ("wait", "waiting", SKY),
+];
+
+/// DMA commands overlap one another, in as many tracks as they need; they have no rows here.
+const LEFT_OUT: &str = "dma";
+
+/// The part of a run that is shown \[s\]; an end that is `None` follows from the other or the run.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Window {
+    /// Where it begins.
+    pub from_s: Option<f64>,
+    /// Where it ends.
+    pub to_s: Option<f64>,
+}
+
+/// The picture of a trace. Where the window is open, it shows twelve off-loads from the middle of
+/// them all; a trace without off-loads is shown as a whole.
+pub(super) fn scene(title: &str, trace: &Trace, window: Window) -> Result<Scene> {
+    let tracks: Vec<&Track> = trace
+        .tracks
+        .iter()
+        .filter(|track| track.spans.iter().any(|span| name(trace, span) != LEFT_OUT))
+        .collect();
+    let window = closed(trace, &tracks, window)?;
+    let legend = legend(trace, &tracks);
+    let head = style::head_height(WIDTH, &legend);
+    let height = head + 28.0 + ROW * tracks.len() as f64 + BELOW;
+    let mut scene = Scene::new(WIDTH, height, title);
+    style::head(&mut scene, title, &legend);
+    let area = Bounds::new(0.0, head, WIDTH, height);
+    draw(&mut scene, area, (trace, &tracks), window);
+    Ok(scene)
+}
+
+fn name<'a>(trace: &'a Trace, span: &Span) -> &'a str {
+    &trace.categories[usize::from(span.category)]
+}
+
+fn length(span: &Span) -> f64 {
+    span.end_s - span.start_s
+}
+
+/// The window with both ends, within the run.
+fn closed(trace: &Trace, tracks: &[&Track], window: Window) -> Result<(f64, f64)> {
+    let spans = || tracks.iter().flat_map(|track| &track.spans);
+    let first = spans().map(|span| span.start_s).fold(f64::INFINITY, f64::min);
+    let last = spans().map(|span| span.end_s).fold(f64::NEG_INFINITY, f64::max);
+    if first >= last || !first.is_finite() || !last.is_finite() {
+        return Err(Error::TooLittleData {
+            file: "trace".into(),
+            found: "no span that takes time".into(),
+            advice: "write one with mmgp emulate --trace".into(),
+        });
+    }
+    let mut offloads: Vec<&Span> = spans().filter(|span| name(trace, span) == "offload").collect();
+    offloads.sort_by(|one, other| length(one).total_cmp(&length(other)));
+    let usual = offloads.get(offloads.len() / 2).map_or(last - first, |it| length(it));
+    let usual = (OFFLOADS_SHOWN * usual).min(last - first);
+    offloads.sort_by(|one, other| one.start_s.total_cmp(&other.start_s));
+    let middle = offloads.get(offloads.len() / 2).map_or(first.midpoint(last), |it| it.start_s);
+    let window = match (window.from_s, window.to_s) {
+        (Some(from), Some(to)) => (from, to),
+        (Some(from), None) => (from, from + usual),
+        (None, Some(to)) => (to - usual, to),
+        (None, None) => {
+            let from = (middle - usual / 2.0).max(first);
+            (from, from + usual)
+        }
+    };
+    let (from, to) = window;
+    if from.is_finite() && to.is_finite() && from < to && from < last && to > first {
+        return Ok((from.max(first), to.min(last)));
+    }
+    Err(Error::OutOfRange {
+        name: "window",
+        found: format!("{from} s to {to} s"),
+        expected: format!("a beginning before its end, in the run from {first} s to {last} s"),
+    })
+}
+
+fn legend(trace: &Trace, tracks: &[&Track]) -> Vec<Entry> {
+    let mut is_there = vec![false; trace.categories.len()];
+    for span in tracks.iter().flat_map(|track| &track.spans) {
+        is_there[usize::from(span.category)] = true;
+    }
+    let has = |wanted: &str| {
+        let mut known = trace.categories.iter().zip(&is_there);
+        known.any(|(name, is_there)| *is_there && name == wanted)
+    };
+    let known = CATEGORIES.iter().filter(|(name, ..)| has(name));
+    let mut entries: Vec<Entry> =
+        known.map(|(_, words, color)| entry(Mark::Area(*color), words)).collect();
+    let is_other =
+        |name: &String| name != LEFT_OUT && CATEGORIES.iter().all(|(known, ..)| known != name);
+    if trace.categories.iter().zip(&is_there).any(|(name, is_there)| *is_there && is_other(name)) {
+        entries.push(entry(Mark::Area(GREY), "anything else"));
+    }
+    entries
+}
+
+fn draw(scene: &mut Scene, area: Bounds, (trace, tracks): (&Trace, &[&Track]), window: (f64, f64)) {
+    let (from, to) = window;
+    let unit = Unit::of(to.abs().max(from.abs()));
+    let left = area.left + NAMES - style::LEFT_AXIS;
+    let panel = Bounds::new(left, area.top, area.right, area.bottom);
+    let surround = Surround {
+        caption: "",
+        x_title: &format!("time since the start [{}]", unit.symbol),
+        y_title: "",
+        above: 0.0,
+        below: BELOW,
+    };
+    let x = Axis::of_window(from * unit.per_second, to * unit.per_second);
+    let frame = Frame::draw(scene, panel, x, Axis::of_places(0.0, 1.0), &surround);
+    let mut parts: BTreeMap<(u8, u8, u8), Vec<Bounds>> = BTreeMap::new();
+    for (index, track) in tracks.iter().enumerate() {
+        let top = frame.data.top + ROW * index as f64;
+        let words = shortened(&track.name, &LABEL, NAMES - 24.0);
+        scene.text(&words, [frame.data.left - 8.0, top + ROW / 2.0], LABEL.at(Anchor::End));
+        let x = |step: usize| frame.data.left + frame.data.width() * step as f64 / STEPS as f64;
+        for (steps, category) in pieces(&track.spans, window) {
+            let color = color(&trace.categories[usize::from(category)]);
+            let bounds = Bounds::new(x(steps.start), top + 2.5, x(steps.end), top + ROW - 2.5);
+            parts.entry((color.0, color.1, color.2)).or_default().push(bounds);
+        }
+    }
+    for ((red, green, blue), bounds) in parts {
+        for bounds in bounds {
+            scene.rectangle(bounds, Color(red, green, blue));
+        }
+    }
+}
+
+fn color(category: &str) -> Color {
+    let known = CATEGORIES.iter().find(|(name, ..)| *name == category);
+    known.map_or(GREY, |(.., color)| *color)
+}
+
+/// The steps of the window with the category that takes the most of each, neighbours alike merged.
+/// Of spans within one another the innermost counts.
+fn pieces(spans: &[Span], (from, to): (f64, f64)) -> Vec<(std::ops::Range<usize>, u8)> {
+    let step = (to - from) / STEPS as f64;
+    // For each step, how much of it each category takes.
+    let mut shares: Vec<BTreeMap<u8, f64>> = vec![BTreeMap::new(); STEPS];
+    for (start, end, category) in innermost(spans, (from, to)) {
+        let first = (((start - from) / step) as usize).min(STEPS - 1);
+        let last = (((end - from) / step) as usize).min(STEPS - 1);
+        for (index, shares) in shares[first..=last].iter_mut().enumerate() {
+            let left = from + (first + index) as f64 * step;
+            let share = end.min(left + step) - start.max(left);
+            *shares.entry(category).or_default() += share;
+        }
+    }
+    let largest = |shares: &BTreeMap<u8, f64>| {
+        let idle = step - shares.values().sum::<f64>();
+        let (category, share) = shares.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+        (*share >= idle).then_some(*category)
+    };
+    let mut pieces: Vec<(std::ops::Range<usize>, u8)> = Vec::new();
+    for (index, category) in shares.iter().map(largest).enumerate() {
+        let Some(category) = category else { continue };
+        match pieces.last_mut() {
+            Some((steps, last)) if steps.end == index && *last == category => steps.end += 1,
+            _ => pieces.push((index..index + 1, category)),
+        }
+    }
+    pieces
+}
+
+/// The parts of the window in which each span is the innermost: begin, end and category.
+fn innermost(spans: &[Span], (from, to): (f64, f64)) -> Vec<(f64, f64, u8)> {
+    let mut inside: Vec<&Span> =
+        spans.iter().filter(|span| span.end_s > from && span.start_s < to).collect();
+    // Outer spans first.
+    inside.sort_by(|a, b| a.start_s.total_cmp(&b.start_s).then(b.end_s.total_cmp(&a.end_s)));
+    let mut parts = Vec::new();
+    let mut add = |start: f64, end: f64, category: u8| {
+        let (start, end) = (start.max(from), end.min(to));
+        if start < end {
+            parts.push((start, end, category));
+        }
+    };
+    // Spans that are open, and up to where all is said.
+    let mut open: Vec<&Span> = Vec::new();
+    let mut said = from;
+    for span in inside {
+        while let Some(top) = open.pop_if(|top| top.end_s <= span.start_s) {
+            add(said, top.end_s, top.category);
+            said = said.max(top.end_s);
+        }
+        if let Some(top) = open.last() {
+            add(said, span.start_s, top.category);
+        }
+        said = said.max(span.start_s);
+        open.push(span);
+    }
+    while let Some(top) = open.pop() {
+        add(said, top.end_s, top.category);
+        said = said.max(top.end_s);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(start_s: f64, end_s: f64, category: u8) -> Span {
+        Span { start_s, end_s, category }
+    }
+
+    #[test]
+    fn of_nested_spans_the_innermost_counts() {
+        let spans = [span(2.0, 3.0, 1), span(0.0, 10.0, 0), span(2.5, 2.75, 2)];
+        let parts = innermost(&spans, (0.0, 10.0));
+        let expected =
+            [(0.0, 2.0, 0), (2.0, 2.5, 1), (2.5, 2.75, 2), (2.75, 3.0, 1), (3.0, 10.0, 0)];
+        assert_eq!(parts, expected);
+    }
+
+    #[test]
+    fn what_leaves_the_window_is_cut_there() {
+        let spans = [span(0.0, 4.0, 0), span(6.0, 9.0, 1)];
+        assert_eq!(innermost(&spans, (3.0, 7.0)), [(3.0, 4.0, 0), (6.0, 7.0, 1)]);
+    }
+
+    #[test]
+    fn narrow_spans_merge_and_none_hides_a_longer_one() {
+        // A thousand spans in the first half, each shorter than a step, and one long in the second.
+        let short = (0..1_000_000).map(|index| {
+            let start = f64::from(index) * 1e-6;
+            span(start, start + 0.9e-6, (index % 2) as u8)
+        });
+        let spans: Vec<Span> = short.chain([span(1.0, 2.0, 2)]).collect();
+        let pieces = pieces(&spans, (0.0, 2.0));
+        assert_eq!(pieces.last(), Some(&(STEPS / 2..STEPS, 2)));
+        let first_half: usize = pieces[..pieces.len() - 1].iter().map(|it| it.0.len()).sum();
+        assert_eq!(first_half, STEPS / 2);
+    }
+
+    #[test]
+    fn a_step_that_is_mostly_idle_stays_empty() {
+        let step = 1.0 / STEPS as f64;
+        assert_eq!(pieces(&[span(0.0, 0.4 * step, 0)], (0.0, 1.0)), []);
+        assert_eq!(pieces(&[span(0.0, 0.6 * step, 0)], (0.0, 1.0)), [(0..1, 0)]);
+    }
+}

@@ -1,0 +1,123 @@
+//! Predicted against measured times, on logarithmic axes.
+
+use super::axis::Axis;
+use super::frame::{BELOW, Frame, Surround};
+use super::scene::{Anchor, Bounds, Font, Place, Scene, text_bounds};
+use super::style::{self, DOT, Entry, INK, LABEL, Mark, SHADE, SKY, entry, stroke};
+use super::times::{Model, Point, Through, all};
+use super::unit::Unit;
+
+/// How far from equality the band reaches.
+const BAND: f64 = 0.1;
+
+/// Size of a picture; it is higher than wide, for its axes to have the same length.
+pub(super) const WIDTH: f64 = 680.0;
+pub(super) const HEIGHT: f64 = 640.0;
+
+/// Entries of the legend: each model with its mean error.
+pub(super) fn legend(points: &[Point]) -> Vec<Entry> {
+    let mut entries = super::times::legend(points, Through::Nothing);
+    for (marks, words) in &mut entries {
+        let model = Model::ALL.into_iter().find(|model| *marks == [model.mark()]);
+        let Some(model) = model else { continue };
+        let errors: Vec<f64> = model.errors(points).map(|(_, error)| error.abs()).collect();
+        if !errors.is_empty() {
+            let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+            *words += &format!(", mean error {mean:.1} %");
+        }
+    }
+    entries.push(entry(Mark::Area(SHADE), "within 10 % of the measured time"));
+    entries
+}
+
+/// Draws the points whose times are all above 0, which a logarithm needs.
+pub(super) fn draw(scene: &mut Scene, panel: Bounds, points: &[Point]) {
+    let points: Vec<Point> = points
+        .iter()
+        .filter(|point| point.measured > 0.0 && point.predicted > 0.0)
+        .copied()
+        .collect();
+    let unit = Unit::of(all(&points).fold(0.0, f64::max));
+    let times = || all(&points).filter(|time| *time > 0.0).map(|time| time * unit.per_second);
+    let axis = Axis::of_ratios(times());
+    let titles = ["measured", "predicted"].map(|what| format!("{what} time [{}]", unit.symbol));
+    let surround = Surround {
+        caption: "On the line a prediction is right, above it too long, below it too short",
+        x_title: &titles[0],
+        y_title: &titles[1],
+        above: 0.0,
+        below: BELOW,
+    };
+    let frame = Frame::new(panel, axis.clone(), axis, &surround);
+    band(scene, &frame);
+    frame.draw_around(scene, panel, &surround);
+    if points.is_empty() {
+        return style::instead_of_data(scene, &frame.data, "no time above 0");
+    }
+    let equal = frame.x.ends().map(|end| frame.at(end, end));
+    scene.line(equal.to_vec(), stroke(INK, 1.0));
+    let at = |measured: f64, predicted: f64| {
+        frame.at(measured * unit.per_second, predicted * unit.per_second)
+    };
+    for point in &points {
+        if let Some((low, high)) = point.interval {
+            let [x, low] = at(point.measured, low);
+            style::interval(scene, x, [low, at(point.measured, high)[1]], SKY);
+        }
+    }
+    for model in Model::ALL.into_iter().rev() {
+        for point in &points {
+            if let Some(time) = model.of(point).filter(|time| *time > 0.0) {
+                model.mark().draw(scene, at(point.measured, time), 0.8 * DOT);
+            }
+        }
+    }
+    let worst = Model::ALL.into_iter().filter_map(|model| {
+        let largest = model.errors(&points).max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
+        let (point, error) = largest?;
+        let time = model.of(point).filter(|time| *time > 0.0)?;
+        let name = format!("({}, {}) {error:+.1} %", point.m, point.p).replace('-', "−");
+        let font = Font { color: model.color(), ..LABEL };
+        Some((name, at(point.measured, time), font))
+    });
+    names(scene, &frame.data, &worst.collect::<Vec<_>>());
+}
+
+/// The band around equality.
+fn band(scene: &mut Scene, frame: &Frame) {
+    let [low, high] = frame.x.ends();
+    let corner = |measured: f64, factor: f64| frame.at(measured, measured * factor);
+    // Where the band leaves the panel it follows its edge.
+    let (inner_low, inner_high) = (low / (1.0 - BAND), high / (1.0 + BAND));
+    let band = vec![
+        corner(low, 1.0),
+        corner(low, 1.0 + BAND),
+        corner(inner_high, 1.0 + BAND),
+        corner(high, 1.0),
+        corner(high, 1.0 - BAND),
+        corner(inner_low, 1.0 - BAND),
+    ];
+    scene.polygon(band, SHADE);
+}
+
+/// Names beside their points, where they leave the area or touch another on another side.
+fn names(scene: &mut Scene, data: &Bounds, named: &[(String, Place, Font)]) {
+    let mut taken: Vec<Bounds> = Vec::new();
+    for (name, [x, y], font) in named {
+        let sides = [
+            ([x + 11.0, *y], Anchor::Start),
+            ([x - 11.0, *y], Anchor::End),
+            ([*x, y - 15.0], Anchor::Middle),
+            ([*x, y + 15.0], Anchor::Middle),
+        ];
+        for (at, anchor) in sides {
+            let font = font.at(anchor);
+            let bounds = text_bounds(name, at, &font);
+            if data.holds(&bounds) && taken.iter().all(|other| !other.overlaps(&bounds)) {
+                scene.text(name, at, font);
+                taken.push(bounds);
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! A picture as a bitmap, and the font that measures and draws its texts.
+
+use std::sync::OnceLock;
+
+use plotters::coord::Shift;
+use plotters::element::{Circle, PathElement, Polygon, Rectangle};
+use plotters::prelude::{
+    BitMapBackend, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoDrawingArea, RGBColor,
+};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{
+    Color as _, FontStyle, FontTransform, IntoFont, ShapeStyle, TextStyle, register_font,
+};
+
+use super::scene::{Anchor, Color, Direction, Font, Item, Place, Scene};
+use crate::error::{Error, Result};
+
+/// Plotters places everything at whole numbers and does not smooth edges, so pictures are drawn
+/// this many times larger than they are shown in an SVG...
+const ENLARGEMENT: f64 = 4.0;
+
+/// ...and of that so much is averaged away.
+const PIXELS_AVERAGED: usize = 2;
+
+/// The font's name, and what a viewer without it may take instead.
+pub(super) const FONT: &str = "DejaVu Sans, Verdana, Arial, sans-serif";
+
+static FONT_DATA: &[u8] = include_bytes!("../../data/fonts/DejaVuSans-subset.ttf");
+
+/// The picture as a compressed bitmap with three bytes for each pixel, two pixels for each unit.
+pub(super) fn encode(scene: &Scene) -> Result<Vec<u8>> {
+    let [width, height] = [scene.width, scene.height].map(|size| pixels(size) as u32);
+    // White; to fill so many pixels through plotters would take longer than the whole drawing.
+    let mut bytes = vec![u8::MAX; width as usize * height as usize * 3];
+    let area = BitMapBackend::with_buffer(&mut bytes, (width, height)).into_drawing_area();
+    scene
+        .items
+        .iter()
+        .try_for_each(|item| draw(&area, item))
+        .and_then(|()| area.present())
+        .map_err(|error| Error::Plot(error.to_string()))?;
+    drop(area);
+    let means = averaged(&bytes, width as usize);
+    let mut file = Vec::new();
+    let averaged = PIXELS_AVERAGED as u32;
+    let mut encoder = png::Encoder::new(&mut file, width / averaged, height / averaged);
+    encoder.set_color(png::ColorType::Rgb);
+    // The smallest file of those that take less time to write than to draw.
+    encoder.set_compression(png::Compression::Fast);
+    encoder.set_filter(png::FilterType::Paeth);
+    encoder
+        .write_header()
+        .and_then(|mut writer| writer.write_image_data(&means))
+        .map_err(|error| Error::Plot(error.to_string()))?;
+    Ok(file)
+}
+
+/// Width of a text in letters of that size.
+pub(super) fn text_width(words: &str, size: f64) -> f64 {
+    let style = style(&Font::new(size, Color(0, 0, 0)));
+    style.font.box_size(words).map_or(0.0, |(width, _)| f64::from(width) / ENLARGEMENT)
+}
+
+fn pixels(units: f64) -> i32 {
+    (units * ENLARGEMENT).round() as i32
+}
+
+fn place([x, y]: Place) -> (i32, i32) {
+    (pixels(x), pixels(y))
+}
+
+fn rgb(Color(red, green, blue): Color) -> RGBColor {
+    RGBColor(red, green, blue)
+}
+
+type Drawn<DB> = std::result::Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
+
+fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, item: &Item) -> Drawn<DB> {
+    match item {
+        Item::Rectangle { bounds, fill } => {
+            let (left, top) = place([bounds.left, bounds.top]);
+            // The last pixel belongs to it.
+            let (right, bottom) = place([bounds.right, bounds.bottom]);
+            // Whatever has an area shows, however thin it is.
+            let corners = [(left, top), ((right - 1).max(left), (bottom - 1).max(top))];
+            area.draw(&Rectangle::new(corners, rgb(*fill).filled()))
+        }
+        Item::Polygon { corners, fill } => {
+            let corners: Vec<_> = corners.iter().map(|&corner| place(corner)).collect();
+            area.draw(&Polygon::new(corners, rgb(*fill).filled()))
+        }
+        Item::Circle { center, radius, fill } => {
+            area.draw(&Circle::new(place(*center), pixels(*radius), rgb(*fill).filled()))
+        }
+        Item::Line { path, stroke } => {
+            let path: Vec<_> = path.iter().map(|&corner| place(corner)).collect();
+            let width = pixels(stroke.width).max(1) as u32;
+            let style = ShapeStyle::from(rgb(stroke.color)).stroke_width(width);
+            area.draw(&PathElement::new(path, style))
+        }
+        Item::Text { words, at, font } => {
+            let (x, y) = place(*at);
+            // What plotters takes for half the height is above the middle of the capital letters by
+            // this part of their size.
+            let down = (LOWER * ENLARGEMENT * font.size).round() as i32;
+            let at = match font.direction {
+                Direction::Right => (x, y + down),
+                Direction::Up => (x + down, y),
+            };
+            area.draw_text(words, &style(font), at)
+        }
+    }
+}
+
+const LOWER: f64 = 0.125;
+
+/// Text as plotters is told it, anchored at half its height.
+fn style(font: &Font) -> TextStyle<'static> {
+    static REGISTERED: OnceLock<bool> = OnceLock::new();
+    let is_known =
+        REGISTERED.get_or_init(|| register_font(FONT, FontStyle::Normal, FONT_DATA).is_ok());
+    assert!(is_known, "invariant: the font that is compiled in is valid");
+    // Plotters takes the height of a line for the size, and 1.24 times the size of the letters for
+    // the height of a line.
+    let line = font.size * ENLARGEMENT * 1.24;
+    let description = match font.direction {
+        Direction::Right => (FONT, line).into_font(),
+        Direction::Up => (FONT, line).into_font().transform(FontTransform::Rotate270),
+    };
+    let anchor = match font.anchor {
+        Anchor::Start => HPos::Left,
+        Anchor::Middle => HPos::Center,
+        Anchor::End => HPos::Right,
+    };
+    description.color(&rgb(font.color)).pos(Pos::new(anchor, VPos::Center))
+}
+
+/// Replaces each square of pixels by its mean.
+fn averaged(pixels: &[u8], width: usize) -> Vec<u8> {
+    let side = PIXELS_AVERAGED;
+    let mut means = Vec::with_capacity(pixels.len() / (side * side));
+    let mut sums = vec![0_u16; width / side * 3];
+    for rows in pixels.chunks_exact(width * 3 * side) {
+        sums.fill(0);
+        for row in rows.chunks_exact(width * 3) {
+            for (sums, square) in sums.chunks_exact_mut(3).zip(row.chunks_exact(3 * side)) {
+                for pixel in square.chunks_exact(3) {
+                    for (sum, &value) in sums.iter_mut().zip(pixel) {
+                        *sum += u16::from(value);
+                    }
+                }
+            }
+        }
+        means.extend(sums.iter().map(|sum| (sum / (side * side) as u16) as u8));
+    }
+    means
+}
