@@ -28,8 +28,9 @@ const panel = (() => {
         found.push(fact("speed-up", `${text.digits(speedup[k])}, efficiency ${text.percent(efficiency[k])}`));
         if (study.hasIntervals) {
             const sure = text.percent(probability_best[k]);
+            const isClose = indistinguishable[k] && k > 0;
             found.push(
-                fact("is the best", `with ${sure}${indistinguishable[k] ? "; cannot be told from the best" : ""}`),
+                fact("is the best", `with ${sure}${isClose ? "; cannot be told from rank 1" : ""}`),
                 fact("regret", `${text.seconds(expected_regret_s[k])} expected, ${text.seconds(regret_95_s[k])} at 95\u00a0%`),
             );
         }
@@ -73,7 +74,9 @@ const panel = (() => {
     /** The numbers of some columns of parts, a row for each part and one for their sum. */
     function numbers(caption, labels, columns, unit) {
         const sums = columns.map(({ parts }) => plotsOfTerms.total(parts));
-        const keys = Object.keys(labels).filter((key) => columns.some(({ parts }) => key in parts));
+        // A refined term of 0 says nothing; those of equation 11 are always there.
+        const first = columns[0].parts;
+        const keys = Object.keys(labels).filter((key) => key in first || columns.some(({ parts }) => parts[key] > 0));
         const rows = keys.map((key) => {
             const [name, meaning, part] = labels[key];
             const head = element("th", { scope: "row", title: meaning }, swatch(part), ` ${name}`);

@@ -72,13 +72,14 @@ const plotsOfErrors = (() => {
         // An interval that is hidden behind its mark is not drawn.
         const isVisible = ([, from, to]) => Math.abs(from - to) > 4;
         const places = of.map((k) => [x.at(measured_s[k]), ...ends(k).map((time) => y.at(time))]);
-        return charts.whiskers("equation-11", places.filter(isVisible));
+        const series = of.length > 200 ? "equation-11 faint" : "equation-11";
+        return charts.whiskers(series, places.filter(isVisible));
     }
 
     /** The points of all models; `at` places a time of a configuration. */
     function marks(canvas, of, at) {
         const hits = [];
-        const r = of.length > 400 ? 2 : 3.5;
+        const r = of.length > 1000 ? 1.3 : of.length > 120 ? 2 : 3.5;
         for (const { series, mark, times } of models) {
             const places = of.map((k) => at(k, times[k]));
             canvas.layer.append(charts.points(series, mark, places, r));

@@ -73,23 +73,39 @@ const plotOfMap = (() => {
         return { x: left, y: top, width: Math.max(right - left, 1), height: Math.max(bottom - top, 1) };
     }
 
+    /** A rectangle as a piece of a path. */
+    function box({ x, y, width, height }) {
+        const [wide, tall] = [width.toFixed(1), height.toFixed(1)];
+        return `M${x.toFixed(1)},${y.toFixed(1)}h${wide}v${tall}h-${wide}z`;
+    }
+
     /** All cells as one path for each level of colour. */
     function cells(values, { along, stops }, x, y) {
         const paths = Array.from({ length: LEVELS }, () => []);
-        const box = (k) => {
-            const { x: left, y: top, width, height } = cell(k, x, y);
-            return `M${left.toFixed(1)},${top.toFixed(1)}h${width.toFixed(1)}v${height.toFixed(1)}h${(-width).toFixed(1)}z`;
-        };
         for (const k of indices) {
             if (values[k] === null) continue;
             const level = Math.round(Math.min(Math.max(along.at(values[k]), 0), 1) * (LEVELS - 1));
-            paths[level].push(box(k));
+            paths[level].push(box(cell(k, x, y)));
         }
         return paths.flatMap((boxes, level) =>
             boxes.length
                 ? [svg("path", { class: "cells", fill: colour(stops, level / (LEVELS - 1)), d: boxes.join("") })]
                 : [],
         );
+    }
+
+    /** The value of each cell, where there is room for it. */
+    function figures({ values, isTime }, { along, factor }, x, y) {
+        const group = svg("g", { class: "figures" });
+        for (const k of indices) {
+            if (values[k] === null) continue;
+            const written = isTime ? text.digits(values[k] / factor, 3) : text.minus(values[k].toFixed(1));
+            const level = along.at(values[k]);
+            const isDark = isTime ? level < 0.55 : level < 0.2 || level > 0.85;
+            const place = { x: x.at(m[k]), y: y.at(p[k]) + 3.5, "text-anchor": "middle" };
+            group.append(svg("text", { class: isDark ? "on-dark" : null, ...place }, written));
+        }
+        return group;
     }
 
     /** Lines on which as many APUs are in use, down from all of them by halves. */
@@ -104,11 +120,10 @@ const plotOfMap = (() => {
                 d += `${step ? "L" : "M"}${x.at(at).toFixed(1)},${y.at(product / at).toFixed(1)}`;
             }
             const middle = Math.sqrt(product);
-            const [left, top] = [x.at(middle) + 3, y.at(product / middle) - 3];
-            const wanted = product === last ? `m·p = ${text.count(product)}` : text.count(product);
-            labels.append(svg("text", { x: left, y: top }, wanted));
+            const [left, top] = [x.at(middle + 0.5) + 6, y.at(middle + 0.5) - 4];
+            if (product === last) labels.append(svg("text", { x: left, y: top }, `m·p = ${text.count(product)}`));
         }
-        layer.append(svg("path", { class: "iso", d }), labels);
+        layer.append(svg("path", { class: "iso-under", d }), svg("path", { class: "iso", d }), labels);
     }
 
     /** The key to the colours, in the corner that no feasible configuration reaches. */
@@ -130,15 +145,28 @@ const plotOfMap = (() => {
         layer.append(group);
     }
 
-    /** Rings around what cannot be told from the best, and a star on the least of what is shown. */
-    function highlights(layer, { values, isTime }, x, y) {
-        const centre = (k) => [x.at(m[k]), y.at(p[k])];
+    const MOST_RINGS = 60;
+    const FAMILY = "cannot be told from the best of equation 11";
+
+    /**
+     * Marks what cannot be told from the best, by rings or, of many, by hatching their cells; and
+     * the least time of what is shown. Beside the figures, where cells have them.
+     */
+    function highlights(layer, { values, isTime }, x, y, hasFigures) {
+        const centre = (k) => {
+            const shift = hasFigures ? 0.36 * cell(k, x, y).width : 0;
+            return [x.at(m[k]) - shift, y.at(p[k])];
+        };
         const family = indices.filter((k) => indistinguishable[k]);
-        const r = 7;
-        layer.append(charts.points("family-under", "circle", family.map(centre), r));
-        layer.append(charts.points("family", "circle", family.map(centre), r));
+        if (family.length > MOST_RINGS) {
+            const d = family.map((k) => box(cell(k, x, y))).join("");
+            layer.append(svg("path", { class: "hatched", d }));
+        } else {
+            layer.append(charts.points("family-under", "circle", family.map(centre), 6.5));
+            layer.append(charts.points("family", "circle", family.map(centre), 6.5));
+        }
         const best = isTime ? study.least(values) : -1;
-        if (best >= 0) layer.append(charts.points("optimum", "diamond", [centre(best)], 5));
+        if (best >= 0) layer.append(charts.points("optimum", "diamond", [centre(best)], 4.5));
     }
 
     function draw(parent) {
@@ -152,7 +180,9 @@ const plotOfMap = (() => {
             controls: [element("label", {}, "show ", choice)],
             legend: [
                 { name: "least time of what is shown", series: "optimum", mark: "diamond" },
-                { name: "cannot be told from the best of equation 11", series: "family", mark: "circle" },
+                indices.filter((k) => indistinguishable[k]).length > MOST_RINGS
+                    ? { name: FAMILY, series: "hatched", isArea: true }
+                    : { name: FAMILY, series: "family", mark: "circle" },
                 { name: "as many APUs in use, m·p", series: "iso", isLine: true },
             ],
             onPick: study.select,
@@ -169,7 +199,9 @@ const plotOfMap = (() => {
                 });
                 canvas.layer.append(...cells(shown.values, shading, x, y));
                 isoLines(canvas.layer, frame);
-                highlights(canvas.layer, shown, x, y);
+                const hasFigures = x.kind === "linear" && cell(0, x, y).width >= 34;
+                if (hasFigures) canvas.layer.append(figures(shown, shading, x, y));
+                highlights(canvas.layer, shown, x, y, hasFigures);
                 key(canvas.layer, shading, area);
                 const hits = indices.map((k) => ({
                     x: x.at(m[k]), y: y.at(p[k]), box: cell(k, x, y), index: k, tip: () => study.describe(k),

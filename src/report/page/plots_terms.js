@@ -55,7 +55,7 @@ const plotsOfTerms = (() => {
             draw(canvas) {
                 const height = 340;
                 const area = { top: 8, bottom: height - 42, right: canvas.width - 6 };
-                shown = Math.min(Math.max(Math.floor((canvas.width - 60) / 34), 1), study.size);
+                shown = Math.min(Math.max(Math.floor((canvas.width - 60) / 40), 1), study.size);
                 first = Math.max(Math.min(first, study.size - shown), 0);
                 const of = study.indices.slice(first, first + shown);
                 where.textContent = `ranks ${text.count(first + 1)} to ${text.count(first + shown)} of ${text.count(study.size)}`;
@@ -129,6 +129,7 @@ const plotsOfTerms = (() => {
     function benchmark(parent, { title, x_label, y_label, x_scale, y_scale, points, fit, fit_label }) {
         const places = [...points, ...fit];
         if (places.length === 0) return;
+        const isWhole = x_scale === "linear" && places.every(([x]) => Number.isInteger(x));
         const isInterval = fit.some(([, , low, high]) => low !== null && high !== null);
         charts.create(parent, {
             title,
@@ -148,7 +149,7 @@ const plotsOfTerms = (() => {
                 area.left = axes.leftMargin(y, { factor: seconds.factor });
                 const x = axes.scale(x_scale, xDomain, [area.left, area.right]);
                 axes.draw(canvas.layer, {
-                    x: { scale: x, label: x_label },
+                    x: { scale: x, label: x_label, isWhole },
                     y: { scale: y, label: seconds.label, factor: seconds.factor },
                     area,
                 });

@@ -13,16 +13,15 @@ const plotsOfTimes = (() => {
         return entries;
     }
 
-    /** The domain of all times that are shown of these configurations. */
-    const domain = (of) =>
-        axes.roomy(
-            axes.extent(
-                [...shown.map(({ times }) => times), low_s, high_s]
-                    .flatMap((times) => of.map((k) => times[k]))
-                    .filter((time) => time > 0),
-            ),
-            "log",
-        );
+    /** The domain of all times that are shown; intervals may double its reach, no more. */
+    function domain(of) {
+        const all = (columns) => columns.flatMap((times) => of.map((k) => times[k]));
+        const positive = (times) => times.filter((time) => time > 0);
+        const [low, high] = axes.extent(positive(all(shown.map(({ times }) => times))));
+        const clipped = (time) => Math.min(Math.max(time, low / 2), high * 2);
+        const ends = positive(all([low_s, high_s])).map(clipped);
+        return axes.roomy(axes.extent([low, high, ...ends]), "log");
+    }
 
     /** The frame of a chart of times: axes, and scales of both. */
     function frame(canvas, { of, xDomain, xKind, xLabel, xTicks, isWhole, height }) {
@@ -42,7 +41,7 @@ const plotsOfTimes = (() => {
     /** Draws all series of these configurations at their x, and returns what answers. */
     function series(canvas, { of, at, y, isJoined }) {
         const hits = [];
-        const r = of.length > 120 ? 1.8 : 3.5;
+        const r = of.length > 1000 ? 1.3 : of.length > 120 ? 1.8 : 3.5;
         if (study.hasIntervals) canvas.layer.append(band(of, at, y, isJoined));
         for (const { series, mark, times } of shown) {
             const known = of.filter((k) => times[k] !== null);
@@ -68,8 +67,9 @@ const plotsOfTimes = (() => {
             if (i === 0 || !isJoined(of[i - 1], k)) runs.push([]);
             runs[runs.length - 1].push(k);
         });
+        const [low, high] = y.domain;
         const place = (k, time) =>
-            `${at(k).toFixed(1)},${y.at(Math.max(time, y.domain[0])).toFixed(1)}`;
+            `${at(k).toFixed(1)},${y.at(Math.min(Math.max(time, low), high)).toFixed(1)}`;
         const outline = (run) => {
             const there = run.map((k) => place(k, high_s[k]));
             const back = run.slice().reverse().map((k) => place(k, low_s[k]));
@@ -190,7 +190,7 @@ const plotsOfTimes = (() => {
         let last = -Infinity;
         of.forEach((k, i) => {
             const place = x.at(i + 0.5);
-            if (i + 1 === of.length || m[of[i + 1]] === m[k] || place - last < 6) return;
+            if (i + 1 === of.length || m[of[i + 1]] === m[k] || place - last < 16) return;
             d += `M${place.toFixed(1)},${top}V${bottom}`;
             last = place;
         });

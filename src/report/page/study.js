@@ -64,7 +64,8 @@ const study = (() => {
     /** A time with its interval. */
     function withInterval(k) {
         if (!(low_s[k] < high_s[k])) return text.seconds(time_s[k]);
-        return `${text.seconds(time_s[k])} (${text.seconds(low_s[k])} to ${text.seconds(high_s[k])})`;
+        const ends = [low_s[k], high_s[k]];
+        return `${text.seconds(time_s[k])} ${text.interval(time_s[k], ends, text.seconds)}`;
     }
 
     /** What is known of a configuration, in a few lines. */

@@ -11,10 +11,10 @@ const tables = (() => {
     }
 
     /**
-     * A table whose columns {title, value(row), cell(row), isText, unit} sort by their value. Each
+     * A table with a caption, unseen where a heading says the same, whose columns {title, value(row), cell(row), isText, unit} sort by their value. Each
      * cell is text or an element; without `cell` the value is written with four digits.
      */
-    function create(parent, { caption, columns, rows, onRow, rowKey, filters }) {
+    function create(parent, { caption, isHeaded, columns, rows, onRow, rowKey, filters }) {
         let order = rows.slice();
         let kept = order;
         let page = 0;
@@ -27,7 +27,7 @@ const tables = (() => {
         const table = element(
             "table",
             { class: "data" },
-            element("caption", {}, caption),
+            element("caption", { class: isHeaded ? "unseen" : null }, caption),
             element("thead", {}, element("tr", {}, heads)),
             tbody,
         );

@@ -45,9 +45,12 @@ const tablesOfStudy = (() => {
             timeColumn("equation 11", time_s),
         ];
         if (study.hasIntervals) {
-            const interval = (k) =>
-                `${text.digits(low_s[k] / unit.factor)} to ${text.digits(high_s[k] / unit.factor)}`;
-            columns.push({ title: "95\u00a0% interval", hint: "sorted by its width", value: (k) => high_s[k] - low_s[k], cell: interval });
+            const digits = (time) => text.digits(time / unit.factor, 3);
+            const interval = (k) => {
+                const written = text.interval(time_s[k], [low_s[k], high_s[k]], digits);
+                return element("span", { title: `${low_s[k]} s to ${high_s[k]} s` }, written);
+            };
+            columns.push({ title: `95\u00a0% interval [${unit.name}]`, hint: "sorted by its width", value: (k) => high_s[k] - low_s[k], cell: interval });
         }
         if (refined_s) columns.push(timeColumn("refined", refined_s));
         if (study.hasMeasured) {
@@ -86,6 +89,7 @@ const tablesOfStudy = (() => {
     function ofConfigurations(parent) {
         const created = tables.create(parent, {
             caption: "All feasible configurations (m, p)",
+            isHeaded: true,
             columns: configurationColumns(),
             rows: indices,
             onRow: study.select,
@@ -122,7 +126,9 @@ const tablesOfStudy = (() => {
 
     const intervalOf = (estimate, unitOfTerm) => {
         const interval = statistics.interval(estimate);
-        return interval ? interval.map((end) => written(end, unitOfTerm)).join(" to ") : "";
+        if (!interval) return "";
+        const content = text.interval(estimate.value, interval, (end) => written(end, unitOfTerm));
+        return element("span", { title: interval.map((end) => `${end} ${unitOfTerm}`).join(" to ") }, content);
     };
 
     /** A table of estimates [{key, estimate}], with the 95 % intervals of Student's t. */
@@ -238,7 +244,7 @@ const tablesOfStudy = (() => {
             { title: "no.", value: (row) => row.index, cell: (row) => String(row.index + 1) },
             { title: "warning", isText: true, value: (row) => row.warning, cell: (row) => text.name(row.warning) },
         ];
-        tables.create(parent, { caption: "Warnings", columns, rows });
+        tables.create(parent, { caption: "Warnings", isHeaded: true, columns, rows });
     }
 
     function ofNext(parent) {
@@ -258,7 +264,7 @@ const tablesOfStudy = (() => {
             time("lowers the regret by", "gain_s"),
             time("std. error of the best then", "error_of_best_s"),
         ];
-        tables.create(parent, { caption: "What to measure next", columns, rows: next.measurements });
+        tables.create(parent, { caption: "What to measure next", isHeaded: true, columns, rows: next.measurements });
     }
 
     function ofInputs(parent) {

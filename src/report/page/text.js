@@ -59,6 +59,14 @@ const text = (() => {
         return `${digits(value / factor)}\u00a0${letter}s`;
     }
 
+    /** The prefix of a number in a unit, as {exponent, unit} for a field that is typed into. */
+    function fieldUnit(value, unit) {
+        if (!unit) return { exponent: 0, unit };
+        const prefixes = unit === "s" ? PREFIXES : LARGE_PREFIXES;
+        const [factor, letter] = value > 0 ? prefix(value, prefixes) : [1, ""];
+        return { exponent: Math.round(Math.log10(factor)), unit: `${letter}${unit}` };
+    }
+
     /** A large number with its prefix: 22.49 GB/s. */
     function large(value, unit) {
         const [factor, letter] = prefix(value, LARGE_PREFIXES);
@@ -86,6 +94,16 @@ const text = (() => {
         return { factor, name: `${letter}s` };
     }
 
+    /**
+     * An interval beside its value: ± half of it, where it is symmetric, so that a narrow one can
+     * be told from nothing; from and to, where it ends at 0.
+     */
+    function interval(value, [low, high], write) {
+        const half = (high - low) / 2;
+        const isSymmetric = Math.abs((high + low) / 2 - value) <= 1e-9 * value + 1e-6 * half;
+        return isSymmetric ? `±\u00a0${write(half)}` : `${write(low)} to ${write(high)}`;
+    }
+
     /** What a number says, with all of its digits when a pointer rests on it. */
     const exact = (value, written, unit = "") =>
         element("span", { title: `${value}${unit && ` ${unit}`}` }, written);
@@ -94,7 +112,7 @@ const text = (() => {
     const pair = (m, p) => `(${m},\u00a0${p})`;
 
     return {
-        element, svg, name, digits, count, seconds, large, percent, deviation, commonUnit, exact,
+        element, svg, name, digits, count, seconds, large, interval, fieldUnit, percent, deviation, commonUnit, exact,
         pair, minus,
     };
 })();

@@ -5,7 +5,9 @@ const whatIfPanel = (() => {
     const rows = new Map();
     const fields = {};
     const message = element("div", { class: "message", "aria-live": "polite" });
-    const ranking = element("div");
+    const ranking = element("div", {
+        class: "scroller", tabindex: 0, role: "region", "aria-label": "The fastest configurations by the changed terms",
+    });
     let chart = null;
     let isWaiting = false;
 
@@ -42,7 +44,17 @@ const whatIfPanel = (() => {
         const slider = element("input", {
             type: "range", min: -4, max: 4, step: 0.125, "aria-label": `factor of ${ofWhat}, slider of powers of two`,
         });
-        const value = isTable ? null : number({ "aria-label": `value of ${symbol}${unit && ` in ${unit}`}`, min: isWhole ? 1 : 0, step: isWhole ? 1 : "any" });
+        const typed = text.fieldUnit(original, unit);
+        const value = isTable
+            ? null
+            : number({
+                  "aria-label": `value of ${symbol}${unit && ` in ${typed.unit}`}`,
+                  min: isWhole ? 1 : 0,
+                  step: isWhole ? 1 : "any",
+              });
+        // Through text, so that what is typed is met to the last digit.
+        const inBaseUnit = (written) =>
+            /e/i.test(written) ? Number(written) * 10 ** typed.exponent : Number(`${written}e${typed.exponent}`);
         const accept = (input, wanted, isFactor) => {
             const isGood = input.value !== "" && whatIf.isAllowed(term, wanted, isFactor);
             input.setAttribute("aria-invalid", String(!isGood));
@@ -60,7 +72,10 @@ const whatIfPanel = (() => {
             const written = Number(scale.toPrecision(6));
             if (factor !== except && !isWhole) factor.value = written;
             if (slider !== except && !isWhole) slider.value = scale > 0 ? Math.log2(scale) : -4;
-            if (value && value !== except) value.value = now.value ?? Number((original * now.factor).toPrecision(15));
+            if (value && value !== except) {
+                const size = (now.value ?? original * now.factor) / 10 ** typed.exponent;
+                value.value = Number(size.toPrecision(isWhole ? 15 : 6));
+            }
             for (const input of [factor, slider, value]) {
                 if (input && input !== except) input.setAttribute("aria-invalid", "false");
             }
@@ -68,14 +83,14 @@ const whatIfPanel = (() => {
         };
         factor.addEventListener("input", () => accept(factor, Number(factor.value), true));
         slider.addEventListener("input", () => accept(slider, Number((2 ** Number(slider.value)).toPrecision(4)), true));
-        value?.addEventListener("input", () => accept(value, Number(value.value), false));
+        value?.addEventListener("input", () => accept(value, inBaseUnit(value.value), false));
+        const about = term === "alpha" ? `${meaning}; factor of its excess over 1` : meaning;
         const row = element(
             "div",
             { class: "term", role: "group", "aria-label": `${symbol}: ${meaning}` },
-            element("span", { class: "symbol" }, symbol),
-            element("span", { class: "meaning" }, term === "alpha" ? `${meaning}; the factor is of its excess over 1` : meaning),
-            isWhole ? null : element("span", { class: "scale" }, slider, "×\u00a0", factor),
-            value ? element("span", { class: "value" }, value, unit && `\u00a0${unit}`) : null,
+            element("span", { class: "about" }, element("b", {}, symbol), about),
+            isWhole ? element("span") : element("span", { class: "scale" }, slider, "×\u00a0", factor),
+            value ? element("span", { class: "value" }, "=\u00a0", value, element("span", { class: "unit" }, typed.unit)) : null,
         );
         rows.set(term, show);
         return row;
