@@ -15,6 +15,7 @@
 //! seen, and viewers disagree on where it belongs.
 
 pub mod chrome;
+pub mod excerpt;
 #[cfg(test)]
 mod tests;
 

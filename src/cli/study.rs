@@ -1,13 +1,16 @@
 //! `mmgp study`
 
+mod excerpt;
+mod provenance;
+
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
-use super::output::{Verbosity, progress, warnings};
+use super::output::{Verbosity, json, progress, warnings};
 use super::validate::{Job, describe};
-use super::{Answer, bench, predict, profile};
+use super::{Answer, bench, predict, profile, report};
 use crate::apps::App;
 use crate::apps::description::Traffic;
 use crate::cell;
@@ -16,13 +19,16 @@ use crate::fit::refined::{self, Counts};
 use crate::fit::{Fitted, Inputs, Measured, Options, Settings, fit};
 use crate::machine::Machine;
 use crate::measure;
-use crate::model::Parameters;
 use crate::model::parameters::Decomposition;
 use crate::model::refined::Placement;
 use crate::solve::{Ranking, Sampling, rank};
 use crate::table::records::{Prediction, Profile};
 use crate::table::{self, csv};
+use crate::units::Seconds;
 use crate::validate::Summary;
+
+/// The folder of a study that is given none.
+pub const FOLDER: &str = "mmgp-study";
 
 /// Do everything once: measure, fit, predict, emulate every (m, p), compare, draw
 #[derive(Args)]
@@ -31,14 +37,16 @@ use crate::validate::Summary;
     mmgp study --machine ps3 --input alignment.phy --generations 200 --out my-study\n\n\
     Leaves in the folder: alpha.csv, offload.csv, context_switch.csv, collective.csv, memory.csv \
     and\nprofile.csv (measured), params.toml (fitted), refined.toml (the same with the terms of \
-    the refined\nmodel), predictions.csv, validation.csv, summary.json, and plots as SVG and PNG.")]
+    the refined\nmodel), predictions.csv, validation.csv, split.csv (where the time of each run went), \
+    summary.json,\nstudy.json (where it all comes from), trace.json (what happens when, in the middle of a \
+    run of the\npredicted best), report.html (the page), and plots as SVG and PNG.")]
 pub struct Arguments {
     #[command(flatten)]
     app: AppArguments,
     #[command(flatten)]
     machine: MachineArguments,
     /// Folder for the files
-    #[arg(long, value_name = "DIR", default_value = "mmgp-study")]
+    #[arg(long, value_name = "DIR", default_value = FOLDER)]
     out: PathBuf,
     #[command(flatten)]
     threads: ThreadArguments,
@@ -52,7 +60,8 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let folder = &arguments.out;
     table::create_folder(folder)?;
     let verbosity = Verbosity::from(arguments.quiet);
-    let Learnt { fitted, refined } = measure_and_fit(&app, &machine, arguments)?;
+    let fitted = measure_and_fit(&app, &machine, arguments)?;
+    let refined = fitted.refined.expect("invariant: its counts were given");
     table::write(&folder.join("params.toml"), fitted.parameters.to_toml())?;
     table::write(&folder.join("refined.toml"), refined.to_toml())?;
     let sampling = Sampling { draws: Sampling::USUAL_DRAWS, seed: arguments.app.seed };
@@ -62,27 +71,33 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let job = Job { app: &app, machine: &machine, threads: arguments.threads.count(), verbosity };
     let mut validated = job.run(&refined, folder)?;
     let doubts = std::mem::take(&mut validated.doubts);
-    warnings(&[fitted.warnings, ranking.warnings.clone(), doubts].concat());
+    let doubts = [fitted.warnings, ranking.warnings.clone(), doubts].concat();
+    warnings(&doubts);
+    let best = &ranking.configurations[0];
+    let time = validated.rows.iter().find(|row| (row.m, row.p) == (best.m, best.p));
+    let time = time.map_or(best.time, |row| Seconds(row.measured_s));
+    let trace = excerpt::excerpt(&app, &machine, &fitted.parameters, (best.m, best.p), time)?;
+    table::write(&folder.join("trace.json"), trace)?;
+    let provenance = arguments.provenance(&app, &machine, &doubts)?;
+    table::write(&folder.join(report::PROVENANCE), json(&provenance))?;
+    report::write(folder)?;
     if verbosity == Verbosity::Usual {
         let answer = answer(&ranking, &app, &machine);
         let near = near(&ranking, &validated.summary);
         let errors = describe(&validated);
-        let all = format!("{answer}\n{errors}{near}\nEverything is in {}.\n", folder.display());
+        let folder = folder.display();
+        let all = format!(
+            "{answer}\n{errors}{near}\nEverything is in {folder}; open {folder}/{} to look at it.\n",
+            report::PAGE
+        );
         super::output::data(None, &all)?;
     }
     Ok(Answer::Done)
 }
 
-/// What the measurements say.
-struct Learnt {
-    /// Equation 11.
-    fitted: Fitted,
-    /// The same terms with those of the refined model.
-    refined: Parameters,
-}
-
-/// The micro-benchmarks and the profile, written, and the parameters that follow from them.
-fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Result<Learnt> {
+/// The micro-benchmarks and the profile, written, and the parameters of both models that follow
+/// from them.
+fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Result<Fitted> {
     let (folder, seed) = (&arguments.out, arguments.app.seed);
     let bar = progress("measuring", 2, arguments.quiet.into());
     let tables = measure::micro_benchmarks(machine, bench::REPETITIONS, seed)?;
@@ -91,8 +106,12 @@ fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Resul
     let rows = measure::profile::profile(app, machine, profile::REPETITIONS, seed)?;
     table::write(&folder.join("profile.csv"), csv::write(&rows))?;
     bar.finish_and_clear();
-    let counts = counts(app, machine, &rows);
-    let memory = measured("memory.csv", tables.memory);
+    let settings = Settings {
+        name: format!("{} on {}", app.name(), machine.name),
+        decomposition: decomposition(app),
+        apus: machine.layout.spes(),
+        options: Options { counts: Some(counts(app, machine, &rows)), ..Options::default() },
+    };
     let inputs = Inputs {
         alpha: Some(measured("alpha.csv", tables.alpha)),
         offload: Some(measured("offload.csv", tables.offload)),
@@ -101,20 +120,10 @@ fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Resul
         profile: Some(measured("profile.csv", rows)),
         runs: None,
         times: None,
-        memory: None,
+        memory: Some(measured("memory.csv", tables.memory)),
         prior: None,
     };
-    let settings = Settings {
-        name: format!("{} on {}", app.name(), machine.name),
-        decomposition: decomposition(app),
-        apus: machine.layout.spes(),
-        options: Options::default(),
-    };
-    let mut fitted = fit(&inputs, &settings)?;
-    let (refinements, doubts) = refined::refinements(&fitted.parameters, Some(&memory), &counts);
-    fitted.warnings.extend(doubts);
-    let refined = Parameters { refinements: Some(refinements), ..fitted.parameters.clone() };
-    Ok(Learnt { fitted, refined })
+    fit(&inputs, &settings)
 }
 
 /// What a user knows of the program and the machine from their descriptions, and how often the

@@ -231,7 +231,7 @@ record! {
 }
 
 record! {
-    /// A row of `validation.csv`: a prediction beside what was measured.
+    /// A row of `validation.csv`: predictions beside what was measured.
     Validation by (m: u32, p: u32) {
         /// Host threads.
         m: u32 = count(1),
@@ -243,6 +243,27 @@ record! {
         predicted_s: f64 = seconds(),
         /// `100 * (predicted_s - measured_s) / measured_s`.
         error_percent: f64 = number(),
+        /// Time predicted by the refined model \[s\]; the column may be missing.
+        refined_s: MaybeSeconds = maybe_seconds(),
+    }
+    else { refined_s = "" }
+}
+
+/// A time that may not be known \[s\]: an empty field.
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
+pub struct MaybeSeconds(pub Option<f64>);
+
+impl fmt::Display for MaybeSeconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |time| time.fmt(f))
+    }
+}
+
+impl Row<'_> {
+    /// A finite time of zero or more \[s\], or nothing.
+    fn maybe_seconds(&self, column: usize) -> Result<MaybeSeconds> {
+        let is_known = !self.text(column).is_empty();
+        Ok(MaybeSeconds(is_known.then(|| self.seconds(column)).transpose()?))
     }
 }
 
@@ -347,6 +368,23 @@ mod tests {
                 .unwrap_err()
                 .to_string(),
             "offload.csv:2:1: found \"push\" in column \"mode\", expected pingpong, stream or send"
+        );
+    }
+
+    #[test]
+    fn a_time_that_is_not_known_is_an_empty_field_and_no_column_where_none_is() {
+        let text = "m,p,measured_s,predicted_s,error_percent,refined_s\n1,1,10,11,10,10.5\n\
+                    1,2,5,4,-20,\n";
+        let (mut rows, _) = read::<Validation>(&Source::new("validation.csv", text)).unwrap();
+        assert_eq!([rows[0].refined_s.0, rows[1].refined_s.0], [Some(10.5), None]);
+        assert_eq!(write(&rows), text);
+        rows[0].refined_s = MaybeSeconds(None);
+        assert!(write(&rows).starts_with("m,p,measured_s,predicted_s,error_percent\n"));
+        let wrong = Source::new("validation.csv", &text.replace("10.5", "-1"));
+        let error = read::<Validation>(&wrong).unwrap_err().to_string();
+        assert!(
+            error.starts_with("validation.csv:2:14: found \"-1\" in column \"refined_s\""),
+            "{error}"
         );
     }
 }

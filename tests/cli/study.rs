@@ -8,7 +8,7 @@ use crate::Folder;
 const QUICK: [&str; 5] = ["study", "--input", "sim12", "--generations", "5"];
 
 /// What a study leaves behind, in alphabetical order.
-const FILES: [&str; 19] = [
+const FILES: [&str; 23] = [
     "all.png",
     "all.svg",
     "alpha.csv",
@@ -24,8 +24,11 @@ const FILES: [&str; 19] = [
     "predictions.csv",
     "profile.csv",
     "refined.toml",
+    "report.html",
     "split.csv",
+    "study.json",
     "summary.json",
+    "trace.json",
     "validation.csv",
     "validation.png",
     "validation.svg",

@@ -1,6 +1,7 @@
 use std::io::{self, Write};
 
 use super::chrome::ChromeTrace;
+use super::excerpt::Excerpt;
 use super::*;
 use crate::cell::mfc::{Command, Direction};
 use crate::cell::offload::{Call, Loop, SpeProgram};
@@ -271,4 +272,31 @@ fn nothing_is_written_after_a_failure_which_the_end_tells() {
     }
     assert_eq!(trace.finish().unwrap_err().kind(), io::ErrorKind::StorageFull);
     assert!(trace.out().bytes < 3 << 16);
+}
+
+#[test]
+fn an_excerpt_has_what_touches_its_window_cut_at_the_ends() {
+    let (_, events) = run();
+    let ends = events.iter().filter_map(|event| match event {
+        Event::Span { end, .. } => Some(*end),
+        Event::Arrow { .. } => None,
+    });
+    let last = ends.max().unwrap();
+    let middle = |part: u64| SimTime::ZERO + SimSpan::from_ticks(last.ticks() / 10 * part);
+    let (from, until) = (middle(4), middle(6));
+    let mut excerpt = Excerpt::new(Kept::default(), from, until);
+    events.iter().for_each(|event| excerpt.record(event));
+    let kept = &excerpt.sink().0;
+    let inside = |event: &&Event| match **event {
+        Event::Span { category, start, end, .. } => {
+            category != Category::Dma && start < until && end > from
+        }
+        Event::Arrow { .. } => false,
+    };
+    assert_eq!(kept.len(), events.iter().filter(inside).count());
+    assert!(kept.len() > 10 && kept.len() < events.len() / 2, "{} of {}", kept.len(), events.len());
+    for event in kept {
+        let Event::Span { start, end, .. } = *event else { panic!("{event:?}") };
+        assert!(from <= start && start < end && end <= until, "{event:?}");
+    }
 }

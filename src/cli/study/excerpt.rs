@@ -1,0 +1,45 @@
+//! What happens when in the middle of a run.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::apps::App;
+use crate::cell::trace::Sink;
+use crate::cell::trace::chrome::ChromeTrace;
+use crate::cell::trace::excerpt::Excerpt;
+use crate::cell::{Blade, KernelTiming};
+use crate::error::Result;
+use crate::machine::Machine;
+use crate::model::Parameters;
+use crate::model::parameters::Decomposition;
+use crate::units::{Seconds, SimSpan, SimTime};
+
+/// Off-loads of a process that an excerpt of a trace shows.
+const OFFLOADS_SHOWN: f64 = 12.0;
+
+/// A run once more, for what happens when in its middle: a short trace.
+pub(super) fn excerpt(
+    app: &App,
+    machine: &Machine,
+    parameters: &Parameters,
+    (m, p): (u32, u32),
+    time: Seconds,
+) -> Result<Vec<u8>> {
+    let offloads = parameters.terms.offloads.value
+        / match parameters.decomposition {
+            Decomposition::Data => 1.0,
+            Decomposition::Task { .. } => f64::from(m),
+        };
+    let length = time * (OFFLOADS_SHOWN / offloads.max(OFFLOADS_SHOWN));
+    let instant = |after: Seconds| SimTime::ZERO + SimSpan::from_seconds(after);
+    let (from, until) = (instant((time - length) / 2.0), instant((time + length) / 2.0));
+    let chrome = ChromeTrace::new(Vec::new(), machine.layout);
+    let excerpt = Rc::new(RefCell::new(Excerpt::new(chrome, from, until)));
+    let sink = Rc::clone(&excerpt) as Rc<RefCell<dyn Sink>>;
+    let blade = Blade::traced(machine, KernelTiming::Cached, 0.0, sink);
+    app.emulate_on(&blade, (m, p))?;
+    let mut excerpt = excerpt.borrow_mut();
+    let chrome = excerpt.sink();
+    chrome.finish().expect("invariant: writing to memory cannot fail");
+    Ok(std::mem::take(chrome.out()))
+}
