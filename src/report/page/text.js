@@ -1,3 +1,5 @@
+"use strict";
+
 // Elements and numbers. Every text goes into the page as a text node, so that a name can be anything.
 const text = (() => {
     const SVG = "http://www.w3.org/2000/svg";
