@@ -88,7 +88,7 @@ const charts = (() => {
             caption ? element("figcaption", {}, caption) : null,
         );
         parent.append(figure);
-        const chart = { stage, picture, figure, hits: [], of: new Map(), at: -1, width: 0, onPick };
+        const chart = { title, stage, picture, hits: [], of: new Map(), at: -1, width: 0, onPick };
         chart.redraw = (width = Math.floor(stage.clientWidth)) => {
             if (width < 40) return;
             chart.width = width;
@@ -151,7 +151,7 @@ const charts = (() => {
     }
 
     function ring(hit, kind) {
-        if (hit.box) {
+        if (hit.box && Math.min(hit.box.width, hit.box.height) >= 8) {
             const { x, y, width, height } = hit.box;
             return svg("rect", { class: kind, x, y, width, height });
         }
@@ -262,5 +262,8 @@ const charts = (() => {
         return best;
     }
 
-    return { create, select, legend, points, line, whiskers, marks, tip, spoken };
+    /** What a chart answers at, in its own pixels. */
+    const hitsOf = (title) => all.find((chart) => chart.title === title).hits;
+
+    return { create, select, hitsOf, legend, points, line, whiskers, marks, tip, spoken };
 })();

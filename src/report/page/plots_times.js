@@ -70,7 +70,14 @@ const plotsOfTimes = (() => {
         const [low, high] = y.domain;
         const place = (k, time) =>
             `${at(k).toFixed(1)},${y.at(Math.min(Math.max(time, low), high)).toFixed(1)}`;
+        // One configuration alone has its interval as wide as its mark.
+        const half = Math.max(Math.min(300 / of.length, 4), 0.5);
+        const bar = (k) => {
+            const [top, bottom] = [high_s[k], low_s[k]].map((time) => place(k, time).split(",")[1]);
+            return `M${(at(k) - half).toFixed(1)},${top}h${2 * half}V${bottom}h${-2 * half}z`;
+        };
         const outline = (run) => {
+            if (run.length === 1) return bar(run[0]);
             const there = run.map((k) => place(k, high_s[k]));
             const back = run.slice().reverse().map((k) => place(k, low_s[k]));
             return `M${[...there, ...back].join("L")}z`;
