@@ -1,7 +1,5 @@
 // Makes the pages that the tests open, each by the real command from input as a user has it.
-import { execFileSync } from "node:child_process";
 import fs from "node:fs";
-import path from "node:path";
 
 import { HOSTILE, LONG, REVERSED, at, mmgp } from "./fixtures.mjs";
 
@@ -12,8 +10,9 @@ const write = (name, content) => fs.writeFileSync(at(name), content);
 const quoted = (text) => JSON.stringify(text).replace(/[\u007f-\uffff]/g, escape16);
 const escape16 = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-// A study from end to end, short enough for a test.
-mmgp("study", "--generations", "20", "--out", at("study"));
+// A study from end to end, short enough for a test; or one that is there already.
+if (process.env.MMGP_STUDY) fs.cpSync(process.env.MMGP_STUDY, at("study"), { recursive: true });
+else mmgp("study", "--generations", "20", "--out", at("study"));
 report(at("study"), "study.html");
 report("pbpi-qs20", "published.html");
 report("raxml-qs20", "tasks.html");
@@ -54,15 +53,24 @@ report(at("many.toml"), "many.html");
 const phase = (name, share) =>
     `[[phases]]\nname = ${quoted(name)}\nt_hpu_s = ${2 * share}\nt_apu_s = ${32 * share}\n` +
     `c_apu_s = ${share}\noffloads = ${8 * share}\ng_s = 0.001\n`;
+const named = quoted(HOSTILE);
 fs.mkdirSync(at("hostile"));
-const file = path.join("hostile", "<img src=x onerror=window.hacked=1>'\".toml");
 write(
-    file,
+    "hostile/params.toml",
     `schema = 1\nname = ${quoted(HOSTILE + REVERSED + LONG)}\ndecomposition = "data"\napus = 16\n[terms]\n` +
-        `t_hpu_s = { value = 2, std_error = 0.1, source = ${quoted(HOSTILE)} }\n` +
+        `t_hpu_s = { value = 2, std_error = 0.1, source = ${named} }\n` +
         `t_apu_s = { value = 32, std_error = 0.5, source = ${quoted(LONG)} }\n` +
         `c_apu_s = { value = 1, source = ${quoted(REVERSED)} }\noffloads = 8\no_offload_s = 0.001\n` +
-        `t_csw_s = 0.001\ng_s = 0.001\nalpha = { value = 1.2, source = ${quoted(HOSTILE)} }\no_col_s = 0.01\n` +
+        `t_csw_s = 0.001\ng_s = 0.001\nalpha = { value = 1.2, source = ${named} }\no_col_s = 0.01\n` +
         phase(HOSTILE, 0.5) + phase(REVERSED, 0.25) + phase(LONG, 0.25),
 );
-execFileSync(process.env.MMGP, ["report", at(file), "--out", at("hostile.html")], { stdio: ["ignore", "ignore", "ignore"] });
+const input = (file) => ({ file, bytes: 3, sha256: "0".repeat(64), role: HOSTILE });
+write(
+    "hostile/study.json",
+    JSON.stringify({
+        command: HOSTILE, version: HOSTILE, seed: 1, application: REVERSED,
+        machine: { name: LONG, description: HOSTILE },
+        inputs: [input(HOSTILE), input(LONG), input(REVERSED)], warnings: [HOSTILE, LONG],
+    }),
+);
+report(at("hostile"), "hostile.html");

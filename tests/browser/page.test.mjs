@@ -102,7 +102,7 @@ test("hovering shows the values of the nearest point, in every kind of plot", as
         const shown = await tip.innerText();
         // Points may lie on each other: what is shown is one of the study, in full.
         assert.match(shown, /^\(\d+,\s\d+\)/, `${whole}: ${shown}`);
-        assert.match(shown, /\d s|\d [mµn]s/, `${whole}: ${shown}`);
+        assert.match(shown, /\d\s[mµn]?s/, `${whole}: ${shown}`);
         await page.mouse.move(2, 2);
         await tip.waitFor({ state: "hidden" });
     }

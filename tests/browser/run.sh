@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Tests the page of `mmgp report` in a real browser. Takes the program from $MMGP, or builds it;
-# installs what is missing where it may. Prints the summary of node's test runner.
+# Tests the page of `mmgp report` in a real browser. Takes the program from $MMGP, or builds it, and
+# a folder that `mmgp study` wrote from $MMGP_STUDY, or makes one; installs what is missing, where it
+# may. Prints the summary of node's test runner.
 set -euo pipefail
 cd "$(dirname "$0")"
 

@@ -89,7 +89,7 @@ test("a page whose equations differ from the library's says so and answers no wh
 
 test("other APUs and a scaled term: values and ranking of `mmgp predict --apus 32 --scale`", async () => {
     const { page, context, complaints } = await open(shared, "study.html");
-    await panel(page).getByLabel("APUs").fill("32");
+    await panel(page).getByLabel("APUs", { exact: true }).fill("32");
     await factor(page, "T_APU").fill("4");
     const expected = predict("--apus", "32", "--scale", "t_apu_s=4");
     compare(await ranking(page), expected);
@@ -162,14 +162,14 @@ test("a slider re-ranks, reset gives everything back, and the address holds the 
     const changed = await shown(page);
     assert.notDeepEqual(changed, given);
     compare(await ranking(page), predict("--scale", "g_s=16"));
-    await panel(page).getByLabel("APUs").fill("24");
+    await panel(page).getByLabel("APUs", { exact: true }).fill("24");
     const hash = await page.evaluate(() => location.hash);
     assert.equal(hash, "#what-if&apus=24&g_s=x16");
     const there = await shown(page);
 
     const copy = await open(shared, "study.html", { hash });
     assert.deepEqual(await shown(copy.page), there);
-    assert.equal(await panel(copy.page).getByLabel("APUs").inputValue(), "24");
+    assert.equal(await panel(copy.page).getByLabel("APUs", { exact: true }).inputValue(), "24");
     assert.equal(await factor(copy.page, "g").inputValue(), "16");
     await copy.context.close();
 

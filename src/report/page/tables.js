@@ -32,7 +32,7 @@ const tables = (() => {
             tbody,
         );
         const scroller = element(
-            "div", { class: "scroller", tabindex: 0, role: "region", "aria-label": caption }, table,
+            "div", { class: "scroller", tabindex: 0, role: "region", "aria-label": `Table: ${caption}` }, table,
         );
         const pages = pager((step) => ((page += step), render()));
         parent.append(...(filters ? [filters((next) => ((keep = next), choose()))] : []), scroller, pages.node);
