@@ -77,6 +77,15 @@ impl App {
         }
     }
 
+    /// How many steps a run tells the [`crate::cell::Progress`] of its machine: the generations of
+    /// PBPI, the tasks of RAxML.
+    pub fn steps(&self) -> u64 {
+        match self {
+            Self::Pbpi(pbpi) => u64::from(pbpi.generations()),
+            Self::Raxml(raxml) => u64::from(raxml.tasks().count()),
+        }
+    }
+
     /// Runs the program on `machine` with m host processes and p SPEs for each.
     ///
     /// # Errors

@@ -40,6 +40,7 @@ pub mod mfc;
 pub mod mpi;
 pub mod offload;
 pub mod ppe;
+mod progress;
 pub mod record;
 pub mod signal;
 pub mod spe;
@@ -52,6 +53,7 @@ use std::rc::Rc;
 pub use host::HostProcess;
 pub use memory::EffectiveAddress;
 pub use memory::placement::{Homes, Placement};
+pub use progress::Progress;
 pub use spe::Spe;
 use timing::KernelTimings;
 pub use timing::{KernelTiming, pipeline};
@@ -83,6 +85,8 @@ pub struct Blade {
     pub recorder: Rc<Recorder>,
     /// What happened when, for a viewer.
     pub trace: Tracer,
+    /// How far the program is, for whoever waits for it.
+    pub progress: Progress,
     spes: Vec<Spe>,
     ppes: Rc<Vec<Ppe>>,
     scheduler: Rc<Scheduler>,
@@ -151,6 +155,7 @@ impl Blade {
             memory,
             recorder,
             trace,
+            progress: Progress::default(),
             spes,
             ppes,
             scheduler,
@@ -172,6 +177,11 @@ impl Blade {
         let Self { sim, machine, ppes, .. } = &self;
         let scheduler = Rc::new(Scheduler::new(sim, machine, ppes, discipline));
         Self { scheduler, discipline, ..self }
+    }
+
+    /// The same machine, its program telling how far it is.
+    pub fn telling(self, progress: Progress) -> Self {
+        Self { progress, ..self }
     }
 
     /// The SPE with that number, counted through all Cells.

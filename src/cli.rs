@@ -5,11 +5,13 @@
 
 mod bench;
 mod check_machine;
+mod completions;
 mod emulate;
 mod export;
 mod fit;
 mod input;
 mod likelihood;
+mod man;
 mod output;
 mod plot;
 mod predict;
@@ -23,7 +25,7 @@ mod validate;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::error::Error;
 
@@ -35,11 +37,23 @@ use crate::error::Error;
 /// against real kernels on an emulated Cell Broadband Engine.
 #[derive(Parser)]
 #[command(name = "mmgp", version = crate::VERSION, max_term_width = 100)]
-#[command(after_help = "Start with `mmgp study`: it does everything once and needs no argument.")]
+#[command(after_help = HELP)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+const HELP: &str = "\
+Examples:
+  mmgp study
+  mmgp predict --params pbpi-qs20 --top 5
+  mmgp fit --runs runs.csv --out params.toml
+
+`mmgp study` does everything once and needs no argument. `mmgp <COMMAND> --help` says all about a \
+command.
+
+Exit code 0: done; 1: the answer is no; 2: bad usage or input; 130: interrupted. Colour is for \
+terminals, and never where NO_COLOR is set.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -57,6 +71,8 @@ enum Command {
     Likelihood(likelihood::Arguments),
     SimulateAlignment(simulate_alignment::Arguments),
     SpuTiming(spu_timing::Arguments),
+    Man(man::Arguments),
+    Completions(completions::Arguments),
 }
 
 /// What a command that ran to its end has to say.
@@ -64,6 +80,11 @@ enum Answer {
     Done,
     /// A threshold that the user set was not met.
     No,
+}
+
+/// All commands with their flags and help, for whoever documents or completes them.
+pub fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// Runs the program that the arguments of the process ask for.
@@ -86,6 +107,8 @@ pub fn main() -> ExitCode {
         Command::Likelihood(arguments) => likelihood::run(&arguments),
         Command::SimulateAlignment(arguments) => simulate_alignment::run(&arguments),
         Command::SpuTiming(arguments) => spu_timing::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
     };
     match result {
         Ok(Answer::Done) => ExitCode::SUCCESS,
@@ -101,7 +124,7 @@ fn failed(error: &Error) -> ExitCode {
             ExitCode::SUCCESS
         }
         _ => {
-            eprintln!("error: {error}");
+            output::error(error);
             ExitCode::from(2)
         }
     }

@@ -54,7 +54,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A name that is neither built in nor a file. Use one of the known ones or give a path.
-    #[error("there is no {kind} {name:?}{}; known: {}", suggest(name, known), known.join(", "))]
+    #[error("there is no {kind} {name:?}{}", alternatives(name, known))]
     UnknownName {
         /// What sort of thing was looked for: `machine`, `parameter set`...
         kind: &'static str,
@@ -195,31 +195,49 @@ pub enum Error {
     },
 }
 
-/// `; did you mean "x"?` where a known name differs in few letters.
-pub(crate) fn suggest(name: &str, known: &[String]) -> String {
-    known
-        .iter()
-        .map(|candidate| (edit_distance(name, candidate), candidate))
-        .filter(|(distance, candidate)| *distance * 3 <= candidate.len().max(3))
-        .min()
-        .map(|(_, candidate)| format!("; did you mean {candidate:?}?"))
-        .unwrap_or_default()
+/// What could have been meant, and all that is known.
+fn alternatives(name: &str, known: &[String]) -> String {
+    let nearest = suggest(name, known);
+    let end = if nearest.is_empty() { ";" } else { "" };
+    format!("{nearest}{end} known: {}", known.join(", "))
 }
 
-/// Levenshtein distance: insertions, deletions and replacements that turn `a` into `b`.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for j in 0..b.len() {
-            let replaced = diagonal + usize::from(letter != b[j]);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
+/// `; did you mean "x"?` where a known name is near.
+pub(crate) fn suggest(name: &str, known: &[impl AsRef<str>]) -> String {
+    nearest(name, known).map_or_else(String::new, |near| format!("; did you mean {near:?}?"))
+}
+
+/// The known name that `name` was likely meant to be: the only one that it begins, or the one that
+/// differs in the fewest letters, in no more than a third of them. Capitals do not count, and two
+/// neighbours that changed places count as one. A name in another unit was not mistyped.
+pub(crate) fn nearest<'a>(name: &str, known: &'a [impl AsRef<str>]) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let mut begun = known.iter().filter(|it| it.as_ref().to_lowercase().starts_with(&name));
+    if let (2.., Some(only), None) = (name.chars().count(), begun.next(), begun.next()) {
+        return Some(only.as_ref());
     }
-    row[b.len()]
+    let near = |candidate: &'a str| {
+        let changes = strsim::osa_distance(&name, &candidate.to_lowercase());
+        let letters = candidate.chars().count();
+        let is_near = changes * 3 <= letters.max(3) && changes < letters;
+        (is_near && !is_in_another_unit(&name, candidate)).then_some((changes, candidate))
+    };
+    let (_, name) = known.iter().filter_map(|candidate| near(candidate.as_ref())).min()?;
+    Some(name)
+}
+
+/// Units of time that stand at the end of a column's name.
+const UNITS: [&str; 6] = ["s", "ms", "us", "ns", "min", "h"];
+
+/// Whether two names are of the same quantity, each in a unit of its own: to rename one would
+/// change every value.
+pub(crate) fn is_in_another_unit(name: &str, wanted: &str) -> bool {
+    let split = |name: &str| {
+        let (quantity, unit) = name.rsplit_once('_')?;
+        UNITS.iter().find(|known| **known == unit).map(|unit| (quantity.to_string(), *unit))
+    };
+    let (one, other) = (split(name), split(wanted));
+    one.zip(other).is_some_and(|(one, other)| one.0 == other.0 && one.1 != other.1)
 }
 
 /// A doubt about a result that is given all the same.
@@ -227,12 +245,14 @@ fn edit_distance(a: &str, b: &str) -> usize {
 #[non_exhaustive]
 pub enum Warning {
     /// A column that the format does not know was skipped.
-    #[error("{at}: column {name:?} is not known and was ignored")]
+    #[error("{at}: column {name:?} is not known and was ignored{}", suggest(name, missing))]
     UnknownColumn {
         /// Where its header stands.
         at: Position,
         /// The column's name.
         name: String,
+        /// Columns that may be missing and are, one of which could have been meant.
+        missing: Vec<&'static str>,
     },
     /// A table over m was asked beyond its last m; its last value was used.
     #[error("{term} is known up to m = {last}; its last value was used for m = {m} and above")]
@@ -353,13 +373,39 @@ mod tests {
         };
         assert_eq!(
             error.to_string(),
-            "there is no machine \"qs2O\"; did you mean \"qs20\"?; known: ps3, qs20"
+            "there is no machine \"qs2O\"; did you mean \"qs20\"? known: ps3, qs20"
         );
     }
 
+    /// Which of the names that a user of the command line may choose among is suggested.
+    fn check(name: &str, suggested: Option<&str>) {
+        let known = ["ps3", "qs20", "qs22", "pbpi", "raxml", "t_hpu_s", "alpha", "p", "python"];
+        assert_eq!(nearest(name, &known), suggested, "{name:?}");
+    }
+
     #[test]
-    fn edit_distance_counts_single_letter_changes() {
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("", "abc"), 3);
+    fn a_name_with_few_letters_changed_is_recognised() {
+        check("qs21", Some("qs20"));
+        check("pbbi", Some("pbpi"));
+        check("alhpa", Some("alpha"));
+        check("thpu_s", Some("t_hpu_s"));
+        check("RAXML", Some("raxml"));
+    }
+
+    #[test]
+    fn the_beginning_of_one_name_is_recognised_and_that_of_several_is_not() {
+        check("ra", Some("raxml"));
+        check("py", Some("python"));
+        check("qs", None);
+        check("r", None);
+    }
+
+    #[test]
+    fn what_resembles_nothing_is_taken_for_nothing() {
+        check("cell", None);
+        check("", None);
+        check("m", None);
+        check("t_apu", None);
+        check("t_hpu_ms", None);
     }
 }

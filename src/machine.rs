@@ -307,7 +307,7 @@ mod tests {
         check(
             ("read = { value = 22.83e9", "reed = { value = 22.83e9"),
             "{ value = 22.83e9",
-            "found \"memory.reed\", expected one of read, write",
+            "found \"memory.reed\", expected one of read, write; did you mean \"read\"?",
         );
         check(
             ("queue = { value = 16", "queue = { value = -16"),

@@ -163,6 +163,11 @@ impl Pbpi {
         &self.tree
     }
 
+    /// How many generations its chains do.
+    pub const fn generations(&self) -> u32 {
+        self.generations
+    }
+
     /// What the taxa are called.
     pub fn names(&self) -> &[String] {
         &self.names

@@ -36,7 +36,7 @@ use super::description::Description;
 use super::phylogeny::Patterns;
 use super::run::{HostFunction, Run};
 use crate::cell::mpi::Communicator;
-use crate::cell::{Blade, Placement};
+use crate::cell::{Blade, Placement, Progress};
 use crate::error::{Error, Result};
 use crate::kernels::raxml::PATTERNS_PER_GROUP;
 use crate::units::Seconds;
@@ -149,6 +149,7 @@ impl Raxml {
             settings: self.settings.clone(),
             tasks: self.tasks,
             world: Communicator::new(blade, m + 1),
+            progress: blade.progress.clone(),
         });
         let host = Rc::new(RefCell::new(Totals::default()));
         if self.port == Port::Ppe {
@@ -198,6 +199,8 @@ struct Job {
     settings: Settings,
     tasks: Tasks,
     world: Communicator,
+    /// Told of every task.
+    progress: Progress,
 }
 
 impl Job {
@@ -207,6 +210,7 @@ impl Job {
         let perform = async |engine: &mut E, index: usize| {
             let task = self.tasks.get(index as u32);
             let inference = search::run(engine, &self.patterns, &self.settings, task).await;
+            self.progress.step();
             Finished { task: index, log_likelihood: inference.log_likelihood, tree: inference.tree }
         };
         farm::work(&mut engine, &self.world, perform).await;

@@ -6,16 +6,15 @@ use clap::Args;
 
 use super::Answer;
 use super::input::MachineArguments;
-use super::output::waiting;
+use super::output::{Verbosity, progress};
 use crate::error::Result;
-use crate::measure::{MicroBenchmarks, micro_benchmarks};
+use crate::machine::Machine;
+use crate::measure::{MicroBenchmarks, micro_benchmark_runs, micro_benchmarks_telling};
 use crate::table::{self, csv};
 
 /// Run the micro-benchmarks on a machine and write their CSV files
 #[derive(Args)]
-#[command(after_help = "Example: mmgp bench --machine ps3 --out measured\n\n\
-    Writes alpha.csv, offload.csv, context_switch.csv and collective.csv, and for the\n\
-    refined model memory.csv.")]
+#[command(after_help = HELP)]
 pub struct Arguments {
     #[command(flatten)]
     machine: MachineArguments,
@@ -28,19 +27,39 @@ pub struct Arguments {
     /// Seed of all random numbers
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
+    /// No progress
+    #[arg(long)]
+    quiet: bool,
 }
+
+const HELP: &str = "\
+Examples:
+  mmgp bench --machine ps3 --out measured
+  mmgp bench --machine my-blade.toml --repetitions 10 --out measured
+
+Writes alpha.csv, offload.csv, context_switch.csv and collective.csv, which `mmgp fit` reads, \
+and memory.csv, which only its refined model asks for.";
 
 pub const REPETITIONS: u32 = 5;
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let machine = arguments.machine.read()?;
-    let bar = waiting("measuring");
-    let tables = micro_benchmarks(&machine, arguments.repetitions, arguments.seed);
-    bar.finish_and_clear();
-    let tables = tables?;
     table::create_folder(&arguments.out)?;
+    let tables = measure(&machine, arguments.repetitions, arguments.seed, arguments.quiet.into())?;
     write(&arguments.out, &tables)?;
     Ok(Answer::Done)
+}
+
+/// All micro-benchmarks, with their progress.
+pub fn measure(
+    machine: &Machine,
+    repetitions: u32,
+    seed: u64,
+    verbosity: Verbosity,
+) -> Result<MicroBenchmarks> {
+    let runs = micro_benchmark_runs(machine, repetitions);
+    let bar = progress("micro-benchmarks", runs, verbosity);
+    micro_benchmarks_telling(machine, repetitions, seed, &bar.steps())
 }
 
 /// Writes the tables into a folder that exists.

@@ -17,14 +17,7 @@ use crate::validate::machine::{MachineCheck, check};
 
 /// Hold the emulated machine against what has been published about the real one
 #[derive(Args)]
-#[command(after_help = "Example: mmgp check-machine qs20 --out checked --fail-above 10\n\n\
-    Prints each published figure beside what the emulated machine shows when a program measures \
-    it. A figure is `calibrated` where a constant of the machine's file was taken from it or \
-    chosen to meet it, and `independent` where none was: only those tell how far the machine can \
-    be trusted.\n\n\
-    With --out it also writes machine.csv, machine.json, machine.md, machine.svg and machine.png. \
-    Exit code 1 where an independent figure is missed by more than the threshold; figures that are \
-    unconfirmed or disputed do not count.")]
+#[command(after_help = HELP)]
 pub struct Arguments {
     /// Machine: a built-in name (qs20, qs22, ps3) or a TOML file, whose `name` says which figures
     /// are its own
@@ -45,6 +38,20 @@ pub struct Arguments {
     #[arg(long)]
     quiet: bool,
 }
+
+const HELP: &str = "\
+Examples:
+  mmgp check-machine
+  mmgp check-machine qs20 --out checked --fail-above 10
+  mmgp check-machine --format markdown
+
+Prints each published figure beside what the emulated machine shows when a program measures it. \
+A figure is `calibrated` where a constant of the machine's file was taken from it or chosen to \
+meet it, and `independent` where none was: only those tell how far the machine can be trusted.
+
+With --out it also writes machine.csv, machine.json, machine.md, machine.svg and machine.png. \
+Exit code 1 where an independent figure is missed by more than the threshold; figures that are \
+unconfirmed or disputed do not count.";
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use super::Answer;
 use super::input::pbpi::SamplingArguments;
 use super::input::{AppArguments, MachineArguments, raxml};
-use super::output::{Format, data, json, waiting};
+use super::output::{Format, data, json, progress};
 use super::trace::TraceFile;
 use crate::cell::linux::Discipline;
 use crate::cell::mfc::Hazards;
@@ -22,18 +22,7 @@ use report::Report;
 
 /// Run a program once on the emulated machine
 #[derive(Args)]
-#[command(after_help = "Example: mmgp emulate --input sim24 --m 2 --p 8 --format json\n\n\
-    Prints the time of the run, where it went, and the program's own result.\n\n\
-    Example: mmgp emulate --app raxml --input sim24 --m 2 --p 2 --out trees\n\n\
-    infers a tree with bootstrap supports, each search on one of two workers with two SPEs, and \
-    writes the trees.\n\n\
-    Example: mmgp emulate --input sim12 --m 4 --p 4 --chains 4 --rows 2 --generations 2000 \
-    --samples samples.csv --consensus consensus.nwk\n\n\
-    samples trees by four coupled chains, two on each of two rows of processes, and writes them and \
-    their consensus.\n\n\
-    Example: mmgp emulate --input sim12 --m 2 --p 3 --generations 2 --trace run.json\n\n\
-    writes what every process, hardware thread, SPE and DMA did when, for https://ui.perfetto.dev \
-    or chrome://tracing.")]
+#[command(after_help = HELP)]
 pub struct Arguments {
     #[command(flatten)]
     app: AppArguments,
@@ -68,7 +57,24 @@ pub struct Arguments {
     /// output, which then has nothing else: the report goes to --out or nowhere
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// No progress
+    #[arg(long)]
+    quiet: bool,
 }
+
+const HELP: &str = "\
+Examples:
+  mmgp emulate --input sim24 --m 2 --p 8 --format json
+  # a tree with supports: each search on one of two workers with two SPEs
+  mmgp emulate --app raxml --input sim24 --m 2 --p 2 --out trees
+  # four coupled chains, two on each of two rows of processes
+  mmgp emulate --input sim12 --m 4 --p 4 --chains 4 --rows 2 \\
+      --generations 2000 --samples samples.csv --consensus consensus.nwk
+  # what every process, hardware thread, SPE and DMA did when
+  mmgp emulate --input sim12 --m 2 --p 3 --generations 2 --trace run.json
+
+Prints the time of the run, where it went, and the program's own result. A trace is read by \
+https://ui.perfetto.dev and chrome://tracing.";
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Scheduler {
@@ -111,11 +117,11 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         Some(trace) => Blade::traced(&machine, timing, 0.0, trace.sink()),
         None => Blade::new(&machine, timing, 0.0),
     };
-    let blade = blade.under(arguments.scheduler.discipline());
+    let bar = progress("emulating", app.steps(), arguments.quiet.into());
+    let blade = blade.under(arguments.scheduler.discipline()).telling(bar.steps());
     if arguments.check_hazards {
         blade.set_hazards(Hazards::Checked);
     }
-    let bar = waiting("emulating");
     let sink = samples.as_ref().map(SampleFile::sink);
     let outcome = app.emulate_sampled(&blade, configuration, sink);
     bar.finish_and_clear();

@@ -6,8 +6,8 @@ use clap::Args;
 
 use super::Answer;
 use super::input::parameters;
-use super::output::{data, warnings};
-use crate::error::Result;
+use super::output::{Verbosity, data, waiting, warnings};
+use crate::error::{Result, Warning};
 use crate::export::Target;
 use crate::export::runs::RunsTarget;
 use crate::table::records::Run;
@@ -16,10 +16,7 @@ use crate::table::{Source, csv, runs_of};
 /// Hand parameters or timed runs over to other tools
 #[derive(Args)]
 #[command(group = clap::ArgGroup::new("what").required(true))]
-#[command(
-    after_help = "Examples: mmgp export --params pbpi-qs20 --to c-header --out pbpi.h\n          \
-                        mmgp export --runs runs.csv --to extra-p --out runs.txt"
-)]
+#[command(after_help = HELP)]
 pub struct Arguments {
     /// Parameters: a TOML or JSON file or a published set (pbpi-qs20, raxml-qs20)
     #[arg(long, value_name = "NAME|FILE", group = "what")]
@@ -36,6 +33,12 @@ pub struct Arguments {
     out: Option<PathBuf>,
 }
 
+const HELP: &str = "\
+Examples:
+  mmgp export --params pbpi-qs20 --to c-header --out pbpi.h
+  mmgp export --params params.toml --to json
+  mmgp export --runs runs.csv --to extra-p --out runs.txt";
+
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     if let Some(name) = &arguments.params {
         let target: Target = arguments.to.parse()?;
@@ -43,7 +46,11 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     }
     if let Some(path) = &arguments.runs {
         let target: RunsTarget = arguments.to.parse()?;
-        let text = target.write(&read_runs(&Source::read(path)?)?)?;
+        let line = waiting("reading", Verbosity::Usual);
+        let (runs, doubts) = read_runs(&Source::read(path)?)?;
+        let text = target.write(&runs)?;
+        line.finish_and_clear();
+        warnings(&doubts);
         data(arguments.out.as_deref(), &text)?;
         let file = arguments.out.as_ref().map_or("FILE".into(), |out| out.display().to_string());
         eprintln!("to fit a model with Extra-P:\n{}", target.command(&file));
@@ -52,11 +59,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
 }
 
 /// Of whatever format the file has.
-fn read_runs(source: &Source) -> Result<Vec<Run>> {
-    if let Some(runs) = runs_of(source)? {
-        return Ok(runs);
+fn read_runs(source: &Source) -> Result<(Vec<Run>, Vec<Warning>)> {
+    match runs_of(source)? {
+        Some(runs) => Ok((runs, Vec::new())),
+        None => csv::read::<Run>(source),
     }
-    let (runs, doubts) = csv::read::<Run>(source)?;
-    warnings(&doubts);
-    Ok(runs)
 }

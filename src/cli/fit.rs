@@ -19,15 +19,7 @@ use crate::table::{self, Source};
 
 /// Estimate the parameters of the model from measured tables
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
-    mmgp fit --alpha alpha.csv --offload offload.csv --context-switch context_switch.csv \\\n      \
-    --collective collective.csv --profile profile.csv --apus 16 --out params.toml\n  \
-    mmgp fit --runs runs.csv --out params.toml\n  \
-    mmgp fit --profile profile.csv --runs runs.csv --robust tukey --report fit.json\n  \
-    mmgp fit --runs runs.csv --require t_apu_s,g_s   # exit code 1 if the data cannot say\n  \
-    mmgp fit --profile profile.csv --runs runs.csv --hardware-contexts 4 --iterations 9995\n\n\
-    All files enter one estimate, each value with its own standard error: runs correct what they \
-    can\nsee, the other files split what runs cannot.")]
+#[command(after_help = HELP)]
 pub struct Arguments {
     /// Concurrent matrix products: matrix_size,processes,repetition,time_s
     #[arg(long, value_name = "FILE")]
@@ -105,6 +97,22 @@ pub struct Arguments {
     counts: counts::CountFlags,
 }
 
+const HELP: &str = "\
+Examples:
+  mmgp fit --runs runs.csv --out params.toml
+  mmgp fit --profile profile.csv --runs runs.csv --robust tukey --report fit.json
+  mmgp fit --alpha alpha.csv --offload offload.csv --profile profile.csv \\
+      --context-switch context_switch.csv --collective collective.csv \\
+      --apus 16 --out params.toml
+  # exit code 1 if the data cannot tell these terms apart from others
+  mmgp fit --runs runs.csv --require t_apu_s,g_s
+  # beside equation 11, the refined model
+  mmgp fit --profile profile.csv --runs runs.csv --hardware-contexts 4 \\
+      --iterations 9995 --refined-out refined.toml
+
+All files enter one estimate, each value with its own standard error: runs correct what they \
+can see, the other files split what runs cannot.";
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Division {
     /// One job whose data is cut into m pieces
@@ -158,6 +166,7 @@ impl From<ShapeOverM> for Shape {
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let mut doubts = Vec::new();
+    let line = output::waiting("fitting", arguments.quiet.into());
     let inputs = inputs(arguments, &mut doubts)?;
     let settings = Settings {
         name: arguments.name.clone(),
@@ -168,7 +177,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         apus: apus(arguments, &inputs)?,
         options: options(arguments),
     };
-    let fitted = match fit(&inputs, &settings) {
+    let fitted = fit(&inputs, &settings);
+    line.finish_and_clear();
+    let fitted = match fitted {
         Err(error @ Error::TooLittleData { .. }) if !arguments.require.is_empty() => {
             return report::refused(&error, &arguments.require);
         }

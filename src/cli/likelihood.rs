@@ -6,7 +6,7 @@ use std::rc::Rc;
 use clap::Args;
 use serde::Serialize;
 
-use super::output::{Format, aligned, data, json, warnings};
+use super::output::{Format, Verbosity, aligned, data, json, waiting, warnings};
 use super::{Answer, input};
 use crate::apps::phylogeny::substitution::Model;
 use crate::apps::phylogeny::substitution::notation::Notation;
@@ -40,15 +40,18 @@ pub struct Arguments {
 }
 
 const HELP: &str = "\
+Examples:
+  mmgp likelihood --alignment a.phy --tree a.nwk
+  mmgp likelihood --alignment a.phy --tree a.nwk --per-site --format csv \\
+      --model 'HKY{2.5}+F{.3,.2,.2,.3}+G4{.5}'
+
 Models: JC69 (or JC), HKY85{kappa} (or HKY), GTR{ac,ag,at,cg,ct,gt}, each with
   +F{a,c,g,t}  frequencies of sum 1; without it, all are equal (always in JC69)
   +G4{alpha}   four mean-Gamma rates (or +G); without it, every site has rate 1
 
-Trees are binary; where the outermost node has two branches, they are joined, for the likelihood \
-does not depend on the root. Residues may be ambiguous; columns without any determined one have \
-likelihood 1.
-
-Example: mmgp likelihood --alignment a.phy --tree a.nwk --model 'HKY{2.5}+F{.3,.2,.2,.3}+G4{.5}'";
+Trees are binary; where the outermost node has two branches, they are joined, for the \
+likelihood does not depend on the root. Residues may be ambiguous; columns without any \
+determined one have likelihood 1.";
 
 #[derive(Serialize)]
 struct Report {
@@ -84,7 +87,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     }
     warnings(&evaluation::doubts(&tree));
     let model = notation.model(patterns.len());
+    let line = waiting("likelihood", Verbosity::Usual);
     let (log_likelihood, terms) = evaluate(&patterns, tree, model, arguments.per_site)?;
+    line.finish_and_clear();
     let report = Report {
         model: arguments.model.trim().to_string(),
         taxa: alignment.taxa(),

@@ -1,11 +1,17 @@
 //! Printing: data to standard output, doubts and progress to standard error.
 
+mod progress;
+
+use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressStyle};
+use clap::builder::Styles;
+use clap::builder::styling::Style;
 use serde::Serialize;
+
+pub use progress::{progress, waiting};
 
 use crate::error::{Error, Result, Warning};
 use crate::table;
@@ -40,8 +46,19 @@ pub fn json(value: &impl Serialize) -> String {
 /// Prints doubts.
 pub fn warnings(warnings: &[Warning]) {
     for warning in warnings {
-        eprintln!("warning: {warning}");
+        message(Styles::styled().get_invalid(), "warning", warning);
     }
+}
+
+/// Prints why a command could not do what it was asked to, as `clap` does for flags.
+pub fn error(error: &Error) {
+    message(Styles::styled().get_error(), "error", error);
+}
+
+/// A line on standard error whose first word is in colour where that is a terminal and neither
+/// `NO_COLOR`, `CLICOLOR=0` nor `TERM=dumb` forbids it.
+fn message(style: &Style, kind: &str, text: &dyn Display) {
+    anstream::eprintln!("{style}{kind}:{style:#} {text}");
 }
 
 /// A table for people: columns of numbers, aligned to the right under their headers.
@@ -61,23 +78,6 @@ pub fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
         text += &line(&mut row.iter().map(String::as_str));
     }
     text
-}
-
-/// A line with a bar for each step of a long job, on a terminal only; nothing where `quiet`.
-pub fn progress(what: &'static str, steps: u64, verbosity: Verbosity) -> ProgressBar {
-    if verbosity == Verbosity::Quiet {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{msg:<22} {bar:30} {pos}/{len}  {eta} left")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(steps).with_style(style).with_message(what)
-}
-
-/// A line that moves while a job runs whose steps cannot be counted, on a terminal only.
-pub fn waiting(what: &'static str) -> ProgressBar {
-    let bar = ProgressBar::new_spinner().with_message(what);
-    bar.enable_steady_tick(std::time::Duration::from_millis(100));
-    bar
 }
 
 /// Whether to tell how things go.

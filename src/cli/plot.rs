@@ -13,7 +13,7 @@ use crate::table::{self, Source, csv};
 
 /// Draw modelled against measured times
 #[derive(Args)]
-#[command(after_help = "Example: mmgp plot --validation validation.csv --out validation.svg")]
+#[command(after_help = "Examples:\n  mmgp plot --validation validation.csv --out validation.svg")]
 pub struct Arguments {
     /// validation.csv, as study and validate write it
     #[arg(long, value_name = "FILE")]

@@ -25,22 +25,7 @@ use what_if::{WhatIf, WhatIfArguments};
 
 /// Rank every feasible configuration (m, p), predict one, or weigh the choice
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
-    mmgp predict --params pbpi-qs20 --top 5\n  \
-    mmgp predict --params params.toml --machine ps3 --format json\n  \
-    mmgp predict --params params.toml --m 4 --p 4 --explain\n  \
-    mmgp predict --params params.toml --next --noise 0.03 --top 5\n  \
-    mmgp predict --params params.toml --p-divides 8 --apus-per-chip 8\n  \
-    mmgp predict --params params.toml --apus 32 --scale o_offload_s=0.5 --scale t_apu_s=4\n  \
-    mmgp predict --params params.toml --break-even --host-factor 2.5\n  \
-    mmgp predict --params params.toml --per-phase --change-cost 1e-3 --phase-rounds 100\n  \
-    mmgp predict --params params.toml --nodes 8 --node-overhead 5e-6\n\n\
-    Intervals hold 95 % and come, as the probability of being the best and the regret (what a \
-    choice\ncosts against knowing the fastest), from the standard errors of the parameters, with \
-    their\ncorrelation: they do not know how far the model itself is off. Beyond the last m of a \
-    table they\nwiden with the distance; with p they widen by the error of the gap, which every \
-    APU pays. Of the\nconfigurations that cannot be told from the best (marked =), one is the \
-    best with at least 95 %.")]
+#[command(after_help = HELP)]
 pub struct Arguments {
     /// Parameters: a TOML file or a published set (pbpi-qs20, raxml-qs20)
     #[arg(long, value_name = "NAME|FILE")]
@@ -86,6 +71,28 @@ pub struct Arguments {
     #[command(flatten)]
     what_if: WhatIfArguments,
 }
+
+const HELP: &str = "\
+Examples:
+  mmgp predict --params pbpi-qs20 --top 5
+  mmgp predict --params params.toml --machine ps3 --format json
+  mmgp predict --params params.toml --p-divides 8 --apus-per-chip 8
+  # where the time of one configuration goes
+  mmgp predict --params params.toml --m 4 --p 4 --explain
+  # what to measure next
+  mmgp predict --params params.toml --next --noise 0.03 --top 5
+  # what if
+  mmgp predict --params params.toml --apus 32 --scale t_apu_s=4
+  mmgp predict --params params.toml --break-even --host-factor 2.5
+  mmgp predict --params params.toml --per-phase --change-cost 1e-3
+  mmgp predict --params params.toml --nodes 8 --node-overhead 5e-6
+
+Intervals hold 95 % and come, as the probability of being the best and the regret (what a \
+choice costs against knowing the fastest), from the standard errors of the parameters, with \
+their correlation: they do not know how far the model itself is off. Beyond the last m of a \
+table they widen with the distance; with p they widen by the error of the gap, which every APU \
+pays. Of the configurations that cannot be told from the best (marked =), one is the best with \
+at least 95 %.";
 
 /// [`Constraints`] on the command line.
 #[derive(Args)]
@@ -178,10 +185,12 @@ fn answer(asked: &Asked<'_>, arguments: &Arguments) -> Result<String> {
     if let Some((nodes, level)) = arguments.nodes.asked() {
         return nodes::text(asked, nodes, level);
     }
+    let line = output::waiting("predicting", output::Verbosity::Usual);
     let ranking = match configuration {
         Some((m, p)) => predict_one(&asked.parameters, m, p, asked.sampling)?,
         None => rank_within(&asked.parameters, &asked.constraints, asked.sampling)?,
     };
+    line.finish_and_clear();
     warnings(&ranking.warnings);
     let what_if = match configuration {
         Some(_) => None,

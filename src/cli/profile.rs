@@ -6,15 +6,17 @@ use clap::Args;
 
 use super::Answer;
 use super::input::{AppArguments, MachineArguments};
-use super::output::{data, waiting};
+use super::output::{Verbosity, data, progress};
+use crate::apps::App;
 use crate::error::Result;
-use crate::measure::profile::profile;
+use crate::machine::Machine;
+use crate::measure::profile::profile_telling;
 use crate::table::csv;
+use crate::table::records::Profile;
 
 /// Profile a sequential run (m = p = 1) of a program
 #[derive(Args)]
-#[command(after_help = "Example: mmgp profile --input alignment.phy --out profile.csv\n\n\
-    One row for each off-loaded function and repetition, times in seconds.")]
+#[command(after_help = HELP)]
 pub struct Arguments {
     #[command(flatten)]
     app: AppArguments,
@@ -26,15 +28,37 @@ pub struct Arguments {
     /// Repetitions of the run
     #[arg(long, value_name = "N", default_value_t = REPETITIONS, value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: u32,
+    /// No progress
+    #[arg(long)]
+    quiet: bool,
 }
+
+const HELP: &str = "\
+Examples:
+  mmgp profile --out profile.csv
+  mmgp profile --app raxml --input alignment.phy --out profile.csv
+
+One row for each off-loaded function and repetition, times in seconds: what `mmgp fit \
+--profile` reads.";
 
 pub const REPETITIONS: u32 = 3;
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let (machine, app) = (arguments.machine.read()?, arguments.app.read()?);
-    let bar = waiting("profiling");
-    let rows = profile(&app, &machine, arguments.repetitions, arguments.app.seed);
-    bar.finish_and_clear();
-    data(arguments.out.as_deref(), &csv::write(&rows?))?;
+    let (repetitions, seed) = (arguments.repetitions, arguments.app.seed);
+    let rows = measure(&app, &machine, repetitions, seed, arguments.quiet.into())?;
+    data(arguments.out.as_deref(), &csv::write(&rows))?;
     Ok(Answer::Done)
+}
+
+/// The profile, with its progress.
+pub fn measure(
+    app: &App,
+    machine: &Machine,
+    repetitions: u32,
+    seed: u64,
+    verbosity: Verbosity,
+) -> Result<Vec<Profile>> {
+    let bar = progress("profile", u64::from(repetitions) * app.steps(), verbosity);
+    profile_telling(app, machine, repetitions, seed, &bar.steps())
 }

@@ -17,11 +17,7 @@ use crate::table::{self, Source};
 
 /// Make a page of a study: one HTML file with answer, pictures, tables and what-if
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
-    mmgp report mmgp-study --out report.html\n  \
-    mmgp fit --runs runs.csv --out mine/params.toml && mmgp report mine --out mine.html\n\n\
-    The folder must hold params.toml. What else is there is used: refined.toml, validation.csv,\n\
-    split.csv, the micro-benchmarks' CSV files, and study.json (where it all comes from).")]
+#[command(after_help = HELP)]
 pub struct Arguments {
     /// Folder of a study; or parameters alone: a TOML or JSON file, or a published set (pbpi-qs20,
     /// raxml-qs20)
@@ -34,6 +30,14 @@ pub struct Arguments {
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
 }
+
+const HELP: &str = "\
+Examples:
+  mmgp report mmgp-study --out report.html
+  mmgp report pbpi-qs20 --title 'As published' > published.html
+
+The folder must hold params.toml. What else is there is used: refined.toml, validation.csv, \
+split.csv, the micro-benchmarks' CSV files, trace.json and study.json (where it all comes from).";
 
 /// The file in which a study says where it comes from.
 pub const PROVENANCE: &str = "study.json";

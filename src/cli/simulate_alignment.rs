@@ -12,9 +12,7 @@ use crate::table::{self, Source};
 
 /// Simulate an alignment along a tree, under JC69
 #[derive(Args)]
-#[command(
-    after_help = "Example: mmgp simulate-alignment --taxa 24 --sites 1000 --seed 7 --out a.phy"
-)]
+#[command(after_help = HELP)]
 pub struct Arguments {
     /// Taxa of a random tree
     #[arg(long, value_name = "N", required_unless_present = "tree", conflicts_with = "tree")]
@@ -38,6 +36,11 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     tree_out: Option<PathBuf>,
 }
+
+const HELP: &str = "\
+Examples:
+  mmgp simulate-alignment --taxa 24 --sites 1000 --seed 7 --out a.phy
+  mmgp simulate-alignment --tree a.nwk --sites 1000 --out a.phy";
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let (tree, names) = match (&arguments.tree, arguments.taxa) {

@@ -18,24 +18,7 @@ use crate::table::Source;
 
 /// Time an SPU assembly listing: when each instruction issues, and why not before
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
-    mmgp spu-timing kernel.s\n  \
-    mmgp spu-timing loop.s --iterations 1000 --machine qs22\n  \
-    mmgp spu-timing loop.s --iterations 1000 --format json\n\n\
-    The listing is what GNU assemblers read: labels, $0 to $127, $lr and $sp, constant \
-    expressions,\n`offset($register)`, comments after # and // and in /* */, `;` between \
-    statements. Alignments\nand data decide which instructions stand in one doubleword and are \
-    obeyed (`.align` fills code\nwith nop and lnop), all other directives are skipped.\n\n\
-    Without --iterations the listing is a straight line from its first instruction to its last: no\n\
-    branch is taken. With it, the last instruction is a branch back to a label; what stands before\n\
-    the label runs once, what is between N times, and at last a conditional branch falls through. \
-    The\ncycles shown of the loop are those of the last iteration that is followed by another, \
-    counted from\nits beginning.\n\n\
-    cycles          until another instruction could issue after the last\n\
-    per iteration   in the steady state; the mean over all iterations is given where it differs\n\
-    dual issue      the share of the instructions that share their cycle with another one\n\n\
-    Channels, DMA's use of the local store, and what a branch elsewhere or a call costs are not \
-    timed.")]
+#[command(after_help = HELP)]
 pub struct Arguments {
     /// Listing
     #[arg(value_name = "FILE.s")]
@@ -53,6 +36,31 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
+
+const HELP: &str = "\
+Examples:
+  mmgp spu-timing kernel.s
+  mmgp spu-timing loop.s --iterations 1000 --machine qs22 --format json
+
+The listing is what GNU assemblers read: labels, $0 to $127, $lr and $sp, constant expressions, \
+`offset($register)`, comments after # and // and in /* */, `;` between statements. Alignments \
+and data decide which instructions stand in one doubleword and are obeyed (`.align` fills code \
+with nop and lnop), all other directives are skipped.
+
+Without --iterations the listing is a straight line from its first instruction to its last: no \
+branch is taken. With it, the last instruction is a branch back to a label; what stands before \
+the label runs once, what is between N times, and at last a conditional branch falls through. \
+The cycles shown of the loop are those of the last iteration that is followed by another, \
+counted from its beginning.
+
+  cycles         until another instruction could issue after the last
+  per iteration  in the steady state; the mean over all iterations is given where
+                 it differs
+  dual issue     the share of the instructions that share their cycle with
+                 another one
+
+Channels, DMA's use of the local store, and what a branch elsewhere or a call costs are not \
+timed.";
 
 /// So many that no count of cycles overflows.
 const MOST_ITERATIONS: u64 = 1_000_000_000_000;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
-use super::output::{Verbosity, json, progress, warnings};
+use super::output::{Verbosity, json, warnings};
 use super::validate::{Job, describe};
 use super::{Answer, bench, predict, profile, report};
 use crate::apps::App;
@@ -18,7 +18,6 @@ use crate::error::Result;
 use crate::fit::refined::{self, Counts};
 use crate::fit::{Fitted, Inputs, Measured, Options, Settings, fit};
 use crate::machine::Machine;
-use crate::measure;
 use crate::model::parameters::Decomposition;
 use crate::model::refined::Placement;
 use crate::solve::{Ranking, Sampling, rank};
@@ -32,14 +31,7 @@ pub const FOLDER: &str = "mmgp-study";
 
 /// Do everything once: measure, fit, predict, emulate every (m, p), compare, draw
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
-    mmgp study\n  \
-    mmgp study --machine ps3 --input alignment.phy --generations 200 --out my-study\n\n\
-    Leaves in the folder: alpha.csv, offload.csv, context_switch.csv, collective.csv, memory.csv \
-    and\nprofile.csv (measured), params.toml (fitted), refined.toml (the same with the terms of \
-    the refined\nmodel), predictions.csv, validation.csv, split.csv (where the time of each run went), \
-    summary.json,\nstudy.json (where it all comes from), trace.json (what happens when, in the middle of a \
-    run of the\npredicted best), report.html (the page), and plots as SVG and PNG.")]
+#[command(after_help = HELP)]
 pub struct Arguments {
     #[command(flatten)]
     app: AppArguments,
@@ -54,6 +46,18 @@ pub struct Arguments {
     #[arg(long)]
     quiet: bool,
 }
+
+const HELP: &str = "\
+Examples:
+  mmgp study
+  mmgp study --app raxml
+  mmgp study --machine ps3 --input alignment.phy --generations 200 --out ps3
+
+Leaves in the folder: alpha.csv, offload.csv, context_switch.csv, collective.csv, memory.csv \
+and profile.csv (measured), params.toml (fitted), refined.toml (the same with the terms of the \
+refined model), predictions.csv, validation.csv, split.csv (where the time of each run went), \
+summary.json, study.json (where it all comes from), trace.json (what happens when, in the middle \
+of a run of the predicted best), report.html (the page), and plots as SVG and PNG.";
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let (machine, app) = (arguments.machine.read()?, arguments.app.read()?);
@@ -99,13 +103,11 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
 /// from them.
 fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Result<Fitted> {
     let (folder, seed) = (&arguments.out, arguments.app.seed);
-    let bar = progress("measuring", 2, arguments.quiet.into());
-    let tables = measure::micro_benchmarks(machine, bench::REPETITIONS, seed)?;
+    let verbosity = Verbosity::from(arguments.quiet);
+    let tables = bench::measure(machine, bench::REPETITIONS, seed, verbosity)?;
     bench::write(folder, &tables)?;
-    bar.inc(1);
-    let rows = measure::profile::profile(app, machine, profile::REPETITIONS, seed)?;
+    let rows = profile::measure(app, machine, profile::REPETITIONS, seed, verbosity)?;
     table::write(&folder.join("profile.csv"), csv::write(&rows))?;
-    bar.finish_and_clear();
     let settings = Settings {
         name: format!("{} on {}", app.name(), machine.name),
         decomposition: decomposition(app),

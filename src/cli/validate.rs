@@ -20,10 +20,7 @@ use crate::validate::{
 
 /// Run every feasible (m, p) on the emulated machine, beside the prediction
 #[derive(Args)]
-#[command(after_help = "Example: mmgp validate --params params.toml --out validated \
-    --fail-above 10\n\n\
-    Writes validation.csv, split.csv (where the time of each run went), summary.json and plots. Exit code 1 where the mean error is above the \
-    threshold.")]
+#[command(after_help = HELP)]
 pub struct Arguments {
     /// Parameters: a TOML file or a published set (pbpi-qs20, raxml-qs20)
     #[arg(long, value_name = "NAME|FILE")]
@@ -44,6 +41,14 @@ pub struct Arguments {
     #[arg(long)]
     quiet: bool,
 }
+
+const HELP: &str = "\
+Examples:
+  mmgp validate --params params.toml --out validated
+  mmgp validate --params pbpi-qs20 --machine qs22 --out validated --fail-above 10
+
+Writes validation.csv, summary.json and plots. Exit code 1 where the mean error is above the \
+threshold.";
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let parameters = input::parameters(&arguments.params)?;

@@ -80,7 +80,7 @@ fn an_unknown_target_names_the_known_ones() {
     let error = "jsn".parse::<Target>().expect_err("not a target");
     assert_eq!(
         error.to_string(),
-        "there is no export target \"jsn\"; did you mean \"json\"?; known: json, csv, \
+        "there is no export target \"jsn\"; did you mean \"json\"? known: json, csv, \
          c-header, rust, python, markdown, latex, starpu, simgrid, loggopsim"
     );
 }

@@ -302,7 +302,7 @@ mod tests {
         let error = |choices| collective(&measured, &choices, 16).unwrap_err().to_string();
         assert_eq!(
             error(named("bcas", None)),
-            "there is no collective operation \"bcas\"; did you mean \"bcast\"?; known: \
+            "there is no collective operation \"bcas\"; did you mean \"bcast\"? known: \
              alltoall, bcast"
         );
         assert_eq!(

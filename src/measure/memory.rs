@@ -28,6 +28,7 @@ pub fn streams(
     for accelerators in 1..=machine.layout.spes() {
         for repetition in 1..=repetitions {
             let time_s = time(machine, accelerators, phases.next_phase())?;
+            phases.progress.step();
             rows.push(MemoryStream { accelerators, bytes: 2 * SLICE, repetition, time_s });
         }
     }

@@ -28,6 +28,12 @@ const YIELD_LOOP: Work =
 const COLLECTIVE_CALLS: u64 = 200;
 const COLLECTIVE_BYTES: u64 = 8;
 
+/// How many runs the micro-benchmarks of this module are, each repetition.
+pub(super) fn runs(machine: &Machine) -> usize {
+    let spes = machine.layout.spes() as usize;
+    MATRIX_SIZES.len() * spes + MESSAGE_BYTES.len() + YIELDING.len() + spes
+}
+
 /// Concurrent products of square matrices of doubles, one to a process: for each number of
 /// processes up to the machine's SPEs, the time until all are done.
 pub fn alpha(machine: &Machine, repetitions: u32, phases: &mut ClockPhases) -> Result<Vec<Alpha>> {
@@ -160,6 +166,7 @@ fn time<F: Future + 'static>(
         });
     }
     let end = blade.run()?;
+    phases.progress.step();
     let start = blade.recorder.timebase_at(crate::units::SimTime::ZERO);
     Ok(blade.recorder.ticks(blade.recorder.timebase_at(end) - start).0)
 }

@@ -2,7 +2,7 @@
 
 use super::ClockPhases;
 use crate::apps::App;
-use crate::cell::KernelTiming;
+use crate::cell::{Blade, KernelTiming, Progress};
 use crate::error::Result;
 use crate::machine::Machine;
 use crate::table::records::Profile;
@@ -12,10 +12,22 @@ use crate::table::records::Profile;
 /// The host's time of a function is what leads to its off-loads; the collective that ends an
 /// evaluation counts for the function before it.
 pub fn profile(app: &App, machine: &Machine, repetitions: u32, seed: u64) -> Result<Vec<Profile>> {
+    profile_telling(app, machine, repetitions, seed, &Progress::default())
+}
+
+/// The same, telling [so many steps](App::steps) in each repetition.
+pub fn profile_telling(
+    app: &App,
+    machine: &Machine,
+    repetitions: u32,
+    seed: u64,
+    progress: &Progress,
+) -> Result<Vec<Profile>> {
     let mut phases = ClockPhases::new(seed);
     let mut rows = Vec::new();
     for repetition in 1..=repetitions {
-        let run = app.emulate(machine, (1, 1), KernelTiming::Cached, phases.next_phase())?.run;
+        let blade = Blade::new(machine, KernelTiming::Cached, phases.next_phase());
+        let run = app.emulate_on(&blade.telling(progress.clone()), (1, 1))?.run;
         let collective = app.function_before_collective();
         rows.extend(run.functions.iter().map(|function| Profile {
             phase: function.name.to_string(),

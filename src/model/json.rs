@@ -270,7 +270,7 @@ mod tests {
         check(
             "\"t_csw_s\": {",
             "\"t_csw\": {",
-            "p.json:7:22: found a value for \"t_csw\", expected one of t_hpu_s, t_apu_s, c_apu_s, offloads, o_offload_s, t_csw_s, g_s, collectives, alpha, o_col_s",
+            "p.json:7:22: found a value for \"t_csw\", expected one of t_hpu_s, t_apu_s, c_apu_s, offloads, o_offload_s, t_csw_s, g_s, collectives, alpha, o_col_s; did you mean \"t_csw_s\"?",
         );
         check(
             "[1, 2]",

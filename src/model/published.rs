@@ -86,7 +86,7 @@ mod tests {
     fn an_unknown_name_is_refused_with_the_known_ones() {
         assert_eq!(
             published("pbpi-qs2").unwrap_err().to_string(),
-            "there is no parameter set \"pbpi-qs2\"; did you mean \"pbpi-qs20\"?; \
+            "there is no parameter set \"pbpi-qs2\"; did you mean \"pbpi-qs20\"? \
              known: pbpi-qs20, raxml-qs20"
         );
     }

@@ -74,6 +74,10 @@ fn sureness(known: &Known) -> String {
 
 fn cost(known: &Known) -> String {
     let best = known.best();
+    if best.regret_95.0 == 0.0 && best.expected_regret.0 == 0.0 {
+        return "nothing, as far as the parameters tell: no other configuration comes out faster"
+            .into();
+    }
     let share = |time: Seconds| 100.0 * time.0 / best.time.0;
     format!(
         "expected {} ({:.2} %), with 95 % probability at most {} ({:.2} %) more than the fastest",
@@ -116,10 +120,14 @@ fn outcome(known: &Known) -> String {
             other.time.0 < known.best().time.0 * (1.0 + model.mean_error_percent / 100.0)
         })
         .count();
+    let near = match near {
+        0 => "no other configuration is".to_string(),
+        1 => "one other configuration is".to_string(),
+        more => format!("{more} other configurations are"),
+    };
     format!(
         "({m}, {p}) was the fastest. Intervals and probabilities follow from how surely the terms \
-         are known, not from how far the model is off: {near} other {} within its mean error of the \
-         best",
-        if near == 1 { "configuration is predicted" } else { "configurations are predicted" }
+         are known, not from how far the model is off: {near} predicted within its mean error of \
+         the best"
     )
 }

@@ -124,7 +124,7 @@ mod tests {
         };
         let error = message("o_ofload_s", 0.5);
         assert!(error.starts_with(
-            "there is no term \"o_ofload_s\"; did you mean \"o_offload_s\"?; known: t_hpu_s, "
+            "there is no term \"o_ofload_s\"; did you mean \"o_offload_s\"? known: t_hpu_s, "
         ));
         assert_eq!(message("g_s", -1.0), "scale: found g_s=-1, expected a factor of 0 or more");
         let mut fast = parameters.clone();

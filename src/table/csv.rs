@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use csv::{ByteRecord, ReaderBuilder, Trim};
 
 use super::{BYTE_ORDER_MARK, Source};
-use crate::error::{Error, Position, Result, Warning};
+use crate::error::{Error, Position, Result, Warning, is_in_another_unit, nearest};
 
 /// One row type of a CSV file.
 pub trait Record: Sized {
@@ -118,19 +118,22 @@ impl<'a> Reader<'a> {
             let mut places = (0..names.len()).filter(|&index| names[index] == *wanted);
             let is_optional = optional.iter().any(|(name, _)| name == wanted);
             let Some(first) = places.next().or(is_optional.then_some(names.len())) else {
-                let found = format!("the columns {}", names.join(", "));
-                return Err(row.error(0, found, &format!("a column {wanted:?}")));
+                return Err(row.missing(&names, wanted));
             };
             if let Some(second) = places.next() {
                 return Err(row.error(second, format!("a second column {wanted:?}"), "only one"));
             }
             indices.push(first);
         }
+        let absent = |&(name, _): &(&'static str, _)| !names.iter().any(|it| it == name);
+        let missing: Vec<&'static str> =
+            optional.iter().filter(|it| absent(it)).map(|&(name, _)| name).collect();
         let warnings = (0..names.len())
             .filter(|index| !indices.contains(index))
             .map(|index| Warning::UnknownColumn {
                 at: row.position(index),
                 name: names[index].clone(),
+                missing: missing.clone(),
             })
             .collect();
         let width = names.len();
@@ -275,6 +278,23 @@ impl Row<'_> {
         Error::Input { at: self.position(index), found, expected: expected.into() }
     }
 
+    /// The error for a header without the column `wanted`, at the one that could have been meant.
+    fn missing(&self, names: &[String], wanted: &str) -> Error {
+        let found = format!("the columns {}", names.join(", "));
+        let unknown: Vec<&String> =
+            names.iter().filter(|name| !self.columns.contains(&name.as_str())).collect();
+        let place = |name: &str| names.iter().position(|it| it == name).unwrap_or(0);
+        if let Some(other) = unknown.iter().find(|name| is_in_another_unit(name, wanted)) {
+            let advice = format!("a column {wanted:?}; {other:?} would be in another unit");
+            return self.error(place(other), found, &advice);
+        }
+        let Some(near) = nearest(wanted, &unknown) else {
+            return self.error(0, found, &format!("a column {wanted:?}"));
+        };
+        let advice = format!("a column {wanted:?}; did you mean that by {near:?}?");
+        self.error(place(near), found, &advice)
+    }
+
     /// The error for a row that has the same values in `key_columns` as an earlier one.
     pub fn repeated(&self, key_columns: &[&str]) -> Error {
         let columns: Vec<usize> = (0..self.columns.len())
@@ -307,7 +327,7 @@ impl Row<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::records::Run;
+    use super::super::records::{Offload, Run};
     use super::*;
 
     /// Below the header `m,p,repetition,time_s`.
@@ -367,5 +387,57 @@ mod tests {
         assert_eq!(read::<Run>(&source).expect("a good file").0.len(), 1);
         check("# end", "runs.csv:2:6: found no rows, expected at least one row below the header");
         check("1,1,1,3\n1", "runs.csv:3:1: found 1 field, expected 4 as in the header");
+    }
+
+    /// The header of a file of runs without a column that it needs.
+    fn check_header(header: &str, message: &str) {
+        let source = Source::new("runs.csv", &format!("{header}\n1,1,1,3\n"));
+        let error = read::<Run>(&source).expect_err("must be refused");
+        assert_eq!(error.to_string(), format!("runs.csv:1:{message}"));
+    }
+
+    #[test]
+    fn a_misspelt_column_is_pointed_at() {
+        check_header(
+            "m,p,repetition,times_s",
+            "16: found the columns m, p, repetition, times_s, expected a column \"time_s\"; did you \
+             mean that by \"times_s\"?",
+        );
+        check_header(
+            "m,p,repitition,time_s",
+            "5: found the columns m, p, repitition, time_s, expected a column \"repetition\"; did \
+             you mean that by \"repitition\"?",
+        );
+        check_header(
+            "m,q,repetition,time_s",
+            "1: found the columns m, q, repetition, time_s, expected a column \"p\"",
+        );
+    }
+
+    #[test]
+    fn a_column_in_another_unit_is_not_one_to_rename() {
+        check_header(
+            "m,p,repetition,time_ms",
+            "16: found the columns m, p, repetition, time_ms, expected a column \"time_s\"; \
+             \"time_ms\" would be in another unit",
+        );
+    }
+
+    #[test]
+    fn a_misspelt_column_that_may_be_missing_is_doubted() {
+        let header = "bytes,repetition,round_trips,time_s";
+        let warnings = |column: &str| {
+            let text = format!("{header},{column}\n8,1,1000,1e-3,stream\n");
+            let (_, warnings) = read::<Offload>(&Source::new("offload.csv", &text)).unwrap();
+            warnings.iter().map(Warning::to_string).collect::<Vec<_>>()
+        };
+        assert!(warnings("mode").is_empty());
+        let ignored = "is not known and was ignored";
+        let meant = "; did you mean \"mode\"?";
+        assert_eq!(
+            warnings("moed"),
+            [format!("offload.csv:1:37: column \"moed\" {ignored}{meant}")]
+        );
+        assert_eq!(warnings("host"), [format!("offload.csv:1:37: column \"host\" {ignored}")]);
     }
 }

@@ -22,7 +22,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::{BYTE_ORDER_MARK, Source};
-use crate::error::{Error, Position, Result};
+use crate::error::{Error, Position, Result, suggest};
 
 /// A value inside a document, as its text: what it holds is read when it is asked for.
 ///
@@ -211,7 +211,7 @@ impl<'a> Object<'a> {
             None => Ok(()),
             Some((key, value)) => Err(value.error_found(
                 format!("a value for {key:?}"),
-                format!("one of {}", known.join(", ")),
+                format!("one of {}{}", known.join(", "), suggest(key, known)),
             )),
         }
     }

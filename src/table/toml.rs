@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::Source;
-use crate::error::{Error, Position, Result};
+use crate::error::{Error, Position, Result, suggest};
 
 /// A parsed TOML file.
 pub struct Document<'a> {
@@ -68,7 +68,7 @@ impl<'d> Table<'d> {
             Some(key) => Err(self.error(
                 key,
                 format!("{:?}", self.path(key)),
-                format!("one of {}", known.join(", ")),
+                format!("one of {}{}", known.join(", "), suggest(key, known)),
             )),
         }
     }

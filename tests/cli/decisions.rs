@@ -110,7 +110,7 @@ fn what_if_compares_with_the_best_as_given() {
     let folder = Folder::with("p.toml", PARAMETERS);
     folder.refuses(
         &["predict", "--params", "p.toml", "--scale", "o_ofload_s=0.5"],
-        "there is no term \"o_ofload_s\"; did you mean \"o_offload_s\"?; known: t_hpu_s, t_apu_s, \
+        "there is no term \"o_ofload_s\"; did you mean \"o_offload_s\"? known: t_hpu_s, t_apu_s, \
          c_apu_s, offloads, o_offload_s, t_csw_s, g_s, collectives, alpha, o_col_s",
     );
 }

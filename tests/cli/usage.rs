@@ -42,25 +42,25 @@ fn check_unknown(arguments: &[&str], message: &str) {
 fn an_unknown_name_is_answered_with_the_nearest_and_all_that_are_known() {
     check_unknown(
         &["study", "--machine", "qs2O", "--out", "results"],
-        "there is no machine \"qs2O\"; did you mean \"qs20\"?; known: ps3, qs20, qs22",
+        "there is no machine \"qs2O\"; did you mean \"qs20\"? known: ps3, qs20, qs22",
     );
     check_unknown(
         &["study", "--input", "sim13", "--out", "results"],
-        "there is no alignment \"sim13\"; did you mean \"sim12\"?; known: sim12, sim24, \
+        "there is no alignment \"sim13\"; did you mean \"sim12\"? known: sim12, sim24, \
          sim107, sim42",
     );
     check_unknown(
         &["emulate", "--app", "pbbi"],
-        "there is no application \"pbbi\"; did you mean \"pbpi\"?; known: pbpi, raxml",
+        "there is no application \"pbbi\"; did you mean \"pbpi\"? known: pbpi, raxml",
     );
     check_unknown(
         &["predict", "--params", "pbpi-qs21"],
-        "there is no parameter set \"pbpi-qs21\"; did you mean \"pbpi-qs20\"?; known: pbpi-qs20, \
+        "there is no parameter set \"pbpi-qs21\"; did you mean \"pbpi-qs20\"? known: pbpi-qs20, \
          raxml-qs20",
     );
     check_unknown(
         &["export", "--params", "pbpi-qs20", "--to", "jsn"],
-        "there is no export target \"jsn\"; did you mean \"json\"?; known: json, csv, c-header, \
+        "there is no export target \"jsn\"; did you mean \"json\"? known: json, csv, c-header, \
          rust, python, markdown, latex, starpu, simgrid, loggopsim",
     );
 }

@@ -66,6 +66,8 @@ pub(super) trait Host {
     fn accept(&mut self, chain: usize, touched: &[usize]);
     /// Tells another row of a chain and learns of that row's.
     async fn exchange(&mut self, row: u32, own: State) -> State;
+    /// All chains of the row have done a further generation.
+    fn done(&self);
 }
 
 /// One chain.
@@ -127,6 +129,7 @@ impl<H: Host> Row<H> {
             if self.rules.sampling.is_some_and(|sampling| sampling.takes(generation)) {
                 self.sample(generation).await;
             }
+            self.host.done();
         }
         self.host.end();
         RowOutcome { chains: self.chains.into_iter().map(|chain| chain.trace).collect(), swaps }

@@ -15,7 +15,7 @@ use super::{FIRST_BRANCH_LENGTH, Pbpi, Starts, TREE_STREAM};
 use crate::apps::phylogeny::{Stream, Tree};
 use crate::apps::run::Run;
 use crate::cell::mpi::Communicator;
-use crate::cell::{Blade, KernelTiming};
+use crate::cell::{Blade, KernelTiming, Progress};
 use crate::error::Result;
 use crate::machine::Machine;
 
@@ -79,6 +79,7 @@ impl Pbpi {
                 spes: spes.into_iter().map(|spe| blade.spe(spe).clone()).collect(),
                 segment: segment.for_chains(&homes, chains.len()),
                 accepted_sides: vec![vec![0; self.tree.nodes()]; chains.len()],
+                progress: if rank == 0 { blade.progress.clone() } else { Progress::default() },
             };
             let life = self.row(host, chains, (column == 0).then_some(&collector))?.run(row);
             let outcomes = Rc::clone(&outcomes);

@@ -26,6 +26,8 @@ impl Host for Plain<'_> {
 
     fn accept(&mut self, _: usize, _: &[usize]) {}
 
+    fn done(&self) {}
+
     async fn exchange(&mut self, row: u32, _: State) -> State {
         unreachable!("invariant: without a machine all chains are on one row, not on {row}")
     }

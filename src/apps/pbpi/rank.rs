@@ -10,7 +10,7 @@ use crate::apps::phylogeny::{Tree, jukes_cantor};
 use crate::cell::memory::Memory;
 use crate::cell::mpi::{Address, Communicator, Data, Pattern};
 use crate::cell::ppe::Work;
-use crate::cell::{HostProcess, Spe};
+use crate::cell::{HostProcess, Progress, Spe};
 
 /// A transition matrix of JC69: an exponential, its two different entries, and sixteen stores.
 const MATRIX: Work = {
@@ -44,6 +44,8 @@ pub(super) struct Rank {
     /// For each chain of the row and each node, which of its two vectors belongs to the accepted
     /// tree.
     pub accepted_sides: Vec<Vec<usize>>,
+    /// Told of generations by one process of the grid, for all go on together.
+    pub progress: Progress,
 }
 
 impl Host for Rank {
@@ -92,6 +94,10 @@ impl Host for Rank {
             let side = &mut self.accepted_sides[chain][node];
             *side = 1 - *side;
         }
+    }
+
+    fn done(&self) {
+        self.progress.step();
     }
 
     /// Each process tells the one of the same column, so all of both rows know.

@@ -198,7 +198,7 @@ fn each_term_can_be_turned_off_by_its_name() {
     assert_eq!(rest, Refinements::default());
     assert_eq!(
         rest.without("memorys").unwrap_err().to_string(),
-        "there is no refined term \"memorys\"; did you mean \"memory\"?; known: iterations, \
+        "there is no refined term \"memorys\"; did you mean \"memory\"? known: iterations, \
          hardware_contexts, exposed_transfer_s, memory, work_growth_s"
     );
 }

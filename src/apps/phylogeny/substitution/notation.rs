@@ -282,7 +282,7 @@ mod tests {
         check_refused("", 1, "no name", known);
         check_refused("{1}", 1, "no name", known);
         check_refused("WAG", 1, "\"WAG\"", known);
-        check_refused("JC6", 1, "\"JC6\"", &format!("{known}; did you mean \"JC\"?"));
+        check_refused("JC6", 1, "\"JC6\"", &format!("{known}; did you mean \"JC69\"?"));
         check_refused("gtrr{1}", 1, "\"gtrr\"", &format!("{known}; did you mean \"GTR\"?"));
         check_refused("JC69+I", 6, "\"I\"", "F{..} or G4{..} after +");
         check_refused("JC69+", 6, "no name", "F{..} or G4{..} after +");
