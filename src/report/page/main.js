@@ -63,7 +63,8 @@
         const { provenance: from } = data;
         const facts = [
             ["command", from.command && element("code", {}, text.name(from.command))],
-            ["version", [from.version, from.commit && ` (commit ${from.commit})`].filter(Boolean).join("")],
+            ["measured by", from.version && [from.version, from.commit && ` (commit ${from.commit})`].filter(Boolean).join("")],
+            ["page by", data.generator],
             ["seed", from.seed],
             ["application", from.application && text.name(from.application)],
             ["machine", from.machine && [text.name(from.machine.name), from.machine.description && ": ", text.name(from.machine.description ?? "")]],
