@@ -154,23 +154,27 @@ const plotOfMap = (() => {
      */
     function highlights(layer, { values, isTime }, x, y, hasFigures) {
         const centre = (k) => {
-            const shift = hasFigures ? 0.36 * cell(k, x, y).width : 0;
+            const shift = hasFigures ? 0.38 * cell(k, x, y).width : 0;
             return [x.at(m[k]) - shift, y.at(p[k])];
         };
-        const family = indices.filter((k) => indistinguishable[k]);
+        const family = study.hasIntervals ? indices.filter((k) => indistinguishable[k]) : [];
         if (family.length > MOST_RINGS) {
             const d = family.map((k) => box(cell(k, x, y))).join("");
             layer.append(svg("path", { class: "hatched", d }));
         } else {
-            layer.append(charts.points("family-under", "circle", family.map(centre), 6.5));
-            layer.append(charts.points("family", "circle", family.map(centre), 6.5));
+            layer.append(charts.points("family-under", "circle", family.map(centre), 6));
+            layer.append(charts.points("family", "circle", family.map(centre), 6));
         }
         const best = isTime ? study.least(values) : -1;
-        if (best >= 0) layer.append(charts.points("optimum", "diamond", [centre(best)], 4.5));
+        if (best >= 0) layer.append(charts.points("optimum", "diamond", [centre(best)], 4));
     }
 
     function draw(parent) {
         const all = quantities();
+        const isLarge = indices.filter((k) => indistinguishable[k]).length > MOST_RINGS;
+        const ofFamily = isLarge
+            ? { name: FAMILY, series: "hatched", isArea: true }
+            : { name: FAMILY, series: "family", mark: "circle" };
         const options = Object.keys(all).map((name) => element("option", {}, name));
         const choice = element("select", {}, options);
         const chart = charts.create(parent, {
@@ -180,9 +184,7 @@ const plotOfMap = (() => {
             controls: [element("label", {}, "show ", choice)],
             legend: [
                 { name: "least time of what is shown", series: "optimum", mark: "diamond" },
-                indices.filter((k) => indistinguishable[k]).length > MOST_RINGS
-                    ? { name: FAMILY, series: "hatched", isArea: true }
-                    : { name: FAMILY, series: "family", mark: "circle" },
+                ...(study.hasIntervals ? [ofFamily] : []),
                 { name: "as many APUs in use, m·p", series: "iso", isLine: true },
             ],
             onPick: study.select,

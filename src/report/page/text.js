@@ -65,7 +65,8 @@ const text = (() => {
     function fieldUnit(value, unit) {
         if (!unit) return { exponent: 0, unit };
         const prefixes = unit === "s" ? PREFIXES : LARGE_PREFIXES;
-        const [factor, letter] = value > 0 ? prefix(value, prefixes) : [1, ""];
+        // Where there is none yet, one of microseconds is the most likely.
+        const [factor, letter] = prefix(value > 0 ? value : 1e-6, prefixes);
         return { exponent: Math.round(Math.log10(factor)), unit: `${letter}${unit}` };
     }
 

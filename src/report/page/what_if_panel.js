@@ -81,6 +81,8 @@ const whatIfPanel = (() => {
             }
             row.classList.toggle("changed", Boolean(whatIf.state().changes[term]));
         };
+        // Nothing is as large as any multiple of nothing: only a value changes that.
+        for (const input of [factor, slider]) input.disabled = original === 0;
         factor.addEventListener("input", () => accept(factor, Number(factor.value), true));
         slider.addEventListener("input", () => accept(slider, Number((2 ** Number(slider.value)).toPrecision(4)), true));
         value?.addEventListener("input", () => accept(value, inBaseUnit(value.value), false));
