@@ -8,7 +8,7 @@ const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
 
 /// The page's script, in the order in which its parts stand in the page.
-const SCRIPT: [&str; 16] = [
+const SCRIPT: [&str; 19] = [
     include_str!("page/text.js"),
     include_str!("page/statistics.js"),
     include_str!("page/equations.js"),
@@ -21,8 +21,11 @@ const SCRIPT: [&str; 16] = [
     include_str!("page/plots_terms.js"),
     include_str!("page/panel.js"),
     include_str!("page/tables.js"),
+    include_str!("page/table_of_configurations.js"),
+    include_str!("page/tables_of_parameters.js"),
     include_str!("page/tables_of_study.js"),
     include_str!("page/what_if.js"),
+    include_str!("page/what_if_plot.js"),
     include_str!("page/what_if_panel.js"),
     include_str!("page/main.js"),
 ];

@@ -11,7 +11,11 @@ export const at = (name) => path.join(process.env.MMGP_PAGES, name);
 
 /** What the program prints; what it warns of is not shown. */
 export const mmgp = (...options) =>
-    execFileSync(process.env.MMGP, options, { encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] });
+    execFileSync(process.env.MMGP, options, {
+        encoding: "utf8",
+        maxBuffer: 1 << 28,
+        stdio: ["ignore", "pipe", "ignore"],
+    });
 
 export const HOSTILE = `</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1>"'&amp;`;
 export const REVERSED = "\u202e\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627";
@@ -32,11 +36,15 @@ export function browser() {
 }
 
 /**
- * A page of its own, 1280 by 900 unless told. `complaints` gathers whatever the console says, errors,
+ * A page of its own, 1280 by 900 unless told, awaited until it is drawn. `complaints` gathers whatever the console says, errors,
  * and every request but that for the file itself.
  */
-export async function open({ browser }, name, { hash = "", ...options } = {}) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+export async function open({ browser }, name, { hash = "", isAwaited = true, ...options } = {}) {
+    const context = await browser.newContext({
+        viewport: { width: 1280, height: 900 },
+        ...options,
+    });
+    context.setDefaultTimeout(10_000);
     const page = await context.newPage();
     const complaints = [];
     const address = pathToFileURL(at(name)).href;
@@ -46,7 +54,8 @@ export async function open({ browser }, name, { hash = "", ...options } = {}) {
         if (request.url().split("#")[0] !== address) complaints.push(`request: ${request.url()}`);
     });
     await page.goto(address + hash);
-    if (options.javaScriptEnabled !== false) await page.waitForSelector(".chart svg > g");
+    if (isAwaited && options.javaScriptEnabled !== false)
+        await page.waitForSelector(".chart svg > g");
     return { page, complaints, context };
 }
 

@@ -7,8 +7,8 @@ import { HOSTILE, LONG, REVERSED, browser, open } from "./fixtures.mjs";
 const shared = browser();
 
 test("a name that is a script is shown and not run", async () => {
-    const { page, context, complaints } = await open(shared, "hostile.html");
-    await page.waitForTimeout(100);
+    const { page, context, complaints } = await open(shared, "hostile.html", { isAwaited: false });
+    await page.waitForTimeout(500);
     assert.equal(await page.evaluate(() => window.hacked), undefined);
     // The data and the page's own script.
     assert.equal(await page.locator("script").count(), 2);
@@ -34,13 +34,20 @@ test("a name written from right to left turns nothing around it", async () => {
     await context.close();
 });
 
-for (const [what, width] of [["a desk", 1280], ["a phone", 360]]) {
+for (const [what, width] of [
+    ["a desk", 1280],
+    ["a phone", 360],
+]) {
     test(`3,000 letters without a blank wrap on ${what}`, async () => {
         const viewport = { width, height: 740 };
         const { page, context } = await open(shared, "hostile.html", { viewport });
         assert.ok((await page.locator("#parameters").innerText()).includes(LONG));
         assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
-        const widest = await page.locator("bdi").evaluateAll((names) => Math.max(...names.map((name) => name.getBoundingClientRect().width)));
+        const widest = await page
+            .locator("bdi")
+            .evaluateAll((names) =>
+                Math.max(...names.map((name) => name.getBoundingClientRect().width)),
+            );
         assert.ok(widest <= width, `${widest}`);
         await context.close();
     });

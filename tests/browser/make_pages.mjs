@@ -21,13 +21,14 @@ report("raxml-qs20", "tasks.html");
 // held to the library's on every path through the equations.
 const refined = fs.readFileSync(at("study/refined.toml"), "utf8");
 const [head, tail] = refined.split("[refined]");
-const tasks = (text) => text.replace('decomposition = "data"', 'decomposition = "task"\ntasks = 13');
+const tasks = (text) =>
+    text.replace('decomposition = "data"', 'decomposition = "task"\ntasks = 13');
 const apus = (text, count) => text.replace(/^apus = .*$/m, `apus = ${count}`);
 write("refined-tasks.toml", tasks(refined));
 write(
     "refined-by-apu.toml",
     `${apus(head, 40)}[refined]\niterations = 100\nwork_growth_s = 1e-4\nexposed_transfer_s = 9e-7\n` +
-        'memory_demand_bytes_per_s = 3e9\nmemory_bandwidth_bytes_per_s = 2e10\nmemories = 3\n' +
+        "memory_demand_bytes_per_s = 3e9\nmemory_bandwidth_bytes_per_s = 2e10\nmemories = 3\n" +
         'memory_of = "apu"\n',
 );
 write("refined-contexts.toml", `${apus(head, 300)}[refined]\nhardware_contexts = 6\n`);
@@ -41,7 +42,13 @@ write(
         "t_hpu_s = 0.3\nt_apu_s = 7.0\nc_apu_s = 0.1\noffloads = 1000\no_offload_s = 1e-5\n" +
         "t_csw_s = 2e-6\ng_s = 1e-5\nalpha = 1.7\no_col_s = { m = [3, 8], value = [1e-5, 4e-5] }\n",
 );
-for (const name of ["refined-tasks", "refined-by-apu", "refined-contexts", "refined-what-if", "constants"]) {
+for (const name of [
+    "refined-tasks",
+    "refined-by-apu",
+    "refined-contexts",
+    "refined-what-if",
+    "constants",
+]) {
     report(at(`${name}.toml`), `${name}.html`);
 }
 
@@ -62,15 +69,21 @@ write(
         `t_apu_s = { value = 32, std_error = 0.5, source = ${quoted(LONG)} }\n` +
         `c_apu_s = { value = 1, source = ${quoted(REVERSED)} }\noffloads = 8\no_offload_s = 0.001\n` +
         `t_csw_s = 0.001\ng_s = 0.001\nalpha = { value = 1.2, source = ${named} }\no_col_s = 0.01\n` +
-        phase(HOSTILE, 0.5) + phase(REVERSED, 0.25) + phase(LONG, 0.25),
+        phase(HOSTILE, 0.5) +
+        phase(REVERSED, 0.25) +
+        phase(LONG, 0.25),
 );
 const input = (file) => ({ file, bytes: 3, sha256: "0".repeat(64), role: HOSTILE });
 write(
     "hostile/study.json",
     JSON.stringify({
-        command: HOSTILE, version: HOSTILE, seed: 1, application: REVERSED,
+        command: HOSTILE,
+        version: HOSTILE,
+        seed: 1,
+        application: REVERSED,
         machine: { name: LONG, description: HOSTILE },
-        inputs: [input(HOSTILE), input(LONG), input(REVERSED)], warnings: [HOSTILE, LONG],
+        inputs: [input(HOSTILE), input(LONG), input(REVERSED)],
+        warnings: [HOSTILE, LONG],
     }),
 );
 report(at("hostile"), "hostile.html");

@@ -10,7 +10,10 @@ const PAGES = ["study", "published", "tasks", "many", "hostile", "constants", "r
 
 /** The first row of a CSV file as {column: text}. */
 function firstRow(file) {
-    const [header, row] = fs.readFileSync(file, "utf8").split("\n").filter((line) => !line.startsWith("#"));
+    const [header, row] = fs
+        .readFileSync(file, "utf8")
+        .split("\n")
+        .filter((line) => !line.startsWith("#"));
     const values = row.split(",");
     return Object.fromEntries(header.split(",").map((name, k) => [name, values[k]]));
 }
@@ -52,7 +55,8 @@ test("every column of every table sorts both ways, numbers as numbers", async ()
             const rows = () => [...table.tBodies[0].rows].map((row) => row.textContent);
             const given = rows();
             return [...table.tHead.rows[0].cells].map((th, column) => {
-                const keys = () => [...table.tBodies[0].rows].map((row) => row.cells[column].textContent);
+                const keys = () =>
+                    [...table.tBodies[0].rows].map((row) => row.cells[column].textContent);
                 th.querySelector("button").click();
                 const [up, upKeys, first] = [rows(), keys(), th.getAttribute("aria-sort")];
                 th.querySelector("button").click();
@@ -69,8 +73,14 @@ test("every column of every table sorts both ways, numbers as numbers", async ()
         // Plain numbers, and what is missing at the end either way.
         const plain = upKeys.filter((key) => /^[\u2212\d.,]+$/.test(key));
         if (plain.length === upKeys.length) {
-            const numbers = plain.map((key) => Number(key.replace("\u2212", "-").replaceAll(",", "")));
-            assert.deepEqual(numbers, numbers.slice().sort((a, b) => a - b), column);
+            const numbers = plain.map((key) =>
+                Number(key.replace("\u2212", "-").replaceAll(",", "")),
+            );
+            assert.deepEqual(
+                numbers,
+                numbers.slice().sort((a, b) => a - b),
+                column,
+            );
         }
     }
     await context.close();
@@ -92,9 +102,18 @@ test("a table of thousands is shown in pages and kept to one m or p by its field
 
 test("hovering shows the values of the nearest point, in every kind of plot", async () => {
     const { page, context } = await open(shared, "study.html");
-    for (const title of ["Time of every configuration", "Parity", "Residuals", "Map of all", "Where the time"]) {
+    for (const title of [
+        "Time of every configuration",
+        "Parity",
+        "Residuals",
+        "Map of all",
+        "Where the time",
+    ]) {
         const whole = await page.locator("figure h3", { hasText: title }).innerText();
-        const best = await page.evaluate(() => [study.configurations.m[0], study.configurations.p[0]]);
+        const best = await page.evaluate(() => [
+            study.configurations.m[0],
+            study.configurations.p[0],
+        ]);
         const { x, y } = await placeOf(page, whole, best);
         await page.mouse.move(x, y);
         const tip = page.locator("#tip");
@@ -128,7 +147,15 @@ test("micro-benchmarks are drawn with their fits, and answer", async () => {
 test("quantiles of Student's t are those of published tables", async () => {
     const { page, context } = await open(shared, "published.html");
     // 97.5 %; to nine digits, as in any table of the distribution.
-    const KNOWN = [[1, 12.7062047362], [2, 4.3026527299], [4, 2.7764451052], [23, 2.0686576104], [100, 1.9839715185], [1000, 1.9623390808], [null, 1.9599639845]];
+    const KNOWN = [
+        [1, 12.7062047362],
+        [2, 4.3026527299],
+        [4, 2.7764451052],
+        [23, 2.0686576104],
+        [100, 1.9839715185],
+        [1000, 1.9623390808],
+        [null, 1.9599639845],
+    ];
     for (const [freedom, expected] of KNOWN) {
         const found = await page.evaluate((freedom) => statistics.quantile(freedom), freedom);
         assert.ok(difference(found, expected) < 1e-9, `${freedom}: ${found}`);

@@ -11,24 +11,37 @@ const title = (page) => page.locator("#selection-title").innerText();
 
 /** The times of a table of the panel, by the heading of its column: {part: seconds}. */
 const partsOf = (page, table, column) =>
-    page.locator("#selection table.parts").nth(table).evaluate(
-        (node, column) =>
-            Object.fromEntries(
-                [...node.querySelectorAll("tbody tr")].map((row) => [
-                    row.dataset.part, Number(row.cells[1 + 2 * column].dataset.value ?? "0"),
-                ]),
-            ),
-        column,
-    );
+    page
+        .locator("#selection table.parts")
+        .nth(table)
+        .evaluate(
+            (node, column) =>
+                Object.fromEntries(
+                    [...node.querySelectorAll("tbody tr")].map((row) => [
+                        row.dataset.part,
+                        Number(row.cells[1 + 2 * column].dataset.value ?? "0"),
+                    ]),
+                ),
+            column,
+        );
 
 const sum = (parts) => Object.values(parts).reduce((total, part) => total + part, 0);
 
 /** The rows of a CSV file by (m, p). */
 function rowsOf(file) {
-    const lines = fs.readFileSync(file, "utf8").split("\n").filter((line) => line && !line.startsWith("#"));
+    const lines = fs
+        .readFileSync(file, "utf8")
+        .split("\n")
+        .filter((line) => line && !line.startsWith("#"));
     const header = lines[0].split(",");
-    const row = (line) => Object.fromEntries(line.split(",").map((value, k) => [header[k], Number(value)]));
-    return new Map(lines.slice(1).map(row).map((each) => [`${each.m},${each.p}`, each]));
+    const row = (line) =>
+        Object.fromEntries(line.split(",").map((value, k) => [header[k], Number(value)]));
+    return new Map(
+        lines
+            .slice(1)
+            .map(row)
+            .map((each) => [`${each.m},${each.p}`, each]),
+    );
 }
 
 test("a click in the map shows breakdown and split, whose sums are the times", async () => {
@@ -47,7 +60,18 @@ test("a click in the map shows breakdown and split, whose sums are the times", a
     assert.ok(difference(sum(measured), validated.measured_s) < 1e-3);
 
     // The terms are those that the library explains.
-    const explained = mmgp("predict", "--params", at("study/params.toml"), "--m", "3", "--p", "4", "--explain", "--format", "json");
+    const explained = mmgp(
+        "predict",
+        "--params",
+        at("study/params.toml"),
+        "--m",
+        "3",
+        "--p",
+        "4",
+        "--explain",
+        "--format",
+        "json",
+    );
     const terms = Object.values(await partsOf(page, 0, 0));
     JSON.parse(explained).breakdown.forEach(({ name, time_s }, k) => {
         assert.ok(difference(terms[k], time_s) < 1e-12, name);
@@ -58,14 +82,23 @@ test("a click in the map shows breakdown and split, whose sums are the times", a
 
 test("what is selected is marked in every plot that shows it and in the table", async () => {
     const { page, context } = await open(shared, "study.html");
-    await page.locator("#configurations").getByRole("button", { name: /^Select \(1,\s4\)/ }).click();
+    await page
+        .locator("#configurations")
+        .getByRole("button", { name: /^Select \(1,\s4\)/ })
+        .click();
     assert.equal(await title(page), "m = 1, p = 4");
     const marked = await page.evaluate(() =>
         [...document.querySelectorAll("figure.chart")]
             .filter((figure) => figure.querySelector(".over .selected"))
             .map((figure) => figure.querySelector("h3").textContent),
     );
-    for (const name of ["Time by p", "Time of every configuration (m, p)", "Parity: predicted against measured", "Residuals: error of each prediction", "Map of all feasible (m, p)"]) {
+    for (const name of [
+        "Time by p",
+        "Time of every configuration (m, p)",
+        "Parity: predicted against measured",
+        "Residuals: error of each prediction",
+        "Map of all feasible (m, p)",
+    ]) {
         assert.ok(marked.includes(name), `${name} in ${marked}`);
     }
     const row = page.locator("#configurations tr.selected");
@@ -73,7 +106,10 @@ test("what is selected is marked in every plot that shows it and in the table", 
     assert.equal(await row.locator("[aria-pressed=true]").count(), 1);
     // A click anywhere on a row, and one on the bars of another configuration.
     await page.locator("#configurations tbody tr").nth(7).locator("td").nth(4).click();
-    const eighth = await page.evaluate(() => [study.configurations.m[7], study.configurations.p[7]]);
+    const eighth = await page.evaluate(() => [
+        study.configurations.m[7],
+        study.configurations.p[7],
+    ]);
     assert.equal(await title(page), `m = ${eighth[0]}, p = ${eighth[1]}`);
     const third = await page.evaluate(() => [study.configurations.m[2], study.configurations.p[2]]);
     const { x, y } = await placeOf(page, "Where the time goes", third);
@@ -95,7 +131,10 @@ test("with the keyboard alone: skip link, plots by arrows and Enter, tables by b
             if (node === document.body) return null;
             const outline = getComputedStyle(node);
             return {
-                name: node.getAttribute("aria-label") ?? node.labels?.[0]?.textContent ?? node.textContent,
+                name:
+                    node.getAttribute("aria-label") ??
+                    node.labels?.[0]?.textContent ??
+                    node.textContent,
                 isSeen: outline.outlineStyle !== "none" && parseFloat(outline.outlineWidth) >= 1,
             };
         });
@@ -107,7 +146,10 @@ test("with the keyboard alone: skip link, plots by arrows and Enter, tables by b
             await page.keyboard.press("ArrowRight");
             const tip = await page.locator("#tip").innerText();
             assert.notEqual(tip, before);
-            assert.equal((await page.locator("#spoken").textContent()).slice(0, 5), tip.slice(0, 5));
+            assert.equal(
+                (await page.locator("#spoken").textContent()).slice(0, 5),
+                tip.slice(0, 5),
+            );
             await page.keyboard.press("Enter");
             const [, m, p] = tip.match(/^\((\d+),\s(\d+)\)/);
             assert.equal(await title(page), `m = ${m}, p = ${p}`);
@@ -121,8 +163,20 @@ test("with the keyboard alone: skip link, plots by arrows and Enter, tables by b
         }
         seen.add(focus.name.split(/[.:,(]/)[0].trim());
     }
-    for (const name of ["Time by m", "Map of all feasible", "Where the time goes", "APUs", "factor of T_APU", "Reset to the values as given", "measured [ms]", "row"]) {
-        assert.ok([...seen].some((each) => each.startsWith(name.split(" [")[0])), `${name} of ${[...seen]}`);
+    for (const name of [
+        "Time by m",
+        "Map of all feasible",
+        "Where the time goes",
+        "APUs",
+        "factor of T_APU",
+        "Reset to the values as given",
+        "measured [ms]",
+        "row",
+    ]) {
+        assert.ok(
+            [...seen].some((each) => each.startsWith(name.split(" [")[0])),
+            `${name} of ${[...seen]}`,
+        );
     }
     await context.close();
 });
@@ -130,25 +184,37 @@ test("with the keyboard alone: skip link, plots by arrows and Enter, tables by b
 test("of 5,000 configurations a click is answered and painted within 100 ms", async (t) => {
     const { page, context } = await open(shared, "many.html");
     const times = [];
-    for (const [m, p] of [[2, 8], [4, 12], [1, 5], [40, 1], [7, 3]]) {
+    for (const [m, p] of [
+        [2, 8],
+        [4, 12],
+        [1, 5],
+        [40, 1],
+        [7, 3],
+    ]) {
         const { x, y } = await placeOf(page, "Map of all feasible (m, p)", [m, p]);
         await page.evaluate(() => {
             window.answered = new Promise((resolve) => {
                 // From the event to the picture after it: a frame begins, and the one after it.
-                addEventListener("click", (event) => {
-                    requestAnimationFrame(() => {
-                        const { port1, port2 } = new MessageChannel();
-                        port1.onmessage = () => resolve(performance.now() - event.timeStamp);
-                        port2.postMessage(null);
-                    });
-                }, { once: true, capture: true });
+                addEventListener(
+                    "click",
+                    (event) => {
+                        requestAnimationFrame(() => {
+                            const { port1, port2 } = new MessageChannel();
+                            port1.onmessage = () => resolve(performance.now() - event.timeStamp);
+                            port2.postMessage(null);
+                        });
+                    },
+                    { once: true, capture: true },
+                );
             });
         });
         await page.mouse.click(x, y);
         times.push(await page.evaluate(() => window.answered));
         assert.equal(await title(page), `m = ${m}, p = ${p}`);
     }
-    t.diagnostic(`click to painted, of ${await page.evaluate(() => study.size)}: ${times.map((time) => time.toFixed(1)).join(", ")} ms`);
+    t.diagnostic(
+        `click to painted, of ${await page.evaluate(() => study.size)}: ${times.map((time) => time.toFixed(1)).join(", ")} ms`,
+    );
     // Far above what it takes: machines of tests are slow at times, and a full redraw takes longer.
     assert.ok(Math.min(...times) < 100 && Math.max(...times) < 1000, times.join(", "));
     await context.close();

@@ -9,18 +9,23 @@ const TOLERANCE = 1e-12;
 const panel = (page) => page.locator("#what-if");
 const factor = (page, symbol) => panel(page).getByLabel(`factor of ${symbol}`, { exact: true });
 const value = (page, symbol) => panel(page).getByLabel(`value of ${symbol} in`);
-const nextPicture = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+const nextPicture = (page) =>
+    page.evaluate(
+        () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
 
 /** The ranking that the panel shows, with all digits. */
 async function shown(page) {
     await nextPicture(page);
-    return panel(page).locator("table.top tbody tr").evaluateAll((rows) =>
-        rows.map((row) => ({
-            pair: row.cells[1].textContent.replace(/\u00a0/g, " "),
-            time_s: Number(row.cells[2].dataset.value),
-            refined_s: Number(row.cells[3].dataset.value),
-        })),
-    );
+    return panel(page)
+        .locator("table.top tbody tr")
+        .evaluateAll((rows) =>
+            rows.map((row) => ({
+                pair: row.cells[1].textContent.replace(/\u00a0/g, " "),
+                time_s: Number(row.cells[2].dataset.value),
+                refined_s: Number(row.cells[3].dataset.value),
+            })),
+        );
 }
 
 /** The whole ranking behind it, by (m, p). */
@@ -31,14 +36,19 @@ async function ranking(page) {
 }
 
 const predict = (...options) =>
-    JSON.parse(mmgp("predict", "--params", at("study/refined.toml"), ...options, "--format", "json")).configurations;
+    JSON.parse(
+        mmgp("predict", "--params", at("study/refined.toml"), ...options, "--format", "json"),
+    ).configurations;
 
 /** Holds a ranking to the library's: the same places, the same times. */
 function compare(found, expected) {
     assert.equal(found.length, expected.length);
     const known = new Map(expected.map((each) => [`${each.m},${each.p}`, each.time_s]));
     for (const { m, p, time_s } of found) {
-        assert.ok(difference(time_s, known.get(`${m},${p}`)) <= TOLERANCE, `(${m}, ${p}): ${time_s}`);
+        assert.ok(
+            difference(time_s, known.get(`${m},${p}`)) <= TOLERANCE,
+            `(${m}, ${p}): ${time_s}`,
+        );
     }
     assert.deepEqual([found[0].m, found[0].p], [expected[0].m, expected[0].p]);
 }
@@ -78,7 +88,10 @@ test("a page whose equations differ from the library's says so and answers no wh
     // The same page with the library's first time off by one in 1e9, opened as text.
     const fs = await import("node:fs");
     const source = fs.readFileSync(at("study.html"), "utf8");
-    const wrong = source.replace(/("time_s":\s*\[)([^,]+)/, (all, start, first) => `${start}${Number(first) * (1 + 1e-9)}`);
+    const wrong = source.replace(
+        /("time_s":\s*\[)([^,]+)/,
+        (all, start, first) => `${start}${Number(first) * (1 + 1e-9)}`,
+    );
     assert.notEqual(wrong, source);
     fs.writeFileSync(at("wrong.html"), wrong);
     const opened = await open(shared, "wrong.html");
@@ -94,7 +107,10 @@ test("other APUs and a scaled term: values and ranking of `mmgp predict --apus 3
     const expected = predict("--apus", "32", "--scale", "t_apu_s=4");
     compare(await ranking(page), expected);
     const top = await shown(page);
-    assert.deepEqual(top.map(({ pair }) => pair), expected.slice(0, 10).map(({ m, p }) => `(${m}, ${p})`));
+    assert.deepEqual(
+        top.map(({ pair }) => pair),
+        expected.slice(0, 10).map(({ m, p }) => `(${m}, ${p})`),
+    );
     top.forEach(({ time_s }, k) => assert.ok(difference(time_s, expected[k].time_s) <= TOLERANCE));
 
     // The refined model with the same terms, from a parameter file that has them.
@@ -114,7 +130,17 @@ test("other APUs and a scaled term: values and ranking of `mmgp predict --apus 3
 
 test("each term answers to its factor as the library's does", async () => {
     const { page, context } = await open(shared, "study.html");
-    const TERMS = { T_HPU: "t_hpu_s", C_APU: "c_apu_s", N: "offloads", K: "collectives", O_offload: "o_offload_s", T_CSW: "t_csw_s", g: "g_s", O_COL: "o_col_s", "excess of α over 1": "alpha" };
+    const TERMS = {
+        T_HPU: "t_hpu_s",
+        C_APU: "c_apu_s",
+        N: "offloads",
+        K: "collectives",
+        O_offload: "o_offload_s",
+        T_CSW: "t_csw_s",
+        g: "g_s",
+        O_COL: "o_col_s",
+        "excess of α over 1": "alpha",
+    };
     for (const [symbol, name] of Object.entries(TERMS)) {
         await factor(page, symbol).fill("3.5");
         compare(await ranking(page), predict("--scale", `${name}=3.5`));
@@ -146,7 +172,10 @@ test("another decomposition is that of a parameter file with it", async () => {
     const known = new Map(m.map((each, k) => [`${each},${p[k]}`, [time_s[k], refined_s[k]]]));
     for (const each of await ranking(page)) {
         const [time, refined] = known.get(`${each.m},${each.p}`);
-        assert.ok(difference(each.time_s, time) <= TOLERANCE && difference(each.refined_s, refined) <= TOLERANCE);
+        assert.ok(
+            difference(each.time_s, time) <= TOLERANCE &&
+                difference(each.refined_s, refined) <= TOLERANCE,
+        );
     }
     await other.context.close();
     await context.close();
@@ -181,7 +210,8 @@ test("a slider re-ranks, reset gives everything back, and the address holds the 
 });
 
 test("an address that asks for nonsense changes nothing", async () => {
-    const nonsense = "#what-if&apus=0&tasks=1.5&g_s=x-2&t_hpu_s=&t_apu_s=NaN&alpha=x-9&toString=x2&decomposition=no&o_col_s=5";
+    const nonsense =
+        "#what-if&apus=0&tasks=1.5&g_s=x-2&t_hpu_s=&t_apu_s=NaN&alpha=x-9&toString=x2&decomposition=no&o_col_s=5";
     const { page, context, complaints } = await open(shared, "study.html", { hash: nonsense });
     assert.match(await panel(page).locator(".message").innerText(), /Nothing is changed/);
     assert.deepEqual(complaints, []);

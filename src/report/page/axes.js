@@ -61,7 +61,11 @@ const axes = (() => {
         let step = [1, 2, 5, 10].map((each) => each * size).find((each) => each >= raw);
         if (isWhole) step = Math.max(Math.round(step), 1);
         const found = [];
-        for (let index = Math.ceil(low / step - 1e-9); index * step <= high + 1e-9 * step; index += 1) {
+        for (
+            let index = Math.ceil(low / step - 1e-9);
+            index * step <= high + 1e-9 * step;
+            index += 1
+        ) {
             found.push({ value: Number((index * step).toPrecision(12)), rank: 0 });
         }
         return found;
@@ -125,7 +129,11 @@ const axes = (() => {
         const titles = svg(
             "g",
             { class: "axis-titles" },
-            svg("text", { x: (left + right) / 2, y: bottom + 33, "text-anchor": "middle" }, x.label),
+            svg(
+                "text",
+                { x: (left + right) / 2, y: bottom + 33, "text-anchor": "middle" },
+                x.label,
+            ),
             svg(
                 "text",
                 {

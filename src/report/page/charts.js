@@ -6,11 +6,13 @@ const charts = (() => {
 
     /** The mark of a series around (x, y), as a piece of a path; one path holds thousands. */
     const marks = {
-        circle: (x, y, r) => `M${f(x - r)},${f(y)}a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0`,
+        circle: (x, y, r) =>
+            `M${f(x - r)},${f(y)}a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0`,
         diamond: (x, y, r) => `M${f(x)},${f(y - r)}l${r},${r}l${-r},${r}l${-r},${-r}z`,
         square: (x, y, r) => `M${f(x - r)},${f(y - r)}h${2 * r}v${2 * r}h${-2 * r}z`,
         triangle: (x, y, r) => `M${f(x)},${f(y - r)}l${r},${f(1.8 * r)}h${-2 * r}z`,
-        cross: (x, y, r) => `M${f(x - r)},${f(y - r)}l${2 * r},${2 * r}m0,${-2 * r}l${-2 * r},${2 * r}`,
+        cross: (x, y, r) =>
+            `M${f(x - r)},${f(y - r)}l${2 * r},${2 * r}m0,${-2 * r}l${-2 * r},${2 * r}`,
     };
     const f = (number) => number.toFixed(1);
 
@@ -37,7 +39,10 @@ const charts = (() => {
         svg("path", {
             class: `whisker ${series}`,
             d: places
-                .map(([x, low, high]) => `M${f(x)},${f(low)}V${f(high)}m-3,0h6M${f(x - 3)},${f(low)}h6`)
+                .map(
+                    ([x, low, high]) =>
+                        `M${f(x)},${f(low)}V${f(high)}m-3,0h6M${f(x - 3)},${f(low)}h6`,
+                )
                 .join(""),
         });
 
@@ -45,9 +50,11 @@ const charts = (() => {
     function legend(entries) {
         const swatch = ({ series, mark, isLine, isArea }) => {
             const picture = svg("svg", { width: 24, height: 14, "aria-hidden": "true" });
-            if (isArea) picture.append(svg("rect", { class: series, x: 2, y: 1, width: 20, height: 12 }));
+            if (isArea)
+                picture.append(svg("rect", { class: series, x: 2, y: 1, width: 20, height: 12 }));
             if (isLine) picture.append(svg("path", { class: `line ${series}`, d: "M1,7H23" }));
-            if (mark) picture.append(svg("path", { class: `mark ${series}`, d: marks[mark](12, 7, 4) }));
+            if (mark)
+                picture.append(svg("path", { class: `mark ${series}`, d: marks[mark](12, 7, 4) }));
             return picture;
         };
         return element(
@@ -63,7 +70,10 @@ const charts = (() => {
      * A chart in `parent`. `draw(canvas)` fills `canvas.layer` for `canvas.width` and returns its
      * `height` and the `hits` [{x, y, index, tip()}] that answer; `index` is a configuration or null.
      */
-    function create(parent, { title, description, caption, controls, legend: entries, draw, onPick }) {
+    function create(
+        parent,
+        { title, description, caption, controls, legend: entries, draw, onPick },
+    ) {
         counter += 1;
         const id = `chart-${counter}`;
         const picture = svg("svg", { role: "img", "aria-labelledby": `${id}-title ${id}-desc` });
@@ -210,11 +220,15 @@ const charts = (() => {
             const frame = picture.getBoundingClientRect();
             const ratio = chart.width / frame.width;
             return nearest(
-                chart, (event.clientX - frame.left) * ratio, (event.clientY - frame.top) * ratio, reach,
+                chart,
+                (event.clientX - frame.left) * ratio,
+                (event.clientY - frame.top) * ratio,
+                reach,
             );
         };
         const pick = (k) => {
-            if (k >= 0 && chart.onPick && chart.hits[k].index !== null) chart.onPick(chart.hits[k].index);
+            if (k >= 0 && chart.onPick && chart.hits[k].index !== null)
+                chart.onPick(chart.hits[k].index);
         };
         picture.addEventListener("pointermove", (event) => show(chart, under(event, 28), false));
         picture.addEventListener("pointerleave", () => show(chart, -1, false));
@@ -230,7 +244,11 @@ const charts = (() => {
                 event.preventDefault();
             } else if (event.key === "Escape") {
                 show(chart, -1, false);
-            } else if (event.key.startsWith("Arrow") || event.key === "Home" || event.key === "End") {
+            } else if (
+                event.key.startsWith("Arrow") ||
+                event.key === "Home" ||
+                event.key === "End"
+            ) {
                 show(chart, step(chart, event.key), true);
                 event.preventDefault();
             }
@@ -249,7 +267,10 @@ const charts = (() => {
         if (key === "End") return byX(1);
         const from = hits[chart.at];
         const [along, sign] = {
-            ArrowRight: ["x", 1], ArrowLeft: ["x", -1], ArrowDown: ["y", 1], ArrowUp: ["y", -1],
+            ArrowRight: ["x", 1],
+            ArrowLeft: ["x", -1],
+            ArrowDown: ["y", 1],
+            ArrowUp: ["y", -1],
         }[key];
         const across = along === "x" ? "y" : "x";
         let [best, least] = [chart.at, Infinity];

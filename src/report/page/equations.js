@@ -38,9 +38,7 @@ const equations = (() => {
         };
     }
 
-    const SCALARS = [
-        "t_hpu_s", "t_apu_s", "c_apu_s", "offloads", "o_offload_s", "t_csw_s", "g_s",
-    ];
+    const SCALARS = ["t_hpu_s", "t_apu_s", "c_apu_s", "offloads", "o_offload_s", "t_csw_s", "g_s"];
 
     /** The value at m: interpolated linearly in a table, and held constant beyond its last m. */
     function at(overM, m, atOne) {
@@ -179,8 +177,13 @@ const equations = (() => {
             waiting += weight * (n - busy);
             weight *= (think * rateHere) / (m - n + 1);
             if (weight > LARGE) {
-                [weights, rate, computing, waiting, weight] =
-                    [weights, rate, computing, waiting, weight].map((sum) => sum / LARGE);
+                [weights, rate, computing, waiting, weight] = [
+                    weights,
+                    rate,
+                    computing,
+                    waiting,
+                    weight,
+                ].map((sum) => sum / LARGE);
             }
         }
         return { computing: computing / rate, waiting: waiting / rate };
@@ -238,7 +241,19 @@ const equations = (() => {
     const TOLERANCE = 1e-12;
 
     return {
-        SCALARS, TOLERANCE, plain, at, alphaAt, breakdown, total, time, row, rank,
-        hasRefinements, refinedBreakdown, refinedTime, largestDifference,
+        SCALARS,
+        TOLERANCE,
+        plain,
+        at,
+        alphaAt,
+        breakdown,
+        total,
+        time,
+        row,
+        rank,
+        hasRefinements,
+        refinedBreakdown,
+        refinedTime,
+        largestDifference,
     };
 })();

@@ -23,7 +23,8 @@
     function plots() {
         const parent = body("plots");
         if (!study.hasMeasured) {
-            const why = "Nothing was measured, so there is no parity and there are no residuals here: mmgp validate runs every feasible (m, p).";
+            const why =
+                "Nothing was measured, so there is no parity and there are no residuals here: mmgp validate runs every feasible (m, p).";
             parent.before(element("p", { class: "note" }, why));
         }
         plotsOfTimes.draw(parent);
@@ -34,7 +35,13 @@
 
     function benchmarks() {
         if (data.benchmarks.length === 0) {
-            body("benchmarks").append(element("p", { class: "note" }, "No micro-benchmark files lay beside the parameters."));
+            body("benchmarks").append(
+                element(
+                    "p",
+                    { class: "note" },
+                    "No micro-benchmark files lay beside the parameters.",
+                ),
+            );
             return;
         }
         for (const each of data.benchmarks) plotsOfTerms.benchmark(body("benchmarks"), each);
@@ -43,9 +50,12 @@
     /** Compares the page's equations with the library's; the what-if panel stands on this. */
     function check() {
         const found = equations.largestDifference(data.parameters, study.configurations);
-        const isEqual = Object.values(found).every((each) => each === null || each <= equations.TOLERANCE);
+        const isEqual = Object.values(found).every(
+            (each) => each === null || each <= equations.TOLERANCE,
+        );
         const words = (value) => (value === 0 ? "0" : text.digits(value));
-        const refined = found.refined_s === null ? "" : `, of the refined model ${words(found.refined_s)}`;
+        const refined =
+            found.refined_s === null ? "" : `, of the refined model ${words(found.refined_s)}`;
         const sentence = `Over ${text.count(study.size)} configurations, the largest relative difference between this page's own evaluation and the library's: of equation 11 ${words(found.time_s)}${refined}; at most 1e−12 is allowed.`;
         return { isEqual, sentence };
     }
@@ -63,20 +73,43 @@
         const { provenance: from } = data;
         const facts = [
             ["command", from.command && element("code", {}, text.name(from.command))],
-            ["measured by", from.version && [from.version, from.commit && ` (commit ${from.commit})`].filter(Boolean).join("")],
+            [
+                "measured by",
+                from.version &&
+                    [from.version, from.commit && ` (commit ${from.commit})`]
+                        .filter(Boolean)
+                        .join(""),
+            ],
             ["page by", data.generator],
             ["seed", from.seed],
             ["application", from.application && text.name(from.application)],
-            ["machine", from.machine && [text.name(from.machine.name), from.machine.description && ": ", text.name(from.machine.description ?? "")]],
+            [
+                "machine",
+                from.machine && [
+                    text.name(from.machine.name),
+                    from.machine.description && ": ",
+                    text.name(from.machine.description ?? ""),
+                ],
+            ],
             ["parameters", text.name(data.parameters.name)],
-            ["decomposition", study.isData ? "data" : `task, ${text.count(study.model.tasks)} tasks`],
+            [
+                "decomposition",
+                study.isData ? "data" : `task, ${text.count(study.model.tasks)} tasks`,
+            ],
             ["APUs", text.count(study.model.apus)],
             ["equations", sentence],
         ];
         const isKnown = ([, value]) => value !== null && value !== undefined && value !== "";
         const list = facts
             .filter(isKnown)
-            .map(([label, value]) => [element("dt", {}, label), element("dd", { class: "name" }, ...[value].flat().map((each) => (each instanceof Node ? each : String(each))))]);
+            .map(([label, value]) => [
+                element("dt", {}, label),
+                element(
+                    "dd",
+                    { class: "name" },
+                    ...[value].flat().map((each) => (each instanceof Node ? each : String(each))),
+                ),
+            ]);
         body("provenance").append(element("dl", { class: "facts wide" }, list));
         if (from.inputs.length) tablesOfStudy.ofInputs(body("provenance"));
     }
@@ -89,8 +122,8 @@
     plots();
     const equality = check();
     whatIfSection(equality);
-    tablesOfStudy.ofConfigurations(body("configurations"));
-    tablesOfStudy.ofTerms(body("parameters"));
+    tableOfConfigurations.draw(body("configurations"));
+    tablesOfParameters.draw(body("parameters"));
     tablesOfStudy.ofNext(body("next"));
     tablesOfStudy.ofWarnings(body("warnings"));
     benchmarks();

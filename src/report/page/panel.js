@@ -8,14 +8,19 @@ const panel = (() => {
     const fact = (label, ...value) => [element("dt", {}, label), element("dd", {}, ...value)];
 
     function facts(k) {
-        const { probability_best, expected_regret_s, regret_95_s, indistinguishable } = configurations;
+        const { probability_best, expected_regret_s, regret_95_s, indistinguishable } =
+            configurations;
         const off = (times) => {
             const error = study.errorOf(times, k);
             return error === null ? "" : ` (${text.deviation(error)})`;
         };
         const found = [
             fact("rank", `${text.count(k + 1)} of ${text.count(study.size)}`),
-            fact("equation 11", text.exact(configurations.time_s[k], study.withInterval(k), "s"), off(configurations.time_s)),
+            fact(
+                "equation 11",
+                text.exact(configurations.time_s[k], study.withInterval(k), "s"),
+                off(configurations.time_s),
+            ),
         ];
         if (refined_s) {
             const time = text.exact(refined_s[k], text.seconds(refined_s[k]), "s");
@@ -23,15 +28,28 @@ const panel = (() => {
         }
         if (study.hasMeasured) {
             const time = measured_s[k];
-            found.push(fact("measured", time === null ? "not measured" : text.exact(time, text.seconds(time), "s")));
+            found.push(
+                fact(
+                    "measured",
+                    time === null ? "not measured" : text.exact(time, text.seconds(time), "s"),
+                ),
+            );
         }
-        found.push(fact("speed-up", `${text.digits(speedup[k])}, efficiency ${text.percent(efficiency[k])}`));
+        found.push(
+            fact(
+                "speed-up",
+                `${text.digits(speedup[k])}, efficiency ${text.percent(efficiency[k])}`,
+            ),
+        );
         if (study.hasIntervals) {
             const sure = text.percent(probability_best[k]);
             const isClose = indistinguishable[k] && k > 0;
             found.push(
                 fact("is the best", `with ${sure}${isClose ? "; cannot be told from rank 1" : ""}`),
-                fact("regret", `${text.seconds(expected_regret_s[k])} expected, ${text.seconds(regret_95_s[k])} at 95\u00a0%`),
+                fact(
+                    "regret",
+                    `${text.seconds(expected_regret_s[k])} expected, ${text.seconds(regret_95_s[k])} at 95\u00a0%`,
+                ),
             );
         }
         return element("dl", { class: "facts" }, found);
@@ -42,12 +60,17 @@ const panel = (() => {
         const most = Math.max(...stacks.map(({ parts }) => plotsOfTerms.total(parts))) || 1;
         return stacks.map(({ name, parts, labels }) => {
             const bar = svg("svg", {
-                class: "bar", viewBox: "0 0 1000 10", preserveAspectRatio: "none", "aria-hidden": "true",
+                class: "bar",
+                viewBox: "0 0 1000 10",
+                preserveAspectRatio: "none",
+                "aria-hidden": "true",
             });
             let sum = 0;
             for (const [part, time] of Object.entries(parts)) {
                 const [x, width] = [(1000 * sum) / most, (1000 * time) / most];
-                bar.append(svg("rect", { class: `part ${labels[part][2]}`, x, y: 0, width, height: 10 }));
+                bar.append(
+                    svg("rect", { class: `part ${labels[part][2]}`, x, y: 0, width, height: 10 }),
+                );
                 sum += time;
             }
             return element("div", { class: "bar-row" }, element("span", {}, name), bar);
@@ -76,11 +99,15 @@ const panel = (() => {
         const sums = columns.map(({ parts }) => plotsOfTerms.total(parts));
         // A refined term of 0 says nothing; those of equation 11 are always there.
         const first = columns[0].parts;
-        const keys = Object.keys(labels).filter((key) => key in first || columns.some(({ parts }) => parts[key] > 0));
+        const keys = Object.keys(labels).filter(
+            (key) => key in first || columns.some(({ parts }) => parts[key] > 0),
+        );
         const rows = keys.map((key) => {
             const [name, meaning, part] = labels[key];
             const head = element("th", { scope: "row", title: meaning }, swatch(part), ` ${name}`);
-            const cells = columns.flatMap(({ parts }, i) => timeAndShare(parts[key], sums[i], unit));
+            const cells = columns.flatMap(({ parts }, i) =>
+                timeAndShare(parts[key], sums[i], unit),
+            );
             return element("tr", { "data-part": key }, head, cells);
         });
         const total = columns.flatMap((_, i) => timeAndShare(sums[i], sums[i], unit));
@@ -105,13 +132,25 @@ const panel = (() => {
         const measured = stacks.filter(({ labels }) => labels === PARTS);
         const unit = text.commonUnit(stacks.map(({ parts }) => plotsOfTerms.total(parts)));
         heading.textContent = `m = ${m[k]}, p = ${p[k]}`;
-        body.replaceChildren(facts(k), ...bars(stacks), numbers("Terms of the models", TERMS, modelled, unit));
+        body.replaceChildren(
+            facts(k),
+            ...bars(stacks),
+            numbers("Terms of the models", TERMS, modelled, unit),
+        );
         if (measured.length) {
             body.append(numbers("Measured split", PARTS, measured, unit));
         } else if (study.hasMeasured) {
-            body.append(element("p", { class: "note" }, "Where the measured time went is not known (no split.csv)."));
+            body.append(
+                element(
+                    "p",
+                    { class: "note" },
+                    "Where the measured time went is not known (no split.csv).",
+                ),
+            );
         } else {
-            body.append(element("p", { class: "note" }, "Nothing was measured: mmgp validate would."));
+            body.append(
+                element("p", { class: "note" }, "Nothing was measured: mmgp validate would."),
+            );
         }
         const lines = study.describe(k);
         bar.textContent = `${text.pair(m[k], p[k])} ${text.seconds(configurations.time_s[k])}: breakdown`;

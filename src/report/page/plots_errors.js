@@ -6,9 +6,13 @@ const plotsOfErrors = (() => {
 
     const legend = () => [
         ...models,
-        ...BANDS.slice().reverse().map((percent) => ({
-            name: `within ${percent}\u00a0%`, series: `band-${percent}`, isArea: true,
-        })),
+        ...BANDS.slice()
+            .reverse()
+            .map((percent) => ({
+                name: `within ${percent}\u00a0%`,
+                series: `band-${percent}`,
+                isArea: true,
+            })),
     ];
 
     const measured = () => study.indices.filter((k) => measured_s[k] !== null);
@@ -58,9 +62,11 @@ const plotsOfErrors = (() => {
         const [up, down] = [1 + percent / 100, 1 - percent / 100];
         // The corners lie where the edges of the band leave the square.
         const corners = [
-            edge(up, low), edge(up, high),
+            edge(up, low),
+            edge(up, high),
             `${x.at(high).toFixed(1)},${y.at(high).toFixed(1)}`,
-            edge(down, high), edge(down, low),
+            edge(down, high),
+            edge(down, low),
             `${x.at(low).toFixed(1)},${y.at(low).toFixed(1)}`,
         ];
         return text.svg("path", { class: `band-${percent}`, d: `M${corners.join("L")}z` });
@@ -101,7 +107,9 @@ const plotsOfErrors = (() => {
             onPick: study.select,
             draw(canvas) {
                 const of = measured();
-                const errors = models.flatMap(({ times }) => of.map((k) => study.errorOf(times, k)));
+                const errors = models.flatMap(({ times }) =>
+                    of.map((k) => study.errorOf(times, k)),
+                );
                 const height = Math.max(Math.min(canvas.width * 0.8, 400), 280);
                 const area = { top: 8, bottom: height - 42, right: canvas.width - 10 };
                 const range = axes.roomy(axes.extent([...errors, -6, 6]), "linear");

@@ -17,7 +17,9 @@ const plotOfMap = (() => {
         const channel = (hex, k) => parseInt(hex.slice(1 + 2 * k, 3 + 2 * k), 16);
         const mixed = [0, 1, 2].map((k) => {
             const [low, high] = [channel(stops[first], k), channel(stops[first + 1], k)];
-            return Math.round(low + (high - low) * (along - first)).toString(16).padStart(2, "0");
+            return Math.round(low + (high - low) * (along - first))
+                .toString(16)
+                .padStart(2, "0");
         });
         return `#${mixed.join("")}`;
     }
@@ -26,13 +28,19 @@ const plotOfMap = (() => {
     function quantities() {
         const found = {};
         for (const { name, times } of models) {
-            found[`time by ${name === "equation 11" ? name : `the ${name}`}`] = { values: times, isTime: true };
+            found[`time by ${name === "equation 11" ? name : `the ${name}`}`] = {
+                values: times,
+                isTime: true,
+            };
         }
         if (study.hasMeasured) {
             found["measured time"] = { values: measured_s, isTime: true };
             for (const { name, times } of models) {
                 const values = indices.map((k) => study.errorOf(times, k));
-                found[`error of ${name === "equation 11" ? name : `the ${name}`}`] = { values, isTime: false };
+                found[`error of ${name === "equation 11" ? name : `the ${name}`}`] = {
+                    values,
+                    isTime: false,
+                };
             }
         }
         return found;
@@ -70,7 +78,12 @@ const plotOfMap = (() => {
     function cell(k, x, y) {
         const [left, right] = [x.at(m[k] - 0.5), x.at(m[k] + 0.5)];
         const [top, bottom] = [y.at(p[k] + 0.5), y.at(p[k] - 0.5)];
-        return { x: left, y: top, width: Math.max(right - left, 1), height: Math.max(bottom - top, 1) };
+        return {
+            x: left,
+            y: top,
+            width: Math.max(right - left, 1),
+            height: Math.max(bottom - top, 1),
+        };
     }
 
     /** A rectangle as a piece of a path. */
@@ -89,7 +102,13 @@ const plotOfMap = (() => {
         }
         return paths.flatMap((boxes, level) =>
             boxes.length
-                ? [svg("path", { class: "cells", fill: colour(stops, level / (LEVELS - 1)), d: boxes.join("") })]
+                ? [
+                      svg("path", {
+                          class: "cells",
+                          fill: colour(stops, level / (LEVELS - 1)),
+                          d: boxes.join(""),
+                      }),
+                  ]
                 : [],
         );
     }
@@ -99,7 +118,9 @@ const plotOfMap = (() => {
         const group = svg("g", { class: "figures" });
         for (const k of indices) {
             if (values[k] === null) continue;
-            const written = isTime ? text.digits(values[k] / factor, 3) : text.minus(values[k].toFixed(1));
+            const written = isTime
+                ? text.digits(values[k] / factor, 3)
+                : text.minus(values[k].toFixed(1));
             const level = along.at(values[k]);
             const isDark = isTime ? level < 0.55 : level < 0.2 || level > 0.85;
             const place = { x: x.at(m[k]), y: y.at(p[k]) + 3.5, "text-anchor": "middle" };
@@ -121,9 +142,14 @@ const plotOfMap = (() => {
             }
             const middle = Math.sqrt(product);
             const [left, top] = [x.at(middle + 0.5) + 6, y.at(middle + 0.5) - 4];
-            if (product === last) labels.append(svg("text", { x: left, y: top }, `m·p = ${text.count(product)}`));
+            if (product === last)
+                labels.append(svg("text", { x: left, y: top }, `m·p = ${text.count(product)}`));
         }
-        layer.append(svg("path", { class: "iso-under", d }), svg("path", { class: "iso", d }), labels);
+        layer.append(
+            svg("path", { class: "iso-under", d }),
+            svg("path", { class: "iso", d }),
+            labels,
+        );
     }
 
     /** The key to the colours, in the corner that no feasible configuration reaches. */
@@ -134,12 +160,16 @@ const plotOfMap = (() => {
         for (let level = 0; level < LEVELS; level += 1) {
             const x = from + (level / LEVELS) * wide;
             const fill = colour(stops, level / (LEVELS - 1));
-            group.append(svg("rect", { x, y: top + 18, width: wide / LEVELS + 0.6, height: 10, fill }));
+            group.append(
+                svg("rect", { x, y: top + 18, width: wide / LEVELS + 0.6, height: 10, fill }),
+            );
         }
         const across = axes.scale(along.kind, along.domain, [from, right]);
         const room = (content) => axes.wide(content.length) + 8;
         for (const tick of axes.ticks(across, { room, factor })) {
-            group.append(svg("text", { x: tick.at, y: top + 42, "text-anchor": "middle" }, tick.label));
+            group.append(
+                svg("text", { x: tick.at, y: top + 42, "text-anchor": "middle" }, tick.label),
+            );
         }
         group.append(svg("text", { x: from, y: top + 12 }, label));
         layer.append(group);
@@ -206,7 +236,11 @@ const plotOfMap = (() => {
                 highlights(canvas.layer, shown, x, y, hasFigures);
                 key(canvas.layer, shading, area);
                 const hits = indices.map((k) => ({
-                    x: x.at(m[k]), y: y.at(p[k]), box: cell(k, x, y), index: k, tip: () => study.describe(k),
+                    x: x.at(m[k]),
+                    y: y.at(p[k]),
+                    box: cell(k, x, y),
+                    index: k,
+                    tip: () => study.describe(k),
                 }));
                 return { height, hits };
             },

@@ -31,9 +31,14 @@ const plotsOfTerms = (() => {
                 add(label);
             }
         }
-        if (split) Object.values(study.PARTS).forEach((label) => add([`measured: ${label[0]}`, "", label[2]]));
+        if (split)
+            Object.values(study.PARTS).forEach((label) =>
+                add([`measured: ${label[0]}`, "", label[2]]),
+            );
         return [...found].map(([part, names]) => ({
-            name: names.join("; "), series: `part ${part}`, isArea: true,
+            name: names.join("; "),
+            series: `part ${part}`,
+            isArea: true,
         }));
     }
 
@@ -44,10 +49,13 @@ const plotsOfTerms = (() => {
         const where = element("span", { class: "where", "aria-live": "polite" });
         const back = element("button", { type: "button" }, "\u2190 faster");
         const on = element("button", { type: "button" }, "slower \u2192");
-        const sides = ["equation 11", refined_s && "refined model", split && "measured"].filter(Boolean);
+        const sides = ["equation 11", refined_s && "refined model", split && "measured"].filter(
+            Boolean,
+        );
         const chart = charts.create(parent, {
             title: "Where the time goes",
-            description: "The terms of each model beside the parts of the measured run, for each configuration; the panel of the selected configuration has them as numbers.",
+            description:
+                "The terms of each model beside the parts of the measured run, for each configuration; the panel of the selected configuration has them as numbers.",
             controls: [back, where, on],
             legend: entries(),
             caption: `Configurations (m, p) in the order of their predicted times; bars from left to right: ${sides.join(", ")}.`,
@@ -105,14 +113,22 @@ const plotsOfTerms = (() => {
                 layer.append(
                     svg("rect", {
                         class: `part ${labels[part][2]}`,
-                        x: left.toFixed(1), y: top.toFixed(2),
-                        width: Math.max(wide - 1, 1).toFixed(1), height: (bottom - top).toFixed(2),
+                        x: left.toFixed(1),
+                        y: top.toFixed(2),
+                        width: Math.max(wide - 1, 1).toFixed(1),
+                        height: (bottom - top).toFixed(2),
                     }),
                 );
             }
             const top = y.at(sum);
             const box = { x: left, y: top, width: wide - 1, height: y.at(0) - top };
-            return { x: left + wide / 2, y: top, box, index: k, tip: () => spell(k, name, parts, labels) };
+            return {
+                x: left + wide / 2,
+                y: top,
+                box,
+                index: k,
+                tip: () => spell(k, name, parts, labels),
+            };
         });
     }
 
@@ -121,12 +137,18 @@ const plotsOfTerms = (() => {
         const sum = total(parts);
         const rows = Object.entries(parts)
             .filter(([, time]) => time > 0)
-            .map(([part, time]) => `${labels[part][0]}: ${text.seconds(time)} (${text.percent(time / sum)})`);
+            .map(
+                ([part, time]) =>
+                    `${labels[part][0]}: ${text.seconds(time)} (${text.percent(time / sum)})`,
+            );
         return [`${text.pair(m[k], p[k])}, ${name}: ${text.seconds(sum)}`, ...rows];
     }
 
     /** A micro-benchmark: its points, and what was fitted to them. */
-    function benchmark(parent, { title, x_label, y_label, x_scale, y_scale, points, fit, fit_label }) {
+    function benchmark(
+        parent,
+        { title, x_label, y_label, x_scale, y_scale, points, fit, fit_label },
+    ) {
         const places = [...points, ...fit];
         if (places.length === 0) return;
         const isWhole = x_scale === "linear" && places.every(([x]) => Number.isInteger(x));
@@ -143,7 +165,10 @@ const plotsOfTerms = (() => {
                 const height = 270;
                 const area = { top: 8, bottom: height - 42, right: canvas.width - 10 };
                 const values = [...points.map(([, y]) => y), ...fit.flatMap(([, ...all]) => all)];
-                const xDomain = domainOf(places.map(([x]) => x), x_scale);
+                const xDomain = domainOf(
+                    places.map(([x]) => x),
+                    x_scale,
+                );
                 const seconds = unitOf(y_label, values);
                 const y = axes.scale(y_scale, domainOf(values, y_scale), [area.bottom, area.top]);
                 area.left = axes.leftMargin(y, { factor: seconds.factor });
@@ -159,7 +184,10 @@ const plotsOfTerms = (() => {
     }
 
     const domainOf = (values, kind) =>
-        axes.roomy(axes.extent(kind === "log" ? values.filter((value) => value > 0) : values), kind);
+        axes.roomy(
+            axes.extent(kind === "log" ? values.filter((value) => value > 0) : values),
+            kind,
+        );
 
     /** A label in [s] gets the prefix that suits the values. */
     function unitOf(label, values) {
@@ -174,17 +202,27 @@ const plotsOfTerms = (() => {
         const ends = fit.filter(([, , low, high]) => isShown(low) && isShown(high));
         if (ends.length > 1) {
             const there = ends.map(([at, , , high]) => place([at, high]));
-            const back = ends.slice().reverse().map(([at, , low]) => place([at, low]));
-            canvas.layer.append(svg("path", { class: "band", d: `M${[...there, ...back].join("L")}z` }));
+            const back = ends
+                .slice()
+                .reverse()
+                .map(([at, , low]) => place([at, low]));
+            canvas.layer.append(
+                svg("path", { class: "band", d: `M${[...there, ...back].join("L")}z` }),
+            );
         }
         const fitted = fit.filter(([, value]) => isShown(value));
         const at = ([first, value]) => [x.at(first), y.at(value)];
         canvas.layer.append(charts.line("equation-11", fitted.map(at)));
         const known = points.filter(([, value]) => isShown(value));
-        canvas.layer.append(charts.points("measured", "circle", known.map(at), known.length > 200 ? 2 : 3));
-        const written = (value) => (y_label.endsWith("[s]") ? text.seconds(value) : text.digits(value));
+        canvas.layer.append(
+            charts.points("measured", "circle", known.map(at), known.length > 200 ? 2 : 3),
+        );
+        const written = (value) =>
+            y_label.endsWith("[s]") ? text.seconds(value) : text.digits(value);
         const hit = (name) => (each) => ({
-            x: at(each)[0], y: at(each)[1], index: null,
+            x: at(each)[0],
+            y: at(each)[1],
+            index: null,
             tip: () => [`${name} at ${text.count(each[0])}`, written(each[1])],
         });
         return [...known.map(hit("measured")), ...fitted.map(hit(fit_label))];

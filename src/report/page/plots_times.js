@@ -79,7 +79,10 @@ const plotsOfTimes = (() => {
         const outline = (run) => {
             if (run.length === 1) return bar(run[0]);
             const there = run.map((k) => place(k, high_s[k]));
-            const back = run.slice().reverse().map((k) => place(k, low_s[k]));
+            const back = run
+                .slice()
+                .reverse()
+                .map((k) => place(k, low_s[k]));
             return `M${[...there, ...back].join("L")}z`;
         };
         return text.svg("path", { class: "band", d: runs.map(outline).join("") });
@@ -111,7 +114,14 @@ const plotsOfTimes = (() => {
                 const xKind = last > 64 ? "log" : "linear";
                 const xDomain = axes.roomy([along[of[0]], Math.max(last, 2)], xKind, 0.03);
                 const xLabel = alongName;
-                const { x, y } = frame(canvas, { of, xDomain, xKind, xLabel, isWhole: true, height });
+                const { x, y } = frame(canvas, {
+                    of,
+                    xDomain,
+                    xKind,
+                    xLabel,
+                    isWhole: true,
+                    height,
+                });
                 const hits = series(canvas, { of, at: (k) => x.at(along[k]), y, isJoined: always });
                 return { height, hits };
             },
@@ -206,10 +216,18 @@ const plotsOfTimes = (() => {
 
     function draw(parent) {
         slice(parent, {
-            along: m, fixed: p, alongName: "host threads m", fixedName: "p", title: "Time by m",
+            along: m,
+            fixed: p,
+            alongName: "host threads m",
+            fixedName: "p",
+            title: "Time by m",
         });
         slice(parent, {
-            along: p, fixed: m, alongName: "APUs of each thread, p", fixedName: "m", title: "Time by p",
+            along: p,
+            fixed: m,
+            alongName: "APUs of each thread, p",
+            fixedName: "m",
+            title: "Time by p",
         });
         overAll(parent);
     }

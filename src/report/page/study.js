@@ -16,7 +16,12 @@ const study = (() => {
     /** The models of this page, with their marks; equation 11 always, the refined one if given. */
     const models = [{ name: "equation 11", series: "equation-11", mark: "diamond", times: time_s }];
     if (refined_s) {
-        models.push({ name: "refined model", series: "refined", mark: "triangle", times: refined_s });
+        models.push({
+            name: "refined model",
+            series: "refined",
+            mark: "triangle",
+            times: refined_s,
+        });
     }
     const MEASURED = { name: "measured", series: "measured", mark: "circle", times: measured_s };
 
@@ -34,7 +39,9 @@ const study = (() => {
         offload_s: ["N·O_offload", "signals, arguments, results", "offload"],
         context_switch_s: ["N·T_CSW", "context switches", "switch"],
         collective_s: [
-            data.parameters.terms.collectives ? "K·O_COL" : "N·O_COL", "collectives", "collective",
+            data.parameters.terms.collectives ? "K·O_COL" : "N·O_COL",
+            "collectives",
+            "collective",
         ],
         gap_s: ["N·p·g", "starting APUs one by one", "gap"],
         uneven_division_s: ["uneven division", "the slowest APU's further iterations", "uneven"],
@@ -102,9 +109,29 @@ const study = (() => {
     }
 
     return {
-        data, configurations, model, size, indices, byMThenP, places, unit, models, MEASURED,
-        TERMS, PARTS, hasMeasured, hasIntervals, isData, errorOf, equation11, refined, splitOf,
-        withInterval, describe, least, select,
+        data,
+        configurations,
+        model,
+        size,
+        indices,
+        byMThenP,
+        places,
+        unit,
+        models,
+        MEASURED,
+        TERMS,
+        PARTS,
+        hasMeasured,
+        hasIntervals,
+        isData,
+        errorOf,
+        equation11,
+        refined,
+        splitOf,
+        withInterval,
+        describe,
+        least,
+        select,
         selected: () => selected,
         onSelect: (listener) => listeners.push(listener),
     };

@@ -32,10 +32,16 @@ const tables = (() => {
             tbody,
         );
         const scroller = element(
-            "div", { class: "scroller", tabindex: 0, role: "region", "aria-label": `Table: ${caption}` }, table,
+            "div",
+            { class: "scroller", tabindex: 0, role: "region", "aria-label": `Table: ${caption}` },
+            table,
         );
         const pages = pager((step) => ((page += step), render()));
-        parent.append(...(filters ? [filters((next) => ((keep = next), choose()))] : []), scroller, pages.node);
+        parent.append(
+            ...(filters ? [filters((next) => ((keep = next), choose()))] : []),
+            scroller,
+            pages.node,
+        );
 
         function sort(index) {
             const direction = sorted.column === index ? -sorted.direction : 1;
@@ -43,7 +49,8 @@ const tables = (() => {
             const { value } = columns[index];
             order = rows.slice().sort((a, b) => compare(value(a), value(b), direction));
             heads.forEach((th, k) => {
-                if (k === index) th.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
+                if (k === index)
+                    th.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
                 else th.removeAttribute("aria-sort");
             });
             choose();
@@ -71,7 +78,11 @@ const tables = (() => {
         function draw(row) {
             const cells = columns.map(({ value, cell, isText }) => {
                 const content = cell ? cell(row) : text.digits(value(row));
-                return element("td", { class: isText ? "text" : null, dir: isText ? "auto" : null }, content);
+                return element(
+                    "td",
+                    { class: isText ? "text" : null, dir: isText ? "auto" : null },
+                    content,
+                );
             });
             const tr = element("tr", { class: onRow ? "pickable" : null }, cells);
             if (onRow) tr.addEventListener("click", () => onRow(row));

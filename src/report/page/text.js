@@ -10,7 +10,9 @@ const text = (() => {
             if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
             else node.setAttribute(name, value === true ? "" : value);
         }
-        node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+        node.append(
+            ...children.flat(Infinity).filter((child) => child !== null && child !== undefined),
+        );
         return node;
     }
 
@@ -25,8 +27,20 @@ const text = (() => {
     /** A name from the input, whose direction of writing is its own. */
     const name = (content) => element("bdi", { class: "name" }, String(content));
 
-    const PREFIXES = [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]];
-    const LARGE_PREFIXES = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
+    const PREFIXES = [
+        [1, ""],
+        [1e-3, "m"],
+        [1e-6, "µ"],
+        [1e-9, "n"],
+        [1e-12, "p"],
+    ];
+    const LARGE_PREFIXES = [
+        [1e12, "T"],
+        [1e9, "G"],
+        [1e6, "M"],
+        [1e3, "k"],
+        [1, ""],
+    ];
 
     /** Four significant digits, with digits in groups of three from 10,000 on. */
     function digits(value, count = 4) {
@@ -115,7 +129,20 @@ const text = (() => {
     const pair = (m, p) => `(${m},\u00a0${p})`;
 
     return {
-        element, svg, name, digits, count, seconds, large, interval, fieldUnit, percent, deviation, commonUnit, exact,
-        pair, minus,
+        element,
+        svg,
+        name,
+        digits,
+        count,
+        seconds,
+        large,
+        interval,
+        fieldUnit,
+        percent,
+        deviation,
+        commonUnit,
+        exact,
+        pair,
+        minus,
     };
 })();

@@ -2,7 +2,7 @@
 // all feasible (m, p) in the page, by the equations that were held to the library's.
 const whatIf = (() => {
     const { element } = text;
-    const { NAMES } = tablesOfStudy;
+    const { NAMES } = tablesOfParameters;
     const given = study.model;
     const base = equations.rank(given);
     const MOST_APUS = Math.max(4096, given.apus);
@@ -25,14 +25,22 @@ const whatIf = (() => {
         const { refined } = given;
         const found = [...equations.SCALARS, "alpha", "o_col_s"];
         if (given.terms.collectives !== null) found.splice(4, 0, "collectives");
-        const ofRefined = ["iterations", "hardware_contexts", "exposed_transfer_s", "work_growth_s"];
+        const ofRefined = [
+            "iterations",
+            "hardware_contexts",
+            "exposed_transfer_s",
+            "work_growth_s",
+        ];
         const on = refined ? ofRefined.filter((term) => refined[term] !== null) : [];
         if (refined?.memory) on.push("demand", "bandwidth", "memories");
         return { found, refined: on };
     }
 
     const fresh = () => ({
-        apus: given.apus, decomposition: given.decomposition, tasks: given.tasks ?? 16, changes: {},
+        apus: given.apus,
+        decomposition: given.decomposition,
+        tasks: given.tasks ?? 16,
+        changes: {},
     });
     let state = fresh();
 
@@ -43,7 +51,8 @@ const whatIf = (() => {
         for (const [term, { factor, value }] of Object.entries(changes)) {
             const [holder, key, isWhole] = place(model, term);
             if (isOverM(term)) holder[key] = scaled(holder[key], factor, term === "alpha");
-            else if (value !== undefined) holder[key] = isWhole ? Math.max(Math.round(value), 1) : value;
+            else if (value !== undefined)
+                holder[key] = isWhole ? Math.max(Math.round(value), 1) : value;
             else holder[key] *= factor;
         }
         return model;
@@ -67,8 +76,10 @@ const whatIf = (() => {
         if (!isChanged()) return "";
         const parts = ["what-if"];
         if (state.apus !== given.apus) parts.push(`apus=${state.apus}`);
-        if (state.decomposition !== given.decomposition) parts.push(`decomposition=${state.decomposition}`);
-        if (state.decomposition === "task" && state.tasks !== given.tasks) parts.push(`tasks=${state.tasks}`);
+        if (state.decomposition !== given.decomposition)
+            parts.push(`decomposition=${state.decomposition}`);
+        if (state.decomposition === "task" && state.tasks !== given.tasks)
+            parts.push(`tasks=${state.tasks}`);
         for (const [term, { factor, value }] of Object.entries(state.changes)) {
             parts.push(`${term}=${value === undefined ? `x${factor}` : value}`);
         }
@@ -84,11 +95,13 @@ const whatIf = (() => {
         for (const part of parts) {
             const [key, written = ""] = part.split("=");
             const isFactor = written.startsWith("x");
-            const number = written.length > (isFactor ? 1 : 0) ? Number(written.slice(isFactor ? 1 : 0)) : NaN;
+            const number =
+                written.length > (isFactor ? 1 : 0) ? Number(written.slice(isFactor ? 1 : 0)) : NaN;
             const isWhole = Number.isInteger(number) && number >= 1;
             if (key === "apus" && isWhole && number <= MOST_APUS) read.apus = number;
             if (key === "tasks" && isWhole) read.tasks = number;
-            if (key === "decomposition" && ["data", "task"].includes(written)) read.decomposition = written;
+            if (key === "decomposition" && ["data", "task"].includes(written))
+                read.decomposition = written;
             if (all.includes(key) && isAllowed(key, number, isFactor)) {
                 read.changes[key] = isFactor ? { factor: number } : { value: number };
             }
@@ -115,11 +128,16 @@ const whatIf = (() => {
 
     /** What comes out for each model: best as given, best now, and the old choice now. */
     function outcomes(model, ranking) {
-        const of = [{ name: "equation 11", key: "time_s", before: 0, now: 0, time: equations.time }];
+        const of = [
+            { name: "equation 11", key: "time_s", before: 0, now: 0, time: equations.time },
+        ];
         if (ranking.refined_s && base.refined_s) {
             of.push({
-                name: "refined model", key: "refined_s", before: leastRefined(base),
-                now: leastRefined(ranking), time: equations.refinedTime,
+                name: "refined model",
+                key: "refined_s",
+                before: leastRefined(base),
+                now: leastRefined(ranking),
+                time: equations.refinedTime,
             });
         }
         return of.map(({ name, key, before, now, time }) => {
@@ -153,8 +171,21 @@ const whatIf = (() => {
     }
 
     return {
-        given, base, terms, place, isOverM, isAllowed, changed, compute, sentence, toHash, fromHash,
-        NAMES, SHOWN, MOST_APUS, leastRefined,
+        given,
+        base,
+        terms,
+        place,
+        isOverM,
+        isAllowed,
+        changed,
+        compute,
+        sentence,
+        toHash,
+        fromHash,
+        NAMES,
+        SHOWN,
+        MOST_APUS,
+        leastRefined,
         state: () => state,
         set: (next) => (state = next),
         reset: () => (state = fresh()),

@@ -6,7 +6,10 @@ const whatIfPanel = (() => {
     const fields = {};
     const message = element("div", { class: "message", "aria-live": "polite" });
     const ranking = element("div", {
-        class: "scroller", tabindex: 0, role: "region", "aria-label": "The fastest configurations by the changed terms",
+        class: "scroller",
+        tabindex: 0,
+        role: "region",
+        "aria-label": "The fastest configurations by the changed terms",
     });
     let chart = null;
     let isWaiting = false;
@@ -42,7 +45,11 @@ const whatIfPanel = (() => {
         const ofWhat = term === "alpha" ? `excess of ${symbol} over 1` : symbol;
         const factor = number({ "aria-label": `factor of ${ofWhat}`, min: 0, step: "any" });
         const slider = element("input", {
-            type: "range", min: -4, max: 4, step: 0.125, "aria-label": `factor of ${ofWhat}, slider of powers of two`,
+            type: "range",
+            min: -4,
+            max: 4,
+            step: 0.125,
+            "aria-label": `factor of ${ofWhat}, slider of powers of two`,
         });
         const typed = text.fieldUnit(original, unit);
         const value = isTable
@@ -54,7 +61,9 @@ const whatIfPanel = (() => {
               });
         // Through text, so that what is typed is met to the last digit.
         const inBaseUnit = (written) =>
-            /e/i.test(written) ? Number(written) * 10 ** typed.exponent : Number(`${written}e${typed.exponent}`);
+            /e/i.test(written)
+                ? Number(written) * 10 ** typed.exponent
+                : Number(`${written}e${typed.exponent}`);
         const accept = (input, wanted, isFactor) => {
             const isGood = input.value !== "" && whatIf.isAllowed(term, wanted, isFactor);
             input.setAttribute("aria-invalid", String(!isGood));
@@ -84,28 +93,44 @@ const whatIfPanel = (() => {
         // Nothing is as large as any multiple of nothing: only a value changes that.
         for (const input of [factor, slider]) input.disabled = original === 0;
         factor.addEventListener("input", () => accept(factor, Number(factor.value), true));
-        slider.addEventListener("input", () => accept(slider, Number((2 ** Number(slider.value)).toPrecision(4)), true));
+        slider.addEventListener("input", () =>
+            accept(slider, Number((2 ** Number(slider.value)).toPrecision(4)), true),
+        );
         value?.addEventListener("input", () => accept(value, inBaseUnit(value.value), false));
         const about = term === "alpha" ? `${meaning}; factor of its excess over 1` : meaning;
         const row = element(
             "div",
             { class: "term", role: "group", "aria-label": `${symbol}: ${meaning}` },
             element("span", { class: "about" }, element("b", {}, symbol), about),
-            isWhole ? element("span") : element("span", { class: "scale" }, slider, "×\u00a0", factor),
-            value ? element("span", { class: "value" }, "=\u00a0", value, element("span", { class: "unit" }, typed.unit)) : null,
+            isWhole
+                ? element("span")
+                : element("span", { class: "scale" }, slider, "×\u00a0", factor),
+            value
+                ? element(
+                      "span",
+                      { class: "value" },
+                      "=\u00a0",
+                      value,
+                      element("span", { class: "unit" }, typed.unit),
+                  )
+                : null,
         );
         rows.set(term, show);
         return row;
     }
 
-    const number = (attributes) => element("input", { type: "number", inputmode: "decimal", ...attributes });
+    const number = (attributes) =>
+        element("input", { type: "number", inputmode: "decimal", ...attributes });
 
     /** APUs and decomposition. */
     function machineFields() {
         fields.apus = number({ min: 1, max: whatIf.MOST_APUS, step: 1 });
         fields.tasks = number({ min: 1, step: 1 });
         fields.decomposition = element(
-            "select", {}, element("option", { value: "data" }, "data"), element("option", { value: "task" }, "task"),
+            "select",
+            {},
+            element("option", { value: "data" }, "data"),
+            element("option", { value: "task" }, "task"),
         );
         const whole = (input, key, most) => {
             const wanted = Number(input.value);
@@ -154,7 +179,12 @@ const whatIfPanel = (() => {
     function topTable({ ranking: now }) {
         const places = new Map(base.m.map((m, k) => [`${m},${base.p[k]}`, k]));
         const unit = text.commonUnit(now.time_s.slice(0, whatIf.SHOWN));
-        const time = (seconds) => element("td", { title: `${seconds} s`, "data-value": seconds }, text.digits(seconds / unit.factor));
+        const time = (seconds) =>
+            element(
+                "td",
+                { title: `${seconds} s`, "data-value": seconds },
+                text.digits(seconds / unit.factor),
+            );
         const first = now.m.slice(0, whatIf.SHOWN).map((m, k) => {
             const before = places.get(`${m},${now.p[k]}`);
             return element(
@@ -167,98 +197,70 @@ const whatIfPanel = (() => {
                 element("td", {}, before === undefined ? "not feasible" : text.count(before + 1)),
             );
         });
-        const titles = ["rank", "(m, p)", `equation 11 [${unit.name}]`, now.refined_s && `refined [${unit.name}]`, "rank as given"];
+        const titles = [
+            "rank",
+            "(m, p)",
+            `equation 11 [${unit.name}]`,
+            now.refined_s && `refined [${unit.name}]`,
+            "rank as given",
+        ];
         return element(
             "table",
             { class: "data top" },
-            element("caption", {}, `The fastest of ${text.count(now.m.length)} feasible configurations, in the order of equation 11`),
-            element("thead", {}, element("tr", {}, titles.filter(Boolean).map((title) => element("th", { scope: "col" }, title)))),
+            element(
+                "caption",
+                {},
+                `The fastest of ${text.count(now.m.length)} feasible configurations, in the order of equation 11`,
+            ),
+            element(
+                "thead",
+                {},
+                element(
+                    "tr",
+                    {},
+                    titles.filter(Boolean).map((title) => element("th", { scope: "col" }, title)),
+                ),
+            ),
             element("tbody", {}, first),
         );
     }
 
-    /** The least time over p for each m, as [{m, p, time}]. */
-    function leastByM({ m, p, ...columns }, key) {
-        const best = new Map();
-        m.forEach((each, k) => {
-            const time = columns[key][k];
-            if (!best.has(each) || time < best.get(each).time) best.set(each, { m: each, p: p[k], time });
-        });
-        return [...best.values()].sort((a, b) => a.m - b.m);
-    }
-
-    /** The curves of the small plot: as given and now, for each model. */
-    function curves() {
-        const { ranking: now } = whatIf.result();
-        const found = [
-            { name: "as given, equation 11", series: "given", mark: "square", of: leastByM(base, "time_s") },
-            { name: "what if, equation 11", series: "equation-11", mark: "diamond", of: leastByM(now, "time_s") },
-        ];
-        if (now.refined_s) {
-            found.push({ name: "what if, refined model", series: "refined", mark: "triangle", of: leastByM(now, "refined_s") });
-        }
-        return found;
-    }
-
-    function plot(parent) {
-        chart = charts.create(parent, {
-            title: "Least time for each m, over its p",
-            description: "The least time over p for each number of host threads, as given and with the changed terms.",
-            legend: curves().map((curve) => ({ ...curve, isLine: true })),
-            onPick: study.select,
-            draw(canvas) {
-                const height = 270;
-                const shown = curves();
-                const all = shown.flatMap(({ of }) => of);
-                const times = all.map(({ time }) => time).filter((time) => time > 0);
-                const unit = text.commonUnit(times);
-                const area = { top: 8, bottom: height - 42, right: canvas.width - 10 };
-                const y = axes.scale("log", axes.roomy(axes.extent(times), "log"), [area.bottom, area.top]);
-                area.left = axes.leftMargin(y, { factor: unit.factor });
-                const last = axes.extent(all.map(({ m }) => m))[1];
-                const kind = last > 64 ? "log" : "linear";
-                const x = axes.scale(kind, axes.roomy([1, Math.max(last, 2)], kind, 0.03), [area.left, area.right]);
-                axes.draw(canvas.layer, {
-                    x: { scale: x, label: "host threads m", isWhole: true },
-                    y: { scale: y, label: `time [${unit.name}]`, factor: unit.factor },
-                    area,
-                });
-                const hits = shown.flatMap((curve) => draw(canvas, curve, x, y));
-                return { height, hits };
-            },
-        });
-    }
-
-    function draw(canvas, { name, series, mark, of }, x, y) {
-        const at = ({ m, time }) => [x.at(m), y.at(Math.max(time, y.domain[0]))];
-        const r = of.length > 60 ? 2 : 3.5;
-        canvas.layer.append(charts.line(series, of.map(at)), charts.points(series, mark, of.map(at), r));
-        return of.map((each) => ({
-            x: at(each)[0], y: at(each)[1],
-            index: study.places.get(`${each.m},${each.p}`) ?? null,
-            tip: () => [`${name}: ${text.pair(each.m, each.p)}`, text.seconds(each.time)],
-        }));
-    }
-
     function create(parent) {
         const { found, refined } = whatIf.terms();
-        const reset = element("button", { type: "button", class: "reset" }, "Reset to the values as given");
+        const reset = element(
+            "button",
+            { type: "button", class: "reset" },
+            "Reset to the values as given",
+        );
         reset.addEventListener("click", () => {
             whatIf.reset();
             remember();
             showState();
             later();
         });
-        const controls = element("div", { class: "what-if-controls" }, machineFields(), element("h3", {}, "Terms of equation 11"), found.map(termRow));
+        const controls = element(
+            "div",
+            { class: "what-if-controls" },
+            machineFields(),
+            element("h3", {}, "Terms of equation 11"),
+            found.map(termRow),
+        );
         if (refined.length) {
-            controls.append(element("details", { open: false }, element("summary", {}, "Terms of the refined model"), refined.map(termRow)));
+            controls.append(
+                element(
+                    "details",
+                    { open: false },
+                    element("summary", {}, "Terms of the refined model"),
+                    refined.map(termRow),
+                ),
+            );
         }
         controls.append(reset);
         const results = element("div", { class: "what-if-results" }, message, ranking);
         parent.append(element("div", { class: "what-if" }, controls, results));
         whatIf.set(whatIf.fromHash(location.hash) ?? whatIf.state());
         whatIf.compute();
-        plot(results);
+        chart = whatIfPlot.create(results);
         showState();
         render();
         window.addEventListener("hashchange", () => {
