@@ -3,6 +3,9 @@
 # a folder that `mmgp study` wrote from $MMGP_STUDY, or makes one; installs what is missing, where it
 # may. Prints the summary of node's test runner.
 set -euo pipefail
+# As the caller names them, before this leaves the caller's folder.
+[ -z "${MMGP:-}" ] || MMGP=$(realpath "$MMGP")
+[ -z "${MMGP_STUDY:-}" ] || MMGP_STUDY=$(realpath "$MMGP_STUDY")
 cd "$(dirname "$0")"
 
 have() { command -v "$1" > /dev/null; }
@@ -26,13 +29,13 @@ fi
 
 if [ -z "${MMGP:-}" ]; then
     (cd ../.. && cargo build --release --quiet)
-    MMGP=${CARGO_TARGET_DIR:-$PWD/../../target}/release/mmgp
+    MMGP=$(realpath "${CARGO_TARGET_DIR:-../../target}/release/mmgp")
 fi
-MMGP=$(realpath "$MMGP")
 CHROMIUM=$(command -v chromium || command -v google-chrome)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export MMGP CHROMIUM MMGP_PAGES=$work
+MMGP_STUDY=${MMGP_STUDY:-}
+export MMGP MMGP_STUDY CHROMIUM MMGP_PAGES=$work
 
 node make_pages.mjs
 # Every file has a browser of its own; two at a time keep two cores busy.
