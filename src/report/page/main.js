@@ -76,9 +76,9 @@
             [
                 "measured by",
                 from.version &&
-                    [from.version, from.commit && ` (commit ${from.commit})`]
+                    ["mmgp", from.version, from.commit && `(commit ${from.commit})`]
                         .filter(Boolean)
-                        .join(""),
+                        .join(" "),
             ],
             ["page by", data.generator],
             ["seed", from.seed],

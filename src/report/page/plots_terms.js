@@ -217,8 +217,9 @@ const plotsOfTerms = (() => {
         canvas.layer.append(
             charts.points("measured", "circle", known.map(at), known.length > 200 ? 2 : 3),
         );
+        const unit = y_label.match(/\[([^\]]+)\]$/)?.[1] ?? "";
         const written = (value) =>
-            y_label.endsWith("[s]") ? text.seconds(value) : text.digits(value);
+            unit === "s" ? text.seconds(value) : `${text.digits(value)}${unit && `\u00a0${unit}`}`;
         const hit = (name) => (each) => ({
             x: at(each)[0],
             y: at(each)[1],
