@@ -8,9 +8,8 @@ const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
 
 /// The page's script, in the order in which its parts stand in the page.
-const SCRIPT: [&str; 19] = [
+const SCRIPT: [&str; 18] = [
     include_str!("page/text.js"),
-    include_str!("page/statistics.js"),
     include_str!("page/equations.js"),
     include_str!("page/axes.js"),
     include_str!("page/charts.js"),

@@ -144,21 +144,15 @@ test("micro-benchmarks are drawn with their fits, and answer", async () => {
     await context.close();
 });
 
-test("quantiles of Student's t are those of published tables", async () => {
-    const { page, context } = await open(shared, "published.html");
-    // 97.5 %; to nine digits, as in any table of the distribution.
-    const KNOWN = [
-        [1, 12.7062047362],
-        [2, 4.3026527299],
-        [4, 2.7764451052],
-        [23, 2.0686576104],
-        [100, 1.9839715185],
-        [1000, 1.9623390808],
-        [null, 1.9599639845],
-    ];
-    for (const [freedom, expected] of KNOWN) {
-        const found = await page.evaluate((freedom) => statistics.quantile(freedom), freedom);
-        assert.ok(difference(found, expected) < 1e-9, `${freedom}: ${found}`);
-    }
+test("every parameter with a standard error has its 95 % interval, by the freedom it has", async () => {
+    const { page, context } = await open(shared, "study.html");
+    const { terms } = await page.evaluate(() => study.data.parameters);
+    const text = await page.locator("#parameters tr", { hasText: "T_HPU" }).first().innerText();
+    // 97.5 % of Student's t with two degrees of freedom, from any table of it.
+    assert.equal(terms.t_hpu_s.freedom, 2);
+    const half = 4.3026527299 * terms.t_hpu_s.std_error;
+    assert.ok(difference(terms.t_hpu_s.high - terms.t_hpu_s.value, half) < 1e-8);
+    const written = await page.evaluate((half) => text.seconds(half), half);
+    assert.ok(text.includes(`±\u00a0${written}`), text);
     await context.close();
 });

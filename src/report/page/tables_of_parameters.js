@@ -34,8 +34,12 @@ const tablesOfParameters = (() => {
         return unitOfTerm ? text.large(value, unitOfTerm) : text.count(value);
     }
 
+    /** The 95 % interval of an estimate, as the library has it; null without a standard error. */
+    const endsOf = ({ low, high }) =>
+        low === null || low === undefined ? null : [low, high];
+
     const intervalOf = (estimate, unitOfTerm) => {
-        const interval = statistics.interval(estimate);
+        const interval = endsOf(estimate);
         if (!interval) return "";
         const content = text.interval(estimate.value, interval, (end) => written(end, unitOfTerm));
         return element(
@@ -50,7 +54,7 @@ const tablesOfParameters = (() => {
         const unitOf = ({ key }) => NAMES[key][2];
         const error = ({ estimate }) => estimate.std_error ?? null;
         const width = ({ estimate }) => {
-            const interval = statistics.interval(estimate);
+            const interval = endsOf(estimate);
             return interval && estimate.value > 0
                 ? (interval[1] - interval[0]) / estimate.value
                 : null;
@@ -174,7 +178,7 @@ const tablesOfParameters = (() => {
             const value = (at) => estimateOf(key, at)?.value ?? null;
             const width = (at) => {
                 const found = estimateOf(key, at);
-                const interval = found && statistics.interval(found);
+                const interval = found && endsOf(found);
                 return interval ? interval[1] - interval[0] : null;
             };
             columns.push(
