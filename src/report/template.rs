@@ -8,7 +8,26 @@ const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
 
 /// The page's script, in the order in which its parts stand in the page.
-const SCRIPT: [&str; 1] = [include_str!("page/main.js")];
+const SCRIPT: [&str; 18] = [
+    include_str!("page/text.js"),
+    include_str!("page/equations.js"),
+    include_str!("page/axes.js"),
+    include_str!("page/charts.js"),
+    include_str!("page/study.js"),
+    include_str!("page/plots_times.js"),
+    include_str!("page/plots_errors.js"),
+    include_str!("page/plots_map.js"),
+    include_str!("page/plots_terms.js"),
+    include_str!("page/panel.js"),
+    include_str!("page/tables.js"),
+    include_str!("page/table_of_configurations.js"),
+    include_str!("page/tables_of_parameters.js"),
+    include_str!("page/tables_of_study.js"),
+    include_str!("page/what_if.js"),
+    include_str!("page/what_if_plot.js"),
+    include_str!("page/what_if_panel.js"),
+    include_str!("page/main.js"),
+];
 
 /// What is put into the frame.
 pub(super) struct Filling<'a> {

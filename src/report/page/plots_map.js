@@ -1,0 +1,252 @@
+// The heat map of a quantity over the feasible region of (m, p).
+const plotOfMap = (() => {
+    const { element, svg } = text;
+    const { configurations, models, indices } = study;
+    const { m, p, measured_s, indistinguishable } = configurations;
+
+    // From fast to slow, dark to light; and from too fast by way of right to too slow. Both keep
+    // their order in lightness for every kind of sight.
+    const TIMES = ["#122a52", "#1f5a8a", "#4a93a8", "#9cc7ae", "#f2edc4"];
+    const ERRORS = ["#0b4f82", "#5fa3cf", "#f4f1ea", "#e79a62", "#a64300"];
+    const LEVELS = 48;
+
+    /** The colour at a share of the way along some stops. */
+    function colour(stops, share) {
+        const along = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+        const first = Math.min(Math.floor(along), stops.length - 2);
+        const channel = (hex, k) => parseInt(hex.slice(1 + 2 * k, 3 + 2 * k), 16);
+        const mixed = [0, 1, 2].map((k) => {
+            const [low, high] = [channel(stops[first], k), channel(stops[first + 1], k)];
+            return Math.round(low + (high - low) * (along - first))
+                .toString(16)
+                .padStart(2, "0");
+        });
+        return `#${mixed.join("")}`;
+    }
+
+    /** What the map can show: {label: {values, isTime}}. */
+    function quantities() {
+        const found = {};
+        for (const { name, times } of models) {
+            found[`time by ${name === "equation 11" ? name : `the ${name}`}`] = {
+                values: times,
+                isTime: true,
+            };
+        }
+        if (study.hasMeasured) {
+            found["measured time"] = { values: measured_s, isTime: true };
+            for (const { name, times } of models) {
+                const values = indices.map((k) => study.errorOf(times, k));
+                found[`error of ${name === "equation 11" ? name : `the ${name}`}`] = {
+                    values,
+                    isTime: false,
+                };
+            }
+        }
+        return found;
+    }
+
+    /** From a quantity to a share of its colours, with the ends of the key. */
+    function shades({ values, isTime }) {
+        const known = values.filter((value) => value !== null && (!isTime || value > 0));
+        if (isTime) {
+            const [low, high] = axes.extent(known);
+            const along = axes.scale("log", [low, Math.max(high, low * 1.0001)], [0, 1]);
+            const unit = text.commonUnit(known);
+            return { along, stops: TIMES, label: `time [${unit.name}]`, factor: unit.factor };
+        }
+        const most = Math.max(...axes.extent(known).map(Math.abs), 1);
+        const along = axes.scale("linear", [-most, most], [0, 1]);
+        return { along, stops: ERRORS, label: "error [%]", factor: 1 };
+    }
+
+    /** The scales of both axes: numbers as they are, or their logarithms where there are many. */
+    function scales(width, height) {
+        const last = Math.max(...axes.extent(m), ...axes.extent(p));
+        const kind = last > 32 ? "log" : "linear";
+        const domain = [0.5, last + 0.5];
+        const area = { top: 8, bottom: height - 42, left: 48, right: width - 10 };
+        return {
+            area,
+            last,
+            x: axes.scale(kind, domain, [area.left, area.right]),
+            y: axes.scale(kind, domain, [area.bottom, area.top]),
+        };
+    }
+
+    /** The cell of a configuration, half a step to each side, one pixel at least. */
+    function cell(k, x, y) {
+        const [left, right] = [x.at(m[k] - 0.5), x.at(m[k] + 0.5)];
+        const [top, bottom] = [y.at(p[k] + 0.5), y.at(p[k] - 0.5)];
+        return {
+            x: left,
+            y: top,
+            width: Math.max(right - left, 1),
+            height: Math.max(bottom - top, 1),
+        };
+    }
+
+    /** A rectangle as a piece of a path. */
+    function box({ x, y, width, height }) {
+        const [wide, tall] = [width.toFixed(1), height.toFixed(1)];
+        return `M${x.toFixed(1)},${y.toFixed(1)}h${wide}v${tall}h-${wide}z`;
+    }
+
+    /** All cells as one path for each level of colour. */
+    function cells(values, { along, stops }, x, y) {
+        const paths = Array.from({ length: LEVELS }, () => []);
+        for (const k of indices) {
+            if (values[k] === null) continue;
+            const level = Math.round(Math.min(Math.max(along.at(values[k]), 0), 1) * (LEVELS - 1));
+            paths[level].push(box(cell(k, x, y)));
+        }
+        return paths.flatMap((boxes, level) =>
+            boxes.length
+                ? [
+                      svg("path", {
+                          class: "cells",
+                          fill: colour(stops, level / (LEVELS - 1)),
+                          d: boxes.join(""),
+                      }),
+                  ]
+                : [],
+        );
+    }
+
+    /** The value of each cell, where there is room for it. */
+    function figures({ values, isTime }, { along, factor }, x, y) {
+        const group = svg("g", { class: "figures" });
+        for (const k of indices) {
+            if (values[k] === null) continue;
+            const written = isTime
+                ? text.digits(values[k] / factor, 3)
+                : text.minus(values[k].toFixed(1));
+            const level = along.at(values[k]);
+            const isDark = isTime ? level < 0.55 : level < 0.2 || level > 0.85;
+            const place = { x: x.at(m[k]), y: y.at(p[k]) + 3.5, "text-anchor": "middle" };
+            group.append(svg("text", { class: isDark ? "on-dark" : null, ...place }, written));
+        }
+        return group;
+    }
+
+    /** Lines on which as many APUs are in use, down from all of them by halves. */
+    function isoLines(layer, { x, y, last }) {
+        let d = "";
+        const labels = svg("g", { class: "iso-labels" });
+        for (let product = last; product >= 2; product /= 2) {
+            if (!Number.isInteger(product)) break;
+            const steps = 60;
+            for (let step = 0; step <= steps; step += 1) {
+                const at = product ** (step / steps);
+                d += `${step ? "L" : "M"}${x.at(at).toFixed(1)},${y.at(product / at).toFixed(1)}`;
+            }
+            const middle = Math.sqrt(product);
+            const [left, top] = [x.at(middle + 0.5) + 6, y.at(middle + 0.5) - 4];
+            if (product === last)
+                labels.append(svg("text", { x: left, y: top }, `m·p = ${text.count(product)}`));
+        }
+        layer.append(
+            svg("path", { class: "iso-under", d }),
+            svg("path", { class: "iso", d }),
+            labels,
+        );
+    }
+
+    /** The key to the colours, in the corner that no feasible configuration reaches. */
+    function key(layer, { along, stops, label, factor }, { right, top, left }) {
+        const wide = Math.min(190, (right - left) * 0.46);
+        const from = right - wide;
+        const group = svg("g", { class: "key" });
+        for (let level = 0; level < LEVELS; level += 1) {
+            const x = from + (level / LEVELS) * wide;
+            const fill = colour(stops, level / (LEVELS - 1));
+            group.append(
+                svg("rect", { x, y: top + 18, width: wide / LEVELS + 0.6, height: 10, fill }),
+            );
+        }
+        const across = axes.scale(along.kind, along.domain, [from, right]);
+        const room = (content) => axes.wide(content.length) + 8;
+        for (const tick of axes.ticks(across, { room, factor })) {
+            group.append(
+                svg("text", { x: tick.at, y: top + 42, "text-anchor": "middle" }, tick.label),
+            );
+        }
+        group.append(svg("text", { x: from, y: top + 12 }, label));
+        layer.append(group);
+    }
+
+    const MOST_RINGS = 60;
+    const FAMILY = "cannot be told from the best of equation 11";
+
+    /**
+     * Marks what cannot be told from the best, by rings or, of many, by hatching their cells; and
+     * the least time of what is shown. Beside the figures, where cells have them.
+     */
+    function highlights(layer, { values, isTime }, x, y, hasFigures) {
+        const centre = (k) => {
+            const shift = hasFigures ? 0.38 * cell(k, x, y).width : 0;
+            return [x.at(m[k]) - shift, y.at(p[k])];
+        };
+        const family = study.hasIntervals ? indices.filter((k) => indistinguishable[k]) : [];
+        if (family.length > MOST_RINGS) {
+            const d = family.map((k) => box(cell(k, x, y))).join("");
+            layer.append(svg("path", { class: "hatched", d }));
+        } else {
+            layer.append(charts.points("family-under", "circle", family.map(centre), 6));
+            layer.append(charts.points("family", "circle", family.map(centre), 6));
+        }
+        const best = isTime ? study.least(values) : -1;
+        if (best >= 0) layer.append(charts.points("optimum", "diamond", [centre(best)], 4));
+    }
+
+    function draw(parent) {
+        const all = quantities();
+        const isLarge = indices.filter((k) => indistinguishable[k]).length > MOST_RINGS;
+        const ofFamily = isLarge
+            ? { name: FAMILY, series: "hatched", isArea: true }
+            : { name: FAMILY, series: "family", mark: "circle" };
+        const options = Object.keys(all).map((name) => element("option", {}, name));
+        const choice = element("select", {}, options);
+        const chart = charts.create(parent, {
+            title: "Map of all feasible (m, p)",
+            description:
+                "The chosen quantity at every m and p, as in the table of all configurations.",
+            controls: [element("label", {}, "show ", choice)],
+            legend: [
+                { name: "least time of what is shown", series: "optimum", mark: "diamond" },
+                ...(study.hasIntervals ? [ofFamily] : []),
+                { name: "as many APUs in use, m·p", series: "iso", isLine: true },
+            ],
+            onPick: study.select,
+            draw(canvas) {
+                const height = Math.max(Math.min(canvas.width * 0.62, 460), 300);
+                const frame = scales(canvas.width, height);
+                const { x, y, area } = frame;
+                const shown = all[choice.value];
+                const shading = shades(shown);
+                axes.draw(canvas.layer, {
+                    x: { scale: x, label: "host threads m", isWhole: true },
+                    y: { scale: y, label: "APUs of each thread, p", isWhole: true },
+                    area,
+                });
+                canvas.layer.append(...cells(shown.values, shading, x, y));
+                isoLines(canvas.layer, frame);
+                const hasFigures = x.kind === "linear" && cell(0, x, y).width >= 34;
+                if (hasFigures) canvas.layer.append(figures(shown, shading, x, y));
+                highlights(canvas.layer, shown, x, y, hasFigures);
+                key(canvas.layer, shading, area);
+                const hits = indices.map((k) => ({
+                    x: x.at(m[k]),
+                    y: y.at(p[k]),
+                    box: cell(k, x, y),
+                    index: k,
+                    tip: () => study.describe(k),
+                }));
+                return { height, hits };
+            },
+        });
+        choice.addEventListener("change", () => chart.redraw());
+    }
+
+    return { draw };
+})();

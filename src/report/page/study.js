@@ -1,0 +1,138 @@
+// The data of the page, what is derived of them, and which configuration is selected.
+const study = (() => {
+    const data = JSON.parse(document.getElementById("data").textContent);
+    const { configurations } = data;
+    const { m, p, time_s, low_s, high_s, refined_s, measured_s, split } = configurations;
+    const model = equations.plain(data.parameters);
+    const isData = model.decomposition === "data";
+    const size = m.length;
+    const indices = Array.from({ length: size }, (_, k) => k);
+    const byMThenP = indices.slice().sort((a, b) => m[a] - m[b] || p[a] - p[b]);
+    const places = new Map(indices.map((k) => [`${m[k]},${p[k]}`, k]));
+    const hasMeasured = Boolean(measured_s) && measured_s.some((time) => time !== null);
+    const hasIntervals = indices.some((k) => low_s[k] < high_s[k]);
+    const unit = text.commonUnit(time_s);
+
+    /** The models of this page, with their marks; equation 11 always, the refined one if given. */
+    const models = [{ name: "equation 11", series: "equation-11", mark: "diamond", times: time_s }];
+    if (refined_s) {
+        models.push({
+            name: "refined model",
+            series: "refined",
+            mark: "triangle",
+            times: refined_s,
+        });
+    }
+    const MEASURED = { name: "measured", series: "measured", mark: "circle", times: measured_s };
+
+    /** By how much a model is off at a configuration [percent]; null where nothing was measured. */
+    const errorOf = (times, k) =>
+        hasMeasured && measured_s[k] !== null
+            ? (100 * (times[k] - measured_s[k])) / measured_s[k]
+            : null;
+
+    /** The terms of both models and the parts of a measured run, in the order of their sums. */
+    const TERMS = {
+        hpu_s: ["α·T_HPU", "host code", "host"],
+        apu_s: [isData ? "T_APU/(m·p)" : "T_APU/p", "APU time that is shared", "apu"],
+        apu_serial_s: ["C_APU", "APU time that is not shared", "serial"],
+        offload_s: ["N·O_offload", "signals, arguments, results", "offload"],
+        context_switch_s: ["N·T_CSW", "context switches", "switch"],
+        collective_s: [
+            data.parameters.terms.collectives ? "K·O_COL" : "N·O_COL",
+            "collectives",
+            "collective",
+        ],
+        gap_s: ["N·p·g", "starting APUs one by one", "gap"],
+        uneven_division_s: ["uneven division", "the slowest APU's further iterations", "uneven"],
+        memory_contention_s: ["memory contention", "APUs waiting for memory", "memory"],
+        exposed_transfer_s: ["exposed transfer", "first and last data of off-loads", "exposed"],
+        work_growth_s: ["work growth", "work that grows with p", "growth"],
+        host_queueing_s: ["host queueing", "waiting for a hardware thread", "queueing"],
+    };
+    const PARTS = {
+        host_s: ["host", "code, collectives, waiting for a hardware thread", "host"],
+        start_s: ["start", "starting APUs and collecting them", "gap"],
+        apu_shared_s: ["APU, shared", "in loops that several APUs share", "apu"],
+        apu_serial_s: ["APU, not shared", "in everything else", "serial"],
+        wait_s: ["wait", "signals on their way, waiting for the slowest", "wait"],
+        idle_s: ["idle", "before the first and after the last host code", "idle"],
+    };
+
+    const equation11 = (k) => equations.breakdown(model, m[k], p[k]);
+    const refined = (k) => (refined_s ? equations.refinedBreakdown(model, m[k], p[k]) : null);
+
+    /** Where a measured run went, as {part: time}; null where that is not known. */
+    function splitOf(k) {
+        if (!split || split.host_s[k] === null) return null;
+        return Object.fromEntries(Object.keys(PARTS).map((part) => [part, split[part][k]]));
+    }
+
+    /** A time with its interval. */
+    function withInterval(k) {
+        if (!(low_s[k] < high_s[k])) return text.seconds(time_s[k]);
+        const ends = [low_s[k], high_s[k]];
+        return `${text.seconds(time_s[k])} ${text.interval(time_s[k], ends, text.seconds)}`;
+    }
+
+    /** What is known of a configuration, in a few lines. */
+    function describe(k) {
+        const lines = [`${text.pair(m[k], p[k])}, rank ${text.count(k + 1)}`];
+        const off = (times) => {
+            const error = errorOf(times, k);
+            return error === null ? "" : `, ${text.deviation(error)}`;
+        };
+        lines.push(`equation 11: ${withInterval(k)}${off(time_s)}`);
+        if (refined_s) lines.push(`refined model: ${text.seconds(refined_s[k])}${off(refined_s)}`);
+        if (hasMeasured && measured_s[k] !== null) {
+            lines.push(`measured: ${text.seconds(measured_s[k])}`);
+        }
+        return lines;
+    }
+
+    /** Of some times the index of the least; -1 of none. */
+    function least(times) {
+        let best = -1;
+        indices.forEach((k) => {
+            if (times[k] !== null && (best < 0 || times[k] < times[best])) best = k;
+        });
+        return best;
+    }
+
+    const listeners = [];
+    let selected = 0;
+
+    /** Selects a configuration everywhere. */
+    function select(k) {
+        selected = k;
+        for (const listener of listeners) listener(k);
+    }
+
+    return {
+        data,
+        configurations,
+        model,
+        size,
+        indices,
+        byMThenP,
+        places,
+        unit,
+        models,
+        MEASURED,
+        TERMS,
+        PARTS,
+        hasMeasured,
+        hasIntervals,
+        isData,
+        errorOf,
+        equation11,
+        refined,
+        splitOf,
+        withInterval,
+        describe,
+        least,
+        select,
+        selected: () => selected,
+        onSelect: (listener) => listeners.push(listener),
+    };
+})();

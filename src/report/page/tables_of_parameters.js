@@ -1,0 +1,252 @@
+// The tables of parameters, each value with its 95 % interval and its source.
+const tablesOfParameters = (() => {
+    const { element } = text;
+    const { data } = study;
+
+    const NAMES = {
+        t_hpu_s: ["T_HPU", "host time of a sequential run", "s"],
+        t_apu_s: ["T_APU", "APU time that p APUs share", "s"],
+        c_apu_s: ["C_APU", "APU time that they cannot share", "s"],
+        offloads: ["N", "off-loads in the run", ""],
+        o_offload_s: ["O_offload", "signals, arguments and result, per off-load", "s"],
+        t_csw_s: ["T_CSW", "context switch on the host, per off-load", "s"],
+        g_s: ["g", "gap, per off-load and APU", "s"],
+        collectives: ["K", "collectives in the run", ""],
+        alpha: ["α", "slowdown of host code under m > 1 threads", ""],
+        o_col_s: [
+            "O_COL",
+            data.parameters.terms.collectives
+                ? "synchronisation, per collective"
+                : "synchronisation, per off-load",
+            "s",
+        ],
+        iterations: ["I", "iterations of the shared loop", ""],
+        hardware_contexts: ["H", "hardware contexts of the host", ""],
+        exposed_transfer_s: ["exposed", "first and last block of an off-load on their memory", "s"],
+        demand: ["demand", "bytes that an APU streams in a second of T_APU", "B/s"],
+        bandwidth: ["bandwidth", "bytes that a memory delivers in a second", "B/s"],
+        memories: ["memories", "memories of that bandwidth", ""],
+        work_growth_s: ["growth", "work that every further APU of a thread adds", "s"],
+    };
+
+    function written(value, unitOfTerm) {
+        if (unitOfTerm === "s") return text.seconds(value);
+        return unitOfTerm ? text.large(value, unitOfTerm) : text.count(value);
+    }
+
+    /** The 95 % interval of an estimate, as the library has it; null without a standard error. */
+    const endsOf = ({ low, high }) =>
+        low === null || low === undefined ? null : [low, high];
+
+    const intervalOf = (estimate, unitOfTerm) => {
+        const interval = endsOf(estimate);
+        if (!interval) return "";
+        const content = text.interval(estimate.value, interval, (end) => written(end, unitOfTerm));
+        return element(
+            "span",
+            { title: interval.map((end) => `${end} ${unitOfTerm}`).join(" to ") },
+            content,
+        );
+    };
+
+    /** A table of estimates [{key, estimate}], with the 95 % intervals of Student's t. */
+    function ofEstimates(parent, caption, rows) {
+        const unitOf = ({ key }) => NAMES[key][2];
+        const error = ({ estimate }) => estimate.std_error ?? null;
+        const width = ({ estimate }) => {
+            const interval = endsOf(estimate);
+            return interval && estimate.value > 0
+                ? (interval[1] - interval[0]) / estimate.value
+                : null;
+        };
+        const columns = [
+            {
+                title: "term",
+                isText: true,
+                value: (row) => NAMES[row.key][0],
+                cell: (row) => NAMES[row.key][0],
+            },
+            {
+                title: "meaning",
+                isText: true,
+                value: (row) => NAMES[row.key][1],
+                cell: (row) => NAMES[row.key][1],
+            },
+            {
+                title: "value",
+                value: (row) => row.estimate.value,
+                cell: (row) =>
+                    text.exact(
+                        row.estimate.value,
+                        written(row.estimate.value, unitOf(row)),
+                        unitOf(row),
+                    ),
+            },
+            {
+                title: "95\u00a0% interval",
+                hint: "sorted by its relative width",
+                value: width,
+                cell: (row) => intervalOf(row.estimate, unitOf(row)),
+            },
+            {
+                title: "std. error",
+                value: error,
+                cell: (row) =>
+                    error(row) === null
+                        ? ""
+                        : text.exact(error(row), written(error(row), unitOf(row)), unitOf(row)),
+            },
+            {
+                title: "freedom",
+                hint: "degrees of freedom of the standard error",
+                value: ({ estimate }) => estimate.freedom ?? null,
+                cell: ({ estimate }) =>
+                    estimate.freedom === null || estimate.freedom === undefined
+                        ? ""
+                        : text.count(estimate.freedom),
+            },
+            {
+                title: "source",
+                isText: true,
+                value: ({ estimate }) => estimate.source ?? null,
+                cell: ({ estimate }) => source(estimate),
+            },
+        ];
+        tables.create(parent, { caption, columns, rows });
+    }
+
+    /** Where a value comes from, and what it carries besides its own. */
+    function source(estimate) {
+        const parts = estimate.source ? [text.name(estimate.source)] : [];
+        if (estimate.combined_with?.length) {
+            const names = estimate.combined_with.map((key) => NAMES[key]?.[0] ?? key).join(", ");
+            parts.push(
+                element("span", { class: "flag" }, "carries ", text.name(names), " as well"),
+            );
+        }
+        return element("span", {}, parts);
+    }
+
+    function ofTerms(parent) {
+        const { terms, refined } = data.parameters;
+        const rows = [...equations.SCALARS, "collectives"]
+            .filter((key) => terms[key])
+            .map((key) => ({ key, estimate: terms[key] }));
+        const tabled = ["alpha", "o_col_s"].filter((key) => !terms[key].constant);
+        for (const key of ["alpha", "o_col_s"]) {
+            if (terms[key].constant) rows.push({ key, estimate: terms[key].constant });
+        }
+        ofEstimates(parent, "Terms of equation 11", rows);
+        if (tabled.length) overM(parent, tabled);
+        if (refined) ofEstimates(parent, "Terms of the refined model", refinedRows(refined));
+        if (data.parameters.phases.length) ofPhases(parent);
+    }
+
+    function refinedRows(refined) {
+        const counted = (value) => (value === null || value === undefined ? null : { value });
+        const { memory } = refined;
+        return [
+            ["iterations", counted(refined.iterations)],
+            ["hardware_contexts", counted(refined.hardware_contexts)],
+            ["exposed_transfer_s", refined.exposed_transfer_s],
+            ["demand", memory?.demand_bytes_per_s],
+            ["bandwidth", memory?.bandwidth_bytes_per_s],
+            [
+                "memories",
+                memory && {
+                    value: memory.memories,
+                    source:
+                        memory.placement === "process"
+                            ? "processes are dealt to them in turn"
+                            : "APUs are dealt to them in turn",
+                },
+            ],
+            ["work_growth_s", refined.work_growth_s],
+        ]
+            .filter(([, estimate]) => estimate)
+            .map(([key, estimate]) => ({ key, estimate }));
+    }
+
+    /** alpha and O_COL where they are tables: a row for each m. */
+    function overM(parent, keys) {
+        const { terms } = data.parameters;
+        const all = [...new Set(keys.flatMap((key) => terms[key].m))].sort((a, b) => a - b);
+        const estimateOf = (key, at) => terms[key].values[terms[key].m.indexOf(at)] ?? null;
+        const columns = [{ title: "m", value: (at) => at, cell: (at) => String(at) }];
+        for (const key of keys) {
+            const [name, , unitOfTerm] = NAMES[key];
+            const value = (at) => estimateOf(key, at)?.value ?? null;
+            const width = (at) => {
+                const found = estimateOf(key, at);
+                const interval = found && endsOf(found);
+                return interval ? interval[1] - interval[0] : null;
+            };
+            columns.push(
+                {
+                    title: name,
+                    value,
+                    cell: (at) =>
+                        value(at) === null
+                            ? ""
+                            : text.exact(value(at), written(value(at), unitOfTerm), unitOfTerm),
+                },
+                {
+                    title: "95\u00a0% interval",
+                    hint: "sorted by its width",
+                    value: width,
+                    cell: (at) =>
+                        estimateOf(key, at) ? intervalOf(estimateOf(key, at), unitOfTerm) : "",
+                },
+                {
+                    title: "source",
+                    isText: true,
+                    value: (at) => estimateOf(key, at)?.source ?? null,
+                    cell: (at) => (estimateOf(key, at) ? source(estimateOf(key, at)) : ""),
+                },
+            );
+        }
+        tables.create(parent, {
+            caption: `${keys.map((key) => NAMES[key][0]).join(" and ")} by m`,
+            columns,
+            rows: all,
+        });
+    }
+
+    /** The part of each phase in the terms, with its standard error. */
+    function ofPhases(parent) {
+        const term = (key) => {
+            const [name, , unitOfTerm] = NAMES[key];
+            const error = (estimate) =>
+                estimate.std_error ? ` ± ${written(estimate.std_error, unitOfTerm)}` : "";
+            return {
+                title: name,
+                value: (phase) => phase[key]?.value ?? null,
+                cell: (phase) =>
+                    phase[key]
+                        ? text.exact(
+                              phase[key].value,
+                              written(phase[key].value, unitOfTerm) + error(phase[key]),
+                              unitOfTerm,
+                          )
+                        : "",
+            };
+        };
+        const keys = ["t_hpu_s", "t_apu_s", "c_apu_s", "offloads", "g_s", "collectives"];
+        const columns = [
+            {
+                title: "phase",
+                isText: true,
+                value: (phase) => phase.name,
+                cell: (phase) => text.name(phase.name),
+            },
+            ...keys.map(term),
+        ];
+        tables.create(parent, {
+            caption: "Phases, each ± its standard error",
+            columns,
+            rows: data.parameters.phases,
+        });
+    }
+
+    return { draw: ofTerms, NAMES };
+})();

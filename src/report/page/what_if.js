@@ -1,0 +1,194 @@
+// What if: other terms, another number of APUs, another decomposition. Recomputes both models over
+// all feasible (m, p) in the page, by the equations that were held to the library's.
+const whatIf = (() => {
+    const { element } = text;
+    const { NAMES } = tablesOfParameters;
+    const given = study.model;
+    const base = equations.rank(given);
+    const MOST_APUS = Math.max(4096, given.apus);
+    const SHOWN = 10;
+
+    /** Where a term lies in the plain parameters: [holder, key, is a whole number]. */
+    function place(model, term) {
+        if (term in model.terms) return [model.terms, term];
+        if (["iterations", "hardware_contexts"].includes(term)) return [model.refined, term, true];
+        if (term === "demand") return [model.refined.memory, "demand_bytes_per_s"];
+        if (term === "bandwidth") return [model.refined.memory, "bandwidth_bytes_per_s"];
+        if (term === "memories") return [model.refined.memory, term, true];
+        return [model.refined, term];
+    }
+
+    const isOverM = (term) => term === "alpha" || term === "o_col_s";
+
+    /** The terms that can be changed: those of equation 11, and the refined ones that are on. */
+    function terms() {
+        const { refined } = given;
+        const found = [...equations.SCALARS, "alpha", "o_col_s"];
+        if (given.terms.collectives !== null) found.splice(4, 0, "collectives");
+        const ofRefined = [
+            "iterations",
+            "hardware_contexts",
+            "exposed_transfer_s",
+            "work_growth_s",
+        ];
+        const on = refined ? ofRefined.filter((term) => refined[term] !== null) : [];
+        if (refined?.memory) on.push("demand", "bandwidth", "memories");
+        return { found, refined: on };
+    }
+
+    const fresh = () => ({
+        apus: given.apus,
+        decomposition: given.decomposition,
+        tasks: given.tasks ?? 16,
+        changes: {},
+    });
+    let state = fresh();
+
+    /** The parameters with all changes of a state made. */
+    function changed({ apus, decomposition, tasks, changes }) {
+        const model = structuredClone(given);
+        Object.assign(model, { apus, decomposition, tasks });
+        for (const [term, { factor, value }] of Object.entries(changes)) {
+            const [holder, key, isWhole] = place(model, term);
+            if (isOverM(term)) holder[key] = scaled(holder[key], factor, term === "alpha");
+            else if (value !== undefined)
+                holder[key] = isWhole ? Math.max(Math.round(value), 1) : value;
+            else holder[key] *= factor;
+        }
+        return model;
+    }
+
+    /** A term over m times a factor; of alpha it is the excess over 1 that is multiplied. */
+    function scaled(overM, factor, isAlpha) {
+        const times = (value) => (isAlpha ? 1 + factor * (value - 1) : value * factor);
+        if (overM.constant !== undefined) return { constant: times(overM.constant) };
+        return { m: overM.m, values: overM.values.map(times) };
+    }
+
+    const isChanged = () =>
+        Object.keys(state.changes).length > 0 ||
+        state.apus !== given.apus ||
+        state.decomposition !== given.decomposition ||
+        (state.decomposition === "task" && state.tasks !== given.tasks);
+
+    /** The state as a part of an address: what-if&apus=32&t_apu_s=x4&g_s=1e-7. */
+    function toHash() {
+        if (!isChanged()) return "";
+        const parts = ["what-if"];
+        if (state.apus !== given.apus) parts.push(`apus=${state.apus}`);
+        if (state.decomposition !== given.decomposition)
+            parts.push(`decomposition=${state.decomposition}`);
+        if (state.decomposition === "task" && state.tasks !== given.tasks)
+            parts.push(`tasks=${state.tasks}`);
+        for (const [term, { factor, value }] of Object.entries(state.changes)) {
+            parts.push(`${term}=${value === undefined ? `x${factor}` : value}`);
+        }
+        return `#${parts.join("&")}`;
+    }
+
+    /** The state of an address; what it says wrongly is left as given. */
+    function fromHash(hash) {
+        const [name, ...parts] = hash.replace(/^#/, "").split("&");
+        if (name !== "what-if") return null;
+        const read = fresh();
+        const all = [...terms().found, ...terms().refined];
+        for (const part of parts) {
+            const [key, written = ""] = part.split("=");
+            const isFactor = written.startsWith("x");
+            const number =
+                written.length > (isFactor ? 1 : 0) ? Number(written.slice(isFactor ? 1 : 0)) : NaN;
+            const isWhole = Number.isInteger(number) && number >= 1;
+            if (key === "apus" && isWhole && number <= MOST_APUS) read.apus = number;
+            if (key === "tasks" && isWhole) read.tasks = number;
+            if (key === "decomposition" && ["data", "task"].includes(written))
+                read.decomposition = written;
+            if (all.includes(key) && isAllowed(key, number, isFactor)) {
+                read.changes[key] = isFactor ? { factor: number } : { value: number };
+            }
+        }
+        return read;
+    }
+
+    /** Whether a term may have that factor or value. */
+    function isAllowed(term, number, isFactor) {
+        if (!Number.isFinite(number) || number < 0 || (isOverM(term) && !isFactor)) return false;
+        const [holder, key, isWhole] = place(given, term);
+        if (isWhole) return !isFactor && Number.isInteger(number) && number >= 1;
+        if (term === "bandwidth") return number > 0;
+        if (term !== "alpha") return true;
+        const { constant, values = [constant] } = scaled(holder[key], number, true);
+        return values.every((value) => value > 0);
+    }
+
+    /** The place of the least refined time in a ranking; null where there is none. */
+    function leastRefined({ refined_s }) {
+        if (!refined_s) return null;
+        return refined_s.reduce((best, time, k) => (time < refined_s[best] ? k : best), 0);
+    }
+
+    /** What comes out for each model: best as given, best now, and the old choice now. */
+    function outcomes(model, ranking) {
+        const of = [
+            { name: "equation 11", key: "time_s", before: 0, now: 0, time: equations.time },
+        ];
+        if (ranking.refined_s && base.refined_s) {
+            of.push({
+                name: "refined model",
+                key: "refined_s",
+                before: leastRefined(base),
+                now: leastRefined(ranking),
+                time: equations.refinedTime,
+            });
+        }
+        return of.map(({ name, key, before, now, time }) => {
+            const old = { m: base.m[before], p: base.p[before], time: base[key][before] };
+            const best = { m: ranking.m[now], p: ranking.p[now], time: ranking[key][now] };
+            const isFeasible = old.m * old.p <= model.apus;
+            const keeping = isFeasible ? time(model, old.m, old.p) : null;
+            return { name, old, best, keeping };
+        });
+    }
+
+    /** A sentence for people and screen readers. */
+    function sentence({ name, old, best, keeping }) {
+        const pair = text.pair(best.m, best.p);
+        const ratio = text.digits(best.time / old.time);
+        const start = `By ${name === "equation 11" ? name : `the ${name}`} ${pair} is now the fastest, ${text.seconds(best.time)}: ${ratio} times as long as ${text.pair(old.m, old.p)} as given, ${text.seconds(old.time)}.`;
+        if (best.m === old.m && best.p === old.p) return `${start} The choice stays the same.`;
+        if (keeping === null) return `${start} The choice as given needs more APUs than there are.`;
+        const lost = text.percent((keeping - best.time) / best.time);
+        return `${start} Keeping ${text.pair(old.m, old.p)} would take ${text.seconds(keeping)}, ${lost} more.`;
+    }
+
+    let result = null;
+
+    /** Recomputes, and tells whoever shows it. */
+    function compute() {
+        const model = changed(state);
+        const ranking = equations.rank(model);
+        result = { model, ranking, outcomes: outcomes(model, ranking), isChanged: isChanged() };
+        return result;
+    }
+
+    return {
+        given,
+        base,
+        terms,
+        place,
+        isOverM,
+        isAllowed,
+        changed,
+        compute,
+        sentence,
+        toHash,
+        fromHash,
+        NAMES,
+        SHOWN,
+        MOST_APUS,
+        leastRefined,
+        state: () => state,
+        set: (next) => (state = next),
+        reset: () => (state = fresh()),
+        result: () => result,
+    };
+})();

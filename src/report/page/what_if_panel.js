@@ -1,0 +1,276 @@
+// The what-if panel: its fields, what comes out, and the address that holds its state.
+const whatIfPanel = (() => {
+    const { element } = text;
+    const { given, base, NAMES } = whatIf;
+    const rows = new Map();
+    const fields = {};
+    const message = element("div", { class: "message", "aria-live": "polite" });
+    const ranking = element("div", {
+        class: "scroller",
+        tabindex: 0,
+        role: "region",
+        "aria-label": "The fastest configurations by the changed terms",
+    });
+    let chart = null;
+    let isWaiting = false;
+
+    /** At most one computation for each picture on the screen, however fast a slider moves. */
+    function later() {
+        if (isWaiting) return;
+        isWaiting = true;
+        requestAnimationFrame(() => {
+            isWaiting = false;
+            render();
+        });
+    }
+
+    /** Changes the state, and the address with it. */
+    function change(edit) {
+        edit(whatIf.state());
+        remember();
+        later();
+    }
+
+    function remember() {
+        const hash = whatIf.toHash();
+        history.replaceState(null, "", hash || location.pathname + location.search);
+    }
+
+    /** A row of the panel: slider and factor, and the value where there is a single one. */
+    function termRow(term) {
+        const [symbol, meaning, unit] = NAMES[term];
+        const [holder, key, isWhole] = whatIf.place(given, term);
+        const original = holder[key];
+        const isTable = whatIf.isOverM(term);
+        const ofWhat = term === "alpha" ? `excess of ${symbol} over 1` : symbol;
+        const factor = number({ "aria-label": `factor of ${ofWhat}`, min: 0, step: "any" });
+        const slider = element("input", {
+            type: "range",
+            min: -4,
+            max: 4,
+            step: 0.125,
+            "aria-label": `factor of ${ofWhat}, slider of powers of two`,
+        });
+        const typed = text.fieldUnit(original, unit);
+        const value = isTable
+            ? null
+            : number({
+                  "aria-label": `value of ${symbol}${unit && ` in ${typed.unit}`}`,
+                  min: isWhole ? 1 : 0,
+                  step: isWhole ? 1 : "any",
+              });
+        // Through text, so that what is typed is met to the last digit.
+        const inBaseUnit = (written) =>
+            /e/i.test(written)
+                ? Number(written) * 10 ** typed.exponent
+                : Number(`${written}e${typed.exponent}`);
+        const accept = (input, wanted, isFactor) => {
+            const isGood = input.value !== "" && whatIf.isAllowed(term, wanted, isFactor);
+            input.setAttribute("aria-invalid", String(!isGood));
+            if (!isGood) return;
+            const isGiven = isFactor ? wanted === 1 : wanted === original;
+            change(({ changes }) => {
+                if (isGiven) delete changes[term];
+                else changes[term] = isFactor ? { factor: wanted } : { value: wanted };
+            });
+            show(input);
+        };
+        const show = (except) => {
+            const now = whatIf.state().changes[term] ?? { factor: 1 };
+            const scale = now.factor ?? (original ? now.value / original : 1);
+            const written = Number(scale.toPrecision(6));
+            if (factor !== except && !isWhole) factor.value = written;
+            if (slider !== except && !isWhole) slider.value = scale > 0 ? Math.log2(scale) : -4;
+            if (value && value !== except) {
+                const size = (now.value ?? original * now.factor) / 10 ** typed.exponent;
+                value.value = Number(size.toPrecision(isWhole ? 15 : 6));
+            }
+            for (const input of [factor, slider, value]) {
+                if (input && input !== except) input.setAttribute("aria-invalid", "false");
+            }
+            row.classList.toggle("changed", Boolean(whatIf.state().changes[term]));
+        };
+        // Nothing is as large as any multiple of nothing: only a value changes that.
+        for (const input of [factor, slider]) input.disabled = original === 0;
+        factor.addEventListener("input", () => accept(factor, Number(factor.value), true));
+        slider.addEventListener("input", () =>
+            accept(slider, Number((2 ** Number(slider.value)).toPrecision(4)), true),
+        );
+        value?.addEventListener("input", () => accept(value, inBaseUnit(value.value), false));
+        const about = term === "alpha" ? `${meaning}; factor of its excess over 1` : meaning;
+        const row = element(
+            "div",
+            { class: "term", role: "group", "aria-label": `${symbol}: ${meaning}` },
+            element("span", { class: "about" }, element("b", {}, symbol), about),
+            isWhole
+                ? element("span")
+                : element("span", { class: "scale" }, slider, "×\u00a0", factor),
+            value
+                ? element(
+                      "span",
+                      { class: "value" },
+                      "=\u00a0",
+                      value,
+                      element("span", { class: "unit" }, typed.unit),
+                  )
+                : null,
+        );
+        rows.set(term, show);
+        return row;
+    }
+
+    const number = (attributes) =>
+        element("input", { type: "number", inputmode: "decimal", ...attributes });
+
+    /** APUs and decomposition. */
+    function machineFields() {
+        fields.apus = number({ min: 1, max: whatIf.MOST_APUS, step: 1 });
+        fields.tasks = number({ min: 1, step: 1 });
+        fields.decomposition = element(
+            "select",
+            {},
+            element("option", { value: "data" }, "data"),
+            element("option", { value: "task" }, "task"),
+        );
+        const whole = (input, key, most) => {
+            const wanted = Number(input.value);
+            const isGood = Number.isInteger(wanted) && wanted >= 1 && wanted <= most;
+            input.setAttribute("aria-invalid", String(!isGood));
+            if (isGood) change((state) => (state[key] = wanted));
+        };
+        fields.apus.addEventListener("input", () => whole(fields.apus, "apus", whatIf.MOST_APUS));
+        fields.tasks.addEventListener("input", () => whole(fields.tasks, "tasks", 2 ** 31));
+        fields.decomposition.addEventListener("change", () => {
+            change((state) => (state.decomposition = fields.decomposition.value));
+            fields.tasks.disabled = fields.decomposition.value !== "task";
+        });
+        return element(
+            "div",
+            { class: "machine" },
+            element("label", {}, "APUs ", fields.apus),
+            element("label", {}, "decomposition ", fields.decomposition),
+            element("label", {}, "independent tasks ", fields.tasks),
+        );
+    }
+
+    /** Sets all fields to the state. */
+    function showState() {
+        const state = whatIf.state();
+        fields.apus.value = state.apus;
+        fields.tasks.value = state.tasks;
+        fields.decomposition.value = state.decomposition;
+        fields.tasks.disabled = state.decomposition !== "task";
+        for (const input of Object.values(fields)) input.setAttribute("aria-invalid", "false");
+        for (const show of rows.values()) show(null);
+    }
+
+    function render() {
+        const result = whatIf.compute();
+        const sentences = result.isChanged
+            ? result.outcomes.map(whatIf.sentence)
+            : ["Nothing is changed: these are the times as given."];
+        message.replaceChildren(...sentences.map((line) => element("p", {}, line)));
+        message.closest("section").classList.toggle("unchanged", !result.isChanged);
+        ranking.replaceChildren(topTable(result));
+        chart.redraw();
+    }
+
+    /** The first of the new ranking, with their places as given. */
+    function topTable({ ranking: now }) {
+        const places = new Map(base.m.map((m, k) => [`${m},${base.p[k]}`, k]));
+        const unit = text.commonUnit(now.time_s.slice(0, whatIf.SHOWN));
+        const time = (seconds) =>
+            element(
+                "td",
+                { title: `${seconds} s`, "data-value": seconds },
+                text.digits(seconds / unit.factor),
+            );
+        const first = now.m.slice(0, whatIf.SHOWN).map((m, k) => {
+            const before = places.get(`${m},${now.p[k]}`);
+            return element(
+                "tr",
+                {},
+                element("td", {}, String(k + 1)),
+                element("td", {}, text.pair(m, now.p[k])),
+                time(now.time_s[k]),
+                now.refined_s ? time(now.refined_s[k]) : null,
+                element("td", {}, before === undefined ? "not feasible" : text.count(before + 1)),
+            );
+        });
+        const titles = [
+            "rank",
+            "(m, p)",
+            `equation 11 [${unit.name}]`,
+            now.refined_s && `refined [${unit.name}]`,
+            "rank as given",
+        ];
+        return element(
+            "table",
+            { class: "data top" },
+            element(
+                "caption",
+                {},
+                `The fastest of ${text.count(now.m.length)} feasible configurations, in the order of equation 11`,
+            ),
+            element(
+                "thead",
+                {},
+                element(
+                    "tr",
+                    {},
+                    titles.filter(Boolean).map((title) => element("th", { scope: "col" }, title)),
+                ),
+            ),
+            element("tbody", {}, first),
+        );
+    }
+
+    function create(parent) {
+        const { found, refined } = whatIf.terms();
+        const reset = element(
+            "button",
+            { type: "button", class: "reset" },
+            "Reset to the values as given",
+        );
+        reset.addEventListener("click", () => {
+            whatIf.reset();
+            remember();
+            showState();
+            later();
+        });
+        const controls = element(
+            "div",
+            { class: "what-if-controls" },
+            machineFields(),
+            element("h3", {}, "Terms of equation 11"),
+            found.map(termRow),
+        );
+        if (refined.length) {
+            controls.append(
+                element(
+                    "details",
+                    { open: false },
+                    element("summary", {}, "Terms of the refined model"),
+                    refined.map(termRow),
+                ),
+            );
+        }
+        controls.append(reset);
+        const results = element("div", { class: "what-if-results" }, message, ranking);
+        parent.append(element("div", { class: "what-if" }, controls, results));
+        whatIf.set(whatIf.fromHash(location.hash) ?? whatIf.state());
+        whatIf.compute();
+        chart = whatIfPlot.create(results);
+        showState();
+        render();
+        window.addEventListener("hashchange", () => {
+            const state = whatIf.fromHash(location.hash);
+            if (!state) return;
+            whatIf.set(state);
+            showState();
+            render();
+        });
+    }
+
+    return { create };
+})();

@@ -1,0 +1,89 @@
+// Makes the pages that the tests open, each by the real command from input as a user has it.
+import fs from "node:fs";
+
+import { HOSTILE, LONG, REVERSED, at, mmgp } from "./fixtures.mjs";
+
+const report = (of, page) => mmgp("report", of, "--out", at(page));
+const write = (name, content) => fs.writeFileSync(at(name), content);
+
+/** A value of a parameter file as TOML. */
+const quoted = (text) => JSON.stringify(text).replace(/[\u007f-\uffff]/g, escape16);
+const escape16 = (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+// A study from end to end, short enough for a test; or one that is there already.
+if (process.env.MMGP_STUDY) fs.cpSync(process.env.MMGP_STUDY, at("study"), { recursive: true });
+else mmgp("study", "--generations", "20", "--out", at("study"));
+report(at("study"), "study.html");
+report("pbpi-qs20", "published.html");
+report("raxml-qs20", "tasks.html");
+
+// The same study by other decompositions and refined terms, so that the page's own evaluation is
+// held to the library's on every path through the equations.
+const refined = fs.readFileSync(at("study/refined.toml"), "utf8");
+const [head, tail] = refined.split("[refined]");
+const tasks = (text) =>
+    text.replace('decomposition = "data"', 'decomposition = "task"\ntasks = 13');
+const apus = (text, count) => text.replace(/^apus = .*$/m, `apus = ${count}`);
+write("refined-tasks.toml", tasks(refined));
+write(
+    "refined-by-apu.toml",
+    `${apus(head, 40)}[refined]\niterations = 100\nwork_growth_s = 1e-4\nexposed_transfer_s = 9e-7\n` +
+        "memory_demand_bytes_per_s = 3e9\nmemory_bandwidth_bytes_per_s = 2e10\nmemories = 3\n" +
+        'memory_of = "apu"\n',
+);
+write("refined-contexts.toml", `${apus(head, 300)}[refined]\nhardware_contexts = 6\n`);
+// Powers of two, so that no digit is lost on the way through a text.
+const term = /^(t_apu_s = \{ value = )([^,]+)/gm;
+const fourfold = (all, start, value) => `${start}${Number(value) * 4}`;
+write("refined-what-if.toml", `${apus(head, 32).replace(term, fourfold)}[refined]${tail}`);
+write(
+    "constants.toml",
+    'schema = 1\nname = "constants"\ndecomposition = "task"\ntasks = 5\napus = 24\n[terms]\n' +
+        "t_hpu_s = 0.3\nt_apu_s = 7.0\nc_apu_s = 0.1\noffloads = 1000\no_offload_s = 1e-5\n" +
+        "t_csw_s = 2e-6\ng_s = 1e-5\nalpha = 1.7\no_col_s = { m = [3, 8], value = [1e-5, 4e-5] }\n",
+);
+for (const name of [
+    "refined-tasks",
+    "refined-by-apu",
+    "refined-contexts",
+    "refined-what-if",
+    "constants",
+]) {
+    report(at(`${name}.toml`), `${name}.html`);
+}
+
+// Some 5,000 configurations.
+write("many.toml", apus(refined, 745));
+report(at("many.toml"), "many.html");
+
+// Names that would be more than text, wherever a file lets a user write one.
+const phase = (name, share) =>
+    `[[phases]]\nname = ${quoted(name)}\nt_hpu_s = ${2 * share}\nt_apu_s = ${32 * share}\n` +
+    `c_apu_s = ${share}\noffloads = ${8 * share}\ng_s = 0.001\n`;
+const named = quoted(HOSTILE);
+fs.mkdirSync(at("hostile"));
+write(
+    "hostile/params.toml",
+    `schema = 1\nname = ${quoted(HOSTILE + REVERSED + LONG)}\ndecomposition = "data"\napus = 16\n[terms]\n` +
+        `t_hpu_s = { value = 2, std_error = 0.1, source = ${named} }\n` +
+        `t_apu_s = { value = 32, std_error = 0.5, source = ${quoted(LONG)} }\n` +
+        `c_apu_s = { value = 1, source = ${quoted(REVERSED)} }\noffloads = 8\no_offload_s = 0.001\n` +
+        `t_csw_s = 0.001\ng_s = 0.001\nalpha = { value = 1.2, source = ${named} }\no_col_s = 0.01\n` +
+        phase(HOSTILE, 0.5) +
+        phase(REVERSED, 0.25) +
+        phase(LONG, 0.25),
+);
+const input = (file) => ({ file, bytes: 3, sha256: "0".repeat(64), role: HOSTILE });
+write(
+    "hostile/study.json",
+    JSON.stringify({
+        command: HOSTILE,
+        version: HOSTILE,
+        seed: 1,
+        application: REVERSED,
+        machine: { name: LONG, description: HOSTILE },
+        inputs: [input(HOSTILE), input(LONG), input(REVERSED)],
+        warnings: [HOSTILE, LONG],
+    }),
+);
+report(at("hostile"), "hostile.html");
