@@ -82,6 +82,7 @@ const NOISE: f64 = 0.02;
 struct Known {
     ranking: Ranking,
     models: Vec<ModelSummary>,
+    /// What to measure next; `None` where no parameter has a standard error.
     next: Option<NextMeasurement>,
     warnings: Vec<String>,
 }

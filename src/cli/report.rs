@@ -10,9 +10,11 @@ use super::{Answer, input, study};
 use crate::error::{Error, Result, Warning};
 use crate::model::Parameters;
 use crate::plot::benchmarks::{Panel, Tables, panels};
+use crate::plot::{self, Format, Kind, Window};
 use crate::report::provenance::{InputFile, Provenance};
-use crate::report::{Study, page};
+use crate::report::{Figure, Study, page};
 use crate::table::csv::{self, Record};
+use crate::table::trace::Trace;
 use crate::table::{self, Source};
 
 /// Make a page of a study: one HTML file with answer, pictures, tables and what-if
@@ -42,6 +44,10 @@ split.csv, the micro-benchmarks' CSV files, trace.json and study.json (where it 
 /// The file in which a study says where it comes from.
 pub const PROVENANCE: &str = "study.json";
 
+/// What stands under the picture of a trace.
+const GANTT: &str = "Some off-loads from the middle of the run in trace.json: host processes, \
+                     hardware threads and APUs over time";
+
 /// The page that a study leaves in its folder.
 pub const PAGE: &str = "report.html";
 
@@ -59,7 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     } else if arguments.of == study::FOLDER {
         return Err(Files::missing(folder));
     } else {
-        Study::new(input::parameters(&arguments.of)?)
+        read_parameters(&arguments.of)?
     };
     if let Some(title) = &arguments.title {
         study.title = title.clone();
@@ -84,6 +90,7 @@ fn read(folder: &Path) -> Result<Study> {
         ..Study::new(files.parameters()?)
     };
     study.benchmarks = files.benchmarks(&study.parameters)?;
+    study.figures = files.gantt()?.into_iter().collect();
     warnings(&files.doubts);
     if let Some(seed) = provenance.seed {
         study.sampling.seed = seed;
@@ -94,7 +101,18 @@ fn read(folder: &Path) -> Result<Study> {
     Ok(study)
 }
 
-/// What such a file is to a study.
+/// Parameters alone: a file, or a published set.
+fn read_parameters(name: &str) -> Result<Study> {
+    let mut study = Study::new(input::parameters(name)?);
+    if input::is_file(name) {
+        let source = Source::read(Path::new(name))?;
+        study.provenance.inputs.push(InputFile::new(&source, PARAMETERS));
+    }
+    Ok(study)
+}
+
+/// What files are to a study.
+const PARAMETERS: &str = "parameters";
 const BENCHMARK: &str = "micro-benchmark";
 
 /// The files of a folder, as they are read.
@@ -141,6 +159,18 @@ impl Files<'_> {
         Ok(panels(&tables, parameters))
     }
 
+    /// The picture of the trace, where there is one.
+    fn gantt(&mut self) -> Result<Option<Figure>> {
+        let Some(source) = self.read("trace.json", "what happened when in a run")? else {
+            return Ok(None);
+        };
+        let kind = Kind::Gantt { trace: &Trace::read(&source)?, window: Window::default() };
+        let title = "What happens when";
+        let svg = plot::draw(&plot::Figure { title, kind }, Format::Svg)?;
+        let svg = String::from_utf8(svg).expect("invariant: an SVG is text");
+        Ok(Some(Figure { title: GANTT.into(), svg }))
+    }
+
     fn provenance(&mut self) -> Result<Provenance> {
         let path = self.folder.join(PROVENANCE);
         if !path.exists() {
@@ -151,7 +181,7 @@ impl Files<'_> {
 
     /// Those of equation 11, with the refined terms where the folder has them for the same.
     fn parameters(&mut self) -> Result<Parameters> {
-        let Some(source) = self.read("params.toml", "parameters")? else {
+        let Some(source) = self.read("params.toml", PARAMETERS)? else {
             return Err(Self::missing(self.folder));
         };
         let parameters = Parameters::read(&source)?;

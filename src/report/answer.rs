@@ -27,7 +27,7 @@ pub(super) fn html(study: &Study, known: &Known) -> String {
     format!(
         "<section id=\"answer\" aria-labelledby=\"answer-title\">\n\
          <p class=\"of\"><bdi>{}</bdi>, {} APUs, {} feasible configurations</p>\n\
-         <h1 id=\"answer-title\">Run {} host {} with {} {} each: <span class=\"choice\">(m, p) = \
+         <h1 id=\"answer-title\">Run {} host {} with {} {}{}: <span class=\"choice\">(m, p) = \
          ({}, {})</span></h1>\n<dl>\n{facts}</dl>\n</section>",
         escaped(&study.title),
         study.parameters.apus,
@@ -36,6 +36,7 @@ pub(super) fn html(study: &Study, known: &Known) -> String {
         plural(best.m, "thread", "threads"),
         best.p,
         plural(best.p, "APU", "APUs"),
+        plural(best.m, "", " each"),
         best.m,
         best.p,
     )
@@ -46,14 +47,22 @@ fn plural(count: u32, one: &'static str, more: &'static str) -> &'static str {
 }
 
 fn predicted(best: &Configuration) -> String {
-    format!(
-        "{} (95 % interval {} to {}), {:.2} times as fast as (1, 1)",
-        best.time, best.low, best.high, best.speedup
-    )
+    let interval = if best.low == best.high {
+        String::new()
+    } else {
+        format!(" (95 % interval {} to {})", best.low, best.high)
+    };
+    format!("{}{interval}, {:.2} times as fast as (1, 1)", best.time, best.speedup)
 }
+
+/// Where no parameter has a standard error.
+const UNKNOWN: &str = "not known: the parameters come without standard errors";
 
 fn sureness(known: &Known) -> String {
     let best = known.best();
+    if known.next.is_none() {
+        return UNKNOWN.into();
+    }
     let probability = format!(
         "the fastest with probability {:.0} %, by the uncertainty of the parameters",
         100.0 * best.probability_best
@@ -74,6 +83,9 @@ fn sureness(known: &Known) -> String {
 
 fn cost(known: &Known) -> String {
     let best = known.best();
+    if known.next.is_none() {
+        return UNKNOWN.into();
+    }
     if best.regret_95.0 == 0.0 && best.expected_regret.0 == 0.0 {
         return "nothing, as far as the parameters tell: no other configuration comes out faster"
             .into();
