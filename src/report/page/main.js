@@ -73,13 +73,7 @@
         const { provenance: from } = data;
         const facts = [
             ["command", from.command && element("code", {}, text.name(from.command))],
-            [
-                "measured by",
-                from.version &&
-                    ["mmgp", from.version, from.commit && `(commit ${from.commit})`]
-                        .filter(Boolean)
-                        .join(" "),
-            ],
+            ["measured by", from.version && `mmgp ${from.version}`],
             ["page by", data.generator],
             ["seed", from.seed],
             ["application", from.application && text.name(from.application)],
