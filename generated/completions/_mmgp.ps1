@@ -44,6 +44,9 @@ Register-ArgumentCompleter -Native -CommandName 'mmgp' -ScriptBlock {
             break
         }
         'mmgp;study' {
+            [CompletionResult]::new('--machine', '--machine', [CompletionResultType]::ParameterName, 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Folder for the files')
+            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads of this computer to use; without it, all')
             [CompletionResult]::new('--app', '--app', [CompletionResultType]::ParameterName, 'Application: pbpi (trees by Bayesian inference) or raxml (trees of maximum likelihood)')
             [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim42 (42 taxa, 1,167 sites), sim107 (107 taxa, 10,000 sites) [default: sim107 for pbpi, sim42 for raxml]')
             [CompletionResult]::new('--tree', '--tree', [CompletionResultType]::ParameterName, 'Tree to start from (Newick); without it, a random one, with RAxML as --start says')
@@ -60,11 +63,8 @@ Register-ArgumentCompleter -Native -CommandName 'mmgp' -ScriptBlock {
             [CompletionResult]::new('--port', '--port', [CompletionResultType]::ParameterName, 'How the functions of RAxML run')
             [CompletionResult]::new('--start', '--start', [CompletionResultType]::ParameterName, 'Where a search begins: parsimony, random, or a tree (Newick), as --tree has it')
             [CompletionResult]::new('--search', '--search', [CompletionResultType]::ParameterName, 'How much is searched')
-            [CompletionResult]::new('--machine', '--machine', [CompletionResultType]::ParameterName, 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file')
-            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Folder for the files')
-            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads of this computer to use; without it, all')
-            [CompletionResult]::new('--original-acceptance', '--original-acceptance', [CompletionResultType]::ParameterName, 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No progress, no summary')
+            [CompletionResult]::new('--original-acceptance', '--original-acceptance', [CompletionResultType]::ParameterName, 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -80,6 +80,9 @@ Register-ArgumentCompleter -Native -CommandName 'mmgp' -ScriptBlock {
             break
         }
         'mmgp;profile' {
+            [CompletionResult]::new('--machine', '--machine', [CompletionResultType]::ParameterName, 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'File to write; without it, standard output')
+            [CompletionResult]::new('--repetitions', '--repetitions', [CompletionResultType]::ParameterName, 'Repetitions of the run')
             [CompletionResult]::new('--app', '--app', [CompletionResultType]::ParameterName, 'Application: pbpi (trees by Bayesian inference) or raxml (trees of maximum likelihood)')
             [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim42 (42 taxa, 1,167 sites), sim107 (107 taxa, 10,000 sites) [default: sim107 for pbpi, sim42 for raxml]')
             [CompletionResult]::new('--tree', '--tree', [CompletionResultType]::ParameterName, 'Tree to start from (Newick); without it, a random one, with RAxML as --start says')
@@ -96,11 +99,8 @@ Register-ArgumentCompleter -Native -CommandName 'mmgp' -ScriptBlock {
             [CompletionResult]::new('--port', '--port', [CompletionResultType]::ParameterName, 'How the functions of RAxML run')
             [CompletionResult]::new('--start', '--start', [CompletionResultType]::ParameterName, 'Where a search begins: parsimony, random, or a tree (Newick), as --tree has it')
             [CompletionResult]::new('--search', '--search', [CompletionResultType]::ParameterName, 'How much is searched')
-            [CompletionResult]::new('--machine', '--machine', [CompletionResultType]::ParameterName, 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file')
-            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'File to write; without it, standard output')
-            [CompletionResult]::new('--repetitions', '--repetitions', [CompletionResultType]::ParameterName, 'Repetitions of the run')
-            [CompletionResult]::new('--original-acceptance', '--original-acceptance', [CompletionResultType]::ParameterName, 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No progress')
+            [CompletionResult]::new('--original-acceptance', '--original-acceptance', [CompletionResultType]::ParameterName, 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -175,6 +175,14 @@ Register-ArgumentCompleter -Native -CommandName 'mmgp' -ScriptBlock {
             break
         }
         'mmgp;emulate' {
+            [CompletionResult]::new('--machine', '--machine', [CompletionResultType]::ParameterName, 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file')
+            [CompletionResult]::new('--m', '--m', [CompletionResultType]::ParameterName, 'Host processes')
+            [CompletionResult]::new('--p', '--p', [CompletionResultType]::ParameterName, 'SPEs of each host process')
+            [CompletionResult]::new('--scheduler', '--scheduler', [CompletionResultType]::ParameterName, 'Scheduler of the host processes')
+            [CompletionResult]::new('--timing', '--timing', [CompletionResultType]::ParameterName, 'Whether kernels are timed at every call, or once for each shape')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'File to write; without it, standard output. With RAxML a folder for its trees and the report, which goes to standard output as well')
+            [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'File for a trace of the run, in the JSON format of Chrome and Perfetto. `-` is standard output, which then has nothing else: the report goes to --out or nowhere')
             [CompletionResult]::new('--app', '--app', [CompletionResultType]::ParameterName, 'Application: pbpi (trees by Bayesian inference) or raxml (trees of maximum likelihood)')
             [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim42 (42 taxa, 1,167 sites), sim107 (107 taxa, 10,000 sites) [default: sim107 for pbpi, sim42 for raxml]')
             [CompletionResult]::new('--tree', '--tree', [CompletionResultType]::ParameterName, 'Tree to start from (Newick); without it, a random one, with RAxML as --start says')
@@ -195,23 +203,19 @@ Register-ArgumentCompleter -Native -CommandName 'mmgp' -ScriptBlock {
             [CompletionResult]::new('--samples', '--samples', [CompletionResultType]::ParameterName, 'File for the samples (CSV): generation, ln likelihood, tree')
             [CompletionResult]::new('--burn-in', '--burn-in', [CompletionResultType]::ParameterName, 'Share of the generations that comes before those that count for the consensus')
             [CompletionResult]::new('--consensus', '--consensus', [CompletionResultType]::ParameterName, 'File for the majority-rule consensus of the samples, with posterior probabilities (Newick)')
-            [CompletionResult]::new('--machine', '--machine', [CompletionResultType]::ParameterName, 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file')
-            [CompletionResult]::new('--m', '--m', [CompletionResultType]::ParameterName, 'Host processes')
-            [CompletionResult]::new('--p', '--p', [CompletionResultType]::ParameterName, 'SPEs of each host process')
-            [CompletionResult]::new('--scheduler', '--scheduler', [CompletionResultType]::ParameterName, 'Scheduler of the host processes')
-            [CompletionResult]::new('--timing', '--timing', [CompletionResultType]::ParameterName, 'Whether kernels are timed at every call, or once for each shape')
-            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How to print')
-            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'File to write; without it, standard output. With RAxML a folder for its trees and the report, which goes to standard output as well')
-            [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'File for a trace of the run, in the JSON format of Chrome and Perfetto. `-` is standard output, which then has nothing else: the report goes to --out or nowhere')
-            [CompletionResult]::new('--original-acceptance', '--original-acceptance', [CompletionResultType]::ParameterName, 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior')
             [CompletionResult]::new('--check-hazards', '--check-hazards', [CompletionResultType]::ParameterName, 'Look for data that an SPE touches while a DMA command may still move them; the first such hazard ends the run')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No progress')
+            [CompletionResult]::new('--original-acceptance', '--original-acceptance', [CompletionResultType]::ParameterName, 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'mmgp;validate' {
             [CompletionResult]::new('--params', '--params', [CompletionResultType]::ParameterName, 'Parameters: a TOML file or a published set (pbpi-qs20, raxml-qs20)')
+            [CompletionResult]::new('--machine', '--machine', [CompletionResultType]::ParameterName, 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file')
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Folder for the files')
+            [CompletionResult]::new('--fail-above', '--fail-above', [CompletionResultType]::ParameterName, 'Fail where the mean error over all configurations is above this [%]')
+            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads of this computer to use; without it, all')
             [CompletionResult]::new('--app', '--app', [CompletionResultType]::ParameterName, 'Application: pbpi (trees by Bayesian inference) or raxml (trees of maximum likelihood)')
             [CompletionResult]::new('--input', '--input', [CompletionResultType]::ParameterName, 'Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim42 (42 taxa, 1,167 sites), sim107 (107 taxa, 10,000 sites) [default: sim107 for pbpi, sim42 for raxml]')
             [CompletionResult]::new('--tree', '--tree', [CompletionResultType]::ParameterName, 'Tree to start from (Newick); without it, a random one, with RAxML as --start says')
@@ -228,12 +232,8 @@ Register-ArgumentCompleter -Native -CommandName 'mmgp' -ScriptBlock {
             [CompletionResult]::new('--port', '--port', [CompletionResultType]::ParameterName, 'How the functions of RAxML run')
             [CompletionResult]::new('--start', '--start', [CompletionResultType]::ParameterName, 'Where a search begins: parsimony, random, or a tree (Newick), as --tree has it')
             [CompletionResult]::new('--search', '--search', [CompletionResultType]::ParameterName, 'How much is searched')
-            [CompletionResult]::new('--machine', '--machine', [CompletionResultType]::ParameterName, 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file')
-            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Folder for the files')
-            [CompletionResult]::new('--fail-above', '--fail-above', [CompletionResultType]::ParameterName, 'Fail where the mean error over all configurations is above this [%]')
-            [CompletionResult]::new('--threads', '--threads', [CompletionResultType]::ParameterName, 'Threads of this computer to use; without it, all')
-            [CompletionResult]::new('--original-acceptance', '--original-acceptance', [CompletionResultType]::ParameterName, 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'No progress, no summary')
+            [CompletionResult]::new('--original-acceptance', '--original-acceptance', [CompletionResultType]::ParameterName, 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break

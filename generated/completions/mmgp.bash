@@ -207,12 +207,44 @@ _mmgp() {
             return 0
             ;;
         mmgp__subcmd__emulate)
-            opts="-h --app --input --tree --generations --seed --placement --chains --rows --heating --swap-every --original-acceptance --model --inferences --bootstraps --port --start --search --sample-every --samples --burn-in --consensus --machine --m --p --scheduler --timing --check-hazards --format --out --trace --quiet --help"
+            opts="-h --machine --m --p --scheduler --timing --check-hazards --format --out --trace --quiet --app --input --tree --generations --seed --placement --chains --rows --heating --swap-every --original-acceptance --model --inferences --bootstraps --port --start --search --sample-every --samples --burn-in --consensus --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --machine)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --m)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --scheduler)
+                    COMPREPLY=($(compgen -W "edtlp linux" -- "${cur}"))
+                    return 0
+                    ;;
+                --timing)
+                    COMPREPLY=($(compgen -W "cached exact" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "table csv json" -- "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --app)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -290,38 +322,6 @@ _mmgp() {
                     return 0
                     ;;
                 --consensus)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --machine)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --m)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --p)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --scheduler)
-                    COMPREPLY=($(compgen -W "edtlp linux" -- "${cur}"))
-                    return 0
-                    ;;
-                --timing)
-                    COMPREPLY=($(compgen -W "cached exact" -- "${cur}"))
-                    return 0
-                    ;;
-                --format)
-                    COMPREPLY=($(compgen -W "table csv json" -- "${cur}"))
-                    return 0
-                    ;;
-                --out)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --trace)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -923,12 +923,24 @@ _mmgp() {
             return 0
             ;;
         mmgp__subcmd__profile)
-            opts="-h --app --input --tree --generations --seed --placement --chains --rows --heating --swap-every --original-acceptance --model --inferences --bootstraps --port --start --search --machine --out --repetitions --quiet --help"
+            opts="-h --machine --out --repetitions --quiet --app --input --tree --generations --seed --placement --chains --rows --heating --swap-every --original-acceptance --model --inferences --bootstraps --port --start --search --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --machine)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --repetitions)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --app)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -991,18 +1003,6 @@ _mmgp() {
                     ;;
                 --search)
                     COMPREPLY=($(compgen -W "short whole" -- "${cur}"))
-                    return 0
-                    ;;
-                --machine)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --out)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --repetitions)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1085,76 +1085,12 @@ _mmgp() {
             return 0
             ;;
         mmgp__subcmd__study)
-            opts="-h --app --input --tree --generations --seed --placement --chains --rows --heating --swap-every --original-acceptance --model --inferences --bootstraps --port --start --search --machine --out --threads --quiet --help"
+            opts="-h --machine --out --threads --quiet --app --input --tree --generations --seed --placement --chains --rows --heating --swap-every --original-acceptance --model --inferences --bootstraps --port --start --search --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --app)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --input)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --tree)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --generations)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --seed)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --placement)
-                    COMPREPLY=($(compgen -W "own-cell interleaved by-spe" -- "${cur}"))
-                    return 0
-                    ;;
-                --chains)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --rows)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --heating)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --swap-every)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --model)
-                    COMPREPLY=($(compgen -W "gamma cat" -- "${cur}"))
-                    return 0
-                    ;;
-                --inferences)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --bootstraps)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --port)
-                    COMPREPLY=($(compgen -W "tuned naive ppe" -- "${cur}"))
-                    return 0
-                    ;;
-                --start)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --search)
-                    COMPREPLY=($(compgen -W "short whole" -- "${cur}"))
-                    return 0
-                    ;;
                 --machine)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1167,24 +1103,6 @@ _mmgp() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        mmgp__subcmd__validate)
-            opts="-h --params --app --input --tree --generations --seed --placement --chains --rows --heating --swap-every --original-acceptance --model --inferences --bootstraps --port --start --search --machine --out --fail-above --threads --quiet --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --params)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --app)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1247,6 +1165,24 @@ _mmgp() {
                     ;;
                 --search)
                     COMPREPLY=($(compgen -W "short whole" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mmgp__subcmd__validate)
+            opts="-h --params --machine --out --fail-above --threads --quiet --app --input --tree --generations --seed --placement --chains --rows --heating --swap-every --original-acceptance --model --inferences --bootstraps --port --start --search --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --params)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --machine)
@@ -1263,6 +1199,70 @@ _mmgp() {
                     ;;
                 --threads)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --app)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --input)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tree)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --generations)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --placement)
+                    COMPREPLY=($(compgen -W "own-cell interleaved by-spe" -- "${cur}"))
+                    return 0
+                    ;;
+                --chains)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rows)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --heating)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --swap-every)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -W "gamma cat" -- "${cur}"))
+                    return 0
+                    ;;
+                --inferences)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --bootstraps)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --port)
+                    COMPREPLY=($(compgen -W "tuned naive ppe" -- "${cur}"))
+                    return 0
+                    ;;
+                --start)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --search)
+                    COMPREPLY=($(compgen -W "short whole" -- "${cur}"))
                     return 0
                     ;;
                 *)

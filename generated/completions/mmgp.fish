@@ -42,6 +42,9 @@ complete -c mmgp -n "__fish_mmgp_needs_command" -f -a "spu-timing" -d 'Time an S
 complete -c mmgp -n "__fish_mmgp_needs_command" -f -a "man" -d 'Print the manual page, or write one for each command'
 complete -c mmgp -n "__fish_mmgp_needs_command" -f -a "completions" -d 'Print what makes a shell complete commands and flags'
 complete -c mmgp -n "__fish_mmgp_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l machine -d 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file' -r
+complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l out -d 'Folder for the files' -r -F
+complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l threads -d 'Threads of this computer to use; without it, all' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l app -d 'Application: pbpi (trees by Bayesian inference) or raxml (trees of maximum likelihood)' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l input -d 'Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim42 (42 taxa, 1,167 sites), sim107 (107 taxa, 10,000 sites) [default: sim107 for pbpi, sim42 for raxml]' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l tree -d 'Tree to start from (Newick); without it, a random one, with RAxML as --start says' -r -F
@@ -64,11 +67,8 @@ ppe\t'On the host'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l start -d 'Where a search begins: parsimony, random, or a tree (Newick), as --tree has it' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l search -d 'How much is searched' -r -f -a "short\t'The beginning of each phase, for a study of the machine'
 whole\t'Until nothing is gained'"
-complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l machine -d 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file' -r
-complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l out -d 'Folder for the files' -r -F
-complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l threads -d 'Threads of this computer to use; without it, all' -r
-complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l original-acceptance -d 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior'
 complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l quiet -d 'No progress, no summary'
+complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l original-acceptance -d 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior'
 complete -c mmgp -n "__fish_mmgp_using_subcommand study" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mmgp -n "__fish_mmgp_using_subcommand bench" -l machine -d 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand bench" -l out -d 'Folder for the files' -r -F
@@ -76,6 +76,9 @@ complete -c mmgp -n "__fish_mmgp_using_subcommand bench" -l repetitions -d 'Repe
 complete -c mmgp -n "__fish_mmgp_using_subcommand bench" -l seed -d 'Seed of all random numbers' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand bench" -l quiet -d 'No progress'
 complete -c mmgp -n "__fish_mmgp_using_subcommand bench" -s h -l help -d 'Print help'
+complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l machine -d 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file' -r
+complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l out -d 'File to write; without it, standard output' -r -F
+complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l repetitions -d 'Repetitions of the run' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l app -d 'Application: pbpi (trees by Bayesian inference) or raxml (trees of maximum likelihood)' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l input -d 'Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim42 (42 taxa, 1,167 sites), sim107 (107 taxa, 10,000 sites) [default: sim107 for pbpi, sim42 for raxml]' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l tree -d 'Tree to start from (Newick); without it, a random one, with RAxML as --start says' -r -F
@@ -98,11 +101,8 @@ ppe\t'On the host'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l start -d 'Where a search begins: parsimony, random, or a tree (Newick), as --tree has it' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l search -d 'How much is searched' -r -f -a "short\t'The beginning of each phase, for a study of the machine'
 whole\t'Until nothing is gained'"
-complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l machine -d 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file' -r
-complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l out -d 'File to write; without it, standard output' -r -F
-complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l repetitions -d 'Repetitions of the run' -r
-complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l original-acceptance -d 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior'
 complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l quiet -d 'No progress'
+complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l original-acceptance -d 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior'
 complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mmgp -n "__fish_mmgp_using_subcommand fit" -l alpha -d 'Concurrent matrix products: matrix_size,processes,repetition,time_s' -r -F
 complete -c mmgp -n "__fish_mmgp_using_subcommand fit" -l offload -d 'Ping-pong: bytes,repetition,round_trips,time_s' -r -F
@@ -178,6 +178,18 @@ complete -c mmgp -n "__fish_mmgp_using_subcommand predict" -l next -d 'Rank what
 complete -c mmgp -n "__fish_mmgp_using_subcommand predict" -l break-even -d 'From what size of a task off-loading pays, for each p, and up to how many APUs'
 complete -c mmgp -n "__fish_mmgp_using_subcommand predict" -l per-phase -d 'Choose an own p for each of the [[phases]] of the parameters, for every m'
 complete -c mmgp -n "__fish_mmgp_using_subcommand predict" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l machine -d 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file' -r
+complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l m -d 'Host processes' -r
+complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l p -d 'SPEs of each host process' -r
+complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l scheduler -d 'Scheduler of the host processes' -r -f -a "edtlp\t'Event-driven task-level parallelism: a process that waits gives its hardware thread away'
+linux\t'The machine\'s Linux: a process that waits spins until its time slice ends'"
+complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l timing -d 'Whether kernels are timed at every call, or once for each shape' -r -f -a "cached\t'Once for each kernel and shape'
+exact\t'At every call'"
+complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l format -d 'How to print' -r -f -a "table\t'For people'
+csv\t'Comma-separated values with a header'
+json\t'JSON'"
+complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l out -d 'File to write; without it, standard output. With RAxML a folder for its trees and the report, which goes to standard output as well' -r -F
+complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l trace -d 'File for a trace of the run, in the JSON format of Chrome and Perfetto. `-` is standard output, which then has nothing else: the report goes to --out or nowhere' -r -F
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l app -d 'Application: pbpi (trees by Bayesian inference) or raxml (trees of maximum likelihood)' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l input -d 'Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim42 (42 taxa, 1,167 sites), sim107 (107 taxa, 10,000 sites) [default: sim107 for pbpi, sim42 for raxml]' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l tree -d 'Tree to start from (Newick); without it, a random one, with RAxML as --start says' -r -F
@@ -204,23 +216,15 @@ complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l sample-every -d 'S
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l samples -d 'File for the samples (CSV): generation, ln likelihood, tree' -r -F
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l burn-in -d 'Share of the generations that comes before those that count for the consensus' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l consensus -d 'File for the majority-rule consensus of the samples, with posterior probabilities (Newick)' -r -F
-complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l machine -d 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file' -r
-complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l m -d 'Host processes' -r
-complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l p -d 'SPEs of each host process' -r
-complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l scheduler -d 'Scheduler of the host processes' -r -f -a "edtlp\t'Event-driven task-level parallelism: a process that waits gives its hardware thread away'
-linux\t'The machine\'s Linux: a process that waits spins until its time slice ends'"
-complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l timing -d 'Whether kernels are timed at every call, or once for each shape' -r -f -a "cached\t'Once for each kernel and shape'
-exact\t'At every call'"
-complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l format -d 'How to print' -r -f -a "table\t'For people'
-csv\t'Comma-separated values with a header'
-json\t'JSON'"
-complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l out -d 'File to write; without it, standard output. With RAxML a folder for its trees and the report, which goes to standard output as well' -r -F
-complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l trace -d 'File for a trace of the run, in the JSON format of Chrome and Perfetto. `-` is standard output, which then has nothing else: the report goes to --out or nowhere' -r -F
-complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l original-acceptance -d 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior'
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l check-hazards -d 'Look for data that an SPE touches while a DMA command may still move them; the first such hazard ends the run'
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l quiet -d 'No progress'
+complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l original-acceptance -d 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior'
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l params -d 'Parameters: a TOML file or a published set (pbpi-qs20, raxml-qs20)' -r
+complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l machine -d 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file' -r
+complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l out -d 'Folder for the files' -r -F
+complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l fail-above -d 'Fail where the mean error over all configurations is above this [%]' -r
+complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l threads -d 'Threads of this computer to use; without it, all' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l app -d 'Application: pbpi (trees by Bayesian inference) or raxml (trees of maximum likelihood)' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l input -d 'Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim42 (42 taxa, 1,167 sites), sim107 (107 taxa, 10,000 sites) [default: sim107 for pbpi, sim42 for raxml]' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l tree -d 'Tree to start from (Newick); without it, a random one, with RAxML as --start says' -r -F
@@ -243,12 +247,8 @@ ppe\t'On the host'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l start -d 'Where a search begins: parsimony, random, or a tree (Newick), as --tree has it' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l search -d 'How much is searched' -r -f -a "short\t'The beginning of each phase, for a study of the machine'
 whole\t'Until nothing is gained'"
-complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l machine -d 'Machine: a built-in name (qs20, qs22, ps3) or a TOML file' -r
-complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l out -d 'Folder for the files' -r -F
-complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l fail-above -d 'Fail where the mean error over all configurations is above this [%]' -r
-complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l threads -d 'Threads of this computer to use; without it, all' -r
-complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l original-acceptance -d 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior'
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l quiet -d 'No progress, no summary'
+complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l original-acceptance -d 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior'
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l validation -d 'validation.csv, as study and validate write it' -r -F
 complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l out -d 'Picture to write: .svg or .png' -r -F
