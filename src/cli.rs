@@ -14,6 +14,7 @@ mod output;
 mod plot;
 mod predict;
 mod profile;
+mod report;
 mod simulate_alignment;
 mod spu_timing;
 mod study;
@@ -33,7 +34,7 @@ use crate::error::Error;
 /// profile, by the Model of Multi-Grain Parallelism (MMGP), ranks them, and holds its predictions
 /// against real kernels on an emulated Cell Broadband Engine.
 #[derive(Parser)]
-#[command(name = "mmgp", version, max_term_width = 100)]
+#[command(name = "mmgp", version = crate::VERSION, max_term_width = 100)]
 #[command(after_help = "Start with `mmgp study`: it does everything once and needs no argument.")]
 struct Cli {
     #[command(subcommand)]
@@ -50,6 +51,7 @@ enum Command {
     Emulate(emulate::Arguments),
     Validate(validate::Arguments),
     Plot(plot::Arguments),
+    Report(report::Arguments),
     Export(export::Arguments),
     CheckMachine(check_machine::Arguments),
     Likelihood(likelihood::Arguments),
@@ -78,6 +80,7 @@ pub fn main() -> ExitCode {
         Command::Emulate(arguments) => emulate::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::CheckMachine(arguments) => check_machine::run(&arguments),
         Command::Likelihood(arguments) => likelihood::run(&arguments),

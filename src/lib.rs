@@ -63,6 +63,7 @@ pub mod machine;
 pub mod measure;
 pub mod model;
 pub mod plot;
+pub mod report;
 pub mod sim;
 pub mod solve;
 pub mod spu;
@@ -71,3 +72,7 @@ pub mod units;
 pub mod validate;
 
 pub use error::{Error, Result, Warning};
+
+/// The version of this build and the commit that it is of: `0.1.0 (ab12cd3)`, `0.1.0 (ab12cd3-dirty)`
+/// where its sources differ from the commit, `0.1.0` where neither git nor the package knows one.
+pub const VERSION: &str = env!("MMGP_VERSION");

@@ -5,6 +5,7 @@
 //! drawn in memory; whoever asks for it writes the file.
 
 mod axis;
+pub mod benchmarks;
 mod best;
 mod canvas;
 mod curve;
@@ -12,6 +13,7 @@ mod frame;
 mod machine;
 mod over_all;
 mod style;
+mod unit;
 
 use std::path::Path;
 
@@ -201,6 +203,7 @@ impl Picture for Page<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::records::MaybeSeconds;
 
     /// Every (m, p) of so many APUs: predicted by equation 11 with parameters like those of PBPI on a
     /// QS20, measured as predicted but for an error of a few percent that has no pattern.
@@ -214,7 +217,10 @@ mod tests {
                     alpha * 1.3 + 370.0 / f64::from(m * p) + 1.72 + o_col + 0.8 * f64::from(p);
                 let percent = f64::from((m * 37 + p * 61) % 13) - 6.0;
                 let measured_s = predicted_s / (1.0 + percent / 100.0);
-                rows.push(Validation { m, p, measured_s, predicted_s, error_percent: percent });
+                rows.push(Validation {
+                    error_percent: percent,
+                    ..row(m, p, measured_s, predicted_s)
+                });
             }
         }
         rows
@@ -224,7 +230,8 @@ mod tests {
 
     fn row(m: u32, p: u32, measured_s: f64, predicted_s: f64) -> Validation {
         let error_percent = 100.0 * (predicted_s - measured_s) / measured_s;
-        Validation { m, p, measured_s, predicted_s, error_percent }
+        let refined_s = MaybeSeconds::default();
+        Validation { m, p, measured_s, predicted_s, error_percent, refined_s }
     }
 
     /// All times of a study, multiplied.

@@ -14,9 +14,7 @@ use crate::error::{Result, Warning};
 use crate::machine::Machine;
 use crate::model::Parameters;
 use crate::solve;
-use crate::table::csv::{self, Record};
-use crate::table::records::Validation;
-use crate::units::Seconds;
+use crate::table::records::{MaybeSeconds, Validation};
 
 /// Relative difference of log likelihoods that the order of additions explains.
 const SAME_LIKELIHOOD: f64 = 1e-9;
@@ -103,49 +101,50 @@ pub struct Summary {
 /// Predictions beside measurements, by m, then p.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// Those of equation 11.
+    /// One for each configuration; with the refined model's where the parameters have its terms.
     pub rows: Vec<Validation>,
-    /// Those of the refined model, where the parameters have refined terms.
-    pub refined: Option<Vec<Validation>>,
     /// How well each model met the measurements; equation 11 first.
     pub summary: Summary,
 }
 
 impl Comparison {
-    /// The text of `validation.csv`: equation 11, and one column for each further model.
-    pub fn to_csv(&self) -> String {
-        let mut header = Validation::COLUMNS.to_vec();
-        header.extend(self.refined.as_ref().map(|_| REFINED_COLUMN));
-        let refined = |index: usize| self.refined.as_ref().map(|rows| rows[index].predicted_s);
-        let fields = self.rows.iter().enumerate().map(|(index, row)| {
-            let further = refined(index).map(|time| time.to_string());
-            row.write().into_iter().chain(further).collect()
-        });
-        csv::write_fields(&header, fields)
+    /// Sums up rows, which must not be empty.
+    pub fn new(rows: Vec<Validation>) -> Self {
+        let mut models = vec![summarize("mmgp", &rows)];
+        models.extend(refined(&rows).map(|rows| summarize("refined", &rows)));
+        let summary = Summary { configurations: rows.len(), models };
+        Self { rows, summary }
     }
 }
 
-/// The column of `validation.csv` that holds what the refined model predicts \[s\].
-pub const REFINED_COLUMN: &str = "refined_s";
-
 /// Sets the predictions beside the outcomes, which must not be empty.
 pub fn compare(parameters: &Parameters, outcomes: &[Outcome]) -> Comparison {
-    let beside = |predict: &dyn Fn(u32, u32) -> Seconds| -> Vec<Validation> {
-        let row = |outcome: &Outcome| {
-            let (m, p) = (outcome.run.m, outcome.run.p);
-            let (measured_s, predicted_s) = (outcome.run.time.0, predict(m, p).0);
-            let error_percent = 100.0 * (predicted_s - measured_s) / measured_s;
-            Validation { m, p, measured_s, predicted_s, error_percent }
-        };
-        outcomes.iter().map(row).collect()
-    };
-    let rows = beside(&|m, p| parameters.time(m, p));
     let is_refined = parameters.refinements.as_ref().is_some_and(|it| !it.names().is_empty());
-    let refined = is_refined.then(|| beside(&|m, p| parameters.refined_time(m, p)));
-    let mut models = vec![summarize("mmgp", &rows)];
-    models.extend(refined.as_ref().map(|rows| summarize("refined", rows)));
-    let summary = Summary { configurations: rows.len(), models };
-    Comparison { rows, refined, summary }
+    let row = |outcome: &Outcome| {
+        let (m, p) = (outcome.run.m, outcome.run.p);
+        let refined_s = is_refined.then(|| parameters.refined_time(m, p).0);
+        beside((m, p), outcome.run.time.0, parameters.time(m, p).0, MaybeSeconds(refined_s))
+    };
+    Comparison::new(outcomes.iter().map(row).collect())
+}
+
+fn beside(
+    (m, p): (u32, u32),
+    measured_s: f64,
+    predicted_s: f64,
+    refined_s: MaybeSeconds,
+) -> Validation {
+    let error_percent = 100.0 * (predicted_s - measured_s) / measured_s;
+    Validation { m, p, measured_s, predicted_s, error_percent, refined_s }
+}
+
+/// The same measurements beside what the refined model predicts, where it does so for all.
+pub fn refined(rows: &[Validation]) -> Option<Vec<Validation>> {
+    let of_row = |row: &Validation| {
+        let Validation { m, p, measured_s, refined_s, .. } = *row;
+        refined_s.0.map(|predicted_s| beside((m, p), measured_s, predicted_s, refined_s))
+    };
+    rows.iter().map(of_row).collect()
 }
 
 fn summarize(model: &'static str, rows: &[Validation]) -> ModelSummary {
@@ -205,8 +204,7 @@ mod tests {
     use super::*;
 
     fn row(m: u32, p: u32, measured_s: f64, predicted_s: f64) -> Validation {
-        let error_percent = 100.0 * (predicted_s - measured_s) / measured_s;
-        Validation { m, p, measured_s, predicted_s, error_percent }
+        beside((m, p), measured_s, predicted_s, MaybeSeconds(None))
     }
 
     #[test]
@@ -222,15 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn a_further_model_has_a_column_of_its_own() {
-        let rows = vec![row(1, 1, 10.0, 11.0), row(1, 2, 5.0, 4.0)];
-        let summary = Summary { configurations: 2, models: vec![summarize("mmgp", &rows)] };
-        let mut comparison = Comparison { rows, refined: None, summary };
-        let text = "m,p,measured_s,predicted_s,error_percent\n1,1,10,11,10\n1,2,5,4,-20\n";
-        assert_eq!(comparison.to_csv(), text);
-        comparison.refined = Some(vec![row(1, 1, 10.0, 10.5), row(1, 2, 5.0, 5.0)]);
-        let text = "m,p,measured_s,predicted_s,error_percent,refined_s\n1,1,10,11,10,10.5\n\
-                    1,2,5,4,-20,5\n";
-        assert_eq!(comparison.to_csv(), text);
+    fn the_refined_model_has_a_summary_of_its_own_where_it_predicts_every_run() {
+        let mut rows = vec![row(1, 1, 10.0, 11.0), row(1, 2, 5.0, 4.0)];
+        rows[0].refined_s = MaybeSeconds(Some(10.5));
+        assert_eq!(refined(&rows), None);
+        assert_eq!(Comparison::new(rows.clone()).summary.models.len(), 1);
+        rows[1].refined_s = MaybeSeconds(Some(5.0));
+        let models = Comparison::new(rows).summary.models;
+        assert_eq!((models[0].model, models[0].mean_error_percent), ("mmgp", 15.0));
+        assert_eq!((models[1].model, models[1].mean_error_percent), ("refined", 2.5));
     }
 }

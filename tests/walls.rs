@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 /// Who may use whom, in the order of the code map. Whoever is not named stands behind a wall;
 /// `units` and `error` are open to all.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 20] = [
     ("units", &[]),
     ("error", &[]),
     ("table", &[]),
@@ -25,14 +25,15 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("apps", &["kernels", "cell", "spu", "machine", "table"]),
     ("measure", &["cell", "apps", "kernels", "spu", "machine", "table"]),
     ("validate", &["solve", "model", "measure", "apps", "cell", "machine", "table"]),
-    ("plot", &["table"]),
+    ("plot", &["model", "table"]),
+    ("report", &["model", "solve", "validate", "plot", "table"]),
     ("export", &["model", "table"]),
     ("capi", &["fit", "model", "solve", "table"]),
     (
         "cli",
         &[
-            "apps", "cell", "export", "fit", "machine", "measure", "model", "plot", "solve", "spu",
-            "table", "validate",
+            "apps", "cell", "export", "fit", "machine", "measure", "model", "plot", "report",
+            "solve", "spu", "table", "validate",
         ],
     ),
     ("main", &["cli"]),

@@ -1,6 +1,7 @@
 //! What one run of a program on the emulated machine took, and where the time went.
 
 use crate::cell::Blade;
+use crate::table::records::Split;
 use crate::units::Seconds;
 
 /// Totals of one off-loaded function over all processes, as the timebase showed them.
@@ -107,7 +108,75 @@ impl Run {
         self.per_offload(self.functions.iter().map(|function| function.host).sum())
     }
 
+    /// Where the time went, as a mean over the host processes.
+    pub fn split(&self) -> Split {
+        let (processes, apus) = (f64::from(self.m), f64::from(self.m) * f64::from(self.p));
+        let total = |of: fn(&Function) -> Seconds| -> f64 {
+            self.functions.iter().map(of).sum::<Seconds>().0
+        };
+        let (host_s, start_s) = (total(|it| it.host) / processes, total(|it| it.gap) / processes);
+        let offload_s = total(|it| it.offload) / processes;
+        let apu_shared_s = total(|it| it.apu_parallel) / apus;
+        let apu_serial_s = total(|it| it.apu_serial) / apus;
+        let rest = |whole: f64, parts: &[f64]| (whole - parts.iter().sum::<f64>()).max(0.0);
+        Split {
+            m: self.m,
+            p: self.p,
+            time_s: self.time.0,
+            host_s,
+            start_s,
+            apu_shared_s,
+            apu_serial_s,
+            wait_s: rest(offload_s, &[start_s, apu_shared_s, apu_serial_s]),
+            idle_s: rest(self.time.0, &[host_s, offload_s]),
+        }
+    }
+
     fn per_offload(&self, total: Seconds) -> Seconds {
         total / self.offloads().max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_run_add_up_to_its_time() {
+        let function = Function {
+            name: "likelihood",
+            calls: 8,
+            host: Seconds(2.0),
+            gap: Seconds(1.0),
+            offload: Seconds(14.0),
+            apu_parallel: Seconds(36.0),
+            apu_serial: Seconds(3.0),
+        };
+        let run = Run {
+            m: 2,
+            p: 3,
+            time: Seconds(9.0),
+            hpu_busy: Seconds(3.0),
+            context_switches: 0,
+            dma_commands: 0,
+            functions: vec![function],
+            host_functions: vec![],
+        };
+        // Each of two processes: 1 s of host code, 7 s of off-loads of which half a second starts
+        // APUs, 6 and 0.5 s that its three APUs work, and so nothing else; 1 s after its last.
+        let expected = Split {
+            m: 2,
+            p: 3,
+            time_s: 9.0,
+            host_s: 1.0,
+            start_s: 0.5,
+            apu_shared_s: 6.0,
+            apu_serial_s: 0.5,
+            wait_s: 0.0,
+            idle_s: 1.0,
+        };
+        assert_eq!(run.split(), expected);
+        let longer = Run { time: Seconds(10.0), ..run };
+        assert_eq!(longer.split(), Split { time_s: 10.0, idle_s: 2.0, ..expected });
     }
 }

@@ -77,7 +77,7 @@ pub fn parameters(name: &str) -> Result<Parameters> {
 }
 
 /// Whether an argument means a file rather than something built in.
-fn is_file(name: &str) -> bool {
+pub fn is_file(name: &str) -> bool {
     name.contains(['/', '\\', '.']) || Path::new(name).exists()
 }
 

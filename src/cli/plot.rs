@@ -6,11 +6,10 @@ use clap::{Args, ValueEnum};
 
 use super::Answer;
 use super::output::warnings;
-use crate::error::{Result, Warning};
+use crate::error::Result;
 use crate::plot::{Figure, Format, Kind, draw};
 use crate::table::records::Validation;
 use crate::table::{self, Source, csv};
-use crate::validate::REFINED_COLUMN;
 
 /// Draw modelled against measured times
 #[derive(Args)]
@@ -45,9 +44,6 @@ enum Picture {
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let format = Format::from_path(&arguments.out)?;
     let (rows, doubts) = csv::read::<Validation>(&Source::read(&arguments.validation)?)?;
-    // Pictures are of equation 11; a further model's column is known, if not drawn.
-    let is_known = |doubt: &Warning| matches!(doubt, Warning::UnknownColumn { name, .. } if name == REFINED_COLUMN);
-    let doubts: Vec<Warning> = doubts.into_iter().filter(|doubt| !is_known(doubt)).collect();
     warnings(&doubts);
     let kind = match arguments.kind {
         Picture::Combined => Kind::Combined,

@@ -12,15 +12,17 @@ use crate::error::{Error, Result, Warning};
 use crate::machine::Machine;
 use crate::model::Parameters;
 use crate::solve::feasible;
-use crate::table;
-use crate::table::records::Validation;
-use crate::validate::{Comparison, ModelSummary, Summary, check_same_result, compare, sweep};
+use crate::table::records::{Split, Validation};
+use crate::table::{self, csv};
+use crate::validate::{
+    Comparison, ModelSummary, Summary, check_same_result, compare, refined, sweep,
+};
 
 /// Run every feasible (m, p) on the emulated machine, beside the prediction
 #[derive(Args)]
 #[command(after_help = "Example: mmgp validate --params params.toml --out validated \
     --fail-above 10\n\n\
-    Writes validation.csv, summary.json and plots. Exit code 1 where the mean error is above the \
+    Writes validation.csv, split.csv (where the time of each run went), summary.json and plots. Exit code 1 where the mean error is above the \
     threshold.")]
 pub struct Arguments {
     /// Parameters: a TOML file or a published set (pbpi-qs20, raxml-qs20)
@@ -72,10 +74,7 @@ pub struct Job<'a> {
 /// What came of it.
 pub struct Validated {
     pub summary: Summary,
-    /// Of equation 11.
     pub rows: Vec<Validation>,
-    /// Of the refined model, where there is one.
-    pub refined: Option<Vec<Validation>>,
     pub doubts: Vec<Warning>,
 }
 
@@ -88,12 +87,14 @@ impl Job<'_> {
         bar.finish_and_clear();
         let outcomes = outcomes?;
         let comparison = compare(parameters, &outcomes);
-        table::write(&folder.join("validation.csv"), comparison.to_csv())?;
+        table::write(&folder.join("validation.csv"), csv::write(&comparison.rows))?;
         table::write(&folder.join("summary.json"), json(&comparison.summary))?;
-        let Comparison { rows, refined, summary } = comparison;
+        let splits: Vec<Split> = outcomes.iter().map(|outcome| outcome.run.split()).collect();
+        table::write(&folder.join("split.csv"), csv::write(&splits))?;
+        let Comparison { rows, summary } = comparison;
         let title = format!("{} on {}", self.app.name().to_uppercase(), self.machine.name);
         plot::write_all(folder, &title, &rows)?;
-        Ok(Validated { summary, rows, refined, doubts: check_same_result(&outcomes) })
+        Ok(Validated { summary, rows, doubts: check_same_result(&outcomes) })
     }
 }
 
@@ -101,10 +102,10 @@ impl Job<'_> {
 pub fn describe(validated: &Validated) -> String {
     let Summary { configurations, models } = &validated.summary;
     let mut text = describe_model(&models[0], &validated.rows, *configurations);
-    if let (Some(model), Some(rows)) = (models.get(1), &validated.refined) {
+    if let (Some(model), Some(rows)) = (models.get(1), refined(&validated.rows)) {
         text += &format!(
             "\nBeside it the refined model:\n{}",
-            describe_model(model, rows, *configurations)
+            describe_model(model, &rows, *configurations)
         );
     }
     text

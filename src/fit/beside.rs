@@ -40,16 +40,14 @@ pub(crate) fn refined(
     let again = |runs: &Runs| joint::fit(base, unknown, Request { runs, ..request });
     let parameters =
         fit_beside(request.runs, &refinements, &|runs| again(runs).map(|joint| joint.parameters))?;
-    let factor = |m, p| parameters.time(m, p).0 / parameters.refined_time(m, p).0;
-    let mut scaled = request.runs.clone();
-    for cell in &mut scaled.cells {
-        let factor = factor(cell.m, cell.p);
-        cell.mean_s *= factor;
-        cell.squared_deviations_s2 *= factor * factor;
-    }
-    let left_out = again(&scaled)?.report.left_out_s;
-    let of_refined = scaled.cells.iter().zip(left_out);
-    let left_out_s = of_refined.map(|(cell, time)| time / factor(cell.m, cell.p)).collect();
+    let factors: Vec<f64> = request
+        .runs
+        .cells
+        .iter()
+        .map(|cell| parameters.time(cell.m, cell.p).0 / parameters.refined_time(cell.m, cell.p).0)
+        .collect();
+    let left_out = again(&request.runs.scaled(&factors))?.report.left_out_s;
+    let left_out_s = left_out.iter().zip(&factors).map(|(time, factor)| time / factor).collect();
     Ok(Some(Refined { parameters, left_out_s, warnings }))
 }
 

@@ -18,29 +18,6 @@ const TIME_LABELS: usize = 9;
 const COUNT_LABELS: usize = 20;
 const COUNT_DIGITS: usize = 60;
 
-/// The unit of an axis of time.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Unit {
-    /// Its symbol.
-    pub symbol: &'static str,
-    /// How many of them are a second.
-    pub per_second: f64,
-}
-
-impl Unit {
-    /// The largest unit that is not longer than the `longest` time \[s\].
-    pub fn of(longest: f64) -> Self {
-        let (symbol, per_second) = match longest {
-            0.0 => ("s", 1.0),
-            time if time < 1e-6 => ("ns", 1e9),
-            time if time < 1e-3 => ("us", 1e6),
-            time if time < 1.0 => ("ms", 1e3),
-            _ => ("s", 1.0),
-        };
-        Self { symbol, per_second }
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Spacing {
     Linear,
@@ -252,24 +229,6 @@ mod tests {
             let axis = of_times(times);
             assert!(times.iter().all(|&time| (0.0..=1.0).contains(&axis.fraction(time))));
             assert!((2..=TIME_LABELS + 1).contains(&axis.ticks.len()), "{axis:?}");
-        }
-    }
-
-    #[test]
-    fn the_unit_is_the_largest_that_is_not_longer_than_the_time() {
-        for (longest, symbol) in [
-            (1e6, "s"),
-            (1.0, "s"),
-            (0.999, "ms"),
-            (1e-3, "ms"),
-            (0.9e-3, "us"),
-            (1e-6, "us"),
-            (1e-9, "ns"),
-            (0.0, "s"),
-        ] {
-            let unit = Unit::of(longest);
-            assert_eq!(unit.symbol, symbol, "{longest} s");
-            assert!(longest == 0.0 || longest * unit.per_second >= 1.0, "{longest} s");
         }
     }
 }

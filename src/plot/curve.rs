@@ -3,9 +3,10 @@
 use plotters::prelude::DrawingBackend;
 use plotters::style::text_anchor::HPos;
 
-use super::axis::{Axis, Unit};
+use super::axis::Axis;
 use super::frame::{Frame, Surround};
 use super::style::{self, INK, TEXT};
+use super::unit::Unit;
 use super::{Area, Drawn, Point};
 
 /// Time against m at p = 1; `letter` stands before the caption.

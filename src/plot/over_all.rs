@@ -7,11 +7,12 @@ use plotters::prelude::{DrawingBackend, RGBColor};
 use plotters::style::TextStyle;
 use plotters::style::text_anchor::HPos;
 
-use super::axis::{Axis, Unit};
+use super::axis::Axis;
 use super::best::{self, Best};
 use super::canvas::{Pixel, px};
 use super::frame::{Frame, Surround};
 use super::style::{self, INK, LABEL, MEASURED, PREDICTED};
+use super::unit::Unit;
 use super::{Area, Drawn, Point};
 use crate::units::Seconds;
 

@@ -231,7 +231,7 @@ record! {
 }
 
 record! {
-    /// A row of `validation.csv`: a prediction beside what was measured.
+    /// A row of `validation.csv`: predictions beside what was measured.
     Validation by (m: u32, p: u32) {
         /// Host threads.
         m: u32 = count(1),
@@ -243,6 +243,55 @@ record! {
         predicted_s: f64 = seconds(),
         /// `100 * (predicted_s - measured_s) / measured_s`.
         error_percent: f64 = number(),
+        /// Time predicted by the refined model \[s\]; the column may be missing.
+        refined_s: MaybeSeconds = maybe_seconds(),
+    }
+    else { refined_s = "" }
+}
+
+/// A time that may not be known \[s\]: an empty field.
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
+pub struct MaybeSeconds(pub Option<f64>);
+
+impl fmt::Display for MaybeSeconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |time| time.fmt(f))
+    }
+}
+
+impl Row<'_> {
+    /// A finite time of zero or more \[s\], or nothing.
+    fn maybe_seconds(&self, column: usize) -> Result<MaybeSeconds> {
+        let is_known = !self.text(column).is_empty();
+        Ok(MaybeSeconds(is_known.then(|| self.seconds(column)).transpose()?))
+    }
+}
+
+record! {
+    /// A row of `split.csv`: where the time of a run went, as means over its host processes. The
+    /// parts add up to `time_s`, but for what the timebase rounds.
+    Split by (m: u32, p: u32) {
+        /// Host threads.
+        m: u32 = count(1),
+        /// APUs for each of them.
+        p: u32 = count(1),
+        /// Time of the run \[s\].
+        time_s: f64 = seconds(),
+        /// Between off-loads: the host's code, collectives, and waiting for a hardware thread \[s\].
+        host_s: f64 = seconds(),
+        /// In off-loads, starting APUs and collecting them \[s\].
+        start_s: f64 = seconds(),
+        /// In off-loads, APUs in loops that several can share, as a mean over those of a process
+        /// \[s\].
+        apu_shared_s: f64 = seconds(),
+        /// In off-loads, APUs in everything else, as a mean over those of a process \[s\].
+        apu_serial_s: f64 = seconds(),
+        /// The rest of off-loads: signals on their way, APUs that wait for the slowest, the process
+        /// waiting for a hardware thread \[s\].
+        wait_s: f64 = seconds(),
+        /// Before the first host code and after the last: of tasks, waiting for the other processes
+        /// to end \[s\].
+        idle_s: f64 = seconds(),
     }
 }
 
@@ -319,6 +368,23 @@ mod tests {
                 .unwrap_err()
                 .to_string(),
             "offload.csv:2:1: found \"push\" in column \"mode\", expected pingpong, stream or send"
+        );
+    }
+
+    #[test]
+    fn a_time_that_is_not_known_is_an_empty_field_and_no_column_where_none_is() {
+        let text = "m,p,measured_s,predicted_s,error_percent,refined_s\n1,1,10,11,10,10.5\n\
+                    1,2,5,4,-20,\n";
+        let (mut rows, _) = read::<Validation>(&Source::new("validation.csv", text)).unwrap();
+        assert_eq!([rows[0].refined_s.0, rows[1].refined_s.0], [Some(10.5), None]);
+        assert_eq!(write(&rows), text);
+        rows[0].refined_s = MaybeSeconds(None);
+        assert!(write(&rows).starts_with("m,p,measured_s,predicted_s,error_percent\n"));
+        let wrong = Source::new("validation.csv", &text.replace("10.5", "-1"));
+        let error = read::<Validation>(&wrong).unwrap_err().to_string();
+        assert!(
+            error.starts_with("validation.csv:2:14: found \"-1\" in column \"refined_s\""),
+            "{error}"
         );
     }
 }

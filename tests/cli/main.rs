@@ -9,6 +9,7 @@ mod machine;
 mod parameters;
 mod programs;
 mod raxml;
+mod report;
 mod spu_timing;
 mod study;
 mod tables;

@@ -8,7 +8,7 @@ use crate::Folder;
 const QUICK: [&str; 5] = ["study", "--input", "sim12", "--generations", "5"];
 
 /// What a study leaves behind, in alphabetical order.
-const FILES: [&str; 19] = [
+const FILES: [&str; 22] = [
     "all.png",
     "all.svg",
     "alpha.csv",
@@ -24,6 +24,9 @@ const FILES: [&str; 19] = [
     "predictions.csv",
     "profile.csv",
     "refined.toml",
+    "report.html",
+    "split.csv",
+    "study.json",
     "summary.json",
     "validation.csv",
     "validation.png",
@@ -61,6 +64,7 @@ fn a_study_leaves_every_file_and_the_same_bytes_on_any_number_of_threads() {
     assert_eq!(nothing, "");
     assert!(printed.contains("of 50 feasible configurations"), "{printed}");
     check_summary(&one);
+    check_splits(&one);
     check_pictures(&one);
     check_commands_go_on(&one);
 }
@@ -97,6 +101,23 @@ fn check_summary(folder: &Folder) {
     let mean = errors.iter().sum::<f64>() / 50.0;
     let stated = model["mean_error_percent"].as_f64().expect("a number");
     assert!((stated - mean).abs() < 1e-9 * mean, "{stated} for {mean}");
+}
+
+/// The parts of each run's time add up to it, and it is the measured one.
+fn check_splits(folder: &Folder) {
+    let numbers = |file: &str| -> Vec<Vec<f64>> {
+        let number = |field: &str| field.parse().expect("a number");
+        let rows = folder.read(file);
+        rows.lines().skip(1).map(|row| row.split(',').map(number).collect()).collect()
+    };
+    let (splits, validation) = (numbers("split.csv"), numbers("validation.csv"));
+    assert_eq!(splits.len(), 50);
+    for (split, row) in splits.iter().zip(&validation) {
+        assert_eq!(split[..3], row[..3]);
+        let (time, parts) = (split[2], &split[3..]);
+        let sum: f64 = parts.iter().sum();
+        assert!((sum - time).abs() < 0.02 * time, "{split:?} add up to {sum}");
+    }
 }
 
 fn check_pictures(folder: &Folder) {

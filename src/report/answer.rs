@@ -1,0 +1,125 @@
+//! The answer in words, as HTML that needs no script.
+
+use super::template::escaped;
+use super::{Known, Study};
+use crate::solve::Configuration;
+use crate::units::Seconds;
+use crate::validate::ModelSummary;
+
+/// So many configurations that cannot be told from the best are named; of more, their number.
+const MOST_NAMED: usize = 8;
+
+pub(super) fn html(study: &Study, known: &Known) -> String {
+    let best = known.best();
+    let mut facts = vec![
+        ("Predicted time", predicted(best)),
+        ("How sure", sureness(known)),
+        ("What it costs to be wrong", cost(known)),
+    ];
+    facts.extend(known.models.iter().map(|model| (name(model), error(model))));
+    if !known.models.is_empty() {
+        facts.push(("In the runs", outcome(known)));
+    }
+    let facts: String = facts
+        .iter()
+        .map(|(term, text)| format!("<div><dt>{term}</dt><dd>{}</dd></div>\n", escaped(text)))
+        .collect();
+    format!(
+        "<section id=\"answer\" aria-labelledby=\"answer-title\">\n\
+         <p class=\"of\"><bdi>{}</bdi>, {} APUs, {} feasible configurations</p>\n\
+         <h1 id=\"answer-title\">Run {} host {} with {} {} each: <span class=\"choice\">(m, p) = \
+         ({}, {})</span></h1>\n<dl>\n{facts}</dl>\n</section>",
+        escaped(&study.title),
+        study.parameters.apus,
+        known.ranking.configurations.len(),
+        best.m,
+        plural(best.m, "thread", "threads"),
+        best.p,
+        plural(best.p, "APU", "APUs"),
+        best.m,
+        best.p,
+    )
+}
+
+fn plural(count: u32, one: &'static str, more: &'static str) -> &'static str {
+    if count == 1 { one } else { more }
+}
+
+fn predicted(best: &Configuration) -> String {
+    format!(
+        "{} (95 % interval {} to {}), {:.2} times as fast as (1, 1)",
+        best.time, best.low, best.high, best.speedup
+    )
+}
+
+fn sureness(known: &Known) -> String {
+    let best = known.best();
+    let probability = format!(
+        "the fastest with probability {:.0} %, by the uncertainty of the parameters",
+        100.0 * best.probability_best
+    );
+    let others: Vec<String> = known.ranking.configurations[1..]
+        .iter()
+        .filter(|other| other.indistinguishable)
+        .map(|other| format!("({}, {})", other.m, other.p))
+        .collect();
+    match others.len() {
+        0 => format!("{probability}; no other configuration comes near"),
+        count if count <= MOST_NAMED => {
+            format!("{probability}; cannot be told from {}", others.join(", "))
+        }
+        count => format!("{probability}; cannot be told from {count} others"),
+    }
+}
+
+fn cost(known: &Known) -> String {
+    let best = known.best();
+    let share = |time: Seconds| 100.0 * time.0 / best.time.0;
+    format!(
+        "expected {} ({:.2} %), with 95 % probability at most {} ({:.2} %) more than the fastest",
+        best.expected_regret,
+        share(best.expected_regret),
+        best.regret_95,
+        share(best.regret_95)
+    )
+}
+
+fn name(model: &ModelSummary) -> &'static str {
+    if model.model == "mmgp" { "Error of equation 11" } else { "Error of the refined model" }
+}
+
+fn error(model: &ModelSummary) -> String {
+    let (m, p) = model.predicted_best;
+    format!(
+        "mean {:.1} %, maximum {:.1} %; it chooses ({m}, {p}), {}",
+        model.mean_error_percent,
+        model.max_error_percent,
+        regret(model)
+    )
+}
+
+fn regret(model: &ModelSummary) -> String {
+    if model.predicted_best == model.measured_best {
+        "the fastest of all that ran".into()
+    } else {
+        format!("{:.1} % slower than the fastest that ran", model.regret_percent)
+    }
+}
+
+/// What the intervals do not know.
+fn outcome(known: &Known) -> String {
+    let Some(model) = known.models.first() else { return String::new() };
+    let (m, p) = model.measured_best;
+    let near = known.ranking.configurations[1..]
+        .iter()
+        .filter(|other| {
+            other.time.0 < known.best().time.0 * (1.0 + model.mean_error_percent / 100.0)
+        })
+        .count();
+    format!(
+        "({m}, {p}) was the fastest. Intervals and probabilities follow from how surely the terms \
+         are known, not from how far the model is off: {near} other {} within its mean error of the \
+         best",
+        if near == 1 { "configuration is predicted" } else { "configurations are predicted" }
+    )
+}

@@ -1,0 +1,120 @@
+//! The page's frame: one HTML file, into which style, script and data are put.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+const PAGE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/style.css");
+
+/// The page's script, in the order in which its parts stand in the page.
+const SCRIPT: [&str; 1] = [include_str!("page/main.js")];
+
+/// What is put into the frame.
+pub(super) struct Filling<'a> {
+    /// Any text.
+    pub title: &'a str,
+    /// HTML.
+    pub answer: &'a str,
+    /// HTML.
+    pub figures: &'a str,
+    /// JSON.
+    pub data: &'a str,
+}
+
+/// The whole page.
+pub(super) fn filled(filling: &Filling<'_>) -> String {
+    let script = SCRIPT.concat();
+    let policy = format!(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; \
+         form-action 'none'\">",
+        hash(&script),
+        hash(STYLE)
+    );
+    // In the order of the marks: what is put in may hold the text of another mark.
+    let parts = [
+        ("<!--TITLE-->", escaped(filling.title)),
+        ("<!--CSP-->", policy),
+        ("/*STYLE*/", STYLE.to_string()),
+        ("<!--ANSWER-->", filling.answer.to_string()),
+        ("<!--FIGURES-->", filling.figures.to_string()),
+        ("<!--DATA-->", inert(filling.data)),
+        ("/*SCRIPT*/", script),
+    ];
+    let length: usize = parts.iter().map(|(_, part)| part.len()).sum();
+    let mut page = String::with_capacity(PAGE.len() + length);
+    let mut rest = PAGE;
+    for (mark, part) in parts {
+        let (before, after) = rest.split_once(mark).expect("invariant: the page has every mark");
+        page += before;
+        page += &part;
+        rest = after;
+    }
+    page + rest
+}
+
+/// As a policy names what it allows.
+fn hash(text: &str) -> String {
+    STANDARD.encode(Sha256::digest(text.as_bytes()))
+}
+
+/// Text that is text wherever it stands in HTML.
+pub(super) fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe += "&amp;",
+            '<' => safe += "&lt;",
+            '>' => safe += "&gt;",
+            '"' => safe += "&quot;",
+            '\'' => safe += "&#39;",
+            // HTML has no way to write the others.
+            letter if letter.is_control() && !letter.is_whitespace() => safe.push('\u{fffd}'),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
+/// JSON that ends no script element, whatever its strings hold. These letters stand in strings
+/// only, where `\u` may write them.
+fn inert(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for letter in json.chars() {
+        match letter {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                safe += &format!("\\u{:04x}", u32::from(letter));
+            }
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_in_is_not_searched_for_marks() {
+        let every_mark = "<!--TITLE--><!--CSP-->/*STYLE*/<!--ANSWER--><!--DATA-->/*SCRIPT*/";
+        let filling =
+            Filling { title: "t", answer: every_mark, figures: every_mark, data: "{\"d\":1}" };
+        let page = filled(&filling);
+        assert_eq!(page.matches(every_mark).count(), 2);
+        assert_eq!(page.matches("{\"d\":1}").count(), 1);
+        assert_eq!(page.matches(&SCRIPT.concat()).count(), 1);
+    }
+
+    #[test]
+    fn text_stays_text_in_html_and_in_json() {
+        let hostile = "</script><script>alert(\"'&'\")</script>\u{0}";
+        let safe = escaped(hostile);
+        assert!(!safe.contains(['<', '>', '"', '\'', '\u{0}']), "{safe}");
+        let json = serde_json::to_string(hostile).expect("a string");
+        let safe = inert(&json);
+        assert!(!safe.contains(['<', '>', '&']), "{safe}");
+        assert_eq!(serde_json::from_str::<String>(&safe).expect("JSON"), hostile);
+    }
+}
