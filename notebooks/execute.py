@@ -39,12 +39,14 @@ def main(mode, path):
         timeout=LONGEST_CELL_S,
         kernel_name=KERNELS[language]["name"],
         record_timing=False,
+        # Or a Python kernel warns of a connection that never leaves this machine.
+        extra_arguments=["--log-level=ERROR"] if language == "python" else [],
         resources={"metadata": {"path": str(path.parent)}},
     )
     try:
         client.execute()
     except CellExecutionError as error:
-        sys.exit(f"{path.name}: {COLOUR.sub('', str(error))}")
+        sys.exit(f"{path.name}: {COLOUR.sub('', str(error))}\n{said(notebook)}")
     tidy(notebook, language)
     complaints = leaks(notebook) + doubts(notebook)
     if mode == "check":
@@ -55,6 +57,14 @@ def main(mode, path):
         nbformat.write(notebook, path)
     done = {"store": "ran, outputs stored", "check": "ran, outputs as stored"}[mode]
     print(f"{path.name}: {done} ({time.monotonic() - begin:.0f} s)")
+
+
+def said(notebook):
+    """What the failing cell complained of: a kernel for Rust gives its compiler's words as an error."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    words = [output.text for output in outputs if output.get("name") == "stderr"]
+    words += [output.evalue for output in outputs if output.output_type == "error"]
+    return COLOUR.sub("", "\n".join(words))
 
 
 def tidy(notebook, language):

@@ -64,7 +64,7 @@ find_rust_kernel() {
 
 # Tells Jupyter of the kernel for Rust, in this environment alone.
 make_rust_kernel() {
-    local kernel folder
+    local kernel
     kernel=$(find_rust_kernel)
     if [ -z "$kernel" ] && [ "$install" = yes ]; then
         CARGO_TARGET_DIR=$environment/kernel-build \
@@ -81,10 +81,9 @@ make_rust_kernel() {
         } >&2
         exit 3
     fi
-    folder=$environment/python/share/jupyter/kernels/rust
-    mkdir -p "$folder"
-    printf '{"argv": ["%s", "--control_file", "{connection_file}"], "display_name": "Rust", %s}\n' \
-        "$kernel" '"language": "rust", "interrupt_mode": "message"' > "$folder/kernel.json"
+    # The path keeps the kernel from looking after an installation of the user's own.
+    export JUPYTER_PATH=$environment/python/share/jupyter
+    "$kernel" --install > /dev/null
     # One folder for both notebooks, so that the library is compiled once. Without a folder of its own
     # evcxr compiles everything at every start.
     export EVCXR_TMPDIR=$environment/evcxr EVCXR_CONFIG_DIR=$environment/evcxr-configuration
@@ -128,7 +127,8 @@ for number in "${chosen[@]}"; do
         01 | 02) make_rust_kernel ;;
         03) make_binary ;;
     esac
-    # Where the caller builds is no place for what evcxr builds.
+    # Where the caller builds is no place for what evcxr builds, and what the caller reads is not for the
+    # compilers that it starts.
     env -u CARGO_TARGET_DIR "$environment/python/bin/python" "$here/execute.py" \
-        "$mode" "$here/${notebooks[10#$number - 1]}.ipynb"
+        "$mode" "$here/${notebooks[10#$number - 1]}.ipynb" < /dev/null
 done
