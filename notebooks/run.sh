@@ -118,6 +118,11 @@ done
 [ ${#chosen[@]} -gt 0 ] || chosen=(01 02 03)
 
 mkdir -p "$environment"
+# Two runs at once would write into each other's environment.
+if command -v flock > /dev/null; then
+    exec 9> "$environment/lock"
+    flock 9
+fi
 make_environment
 export IPYTHONDIR=$environment/ipython MPLCONFIGDIR=$environment/matplotlib
 export JUPYTER_CONFIG_DIR=$environment/jupyter JUPYTER_RUNTIME_DIR=$environment/jupyter-runtime
