@@ -1,6 +1,7 @@
 //! Predictions beside measurements: the only place in the library where the model and the
 //! emulated machine meet.
 
+mod counts;
 pub mod machine;
 
 use std::sync::Mutex;
@@ -15,6 +16,8 @@ use crate::machine::Machine;
 use crate::model::Parameters;
 use crate::solve;
 use crate::table::records::{MaybeSeconds, Validation};
+
+pub use counts::counts;
 
 /// Relative difference of log likelihoods that the order of additions explains.
 const SAME_LIKELIHOOD: f64 = 1e-9;

@@ -24,7 +24,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
     ("kernels", &["spu"]),
     ("apps", &["kernels", "cell", "spu", "machine", "table"]),
     ("measure", &["cell", "apps", "kernels", "spu", "machine", "table"]),
-    ("validate", &["solve", "model", "measure", "apps", "cell", "machine", "table"]),
+    ("validate", &["solve", "fit", "model", "measure", "apps", "cell", "machine", "table"]),
     ("plot", &["model", "table"]),
     ("report", &["model", "solve", "validate", "plot", "table"]),
     ("export", &["model", "table"]),

@@ -12,19 +12,15 @@ use super::output::{Verbosity, json, warnings};
 use super::validate::{Job, describe};
 use super::{Answer, bench, plot, predict, profile, report};
 use crate::apps::App;
-use crate::apps::description::Traffic;
-use crate::cell;
 use crate::error::Result;
-use crate::fit::refined::{self, Counts};
 use crate::fit::{Fitted, Inputs, Measured, Options, Settings, fit};
 use crate::machine::Machine;
 use crate::model::parameters::Decomposition;
-use crate::model::refined::Placement;
 use crate::solve::{Ranking, Sampling, rank};
-use crate::table::records::{Prediction, Profile};
+use crate::table::records::Prediction;
 use crate::table::{self, csv};
 use crate::units::Seconds;
-use crate::validate::Summary;
+use crate::validate::{Summary, counts};
 
 /// The folder of a study that is given none.
 pub const FOLDER: &str = "mmgp-study";
@@ -127,39 +123,6 @@ fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Resul
         prior: None,
     };
     fit(&inputs, &settings)
-}
-
-/// What a user knows of the program and the machine from their descriptions, and how often the
-/// profile says that functions were called.
-fn counts(app: &App, machine: &Machine, profile: &[Profile]) -> Counts {
-    let layout = machine.layout;
-    let hardware_contexts = Some(layout.cells * layout.threads_per_ppe);
-    let Some(description) = app.description() else {
-        return Counts { hardware_contexts, ..Counts::default() };
-    };
-    let placement = match description.placement {
-        cell::Placement::OwnCell => Placement::ByProcess,
-        cell::Placement::Interleaved | cell::Placement::BySpe => Placement::ByApu,
-    };
-    let once = || profile.iter().filter(|row| row.repetition == 1);
-    let sum = |bytes: fn(&Traffic) -> u64| -> f64 {
-        let of_row = |row: &Profile| {
-            let of_function = description.traffic.iter().find(|it| it.function == row.phase);
-            of_function.map_or(0.0, |it| row.offloads as f64 * bytes(it) as f64)
-        };
-        once().map(of_row).sum()
-    };
-    let offloads: u64 = once().map(|row| row.offloads).sum();
-    let traffic = refined::Traffic {
-        bytes: sum(|it| it.bytes),
-        exposed_bytes: sum(|it| it.exposed_bytes) / offloads.max(1) as f64,
-    };
-    Counts {
-        iterations: Some(description.iterations),
-        hardware_contexts,
-        traffic: (!description.traffic.is_empty()).then_some(traffic),
-        memories: Some((layout.cells, placement)),
-    }
 }
 
 /// How the program divides its work among host processes.
