@@ -32,7 +32,8 @@ Register-ArgumentCompleter -Native -CommandName 'mmgp' -ScriptBlock {
             [CompletionResult]::new('predict', 'predict', [CompletionResultType]::ParameterValue, 'Rank every feasible configuration (m, p), predict one, or weigh the choice')
             [CompletionResult]::new('emulate', 'emulate', [CompletionResultType]::ParameterValue, 'Run a program once on the emulated machine')
             [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Run every feasible (m, p) on the emulated machine, beside the prediction')
-            [CompletionResult]::new('plot', 'plot', [CompletionResultType]::ParameterValue, 'Draw modelled against measured times')
+            [CompletionResult]::new('plot', 'plot', [CompletionResultType]::ParameterValue, 'Draw what was found: modelled against measured times, and more')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Make a page of a study: one HTML file with answer, pictures, tables and what-if')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Hand parameters or timed runs over to other tools')
             [CompletionResult]::new('check-machine', 'check-machine', [CompletionResultType]::ParameterValue, 'Hold the emulated machine against what has been published about the real one')
             [CompletionResult]::new('likelihood', 'likelihood', [CompletionResultType]::ParameterValue, 'Log-likelihood of a tree, through RAxML''s SPU kernels')
@@ -239,12 +240,31 @@ Register-ArgumentCompleter -Native -CommandName 'mmgp' -ScriptBlock {
             break
         }
         'mmgp;plot' {
-            [CompletionResult]::new('--validation', '--validation', [CompletionResultType]::ParameterName, 'validation.csv, as study and validate write it')
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'Picture to write: .svg or .png')
             [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'Which picture')
             [CompletionResult]::new('--title', '--title', [CompletionResultType]::ParameterName, 'Title above the picture')
+            [CompletionResult]::new('--study', '--study', [CompletionResultType]::ParameterName, 'Folder of a study: every file below that is not given is looked for there')
+            [CompletionResult]::new('--validation', '--validation', [CompletionResultType]::ParameterName, 'validation.csv, as study and validate write it')
+            [CompletionResult]::new('--predictions', '--predictions', [CompletionResultType]::ParameterName, 'predictions.csv, for a heat map and for intervals')
+            [CompletionResult]::new('--params', '--params', [CompletionResultType]::ParameterName, 'Parameters, for the terms and for what was fitted: a TOML file or a published set')
+            [CompletionResult]::new('--split', '--split', [CompletionResultType]::ParameterName, 'split.csv, where the time of each run went')
+            [CompletionResult]::new('--trace', '--trace', [CompletionResultType]::ParameterName, 'Trace of a run, as emulate --trace writes it')
+            [CompletionResult]::new('--alpha', '--alpha', [CompletionResultType]::ParameterName, 'alpha.csv')
+            [CompletionResult]::new('--offload', '--offload', [CompletionResultType]::ParameterName, 'offload.csv')
+            [CompletionResult]::new('--context-switch', '--context-switch', [CompletionResultType]::ParameterName, 'context_switch.csv')
+            [CompletionResult]::new('--collective', '--collective', [CompletionResultType]::ParameterName, 'collective.csv')
+            [CompletionResult]::new('--memory', '--memory', [CompletionResultType]::ParameterName, 'memory.csv')
+            [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Begin of the part of a run that is shown [s]')
+            [CompletionResult]::new('--to', '--to', [CompletionResultType]::ParameterName, 'End of the part of a run that is shown [s]')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'mmgp;report' {
+            [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'File to write; without it, standard output, unless that is a terminal')
+            [CompletionResult]::new('--title', '--title', [CompletionResultType]::ParameterName, 'Title of the page [default: the name of the parameters]')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
             break
         }
         'mmgp;export' {
@@ -316,7 +336,8 @@ Register-ArgumentCompleter -Native -CommandName 'mmgp' -ScriptBlock {
             [CompletionResult]::new('predict', 'predict', [CompletionResultType]::ParameterValue, 'Rank every feasible configuration (m, p), predict one, or weigh the choice')
             [CompletionResult]::new('emulate', 'emulate', [CompletionResultType]::ParameterValue, 'Run a program once on the emulated machine')
             [CompletionResult]::new('validate', 'validate', [CompletionResultType]::ParameterValue, 'Run every feasible (m, p) on the emulated machine, beside the prediction')
-            [CompletionResult]::new('plot', 'plot', [CompletionResultType]::ParameterValue, 'Draw modelled against measured times')
+            [CompletionResult]::new('plot', 'plot', [CompletionResultType]::ParameterValue, 'Draw what was found: modelled against measured times, and more')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Make a page of a study: one HTML file with answer, pictures, tables and what-if')
             [CompletionResult]::new('export', 'export', [CompletionResultType]::ParameterValue, 'Hand parameters or timed runs over to other tools')
             [CompletionResult]::new('check-machine', 'check-machine', [CompletionResultType]::ParameterValue, 'Hold the emulated machine against what has been published about the real one')
             [CompletionResult]::new('likelihood', 'likelihood', [CompletionResultType]::ParameterValue, 'Log-likelihood of a tree, through RAxML''s SPU kernels')
@@ -349,6 +370,9 @@ Register-ArgumentCompleter -Native -CommandName 'mmgp' -ScriptBlock {
             break
         }
         'mmgp;help;plot' {
+            break
+        }
+        'mmgp;help;report' {
             break
         }
         'mmgp;help;export' {

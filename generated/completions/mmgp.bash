@@ -52,6 +52,9 @@ _mmgp() {
             mmgp,profile)
                 cmd="mmgp__subcmd__profile"
                 ;;
+            mmgp,report)
+                cmd="mmgp__subcmd__report"
+                ;;
             mmgp,simulate-alignment)
                 cmd="mmgp__subcmd__simulate__subcmd__alignment"
                 ;;
@@ -100,6 +103,9 @@ _mmgp() {
             mmgp__subcmd__help,profile)
                 cmd="mmgp__subcmd__help__subcmd__profile"
                 ;;
+            mmgp__subcmd__help,report)
+                cmd="mmgp__subcmd__help__subcmd__report"
+                ;;
             mmgp__subcmd__help,simulate-alignment)
                 cmd="mmgp__subcmd__help__subcmd__simulate__subcmd__alignment"
                 ;;
@@ -119,7 +125,7 @@ _mmgp() {
 
     case "${cmd}" in
         mmgp)
-            opts="-h -V --help --version study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help"
+            opts="-h -V --help --version study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -497,7 +503,7 @@ _mmgp() {
             return 0
             ;;
         mmgp__subcmd__help)
-            opts="study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help"
+            opts="study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -678,6 +684,20 @@ _mmgp() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        mmgp__subcmd__help__subcmd__report)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         mmgp__subcmd__help__subcmd__simulate__subcmd__alignment)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -783,25 +803,73 @@ _mmgp() {
             return 0
             ;;
         mmgp__subcmd__plot)
-            opts="-h --validation --out --kind --title --help"
+            opts="-h --out --kind --title --study --validation --predictions --params --split --trace --alpha --offload --context-switch --collective --memory --from --to --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --validation)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --out)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --kind)
-                    COMPREPLY=($(compgen -W "combined m p all" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "combined m p all parity residuals heat-map heat-map-measured breakdown gantt benchmarks" -- "${cur}"))
                     return 0
                     ;;
                 --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --study)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --validation)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --predictions)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --params)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --split)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --alpha)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --offload)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context-switch)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --collective)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --to)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1003,6 +1071,28 @@ _mmgp() {
                     ;;
                 --search)
                     COMPREPLY=($(compgen -W "short whole" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        mmgp__subcmd__report)
+            opts="-h --out --title --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --title)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)

@@ -29,7 +29,8 @@ set edit:completion:arg-completer[mmgp] = {|@words|
             cand predict 'Rank every feasible configuration (m, p), predict one, or weigh the choice'
             cand emulate 'Run a program once on the emulated machine'
             cand validate 'Run every feasible (m, p) on the emulated machine, beside the prediction'
-            cand plot 'Draw modelled against measured times'
+            cand plot 'Draw what was found: modelled against measured times, and more'
+            cand report 'Make a page of a study: one HTML file with answer, pictures, tables and what-if'
             cand export 'Hand parameters or timed runs over to other tools'
             cand check-machine 'Hold the emulated machine against what has been published about the real one'
             cand likelihood 'Log-likelihood of a tree, through RAxML''s SPU kernels'
@@ -228,12 +229,30 @@ set edit:completion:arg-completer[mmgp] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'mmgp;plot'= {
-            cand --validation 'validation.csv, as study and validate write it'
             cand --out 'Picture to write: .svg or .png'
             cand --kind 'Which picture'
             cand --title 'Title above the picture'
+            cand --study 'Folder of a study: every file below that is not given is looked for there'
+            cand --validation 'validation.csv, as study and validate write it'
+            cand --predictions 'predictions.csv, for a heat map and for intervals'
+            cand --params 'Parameters, for the terms and for what was fitted: a TOML file or a published set'
+            cand --split 'split.csv, where the time of each run went'
+            cand --trace 'Trace of a run, as emulate --trace writes it'
+            cand --alpha 'alpha.csv'
+            cand --offload 'offload.csv'
+            cand --context-switch 'context_switch.csv'
+            cand --collective 'collective.csv'
+            cand --memory 'memory.csv'
+            cand --from 'Begin of the part of a run that is shown [s]'
+            cand --to 'End of the part of a run that is shown [s]'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
+        }
+        &'mmgp;report'= {
+            cand --out 'File to write; without it, standard output, unless that is a terminal'
+            cand --title 'Title of the page [default: the name of the parameters]'
+            cand -h 'Print help'
+            cand --help 'Print help'
         }
         &'mmgp;export'= {
             cand --params 'Parameters: a TOML or JSON file or a published set (pbpi-qs20, raxml-qs20)'
@@ -297,7 +316,8 @@ set edit:completion:arg-completer[mmgp] = {|@words|
             cand predict 'Rank every feasible configuration (m, p), predict one, or weigh the choice'
             cand emulate 'Run a program once on the emulated machine'
             cand validate 'Run every feasible (m, p) on the emulated machine, beside the prediction'
-            cand plot 'Draw modelled against measured times'
+            cand plot 'Draw what was found: modelled against measured times, and more'
+            cand report 'Make a page of a study: one HTML file with answer, pictures, tables and what-if'
             cand export 'Hand parameters or timed runs over to other tools'
             cand check-machine 'Hold the emulated machine against what has been published about the real one'
             cand likelihood 'Log-likelihood of a tree, through RAxML''s SPU kernels'
@@ -322,6 +342,8 @@ set edit:completion:arg-completer[mmgp] = {|@words|
         &'mmgp;help;validate'= {
         }
         &'mmgp;help;plot'= {
+        }
+        &'mmgp;help;report'= {
         }
         &'mmgp;help;export'= {
         }

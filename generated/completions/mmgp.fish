@@ -33,7 +33,8 @@ complete -c mmgp -n "__fish_mmgp_needs_command" -f -a "fit" -d 'Estimate the par
 complete -c mmgp -n "__fish_mmgp_needs_command" -f -a "predict" -d 'Rank every feasible configuration (m, p), predict one, or weigh the choice'
 complete -c mmgp -n "__fish_mmgp_needs_command" -f -a "emulate" -d 'Run a program once on the emulated machine'
 complete -c mmgp -n "__fish_mmgp_needs_command" -f -a "validate" -d 'Run every feasible (m, p) on the emulated machine, beside the prediction'
-complete -c mmgp -n "__fish_mmgp_needs_command" -f -a "plot" -d 'Draw modelled against measured times'
+complete -c mmgp -n "__fish_mmgp_needs_command" -f -a "plot" -d 'Draw what was found: modelled against measured times, and more'
+complete -c mmgp -n "__fish_mmgp_needs_command" -f -a "report" -d 'Make a page of a study: one HTML file with answer, pictures, tables and what-if'
 complete -c mmgp -n "__fish_mmgp_needs_command" -f -a "export" -d 'Hand parameters or timed runs over to other tools'
 complete -c mmgp -n "__fish_mmgp_needs_command" -f -a "check-machine" -d 'Hold the emulated machine against what has been published about the real one'
 complete -c mmgp -n "__fish_mmgp_needs_command" -f -a "likelihood" -d 'Log-likelihood of a tree, through RAxML\'s SPU kernels'
@@ -250,14 +251,36 @@ whole\t'Until nothing is gained'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l quiet -d 'No progress, no summary'
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l original-acceptance -d 'Accept by the likelihood alone, as the original PBPI does; what this samples is not the posterior'
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l validation -d 'validation.csv, as study and validate write it' -r -F
 complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l out -d 'Picture to write: .svg or .png' -r -F
-complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l kind -d 'Which picture' -r -f -a "combined\t'All three below on one page'
+complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l kind -d 'Which picture' -r -f -a "combined\t'The three below on one page'
 m\t'Time against m, at p = 1'
 p\t'Time against p, at m = 1'
-all\t'All (m, p), grouped by m'"
+all\t'All (m, p), grouped by m'
+parity\t'Predicted against measured times'
+residuals\t'Errors against m, p and m*p'
+heat-map\t'Predicted time of every (m, p) as a colour'
+heat-map-measured\t'Measured time of every (m, p) as a colour'
+breakdown\t'Where the time goes: terms beside the measured split'
+gantt\t'A run as it went, from its trace'
+benchmarks\t'Micro-benchmarks with what was fitted to them'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l title -d 'Title above the picture' -r
+complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l study -d 'Folder of a study: every file below that is not given is looked for there' -r -F
+complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l validation -d 'validation.csv, as study and validate write it' -r -F
+complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l predictions -d 'predictions.csv, for a heat map and for intervals' -r -F
+complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l params -d 'Parameters, for the terms and for what was fitted: a TOML file or a published set' -r
+complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l split -d 'split.csv, where the time of each run went' -r -F
+complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l trace -d 'Trace of a run, as emulate --trace writes it' -r -F
+complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l alpha -d 'alpha.csv' -r -F
+complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l offload -d 'offload.csv' -r -F
+complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l context-switch -d 'context_switch.csv' -r -F
+complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l collective -d 'collective.csv' -r -F
+complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l memory -d 'memory.csv' -r -F
+complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l from -d 'Begin of the part of a run that is shown [s]' -r
+complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -l to -d 'End of the part of a run that is shown [s]' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand plot" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c mmgp -n "__fish_mmgp_using_subcommand report" -l out -d 'File to write; without it, standard output, unless that is a terminal' -r -F
+complete -c mmgp -n "__fish_mmgp_using_subcommand report" -l title -d 'Title of the page [default: the name of the parameters]' -r
+complete -c mmgp -n "__fish_mmgp_using_subcommand report" -s h -l help -d 'Print help'
 complete -c mmgp -n "__fish_mmgp_using_subcommand export" -l params -d 'Parameters: a TOML or JSON file or a published set (pbpi-qs20, raxml-qs20)' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand export" -l runs -d 'Timed runs: a CSV file, or one of Extra-P (text, JSON, JSON Lines) or hyperfine (JSON)' -r -F
 complete -c mmgp -n "__fish_mmgp_using_subcommand export" -l to -d 'Format. Parameters: json, csv, c-header, rust, python, markdown, latex, starpu, simgrid, loggopsim; runs: extra-p, extra-p-json, extra-p-jsonl' -r
@@ -298,19 +321,20 @@ complete -c mmgp -n "__fish_mmgp_using_subcommand spu-timing" -s h -l help -d 'P
 complete -c mmgp -n "__fish_mmgp_using_subcommand man" -l out -d 'Folder for mmgp.1 and a page for each command: mmgp-study.1...; without it, mmgp.1 goes to standard output' -r -F
 complete -c mmgp -n "__fish_mmgp_using_subcommand man" -s h -l help -d 'Print help'
 complete -c mmgp -n "__fish_mmgp_using_subcommand completions" -s h -l help -d 'Print help'
-complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "study" -d 'Do everything once: measure, fit, predict, emulate every (m, p), compare, draw'
-complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "bench" -d 'Run the micro-benchmarks on a machine and write their CSV files'
-complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "profile" -d 'Profile a sequential run (m = p = 1) of a program'
-complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "fit" -d 'Estimate the parameters of the model from measured tables'
-complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "predict" -d 'Rank every feasible configuration (m, p), predict one, or weigh the choice'
-complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "emulate" -d 'Run a program once on the emulated machine'
-complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "validate" -d 'Run every feasible (m, p) on the emulated machine, beside the prediction'
-complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "plot" -d 'Draw modelled against measured times'
-complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "export" -d 'Hand parameters or timed runs over to other tools'
-complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "check-machine" -d 'Hold the emulated machine against what has been published about the real one'
-complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "likelihood" -d 'Log-likelihood of a tree, through RAxML\'s SPU kernels'
-complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "simulate-alignment" -d 'Simulate an alignment along a tree, under JC69'
-complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "spu-timing" -d 'Time an SPU assembly listing: when each instruction issues, and why not before'
-complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "man" -d 'Print the manual page, or write one for each command'
-complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "completions" -d 'Print what makes a shell complete commands and flags'
-complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "study" -d 'Do everything once: measure, fit, predict, emulate every (m, p), compare, draw'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "bench" -d 'Run the micro-benchmarks on a machine and write their CSV files'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "profile" -d 'Profile a sequential run (m = p = 1) of a program'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "fit" -d 'Estimate the parameters of the model from measured tables'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "predict" -d 'Rank every feasible configuration (m, p), predict one, or weigh the choice'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "emulate" -d 'Run a program once on the emulated machine'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "validate" -d 'Run every feasible (m, p) on the emulated machine, beside the prediction'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "plot" -d 'Draw what was found: modelled against measured times, and more'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "report" -d 'Make a page of a study: one HTML file with answer, pictures, tables and what-if'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "export" -d 'Hand parameters or timed runs over to other tools'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "check-machine" -d 'Hold the emulated machine against what has been published about the real one'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "likelihood" -d 'Log-likelihood of a tree, through RAxML\'s SPU kernels'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "simulate-alignment" -d 'Simulate an alignment along a tree, under JC69'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "spu-timing" -d 'Time an SPU assembly listing: when each instruction issues, and why not before'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "man" -d 'Print the manual page, or write one for each command'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "completions" -d 'Print what makes a shell complete commands and flags'
+complete -c mmgp -n "__fish_mmgp_using_subcommand help; and not __fish_seen_subcommand_from study bench profile fit predict emulate validate plot report export check-machine likelihood simulate-alignment spu-timing man completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
