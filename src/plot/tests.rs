@@ -248,11 +248,11 @@ fn a_window_outside_the_run_is_an_error() {
 }
 
 fn words(scene: &Scene) -> Vec<&str> {
-    let text = |item| match item {
-        &Item::Text { ref words, .. } => Some(words.as_str()),
+    let texts = scene.items.iter().filter_map(|item| match item {
+        Item::Text { words, .. } => Some(words.as_str()),
         _ => None,
-    };
-    scene.items.iter().filter_map(text).collect()
+    });
+    texts.collect()
 }
 
 fn check_words(kind: Kind<'_>, expected: &[&str]) {
@@ -368,18 +368,18 @@ fn bars_of_the_measured_split_end_at_a_hundred_percent() {
     let splits = splits(&[row(1, 1, 2.0, 2.0)]);
     let kind = Kind::Breakdown { parameters: &parameters, splits: &splits };
     let scene = scene(&Figure { title: "", kind }).expect("a picture");
-    let areas = scene.items.iter().filter_map(|item| match item {
+    let mut areas = scene.items.iter().filter_map(|item| match item {
         Item::Rectangle { bounds, fill } if *fill == style::GREY => Some(bounds.top),
         _ => None,
     });
-    let whole = scene.items.iter().filter_map(|item| match item {
+    let mut whole = scene.items.iter().filter_map(|item| match item {
         Item::Line { path, stroke } if stroke.width == 0.8 && stroke.color == style::INK => {
             Some(path[0][1])
         }
         _ => None,
     });
     // The last grey area is the last part of the bar; the last line of that width is at 100 %.
-    let (top, whole) = (areas.last().expect("a bar"), whole.last().expect("a line"));
+    let (top, whole) = (areas.next_back().expect("a bar"), whole.next_back().expect("a line"));
     approx::assert_relative_eq!(top, whole, max_relative = 1e-9);
 }
 
