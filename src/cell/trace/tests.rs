@@ -277,14 +277,16 @@ fn nothing_is_written_after_a_failure_which_the_end_tells() {
 #[test]
 fn an_excerpt_has_what_touches_its_window_cut_at_the_ends() {
     let (_, events) = run();
-    let ends = events.iter().filter_map(|event| match event {
-        Event::Span { end, .. } => Some(*end),
-        Event::Arrow { .. } => None,
-    });
-    let last = ends.max().unwrap();
-    let middle = |part: u64| SimTime::ZERO + SimSpan::from_ticks(last.ticks() / 10 * part);
-    let (from, until) = (middle(4), middle(6));
-    let mut excerpt = Excerpt::new(Kept::default(), from, until);
+    let offloads: Vec<SimTime> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Span { category: Category::Offload, end, .. } => Some(*end),
+            _ => None,
+        })
+        .collect();
+    let (from, length) = (offloads[4], SimSpan::from_ticks(3_000_000_000));
+    let until = from + length;
+    let mut excerpt = Excerpt::new(Kept::default(), 4, length);
     events.iter().for_each(|event| excerpt.record(event));
     let kept = &excerpt.sink().0;
     let inside = |event: &&Event| match **event {

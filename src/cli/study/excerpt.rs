@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::machine::Machine;
 use crate::model::Parameters;
 use crate::model::parameters::Decomposition;
-use crate::units::{Seconds, SimSpan, SimTime};
+use crate::units::{Seconds, SimSpan};
 
 /// Off-loads of a process that an excerpt of a trace shows.
 const OFFLOADS_SHOWN: f64 = 12.0;
@@ -25,16 +25,16 @@ pub(super) fn excerpt(
     (m, p): (u32, u32),
     time: Seconds,
 ) -> Result<Vec<u8>> {
-    let offloads = parameters.terms.offloads.value
+    let of_each = parameters.terms.offloads.value
         / match parameters.decomposition {
             Decomposition::Data => 1.0,
             Decomposition::Task { .. } => f64::from(m),
         };
-    let length = time * (OFFLOADS_SHOWN / offloads.max(OFFLOADS_SHOWN));
-    let instant = |after: Seconds| SimTime::ZERO + SimSpan::from_seconds(after);
-    let (from, until) = (instant((time - length) / 2.0), instant((time + length) / 2.0));
+    let length = time * (OFFLOADS_SHOWN / of_each.max(OFFLOADS_SHOWN));
+    let before = (of_each * f64::from(m) - OFFLOADS_SHOWN * f64::from(m)).max(0.0) / 2.0;
     let chrome = ChromeTrace::new(Vec::new(), machine.layout);
-    let excerpt = Rc::new(RefCell::new(Excerpt::new(chrome, from, until)));
+    let excerpt = Excerpt::new(chrome, before as u64, SimSpan::from_seconds(length));
+    let excerpt = Rc::new(RefCell::new(excerpt));
     let sink = Rc::clone(&excerpt) as Rc<RefCell<dyn Sink>>;
     let blade = Blade::traced(machine, KernelTiming::Cached, 0.0, sink);
     app.emulate_on(&blade, (m, p))?;
