@@ -216,11 +216,13 @@ pub(crate) fn nearest<'a>(name: &str, known: &'a [impl AsRef<str>]) -> Option<&'
     if let (2.., Some(only), None) = (name.chars().count(), begun.next(), begun.next()) {
         return Some(only.as_ref());
     }
+    if known.iter().any(|candidate| is_in_another_unit(&name, candidate.as_ref())) {
+        return None;
+    }
     let near = |candidate: &'a str| {
         let changes = strsim::osa_distance(&name, &candidate.to_lowercase());
         let letters = candidate.chars().count();
-        let is_near = changes * 3 <= letters.max(3) && changes < letters;
-        (is_near && !is_in_another_unit(&name, candidate)).then_some((changes, candidate))
+        (changes * 3 <= letters.max(3) && changes < letters).then_some((changes, candidate))
     };
     let (_, name) = known.iter().filter_map(|candidate| near(candidate.as_ref())).min()?;
     Some(name)
@@ -407,5 +409,6 @@ mod tests {
         check("m", None);
         check("t_apu", None);
         check("t_hpu_ms", None);
+        assert_eq!(nearest("c_apu_ms", &["t_apu_s", "c_apu_s"]), None);
     }
 }

@@ -17,6 +17,8 @@ fn times<R: Record>(text: &str) -> Result<Read, String> {
                     .zip(&is_time)
                     .filter(|(_, is_time)| **is_time)
                     .map(|(field, _)| field)
+                    // A time that is not known.
+                    .filter(|field| !field.is_empty())
                     .collect::<Vec<_>>()
             })
             .map(|field| field.parse().unwrap_or(f64::NAN))
@@ -46,7 +48,10 @@ tables! {
     prediction: Prediction =
         "rank,m,p,time_s,low_s,high_s,probability_best,speedup,efficiency,expected_regret_s,\
          regret_95_s,indistinguishable\n1,4,4,32,31,33,0.9,10,0.6,0.1,0.3,1\n";
-    validation: Validation = "m,p,measured_s,predicted_s,error_percent\n1,1,10,11,10\n2,1,5,5.5,10\n";
+    validation: Validation = "m,p,measured_s,predicted_s,error_percent,refined_s\n1,1,10,11,10,10.5\n\
+                              2,1,5,5.5,10,\n";
+    split: Split = "m,p,time_s,host_s,start_s,apu_shared_s,apu_serial_s,wait_s,idle_s\n\
+                    1,1,10,1,0.5,4,3,1,0.5\n2,1,5,0,0,5,0,0,0\n";
     machine_figure: MachineFigure =
         "group,figure,what,relation,published,emulated,unit,error_percent,basis,constants,confirmed,\
          source,remark\nspu,a,b,,1,1.1,ns,10,independent,,yes,c,\n";
