@@ -8,6 +8,7 @@ mod check_machine;
 mod completions;
 mod emulate;
 mod export;
+mod files;
 mod fit;
 mod input;
 mod likelihood;

@@ -20,22 +20,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use crate::cell::Progress;
 use crate::error::Result;
 use crate::machine::Machine;
-use crate::table::records::{Alpha, Collective, ContextSwitch, MemoryStream, Offload};
-
-/// The tables of all micro-benchmarks.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MicroBenchmarks {
-    /// Concurrent matrix products.
-    pub alpha: Vec<Alpha>,
-    /// Ping-pong between host and accelerator.
-    pub offload: Vec<Offload>,
-    /// Repeated yield.
-    pub context_switch: Vec<ContextSwitch>,
-    /// Collectives among the host processes.
-    pub collective: Vec<Collective>,
-    /// Accelerators that stream through one memory, which only the refined model asks for.
-    pub memory: Vec<MemoryStream>,
-}
+pub use crate::table::MicroBenchmarks;
 
 /// Runs all micro-benchmarks, each so often.
 pub fn micro_benchmarks(machine: &Machine, repetitions: u32, seed: u64) -> Result<MicroBenchmarks> {

@@ -13,6 +13,7 @@ pub mod extrap;
 mod foreign;
 pub mod hyperfine;
 pub mod json;
+mod micro_benchmarks;
 pub mod records;
 pub mod runs;
 mod streamed;
@@ -20,6 +21,7 @@ pub mod toml;
 pub mod trace;
 
 pub use foreign::runs_of;
+pub use micro_benchmarks::MicroBenchmarks;
 pub use streamed::StreamedFile;
 
 use std::fs;

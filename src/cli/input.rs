@@ -70,10 +70,16 @@ pub fn machine(name: &str) -> Result<Machine> {
 
 /// A parameter set by name or file.
 pub fn parameters(name: &str) -> Result<Parameters> {
-    if published_names().any(|known| known == name) || !is_file(name) {
-        return published(name);
+    match parameter_file(name) {
+        Some(path) => Parameters::read(&Source::read(path)?),
+        None => published(name),
     }
-    Parameters::read(&Source::read(Path::new(name))?)
+}
+
+/// The file that is meant, where it is not a published set.
+pub fn parameter_file(name: &str) -> Option<&Path> {
+    let is_published = published_names().any(|known| known == name);
+    (!is_published && is_file(name)).then_some(Path::new(name))
 }
 
 /// Whether an argument means a file rather than something built in.

@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::files::{Files, Reader, without_parameters};
 use super::output::{data, warnings};
-use super::{Answer, input, study};
-use crate::error::{Error, Result, Warning};
-use crate::model::Parameters;
-use crate::plot::benchmarks::{Panel, Tables, panels};
+use super::{Answer, study};
+use crate::error::{Error, Result};
+use crate::plot::benchmarks::panels;
 use crate::plot::{self, Format, Kind, Window};
-use crate::report::provenance::{InputFile, Provenance};
+use crate::report::provenance::Provenance;
 use crate::report::{Figure, Study, page};
-use crate::table::csv::{self, Record};
 use crate::table::trace::Trace;
 use crate::table::{self, Source};
 
@@ -63,7 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let mut study = if folder.is_dir() {
         read(folder)?
     } else if arguments.of == study::FOLDER {
-        return Err(Files::missing(folder));
+        return Err(without_parameters(folder));
     } else {
         read_parameters(&arguments.of)?
     };
@@ -82,134 +81,49 @@ pub fn write(folder: &Path) -> Result<()> {
 
 /// The study in a folder.
 fn read(folder: &Path) -> Result<Study> {
-    let mut files = Files { folder, inputs: Vec::new(), doubts: Vec::new() };
-    let mut provenance = files.provenance()?;
+    let (files, mut reader) = (Files::of_study(folder), Reader::default());
+    let parameters =
+        reader.parameters(&files)?.expect("invariant: a folder has some or is refused");
+    let tables = reader.micro_benchmarks(&files)?;
     let mut study = Study {
-        validation: files.rows("validation.csv", "measured beside predicted")?,
-        splits: files.rows("split.csv", "where measured time went")?,
-        ..Study::new(files.parameters()?)
+        benchmarks: panels(&tables, &parameters),
+        validation: reader.validation(&files)?,
+        splits: reader.splits(&files)?,
+        figures: reader.trace(&files)?.iter().map(gantt).collect::<Result<_>>()?,
+        provenance: provenance(folder)?,
+        ..Study::new(parameters)
     };
-    study.benchmarks = files.benchmarks(&study.parameters)?;
-    study.figures = files.gantt()?.into_iter().collect();
-    warnings(&files.doubts);
-    if let Some(seed) = provenance.seed {
+    warnings(&reader.doubts);
+    if let Some(seed) = study.provenance.seed {
         study.sampling.seed = seed;
     }
-    provenance.inputs.append(&mut files.inputs);
-    provenance.warnings.extend(files.doubts.iter().map(ToString::to_string));
-    study.provenance = provenance;
+    study.provenance.inputs.extend(reader.inputs);
+    study.provenance.warnings.extend(reader.doubts.iter().map(ToString::to_string));
     Ok(study)
 }
 
 /// Parameters alone: a file, or a published set.
 fn read_parameters(name: &str) -> Result<Study> {
-    let mut study = Study::new(input::parameters(name)?);
-    if input::is_file(name) {
-        let source = Source::read(Path::new(name))?;
-        study.provenance.inputs.push(InputFile::new(&source, PARAMETERS));
-    }
+    let mut reader = Reader::default();
+    let mut study = Study::new(reader.parameters_named(name)?);
+    study.provenance.inputs = reader.inputs;
     Ok(study)
 }
 
-/// What files are to a study.
-const PARAMETERS: &str = "parameters";
-const BENCHMARK: &str = "micro-benchmark";
-
-/// The files of a folder, as they are read.
-struct Files<'a> {
-    folder: &'a Path,
-    inputs: Vec<InputFile>,
-    doubts: Vec<Warning>,
+/// The picture of a trace.
+fn gantt(trace: &Trace) -> Result<Figure> {
+    let kind = Kind::Gantt { trace, window: Window::default() };
+    let title = "What happens when";
+    let svg = plot::draw(&plot::Figure { title, kind }, Format::Svg)?;
+    let svg = String::from_utf8(svg).expect("invariant: an SVG is text");
+    Ok(Figure { title: GANTT.into(), svg })
 }
 
-impl Files<'_> {
-    /// A file where there is one.
-    fn read(&mut self, name: &str, role: &str) -> Result<Option<Source>> {
-        let path = self.folder.join(name);
-        if !path.exists() {
-            return Ok(None);
-        }
-        let source = Source::read(&path)?;
-        self.inputs.push(InputFile::new(&source, role));
-        Ok(Some(source))
+/// What the study says of itself.
+fn provenance(folder: &Path) -> Result<Provenance> {
+    let path = folder.join(PROVENANCE);
+    if !path.exists() {
+        return Ok(Provenance::default());
     }
-
-    /// The rows of a file; none where it is not there.
-    fn rows<R: Record>(&mut self, name: &str, role: &str) -> Result<Vec<R>> {
-        let Some(source) = self.read(name, role)? else { return Ok(Vec::new()) };
-        let (rows, doubts) = csv::read(&source)?;
-        self.doubts.extend(doubts);
-        Ok(rows)
-    }
-
-    /// The micro-benchmarks that are there, beside what the parameters say of them.
-    fn benchmarks(&mut self, parameters: &Parameters) -> Result<Vec<Panel>> {
-        let alpha = self.rows("alpha.csv", BENCHMARK)?;
-        let offload = self.rows("offload.csv", BENCHMARK)?;
-        let context_switch = self.rows("context_switch.csv", BENCHMARK)?;
-        let collective = self.rows("collective.csv", BENCHMARK)?;
-        let memory = self.rows("memory.csv", BENCHMARK)?;
-        let tables = Tables {
-            alpha: &alpha,
-            offload: &offload,
-            context_switch: &context_switch,
-            collective: &collective,
-            memory: &memory,
-        };
-        Ok(panels(&tables, parameters))
-    }
-
-    /// The picture of the trace, where there is one.
-    fn gantt(&mut self) -> Result<Option<Figure>> {
-        let Some(source) = self.read("trace.json", "what happened when in a run")? else {
-            return Ok(None);
-        };
-        let kind = Kind::Gantt { trace: &Trace::read(&source)?, window: Window::default() };
-        let title = "What happens when";
-        let svg = plot::draw(&plot::Figure { title, kind }, Format::Svg)?;
-        let svg = String::from_utf8(svg).expect("invariant: an SVG is text");
-        Ok(Some(Figure { title: GANTT.into(), svg }))
-    }
-
-    fn provenance(&mut self) -> Result<Provenance> {
-        let path = self.folder.join(PROVENANCE);
-        if !path.exists() {
-            return Ok(Provenance::default());
-        }
-        Provenance::read(&Source::read(&path)?)
-    }
-
-    /// Those of equation 11, with the refined terms where the folder has them for the same.
-    fn parameters(&mut self) -> Result<Parameters> {
-        let Some(source) = self.read("params.toml", PARAMETERS)? else {
-            return Err(Self::missing(self.folder));
-        };
-        let parameters = Parameters::read(&source)?;
-        let Some(source) = self.read("refined.toml", "parameters of the refined model")? else {
-            return Ok(parameters);
-        };
-        let refined = Parameters::read(&source)?;
-        let without = Parameters { refinements: parameters.refinements.clone(), ..refined.clone() };
-        if without == parameters {
-            return Ok(refined);
-        }
-        self.doubts.push(Warning::Note(
-            "refined.toml has other terms than params.toml: the page is of params.toml alone"
-                .into(),
-        ));
-        Ok(parameters)
-    }
-
-    /// The error for a folder without parameters.
-    fn missing(folder: &Path) -> Error {
-        let folder = folder.display();
-        Error::TooLittleData {
-            file: folder.to_string(),
-            found: "no params.toml".into(),
-            advice: format!(
-                "`mmgp study --out {folder}` makes everything, `mmgp fit --out \
-                 {folder}/params.toml` that"
-            ),
-        }
-    }
+    Provenance::read(&Source::read(&path)?)
 }

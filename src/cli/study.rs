@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::files::Files;
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
 use super::output::{Verbosity, json, warnings};
 use super::validate::{Job, describe};
@@ -78,7 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let time = time.map_or(best.time, |row| Seconds(row.measured_s));
     let trace = excerpt::excerpt(&app, &machine, &fitted.parameters, (best.m, best.p), time)?;
     table::write(&folder.join("trace.json"), trace)?;
-    plot::write_all(folder, &job.title(), &plot::Files::of_study(folder))?;
+    plot::write_all(folder, &job.title(), &Files::of_study(folder))?;
     let provenance = arguments.provenance(&app, &machine, &doubts)?;
     table::write(&folder.join(report::PROVENANCE), json(&provenance))?;
     report::write(folder)?;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::files::Files;
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
 use super::output::{Verbosity, data, json, progress, warnings};
 use super::{Answer, input, plot};
@@ -59,11 +60,11 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let job = Job { app: &app, machine: &machine, threads: arguments.threads.count(), verbosity };
     let validated = job.run(&parameters, &arguments.out)?;
     // Of this run alone: whatever else is in the folder may be of another.
-    let files = plot::Files {
+    let files = Files {
         validation: Some(arguments.out.join("validation.csv")),
         split: Some(arguments.out.join("split.csv")),
         params: Some(arguments.params.clone()),
-        ..plot::Files::default()
+        ..Files::default()
     };
     plot::write_all(&arguments.out, &job.title(), &files)?;
     warnings(&validated.doubts);

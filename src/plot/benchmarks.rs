@@ -8,22 +8,8 @@ use serde::Serialize;
 use super::unit::{Unit, time};
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM};
+use crate::table::MicroBenchmarks;
 use crate::table::records::{Alpha, Collective, ContextSwitch, MemoryStream, Offload, OffloadMode};
-
-/// The rows of the micro-benchmarks; a table without rows has no panel.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Tables<'a> {
-    /// Of `alpha.csv`.
-    pub alpha: &'a [Alpha],
-    /// Of `offload.csv`.
-    pub offload: &'a [Offload],
-    /// Of `context_switch.csv`.
-    pub context_switch: &'a [ContextSwitch],
-    /// Of `collective.csv`.
-    pub collective: &'a [Collective],
-    /// Of `memory.csv`.
-    pub memory: &'a [MemoryStream],
-}
 
 /// One measurement and what was fitted to it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -76,14 +62,14 @@ impl From<FitPoint> for (f64, f64, Option<f64>, Option<f64>) {
 
 /// A panel for each table with rows that can be shown, in the order of the equation's terms; for
 /// each collective operation and message size one of its own.
-pub fn panels(tables: &Tables<'_>, parameters: &Parameters) -> Vec<Panel> {
+pub fn panels(tables: &MicroBenchmarks, parameters: &Parameters) -> Vec<Panel> {
     let mut panels = vec![
-        alpha(tables.alpha, parameters),
-        offload(tables.offload, parameters),
-        context_switch(tables.context_switch, parameters),
+        alpha(&tables.alpha, parameters),
+        offload(&tables.offload, parameters),
+        context_switch(&tables.context_switch, parameters),
     ];
-    panels.extend(collectives(tables.collective, parameters));
-    panels.push(memory(tables.memory, parameters));
+    panels.extend(collectives(&tables.collective, parameters));
+    panels.push(memory(&tables.memory, parameters));
     panels.retain(|panel| !panel.points.is_empty());
     panels
 }
@@ -312,7 +298,7 @@ mod tests {
 
     #[test]
     fn tables_without_rows_have_no_panel() {
-        assert_eq!(panels(&Tables::default(), &parameters()), []);
+        assert_eq!(panels(&MicroBenchmarks::default(), &parameters()), []);
     }
 
     #[test]
@@ -324,7 +310,7 @@ mod tests {
             time_s,
         };
         // Means over repetitions: 2 s alone and 3 s together for one size, 4 s and 5 s for the other.
-        let rows = [
+        let rows = vec![
             row(8, 1, 1, 1.0),
             row(8, 1, 2, 3.0),
             row(8, 2, 1, 3.0),
@@ -333,7 +319,7 @@ mod tests {
         ];
         let mut parameters = parameters();
         parameters.terms.alpha = OverM::Constant(estimate(1.375, 0.0));
-        let tables = Tables { alpha: &rows, ..Tables::default() };
+        let tables = MicroBenchmarks { alpha: rows, ..MicroBenchmarks::default() };
         let panel = only(panels(&tables, &parameters));
         assert_eq!(panel.points, [[1.0, 1.0], [2.0, 1.25], [2.0, 1.5]]);
         let fit: Vec<_> = panel.fit.iter().map(|point| (point.x, point.y)).collect();
@@ -343,10 +329,11 @@ mod tests {
     #[test]
     fn the_line_of_offloads_meets_points_that_lie_on_it() {
         // 2 us and 0.5 us for each byte.
-        let rows = [8, 16, 32].map(|bytes| round_trip(bytes, 1, 1e-5 * (2.0 + 0.5 * bytes as f64)));
+        let trip = |bytes| round_trip(bytes, 1, 1e-5 * (2.0 + 0.5 * bytes as f64));
         let mut parameters = parameters();
         parameters.terms.o_offload_s = estimate(2e-6, 0.0);
-        let tables = Tables { offload: &rows, ..Tables::default() };
+        let tables =
+            MicroBenchmarks { offload: [8, 16, 32].map(trip).into(), ..MicroBenchmarks::default() };
         let panel = only(panels(&tables, &parameters));
         assert_eq!(panel.y_label, "time of a round trip [µs]");
         for [bytes, time] in &panel.points {
@@ -360,7 +347,11 @@ mod tests {
     fn what_a_fit_leaves_out_is_left_out_here() {
         let stream = Offload { mode: OffloadMode::Stream, ..round_trip(8, 1, 1.0) };
         let alone = ContextSwitch { processes: 1, repetition: 1, switches: 1, time_s: 1.0 };
-        let tables = Tables { offload: &[stream], context_switch: &[alone], ..Tables::default() };
+        let tables = MicroBenchmarks {
+            offload: vec![stream],
+            context_switch: vec![alone],
+            ..MicroBenchmarks::default()
+        };
         assert_eq!(panels(&tables, &parameters()), []);
     }
 
@@ -374,8 +365,8 @@ mod tests {
             calls: 2,
             time_s: 1e-3,
         };
-        let rows = [row("barrier", 2, 1), row("allreduce", 2, 1), row("allreduce", 2, 2)];
-        let tables = Tables { collective: &rows, ..Tables::default() };
+        let rows = vec![row("barrier", 2, 1), row("allreduce", 2, 1), row("allreduce", 2, 2)];
+        let tables = MicroBenchmarks { collective: rows, ..MicroBenchmarks::default() };
         let panels = panels(&tables, &parameters());
         let titles: Vec<&str> = panels.iter().map(|panel| panel.title.as_str()).collect();
         assert_eq!(titles, ["allreduce of 8 bytes, O_COL", "barrier of 8 bytes, O_COL"]);
@@ -388,8 +379,8 @@ mod tests {
         let json = |point: FitPoint| serde_json::to_string(&point).expect("JSON");
         assert_eq!(json(point), "[1.0,2.0,1.5,2.5]");
         assert_eq!(json(FitPoint { interval: None, ..point }), "[1.0,2.0,null,null]");
-        let rows = [MemoryStream { accelerators: 2, bytes: 1000, repetition: 1, time_s: 1e-6 }];
-        let tables = Tables { memory: &rows, ..Tables::default() };
+        let rows = vec![MemoryStream { accelerators: 2, bytes: 1000, repetition: 1, time_s: 1e-6 }];
+        let tables = MicroBenchmarks { memory: rows, ..MicroBenchmarks::default() };
         let json = serde_json::to_value(panels(&tables, &parameters())).expect("JSON");
         assert_eq!(json[0]["x_scale"], "linear");
         assert_eq!(json[0]["points"], serde_json::json!([[2.0, 2.0]]));

@@ -1,0 +1,198 @@
+//! The files that pictures and pages are made of: each given by a flag, or found in a study's folder.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::input;
+use crate::error::{Error, Result, Warning};
+use crate::model::Parameters;
+use crate::report::provenance::InputFile;
+use crate::table::csv::{self, Record};
+use crate::table::records::{Prediction, Split, Validation};
+use crate::table::trace::Trace;
+use crate::table::{MicroBenchmarks, Source};
+
+/// Where the files are.
+#[derive(Args, Clone, Default)]
+pub struct Files {
+    /// Folder of a study: every file below that is not given is looked for there
+    #[arg(long, value_name = "DIR")]
+    pub study: Option<PathBuf>,
+    /// validation.csv, as study and validate write it
+    #[arg(long, value_name = "FILE")]
+    pub validation: Option<PathBuf>,
+    /// predictions.csv, for a heat map and for intervals
+    #[arg(long, value_name = "FILE")]
+    pub predictions: Option<PathBuf>,
+    /// Parameters, for the terms and for what was fitted: a TOML file or a published set
+    #[arg(long, value_name = "NAME|FILE")]
+    pub params: Option<String>,
+    /// split.csv, where the time of each run went
+    #[arg(long, value_name = "FILE")]
+    pub split: Option<PathBuf>,
+    /// Trace of a run, as emulate --trace writes it
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// alpha.csv
+    #[arg(long, value_name = "FILE")]
+    pub alpha: Option<PathBuf>,
+    /// offload.csv
+    #[arg(long, value_name = "FILE")]
+    pub offload: Option<PathBuf>,
+    /// context_switch.csv
+    #[arg(long, value_name = "FILE")]
+    pub context_switch: Option<PathBuf>,
+    /// collective.csv
+    #[arg(long, value_name = "FILE")]
+    pub collective: Option<PathBuf>,
+    /// memory.csv
+    #[arg(long, value_name = "FILE")]
+    pub memory: Option<PathBuf>,
+}
+
+/// The file in a study's folder that there is no page without.
+const PARAMETERS: &str = "params.toml";
+
+impl Files {
+    /// Those in the folder of a study.
+    pub fn of_study(folder: &Path) -> Self {
+        Self { study: Some(folder.into()), ..Self::default() }.with_study()
+    }
+
+    /// With what the study's folder has of the files that were not given.
+    pub fn with_study(self) -> Self {
+        let Some(folder) = self.study else { return self };
+        let find = |given: Option<PathBuf>, name: &str| {
+            given.or_else(|| Some(folder.join(name)).filter(|path| path.is_file()))
+        };
+        Self {
+            validation: find(self.validation, "validation.csv"),
+            predictions: find(self.predictions, "predictions.csv"),
+            params: self.params,
+            split: find(self.split, "split.csv"),
+            trace: find(self.trace, "trace.json"),
+            alpha: find(self.alpha, "alpha.csv"),
+            offload: find(self.offload, "offload.csv"),
+            context_switch: find(self.context_switch, "context_switch.csv"),
+            collective: find(self.collective, "collective.csv"),
+            memory: find(self.memory, "memory.csv"),
+            study: Some(folder),
+        }
+    }
+
+    /// Whether there are parameters, given or the study's.
+    pub fn has_parameters(&self) -> bool {
+        let is_there = |folder: &PathBuf| folder.join(PARAMETERS).is_file();
+        self.params.is_some() || self.study.as_ref().is_some_and(is_there)
+    }
+
+    /// Whether there is any micro-benchmark.
+    pub fn has_micro_benchmarks(&self) -> bool {
+        [&self.alpha, &self.offload, &self.context_switch, &self.collective, &self.memory]
+            .iter()
+            .any(|file| file.is_some())
+    }
+}
+
+/// Reads files, and remembers which they were and what was doubted. What is not there is empty.
+#[derive(Default)]
+pub struct Reader {
+    pub inputs: Vec<InputFile>,
+    pub doubts: Vec<Warning>,
+}
+
+impl Reader {
+    /// The text of a file, and what it is to a study.
+    fn source(&mut self, path: &Path, role: &str) -> Result<Source> {
+        let source = Source::read(path)?;
+        self.inputs.push(InputFile::new(&source, role));
+        Ok(source)
+    }
+
+    fn rows<R: Record>(&mut self, path: &Option<PathBuf>, role: &str) -> Result<Vec<R>> {
+        let Some(path) = path else { return Ok(Vec::new()) };
+        let (rows, doubts) = csv::read(&self.source(path, role)?)?;
+        self.doubts.extend(doubts);
+        Ok(rows)
+    }
+
+    pub fn validation(&mut self, files: &Files) -> Result<Vec<Validation>> {
+        self.rows(&files.validation, "measured beside predicted")
+    }
+
+    pub fn predictions(&mut self, files: &Files) -> Result<Vec<Prediction>> {
+        self.rows(&files.predictions, "predictions")
+    }
+
+    pub fn splits(&mut self, files: &Files) -> Result<Vec<Split>> {
+        self.rows(&files.split, "where measured time went")
+    }
+
+    pub fn micro_benchmarks(&mut self, files: &Files) -> Result<MicroBenchmarks> {
+        let role = "micro-benchmark";
+        Ok(MicroBenchmarks {
+            alpha: self.rows(&files.alpha, role)?,
+            offload: self.rows(&files.offload, role)?,
+            context_switch: self.rows(&files.context_switch, role)?,
+            collective: self.rows(&files.collective, role)?,
+            memory: self.rows(&files.memory, role)?,
+        })
+    }
+
+    pub fn trace(&mut self, files: &Files) -> Result<Option<Trace>> {
+        let Some(path) = &files.trace else { return Ok(None) };
+        Trace::read(&self.source(path, "what happened when in a run")?).map(Some)
+    }
+
+    /// Those that were given, or else those of the study's folder.
+    pub fn parameters(&mut self, files: &Files) -> Result<Option<Parameters>> {
+        match (&files.params, &files.study) {
+            (Some(name), _) => self.parameters_named(name).map(Some),
+            (None, Some(folder)) => self.parameters_of_study(folder).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// A parameter set by name or file.
+    pub fn parameters_named(&mut self, name: &str) -> Result<Parameters> {
+        let Some(path) = input::parameter_file(name) else { return input::parameters(name) };
+        Parameters::read(&self.source(path, "parameters")?)
+    }
+
+    /// Those of equation 11, with the refined terms where the folder has them for the same.
+    fn parameters_of_study(&mut self, folder: &Path) -> Result<Parameters> {
+        let path = folder.join(PARAMETERS);
+        if !path.exists() {
+            return Err(without_parameters(folder));
+        }
+        let parameters = Parameters::read(&self.source(&path, "parameters")?)?;
+        let path = folder.join("refined.toml");
+        if !path.exists() {
+            return Ok(parameters);
+        }
+        let refined = Parameters::read(&self.source(&path, "parameters of the refined model")?)?;
+        let without = Parameters { refinements: parameters.refinements.clone(), ..refined.clone() };
+        if without == parameters {
+            return Ok(refined);
+        }
+        self.doubts.push(Warning::Note(
+            "refined.toml has other terms than params.toml: what is shown is of params.toml alone"
+                .into(),
+        ));
+        Ok(parameters)
+    }
+}
+
+/// The error for a folder without parameters.
+pub fn without_parameters(folder: &Path) -> Error {
+    let folder = folder.display();
+    Error::TooLittleData {
+        file: folder.to_string(),
+        found: format!("no {PARAMETERS}"),
+        advice: format!(
+            "`mmgp study --out {folder}` makes everything, `mmgp fit --out \
+             {folder}/{PARAMETERS}` that"
+        ),
+    }
+}
