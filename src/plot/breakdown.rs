@@ -48,7 +48,7 @@ const LEGEND: [(Terms, Terms, (Color, &str)); 6] = [
         &[
             (HOST, "host code alpha_m·T_HPU"),
             (SWITCH, "switches N·T_CSW"),
-            (COLLECTIVE, "collectives N·O_COL"),
+            (COLLECTIVE, "collectives O_COL"),
         ],
         &[(QUEUE, "queueing for the host")],
         (HOST, "between off-loads: host code, collectives, waiting for the host"),

@@ -66,7 +66,7 @@ const panel = (() => {
                 "aria-hidden": "true",
             });
             let sum = 0;
-            for (const [part, time] of Object.entries(parts)) {
+            for (const [part, time] of plotsOfTerms.fromBelow(parts)) {
                 const [x, width] = [(1000 * sum) / most, (1000 * time) / most];
                 bar.append(
                     svg("rect", { class: `part ${labels[part][2]}`, x, y: 0, width, height: 10 }),

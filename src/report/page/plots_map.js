@@ -4,9 +4,9 @@ const plotOfMap = (() => {
     const { configurations, models, indices } = study;
     const { m, p, measured_s, indistinguishable } = configurations;
 
-    // From fast to slow, dark to light; and from too fast by way of right to too slow. Both keep
-    // their order in lightness for every kind of sight.
-    const TIMES = ["#122a52", "#1f5a8a", "#4a93a8", "#9cc7ae", "#f2edc4"];
+    // From fast to slow, light to dark, by viridis (Smith and van der Walt 2015, CC0); and from too
+    // fast by way of right to too slow. Both keep their order in lightness for every kind of sight.
+    const TIMES = "#fde725 #addc30 #5ec962 #28ae80 #21918c #2c728e #3b528b #472d7b #440154".split(" ");
     const ERRORS = ["#0b4f82", "#5fa3cf", "#f4f1ea", "#e79a62", "#a64300"];
     const LEVELS = 48;
 
@@ -76,8 +76,8 @@ const plotOfMap = (() => {
 
     /** The cell of a configuration, half a step to each side, one pixel at least. */
     function cell(k, x, y) {
-        const [left, right] = [x.at(m[k] - 0.5), x.at(m[k] + 0.5)];
-        const [top, bottom] = [y.at(p[k] + 0.5), y.at(p[k] - 0.5)];
+        const [left, right] = [x.at(p[k] - 0.5), x.at(p[k] + 0.5)];
+        const [top, bottom] = [y.at(m[k] + 0.5), y.at(m[k] - 0.5)];
         return {
             x: left,
             y: top,
@@ -122,8 +122,8 @@ const plotOfMap = (() => {
                 ? text.digits(values[k] / factor, 3)
                 : text.minus(values[k].toFixed(1));
             const level = along.at(values[k]);
-            const isDark = isTime ? level < 0.55 : level < 0.2 || level > 0.85;
-            const place = { x: x.at(m[k]), y: y.at(p[k]) + 3.5, "text-anchor": "middle" };
+            const isDark = isTime ? level > 0.6 : level < 0.2 || level > 0.85;
+            const place = { x: x.at(p[k]), y: y.at(m[k]) + 3.5, "text-anchor": "middle" };
             group.append(svg("text", { class: isDark ? "on-dark" : null, ...place }, written));
         }
         return group;
@@ -185,7 +185,7 @@ const plotOfMap = (() => {
     function highlights(layer, { values, isTime }, x, y, hasFigures) {
         const centre = (k) => {
             const shift = hasFigures ? 0.38 * cell(k, x, y).width : 0;
-            return [x.at(m[k]) - shift, y.at(p[k])];
+            return [x.at(p[k]) - shift, y.at(m[k])];
         };
         const family = study.hasIntervals ? indices.filter((k) => indistinguishable[k]) : [];
         if (family.length > MOST_RINGS) {
@@ -225,8 +225,8 @@ const plotOfMap = (() => {
                 const shown = all[choice.value];
                 const shading = shades(shown);
                 axes.draw(canvas.layer, {
-                    x: { scale: x, label: "host threads m", isWhole: true },
-                    y: { scale: y, label: "APUs of each thread, p", isWhole: true },
+                    x: { scale: x, label: "APUs of each thread, p", isWhole: true },
+                    y: { scale: y, label: "host threads m", isWhole: true },
                     area,
                 });
                 canvas.layer.append(...cells(shown.values, shading, x, y));
@@ -236,8 +236,8 @@ const plotOfMap = (() => {
                 highlights(canvas.layer, shown, x, y, hasFigures);
                 key(canvas.layer, shading, area);
                 const hits = indices.map((k) => ({
-                    x: x.at(m[k]),
-                    y: y.at(p[k]),
+                    x: x.at(p[k]),
+                    y: y.at(m[k]),
                     box: cell(k, x, y),
                     index: k,
                     tip: () => study.describe(k),

@@ -14,22 +14,30 @@ const plotsOfTerms = (() => {
         return found;
     }
 
+    /** The parts from the bottom up: what is the same time has the same place in every stack. */
+    const ORDER = [
+        ["hpu_s", "host_s", "host_queueing_s", "context_switch_s", "collective_s"],
+        ["gap_s", "start_s"],
+        ["apu_s", "apu_shared_s", "work_growth_s", "memory_contention_s", "uneven_division_s"],
+        ["apu_serial_s", "exposed_transfer_s"],
+        ["offload_s", "wait_s"],
+        ["idle_s"],
+    ].flat();
+    const fromBelow = (parts) =>
+        Object.entries(parts).sort(([a], [b]) => ORDER.indexOf(a) - ORDER.indexOf(b));
+
     const total = (parts) => Object.values(parts).reduce((sum, part) => sum + part, 0);
 
     /** What the colours of some stacks mean, parts that never show left out. */
     function entries() {
-        const shown = [study.TERMS];
         const found = new Map();
         const add = ([name, , part]) => {
             if (!found.has(part)) found.set(part, []);
             if (!found.get(part).includes(name)) found.get(part).push(name);
         };
-        for (const labels of shown) {
-            for (const [key, label] of Object.entries(labels)) {
-                const isOfRefined = study.indices.length && !(key in study.equation11(0));
-                if (isOfRefined && !refined_s) continue;
-                add(label);
-            }
+        for (const [key, label] of Object.entries(study.TERMS)) {
+            const isOfRefined = study.indices.length && !(key in study.equation11(0));
+            if (!isOfRefined || refined_s) add(label);
         }
         if (split)
             Object.values(study.PARTS).forEach((label) =>
@@ -106,7 +114,7 @@ const plotsOfTerms = (() => {
         return bars.map(({ name, parts, labels }, place) => {
             const left = start + place * wide;
             let sum = 0;
-            for (const [part, time] of Object.entries(parts)) {
+            for (const [part, time] of fromBelow(parts)) {
                 const [top, bottom] = [y.at(sum + time), y.at(sum)];
                 sum += time;
                 if (bottom - top < 0.05) continue;
@@ -229,5 +237,5 @@ const plotsOfTerms = (() => {
         return [...known.map(hit("measured")), ...fitted.map(hit(fit_label))];
     }
 
-    return { stacked, benchmark, stacks, total };
+    return { stacked, benchmark, stacks, fromBelow, total };
 })();

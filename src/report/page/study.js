@@ -55,7 +55,7 @@ const study = (() => {
         start_s: ["start", "starting APUs and collecting them", "gap"],
         apu_shared_s: ["APU, shared", "in loops that several APUs share", "apu"],
         apu_serial_s: ["APU, not shared", "in everything else", "serial"],
-        wait_s: ["wait", "signals on their way, waiting for the slowest", "wait"],
+        wait_s: ["wait", "signals on their way, waiting for the slowest", "offload"],
         idle_s: ["idle", "before the first and after the last host code", "idle"],
     };
 
