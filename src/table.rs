@@ -97,15 +97,20 @@ pub fn exit_between_writes(code: i32) -> ! {
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     let _writing = WRITING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let part = part_of(path);
-    fs::write(&part, content).and_then(|()| fs::rename(&part, path)).map_err(|source| {
-        let _ = fs::remove_file(&part);
+    let written = fs::write(&part, content);
+    written.and_then(|()| rename(&part, path)).map_err(|source| {
+        remove_part(&part, path);
         Error::Write { file: path.into(), source }
     })
 }
 
-/// Where the content of a file lies until it is whole.
+/// Where the content of a file lies until it is whole. A link, a device or a pipe is written as it
+/// is: to put a file in its place would destroy it.
 fn part_of(path: &Path) -> PathBuf {
     let mut part: PathBuf = path.into();
+    if fs::symlink_metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir()) {
+        return part;
+    }
     part.as_mut_os_string().push(".part");
     part
 }
@@ -113,7 +118,18 @@ fn part_of(path: &Path) -> PathBuf {
 /// Renames a file that is whole.
 fn replace(part: &Path, path: &Path) -> std::io::Result<()> {
     let _writing = WRITING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    fs::rename(part, path)
+    rename(part, path)
+}
+
+fn rename(part: &Path, path: &Path) -> std::io::Result<()> {
+    if part == path { Ok(()) } else { fs::rename(part, path) }
+}
+
+/// Removes what is left of a file that did not become whole.
+fn remove_part(part: &Path, path: &Path) {
+    if part != path {
+        let _ = fs::remove_file(part);
+    }
 }
 
 /// Creates a folder and its parents where they do not exist.
@@ -123,6 +139,8 @@ pub fn create_folder(path: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     #[test]
@@ -130,5 +148,28 @@ mod tests {
         let source = Source::new("x.csv", "m,p\nµ,9\n");
         let at = source.position("m,p\nµ,".len());
         assert_eq!(at.to_string(), "x.csv:2:3");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_one_and_what_it_leads_to_is_written() {
+        let folder = std::env::temp_dir().join(format!("mmgp-link-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let (file, link) = (folder.join("file"), folder.join("link"));
+        fs::write(&file, "before").expect("a file");
+        std::os::unix::fs::symlink(&file, &link).expect("a link");
+        let is_kept = |content: &str| {
+            let is_link = fs::symlink_metadata(&link).expect("it is there").is_symlink();
+            is_link && fs::read_to_string(&file).expect("it is there") == content
+        };
+        write(&link, "at once").expect("it is written");
+        assert!(is_kept("at once"));
+        let mut streamed = StreamedFile::create(&link).expect("it is opened");
+        streamed.write_all(b"in steps").expect("it is written");
+        streamed.commit().expect("it is whole");
+        assert!(is_kept("in steps"));
+        StreamedFile::create(&link).expect("it is opened").discard();
+        assert!(is_kept(""));
+        fs::remove_dir_all(&folder).expect("it is removed");
     }
 }

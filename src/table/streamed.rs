@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{part_of, replace};
+use super::{part_of, remove_part, replace};
 use crate::error::{Error, Result};
 
 /// A file under way: it lies beside its place and takes it with [`StreamedFile::commit`]. One that
@@ -34,7 +34,9 @@ impl StreamedFile {
         let mut list = under_way();
         let file = File::create(&part)
             .map_err(|source| Error::Write { file: path.to_path_buf(), source })?;
-        list.push(part.clone());
+        if part != path {
+            list.push(part.clone());
+        }
         Ok(Self { path: path.to_path_buf(), part, out: Some(BufWriter::new(file)) })
     }
 
@@ -62,7 +64,7 @@ impl StreamedFile {
     fn forget(&self) {
         let mut list = under_way();
         // After a rename there is nothing to remove.
-        let _ = fs::remove_file(&self.part);
+        remove_part(&self.part, &self.path);
         list.retain(|part| *part != self.part);
     }
 }
