@@ -18,9 +18,9 @@ const plotsOfTerms = (() => {
     const ORDER = [
         ["hpu_s", "host_s", "host_queueing_s", "context_switch_s", "collective_s"],
         ["gap_s", "start_s"],
-        ["apu_s", "apu_shared_s", "work_growth_s", "memory_contention_s", "uneven_division_s"],
-        ["apu_serial_s", "exposed_transfer_s"],
-        ["offload_s", "wait_s"],
+        ["apu_s", "apu_shared_s", "memory_contention_s", "work_growth_s"],
+        ["apu_serial_s"],
+        ["offload_s", "uneven_division_s", "exposed_transfer_s", "wait_s"],
         ["idle_s"],
     ].flat();
     const fromBelow = (parts) =>
