@@ -95,18 +95,31 @@ impl Files {
     }
 }
 
-/// Reads files, and remembers which they were and what was doubted. What is not there is empty.
+/// Reads files, and remembers what was doubted. What is not there is empty.
 #[derive(Default)]
 pub struct Reader {
-    pub inputs: Vec<InputFile>,
+    /// Which files they were by their hashes, where somebody wants to know.
+    inputs: Option<Vec<InputFile>>,
     pub doubts: Vec<Warning>,
 }
 
 impl Reader {
+    /// One that remembers which files they were, too.
+    pub fn recording() -> Self {
+        Self { inputs: Some(Vec::new()), ..Self::default() }
+    }
+
+    /// The files that were read, of one that remembers them.
+    pub fn inputs(self) -> Vec<InputFile> {
+        self.inputs.unwrap_or_default()
+    }
+
     /// The text of a file, and what it is to a study.
     fn source(&mut self, path: &Path, role: &str) -> Result<Source> {
         let source = Source::read(path)?;
-        self.inputs.push(InputFile::new(&source, role));
+        if let Some(inputs) = &mut self.inputs {
+            inputs.push(InputFile::new(&source, role));
+        }
         Ok(source)
     }
 

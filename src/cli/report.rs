@@ -81,7 +81,7 @@ pub fn write(folder: &Path) -> Result<()> {
 
 /// The study in a folder.
 fn read(folder: &Path) -> Result<Study> {
-    let (files, mut reader) = (Files::of_study(folder), Reader::default());
+    let (files, mut reader) = (Files::of_study(folder), Reader::recording());
     let parameters =
         reader.parameters(&files)?.expect("invariant: a folder has some or is refused");
     let tables = reader.micro_benchmarks(&files)?;
@@ -97,16 +97,16 @@ fn read(folder: &Path) -> Result<Study> {
     if let Some(seed) = study.provenance.seed {
         study.sampling.seed = seed;
     }
-    study.provenance.inputs.extend(reader.inputs);
     study.provenance.warnings.extend(reader.doubts.iter().map(ToString::to_string));
+    study.provenance.inputs.extend(reader.inputs());
     Ok(study)
 }
 
 /// Parameters alone: a file, or a published set.
 fn read_parameters(name: &str) -> Result<Study> {
-    let mut reader = Reader::default();
+    let mut reader = Reader::recording();
     let mut study = Study::new(reader.parameters_named(name)?);
-    study.provenance.inputs = reader.inputs;
+    study.provenance.inputs = reader.inputs();
     Ok(study)
 }
 
