@@ -51,27 +51,22 @@
 //! emulated machine the measurements that a user would take on a real one, and writes the same
 //! files.
 
-pub mod apps;
 pub mod capi;
-pub mod cell;
 pub mod cli;
-pub mod error;
-pub mod export;
-pub mod fit;
-pub mod kernels;
-pub mod machine;
 pub mod measure;
-pub mod model;
 pub mod plot;
 pub mod report;
-pub mod sim;
-pub mod solve;
-pub mod spu;
-pub mod table;
-pub mod units;
 pub mod validate;
 
-pub use error::{Error, Result, Warning};
+#[doc(inline)]
+pub use mmgp_base::{Error, Result, Warning, error, table, units};
+#[doc(inline)]
+pub use mmgp_model::{export, fit, model, solve};
+#[doc(inline)]
+pub use {
+    mmgp_apps as apps, mmgp_cell as cell, mmgp_kernels as kernels, mmgp_machine as machine,
+    mmgp_sim as sim, mmgp_spu as spu,
+};
 
 /// The version of this build and the commit that it is of: `0.1.0 (ab12cd3)`, `0.1.0 (ab12cd3-dirty)`
 /// where its sources differ from the commit, `0.1.0` where neither git nor the package knows one.

@@ -1,0 +1,40 @@
+//! What a user knows of a program from its documentation and its input, before it runs.
+
+use super::App;
+use mmgp_cell::Placement;
+
+/// Counts that follow from the input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// Pieces into which the shared loops can be cut: of all processes together, or of a task where
+    /// each process has tasks of its own.
+    pub iterations: u32,
+    /// What its off-loaded functions move between memory and accelerators; empty where nobody has
+    /// counted.
+    pub traffic: Vec<Traffic>,
+    /// Where the data lie.
+    pub placement: Placement,
+}
+
+/// What one off-loaded function moves, one call in a sequential run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Traffic {
+    /// Its name.
+    pub function: &'static str,
+    /// Bytes fetched and stored.
+    pub bytes: u64,
+    /// Those of them that an accelerator moves before its first and after its last computation,
+    /// which nothing overlaps.
+    pub exposed_bytes: u64,
+}
+
+impl App {
+    /// What is known of the program with its input; `None` where processes share it in a way that
+    /// these counts do not tell.
+    pub fn description(&self) -> Option<Description> {
+        match self {
+            Self::Pbpi(pbpi) => pbpi.description(),
+            Self::Raxml(raxml) => Some(raxml.description()),
+        }
+    }
+}

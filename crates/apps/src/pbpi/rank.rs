@@ -1,0 +1,137 @@
+//! A process of the host that off-loads the likelihoods of its segment to its SPEs.
+
+use std::rc::Rc;
+
+use super::chain::Host;
+use super::coupling::{Grid, State};
+use super::segment::{Segment, Vector, pairs};
+use super::spe_program::{Arguments, LIKELIHOOD, NODE, ROOT};
+use crate::phylogeny::{Tree, jukes_cantor};
+use mmgp_cell::memory::Memory;
+use mmgp_cell::mpi::{Address, Communicator, Data, Pattern};
+use mmgp_cell::ppe::Work;
+use mmgp_cell::{HostProcess, Progress, Spe};
+
+/// A transition matrix of JC69: an exponential, its two different entries, and sixteen stores.
+const MATRIX: Work = {
+    let exponential = Work::TRANSCENDENTAL;
+    let (floats, stores) = (exponential.floats + 3, exponential.stores + 16);
+    Work { floats, stores, ..exponential }.in_line()
+};
+/// Finding a node's children and their branches, and filling in the arguments.
+const NODE_CALL: Work =
+    Work { integers: 16, loads: 10, stores: 12, floats: 0, divides: 0, branches: 6, code: 0 }
+        .in_line();
+/// Adding what one SPE found.
+const ADD_RESULT: Work =
+    Work { integers: 1, loads: 1, stores: 0, floats: 1, divides: 0, branches: 1, code: 0 }
+        .in_line();
+
+/// The tag of messages between rows.
+const SWAP_TAG: u32 = 1;
+
+/// A process of the grid.
+pub(super) struct Rank {
+    pub process: HostProcess,
+    pub grid: Grid,
+    /// All processes.
+    pub world: Communicator,
+    /// Those of the same row.
+    pub row: Communicator,
+    pub memory: Rc<Memory>,
+    pub spes: Vec<Spe>,
+    pub segment: Segment,
+    /// For each chain of the row and each node, which of its two vectors belongs to the accepted
+    /// tree.
+    pub accepted_sides: Vec<Vec<usize>>,
+    /// Told of generations by one process of the grid, for all go on together.
+    pub progress: Progress,
+}
+
+impl Host for Rank {
+    async fn begin(&mut self) {
+        self.process.resume().await;
+    }
+
+    fn end(&mut self) {
+        self.process.finish(LIKELIHOOD);
+    }
+
+    async fn work(&mut self, work: Work) {
+        self.process.work(work).await;
+    }
+
+    async fn evaluate(&mut self, chain: usize, tree: &Tree, touched: &[usize]) -> f64 {
+        let mut side = self.accepted_sides[chain].clone();
+        for &node in touched {
+            side[node] = 1 - side[node];
+        }
+        let vector = |node: usize| match node.checked_sub(tree.taxa()) {
+            None => self.segment.tips[node],
+            Some(inner) => self.segment.inner[chain][inner][side[node]],
+        };
+        for &node in touched {
+            let children: Vec<usize> = tree.children(node).collect();
+            self.process.work(NODE_CALL + MATRIX * children.len() as u64).await;
+            let matrices = children
+                .iter()
+                .flat_map(|&child| jukes_cantor::transition_matrix(tree.branch_length(child)));
+            self.memory.write(self.segment.matrices, pairs(matrices));
+            let mut arguments = Arguments { out: vector(node), ..self.segment.common_arguments() };
+            for (place, &child) in arguments.children.iter_mut().zip(&children) {
+                *place = vector(child);
+            }
+            let function = if node == tree.root() { ROOT } else { NODE };
+            self.off_load(function, arguments).await;
+        }
+        self.process.work(NODE_CALL).await;
+        let own = self.sum_of_root(vector(tree.root())).await;
+        self.row.allreduce_sum(&self.process, own).await
+    }
+
+    fn accept(&mut self, chain: usize, touched: &[usize]) {
+        for &node in touched {
+            let side = &mut self.accepted_sides[chain][node];
+            *side = 1 - *side;
+        }
+    }
+
+    fn done(&self) {
+        self.progress.step();
+    }
+
+    /// Each process tells the one of the same column, so all of both rows know.
+    async fn exchange(&mut self, row: u32, own: State) -> State {
+        let (_, column) = self.grid.place(self.process.rank);
+        let rank = self.grid.rank(row, column);
+        let told = Data::Doubles(vec![own.log_likelihood, own.place as f64]);
+        let wanted = Pattern { source: Some(rank), tag: Some(SWAP_TAG) };
+        let to = Address { rank, tag: SWAP_TAG };
+        match self.world.sendrecv(&self.process, to, told, wanted).await.data {
+            Data::Doubles(told) if told.len() == 2 => {
+                State { log_likelihood: told[0], place: told[1] as usize }
+            }
+            other => unreachable!("invariant: rows tell each other two doubles, not {other:?}"),
+        }
+    }
+}
+
+impl Rank {
+    /// ln likelihood of the process's own patterns.
+    async fn sum_of_root(&self, root: Vector) -> f64 {
+        let mut arguments = self.segment.common_arguments();
+        arguments.children[0] = root;
+        self.off_load(LIKELIHOOD, arguments).await;
+        self.process.work(ADD_RESULT * self.spes.len() as u64).await;
+        let result = |share: usize| {
+            let at = self.segment.results.offset(16 * share as u64);
+            self.memory.read(at).doubles()[0]
+        };
+        (0..self.spes.len()).map(result).sum()
+    }
+
+    async fn off_load(&self, function: u32, arguments: Arguments) {
+        self.memory.write(self.segment.arguments, arguments.to_quadwords());
+        self.process.offload(&self.spes, function, self.segment.arguments).await;
+    }
+}

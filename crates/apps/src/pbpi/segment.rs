@@ -1,0 +1,138 @@
+//! What one process keeps in main memory: its segment of the patterns.
+
+use crate::phylogeny::patterns::Patterns;
+use mmgp_base::units::Bytes;
+use mmgp_cell::{Blade, EffectiveAddress, Homes};
+use mmgp_kernels::pbpi::PATTERNS_PER_GROUP;
+use mmgp_spu::Quadword;
+
+/// Patterns in a group.
+const GROUP_PATTERNS: usize = PATTERNS_PER_GROUP as usize;
+
+/// Bytes of a conditional likelihood vector for each group of patterns: four doubles a pattern.
+pub const VECTOR_BYTES: u64 = 32 * GROUP_PATTERNS as u64;
+/// Bytes of the scaling counts for each group: a word a pattern.
+pub const COUNTS_BYTES: u64 = 4 * GROUP_PATTERNS as u64;
+/// Bytes of the weights for each group: a double a pattern.
+pub const WEIGHTS_BYTES: u64 = 8 * GROUP_PATTERNS as u64;
+/// Bytes of a transition matrix.
+pub const MATRIX_BYTES: u64 = 128;
+
+/// A conditional likelihood vector with its scaling counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Vector {
+    /// Four doubles for each pattern.
+    pub entries: EffectiveAddress,
+    /// A word for each pattern.
+    pub counts: EffectiveAddress,
+}
+
+/// The data of one process. What its SPEs share lies where the process has its homes, the rest in
+/// the memory of its own Cell.
+pub struct Segment {
+    /// Groups of patterns, the last one padded with patterns of weight zero.
+    pub groups: u32,
+    /// A double for each pattern.
+    pub weights: EffectiveAddress,
+    /// One vector for each tip.
+    pub tips: Vec<Vector>,
+    /// For each chain, two vectors for each inner node: one belongs to the accepted tree, the other
+    /// to a proposal.
+    pub inner: Vec<Vec<[Vector; 2]>>,
+    /// The arguments of an off-load.
+    pub arguments: EffectiveAddress,
+    /// Up to three transition matrices.
+    pub matrices: EffectiveAddress,
+    /// What each SPE of the process found, a quadword each.
+    pub results: EffectiveAddress,
+}
+
+impl Segment {
+    /// Lays out the patterns of `rank` of `ranks`: contiguous blocks, of which the first
+    /// `patterns mod ranks` hold one more. There are vectors of `inner` inner nodes, the root
+    /// included, for one chain.
+    pub fn new(
+        blade: &Blade,
+        homes: &Homes,
+        (rank, ranks): (u32, u32),
+        patterns: &Patterns,
+        inner: usize,
+    ) -> Self {
+        let own = block(patterns.len(), rank as usize, ranks as usize);
+        let groups = own.len().div_ceil(GROUP_PATTERNS);
+        let allocate = |bytes: u64| homes.allocate(Bytes(bytes * groups as u64));
+        let allocate_own = |bytes: u64| homes.allocate_own(Bytes(bytes));
+        let weights = allocate(WEIGHTS_BYTES);
+        let padded = |index: usize| own.start + index..own.end;
+        let doubles = (0..groups * GROUP_PATTERNS)
+            .map(|index| padded(index).next().map_or(0.0, |i| f64::from(patterns.weights[i])));
+        blade.memory.write(weights, pairs(doubles));
+        // The counts of all tips are zero and stay so.
+        let no_counts = allocate(COUNTS_BYTES);
+        let tip = |codes: &Vec<u8>| {
+            let entries = allocate(VECTOR_BYTES);
+            let doubles = (0..groups * GROUP_PATTERNS).flat_map(|index| {
+                let code = padded(index).next().map_or(15, |i| codes[i]);
+                [0, 1, 2, 3].map(|state| f64::from(code >> state & 1))
+            });
+            blade.memory.write(entries, pairs(doubles));
+            Vector { entries, counts: no_counts }
+        };
+        let tips = patterns.tips.iter().map(tip).collect();
+        let vector = || Vector { entries: allocate(VECTOR_BYTES), counts: allocate(COUNTS_BYTES) };
+        Self {
+            groups: groups as u32,
+            weights,
+            tips,
+            inner: vec![(0..inner).map(|_| [vector(), vector()]).collect()],
+            arguments: allocate_own(128),
+            matrices: allocate_own(3 * MATRIX_BYTES),
+            results: allocate_own(16 * u64::from(blade.machine.layout.spes())),
+        }
+    }
+
+    /// The same with vectors for so many chains, which share all else.
+    pub fn for_chains(mut self, homes: &Homes, chains: usize) -> Self {
+        let allocate = |bytes: u64| homes.allocate(Bytes(bytes * u64::from(self.groups)));
+        let vector = || Vector { entries: allocate(VECTOR_BYTES), counts: allocate(COUNTS_BYTES) };
+        let inner = self.inner[0].len();
+        while self.inner.len() < chains {
+            self.inner.push((0..inner).map(|_| [vector(), vector()]).collect());
+        }
+        self
+    }
+}
+
+/// Which of `count` things the `index`-th of `shares` gets: contiguous blocks, the first
+/// `count mod shares` of which hold one more.
+pub fn block(count: usize, index: usize, shares: usize) -> std::ops::Range<usize> {
+    let (each, more) = (count / shares, count % shares);
+    let start = index * each + index.min(more);
+    start..start + each + usize::from(index < more)
+}
+
+/// Doubles two by two as quadwords.
+pub fn pairs(doubles: impl IntoIterator<Item = f64>) -> impl Iterator<Item = Quadword> {
+    let mut doubles = doubles.into_iter();
+    std::iter::from_fn(move || {
+        let first = doubles.next()?;
+        Some(Quadword::from_doubles([first, doubles.next().unwrap_or(0.0)]))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_contiguous_cover_everything_and_differ_by_at_most_one() {
+        for (count, shares) in [(10, 3), (2, 5), (16, 16), (0, 2)] {
+            let blocks: Vec<_> = (0..shares).map(|index| block(count, index, shares)).collect();
+            assert_eq!(blocks[0].start, 0);
+            assert_eq!(blocks[shares - 1].end, count);
+            assert!(blocks.windows(2).all(|pair| pair[0].end == pair[1].start));
+            let longest = blocks[0].len();
+            assert!(blocks.iter().all(|block| longest - block.len() <= 1));
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! What runs on the SPEs: the three likelihood functions, each over its share of the patterns.
+
+use super::segment::{
+    COUNTS_BYTES, MATRIX_BYTES, Segment, VECTOR_BYTES, Vector, WEIGHTS_BYTES, block,
+};
+use crate::streaming::{Buffers, Streams, Transfers};
+use mmgp_base::error::Result;
+use mmgp_base::units::{Bytes, Cycles};
+use mmgp_cell::context::SpeImage;
+use mmgp_cell::mfc::{Command, Direction};
+use mmgp_cell::offload::{Call, Loop, SpeProgram};
+use mmgp_cell::{Blade, EffectiveAddress, Spe};
+use mmgp_kernels::logarithm;
+use mmgp_kernels::pbpi::{LikelihoodSum, NodeUpdate, RootProduct};
+use mmgp_kernels::version::Version;
+use mmgp_spu::local_store::LocalStore;
+use mmgp_spu::{LocalAddress, Quadword};
+
+/// The functions, in the order of their numbers.
+pub const FUNCTIONS: [&str; 3] = ["node", "root", "likelihood"];
+/// Vectors of an inner node from those of two children.
+pub const NODE: u32 = 0;
+/// Vectors of the root from those of three children.
+pub const ROOT: u32 = 1;
+/// Log-likelihood from the vectors of the root.
+pub const LIKELIHOOD: u32 = 2;
+
+/// Groups of patterns in a block. Nothing overlaps the fetching of the first block, so blocks are
+/// small: of 8, 16, 32, 64 and 128 groups, 8 and 16 took the least time on a QS20 with all SPEs
+/// busy (107 taxa x 10,000 sites at (2, 8): 32.2, 32.9, 34.7, 37.7, 43.6 ms), and 16 needs half the
+/// DMA commands of 8.
+pub const BLOCK_GROUPS: u32 = 16;
+
+/// Size of the arguments of an off-load.
+pub const ARGUMENTS_BYTES: u64 = 128;
+
+/// Room for the code of PBPI's module: no figure is published; RAxML's has 117 KB, and the buffers
+/// leave room for 100 KB.
+const CODE: Bytes = Bytes(14_336);
+/// Room for its stack: calls are few and shallow.
+const STACK: Bytes = Bytes(2048);
+
+/// Room for the frequencies of the states, four doubles.
+const FREQUENCIES_BYTES: u64 = 128;
+
+/// The tag of arguments, matrices and results; the lanes of [`Streams`] use 0 to 3.
+const CONTROL_TAG: u8 = 4;
+
+/// The arguments of an off-load as they lie in main memory.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Arguments {
+    /// Groups of patterns of the process.
+    pub groups: u32,
+    /// Vectors of the children; of the root for [`LIKELIHOOD`], which has one.
+    pub children: [Vector; 3],
+    /// Where the vectors of the node go.
+    pub out: Vector,
+    /// Transition matrices towards the children, one behind the other.
+    pub matrices: EffectiveAddress,
+    /// Weights of the patterns.
+    pub weights: EffectiveAddress,
+    /// Where each SPE puts its sum, a quadword each.
+    pub results: EffectiveAddress,
+}
+
+impl Arguments {
+    /// As the host stores them.
+    pub fn to_quadwords(self) -> [Quadword; 8] {
+        let pair =
+            |first: EffectiveAddress, second: EffectiveAddress| Quadword([first.0, second.0]);
+        let of = |vector: Vector| pair(vector.entries, vector.counts);
+        let [first, second, third] = self.children.map(of);
+        let groups = Quadword([u64::from(self.groups), 0]);
+        let (matrices, results) =
+            (pair(self.matrices, self.weights), Quadword([self.results.0, 0]));
+        [groups, first, second, third, of(self.out), matrices, results, Quadword::ZERO]
+    }
+
+    fn from_quadwords(quadwords: &[Quadword]) -> Self {
+        let pair = |index: usize| quadwords[index].0.map(EffectiveAddress);
+        let vector = |index| {
+            let [entries, counts] = pair(index);
+            Vector { entries, counts }
+        };
+        let [matrices, weights] = pair(5);
+        Self {
+            groups: quadwords[0].0[0] as u32,
+            children: [vector(1), vector(2), vector(3)],
+            out: vector(4),
+            matrices,
+            weights,
+            results: pair(6)[0],
+        }
+    }
+}
+
+/// The program of every SPE, and where it keeps things in local store.
+pub struct PbpiProgram {
+    table: u32,
+    frequencies: u32,
+    arguments: u32,
+    matrices: u32,
+    sum: u32,
+    buffers: u32,
+    /// Adding the sum of a block to that of the blocks before: a load and an addition.
+    accumulate: Cycles,
+}
+
+impl PbpiProgram {
+    /// Has the program and its constants loaded into the local store of every SPE of `blade`.
+    ///
+    /// # Errors
+    /// [`mmgp_base::error::Error::LocalStoreFull`] where the code and two sets of buffers do not fit.
+    pub fn load(blade: &Blade) -> Result<std::rc::Rc<Self>> {
+        let spu = &blade.machine.spu;
+        let table = CODE.0 as u32;
+        let frequencies = table + logarithm::TABLE_BYTES.0 as u32;
+        let arguments = frequencies + FREQUENCIES_BYTES as u32;
+        let matrices = arguments + ARGUMENTS_BYTES as u32;
+        let sum = matrices + 3 * MATRIX_BYTES as u32;
+        let buffers = sum + 128;
+        // The root product has the most: three children and a result.
+        let set = u64::from(BLOCK_GROUPS) * 4 * (VECTOR_BYTES + COUNTS_BYTES);
+        blade.create_contexts(&SpeImage {
+            name: "PBPI",
+            code: CODE,
+            data: constants(),
+            buffers: Bytes(u64::from(buffers - arguments) + 2 * set),
+            stack: STACK,
+        })?;
+        let accumulate = spu.load + spu.double;
+        let program = std::rc::Rc::new(Self {
+            table,
+            frequencies,
+            arguments,
+            matrices,
+            sum,
+            buffers,
+            accumulate,
+        });
+        blade.load(&program);
+        Ok(program)
+    }
+
+    /// One DMA transfer that the SPE waits for.
+    async fn transfer(
+        &self,
+        spe: &Spe,
+        direction: Direction,
+        local: u32,
+        effective: EffectiveAddress,
+        bytes: u64,
+    ) -> Result<()> {
+        let (local, bytes) = (LocalAddress(local), Bytes(bytes));
+        let command = Command::new(direction, local, effective, bytes, CONTROL_TAG);
+        spe.mfc.enqueue(command).await?;
+        spe.mfc.wait_for(CONTROL_TAG).await;
+        Ok(())
+    }
+
+    fn matrix(&self, child: u32) -> LocalAddress {
+        LocalAddress(self.matrices + child * MATRIX_BYTES as u32)
+    }
+
+    /// Where blocks lie, and how they flow.
+    fn buffers(&self) -> Buffers {
+        Buffers { at: self.buffers, groups: BLOCK_GROUPS, transfers: Transfers::DoubleBuffered }
+    }
+
+    async fn node(&self, spe: &Spe, arguments: &Arguments, share: Share) -> Result<Loop> {
+        self.transfer(spe, Direction::Get, self.matrices, arguments.matrices, 2 * MATRIX_BYTES)
+            .await?;
+        let [left, right, _] = arguments.children;
+        let streams =
+            Streams::new(self.buffers(), &lanes(&[left, right]), &lanes(&[arguments.out]));
+        let compute = async |set: u32, groups: u32| {
+            let at = |lane: usize| LocalAddress(set + streams.offset(lane));
+            let kernel = NodeUpdate {
+                version: Version::Tuned,
+                groups,
+                left_matrix: self.matrix(0),
+                right_matrix: self.matrix(1),
+                left: at(0),
+                left_counts: at(1),
+                right: at(2),
+                right_counts: at(3),
+                out: at(4),
+                out_counts: at(5),
+            };
+            spe.compute(&kernel, groups).await;
+        };
+        streams.prefetch(spe, &share).await?;
+        streams.run(spe, share, compute).await
+    }
+
+    async fn root(&self, spe: &Spe, arguments: &Arguments, share: Share) -> Result<Loop> {
+        self.transfer(spe, Direction::Get, self.matrices, arguments.matrices, 3 * MATRIX_BYTES)
+            .await?;
+        let children = lanes(&arguments.children);
+        let streams = Streams::new(self.buffers(), &children, &lanes(&[arguments.out]));
+        let compute = async |set: u32, groups: u32| {
+            let at = |lane: usize| LocalAddress(set + streams.offset(lane));
+            let kernel = RootProduct {
+                version: Version::Tuned,
+                groups,
+                matrices: [0, 1, 2].map(|child| self.matrix(child)),
+                vectors: [at(0), at(2), at(4)],
+                counts: [at(1), at(3), at(5)],
+                out: at(6),
+                out_counts: at(7),
+            };
+            spe.compute(&kernel, groups).await;
+        };
+        streams.prefetch(spe, &share).await?;
+        streams.run(spe, share, compute).await
+    }
+
+    async fn likelihood(
+        &self,
+        spe: &Spe,
+        arguments: &Arguments,
+        call: Call,
+        share: Share,
+    ) -> Result<Loop> {
+        let mut inputs = lanes(&arguments.children[..1]);
+        inputs.push((arguments.weights, WEIGHTS_BYTES));
+        let streams = Streams::new(self.buffers(), &inputs, &[]);
+        let mut sum = 0.0;
+        let compute = async |set: u32, groups: u32| {
+            let at = |lane: usize| LocalAddress(set + streams.offset(lane));
+            let kernel = LikelihoodSum {
+                version: Version::Tuned,
+                groups,
+                root: at(0),
+                counts: at(1),
+                weights: at(2),
+                frequencies: LocalAddress(self.frequencies),
+                table: LocalAddress(self.table),
+                result: LocalAddress(self.sum),
+            };
+            sum += spe.compute(&kernel, groups).await;
+            spe.spend(self.accumulate).await;
+        };
+        streams.prefetch(spe, &share).await?;
+        let shared = streams.run(spe, share, compute).await?;
+        spe.write(LocalAddress(self.sum), &[Quadword::from_doubles([sum, 0.0])])?;
+        let result = arguments.results.offset(16 * u64::from(call.share));
+        self.transfer(spe, Direction::Put, self.sum, result, 16).await?;
+        Ok(shared)
+    }
+}
+
+/// The data of the program: the table of the logarithm, and the frequencies of the states, which
+/// are equal under JC69.
+fn constants() -> Vec<Quadword> {
+    let mut store = LocalStore::new();
+    logarithm::write_table(&mut store, LocalAddress(0));
+    let mut data = store.slice(LocalAddress(0), logarithm::TABLE_BYTES).to_vec();
+    let quadwords = FREQUENCIES_BYTES as usize / 16;
+    data.extend(std::iter::repeat_n(Quadword::from_doubles([0.25; 2]), quadwords));
+    data
+}
+
+/// The groups of patterns that one SPE works on.
+type Share = std::ops::Range<u32>;
+
+/// Entries and counts of each vector as streams.
+fn lanes(vectors: &[Vector]) -> Vec<(EffectiveAddress, u64)> {
+    let both = |vector: &Vector| [(vector.entries, VECTOR_BYTES), (vector.counts, COUNTS_BYTES)];
+    vectors.iter().flat_map(both).collect()
+}
+
+impl SpeProgram for PbpiProgram {
+    const FUNCTIONS: &'static [&'static str] = &FUNCTIONS;
+
+    async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
+        self.transfer(spe, Direction::Get, self.arguments, call.arguments, ARGUMENTS_BYTES).await?;
+        let quadwords = spe.read(LocalAddress(self.arguments), Bytes(ARGUMENTS_BYTES))?;
+        let arguments = Arguments::from_quadwords(&quadwords);
+        let own = block(arguments.groups as usize, call.share as usize, call.shares as usize);
+        let share = own.start as u32..own.end as u32;
+        let shared = match call.function {
+            NODE => self.node(spe, &arguments, share).await?,
+            ROOT => self.root(spe, &arguments, share).await?,
+            _ => self.likelihood(spe, &arguments, call, share).await?,
+        };
+        Ok(vec![shared])
+    }
+}
+
+impl Segment {
+    /// The arguments that every off-load of this process has in common.
+    pub fn common_arguments(&self) -> Arguments {
+        Arguments {
+            groups: self.groups,
+            matrices: self.matrices,
+            weights: self.weights,
+            results: self.results,
+            ..Arguments::default()
+        }
+    }
+}

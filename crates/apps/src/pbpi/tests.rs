@@ -1,0 +1,146 @@
+//! The program as a whole: the same chain everywhere, and the right likelihood.
+
+mod coupled;
+mod posterior;
+
+use approx::assert_relative_eq;
+
+use super::proposal::DEFAULT_PRIOR_RATE;
+use super::*;
+use crate::phylogeny::alignment::Alignment;
+use crate::phylogeny::{jukes_cantor, newick};
+use crate::run::Run;
+use mmgp_base::table::Source;
+use mmgp_cell::{Blade, KernelTiming};
+use mmgp_machine::Machine;
+
+fn sim12() -> Patterns {
+    let source = Source::new("sim12.phy", include_str!("../../data/sim12.phy"));
+    Patterns::compress(&Alignment::read(&source).unwrap())
+}
+
+fn emulate(pbpi: &Pbpi, m: u32, p: u32) -> (Run, Inference) {
+    let machine = Machine::named("qs20").unwrap();
+    pbpi.emulate(&machine, (m, p), KernelTiming::Cached, 0.0).unwrap()
+}
+
+/// The same chains, their likelihoods but for the order of additions.
+fn assert_same(one: &Inference, other: &Inference, what: &str) {
+    assert_eq!(one.chains.len(), other.chains.len(), "{what}");
+    for (one, other) in one.chains.iter().zip(&other.chains) {
+        assert_eq!((&one.tree, one.place), (&other.tree, other.place), "{what}");
+        assert_eq!(one.proposals, other.proposals, "{what}");
+        assert_eq!(one.generations.len(), other.generations.len(), "{what}");
+        for (one, other) in one.generations.iter().zip(&other.generations) {
+            assert_eq!(one.accepted, other.accepted, "{what}");
+            assert_relative_eq!(one.proposed, other.proposed, max_relative = 1e-9);
+            assert_relative_eq!(one.log_likelihood, other.log_likelihood, max_relative = 1e-9);
+        }
+    }
+    assert_eq!(one.swaps, other.swaps, "{what}");
+}
+
+#[test]
+fn all_feasible_configurations_run_the_same_chain() {
+    let pbpi = Pbpi::new(sim12(), None, 3, 30).unwrap();
+    let (_, first) = emulate(&pbpi, 1, 1);
+    assert!(first.accepted() > 0 && first.accepted() < 30, "the chain moves and refuses");
+    for m in 1..=16 {
+        for p in 1..=16 / m {
+            let (run, trace) = emulate(&pbpi, m, p);
+            assert_eq!((run.m, run.p), (m, p));
+            assert_same(&trace, &first, &format!("({m}, {p})"));
+        }
+    }
+}
+
+#[test]
+fn the_placement_of_the_data_changes_no_result() {
+    let pbpi = Pbpi::new(sim12(), None, 3, 5).unwrap();
+    let (_, own) = emulate(&pbpi, 1, 16);
+    for placement in [Placement::Interleaved, Placement::BySpe] {
+        let (_, trace) = emulate(&pbpi.clone().placed(placement), 1, 16);
+        assert_eq!(trace, own, "{placement:?}");
+    }
+}
+
+#[test]
+fn every_likelihood_of_a_chain_is_that_of_its_tree() {
+    let patterns = sim12();
+    let pbpi = Pbpi::new(patterns.clone(), None, 5, 40).unwrap();
+    let plain = |tree: &Tree| jukes_cantor::log_likelihood(tree, &patterns);
+    let (_, trace) = emulate(&pbpi, 3, 2);
+    assert_relative_eq!(trace.cold().start, plain(pbpi.first_tree()), max_relative = 1e-12);
+    assert_relative_eq!(trace.log_likelihood(), plain(&trace.cold().tree), max_relative = 1e-12);
+}
+
+#[test]
+fn timing_kernels_once_for_each_shape_gives_the_same_run_as_timing_every_call() {
+    let pbpi = Pbpi::new(sim12(), None, 1, 3).unwrap();
+    let machine = Machine::named("ps3").unwrap();
+    let run = |timing| pbpi.emulate(&machine, (2, 3), timing, 0.0).unwrap();
+    assert_eq!(run(KernelTiming::Cached), run(KernelTiming::Exact));
+}
+
+#[test]
+fn more_processes_than_groups_of_patterns_are_idle_but_right() {
+    let mut patterns = sim12();
+    patterns.weights.truncate(9);
+    patterns.tips.iter_mut().for_each(|codes| codes.truncate(9));
+    let pbpi = Pbpi::new(patterns.clone(), None, 1, 2).unwrap();
+    let (run, trace) = emulate(&pbpi, 16, 1);
+    let plain = jukes_cantor::log_likelihood(&trace.cold().tree, &patterns);
+    assert_relative_eq!(trace.log_likelihood(), plain, max_relative = 1e-12);
+    assert!(run.offloads() > 0);
+}
+
+#[test]
+fn a_machine_without_the_spes_is_refused() {
+    let pbpi = Pbpi::new(sim12(), None, 1, 1).unwrap();
+    let ps3 = Machine::named("ps3").unwrap();
+    let error = pbpi.emulate(&ps3, (2, 4), KernelTiming::Cached, 0.0).unwrap_err();
+    assert_eq!(error.to_string(), "m = 2, p = 4 needs 8 APUs, but there are 6");
+}
+
+#[test]
+fn an_alignment_without_a_character_is_refused() {
+    let text = ">a\n----\n>b\n----\n>c\n----\n";
+    let alignment = Alignment::read(&Source::new("gaps.fasta", text)).unwrap();
+    let error = Pbpi::new(Patterns::compress(&alignment), None, 1, 1).unwrap_err();
+    let expected =
+        "the alignment: found no column with a determined character, expected at least one";
+    assert_eq!(error.to_string(), expected);
+}
+
+/// The folder of real alignments and of values that other programs computed, where it is there.
+const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data");
+
+/// The log-likelihood that libpll-2 and others give under JC69 without rate categories.
+fn reference(alignment: &str) -> Option<f64> {
+    let table = Source::read(format!("{SHARED}/reference_lnl.csv").as_ref()).ok()?;
+    let line = table.text.lines().find(|line| {
+        line.starts_with(&format!("{alignment},"))
+            && line.contains("JC69")
+            && line.contains(",0,libpll-2")
+    })?;
+    // alignment,tree_file,"model",alpha,program,lnL,note
+    line.split(',').rev().nth(1)?.parse().ok()
+}
+
+#[test]
+fn real_alignments_have_the_likelihood_that_other_programs_give_them() {
+    if !std::path::Path::new(SHARED).exists() {
+        eprintln!("skipped: {SHARED} is not there");
+        return;
+    }
+    for (name, m, p) in [("hypo42", 1, 1), ("brown41", 4, 4), ("leache10_50k", 2, 8)] {
+        let read = |file: String| Source::read(file.as_ref()).unwrap();
+        let alignment = Alignment::read(&read(format!("{SHARED}/{name}.phy"))).unwrap();
+        let source = read(format!("{SHARED}/trees/{name}.nwk"));
+        let tree = newick::read(&source, &alignment.names).unwrap();
+        let pbpi = Pbpi::new(Patterns::compress(&alignment), Some(tree), 1, 0).unwrap();
+        let (_, trace) = emulate(&pbpi, m, p);
+        let expected = reference(name).unwrap();
+        assert_relative_eq!(trace.cold().start, expected, max_relative = 1e-9);
+    }
+}

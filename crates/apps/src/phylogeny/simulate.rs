@@ -1,0 +1,151 @@
+//! Alignments that evolved along a known tree.
+//!
+//! A seed fixes everything: the tree comes from the first stream of the seed, the sites from the
+//! second, each by xoshiro256++ as [`Stream`] says. So a tree that was written to a file and read
+//! again gives, with the same seed, the same sequences.
+
+use super::alignment::Alignment;
+use super::jukes_cantor::transition_matrix;
+use super::stream::Stream;
+use super::tree::Tree;
+use mmgp_base::error::{Error, Result};
+
+/// Branch lengths of a simulated tree are multiples of this [expected substitutions per site] and
+/// never zero: a tree file stays short, and no platform's logarithm shows in it.
+const LENGTH_STEP: f64 = 1e-6;
+
+/// A random tree whose topologies are equally likely and whose branch lengths are exponential of
+/// that mean, rounded to six decimals.
+///
+/// # Errors
+/// `OutOfRange` for fewer than 3 taxa, or a mean that is not positive.
+pub fn tree(taxa: usize, mean_branch_length: f64, seed: u64) -> Result<Tree> {
+    let mut tree = Tree::random(taxa, mean_branch_length, &mut Stream::new(seed, 0))?;
+    let steps_per_unit = 1.0 / LENGTH_STEP;
+    for node in 0..tree.nodes() {
+        if node != tree.root() {
+            let steps = (tree.branch_length(node) * steps_per_unit).round().max(1.0);
+            tree.set_branch_length(node, steps / steps_per_unit)?;
+        }
+    }
+    Ok(tree)
+}
+
+/// Names of equal length for so many taxa: `t01`, `t02`...
+pub fn names(taxa: usize) -> Vec<String> {
+    let width = taxa.to_string().len().max(2);
+    (1..=taxa).map(|taxon| format!("t{taxon:0width$}")).collect()
+}
+
+/// Sequences of the tips of `tree`, called by `names`, under the model of Jukes and Cantor (1969):
+/// sites are independent of each other, each begins with a random state at the root and changes
+/// along every branch by that branch's transition probabilities.
+///
+/// # Errors
+/// `OutOfRange` where there is no site, or not one name for each tip.
+pub fn alignment(tree: &Tree, names: &[String], sites: usize, seed: u64) -> Result<Alignment> {
+    if sites == 0 {
+        return Err(Error::OutOfRange {
+            name: "sites",
+            found: "0".into(),
+            expected: "at least 1".into(),
+        });
+    }
+    if names.len() != tree.taxa() {
+        return Err(Error::OutOfRange {
+            name: "names",
+            found: format!("{}", names.len()),
+            expected: format!("one for each of the {} tips", tree.taxa()),
+        });
+    }
+    let mut stream = Stream::new(seed, 1);
+    let mut states: Vec<Vec<u8>> = vec![Vec::new(); tree.nodes()];
+    for node in tree.below(tree.root()) {
+        states[node] = match tree.parent(node) {
+            None => (0..sites).map(|_| stream.index(4) as u8).collect(),
+            Some(parent) => {
+                let change = transition_matrix(tree.branch_length(node))[1];
+                states[parent].iter().map(|&state| evolve(state, change, &mut stream)).collect()
+            }
+        };
+    }
+    let code = |state: &u8| 1 << state;
+    let rows = states[..tree.taxa()].iter().map(|row| row.iter().map(code).collect()).collect();
+    Ok(Alignment { names: names.to_vec(), rows })
+}
+
+/// The state at the lower end of a branch along which each of the three changes has the
+/// probability `change`.
+fn evolve(state: u8, change: f64, stream: &mut Stream) -> u8 {
+    // [0, 3 change) is cut into the three changes; a state is never changed into itself.
+    let third = stream.uniform() / change;
+    match third {
+        third if third < 3.0 => (state + 1 + third as u8) % 4,
+        _ => state,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phylogeny::newick;
+    use mmgp_base::table::Source;
+
+    #[test]
+    fn two_tips_differ_as_often_as_their_distance_says() {
+        // Tips a and b are 0.3 apart; by Jukes and Cantor they differ at
+        // 3/4 (1 - exp(-4/3 0.3)) of the sites.
+        let tree = Tree::from_branches(3, &[(3, 0, 0.1), (3, 1, 0.2), (3, 2, 3.0)], 3).unwrap();
+        let sites = 100_000;
+        let alignment = alignment(&tree, &names(3), sites, 7).unwrap();
+        let mut differences = [[0_u32; 9]; 9];
+        for (&a, &b) in alignment.rows[0].iter().zip(&alignment.rows[1]) {
+            differences[usize::from(a)][usize::from(b)] += 1;
+        }
+        // Each of the 12 ordered pairs of different states is equally likely.
+        let expected = 0.75 * (1.0 - (-4.0 / 3.0 * 0.3_f64).exp()) / 12.0;
+        let standard_error = (expected * (1.0 - expected) / sites as f64).sqrt();
+        for (a, b) in [(1, 2), (1, 4), (1, 8), (2, 4), (2, 8), (4, 8), (8, 1), (4, 1)] {
+            let share = f64::from(differences[a][b]) / sites as f64;
+            assert!((share - expected).abs() < 4.0 * standard_error, "{a} {b}: {share}");
+        }
+    }
+
+    #[test]
+    fn a_written_tree_gives_the_same_sequences_again() {
+        let tree = tree(9, 0.1, 3).unwrap();
+        let first = alignment(&tree, &names(9), 50, 3).unwrap();
+        let text = newick::write(&tree, &first.names);
+        let (again, order) = newick::read_named(&Source::new("x.nwk", &text)).unwrap();
+        let second = alignment(&again, &order, 50, 3).unwrap();
+        for (name, row) in second.names.iter().zip(&second.rows) {
+            let taxon = first.names.iter().position(|known| known == name).unwrap();
+            assert_eq!(&first.rows[taxon], row, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_shipped_data_come_from_the_stated_seeds() {
+        for (taxa, sites, seed, phylip, newick) in [
+            (
+                12,
+                600,
+                12,
+                include_str!("../../data/sim12.phy"),
+                include_str!("../../data/sim12.nwk"),
+            ),
+            (
+                24,
+                1000,
+                24,
+                include_str!("../../data/sim24.phy"),
+                include_str!("../../data/sim24.nwk"),
+            ),
+        ] {
+            let tree = tree(taxa, 0.1, seed).unwrap();
+            assert_eq!(newick::write(&tree, &names(taxa)), newick);
+            let alignment = alignment(&tree, &names(taxa), sites, seed).unwrap();
+            assert_eq!(alignment.to_phylip(), phylip);
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! RAxML: maximum-likelihood inference of phylogenies (Stamatakis 2006).
+//!
+//! A master deals independent tasks, inferences from different starts and bootstraps, to m workers;
+//! each searches for a tree and off-loads the three functions that compute likelihoods to p SPEs.
+//!
+//! What a task comes to depends on its number and the seed, not on m and p, but for the order in
+//! which the log likelihoods of patterns are added.
+
+mod arguments;
+pub mod engine;
+pub mod evaluation;
+mod farm;
+mod findings;
+pub mod host;
+mod memory;
+mod offloaded;
+pub mod plain;
+pub mod search;
+mod spe_program;
+pub mod support;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+pub use findings::{Findings, Found};
+pub use offloaded::{OffloadedEngine, run_alone};
+pub use spe_program::{FUNCTIONS, RaxmlProgram};
+
+use self::farm::{Finished, Hosted};
+use self::host::HostEngine;
+use self::search::{Settings, Start, Task};
+use self::spe_program::EVALUATE;
+use super::description::Description;
+use super::phylogeny::Patterns;
+use super::run::{HostFunction, Run};
+use mmgp_base::error::{Error, Result};
+use mmgp_base::units::Seconds;
+use mmgp_cell::mpi::Communicator;
+use mmgp_cell::{Blade, Placement, Progress};
+use mmgp_kernels::raxml::PATTERNS_PER_GROUP;
+
+/// How the three functions were brought to the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Port {
+    /// For the SPU: vectorised kernels, DMA in large pieces that overlaps with them.
+    Tuned,
+    /// As first ported: scalar kernels, one transfer after the other, mailboxes.
+    Naive,
+    /// Not at all: everything runs on the host.
+    Ppe,
+}
+
+/// How many searches, of which kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tasks {
+    /// From different starts, on the alignment as it is.
+    pub inferences: u32,
+    /// On resampled columns.
+    pub bootstraps: u32,
+}
+
+impl Tasks {
+    /// How many there are.
+    pub const fn count(self) -> u32 {
+        self.inferences + self.bootstraps
+    }
+
+    /// Inferences come first.
+    fn get(self, index: u32) -> Task {
+        match index.checked_sub(self.inferences) {
+            None => Task::Inference(index),
+            Some(bootstrap) => Task::Bootstrap(bootstrap),
+        }
+    }
+}
+
+/// A run of RAxML: what it computes, not where.
+#[derive(Debug, Clone)]
+pub struct Raxml {
+    patterns: Patterns,
+    settings: Settings,
+    tasks: Tasks,
+    port: Port,
+    placement: Placement,
+}
+
+impl Raxml {
+    /// Searches for trees of `patterns`.
+    ///
+    /// # Errors
+    /// Where there are fewer than four taxa, no pattern, no task, or a tree of other taxa.
+    pub fn new(patterns: Patterns, settings: Settings, tasks: Tasks, port: Port) -> Result<Self> {
+        let taxa = patterns.tips.len();
+        let refuse = |name, found: String, expected: &str| {
+            Err(Error::OutOfRange { name, found, expected: expected.into() })
+        };
+        if patterns.is_empty() {
+            let found = "no column with a determined character".into();
+            return refuse("the alignment", found, "at least one");
+        }
+        if taxa < 4 {
+            return refuse("the alignment", format!("{taxa} taxa"), "at least 4");
+        }
+        if tasks.count() == 0 {
+            let found = "no inference and no bootstrap".into();
+            return refuse("tasks", found, "at least one of either");
+        }
+        match &settings.start {
+            Start::Given(tree) if tree.taxa() != taxa => {
+                let expected = format!("{taxa}, as in the alignment");
+                refuse("the tree", format!("{} taxa", tree.taxa()), &expected)
+            }
+            _ => Ok(Self { patterns, settings, tasks, port, placement: Placement::default() }),
+        }
+    }
+
+    /// The same with the data of the processes placed otherwise than each on its own Cell.
+    pub fn placed(self, placement: Placement) -> Self {
+        Self { placement, ..self }
+    }
+
+    /// What is known of a run from its input; the traffic of its functions depends on the tree, and
+    /// nobody has counted it.
+    pub fn description(&self) -> Description {
+        let groups = self.patterns.len().div_ceil(PATTERNS_PER_GROUP as usize) as u32;
+        Description { iterations: groups, traffic: Vec::new(), placement: self.placement }
+    }
+
+    /// What it searches.
+    pub const fn tasks(&self) -> Tasks {
+        self.tasks
+    }
+
+    /// How its functions run.
+    pub const fn port(&self) -> Port {
+        self.port
+    }
+
+    /// Runs all tasks on `blade`, a machine at rest, with m workers and p SPEs for each.
+    ///
+    /// # Errors
+    /// [`Error::Infeasible`] where it has fewer than m * p SPEs.
+    pub fn emulate_on(&self, blade: &Blade, (m, p): (u32, u32)) -> Result<(Run, Findings)> {
+        let spes = blade.assign_spes(m, p)?;
+        let job = Rc::new(Job {
+            patterns: Rc::new(self.patterns.clone()),
+            settings: self.settings.clone(),
+            tasks: self.tasks,
+            world: Communicator::new(blade, m + 1),
+            progress: blade.progress.clone(),
+        });
+        let host = Rc::new(RefCell::new(Totals::default()));
+        if self.port == Port::Ppe {
+            for rank in 0..m {
+                let engine = HostEngine::new(blade.host_process(rank), &job.patterns);
+                let life = Rc::clone(&job).worker(engine);
+                let host = Rc::clone(&host);
+                blade.sim.spawn(format!("rank {rank}"), async move {
+                    let engine = life.await;
+                    host.borrow_mut().add(&engine);
+                });
+            }
+        } else {
+            RaxmlProgram::load(blade, self.port)?;
+            for (rank, spes) in (0..m).zip(spes) {
+                let homes = blade.homes(self.placement, rank, &spes);
+                let spes = spes.into_iter().map(|spe| blade.spe(spe).clone()).collect();
+                let memory = (&blade.memory, homes);
+                let process = blade.host_process(rank);
+                let engine = OffloadedEngine::new(process, spes, memory, &job.patterns);
+                let life = Rc::clone(&job).worker(engine);
+                blade.sim.spawn(format!("rank {rank}"), async move {
+                    life.await;
+                });
+            }
+        }
+        let outcome = Rc::new(RefCell::new(Vec::new()));
+        let found = Rc::clone(&outcome);
+        let (master, world) = (blade.host_process(m), job.world.clone());
+        let (tasks, taxa) = (self.tasks.count() as usize, self.patterns.tips.len());
+        blade.sim.spawn(format!("rank {m}"), async move {
+            *found.borrow_mut() = farm::master(master, world, tasks, taxa).await;
+        });
+        blade.run()?;
+        let mut run = Run::collect(blade, (m, p), &FUNCTIONS);
+        if self.port == Port::Ppe {
+            run.functions.clear();
+            run.host_functions = host.borrow().functions();
+        }
+        Ok((run, Findings::new(outcome.take(), self.tasks)))
+    }
+}
+
+/// What all workers have in common.
+struct Job {
+    patterns: Rc<Patterns>,
+    settings: Settings,
+    tasks: Tasks,
+    world: Communicator,
+    /// Told of every task.
+    progress: Progress,
+}
+
+impl Job {
+    /// The life of a worker; its engine comes back.
+    async fn worker<E: Hosted>(self: Rc<Self>, mut engine: E) -> E {
+        engine.process().resume().await;
+        let perform = async |engine: &mut E, index: usize| {
+            let task = self.tasks.get(index as u32);
+            let inference = search::run(engine, &self.patterns, &self.settings, task).await;
+            self.progress.step();
+            Finished { task: index, log_likelihood: inference.log_likelihood, tree: inference.tree }
+        };
+        farm::work(&mut engine, &self.world, perform).await;
+        engine.process().finish(EVALUATE);
+        engine
+    }
+}
+
+/// What the engines of all workers did on the host, by function as in [`FUNCTIONS`].
+#[derive(Debug, Default)]
+struct Totals([(u64, f64); 3]);
+
+impl Totals {
+    fn add(&mut self, engine: &HostEngine) {
+        let (calls, times) = (engine.calls(), engine.times());
+        let all = [
+            (calls.newview, times.newview),
+            (calls.makenewz, times.makenewz),
+            (calls.evaluate, times.evaluate),
+        ];
+        for ((count, sum), (calls, time)) in self.0.iter_mut().zip(all) {
+            *count += calls;
+            *sum += time.seconds().0;
+        }
+    }
+
+    fn functions(&self) -> Vec<HostFunction> {
+        let named = FUNCTIONS.iter().zip(self.0);
+        named
+            .map(|(&name, (calls, time))| HostFunction { name, calls, time: Seconds(time) })
+            .collect()
+    }
+}

@@ -1,0 +1,47 @@
+//! The three functions in which RAxML spends its time, whoever computes them.
+
+use crate::phylogeny::substitution::Model;
+use mmgp_cell::ppe::Work;
+
+/// Branches are stored as z = exp(-t); t is the length [expected substitutions per site].
+pub const Z_MIN: f64 = 1e-15;
+/// The shortest branch.
+pub const Z_MAX: f64 = 1.0 - 1e-6;
+
+/// A call of `newview`: the vector of an inner node, seen from its third neighbour, from those of
+/// two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NewView {
+    /// The inner node, `taxa..2 * taxa - 2`.
+    pub node: usize,
+    /// Two of its neighbours; tips are `0..taxa`.
+    pub children: [usize; 2],
+    /// The branches towards them.
+    pub z: [f64; 2],
+}
+
+/// Computes likelihoods. It keeps one vector for each inner node; which of the three directions it
+/// looks in, and whether it is up to date, is the caller's business.
+#[allow(async_fn_in_trait)] // Everything runs on one thread.
+pub trait Engine {
+    /// Weights of the patterns from now on; those of weight 0 drop out. All vectors become invalid.
+    async fn set_weights(&mut self, weights: &[u32]);
+
+    /// The model from now on. All vectors become invalid.
+    async fn set_model(&mut self, model: &Model);
+
+    /// Computes the vector of an inner node.
+    async fn newview(&mut self, call: NewView);
+
+    /// ln likelihood of the tree, seen from the branch between `ends`.
+    async fn evaluate(&mut self, ends: [usize; 2], z: f64) -> f64;
+
+    /// ln likelihood of every pattern, weights left out (those of weight 0: unspecified).
+    async fn evaluate_patterns(&mut self, ends: [usize; 2], z: f64) -> Vec<f64>;
+
+    /// The z of the branch between `ends` after at most `steps` steps of Newton's method from `z`.
+    async fn makenewz(&mut self, ends: [usize; 2], z: f64, steps: u32) -> f64;
+
+    /// Host code that the caller ran since the last call.
+    async fn work(&mut self, work: Work);
+}

@@ -1,0 +1,271 @@
+//! The engine that off-loads nothing: the functions run on the host core.
+//!
+//! The numbers are those of [`PlainEngine`](super::plain::PlainEngine). The time is what the same
+//! lines take on the core's scoreboard ([`Timed`]) and what they wait for the lines of their
+//! vectors, which the caches of the core are asked for at every call.
+//!
+//! The scoreboard is asked once for each function, kind of nodes, number of patterns and of rates,
+//! or always. Asked once, small entries and patterns that are scaled are counted and charged for with
+//! their mean times; an exponential so small that it is 0 is missed then.
+
+mod places;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use places::Places;
+
+use super::engine::{Engine, NewView};
+use super::farm::Hosted;
+use super::plain::Likelihoods;
+use crate::phylogeny;
+use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
+use crate::scaling::{Checks, Costs};
+use mmgp_base::units::{Cycles, SimSpan, SimTime};
+use mmgp_cell::ppe::{Order, Plain, Timed, Work};
+use mmgp_cell::{HostProcess, KernelTiming};
+
+/// Calling a function: its arguments, the addresses of its vectors, saving registers.
+const CALL: Work =
+    Work { integers: 16, loads: 20, stores: 20, floats: 0, divides: 0, branches: 8, code: 0 }
+        .in_line();
+
+/// Deciding on the step of Newton's method.
+const DECISION: Work =
+    Work { integers: 4, loads: 8, stores: 2, floats: 8, divides: 1, branches: 6, code: 0 }
+        .in_line();
+
+/// Moving the code of a tip, or a weight, to its place among those that stay.
+const REPACK: Work =
+    Work { integers: 2, loads: 1, stores: 1, floats: 0, divides: 0, branches: 1, code: 0 }
+        .in_line();
+
+/// What the scoreboard is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Task {
+    /// With so many inner children.
+    NewView(usize),
+    /// With so many inner ends.
+    Evaluate(usize),
+    /// With so many inner ends.
+    SumTable(usize),
+    Derivatives,
+}
+
+/// All that the time of a task depends on.
+type Shape = (Task, usize, usize, usize);
+
+/// Time of each function, waiting for the hardware thread and for memory included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FunctionTimes {
+    /// `newview`.
+    pub newview: SimSpan,
+    /// `makenewz`.
+    pub makenewz: SimSpan,
+    /// `evaluate`.
+    pub evaluate: SimSpan,
+}
+
+/// How often each function was called, and sums of derivatives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HostCalls {
+    /// `newview`.
+    pub newview: u64,
+    /// `makenewz`.
+    pub makenewz: u64,
+    /// Sums of derivatives within.
+    pub newton_steps: u64,
+    /// `evaluate`.
+    pub evaluate: u64,
+}
+
+/// Computes on the hardware thread of one host process.
+pub struct HostEngine {
+    /// Whose engine it is.
+    pub process: HostProcess,
+    likelihoods: Likelihoods,
+    places: Places,
+    order: Order,
+    timing: KernelTiming,
+    known: BTreeMap<Shape, Cycles>,
+    /// By number of categories.
+    check_costs: BTreeMap<usize, Costs>,
+    times: FunctionTimes,
+    calls: HostCalls,
+}
+
+impl HostEngine {
+    /// An engine for `patterns`, all with their weights; its model is JC69 until it gets another.
+    /// The code is as a compiler schedules it, and timed once for each shape.
+    pub fn new(process: HostProcess, patterns: &phylogeny::Patterns) -> Self {
+        let rates = SiteRates::single(patterns.len());
+        let model = Model { substitution: Substitution::jc69(), rates };
+        Self {
+            process,
+            likelihoods: Likelihoods::new(patterns, &model),
+            places: Places::new(patterns.tips.len(), patterns.len()),
+            order: Order::Scheduled,
+            timing: KernelTiming::Cached,
+            known: BTreeMap::new(),
+            check_costs: BTreeMap::new(),
+            times: FunctionTimes::default(),
+            calls: HostCalls::default(),
+        }
+    }
+
+    /// The same with its code in that order.
+    pub fn ordered(self, order: Order) -> Self {
+        Self { order, ..self }
+    }
+
+    /// The same with the scoreboard asked so often.
+    pub fn timed(self, timing: KernelTiming) -> Self {
+        Self { timing, ..self }
+    }
+
+    /// The time of each function so far.
+    pub fn times(&self) -> FunctionTimes {
+        self.times
+    }
+
+    /// How often each was called so far.
+    pub fn calls(&self) -> HostCalls {
+        self.calls
+    }
+
+    /// What a task takes with everything in the first-level caches; `run` executes it and says.
+    fn ask(
+        &mut self,
+        task: Task,
+        run: impl FnOnce(&mut Likelihoods, &mut Timed) -> Cycles,
+    ) -> Cycles {
+        let patterns = self.likelihoods.patterns();
+        let rates = self.likelihoods.rates();
+        let shape = (task, patterns.len(), patterns.categories_each(), rates);
+        if let (KernelTiming::Cached, Some(&known)) = (self.timing, self.known.get(&shape)) {
+            return known;
+        }
+        let mut timed = Timed::new(self.process.machine(), self.order);
+        let cycles = run(&mut self.likelihoods, &mut timed);
+        self.known.insert(shape, cycles);
+        cycles
+    }
+
+    /// What patterns take longer because of small entries.
+    fn check_cycles(&mut self, checks: Checks) -> Cycles {
+        let categories = self.likelihoods.patterns().categories_each();
+        let (machine, order) = (self.process.machine(), self.order);
+        let measure = || Costs::measure(machine, order, categories);
+        self.check_costs.entry(categories).or_insert_with(measure).of(checks)
+    }
+
+    /// Computes a vector and says what it takes.
+    fn newview_cycles(&mut self, call: NewView) -> Cycles {
+        let task = Task::NewView(self.likelihoods.inner_ends(call.children));
+        if self.timing == KernelTiming::Exact {
+            return self.ask(task, |likelihoods, timed| {
+                likelihoods.newview(timed, call);
+                timed.cycles()
+            });
+        }
+        let checks = self.likelihoods.newview(&mut Plain, call);
+        let longer = self.check_cycles(checks);
+        // The first call of a shape is timed with the small entries that it happens to have.
+        let without = self.ask(task, |likelihoods, timed| {
+            likelihoods.newview(timed, call);
+            Cycles(timed.cycles().0.saturating_sub(longer.0))
+        });
+        without + longer
+    }
+
+    fn since(&self, begin: SimTime) -> SimSpan {
+        self.process.sim.now().since(begin)
+    }
+}
+
+impl Engine for HostEngine {
+    async fn set_weights(&mut self, weights: &[u32]) {
+        self.likelihoods.set_weights(weights);
+        let words = (self.likelihoods.taxa() + 2) * weights.len();
+        self.process.work(REPACK * words as u64).await;
+    }
+
+    async fn set_model(&mut self, model: &Model) {
+        self.likelihoods.set_model(model);
+        self.process.work(CALL).await;
+    }
+
+    async fn newview(&mut self, call: NewView) {
+        let begin = self.process.sim.now();
+        self.process.work(CALL).await;
+        let cycles = self.newview_cycles(call);
+        let walked = self.places.newview(call, self.likelihoods.patterns());
+        self.process.compute(cycles, &walked).await;
+        self.calls.newview += 1;
+        self.times.newview += self.since(begin);
+    }
+
+    async fn evaluate(&mut self, ends: [usize; 2], z: f64) -> f64 {
+        self.charge_evaluate(ends, z).await;
+        self.likelihoods.evaluate(&mut Plain, ends, z)
+    }
+
+    async fn evaluate_patterns(&mut self, ends: [usize; 2], z: f64) -> Vec<f64> {
+        self.charge_evaluate(ends, z).await;
+        self.likelihoods.evaluate_patterns(ends, z)
+    }
+
+    async fn makenewz(&mut self, ends: [usize; 2], z: f64, steps: u32) -> f64 {
+        let begin = self.process.sim.now();
+        self.process.work(CALL).await;
+        let task = Task::SumTable(self.likelihoods.inner_ends(ends));
+        let fill = self.ask(task, |likelihoods, timed| {
+            likelihoods.fill_sum_table(timed, ends);
+            timed.cycles()
+        });
+        let newton = self.likelihoods.makenewz(ends, z, steps);
+        let walked = self.places.sum_table(ends, self.likelihoods.patterns());
+        self.process.compute(fill, &walked).await;
+        for &z in &newton.tried {
+            let cycles = self.ask(Task::Derivatives, |likelihoods, timed| {
+                likelihoods.derivatives(timed, z);
+                timed.cycles()
+            });
+            let walked = self.places.derivatives(self.likelihoods.patterns());
+            self.process.compute(cycles, &walked).await;
+            self.process.work(DECISION + Work::TRANSCENDENTAL).await;
+        }
+        self.calls.makenewz += 1;
+        self.calls.newton_steps += newton.tried.len() as u64;
+        self.times.makenewz += self.since(begin);
+        newton.z
+    }
+
+    async fn work(&mut self, work: Work) {
+        self.process.work(work).await;
+    }
+}
+
+impl Hosted for HostEngine {
+    fn process(&self) -> &HostProcess {
+        &self.process
+    }
+}
+
+impl HostEngine {
+    /// Spends the time of `evaluate`. Values kept for each pattern take as long as their sum.
+    async fn charge_evaluate(&mut self, ends: [usize; 2], z: f64) {
+        let begin = self.process.sim.now();
+        self.process.work(CALL).await;
+        let task = Task::Evaluate(self.likelihoods.inner_ends(ends));
+        let cycles = self.ask(task, |likelihoods, timed| {
+            likelihoods.evaluate(timed, ends, z);
+            timed.cycles()
+        });
+        let walked = self.places.evaluate(ends, self.likelihoods.patterns());
+        self.process.compute(cycles, &walked).await;
+        self.calls.evaluate += 1;
+        self.times.evaluate += self.since(begin);
+    }
+}

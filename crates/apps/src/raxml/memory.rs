@@ -1,0 +1,206 @@
+//! What one process keeps in main memory.
+//!
+//! Patterns lie in groups of four; those of weight 0 are left out, and the last group is filled up
+//! with patterns of weight 0 and code 15. Every array begins at a cache line.
+
+use std::rc::Rc;
+
+use crate::phylogeny::Patterns;
+use crate::phylogeny::substitution::{Model, SiteRates};
+use mmgp_base::units::Bytes;
+use mmgp_cell::memory::Memory;
+use mmgp_cell::ppe::Work;
+use mmgp_cell::{EffectiveAddress, Homes};
+use mmgp_kernels::raxml::{MODEL_BYTES, ModelBlock, PATTERNS_PER_GROUP, Rates};
+use mmgp_spu::Quadword;
+
+/// Patterns in a group.
+const GROUP_PATTERNS: usize = PATTERNS_PER_GROUP as usize;
+
+/// Bytes of a group of scaling counts, of tip codes and of indices of categories: a word a pattern.
+pub const WORDS_BYTES: u64 = 16;
+/// Bytes of a group of weights and of log likelihoods: a double a pattern.
+pub const DOUBLES_BYTES: u64 = 32;
+/// The code of a residue of which nothing is known.
+const UNDETERMINED: u8 = 15;
+
+/// Bytes of a group of likelihood vectors.
+pub const fn vector_bytes(rates: Rates) -> u64 {
+    rates.vector_bytes_per_group().0
+}
+
+/// Storing one word or double that was loaded from somewhere else: an element of a repacked array.
+const PACK: Work =
+    Work { integers: 3, loads: 2, stores: 1, floats: 0, divides: 0, branches: 1, code: 0 }
+        .in_line();
+/// Filling in the model: 20 constants and up to 25 rates copied, and the vectors of 16 codes, each
+/// up to four rows of four doubles added.
+const MODEL: Work =
+    Work { integers: 80, loads: 200, stores: 144, floats: 128, divides: 0, branches: 64, code: 0 }
+        .in_line();
+
+/// A likelihood vector with its scaling counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Vector {
+    /// In eigen coordinates: 4 doubles for each pattern, with GAMMA 16.
+    pub entries: EffectiveAddress,
+    /// A word for each pattern.
+    pub counts: EffectiveAddress,
+}
+
+/// The data of one process.
+pub struct ProcessMemory {
+    memory: Rc<Memory>,
+    homes: Homes,
+    patterns: Rc<Patterns>,
+    /// The patterns of weight above 0, which are those in memory.
+    pub kept: Vec<usize>,
+    /// Groups that they fill.
+    pub groups: u32,
+    /// The tip codes of each taxon.
+    pub tips: Vec<EffectiveAddress>,
+    /// A vector for each inner node, none before a model is known.
+    pub inner: Vec<Vector>,
+    /// What they are long enough for.
+    room: Option<Rates>,
+    pub weights: EffectiveAddress,
+    /// CAT: the category of each pattern.
+    pub categories: EffectiveAddress,
+    pub model: EffectiveAddress,
+    pub arguments: EffectiveAddress,
+    /// What each SPE found, a quadword each.
+    pub results: EffectiveAddress,
+    /// ln likelihoods of the patterns.
+    pub terms: EffectiveAddress,
+    /// The sums of `makenewz` that do not fit a local store.
+    pub sums: EffectiveAddress,
+}
+
+impl ProcessMemory {
+    /// Room for `patterns`, which are not yet there.
+    pub fn new(
+        memory: &Rc<Memory>,
+        homes: Homes,
+        patterns: &Rc<Patterns>,
+        arguments: Bytes,
+        spes: u32,
+    ) -> Self {
+        let groups = patterns.len().div_ceil(GROUP_PATTERNS) as u64;
+        let shared = |bytes: u64| homes.allocate(Bytes(bytes * groups));
+        let own = |bytes: u64| homes.allocate_own(Bytes(bytes));
+        Self {
+            kept: Vec::new(),
+            groups: 0,
+            tips: patterns.tips.iter().map(|_| shared(WORDS_BYTES)).collect(),
+            inner: Vec::new(),
+            room: None,
+            weights: shared(DOUBLES_BYTES),
+            categories: shared(WORDS_BYTES),
+            model: own(MODEL_BYTES.0),
+            arguments: own(arguments.0),
+            results: own(16 * u64::from(spes)),
+            terms: shared(DOUBLES_BYTES),
+            sums: EffectiveAddress::default(),
+            memory: Rc::clone(memory),
+            homes,
+            patterns: Rc::clone(patterns),
+        }
+    }
+
+    /// Puts the patterns that have a weight into memory; the host's work for that.
+    pub fn write_patterns(&mut self, weights: &[u32]) -> Work {
+        self.kept = (0..weights.len()).filter(|&pattern| weights[pattern] > 0).collect();
+        self.groups = self.kept.len().div_ceil(GROUP_PATTERNS) as u32;
+        for (&tip, codes) in self.tips.iter().zip(&self.patterns.tips) {
+            self.write_words(tip, |pattern| u32::from(codes[pattern]), u32::from(UNDETERMINED));
+        }
+        let weight = |&pattern: &usize| f64::from(weights[pattern]);
+        self.memory.write(self.weights, pairs(self.padded(weight, 0.0)));
+        PACK * (self.kept.len() * (self.tips.len() + 1)) as u64
+    }
+
+    /// Puts a model into memory, with room for its vectors; the host's work for that.
+    pub fn write_model(&mut self, model: &Model) -> Work {
+        let rates = rates_of(model);
+        if self.room.is_none() || (self.room == Some(Rates::Cat) && rates == Rates::Gamma) {
+            let groups = self.patterns.len().div_ceil(GROUP_PATTERNS) as u64;
+            let allocate = |bytes: u64| self.homes.allocate(Bytes(bytes * groups));
+            let vector = |_| Vector {
+                entries: allocate(vector_bytes(rates)),
+                counts: allocate(WORDS_BYTES),
+            };
+            self.inner = (0..self.tips.len() - 2).map(vector).collect();
+            self.sums = allocate(vector_bytes(rates));
+            self.room = Some(rates);
+        }
+        self.memory.write(self.model, model_block(model));
+        let SiteRates::Categories { of_pattern, .. } = &model.rates else { return MODEL };
+        self.write_words(self.categories, |pattern| of_pattern[pattern], 0);
+        MODEL + PACK * self.kept.len() as u64
+    }
+
+    /// As the host stores the arguments of an off-load.
+    pub fn write_arguments(&self, quadwords: impl IntoIterator<Item = Quadword>) {
+        self.memory.write(self.arguments, quadwords);
+    }
+
+    /// The first double of what the SPE with that number among those of a task has found.
+    pub fn result(&self, share: usize) -> f64 {
+        self.memory.read(self.results.offset(16 * share as u64)).doubles()[0]
+    }
+
+    /// The ln likelihoods that the last evaluation left, for all patterns; 0 for those without
+    /// weight.
+    pub fn pattern_terms(&self) -> Vec<f64> {
+        let mut terms = vec![0.0; self.patterns.len()];
+        for (place, &pattern) in self.kept.iter().enumerate() {
+            let pair = self.memory.read(self.terms.offset(8 * place as u64)).doubles();
+            terms[pattern] = pair[place % 2];
+        }
+        terms
+    }
+
+    fn write_words(&self, at: EffectiveAddress, word: impl Fn(usize) -> u32, padding: u32) {
+        let words: Vec<u32> = self.padded(|&pattern| word(pattern), padding).collect();
+        let quadword = |four: &[u32]| Quadword::from_words([four[0], four[1], four[2], four[3]]);
+        self.memory.write(at, words.chunks_exact(GROUP_PATTERNS).map(quadword));
+    }
+
+    /// A value for each pattern in memory, up to a whole number of groups.
+    fn padded<T: Copy>(&self, value: impl Fn(&usize) -> T, padding: T) -> impl Iterator<Item = T> {
+        let missing = self.groups as usize * GROUP_PATTERNS - self.kept.len();
+        self.kept.iter().map(value).chain(std::iter::repeat_n(padding, missing))
+    }
+}
+
+/// How the rates of a model vary.
+pub fn rates_of(model: &Model) -> Rates {
+    match model.rates {
+        SiteRates::Gamma { .. } => Rates::Gamma,
+        SiteRates::Categories { .. } => Rates::Cat,
+    }
+}
+
+/// The rates of the categories.
+pub fn category_rates(model: &Model) -> &[f64] {
+    match &model.rates {
+        SiteRates::Gamma { rates, .. } => rates,
+        SiteRates::Categories { rates, .. } => rates,
+    }
+}
+
+/// The model as an SPE fetches it.
+pub fn model_block(model: &Model) -> impl IntoIterator<Item = Quadword> {
+    let eigen = &model.substitution.eigen;
+    let (ei, v, eigenvalues) = (eigen.ei, eigen.v, eigen.values);
+    ModelBlock { ei, v, eigenvalues, rates: category_rates(model) }.quadwords()
+}
+
+/// Doubles two by two as quadwords.
+fn pairs(doubles: impl IntoIterator<Item = f64>) -> impl Iterator<Item = Quadword> {
+    let mut doubles = doubles.into_iter();
+    std::iter::from_fn(move || {
+        let first = doubles.next()?;
+        Some(Quadword::from_doubles([first, doubles.next().unwrap_or(0.0)]))
+    })
+}

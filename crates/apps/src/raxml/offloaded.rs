@@ -1,0 +1,199 @@
+//! The engine that off-loads all three functions to SPEs.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::Port;
+use super::arguments::{ARGUMENTS_BYTES, Arguments, End, MOST_SHARES, Terms};
+use super::engine::{Engine, NewView};
+use super::farm::Hosted;
+use super::memory::{ProcessMemory, Vector, category_rates, rates_of};
+use super::spe_program::{EVALUATE, MAKENEWZ, NEWVIEW, RaxmlProgram};
+use crate::phylogeny::Patterns;
+use crate::phylogeny::substitution::Model;
+use mmgp_base::error::Result;
+use mmgp_cell::memory::Memory;
+use mmgp_cell::ppe::Work;
+use mmgp_cell::{Blade, Homes, HostProcess, Placement, Spe};
+use mmgp_kernels::raxml::Rates;
+
+/// Filling in the arguments of an off-load: twenty words from as many places, by kind of node.
+const CALL: Work =
+    Work { integers: 16, loads: 20, stores: 20, floats: 0, divides: 0, branches: 8, code: 0 }
+        .in_line();
+/// Adding what one SPE found.
+const ADD_RESULT: Work =
+    Work { integers: 1, loads: 1, stores: 0, floats: 1, divides: 0, branches: 1, code: 0 }
+        .in_line();
+/// Copying the ln likelihood of a pattern.
+const COPY_TERM: Work =
+    Work { integers: 2, loads: 1, stores: 1, floats: 0, divides: 0, branches: 1, code: 0 }
+        .in_line();
+
+/// Computes on the SPEs of one host process.
+pub struct OffloadedEngine {
+    /// Whose engine it is.
+    pub process: HostProcess,
+    spes: Vec<Spe>,
+    memory: ProcessMemory,
+    model: Option<Model>,
+    /// Of what it has off-loaded so far.
+    sequence: u64,
+    /// Of the models that it has had so far.
+    model_version: u64,
+}
+
+/// Numbers of one process, which those of no other are, begin there.
+const RANK_SHIFT: u32 = 40;
+
+impl OffloadedEngine {
+    /// An engine for `patterns`, all with their weights; it needs a model before anything else.
+    pub fn new(
+        process: HostProcess,
+        spes: Vec<Spe>,
+        (memory, homes): (&Rc<Memory>, Homes),
+        patterns: &Rc<Patterns>,
+    ) -> Self {
+        let count = spes.len() as u32;
+        let mut memory = ProcessMemory::new(memory, homes, patterns, ARGUMENTS_BYTES, count);
+        memory.write_patterns(&patterns.weights);
+        // Number 0 is what an SPE finds in a local store that nobody has written.
+        let first = u64::from(process.rank + 1) << RANK_SHIFT;
+        Self { process, spes, memory, model: None, sequence: first, model_version: first }
+    }
+
+    /// What is the same for all functions.
+    fn arguments(&mut self, ends: [usize; 2], z: [f64; 2]) -> Arguments {
+        self.sequence += 1;
+        let model = self.model.as_ref().expect("invariant: a model is set before it is used");
+        let mut peers = [0; MOST_SHARES];
+        for (place, spe) in peers.iter_mut().zip(&self.spes) {
+            *place = spe.index as u8;
+        }
+        let memory = &self.memory;
+        let end = |node: usize| match node.checked_sub(memory.tips.len()) {
+            None => End::Tip(memory.tips[node]),
+            Some(inner) => End::Inner(memory.inner[inner]),
+        };
+        let ends = ends.map(end);
+        let tip_is_second = matches!(ends, [End::Inner(_), End::Tip(_)]);
+        let (ends, z) = if tip_is_second { ([ends[1], ends[0]], [z[1], z[0]]) } else { (ends, z) };
+        Arguments {
+            groups: memory.groups,
+            rates: rates_of(model),
+            categories: category_rates(model).len() as u32,
+            steps: 0,
+            sequence: self.sequence,
+            model_version: self.model_version,
+            model: memory.model,
+            pattern_categories: memory.categories,
+            weights: memory.weights,
+            results: memory.results,
+            z,
+            peers,
+            ends,
+            out: Vector::default(),
+            kept: Terms::Summed,
+            terms: memory.terms,
+            sums: memory.sums,
+        }
+    }
+
+    async fn off_load(&self, function: u32, arguments: Arguments) {
+        self.process.work(CALL).await;
+        self.memory.write_arguments(arguments.to_quadwords());
+        self.process.offload(&self.spes, function, self.memory.arguments).await;
+    }
+
+    async fn ln_likelihood(&mut self, ends: [usize; 2], z: f64, kept: Terms) -> f64 {
+        let arguments = Arguments { kept, ..self.arguments(ends, [z, z]) };
+        self.off_load(EVALUATE, arguments).await;
+        self.process.work(ADD_RESULT * self.spes.len() as u64).await;
+        (0..self.spes.len()).map(|share| self.memory.result(share)).sum()
+    }
+}
+
+/// Runs `life` on the first host process of `blade`, a machine at rest, with an engine of p SPEs;
+/// what it comes to.
+///
+/// # Errors
+/// Where the machine has fewer SPEs, or its program breaks a rule.
+pub fn run_alone<T: 'static>(
+    blade: &Blade,
+    (p, port): (u32, Port),
+    patterns: &Rc<Patterns>,
+    life: impl AsyncFnOnce(&mut OffloadedEngine) -> T + 'static,
+) -> Result<T> {
+    let spes = blade.assign_spes(1, p)?.remove(0);
+    RaxmlProgram::load(blade, port)?;
+    let homes = blade.homes(Placement::default(), 0, &spes);
+    let spes = spes.into_iter().map(|spe| blade.spe(spe).clone()).collect();
+    let process = blade.host_process(0);
+    let mut engine = OffloadedEngine::new(process, spes, (&blade.memory, homes), patterns);
+    let outcome = Rc::new(RefCell::new(None));
+    let found = Rc::clone(&outcome);
+    blade.sim.spawn("rank 0", async move {
+        engine.process.resume().await;
+        let result = life(&mut engine).await;
+        engine.process.finish(EVALUATE);
+        *found.borrow_mut() = Some(result);
+    });
+    blade.run()?;
+    let result = outcome.borrow_mut().take();
+    Ok(result.expect("invariant: the process has ended"))
+}
+
+impl Hosted for OffloadedEngine {
+    fn process(&self) -> &HostProcess {
+        &self.process
+    }
+}
+
+impl Engine for OffloadedEngine {
+    async fn set_weights(&mut self, weights: &[u32]) {
+        let mut work = self.memory.write_patterns(weights);
+        if let Some(model) = &self.model
+            && rates_of(model) == Rates::Cat
+        {
+            work += self.memory.write_model(model);
+        }
+        self.process.work(work).await;
+    }
+
+    async fn set_model(&mut self, model: &Model) {
+        self.model_version += 1;
+        let work = self.memory.write_model(model);
+        self.model = Some(model.clone());
+        self.process.work(work).await;
+    }
+
+    async fn newview(&mut self, call: NewView) {
+        let out = self.memory.inner[call.node - self.memory.tips.len()];
+        let arguments = Arguments { out, ..self.arguments(call.children, call.z) };
+        self.off_load(NEWVIEW, arguments).await;
+    }
+
+    async fn evaluate(&mut self, ends: [usize; 2], z: f64) -> f64 {
+        self.ln_likelihood(ends, z, Terms::Summed).await
+    }
+
+    async fn evaluate_patterns(&mut self, ends: [usize; 2], z: f64) -> Vec<f64> {
+        self.ln_likelihood(ends, z, Terms::Kept).await;
+        self.process.work(COPY_TERM * self.memory.kept.len() as u64).await;
+        self.memory.pattern_terms()
+    }
+
+    async fn makenewz(&mut self, ends: [usize; 2], z: f64, steps: u32) -> f64 {
+        if steps == 0 {
+            return z;
+        }
+        let arguments = Arguments { steps, ..self.arguments(ends, [z, z]) };
+        self.off_load(MAKENEWZ, arguments).await;
+        self.process.work(ADD_RESULT).await;
+        self.memory.result(0)
+    }
+
+    async fn work(&mut self, work: Work) {
+        self.process.work(work).await;
+    }
+}

@@ -1,0 +1,192 @@
+//! A tree, an engine that computes its likelihood, and what a search does with both.
+
+use super::host::{Step, Tally};
+use super::tree::SearchTree;
+use crate::phylogeny::substitution::Model;
+use crate::raxml::engine::{Engine, NewView};
+
+/// Smoothing ends where no z changed by more.
+const SMOOTH: f64 = 1e-5;
+
+/// Passes of smoothing, until the branches stand still, within reason.
+pub const PASSES: u32 = 32;
+
+/// By how much a log likelihood must exceed another to count as better. Engines that add in other
+/// orders differ in the last bits, some 1e-10 for these sums; what a search decides must not.
+const BETTER: f64 = 1e-6;
+
+/// Whether a log likelihood is better than another, beyond what the order of additions explains.
+pub fn is_better(candidate: f64, than: f64) -> bool {
+    candidate > than + BETTER
+}
+
+/// Calls of an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Of `newview` for a node both of whose children are tips.
+    pub tip_tip: u64,
+    /// For one with one tip.
+    pub tip_inner: u64,
+    /// For one without.
+    pub inner_inner: u64,
+    /// Of `makenewz`.
+    pub makenewz: u64,
+    /// Of `evaluate`.
+    pub evaluate: u64,
+    /// Of `evaluate_patterns`.
+    pub evaluate_patterns: u64,
+    /// Of `set_model`.
+    pub set_model: u64,
+}
+
+impl Counts {
+    /// Calls of `newview`.
+    pub fn newview(&self) -> u64 {
+        self.tip_tip + self.tip_inner + self.inner_inner
+    }
+}
+
+/// A tree under a model, whose likelihood an engine computes.
+pub struct Climber<'e, E> {
+    engine: &'e mut E,
+    /// The tree that is searched from.
+    pub tree: SearchTree,
+    /// The model, which the engine has.
+    pub model: Model,
+    /// Weights of the patterns, which the engine has.
+    pub weights: Vec<u32>,
+    /// What the engine was called for so far.
+    pub counts: Counts,
+    /// What the host did since.
+    pub host: Tally,
+}
+
+impl<'e, E: Engine> Climber<'e, E> {
+    /// Gives the engine weights and model.
+    pub async fn new(
+        engine: &'e mut E,
+        tree: SearchTree,
+        model: Model,
+        weights: Vec<u32>,
+        host: Tally,
+    ) -> Self {
+        engine.set_weights(&weights).await;
+        let counts = Counts::default();
+        let mut climber = Self { engine, tree, model: model.clone(), weights, counts, host };
+        climber.set_model(model).await;
+        climber
+    }
+
+    /// Changes the model.
+    pub async fn set_model(&mut self, model: Model) {
+        self.host.count(Step::Look, self.tree.nodes() as u64);
+        self.report().await;
+        self.engine.set_model(&model).await;
+        self.counts.set_model += 1;
+        self.model = model;
+        self.tree.forget_all();
+    }
+
+    /// Changes the tree, of which no vector is known.
+    pub fn set_tree(&mut self, tree: &SearchTree) {
+        self.host.count(Step::CopyNode, tree.nodes() as u64);
+        self.tree = tree.clone();
+        self.tree.forget_all();
+    }
+
+    /// ln likelihood of the tree.
+    pub async fn log_likelihood(&mut self) -> f64 {
+        let [one, other] = self.tree.first_branch();
+        self.look_at_each_other(one, other).await;
+        self.evaluate([one, other], self.tree.z(one, other)).await
+    }
+
+    /// ln likelihood of each pattern.
+    pub async fn log_likelihoods(&mut self) -> Vec<f64> {
+        let [one, other] = self.tree.first_branch();
+        self.look_at_each_other(one, other).await;
+        self.host.count(Step::BranchCall, 1);
+        self.report().await;
+        self.counts.evaluate_patterns += 1;
+        self.engine.evaluate_patterns([one, other], self.tree.z(one, other)).await
+    }
+
+    /// Improves each branch of the tree by a step of Newton's method, in passes, so many at most,
+    /// until none changes any more.
+    pub async fn smooth(&mut self, passes: u32) {
+        let branches = self.tree.branches();
+        for _ in 0..passes {
+            let mut largest = 0.0_f64;
+            for &(one, other) in &branches {
+                self.host.count(Step::Visit, 1);
+                largest = largest.max(self.improve_branch(one, other, 1).await);
+            }
+            if largest <= SMOOTH {
+                break;
+            }
+        }
+    }
+
+    /// Takes so many steps of Newton's method on a branch; gives |dz|.
+    pub async fn improve_branch(&mut self, one: usize, other: usize, steps: u32) -> f64 {
+        self.look_at_each_other(one, other).await;
+        let before = self.tree.z(one, other);
+        let z = self.makenewz([one, other], before, steps).await;
+        self.host.count(Step::SetBranch, 1);
+        if z != before {
+            self.tree.set_z(one, other, z);
+        }
+        (z - before).abs()
+    }
+
+    /// Makes the vectors on both sides of a branch look at each other.
+    pub async fn look_at_each_other(&mut self, one: usize, other: usize) {
+        self.look(one, other).await;
+        self.look(other, one).await;
+    }
+
+    /// Makes the vector of a node look at a neighbour.
+    pub async fn look(&mut self, node: usize, to: usize) {
+        let calls = self.tree.orient(node, to);
+        // Each node of the traversal asks both its children.
+        self.host.count(Step::Look, 1 + 2 * calls.len() as u64);
+        self.host.count(Step::Visit, calls.len() as u64);
+        for call in calls {
+            self.newview(call).await;
+        }
+    }
+
+    /// Computes a vector.
+    pub async fn newview(&mut self, call: NewView) {
+        self.host.count(Step::TraversalEntry, 1);
+        self.report().await;
+        match call.children.map(|child| self.tree.is_tip(child)) {
+            [true, true] => self.counts.tip_tip += 1,
+            [false, false] => self.counts.inner_inner += 1,
+            _ => self.counts.tip_inner += 1,
+        }
+        self.engine.newview(call).await;
+    }
+
+    /// ln likelihood, seen from a branch whose vectors look at each other.
+    pub async fn evaluate(&mut self, ends: [usize; 2], z: f64) -> f64 {
+        self.host.count(Step::BranchCall, 1);
+        self.report().await;
+        self.counts.evaluate += 1;
+        self.engine.evaluate(ends, z).await
+    }
+
+    /// A better z for a branch between vectors that look at each other.
+    pub async fn makenewz(&mut self, ends: [usize; 2], z: f64, steps: u32) -> f64 {
+        self.host.count(Step::BranchCall, 1);
+        self.report().await;
+        self.counts.makenewz += 1;
+        self.engine.makenewz(ends, z, steps).await
+    }
+
+    /// Tells the engine what the host did.
+    pub async fn report(&mut self) {
+        let work = self.host.take();
+        self.engine.work(work).await;
+    }
+}

@@ -1,0 +1,175 @@
+//! What runs on the SPEs: the three functions of RAxML as one module, each over its share of the
+//! patterns.
+//!
+//! Every call fetches its arguments, and the model when it has changed. What depends on a branch
+//! alone (matrices, products of tips, exponentials) each SPE computes for itself; groups of patterns
+//! are dealt to the SPEs in contiguous blocks and stream through local store.
+
+mod derivatives;
+mod evaluate;
+mod exchange;
+mod local_map;
+mod newview;
+
+use std::rc::Rc;
+
+use super::Port;
+use super::arguments::{ARGUMENTS_BYTES, Arguments, BRANCHES, End};
+use super::memory::{Vector, WORDS_BYTES, vector_bytes};
+use crate::pbpi::block;
+use crate::streaming::{Buffers, Transfers};
+use local_map::LocalMap;
+use mmgp_base::error::Result;
+use mmgp_base::units::{Bytes, Cycles};
+use mmgp_cell::context::SpeImage;
+use mmgp_cell::mfc::{Command, Direction};
+use mmgp_cell::offload::{Call, Loop, Signalling, SpeProgram};
+use mmgp_cell::{Blade, EffectiveAddress, Spe};
+use mmgp_kernels::raxml::{MODEL_BYTES, Rates, Version};
+use mmgp_spu::{LocalAddress, Quadword};
+
+/// The functions, in the order of their numbers.
+pub const FUNCTIONS: [&str; 3] = ["newview", "makenewz", "evaluate"];
+/// The vector of an inner node.
+pub const NEWVIEW: u32 = 0;
+/// The length of a branch.
+pub const MAKENEWZ: u32 = 1;
+/// The ln likelihood.
+pub const EVALUATE: u32 = 2;
+
+/// The tag of arguments, model and results; streams use 0 to 3.
+const CONTROL_TAG: u8 = 4;
+/// The tag of what SPEs send each other.
+const EXCHANGE_TAG: u8 = 5;
+/// The tag of what stays in local store during a call.
+const RESIDENT_TAG: u8 = 6;
+
+/// The program of every SPE.
+pub struct RaxmlProgram {
+    version: Version,
+    map: LocalMap,
+    /// Adding two doubles that are in local store: a load and an addition.
+    add: Cycles,
+    /// The largest transfer.
+    largest: Bytes,
+}
+
+/// A call as the functions see it.
+struct Task<'a> {
+    spe: &'a Spe,
+    call: Call,
+    arguments: Arguments,
+    /// The groups of patterns that this SPE works on.
+    share: std::ops::Range<u32>,
+}
+
+impl RaxmlProgram {
+    /// Has the program and its tables loaded into the local store of every SPE of `blade`.
+    ///
+    /// # Errors
+    /// [`mmgp_base::error::Error::LocalStoreFull`] where code, tables and buffers do not fit.
+    pub fn load(blade: &Blade, port: Port) -> Result<Rc<Self>> {
+        let spu = &blade.machine.spu;
+        let map = LocalMap::new(spu.local_store);
+        blade.create_contexts(&SpeImage {
+            name: "RAxML",
+            code: LocalMap::CODE,
+            data: LocalMap::tables(),
+            buffers: map.buffers(),
+            stack: LocalMap::STACK,
+        })?;
+        let version = match port {
+            Port::Naive => Version::Naive,
+            Port::Tuned | Port::Ppe => Version::Tuned,
+        };
+        let (add, largest) = (spu.load + spu.double, blade.machine.mfc.largest);
+        let program = Rc::new(Self { version, map, add, largest });
+        blade.load(&program);
+        Ok(program)
+    }
+
+    /// One DMA transfer that the SPE waits for.
+    async fn transfer(&self, spe: &Spe, command: Command) -> Result<()> {
+        spe.mfc.enqueue(command).await?;
+        spe.mfc.wait_for(command.tag).await;
+        Ok(())
+    }
+
+    /// Fetches the model where the SPE has another one.
+    async fn fetch_model(&self, spe: &Spe, arguments: &Arguments) -> Result<()> {
+        let held = LocalAddress(self.map.model_version);
+        if spe.read(held, Bytes(16))?[0].0[0] == arguments.model_version {
+            return Ok(());
+        }
+        let (local, bytes) = (LocalAddress(self.map.model), MODEL_BYTES);
+        let get = Command::new(Direction::Get, local, arguments.model, bytes, CONTROL_TAG);
+        self.transfer(spe, get).await?;
+        spe.write(held, &[Quadword([arguments.model_version, 0])])
+    }
+
+    /// Where blocks lie, and how they flow: as many groups as fill a buffer.
+    fn buffers(&self, rates: Rates) -> Buffers {
+        let transfers = match self.version {
+            Version::Naive => Transfers::OneByOne,
+            Version::Tuned => Transfers::DoubleBuffered,
+        };
+        let groups = LocalMap::BLOCK_BYTES / vector_bytes(rates) as u32;
+        Buffers { at: self.map.streams, groups, transfers }
+    }
+
+    /// Where the branches of a call lie in local store.
+    fn branches(&self) -> LocalAddress {
+        LocalAddress(self.map.arguments + BRANCHES)
+    }
+
+    fn model(&self) -> LocalAddress {
+        LocalAddress(self.map.model)
+    }
+
+    fn tables(&self) -> LocalAddress {
+        LocalAddress(self.map.tables)
+    }
+}
+
+/// The arrays of what a branch ends in, as streams.
+fn lanes(end: End, rates: Rates) -> Vec<(EffectiveAddress, u64)> {
+    match end {
+        End::Tip(codes) => vec![(codes, WORDS_BYTES)],
+        End::Inner(Vector { entries, counts }) => {
+            vec![(entries, vector_bytes(rates)), (counts, WORDS_BYTES)]
+        }
+    }
+}
+
+/// What the time of a kernel depends on, beside its name.
+const fn shape(groups: u32, categories: u32) -> u32 {
+    groups | categories << 24
+}
+
+impl SpeProgram for RaxmlProgram {
+    const FUNCTIONS: &'static [&'static str] = &FUNCTIONS;
+
+    fn signalling(&self) -> Signalling {
+        match self.version {
+            Version::Naive => Signalling::Mailbox,
+            Version::Tuned => Signalling::Memory,
+        }
+    }
+
+    async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
+        let local = LocalAddress(self.map.arguments);
+        let effective = call.arguments;
+        let get = Command::new(Direction::Get, local, effective, ARGUMENTS_BYTES, CONTROL_TAG);
+        self.transfer(spe, get).await?;
+        let arguments = Arguments::from_quadwords(&spe.read(local, ARGUMENTS_BYTES)?);
+        self.fetch_model(spe, &arguments).await?;
+        let own = block(arguments.groups as usize, call.share as usize, call.shares as usize);
+        let share = own.start as u32..own.end as u32;
+        let task = Task { spe, call, arguments, share };
+        match call.function {
+            NEWVIEW => self.newview(&task).await,
+            MAKENEWZ => self.makenewz(&task).await,
+            _ => self.evaluate(&task).await,
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! `makenewz`: the length of a branch by Newton's method.
+
+use super::super::memory::{DOUBLES_BYTES, WORDS_BYTES, vector_bytes};
+use super::evaluate::kernel_end;
+use super::exchange::Next;
+use super::{CONTROL_TAG, RESIDENT_TAG, RaxmlProgram, Task, lanes, shape};
+use crate::streaming::{Streams, Transfers};
+use mmgp_base::error::Result;
+use mmgp_base::units::Bytes;
+use mmgp_cell::EffectiveAddress;
+use mmgp_cell::mfc::{Command, Direction};
+use mmgp_cell::offload::Loop;
+use mmgp_kernels::raxml::{Derivatives, NewtonFactors, Rates, SumTable};
+use mmgp_spu::{LocalAddress, Quadword};
+
+/// Where the sums of a call lie between its steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In local store with weights and categories, which begin there.
+    Local { weights: u32, categories: u32, sums: u32 },
+    /// In main memory, from where they stream at every step.
+    Main,
+}
+
+impl RaxmlProgram {
+    /// The first SPE puts the z that all agreed on into main memory.
+    pub(super) async fn makenewz(&self, task: &Task<'_>) -> Result<Vec<Loop>> {
+        let place = self.place(task);
+        let mut loops = vec![self.sum_table(task, place).await?];
+        let mut left = task.arguments.steps;
+        for step in 0.. {
+            if step > 0 {
+                self.factors(task).await;
+            }
+            task.spe.write(LocalAddress(self.map.result), &[Quadword::ZERO])?;
+            loops.push(self.derivatives(task, place).await?);
+            let number = task.arguments.sequence << 16 | step;
+            if self.agree(task, number, &mut left).await? == Next::Stop {
+                break;
+            }
+        }
+        if task.call.share == 0 {
+            let (local, bytes) = (self.branches(), Bytes(16));
+            let put =
+                Command::new(Direction::Put, local, task.arguments.results, bytes, CONTROL_TAG);
+            self.transfer(task.spe, put).await?;
+        }
+        Ok(loops)
+    }
+
+    /// In local store where there is room.
+    fn place(&self, task: &Task<'_>) -> Place {
+        let (groups, rates) = (task.share.len() as u32, task.arguments.rates);
+        let words = if rates == Rates::Cat { WORDS_BYTES as u32 } else { 0 };
+        let weights = self.map.resident;
+        let categories = weights + groups * DOUBLES_BYTES as u32;
+        let sums = categories + groups * words;
+        if sums + groups * vector_bytes(rates) as u32 <= self.map.end {
+            Place::Local { weights, categories, sums }
+        } else {
+            Place::Main
+        }
+    }
+
+    /// The sums of all patterns; the first factors are computed while the first block comes.
+    async fn sum_table(&self, task: &Task<'_>, place: Place) -> Result<Loop> {
+        let Task { spe, arguments, share, .. } = task;
+        let rates = arguments.rates;
+        let ends = arguments.ends.map(|end| lanes(end, rates));
+        let inputs = ends.concat();
+        let out = [(arguments.sums, vector_bytes(rates))];
+        let streamed = if place == Place::Main { &out[..] } else { &[] };
+        let streams = Streams::new(self.buffers(rates), &inputs, streamed);
+        streams.prefetch(spe, share).await?;
+        if let Place::Local { weights, categories, .. } = place {
+            self.fetch_resident(task, weights, (arguments.weights, DOUBLES_BYTES)).await?;
+            if rates == Rates::Cat {
+                let from = (arguments.pattern_categories, WORDS_BYTES);
+                self.fetch_resident(task, categories, from).await?;
+            }
+        }
+        self.factors(task).await;
+        let mut done = 0;
+        let compute = async |set: u32, groups: u32| {
+            let at = |lane: usize| LocalAddress(set + streams.offset(lane));
+            let out = match place {
+                Place::Local { sums, .. } => LocalAddress(sums + done * vector_bytes(rates) as u32),
+                Place::Main => at(inputs.len()),
+            };
+            let kernel = SumTable {
+                version: self.version,
+                rates,
+                groups,
+                model: self.model(),
+                ends: [
+                    kernel_end(arguments.ends[0], 0, at),
+                    kernel_end(arguments.ends[1], ends[0].len(), at),
+                ],
+                out,
+            };
+            spe.compute(&kernel, shape(groups, 0)).await;
+            done += groups;
+        };
+        let shared = streams.run(spe, share.clone(), compute).await?;
+        spe.mfc.wait_for(RESIDENT_TAG).await;
+        Ok(shared)
+    }
+
+    /// The exponentials for the branch as it is now.
+    async fn factors(&self, task: &Task<'_>) {
+        let category_count = task.arguments.categories;
+        let kernel = NewtonFactors {
+            version: self.version,
+            category_count,
+            model: self.model(),
+            branch: self.branches(),
+            out: LocalAddress(self.map.factors),
+            tables: self.tables(),
+        };
+        task.spe.compute(&kernel, shape(0, category_count)).await;
+    }
+
+    /// Adds the derivatives of the SPE's patterns to `result`.
+    async fn derivatives(&self, task: &Task<'_>, place: Place) -> Result<Loop> {
+        let Task { spe, arguments, share, .. } = task;
+        let rates = arguments.rates;
+        let kernel = |groups: u32, sums: u32, weights: u32, categories: u32| Derivatives {
+            version: self.version,
+            rates,
+            groups,
+            category_count: arguments.categories,
+            sums: LocalAddress(sums),
+            factors: LocalAddress(self.map.factors),
+            categories: LocalAddress(categories),
+            weights: LocalAddress(weights),
+            result: LocalAddress(self.map.result),
+        };
+        if let Place::Local { weights, categories, sums } = place {
+            let (start, groups) = (spe.sim.now(), share.len() as u32);
+            if groups > 0 {
+                let kernel = kernel(groups, sums, weights, categories);
+                spe.compute(&kernel, shape(groups, 0)).await;
+            }
+            return Ok(Loop { start, end: spe.sim.now() });
+        }
+        let mut inputs =
+            vec![(arguments.sums, vector_bytes(rates)), (arguments.weights, DOUBLES_BYTES)];
+        if rates == Rates::Cat {
+            inputs.push((arguments.pattern_categories, WORDS_BYTES));
+        }
+        let streams = Streams::new(self.buffers(rates), &inputs, &[]);
+        let compute = async |set: u32, groups: u32| {
+            let at = |lane: usize| set + streams.offset(lane);
+            let kernel = kernel(groups, at(0), at(1), at(2));
+            spe.compute(&kernel, shape(groups, 0)).await;
+        };
+        streams.prefetch(spe, share).await?;
+        streams.run(spe, share.clone(), compute).await
+    }
+
+    /// Begins to fetch an array of so many bytes a group, to stay during the call.
+    async fn fetch_resident(
+        &self,
+        task: &Task<'_>,
+        at: u32,
+        (from, group_bytes): (EffectiveAddress, u64),
+    ) -> Result<()> {
+        let Task { spe, share, .. } = task;
+        let from = from.offset(u64::from(share.start) * group_bytes);
+        let bytes = share.len() as u64 * group_bytes;
+        for offset in (0..bytes).step_by(self.largest.0 as usize) {
+            let (local, size) = (at + offset as u32, Bytes(self.largest.0.min(bytes - offset)));
+            let (local, from) = (LocalAddress(local), from.offset(offset));
+            let get = Command::new(Direction::Get, local, from, size, RESIDENT_TAG);
+            spe.mfc.enqueue(get).await?;
+            if self.buffers(task.arguments.rates).transfers == Transfers::OneByOne {
+                spe.mfc.wait_for(RESIDENT_TAG).await;
+            }
+        }
+        Ok(())
+    }
+}

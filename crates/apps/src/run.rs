@@ -1,0 +1,182 @@
+//! What one run of a program on the emulated machine took, and where the time went.
+
+use mmgp_base::table::records::Split;
+use mmgp_base::units::Seconds;
+use mmgp_cell::Blade;
+
+/// Totals of one off-loaded function over all processes, as the timebase showed them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Function {
+    /// Its name.
+    pub name: &'static str,
+    /// Off-loads.
+    pub calls: u64,
+    /// Host time between the end of the previous off-load and the decision for this one.
+    pub host: Seconds,
+    /// Host time spent starting and collecting APUs.
+    pub gap: Seconds,
+    /// From the decision for an off-load until the host has collected it.
+    pub offload: Seconds,
+    /// APU time in loops that several APUs can share.
+    pub apu_parallel: Seconds,
+    /// Other APU time.
+    pub apu_serial: Seconds,
+}
+
+impl Function {
+    /// All its APU time.
+    pub fn apu(&self) -> Seconds {
+        self.apu_parallel + self.apu_serial
+    }
+}
+
+/// Totals of a function that ran on the host instead, over all processes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostFunction {
+    /// Its name.
+    pub name: &'static str,
+    /// Calls.
+    pub calls: u64,
+    /// From call to return.
+    pub time: Seconds,
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Host processes.
+    pub m: u32,
+    /// APUs of each.
+    pub p: u32,
+    /// From the moment the programs of the SPEs are loaded to the end.
+    pub time: Seconds,
+    /// Time that all host processes together spent executing.
+    pub hpu_busy: Seconds,
+    /// Changes from one process to another on a hardware thread.
+    pub context_switches: u64,
+    /// DMA commands of all SPEs.
+    pub dma_commands: u64,
+    /// The off-loaded functions.
+    pub functions: Vec<Function>,
+    /// Functions that could have been off-loaded, but ran on the host.
+    pub host_functions: Vec<HostFunction>,
+}
+
+impl Run {
+    /// What `blade` recorded of a program with these functions, which has ended.
+    pub(super) fn collect(blade: &Blade, (m, p): (u32, u32), names: &[&'static str]) -> Self {
+        let recorder = &blade.recorder;
+        let function =
+            |(name, totals): (&&'static str, mmgp_cell::record::FunctionTotals)| Function {
+                name,
+                calls: totals.calls,
+                host: recorder.ticks(totals.host),
+                gap: recorder.ticks(totals.gap),
+                offload: recorder.ticks(totals.offload),
+                apu_parallel: recorder.ticks(totals.parallel),
+                apu_serial: recorder.ticks(totals.serial),
+            };
+        Self {
+            m,
+            p,
+            time: blade.sim.now().since(blade.started()).seconds(),
+            hpu_busy: recorder.host_busy_time(),
+            context_switches: blade.context_switches(),
+            dma_commands: blade.dma_commands(),
+            functions: names.iter().zip(recorder.functions()).map(function).collect(),
+            host_functions: Vec::new(),
+        }
+    }
+
+    /// Off-loads of all functions and processes.
+    pub fn offloads(&self) -> u64 {
+        self.functions.iter().map(|function| function.calls).sum()
+    }
+
+    /// APU time of all functions, summed over the APUs.
+    pub fn apu_busy(&self) -> Seconds {
+        self.functions.iter().map(Function::apu).sum()
+    }
+
+    /// Mean time of an off-load, from the decision until it is collected; zero without off-loads.
+    pub fn mean_offload(&self) -> Seconds {
+        self.per_offload(self.functions.iter().map(|function| function.offload).sum())
+    }
+
+    /// Mean host time between off-loads of a process.
+    pub fn mean_host_gap(&self) -> Seconds {
+        self.per_offload(self.functions.iter().map(|function| function.host).sum())
+    }
+
+    /// Where the time went, as a mean over the host processes.
+    pub fn split(&self) -> Split {
+        let (processes, apus) = (f64::from(self.m), f64::from(self.m) * f64::from(self.p));
+        let total = |of: fn(&Function) -> Seconds| -> f64 {
+            self.functions.iter().map(of).sum::<Seconds>().0
+        };
+        let (host_s, start_s) = (total(|it| it.host) / processes, total(|it| it.gap) / processes);
+        let offload_s = total(|it| it.offload) / processes;
+        let apu_shared_s = total(|it| it.apu_parallel) / apus;
+        let apu_serial_s = total(|it| it.apu_serial) / apus;
+        let rest = |whole: f64, parts: &[f64]| (whole - parts.iter().sum::<f64>()).max(0.0);
+        Split {
+            m: self.m,
+            p: self.p,
+            time_s: self.time.0,
+            host_s,
+            start_s,
+            apu_shared_s,
+            apu_serial_s,
+            wait_s: rest(offload_s, &[start_s, apu_shared_s, apu_serial_s]),
+            idle_s: rest(self.time.0, &[host_s, offload_s]),
+        }
+    }
+
+    fn per_offload(&self, total: Seconds) -> Seconds {
+        total / self.offloads().max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_run_add_up_to_its_time() {
+        let function = Function {
+            name: "likelihood",
+            calls: 8,
+            host: Seconds(2.0),
+            gap: Seconds(1.0),
+            offload: Seconds(14.0),
+            apu_parallel: Seconds(36.0),
+            apu_serial: Seconds(3.0),
+        };
+        let run = Run {
+            m: 2,
+            p: 3,
+            time: Seconds(9.0),
+            hpu_busy: Seconds(3.0),
+            context_switches: 0,
+            dma_commands: 0,
+            functions: vec![function],
+            host_functions: vec![],
+        };
+        // Each of two processes: 1 s of host code, 7 s of off-loads of which half a second starts
+        // APUs, 6 and 0.5 s that its three APUs work, and so nothing else; 1 s after its last.
+        let expected = Split {
+            m: 2,
+            p: 3,
+            time_s: 9.0,
+            host_s: 1.0,
+            start_s: 0.5,
+            apu_shared_s: 6.0,
+            apu_serial_s: 0.5,
+            wait_s: 0.0,
+            idle_s: 1.0,
+        };
+        assert_eq!(run.split(), expected);
+        let longer = Run { time: Seconds(10.0), ..run };
+        assert_eq!(longer.split(), Split { time_s: 10.0, idle_s: 2.0, ..expected });
+    }
+}

@@ -1,0 +1,8 @@
+//! What every part of mmgp stands on: quantities that cannot be mixed up ([`units`]), one error
+//! and warnings as values ([`error`]), and files in and out ([`table`]).
+
+pub mod error;
+pub mod table;
+pub mod units;
+
+pub use error::{Error, Result, Warning};

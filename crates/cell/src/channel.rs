@@ -1,0 +1,50 @@
+//! The channels of an SPU other than those of its MFC: what connects it with everybody else.
+
+use super::decrementer::{Decrementer, Timebase};
+use super::event::EventFacility;
+use super::mailbox::{InboundMailbox, Outbound, OutboundMailbox};
+use super::signal::{Signal, SignalRegister};
+use mmgp_machine::Machine;
+use mmgp_sim::{Sim, Watch};
+
+/// Mailboxes, signal notification, decrementer and events of one SPU, and what others have put into
+/// its local store.
+pub(super) struct Channels {
+    pub inbound_mailbox: InboundMailbox,
+    pub outbound_mailbox: OutboundMailbox,
+    pub interrupt_mailbox: OutboundMailbox,
+    pub signals: [SignalRegister; 2],
+    pub decrementer: Decrementer,
+    pub events: EventFacility,
+    /// Transfers of other SPEs that have arrived in the local store.
+    pub arrivals: Watch<u64>,
+}
+
+impl Channels {
+    /// The channels of an SPE at rest.
+    pub fn new(sim: &Sim, machine: &Machine, timebase: Timebase, spe: u32) -> Self {
+        let access = machine.spu.channel.at(machine.clock);
+        let sizes = &machine.mfc;
+        let decrementer = Decrementer::new(sim, timebase, access);
+        let events = EventFacility::new(sim, access, &decrementer);
+        let outbound =
+            |entries, kind| OutboundMailbox::new((sim, access), entries, kind, &events, spe);
+        Self {
+            inbound_mailbox: InboundMailbox::new(sim, access, sizes.inbound_mailbox, &events),
+            outbound_mailbox: outbound(sizes.outbound_mailbox, Outbound::Polled),
+            interrupt_mailbox: outbound(sizes.interrupt_mailbox, Outbound::Interrupt),
+            signals: Signal::ALL.map(|signal| SignalRegister::new(sim, access, signal, &events)),
+            decrementer,
+            events,
+            arrivals: Watch::new(sim, "a put of another SPE", 0),
+        }
+    }
+
+    /// One of the two signal-notification registers.
+    pub fn signal(&self, signal: Signal) -> &SignalRegister {
+        match signal {
+            Signal::One => &self.signals[0],
+            Signal::Two => &self.signals[1],
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! SPE contexts: creating them and loading their programs.
+//!
+//! As in the papers' run-time system, each SPE gets its context and its thread once, at start-up,
+//! before a program's time begins to be taken: the processes of the host begin when all SPEs have
+//! their program ([`Blade::started`]). The main process creates one context after the other; each
+//! SPE then fetches its program by DMA.
+
+use super::Blade;
+use super::memory::EffectiveAddress;
+use super::mfc::{Command, Direction};
+use super::spe::Spe;
+use mmgp_base::error::{Error, Result};
+use mmgp_base::units::{Bytes, SimSpan, SimTime};
+use mmgp_spu::{LocalAddress, Quadword};
+
+/// A program for SPEs, as far as it takes room: from the bottom of the local store on its code,
+/// data and buffers, and the stack at the top. What the code does is not here.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpeImage {
+    /// Its name.
+    pub name: &'static str,
+    /// Instructions: whole quadwords.
+    pub code: Bytes,
+    /// Data that come with the program, behind the code.
+    pub data: Vec<Quadword>,
+    /// Data that do not: buffers.
+    pub buffers: Bytes,
+    /// The most that its stack grows to.
+    pub stack: Bytes,
+}
+
+impl SpeImage {
+    /// What travels to an SPE, in whole cache lines.
+    pub fn loaded(&self) -> Bytes {
+        Bytes((self.code.0 + self.data_size()).next_multiple_of(128))
+    }
+
+    fn data_size(&self) -> u64 {
+        16 * self.data.len() as u64
+    }
+
+    /// Checks that everything fits a local store of `available`.
+    ///
+    /// # Errors
+    /// [`Error::LocalStoreFull`], which names the parts and their sizes.
+    pub fn check(&self, available: Bytes) -> Result<()> {
+        let Self { name, code, buffers, stack, .. } = self;
+        let data = self.data_size();
+        let needed = code.0 + data + buffers.0 + stack.0;
+        if needed > available.0 {
+            let what = format!(
+                "{name} with {} bytes of code, {data} of data, {} of buffers and {} of stack",
+                code.0, buffers.0, stack.0
+            );
+            return Err(Error::LocalStoreFull { what, needed, available: available.0 });
+        }
+        Ok(())
+    }
+}
+
+impl Blade {
+    /// Creates a context on every SPE and loads the image, which lies in the memory of the first
+    /// Cell; the processes of the host wait for that before they begin.
+    ///
+    /// Left out: reading the program from a disk.
+    ///
+    /// # Errors
+    /// [`Error::LocalStoreFull`] where the image does not fit.
+    pub fn create_contexts(&self, image: &SpeImage) -> Result<()> {
+        image.check(self.machine.spu.local_store)?;
+        let (source, size) = (self.memory.allocate(0, image.loaded()), image.loaded());
+        self.memory.write(source.offset(image.code.0), image.data.iter().copied());
+        let largest = self.machine.mfc.largest;
+        let creation = SimSpan::from_seconds(self.machine.linux.spe_context);
+        self.loading.update(|loading| loading.under_way += self.machine.layout.spes());
+        for (turn, spe) in (1..).zip(&self.spes) {
+            let spe = spe.clone();
+            let (fault, loading) = (self.fault.clone(), self.loading.clone());
+            self.sim.spawn(format!("loader of SPE {}", spe.index), async move {
+                spe.sim.sleep(creation * turn).await;
+                if let Err(error) = fetch(&spe, source, size, largest).await {
+                    fault.raise(error);
+                }
+                let ended = spe.sim.now();
+                loading.update(|loading| {
+                    loading.under_way -= 1;
+                    loading.ended = ended;
+                });
+            });
+        }
+        Ok(())
+    }
+
+    /// When all SPEs had their program: the start of what runs on them.
+    pub fn started(&self) -> SimTime {
+        self.loading.read(|loading| loading.ended)
+    }
+}
+
+/// The contexts that are being created.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Loading {
+    /// How many.
+    pub under_way: u32,
+    /// When the last one was ready.
+    ended: SimTime,
+}
+
+/// Fetches a program into a local store, from its bottom on.
+async fn fetch(spe: &Spe, source: EffectiveAddress, size: Bytes, largest: Bytes) -> Result<()> {
+    for offset in (0..size.0).step_by(largest.0 as usize) {
+        let (local, bytes) = (LocalAddress(offset as u32), Bytes(largest.0.min(size.0 - offset)));
+        let from = source.offset(offset);
+        spe.mfc.enqueue(Command::new(Direction::Get, local, from, bytes, 0)).await?;
+    }
+    spe.mfc.wait_for(0).await;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::KernelTiming;
+    use super::*;
+    use mmgp_machine::{Layout, Machine};
+
+    fn image(code: u64) -> SpeImage {
+        SpeImage {
+            name: "toy",
+            code: Bytes(code),
+            data: vec![Quadword([1, 2]); 60],
+            buffers: Bytes(100_000),
+            stack: Bytes(2000),
+        }
+    }
+
+    #[test]
+    fn the_module_of_raxml_takes_the_time_of_its_dma() {
+        // 117 KB and 960 bytes are 944 lines, 59 windows of 16: the last comes 58 round trips of
+        // 142 ns after the first, which takes 2 KB at 22.83 GB/s; after the creation and the latency
+        // of 104.3 ns.
+        let mut machine = Machine::named("qs20").unwrap();
+        machine.layout = Layout { cells: 1, spes_per_cell: 1, threads_per_ppe: 2 };
+        let blade = Blade::new(&machine, KernelTiming::Cached, 0.0);
+        blade.create_contexts(&image(117 * 1024)).unwrap();
+        blade.run().unwrap();
+        let time = blade.started().seconds().0 - 500e-6;
+        let by_hand = 104.3e-9 + 2048.0 / 22.83e9 + 58.0 * 142e-9;
+        assert!((time / by_hand - 1.0).abs() < 0.002, "{time} against {by_hand}");
+        // The data lie behind the code.
+        let store = blade.spe(0).store.borrow();
+        let data = store.slice(LocalAddress(117 * 1024), Bytes(960));
+        assert!(data.iter().all(|&quadword| quadword == Quadword([1, 2])));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_its_parts() {
+        assert!(image(262_144 - 102_960).check(Bytes(262_144)).is_ok());
+        assert_eq!(
+            image(262_144 - 102_944).check(Bytes(262_144)).unwrap_err().to_string(),
+            "the local store has 262144 bytes, but toy with 159200 bytes of code, 960 of data, \
+             100000 of buffers and 2000 of stack needs 262160"
+        );
+    }
+}

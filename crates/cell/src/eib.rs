@@ -1,0 +1,208 @@
+//! The way of the data: from one unit of a blade to another.
+//!
+//! The units of a Cell sit around its element interconnect bus (EIB), whose rings carry data both
+//! ways; the Cells of a blade are connected by a link. A transfer holds everything that it passes
+//! at once and is done when its last byte has arrived:
+//!
+//! ```text
+//! source port -> segments of a ring, the shorter way round -> destination port
+//!    memory controller, if one end is memory; command bus; to the other Cell: link, its rings
+//! ```
+//!
+//! Transfers are *flows*: what each of these can carry is shared fairly by those who pass it, and
+//! nobody is asked line by line. Apart from this, an MFC has a number of lines outstanding at most
+//! (see `window.rs`), and memory banks are busy for a while after each access.
+//!
+//! # What is left out
+//! The arbiter's slots and the data rings as such: a direction carries what its rings carry
+//! together, and no transfer waits for a whole ring to be free. Reads and writes share the memory
+//! controller without a cost of turning round. A transfer of all banks does not keep others from
+//! a bank. The snooping of one Cell's commands by the other takes no room there but for transfers
+//! between the Cells. With more than two Cells each is reached over one link, from all others.
+
+mod route;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use super::memory::{Banks, EffectiveAddress, LINE, Memory};
+use mmgp_base::units::{Bytes, Seconds, SimSpan};
+use mmgp_machine::Machine;
+use mmgp_sim::{Flows, Pool, Sim};
+use route::Buses;
+use window::{Pace, Window};
+
+/// A unit that can be the source or the destination of a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// The host core of a Cell with its caches.
+    Ppe {
+        /// Which Cell.
+        cell: u32,
+    },
+    /// The local store, or the registers, of an SPE.
+    Spe {
+        /// Its number, counted through all Cells.
+        spe: u32,
+    },
+    /// The memory of a Cell.
+    Memory {
+        /// Which Cell.
+        cell: u32,
+    },
+    /// The link of a Cell to the outside.
+    Io {
+        /// Which Cell.
+        cell: u32,
+    },
+}
+
+/// What an MFC moves at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transfer {
+    /// The SPE whose MFC asked for it; one of the two ends is its local store.
+    pub spe: u32,
+    /// Where the data are.
+    pub from: EffectiveAddress,
+    /// Where they go.
+    pub to: EffectiveAddress,
+    /// How much.
+    pub bytes: Bytes,
+}
+
+/// The buses of all Cells, with what hangs on them and the link between them.
+pub struct Eib {
+    sim: Sim,
+    memory: Rc<Memory>,
+    flows: Flows,
+    buses: Buses,
+    /// The banks of each Cell's memory.
+    banks: Vec<RefCell<Banks>>,
+    /// The outstanding lines of each SPE's MFC, and whose turn it is to ask for more.
+    windows: Vec<(Pool, RefCell<Window>)>,
+    /// Lines that have passed each local store.
+    local_store_lines: Vec<Cell<u64>>,
+    delays: Delays,
+}
+
+/// Spans that depend on the two ends of a transfer.
+struct Delays {
+    memory: SimSpan,
+    local_store: SimSpan,
+    memory_round_trip: SimSpan,
+    /// What each of them is longer by between the Cells.
+    link: SimSpan,
+}
+
+impl Eib {
+    /// The buses of a machine at rest.
+    pub fn new(sim: &Sim, machine: &Machine, memory: &Rc<Memory>) -> Self {
+        let flows = Flows::new(sim, "the arrival of its data");
+        let window = |spe| {
+            let turn = Pool::new(sim, &format!("the transfer before on SPE {spe}"), 1);
+            (turn, RefCell::new(Window::new(machine.mfc.outstanding)))
+        };
+        Self {
+            sim: sim.clone(),
+            memory: Rc::clone(memory),
+            buses: Buses::new(&flows, machine),
+            flows,
+            banks: vec![RefCell::new(Banks::new(&machine.banks)); machine.layout.cells as usize],
+            windows: (0..machine.layout.spes()).map(window).collect(),
+            local_store_lines: vec![Cell::new(0); machine.layout.spes() as usize],
+            delays: Delays {
+                memory: SimSpan::from_seconds(machine.mfc.latency),
+                local_store: SimSpan::from_seconds(machine.eib.local_store),
+                memory_round_trip: SimSpan::from_seconds(machine.eib.memory_round_trip),
+                link: SimSpan::from_seconds(machine.flexio.latency),
+            },
+        }
+    }
+
+    /// What the machine's memories hold.
+    pub fn memory(&self) -> &Rc<Memory> {
+        &self.memory
+    }
+
+    /// From the moment an MFC takes up a command to the arrival of its first byte, when nobody else
+    /// is in the way.
+    pub fn latency(&self, from: Unit, to: Unit) -> SimSpan {
+        self.delay(from, to, self.delays.memory)
+    }
+
+    /// `memory` or the delay between local stores, and that of the link if it is passed.
+    fn delay(&self, from: Unit, to: Unit, memory: SimSpan) -> SimSpan {
+        let is_memory = |unit| matches!(unit, Unit::Memory { .. });
+        let crosses = self.memory.cell_of(from) != self.memory.cell_of(to);
+        let link = if crosses { self.delays.link } else { SimSpan::ZERO };
+        link + if is_memory(from) || is_memory(to) { memory } else { self.delays.local_store }
+    }
+
+    /// How often the transfers that are done have accessed the local store of an SPE, whosever
+    /// they were: each time for a line of 128 bytes or a part of one.
+    pub fn local_store_lines(&self, spe: u32) -> u64 {
+        self.local_store_lines[spe as usize].get()
+    }
+
+    /// Waits until the last byte of a transfer has arrived whose first byte arrives now. The
+    /// contents are not moved: [`Memory::copy`] does that.
+    ///
+    /// The transfers of one MFC come one after the other, in the order of the calls.
+    pub async fn carry(&self, transfer: &Transfer) {
+        let (turn, _) = &self.windows[transfer.spe as usize];
+        let _turn = turn.acquire().await;
+        let mut done = 0;
+        while done < transfer.bytes.0 {
+            let (from, to) = (transfer.from.offset(done), transfer.to.offset(done));
+            let left = Bytes(transfer.bytes.0 - done);
+            // Where memory changes from Cell to Cell, the way changes with it.
+            let bytes = self.memory.at_home(from, left).min(self.memory.at_home(to, left));
+            self.carry_part(&Transfer { from, to, bytes, ..*transfer }).await;
+            done += bytes.0;
+        }
+    }
+
+    /// Carries what has a single way.
+    async fn carry_part(&self, part: &Transfer) {
+        let (from, to) = (self.memory.unit(part.from), self.memory.unit(part.to));
+        let far = if from == (Unit::Spe { spe: part.spe }) { part.to } else { part.from };
+        // The bus carries whole lines.
+        let lines = lines_touched(far, part.bytes);
+        for unit in [from, to] {
+            if let Unit::Memory { cell } = unit {
+                let now = self.sim.now();
+                let banks = &self.banks[cell as usize];
+                let free = banks.borrow_mut().occupy(far.0 / LINE, lines, now);
+                if free > now {
+                    self.sim.sleep_until(free).await;
+                }
+            }
+        }
+        let bytes = (lines * LINE) as f64;
+        let route = self.buses.route(&self.flows, from, to);
+        let pace = Pace {
+            line: SimSpan::from_seconds(Seconds(LINE as f64 / route.rate.min(route.stream))),
+            round_trip: self.delay(from, to, self.delays.memory_round_trip),
+        };
+        let (_, window) = &self.windows[part.spe as usize];
+        let start = self.sim.now();
+        let expected = window.borrow_mut().expect(lines, start, pace);
+        let cap = bytes / expected.since(start).seconds().0;
+        self.flows.send(route.path(), cap, bytes).await;
+        window.borrow_mut().delay(lines, start, expected, self.sim.now());
+        for (unit, address) in [(from, part.from), (to, part.to)] {
+            if let Unit::Spe { spe } = unit {
+                let passed = &self.local_store_lines[spe as usize];
+                passed.set(passed.get() + lines_touched(address, part.bytes));
+            }
+        }
+    }
+}
+
+/// Lines that `bytes` from `at` on touch, the first and the last perhaps in part.
+const fn lines_touched(at: EffectiveAddress, bytes: Bytes) -> u64 {
+    (at.0 % LINE + bytes.0).div_ceil(LINE)
+}

@@ -1,0 +1,125 @@
+//! The window of an MFC: it has so many lines outstanding, and asks for another only when one of
+//! them has arrived.
+//!
+//! There is a place for each line that may be outstanding, and lines take the places in turn. A
+//! place is asked for its next line when its last one has arrived, and gets it a round trip later,
+//! or when the way has brought the lines before it. So an MFC that was idle gets its first window at
+//! the rate of the way, pauses until the round trip of the first line is over, gets the next window,
+//! and so on: in the long run window / round trip. A program that waits for each transfer before it
+//! asks for the next finds all places free as long as the latency and the transfer of a window
+//! together take longer than a round trip.
+
+use mmgp_base::units::{Seconds, SimSpan, SimTime};
+
+/// The places of an MFC's outstanding lines.
+pub(super) struct Window {
+    /// When the last line of each place arrived, if there was one.
+    arrivals: Vec<Option<SimTime>>,
+    /// The place whose turn it is: that of the oldest line.
+    next: usize,
+}
+
+/// How fast lines can come.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    /// From one line to the next at the rate of the way.
+    pub line: SimSpan,
+    /// From the arrival of a line to that of the next one of its place.
+    pub round_trip: SimSpan,
+}
+
+impl Window {
+    /// So many places, at least one, none of them taken.
+    pub fn new(places: u32) -> Self {
+        Self { arrivals: vec![None; places as usize], next: 0 }
+    }
+
+    /// Takes places for lines of which the first can come from `start` on. When the last one
+    /// arrives if nobody disturbs them.
+    pub fn expect(&mut self, lines: u64, start: SimTime, pace: Pace) -> SimTime {
+        let mut last = start;
+        for _ in 0..lines {
+            let place = &mut self.arrivals[self.next];
+            let by_way = last + pace.line;
+            last = place.map_or(by_way, |before| by_way.max(before + pace.round_trip));
+            *place = Some(last);
+            self.next += 1;
+            if self.next == self.arrivals.len() {
+                self.next = 0;
+            }
+        }
+        last
+    }
+
+    /// The lines that were expected last, from `start` to `expected`, have taken until `end`, since
+    /// others were in the way: each was late in proportion.
+    pub fn delay(&mut self, lines: u64, start: SimTime, expected: SimTime, end: SimTime) {
+        if end <= expected {
+            return;
+        }
+        let stretch = end.since(start).seconds().0 / expected.since(start).seconds().0;
+        let (places, own) = (self.arrivals.len(), (self.arrivals.len() as u64).min(lines) as usize);
+        for back in 1..=own {
+            if let Some(arrival) = &mut self.arrivals[(self.next + places - back) % places] {
+                let late = arrival.since(start).seconds().0 * stretch;
+                *arrival = start + SimSpan::from_seconds(Seconds(late));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ticks: u64) -> SimTime {
+        SimTime::ZERO + SimSpan::from_ticks(ticks)
+    }
+
+    /// Lines follow one another after 10 ticks; a place gets its next one after 50.
+    const PACE: Pace = Pace { line: SimSpan::from_ticks(10), round_trip: SimSpan::from_ticks(50) };
+
+    #[track_caller]
+    fn check(window: &mut Window, start: u64, lines: u64, last: u64) {
+        assert_eq!(window.expect(lines, at(start), PACE), at(last));
+    }
+
+    #[test]
+    fn each_line_waits_for_its_way_and_for_its_place() {
+        // Two places. Lines arrive at 10 and 20; at 60 and 70, when the round trips of these are
+        // over; at 110.
+        for (lines, last) in [(1, 10), (2, 20), (3, 60), (4, 70), (5, 110)] {
+            check(&mut Window::new(2), 0, lines, last);
+        }
+    }
+
+    #[test]
+    fn a_transfer_that_follows_at_once_waits_for_the_places_of_the_one_before() {
+        let mut window = Window::new(2);
+        // At 10, 20, 60; then 70, 110, 120, just as if it were one transfer.
+        check(&mut window, 0, 3, 60);
+        check(&mut window, 60, 3, 120);
+        // The places are free at 110 + 50 and 120 + 50.
+        check(&mut window, 155, 1, 165);
+        check(&mut window, 165, 1, 175);
+    }
+
+    #[test]
+    fn places_are_free_a_round_trip_after_their_lines_not_after_the_whole_transfer() {
+        let mut window = Window::new(2);
+        // At 10 and 20. The next begin at 50, 30 after the end: 60 and 70 are 50 later each.
+        check(&mut window, 0, 2, 20);
+        check(&mut window, 50, 2, 70);
+    }
+
+    #[test]
+    fn what_is_late_keeps_its_place_for_longer() {
+        let mut window = Window::new(2);
+        // Expected at 10, 20, 60; it took until 120, so they came at 20, 40, 120.
+        check(&mut window, 0, 3, 60);
+        window.delay(3, at(0), at(60), at(120));
+        // Its place is free from 40 + 50 on, but the way brings it from 120 on; then 120 + 50.
+        check(&mut window, 120, 1, 130);
+        check(&mut window, 130, 1, 170);
+    }
+}

@@ -1,0 +1,364 @@
+//! A process of the host: it runs on a hardware thread, gives it away while it waits, and pays for
+//! coming back.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use super::context::Loading;
+use super::linux::{Affinity, Discipline, Entry, Scheduler, Turn};
+use super::ppe::{Ppe, Stretch, Translated, Work};
+use super::record::Recorder;
+use super::trace::{Category, Span, Tracer, Track};
+use super::{Blade, Spe};
+use mmgp_base::units::{Cycles, Seconds, SimSpan, SimTime};
+use mmgp_machine::Machine;
+use mmgp_sim::{First, Sim, Watch, first_of};
+
+/// A process of the host.
+///
+/// It runs from [`HostProcess::resume`] to [`HostProcess::release`]; under
+/// [`Discipline::LinuxSpin`] the kernel may take the hardware thread from it while it works or
+/// spins, and it goes on when its turn has come again.
+pub struct HostProcess {
+    /// Its number, as in MPI.
+    pub rank: u32,
+    /// Virtual time.
+    pub sim: Sim,
+    /// What happened, for reports.
+    pub recorder: Rc<Recorder>,
+    pub(super) machine: Rc<Machine>,
+    ppes: Rc<Vec<Ppe>>,
+    scheduler: Rc<Scheduler>,
+    pub(super) discipline: Discipline,
+    turn: Watch<Turn>,
+    loading: Watch<Loading>,
+    /// The hardware thread on which it runs or ran last.
+    thread: Cell<usize>,
+    /// What it has touched since another address space was in use.
+    translated: RefCell<Translated>,
+    /// When the process last began to run host code.
+    pub(super) since: Cell<SimTime>,
+    pub(super) trace: Tracer,
+    /// Its stay on the hardware thread.
+    running: RefCell<Option<Span>>,
+}
+
+impl HostProcess {
+    pub(super) fn new(blade: &Blade, rank: u32, thread: usize, affinity: Affinity) -> Self {
+        Self {
+            rank,
+            sim: blade.sim.clone(),
+            recorder: Rc::clone(&blade.recorder),
+            machine: Rc::clone(&blade.machine),
+            ppes: Rc::clone(&blade.ppes),
+            scheduler: Rc::clone(&blade.scheduler),
+            discipline: blade.discipline,
+            loading: blade.loading.clone(),
+            turn: blade.scheduler.admit(rank, thread, affinity),
+            thread: Cell::new(thread),
+            translated: RefCell::default(),
+            since: Cell::new(SimTime::ZERO),
+            trace: blade.trace.clone(),
+            running: RefCell::default(),
+        }
+    }
+
+    /// Waits for a hardware thread; coming after another process costs a switch. At start-up it
+    /// first waits until the SPEs have their programs.
+    pub async fn resume(&self) {
+        if self.loading.read(|loading| loading.under_way > 0) {
+            self.loading.wait_until(|loading| loading.under_way == 0).await;
+            self.since.set(self.sim.now());
+        }
+        self.scheduler.wake(self.rank);
+        self.take_turn(self.switch()).await;
+    }
+
+    /// Gives the hardware thread away.
+    pub fn release(&self) {
+        self.running.borrow_mut().take();
+        self.scheduler.block(self.thread.get());
+    }
+
+    /// `sched_yield`: who runs first of those that are ready on this hardware thread is up to the
+    /// scheduler; where it is the caller again, it has paid for a system call.
+    pub async fn sched_yield(&self) {
+        self.requeue(Entry::Yielded);
+        if !self.take_turn(self.machine.linux.yield_).await {
+            let _span = self.span("sched_yield");
+            self.stall(self.machine.linux.system_call).await;
+        }
+    }
+
+    /// Polls until `watch` is as wanted. The loop keeps the hardware thread busy, and under
+    /// [`Discipline::LinuxSpin`] the kernel takes it away when the slice ends.
+    pub async fn spin<T>(&self, watch: &Watch<T>, mut wanted: impl FnMut(&T) -> bool) {
+        loop {
+            let start = self.sim.now();
+            let span = self.span("spin");
+            let either = first_of(watch.wait_until(&mut wanted), self.stopped());
+            self.ppe().pipeline.begin();
+            let first = either.await;
+            self.ppe().pipeline.end();
+            drop(span);
+            self.recorder.host_busy(self.sim.now().since(start));
+            match first {
+                First::Left(()) => return,
+                First::Right(how) => self.give_way(how).await,
+            }
+        }
+    }
+
+    /// Loads the status of an SPE's outbound mailbox until it tells of a word. The loop keeps the
+    /// hardware thread; its loads leave the pipeline to the other one. The load that tells is the
+    /// first that ends after the word came, by loads back to back since the first one; those in
+    /// between are not emulated one by one.
+    pub(super) async fn poll_mailbox(&self, spe: &Spe) {
+        let mailbox = spe.outbound_mailbox();
+        let load = SimSpan::from_seconds(self.machine.ppe.mmio_load);
+        let first = self.sim.now();
+        loop {
+            let start = self.sim.now();
+            let span = self.trace.span(self.thread_track(), Category::Ppe, ("poll SPE", spe.index));
+            let either = first_of(mailbox.arrival(), self.stopped()).await;
+            if either == First::Left(()) {
+                let ticks = self.sim.now().since(first).ticks();
+                let loads = ticks.div_ceil(load.ticks()).max(1);
+                let rest = SimSpan::from_ticks(loads * load.ticks() - ticks);
+                self.sim.sleep(rest).await;
+            }
+            drop(span);
+            self.recorder.host_busy(self.sim.now().since(start));
+            match either {
+                First::Left(()) => return,
+                First::Right(how) => self.give_way(how).await,
+            }
+        }
+    }
+
+    /// Sleeps in the kernel until an interrupt tells that `watch` is as wanted, such as that an SPE
+    /// has written its interrupt mailbox; then the scheduler decides when the process runs.
+    ///
+    /// Left out: the time that the interrupt takes from whoever runs on the hardware thread.
+    pub async fn sleep_until_interrupt<T>(&self, watch: &Watch<T>, wanted: impl FnMut(&T) -> bool) {
+        let span = self.span("system call");
+        self.stall(self.machine.linux.system_call).await;
+        drop(span);
+        self.release();
+        let sleep = self.trace.span(self.track(), Category::Wait, "interrupt");
+        watch.wait_until(wanted).await;
+        self.sim.sleep(SimSpan::from_seconds(self.machine.linux.interrupt)).await;
+        drop(sleep);
+        self.resume().await;
+    }
+
+    /// Ends the process; the host code since its last off-load counts for `function`.
+    pub fn finish(&self, function: u32) {
+        self.recorder.host_tail(function, self.since.get(), self.sim.now());
+        self.release();
+    }
+
+    /// Executes a burst of host code: waits for the lines and translations that others have
+    /// displaced, then shares the pipeline.
+    pub async fn work(&self, work: Work) {
+        let stall = self.ppe().stall(self.rank, work, &mut self.translated.borrow_mut());
+        if stall > Seconds(0.0) {
+            let _span = self.span("cold caches");
+            self.stall(stall).await;
+        }
+        self.execute_for("host code", self.ppe().alone(work)).await;
+    }
+
+    /// Executes code whose instructions take so many cycles with everything in the first-level
+    /// caches, and that walks through these stretches of the process's data: waits for the lines
+    /// that are not there, then shares the pipeline. Left out: the translation of their pages.
+    pub async fn compute(&self, cycles: Cycles, walked: &[Stretch]) {
+        let stall = self.ppe().walk(self.rank, walked);
+        if stall > Seconds(0.0) {
+            let _span = self.span("cold caches");
+            self.stall(stall).await;
+        }
+        self.execute_for("host code", cycles.at(self.machine.clock).seconds()).await;
+    }
+
+    /// The machine that it runs on.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Executes code that takes so long when nobody shares the core and everything is in the
+    /// first-level caches.
+    pub(super) async fn execute_for(&self, name: &'static str, alone: Seconds) {
+        let mut left = alone;
+        while left > Seconds(0.0) {
+            let start = self.sim.now();
+            let span = self.span(name);
+            let how = Cell::new(Entry::Expired);
+            let stopped = async { how.set(self.stopped().await) };
+            left = self.ppe().execute(left, stopped).await;
+            drop(span);
+            self.recorder.host_busy(self.sim.now().since(start));
+            if left > Seconds(0.0) {
+                self.give_way(how.get()).await;
+            }
+        }
+    }
+
+    /// Its time line in a trace.
+    pub(super) fn track(&self) -> Track {
+        Track::Rank(self.rank)
+    }
+
+    /// The time line of the hardware thread on which it runs.
+    fn thread_track(&self) -> Track {
+        let (thread, each) = (self.thread.get() as u32, self.machine.layout.threads_per_ppe);
+        Track::HardwareThread { cell: thread / each, thread: thread % each }
+    }
+
+    /// What it does on its hardware thread, from now until the span is dropped.
+    fn span(&self, name: &'static str) -> Span {
+        self.trace.span(self.thread_track(), Category::Ppe, name)
+    }
+
+    /// A burst of stores to, or loads from, local store, on the time line of its hardware thread.
+    pub(super) fn crossing(&self, what: &'static str, spe: &Spe) -> Span {
+        self.trace.span(self.thread_track(), Category::Ppe, (what, spe.index))
+    }
+
+    /// Lets the time go by that the process takes for something that was timed elsewhere, sharing of
+    /// the core included, such as by [`super::ppe::Core`]. The pipeline knows nothing of it.
+    pub async fn spend(&self, time: Seconds) {
+        let _span = self.span("host code");
+        self.stall(time).await;
+    }
+
+    /// Stores a word into a local store and waits until it is there.
+    pub(super) async fn store_to_spe(&self) {
+        self.stall(self.machine.ppe.mmio_store).await;
+    }
+
+    /// Loads a word from a local store.
+    pub(super) async fn load_from_spe(&self) {
+        self.stall(self.machine.ppe.mmio_load).await;
+    }
+
+    /// The thread waits; the other one has the pipeline to itself meanwhile.
+    async fn stall(&self, span: Seconds) {
+        let span = SimSpan::from_seconds(span);
+        self.recorder.host_busy(span);
+        self.sim.sleep(span).await;
+    }
+
+    /// Ends when the scheduler wants the hardware thread back.
+    async fn stopped(&self) -> Entry {
+        loop {
+            let turn = self.turn.read(|&turn| turn);
+            if turn.preempted {
+                return Entry::Preempted;
+            }
+            let changed = self.turn.wait_until(|&now| now != turn);
+            match self.scheduler.slice_end(self.thread.get()) {
+                None => changed.await,
+                Some(end) => {
+                    if let First::Right(()) = first_of(changed, self.sim.sleep_until(end)).await {
+                        return Entry::Expired;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Goes back into the queue, and on when it is its turn again.
+    async fn give_way(&self, how: Entry) {
+        self.requeue(how);
+        self.take_turn(self.switch()).await;
+    }
+
+    fn requeue(&self, how: Entry) {
+        self.running.borrow_mut().take();
+        self.scheduler.requeue(self.thread.get(), how);
+    }
+
+    /// Waits for its turn, and pays for the switch where another process ran before; whether it
+    /// did.
+    async fn take_turn(&self, switch: Seconds) -> bool {
+        let queued = self.trace.span(self.track(), Category::Wait, "run queue");
+        self.turn.wait_until(|turn| turn.thread.is_some()).await;
+        drop(queued);
+        let before = self.thread.get();
+        let thread = self.turn.read(|turn| turn.thread).unwrap_or(before);
+        self.thread.set(thread);
+        let running = self.trace.span(self.thread_track(), Category::Run, ("rank", self.rank));
+        *self.running.borrow_mut() = Some(running);
+        let switched = self.scheduler.comes_in(thread, self.rank);
+        if switched || thread != before {
+            *self.translated.borrow_mut() = Translated::default();
+        }
+        if switched {
+            let _span = self.trace.span(self.thread_track(), Category::Switch, "context switch");
+            self.sim.sleep(SimSpan::from_seconds(switch)).await;
+        }
+        switched
+    }
+
+    /// What a switch to this process costs, unless it yielded.
+    fn switch(&self) -> Seconds {
+        match self.discipline {
+            Discipline::Edtlp => self.machine.linux.context_switch,
+            Discipline::LinuxSpin => self.machine.linux.yield_,
+        }
+    }
+
+    /// The PPE on which it runs.
+    fn ppe(&self) -> &Ppe {
+        &self.ppes[self.thread.get() / self.machine.layout.threads_per_ppe as usize]
+    }
+}
+
+impl Drop for HostProcess {
+    fn drop(&mut self) {
+        self.scheduler.retire(self.rank);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::KernelTiming;
+    use super::*;
+
+    /// Time until `processes` processes have each done a second of work.
+    fn time_of_all(processes: u32) -> f64 {
+        let machine = Machine::named("qs20").unwrap();
+        let blade = Blade::new(&machine, KernelTiming::Cached, 0.0);
+        for rank in 0..processes {
+            let process = blade.host_process(rank);
+            blade.sim.spawn(format!("process {rank}"), async move {
+                process.resume().await;
+                process.work(Work { integers: 1_600_000_000, ..Work::default() }).await;
+                process.release();
+            });
+        }
+        blade.run().unwrap().seconds().0
+    }
+
+    #[test]
+    fn processes_spread_over_the_cells_then_over_the_threads_then_queue() {
+        let times = [1, 2, 4].map(time_of_all);
+        assert!((times[0] - 1.0).abs() < 1e-9 && (times[1] - 1.0).abs() < 1e-9, "{times:?}");
+        assert!((times[2] - 1.28).abs() < 1e-9, "{times:?}");
+        // Two on each thread, one after the other, with a switch and a cold start between.
+        assert!((time_of_all(8) / 2.56 - 1.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_yield_without_anybody_else_costs_a_system_call_and_no_switch() {
+        let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
+        let process = blade.host_process(0);
+        blade.sim.spawn("alone", async move {
+            process.resume().await;
+            process.sched_yield().await;
+        });
+        assert_eq!(blade.run().unwrap().seconds(), Seconds(0.2e-6));
+        assert_eq!(blade.context_switches(), 0);
+    }
+}

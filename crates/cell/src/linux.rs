@@ -1,0 +1,276 @@
+//! Linux: which process runs on which hardware thread, and until when.
+//!
+//! Each hardware thread has a run queue ([`Queue`]). A process enters it when it is woken, yields or
+//! has used up its slice, and learns from its [`Turn`] that it may run or must stop. What a switch
+//! costs is charged to the process that comes in.
+
+mod queue;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+pub use queue::{Affinity, Entity, Entry, Queue};
+use queue::{Cooperative, of_kernel};
+
+use super::ppe::{Pipeline, Ppe};
+use mmgp_base::units::{SimSpan, SimTime};
+use mmgp_machine::Machine;
+use mmgp_sim::{Sim, Watch};
+
+/// Who decides which process runs, and what a process does while its off-load is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Discipline {
+    /// Event-driven task-level parallelism (EDTLP, PPoPP 2007): a user-level scheduler gives the
+    /// hardware thread to the next process whose off-load is done as soon as this one waits, in the
+    /// order in which they became ready; nobody is preempted. Where nobody is ready, the scheduler
+    /// polls, so the other hardware thread of the core feels it as if a program ran.
+    Edtlp,
+    /// The kernel's scheduler decides, and a process spins on the completion flag: the baseline of
+    /// PPoPP 2007.
+    LinuxSpin,
+}
+
+/// What a process is told by the scheduler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Turn {
+    /// The hardware thread on which it runs.
+    pub thread: Option<usize>,
+    /// Somebody more urgent is there.
+    pub preempted: bool,
+    /// How often its slice may have become another one.
+    pub nudges: u64,
+}
+
+/// The schedulers of all hardware threads, numbered through the Cells.
+pub struct Scheduler {
+    sim: Sim,
+    ppes: Rc<Vec<Ppe>>,
+    threads_per_ppe: usize,
+    discipline: Discipline,
+    threads: RefCell<Vec<Thread>>,
+    processes: RefCell<BTreeMap<u32, Process>>,
+}
+
+struct Thread {
+    queue: Box<dyn Queue>,
+    running: Option<Running>,
+    /// Who ran last.
+    last: Option<u32>,
+    /// Changes from one process to another.
+    switches: u64,
+    /// Whether the user-level scheduler polls here, for want of a process that is ready.
+    polls: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Running {
+    entity: Entity,
+    /// Up to when its account is.
+    as_of: SimTime,
+    /// When it was given the thread.
+    since: SimTime,
+}
+
+struct Process {
+    /// Its account while it is in no queue.
+    entity: Entity,
+    /// The thread on which it ran last, or that it is pinned to.
+    home: usize,
+    turn: Watch<Turn>,
+}
+
+impl Scheduler {
+    /// The schedulers of an idle machine.
+    pub fn new(sim: &Sim, machine: &Machine, ppes: &Rc<Vec<Ppe>>, discipline: Discipline) -> Self {
+        let queue = || match discipline {
+            Discipline::Edtlp => Box::new(Cooperative::default()),
+            Discipline::LinuxSpin => of_kernel(machine),
+        };
+        let threads = machine.layout.cells * machine.layout.threads_per_ppe;
+        let thread =
+            |_| Thread { queue: queue(), running: None, last: None, switches: 0, polls: false };
+        Self {
+            sim: sim.clone(),
+            ppes: Rc::clone(ppes),
+            threads_per_ppe: machine.layout.threads_per_ppe as usize,
+            discipline,
+            threads: RefCell::new((0..threads).map(thread).collect()),
+            processes: RefCell::default(),
+        }
+    }
+
+    /// Makes a process known, which sleeps; the scheduler speaks to it through what it returns.
+    pub fn admit(&self, process: u32, home: usize, affinity: Affinity) -> Watch<Turn> {
+        let name = format!("a hardware thread for process {process}");
+        let turn = Watch::new(&self.sim, &name, Turn::default());
+        let (left, virtual_run_time) = (SimSpan::ZERO, SimSpan::ZERO);
+        let entity = Entity { process, affinity, left, virtual_run_time };
+        let known = Process { entity, home, turn: turn.clone() };
+        self.processes.borrow_mut().insert(process, known);
+        turn
+    }
+
+    /// Puts a sleeping process into a run queue.
+    pub fn wake(&self, process: u32) {
+        let (entity, home) = {
+            let processes = self.processes.borrow();
+            let process = processes.get(&process).expect("invariant: it was admitted");
+            (process.entity, process.home)
+        };
+        let thread = match entity.affinity {
+            Affinity::Pinned => home,
+            Affinity::Free => self.least_loaded(home),
+        };
+        self.enter(thread, entity, Entry::Woken);
+    }
+
+    /// Takes the process off its hardware thread until it is woken.
+    pub fn block(&self, thread: usize) {
+        if let Some(entity) = self.stop(thread) {
+            let mut processes = self.processes.borrow_mut();
+            processes.get_mut(&entity.process).expect("invariant: it was admitted").entity = entity;
+        }
+        self.dispatch(thread);
+    }
+
+    /// Forgets a process that has ended.
+    pub fn retire(&self, process: u32) {
+        let Some(ended) = self.processes.borrow_mut().remove(&process) else { return };
+        let thread = ended.home;
+        let runs = |running: &Running| running.entity.process == process;
+        if self.threads.borrow()[thread].running.as_ref().is_some_and(runs) {
+            self.stop(thread);
+            self.dispatch(thread);
+        } else {
+            self.poll_if_idle(thread);
+        }
+    }
+
+    /// Puts the process that runs back into the queue, and lets the next one run.
+    pub fn requeue(&self, thread: usize, how: Entry) {
+        if let Some(entity) = self.stop(thread) {
+            self.threads.borrow_mut()[thread].queue.enter(entity, how, None);
+        }
+        self.dispatch(thread);
+    }
+
+    /// When the slice of whoever runs there ends.
+    pub fn slice_end(&self, thread: usize) -> Option<SimTime> {
+        let threads = self.threads.borrow();
+        let Thread { queue, running, .. } = &threads[thread];
+        let Running { entity, as_of, since } = running.as_ref()?;
+        // What has been accounted for meanwhile belongs to the same slice.
+        let whole = Entity { left: entity.left + as_of.since(*since), ..*entity };
+        queue.slice(&whole).map(|slice| *since + slice)
+    }
+
+    /// Notes that a process has begun to run on a thread; whether another one ran there before.
+    pub fn comes_in(&self, thread: usize, process: u32) -> bool {
+        let thread = &mut self.threads.borrow_mut()[thread];
+        let switched = thread.last.replace(process).is_some_and(|last| last != process);
+        thread.switches += u64::from(switched);
+        switched
+    }
+
+    /// Changes from one process to another on all threads.
+    pub fn switches(&self) -> u64 {
+        self.threads.borrow().iter().map(|thread| thread.switches).sum()
+    }
+
+    fn enter(&self, thread: usize, entity: Entity, how: Entry) {
+        let now = self.sim.now();
+        let mut threads = self.threads.borrow_mut();
+        let Thread { queue, running, .. } = &mut threads[thread];
+        if let Some(running) = running.as_mut() {
+            running.account(now);
+        }
+        queue.enter(entity, how, running.as_ref().map(|running| &running.entity));
+        let Some(running) = *running else {
+            drop(threads);
+            return self.dispatch(thread);
+        };
+        let preempted = queue.preempts(&entity, &running.entity);
+        drop(threads);
+        self.tell(running.entity.process, |turn| {
+            turn.preempted |= preempted;
+            turn.nudges += 1;
+        });
+    }
+
+    /// Takes whoever runs off the thread.
+    fn stop(&self, thread: usize) -> Option<Entity> {
+        let mut running = self.threads.borrow_mut()[thread].running.take()?;
+        running.account(self.sim.now());
+        self.tell(running.entity.process, |turn| *turn = Turn::default());
+        Some(running.entity)
+    }
+
+    /// Lets the next process run on an idle thread; where none waits, one that waits elsewhere and
+    /// may move.
+    fn dispatch(&self, thread: usize) {
+        let own = self.threads.borrow_mut()[thread].queue.next();
+        let Some(entity) = own.or_else(|| self.steal()) else { return self.poll_if_idle(thread) };
+        let now = self.sim.now();
+        self.threads.borrow_mut()[thread].running =
+            Some(Running { entity, as_of: now, since: now });
+        self.poll_if_idle(thread);
+        if let Some(process) = self.processes.borrow_mut().get_mut(&entity.process) {
+            process.home = thread;
+        }
+        self.tell(entity.process, |turn| turn.thread = Some(thread));
+    }
+
+    /// Has the user-level scheduler poll on a thread that is idle while one of its processes waits.
+    fn poll_if_idle(&self, thread: usize) {
+        let waits = self.processes.borrow().values().any(|process| process.home == thread);
+        let own = &mut self.threads.borrow_mut()[thread];
+        let polls = waits && own.running.is_none() && self.discipline == Discipline::Edtlp;
+        let polled = std::mem::replace(&mut own.polls, polls);
+        match (polled, polls) {
+            (false, true) => self.pipeline(thread).begin(),
+            (true, false) => self.pipeline(thread).end(),
+            _ => {}
+        }
+    }
+
+    fn pipeline(&self, thread: usize) -> &Pipeline {
+        &self.ppes[thread / self.threads_per_ppe].pipeline
+    }
+
+    /// A process from the longest queue.
+    fn steal(&self) -> Option<Entity> {
+        let mut threads = self.threads.borrow_mut();
+        let mut order: Vec<usize> = (0..threads.len()).collect();
+        order.sort_by_key(|&thread| std::cmp::Reverse(threads[thread].queue.waiting()));
+        order.into_iter().find_map(|thread| threads[thread].queue.steal())
+    }
+
+    /// The thread with the fewest processes; `home` where it is one of them.
+    fn least_loaded(&self, home: usize) -> usize {
+        let threads = self.threads.borrow();
+        let load = |thread: usize| {
+            let Thread { queue, running, .. } = &threads[thread];
+            queue.waiting() + usize::from(running.is_some())
+        };
+        (0..threads.len()).min_by_key(|&thread| (load(thread), thread != home)).unwrap_or(home)
+    }
+
+    fn tell(&self, process: u32, change: impl FnOnce(&mut Turn)) {
+        if let Some(process) = self.processes.borrow().get(&process) {
+            process.turn.update(change);
+        }
+    }
+}
+
+impl Running {
+    /// Brings the account of the process up to `now`.
+    fn account(&mut self, now: SimTime) {
+        let ran = now.since(self.as_of);
+        self.entity.left = self.entity.left - ran;
+        self.entity.virtual_run_time += ran;
+        self.as_of = now;
+    }
+}

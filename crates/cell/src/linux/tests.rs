@@ -1,0 +1,233 @@
+//! Yield order, preemption and wake-up order, by hand.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::queue::of_kernel;
+use super::*;
+use crate::ppe::Work;
+use crate::{Blade, HostProcess, KernelTiming};
+use mmgp_base::units::{Cycles, Seconds};
+use mmgp_machine::{Kernel, Layout};
+
+/// One hardware thread of 1 GHz on which an integer operation is a cycle and nothing else costs
+/// anything. CFS: latency 30 ms, granularity 6 ms, wake-up granularity 5 ms; O(1): slice 10 ms.
+fn toy(kernel: Kernel) -> Machine {
+    let mut machine = Machine::named("qs20").unwrap();
+    machine.layout = Layout { cells: 1, spes_per_cell: 1, threads_per_ppe: 1 };
+    machine.clock.0 = 1e9;
+    machine.ppe.integer = Cycles(1);
+    let linux = &mut machine.linux;
+    linux.kernel = kernel;
+    for cost in [&mut linux.context_switch, &mut linux.yield_, &mut linux.system_call] {
+        *cost = Seconds(0.0);
+    }
+    linux.interrupt = Seconds(0.0);
+    linux.time_slice = Seconds(10e-3);
+    linux.latency = Seconds(30e-3);
+    linux.minimum_granularity = Seconds(6e-3);
+    linux.wakeup_granularity = Seconds(5e-3);
+    machine
+}
+
+fn milliseconds(count: u64) -> SimSpan {
+    SimSpan::from_ticks(count * 1_000_000_000_000)
+}
+
+fn entity(process: u32, run_time: u64) -> Entity {
+    let virtual_run_time = milliseconds(run_time);
+    Entity { process, affinity: Affinity::Pinned, left: milliseconds(10), virtual_run_time }
+}
+
+/// A program of a process on the toy machine, which notes what it does.
+struct Life {
+    process: HostProcess,
+    log: Rc<RefCell<Vec<(u32, u64)>>>,
+}
+
+impl Life {
+    async fn work(&self, milliseconds: u64) {
+        let integers = milliseconds * 1_000_000;
+        self.process.work(Work { integers, ..Work::default() }).await;
+    }
+
+    /// Notes the time [ms].
+    fn note(&self) {
+        let now = (self.process.sim.now().seconds().0 * 1e3).round() as u64;
+        self.log.borrow_mut().push((self.process.rank, now));
+    }
+}
+
+/// What the processes noted, each as (process, ms).
+fn notes<F: Future<Output = ()> + 'static>(
+    kernel: Kernel,
+    processes: u32,
+    program: impl Fn(Life) -> F,
+) -> Vec<(u32, u64)> {
+    let blade = Blade::new(&toy(kernel), KernelTiming::Cached, 0.0).under(Discipline::LinuxSpin);
+    let log = Rc::new(RefCell::new(Vec::new()));
+    for rank in 0..processes {
+        let life = Life { process: blade.host_process(rank), log: Rc::clone(&log) };
+        let program = program(life);
+        blade.sim.spawn(format!("process {rank}"), program);
+    }
+    blade.run().unwrap();
+    log.take()
+}
+
+/// Works for 1, 2 or 3 ms by rank, notes, yields; three times.
+async fn yielding(life: Life) {
+    life.process.resume().await;
+    for _ in 0..3 {
+        life.work(u64::from(life.process.rank) + 1).await;
+        life.note();
+        life.process.sched_yield().await;
+    }
+    life.process.release();
+}
+
+#[test]
+fn a_yield_under_the_o1_scheduler_puts_the_caller_behind_everybody() {
+    // Turn by turn 0, 1, 2, whatever they have run: 1, 2 and 3 ms.
+    let order = [(0, 1), (1, 3), (2, 6), (0, 7), (1, 9), (2, 12), (0, 13), (1, 15), (2, 18)];
+    assert_eq!(notes(Kernel::ConstantTime, 3, yielding), order);
+}
+
+#[test]
+fn a_yield_under_cfs_goes_on_with_whoever_has_run_least() {
+    // Run times after each turn; who has least runs, of equals who came into the queue first.
+    // 0: 1 | 1: 2 | 2: 3 | (1, 2, 3) 0: 2 | (2, 2, 3) 1 came first: 4 | (2, 4, 3) 0: 3 and done |
+    // (-, 4, 3) 2: 6 | (-, 4, 6) 1: 6 and done | 2: 9.
+    let order = [(0, 1), (1, 3), (2, 6), (0, 7), (1, 9), (0, 10), (2, 13), (1, 15), (2, 18)];
+    assert_eq!(notes(Kernel::Fair, 3, yielding), order);
+}
+
+#[test]
+fn a_process_that_yields_goes_on_while_it_is_still_the_leftmost_under_cfs() {
+    let mut queue = of_kernel(&toy(Kernel::Fair));
+    queue.enter(entity(1, 5), Entry::Expired, None);
+    queue.enter(entity(2, 7), Entry::Expired, None);
+    queue.enter(entity(0, 4), Entry::Yielded, None);
+    let order: Vec<u32> = std::iter::from_fn(|| queue.next()).map(|next| next.process).collect();
+    assert_eq!(order, [0, 1, 2]);
+}
+
+/// Process 0 spins on a flag that process 1 sets when it has worked for 25 ms.
+fn spinner(kernel: Kernel) -> Vec<(u32, u64)> {
+    let flag = RefCell::new(None);
+    notes(kernel, 2, |life| {
+        let new = || Watch::new(&life.process.sim, "the flag", 0);
+        let flag = flag.borrow_mut().get_or_insert_with(new).clone();
+        async move {
+            life.process.resume().await;
+            if life.process.rank == 0 {
+                life.process.spin(&flag, |&flag| flag == 1).await;
+            } else {
+                life.work(25).await;
+                flag.update(|flag| *flag = 1);
+            }
+            life.note();
+            life.process.release();
+        }
+    })
+}
+
+#[test]
+fn a_spinning_process_is_preempted_when_its_slice_ends() {
+    // O(1): 10 ms each in turn; the other has its 25 ms at 55 and ends, and the spinner sees the
+    // flag at once.
+    assert_eq!(spinner(Kernel::ConstantTime), [(1, 55), (0, 55)]);
+    // CFS: two share a latency of 30 ms, 15 each: 15 spun, 15 worked, 15 spun, 10 worked.
+    assert_eq!(spinner(Kernel::Fair), [(1, 55), (0, 55)]);
+}
+
+/// Process 0 works for 40 ms; process 1 sleeps for 12 and works for 2.
+async fn waking(life: Life) {
+    if life.process.rank == 1 {
+        life.process.sim.sleep(milliseconds(12)).await;
+    }
+    life.process.resume().await;
+    life.work(if life.process.rank == 0 { 40 } else { 2 }).await;
+    life.note();
+    life.process.release();
+}
+
+#[test]
+fn a_woken_process_waits_for_the_end_of_a_slice_under_o1_and_preempts_under_cfs() {
+    // O(1): slices of 10 ms; at 12 the second slice of process 0 is under way, until 20.
+    assert_eq!(notes(Kernel::ConstantTime, 2, waking), [(1, 22), (0, 42)]);
+    // CFS: process 0 has run for 12 ms, process 1 comes with 0: 12 > 5.
+    assert_eq!(notes(Kernel::Fair, 2, waking), [(1, 14), (0, 42)]);
+}
+
+#[test]
+fn a_sleeper_is_put_at_most_one_latency_to_the_left() {
+    let mut queue = of_kernel(&toy(Kernel::Fair));
+    // Whoever runs has run for 100 ms: a sleeper with 20 is put at 70, one with 80 stays there.
+    queue.enter(entity(1, 20), Entry::Woken, Some(&entity(0, 100)));
+    queue.enter(entity(2, 80), Entry::Woken, Some(&entity(0, 100)));
+    let times: Vec<SimSpan> =
+        std::iter::from_fn(|| queue.next()).map(|next| next.virtual_run_time).collect();
+    assert_eq!(times, [milliseconds(70), milliseconds(80)]);
+}
+
+#[test]
+fn a_slice_under_cfs_is_a_share_of_the_latency_but_not_below_the_granularity() {
+    let mut queue = of_kernel(&toy(Kernel::Fair));
+    let running = entity(0, 0);
+    let mut slices = vec![queue.slice(&running)];
+    for process in 1..8 {
+        queue.enter(entity(process, 0), Entry::Expired, None);
+        slices.push(queue.slice(&running));
+    }
+    // 30 ms shared by 2, 3, 5; eight get 6 each.
+    assert_eq!(slices[0], None);
+    assert_eq!(
+        [1, 2, 4, 7].map(|others| slices[others]),
+        [15, 10, 6, 6].map(|ms| Some(milliseconds(ms)))
+    );
+}
+
+#[test]
+fn a_free_process_moves_to_a_thread_that_falls_idle_and_a_pinned_one_does_not() {
+    for (affinity, end) in [(Affinity::Free, 15), (Affinity::Pinned, 20)] {
+        let mut machine = toy(Kernel::ConstantTime);
+        machine.layout.threads_per_ppe = 2;
+        machine.ppe.smt_slowdown = 1.0;
+        let blade = Blade::new(&machine, KernelTiming::Cached, 0.0).under(Discipline::LinuxSpin);
+        // Ranks 0 and 2 begin on thread 0, 1 on thread 1: 5, 10 and 10 ms of work.
+        for rank in 0..3 {
+            let process = blade.host_process_with(rank, affinity);
+            let integers = if rank == 1 { 5_000_000 } else { 10_000_000 };
+            blade.sim.spawn(format!("process {rank}"), async move {
+                process.resume().await;
+                process.work(Work { integers, ..Work::default() }).await;
+                process.release();
+            });
+        }
+        // Free: rank 2 goes over at 5 and ends at 15; pinned: it follows rank 0 on thread 0.
+        let end_at = (blade.run().unwrap().seconds().0 * 1e3).round() as u64;
+        assert_eq!(end_at, end, "{affinity:?}");
+    }
+}
+
+#[test]
+fn an_interrupt_wakes_a_sleeping_process_after_its_cost() {
+    let mut machine = toy(Kernel::ConstantTime);
+    machine.linux.interrupt = Seconds(1e-3);
+    let blade = Blade::new(&machine, KernelTiming::Cached, 0.0).under(Discipline::LinuxSpin);
+    let mail = Watch::new(&blade.sim, "the interrupt mailbox", 0);
+    let (process, reader, sim) = (blade.host_process(0), mail.clone(), blade.sim.clone());
+    blade.sim.spawn("reader", async move {
+        process.resume().await;
+        process.sleep_until_interrupt(&reader, |&mail| mail > 0).await;
+        // Written at 7 ms, and 1 ms to come through.
+        assert_eq!(process.sim.now().seconds(), Seconds(8e-3));
+        process.release();
+    });
+    blade.sim.spawn("SPE", async move {
+        sim.sleep(milliseconds(7)).await;
+        mail.update(|mail| *mail = 1);
+    });
+    blade.run().unwrap();
+}

@@ -1,0 +1,249 @@
+//! Mailboxes: short queues of 32-bit words between an SPU and everybody else.
+//!
+//! The SPU waits where it reads an empty mailbox or writes a full one. Others never wait: their
+//! access to a register of the SPE is done at once, so whoever writes into a full inbound mailbox
+//! overwrites its last entry, and whoever reads an empty outbound one learns nothing. The time of
+//! such an access is that of a store to, or a load from, the SPE ([`HostProcess`]).
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use super::event::{EventFacility, Events};
+use super::host::HostProcess;
+use super::spe::Spe;
+use mmgp_base::units::SimSpan;
+use mmgp_sim::{Reason, Sim, Watch};
+
+/// Words on their way to an SPU; clones refer to the same.
+#[derive(Clone)]
+pub struct InboundMailbox {
+    shared: Rc<Shared>,
+}
+
+/// Words on their way out of an SPU; clones refer to the same.
+#[derive(Clone)]
+pub struct OutboundMailbox {
+    shared: Rc<Shared>,
+    /// What others call the words that they wait for.
+    arrival: Reason,
+    available: Events,
+}
+
+struct Shared {
+    sim: Sim,
+    access: SimSpan,
+    entries: usize,
+    words: Watch<VecDeque<u32>>,
+    events: EventFacility,
+}
+
+impl Shared {
+    fn new(sim: &Sim, access: SimSpan, entries: u32, name: &str, events: &EventFacility) -> Self {
+        Self {
+            sim: sim.clone(),
+            access,
+            entries: entries as usize,
+            words: Watch::new(sim, name, VecDeque::new()),
+            events: events.clone(),
+        }
+    }
+
+    fn free(&self) -> u32 {
+        self.words.read(|words| (self.entries - words.len()) as u32)
+    }
+
+    fn waiting(&self) -> u32 {
+        self.words.read(|words| words.len() as u32)
+    }
+}
+
+impl InboundMailbox {
+    pub(super) fn new(sim: &Sim, access: SimSpan, entries: u32, events: &EventFacility) -> Self {
+        let shared = Shared::new(sim, access, entries, "its inbound mailbox", events);
+        Self { shared: Rc::new(shared) }
+    }
+
+    /// The SPU's read: waits for a word.
+    pub async fn read(&self) -> u32 {
+        let own = &*self.shared;
+        loop {
+            own.words.wait_until(|words| !words.is_empty()).await;
+            own.sim.sleep(own.access).await;
+            if let Some(word) = own.words.update(VecDeque::pop_front) {
+                return word;
+            }
+        }
+    }
+
+    /// The SPU's count: words that can be read without waiting.
+    pub async fn count(&self) -> u32 {
+        self.shared.sim.sleep(self.shared.access).await;
+        self.shared.waiting()
+    }
+
+    /// A word from outside that has arrived. Where the mailbox is full it takes the place of the
+    /// last one, which nobody will ever read.
+    pub fn write(&self, word: u32) {
+        let own = &*self.shared;
+        own.words.update(|words| {
+            if words.len() == own.entries {
+                words.pop_back();
+            }
+            words.push_back(word);
+        });
+        own.events.raise(Events::INBOUND_MAILBOX);
+    }
+
+    /// Words that others can write without overwriting one: the mailbox status register.
+    pub fn free(&self) -> u32 {
+        self.shared.free()
+    }
+}
+
+/// Which of the two outbound mailboxes.
+#[derive(Clone, Copy)]
+pub(super) enum Outbound {
+    /// The one that others poll.
+    Polled,
+    /// The one whose words raise an interrupt.
+    Interrupt,
+}
+
+impl OutboundMailbox {
+    pub(super) fn new(
+        (sim, access): (&Sim, SimSpan),
+        entries: u32,
+        kind: Outbound,
+        events: &EventFacility,
+        spe: u32,
+    ) -> Self {
+        let (name, available) = match kind {
+            Outbound::Polled => ("outbound mailbox", Events::OUTBOUND_MAILBOX_AVAILABLE),
+            Outbound::Interrupt => {
+                ("outbound interrupt mailbox", Events::INTERRUPT_MAILBOX_AVAILABLE)
+            }
+        };
+        let shared = Shared::new(sim, access, entries, &format!("its {name}"), events);
+        let arrival = sim.reason(&format!("the {name} of SPE {spe}"));
+        Self { shared: Rc::new(shared), arrival, available }
+    }
+
+    /// The SPU's write: waits for a free entry.
+    pub async fn write(&self, word: u32) {
+        let own = &*self.shared;
+        own.words.wait_until(|words| words.len() < own.entries).await;
+        own.sim.sleep(own.access).await;
+        own.words.update(|words| words.push_back(word));
+    }
+
+    /// The SPU's count: words that can be written without waiting.
+    pub async fn free(&self) -> u32 {
+        self.shared.sim.sleep(self.shared.access).await;
+        self.shared.free()
+    }
+
+    /// Words that others can read: the mailbox status register.
+    pub fn count(&self) -> u32 {
+        self.shared.waiting()
+    }
+
+    /// Takes a word from outside, if there is one.
+    pub fn take(&self) -> Option<u32> {
+        let word = self.shared.words.update(VecDeque::pop_front);
+        if word.is_some() {
+            self.shared.events.raise(self.available);
+        }
+        word
+    }
+
+    /// Waits from outside until there is a word: what the interrupt of an interrupt mailbox stands
+    /// for, or a program that polls. What the polling or the interrupt costs is the caller's.
+    pub async fn arrival(&self) {
+        self.shared.words.wait_for(self.arrival, |words| !words.is_empty()).await;
+    }
+}
+
+impl HostProcess {
+    /// Stores a word into an SPE's inbound mailbox.
+    pub async fn write_mailbox(&self, spe: &Spe, word: u32) {
+        self.store_to_spe().await;
+        spe.inbound_mailbox().write(word);
+    }
+
+    /// Loads a word from an SPE's outbound mailbox; nothing where it is empty.
+    pub async fn read_mailbox(&self, mailbox: &OutboundMailbox) -> Option<u32> {
+        self.load_from_spe().await;
+        mailbox.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decrementer::{Decrementer, Timebase};
+    use super::*;
+    use mmgp_base::units::Hertz;
+
+    const ACCESS: SimSpan = SimSpan::from_ticks(10);
+
+    fn bench() -> (Sim, InboundMailbox, OutboundMailbox, EventFacility) {
+        let sim = Sim::new();
+        let decrementer = Decrementer::new(&sim, Timebase::new(Hertz(1e6), 0.0), ACCESS);
+        let events = EventFacility::new(&sim, ACCESS, &decrementer);
+        let inbound = InboundMailbox::new(&sim, ACCESS, 4, &events);
+        let outbound = OutboundMailbox::new((&sim, ACCESS), 1, Outbound::Polled, &events, 3);
+        (sim, inbound, outbound, events)
+    }
+
+    #[test]
+    fn the_fifth_unread_word_overwrites_the_fourth() {
+        let (sim, inbound, ..) = bench();
+        (1..=5).for_each(|word| inbound.write(word));
+        assert_eq!(inbound.free(), 0);
+        sim.spawn("SPE 3", async move {
+            for word in [1, 2, 3, 5] {
+                assert_eq!(inbound.read().await, word);
+            }
+            assert_eq!((inbound.count().await, inbound.free()), (0, 4));
+        });
+        // Five accesses of 10 ticks.
+        assert_eq!(sim.run().unwrap().ticks(), 50);
+    }
+
+    #[test]
+    fn the_spu_waits_while_its_outbound_mailbox_is_full() {
+        let (sim, _, outbound, events) = bench();
+        let (own, reader) = (sim.clone(), outbound.clone());
+        sim.spawn("rank 0", async move {
+            reader.arrival().await;
+            own.sleep(SimSpan::from_ticks(100)).await;
+            assert_eq!((reader.count(), reader.take(), reader.take()), (1, Some(1), None));
+            reader.arrival().await;
+            assert_eq!(reader.take(), Some(2));
+        });
+        let clock = sim.clone();
+        sim.spawn("SPE 3", async move {
+            outbound.write(1).await;
+            outbound.write(2).await;
+            // Written at 10, taken at 110, written again one access later.
+            assert_eq!(clock.now().ticks(), 120);
+            assert_eq!(outbound.free().await, 1);
+            events.enable(Events::OUTBOUND_MAILBOX_AVAILABLE).await;
+            assert_eq!(events.poll().await, Events::OUTBOUND_MAILBOX_AVAILABLE);
+        });
+        sim.run().unwrap();
+    }
+
+    #[test]
+    fn a_deadlock_says_whose_mailbox_is_waited_for() {
+        let (sim, inbound, outbound, _) = bench();
+        sim.spawn("SPE 3", async move {
+            inbound.read().await;
+        });
+        sim.spawn("rank 0", async move { outbound.arrival().await });
+        assert_eq!(
+            sim.run().unwrap_err().to_string(),
+            "deadlock at 0.000 s: SPE 3 waits for its inbound mailbox; \
+             rank 0 waits for the outbound mailbox of SPE 3"
+        );
+    }
+}

@@ -1,0 +1,275 @@
+//! What the memories of a blade hold: main memory and the local stores, in one address space.
+
+mod address;
+mod banks;
+pub mod placement;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+pub use address::{EffectiveAddress, Place};
+pub use banks::Banks;
+
+use super::eib::Unit;
+use super::mfc::LockLines;
+use mmgp_base::units::Bytes;
+use mmgp_machine::{Layout, Machine};
+use mmgp_spu::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
+use mmgp_spu::register::Quadword;
+
+/// What DMA prefers, and what every allocation is aligned to.
+pub const LINE: u64 = 128;
+
+/// The contents of main memory and of all local stores.
+pub struct Memory {
+    /// The memory of each Cell, then the one that is placed page by page.
+    main: Vec<RefCell<Vec<Quadword>>>,
+    /// The Cell of each page of the latter.
+    homes: RefCell<Vec<u32>>,
+    page: u64,
+    stores: Vec<Rc<RefCell<LocalStore>>>,
+    layout: Layout,
+    /// What every write has to tell.
+    lock_lines: LockLines,
+}
+
+/// One of the parts that the contents are kept in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Area {
+    Main(usize),
+    Store(usize),
+}
+
+impl Memory {
+    /// Nothing allocated on any Cell of `machine`, and local stores full of zeros.
+    pub fn new(machine: &Machine) -> Self {
+        let layout = machine.layout;
+        let stores = (0..layout.spes()).map(|_| Rc::default()).collect();
+        let main = vec![RefCell::default(); layout.cells as usize + 1];
+        Self {
+            main,
+            homes: RefCell::default(),
+            page: machine.numa.page.0,
+            stores,
+            layout,
+            lock_lines: LockLines::default(),
+        }
+    }
+
+    /// Zeroed memory on `cell`, aligned to a cache line.
+    pub fn allocate(&self, cell: u32, size: Bytes) -> EffectiveAddress {
+        let mut quadwords = self.main[cell as usize].borrow_mut();
+        let start = quadwords.len();
+        let lines = size.0.div_ceil(LINE) as usize;
+        quadwords.resize(start + lines * (LINE / 16) as usize, Quadword::ZERO);
+        EffectiveAddress::memory(cell, 16 * start as u64)
+    }
+
+    /// Who has lock lines of this memory.
+    pub(super) const fn lock_lines(&self) -> &LockLines {
+        &self.lock_lines
+    }
+
+    /// Zeroed memory from a page's beginning on, each page of it on the Cell that `home` tells for
+    /// the first byte of the page, counted within the allocation.
+    pub fn allocate_pages(&self, size: Bytes, home: impl Fn(Bytes) -> u32) -> EffectiveAddress {
+        let (mut homes, pages) = (self.homes.borrow_mut(), size.0.div_ceil(self.page));
+        let start = homes.len() as u64;
+        homes.extend((0..pages).map(|page| home(Bytes(page * self.page))));
+        let quadwords = (start + pages) * self.page / 16;
+        self.main[self.layout.cells as usize]
+            .borrow_mut()
+            .resize(quadwords as usize, Quadword::ZERO);
+        EffectiveAddress::paged(start * self.page)
+    }
+
+    /// The local store of an SPE.
+    pub fn local_store(&self, spe: u32) -> &Rc<RefCell<LocalStore>> {
+        &self.stores[spe as usize]
+    }
+
+    /// The unit on the bus that answers for the byte at `at`, which the machine must have.
+    pub fn unit(&self, at: EffectiveAddress) -> Unit {
+        match at.place() {
+            Some(Place::Memory { cell, .. }) => Unit::Memory { cell },
+            Some(Place::Paged { offset }) => {
+                Unit::Memory { cell: self.homes.borrow()[(offset / self.page) as usize] }
+            }
+            None => panic!("invariant: a unit is asked for what is mapped"),
+            Some(Place::LocalStore { spe, .. } | Place::ProblemState { spe, .. }) => {
+                Unit::Spe { spe }
+            }
+        }
+    }
+
+    /// How many of the `bytes` from `at` on are on the same unit as the first.
+    pub(super) fn at_home(&self, at: EffectiveAddress, bytes: Bytes) -> Bytes {
+        let Some(Place::Paged { offset }) = at.place() else { return bytes };
+        let homes = self.homes.borrow();
+        let first = (offset / self.page) as usize;
+        let same = homes[first..].iter().take_while(|&&home| home == homes[first]).count() as u64;
+        bytes.min(Bytes((first as u64 + same) * self.page - offset))
+    }
+
+    /// The Cell that a unit is on.
+    pub fn cell_of(&self, unit: Unit) -> u32 {
+        match unit {
+            Unit::Spe { spe } => spe / self.layout.spes_per_cell,
+            Unit::Ppe { cell } | Unit::Memory { cell } | Unit::Io { cell } => cell,
+        }
+    }
+
+    /// Whether `bytes` from `at` on can be read and written: main memory that has been allocated,
+    /// or a local store. Problem state holds no data.
+    pub fn holds(&self, at: EffectiveAddress, bytes: Bytes) -> bool {
+        self.area(at).is_some_and(|(area, offset)| {
+            let end = offset + bytes.0;
+            match area {
+                Area::Main(index) => end.div_ceil(16) <= self.main[index].borrow().len() as u64,
+                Area::Store(_) => end <= u64::from(LOCAL_STORE_BYTES),
+            }
+        })
+    }
+
+    /// Writes from a 16-byte boundary on, as the host does with ordinary stores.
+    ///
+    /// # Panics
+    /// Where the memory does not hold the address, as every access below does.
+    pub fn write(&self, at: EffectiveAddress, quadwords: impl IntoIterator<Item = Quadword>) {
+        let written = self.at(at, |contents, first| {
+            let places = contents[first..].iter_mut().zip(quadwords);
+            places.map(|(place, quadword)| *place = quadword).count()
+        });
+        self.lock_lines.written(at, Bytes(16 * written as u64));
+    }
+
+    /// The quadword that holds the byte at `at`.
+    pub fn read(&self, at: EffectiveAddress) -> Quadword {
+        self.at(at, |contents, first| contents[first])
+    }
+
+    /// Copies `bytes` from one place to another: a multiple of 16 between multiples of 16, or less
+    /// within one quadword and at the same offset in it on both sides. The rest of a quadword is
+    /// left as it is.
+    pub fn copy(&self, from: EffectiveAddress, to: EffectiveAddress, bytes: Bytes) {
+        if bytes.0 < 16 {
+            let (start, source) = ((to.0 % 16) as usize, self.read(from).bytes());
+            let mut target = self.read(to).bytes();
+            let end = start + bytes.0 as usize;
+            target[start..end].copy_from_slice(&source[start..end]);
+            return self.write(to, [Quadword::from_bytes(target)]);
+        }
+        self.lock_lines.written(to, bytes);
+        let count = (bytes.0 / 16) as usize;
+        let same = self.area(from).map(|(area, _)| area) == self.area(to).map(|(area, _)| area);
+        if same {
+            let start = self.at(from, |_, first| first);
+            self.at(to, |contents, first| contents.copy_within(start..start + count, first));
+        } else {
+            self.at(from, |source, first| {
+                let source = &source[first..first + count];
+                self.at(to, |target, first| {
+                    target[first..first + count].copy_from_slice(source);
+                });
+            });
+        }
+    }
+
+    /// Where the contents at an address are kept, and how many bytes from its beginning.
+    fn area(&self, at: EffectiveAddress) -> Option<(Area, u64)> {
+        match at.place()? {
+            Place::Memory { cell, offset } => {
+                (cell < self.layout.cells).then_some((Area::Main(cell as usize), offset))
+            }
+            Place::LocalStore { spe, address } => (spe < self.layout.spes())
+                .then_some((Area::Store(spe as usize), u64::from(address.0))),
+            Place::Paged { offset } => Some((Area::Main(self.layout.cells as usize), offset)),
+            Place::ProblemState { .. } => None,
+        }
+    }
+
+    /// Calls `access` with the area of an address and the index of its quadword in it.
+    fn at<R>(&self, at: EffectiveAddress, access: impl FnOnce(&mut [Quadword], usize) -> R) -> R {
+        let (area, offset) = self.area(at).expect("invariant: an access is to what is mapped");
+        let index = (offset / 16) as usize;
+        match area {
+            Area::Main(cell) => access(&mut self.main[cell].borrow_mut(), index),
+            Area::Store(spe) => {
+                let mut store = self.stores[spe].borrow_mut();
+                let all = Bytes(u64::from(LOCAL_STORE_BYTES));
+                access(store.slice_mut(LocalAddress(0), all), index)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory() -> Memory {
+        Memory::new(&Machine::named("qs20").unwrap())
+    }
+
+    #[test]
+    fn an_address_tells_the_cell_that_it_was_allocated_on() {
+        let memory = memory();
+        let (near, far) = (memory.allocate(0, Bytes(1)), memory.allocate(1, Bytes(200)));
+        assert_eq!(memory.unit(near), Unit::Memory { cell: 0 });
+        assert_eq!(memory.unit(far), Unit::Memory { cell: 1 });
+        assert_eq!(memory.allocate(1, Bytes(1)).0 - far.0, 256);
+        memory.write(far.offset(16), [Quadword::splat(3)]);
+        assert_eq!(memory.read(far.offset(20)), Quadword::splat(3));
+        assert!(memory.holds(far, Bytes(384)) && !memory.holds(far, Bytes(385)));
+    }
+
+    /// Copies between two places; what else lies in the last quadword stays.
+    fn check_copy(from: impl Fn(&Memory) -> EffectiveAddress, to: EffectiveAddress) {
+        let memory = memory();
+        let from = from(&memory);
+        memory.write(from, (1..=4).map(Quadword::splat));
+        memory.copy(from.offset(16), to, Bytes(32));
+        assert_eq!(
+            [0, 16].map(|offset| memory.read(to.offset(offset))),
+            [2, 3].map(Quadword::splat)
+        );
+        memory.copy(from.offset(48 + 4), to.offset(4), Bytes(4));
+        assert_eq!(memory.read(to), Quadword::from_words([2, 4, 2, 2]));
+    }
+
+    #[test]
+    fn each_page_lies_on_the_cell_that_it_was_placed_on() {
+        let memory = memory();
+        memory.allocate_pages(Bytes(1), |_| 1);
+        // Pages of 4096 bytes, the last one begun: on Cells 1, 0, 0.
+        let start = memory.allocate_pages(Bytes(8200), |first| u32::from(first.0 == 0));
+        let at = |offset| start.offset(offset);
+        let cells = [0, 4095, 4096, 12287].map(|offset| memory.cell_of(memory.unit(at(offset))));
+        assert_eq!(cells, [1, 1, 0, 0]);
+        assert!(memory.holds(start, Bytes(12288)) && !memory.holds(start, Bytes(12289)));
+        assert_eq!(memory.at_home(at(4000), Bytes(200)), Bytes(96));
+        assert_eq!(memory.at_home(at(4100), Bytes(5000)), Bytes(5000));
+        memory.write(at(4080), [1, 2].map(Quadword::splat));
+        assert_eq!(memory.read(at(4096)), Quadword::splat(2));
+    }
+
+    #[test]
+    fn contents_go_between_memory_and_local_stores_to_the_byte() {
+        let store = |spe, address| EffectiveAddress::local_store(spe, LocalAddress(address));
+        check_copy(|memory| memory.allocate(1, Bytes(64)), store(3, 0x3FFE0));
+        check_copy(|_| store(3, 64), store(15, 0));
+        check_copy(|_| store(3, 64), store(3, 128));
+    }
+
+    #[test]
+    fn what_a_machine_does_not_have_is_not_held() {
+        let memory = memory();
+        let store = |spe| EffectiveAddress::local_store(spe, LocalAddress(0));
+        assert!(
+            memory.holds(store(15), Bytes(262_144)) && !memory.holds(store(15), Bytes(262_145))
+        );
+        assert!(!memory.holds(store(16), Bytes(1)));
+        assert!(!memory.holds(EffectiveAddress::memory(2, 0), Bytes(1)));
+        assert!(!memory.holds(EffectiveAddress::problem_state(0, 0), Bytes(4)));
+    }
+}

@@ -1,0 +1,139 @@
+//! The address map: which effective address names what.
+
+use mmgp_spu::local_store::{LOCAL_STORE_BYTES, LocalAddress};
+
+/// A byte address that every processor and every MFC of a blade understands.
+///
+/// ```text
+/// from                                          to
+/// cell << 40                                    (cell + 1) << 40       memory of a Cell
+/// 1 << 52                                       2 << 52                memory placed page by page
+/// (1 << 56) + (spe << 20)                       + 0x40000              local store of an SPE
+/// (1 << 56) + (spe << 20) + 0x40000             + 0x20000              its problem state
+/// ```
+///
+/// The order within the area of an SPE is the hardware's; where the areas begin is this map's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct EffectiveAddress(pub u64);
+
+/// What lies at an effective address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A byte of the memory of one Cell.
+    Memory {
+        /// Whose memory.
+        cell: u32,
+        /// Bytes from its beginning.
+        offset: u64,
+    },
+    /// A byte of the memory whose pages may lie on different Cells.
+    Paged {
+        /// Bytes from its beginning.
+        offset: u64,
+    },
+    /// A byte of a local store.
+    LocalStore {
+        /// Whose local store, counted through all Cells.
+        spe: u32,
+        /// Where in it.
+        address: LocalAddress,
+    },
+    /// A register that an SPE shows to the outside: mailboxes, signal notification, proxy queue.
+    ProblemState {
+        /// Whose registers, counted through all Cells.
+        spe: u32,
+        /// Bytes from the beginning of its problem state area.
+        offset: u32,
+    },
+}
+
+const MEMORY_SHIFT: u32 = 40;
+const PAGED_SHIFT: u32 = 52;
+const SPES_SHIFT: u32 = 56;
+const SPE_SHIFT: u32 = 20;
+
+/// Size of a problem state area \[bytes\].
+const PROBLEM_STATE_BYTES: u64 = 0x20000;
+
+impl EffectiveAddress {
+    /// A byte of the memory of `cell`.
+    pub const fn memory(cell: u32, offset: u64) -> Self {
+        Self(((cell as u64) << MEMORY_SHIFT) + offset)
+    }
+
+    /// A byte of the memory that is placed page by page.
+    pub const fn paged(offset: u64) -> Self {
+        Self((1 << PAGED_SHIFT) + offset)
+    }
+
+    /// A byte of the local store of `spe`.
+    pub const fn local_store(spe: u32, address: LocalAddress) -> Self {
+        Self((1 << SPES_SHIFT) + ((spe as u64) << SPE_SHIFT) + address.0 as u64)
+    }
+
+    /// A register of `spe`, so many bytes into its problem state area.
+    pub const fn problem_state(spe: u32, offset: u32) -> Self {
+        Self::local_store(spe, LocalAddress(LOCAL_STORE_BYTES)).offset(offset as u64)
+    }
+
+    /// The address so many bytes further on.
+    pub const fn offset(self, bytes: u64) -> Self {
+        Self(self.0 + bytes)
+    }
+
+    /// What lies there; nothing between the areas. Whether a machine has that much of it is not
+    /// asked: see [`Memory::holds`](super::Memory::holds).
+    pub fn place(self) -> Option<Place> {
+        let below = |shift: u32| self.0 & ((1 << shift) - 1);
+        if self.0 < 1 << PAGED_SHIFT {
+            let cell = (self.0 >> MEMORY_SHIFT) as u32;
+            return Some(Place::Memory { cell, offset: below(MEMORY_SHIFT) });
+        }
+        if self.0 < 2 << PAGED_SHIFT {
+            return Some(Place::Paged { offset: below(PAGED_SHIFT) });
+        }
+        if self.0 >> SPES_SHIFT != 1 {
+            return None;
+        }
+        let spe = (below(SPES_SHIFT) >> SPE_SHIFT) as u32;
+        let offset = below(SPE_SHIFT);
+        if offset < LOCAL_STORE_BYTES as u64 {
+            Some(Place::LocalStore { spe, address: LocalAddress(offset as u32) })
+        } else if offset < LOCAL_STORE_BYTES as u64 + PROBLEM_STATE_BYTES {
+            Some(Place::ProblemState { spe, offset: offset as u32 - LOCAL_STORE_BYTES })
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_gives_back_the_place_that_it_was_made_for() {
+        let local = LocalAddress(0x3FFFF);
+        for (address, place) in [
+            (EffectiveAddress::memory(3, 5), Place::Memory { cell: 3, offset: 5 }),
+            (EffectiveAddress::paged(7), Place::Paged { offset: 7 }),
+            (
+                EffectiveAddress::local_store(1023, local),
+                Place::LocalStore { spe: 1023, address: local },
+            ),
+            (
+                EffectiveAddress::problem_state(2, 0x1400C),
+                Place::ProblemState { spe: 2, offset: 0x1400C },
+            ),
+        ] {
+            assert_eq!(address.place(), Some(place));
+        }
+    }
+
+    #[test]
+    fn nothing_lies_between_the_areas() {
+        for hole in [2 << 52, 2 << 56, (1 << 56) + 0x60000, u64::MAX] {
+            assert_eq!(EffectiveAddress(hole).place(), None, "{hole:#x}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Where the data of a process lie on a machine of several Cells.
+
+use std::rc::Rc;
+
+use super::{EffectiveAddress, Memory};
+use mmgp_base::units::Bytes;
+
+/// A policy of placing memory, as `numactl` has them: each Cell has its own memory, and that of the
+/// other is slower.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Placement {
+    /// On the Cell that the process runs on.
+    #[default]
+    OwnCell,
+    /// Page by page on all Cells in turn, beginning with the process's own.
+    Interleaved,
+    /// Each page on the Cell of the SPE that works on it, when the SPEs of the process share an
+    /// array in equal parts, in their order.
+    BySpe,
+}
+
+/// The memory of one process: what it allocates follows its placement.
+pub struct Homes {
+    memory: Rc<Memory>,
+    placement: Placement,
+    /// Of the process, then of each of its SPEs.
+    cell: u32,
+    spe_cells: Vec<u32>,
+}
+
+impl Homes {
+    /// For a process on `cell` with SPEs on `spe_cells`.
+    pub fn new(memory: &Rc<Memory>, placement: Placement, cell: u32, spe_cells: Vec<u32>) -> Self {
+        Self { memory: Rc::clone(memory), placement, cell, spe_cells }
+    }
+
+    /// Zeroed memory for what the SPEs of the process share. Where it would all be on the process's
+    /// own Cell, it is aligned to a cache line; otherwise to a page.
+    pub fn allocate(&self, size: Bytes) -> EffectiveAddress {
+        let (memory, cells) = (&self.memory, self.memory.layout.cells);
+        let shares = self.spe_cells.len() as u64;
+        match self.placement {
+            Placement::Interleaved if cells > 1 => memory.allocate_pages(size, |first| {
+                let page = (first.0 / memory.page) as u32;
+                (self.cell + page) % cells
+            }),
+            Placement::BySpe if self.spe_cells.iter().any(|&cell| cell != self.cell) => memory
+                .allocate_pages(size, |first| self.spe_cells[(first.0 * shares / size.0) as usize]),
+            _ => self.allocate_own(size),
+        }
+    }
+
+    /// Zeroed memory on the process's own Cell, for what it shares out itself.
+    pub fn allocate_own(&self, size: Bytes) -> EffectiveAddress {
+        self.memory.allocate(self.cell, size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mmgp_machine::Machine;
+
+    /// The Cells of the pages of 8 pages that a process on Cell 1 allocates, with SPEs on Cells
+    /// 1, 1, 1 and 0.
+    fn check(placement: Placement, cells: [u32; 8]) {
+        let memory = Rc::new(Memory::new(&Machine::named("qs20").unwrap()));
+        let homes = Homes::new(&memory, placement, 1, vec![1, 1, 1, 0]);
+        let start = homes.allocate(Bytes(8 * 4096));
+        let found = [0, 1, 2, 3, 4, 5, 6, 7]
+            .map(|page| memory.cell_of(memory.unit(start.offset(page * 4096))));
+        assert_eq!(found, cells, "{placement:?}");
+    }
+
+    #[test]
+    fn pages_follow_the_placement() {
+        check(Placement::OwnCell, [1; 8]);
+        check(Placement::Interleaved, [1, 0, 1, 0, 1, 0, 1, 0]);
+        check(Placement::BySpe, [1, 1, 1, 1, 1, 1, 0, 0]);
+    }
+}

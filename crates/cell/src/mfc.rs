@@ -1,0 +1,320 @@
+//! The memory flow controller: DMA between a local store and everything else.
+//!
+//! ```text
+//!   SPU --- 16 commands ---+        +--- get lane ---+
+//!                          +--------+                +--- bus: latency, then the data
+//!   PPE --- 8 (proxy) -----+        +--- put lane ---+
+//!                                            atomic unit (lock lines, no queue)
+//! ```
+//!
+//! # Order
+//! Two lanes serve the queues: one loads into local store, the other does everything else, so gets
+//! and puts overtake each other. Within a lane commands begin in the order of their queue, those of
+//! the SPU before those of the PPE, but for those that have to wait: a *fenced* command begins when
+//! all earlier commands of its tag group are complete; after a command with a *barrier* no later
+//! one of its tag group begins before it is complete; the `barrier` command does both to its whole
+//! queue. Whatever waits is overtaken by what does not have to.
+//!
+//! # Time
+//! Enqueueing takes the SPU a few cycles, and as long as the queue is full. The latency of a command
+//! runs from the moment at which it could begin, so that the latencies of queued commands overlap;
+//! then its lane is its own until its last byte has arrived. How long both take is the bus's to say
+//! ([`Eib::latency`], [`Eib::carry`]). It carries the transfers of one MFC one after the other, in
+//! the order in which the lanes offer them: a get overtakes the puts that still wait in their lane,
+//! not the one that is moving. A list is one command; its elements are fetched from local
+//! store one after the other while earlier ones move, and each moves as a transfer of its own.
+//!
+//! A command's data are moved when its last byte has arrived, all at once.
+
+mod atomic;
+mod command;
+mod engine;
+mod hazard;
+mod proxy;
+mod queue;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+pub use atomic::{AtomicStatus, LockLines};
+pub use command::{
+    AfterElement, Command, Direction, ListCommand, ListElement, LockLine, Order, SendSignal, TAGS,
+    write_list,
+};
+pub use hazard::Hazards;
+pub use proxy::Proxy;
+
+use super::Fault;
+use super::channel::Channels;
+use super::eib::Eib;
+use super::spe::Board;
+use super::trace::{Category, Span, Tracer, Track};
+use command::Operation;
+use engine::Lane;
+use hazard::Origin;
+pub(super) use hazard::{Detector, Touch};
+use mmgp_base::error::Result;
+use mmgp_base::units::{Bytes, SimSpan};
+use mmgp_sim::{Permit, Sim, Watch};
+use mmgp_spu::local_store::LocalStore;
+use queue::Queue;
+use rules::Rules;
+
+/// The memory flow controller of one SPE; clones refer to the same.
+///
+/// A *mask* is a set of tag groups: bit t stands for tag group t.
+#[derive(Clone)]
+pub struct Mfc {
+    shared: Rc<Shared>,
+}
+
+struct Shared {
+    sim: Sim,
+    spe: u32,
+    eib: Rc<Eib>,
+    /// Those of all SPEs: whom signals are sent to.
+    channels: Rc<[Channels]>,
+    store: Rc<RefCell<LocalStore>>,
+    detector: Rc<Detector>,
+    fault: Fault,
+    queue: Queue,
+    proxy: Queue,
+    gets: Lane,
+    puts: Lane,
+    /// The tag groups of lists that have stalled since the program last asked.
+    stalled: Watch<u32>,
+    /// Lists that wait to be acknowledged, with their tags.
+    stalled_lists: RefCell<Vec<(u8, engine::Begun)>>,
+    commands: Cell<u64>,
+    trace: Tracer,
+    issue: SimSpan,
+    access: SimSpan,
+    list_fetch: SimSpan,
+    atomic: SimSpan,
+    claim: SimSpan,
+    largest: Bytes,
+    longest_list: u32,
+}
+
+impl Mfc {
+    /// The MFC of an SPE, with its lanes at work.
+    pub(super) fn new(board: &Board, detector: &Rc<Detector>, spe: u32) -> Self {
+        let (sim, machine) = (&board.sim, &board.machine);
+        let (sizes, cycles) =
+            (&machine.mfc, |cycles: mmgp_base::units::Cycles| cycles.at(machine.clock));
+        let name = |what: &str| format!("{what} of SPE {spe}");
+        let shared = Rc::new(Shared {
+            sim: sim.clone(),
+            spe,
+            eib: Rc::clone(&board.eib),
+            channels: Rc::clone(&board.channels),
+            store: Rc::clone(board.eib.memory().local_store(spe)),
+            detector: Rc::clone(detector),
+            fault: board.fault.clone(),
+            queue: Queue::new(sim, sizes.queue, "a place in its DMA queue", "its DMA tag groups"),
+            proxy: Queue::new(
+                sim,
+                sizes.proxy_queue,
+                &name("a place in the proxy queue"),
+                &name("proxy tag groups"),
+            ),
+            gets: Lane::new(sim, &name("a command for the get lane")),
+            puts: Lane::new(sim, &name("a command for the put lane")),
+            stalled: Watch::new(sim, "the stall of a DMA list", 0),
+            stalled_lists: RefCell::default(),
+            commands: Cell::new(0),
+            trace: board.trace.clone(),
+            issue: cycles(sizes.issue),
+            access: cycles(machine.spu.channel),
+            list_fetch: cycles(sizes.list_fetch),
+            atomic: cycles(sizes.atomic),
+            claim: cycles(sizes.claim),
+            largest: sizes.largest,
+            longest_list: sizes.longest_list,
+        });
+        for direction in [Direction::Get, Direction::Put] {
+            let life = engine::serve(Rc::clone(&shared), direction);
+            sim.spawn_daemon(name(&format!("{direction:?} lane")), life);
+        }
+        Self { shared }
+    }
+
+    /// Puts a transfer into the queue, waiting for a place where it is full.
+    ///
+    /// # Errors
+    /// [`Error::Dma`](mmgp_base::error::Error::Dma) where the command breaks a rule: the bus error of
+    /// the hardware. [`Error::Hazard`](mmgp_base::error::Error::Hazard) where hazards are looked for and
+    /// an earlier command that nobody waited for touches the same bytes.
+    pub async fn enqueue(&self, command: Command) -> Result<()> {
+        self.shared.rules().transfer(&command)?;
+        self.enter(Operation::Transfer(command), command.tag).await
+    }
+
+    /// Puts a list into the queue, as [`Mfc::enqueue`] does. Its elements are looked at when the
+    /// MFC fetches them; one that breaks a rule then ends the run.
+    ///
+    /// # Errors
+    /// As [`Mfc::enqueue`].
+    pub async fn enqueue_list(&self, command: ListCommand) -> Result<()> {
+        self.shared.rules().list(&command)?;
+        self.enter(Operation::List(command), command.tag).await
+    }
+
+    /// Puts a signal to another SPE into the queue.
+    ///
+    /// # Errors
+    /// As [`Mfc::enqueue`].
+    pub async fn send_signal(&self, command: SendSignal) -> Result<()> {
+        self.shared.rules().signal(&command)?;
+        self.enter(Operation::SendSignal(command), command.tag).await
+    }
+
+    /// `putqlluc`: puts the store of a lock line, reserved or not, into the queue.
+    ///
+    /// # Errors
+    /// As [`Mfc::enqueue`].
+    pub async fn putqlluc(&self, line: LockLine, tag: u8) -> Result<()> {
+        self.shared.rules().lock_line("Putqlluc", &line, tag)?;
+        self.enter(Operation::LockLine(line), tag).await
+    }
+
+    /// `barrier`: all earlier commands of the queue are complete before a later one begins.
+    ///
+    /// # Errors
+    /// As [`Mfc::enqueue`].
+    pub async fn barrier(&self, tag: u8) -> Result<()> {
+        self.shared.rules().tag("Barrier", tag)?;
+        self.enter(Operation::Barrier, tag).await
+    }
+
+    /// `mfcsync` and `mfceieio`: all earlier commands of the tag group are complete, for everybody,
+    /// before a later one of the group begins. Here a transfer that is complete is so for everybody,
+    /// so the two do the same.
+    ///
+    /// # Errors
+    /// As [`Mfc::enqueue`].
+    pub async fn mfcsync(&self, tag: u8) -> Result<()> {
+        self.shared.rules().tag("Mfcsync", tag)?;
+        self.enter(Operation::Synchronise, tag).await
+    }
+
+    /// Waits until every command of the tag group is complete.
+    pub async fn wait_for(&self, tag: u8) {
+        self.wait_for_all(1 << tag).await;
+    }
+
+    /// Waits until every command of all tag groups in `mask` is complete.
+    pub async fn wait_for_all(&self, mask: u32) {
+        let own = &*self.shared;
+        let _span = own.wait("DMA tag");
+        own.queue.all(mask).await;
+        own.sim.sleep(own.access).await;
+        own.detector.waited(Origin::Spu, mask);
+    }
+
+    /// Waits until a tag group in `mask` is complete, and returns all that are; at once if `mask`
+    /// is empty.
+    pub async fn wait_for_any(&self, mask: u32) -> u32 {
+        let span = self.shared.wait("DMA tag");
+        self.shared.queue.any(mask).await;
+        drop(span);
+        self.status(mask).await
+    }
+
+    /// The tag groups in `mask` that are complete now.
+    pub async fn status(&self, mask: u32) -> u32 {
+        let own = &*self.shared;
+        own.sim.sleep(own.access).await;
+        let complete = own.queue.status(mask);
+        own.detector.waited(Origin::Spu, complete);
+        complete
+    }
+
+    /// Commands that can be enqueued without waiting: the count of the command channel.
+    pub async fn free_entries(&self) -> u32 {
+        self.shared.sim.sleep(self.shared.access).await;
+        self.shared.queue.free()
+    }
+
+    /// Waits until a list stalls, and returns the tag groups of all that have since the last call.
+    pub async fn stalled_lists(&self) -> u32 {
+        let own = &*self.shared;
+        let _span = own.wait("DMA list");
+        own.stalled.wait_until(|&stalled| stalled != 0).await;
+        own.sim.sleep(own.access).await;
+        own.stalled.update(std::mem::take)
+    }
+
+    /// Lets the stalled lists of a tag group go on.
+    pub async fn acknowledge_stall(&self, tag: u8) {
+        self.shared.sim.sleep(self.shared.access).await;
+        self.shared.resume_lists(tag);
+    }
+
+    /// The queue through which the PPE gives commands to this MFC.
+    pub fn proxy(&self) -> Proxy<'_> {
+        Proxy::new(&self.shared)
+    }
+
+    /// Commands enqueued so far, by SPU and PPE.
+    pub fn commands(&self) -> u64 {
+        self.shared.commands.get()
+    }
+
+    /// Accesses of DMA to the SPE's own local store so far; see [`Eib::local_store_lines`].
+    pub(super) fn local_store_lines(&self) -> u64 {
+        self.shared.eib.local_store_lines(self.shared.spe)
+    }
+
+    async fn enter(&self, operation: Operation, tag: u8) -> Result<()> {
+        let own = &*self.shared;
+        own.sim.sleep(own.issue).await;
+        let span = own.wait("DMA queue");
+        let place = own.queue.place().await;
+        drop(span);
+        own.enter(Origin::Spu, place, (operation, tag))
+    }
+}
+
+impl Shared {
+    /// Takes a place in a queue.
+    fn enter(
+        &self,
+        origin: Origin,
+        place: Permit,
+        (operation, tag): (Operation, u8),
+    ) -> Result<()> {
+        let queue = self.queue(origin);
+        self.detector.command(origin, &operation, tag, &self.store)?;
+        self.commands.set(self.commands.get() + 1);
+        if let Some(ready) = queue.enter(place, operation, tag, self.sim.now()) {
+            self.begin(engine::Begun { origin, ready }, &operation);
+        }
+        Ok(())
+    }
+
+    /// The SPU waits for something.
+    fn wait(&self, what: &'static str) -> Span {
+        self.trace.span(Track::Spu(self.spe), Category::Wait, what)
+    }
+
+    const fn queue(&self, origin: Origin) -> &Queue {
+        match origin {
+            Origin::Spu => &self.queue,
+            Origin::Proxy => &self.proxy,
+        }
+    }
+
+    fn rules(&self) -> Rules<'_> {
+        Rules {
+            spe: self.spe,
+            memory: self.eib.memory(),
+            spes: self.channels.len() as u32,
+            largest: self.largest,
+            longest_list: self.longest_list,
+        }
+    }
+}

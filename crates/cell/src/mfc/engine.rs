@@ -1,0 +1,195 @@
+//! The lanes: what takes commands up, moves their data and ends them.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::rc::Rc;
+
+use super::super::eib::Transfer;
+use super::super::event::Events;
+use super::super::memory::{EffectiveAddress, Place};
+use super::super::signal::Signal;
+use super::Shared;
+use super::command::{AfterElement, Command, Direction, ListCommand, Operation, SendSignal};
+use super::hazard::Origin;
+use super::queue::{Progress, Ready};
+use mmgp_base::error::Result;
+use mmgp_base::units::{Bytes, SimSpan, SimTime};
+use mmgp_sim::{Sim, Watch};
+use mmgp_spu::local_store::LocalAddress;
+
+/// Takes one command after the other from a lane, for ever.
+pub(super) async fn serve(own: Rc<Shared>, direction: Direction) {
+    let lane = own.lane(direction);
+    loop {
+        lane.ready.wait_until(|ready| !ready.is_empty()).await;
+        let Some(Reverse(begun)) = lane.ready.update(BinaryHeap::pop) else { continue };
+        let (operation, progress) = own.queue(begun.origin).operation(begun.ready.slot);
+        match own.perform(begun, &operation, progress).await {
+            Ok(State::Complete) => own.end(begun, &operation, progress.entered),
+            Ok(State::Stalled) => {}
+            Err(error) => return own.fault.raise(error),
+        }
+    }
+}
+
+/// A lane of an MFC: the commands that it can begin.
+pub(super) struct Lane {
+    ready: Watch<BinaryHeap<Reverse<Begun>>>,
+}
+
+impl Lane {
+    pub fn new(sim: &Sim, name: &str) -> Self {
+        Self { ready: Watch::new(sim, name, BinaryHeap::new()) }
+    }
+}
+
+/// A command that can begin, in the order in which a lane takes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Begun {
+    pub origin: Origin,
+    pub ready: Ready,
+}
+
+/// What has become of a command that a lane took up.
+enum State {
+    Complete,
+    /// A list waits for the program.
+    Stalled,
+}
+
+impl Shared {
+    const fn lane(&self, direction: Direction) -> &Lane {
+        match direction {
+            Direction::Get => &self.gets,
+            Direction::Put => &self.puts,
+        }
+    }
+
+    /// Gives a command that waits for nothing to its lane.
+    pub(super) fn begin(&self, begun: Begun, operation: &Operation) {
+        let lane = self.lane(operation.lane());
+        lane.ready.update(|ready| ready.push(Reverse(begun)));
+    }
+
+    fn end(&self, begun: Begun, operation: &Operation, entered: SimTime) {
+        let Begun { origin, ready } = begun;
+        let queue = self.queue(origin);
+        let ended = queue.end(ready.slot, self.sim.now(), |ready, operation| {
+            self.begin(Begun { origin, ready }, operation);
+        });
+        self.trace.transfer(self.spe, operation.name(), entered, operation.arguments());
+        if origin == Origin::Spu {
+            let events = &self.channels[self.spe as usize].events;
+            if ended.group_is_complete {
+                events.raise(Events::TAG_STATUS);
+            }
+            if ended.was_full {
+                events.raise(Events::QUEUE_AVAILABLE);
+            }
+        }
+    }
+
+    async fn perform(
+        &self,
+        begun: Begun,
+        operation: &Operation,
+        progress: Progress,
+    ) -> Result<State> {
+        match operation {
+            Operation::Transfer(command) => self.move_data(command, progress.since).await,
+            Operation::List(list) => return self.go_on(list, progress, begun).await,
+            Operation::SendSignal(command) => self.signal(command, progress.since).await,
+            Operation::LockLine(line) => {
+                self.claim(*line).await;
+                self.store_line(*line);
+            }
+            // Having waited for its turn, it has done its work.
+            Operation::Barrier | Operation::Synchronise => {}
+        }
+        Ok(State::Complete)
+    }
+
+    /// Moves the data of a transfer that could begin at `since`.
+    async fn move_data(&self, command: &Command, since: SimTime) {
+        let local = EffectiveAddress::local_store(self.spe, command.local);
+        let (from, to) = match command.direction {
+            Direction::Get => (command.effective, local),
+            Direction::Put => (local, command.effective),
+        };
+        let transfer = self.transfer(from, to, command.bytes);
+        self.sim.sleep_until(since + self.latency(&transfer)).await;
+        self.eib.carry(&transfer).await;
+        self.eib.memory().copy(from, to, command.bytes);
+        if let Some(Place::LocalStore { spe, .. }) = to.place()
+            && spe != self.spe
+        {
+            self.channels[spe as usize].arrivals.update(|arrivals| *arrivals += 1);
+        }
+    }
+
+    /// Moves the elements of a list up to its end or the next one that stalls it.
+    async fn go_on(&self, list: &ListCommand, from: Progress, begun: Begun) -> Result<State> {
+        let Progress { mut since, elements: first, mut next, .. } = from;
+        if first == 0 {
+            next = list.local.0;
+        }
+        for number in first..list.elements {
+            let element = list.element(&self.store.borrow(), number);
+            let transfer = list.transfer(element, LocalAddress(next));
+            self.rules().element(&transfer)?;
+            since = since + self.list_fetch;
+            self.move_data(&transfer, since).await;
+            next = transfer.local.offset(transfer.bytes).0;
+            if element.after() == AfterElement::StallAndNotify {
+                let progress = Progress { since, elements: number + 1, next, ..from };
+                self.queue(begun.origin).note(begun.ready.slot, progress);
+                self.stalled_lists.borrow_mut().push((list.tag, begun));
+                self.stalled.update(|stalled| *stalled |= 1 << list.tag);
+                self.channels[self.spe as usize].events.raise(Events::LIST_STALL);
+                return Ok(State::Stalled);
+            }
+        }
+        Ok(State::Complete)
+    }
+
+    /// The program has acknowledged the stalled lists of a tag group.
+    pub(super) fn resume_lists(&self, tag: u8) {
+        let lists = self.stalled_lists.take();
+        let (resumed, others) = lists.into_iter().partition(|&(stalled, _)| stalled == tag);
+        *self.stalled_lists.borrow_mut() = others;
+        let resumed: Vec<_> = resumed;
+        for (_, begun) in resumed {
+            let queue = self.queue(begun.origin);
+            let (operation, progress) = queue.operation(begun.ready.slot);
+            queue.note(begun.ready.slot, Progress { since: self.sim.now(), ..progress });
+            self.begin(begun, &operation);
+        }
+    }
+
+    /// Carries a word to a signal-notification register.
+    async fn signal(&self, command: &SendSignal, since: SimTime) {
+        let local = EffectiveAddress::local_store(self.spe, command.local);
+        let transfer = self.transfer(local, command.register, SendSignal::BYTES);
+        self.sim.sleep_until(since + self.latency(&transfer)).await;
+        self.eib.carry(&transfer).await;
+        let words = self.store.borrow().load(command.local).words();
+        if let Some((spe, signal)) = Signal::at(command.register) {
+            let word = words[(command.local.0 % 16 / 4) as usize];
+            self.channels[spe as usize].signal(signal).write(word);
+        }
+    }
+
+    pub(super) const fn transfer(
+        &self,
+        from: EffectiveAddress,
+        to: EffectiveAddress,
+        bytes: Bytes,
+    ) -> Transfer {
+        Transfer { spe: self.spe, from, to, bytes }
+    }
+
+    pub(super) fn latency(&self, transfer: &Transfer) -> SimSpan {
+        let memory = self.eib.memory();
+        self.eib.latency(memory.unit(transfer.from), memory.unit(transfer.to))
+    }
+}

@@ -1,0 +1,325 @@
+//! MPI among the host processes of a machine, on one Cell or on several.
+//!
+//! # Messages
+//! A message costs both sides the overhead of the library, and its data are copied. Up to the eager
+//! threshold the sender copies it into a buffer and goes on; the receiver copies it out. Above the
+//! threshold the sender first asks (rendezvous), waits until the receiver has a matching receive,
+//! and then copies the data once, straight to where they belong:
+//!
+//! ```text
+//!   eager       sender    |overhead|copy|
+//!               receiver                ~latency~|overhead|copy|
+//!   rendezvous  sender    |overhead|   waits    |overhead|copy|
+//!               receiver           ~~~|overhead|  waits       ~~~|overhead|
+//! ```
+//!
+//! The latency (`~`) is paid between different Cells only, and a copy from one Cell to another has a
+//! rate of its own. A rank that waits gives its hardware thread away. Messages from one rank to
+//! another do not overtake each other; among messages of several ranks the one that arrived first is
+//! taken.
+//!
+//! # Collectives
+//! `allreduce` and `barrier` release all ranks when the last one has come and the software cost for
+//! their number has gone by: the machine's table of the measured cost of a collective by ranks,
+//! taken to be that of one double; longer contributions are copied along a binomial tree, up and
+//! down, in addition. `broadcast`, `reduce`, `gather` and `allgather`, for which nothing was
+//! measured, are binomial trees of messages. The two do not agree: the overhead of a message comes
+//! from the table's entry for two ranks, and a tree of such messages for four takes 32 us where the
+//! table has 118, so the trees are likely to be too cheap on a QS20 with more than two ranks.
+//!
+//! A reduction combines the contributions in the order of ranks, whatever the tree, so its result
+//! does not depend on the root or on the number of Cells.
+//!
+//! # Errors
+//! As is MPI's default, errors are fatal: a rank that names a rank which does not exist, or whose
+//! contribution to a collective does not fit those of the others, never comes back, and the run
+//! ends with [`Error::Mpi`].
+//!
+//! # What is left out
+//! Limits of the buffer for eager messages, the collective by which ranks form a communicator of some
+//! of them, derived data types, and non-blocking operations.
+
+mod collective;
+mod inbox;
+mod ledger;
+mod message;
+#[cfg(test)]
+mod tests;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+pub use collective::Reduction;
+pub use message::{Address, Data, Message, Pattern};
+
+use collective::Meeting;
+use inbox::{Channel, Expected, Inbox, Outgoing, Payload};
+use ledger::Ledger;
+
+use super::host::HostProcess;
+use super::trace::Category;
+use super::{Blade, Fault};
+use mmgp_base::error::Error;
+use mmgp_base::units::{Seconds, SimSpan};
+use mmgp_sim::{Reason, Sim, Watch};
+
+/// All ranks of a program, or some of them; clones refer to the same.
+///
+/// Every operation is called by the process of one rank, and comes back when MPI says that it does.
+/// Ranks are numbered within the communicator, and messages stay within it.
+#[derive(Clone)]
+pub struct Communicator {
+    shared: Rc<Shared>,
+}
+
+struct Shared {
+    sim: Sim,
+    fault: Fault,
+    size: u32,
+    /// The number of each rank's host process.
+    members: Vec<u32>,
+    costs: mmgp_machine::Mpi,
+    /// Software cost of a collective of all ranks.
+    collective: SimSpan,
+    /// The Cell of each rank.
+    cells: Vec<u32>,
+    inboxes: Vec<Watch<Inbox>>,
+    meeting: Watch<Meeting>,
+    ledger: RefCell<Ledger>,
+    /// Rendezvous so far.
+    rendezvous: Cell<u64>,
+    /// What ranks have waited for, by its name.
+    reasons: RefCell<BTreeMap<String, Reason>>,
+}
+
+impl Communicator {
+    /// A communicator of the first `size` host processes of `blade`.
+    pub fn new(blade: &Blade, size: u32) -> Self {
+        Self::group(blade, (0..size).collect())
+    }
+
+    /// A communicator of the host processes of `blade` with these numbers, in the order of its
+    /// ranks: what `MPI_Comm_split` makes. A collective costs what it does for so many ranks.
+    pub fn group(blade: &Blade, members: Vec<u32>) -> Self {
+        let sim = &blade.sim;
+        let size = members.len() as u32;
+        let inbox =
+            |rank| Watch::new(sim, &format!("MPI messages to rank {rank}"), Inbox::default());
+        let shared = Shared {
+            sim: sim.clone(),
+            fault: blade.fault.clone(),
+            size,
+            costs: blade.machine.mpi,
+            collective: SimSpan::from_seconds(blade.machine.collective_cost(size)),
+            cells: members.iter().map(|&process| blade.cell_of(process)).collect(),
+            inboxes: (0..size).map(inbox).collect(),
+            members,
+            meeting: Watch::new(sim, "the other ranks", Meeting::new(size)),
+            ledger: RefCell::new(Ledger::new(size)),
+            rendezvous: Cell::new(0),
+            reasons: RefCell::default(),
+        };
+        Self { shared: Rc::new(shared) }
+    }
+
+    /// Ranks.
+    pub fn size(&self) -> u32 {
+        self.shared.size
+    }
+
+    /// The rank of a process, if it has one here.
+    fn rank_of(&self, process: &HostProcess) -> Option<u32> {
+        let place = self.shared.members.iter().position(|&member| member == process.rank);
+        place.map(|rank| rank as u32)
+    }
+
+    /// The rank of a process that [`Self::check_rank`] has let pass.
+    fn own_rank(&self, process: &HostProcess) -> u32 {
+        self.rank_of(process).expect("invariant: operations check the rank first")
+    }
+
+    /// `MPI_Send`: comes back when the data are copied, or with a long message received.
+    pub async fn send(&self, process: &HostProcess, to: Address, data: Data) {
+        let _span = operation(process, "MPI_Send").with("to", to.rank.into());
+        let what = || format!("MPI_Send {to}");
+        self.check_rank(process, to.rank, what).await;
+        let outgoing = self.post(process, to.rank, Channel::User(to.tag), Payload::of(data)).await;
+        self.progress(process, outgoing, None, &what).await;
+    }
+
+    /// `MPI_Recv`: the first message that arrived of those that are wanted.
+    pub async fn recv(&self, process: &HostProcess, wanted: Pattern) -> Message {
+        let _span = operation(process, "MPI_Recv");
+        let what = || format!("MPI_Recv {wanted}");
+        self.check_rank(process, wanted.source.unwrap_or(0), what).await;
+        let expected = Some(Expected::User(wanted));
+        self.progress(process, None, expected, &what)
+            .await
+            .expect("invariant: one was expected")
+            .into()
+    }
+
+    /// `MPI_Sendrecv`: both at once, so that ranks that exchange long messages do not wait for each
+    /// other for ever.
+    pub async fn sendrecv(
+        &self,
+        process: &HostProcess,
+        to: Address,
+        data: Data,
+        wanted: Pattern,
+    ) -> Message {
+        let _span = operation(process, "MPI_Sendrecv").with("to", to.rank.into());
+        let what = || format!("MPI_Sendrecv {to}, {wanted}");
+        self.check_rank(process, to.rank, what).await;
+        self.check_rank(process, wanted.source.unwrap_or(0), what).await;
+        let outgoing = self.post(process, to.rank, Channel::User(to.tag), Payload::of(data)).await;
+        let expected = Some(Expected::User(wanted));
+        let received = self.progress(process, outgoing, expected, &what).await;
+        received.expect("invariant: one was expected").into()
+    }
+
+    /// Begins to send: the whole of a short message, or the question whether a long one may come.
+    async fn post(
+        &self,
+        process: &HostProcess,
+        to: u32,
+        channel: Channel,
+        payload: Payload,
+    ) -> Option<Outgoing> {
+        let own = &self.shared;
+        let source = self.own_rank(process);
+        let eager = payload.bytes <= own.costs.eager;
+        // The buffer lies in the memory of the sender.
+        let copied = if eager { own.costs.copy_time(payload.bytes) } else { Seconds(0.0) };
+        process.execute_for("MPI send", own.costs.overhead + copied).await;
+        if eager {
+            own.deliver(source, to, move |inbox| inbox.message(source, channel, payload));
+            return None;
+        }
+        let id = own.rendezvous.replace(own.rendezvous.get() + 1);
+        own.deliver(source, to, move |inbox| inbox.question(source, channel, id));
+        Some(Outgoing { to, id, payload })
+    }
+
+    /// Goes on with a rendezvous and with a receive until both are done, whichever can.
+    async fn progress(
+        &self,
+        process: &HostProcess,
+        mut outgoing: Option<Outgoing>,
+        mut expected: Option<Expected>,
+        what: &dyn Fn() -> String,
+    ) -> Option<inbox::Received> {
+        let own = &self.shared;
+        let rank = self.own_rank(process);
+        let inbox = &own.inboxes[rank as usize];
+        let mut received = None;
+        while outgoing.is_some() || expected.is_some() {
+            let step = inbox.update(|inbox| inbox.next(outgoing.as_ref(), expected.as_ref()));
+            match step {
+                inbox::Step::Copy => {
+                    if let Some(Outgoing { to, id, payload }) = outgoing.take() {
+                        let copied = own.copy_time(rank, to, payload.bytes);
+                        process.execute_for("MPI copy", own.costs.overhead + copied).await;
+                        own.deliver(rank, to, move |inbox| inbox.data(id, payload));
+                    }
+                }
+                inbox::Step::Answer { source, channel, id } => {
+                    process.execute_for("MPI answer", own.costs.overhead).await;
+                    expected = Some(Expected::Rendezvous { source, channel, id });
+                    own.deliver(rank, source, move |inbox| inbox.answer(id));
+                }
+                inbox::Step::Receive { message, copies } => {
+                    let bytes = message.payload.bytes;
+                    let copied = match copies {
+                        inbox::Copies::FromBuffer => own.copy_time(message.source, rank, bytes),
+                        inbox::Copies::Done => Seconds(0.0),
+                    };
+                    process.execute_for("MPI receive", own.costs.overhead + copied).await;
+                    expected = None;
+                    received = Some(message);
+                }
+                inbox::Step::Wait => {
+                    let ready =
+                        |inbox: &Inbox| inbox.can_go_on(outgoing.as_ref(), expected.as_ref());
+                    process.release();
+                    self.wait(process, inbox, &what(), ready).await;
+                    process.resume().await;
+                }
+            }
+        }
+        received
+    }
+
+    /// Waits until `watch` is as wanted; the process has given its hardware thread away.
+    async fn wait<T>(
+        &self,
+        process: &HostProcess,
+        watch: &Watch<T>,
+        what: &str,
+        wanted: impl FnMut(&T) -> bool,
+    ) {
+        let _span = process.trace.span(process.track(), Category::Wait, "MPI");
+        watch.wait_for(self.shared.reason(what), wanted).await;
+    }
+
+    /// A rank that does not exist is fatal, and so is a process that has none here.
+    async fn check_rank(&self, process: &HostProcess, rank: u32, what: impl Fn() -> String) {
+        let size = self.shared.size;
+        if self.rank_of(process).is_none() {
+            let rule = format!("it is none of the processes {:?}", self.shared.members);
+            self.fatal(process, what(), rule).await;
+        }
+        if rank >= size {
+            let rule = format!("there is no rank {rank} among {size}");
+            self.fatal(process, what(), rule).await;
+        }
+    }
+
+    /// Ends the program, as MPI does by default; never comes back.
+    async fn fatal(&self, process: &HostProcess, operation: String, rule: String) {
+        self.shared.fault.raise(Error::Mpi { rank: process.rank, operation, rule });
+        std::future::pending().await
+    }
+}
+
+impl Shared {
+    /// Changes a rank's inbox as soon as word of it has come from another rank.
+    fn deliver(&self, from: u32, to: u32, change: impl FnOnce(&mut Inbox) + 'static) {
+        let inbox = &self.inboxes[to as usize];
+        if self.cells[from as usize] == self.cells[to as usize] {
+            inbox.update(change);
+            return;
+        }
+        let (sim, inbox) = (self.sim.clone(), inbox.clone());
+        let latency = SimSpan::from_seconds(self.costs.remote_latency);
+        self.sim.spawn(format!("a message from rank {from} to rank {to}"), async move {
+            sim.sleep(latency).await;
+            inbox.update(change);
+        });
+    }
+
+    /// Time to copy data of one rank to where another can use them.
+    fn copy_time(&self, from: u32, to: u32, bytes: mmgp_base::units::Bytes) -> Seconds {
+        if self.cells[from as usize] == self.cells[to as usize] {
+            self.costs.copy_time(bytes)
+        } else {
+            Seconds(bytes.0 as f64 / self.costs.remote_copy.0)
+        }
+    }
+
+    /// What a rank waits for, as a report of a deadlock calls it.
+    fn reason(&self, what: &str) -> Reason {
+        let known = self.reasons.borrow().get(what).copied();
+        known.unwrap_or_else(|| {
+            let reason = self.sim.reason(what);
+            self.reasons.borrow_mut().insert(what.to_string(), reason);
+            reason
+        })
+    }
+}
+
+/// The span of an operation, on the time line of the process.
+fn operation(process: &HostProcess, name: &'static str) -> super::trace::Span {
+    process.trace.span(process.track(), Category::Mpi, name)
+}

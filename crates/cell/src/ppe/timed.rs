@@ -1,0 +1,232 @@
+//! Arithmetic that also goes through the scoreboard of the core.
+
+use super::scoreboard::{Name, Operand, Order, Scoreboard, Unit};
+use super::{Arithmetic, Plain};
+use mmgp_base::units::Cycles;
+use mmgp_machine::Machine;
+
+/// A value in a register, and which instruction it comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct Register<T> {
+    /// The value.
+    pub value: T,
+    name: Name,
+}
+
+/// Computes what [`Plain`] computes, and says how long the core takes for it with everything in the
+/// first-level caches.
+///
+/// A branch ends a basic block, as does the end of a turn of a loop. A branch that is expected not
+/// to be taken waits for its condition and refills the pipeline if it is taken; that back to the
+/// head of a loop is predicted. Left out: the limit of 32 registers; that instructions leave the
+/// fetch in pairs; and a load's waiting for an earlier store to the same place, but where a value
+/// goes through memory to other registers.
+#[derive(Debug, Clone)]
+pub struct Timed {
+    scoreboard: Scoreboard,
+    latencies: Latencies,
+    /// What the next loads take their addresses from.
+    address: Operand,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Latencies {
+    integer: u64,
+    float: u64,
+    divide: u64,
+    store: u64,
+    float_load: u64,
+    word_load: u64,
+    /// How much longer a result is on its way to a load's address than to integer arithmetic.
+    address: u64,
+    /// Compare to branch.
+    branch: u64,
+    misprediction: u64,
+    forward: u64,
+}
+
+const ALWAYS: Operand = Operand { name: Name::ALWAYS, way: 0 };
+
+impl Timed {
+    /// An idle core of the machine, running code whose blocks are in that order.
+    pub fn new(machine: &Machine, order: Order) -> Self {
+        let (ppe, issue) = (&machine.ppe, &machine.ppe_issue);
+        let latencies = Latencies {
+            integer: ppe.integer.0,
+            float: ppe.float.0,
+            divide: ppe.divide.0,
+            store: ppe.store.0,
+            float_load: issue.float_load.0,
+            word_load: issue.word_load.0,
+            address: issue.address.0.saturating_sub(ppe.integer.0),
+            branch: ppe.branch.0,
+            misprediction: issue.misprediction.0,
+            forward: issue.forward.0,
+        };
+        Self { scoreboard: Scoreboard::new(issue.width, order), latencies, address: ALWAYS }
+    }
+
+    /// Time from the first instruction to the last so far.
+    pub fn cycles(&mut self) -> Cycles {
+        self.scoreboard.end_block();
+        Cycles(self.scoreboard.now())
+    }
+
+    fn float(&mut self, value: f64, operands: [Name; 3]) -> Register<f64> {
+        let operands = operands.map(Operand::from);
+        Register { value, name: self.scoreboard.push(Unit::Float, self.latencies.float, operands) }
+    }
+
+    fn integer(&mut self, operands: [Name; 2]) -> Name {
+        let [a, b] = operands.map(Operand::from);
+        self.scoreboard.push(Unit::Integer, self.latencies.integer, [a, b, ALWAYS])
+    }
+
+    fn memory(&mut self, latency: u64, operand: Operand) -> Name {
+        self.scoreboard.push(Unit::Memory, latency, [operand, self.address, ALWAYS])
+    }
+
+    /// A value's way to other registers through memory.
+    fn through_memory(&mut self, name: Name) -> Name {
+        let stored = self.memory(self.latencies.forward, name.into());
+        self.memory(0, stored.into())
+    }
+}
+
+impl Arithmetic for Timed {
+    type Float = Register<f64>;
+    type Word = Register<i32>;
+
+    fn constant(&mut self, value: f64) -> Register<f64> {
+        Register { value, name: Name::ALWAYS }
+    }
+
+    fn load(&mut self, from: &f64) -> Register<f64> {
+        let name = self.memory(self.latencies.float_load, ALWAYS);
+        Register { value: *from, name }
+    }
+
+    fn store(&mut self, to: &mut f64, value: Register<f64>) {
+        self.memory(self.latencies.store, value.name.into());
+        *to = value.value;
+    }
+
+    fn add(&mut self, a: Register<f64>, b: Register<f64>) -> Register<f64> {
+        self.float(Plain.add(a.value, b.value), [a.name, b.name, Name::ALWAYS])
+    }
+
+    fn subtract(&mut self, a: Register<f64>, b: Register<f64>) -> Register<f64> {
+        self.float(Plain.subtract(a.value, b.value), [a.name, b.name, Name::ALWAYS])
+    }
+
+    fn multiply(&mut self, a: Register<f64>, b: Register<f64>) -> Register<f64> {
+        self.float(Plain.multiply(a.value, b.value), [a.name, b.name, Name::ALWAYS])
+    }
+
+    fn multiply_add(
+        &mut self,
+        a: Register<f64>,
+        b: Register<f64>,
+        c: Register<f64>,
+    ) -> Register<f64> {
+        let value = Plain.multiply_add(a.value, b.value, c.value);
+        self.float(value, [a.name, b.name, c.name])
+    }
+
+    fn subtract_product(
+        &mut self,
+        c: Register<f64>,
+        a: Register<f64>,
+        b: Register<f64>,
+    ) -> Register<f64> {
+        let value = Plain.subtract_product(c.value, a.value, b.value);
+        self.float(value, [a.name, b.name, c.name])
+    }
+
+    fn divide(&mut self, a: Register<f64>, b: Register<f64>) -> Register<f64> {
+        let time = (self.latencies.divide, self.latencies.divide);
+        let operands = [a.name.into(), b.name.into(), ALWAYS];
+        let name = self.scoreboard.push_busy(Unit::Float, time, operands);
+        Register { value: Plain.divide(a.value, b.value), name }
+    }
+
+    fn absolute(&mut self, a: Register<f64>) -> Register<f64> {
+        self.float(Plain.absolute(a.value), [a.name, Name::ALWAYS, Name::ALWAYS])
+    }
+
+    fn power_of_two(&mut self, n: Register<f64>) -> Register<f64> {
+        let bits = self.through_memory(n.name);
+        let biased = self.integer([bits, Name::ALWAYS]);
+        let shifted = self.integer([biased, Name::ALWAYS]);
+        let name = self.through_memory(shifted);
+        Register { value: Plain.power_of_two(n.value), name }
+    }
+
+    fn split(&mut self, a: Register<f64>) -> (Register<f64>, Register<f64>) {
+        let (mantissa, exponent) = Plain.split(a.value);
+        let bits = self.through_memory(a.name);
+        let from_root = self.integer([bits, Name::ALWAYS]);
+        let whole = self.integer([from_root, Name::ALWAYS]);
+        let shifted = self.integer([whole, Name::ALWAYS]);
+        let reduced = self.integer([bits, shifted]);
+        let mantissa = Register { value: mantissa, name: self.through_memory(reduced) };
+        let moved = self.through_memory(whole);
+        (mantissa, self.float(exponent, [moved, Name::ALWAYS, Name::ALWAYS]))
+    }
+
+    fn is_below(&mut self, a: Register<f64>, b: Register<f64>) -> bool {
+        let operands = [a.name.into(), b.name.into(), ALWAYS];
+        let condition = self.scoreboard.push(Unit::Float, self.latencies.branch, operands);
+        let operands = [condition.into(), ALWAYS, ALWAYS];
+        let branch = self.scoreboard.push(Unit::Branch, 0, operands);
+        self.scoreboard.end_block();
+        let taken = Plain.is_below(a.value, b.value);
+        if taken {
+            self.scoreboard.refill(branch, self.latencies.misprediction);
+        }
+        taken
+    }
+
+    fn load_word(&mut self, from: &i32) -> Register<i32> {
+        let name = self.memory(self.latencies.word_load, ALWAYS);
+        Register { value: *from, name }
+    }
+
+    fn store_word(&mut self, to: &mut i32, value: Register<i32>) {
+        self.memory(self.latencies.store, value.name.into());
+        *to = value.value;
+    }
+
+    fn add_constant(&mut self, a: Register<i32>, constant: i32) -> Register<i32> {
+        let name = self.integer([a.name, Name::ALWAYS]);
+        Register { value: Plain.add_constant(a.value, constant), name }
+    }
+
+    fn add_words(&mut self, a: Register<i32>, b: Register<i32>) -> Register<i32> {
+        let name = self.integer([a.name, b.name]);
+        Register { value: Plain.add_words(a.value, b.value), name }
+    }
+
+    fn to_float(&mut self, word: Register<i32>) -> Register<f64> {
+        let moved = self.through_memory(word.name);
+        self.float(Plain.to_float(word.value), [moved, Name::ALWAYS, Name::ALWAYS])
+    }
+
+    fn load_index(&mut self, from: &u32) -> usize {
+        let loaded = self.memory(self.latencies.word_load, ALWAYS);
+        let shifted = self.integer([loaded, Name::ALWAYS]);
+        let name = self.integer([shifted, Name::ALWAYS]);
+        self.address = Operand { name, way: self.latencies.address };
+        Plain.load_index(from)
+    }
+
+    fn turn(&mut self, addresses: u32) {
+        let mut name = Name::ALWAYS;
+        for _ in 0..addresses {
+            name = self.integer([Name::ALWAYS; 2]);
+        }
+        self.scoreboard.push(Unit::Branch, 0, [ALWAYS; 3]);
+        self.scoreboard.end_block();
+        self.address = Operand { name, way: self.latencies.address };
+    }
+}

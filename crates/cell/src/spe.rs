@@ -1,0 +1,267 @@
+//! A synergistic processing element: an SPU with its local store, its MFC and its channels.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use super::Fault;
+use super::channel::Channels;
+use super::decrementer::{Decrementer, Timebase};
+use super::eib::Eib;
+use super::event::EventFacility;
+use super::mailbox::{InboundMailbox, OutboundMailbox};
+use super::mfc::{Detector, Hazards, Mfc, Touch};
+use super::offload::Mailslot;
+use super::signal::{Signal, SignalRegister};
+use super::timing::{KernelTime, KernelTimings};
+use super::trace::{Category, Tracer, Track};
+use mmgp_base::error::Result;
+use mmgp_base::units::{Bytes, Cycles, Hertz};
+use mmgp_machine::Machine;
+use mmgp_sim::Sim;
+use mmgp_spu::local_store::{LocalAddress, LocalStore};
+use mmgp_spu::{Kernel, Quadword};
+
+/// One SPE; clones refer to the same.
+#[derive(Clone)]
+pub struct Spe {
+    /// Its number, counted through all Cells.
+    pub index: u32,
+    /// Its DMA.
+    pub mfc: Mfc,
+    /// Its local store, as the host sees it; an SPE's program uses [`Spe::read`] and
+    /// [`Spe::write`], which look for hazards.
+    pub store: Rc<RefCell<LocalStore>>,
+    pub(super) mailslot: Mailslot,
+    /// Virtual time.
+    pub sim: Sim,
+    clock: Hertz,
+    /// Cycles from a change in local store to the end of the loop that waits for it.
+    pub(super) poll: Cycles,
+    timings: Rc<RefCell<KernelTimings>>,
+    channels: Rc<[Channels]>,
+    detector: Rc<Detector>,
+    fault: Fault,
+    pub(super) trace: Tracer,
+}
+
+impl Spe {
+    pub(super) fn new(board: &Board, timings: &Rc<RefCell<KernelTimings>>, index: u32) -> Self {
+        let detector = Rc::new(Detector::new(index, &board.hazards));
+        Self {
+            index,
+            mfc: Mfc::new(board, &detector, index),
+            store: Rc::clone(board.eib.memory().local_store(index)),
+            mailslot: Mailslot::new(&board.sim, index),
+            sim: board.sim.clone(),
+            clock: board.machine.clock,
+            poll: board.machine.spu.poll,
+            timings: Rc::clone(timings),
+            channels: Rc::clone(&board.channels),
+            detector,
+            fault: board.fault.clone(),
+            trace: board.trace.clone(),
+        }
+    }
+
+    /// Runs a kernel of that `shape`, on which alone its time depends; virtual time goes on by what
+    /// the pipeline says it takes, and by a cycle more whenever DMA takes the port of the local store
+    /// from it. That is known when the kernel is done: a transfer counts as a whole for the kernel
+    /// during which it ends, and what moves during the cycles that are added is not counted again.
+    ///
+    /// Where hazards are looked for and the kernel meets one, the SPE stops for ever, and the run of
+    /// the machine ends with [`Error::Hazard`](mmgp_base::error::Error::Hazard).
+    pub async fn compute<K: Kernel>(&self, kernel: &K, shape: u32) -> K::Output {
+        let _span = self.trace.span(Track::Spu(self.index), Category::Kernel, kernel.name());
+        let before = self.mfc.local_store_lines();
+        let (output, time) = match self.detector.mode() {
+            Hazards::Ignored => {
+                self.timings.borrow_mut().run(kernel, shape, &mut self.store.borrow_mut())
+            }
+            Hazards::Checked => self.compute_checked(kernel, shape).await,
+        };
+        self.spend(time.cycles).await;
+        let lines = self.mfc.local_store_lines() - before;
+        if lines > 0 {
+            self.spend(time.dma_conflicts(lines)).await;
+        }
+        output
+    }
+
+    async fn compute_checked<K: Kernel>(&self, kernel: &K, shape: u32) -> (K::Output, KernelTime) {
+        let (output, time, accesses) =
+            self.timings.borrow_mut().run_watched(kernel, shape, &mut self.store.borrow_mut());
+        if let Err(hazard) = self.detector.kernel(kernel.name(), &accesses) {
+            self.fault.raise(hazard);
+            std::future::pending::<()>().await;
+        }
+        (output, time)
+    }
+
+    /// What the program outside its kernels loads from local store; `bytes` are rounded outwards to
+    /// whole quadwords. The time is the caller's to spend.
+    ///
+    /// # Errors
+    /// [`Error::Hazard`](mmgp_base::error::Error::Hazard), where hazards are looked for.
+    pub fn read(&self, at: LocalAddress, bytes: Bytes) -> Result<Vec<Quadword>> {
+        self.detector.program("the program", Touch::Reads, at, bytes)?;
+        Ok(self.store.borrow().slice(at, bytes).to_vec())
+    }
+
+    /// Stores of the program outside its kernels, from a multiple of 16 on.
+    ///
+    /// # Errors
+    /// As [`Spe::read`].
+    pub fn write(&self, at: LocalAddress, quadwords: &[Quadword]) -> Result<()> {
+        let bytes = Bytes(16 * quadwords.len() as u64);
+        self.detector.program("the program", Touch::Writes, at, bytes)?;
+        self.store.borrow_mut().slice_mut(at, bytes).copy_from_slice(quadwords);
+        Ok(())
+    }
+
+    /// Spins on its local store until what another SPE has put there is as wanted; what it wants is
+    /// read without looking for hazards, as whoever spins reads while others write.
+    pub async fn spin(&self, mut wanted: impl FnMut(&LocalStore) -> bool) {
+        let span = self.trace.span(Track::Spu(self.index), Category::Wait, "a put of another SPE");
+        self.channels().arrivals.wait_until(|_| wanted(&self.store.borrow())).await;
+        drop(span);
+        self.spend(self.poll).await;
+    }
+
+    /// Lets so many cycles of the SPU go by.
+    pub async fn spend(&self, cycles: Cycles) {
+        self.sim.sleep(cycles.at(self.clock)).await;
+    }
+
+    /// Words from the host and other SPEs to the SPU.
+    pub fn inbound_mailbox(&self) -> &InboundMailbox {
+        &self.channels().inbound_mailbox
+    }
+
+    /// Words from the SPU that the host polls for.
+    pub fn outbound_mailbox(&self) -> &OutboundMailbox {
+        &self.channels().outbound_mailbox
+    }
+
+    /// Words from the SPU that interrupt the host.
+    pub fn interrupt_mailbox(&self) -> &OutboundMailbox {
+        &self.channels().interrupt_mailbox
+    }
+
+    /// One of the two signal-notification registers.
+    pub fn signal(&self, signal: Signal) -> &SignalRegister {
+        self.channels().signal(signal)
+    }
+
+    /// The SPU's decrementer.
+    pub fn decrementer(&self) -> &Decrementer {
+        &self.channels().decrementer
+    }
+
+    /// The SPU's events.
+    pub fn events(&self) -> &EventFacility {
+        &self.channels().events
+    }
+
+    fn channels(&self) -> &Channels {
+        &self.channels[self.index as usize]
+    }
+}
+
+/// What all SPEs of a machine have in common.
+pub(super) struct Board {
+    pub sim: Sim,
+    pub machine: Rc<Machine>,
+    pub eib: Rc<Eib>,
+    pub channels: Rc<[Channels]>,
+    pub hazards: Rc<Cell<Hazards>>,
+    pub fault: Fault,
+    pub trace: Tracer,
+}
+
+impl Board {
+    pub fn new(
+        sim: &Sim,
+        machine: &Rc<Machine>,
+        eib: &Rc<Eib>,
+        timebase: Timebase,
+        (fault, trace): (&Fault, &Tracer),
+    ) -> Self {
+        let spes = 0..machine.layout.spes();
+        let channels: Rc<[Channels]> =
+            spes.map(|spe| Channels::new(sim, machine, timebase, spe)).collect();
+        let listeners = channels.iter().map(|channels| channels.events.clone());
+        eib.memory().lock_lines().listen(listeners);
+        let hazards = if cfg!(test) { Hazards::Checked } else { Hazards::Ignored };
+        Self {
+            sim: sim.clone(),
+            machine: Rc::clone(machine),
+            eib: Rc::clone(eib),
+            channels,
+            hazards: Rc::new(Cell::new(hazards)),
+            fault: fault.clone(),
+            trace: trace.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::mfc::{Command, Direction};
+    use super::super::{Blade, KernelTiming};
+    use super::*;
+    use mmgp_base::units::Seconds;
+    use mmgp_spu::{Compiler, Spu};
+
+    /// Loads a quadword and adds to it 4096 times, in the order of the program.
+    struct Sums;
+
+    impl Kernel for Sums {
+        type Output = ();
+
+        fn name(&self) -> &'static str {
+            "sums"
+        }
+
+        fn compiler(&self) -> Compiler {
+            Compiler::PROGRAM_ORDER
+        }
+
+        #[inline(always)]
+        fn run<S: Spu>(&self, spu: &mut S) {
+            for _ in 0..4096 {
+                let value = spu.lqa(LocalAddress(0x20000));
+                spu.ai(value, 1);
+            }
+        }
+    }
+
+    /// Cycles of a kernel during which SPE `owner` gets 1024 bytes from SPE 0.
+    fn cycles(owner: u32) -> u64 {
+        let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
+        let spe = blade.spe(owner).clone();
+        blade.sim.spawn("mover", async move {
+            let from = super::super::EffectiveAddress::local_store(0, LocalAddress(0));
+            let to = LocalAddress(4096);
+            let get = Command::new(Direction::Get, to, from, Bytes(1024), 0);
+            spe.mfc.enqueue(get).await.unwrap();
+        });
+        let (spe, taken) = (blade.spe(1).clone(), Rc::new(Cell::new(0)));
+        let seen = Rc::clone(&taken);
+        blade.sim.spawn("kernel", async move {
+            spe.compute(&Sums, 0).await;
+            let Seconds(seconds) = spe.sim.now().seconds();
+            seen.set((seconds * 3.2e9).round() as u64);
+        });
+        blade.run().unwrap();
+        taken.get()
+    }
+
+    #[test]
+    fn dma_into_a_local_store_takes_cycles_from_its_kernel_and_no_other() {
+        // An addition waits 6 cycles for its load, and the next load issues in the cycle after it. So
+        // one cycle of 7 has a load, which meets each of the 1024 / 128 = 8 lines with probability
+        // 1/7: 8/7 of a cycle, rounded up.
+        let alone = cycles(2);
+        assert_eq!(cycles(1), alone + 2);
+    }
+}

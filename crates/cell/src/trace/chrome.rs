@@ -1,0 +1,212 @@
+//! Traces in the trace-event format of Chrome, which Perfetto's viewer opens.
+//!
+//! One event stands on one line: spans as complete events (`X`), arrows as flow events (`s`, `f`,
+//! bound to the span around them), names as metadata (`M`) before the first event of their track.
+//! Times are microseconds with as many decimals as the femtoseconds of virtual time need, so no two
+//! instants merge. Each Cell is a process of the trace, and so are the host's processes together.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use super::{Argument, Arrow, ArrowEnd, Event, Sink, Track};
+use mmgp_machine::Layout;
+
+/// Writes a trace as JSON while it comes, and holds no more of it than a buffer.
+pub struct ChromeTrace<W> {
+    out: W,
+    layout: Layout,
+    buffer: String,
+    /// Tracks and processes of the trace that have a name.
+    named: BTreeSet<(u32, Option<u32>)>,
+    events: u64,
+    /// The first failure to write; nothing is written after it.
+    failure: Option<io::Error>,
+}
+
+/// Bytes that are gathered before they are written.
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// Ticks of virtual time, which are femtoseconds, in a microsecond.
+const TICKS_PER_MICROSECOND: u64 = 1_000_000_000;
+
+/// Thread numbers: viewers sort by them, and want them to differ between processes too.
+const FIRST_RANK: u32 = 10_000;
+const FIRST_SPE: u32 = 100_000;
+/// For each SPE, its SPU and the lanes of its DMA.
+const TRACKS_PER_SPE: u32 = 2_000;
+
+impl<W: Write> ChromeTrace<W> {
+    /// A trace of a machine with that layout.
+    pub fn new(out: W, layout: Layout) -> Self {
+        let mut buffer = String::with_capacity(BUFFER_BYTES + 1024);
+        buffer.push_str("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+        Self { out, layout, buffer, named: BTreeSet::new(), events: 0, failure: None }
+    }
+
+    /// Completes the trace; how many events it holds, names included.
+    ///
+    /// # Errors
+    /// The first failure to write.
+    pub fn finish(&mut self) -> io::Result<u64> {
+        self.buffer.push_str("\n]}\n");
+        self.flush();
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => self.out.flush().map(|()| self.events),
+        }
+    }
+
+    /// Where the trace is written to.
+    pub fn out(&mut self) -> &mut W {
+        &mut self.out
+    }
+
+    fn flush(&mut self) {
+        if self.failure.is_none() {
+            self.failure = self.out.write_all(self.buffer.as_bytes()).err();
+        }
+        self.buffer.clear();
+    }
+
+    /// Begins an event: all have a phase and belong to a thread of a process.
+    fn begin(&mut self, phase: char, process: u32, thread: u32) {
+        let separator = if self.events == 0 { "\n" } else { ",\n" };
+        self.buffer.push_str(separator);
+        self.events += 1;
+        self.text(format_args!("{{\"ph\":\"{phase}\",\"pid\":{process},\"tid\":{thread}"));
+    }
+
+    fn text(&mut self, text: std::fmt::Arguments<'_>) {
+        // Writing to a string cannot fail.
+        let _ = self.buffer.write_fmt(text);
+    }
+
+    /// A time in microseconds, exactly.
+    fn time(&mut self, name: &str, ticks: u64) {
+        let (whole, mut part) = (ticks / TICKS_PER_MICROSECOND, ticks % TICKS_PER_MICROSECOND);
+        self.text(format_args!(",\"{name}\":{whole}"));
+        if part > 0 {
+            let mut digits = 9;
+            while part.is_multiple_of(10) {
+                part /= 10;
+                digits -= 1;
+            }
+            self.text(format_args!(".{part:0digits$}"));
+        }
+    }
+
+    /// The numbers of a track, which is named when it is met first.
+    fn place(&mut self, track: Track) -> (u32, u32) {
+        let (process, thread) = self.numbers(track);
+        if self.named.insert((process, Some(thread))) {
+            if self.named.insert((process, None)) {
+                let name = match process.checked_sub(1) {
+                    Some(cell) if cell < self.layout.cells => format!("Cell {cell}"),
+                    _ => "Host processes".to_string(),
+                };
+                self.name("process_name", (process, thread), &name);
+                self.number("process_sort_index", (process, thread), process);
+            }
+            let name = match track {
+                Track::Rank(rank) => format!("rank {rank}"),
+                Track::HardwareThread { thread, .. } => format!("PPE thread {thread}"),
+                Track::Spu(spe) => format!("SPE {spe}"),
+                Track::Dma { spe, lane: 0 } => format!("SPE {spe} DMA"),
+                Track::Dma { spe, lane } => format!("SPE {spe} DMA ({})", lane + 1),
+            };
+            self.name("thread_name", (process, thread), &name);
+            self.number("thread_sort_index", (process, thread), thread);
+        }
+        (process, thread)
+    }
+
+    /// Process and thread of the trace for a track: Cells count from 1, and the host's processes
+    /// come after them.
+    fn numbers(&self, track: Track) -> (u32, u32) {
+        let of_spe = |spe: u32| (1 + spe / self.layout.spes_per_cell, spe * TRACKS_PER_SPE);
+        match track {
+            Track::Rank(rank) => (1 + self.layout.cells, FIRST_RANK + rank),
+            Track::HardwareThread { cell, thread } => {
+                (1 + cell, 1 + cell * self.layout.threads_per_ppe + thread)
+            }
+            Track::Spu(spe) => {
+                let (process, first) = of_spe(spe);
+                (process, FIRST_SPE + first)
+            }
+            Track::Dma { spe, lane } => {
+                let (process, first) = of_spe(spe);
+                (process, FIRST_SPE + first + 1 + lane)
+            }
+        }
+    }
+
+    fn name(&mut self, what: &str, (process, thread): (u32, u32), name: &str) {
+        self.begin('M', process, thread);
+        self.text(format_args!(",\"name\":\"{what}\",\"args\":{{\"name\":\"{name}\"}}}}"));
+    }
+
+    fn number(&mut self, what: &str, (process, thread): (u32, u32), index: u32) {
+        self.begin('M', process, thread);
+        self.text(format_args!(",\"name\":\"{what}\",\"args\":{{\"sort_index\":{index}}}}}"));
+    }
+
+    fn arguments<'a>(&mut self, arguments: impl Iterator<Item = &'a Argument>) {
+        let mut separator = ",\"args\":{";
+        for (name, value) in arguments {
+            self.text(format_args!("{separator}\"{name}\":{value}"));
+            separator = ",";
+        }
+        if separator == "," {
+            self.buffer.push('}');
+        }
+    }
+}
+
+impl<W: Write> Sink for ChromeTrace<W> {
+    fn record(&mut self, event: &Event) {
+        match *event {
+            Event::Span { track, category, label, start, end, arguments } => {
+                let (process, thread) = self.place(track);
+                self.begin('X', process, thread);
+                self.time("ts", start.ticks());
+                self.time("dur", end.since(start).ticks());
+                let category = category.name();
+                self.text(format_args!(",\"name\":\"{label}\",\"cat\":\"{category}\""));
+                self.arguments(arguments.iter().flatten());
+            }
+            Event::Arrow { track, at, arrow, end } => {
+                let (process, thread) = self.place(track);
+                self.begin(phase(end), process, thread);
+                self.time("ts", at.ticks());
+                let (name, id) = identity(arrow);
+                self.text(format_args!(",\"name\":\"{name}\",\"cat\":\"offload\",\"id\":{id}"));
+                if end == ArrowEnd::Arrival {
+                    // It reaches the span around it, as it leaves one, not the next to begin.
+                    self.buffer.push_str(",\"bp\":\"e\"");
+                }
+            }
+        }
+        self.buffer.push('}');
+        if self.buffer.len() >= BUFFER_BYTES {
+            self.flush();
+        }
+    }
+}
+
+const fn phase(end: ArrowEnd) -> char {
+    match end {
+        ArrowEnd::Departure => 's',
+        ArrowEnd::Arrival => 'f',
+    }
+}
+
+/// Name and number of an arrow: 40 bits of the call, then the SPE, of which there are at most 1024,
+/// so a number that JSON's readers, who have doubles, take exactly.
+fn identity(arrow: Arrow) -> (&'static str, u64) {
+    let number = |spe: u32, call: u64| (u64::from(spe) << 40 | call) << 1;
+    match arrow {
+        Arrow::Start { spe, call } => ("start", number(spe, call)),
+        Arrow::Stop { spe, call } => ("stop", number(spe, call) | 1),
+    }
+}

@@ -1,0 +1,304 @@
+use std::io::{self, Write};
+
+use super::chrome::ChromeTrace;
+use super::excerpt::Excerpt;
+use super::*;
+use crate::mfc::{Command, Direction};
+use crate::offload::{Call, Loop, SpeProgram};
+use crate::ppe::Work;
+use crate::{Blade, KernelTiming, Spe};
+use mmgp_base::error::Result;
+use mmgp_base::units::{Bytes, Cycles, Seconds};
+use mmgp_machine::{Layout, Machine};
+use mmgp_spu::LocalAddress;
+
+/// A sink for tests.
+#[derive(Default)]
+struct Kept(Vec<Event>);
+
+impl Sink for Kept {
+    fn record(&mut self, event: &Event) {
+        self.0.push(*event);
+    }
+}
+
+/// Fetches a block into four buffers while it computes, and stores another.
+struct Program;
+
+impl SpeProgram for Program {
+    const FUNCTIONS: &'static [&'static str] = &["first", "second"];
+
+    async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
+        let start = spe.sim.now();
+        let command = |direction, tag: u8| {
+            let local = LocalAddress(4096 * u32::from(tag + 1));
+            Command::new(direction, local, call.arguments, Bytes(4096), tag)
+        };
+        for tag in 0..4 {
+            spe.mfc.enqueue(command(Direction::Get, tag)).await?;
+        }
+        spe.spend(Cycles(1000)).await;
+        for tag in 0..4 {
+            spe.mfc.wait_for(tag).await;
+        }
+        spe.mfc.enqueue(command(Direction::Put, 5)).await?;
+        spe.mfc.wait_for(5).await;
+        Ok(vec![Loop { start, end: spe.sim.now() }])
+    }
+}
+
+const RANKS: u32 = 6;
+const OFFLOADS: u32 = 3;
+
+/// Six ranks of a QS20, two on a hardware thread at least once, that off-load to two SPEs each.
+fn run() -> (Blade, Vec<Event>) {
+    let kept = Rc::new(RefCell::new(Kept::default()));
+    let machine = Machine::named("qs20").unwrap();
+    let sink = Rc::clone(&kept) as Rc<RefCell<dyn Sink>>;
+    let blade = Blade::traced(&machine, KernelTiming::Cached, 0.0, sink);
+    blade.load(&Rc::new(Program));
+    for (rank, spes) in (0..RANKS).zip(blade.assign_spes(RANKS, 2).unwrap()) {
+        let process = blade.host_process(rank);
+        let spes: Vec<Spe> = spes.into_iter().map(|spe| blade.spe(spe).clone()).collect();
+        let data = blade.memory.allocate(blade.cell_of(rank), Bytes(4096));
+        blade.sim.spawn(format!("rank {rank}"), async move {
+            process.resume().await;
+            for number in 0..OFFLOADS {
+                process.work(Work { integers: 100, ..Work::default() }).await;
+                process.offload(&spes, number % 2, data).await;
+            }
+            process.finish(0);
+        });
+    }
+    blade.run().unwrap();
+    let events = std::mem::take(&mut kept.borrow_mut().0);
+    (blade, events)
+}
+
+/// Track, begin and end of each span of a category.
+fn spans(events: &[Event], wanted: Category) -> Vec<(Track, SimTime, SimTime)> {
+    let span = |event: &Event| match *event {
+        Event::Span { track, category, start, end, .. } if category == wanted => {
+            Some((track, start, end))
+        }
+        _ => None,
+    };
+    events.iter().filter_map(span).collect()
+}
+
+fn total(events: &[Event], category: Category) -> SimSpan {
+    spans(events, category).into_iter().map(|(_, start, end)| end.since(start)).sum()
+}
+
+#[test]
+fn spans_on_one_track_nest_or_do_not_overlap() {
+    let (_, events) = run();
+    let mut open: BTreeMap<Track, Vec<(SimTime, SimTime)>> = BTreeMap::new();
+    for event in &events {
+        if let Event::Span { track, start, end, .. } = *event {
+            open.entry(track).or_default().push((start, end));
+        }
+    }
+    // Six ranks, four hardware threads, twelve SPUs, and DMA with several commands at once.
+    assert!(open.len() > 6 + 4 + 12 + 12, "{}", open.len());
+    for (track, spans) in open {
+        for (index, a) in spans.iter().enumerate() {
+            for b in &spans[index + 1..] {
+                let apart = a.1 <= b.0 || b.1 <= a.0;
+                let nested = (a.0 <= b.0 && b.1 <= a.1) || (b.0 <= a.0 && a.1 <= b.1);
+                assert!(apart || nested, "{track:?}: {a:?} and {b:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn spans_add_up_to_what_the_machine_counted() {
+    let (blade, events) = run();
+    let Seconds(busy) = blade.recorder.host_busy_time();
+    assert_eq!(total(&events, Category::Ppe).seconds().0, busy);
+    assert_eq!(spans(&events, Category::Dma).len() as u64, blade.dma_commands());
+    assert_eq!(spans(&events, Category::Switch).len() as u64, blade.context_switches());
+    assert!(blade.context_switches() > 0);
+    assert_eq!(spans(&events, Category::Offload).len() as u32, RANKS * OFFLOADS);
+    // A call is timed by the timebase: as a whole it is a tick of 70 ns off at most.
+    let calls = spans(&events, Category::Call).len() as f64;
+    assert_eq!(calls as u32, RANKS * OFFLOADS * 2);
+    let functions = blade.recorder.functions();
+    let counted: u64 = functions.iter().map(|totals| totals.parallel + totals.serial).sum();
+    let off = blade.recorder.ticks(counted).0 - total(&events, Category::Call).seconds().0;
+    assert!(off.abs() < calls * blade.recorder.ticks(1).0, "{off}");
+}
+
+#[test]
+fn each_arrow_leaves_one_span_and_later_reaches_another() {
+    let (_, events) = run();
+    let mut ends: BTreeMap<Arrow, Vec<(ArrowEnd, SimTime)>> = BTreeMap::new();
+    for event in &events {
+        let Event::Arrow { track, at, arrow, end } = *event else { continue };
+        ends.entry(arrow).or_default().push((end, at));
+        let around = |event: &&Event| match **event {
+            Event::Span { track: of, start, end, .. } => of == track && start < at && at < end,
+            Event::Arrow { .. } => false,
+        };
+        assert!(events.iter().any(|event| around(&event)), "{event:?} is in no span");
+    }
+    // To the SPE and back, for each SPE of each off-load.
+    assert_eq!(ends.len() as u32, RANKS * OFFLOADS * 2 * 2);
+    for (arrow, ends) in ends {
+        let [(ArrowEnd::Departure, from), (ArrowEnd::Arrival, to)] = ends[..] else {
+            panic!("{arrow:?}: {ends:?}")
+        };
+        assert!(from < to, "{arrow:?}");
+    }
+}
+
+#[test]
+fn commands_that_overlap_lie_in_different_lanes() {
+    let (sim, kept) = (Sim::new(), Rc::new(RefCell::new(Kept::default())));
+    let trace = Tracer::new(&sim, Rc::clone(&kept) as Rc<RefCell<dyn Sink>>);
+    let own = sim.clone();
+    sim.spawn("engine", async move {
+        // [since, end]: the second begins before the first ends, the third when it ends, the
+        // fourth after both.
+        for (since, end) in [(0, 10), (5, 12), (10, 15), (13, 20), (20, 20)] {
+            let at = |ticks| SimTime::ZERO + SimSpan::from_ticks(ticks);
+            own.sleep_until(at(end)).await;
+            trace.transfer(3, "get", at(since), [("bytes", 16)]);
+        }
+    });
+    sim.run().unwrap();
+    let lanes: Vec<Track> =
+        spans(&kept.borrow().0, Category::Dma).into_iter().map(|(track, ..)| track).collect();
+    assert_eq!(lanes, [0, 1, 0, 1].map(|lane| Track::Dma { spe: 3, lane }));
+}
+
+const LAYOUT: Layout = Layout { cells: 2, spes_per_cell: 8, threads_per_ppe: 2 };
+
+fn span(track: Track, start: u64, end: u64) -> Event {
+    Event::Span {
+        track,
+        category: Category::Dma,
+        label: ("get", 7).into(),
+        start: SimTime::ZERO + SimSpan::from_ticks(start),
+        end: SimTime::ZERO + SimSpan::from_ticks(end),
+        arguments: [Some(("bytes", 128)), Some(("tag", 3)), None, None],
+    }
+}
+
+/// The lines of a trace, without those of names.
+fn lines(events: &[Event]) -> Vec<String> {
+    let mut written = Vec::new();
+    let mut trace = ChromeTrace::new(&mut written, LAYOUT);
+    for event in events {
+        trace.record(event);
+    }
+    trace.finish().unwrap();
+    let text = String::from_utf8(written).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(value["traceEvents"].is_array());
+    text.lines()
+        .filter(|line| line.starts_with("{\"ph\"") && !line.contains('_'))
+        .map(str::to_string)
+        .collect()
+}
+
+#[test]
+fn an_event_is_a_line_with_exact_microseconds() {
+    // 312,500 femtoseconds are a cycle at 3.2 GHz: 0.0003125 microseconds.
+    let at = SimTime::ZERO + SimSpan::from_ticks(5_000_000_001);
+    let arrow = Arrow::Stop { spe: 1, call: 2 };
+    let end = ArrowEnd::Arrival;
+    let rank = Track::Rank(4);
+    assert_eq!(
+        lines(&[
+            span(Track::Spu(9), 1_000_000_000, 1_000_312_500),
+            Event::Arrow { track: rank, at, arrow, end },
+        ]),
+        [
+            "{\"ph\":\"X\",\"pid\":2,\"tid\":118000,\"ts\":1,\"dur\":0.0003125,\"name\":\"get 7\",\
+             \"cat\":\"dma\",\"args\":{\"bytes\":128,\"tag\":3}},",
+            "{\"ph\":\"f\",\"pid\":3,\"tid\":10004,\"ts\":5.000000001,\"name\":\"stop\",\
+             \"cat\":\"offload\",\"id\":2199023255557,\"bp\":\"e\"}",
+        ]
+    );
+}
+
+/// Counts what is written, and how much at once.
+#[derive(Default)]
+struct Counting {
+    bytes: usize,
+    most: usize,
+    /// Writes that succeed.
+    limit: Option<usize>,
+}
+
+impl Write for Counting {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.limit == Some(0) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.limit = self.limit.map(|limit| limit - 1);
+        self.bytes += bytes.len();
+        self.most = self.most.max(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_million_events_pass_through_a_small_buffer() {
+    let mut trace = ChromeTrace::new(Counting::default(), LAYOUT);
+    for number in 0..1_000_000 {
+        let track = Track::Dma { spe: number as u32 % 16, lane: 0 };
+        trace.record(&span(track, 1_000_000 * number, 1_000_000 * number + 312_500));
+    }
+    // A million spans, the names and places of 16 tracks and of two Cells.
+    assert_eq!(trace.finish().unwrap(), 1_000_000 + 2 * (16 + 2));
+    let Counting { bytes, most, .. } = trace.out();
+    assert!(*bytes > 100_000_000, "{bytes}");
+    assert!(*most < (1 << 16) + 1024, "{most}");
+}
+
+#[test]
+fn nothing_is_written_after_a_failure_which_the_end_tells() {
+    let out = Counting { limit: Some(2), ..Counting::default() };
+    let mut trace = ChromeTrace::new(out, LAYOUT);
+    for number in 0..10_000 {
+        trace.record(&span(Track::Spu(0), number, number + 1));
+    }
+    assert_eq!(trace.finish().unwrap_err().kind(), io::ErrorKind::StorageFull);
+    assert!(trace.out().bytes < 3 << 16);
+}
+
+#[test]
+fn an_excerpt_has_what_touches_its_window_cut_at_the_ends() {
+    let (_, events) = run();
+    let offloads: Vec<SimTime> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Span { category: Category::Offload, end, .. } => Some(*end),
+            _ => None,
+        })
+        .collect();
+    let (from, length) = (offloads[4], SimSpan::from_ticks(3_000_000_000));
+    let until = from + length;
+    let mut excerpt = Excerpt::new(Kept::default(), 4, length);
+    events.iter().for_each(|event| excerpt.record(event));
+    let kept = &excerpt.sink().0;
+    let inside = |event: &&Event| match **event {
+        Event::Span { category, start, end, .. } => {
+            category != Category::Dma && start < until && end > from
+        }
+        Event::Arrow { .. } => false,
+    };
+    assert_eq!(kept.len(), events.iter().filter(inside).count());
+    assert!(kept.len() > 10 && kept.len() < events.len() / 2, "{} of {}", kept.len(), events.len());
+    for event in kept {
+        let Event::Span { start, end, .. } = *event else { panic!("{event:?}") };
+        assert!(from <= start && start < end && end <= until, "{event:?}");
+    }
+}

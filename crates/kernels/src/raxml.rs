@@ -1,0 +1,227 @@
+//! The likelihood kernels of RAxML: the three functions newview, evaluate and makenewz, each in a
+//! naive and in a tuned version.
+//!
+//! A *pattern* is a distinct column of an alignment; four form a *group*, the unit of all data. A
+//! likelihood vector is held in the coordinates of the eigenvectors, l = 0..3, once for each of the
+//! four rates of [GAMMA](Rates::Gamma), or once for the pattern's own rate ([CAT](Rates::Cat)). Data
+//! of n groups in local store:
+//!
+//! | data | of a pattern | of a group, in bytes |
+//! |---|---|---|
+//! | vectors, GAMMA | 16 doubles, `[category][l]` | 512 |
+//! | vectors, CAT | 4 doubles, `[l]` | 128 |
+//! | scaling counts | 1 signed word | 16 |
+//! | codes of a tip | 1 word, 1 to 15: A 1, C 2, G 4, T 8 | 16 |
+//! | weights | 1 double | 32 |
+//! | categories, CAT | 1 word, 0 to 24 | 16 |
+//! | terms | 1 double | 32 |
+//!
+//! What all patterns share is in the [model block](ModelBlock), which a host writes, and in tables
+//! by category: two [transition matrices](Transition) for newview, a [diagonal](Diagonal) for
+//! evaluate, [factors](NewtonFactors) for makenewz.
+//!
+//! | function | kernels |
+//! |---|---|
+//! | newview | [`Transition`], with GAMMA a [`TipProducts`] for each child that is a tip, [`NewView`] |
+//! | evaluate | [`Diagonal`], [`Evaluate`] |
+//! | makenewz | [`SumTable`], and for each step [`NewtonFactors`], [`Derivatives`], [`NewtonStep`] |
+//!
+//! *Scaling*: where all entries of a pattern fall below 2^-256 in magnitude (they may be negative),
+//! newview multiplies them by 2^256 and the pattern's count goes up by one, so that a likelihood is
+//! what the entries say times 2^(-256 count). Between two tips nothing is scaled. Entries below
+//! 2^-1022, which are zero or denormal, stay what they are.
+//!
+//! *Padding*: a number of patterns that is no multiple of 4 is filled up with patterns of weight 0,
+//! code 15 and category 0. [`Evaluate`] and [`Derivatives`] add exactly 0 for them.
+//!
+//! *Accumulation*: [`Evaluate`] and [`Derivatives`] add their block to what stands at `result`, so
+//! that a caller whose patterns do not fit the local store goes on block by block. It stores zeros
+//! there before the first.
+//!
+//! *Time*: the tuned kernels branch on their loop counters alone, and their buffers do not overlap
+//! (`validate` says so), so that their time depends on version, rates, kind, numbers of groups and
+//! categories, the machine's timing and the compiler model alone. The naive ones branch on data, too
+//! ([`Branches::OnData`](mmgp_spu::Branches::OnData)), all but [`TipProducts`], [`SumTable`] and
+//! [`NewView`] between two tips.
+//!
+//! Cycles of the tuned kernels on the Cell BE, for a pattern or a category. A double-precision
+//! instruction takes at least 7:
+//!
+//! | kernel | instructions | bound | list scheduling | program order |
+//! |---|---|---|---|---|
+//! | [`NewView`], GAMMA, inner/inner | 104 | 728 | 827 | 917 |
+//! | [`NewView`], GAMMA, tip/inner | 72 | 504 | 567 | 677 |
+//! | [`NewView`], GAMMA, tip/tip | 40 | 280 | 318.5 | 386.5 |
+//! | [`NewView`], CAT, inner/inner | 26 | 182 | 225 | 308 |
+//! | [`NewView`], CAT, tip/inner | 26 | 182 | 227 | 318 |
+//! | [`NewView`], CAT, tip/tip | 26 | 182 | 225 | 304.5 |
+//! | [`Evaluate`], GAMMA, inner/inner | 22 | 154 | 181 | 303 |
+//! | [`Evaluate`], GAMMA, tip/inner | 16 | 112 | 134 | 222 |
+//! | [`Evaluate`], CAT, inner/inner | 10 | 70 | 88.5 | 156 |
+//! | [`Evaluate`], CAT, tip/inner | 10 | 70 | 90 | 159 |
+//! | [`SumTable`], GAMMA, inner/inner | 8 | 56 | 83.5 | 170 |
+//! | [`SumTable`], GAMMA, tip/inner | 8 | 56 | 84.5 | 174 |
+//! | [`SumTable`], CAT, inner/inner | 2 | 14 | 20.5 | 44 |
+//! | [`SumTable`], CAT, tip/inner | 2 | 14 | 22 | 48 |
+//! | [`Derivatives`], GAMMA | 29.5 | 206.5 | 227 | 308 |
+//! | [`Derivatives`], CAT | 11.5 | 80.5 | 102 | 165 |
+//! | [`Transition`], a category | 45 | 315 | 384 | 676 |
+//! | [`Diagonal`], a category | 22 | 154 | 205 | 364 |
+//! | [`NewtonFactors`], a category | 26 | 182 | 237 | 424 |
+//! | [`TipProducts`], once | 216 | 1512 | 1820 | 2112 |
+//! | [`NewtonStep`], once | 23 | 161 | 373 | 503 |
+//!
+//! The formulas are those of the likelihood of a tree by Felsenstein (1981), with the transition
+//! probabilities P_jk(t) = sum over l of EI_jl exp(-lambda_l t) V_kl of a time-reversible model. A
+//! branch of length t is given as z = exp(-t).
+
+mod derivatives;
+mod evaluate;
+mod model_block;
+mod naive;
+mod new_view;
+mod newton_step;
+mod transition;
+mod tuned;
+
+pub use super::version::Version;
+pub use derivatives::{Derivatives, NewtonFactors, SumTable};
+pub use evaluate::{Diagonal, Evaluate};
+pub use model_block::{MODEL_BYTES, ModelBlock};
+pub use new_view::{Child, NewView};
+pub use newton_step::{NewtonStep, Progress};
+pub use transition::{TipProducts, Transition};
+
+use super::layout::{Access, Block};
+use super::{exponential, logarithm};
+use mmgp_base::units::Bytes;
+use mmgp_spu::{LocalAddress, LocalStore};
+
+/// How rates vary over patterns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rates {
+    /// Every pattern is a mixture of four categories, equally likely.
+    Gamma,
+    /// Every pattern is of one of up to [`MAX_CATEGORIES`] categories.
+    Cat,
+}
+
+impl Rates {
+    /// Doubles in the vector of a pattern.
+    pub const fn entries(self) -> u32 {
+        match self {
+            Self::Gamma => 16,
+            Self::Cat => 4,
+        }
+    }
+
+    /// Vectors of a group, or its part of a sum table.
+    pub const fn vector_bytes_per_group(self) -> Bytes {
+        Bytes((8 * PATTERNS_PER_GROUP * self.entries()) as u64)
+    }
+}
+
+/// One end of a branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// A tip.
+    Tip {
+        /// Its codes.
+        codes: LocalAddress,
+    },
+    /// An inner node.
+    Inner {
+        /// Its vectors.
+        vectors: LocalAddress,
+        /// Its scaling counts.
+        counts: LocalAddress,
+    },
+}
+
+/// Patterns in a group.
+pub const PATTERNS_PER_GROUP: u32 = 4;
+
+/// Categories of GAMMA.
+pub const GAMMA_CATEGORIES: u32 = 4;
+
+/// The most categories of CAT.
+pub const MAX_CATEGORIES: u32 = 25;
+
+/// Scaling counts of a group.
+pub const COUNT_BYTES_PER_GROUP: Bytes = Bytes(16);
+
+/// Codes of a tip of a group.
+pub const CODE_BYTES_PER_GROUP: Bytes = Bytes(16);
+
+/// Indices of the categories of a group (CAT).
+pub const CATEGORY_BYTES_PER_GROUP: Bytes = Bytes(16);
+
+/// Weights of a group.
+pub const WEIGHT_BYTES_PER_GROUP: Bytes = Bytes(32);
+
+/// Terms of the log-likelihood of a group.
+pub const TERM_BYTES_PER_GROUP: Bytes = Bytes(32);
+
+/// A transition matrix, for each category one.
+pub const MATRIX_BYTES: Bytes = Bytes(128);
+
+/// The products of a tip with GAMMA: 16 codes x 4 categories x 4 doubles.
+pub const TIP_PRODUCT_BYTES: Bytes = Bytes(2048);
+
+/// A diagonal, for each category one: 4 doubles.
+pub const DIAGONAL_BYTES: Bytes = Bytes(32);
+
+/// The factors of a Newton step, for each category: 3 x 4 doubles.
+pub const FACTOR_BYTES: Bytes = Bytes(96);
+
+/// Binary exponent of the scaling: below 2^-256 a pattern is multiplied by 2^256.
+pub const SCALING_EXPONENT: i32 = 256;
+
+/// The least z = exp(-t) of a branch.
+pub const Z_MIN: f64 = 1e-15;
+
+/// The greatest z of a branch.
+pub const Z_MAX: f64 = 1.0 - 1e-6;
+
+/// The tables of logarithm and exponential, in this order, which several kernels read.
+pub const TABLES_BYTES: Bytes = Bytes(logarithm::TABLE_BYTES.0 + exponential::TABLE_BYTES.0);
+
+/// Puts the tables at `address`, a multiple of 16 with [`TABLES_BYTES`] behind it.
+pub fn write_tables(store: &mut LocalStore, address: LocalAddress) {
+    logarithm::write_table(store, address);
+    exponential::write_table(store, address.offset(logarithm::TABLE_BYTES));
+}
+
+/// A block that only is read.
+const fn input(name: &'static str, address: LocalAddress, size: Bytes) -> Block {
+    Block { name, address, size, access: Access::Read }
+}
+
+/// A block that is written.
+const fn output(name: &'static str, address: LocalAddress, size: Bytes) -> Block {
+    Block { name, address, size, access: Access::Write }
+}
+
+/// The size of something that takes `each` for one of `count`.
+const fn times(count: u32, each: Bytes) -> Bytes {
+    Bytes(count as u64 * each.0)
+}
+
+/// What is read of the ends of a branch.
+fn blocks_of_ends(ends: [End; 2], rates: Rates, groups: u32) -> Vec<Block> {
+    let vector_bytes = times(groups, rates.vector_bytes_per_group());
+    ends.into_iter()
+        .flat_map(|end| match end {
+            End::Tip { codes } => {
+                vec![input("codes", codes, times(groups, CODE_BYTES_PER_GROUP))]
+            }
+            End::Inner { vectors, counts } => vec![
+                input("vectors", vectors, vector_bytes),
+                input("counts", counts, times(groups, COUNT_BYTES_PER_GROUP)),
+            ],
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+//! The two ways in which a kernel is written.
+
+use mmgp_spu::{Branches, Compiler};
+
+/// How a kernel is written. Both versions compute the same function from the same layout of data;
+/// their results differ by rounding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// As first ported: scalar, with branches, [`Compiler::NAIVE`].
+    Naive,
+    /// For the SPU: vectorised, without branches on data, [`Compiler::LIST_SCHEDULING`].
+    Tuned,
+}
+
+impl Version {
+    /// Which compiler orders the kernels of that version.
+    pub const fn compiler(self) -> Compiler {
+        match self {
+            Self::Naive => Compiler::NAIVE,
+            Self::Tuned => Compiler::LIST_SCHEDULING,
+        }
+    }
+
+    /// What the branches of the kernels of that version depend on, unless they know better.
+    pub const fn branches(self) -> Branches {
+        match self {
+            Self::Naive => Branches::OnData,
+            Self::Tuned => Branches::OnShape,
+        }
+    }
+}

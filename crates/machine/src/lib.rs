@@ -1,0 +1,338 @@
+//! The description of a machine: data, read from `models/machines/*.toml`.
+//!
+//! Every value carries its unit, its source and its [`Status`]; a file that leaves one out is
+//! refused. A file may name another machine as its `base` and give only what differs.
+
+mod eib;
+pub mod figures;
+mod host;
+mod reader;
+
+use mmgp_base::error::{Error, Result};
+use mmgp_base::table::Source;
+use mmgp_base::units::{Bytes, BytesPerSecond, Cycles, Hertz, Seconds};
+
+pub use eib::{Banks, Eib, Numa, Participant};
+pub use host::{Cache, Kernel, Linux, PpeIssue};
+pub use reader::{Provenance, Status};
+
+/// The machines that are compiled in, by name.
+const BUILT_IN: [(&str, &str); 3] = [
+    ("ps3", include_str!("../models/machines/ps3.toml")),
+    ("qs20", include_str!("../models/machines/qs20.toml")),
+    ("qs22", include_str!("../models/machines/qs22.toml")),
+];
+
+/// A machine of Cell processors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machine {
+    /// Short name, as on the command line.
+    pub name: String,
+    /// What it is, in a line.
+    pub description: String,
+    /// How many of what.
+    pub layout: Layout,
+    /// Clock of PPE and SPU.
+    pub clock: Hertz,
+    /// Rate of the timebase register, with which programs take the time.
+    pub timebase: Hertz,
+    /// The SPU's pipeline and local store.
+    pub spu: Spu,
+    /// The memory flow controller of an SPE.
+    pub mfc: Mfc,
+    /// The memory of each Cell.
+    pub memory: Memory,
+    /// The link between Cells.
+    pub flexio: Flexio,
+    /// The host core.
+    pub ppe: Ppe,
+    /// How the host core issues instructions.
+    pub ppe_issue: PpeIssue,
+    /// The caches of the host core.
+    pub cache: Cache,
+    /// The operating system.
+    pub linux: Linux,
+    /// Messages among host processes.
+    pub mpi: Mpi,
+    /// Software cost of a collective by number of ranks, increasing from 2.
+    pub collective: Vec<(u32, Seconds)>,
+    /// The bus of each Cell.
+    pub eib: Eib,
+    /// The banks of each Cell's memory.
+    pub banks: Banks,
+    /// How memory is placed on the Cells.
+    pub numa: Numa,
+    /// Where each value comes from, in the order of reading.
+    pub provenance: Vec<Provenance>,
+}
+
+/// How many of what a machine has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// Cell processors, each with one PPE.
+    pub cells: u32,
+    /// Usable SPEs of each Cell.
+    pub spes_per_cell: u32,
+    /// Hardware threads of each PPE.
+    pub threads_per_ppe: u32,
+}
+
+impl Layout {
+    /// All SPEs of the machine: `N_APU`.
+    pub fn spes(&self) -> u32 {
+        self.cells * self.spes_per_cell
+    }
+}
+
+/// Latencies by instruction class, stalls, and sizes of an SPU.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spu {
+    /// Simple fixed point, logic, compares.
+    pub simple_fixed: Cycles,
+    /// Word shifts and rotates.
+    pub shift: Cycles,
+    /// Byte operations.
+    pub byte: Cycles,
+    /// Single-precision arithmetic.
+    pub single: Cycles,
+    /// Integer multiplication, conversions.
+    pub integer_multiply: Cycles,
+    /// Double-precision arithmetic.
+    pub double: Cycles,
+    /// How long nothing issues after a double-precision instruction.
+    pub double_block: Cycles,
+    /// Shuffles and quadword shifts.
+    pub shuffle: Cycles,
+    /// Loads from local store.
+    pub load: Cycles,
+    /// Channel reads and writes.
+    pub channel: Cycles,
+    /// Resolution of a branch.
+    pub branch: Cycles,
+    /// Cost of a taken branch without a hint.
+    pub taken_branch: Cycles,
+    /// From a hint to the earliest issue of the branch it is for.
+    pub hint_distance: Cycles,
+    /// Instructions that one access to local store fetches.
+    pub fetch_line: u32,
+    /// From that access to the issue of the first of them.
+    pub fetch: Cycles,
+    /// Size of the local store.
+    pub local_store: Bytes,
+    /// From a flag's arrival in local store to the spinning program's noticing it.
+    pub poll: Cycles,
+}
+
+/// The memory flow controller.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mfc {
+    /// Commands that the SPU's queue holds.
+    pub queue: u32,
+    /// What enqueueing a command costs the SPU.
+    pub issue: Cycles,
+    /// The largest transfer of one command.
+    pub largest: Bytes,
+    /// From a command's place in the queue to the first byte from or to memory; without what the
+    /// program spends on issuing it and on seeing its end.
+    pub latency: Seconds,
+    /// Lines that it has asked for and not yet received, at most.
+    pub outstanding: u32,
+    /// Commands that the queue of the PPE holds.
+    pub proxy_queue: u32,
+    /// The most elements of a list.
+    pub longest_list: u32,
+    /// Fetching a list element from local store.
+    pub list_fetch: Cycles,
+    /// A lock-line command whose line the atomic unit has to itself.
+    pub atomic: Cycles,
+    /// Taking a lock line away from all other caches.
+    pub claim: Cycles,
+    /// Words that the inbound mailbox holds.
+    pub inbound_mailbox: u32,
+    /// Words that the outbound mailbox holds.
+    pub outbound_mailbox: u32,
+    /// Words that the outbound interrupt mailbox holds.
+    pub interrupt_mailbox: u32,
+}
+
+/// The memory of one Cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Memory {
+    /// Rate at which all readers together are served.
+    pub read: BytesPerSecond,
+    /// Rate at which all writers together are served.
+    pub write: BytesPerSecond,
+}
+
+/// The link between two Cells.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Flexio {
+    /// Rate of all transfers in one direction together.
+    pub rate: BytesPerSecond,
+    /// Rate of a single stream.
+    pub stream: BytesPerSecond,
+    /// What a transfer takes longer to its first byte.
+    pub latency: Seconds,
+}
+
+/// The host core.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ppe {
+    /// Integer operation.
+    pub integer: Cycles,
+    /// Load to dependent use.
+    pub load: Cycles,
+    /// Store.
+    pub store: Cycles,
+    /// Floating-point operation.
+    pub float: Cycles,
+    /// Floating-point division.
+    pub divide: Cycles,
+    /// Compare and branch.
+    pub branch: Cycles,
+    /// How much slower each of two busy hardware threads is than one alone.
+    pub smt_slowdown: f64,
+    /// Cache line.
+    pub line: Bytes,
+    /// First-level data cache.
+    pub l1_data: Bytes,
+    /// First-level instruction cache.
+    pub l1_instruction: Bytes,
+    /// Store into a local store, with the sync that waits for it.
+    pub mmio_store: Seconds,
+    /// Load from a local store.
+    pub mmio_load: Seconds,
+}
+
+/// Messages of MPI among host processes, through memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mpi {
+    /// What the library executes on each side of a message.
+    pub overhead: Seconds,
+    /// The longest message that is sent before its receiver asks for it.
+    pub eager: Bytes,
+    /// Rate at which data are copied within a Cell.
+    pub copy: BytesPerSecond,
+    /// From one Cell to another until word of a message has come.
+    pub remote_latency: Seconds,
+    /// Rate at which data are copied from one Cell to another.
+    pub remote_copy: BytesPerSecond,
+}
+
+impl Mpi {
+    /// Time to copy data within a Cell.
+    pub fn copy_time(&self, bytes: Bytes) -> Seconds {
+        Seconds(bytes.0 as f64 / self.copy.0)
+    }
+}
+
+impl Machine {
+    /// The names of the machines that are compiled in.
+    pub fn built_in() -> Vec<String> {
+        BUILT_IN.iter().map(|(name, _)| (*name).to_string()).collect()
+    }
+
+    /// A machine that is compiled in.
+    pub fn named(name: &str) -> Result<Self> {
+        Self::read(&built_in_source(name)?)
+    }
+
+    /// A machine from the text of its file.
+    pub fn read(source: &Source) -> Result<Self> {
+        reader::read(source)
+    }
+
+    /// The software cost of a collective among so many ranks; none for one, and the last known
+    /// beyond the table.
+    pub fn collective_cost(&self, ranks: u32) -> Seconds {
+        if ranks < 2 {
+            return Seconds(0.0);
+        }
+        let known = self.collective.partition_point(|&(known, _)| known < ranks);
+        let entry = self.collective.get(known).or(self.collective.last());
+        entry.map_or(Seconds(0.0), |&(_, cost)| cost)
+    }
+}
+
+fn built_in_source(name: &str) -> Result<Source> {
+    match BUILT_IN.iter().find(|(known, _)| *known == name) {
+        Some((_, text)) => Ok(Source::new(&format!("models/machines/{name}.toml"), text)),
+        None => Err(Error::UnknownName {
+            kind: "machine",
+            name: name.into(),
+            known: Machine::built_in(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_machine_can_be_read_and_bears_its_name() {
+        for name in Machine::built_in() {
+            let machine = Machine::named(&name).unwrap();
+            assert_eq!(machine.name, name);
+        }
+    }
+
+    #[test]
+    fn a_machine_on_a_base_differs_only_where_it_says_so() {
+        let (qs20, ps3) = (Machine::named("qs20").unwrap(), Machine::named("ps3").unwrap());
+        assert_eq!((qs20.layout.spes(), ps3.layout.spes()), (16, 6));
+        assert_eq!(ps3.clock, Hertz(3.192e9));
+        assert_eq!((qs20.spu, qs20.ppe), (ps3.spu, ps3.ppe));
+    }
+
+    #[test]
+    fn a_collective_costs_what_was_measured_for_its_ranks() {
+        let machine = Machine::named("qs20").unwrap();
+        let costs = [1, 2, 4, 16, 40].map(|ranks| machine.collective_cost(ranks).0);
+        assert_eq!(costs, [0.0, 16e-6, 118e-6, 842e-6, 842e-6]);
+    }
+
+    /// The machine with that change is refused because of what stands at `place`.
+    fn check(change: (&str, &str), place: &str, message: &str) {
+        let (_, text) = BUILT_IN.iter().find(|(name, _)| *name == "qs20").unwrap();
+        let changed = Source::new("my.toml", &text.replacen(change.0, change.1, 1));
+        assert_ne!(*text, changed.text);
+        let at = changed.position(changed.text.find(place).unwrap());
+        let error = Machine::read(&changed).unwrap_err();
+        assert_eq!(error.to_string(), format!("{at}: {message}"));
+    }
+
+    #[test]
+    fn a_value_that_is_missing_negative_or_of_another_unit_is_refused_with_its_place() {
+        check(
+            ("read = { value = 22.83e9", "reed = { value = 22.83e9"),
+            "{ value = 22.83e9",
+            "found \"memory.reed\", expected one of read, write; did you mean \"read\"?",
+        );
+        check(
+            ("queue = { value = 16", "queue = { value = -16"),
+            "-16",
+            "found -16, expected a whole number from 1 to 32",
+        );
+        check(
+            ("value = 22.83e9, unit = \"byte/s\"", "value = 22.83, unit = \"GB/s\""),
+            "\"GB/s\"",
+            "found the unit \"GB/s\", expected \"byte/s\"",
+        );
+        check(
+            (", status = \"measured\", source = \"MMGP, HiPEAC 2008: repeated sched_yield()\"", ""),
+            "{ value = 2e-6, unit",
+            "found no value for \"linux.yield.status\", expected a string",
+        );
+        check(
+            ("cells = { value = 2,", "cells = { value = 500,"),
+            "[layout]",
+            "found 4000 SPEs, expected at most 1024",
+        );
+        check(
+            ("status = \"calibrated\"", "status = \"guessed\""),
+            "\"guessed\"",
+            "found the status \"guessed\", expected documented, measured, calibrated or assumed",
+        );
+    }
+}

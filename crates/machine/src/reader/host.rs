@@ -1,0 +1,84 @@
+//! Reads the sections `[ppe_issue]`, `[cache]` and `[linux]`.
+
+use super::Layers;
+use crate::{Cache, Kernel, Linux, PpeIssue};
+use mmgp_base::error::Result;
+use mmgp_base::units::{Bytes, Seconds};
+
+impl Layers<'_, '_> {
+    pub(super) fn ppe_issue(&mut self) -> Result<PpeIssue> {
+        const KEYS: [&str; 6] =
+            ["width", "float_load", "word_load", "address", "misprediction", "forward"];
+        self.expect("ppe_issue", &KEYS)?;
+        Ok(PpeIssue {
+            width: self.count("ppe_issue", "width")?,
+            float_load: self.cycles("ppe_issue", "float_load")?,
+            word_load: self.cycles("ppe_issue", "word_load")?,
+            address: self.cycles("ppe_issue", "address")?,
+            misprediction: self.cycles("ppe_issue", "misprediction")?,
+            forward: self.cycles("ppe_issue", "forward")?,
+        })
+    }
+
+    pub(super) fn cache(&mut self) -> Result<Cache> {
+        const KEYS: [&str; 8] = [
+            "l1_data_ways",
+            "l1_instruction_ways",
+            "l2",
+            "l2_ways",
+            "l2_hit",
+            "memory",
+            "page",
+            "translation",
+        ];
+        self.expect("cache", &KEYS)?;
+        Ok(Cache {
+            l1_data_ways: self.count("cache", "l1_data_ways")?,
+            l1_instruction_ways: self.count("cache", "l1_instruction_ways")?,
+            l2: self.bytes("cache", "l2")?,
+            l2_ways: self.count("cache", "l2_ways")?,
+            l2_hit: self.cycles("cache", "l2_hit")?,
+            memory: self.cycles("cache", "memory")?,
+            page: self.whole("cache", "page", "byte", 512.0..=1e9).map(Bytes)?,
+            translation: self.cycles("cache", "translation")?,
+        })
+    }
+
+    pub(super) fn linux(&mut self) -> Result<Linux> {
+        const KEYS: [&str; 10] = [
+            "context_switch",
+            "yield",
+            "kernel",
+            "system_call",
+            "interrupt",
+            "time_slice",
+            "latency",
+            "minimum_granularity",
+            "wakeup_granularity",
+            "spe_context",
+        ];
+        self.expect("linux", &KEYS)?;
+        Ok(Linux {
+            context_switch: self.seconds("linux", "context_switch")?,
+            yield_: self.seconds("linux", "yield")?,
+            kernel: Kernel::of_release(self.whole(
+                "linux",
+                "kernel",
+                "release of Linux 2.6",
+                1.0..=39.0,
+            )?),
+            system_call: self.seconds("linux", "system_call")?,
+            interrupt: self.seconds("linux", "interrupt")?,
+            time_slice: self.positive_seconds("linux", "time_slice")?,
+            latency: self.positive_seconds("linux", "latency")?,
+            minimum_granularity: self.positive_seconds("linux", "minimum_granularity")?,
+            wakeup_granularity: self.seconds("linux", "wakeup_granularity")?,
+            spe_context: self.seconds("linux", "spe_context")?,
+        })
+    }
+
+    /// A time slice of nothing would never end.
+    fn positive_seconds(&mut self, section: &'static str, key: &str) -> Result<Seconds> {
+        self.quantity(section, key, "s", 1e-6..=10.0).map(Seconds)
+    }
+}

@@ -1,0 +1,289 @@
+//! The parameters of the model, from whatever was measured.
+//!
+//! Micro-benchmarks and a sequential profile each determine terms of equation 11 directly, timed
+//! runs of the program at several (m, p) determine some of their combinations: [`Inputs`] holds
+//! the rows of both. All enter one likelihood, each value with its own standard error: runs correct
+//! what they can see, files split what runs cannot.
+//!
+//! Runs alone cannot tell all terms apart. With `alpha_m = 1 + a*(m - 1)`, equation 11 holds four
+//! combinations of them: what costs the same at every (m, p), `T_HPU + C_APU + N*(O_offload +
+//! T_CSW + O_COL)`; what grows with m, `a*T_HPU`; what is shared, `T_APU`; and what grows with p,
+//! `N*g`. A sum that cannot be split is estimated as one and put on one term, which is marked
+//! ([`Estimate::combined_with`]), so that predictions lose nothing. Where the runs cannot even
+//! tell the combinations apart, the error names the configuration to time next.
+//!
+//! Noise is relative. Its size comes from repetitions; where the model misses the runs by more than
+//! that, standard errors follow the misfit ([`noise`]); where runs and files contradict each other,
+//! files are trusted less ([`conflict`]). How sure the terms are, and how their errors go together,
+//! is part of the parameters.
+//!
+//! ```
+//! use mmgp_model::fit::{Inputs, Options, Runs, Settings, fit};
+//! use mmgp_model::model::parameters::Decomposition;
+//! use mmgp_base::table::Source;
+//!
+//! // 2 + 12/(m*p) + p/2 seconds, and nothing that grows with m.
+//! let text = "m,p,repetition,time_s\n1,1,1,14.5\n1,2,1,9\n2,1,1,8.5\n2,2,1,6\n1,4,1,7\n";
+//! let (runs, _) = Runs::read(&Source::new("runs.csv", text))?;
+//! let settings = Settings {
+//!     name: "toy".into(),
+//!     decomposition: Decomposition::Data,
+//!     apus: 4,
+//!     options: Options::default(),
+//! };
+//! let fitted = fit(&Inputs { runs: Some(runs), ..Inputs::default() }, &settings)?;
+//! let terms = &fitted.parameters.terms;
+//! assert!((terms.t_apu_s.value - 12.0).abs() < 1e-9);
+//! assert!((terms.t_hpu_s.value - 2.0).abs() < 1e-9);
+//! assert!(terms.t_hpu_s.combined_with.contains(&"c_apu_s".to_string()));
+//! # Ok::<(), mmgp_base::Error>(())
+//! ```
+
+mod alpha;
+mod beside;
+mod bootstrap;
+mod collective;
+pub mod comparison;
+pub mod conflict;
+mod context_switch;
+pub mod data;
+mod design;
+pub mod diagnosis;
+mod estimate;
+mod growth;
+#[cfg(test)]
+mod held_out;
+pub mod identifiability;
+mod identify;
+mod joint;
+mod known;
+pub mod laws;
+mod least_squares;
+mod likelihood;
+pub mod loggp;
+pub mod noise;
+mod offload;
+pub mod online;
+mod outcome;
+mod prior;
+mod profile;
+#[cfg(test)]
+mod recovery;
+pub mod refined;
+pub mod report;
+pub mod require;
+pub mod resampled;
+pub mod robust;
+pub mod runs;
+mod sample;
+pub mod shape;
+mod term;
+#[cfg(test)]
+mod trials;
+mod unknowns;
+
+pub use report::Report;
+pub use runs::Runs;
+
+use crate::model::Parameters;
+use crate::model::parameters::{Decomposition, Estimate};
+use crate::model::uncertainty::Correlation;
+use joint::Request;
+use known::Known;
+use mmgp_base::error::{Error, Result, Warning};
+use mmgp_base::table::csv::{self, Record};
+use mmgp_base::table::{Source, records};
+pub use refined::Counts;
+pub use resampled::Resampling;
+pub use robust::Loss;
+pub use runs::LogTimes;
+use shape::{Choice, TermChoices};
+
+/// The rows of a file, with its name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured<R> {
+    /// The file's name as the user gave it.
+    pub file: String,
+    /// Its rows; at least one.
+    pub rows: Vec<R>,
+}
+
+impl<R: Record> Measured<R> {
+    /// Reads and checks all rows.
+    pub fn read(source: &Source) -> Result<(Self, Vec<Warning>)> {
+        let (rows, warnings) = csv::read(source)?;
+        Ok((Self { file: source.name.clone(), rows }, warnings))
+    }
+}
+
+/// Everything that may have been measured; each is optional, but a profile or runs must be there.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Inputs {
+    /// `alpha.csv`, which determines alpha.
+    pub alpha: Option<Measured<records::Alpha>>,
+    /// `offload.csv`, which determines O_offload.
+    pub offload: Option<Measured<records::Offload>>,
+    /// `context_switch.csv`, which determines T_CSW.
+    pub context_switch: Option<Measured<records::ContextSwitch>>,
+    /// `collective.csv`, which determines O_COL.
+    pub collective: Option<Measured<records::Collective>>,
+    /// `profile.csv`, which determines T_HPU, T_APU, C_APU, N, g and the number of collectives.
+    pub profile: Option<Measured<records::Profile>>,
+    /// `runs.csv`: timed runs, which correct what the others say and estimate what they leave
+    /// open.
+    pub runs: Option<Runs>,
+    /// The single times of these runs, which a robust loss needs: [`Runs::read_keeping_times`].
+    pub times: Option<LogTimes>,
+    /// What is believed of terms that no file measures: each value with its standard error, as a
+    /// fit of earlier runs or of a similar program left it. A value without one is believed to
+    /// 10 %.
+    pub prior: Option<Parameters>,
+    /// `memory.csv`, which a refined model's terms of memory need.
+    pub memory: Option<Measured<records::MemoryStream>>,
+}
+
+/// What the parameters are of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Name of the parameter set.
+    pub name: String,
+    /// How the program divides its work among host threads.
+    pub decomposition: Decomposition,
+    /// N_APU: APUs available.
+    pub apus: u32,
+    /// How to estimate.
+    pub options: Options,
+}
+
+/// How to estimate; the default is what most data ask for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Options {
+    /// A loss that wild runs cannot move; without it, all runs count alike.
+    pub robust: Option<Loss>,
+    /// Bootstrap intervals beside those of the likelihood.
+    pub resampling: Option<Resampling>,
+    /// The shapes of the terms over m, and the collective that the program calls.
+    pub terms: TermChoices,
+    /// What is counted of the program for the refined model, which is fitted beside equation 11
+    /// where this is given.
+    pub counts: Option<Counts>,
+}
+
+/// Parameters, how they were obtained, and doubts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fitted {
+    /// The terms, each with standard error and source where they are known.
+    pub parameters: Parameters,
+    /// How each term was obtained, and how well the model meets the runs.
+    pub report: Report,
+    /// The refined model beside it, where its counts were given: terms of its own, and refinements.
+    pub refined: Option<Parameters>,
+    /// Doubts about the result.
+    pub warnings: Vec<Warning>,
+}
+
+/// A term as one file determines it.
+#[derive(Debug)]
+struct Measurement<T> {
+    value: T,
+    /// Rows that went into it.
+    observations: u64,
+    /// How the shape of a term over m was chosen, for the term and for each of its parts.
+    choices: Vec<Choice>,
+    /// How the errors of the entries of a term over m go together, where they do.
+    correlation: Option<Correlation>,
+    warnings: Vec<Warning>,
+}
+
+impl<T> Measurement<T> {
+    /// Of a term without a shape.
+    fn new(value: T, observations: u64, warnings: Vec<Warning>) -> Self {
+        Self { value, observations, choices: Vec::new(), correlation: None, warnings }
+    }
+}
+
+/// Estimates all terms from what was measured.
+///
+/// # Errors
+///
+/// [`Error::TooLittleData`] where neither a profile nor runs are given, where a file lacks the
+/// rows that its term needs, or where the runs leave the terms undetermined; [`Error::Fit`] where
+/// the least squares do not converge; [`Error::OutOfRange`] for no APUs or no tasks.
+pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
+    check(inputs, settings)?;
+    let known = Known::from(inputs, settings)?;
+    let mut warnings = known.warnings.clone();
+    let mut base = known.parameters(settings);
+    let mut unknown = known.unknown_terms();
+    let mut correlations = known.correlations.clone();
+    if let Some(prior) = &inputs.prior {
+        correlations.extend(known::believe(prior, &mut base, &mut unknown));
+    }
+    let request = inputs.runs.as_ref().map(|runs| Request {
+        runs,
+        times: inputs.times.as_ref(),
+        correlations: &correlations,
+        options: &settings.options,
+    });
+    let (parameters, mut in_runs, left) = match request {
+        Some(request) => {
+            let joint = joint::fit(&base, &unknown, request)?;
+            warnings.extend(joint.warnings);
+            (joint.parameters, Some(joint.report), joint.undetermined)
+        }
+        None => (base.clone(), None, unknown.clone()),
+    };
+    let refined = beside::refined((&base, &unknown), &parameters, inputs, settings, request)?;
+    if let (Some(report), Some(request)) = (&mut in_runs, request) {
+        let values = report.estimated;
+        report.comparison = beside::comparison(request.runs, report, refined.as_ref(), values)?;
+    }
+    warnings.extend(left.iter().map(|term| term.not_measured()));
+    let terms = report::terms(&parameters, &known, inputs.runs.as_ref());
+    let loggp = inputs.offload.as_ref().map(loggp::loggp).transpose()?;
+    let name = settings.name.clone();
+    let report = Report { name, terms, choices: known.choices, loggp, runs: in_runs };
+    let refined = refined.map(|refined| {
+        warnings.extend(refined.warnings);
+        refined.parameters
+    });
+    Ok(Fitted { parameters, report, refined, warnings })
+}
+
+/// Refuses what cannot be fitted whatever the rows say.
+fn check(inputs: &Inputs, settings: &Settings) -> Result<()> {
+    let at_least_one = |name| Error::OutOfRange {
+        name,
+        found: "0".into(),
+        expected: "a whole number of at least 1".into(),
+    };
+    if settings.apus == 0 {
+        return Err(at_least_one("apus"));
+    }
+    if settings.decomposition == (Decomposition::Task { tasks: 0 }) {
+        return Err(at_least_one("tasks"));
+    }
+    if settings.options.robust.is_some() && inputs.runs.is_some() && inputs.times.is_none() {
+        return Err(Error::OutOfRange {
+            name: "times",
+            found: "runs without their single times".into(),
+            expected: "those of Runs::read_keeping_times, which a robust loss weighs".into(),
+        });
+    }
+    if inputs.profile.is_none() && inputs.runs.is_none() && inputs.prior.is_none() {
+        return Err(Error::TooLittleData {
+            file: "fit".into(),
+            found: "neither a profile nor timed runs".into(),
+            advice: "give --profile FILE or --runs FILE".into(),
+        });
+    }
+    Ok(())
+}
+
+/// An estimate of which only the value and the origin are known.
+fn stated(value: f64, source: &str) -> Estimate {
+    Estimate { source: Some(source.to_string()), ..Estimate::exact(value) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! The runs as the estimate takes them: their means, or what a robust loss leaves of them.
+
+use nalgebra::DVector;
+
+use super::estimate::{Data, silent_minimum};
+use super::likelihood::Point;
+use super::noise::Repetitions;
+use super::robust::{Extreme, Loss, Weighted, reweight};
+use super::runs::{Cell, LogTimes, Runs};
+use super::unknowns::Unknowns;
+use mmgp_base::error::Result;
+
+/// What a robust loss did to the runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Robust {
+    /// The loss.
+    pub loss: Loss,
+    /// Relative standard deviation of a run, wild ones aside.
+    pub scale: f64,
+    /// Runs that count less than half.
+    pub down_weighted: u64,
+    /// The farthest of these, first.
+    pub extremes: Vec<Extreme>,
+    /// Passes over the runs.
+    pub passes: u64,
+}
+
+/// Means of the runs of each configuration, all runs alike.
+pub(crate) fn plain(runs: &Runs) -> Data {
+    let point = |cell: &Cell| Point {
+        m: cell.m,
+        p: cell.p,
+        log_time: cell.mean_s.ln(),
+        count: cell.count as f64,
+    };
+    Data {
+        points: runs.cells.iter().map(point).collect(),
+        repetitions: Repetitions::of(&runs.cells),
+    }
+}
+
+/// Weighted means, by a loss that wild runs cannot move; the weights come from the runs alone,
+/// fitted with `unknowns` from `start`.
+pub(crate) fn robust(
+    (runs, times): (&Runs, &LogTimes),
+    loss: Loss,
+    unknowns: &Unknowns,
+    start: &DVector<f64>,
+) -> Result<(Data, Robust)> {
+    let plain = plain(runs);
+    let (rank, mut start) = {
+        let minimum = silent_minimum(unknowns, &plain.points, &ones(&plain), start)?;
+        (minimum.leverages.iter().sum::<f64>().round() as usize, minimum.solution.x)
+    };
+    let found = reweight((runs, times), loss, rank, |weighted| {
+        let points = points(&plain, weighted);
+        let variances = variances(weighted);
+        let minimum = silent_minimum(unknowns, &points, &variances, &start)?;
+        start = minimum.solution.x;
+        let log_times = points.iter().zip(&minimum.residuals);
+        Ok(log_times.map(|(point, residual)| point.log_time + residual).collect())
+    })?;
+    let weighted = &found.weighted;
+    let freedom = (runs.count() as f64 - runs.cells.len() as f64).max(0.0);
+    let data = Data {
+        points: points(&plain, weighted),
+        repetitions: Repetitions { squares: freedom / weighted.precision, freedom },
+    };
+    let robust = Robust {
+        loss,
+        scale: found.scale,
+        down_weighted: found.down_weighted,
+        extremes: found.extremes,
+        passes: found.passes,
+    };
+    Ok((data, robust))
+}
+
+fn ones(data: &Data) -> Vec<f64> {
+    data.points.iter().map(|point| 1.0 / point.count).collect()
+}
+
+/// A configuration that is rejected whole still needs a finite variance.
+const LEAST_WEIGHT: f64 = 1e-6;
+
+fn points(plain: &Data, weighted: &Weighted) -> Vec<Point> {
+    let changed = |((point, &log_time), &weight): ((&Point, &f64), &f64)| Point {
+        log_time: if weight > LEAST_WEIGHT { log_time } else { point.log_time },
+        count: weight.max(LEAST_WEIGHT),
+        ..*point
+    };
+    plain.points.iter().zip(&weighted.log_means).zip(&weighted.weights).map(changed).collect()
+}
+
+fn variances(weighted: &Weighted) -> Vec<f64> {
+    let variance = |weight: &f64| 1.0 / (weight.max(LEAST_WEIGHT) * weighted.precision);
+    weighted.weights.iter().map(variance).collect()
+}

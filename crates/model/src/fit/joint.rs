@@ -1,0 +1,294 @@
+//! The joint estimate: timed runs, micro-benchmarks and profile in one likelihood.
+
+use nalgebra::DVector;
+
+use super::data::{self, Robust};
+use super::design::{Design, Sensitivity};
+use super::estimate::{Data, Estimated, estimate};
+use super::growth::{self, SHAPES};
+use super::identify::{Group, Verdict, identify};
+use super::least_squares::LeastSquares;
+use super::likelihood::NEGLIGIBLE;
+use super::noise::Repetitions;
+use super::outcome;
+use super::prior;
+use super::report::RunsReport;
+use super::runs::{LogTimes, Runs};
+use super::shape::{Choice, Reason, Selection, Shape, Trial};
+use super::term::Term;
+use super::unknowns::{Kind, Unknown, Unknowns};
+use super::{Options, stated};
+use crate::model::Parameters;
+use crate::model::parameters::OverM;
+use crate::model::sensitivity::Entry;
+use crate::model::uncertainty::Correlation;
+use mmgp_base::error::{Error, Result, Warning};
+
+/// Parameters that meet the runs.
+pub(crate) struct Joint {
+    pub parameters: Parameters,
+    pub report: RunsReport,
+    /// Unknowns that the runs say nothing about, or not by themselves.
+    pub undetermined: Vec<Term>,
+    pub warnings: Vec<Warning>,
+}
+
+/// A fit, with everything that it was made of.
+pub(crate) struct Fit {
+    pub estimated: Estimated,
+    pub verdict: Verdict,
+    /// The known parameters, with the shape of alpha that was chosen.
+    pub base: Parameters,
+    pub choice: Option<Choice>,
+    pub data: Data,
+    /// What a robust loss did, where one was asked for.
+    pub robust: Option<Robust>,
+}
+
+/// What there is to fit.
+#[derive(Clone, Copy)]
+pub(crate) struct Request<'a> {
+    pub runs: &'a Runs,
+    /// The single times, where a robust loss or resampling needs them.
+    pub times: Option<&'a LogTimes>,
+    /// How the errors of what files say go together.
+    pub correlations: &'a [Correlation],
+    pub options: &'a Options,
+}
+
+/// Estimates all terms of `base` from the runs and from what files say of them; `unknown` are
+/// those that no file knows.
+pub(crate) fn fit(base: &Parameters, unknown: &[Term], request: Request<'_>) -> Result<Joint> {
+    let runs = request.runs;
+    check(base, runs)?;
+    let sensitivity = Sensitivity { base: base.clone(), unknown: unknown.to_vec() };
+    let design = Design::new(&sensitivity, runs);
+    let verdict = identify(&sensitivity, &design, runs)?;
+    let mut undetermined = verdict.undetermined.clone();
+    undetermined.extend(verdict.groups.iter().flat_map(|group| &group.separable));
+    let fit = best_shape(&sensitivity, &design, verdict, request)?;
+    let parameters = outcome::parameters(&fit, base, runs);
+    let mut warnings = beyond(base, runs);
+    warnings.extend(outcome::doubts(&fit, base));
+    let report = outcome::report(&fit, &parameters, request)?;
+    Ok(Joint { parameters, report, undetermined, warnings })
+}
+
+/// Relative residuals need times above zero.
+fn check(base: &Parameters, runs: &Runs) -> Result<()> {
+    if let Some(cell) = runs.cells.iter().find(|cell| cell.mean_s <= 0.0) {
+        return Err(Error::TooLittleData {
+            file: runs.file.clone(),
+            found: format!("a time of 0 s for (m, p) = ({}, {})", cell.m, cell.p),
+            advice: "time longer runs, so that the clock can see them".into(),
+        });
+    }
+    if base.time(1, 1).0.is_finite() {
+        return Ok(());
+    }
+    Err(Error::Fit("the known terms add up to no finite time".into()))
+}
+
+/// Runs that the machine could not have held are used, but not without a word.
+fn beyond(base: &Parameters, runs: &Runs) -> Vec<Warning> {
+    let beyond = |(m, p)| base.check(m, p).is_err();
+    let cells: Vec<String> = runs
+        .cells
+        .iter()
+        .filter(|cell| beyond((cell.m, cell.p)))
+        .map(|cell| format!("({}, {})", cell.m, cell.p))
+        .collect();
+    let Some(first) = cells.first() else { return Vec::new() };
+    vec![Warning::Note(format!(
+        "{}: {} configurations need more than {} APUs, the first (m, p) = {first}; they were used",
+        runs.file,
+        cells.len(),
+        base.apus
+    ))]
+}
+
+/// The fit with the shape of alpha that predicts configurations best that it has not seen.
+fn best_shape(
+    sensitivity: &Sensitivity,
+    design: &Design,
+    verdict: Verdict,
+    request: Request<'_>,
+) -> Result<Fit> {
+    let base = &sensitivity.base;
+    let runs = request.runs;
+    let start = start(design, &verdict.groups, sensitivity, runs)?;
+    let grows = verdict.groups.iter().any(|group| group.carrier == Term::Alpha);
+    let asked = match request.options.terms.alpha {
+        Selection::Fixed(shape) if grows => Some([shape]),
+        _ => None,
+    };
+    let shapes = match &asked {
+        Some(asked) => asked,
+        None if grows => &SHAPES[..],
+        None => &SHAPES[..1],
+    };
+    let mut data: Option<(Data, Option<Robust>)> = None;
+    let mut tried = Vec::new();
+    let mut fits = Vec::new();
+    for &shape in shapes {
+        let growth = if grows { growth::table(shape, runs, base.apus) } else { None };
+        if grows && growth.is_none() {
+            continue;
+        }
+        let (base, unknowns, start) = unknowns(base, &verdict.groups, growth, &start, request);
+        // The first shape judges which runs are wild.
+        let (data, _) = match &mut data {
+            Some(data) => data,
+            None => data.insert(weighed(request, &unknowns, &start)?),
+        };
+        if unknowns.list.len() > data.points.len() + sources(&unknowns) {
+            continue;
+        }
+        // A shape that the runs cannot hold has no minimum of its own; the linear one has.
+        let estimated = match estimate(&unknowns, data, &start) {
+            Err(_) if shape != Shape::Linear => continue,
+            estimated => estimated?,
+        };
+        let error = Some(growth::size(&estimated.left_out()));
+        tried.push(Trial { shape, parameters: Vec::new(), error });
+        fits.push((base, estimated));
+    }
+    let Some((data, robust)) = data.filter(|_| !fits.is_empty()) else {
+        return Err(unfit_shape(request));
+    };
+    let left_out: Vec<Vec<f64>> = fits.iter().map(|(_, each)| each.left_out()).collect();
+    let chosen = growth::choose(&left_out);
+    let choice = grows.then(|| Choice {
+        term: "alpha".into(),
+        chosen: tried[chosen].shape,
+        reason: match (&asked, tried.len()) {
+            (Some(_), _) => Reason::Asked,
+            (_, 1) => Reason::TooFew,
+            _ if chosen == 0 => Reason::Simplest,
+            _ => Reason::LeastError,
+        },
+        tried: tried.clone(),
+    });
+    let (base, estimated) = fits.swap_remove(chosen);
+    Ok(Fit { estimated, verdict, base, choice, data, robust })
+}
+
+/// The runs, each with its full weight or as a robust loss weighs it.
+fn weighed(
+    request: Request<'_>,
+    unknowns: &Unknowns,
+    start: &DVector<f64>,
+) -> Result<(Data, Option<Robust>)> {
+    match (request.options.robust, request.times) {
+        (Some(loss), Some(times)) => {
+            let (data, robust) = data::robust((request.runs, times), loss, unknowns, start)?;
+            Ok((data, Some(robust)))
+        }
+        _ => Ok((data::plain(request.runs), None)),
+    }
+}
+
+/// The only shape that was allowed cannot be told from these runs.
+fn unfit_shape(request: Request<'_>) -> Error {
+    Error::TooLittleData {
+        file: request.runs.file.clone(),
+        found: "runs that cannot hold the shape asked for alpha".into(),
+        advice: "time more m, each with several p, or leave the shape open".into(),
+    }
+}
+
+fn sources(unknowns: &Unknowns) -> usize {
+    unknowns.list.iter().filter(|unknown| unknown.prior.is_some()).count()
+}
+
+/// Where to start: the linear least squares of the runs, all files taken at their word.
+fn start(
+    design: &Design,
+    groups: &[Group],
+    sensitivity: &Sensitivity,
+    runs: &Runs,
+) -> Result<Vec<f64>> {
+    if groups.is_empty() {
+        return Ok(Vec::new());
+    }
+    let column = |group: &Group| {
+        sensitivity
+            .unknown
+            .iter()
+            .position(|&term| term == group.carrier)
+            .expect("invariant: groups are of unknowns")
+    };
+    let a = design.columns.select_columns(&groups.iter().map(column).collect::<Vec<_>>());
+    let x = LeastSquares { a: a.clone(), b: design.target.clone() }.solve()?.x;
+    // A start at zero tells a relative method nothing of the unknown's size: a thousandth of what
+    // would explain the shortest run does.
+    let shortest = runs.cells.iter().map(|cell| cell.mean_s).fold(f64::INFINITY, f64::min);
+    let least = |column: usize| {
+        let steepest = (0..a.nrows()).map(|row| {
+            let cell = &runs.cells[row];
+            a[(row, column)].abs() * cell.mean_s / (cell.count as f64).sqrt()
+        });
+        1e-3 * shortest / steepest.fold(f64::MIN_POSITIVE, f64::max)
+    };
+    Ok(x.iter().enumerate().map(|(column, &value)| value.max(least(column))).collect())
+}
+
+/// The unknowns with the known parameters around them, and where to start: first what only the
+/// runs tell, then what files do.
+fn unknowns(
+    base: &Parameters,
+    groups: &[Group],
+    growth: Option<(OverM, Vec<Vec<f64>>)>,
+    start: &[f64],
+    request: Request<'_>,
+) -> (Parameters, Unknowns, DVector<f64>) {
+    let Request { runs, correlations, .. } = request;
+    let mut base = base.clone();
+    let mut list = Vec::new();
+    let mut from = Vec::new();
+    let shortest = runs.cells.iter().map(|cell| cell.mean_s).fold(f64::INFINITY, f64::min);
+    let grows = growth.is_some();
+    // What further threads add is a product with T_HPU, which then must not be zero.
+    let lower = |entry| match entry {
+        Entry::HpuTime if grows => NEGLIGIBLE * shortest,
+        _ => 0.0,
+    };
+    let weights = growth.map_or_else(Vec::new, |(alpha, weights)| {
+        base.terms.alpha = alpha;
+        weights
+    });
+    for (group, &start) in groups.iter().zip(start) {
+        for carried in &group.carried {
+            let source = format!("carried by {}", group.carrier.name());
+            outcome::set(&mut base, *carried, stated(carried.neutral(), &source));
+        }
+        if group.carrier == Term::Alpha {
+            // The design holds the product with T_HPU, or alpha's slope where T_HPU is known.
+            let t_hpu = base.terms.t_hpu_s.value;
+            let product = if t_hpu > 0.0 { start * t_hpu } else { start };
+            for weights in &weights {
+                let largest = weights.iter().copied().fold(0.0, f64::max);
+                let kind = Kind::Growth(weights.clone());
+                list.push(Unknown { term: Term::Alpha, kind, prior: None, lower: 0.0 });
+                from.push(product / largest.max(1.0));
+            }
+            continue;
+        }
+        let entry = group.carrier.entry();
+        list.push(Unknown {
+            term: group.carrier,
+            kind: Kind::Entry(entry),
+            prior: None,
+            lower: lower(entry),
+        });
+        from.push(start.max(lower(entry)));
+    }
+    for (unknown, value) in
+        prior::measured(&base, grows, correlations, Repetitions::of(&runs.cells), lower)
+    {
+        list.push(unknown);
+        from.push(value);
+    }
+    let unknowns = Unknowns::new(&base, list);
+    (base, unknowns, DVector::from_vec(from))
+}

@@ -1,0 +1,61 @@
+//! Terms that somebody needs as themselves, not as a part of a sum.
+
+use super::Fitted;
+use super::report::TermReport;
+use mmgp_base::error::{Error, Result};
+
+/// Why a term is not known.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Undetermined {
+    /// The term, by its name in parameter files.
+    pub term: String,
+    /// `sum`: only a sum with others is known; `not_measured`: nothing tells of it.
+    pub reason: &'static str,
+    /// All terms of the sum, this one included.
+    pub sum: Vec<String>,
+    /// What would determine it: flags of `mmgp fit`.
+    pub measure: &'static str,
+}
+
+impl Fitted {
+    /// Which of the named terms the data do not determine.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownName`] for a name that no term has.
+    pub fn undetermined(&self, names: &[String]) -> Result<Vec<Undetermined>> {
+        let terms = &self.report.terms;
+        let mut found = Vec::new();
+        for name in names {
+            let Some(line) = terms.iter().find(|line| line.term == name) else {
+                let known: Vec<String> = terms.iter().map(|line| line.term.to_string()).collect();
+                return Err(Error::UnknownName { kind: "term", name: name.clone(), known });
+            };
+            found.extend(self.why_not(line));
+        }
+        Ok(found)
+    }
+
+    fn why_not(&self, line: &TermReport) -> Option<Undetermined> {
+        let source = |line: &TermReport| {
+            let known = line.values.last().and_then(|(_, estimate)| estimate.source.clone());
+            known.unwrap_or_default()
+        };
+        let carrier = source(line).strip_prefix("carried by ").map(str::to_string);
+        let carrier = carrier.as_deref().unwrap_or(line.term);
+        let carrying = self.report.terms.iter().find(|each| each.term == carrier)?;
+        let (_, estimate) = carrying.values.last()?;
+        let undetermined = |reason, sum| {
+            let measure = super::term::Term::named(line.term)?.measured_by();
+            Some(Undetermined { term: line.term.to_string(), reason, sum, measure })
+        };
+        if !estimate.combined_with.is_empty() {
+            let sum = [carrier.to_string()].into_iter().chain(estimate.combined_with.clone());
+            return undetermined("sum", sum.collect());
+        }
+        if source(line) == super::known::NOT_MEASURED {
+            return undetermined("not_measured", Vec::new());
+        }
+        None
+    }
+}

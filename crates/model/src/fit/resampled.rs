@@ -1,0 +1,176 @@
+//! Bootstrap intervals of the terms, around a joint estimate.
+
+use nalgebra::DMatrix;
+
+use super::bootstrap::{Allocating, Around, InPlace, Row, Scheme, Settings, bootstrap};
+use super::estimate::Estimated;
+use super::joint::Fit;
+use super::likelihood::{Likelihood, Point};
+use super::runs::{LogTimes, Runs};
+use super::unknowns::{Kind, Unknowns};
+use crate::model::sensitivity::Entry;
+use mmgp_base::error::Result;
+
+/// How bootstrap intervals are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resampling {
+    /// How often all data are drawn again, at least 20.
+    pub resamples: u32,
+    /// Seed of the generator.
+    pub seed: u64,
+}
+
+/// The 95 % interval of one entry from resamples.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Interval {
+    /// The entry, as in `alpha(4)`.
+    pub entry: String,
+    /// The 2.5th percentile.
+    pub low: f64,
+    /// The 97.5th percentile.
+    pub high: f64,
+}
+
+/// Equation 11 where it is linear in all unknowns: `T = held + sum of slope*x` at each point.
+struct LinearTimes<'a> {
+    points: &'a [Point],
+    deviations: Vec<f64>,
+    held: Vec<f64>,
+    /// Point by point.
+    slopes: Vec<f64>,
+}
+
+/// Percentile intervals of every entry that was estimated.
+pub(crate) fn intervals(
+    fit: &Fit,
+    runs: &Runs,
+    times: Option<&LogTimes>,
+    resampling: Resampling,
+) -> Result<Vec<Interval>> {
+    let Estimated { unknowns, minimum, noise, .. } = &fit.estimated;
+    let points = &fit.data.points;
+    let variances: Vec<f64> = points.iter().map(|point| noise.variance(point.count)).collect();
+    let relative = deviations(runs, times);
+    let of_run = noise.run.powi(2);
+    let mut rows: Vec<Row<'_>> = points
+        .iter()
+        .zip(&variances)
+        .zip(&relative)
+        .map(|((point, variance), deviations)| Row::Cell {
+            weight: variance.sqrt().recip(),
+            count: point.count.round().max(1.0) as u64,
+            variance: of_run,
+            deviations,
+        })
+        .collect();
+    let priors = unknowns.list.iter().filter(|unknown| unknown.prior.is_some()).count();
+    rows.extend((0..priors).map(|_| Row::Measured));
+    let lower: Vec<f64> = unknowns.list.iter().map(|unknown| unknown.lower).collect();
+    let upper = vec![f64::INFINITY; lower.len()];
+    let around = Around { x: minimum.solution.x.as_slice(), lower: &lower, upper: &upper };
+    let settings = Settings {
+        scheme: Scheme::Resample,
+        resamples: resampling.resamples as usize,
+        seed: resampling.seed,
+    };
+    let found = if priors == 0 && is_linear(unknowns) {
+        bootstrap(&LinearTimes::new(unknowns, points, &variances), &rows, &around, &settings)?
+    } else {
+        let likelihood = Likelihood { unknowns, points, variances: &variances };
+        let problem = Allocating { problem: &likelihood, rows: rows.len() };
+        bootstrap(&problem, &rows, &around, &settings)?
+    };
+    Ok(of_entries(unknowns, &found.samples))
+}
+
+/// Relative deviations of the runs of each configuration from their mean, where they were kept.
+fn deviations(runs: &Runs, times: Option<&LogTimes>) -> Vec<Vec<f64>> {
+    let Some(times) = times else { return vec![Vec::new(); runs.cells.len()] };
+    let of = |(cell, times): (&super::runs::Cell, &super::runs::CellTimes)| {
+        times.logs().iter().map(|log| log.exp() / cell.mean_s - 1.0).collect()
+    };
+    runs.cells.iter().zip(&times.cells).map(of).collect()
+}
+
+/// No unknown multiplies another one.
+fn is_linear(unknowns: &Unknowns) -> bool {
+    let multiplies = |kind: &Kind| match kind {
+        Kind::Entry(entry) => {
+            matches!(entry, Entry::Offloads | Entry::Collectives | Entry::Alpha(_))
+        }
+        Kind::Growth(_) => false,
+        Kind::Common(_) => true,
+    };
+    !unknowns.list.iter().any(|unknown| multiplies(&unknown.kind))
+}
+
+impl<'a> LinearTimes<'a> {
+    fn new(unknowns: &Unknowns, points: &'a [Point], variances: &[f64]) -> Self {
+        // The slopes are the same everywhere; where all unknowns are 1 nothing divides by 0.
+        let x = vec![1.0; unknowns.list.len()];
+        let parameters = unknowns.parameters(&x);
+        let mut slopes = vec![0.0; points.len() * x.len()];
+        let mut held = Vec::with_capacity(points.len());
+        for (point, row) in points.iter().zip(slopes.chunks_exact_mut(x.len())) {
+            let gradient = parameters.gradient(point.m, point.p);
+            unknowns.pull_back(&parameters, &x, &gradient, |column, slope| row[column] += slope);
+            held.push(parameters.time(point.m, point.p).0 - row.iter().sum::<f64>());
+        }
+        let deviations = variances.iter().map(|variance| variance.sqrt()).collect();
+        Self { points, deviations, held, slopes }
+    }
+
+    fn time(&self, row: usize, x: &[f64]) -> f64 {
+        let slopes = &self.slopes[row * x.len()..(row + 1) * x.len()];
+        let sum: f64 = slopes.iter().zip(x).map(|(slope, x)| slope * x).sum();
+        (self.held[row] + sum).max(f64::MIN_POSITIVE)
+    }
+}
+
+impl InPlace for LinearTimes<'_> {
+    fn rows(&self) -> usize {
+        self.points.len()
+    }
+
+    fn residuals(&self, x: &[f64], out: &mut [f64]) {
+        for (row, out) in out.iter_mut().enumerate() {
+            *out = (self.time(row, x).ln() - self.points[row].log_time) / self.deviations[row];
+        }
+    }
+
+    fn jacobian(&self, x: &[f64], out: &mut [f64]) {
+        let rows = self.points.len();
+        for row in 0..rows {
+            let weight = 1.0 / (self.time(row, x) * self.deviations[row]);
+            for column in 0..x.len() {
+                out[column * rows + row] = weight * self.slopes[row * x.len() + column];
+            }
+        }
+    }
+}
+
+fn of_entries(unknowns: &Unknowns, samples: &[f64]) -> Vec<Interval> {
+    let size = unknowns.list.len();
+    let (entries, _) = unknowns.entries(&samples[..size]);
+    let count = samples.len() / size;
+    let mut values = DMatrix::zeros(count, entries.len());
+    let mut names = Vec::new();
+    for (row, sample) in samples.chunks_exact(size).enumerate() {
+        let terms = unknowns.parameters(sample).terms;
+        for (column, &entry) in entries.iter().enumerate() {
+            values[(row, column)] = terms.estimate(entry).map_or(0.0, |estimate| estimate.value);
+        }
+        if row == 0 {
+            names = entries.iter().map(|&entry| terms.name_of(entry)).collect();
+        }
+    }
+    let interval = |(column, entry): (usize, String)| {
+        let mut sorted: Vec<f64> = values.column(column).iter().copied().collect();
+        sorted.sort_by(f64::total_cmp);
+        let at = |level: f64| sorted[(level * (count - 1) as f64).round() as usize];
+        Interval { entry, low: at(0.025), high: at(0.975) }
+    };
+    // Alpha of one thread is 1 by definition.
+    let is_uncertain = |interval: &Interval| interval.low < interval.high;
+    names.into_iter().enumerate().map(interval).filter(is_uncertain).collect()
+}

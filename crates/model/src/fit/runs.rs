@@ -1,0 +1,237 @@
+//! Timed runs, as the few numbers of each configuration that a fit needs.
+//!
+//! The rows are added up as they are read and not held, so that memory does not grow with them;
+//! only a robust loss, which must see single runs again, asks for their times to be kept.
+//!
+//! While they are added up, two signs of a machine that was not in a steady state are watched:
+//! *warm-up*, the first repetition of the configurations against the others, and *drift*, the
+//! slope of time over the repetitions after the first. Both are relative to the mean of each
+//! configuration and pooled over all; each is a warning where it is larger than half a per cent
+//! and such a difference or larger would come by chance once in a thousand files
+//! ([`Warning::WarmUp`], [`Warning::Drift`]).
+
+mod collector;
+mod steadiness;
+mod times;
+
+pub use times::{CellTimes, LogTimes};
+
+use collector::{Collector, Keep};
+use mmgp_base::error::{Error, Result, Warning};
+use mmgp_base::table::records::Run;
+use mmgp_base::table::{Source, runs};
+
+/// All timed runs of a program, summed up for each configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Runs {
+    /// The file they came from.
+    pub file: String,
+    /// One cell for each (m, p) that was run, in increasing order.
+    pub cells: Vec<Cell>,
+}
+
+/// The runs of one configuration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cell {
+    /// Host threads.
+    pub m: u32,
+    /// APUs for each of them.
+    pub p: u32,
+    /// How often the configuration was run, at least once.
+    pub count: u64,
+    /// Mean time of these runs \[s\].
+    pub mean_s: f64,
+    /// Sum of the squared deviations from that mean [s^2].
+    pub squared_deviations_s2: f64,
+}
+
+impl Cell {
+    /// Sum of the squared deviations relative to the mean, which are those of the logarithms of
+    /// the times to first order.
+    pub fn squared_relative_deviations(&self) -> f64 {
+        self.squared_deviations_s2 / self.mean_s.powi(2)
+    }
+
+    /// The variance of a single run's relative deviation; `None` for a single run.
+    pub fn relative_variance(&self) -> Option<f64> {
+        (self.count > 1).then(|| self.squared_relative_deviations() / (self.count - 1) as f64)
+    }
+}
+
+impl Runs {
+    /// The same runs, all times of each configuration multiplied by its factor.
+    pub(crate) fn scaled(&self, factors: &[f64]) -> Self {
+        let mut scaled = self.clone();
+        for (cell, factor) in scaled.cells.iter_mut().zip(factors) {
+            cell.mean_s *= factor;
+            cell.squared_deviations_s2 *= factor * factor;
+        }
+        scaled
+    }
+
+    /// Reads `runs.csv` without holding its rows.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a file that is not such a table, or two rows of the same (m, p,
+    /// repetition).
+    pub fn read(source: &Source) -> Result<(Self, Vec<Warning>)> {
+        let (runs, (), warnings) = collect(source)?;
+        Ok((runs, warnings))
+    }
+
+    /// Reads `runs.csv` and keeps the logarithm of every time, 8 bytes a run.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_keeping_times(source: &Source) -> Result<(Self, LogTimes, Vec<Warning>)> {
+        collect(source)
+    }
+
+    /// Adds up rows from elsewhere, which `file` names.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for two rows of the same (m, p, repetition), one of which is zero, or
+    /// a time that is not finite or negative; [`Error::TooLittleData`] for no rows.
+    pub fn from_rows(file: &str, rows: &[Run]) -> Result<(Self, Vec<Warning>)> {
+        let (runs, (), warnings) = collect_rows(file, rows)?;
+        Ok((runs, warnings))
+    }
+
+    /// As [`Self::from_rows`], and keeps the logarithm of every time.
+    ///
+    /// # Errors
+    /// As [`Self::from_rows`].
+    pub fn from_rows_keeping_times(
+        file: &str,
+        rows: &[Run],
+    ) -> Result<(Self, LogTimes, Vec<Warning>)> {
+        collect_rows(file, rows)
+    }
+
+    /// Number of runs.
+    pub fn count(&self) -> u64 {
+        self.cells.iter().map(|cell| cell.count).sum()
+    }
+
+    /// The largest number of APUs that any of the runs used.
+    pub fn apus_used(&self) -> u32 {
+        self.cells.iter().map(|cell| cell.m.saturating_mul(cell.p)).max().unwrap_or(0)
+    }
+}
+
+fn collect<K: Keep>(source: &Source) -> Result<(Runs, K, Vec<Warning>)> {
+    let (collector, mut warnings) =
+        runs::collect(source, Collector::<K>::new, |collector, run| collector.insert(run))?;
+    warnings.extend(collector.doubts(&source.name));
+    let (runs, kept) = collector.finish(&source.name);
+    Ok((runs, kept, warnings))
+}
+
+fn collect_rows<K: Keep>(file: &str, rows: &[Run]) -> Result<(Runs, K, Vec<Warning>)> {
+    let mut collector = Collector::<K>::new();
+    for run in rows {
+        let refuse = |name, found: String, expected: &str| {
+            let place = format!("{found} for (m, p) = ({}, {}) in {file}", run.m, run.p);
+            Err(Error::OutOfRange { name, found: place, expected: expected.into() })
+        };
+        if !(run.time_s.is_finite() && run.time_s >= 0.0) {
+            return refuse("time_s", run.time_s.to_string(), "a finite time of at least 0 s");
+        }
+        if run.m == 0 || run.p == 0 || run.repetition == 0 {
+            let found = format!("repetition {}", run.repetition);
+            return refuse("m, p, repetition", found, "whole numbers of at least 1");
+        }
+        if !collector.insert(run.clone()) {
+            let found = format!("{} twice", run.repetition);
+            return refuse("repetition", found, "a number of its own for each run");
+        }
+    }
+    if rows.is_empty() {
+        return Err(Error::TooLittleData {
+            file: file.to_string(),
+            found: "no runs".into(),
+            advice: "time the program at several (m, p)".into(),
+        });
+    }
+    let warnings = collector.doubts(file);
+    let (runs, kept) = collector.finish(file);
+    Ok((runs, kept, warnings))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(m: u32, p: u32, repetition: u32, time_s: f64) -> Run {
+        Run { m, p, repetition, time_s }
+    }
+
+    fn read(text: &str) -> Result<Runs> {
+        Runs::read(&Source::new("runs.csv", text)).map(|(runs, _)| runs)
+    }
+
+    #[test]
+    fn a_cell_holds_mean_and_scatter_of_its_runs() {
+        let runs = read("m,p,repetition,time_s\n2,1,1,8\n1,1,1,5\n2,1,2,10\n2,1,3,12\n").unwrap();
+        // Around 10: (-2)^2 + 0 + 2^2.
+        let two = Cell { m: 2, p: 1, count: 3, mean_s: 10.0, squared_deviations_s2: 8.0 };
+        let one = Cell { m: 1, p: 1, count: 1, mean_s: 5.0, squared_deviations_s2: 0.0 };
+        assert_eq!(runs.cells, [one, two]);
+        assert_eq!((runs.count(), runs.apus_used()), (4, 2));
+    }
+
+    #[test]
+    fn small_scatter_around_a_large_time_is_not_lost() {
+        // Deviations -1, 0, 1 us around 10^6 s, in steps of the last digit.
+        let text =
+            "m,p,repetition,time_s\n1,1,1,999999.999999\n1,1,2,1000000\n1,1,3,1000000.000001\n";
+        let squares = read(text).unwrap().cells[0].squared_deviations_s2;
+        approx::assert_relative_eq!(squares, 2e-12, max_relative = 1e-3);
+    }
+
+    #[test]
+    fn large_and_small_configurations_have_cells_of_their_own() {
+        let text =
+            "m,p,repetition,time_s\n65,1,1,1\n1,65,1,2\n64,64,1,3\n65,1,2,1\n4294967295,1,1,4\n";
+        let cells: Vec<_> =
+            read(text).unwrap().cells.iter().map(|cell| (cell.m, cell.p, cell.count)).collect();
+        assert_eq!(cells, [(1, 65, 1), (64, 64, 1), (65, 1, 2), (u32::MAX, 1, 1)]);
+    }
+
+    #[test]
+    fn relative_deviations_are_those_of_the_mean() {
+        let cell = Cell { m: 1, p: 1, count: 3, mean_s: 10.0, squared_deviations_s2: 8.0 };
+        approx::assert_relative_eq!(cell.squared_relative_deviations(), 0.08);
+        approx::assert_relative_eq!(cell.relative_variance().unwrap(), 0.04);
+        assert_eq!(Cell { count: 1, ..cell }.relative_variance(), None);
+    }
+
+    #[test]
+    fn rows_add_up_as_the_file_does() {
+        let text = "m,p,repetition,time_s\n2,1,1,8\n1,1,1,5\n2,1,2,10\n2,1,7,12\n";
+        let rows = [run(2, 1, 1, 8.0), run(1, 1, 1, 5.0), run(2, 1, 2, 10.0), run(2, 1, 7, 12.0)];
+        let source = Source::new("runs.csv", text);
+        let from_file = Runs::read_keeping_times(&source).unwrap();
+        assert_eq!(Runs::from_rows_keeping_times("runs.csv", &rows).unwrap(), from_file);
+        assert_eq!(Runs::from_rows("runs.csv", &rows).unwrap(), Runs::read(&source).unwrap());
+        let (_, times, _) = from_file;
+        assert_eq!(times.cells[1].logs(), [8_f64.ln(), 10_f64.ln(), 12_f64.ln()]);
+        assert_eq!([0, 1, 2].map(|index| times.cells[1].repetition(index)), [1, 2, 7]);
+        assert_eq!((times.cells[0].logs(), times.cells[0].repetition(0)), (&[5_f64.ln()][..], 1));
+    }
+
+    #[test]
+    fn rows_that_cannot_be_are_refused() {
+        let refused = |rows: &[Run]| Runs::from_rows("bench.json", rows).unwrap_err().to_string();
+        assert_eq!(
+            refused(&[run(1, 2, 3, 1.0), run(1, 2, 3, 1.0)]),
+            "repetition: found 3 twice for (m, p) = (1, 2) in bench.json, expected a number of its \
+             own for each run"
+        );
+        for time in [f64::NAN, f64::INFINITY, -1.0] {
+            assert!(refused(&[run(1, 1, 1, time)]).starts_with("time_s: found"));
+        }
+        assert!(refused(&[run(0, 1, 1, 1.0)]).starts_with("m, p, repetition: found"));
+        assert!(refused(&[]).starts_with("bench.json: no runs"));
+    }
+}

@@ -1,0 +1,228 @@
+//! Sums over the runs of each configuration, while they are read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::steadiness::Steadiness;
+use super::{Cell, Runs};
+use mmgp_base::error::Warning;
+use mmgp_base::table::records::Run;
+
+/// What is kept of single runs besides their sums.
+pub(super) trait Keep: Default {
+    /// Takes the next run of a cell; a new cell has the next index.
+    fn insert(&mut self, cell: usize, run: &Run);
+
+    /// What was kept, cell `order[0]` first.
+    fn in_order(self, order: &[usize]) -> Self;
+}
+
+/// Nothing.
+impl Keep for () {
+    #[inline]
+    fn insert(&mut self, _: usize, _: &Run) {}
+
+    fn in_order(self, _: &[usize]) -> Self {}
+}
+
+/// Up to this m and p, a cell is found by its index alone.
+const DIRECT: u32 = 64;
+
+/// Marks a configuration that was not seen yet.
+const UNSEEN: u32 = u32::MAX;
+
+/// Adds up runs in the order in which they come, and keeps of each what `K` asks for.
+pub(super) struct Collector<K> {
+    cells: Vec<Sums>,
+    kept: K,
+    /// Where in `cells` the small (m, p) stand.
+    direct: Vec<u32>,
+    /// Where the others do.
+    further: BTreeMap<(u32, u32), u32>,
+}
+
+impl<K: Keep> Collector<K> {
+    pub fn new() -> Self {
+        let direct = vec![UNSEEN; (DIRECT * DIRECT) as usize];
+        Self { cells: Vec::new(), kept: K::default(), direct, further: BTreeMap::new() }
+    }
+
+    /// Adds a run; answers whether it is the first with its configuration and repetition.
+    #[inline]
+    pub fn insert(&mut self, run: Run) -> bool {
+        let index = if run.m <= DIRECT && run.p <= DIRECT {
+            &mut self.direct[((run.m - 1) * DIRECT + run.p - 1) as usize]
+        } else {
+            self.further.entry((run.m, run.p)).or_insert(UNSEEN)
+        };
+        if *index == UNSEEN {
+            *index = u32::try_from(self.cells.len()).expect("invariant: fewer than 2^32 cells");
+            self.cells.push(Sums::new(&run));
+        }
+        let index = *index as usize;
+        self.kept.insert(index, &run);
+        self.cells[index].insert(&run)
+    }
+
+    /// The cells in increasing order, and what was kept of them in the same order.
+    pub fn finish(self, file: &str) -> (Runs, K) {
+        let mut cells: Vec<(usize, Cell)> = self.cells.iter().map(Sums::cell).enumerate().collect();
+        cells.sort_by_key(|(_, cell)| (cell.m, cell.p));
+        let order: Vec<usize> = cells.iter().map(|(index, _)| *index).collect();
+        let cells = cells.into_iter().map(|(_, cell)| cell).collect();
+        (Runs { file: file.to_string(), cells }, self.kept.in_order(&order))
+    }
+
+    /// Signs of a machine that was not in a steady state.
+    pub fn doubts(&self, file: &str) -> Vec<Warning> {
+        let mut steadiness = Steadiness::default();
+        for sums in &self.cells {
+            steadiness.add(sums);
+        }
+        steadiness.doubts(file)
+    }
+}
+
+/// Sums over the runs of one configuration. Times are counted from the first one, repetitions
+/// from the first row's: sums of such differences lose no digits, however many rows follow.
+pub(super) struct Sums {
+    m: u32,
+    p: u32,
+    origin_s: f64,
+    origin: f64,
+    count: u64,
+    sum: f64,
+    sum_of_squares: f64,
+    repetition_sum: f64,
+    repetition_squares: f64,
+    product_sum: f64,
+    /// The least repetition and its time.
+    first: (u32, f64),
+    repetitions: Repetitions,
+}
+
+/// Moments of the runs of one configuration without its first repetition.
+pub(super) struct Later {
+    pub count: f64,
+    pub mean_s: f64,
+    /// Sum of squared deviations of the times.
+    pub times: f64,
+    /// Sum of squared deviations of the repetitions.
+    pub repetitions: f64,
+    /// Sum of the products of both.
+    pub products: f64,
+    /// Time of the first repetition.
+    pub first_s: f64,
+}
+
+impl Sums {
+    fn new(first: &Run) -> Self {
+        Self {
+            m: first.m,
+            p: first.p,
+            origin_s: first.time_s,
+            origin: f64::from(first.repetition),
+            count: 0,
+            sum: 0.0,
+            sum_of_squares: 0.0,
+            repetition_sum: 0.0,
+            repetition_squares: 0.0,
+            product_sum: 0.0,
+            first: (first.repetition, first.time_s),
+            repetitions: Repetitions::default(),
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, run: &Run) -> bool {
+        let difference = run.time_s - self.origin_s;
+        let repetition = f64::from(run.repetition) - self.origin;
+        self.count += 1;
+        self.sum += difference;
+        self.sum_of_squares += difference * difference;
+        self.repetition_sum += repetition;
+        self.repetition_squares += repetition * repetition;
+        self.product_sum += repetition * difference;
+        if run.repetition < self.first.0 {
+            self.first = (run.repetition, run.time_s);
+        }
+        self.repetitions.insert(run.repetition)
+    }
+
+    fn cell(&self) -> Cell {
+        let mean = self.sum / self.count as f64;
+        Cell {
+            m: self.m,
+            p: self.p,
+            count: self.count,
+            mean_s: self.origin_s + mean,
+            squared_deviations_s2: (self.sum_of_squares - self.sum * mean).max(0.0),
+        }
+    }
+
+    /// The runs after the first repetition; `None` where there are none.
+    pub fn later(&self) -> Option<Later> {
+        let count = (self.count > 1).then(|| (self.count - 1) as f64)?;
+        let (repetition, first_s) = self.first;
+        let (time, number) = (first_s - self.origin_s, f64::from(repetition) - self.origin);
+        let (sum, numbers) = (self.sum - time, self.repetition_sum - number);
+        let squares = self.sum_of_squares - time * time;
+        let repetitions = self.repetition_squares - number * number;
+        let products = self.product_sum - number * time;
+        Some(Later {
+            count,
+            mean_s: self.origin_s + sum / count,
+            times: (squares - sum * sum / count).max(0.0),
+            repetitions: (repetitions - numbers * numbers / count).max(0.0),
+            products: products - numbers * sum / count,
+            first_s,
+        })
+    }
+}
+
+/// The repetitions that a configuration has, exactly: usually 1, 2, 3..., but any are allowed.
+#[derive(Default)]
+struct Repetitions {
+    /// One bit for each number from zero on.
+    dense: Vec<u64>,
+    /// Numbers that lay far beyond the dense ones when they came.
+    sparse: BTreeSet<u32>,
+    count: usize,
+}
+
+impl Repetitions {
+    /// Adds a number; answers whether it is new.
+    #[inline]
+    fn insert(&mut self, repetition: u32) -> bool {
+        let (word, bit) = ((repetition / 64) as usize, 1_u64 << (repetition % 64));
+        self.count += 1;
+        if word >= self.dense.len() {
+            // Up to a word for every number seen, memory stays in proportion to the file.
+            if word > self.count + 16 {
+                return self.sparse.insert(repetition);
+            }
+            self.dense.resize((word + 1).next_power_of_two(), 0);
+        }
+        let is_new = self.dense[word] & bit == 0;
+        self.dense[word] |= bit;
+        is_new && (self.sparse.is_empty() || !self.sparse.contains(&repetition))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repetition_is_seen_again_wherever_it_lies() {
+        let mut repetitions = Repetitions::default();
+        let mut seen = BTreeSet::new();
+        // Far numbers first, then a dense range that grows over them, then all again.
+        let far = [5000, u32::MAX, 0, 100_000, 63, 64];
+        let dense = (0..6000).map(|each| each * 7 % 6000);
+        for number in far.into_iter().chain(dense).chain(far) {
+            assert_eq!(repetitions.insert(number), seen.insert(number), "{number}");
+        }
+        assert!(repetitions.sparse.contains(&u32::MAX));
+        assert!(repetitions.dense.len() < 16_384);
+    }
+}

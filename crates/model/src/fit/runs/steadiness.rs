@@ -1,0 +1,208 @@
+//! Whether the machine was in a steady state: warm-up and drift, over all configurations.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::collector::Sums;
+use mmgp_base::error::Warning;
+
+/// Smaller effects are not worth a word.
+const LEAST: f64 = 0.005;
+
+/// How rarely a steady machine is doubted, for each of the two signs.
+const BY_CHANCE: f64 = 1e-3;
+
+/// So many configurations tell their own scatter.
+const ENOUGH_CELLS: f64 = 8.0;
+
+/// A mean of one number for each configuration, with its weight.
+#[derive(Default)]
+struct Pooled {
+    cells: f64,
+    weights: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Pooled {
+    fn add(&mut self, value: f64, weight: f64) {
+        self.cells += 1.0;
+        self.weights += weight;
+        self.sum += weight * value;
+        self.squares += weight * value * value;
+    }
+
+    fn mean(&self) -> f64 {
+        self.sum / self.weights
+    }
+
+    /// The mean's deviation from zero in standard errors, if chance does not explain it: the
+    /// standard error is the larger of what the scatter of runs within configurations (`variance`
+    /// of a value of weight 1, known with `freedom`) and the scatter between them give, because
+    /// a single outlier scatters between them alone. Of few configurations the latter is too
+    /// uncertain, and an outlier may be taken for a sign.
+    fn certain(&self, variance: f64, freedom: f64) -> Option<f64> {
+        let within = (freedom > 0.0).then(|| (variance / self.weights, freedom));
+        let scatter = (self.squares - self.sum * self.mean()).max(0.0);
+        let between = (self.cells >= ENOUGH_CELLS)
+            .then(|| (scatter / ((self.cells - 1.0) * self.weights), self.cells - 1.0));
+        let larger = within.into_iter().chain(between).max_by(|a, b| a.0.total_cmp(&b.0));
+        let (square, freedom) = larger.filter(|(square, _)| *square > 0.0)?;
+        let deviations = self.mean() / square.sqrt();
+        let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
+        let limit = student.inverse_cdf(1.0 - BY_CHANCE / 2.0);
+        (deviations.abs() > limit).then_some(deviations)
+    }
+}
+
+/// Sums over configurations, all relative to the mean of each.
+#[derive(Default)]
+pub(super) struct Steadiness {
+    /// The first repetition against the mean of the others.
+    warm_up: Pooled,
+    /// Change with each further repetition.
+    drift: Pooled,
+    /// Squared deviations of the later runs, and their degrees of freedom.
+    squares: f64,
+    freedom: f64,
+    /// Squared deviations of the later runs that have a slope, and how many they are.
+    sloped_squares: f64,
+    sloped: f64,
+    sloped_cells: f64,
+}
+
+impl Steadiness {
+    pub fn add(&mut self, sums: &Sums) {
+        let Some(later) = sums.later().filter(|later| later.mean_s > 0.0) else { return };
+        let difference = later.first_s / later.mean_s - 1.0;
+        self.warm_up.add(difference, later.count / (later.count + 1.0));
+        let squares = later.times / later.mean_s.powi(2);
+        self.squares += squares;
+        self.freedom += later.count - 1.0;
+        if later.count >= 2.0 && later.repetitions > 0.0 {
+            let slope = later.products / later.mean_s / later.repetitions;
+            self.drift.add(slope, later.repetitions);
+            self.sloped_squares += squares;
+            self.sloped += later.count;
+            self.sloped_cells += 1.0;
+        }
+    }
+
+    pub fn doubts(&self, file: &str) -> Vec<Warning> {
+        self.warm_up(file).into_iter().chain(self.drift(file)).collect()
+    }
+
+    fn warm_up(&self, file: &str) -> Option<Warning> {
+        let size = self.warm_up.mean();
+        let deviations = self.warm_up.certain(self.squares / self.freedom, self.freedom)?;
+        (size.abs() > LEAST).then(|| Warning::WarmUp {
+            file: file.to_string(),
+            percent: 100.0 * size,
+            deviations: deviations.abs(),
+        })
+    }
+
+    /// The change over the repetitions: as many as numbers that scatter alike would span, if they
+    /// lay side by side.
+    fn drift(&self, file: &str) -> Option<Warning> {
+        let freedom = self.sloped - self.sloped_cells - 1.0;
+        let slope = self.drift.mean();
+        let left = (self.sloped_squares - slope.powi(2) * self.drift.weights).max(0.0);
+        let deviations = self.drift.certain(left / freedom, freedom)?;
+        let size = slope * (12.0 * self.drift.weights / self.sloped).sqrt();
+        (size.abs() > LEAST).then(|| Warning::Drift {
+            file: file.to_string(),
+            percent: 100.0 * size,
+            deviations: deviations.abs(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_distr::{Distribution, Normal};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::super::Runs;
+    use super::*;
+    use mmgp_base::table::records::Run;
+
+    /// Doubts about `cells` configurations of `repetitions` runs with 2 % of noise, times the
+    /// `effect` of the repetition.
+    fn doubts(
+        cells: u32,
+        repetitions: u32,
+        seed: u64,
+        effect: impl Fn(u32) -> f64,
+    ) -> Vec<Warning> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let noise = Normal::new(1.0, 0.02).unwrap();
+        let mut rows = Vec::new();
+        for repetition in (1..=repetitions).rev() {
+            for m in 1..=cells {
+                let time_s = f64::from(m) * effect(repetition) * noise.sample(&mut random);
+                rows.push(Run { m, p: 1, repetition, time_s });
+            }
+        }
+        Runs::from_rows("runs.csv", &rows).unwrap().1
+    }
+
+    #[test]
+    fn a_slow_first_repetition_is_warm_up_and_no_drift() {
+        let slow = |repetition| if repetition == 1 { 1.05 } else { 1.0 };
+        for (cells, repetitions) in [(50, 2), (50, 5), (12, 5), (3, 200)] {
+            let doubts = doubts(cells, repetitions, 7, slow);
+            let [Warning::WarmUp { percent, deviations, .. }] = doubts[..] else {
+                panic!("{doubts:?} of {cells} x {repetitions}")
+            };
+            // The standard error of the mean of `cells` first runs, each at 2 %.
+            let error = 2.0 * (1.0 + 1.0 / f64::from(repetitions - 1)).sqrt();
+            let error = error / f64::from(cells).sqrt();
+            assert!((percent - 5.0).abs() < 3.0 * error, "{percent}");
+            assert!(deviations > 3.3);
+        }
+    }
+
+    #[test]
+    fn times_that_grow_are_drift_and_no_warm_up() {
+        for (cells, repetitions) in [(50, 10), (12, 30), (1, 500)] {
+            let growing = |each| 1.0 + 0.06 * f64::from(each) / f64::from(repetitions);
+            // The first repetition comes before the others, and drifts with them.
+            let doubts = doubts(cells, repetitions, 3, growing);
+            let drift = doubts.iter().find_map(|doubt| match doubt {
+                Warning::Drift { percent, .. } => Some(*percent),
+                _ => None,
+            });
+            let runs = f64::from(cells * (repetitions - 1));
+            let error = 2.0 * (12.0 / runs).sqrt();
+            assert!((drift.unwrap() - 6.0).abs() < 0.7 + 3.0 * error, "{drift:?}");
+        }
+    }
+
+    #[test]
+    fn a_steady_machine_is_doubted_once_in_a_thousand_times() {
+        let fired: usize = (0..4000).map(|seed| doubts(12, 5, seed, |_| 1.0).len()).sum();
+        // At most 4 warm-ups and 4 drifts are expected, and the larger of two errors makes them
+        // fewer; sqrt(8) is one standard deviation.
+        assert!(fired <= 16, "{fired}");
+        let single: usize = (0..2000).map(|seed| doubts(1, 200, seed, |_| 1.0).len()).sum();
+        assert!(single <= 10, "{single}");
+    }
+
+    #[test]
+    fn small_effects_and_single_outliers_are_passed_over() {
+        let little = |each| if each == 1 { 1.003 } else { 1.0 };
+        assert_eq!(doubts(50, 2000, 1, little), []);
+        let mut rows: Vec<Run> = (1..=40)
+            .flat_map(|m| [1, 2, 3, 4].map(|repetition| (m, repetition)))
+            .map(|(m, repetition)| Run {
+                m,
+                p: 1,
+                repetition,
+                time_s: 1.0 + 1e-3 * f64::from((m * 7 + repetition * 5) % 11),
+            })
+            .collect();
+        rows[0].time_s *= 3.0;
+        assert_eq!(Runs::from_rows("runs.csv", &rows).unwrap().1, []);
+    }
+}

@@ -1,0 +1,50 @@
+//! The equations of MMGP, the Model of Multi-Grain Parallelism (Blagojevic, Feng, Cameron,
+//! Nikolopoulos, HiPEAC 2008), with the paper's numbers, and their parameters.
+//!
+//! A program alternates between a host processing unit (HPU) and accelerators (APU): *m* host
+//! threads run at once, and each shares its off-loaded work among *p* APUs. Equations 1 to 10
+//! build up the time of one off-load and one phase; equation 11 is the time of a whole run, and
+//! what everything else in this crate asks for: [`Parameters::time`].
+//!
+//! ```
+//! use mmgp_model::model::parameters::*;
+//!
+//! let parameters = Parameters {
+//!     name: "a toy".into(),
+//!     decomposition: Decomposition::Data,
+//!     apus: 4,
+//!     terms: Terms {
+//!         t_hpu_s: Estimate::exact(1.0),
+//!         t_apu_s: Estimate::exact(8.0),
+//!         c_apu_s: Estimate::exact(0.5),
+//!         offloads: Estimate::exact(100.0),
+//!         o_offload_s: Estimate::exact(1e-3),
+//!         t_csw_s: Estimate::exact(1e-3),
+//!         g_s: Estimate::exact(1e-3),
+//!         collectives: None,
+//!         alpha: OverM::Constant(Estimate::exact(1.5)),
+//!         o_col_s: OverM::Constant(Estimate::exact(0.0)),
+//!     },
+//!     phases: vec![],
+//!     correlation: None,
+//!     refinements: None,
+//! };
+//! // 1.5 * 1 + 8 / (2 * 2) + 0.5 + 100 * (1 + 1 + 0 + 2 * 1) ms
+//! assert!((parameters.time(2, 2).0 - 4.4).abs() < 1e-12);
+//! ```
+
+pub mod accelerated;
+pub mod file;
+mod json;
+pub mod levels;
+pub mod offload;
+pub mod parameters;
+pub mod published;
+pub mod refined;
+pub mod run;
+pub mod sensitivity;
+pub mod threads;
+pub mod uncertainty;
+
+pub use parameters::Parameters;
+pub use published::{published, published_names};

@@ -1,0 +1,320 @@
+//! The parameters in JSON, as `mmgp export --to json` writes them (`schema/parameters-1.json`).
+//!
+//! The same rules hold as for a parameter file in TOML. `low` and `high` follow from the standard
+//! errors and are passed over.
+
+use super::parameters::{Decomposition, Estimate, OverM, Parameters, Phase, Table, Terms};
+use super::uncertainty::Correlation;
+use mmgp_base::error::{Error, Result};
+use mmgp_base::table::Source;
+use mmgp_base::table::json::{Object, Value};
+
+/// Reads and checks the whole text.
+pub(super) fn read(source: &Source) -> Result<Parameters> {
+    let root = Value::parse(source)?.object()?;
+    let schema = root.required("schema")?;
+    if schema.count(1)? != 1 {
+        return Err(schema.error("1"));
+    }
+    root.expect_keys(&[
+        "schema",
+        "name",
+        "decomposition",
+        "apus",
+        "terms",
+        "phases",
+        "correlation",
+    ])?;
+    let terms = read_terms(&root.required("terms")?.object()?)?;
+    let phases = match root.get("phases") {
+        None => Vec::new(),
+        Some(phases) => phases.array()?.iter().map(read_phase).collect::<Result<_>>()?,
+    };
+    let correlation = root.get("correlation");
+    let parameters = Parameters {
+        name: root.required("name")?.text()?,
+        decomposition: read_decomposition(&root.required("decomposition")?.object()?)?,
+        apus: root.required("apus")?.count(1)?,
+        correlation: correlation.map(|known| read_correlation(&known, &terms)).transpose()?,
+        refinements: None,
+        terms,
+        phases,
+    };
+    check_together(&root, parameters)
+}
+
+/// What several values must be to one another, by the rules of the parameter file.
+fn check_together(root: &Object<'_>, parameters: Parameters) -> Result<Parameters> {
+    let text = Source::new("parameters", &parameters.to_toml());
+    match Parameters::read(&text) {
+        Ok(_) => Ok(parameters),
+        Err(Error::Input { found, expected, .. }) => Err(root.whole.error_found(found, expected)),
+        Err(other) => Err(other),
+    }
+}
+
+fn read_decomposition(object: &Object<'_>) -> Result<Decomposition> {
+    let kind = object.required("kind")?;
+    match kind.text()?.as_str() {
+        "data" => {
+            object.expect_keys(&["kind"])?;
+            Ok(Decomposition::Data)
+        }
+        "task" => {
+            object.expect_keys(&["kind", "tasks"])?;
+            Ok(Decomposition::Task { tasks: object.required("tasks")?.count(1)? })
+        }
+        _ => Err(kind.error("\"data\" or \"task\"")),
+    }
+}
+
+fn read_terms(terms: &Object<'_>) -> Result<Terms> {
+    terms.expect_keys(&[
+        "t_hpu_s",
+        "t_apu_s",
+        "c_apu_s",
+        "offloads",
+        "o_offload_s",
+        "t_csw_s",
+        "g_s",
+        "collectives",
+        "alpha",
+        "o_col_s",
+    ])?;
+    let estimate = |key: &str| read_estimate(&terms.required(key)?);
+    let read = Terms {
+        t_hpu_s: estimate("t_hpu_s")?,
+        t_apu_s: estimate("t_apu_s")?,
+        c_apu_s: estimate("c_apu_s")?,
+        offloads: estimate("offloads")?,
+        o_offload_s: estimate("o_offload_s")?,
+        t_csw_s: estimate("t_csw_s")?,
+        g_s: estimate("g_s")?,
+        collectives: terms.get("collectives").map(|value| read_estimate(&value)).transpose()?,
+        alpha: read_over_m(&terms.required("alpha")?)?,
+        o_col_s: read_over_m(&terms.required("o_col_s")?)?,
+    };
+    if read.alpha.estimates().iter().any(|estimate| estimate.value == 0.0) {
+        let alpha = terms.required("alpha")?;
+        return Err(alpha.error_found("0 for \"terms.alpha\"", "a slowdown above 0"));
+    }
+    Ok(read)
+}
+
+fn read_phase(value: &Value<'_>) -> Result<Phase> {
+    let phase = value.object()?;
+    phase.expect_keys(&["name", "terms"])?;
+    let terms = phase.required("terms")?.object()?;
+    terms.expect_keys(&["t_hpu_s", "t_apu_s", "c_apu_s", "offloads", "g_s", "collectives"])?;
+    let estimate = |key: &str| read_estimate(&terms.required(key)?);
+    Ok(Phase {
+        name: phase.required("name")?.text()?,
+        t_hpu_s: estimate("t_hpu_s")?,
+        t_apu_s: estimate("t_apu_s")?,
+        c_apu_s: estimate("c_apu_s")?,
+        offloads: estimate("offloads")?,
+        g_s: estimate("g_s")?,
+        collectives: terms.get("collectives").map(|value| read_estimate(&value)).transpose()?,
+    })
+}
+
+/// What may stand beside a value.
+const BESIDE: [&str; 6] = ["std_error", "freedom", "low", "high", "source", "combined_with"];
+
+fn read_estimate(value: &Value<'_>) -> Result<Estimate> {
+    let object = value.object()?;
+    object.expect_keys(&[&["value"], BESIDE.as_slice()].concat())?;
+    let optional = |key: &str| object.get(key).map(|value| not_negative(&value)).transpose();
+    Ok(Estimate {
+        value: not_negative(&object.required("value")?)?,
+        std_error: optional("std_error")?,
+        freedom: optional("freedom")?,
+        source: object.get("source").map(|value| value.text()).transpose()?,
+        combined_with: match object.get("combined_with") {
+            Some(list) => texts(&list)?,
+            None => Vec::new(),
+        },
+    })
+}
+
+/// One value, or lists beside `m`.
+fn read_over_m(value: &Value<'_>) -> Result<OverM> {
+    let object = value.object()?;
+    let Some(place) = object.get("m") else {
+        return read_estimate(value).map(OverM::Constant);
+    };
+    object.expect_keys(&[&["m", "value"], BESIDE.as_slice()].concat())?;
+    let m: Vec<u32> = place.array()?.iter().map(|m| m.count(1)).collect::<Result<_>>()?;
+    if m.is_empty() || !m.is_sorted_by(|a, b| a < b) {
+        let found = format!("m = {m:?}");
+        return Err(place.error_found(found, "increasing whole numbers, the first at least 1"));
+    }
+    object.required("value")?;
+    let values = column(&object, "value", m.len())?.unwrap_or_default();
+    let column = |key: &str| column(&object, key, m.len());
+    let (std_errors, freedoms) = (column("std_error")?, column("freedom")?);
+    let (sources, sums) = (column("source")?, column("combined_with")?);
+    let known = |column: &Option<Vec<Value<'_>>>, index: usize| -> Result<Option<f64>> {
+        let value = column.as_ref().map(|column| column[index]).filter(|value| !value.is_null());
+        value.map(|value| not_negative(&value)).transpose()
+    };
+    let estimate = |(index, value): (usize, &Value<'_>)| -> Result<Estimate> {
+        let source = sources.as_ref().map(|column| column[index]).filter(|text| !text.is_null());
+        Ok(Estimate {
+            value: not_negative(value)?,
+            std_error: known(&std_errors, index)?,
+            freedom: known(&freedoms, index)?,
+            source: source.map(|text| text.text()).transpose()?,
+            combined_with: match &sums {
+                Some(column) => texts(&column[index])?,
+                None => Vec::new(),
+            },
+        })
+    };
+    let values = values.iter().enumerate().map(estimate).collect::<Result<_>>()?;
+    Ok(OverM::Table(Table { m, values }))
+}
+
+/// The list at `key`, with an item for each m.
+fn column<'a>(object: &Object<'a>, key: &str, count: usize) -> Result<Option<Vec<Value<'a>>>> {
+    let Some(list) = object.get(key) else { return Ok(None) };
+    let items = list.array()?;
+    if items.len() != count {
+        let expected = format!("{count}, one for each m");
+        return Err(list.error_found(format!("{} items for {key:?}", items.len()), expected));
+    }
+    Ok(Some(items))
+}
+
+fn read_correlation(value: &Value<'_>, terms: &Terms) -> Result<Correlation> {
+    let object = value.object()?;
+    object.expect_keys(&["entries", "matrix"])?;
+    let mut entries = Vec::new();
+    for item in object.required("entries")?.array()? {
+        let name = item.text()?;
+        let entry = terms.entry_named(&name);
+        entries.push(entry.ok_or_else(|| item.error("the name of an entry of the terms"))?);
+    }
+    let place = object.required("matrix")?;
+    let mut matrix = Vec::new();
+    for row in place.array()? {
+        let numbers = row.array()?;
+        if numbers.len() != entries.len() {
+            let found = format!("{} numbers", numbers.len());
+            return Err(row.error_found(found, format!("{}, one for each entry", entries.len())));
+        }
+        for number in numbers {
+            matrix.push(number.number()?);
+        }
+    }
+    match Correlation::new(entries, matrix) {
+        Err(Error::OutOfRange { found, expected, .. }) => Err(place.error_found(found, expected)),
+        other => other,
+    }
+}
+
+fn texts(list: &Value<'_>) -> Result<Vec<String>> {
+    list.array()?.iter().map(Value::text).collect()
+}
+
+fn not_negative(value: &Value<'_>) -> Result<f64> {
+    match value.number()? {
+        number if number >= 0.0 => Ok(number),
+        _ => Err(value.error("0 or more")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With everything that may stand there.
+    const TEXT: &str = r#"{"schema": 1, "name": "a \"b\" µ",
+        "decomposition": {"kind": "task", "tasks": 16}, "apus": 16,
+        "terms": {
+            "t_hpu_s": {"value": 1.5, "std_error": 0.25, "freedom": 4, "low": 1, "high": 2},
+            "t_apu_s": {"value": 0.30000000000000004}, "c_apu_s": {"value": 1},
+            "offloads": {"value": 8}, "o_offload_s": {"value": 1e-7, "combined_with": ["t_csw_s"]},
+            "t_csw_s": {"value": 0}, "g_s": {"value": 0, "source": "profile.csv"},
+            "collectives": {"value": 3},
+            "alpha": {"m": [1, 2], "value": [1, 1.25], "std_error": [null, 0.5],
+                "combined_with": [[], ["t_hpu_s"]]},
+            "o_col_s": {"value": 0}},
+        "correlation": {"entries": ["t_hpu_s", "alpha(2)"], "matrix": [[1, -0.5], [-0.5, 1]]}}"#;
+
+    fn parse(text: &str) -> Result<Parameters> {
+        Parameters::read(&Source::new("p.json", text))
+    }
+
+    #[test]
+    fn the_same_parameters_come_from_json_and_from_toml() {
+        let parameters = parse(TEXT).unwrap();
+        let toml = Source::new("p.toml", &parameters.to_toml());
+        assert_eq!(Parameters::read(&toml).unwrap(), parameters);
+        assert_eq!(parameters.terms.t_hpu_s.freedom, Some(4.0));
+        assert_eq!(parameters.terms.alpha.estimates()[1].combined_with, ["t_hpu_s"]);
+        assert_eq!(parameters.correlation.as_ref().unwrap().row(1), [-0.5, 1.0]);
+    }
+
+    #[test]
+    fn each_mistake_is_refused_at_its_place() {
+        let check = |old: &str, new: &str, message: &str| {
+            assert!(TEXT.contains(old), "{old}");
+            let error = parse(&TEXT.replacen(old, new, 1)).expect_err("must be refused");
+            assert_eq!(error.to_string(), message, "{new}");
+        };
+        check("\"schema\": 1", "\"schema\": 2", "p.json:1:12: found the number 2, expected 1");
+        check("1.5", "-1.5", "p.json:4:34: found the number -1.5, expected 0 or more");
+        check("1.5", "1e999", "p.json:4:34: found the number 1e999, expected a finite number");
+        check("1.5", "null", "p.json:4:24: found an object without \"value\", expected \"value\"");
+        check(
+            "\"t_csw_s\": {",
+            "\"t_csw\": {",
+            "p.json:7:22: found a value for \"t_csw\", expected one of t_hpu_s, t_apu_s, c_apu_s, offloads, o_offload_s, t_csw_s, g_s, collectives, alpha, o_col_s; did you mean \"t_csw_s\"?",
+        );
+        check(
+            "[1, 2]",
+            "[2, 2]",
+            "p.json:9:28: found m = [2, 2], expected increasing whole numbers, the first at least 1",
+        );
+        check(
+            "[1, 1.25]",
+            "[1]",
+            "p.json:9:45: found 1 items for \"value\", expected 2, one for each m",
+        );
+        check(
+            "[1, 1.25]",
+            "[1, 0]",
+            "p.json:9:22: found 0 for \"terms.alpha\", expected a slowdown above 0",
+        );
+        check(
+            "\"alpha(2)\"",
+            "\"alpha(3)\"",
+            "p.json:12:48: found the text \"alpha(3)\", expected the name of an entry of the terms",
+        );
+        check(
+            "[-0.5, 1]",
+            "[-0.25, 1]",
+            "p.json:12:71: found -0.25 in row 2, expected a symmetric matrix, 1 on the diagonal, from -1 to 1 elsewhere",
+        );
+        check(
+            "\"task\", \"tasks\": 16",
+            "\"task\", \"tasks\": 0",
+            "p.json:2:52: found the number 0, expected a whole number from 1 to 4294967295",
+        );
+    }
+
+    #[test]
+    fn phases_add_up_to_the_whole() {
+        let phase = r#""apus": 16, "phases": [{"name": "a", "terms": {"t_hpu_s": {"value": 1.5},
+            "t_apu_s": {"value": 0.3}, "c_apu_s": {"value": 1}, "offloads": {"value": 8},
+            "g_s": {"value": 0}, "collectives": {"value": 3}}}]"#;
+        let good = TEXT.replacen("\"apus\": 16", phase, 1);
+        assert_eq!(parse(&good).unwrap().phases.len(), 1);
+        let error = parse(&good.replacen("0.3}", "0.4}", 1)).expect_err("too much").to_string();
+        assert!(
+            error.starts_with("p.json:1:1: found phases whose t_apu_s add up to 0.4"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,364 @@
+//! Equation 11, the time of a whole run, for data and for task decomposition.
+
+use super::parameters::{Decomposition, OverM, Parameters, Phase, Table, Terms};
+use mmgp_base::error::{Error, Result};
+use mmgp_base::units::Seconds;
+
+/// The terms of equation 11 at one (m, p) \[s\]; their sum is the time of the run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Breakdown {
+    /// `alpha_m*T_HPU(1,1)`.
+    pub hpu_s: f64,
+    /// `T_APU(1,1)/(m*p)`.
+    pub apu_s: f64,
+    /// `C_APU`.
+    pub apu_serial_s: f64,
+    /// `N*O_offload`.
+    pub offload_s: f64,
+    /// `N*T_CSW`.
+    pub context_switch_s: f64,
+    /// `N*O_COL`, N being the number of collectives where they are counted.
+    pub collective_s: f64,
+    /// `N*p*g`.
+    pub gap_s: f64,
+}
+
+impl Breakdown {
+    /// The sum of all terms.
+    pub fn total(&self) -> Seconds {
+        Seconds(
+            self.hpu_s
+                + self.apu_s
+                + self.apu_serial_s
+                + self.offload_s
+                + self.context_switch_s
+                + self.collective_s
+                + self.gap_s,
+        )
+    }
+}
+
+/// Equation 11 at a fixed m, as a function of p alone: `constant + shared/p + growing*p` \[s\].
+///
+/// It is convex in p, which a search can use.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Row {
+    /// What does not depend on p.
+    pub constant: f64,
+    /// What p APUs share.
+    pub shared: f64,
+    /// What every further APU adds.
+    pub growing: f64,
+}
+
+impl Row {
+    /// The time with p APUs for each thread.
+    #[inline]
+    pub fn at(&self, p: u32) -> Seconds {
+        let p = f64::from(p);
+        Seconds(self.constant + self.shared / p + self.growing * p)
+    }
+}
+
+/// What falls to the slowest of m threads with p APUs each.
+pub(super) struct Share {
+    /// The fraction of the totals that it runs: 1, or R/B of a task decomposition.
+    pub fraction: f64,
+    /// Into how many pieces its shared APU time is cut.
+    pub pieces: f64,
+}
+
+impl Parameters {
+    /// The time of a run with m host threads and p APUs for each; m and p at least 1.
+    ///
+    /// This is the equation alone: it also answers for `m * p > N_APU`. Ask [`Self::check`] for
+    /// what the machine can hold.
+    pub fn time(&self, m: u32, p: u32) -> Seconds {
+        self.row(m).at(p)
+    }
+
+    /// Whether the machine has the APUs for (m, p).
+    pub fn check(&self, m: u32, p: u32) -> Result<()> {
+        for (name, value) in [("m", m), ("p", p)] {
+            if value == 0 {
+                let expected = "a whole number of at least 1".into();
+                return Err(Error::OutOfRange { name, found: "0".into(), expected });
+            }
+        }
+        if u64::from(m) * u64::from(p) > u64::from(self.apus) {
+            return Err(Error::Infeasible { m, p, apus: self.apus });
+        }
+        Ok(())
+    }
+
+    /// Equation 11 at a fixed m.
+    pub fn row(&self, m: u32) -> Row {
+        let at_one = self.breakdown(m, 1);
+        Row {
+            constant: at_one.hpu_s
+                + at_one.apu_serial_s
+                + at_one.offload_s
+                + at_one.context_switch_s
+                + at_one.collective_s,
+            shared: at_one.apu_s,
+            growing: at_one.gap_s,
+        }
+    }
+
+    /// The terms of the time at (m, p).
+    ///
+    /// `T(m,p) = alpha_m*T_HPU + T_APU/(m*p) + C_APU + N*(O_offload + T_CSW + O_COL + p*g)`
+    /// (eq. 11, data decomposition). With B independent tasks dealt to m workers in
+    /// `R = ceil(B/m)` rounds, and totals over all tasks, it becomes
+    /// `T(m,p) = (R/B) * [alpha_m*T_HPU + T_APU/p + C_APU + N*(O_offload + T_CSW + O_COL + p*g)]`.
+    pub fn breakdown(&self, m: u32, p: u32) -> Breakdown {
+        let terms = &self.terms;
+        let apus = f64::from(p);
+        let Share { fraction, pieces } = self.share(m, p);
+        let offloads = fraction * terms.offloads.value;
+        let collectives = fraction * terms.collectives.as_ref().unwrap_or(&terms.offloads).value;
+        Breakdown {
+            hpu_s: fraction * terms.alpha_at(m) * terms.t_hpu_s.value,
+            apu_s: fraction * terms.t_apu_s.value / pieces,
+            apu_serial_s: fraction * terms.c_apu_s.value,
+            offload_s: offloads * terms.o_offload_s.value,
+            context_switch_s: offloads * terms.t_csw_s.value,
+            collective_s: collectives * terms.o_col_at(m),
+            gap_s: offloads * apus * terms.g_s.value,
+        }
+    }
+
+    /// What falls to the slowest thread at (m, p).
+    pub(super) fn share(&self, m: u32, p: u32) -> Share {
+        let (threads, apus) = (f64::from(m), f64::from(p));
+        match self.decomposition {
+            Decomposition::Data => Share { fraction: 1.0, pieces: threads * apus },
+            Decomposition::Task { tasks } => {
+                let rounds = f64::from(tasks.div_ceil(m));
+                Share { fraction: rounds / f64::from(tasks), pieces: apus }
+            }
+        }
+    }
+
+    /// The parameters of one phase alone: its own terms, and the machine's.
+    pub fn of_phase(&self, phase: &Phase) -> Parameters {
+        Parameters {
+            name: format!("{} / {}", self.name, phase.name),
+            decomposition: self.decomposition,
+            apus: self.apus,
+            terms: Terms {
+                t_hpu_s: phase.t_hpu_s.clone(),
+                t_apu_s: phase.t_apu_s.clone(),
+                c_apu_s: phase.c_apu_s.clone(),
+                offloads: phase.offloads.clone(),
+                g_s: phase.g_s.clone(),
+                collectives: phase.collectives.clone(),
+                ..self.terms.clone()
+            },
+            phases: Vec::new(),
+            correlation: None,
+            refinements: None,
+        }
+    }
+}
+
+impl Terms {
+    /// alpha_m; 1 at m = 1 whatever the table says.
+    pub fn alpha_at(&self, m: u32) -> f64 {
+        if m == 1 { 1.0 } else { self.alpha.at(m, 1.0) }
+    }
+
+    /// O_COL at m ranks \[s\]; a table that starts above m = 1 starts from nothing at m = 1.
+    pub fn o_col_at(&self, m: u32) -> f64 {
+        self.o_col_s.at(m, 0.0)
+    }
+}
+
+impl OverM {
+    /// The value at m: a number is the same for all m; a table is interpolated linearly, from
+    /// `at_one` at m = 1 where it starts later, and held constant beyond its last m.
+    pub fn at(&self, m: u32, at_one: f64) -> f64 {
+        match self {
+            OverM::Constant(estimate) => estimate.value,
+            OverM::Table(table) => table.at(m, at_one),
+        }
+    }
+
+    /// The largest m that the table knows; `None` for a number, which holds for all.
+    pub fn last_m(&self) -> Option<u32> {
+        match self {
+            OverM::Constant(_) => None,
+            OverM::Table(table) => table.m.last().copied(),
+        }
+    }
+}
+
+impl Table {
+    fn at(&self, m: u32, at_one: f64) -> f64 {
+        let Neighbours { low, high, position } = self.neighbours(m);
+        let high = self.values[high].value;
+        if position == 1.0 {
+            return high;
+        }
+        let low = low.map_or(at_one, |low| self.values[low].value);
+        low + (high - low) * position
+    }
+
+    /// The entries between which m lies. A table has at least one entry.
+    pub(super) fn neighbours(&self, m: u32) -> Neighbours {
+        let after = self.m.partition_point(|&known| known < m);
+        let low = after.checked_sub(1);
+        match self.m.get(after) {
+            None => Neighbours { low: None, high: self.m.len() - 1, position: 1.0 },
+            Some(&high_m) if high_m == m => Neighbours { low: None, high: after, position: 1.0 },
+            Some(&high_m) => {
+                let low_m = low.map_or(1, |low| self.m[low]);
+                let position = f64::from(m - low_m) / f64::from(high_m - low_m);
+                Neighbours { low, high: after, position }
+            }
+        }
+    }
+}
+
+/// Where a value of m lies in a table.
+pub(super) struct Neighbours {
+    /// The entry below; `None` for what is fixed at m = 1, or where `position` is 1.
+    pub low: Option<usize>,
+    /// The entry at m or above, or the last.
+    pub high: usize,
+    /// How far m is from the one below to the one above: 1 at an entry and beyond the last.
+    pub position: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parameters::Estimate;
+    use super::super::{accelerated, threads};
+    use super::*;
+
+    fn table(m: &[u32], values: &[f64]) -> OverM {
+        OverM::Table(Table {
+            m: m.to_vec(),
+            values: values.iter().copied().map(Estimate::exact).collect(),
+        })
+    }
+
+    fn parameters(decomposition: Decomposition) -> Parameters {
+        Parameters {
+            name: "toy".into(),
+            decomposition,
+            apus: 16,
+            terms: Terms {
+                t_hpu_s: Estimate::exact(2.0),
+                t_apu_s: Estimate::exact(32.0),
+                c_apu_s: Estimate::exact(1.0),
+                offloads: Estimate::exact(8.0),
+                o_offload_s: Estimate::exact(0.125),
+                t_csw_s: Estimate::exact(0.25),
+                g_s: Estimate::exact(0.5),
+                collectives: Some(Estimate::exact(4.0)),
+                alpha: table(&[1, 2, 4], &[1.0, 1.25, 1.5]),
+                o_col_s: table(&[2, 4], &[0.0625, 0.5]),
+            },
+            phases: vec![],
+            correlation: None,
+            refinements: None,
+        }
+    }
+
+    #[test]
+    fn data_decomposition_by_hand() {
+        // 1.25*2 + 32/(2*4) + 1 + 8*(0.125 + 0.25 + 4*0.5) + 4*0.0625 = 26.75
+        assert_eq!(parameters(Decomposition::Data).time(2, 4), Seconds(26.75));
+    }
+
+    #[test]
+    fn task_decomposition_by_hand() {
+        // 6 tasks on 4 workers: 2 rounds, so a third of
+        // 1.5*2 + 32/2 + 1 + 8*(0.125 + 0.25 + 2*0.5) + 4*0.5 = 33 is spent.
+        let time = parameters(Decomposition::Task { tasks: 6 }).time(4, 2);
+        approx::assert_relative_eq!(time.0, 33.0 / 3.0, max_relative = 1e-15);
+    }
+
+    #[test]
+    fn equation_11_is_the_sum_of_equations_8_to_10_over_equal_phases() {
+        let parameters = parameters(Decomposition::Data);
+        let terms = &parameters.terms;
+        let (m, p, phases) = (4, 3, terms.offloads.value);
+        let per_phase = |estimate: &Estimate| Seconds(estimate.value / phases);
+        // Four collectives in eight phases: half a collective in each.
+        let hpu = threads::thread_hpu_time(
+            terms.alpha_at(m),
+            per_phase(&terms.t_hpu_s),
+            Seconds(terms.t_csw_s.value),
+            Seconds(terms.o_col_at(m) / 2.0),
+        );
+        let parallel = per_phase(&terms.t_apu_s) / f64::from(m);
+        let apu = threads::thread_apu_time(parallel, p, per_phase(&terms.c_apu_s));
+        assert_eq!(apu, accelerated::apu_time(parallel, p, per_phase(&terms.c_apu_s)));
+        let gap = Seconds(terms.g_s.value);
+        let phase = threads::thread_time(hpu, apu, Seconds(terms.o_offload_s.value), p, gap);
+        approx::assert_relative_eq!(
+            parameters.time(m, p).0,
+            (phase * phases).0,
+            max_relative = 1e-14
+        );
+    }
+
+    #[test]
+    fn a_row_is_equation_11_at_its_m() {
+        for decomposition in [Decomposition::Data, Decomposition::Task { tasks: 7 }] {
+            let parameters = parameters(decomposition);
+            for (m, p) in [(1, 1), (3, 5), (16, 1)] {
+                let breakdown = parameters.breakdown(m, p).total().0;
+                approx::assert_relative_eq!(
+                    parameters.row(m).at(p).0,
+                    breakdown,
+                    max_relative = 1e-14
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn phases_add_up_to_the_run() {
+        let whole = parameters(Decomposition::Data);
+        let part = |share: f64| Phase {
+            name: format!("{share}"),
+            t_hpu_s: Estimate::exact(2.0 * share),
+            t_apu_s: Estimate::exact(32.0 * share),
+            c_apu_s: Estimate::exact(share),
+            offloads: Estimate::exact(8.0 * share),
+            g_s: Estimate::exact(0.5),
+            collectives: Some(Estimate::exact(4.0 * share)),
+        };
+        let sum = |m, p| [0.25, 0.75].map(|share| whole.of_phase(&part(share)).time(m, p).0);
+        approx::assert_relative_eq!(
+            whole.time(3, 4).0,
+            sum(3, 4).iter().sum(),
+            max_relative = 1e-14
+        );
+    }
+
+    #[test]
+    fn a_table_is_interpolated_within_and_held_constant_beyond() {
+        let terms = parameters(Decomposition::Data).terms;
+        let alphas = [1, 2, 3, 4, 16].map(|m| terms.alpha_at(m));
+        assert_eq!(alphas, [1.0, 1.25, 1.375, 1.5, 1.5]);
+        assert_eq!([1, 2, 3].map(|m| terms.o_col_at(m)), [0.0, 0.0625, 0.28125]);
+        let number = OverM::Constant(Estimate::exact(1.28));
+        let terms = Terms { alpha: number.clone(), o_col_s: number, ..terms };
+        assert_eq!([1, 2, 9].map(|m| terms.alpha_at(m)), [1.0, 1.28, 1.28]);
+        assert_eq!([1, 2].map(|m| terms.o_col_at(m)), [1.28, 1.28]);
+    }
+
+    #[test]
+    fn a_configuration_needs_its_apus_and_at_least_one_of_each() {
+        let parameters = parameters(Decomposition::Data);
+        assert!(parameters.check(4, 4).is_ok());
+        let error = parameters.check(5, 4).unwrap_err().to_string();
+        assert_eq!(error, "m = 5, p = 4 needs 20 APUs, but there are 16");
+        let error = parameters.check(0, 4).unwrap_err().to_string();
+        assert_eq!(error, "m: found 0, expected a whole number of at least 1");
+    }
+}

@@ -1,0 +1,184 @@
+//! Where the time of a configuration goes, what it answers to, and what its interval is due to.
+
+use super::uncertainty::{Source, Uncertainty};
+use crate::model::Parameters;
+use crate::model::run::Breakdown;
+use mmgp_base::error::{Result, Warning};
+use mmgp_base::units::Seconds;
+
+/// The time of one configuration, taken apart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// Host threads.
+    pub m: u32,
+    /// APUs for each of them.
+    pub p: u32,
+    /// Predicted time.
+    pub time: Seconds,
+    /// Lower end of its 95 % interval.
+    pub low: Seconds,
+    /// Upper end of its 95 % interval.
+    pub high: Seconds,
+    /// The terms of equation 11, which add up to the time.
+    pub breakdown: Breakdown,
+    /// Every number that the time depends on, by its part of the variance, the largest first;
+    /// among equals by the size of their elasticity.
+    pub terms: Vec<TermEffect>,
+    /// What the reader should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// What one number of the parameters does to the time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TermEffect {
+    /// Its name: `g_s`, `alpha(8)`, `alpha beyond m = 4`.
+    pub name: String,
+    /// Its value in its unit; none beyond a table.
+    pub value: Option<f64>,
+    /// Its standard error in its unit, where known.
+    pub std_error: Option<f64>,
+    /// dT/dx \[s per unit of x\]; for what lies beyond a table, seconds per standard error.
+    pub derivative: f64,
+    /// `d ln T / d ln x`: percent of the time for each percent of x; none beyond a table.
+    pub elasticity: Option<f64>,
+    /// Its part of the variance of the time; the parts add up to 1 where anything is uncertain.
+    /// With correlated errors a part may be negative: the error then makes up for another.
+    pub variance_share: f64,
+}
+
+/// Takes the time of (m, p) apart.
+///
+/// # Errors
+///
+/// [`crate::Error::Infeasible`] where the machine has too few APUs for (m, p).
+pub fn explain(parameters: &Parameters, m: u32, p: u32) -> Result<Explanation> {
+    parameters.check(m, p)?;
+    let uncertainty = Uncertainty::of(parameters);
+    let slopes = uncertainty.slopes(parameters, m, p);
+    let error = uncertainty.standard_error(&slopes);
+    let variance = error.value.powi(2);
+    let shares = uncertainty.shares(&slopes);
+    let share_of = |source: Source| {
+        let index = slopes.iter().position(|&(index, _)| uncertainty.sources[index] == source);
+        index.map_or(0.0, |index| if variance > 0.0 { shares[index] / variance } else { 0.0 })
+    };
+    let time = parameters.time(m, p);
+    let mut terms: Vec<TermEffect> = Vec::new();
+    for (entry, derivative) in parameters.gradient(m, p) {
+        let Some(estimate) = parameters.terms.estimate(entry) else { continue };
+        let elasticity = if time.0 > 0.0 { derivative * estimate.value / time.0 } else { 0.0 };
+        terms.push(TermEffect {
+            name: parameters.terms.name_of(entry),
+            value: Some(estimate.value),
+            std_error: estimate.std_error,
+            derivative,
+            elasticity: Some(elasticity),
+            variance_share: share_of(Source::Entry(entry)),
+        });
+    }
+    for &(index, derivative) in &slopes {
+        let source = uncertainty.sources[index];
+        if !matches!(source, Source::Entry(_)) {
+            terms.push(TermEffect {
+                name: source.name(parameters),
+                value: None,
+                std_error: None,
+                derivative,
+                elasticity: None,
+                variance_share: share_of(source),
+            });
+        }
+    }
+    terms.sort_by(|one, other| {
+        let size = |term: &TermEffect| term.elasticity.unwrap_or(0.0).abs();
+        let by_share = other.variance_share.total_cmp(&one.variance_share);
+        by_share.then(size(other).total_cmp(&size(one)))
+    });
+    let half_width = error.half_width();
+    let mut warnings = super::warnings(parameters, m, m);
+    warnings.extend(uncertainty.extrapolated(parameters, m, p));
+    Ok(Explanation {
+        m,
+        p,
+        time,
+        low: Seconds((time.0 - half_width).max(0.0)),
+        high: Seconds(time.0 + half_width),
+        breakdown: parameters.breakdown(m, p),
+        terms,
+        warnings,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::published;
+    use crate::model::sensitivity::Entry;
+    use crate::model::uncertainty::Correlation;
+
+    fn term<'a>(explanation: &'a Explanation, name: &str) -> &'a TermEffect {
+        explanation.terms.iter().find(|term| term.name == name).unwrap()
+    }
+
+    #[test]
+    fn shares_of_the_variance_are_those_of_a_sum_worked_out_by_hand() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        parameters.terms.c_apu_s.std_error = Some(0.3);
+        parameters.terms.g_s.std_error = Some(0.1);
+        // T has 0.3 from C_APU and 4*0.1 from g: 0.09 and 0.16 of 0.25.
+        let explanation = explain(&parameters, 4, 4).unwrap();
+        approx::assert_relative_eq!(
+            term(&explanation, "g_s").variance_share,
+            0.64,
+            max_relative = 1e-12
+        );
+        assert_eq!(explanation.terms[0].name, "g_s");
+        let half_width = explanation.high.0 - explanation.time.0;
+        approx::assert_relative_eq!(half_width, 0.5 * 1.959_963_985, max_relative = 1e-9);
+        let entries = vec![Entry::ApuSerialTime, Entry::Gap];
+        let matrix = vec![1.0, -0.5, -0.5, 1.0];
+        parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
+        // The cross term -0.5*0.3*0.4 is taken from each: 0.03 and 0.10 of 0.13.
+        let explanation = explain(&parameters, 4, 4).unwrap();
+        approx::assert_relative_eq!(
+            term(&explanation, "c_apu_s").variance_share,
+            3.0 / 13.0,
+            max_relative = 1e-12
+        );
+    }
+
+    #[test]
+    fn an_elasticity_is_the_percentage_of_time_for_one_percent_of_a_term() {
+        let parameters = published("pbpi-qs20").unwrap();
+        let explanation = explain(&parameters, 4, 4).unwrap();
+        for effect in &explanation.terms {
+            let entry = parameters.terms.entry_named(&effect.name).unwrap();
+            let at = |factor: f64| {
+                let mut moved = parameters.clone();
+                moved.terms.estimate_mut(entry).unwrap().value *= factor;
+                moved.time(4, 4).0
+            };
+            let expected = (at(1.001).ln() - at(0.999).ln()) / (1.001f64.ln() - 0.999f64.ln());
+            approx::assert_relative_eq!(effect.elasticity.unwrap(), expected, epsilon = 1e-6);
+        }
+        let total = explanation.breakdown.total().0;
+        approx::assert_relative_eq!(total, explanation.time.0, max_relative = 1e-14);
+    }
+
+    #[test]
+    fn what_lies_beyond_a_table_has_its_share() {
+        use crate::model::parameters::{Estimate, OverM, Table};
+        let mut parameters = published("pbpi-qs20").unwrap();
+        let values = [1.0, 1.5].map(Estimate::exact).to_vec();
+        parameters.terms.alpha = OverM::Table(Table { m: vec![1, 2], values });
+        let explanation = explain(&parameters, 8, 2).unwrap();
+        assert_eq!(explanation.terms[0].name, "alpha beyond m = 2");
+        assert_eq!(explanation.terms[0].variance_share, 1.0);
+        let warning = explanation.warnings.last().unwrap().to_string();
+        assert_eq!(
+            warning,
+            "the interval of (8, 2) rests to 100 % on what alpha may be beyond m = 2; measure it \
+             at m = 8"
+        );
+    }
+}

@@ -1,0 +1,134 @@
+//! Other machines and other problems: parameters with some of their terms scaled.
+
+use crate::model::Parameters;
+use crate::model::parameters::{Estimate, Phase, Terms};
+use crate::model::sensitivity::Entry;
+use mmgp_base::error::{Error, Result};
+
+/// A term, or one entry of a table as `alpha(8)`, and what it is multiplied by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scale {
+    /// Its name in files.
+    pub term: String,
+    /// The factor, 0 or more.
+    pub factor: f64,
+}
+
+/// Parameters in which these terms, of the whole and of its phases, are multiplied by their
+/// factors, standard errors with them. Of alpha it is the excess over 1 that is multiplied.
+///
+/// # Errors
+///
+/// [`Error::UnknownName`] for a term that the parameters do not have, with the nearest name;
+/// [`Error::OutOfRange`] for a factor that is negative or not finite, or that leaves an alpha
+/// which is not above 0.
+pub fn scaled(parameters: &Parameters, scales: &[Scale]) -> Result<Parameters> {
+    let mut scaled = parameters.clone();
+    for Scale { term, factor } in scales {
+        if !(*factor >= 0.0 && factor.is_finite()) {
+            return Err(Error::OutOfRange {
+                name: "scale",
+                found: format!("{term}={factor}"),
+                expected: "a factor of 0 or more".into(),
+            });
+        }
+        let entries = entries(&parameters.terms, term)?;
+        for entry in entries {
+            if let Some(estimate) = scaled.terms.estimate_mut(entry) {
+                scale(estimate, entry, *factor)?;
+            }
+        }
+        for phase in &mut scaled.phases {
+            if let Some(estimate) = of_phase(phase, term) {
+                multiply(estimate, *factor);
+            }
+        }
+    }
+    Ok(scaled)
+}
+
+/// The entries that a name means.
+fn entries(terms: &Terms, name: &str) -> Result<Vec<Entry>> {
+    let all = terms.entries();
+    let named = |entry: &Entry| entry.term() == name || terms.name_of(*entry) == name;
+    let found: Vec<Entry> = all.iter().copied().filter(named).collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let mut known: Vec<String> = all.iter().map(|entry| entry.term().to_string()).collect();
+    known.dedup();
+    Err(Error::UnknownName { kind: "term", name: name.into(), known })
+}
+
+fn scale(estimate: &mut Estimate, entry: Entry, factor: f64) -> Result<()> {
+    if !matches!(entry, Entry::Alpha(_)) {
+        multiply(estimate, factor);
+        return Ok(());
+    }
+    let value = 1.0 + factor * (estimate.value - 1.0);
+    if value <= 0.0 {
+        return Err(Error::OutOfRange {
+            name: "scale",
+            found: format!("alpha={factor}, which makes {} of {}", value, estimate.value),
+            expected: "a slowdown above 0".into(),
+        });
+    }
+    estimate.value = value;
+    estimate.std_error = estimate.std_error.map(|error| error * factor);
+    Ok(())
+}
+
+fn multiply(estimate: &mut Estimate, factor: f64) {
+    estimate.value *= factor;
+    estimate.std_error = estimate.std_error.map(|error| error * factor);
+}
+
+fn of_phase<'a>(phase: &'a mut Phase, term: &str) -> Option<&'a mut Estimate> {
+    match term {
+        "t_hpu_s" => Some(&mut phase.t_hpu_s),
+        "t_apu_s" => Some(&mut phase.t_apu_s),
+        "c_apu_s" => Some(&mut phase.c_apu_s),
+        "offloads" => Some(&mut phase.offloads),
+        "g_s" => Some(&mut phase.g_s),
+        "collectives" => phase.collectives.as_mut(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::published;
+
+    fn scale_of(term: &str, factor: f64) -> Vec<Scale> {
+        vec![Scale { term: term.into(), factor }]
+    }
+
+    #[test]
+    fn values_and_standard_errors_scale_and_alpha_by_its_excess() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        parameters.terms.g_s.std_error = Some(0.1);
+        let scales = [scale_of("g_s", 0.5), scale_of("alpha", 2.0), scale_of("o_col_s(4)", 3.0)];
+        let terms = scaled(&parameters, &scales.concat()).unwrap().terms;
+        assert_eq!((terms.g_s.value, terms.g_s.std_error), (0.4, Some(0.05)));
+        approx::assert_relative_eq!(terms.alpha_at(2), 1.56, max_relative = 1e-15);
+        approx::assert_relative_eq!(terms.o_col_at(4), 354e-6, max_relative = 1e-15);
+        assert_eq!(terms.o_col_at(5), 167e-6);
+    }
+
+    #[test]
+    fn a_misspelt_term_and_an_impossible_factor_are_refused() {
+        let parameters = published("pbpi-qs20").unwrap();
+        let message = |term: &str, factor: f64| {
+            scaled(&parameters, &scale_of(term, factor)).unwrap_err().to_string()
+        };
+        let error = message("o_ofload_s", 0.5);
+        assert!(error.starts_with(
+            "there is no term \"o_ofload_s\"; did you mean \"o_offload_s\"? known: t_hpu_s, "
+        ));
+        assert_eq!(message("g_s", -1.0), "scale: found g_s=-1, expected a factor of 0 or more");
+        let mut fast = parameters.clone();
+        fast.terms.estimate_mut(Entry::Alpha(0)).unwrap().value = 0.5;
+        assert!(scaled(&fast, &scale_of("alpha", 3.0)).is_err());
+    }
+}

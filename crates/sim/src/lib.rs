@@ -1,0 +1,372 @@
+//! A discrete-event simulation whose processes are `async fn`s in virtual time.
+//!
+//! A process is written as the program it stands for: it computes, sleeps, waits for a resource
+//! or for another process, and the order of its lines is the order of its life. The kernel knows
+//! no machine; the `cell` module builds one from what is here.
+//!
+//! ```
+//! use mmgp_sim::{Pool, Sim};
+//! use mmgp_base::units::{Seconds, SimSpan};
+//!
+//! let sim = Sim::new();
+//! let clerk = Pool::new(&sim, "clerk", 1);
+//! for name in ["ann", "bob"] {
+//!     let (sim_of_customer, clerk) = (sim.clone(), clerk.clone());
+//!     sim.spawn(name, async move {
+//!         let _served = clerk.acquire().await;
+//!         sim_of_customer.sleep(SimSpan::from_seconds(Seconds(60.0))).await;
+//!     });
+//! }
+//! let end = sim.run().expect("both are served");
+//! assert_eq!(end.seconds(), Seconds(120.0));
+//! ```
+//!
+//! # Ordering guarantee
+//!
+//! 1. Events happen in the order of their virtual time.
+//! 2. At the same instant they happen in the order in which they were scheduled: what was put on
+//!    the calendar earlier comes first, and what is woken at that instant comes after it.
+//!
+//! Nothing else decides the order, so the same program gives the same run on every machine.
+//!
+//! # Deadlock
+//!
+//! When the calendar is empty and a process still waits, [`Sim::run`] returns
+//! [`Error::Deadlock`] with the name of each such process and of what it waits for. A *daemon*
+//! ([`Sim::spawn_daemon`]) may wait for ever: a server whose clients are all done.
+
+mod flows;
+mod pool;
+#[cfg(test)]
+mod queueing;
+mod race;
+mod schedule;
+mod sharing;
+mod watch;
+
+pub use flows::{Capacity, Flows};
+pub use pool::{Permit, Pool};
+pub use race::{First, first_of};
+pub use sharing::ProcessorSharing;
+pub use watch::Watch;
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use schedule::{Due, ProcessId, Schedule};
+
+use mmgp_base::error::{Error, Result};
+use mmgp_base::units::{SimSpan, SimTime};
+
+/// Handle to a simulation; clones refer to the same one.
+#[derive(Clone)]
+pub struct Sim {
+    core: Rc<Core>,
+}
+
+struct Core {
+    now: Cell<SimTime>,
+    current: Cell<ProcessId>,
+    schedule: RefCell<Schedule>,
+    processes: RefCell<Vec<Process>>,
+    /// What can be waited for, by [`Reason`].
+    reasons: RefCell<Vec<String>>,
+}
+
+struct Process {
+    /// Absent while the process runs and after its end.
+    life: Option<Life>,
+    name: String,
+    role: Role,
+}
+
+type Life = Pin<Box<dyn Future<Output = ()>>>;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Must come to its end.
+    Program,
+    /// May wait for ever.
+    Daemon,
+}
+
+/// Something other than time that a process can wait for: a number, because it is noted at every
+/// wait, and its name is wanted in the report of a deadlock only.
+#[derive(Clone, Copy)]
+pub struct Reason(u32);
+
+impl Default for Sim {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Sim {
+    /// An empty simulation at time zero.
+    pub fn new() -> Self {
+        Self {
+            core: Rc::new(Core {
+                now: Cell::new(SimTime::ZERO),
+                current: Cell::default(),
+                schedule: RefCell::default(),
+                processes: RefCell::default(),
+                reasons: RefCell::default(),
+            }),
+        }
+    }
+
+    /// The present instant.
+    pub fn now(&self) -> SimTime {
+        self.core.now.get()
+    }
+
+    /// Adds a process that must come to its end; it begins at the present instant.
+    pub fn spawn(&self, name: impl Into<String>, life: impl Future<Output = ()> + 'static) {
+        self.add(name.into(), Role::Program, Box::pin(life));
+    }
+
+    /// Adds a process that may wait for ever.
+    pub fn spawn_daemon(&self, name: impl Into<String>, life: impl Future<Output = ()> + 'static) {
+        self.add(name.into(), Role::Daemon, Box::pin(life));
+    }
+
+    fn add(&self, name: String, role: Role, life: Life) {
+        let mut schedule = self.core.schedule.borrow_mut();
+        let mut processes = self.core.processes.borrow_mut();
+        let id = schedule.add();
+        let process = Process { life: Some(life), name, role };
+        match processes.get_mut(id.index()) {
+            Some(ended) => *ended = process,
+            None => processes.push(process),
+        }
+        schedule.wake(id);
+    }
+
+    /// Waits for `span` of virtual time. A span of zero lets everybody else who is due at this
+    /// instant go first.
+    pub fn sleep(&self, span: SimSpan) -> impl Future<Output = ()> {
+        self.sleep_until(self.now() + span)
+    }
+
+    /// Waits until `instant`; at once, after everybody else who is due, if it has passed.
+    pub fn sleep_until(&self, instant: SimTime) -> impl Future<Output = ()> {
+        Sleep { sim: self, instant, appointment: None }
+    }
+
+    /// Runs until nothing is left to happen, and returns the instant of the last event. Whoever
+    /// waits then would wait for ever, and is dropped.
+    ///
+    /// # Errors
+    /// [`Error::Deadlock`] where a process other than a daemon has not come to its end.
+    pub fn run(&self) -> Result<SimTime> {
+        let mut context = Context::from_waker(Waker::noop());
+        loop {
+            let next = self.core.schedule.borrow_mut().next(self.now());
+            let Some(Due { at, process }) = next else { break };
+            self.core.now.set(at);
+            self.step(process, &mut context);
+        }
+        let blocked = self.blocked();
+        self.drop_all();
+        if blocked.is_empty() {
+            Ok(self.now())
+        } else {
+            Err(Error::Deadlock { at: self.now(), blocked })
+        }
+    }
+
+    /// Lets one process go on to its next wait or its end.
+    fn step(&self, id: ProcessId, context: &mut Context<'_>) {
+        // The table is not borrowed while the process runs, for it may add others.
+        let life = self.core.processes.borrow_mut()[id.index()].life.take();
+        let Some(mut life) = life else { return };
+        self.core.current.set(id);
+        if life.as_mut().poll(context).is_pending() {
+            self.core.processes.borrow_mut()[id.index()].life = Some(life);
+        } else {
+            self.core.schedule.borrow_mut().remove(id);
+        }
+    }
+
+    /// Processes hold the simulation and it holds them: somebody must let go.
+    fn drop_all(&self) {
+        let lives: Vec<Life> =
+            self.core.processes.borrow_mut().iter_mut().filter_map(|p| p.life.take()).collect();
+        // Only now, when nothing is borrowed: what they hold may be given back to others.
+        drop(lives);
+    }
+
+    /// Each program that has not come to its end, and what it waits for.
+    fn blocked(&self) -> Vec<String> {
+        let schedule = self.core.schedule.borrow();
+        let reasons = self.core.reasons.borrow();
+        let blocked = |(id, process): (ProcessId, &Process)| {
+            let reason = schedule.reason(id).map(|Reason(number)| &reasons[number as usize]);
+            let reason = reason.map_or("nothing known", String::as_str);
+            format!("{} waits for {reason}", process.name)
+        };
+        schedule
+            .ids()
+            .zip(self.core.processes.borrow().iter())
+            .filter(|(_, process)| process.role == Role::Program && process.life.is_some())
+            .map(blocked)
+            .collect()
+    }
+
+    /// The process that is running now.
+    fn current(&self) -> ProcessId {
+        self.core.current.get()
+    }
+
+    /// Puts an appointment of `process` on the calendar, or makes it ready if that is now; the
+    /// appointment's number.
+    fn appoint(&self, process: ProcessId, at: SimTime) -> Option<u64> {
+        let mut schedule = self.core.schedule.borrow_mut();
+        if at <= self.now() {
+            schedule.wake(process);
+            None
+        } else {
+            Some(schedule.appoint(process, at))
+        }
+    }
+
+    /// Voids the appointments of `process`, which is waiting.
+    fn cancel(&self, process: ProcessId) {
+        self.core.schedule.borrow_mut().cancel(process);
+    }
+
+    /// Makes a waiting process ready at the present instant.
+    fn wake(&self, process: ProcessId) {
+        self.core.schedule.borrow_mut().wake(process);
+    }
+
+    /// Names something that processes can wait for.
+    pub fn reason(&self, name: &str) -> Reason {
+        let mut reasons = self.core.reasons.borrow_mut();
+        reasons.push(name.into());
+        Reason(reasons.len() as u32 - 1)
+    }
+
+    /// Notes what the running process is about to wait for, for the report of a deadlock.
+    fn waits_for(&self, reason: Reason) {
+        self.core.schedule.borrow_mut().waits_for(self.current(), reason);
+    }
+}
+
+/// A sleep that can be given up: dropped, it wakes nobody.
+struct Sleep<'a> {
+    sim: &'a Sim,
+    instant: SimTime,
+    /// Who sleeps, and the number of the appointment if the calendar has it.
+    appointment: Option<(ProcessId, Option<u64>)>,
+}
+
+impl Future for Sleep<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        // Whoever also waits for something else may be called for that before the instant, which
+        // voids the appointment.
+        if self.appointment.is_some() && self.sim.now() >= self.instant {
+            self.appointment = None;
+            return Poll::Ready(());
+        }
+        let process = self.sim.current();
+        self.appointment = Some((process, self.sim.appoint(process, self.instant)));
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep<'_> {
+    fn drop(&mut self) {
+        if let Some((process, Some(appointment))) = self.appointment {
+            self.sim.core.schedule.borrow_mut().revoke(process, appointment);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ticks(count: u64) -> SimSpan {
+        SimSpan::from_ticks(count)
+    }
+
+    #[test]
+    fn events_at_one_instant_happen_in_the_order_of_scheduling() {
+        let sim = Sim::new();
+        let log = Rc::new(RefCell::new(Vec::new()));
+        for (name, first, second) in [("a", 2, 3), ("b", 1, 4), ("c", 5, 0)] {
+            let (own, log) = (sim.clone(), Rc::clone(&log));
+            sim.spawn(name, async move {
+                own.sleep(ticks(first)).await;
+                own.sleep(ticks(second)).await;
+                log.borrow_mut().push((own.now().ticks(), name));
+            });
+        }
+        sim.run().unwrap();
+        // All end at 5. b went to sleep for the last time at 1, a at 2; c lets those who are
+        // already due go first.
+        assert_eq!(*log.borrow(), [(5, "b"), (5, "a"), (5, "c")]);
+    }
+
+    #[test]
+    fn a_deadlock_names_who_waits_for_what() {
+        let sim = Sim::new();
+        let lock = Pool::new(&sim, "the lock", 1);
+        let never = Watch::new(&sim, "the flag", 0);
+        let (first_lock, own) = (lock.clone(), sim.clone());
+        sim.spawn("holder", async move {
+            let _held = first_lock.acquire().await;
+            own.sleep(ticks(7)).await;
+            never.wait_until(|&flag| flag == 1).await;
+        });
+        sim.spawn("claimant", async move {
+            let _held = lock.acquire().await;
+        });
+        assert_eq!(
+            sim.run().unwrap_err().to_string(),
+            "deadlock at 0.000 ns: holder waits for the flag; claimant waits for the lock"
+        );
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_simulation_that_has_run() {
+        let sim = Sim::new();
+        let held = Rc::new(());
+        let (never, own, kept) = (Watch::new(&sim, "work", 0), sim.clone(), Rc::clone(&held));
+        sim.spawn_daemon("server", async move {
+            never.wait_until(|&work| work > 0).await;
+            drop((own, kept));
+        });
+        sim.run().unwrap();
+        assert_eq!(Rc::strong_count(&held), 1);
+    }
+
+    #[test]
+    fn a_new_process_takes_the_place_of_one_that_has_ended() {
+        let sim = Sim::new();
+        let own = sim.clone();
+        sim.spawn("parent", async move {
+            for _ in 0..100 {
+                let child = own.clone();
+                own.spawn("child", async move { child.sleep(ticks(1)).await });
+                own.sleep(ticks(2)).await;
+            }
+        });
+        assert_eq!(sim.run().unwrap().ticks(), 200);
+        assert_eq!(sim.core.processes.borrow().len(), 2);
+    }
+
+    #[test]
+    fn a_daemon_may_wait_for_ever() {
+        let sim = Sim::new();
+        let never = Watch::new(&sim, "work", 0);
+        sim.spawn_daemon("server", async move { never.wait_until(|&work| work > 0).await });
+        assert_eq!(sim.run().unwrap(), SimTime::ZERO);
+    }
+}

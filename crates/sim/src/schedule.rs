@@ -1,0 +1,219 @@
+//! Who is due next: the calendar of appointments and those who are ready now.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+
+use super::Reason;
+use mmgp_base::units::{SimSpan, SimTime};
+
+/// Index of a process in its simulation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct ProcessId(u32);
+
+impl ProcessId {
+    pub(super) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A process that goes on, and when.
+pub(super) struct Due {
+    pub at: SimTime,
+    pub process: ProcessId,
+}
+
+/// The waits of all processes.
+#[derive(Default)]
+pub(super) struct Schedule {
+    calendar: BinaryHeap<Reverse<Appointment>>,
+    /// Due at the present instant, after those whom the calendar has for it.
+    ready: VecDeque<Call>,
+    waits: Vec<Wait>,
+    /// Processes that have ended, whose places can be used again.
+    vacant: Vec<ProcessId>,
+    /// Calls so far, to whatever instant.
+    calls: u64,
+    /// At most so many of the appointments are void.
+    void: usize,
+    /// Appointments that were revoked one by one, by their sequence numbers.
+    revoked: BTreeSet<u64>,
+}
+
+/// A call to a process to go on; void if it was made before the process last went on.
+#[derive(Clone, Copy)]
+struct Call {
+    sequence: u64,
+    process: ProcessId,
+}
+
+/// A call and its instant: from the highest bit, 64 of the instant, [`SEQUENCE_BITS`] of the
+/// sequence number, [`PROCESS_BITS`] of the process. So the order of appointments is that of plain
+/// numbers, which is most of the work of a calendar.
+type Appointment = u128;
+
+const SEQUENCE_BITS: u32 = 40;
+const PROCESS_BITS: u32 = 24;
+
+struct Wait {
+    /// The first call that can end the wait: whatever would have ended an earlier one is void, so
+    /// a process is never woken from a wait by the end of an earlier one.
+    since: u64,
+    /// What the process waits for, or last waited for, other than time.
+    reason: Option<Reason>,
+}
+
+/// Fewer void appointments than this are not worth removing.
+const FEW: usize = 64;
+
+impl Schedule {
+    /// A new process, which waits to be called.
+    pub fn add(&mut self) -> ProcessId {
+        if let Some(id) = self.vacant.pop() {
+            self.waits[id.index()] = Wait { since: self.calls, reason: None };
+            return id;
+        }
+        let index = self.waits.len() as u32;
+        assert!(
+            index >> PROCESS_BITS == 0,
+            "a simulation has at most 16 million processes at once"
+        );
+        self.waits.push(Wait { since: self.calls, reason: None });
+        ProcessId(index)
+    }
+
+    /// Gives the place of a process that has ended to the next new one.
+    pub fn remove(&mut self, process: ProcessId) {
+        self.vacant.push(process);
+    }
+
+    /// All processes.
+    pub fn ids(&self) -> impl Iterator<Item = ProcessId> + use<> {
+        (0..self.waits.len() as u32).map(ProcessId)
+    }
+
+    /// Makes a waiting process ready at the present instant.
+    pub fn wake(&mut self, process: ProcessId) {
+        let call = self.call(process);
+        self.ready.push_back(call);
+    }
+
+    /// Puts a waiting process on the calendar for an instant to come; the number of the
+    /// appointment.
+    pub fn appoint(&mut self, process: ProcessId, at: SimTime) -> u64 {
+        let call = self.call(process);
+        self.calendar.push(Reverse(call.at(at)));
+        call.sequence
+    }
+
+    /// Voids one appointment, if the process has not gone on since it was made.
+    pub fn revoke(&mut self, process: ProcessId, appointment: u64) {
+        if appointment >= self.waits[process.index()].since {
+            self.revoked.insert(appointment);
+        }
+    }
+
+    fn call(&mut self, process: ProcessId) -> Call {
+        let sequence = self.calls;
+        assert!(sequence >> SEQUENCE_BITS == 0, "a simulation has at most 10^12 events");
+        self.calls += 1;
+        Call { sequence, process }
+    }
+
+    /// Voids the calls to a waiting process.
+    ///
+    /// They stay on the calendar until their time has come or most of it is void, whichever is
+    /// first, so that the calendar is never much longer than what is still to happen.
+    pub fn cancel(&mut self, process: ProcessId) {
+        self.waits[process.index()].since = self.calls;
+        self.void += 1;
+        if self.void > FEW + self.calendar.len() / 2 {
+            let (waits, revoked) = (&self.waits, &mut self.revoked);
+            self.calendar.retain(|&Reverse(appointment)| {
+                let call = Call::of(appointment).1;
+                call.is_valid(waits) && !revoked.remove(&call.sequence)
+            });
+            revoked.clear();
+            self.void = 0;
+        }
+    }
+
+    /// Notes what a process waits for.
+    pub fn waits_for(&mut self, process: ProcessId, reason: Reason) {
+        self.waits[process.index()].reason = Some(reason);
+    }
+
+    /// What a process last waited for.
+    pub fn reason(&self, process: ProcessId) -> Option<Reason> {
+        self.waits[process.index()].reason
+    }
+
+    /// Who goes on next. All appointments for the present instant were made before it, so they
+    /// come before whoever became ready in it; when both are done, the next instant comes.
+    pub fn next(&mut self, now: SimTime) -> Option<Due> {
+        loop {
+            let (at, call) = match self.calendar.peek() {
+                Some(&Reverse(first)) if self.ready.is_empty() || Call::of(first).0 == now => {
+                    self.calendar.pop();
+                    Call::of(first)
+                }
+                _ => (now, self.ready.pop_front()?),
+            };
+            let revoked = !self.revoked.is_empty() && self.revoked.remove(&call.sequence);
+            if !revoked && call.is_valid(&self.waits) {
+                self.waits[call.process.index()].since = self.calls;
+                return Some(Due { at, process: call.process });
+            }
+        }
+    }
+}
+
+impl Call {
+    fn at(self, instant: SimTime) -> Appointment {
+        let low = self.sequence << PROCESS_BITS | u64::from(self.process.0);
+        u128::from(instant.ticks()) << (SEQUENCE_BITS + PROCESS_BITS) | u128::from(low)
+    }
+
+    /// The instant and the call of an appointment.
+    fn of(appointment: Appointment) -> (SimTime, Self) {
+        let instant = (appointment >> (SEQUENCE_BITS + PROCESS_BITS)) as u64;
+        let low = appointment as u64;
+        let process = ProcessId(low as u32 & ((1 << PROCESS_BITS) - 1));
+        let call = Self { sequence: low >> PROCESS_BITS, process };
+        (SimTime::ZERO + SimSpan::from_ticks(instant), call)
+    }
+
+    fn is_valid(self, waits: &[Wait]) -> bool {
+        self.sequence >= waits[self.process.index()].since
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ticks: u64) -> SimTime {
+        SimTime::ZERO + SimSpan::from_ticks(ticks)
+    }
+
+    #[test]
+    fn an_appointment_gives_back_what_was_put_into_it() {
+        let call = Call { sequence: (1 << SEQUENCE_BITS) - 1, process: ProcessId(0xFF_FFFE) };
+        let (instant, back) = Call::of(call.at(at(u64::MAX - 1)));
+        assert_eq!(instant, at(u64::MAX - 1));
+        assert_eq!((back.sequence, back.process), (call.sequence, call.process));
+    }
+
+    #[test]
+    fn void_appointments_do_not_pile_up() {
+        let mut schedule = Schedule::default();
+        let process = schedule.add();
+        for _ in 0..10_000 {
+            schedule.appoint(process, at(1_000_000));
+            schedule.cancel(process);
+        }
+        assert!(schedule.calendar.len() <= 2 * FEW + 2, "{}", schedule.calendar.len());
+        schedule.appoint(process, at(2_000_000));
+        assert_eq!(schedule.next(SimTime::ZERO).unwrap().at, at(2_000_000));
+        assert!(schedule.next(at(2_000_000)).is_none());
+    }
+}

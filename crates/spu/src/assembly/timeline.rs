@@ -1,0 +1,179 @@
+//! When each instruction of a listing issues, and what it waits for.
+//!
+//! ```text
+//!   a straight line                      a loop, `iterations` times
+//!
+//!   first instruction  cycle 0           what stands before the loop, once   cycle 0
+//!     |  every branch falls through        |
+//!     v                                    v
+//!   last instruction                     label:  <-----------+  taken, but for the last time,
+//!                                          ...               |  when a conditional one falls
+//!                                        last instruction ---+  through
+//! ```
+//!
+//! A branch that is taken and was not hinted, or not to where it goes, and one that was hinted and
+//! falls through, costs the branch penalty. There is one hint buffer: a hint takes the place of the
+//! one before it and, as on the emulated SPU, is spent when its branch runs. (Whether the hardware
+//! keeps it for the next iterations was not found, so a hint before its loop is warned of.) Nothing
+//! is charged for a branch that is always taken but leads elsewhere than around the loop: what it
+//! leads to is not here.
+//!
+//! Registers are the only thing that is waited for: writes happen in the order of the program, so
+//! neither a second write to a register nor a write after a read waits; loads and stores reach local
+//! store in the order in which they issue. Channels never block, and no DMA has the port of the local
+//! store; the fetch of the listing's own instructions has it where loads and stores leave it.
+
+mod repetition;
+mod run;
+
+use super::Listing;
+use super::bind::{Control, When};
+use super::expression::Value;
+use super::operand::RegisterName;
+use crate::pipeline::{Single, Stall, Stalls, Timing};
+use mmgp_base::error::{Result, Warning};
+use mmgp_base::units::Cycles;
+use repetition::Loop;
+use run::Run;
+
+/// The time of a listing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timeline {
+    /// From the issue of the first instruction until another one could issue after the last.
+    pub cycles: Cycles,
+    /// Instructions that issued, those that fill alignments among them.
+    pub instructions: u64,
+    /// Cycles in which two issued.
+    pub dual_issues: u64,
+    /// Cycles in which none issued.
+    pub stalls: Stalls,
+    /// One for each instruction of the listing; those of a loop as they were in the iteration
+    /// [`Iterations::shown`].
+    pub rows: Vec<Row>,
+    /// How the loop went, where one was timed.
+    pub iterations: Option<Iterations>,
+    /// What is timed otherwise than it may run.
+    pub warnings: Vec<Warning>,
+}
+
+impl Timeline {
+    /// The share of the instructions that share their cycle with another one, from 0 to 1.
+    pub fn dual_issue_rate(&self) -> f64 {
+        2.0 * self.dual_issues as f64 / self.instructions as f64
+    }
+}
+
+/// An instruction, when it issued.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The cycle in which it issued, within a loop counted from the beginning of the iteration.
+    pub cycle: Cycles,
+    /// Whether it shares its cycle with the instruction before it.
+    pub dual: bool,
+    /// Why it does not; none where it does.
+    pub single: Option<Single>,
+    /// What it waited for and for how many cycles, in the order of [`Stall::ALL`]; for a branch
+    /// also the penalty after it.
+    pub stalls: Vec<(Stall, u64)>,
+    /// The register that it waited for, or that was not ready for it to join the one before.
+    pub awaited: Option<Awaited>,
+}
+
+impl Row {
+    /// Cycles in which it kept everything waiting.
+    pub fn stall_cycles(&self) -> u64 {
+        self.stalls.iter().map(|(_, cycles)| cycles).sum()
+    }
+
+    /// What cost it the most cycles.
+    pub fn longest(&self) -> Option<Stall> {
+        // Of several that are as long, the first.
+        self.stalls.iter().rev().max_by_key(|(_, cycles)| cycles).map(|&(cause, _)| cause)
+    }
+}
+
+/// A register that is computed too late for its reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Awaited {
+    /// The register.
+    pub register: RegisterName,
+    /// The line that computes it.
+    pub line: u64,
+}
+
+/// How a loop went.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Iterations {
+    /// How often it ran.
+    pub count: u64,
+    /// The index of its first instruction in the listing.
+    pub first: usize,
+    /// The iteration that the rows show, counted from 1: the last that led to another one.
+    pub shown: u64,
+    /// When that one began.
+    pub shown_begins: Cycles,
+    /// Cycles of an iteration in the steady state, in which what is computed before an iteration is
+    /// ready after as many cycles as before an earlier one. Where the loop ends before it comes to
+    /// that, those of the iteration shown.
+    pub steady: f64,
+    /// How many iterations it takes until everything repeats itself; none where the loop ended
+    /// before.
+    pub period: Option<u64>,
+    /// All cycles of the loop by the number of its iterations, the first and the last included.
+    pub mean: f64,
+}
+
+impl Listing<'_> {
+    /// Times the listing as a straight line, in which no branch is taken.
+    pub fn time(&self, timing: &Timing) -> Timeline {
+        let instructions = self.instructions();
+        let mut run = Run::new(instructions, timing);
+        let last = instructions.len() - 1;
+        let mut rows: Vec<Row> = (0..last).map(|index| run.pass(index)).collect();
+        rows.push(run.issue(last));
+        Timeline { warnings: self.doubts(None), ..run.timeline(rows, None) }
+    }
+
+    /// Times `count` iterations, at least one, of the loop that the last instruction closes, and
+    /// what stands before it once.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) where the last instruction is not a branch to a label
+    /// of the listing further up.
+    pub fn time_loop(&self, count: u64, timing: &Timing) -> Result<Timeline> {
+        let first = self.first_of_loop()?;
+        let instructions = self.instructions();
+        let mut run = Run::new(instructions, timing);
+        let mut rows: Vec<Row> = (0..first).map(|index| run.pass(index)).collect();
+        let looped = Loop::new(first, count.max(1)).run(&mut run);
+        rows.extend(looped.rows);
+        let warnings = self.doubts(Some(&looped.iterations));
+        Ok(Timeline { warnings, ..run.timeline(rows, Some(looped.iterations)) })
+    }
+
+    /// The index of the instruction to which the last one branches back.
+    fn first_of_loop(&self) -> Result<usize> {
+        let last = self.instructions.last().expect("invariant: a listing has an instruction");
+        let refuse = |what: &str| {
+            let found = format!("`{}`{what} at the end of the listing", last.text);
+            let expected = "a branch to a label further up, which closes the loop";
+            Err(self.mistake(last, found, expected.to_string()))
+        };
+        let (When::Always | When::Conditional, target) = (match last.control {
+            Control::Branch { when, target } => (when, target),
+            _ => return refuse(""),
+        }) else {
+            return refuse(", a call,");
+        };
+        let place = match target {
+            Some(Value::Place(section, address)) => (section, address),
+            Some(Value::Unknown) => return refuse(", whose label is not defined here,"),
+            _ => return refuse(""),
+        };
+        let first = self.instructions.iter().position(|it| it.place() == place);
+        first.map_or_else(|| refuse(", which leads elsewhere,"), Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests;
