@@ -59,7 +59,7 @@ pub mod report;
 pub mod validate;
 
 #[doc(inline)]
-pub use mmgp_base::{Error, Result, Warning, error, table, units};
+pub use mmgp_base::{Error, Mapping, Result, Warning, error, table, units};
 #[doc(inline)]
 pub use mmgp_model::{export, fit, model, solve};
 #[doc(inline)]

@@ -2,7 +2,9 @@
 //! and warnings as values ([`error`]), and files in and out ([`table`]).
 
 pub mod error;
+mod mapping;
 pub mod table;
 pub mod units;
 
 pub use error::{Error, Result, Warning};
+pub use mapping::Mapping;

@@ -8,4 +8,4 @@ pub mod fit;
 pub mod model;
 pub mod solve;
 
-pub use mmgp_base::{Error, Result, Warning, error, table, units};
+pub use mmgp_base::{Error, Mapping, Result, Warning, error, table, units};
