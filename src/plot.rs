@@ -34,6 +34,7 @@ mod best;
 mod breakdown;
 mod color_map;
 mod curve;
+mod font;
 mod frame;
 mod gantt;
 mod heat_map;
@@ -41,6 +42,7 @@ mod machine;
 mod over_all;
 mod panels;
 mod parity;
+#[cfg(feature = "png")]
 mod png;
 mod residuals;
 mod scene;
@@ -122,25 +124,39 @@ pub enum Format {
     /// Scalable Vector Graphics, as UTF-8 text.
     Svg,
     /// Portable Network Graphics, at two pixels for each unit of the SVG's size.
+    #[cfg(feature = "png")]
     Png,
 }
 
 impl Format {
+    /// All that this build can draw.
+    pub const ALL: &[Self] = &[
+        Self::Svg,
+        #[cfg(feature = "png")]
+        Self::Png,
+    ];
+
+    /// How the names of its files end.
+    pub const fn ending(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            #[cfg(feature = "png")]
+            Self::Png => "png",
+        }
+    }
+
     /// Chooses by the ending of a file's name, `.svg` or `.png` in small or capital letters.
     ///
     /// # Errors
     /// [`Error::UnknownName`] for any other.
     pub fn from_path(path: &Path) -> Result<Self> {
         let ending = path.extension().unwrap_or_default().to_string_lossy();
-        match ending.to_lowercase().as_str() {
-            "svg" => Ok(Self::Svg),
-            "png" => Ok(Self::Png),
-            _ => Err(Error::UnknownName {
-                kind: "picture format",
-                name: ending.into_owned(),
-                known: vec!["svg".into(), "png".into()],
-            }),
-        }
+        let is_asked = |format: &&Self| ending.eq_ignore_ascii_case(format.ending());
+        Self::ALL.iter().find(is_asked).copied().ok_or_else(|| Error::UnknownName {
+            kind: "picture format",
+            name: ending.to_string(),
+            known: Self::ALL.iter().map(|format| format.ending().into()).collect(),
+        })
     }
 }
 
@@ -154,6 +170,7 @@ pub fn draw(figure: &Figure<'_>, format: Format) -> Result<Vec<u8>> {
     let scene = scene(figure)?;
     match format {
         Format::Svg => Ok(svg::encode(&scene)),
+        #[cfg(feature = "png")]
         Format::Png => png::encode(&scene),
     }
 }

@@ -8,26 +8,35 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-/// Who may use whom, in the order of the code map. Whoever is not named stands behind a wall;
-/// `units` and `error` are open to all.
-const MAY_USE: [(&str, &[&str]); 20] = [
+/// Which crates of the workspace a crate may depend on: Cargo holds the sources to it, this list
+/// holds the manifests to the code map. Nobody beneath `mmgp` has both `model` and a machine.
+const MAY_DEPEND_ON: [(&str, &[&str]); 9] = [
+    ("base", &[]),
+    ("model", &["base"]),
+    ("machine", &["base"]),
+    ("sim", &["base"]),
+    ("spu", &["base"]),
+    ("kernels", &["base", "spu"]),
+    ("cell", &["base", "machine", "sim", "spu"]),
+    ("apps", &["base", "machine", "sim", "spu", "kernels", "cell"]),
+    ("mmgp", &["base", "model", "machine", "sim", "spu", "kernels", "cell", "apps"]),
+];
+
+/// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
+/// all.
+const MAY_USE: [(&str, &[&str]); 14] = [
     ("units", &[]),
+    ("mapping", &[]),
     ("error", &[]),
     ("table", &[]),
-    ("machine", &["table"]),
-    ("model", &["machine", "table"]),
+    ("model", &["table"]),
     ("fit", &["model", "table"]),
     ("solve", &["model", "table"]),
-    ("sim", &[]),
-    ("spu", &["table"]),
-    ("cell", &["sim", "spu", "machine"]),
-    ("kernels", &["spu"]),
-    ("apps", &["kernels", "cell", "spu", "machine", "table"]),
+    ("export", &["model", "table"]),
     ("measure", &["cell", "apps", "kernels", "spu", "machine", "table"]),
     ("validate", &["solve", "fit", "model", "measure", "apps", "cell", "machine", "table"]),
     ("plot", &["model", "table"]),
     ("report", &["model", "solve", "validate", "plot", "table"]),
-    ("export", &["model", "table"]),
     ("capi", &["fit", "model", "solve", "table"]),
     (
         "cli",
@@ -36,20 +45,22 @@ const MAY_USE: [(&str, &[&str]); 20] = [
             "solve", "spu", "table", "validate",
         ],
     ),
-    ("main", &["cli"]),
 ];
 
-/// The walls that the project stands on: no module of the first list uses one of the second, nor
-/// the other way round where the third says so.
-const MODEL: [&str; 3] = ["model", "fit", "solve"];
-const EMULATOR: [&str; 6] = ["sim", "spu", "cell", "kernels", "apps", "measure"];
+/// What everybody may use.
+const OPEN_TO_ALL: [&str; 3] = ["units", "mapping", "error"];
+
+/// The crates whose top-level modules are parts of their own.
+const OF_SEVERAL_MODULES: [&str; 3] = ["base", "model", "mmgp"];
 
 /// Lines that a source file may have above its tests.
 const MOST_LINES: usize = 400;
 
-/// A file of the library without its tests and comments.
+/// A file of a crate without its tests and comments.
 struct SourceFile {
-    /// Below `src`.
+    /// The crate's name without `mmgp-`.
+    package: String,
+    /// Below the crate's `src`.
     path: PathBuf,
     code: String,
     /// Lines above the tests, comments included.
@@ -57,44 +68,75 @@ struct SourceFile {
 }
 
 impl SourceFile {
-    /// The top-level module that it belongs to.
+    /// The part that it belongs to: its crate, or a top-level module of a crate of several.
     fn module(&self) -> &str {
+        if !OF_SEVERAL_MODULES.contains(&self.package.as_str()) {
+            return &self.package;
+        }
         let first = self.path.components().next().expect("a file has a name");
         let first = first.as_os_str().to_str().expect("file names are UTF-8");
         first.strip_suffix(".rs").unwrap_or(first)
     }
 
-    /// How many modules it lies below the root of the crate.
+    /// How many modules it lies below the root of its crate.
     fn depth(&self) -> usize {
         self.path.components().count()
     }
 
-    /// Whether it is one of `paths`.
-    fn is(&self, paths: &[&str]) -> bool {
-        paths.iter().any(|path| self.path == Path::new(path))
+    /// As in `spu/dispatch.rs`: the crate, unless it is `mmgp`, and the path in it.
+    fn name(&self) -> String {
+        let path = self.path.display();
+        if self.package == "mmgp" { path.to_string() } else { format!("{}/{path}", self.package) }
+    }
+
+    /// Whether it is one of `names`.
+    fn is(&self, names: &[&str]) -> bool {
+        names.contains(&self.name().as_str())
+    }
+
+    /// Whether it is the root of a crate of several modules, which names them all.
+    fn is_root(&self) -> bool {
+        OF_SEVERAL_MODULES.contains(&self.package.as_str())
+            && ["lib.rs", "main.rs"].map(Path::new).contains(&self.path.as_path())
     }
 }
 
-/// All files of the library but those that hold nothing but tests.
+/// The folder of the workspace.
+fn workspace() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The crates of the workspace with their folders.
+fn packages() -> Vec<(String, PathBuf)> {
+    let crates = fs::read_dir(workspace().join("crates")).expect("the folder can be read");
+    let beneath = crates.map(|entry| {
+        let entry = entry.expect("the folder can be read");
+        (entry.file_name().into_string().expect("file names are UTF-8"), entry.path())
+    });
+    beneath.chain([("mmgp".to_string(), workspace().to_path_buf())]).collect()
+}
+
+/// All files of the crates but those that hold nothing but tests.
 fn sources() -> Vec<SourceFile> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut texts = BTreeMap::new();
-    collect(&root, &mut texts);
-    let test_files: Vec<PathBuf> =
-        texts.iter().flat_map(|(path, text)| test_files(path, text)).collect();
-    let of_the_library = texts.iter().filter(|(path, _)| !test_files.contains(path));
-    let sources: Vec<SourceFile> = of_the_library
-        .map(|(path, text)| {
-            let path = path.strip_prefix(&root).expect("it was found there").to_path_buf();
+    let mut sources = Vec::new();
+    for (package, folder) in packages() {
+        let root = folder.join("src");
+        let mut texts = BTreeMap::new();
+        collect(&root, &mut texts);
+        let test_files: Vec<PathBuf> =
+            texts.iter().flat_map(|(path, text)| test_files(path, text)).collect();
+        let of_the_library = texts.iter().filter(|(path, _)| !test_files.contains(path));
+        sources.extend(of_the_library.map(|(path, text)| {
             let above_tests = without_tests(text);
             SourceFile {
-                path,
+                package: package.clone(),
+                path: path.strip_prefix(&root).expect("it was found there").to_path_buf(),
                 code: without_comments(above_tests).replace(".fs(", ".("),
                 lines: above_tests.lines().count(),
             }
-        })
-        .collect();
-    assert!(sources.len() > 100, "the search for sources is broken");
+        }));
+    }
+    assert!(sources.len() > 300, "the search for sources is broken");
     sources
 }
 
@@ -124,7 +166,11 @@ fn test_files(path: &Path, text: &str) -> Vec<PathBuf> {
         .skip(1)
         .filter_map(test_module)
         .filter(|(_, rest)| rest.starts_with(';'))
-        .map(|(name, _)| path.with_extension("").join(format!("{name}.rs")))
+        .map(|(name, _)| {
+            let is_root = path.file_name().is_some_and(|name| name == "lib.rs");
+            let folder = if is_root { path.with_file_name("") } else { path.with_extension("") };
+            folder.join(format!("{name}.rs"))
+        })
         .collect()
 }
 
@@ -161,12 +207,13 @@ fn words(code: &str) -> Vec<&str> {
     words
 }
 
-/// The top-level modules that a file uses: every `crate::name`, `crate::{name, ..}` and chain of
-/// `super` that leads to the root. What the root itself exports is `error`'s.
+/// The parts that a file uses: `crate::name`, `crate::{name, ..}`, a chain of `super` that leads to
+/// the root, and `mmgp_crate::name`. What a root itself exports is `error`'s.
 fn uses(file: &SourceFile) -> Vec<String> {
     let to_root = "super::".repeat(file.depth());
     let mut names = Vec::new();
-    for root in ["crate::", &to_root] {
+    let several = OF_SEVERAL_MODULES.map(|package| format!("mmgp_{package}::"));
+    for root in ["crate::", &to_root].into_iter().chain(several.iter().map(String::as_str)) {
         for (start, _) in file.code.match_indices(root) {
             let before = file.code[..start].chars().next_back();
             if !before.is_some_and(|letter| letter.is_alphanumeric() || "_:".contains(letter)) {
@@ -212,52 +259,50 @@ fn check_absence(forbidden: &[&str], allowed: impl Fn(&SourceFile) -> bool, wall
     for file in sources() {
         let found: Vec<&str> =
             words(&file.code).into_iter().filter(|word| forbidden.contains(word)).collect();
-        let path = file.path.display();
-        assert!(allowed(&file) || found.is_empty(), "src/{path} uses {found:?}: {wall}");
+        assert!(allowed(&file) || found.is_empty(), "{} uses {found:?}: {wall}", file.name());
+    }
+}
+
+#[test]
+fn every_crate_depends_only_on_what_the_code_map_allows() {
+    let packages = packages();
+    assert_eq!(packages.len(), MAY_DEPEND_ON.len(), "a crate has no place in the code map");
+    for (package, folder) in packages {
+        let text = fs::read_to_string(folder.join("Cargo.toml")).expect("a crate has a manifest");
+        let manifest = DeTable::parse(&text).expect("a manifest is TOML");
+        let Some((_, allowed)) = MAY_DEPEND_ON.iter().find(|(name, _)| *name == package) else {
+            panic!("crate {package} has no place in the code map of this test");
+        };
+        let Some(DeValue::Table(dependencies)) =
+            manifest.get_ref().get("dependencies").map(|it| it.get_ref())
+        else {
+            panic!("crate {package} has no dependencies")
+        };
+        for name in dependencies.keys() {
+            let Some(name) = name.get_ref().strip_prefix("mmgp-") else { continue };
+            assert!(allowed.contains(&name), "{package} depends on {name}, but may on {allowed:?}");
+        }
     }
 }
 
 #[test]
 fn every_module_uses_only_what_the_code_map_allows() {
-    for file in sources().iter().filter(|file| !file.is(&["lib.rs"])) {
-        let (module, path) = (file.module(), file.path.display());
+    for file in sources().iter().filter(|file| !file.is_root()) {
+        if !OF_SEVERAL_MODULES.contains(&file.package.as_str()) {
+            continue;
+        }
+        let module = file.module();
         let Some((_, allowed)) = MAY_USE.iter().find(|(name, _)| *name == module) else {
-            panic!("src/{path}: module {module} has no place in the code map of this test");
+            panic!("{}: module {module} has no place in the code map of this test", file.name());
         };
         for used in uses(file) {
-            let is_base = ["units", "error"].contains(&used.as_str());
             assert!(
-                used == module || is_base || allowed.contains(&used.as_str()),
-                "src/{path}: {module} uses {used}, but may use only {allowed:?}, units and error"
+                used == module
+                    || OPEN_TO_ALL.contains(&used.as_str())
+                    || allowed.contains(&used.as_str()),
+                "{}: {module} uses {used}, but may use only {allowed:?} and {OPEN_TO_ALL:?}",
+                file.name()
             );
-        }
-    }
-}
-
-#[test]
-fn the_model_and_the_emulator_never_meet() {
-    for file in sources() {
-        let behind = match file.module() {
-            module if MODEL.contains(&module) => EMULATOR.as_slice(),
-            module if EMULATOR.contains(&module) => MODEL.as_slice(),
-            _ => continue,
-        };
-        for used in uses(&file) {
-            assert!(
-                !behind.contains(&used.as_str()),
-                "src/{} uses {used}: `model`, `fit`, `solve` never use the emulator, and the \
-                 other way round, for a validation whose two sides share a formula proves nothing",
-                file.path.display()
-            );
-        }
-    }
-}
-
-#[test]
-fn the_simulation_kernel_knows_no_machine() {
-    for file in sources().iter().filter(|file| file.module() == "sim") {
-        for used in uses(file) {
-            assert!(["sim", "units", "error"].contains(&used.as_str()), "sim uses {used}");
         }
     }
 }
@@ -317,8 +362,8 @@ fn the_numerical_libraries_live_in_fit() {
 #[test]
 fn a_file_is_one_thing() {
     for file in sources() {
-        let (path, lines) = (file.path.display(), file.lines);
-        assert!(lines <= MOST_LINES, "src/{path} has {lines} lines above its tests: two things?");
+        let (name, lines) = (file.name(), file.lines);
+        assert!(lines <= MOST_LINES, "{name} has {lines} lines above its tests: two things?");
     }
 }
 
@@ -369,8 +414,9 @@ fn check_value(name: &str, entry: &DeValue<'_>) {
 #[test]
 fn the_search_for_uses_finds_every_form() {
     let code = "use crate::{a::b, c::{d, e}, Error};\nfn f() { crate::g::h(); $crate::i!() }\n\
-                use super::super::k; use super::l; use crate::m as n;\nuse other::crate_::o;";
-    let file = SourceFile { path: "x/y.rs".into(), code: code.into(), lines: 0 };
+                use super::super::k; use super::l; use mmgp_base::m as n;\nuse other::crate_::o;";
+    let (package, path) = ("mmgp".into(), "x/y.rs".into());
+    let file = SourceFile { package, path, code: code.into(), lines: 0 };
     let mut found = uses(&file);
     found.sort();
     assert_eq!(found, ["a", "c", "error", "g", "i!", "k", "m"]);

@@ -96,10 +96,10 @@ fn write_all(folder: &Path, outcome: &MachineCheck) -> Result<()> {
     table::write(&folder.join("machine.json"), json(outcome))?;
     table::write(&folder.join("machine.md"), report::markdown(outcome))?;
     let title = format!("Emulated over published: {}", outcome.machine);
-    for (ending, format) in [("svg", PictureFormat::Svg), ("png", PictureFormat::Png)] {
+    for &format in PictureFormat::ALL {
         let kind = Kind::Machine(&outcome.figures);
         let picture = draw(&Figure { title: &title, kind }, format)?;
-        table::write(&folder.join(format!("machine.{ending}")), picture)?;
+        table::write(&folder.join(format!("machine.{}", format.ending())), picture)?;
     }
     Ok(())
 }

@@ -1,5 +1,9 @@
 //! Printing: data to standard output, doubts and progress to standard error.
 
+#[cfg(feature = "progress")]
+mod progress;
+#[cfg(not(feature = "progress"))]
+#[path = "output/no_progress.rs"]
 mod progress;
 
 use std::fmt::Display;

@@ -106,9 +106,9 @@ pub fn write_all(folder: &Path, title: &str, files: &Files) -> Result<()> {
     let (material, _) = Material::read(files, &kinds)?;
     table::create_folder(&folder.join("plots"))?;
     for (picture, name) in pictures {
-        for (ending, format) in [("svg", Format::Svg), ("png", Format::Png)] {
+        for &format in Format::ALL {
             let bytes = material.draw(*picture, Window::default(), (title, format))?;
-            table::write(&folder.join(format!("{name}.{ending}")), bytes)?;
+            table::write(&folder.join(format!("{name}.{}", format.ending())), bytes)?;
         }
     }
     Ok(())

@@ -189,6 +189,7 @@ mod tests {
         assert!(draw(&Figure { title: "title", kind: Kind::Machine(&[]) }, Format::Svg).is_err());
     }
 
+    #[cfg(feature = "png")]
     #[test]
     fn a_png_has_two_pixels_for_each_unit() {
         let rows = [figure("one", 10.0, "independent")];

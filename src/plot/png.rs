@@ -1,31 +1,18 @@
-//! A picture as a bitmap, and the font that measures and draws its texts.
-
-use std::sync::OnceLock;
+//! A picture as a bitmap.
 
 use plotters::coord::Shift;
 use plotters::element::{Circle, PathElement, Polygon, Rectangle};
 use plotters::prelude::{
-    BitMapBackend, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoDrawingArea, RGBColor,
+    BitMapBackend, DrawingArea, DrawingAreaErrorKind, DrawingBackend, IntoDrawingArea,
 };
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{
-    Color as _, FontStyle, FontTransform, IntoFont, ShapeStyle, TextStyle, register_font,
-};
+use plotters::style::{Color as _, ShapeStyle};
 
-use super::scene::{Anchor, Color, Direction, Font, Item, Place, Scene};
+use super::font::{ENLARGEMENT, rgb, style};
+use super::scene::{Direction, Item, Place, Scene};
 use crate::error::{Error, Result};
 
-/// Plotters places everything at whole numbers and does not smooth edges, so pictures are drawn
-/// this many times larger than they are shown in an SVG...
-const ENLARGEMENT: f64 = 4.0;
-
-/// ...and of that so much is averaged away.
+/// Of the enlarged picture so much is averaged away: a pixel is the mean of a square of this side.
 const PIXELS_AVERAGED: usize = 2;
-
-/// The font's name, and what a viewer without it may take instead.
-pub(super) const FONT: &str = "DejaVu Sans, Verdana, Arial, sans-serif";
-
-static FONT_DATA: &[u8] = include_bytes!("../../data/fonts/DejaVuSans-subset.ttf");
 
 /// The picture as a compressed bitmap with three bytes for each pixel, two pixels for each unit.
 pub(super) fn encode(scene: &Scene) -> Result<Vec<u8>> {
@@ -55,22 +42,12 @@ pub(super) fn encode(scene: &Scene) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// Width of a text in letters of that size.
-pub(super) fn text_width(words: &str, size: f64) -> f64 {
-    let style = style(&Font::new(size, Color(0, 0, 0)));
-    style.font.box_size(words).map_or(0.0, |(width, _)| f64::from(width) / ENLARGEMENT)
-}
-
 fn pixels(units: f64) -> i32 {
     (units * ENLARGEMENT).round() as i32
 }
 
 fn place([x, y]: Place) -> (i32, i32) {
     (pixels(x), pixels(y))
-}
-
-fn rgb(Color(red, green, blue): Color) -> RGBColor {
-    RGBColor(red, green, blue)
 }
 
 type Drawn<DB> = std::result::Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
@@ -113,27 +90,6 @@ fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, item: &Item) -> Drawn
 }
 
 const LOWER: f64 = 0.125;
-
-/// Text as plotters is told it, anchored at half its height.
-fn style(font: &Font) -> TextStyle<'static> {
-    static REGISTERED: OnceLock<bool> = OnceLock::new();
-    let is_known =
-        REGISTERED.get_or_init(|| register_font(FONT, FontStyle::Normal, FONT_DATA).is_ok());
-    assert!(is_known, "invariant: the font that is compiled in is valid");
-    // Plotters takes the height of a line for the size, and 1.24 times the size of the letters for
-    // the height of a line.
-    let line = font.size * ENLARGEMENT * 1.24;
-    let description = match font.direction {
-        Direction::Right => (FONT, line).into_font(),
-        Direction::Up => (FONT, line).into_font().transform(FontTransform::Rotate270),
-    };
-    let anchor = match font.anchor {
-        Anchor::Start => HPos::Left,
-        Anchor::Middle => HPos::Center,
-        Anchor::End => HPos::Right,
-    };
-    description.color(&rgb(font.color)).pos(Pos::new(anchor, VPos::Center))
-}
 
 /// Replaces each square of pixels by its mean.
 fn averaged(pixels: &[u8], width: usize) -> Vec<u8> {

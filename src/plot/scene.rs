@@ -1,7 +1,7 @@
 //! What a picture consists of, before it becomes a file: areas, lines and texts in order, the later
 //! above the earlier.
 
-use super::png::text_width;
+use super::font::text_width;
 
 /// A place or a distance in units of the SVG: x to the right, y down.
 pub(super) type Place = [f64; 2];

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use super::png::FONT;
+use super::font::FONT;
 use super::scene::{Anchor, Color, Direction, Font, Item, Place, Scene, baseline};
 
 /// The picture as text. Neighbours that look alike share one element.

@@ -279,6 +279,7 @@ fn bars_of_the_measured_split_end_at_a_hundred_percent() {
     approx::assert_relative_eq!(top, whole, max_relative = 1e-9);
 }
 
+#[cfg(feature = "png")]
 #[test]
 fn a_png_has_two_pixels_for_each_unit_and_all_colours() {
     let rows = study(16);
@@ -303,7 +304,7 @@ fn a_png_has_two_pixels_for_each_unit_and_all_colours() {
 fn the_same_figure_gives_the_same_bytes_in_any_order_of_its_rows() {
     let rows = study(8);
     let reversed: Vec<Validation> = rows.iter().rev().cloned().collect();
-    for format in [Format::Svg, Format::Png] {
+    for &format in Format::ALL {
         let picture = |rows: &[Validation]| {
             let kind = Kind::Combined(Times { rows, predictions: &[] });
             draw(&Figure { title: "", kind }, format).expect("a picture")
@@ -376,6 +377,7 @@ fn a_time_that_no_run_can_take_is_an_error() {
     }
 }
 
+#[cfg(feature = "png")]
 #[test]
 fn the_ending_of_a_name_chooses_the_format() {
     let format = |name| Format::from_path(Path::new(name));
