@@ -1,5 +1,6 @@
 //! One error for the whole library, and doubts that travel beside a result as [`Warning`]s.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -28,7 +29,7 @@ impl fmt::Display for Position {
 #[non_exhaustive]
 pub enum Error {
     /// A file's text is not what its format asks for. Mend the file at that place.
-    #[error("{at}: found {found}, expected {expected}")]
+    #[error("{at}: found {}, expected {expected}", shortened(found))]
     Input {
         /// Where it stands.
         at: Position,
@@ -54,7 +55,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A name that is neither built in nor a file. Use one of the known ones or give a path.
-    #[error("there is no {kind} {name:?}{}", alternatives(name, known))]
+    #[error("there is no {kind} {:?}{}", shortened(name), alternatives(name, known))]
     UnknownName {
         /// What sort of thing was looked for: `machine`, `parameter set`...
         kind: &'static str,
@@ -87,7 +88,7 @@ pub enum Error {
         flags: Vec<String>,
     },
     /// A value outside its range. The message says what is allowed.
-    #[error("{name}: found {found}, expected {expected}")]
+    #[error("{name}: found {}, expected {expected}", shortened(found))]
     OutOfRange {
         /// The flag, field or quantity.
         name: &'static str,
@@ -195,16 +196,41 @@ pub enum Error {
     },
 }
 
+/// Messages quote no more of a file than this [characters], which is more than any name or number
+/// that belongs into one.
+const MOST_SHOWN: usize = 300;
+
+/// The characters that are left at either end of a text that is cut.
+const ENDS_SHOWN: usize = 60;
+
+/// A text as messages show it: what is too long, a field of megabytes for instance, by its two ends
+/// and the number of characters between them.
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
+    // So many bytes are as many characters at most.
+    if text.len() <= MOST_SHOWN {
+        return text.into();
+    }
+    let head = text.char_indices().nth(ENDS_SHOWN).map_or(text.len(), |(at, _)| at);
+    let tail = text.char_indices().nth_back(ENDS_SHOWN - 1).map_or(0, |(at, _)| at);
+    let left_out = text.get(head..tail).map_or(0, |between| between.chars().count());
+    if left_out + 2 * ENDS_SHOWN <= MOST_SHOWN {
+        return text.into();
+    }
+    format!("{}[... {left_out} characters ...]{}", &text[..head], &text[tail..]).into()
+}
+
 /// What could have been meant, and all that is known.
 fn alternatives(name: &str, known: &[String]) -> String {
     let nearest = suggest(name, known);
     let end = if nearest.is_empty() { ";" } else { "" };
+    let known: Vec<Cow<'_, str>> = known.iter().map(|name| shortened(name)).collect();
     format!("{nearest}{end} known: {}", known.join(", "))
 }
 
 /// `; did you mean "x"?` where a known name is near.
 pub(crate) fn suggest(name: &str, known: &[impl AsRef<str>]) -> String {
-    nearest(name, known).map_or_else(String::new, |near| format!("; did you mean {near:?}?"))
+    nearest(name, known)
+        .map_or_else(String::new, |near| format!("; did you mean {:?}?", shortened(near)))
 }
 
 /// The known name that `name` was likely meant to be: the only one that it begins, or the one that
@@ -219,9 +245,15 @@ pub(crate) fn nearest<'a>(name: &str, known: &'a [impl AsRef<str>]) -> Option<&'
     if known.iter().any(|candidate| is_in_another_unit(&name, candidate.as_ref())) {
         return None;
     }
+    let letters_of_name = name.chars().count();
     let near = |candidate: &'a str| {
-        let changes = strsim::osa_distance(&name, &candidate.to_lowercase());
+        let lower = candidate.to_lowercase();
         let letters = candidate.chars().count();
+        // Each letter too many is a change, and to compare texts of megabytes would take minutes.
+        if letters_of_name.abs_diff(lower.chars().count()) * 3 > letters.max(3) {
+            return None;
+        }
+        let changes = strsim::osa_distance(&name, &lower);
         (changes * 3 <= letters.max(3) && changes < letters).then_some((changes, candidate))
     };
     let (_, name) = known.iter().filter_map(|candidate| near(candidate.as_ref())).min()?;
@@ -234,10 +266,10 @@ const UNITS: [&str; 6] = ["s", "ms", "us", "ns", "min", "h"];
 /// Whether two names are of the same quantity, each in a unit of its own: to rename one would
 /// change every value.
 pub(crate) fn is_in_another_unit(name: &str, wanted: &str) -> bool {
-    let split = |name: &str| {
+    fn split(name: &str) -> Option<(&str, &str)> {
         let (quantity, unit) = name.rsplit_once('_')?;
-        UNITS.iter().find(|known| **known == unit).map(|unit| (quantity.to_string(), *unit))
-    };
+        UNITS.contains(&unit).then_some((quantity, unit))
+    }
     let (one, other) = (split(name), split(wanted));
     one.zip(other).is_some_and(|(one, other)| one.0 == other.0 && one.1 != other.1)
 }
@@ -247,7 +279,11 @@ pub(crate) fn is_in_another_unit(name: &str, wanted: &str) -> bool {
 #[non_exhaustive]
 pub enum Warning {
     /// A column that the format does not know was skipped.
-    #[error("{at}: column {name:?} is not known and was ignored{}", suggest(name, missing))]
+    #[error(
+        "{at}: column {:?} is not known and was ignored{}",
+        shortened(name),
+        suggest(name, missing)
+    )]
     UnknownColumn {
         /// Where its header stands.
         at: Position,
@@ -377,6 +413,40 @@ mod tests {
             error.to_string(),
             "there is no machine \"qs2O\"; did you mean \"qs20\"? known: ps3, qs20"
         );
+    }
+
+    #[test]
+    fn what_is_too_long_for_a_message_is_shown_by_its_ends() {
+        let check = |text: &str, shown: &str| assert_eq!(shortened(text), shown);
+        check("a\tµ", "a\tµ");
+        let whole = "µ".repeat(300);
+        check(&whole, &whole);
+        let ends = "µ".repeat(60);
+        check(&"µ".repeat(301), &format!("{ends}[... 181 characters ...]{ends}"));
+        check(&"µ".repeat(1_000_000), &format!("{ends}[... 999880 characters ...]{ends}"));
+        let between = "x".repeat(20_000_000);
+        check(
+            &format!("{ends}{between}{ends}"),
+            &format!("{ends}[... 20000000 characters ...]{ends}"),
+        );
+    }
+
+    #[test]
+    fn no_message_repeats_megabytes() {
+        let long = "é\n".repeat(5_000_000);
+        let at = Position { file: "x".into(), line: 1, column: 1 };
+        let (found, expected) = (format!("{long:?} in column \"m\""), "a number".to_string());
+        let errors = [
+            Error::Input { at: at.clone(), found: found.clone(), expected: expected.clone() },
+            Error::OutOfRange { name: "m", found, expected },
+            Error::UnknownName { kind: "machine", name: long.clone(), known: vec!["ps3".into()] },
+        ];
+        let warning = Warning::UnknownColumn { at, name: long, missing: vec!["mode"] }.to_string();
+        for message in errors.iter().map(ToString::to_string).chain([warning]) {
+            assert!(message.chars().count() < 300, "{}", message.len());
+            assert!(!message.contains('\n') && message.contains(" characters ...]"), "{message}");
+        }
+        assert!(errors[0].to_string().contains("é\\né\\n\" in column \"m\", expected"));
     }
 
     /// Which of the names that a user of the command line may choose among is suggested.
