@@ -24,11 +24,13 @@ mod study;
 mod trace;
 mod validate;
 
+use std::borrow::Cow;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::error::Error;
+use crate::error::{Error, shortened};
 
 /// Chooses how a program maps onto host cores and accelerators, and checks itself.
 ///
@@ -93,7 +95,8 @@ pub fn main() -> ExitCode {
     // Whoever interrupts finds each file either whole or untouched. Without the handler, which can
     // only fail where another one is installed, the default one ends the process as well.
     let _ = ctrlc::set_handler(|| crate::table::exit_between_writes(130));
-    let result = match Cli::parse().command {
+    let cli = Cli::try_parse().unwrap_or_else(|error| without_length(error).exit());
+    let result = match cli.command {
         Command::Study(arguments) => study::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),
@@ -118,6 +121,21 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Arguments that are too long for a message are shown as what is read from files.
+fn without_length(mut error: clap::Error) -> clap::Error {
+    for kind in [ContextKind::InvalidArg, ContextKind::InvalidSubcommand, ContextKind::InvalidValue]
+    {
+        if let Some(ContextValue::String(text)) = error.get(kind)
+            && let Cow::Owned(short) = shortened(text)
+        {
+            error.insert(kind, ContextValue::String(short));
+            // Advice on how to pass it all the same would repeat it.
+            error.remove(ContextKind::Suggested);
+        }
+    }
+    error
+}
+
 fn failed(error: &Error) -> ExitCode {
     match error {
         // Whoever reads our output has seen enough.
@@ -128,5 +146,41 @@ fn failed(error: &Error) -> ExitCode {
             output::error(error);
             ExitCode::from(2)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The message for these arguments, which must be refused.
+    fn refused(arguments: &[&str]) -> String {
+        let all = ["mmgp"].into_iter().chain(arguments.iter().copied());
+        let error = Cli::try_parse_from(all).err().expect("must be refused");
+        without_length(error).to_string()
+    }
+
+    #[test]
+    fn long_arguments_are_quoted_in_part() {
+        let long = "µ".repeat(50_000);
+        for arguments in [
+            ["fit", "--seed", &long],
+            ["fit", "--quiet", &long],
+            ["fit", &format!("--{long}"), ""],
+            ["predict", "--scale", &format!("t_apu_s={long}")],
+            ["validate", "--fail-above", &long],
+            [&long, "", ""],
+        ] {
+            let message = refused(&arguments);
+            assert!(message.contains("µµ[... 49"), "{message}");
+            assert!(message.chars().count() < 600, "{message}");
+        }
+        assert!(refused(&["fit", "--seed", "none"]).contains("'none' for '--seed <SEED>'"));
+    }
+
+    #[test]
+    fn more_resamples_than_memory_holds_are_refused() {
+        let message = refused(&["fit", "--bootstrap", "4294967295"]);
+        assert!(message.contains("4294967295 is not in 20..=100000"), "{message}");
     }
 }

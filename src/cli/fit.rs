@@ -11,6 +11,7 @@ use super::Answer;
 use super::output::{data, warnings};
 use super::{input, output};
 use crate::error::{Error, Result, Warning};
+use crate::fit::resampled::MOST_RESAMPLES;
 use crate::fit::shape::{Selection, Shape, TermChoices};
 use crate::fit::{Inputs, Loss, Measured, Options, Resampling, Runs, Settings, fit};
 use crate::model::parameters::Decomposition;
@@ -57,8 +58,8 @@ pub struct Arguments {
     /// Loss that single wild runs cannot move
     #[arg(long, value_enum, value_name = "LOSS")]
     robust: Option<RobustLoss>,
-    /// Bootstrap intervals from so many resamples
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(20..))]
+    /// Bootstrap intervals from so many resamples, up to 100,000
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(20..=i64::from(MOST_RESAMPLES)))]
     bootstrap: Option<u32>,
     /// Seed of the resamples
     #[arg(long, value_name = "SEED", default_value_t = 1)]

@@ -14,10 +14,10 @@ use crate::table::{self, Source};
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    /// Taxa of a random tree
+    /// Taxa of a random tree, up to 2^20
     #[arg(long, value_name = "N", required_unless_present = "tree", conflicts_with = "tree")]
     taxa: Option<usize>,
-    /// Columns of the alignment
+    /// Columns of the alignment, up to 2^28 residues in all
     #[arg(long, value_name = "N")]
     sites: usize,
     /// Seed of all random numbers

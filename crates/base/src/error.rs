@@ -1,7 +1,14 @@
-//! One error for the whole library, and doubts that travel beside a result as [`Warning`]s.
+//! One error for the whole library, and [`Warning`]s that travel beside a result.
+
+mod warning;
+mod wording;
 
 use std::fmt;
 use std::path::PathBuf;
+
+pub use warning::Warning;
+use wording::alternatives;
+pub use wording::{is_in_another_unit, nearest, shortened, suggest};
 
 /// What every fallible function of the library returns.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -27,8 +34,8 @@ impl fmt::Display for Position {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file's text is not what its format asks for. Mend the file at that place.
-    #[error("{at}: found {found}, expected {expected}")]
+    /// A file's text is not what its format asks for. Correct the file at that place.
+    #[error("{at}: found {}, expected {expected}", shortened(found))]
     Input {
         /// Where it stands.
         at: Position,
@@ -54,7 +61,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A name that is neither built in nor a file. Use one of the known ones or give a path.
-    #[error("there is no {kind} {name:?}{}", alternatives(name, known))]
+    #[error("there is no {kind} {:?}{}", shortened(name), alternatives(name, known))]
     UnknownName {
         /// What sort of thing was looked for: `machine`, `parameter set`...
         kind: &'static str,
@@ -87,7 +94,7 @@ pub enum Error {
         flags: Vec<String>,
     },
     /// A value outside its range. The message says what is allowed.
-    #[error("{name}: found {found}, expected {expected}")]
+    #[error("{name}: found {}, expected {expected}", shortened(found))]
     OutOfRange {
         /// The flag, field or quantity.
         name: &'static str,
@@ -195,173 +202,6 @@ pub enum Error {
     },
 }
 
-/// What could have been meant, and all that is known.
-fn alternatives(name: &str, known: &[String]) -> String {
-    let nearest = suggest(name, known);
-    let end = if nearest.is_empty() { ";" } else { "" };
-    format!("{nearest}{end} known: {}", known.join(", "))
-}
-
-/// `; did you mean "x"?` where a known name is near.
-pub fn suggest(name: &str, known: &[impl AsRef<str>]) -> String {
-    nearest(name, known).map_or_else(String::new, |near| format!("; did you mean {near:?}?"))
-}
-
-/// The known name that `name` was likely meant to be: the only one that it begins, or the one that
-/// differs in the fewest letters, in no more than a third of them. Capitals do not count, and two
-/// neighbours that changed places count as one. A name in another unit was not mistyped.
-pub(crate) fn nearest<'a>(name: &str, known: &'a [impl AsRef<str>]) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    let mut begun = known.iter().filter(|it| it.as_ref().to_lowercase().starts_with(&name));
-    if let (2.., Some(only), None) = (name.chars().count(), begun.next(), begun.next()) {
-        return Some(only.as_ref());
-    }
-    if known.iter().any(|candidate| is_in_another_unit(&name, candidate.as_ref())) {
-        return None;
-    }
-    let near = |candidate: &'a str| {
-        let changes = strsim::osa_distance(&name, &candidate.to_lowercase());
-        let letters = candidate.chars().count();
-        (changes * 3 <= letters.max(3) && changes < letters).then_some((changes, candidate))
-    };
-    let (_, name) = known.iter().filter_map(|candidate| near(candidate.as_ref())).min()?;
-    Some(name)
-}
-
-/// Units of time that stand at the end of a column's name.
-const UNITS: [&str; 6] = ["s", "ms", "us", "ns", "min", "h"];
-
-/// Whether two names are of the same quantity, each in a unit of its own: to rename one would
-/// change every value.
-pub(crate) fn is_in_another_unit(name: &str, wanted: &str) -> bool {
-    let split = |name: &str| {
-        let (quantity, unit) = name.rsplit_once('_')?;
-        UNITS.iter().find(|known| **known == unit).map(|unit| (quantity.to_string(), *unit))
-    };
-    let (one, other) = (split(name), split(wanted));
-    one.zip(other).is_some_and(|(one, other)| one.0 == other.0 && one.1 != other.1)
-}
-
-/// A doubt about a result that is given all the same.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Warning {
-    /// A column that the format does not know was skipped.
-    #[error("{at}: column {name:?} is not known and was ignored{}", suggest(name, missing))]
-    UnknownColumn {
-        /// Where its header stands.
-        at: Position,
-        /// The column's name.
-        name: String,
-        /// Columns that may be missing and are, one of which could have been meant.
-        missing: Vec<&'static str>,
-    },
-    /// A table over m was asked beyond its last m; its last value was used.
-    #[error("{term} is known up to m = {last}; its last value was used for m = {m} and above")]
-    BeyondTable {
-        /// The term, by its name in files.
-        term: &'static str,
-        /// The largest m in the table.
-        last: u32,
-        /// The smallest m asked for beyond it.
-        m: u32,
-    },
-    /// The data cannot tell some terms apart; their sum was put on one of them.
-    #[error("{on} stands for a sum that these data cannot split: {}", sum.join(" + "))]
-    Combined {
-        /// The term that carries the sum.
-        on: &'static str,
-        /// All terms in the sum.
-        sum: Vec<String>,
-    },
-    /// A term that no file determines was set to a neutral value.
-    #[error("{term} was not measured and is taken as {taken}; give {measure} to measure it")]
-    NotMeasured {
-        /// The term, by its name in files.
-        term: &'static str,
-        /// The value used instead.
-        taken: f64,
-        /// The flag that would provide it.
-        measure: &'static str,
-    },
-    /// A term ended at a bound of its range, which its standard error does not know.
-    #[error("{term} ended at its bound {bound}; its standard error is not to be trusted")]
-    AtBound {
-        /// The term, by its name in files.
-        term: &'static str,
-        /// The bound.
-        bound: f64,
-    },
-    /// A prediction that rests on a table held constant beyond its last m.
-    #[error(
-        "the interval of ({m}, {p}) rests to {:.0} % on what {term} may be beyond m = {last}; \
-         measure it at m = {m}",
-        100.0 * share
-    )]
-    Extrapolated {
-        /// Host threads of the configuration.
-        m: u32,
-        /// APUs for each of them.
-        p: u32,
-        /// The term that widens the interval most, by its name in files.
-        term: &'static str,
-        /// The largest m in its table.
-        last: u32,
-        /// Its part of the variance of the predicted time.
-        share: f64,
-    },
-    /// The first repetitions differ from the others.
-    #[error(
-        "{file}: the first repetition takes {percent:+.1} % against the others, more than chance \
-         explains: what is measured warms up; run it once before the clock starts"
-    )]
-    WarmUp {
-        /// The file of the runs.
-        file: String,
-        /// How much longer the first repetition takes, in per cent.
-        percent: f64,
-        /// The same in standard errors.
-        deviations: f64,
-    },
-    /// Times change from repetition to repetition.
-    #[error(
-        "{file}: times change by {percent:+.1} % from the second repetition to the last \
-         ({deviations:.1} standard errors): the machine was not in a steady state; mix the order \
-         of the configurations, or let it settle"
-    )]
-    Drift {
-        /// The file of the runs.
-        file: String,
-        /// The change over all repetitions, in per cent.
-        percent: f64,
-        /// The same in standard errors.
-        deviations: f64,
-    },
-    /// A term was measured without repetition.
-    #[error(
-        "{term}: nothing in {file} was repeated, so that its standard error is unknown; give three \
-         repetitions or more"
-    )]
-    MeasuredOnce {
-        /// The term, by its name in files.
-        term: &'static str,
-        /// The file.
-        file: String,
-    },
-    /// Something else that the reader of a result should know.
-    #[error("{0}")]
-    Note(String),
-    /// Values of which nobody knows how uncertain they are.
-    #[error(
-        "intervals and probabilities know nothing of the uncertainty of {}: no standard error is given",
-        terms.join(", ")
-    )]
-    NoStandardError {
-        /// The terms, by their names in files.
-        terms: Vec<&'static str>,
-    },
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -377,6 +217,40 @@ mod tests {
             error.to_string(),
             "there is no machine \"qs2O\"; did you mean \"qs20\"? known: ps3, qs20"
         );
+    }
+
+    #[test]
+    fn what_is_too_long_for_a_message_is_shown_by_its_ends() {
+        let check = |text: &str, shown: &str| assert_eq!(shortened(text), shown);
+        check("a\tµ", "a\tµ");
+        let whole = "µ".repeat(300);
+        check(&whole, &whole);
+        let ends = "µ".repeat(60);
+        check(&"µ".repeat(301), &format!("{ends}[... 181 characters ...]{ends}"));
+        check(&"µ".repeat(1_000_000), &format!("{ends}[... 999880 characters ...]{ends}"));
+        let between = "x".repeat(20_000_000);
+        check(
+            &format!("{ends}{between}{ends}"),
+            &format!("{ends}[... 20000000 characters ...]{ends}"),
+        );
+    }
+
+    #[test]
+    fn no_message_repeats_megabytes() {
+        let long = "é\n".repeat(5_000_000);
+        let at = Position { file: "x".into(), line: 1, column: 1 };
+        let (found, expected) = (format!("{long:?} in column \"m\""), "a number".to_string());
+        let errors = [
+            Error::Input { at: at.clone(), found: found.clone(), expected: expected.clone() },
+            Error::OutOfRange { name: "m", found, expected },
+            Error::UnknownName { kind: "machine", name: long.clone(), known: vec!["ps3".into()] },
+        ];
+        let warning = Warning::UnknownColumn { at, name: long, missing: vec!["mode"] }.to_string();
+        for message in errors.iter().map(ToString::to_string).chain([warning]) {
+            assert!(message.chars().count() < 300, "{}", message.len());
+            assert!(!message.contains('\n') && message.contains(" characters ...]"), "{message}");
+        }
+        assert!(errors[0].to_string().contains("é\\né\\n\" in column \"m\", expected"));
     }
 
     /// Which of the names that a user of the command line may choose among is suggested.

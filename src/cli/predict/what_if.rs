@@ -4,7 +4,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Asked;
-use crate::error::Result;
+use crate::error::{Result, shortened};
 use crate::model::Parameters;
 use crate::solve::best::{Candidate, within};
 use crate::solve::{Scale, scaled};
@@ -24,7 +24,7 @@ fn scale(text: &str) -> std::result::Result<Scale, String> {
         text.split_once('=').ok_or("expected a term and a factor, as t_apu_s=4")?;
     match factor.parse() {
         Ok(factor) => Ok(Scale { term: term.into(), factor }),
-        Err(_) => Err(format!("{factor:?} is no number")),
+        Err(_) => Err(format!("{:?} is no number", shortened(factor))),
     }
 }
 

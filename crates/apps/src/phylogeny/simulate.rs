@@ -14,12 +14,27 @@ use mmgp_base::error::{Error, Result};
 /// never zero: a tree file stays short, and no platform's logarithm shows in it.
 const LENGTH_STEP: f64 = 1e-6;
 
+/// Most taxa of a random tree: some hundred bytes each make half a GiB, and published alignments
+/// have fewer.
+pub const MOST_TAXA: usize = 1 << 20;
+
+/// Most residues of an alignment, taxa times sites: with the states of inner nodes, the rows and
+/// their text each takes four bytes, which makes 1 GiB.
+pub const MOST_RESIDUES: usize = 1 << 28;
+
 /// A random tree whose topologies are equally likely and whose branch lengths are exponential of
 /// that mean, rounded to six decimals.
 ///
 /// # Errors
-/// `OutOfRange` for fewer than 3 taxa, or a mean that is not positive.
+/// `OutOfRange` for fewer than 3 taxa or more than [`MOST_TAXA`], or a mean that is not positive.
 pub fn tree(taxa: usize, mean_branch_length: f64, seed: u64) -> Result<Tree> {
+    if taxa > MOST_TAXA {
+        return Err(Error::OutOfRange {
+            name: "taxa",
+            found: taxa.to_string(),
+            expected: format!("at most {MOST_TAXA}, so that the tree fits memory"),
+        });
+    }
     let mut tree = Tree::random(taxa, mean_branch_length, &mut Stream::new(seed, 0))?;
     let steps_per_unit = 1.0 / LENGTH_STEP;
     for node in 0..tree.nodes() {
@@ -42,7 +57,7 @@ pub fn names(taxa: usize) -> Vec<String> {
 /// along every branch by that branch's transition probabilities.
 ///
 /// # Errors
-/// `OutOfRange` where there is no site, or not one name for each tip.
+/// `OutOfRange` where there is no site, more than [`MOST_RESIDUES`], or not one name for each tip.
 pub fn alignment(tree: &Tree, names: &[String], sites: usize, seed: u64) -> Result<Alignment> {
     if sites == 0 {
         return Err(Error::OutOfRange {
@@ -56,6 +71,17 @@ pub fn alignment(tree: &Tree, names: &[String], sites: usize, seed: u64) -> Resu
             name: "names",
             found: format!("{}", names.len()),
             expected: format!("one for each of the {} tips", tree.taxa()),
+        });
+    }
+    let most_sites = MOST_RESIDUES / tree.taxa();
+    if sites > most_sites {
+        return Err(Error::OutOfRange {
+            name: "sites",
+            found: sites.to_string(),
+            expected: format!(
+                "at most {most_sites} for {} taxa, so that the alignment fits memory",
+                tree.taxa()
+            ),
         });
     }
     let mut stream = Stream::new(seed, 1);
@@ -121,6 +147,24 @@ mod tests {
         for (name, row) in second.names.iter().zip(&second.rows) {
             let taxon = first.names.iter().position(|known| known == name).unwrap();
             assert_eq!(&first.rows[taxon], row, "{name}");
+        }
+    }
+
+    #[test]
+    fn sizes_that_no_memory_holds_are_refused() {
+        for taxa in [MOST_TAXA + 1, usize::MAX] {
+            let message = format!(
+                "taxa: found {taxa}, expected at most 1048576, so that the tree fits memory"
+            );
+            assert_eq!(tree(taxa, 0.1, 1).unwrap_err().to_string(), message);
+        }
+        let tree = tree(4, 0.1, 1).unwrap();
+        for sites in [MOST_RESIDUES / 4 + 1, usize::MAX] {
+            let message = format!(
+                "sites: found {sites}, expected at most 67108864 for 4 taxa, so that the alignment \
+                 fits memory"
+            );
+            assert_eq!(alignment(&tree, &names(4), sites, 1).unwrap_err().to_string(), message);
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use csv::{ByteRecord, ReaderBuilder, Trim};
 
 use super::{BYTE_ORDER_MARK, Source};
-use crate::error::{Error, Position, Result, Warning, is_in_another_unit, nearest};
+use crate::error::{Error, Position, Result, Warning, is_in_another_unit, nearest, shortened};
 
 /// One row type of a CSV file.
 pub trait Record: Sized {
@@ -128,10 +128,13 @@ impl<'a> Reader<'a> {
         let absent = |&(name, _): &(&'static str, _)| !names.iter().any(|it| it == name);
         let missing: Vec<&'static str> =
             optional.iter().filter(|it| absent(it)).map(|&(name, _)| name).collect();
-        let warnings = (0..names.len())
-            .filter(|index| !indices.contains(index))
-            .map(|index| Warning::UnknownColumn {
-                at: row.position(index),
+        let unknown: Vec<usize> =
+            (0..names.len()).filter(|index| !indices.contains(index)).collect();
+        let warnings = row
+            .positions(&unknown)
+            .zip(&unknown)
+            .map(|(at, &index)| Warning::UnknownColumn {
+                at,
                 name: names[index].clone(),
                 missing: missing.clone(),
             })
@@ -291,7 +294,7 @@ impl Row<'_> {
         let Some(near) = nearest(wanted, &unknown) else {
             return self.error(0, found, &format!("a column {wanted:?}"));
         };
-        let advice = format!("a column {wanted:?}; did you mean that by {near:?}?");
+        let advice = format!("a column {wanted:?}; did you mean that by {:?}?", shortened(near));
         self.error(place(near), found, &advice)
     }
 
@@ -311,17 +314,31 @@ impl Row<'_> {
 
     /// Where the field with that index in the file begins.
     fn position(&self, index: usize) -> Position {
-        let start = start(self.source, self.record);
+        self.positions(&[index]).next().expect("invariant: each field has a place")
+    }
+
+    /// Where the fields with those indices in the file, which ascend, begin. Each is sought from
+    /// the one before it, so that all together take one pass over the row.
+    fn positions(&self, indices: &[usize]) -> impl Iterator<Item = Position> {
+        let mut offset = start(self.source, self.record);
+        let mut at = self.source.position(offset);
         let mut commas = 0;
         let mut quoted = false;
-        let rest = &self.source.text[start..];
-        let field = rest.find(|letter: char| {
-            let begins = commas == index && !matches!(letter, ' ' | '\t');
-            quoted ^= letter == '"';
-            commas += usize::from(letter == ',' && !quoted);
-            begins
-        });
-        self.source.position(start + field.unwrap_or(rest.len()))
+        indices.iter().map(move |&index| {
+            let rest = &self.source.text[offset..];
+            let field = rest.find(|letter: char| {
+                if commas == index && !matches!(letter, ' ' | '\t') {
+                    return true;
+                }
+                quoted ^= letter == '"';
+                commas += usize::from(letter == ',' && !quoted);
+                (at.line, at.column) =
+                    if letter == '\n' { (at.line + 1, 1) } else { (at.line, at.column + 1) };
+                false
+            });
+            offset += field.unwrap_or(rest.len());
+            at.clone()
+        })
     }
 }
 
@@ -387,6 +404,53 @@ mod tests {
         assert_eq!(read::<Run>(&source).expect("a good file").0.len(), 1);
         check("# end", "runs.csv:2:6: found no rows, expected at least one row below the header");
         check("1,1,1,3\n1", "runs.csv:3:1: found 1 field, expected 4 as in the header");
+    }
+
+    #[test]
+    fn each_unknown_column_has_its_place_however_many_there_are() {
+        let names: Vec<String> = (0..100_000).map(|index| format!("c{index:05}")).collect();
+        let header = format!("m,\"a,\n µ\",p,repetition, time_s,{}", names.join(","));
+        let row = format!("1,,1,1,3{}", ",".repeat(names.len()));
+        let text = format!("\u{feff}# why\n{header}\n{row}\n");
+        let (_, warnings) = read::<Run>(&Source::new("runs.csv", &text)).expect("it is read");
+        let place = |warning: &Warning| match warning {
+            Warning::UnknownColumn { at, .. } => (at.line, at.column),
+            _ => (0, 0),
+        };
+        let places: Vec<(u64, u64)> = warnings.iter().map(place).collect();
+        assert_eq!(places[..3], [(2, 3), (3, 26), (3, 33)]);
+        assert_eq!(places[100_000], (3, 26 + 7 * 99_999));
+    }
+
+    #[test]
+    fn a_header_of_many_columns_without_one_that_is_needed_is_refused_in_a_short_message() {
+        let names: Vec<String> = (0..100_000).map(|index| format!("c{index:05}")).collect();
+        let text = format!("m,p,repetition,times_s,{}\n", names.join(","));
+        let error = read::<Run>(&Source::new("runs.csv", &text)).expect_err("must be refused");
+        let found = "found the columns m, p, repetition, times_s, c00000, c00001, c0000[...";
+        let message = error.to_string();
+        assert!(message.starts_with(&format!("runs.csv:1:16: {found} ")), "{message}");
+        let advice = "expected a column \"time_s\"; did you mean that by \"times_s\"?";
+        assert!(message.ends_with(advice), "{message}");
+    }
+
+    #[test]
+    fn a_field_of_megabytes_is_quoted_in_part() {
+        let field = "x".repeat(5_000_000);
+        let text = format!("m,p,repetition,time_s\n1,1,1,{field}\n");
+        let error = read::<Run>(&Source::new("runs.csv", &text)).expect_err("must be refused");
+        let (begin, end) = ("x".repeat(59), "x".repeat(60 - "\" in column \"time_s\"".len()));
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "runs.csv:2:7: found \"{begin}[... 4999901 characters ...]{end}\" in column \
+                 \"time_s\", expected a finite time of 0 s or more"
+            )
+        );
+        let name = format!("time_s{}", "µ".repeat(5_000_000));
+        let text = format!("m,p,repetition,{name}\n");
+        let error = read::<Run>(&Source::new("runs.csv", &text)).expect_err("must be refused");
+        assert!(error.to_string().chars().count() < 500, "{}", error.to_string().len());
     }
 
     /// The header of a file of runs without a column that it needs.

@@ -115,13 +115,17 @@ const MAX_STEPS: u32 = 30;
 /// The last step, in units in which residuals have variance 1.
 const LAST_STEP: f64 = 1e-3;
 
+/// More resamples only fill memory, where the estimates of all are held at once: of so many, the
+/// share below the true 2.5th percentile is uncertain by 0.05 per cent, `sqrt(0.025*0.975/B)`.
+pub const MOST_RESAMPLES: u32 = 100_000;
+
 /// From so many resamples on, two threads share them.
 const WORTH_A_THREAD: usize = 500;
 
 /// Draws `settings.resamples` data sets like that of the rows and estimates the unknowns from each.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for fewer than 20 resamples or rows that are not those of the problem;
+/// [`Error::OutOfRange`] for fewer than 20 resamples, for more than [`MOST_RESAMPLES`], or rows that are not those of the problem;
 /// [`Error::Fit`] where more than one resample in a hundred has no minimum.
 pub(crate) fn bootstrap<P: InPlace>(
     problem: &P,
@@ -134,6 +138,9 @@ pub(crate) fn bootstrap<P: InPlace>(
     };
     if settings.resamples < 20 {
         return refuse("resamples", settings.resamples, "at least 20".into());
+    }
+    if settings.resamples > MOST_RESAMPLES as usize {
+        return refuse("resamples", settings.resamples, format!("at most {MOST_RESAMPLES}"));
     }
     if rows.len() != problem.rows() {
         return refuse("rows", rows.len(), format!("{} of the problem", problem.rows()));

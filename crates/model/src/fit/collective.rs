@@ -9,7 +9,7 @@ use super::shape::{
 use super::{Measured, Measurement};
 use crate::model::parameters::{OverM, Table};
 use crate::model::sensitivity::Entry;
-use mmgp_base::error::{Error, Result, Warning};
+use mmgp_base::error::{Error, Result, Warning, shortened};
 use mmgp_base::table::records::Collective;
 
 /// Operations of one rank count that differ by more than this factor should not be pooled.
@@ -104,7 +104,7 @@ fn wanted(measured: &Measured<Collective>, choices: &TermChoices) -> Result<(Tim
             file: measured.file.clone(),
             found: format!(
                 "{} only with bytes = {}",
-                choices.operation.as_deref().unwrap_or("collectives"),
+                choices.operation.as_deref().map_or("collectives".into(), shortened),
                 sizes.join(", ")
             ),
             advice: "measure the size that the program uses, or name one of these".into(),
@@ -184,7 +184,8 @@ fn unlike(file: &str, ranks: u32, kinds: &BTreeMap<Kind, Repetitions>) -> Option
     let by_value = |a: &_, b: &_| value(a).total_cmp(&value(b));
     let cheapest = kinds.iter().min_by(by_value)?;
     let dearest = kinds.iter().max_by(by_value)?;
-    let name = |((operation, bytes), _): (&Kind, _)| format!("{operation} of {bytes} bytes");
+    let name =
+        |((operation, bytes), _): (&Kind, _)| format!("{} of {bytes} bytes", shortened(operation));
     (value(&dearest) > ALIKE * value(&cheapest)).then(|| {
         Warning::Note(format!(
             "{file}: with {ranks} ranks, {} takes {:.1} times as long as {}; their mean was used, \

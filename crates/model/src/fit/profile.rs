@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::sample::{Mean, Repetitions, repeated_once, warm_up};
 use super::{Measured, Measurement};
 use crate::model::parameters::{Estimate, Phase};
-use mmgp_base::error::{Error, Result, Warning};
+use mmgp_base::error::{Error, Result, Warning, shortened};
 use mmgp_base::table::records::Profile;
 
 /// What a profile knows: the terms of the whole, in the shape of a phase, and those of its parts.
@@ -98,7 +98,7 @@ fn totals_of_phase(
         let Some(row) = rows.iter().find(|row| row.repetition == repetition) else {
             return Err(Error::TooLittleData {
                 file: measured.file.clone(),
-                found: format!("no row for phase {name:?} in repetition {repetition}"),
+                found: format!("no row for phase {:?} in repetition {repetition}", shortened(name)),
                 advice: "give every phase a row in every repetition".into(),
             });
         };
@@ -107,7 +107,7 @@ fn totals_of_phase(
     if rows.iter().any(|row| row.offloads == 0 && row.gap_time_s > 0.0) {
         return Err(Error::TooLittleData {
             file: measured.file.clone(),
-            found: format!("phase {name:?} with a gap time but no off-loads"),
+            found: format!("phase {:?} with a gap time but no off-loads", shortened(name)),
             advice: "count its off-loads, or count that time as host time".into(),
         });
     }
@@ -158,7 +158,8 @@ fn doubts(file: &str, name: &str, totals: &[Totals]) -> Vec<Warning> {
     differing
         .map(|(column, _)| {
             Warning::Note(format!(
-                "{file}: {column} of phase {name:?} differ between repetitions; their mean was used"
+                "{file}: {column} of phase {:?} differ between repetitions; their mean was used",
+                shortened(name)
             ))
         })
         .collect()

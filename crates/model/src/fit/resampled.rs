@@ -11,10 +11,12 @@ use super::unknowns::{Kind, Unknowns};
 use crate::model::sensitivity::Entry;
 use mmgp_base::error::Result;
 
+pub use super::bootstrap::MOST_RESAMPLES;
+
 /// How bootstrap intervals are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resampling {
-    /// How often all data are drawn again, at least 20.
+    /// How often all data are drawn again, from 20 to [`MOST_RESAMPLES`].
     pub resamples: u32,
     /// Seed of the generator.
     pub seed: u64,

@@ -6,11 +6,13 @@
 //! between the last and the first where another round follows. The least of all plans comes from
 //! dynamic programming, exactly.
 
+use std::borrow::Cow;
+
 use super::constraints::{Choices, Constraints};
 use crate::model::Parameters;
 use crate::model::run::Row;
 use crate::model::sensitivity::Entry;
-use mmgp_base::error::{Error, Result, Warning};
+use mmgp_base::error::{Error, Result, Warning, shortened};
 use mmgp_base::units::Seconds;
 
 /// What changes cost, and how often the phases repeat.
@@ -80,11 +82,11 @@ pub fn plan_phases(
         .collect();
     plans.sort_by(|one, other| one.time.0.total_cmp(&other.time.0).then(one.m.cmp(&other.m)));
     let mut warnings = super::warnings(parameters, 1, space.ms().last().unwrap_or(1));
-    let unsure: Vec<&str> = parameters
+    let unsure: Vec<Cow<'_, str>> = parameters
         .phases
         .iter()
         .filter(|phase| [&phase.t_hpu_s, &phase.t_apu_s].iter().any(|x| x.std_error.is_none()))
-        .map(|phase| phase.name.as_str())
+        .map(|phase| shortened(&phase.name))
         .collect();
     if !unsure.is_empty() {
         warnings.push(Warning::Note(format!(

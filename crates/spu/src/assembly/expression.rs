@@ -60,8 +60,12 @@ impl Symbols {
 
 /// Reads an expression and evaluates it.
 pub(super) fn expression(cursor: &mut Cursor<'_>, at: Place, symbols: &Symbols) -> Parsed<Value> {
-    Evaluation { symbols, at }.sum(cursor, 0)
+    Evaluation { symbols, at, depth: 0 }.sum(cursor, 0)
 }
+
+/// Parentheses around parentheses: each takes five calls, and a call stack ends. It is what Clang
+/// grants a program (`-fbracket-depth`), far more than anybody writes.
+const MOST_NESTED: usize = 256;
 
 /// The operators by how strongly they bind, the weakest first, as GNU assemblers have them.
 const OPERATORS: [&[&str]; 3] = [&["+", "-"], &["|", "&", "^"], &["*", "/", "%", "<<", ">>"]];
@@ -69,11 +73,13 @@ const OPERATORS: [&[&str]; 3] = [&["+", "-"], &["|", "&", "^"], &["*", "/", "%",
 struct Evaluation<'s> {
     symbols: &'s Symbols,
     at: Place,
+    /// Parentheses that are open.
+    depth: usize,
 }
 
 impl Evaluation<'_> {
     /// Operands between operators that bind as strongly as those of `level`, or stronger.
-    fn sum(&self, cursor: &mut Cursor<'_>, level: usize) -> Parsed<Value> {
+    fn sum(&mut self, cursor: &mut Cursor<'_>, level: usize) -> Parsed<Value> {
         let Some(operators) = OPERATORS.get(level) else { return self.operand(cursor) };
         let mut left = self.sum(cursor, level + 1)?;
         loop {
@@ -88,20 +94,30 @@ impl Evaluation<'_> {
         }
     }
 
-    fn operand(&self, cursor: &mut Cursor<'_>) -> Parsed<Value> {
-        if cursor.eat("-") {
-            return Ok(negate(self.operand(cursor)?));
-        }
-        if cursor.eat("~") {
+    /// What the operators before it make of a number, a label or an expression in parentheses.
+    fn operand(&mut self, cursor: &mut Cursor<'_>) -> Parsed<Value> {
+        let start = cursor.offset();
+        while ["-", "~", "+"].iter().any(|operator| cursor.eat(operator)) {}
+        let operators = cursor.since(start);
+        let value = self.primary(cursor)?;
+        // The nearest to the operand works first.
+        Ok(operators.chars().rev().fold(value, |value, operator| match operator {
+            '-' => negate(value),
             // All bits turned over: -x - 1.
-            let negated = negate(self.operand(cursor)?);
-            return Ok(combine("-", negated, Value::Number(1)).unwrap_or(Value::Unknown));
-        }
-        if cursor.eat("+") {
-            return self.operand(cursor);
-        }
+            '~' => combine("-", negate(value), Value::Number(1)).unwrap_or(Value::Unknown),
+            _ => value,
+        }))
+    }
+
+    fn primary(&mut self, cursor: &mut Cursor<'_>) -> Parsed<Value> {
+        let start = *cursor;
         if cursor.eat("(") {
+            if self.depth == MOST_NESTED {
+                return Err(start.expected(format!("at most {MOST_NESTED} nested parentheses")));
+            }
+            self.depth += 1;
             let inner = self.sum(cursor, 0)?;
+            self.depth -= 1;
             if !cursor.eat(")") {
                 return Err(cursor.expected("`)`"));
             }
@@ -273,6 +289,25 @@ mod tests {
         check("7 - 2 - 1", 4);
         check("~0 % 4 / 1", -1);
         check("-size/16", -3);
+    }
+
+    #[test]
+    fn signs_in_a_row_work_from_the_operand_outwards() {
+        check("- ~ 4", 5);
+        check("~ - + 4", 3);
+        assert_eq!(evaluate("-~loop"), Ok(Value::Unknown));
+        check(&("-".repeat(1_000_001) + "4"), -4);
+    }
+
+    #[test]
+    fn parentheses_nest_as_deep_as_the_call_stack_certainly_holds() {
+        let nested = |depth: usize| "(".repeat(depth) + "4" + &")".repeat(depth);
+        check(&nested(256), 4);
+        check(&"+(1)".repeat(300), 300);
+        let expected = "at most 256 nested parentheses";
+        assert_eq!(evaluate(&nested(257)), Err(Mistake::new(256, "`(`", expected)));
+        assert_eq!(evaluate(&nested(20_000)), Err(Mistake::new(256, "`(`", expected)));
+        assert_eq!(evaluate(&"-(".repeat(1_000_000)), Err(Mistake::new(513, "`(`", expected)));
     }
 
     #[test]

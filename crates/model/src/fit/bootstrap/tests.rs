@@ -221,6 +221,10 @@ fn what_cannot_be_drawn_is_refused() {
         bootstrap(&data.model, rows, &around, &settings).unwrap_err().to_string()
     };
     assert_eq!(refused(&data.rows(), 5), "resamples: found 5, expected at least 20");
+    let all = u32::MAX as usize;
+    let message = "resamples: found 4294967295, expected at most 100000";
+    assert_eq!(refused(&data.rows(), all), message);
+    assert_eq!(refused(&data.rows(), 100_001), message.replace("4294967295", "100001"));
     assert_eq!(refused(&[Row::Measured], 20), "rows: found 1, expected 50 of the problem");
 }
 
