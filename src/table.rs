@@ -14,6 +14,7 @@ mod foreign;
 pub mod hyperfine;
 pub mod json;
 mod micro_benchmarks;
+mod place;
 pub mod records;
 pub mod runs;
 mod streamed;
@@ -22,6 +23,7 @@ pub mod trace;
 
 pub use foreign::runs_of;
 pub use micro_benchmarks::MicroBenchmarks;
+pub use place::place;
 pub use streamed::StreamedFile;
 
 use std::fs;

@@ -7,6 +7,7 @@ mod decisions;
 mod generated;
 mod likelihood;
 mod machine;
+mod overwriting;
 mod parameters;
 mod programs;
 mod raxml;
