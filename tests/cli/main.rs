@@ -12,6 +12,8 @@ mod parameters;
 mod programs;
 mod raxml;
 mod report;
+#[cfg(target_os = "linux")]
+mod signals;
 mod spu_timing;
 mod study;
 mod tables;
