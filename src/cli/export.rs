@@ -48,7 +48,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         .check()?;
     if let Some(name) = &arguments.params {
         let target: Target = arguments.to.parse()?;
-        data(arguments.out.as_deref(), &target.write(&parameters(name)?))?;
+        let parameters = parameters(name)?;
+        warnings(parameters.refined_left_out().as_slice());
+        data(arguments.out.as_deref(), &target.write(&parameters))?;
     }
     if let Some(path) = &arguments.runs {
         let target: RunsTarget = arguments.to.parse()?;

@@ -170,7 +170,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         format: arguments.format,
         shown: arguments.top.map_or(usize::MAX, |top| top as usize),
     };
-    data(arguments.out.as_deref(), &answer(&asked, arguments)?)?;
+    let text = answer(&asked, arguments)?;
+    warnings(given.refined_left_out().as_slice());
+    data(arguments.out.as_deref(), &text)?;
     Ok(Answer::Done)
 }
 
