@@ -1,7 +1,8 @@
 //! The command line: one file for each subcommand, flags to library calls, printing.
 //!
 //! Data goes to standard output or to `--out`, everything else to standard error. Exit code 0:
-//! done; 1: the answer is no; 2: bad usage or input; 130: interrupted.
+//! done; 1: the answer is no; 2: bad usage or input; 129, 130 or 143: ended by SIGHUP, SIGINT or
+//! SIGTERM.
 
 mod bench;
 mod check_machine;
@@ -18,6 +19,8 @@ mod plot;
 mod predict;
 mod profile;
 mod report;
+#[cfg(unix)]
+mod signals;
 mod simulate_alignment;
 mod spu_timing;
 mod study;
@@ -55,8 +58,8 @@ Examples:
 `mmgp study` does everything once and needs no argument. `mmgp <COMMAND> --help` says all about a \
 command.
 
-Exit code 0: done; 1: the answer is no; 2: bad usage or input; 130: interrupted. Colour is for \
-terminals, and never where NO_COLOR is set.";
+Exit code 0: done; 1: the answer is no; 2: bad usage or input; 130: interrupted; 143: terminated; \
+129: hung up, which `nohup` prevents. Colour is for terminals, and never where NO_COLOR is set.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -92,9 +95,8 @@ pub fn command() -> clap::Command {
 
 /// Runs the program that the arguments of the process ask for.
 pub fn main() -> ExitCode {
-    // Whoever interrupts finds each file either whole or untouched. Without the handler, which can
-    // only fail where another one is installed, the default one ends the process as well.
-    let _ = ctrlc::set_handler(|| crate::table::exit_between_writes(130));
+    #[cfg(unix)]
+    signals::obey();
     let cli = Cli::try_parse().unwrap_or_else(|error| without_length(error).exit());
     let result = match cli.command {
         Command::Study(arguments) => study::run(&arguments),

@@ -4,11 +4,12 @@ mod findings;
 mod inference;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use super::Answer;
+use super::files::Guard;
 use super::input::pbpi::SamplingArguments;
 use super::input::{AppArguments, MachineArguments, raxml};
 use super::output::{Format, data, json, progress};
@@ -17,6 +18,7 @@ use crate::cell::linux::Discipline;
 use crate::cell::mfc::Hazards;
 use crate::cell::{Blade, KernelTiming};
 use crate::error::Result;
+use findings::FindingsReport;
 use inference::SampleFile;
 use report::Report;
 
@@ -101,7 +103,24 @@ enum Timing {
     Exact,
 }
 
+/// The report goes to a file, or with RAxML beside its trees into a folder.
+fn guard(arguments: &Arguments) -> Guard {
+    let trace = arguments.trace.as_deref().filter(|path| *path != Path::new("-"));
+    let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
+    let guard = guard
+        .writes("--samples", arguments.samples.samples.as_deref())
+        .writes("--trace", trace)
+        .writes("--consensus", arguments.samples.consensus.as_deref());
+    match &arguments.out {
+        Some(folder) if arguments.app.app == "raxml" => {
+            guard.writes_into("--out", folder, &FindingsReport::FILES)
+        }
+        out => guard.writes("--out", out.as_deref()),
+    }
+}
+
 pub fn run(arguments: &Arguments) -> Result<Answer> {
+    guard(arguments).check()?;
     let machine = arguments.machine.read()?;
     let (app, names) = arguments.app.read_named(raxml::ONCE)?;
     let app = arguments.samples.apply(app)?;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Answer;
-use super::input::parameters;
+use super::files::Guard;
+use super::input::{parameter_file, parameters};
 use super::output::{Verbosity, data, waiting, warnings};
 use crate::error::{Result, Warning};
 use crate::export::Target;
@@ -40,9 +41,16 @@ Examples:
   mmgp export --runs runs.csv --to extra-p --out runs.txt";
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
+    Guard::default()
+        .reads("--params", arguments.params.as_deref().and_then(parameter_file))
+        .reads("--runs", arguments.runs.as_deref())
+        .writes("--out", arguments.out.as_deref())
+        .check()?;
     if let Some(name) = &arguments.params {
         let target: Target = arguments.to.parse()?;
-        data(arguments.out.as_deref(), &target.write(&parameters(name)?))?;
+        let parameters = parameters(name)?;
+        warnings(parameters.refined_left_out().as_slice());
+        data(arguments.out.as_deref(), &target.write(&parameters))?;
     }
     if let Some(path) = &arguments.runs {
         let target: RunsTarget = arguments.to.parse()?;

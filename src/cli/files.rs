@@ -1,4 +1,5 @@
-//! The files that pictures and pages are made of: each given by a flag, or found in a study's folder.
+//! The files that pictures and pages are made of: each given by a flag, or found in a study's folder;
+//! and that no command writes over what it reads.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,55 @@ use crate::report::provenance::InputFile;
 use crate::table::csv::{self, Record};
 use crate::table::records::{Prediction, Split, Validation};
 use crate::table::trace::Trace;
-use crate::table::{MicroBenchmarks, Source};
+use crate::table::{self, MicroBenchmarks, Source};
+
+/// Sees to it that a command writes over nothing that it reads or has written.
+#[derive(Default)]
+pub struct Guard {
+    /// Each file with its place, and what is done with it for which flag.
+    files: Vec<(PathBuf, String)>,
+    /// The first output that is one of the files before it.
+    overwriting: Option<Error>,
+}
+
+impl Guard {
+    /// A file that is read for a flag; all of them before the first that is written.
+    pub fn reads(mut self, flag: &str, path: Option<&Path>) -> Self {
+        let place = path.and_then(table::place);
+        self.files.extend(place.map(|place| (place, format!("is read for {flag}"))));
+        self
+    }
+
+    /// A file that is written for a flag.
+    pub fn writes(mut self, flag: &'static str, path: Option<&Path>) -> Self {
+        let Some((path, place)) = path.and_then(|path| Some((path, table::place(path)?))) else {
+            return self;
+        };
+        let same = self.files.iter().find(|(other, _)| *other == place);
+        if let (Some((_, done)), None) = (same, &self.overwriting) {
+            self.overwriting = Some(Error::OutOfRange {
+                name: flag,
+                found: format!("{}, which {done}", path.display()),
+                expected: "another file".into(),
+            });
+        }
+        self.files.push((place, format!("is written for {flag}")));
+        self
+    }
+
+    /// Files that are written into a folder.
+    pub fn writes_into(self, flag: &'static str, folder: &Path, names: &[&str]) -> Self {
+        names.iter().fold(self, |guard, name| guard.writes(flag, Some(&folder.join(name))))
+    }
+
+    /// Refuses to begin where something would be overwritten.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] with both flags and the path.
+    pub fn check(self) -> Result<()> {
+        self.overwriting.map_or(Ok(()), Err)
+    }
+}
 
 /// Where the files are.
 #[derive(Args, Clone, Default)]
@@ -54,6 +103,9 @@ pub struct Files {
 /// The file in a study's folder that there is no page without.
 const PARAMETERS: &str = "params.toml";
 
+/// The same with the terms of the refined model.
+const REFINED: &str = "refined.toml";
+
 impl Files {
     /// Those in the folder of a study.
     pub fn of_study(folder: &Path) -> Self {
@@ -79,6 +131,32 @@ impl Files {
             memory: find(self.memory, "memory.csv"),
             study: Some(folder),
         }
+    }
+
+    /// Those that are read, each with the flag that names it; `study` names the folder.
+    pub fn guard(&self, study: &str) -> Guard {
+        let of_study = |name: &str| self.study.as_ref().map(|folder| folder.join(name));
+        let params = self.params.as_deref().and_then(input::parameter_file);
+        let mut guard = Guard::default().reads("--params", params);
+        for name in [PARAMETERS, REFINED] {
+            guard = guard.reads(study, of_study(name).as_deref());
+        }
+        for (flag, path) in [
+            ("--validation", &self.validation),
+            ("--predictions", &self.predictions),
+            ("--split", &self.split),
+            ("--trace", &self.trace),
+            ("--alpha", &self.alpha),
+            ("--offload", &self.offload),
+            ("--context-switch", &self.context_switch),
+            ("--collective", &self.collective),
+            ("--memory", &self.memory),
+        ] {
+            let is_of_study = path.as_ref().zip(self.study.as_ref());
+            let is_of_study = is_of_study.is_some_and(|(path, folder)| path.starts_with(folder));
+            guard = guard.reads(if is_of_study { study } else { flag }, path.as_deref());
+        }
+        guard
     }
 
     /// Whether there are parameters, given or the study's.
@@ -180,7 +258,7 @@ impl Reader {
             return Err(without_parameters(folder));
         }
         let parameters = Parameters::read(&self.source(&path, "parameters")?)?;
-        let path = folder.join("refined.toml");
+        let path = folder.join(REFINED);
         if !path.exists() {
             return Ok(parameters);
         }

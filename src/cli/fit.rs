@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::Answer;
+use super::files::Guard;
 use super::output::{data, warnings};
 use super::{input, output};
 use crate::error::{Error, Result, Warning};
@@ -167,6 +168,7 @@ impl From<ShapeOverM> for Shape {
 }
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
+    guard(arguments).check()?;
     let mut doubts = Vec::new();
     let line = output::waiting("fitting", arguments.quiet.into());
     let inputs = inputs(arguments, &mut doubts)?;
@@ -204,6 +206,22 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     }
     data(arguments.out.as_deref(), &fitted.parameters.to_toml())?;
     Ok(Answer::Done)
+}
+
+fn guard(arguments: &Arguments) -> Guard {
+    Guard::default()
+        .reads("--alpha", arguments.alpha.as_deref())
+        .reads("--offload", arguments.offload.as_deref())
+        .reads("--context-switch", arguments.context_switch.as_deref())
+        .reads("--collective", arguments.collective.as_deref())
+        .reads("--profile", arguments.profile.as_deref())
+        .reads("--runs", arguments.runs.as_deref())
+        .reads("--memory", arguments.counts.memory.as_deref())
+        .reads("--prior", arguments.prior.as_deref().and_then(input::parameter_file))
+        .reads("--machine", arguments.machine.as_deref().and_then(input::machine_file))
+        .writes("--report", arguments.report.as_deref())
+        .writes("--refined-out", arguments.counts.refined_out.as_deref())
+        .writes("--out", arguments.out.as_deref())
 }
 
 fn options(arguments: &Arguments) -> Options {

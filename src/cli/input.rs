@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::files::Guard;
 use crate::apps::App;
 use crate::apps::pbpi::Pbpi;
 use crate::apps::phylogeny::alignment::Alignment;
@@ -57,15 +58,24 @@ impl MachineArguments {
     pub fn read(&self) -> Result<Machine> {
         machine(&self.machine)
     }
+
+    /// With the file of the machine, where it has one.
+    pub fn guarded(&self, guard: Guard) -> Guard {
+        guard.reads("--machine", machine_file(&self.machine))
+    }
 }
 
 /// A machine by name or file.
 pub fn machine(name: &str) -> Result<Machine> {
-    if is_file(name) {
-        Machine::read(&Source::read(Path::new(name))?)
-    } else {
-        Machine::named(name)
+    match machine_file(name) {
+        Some(path) => Machine::read(&Source::read(path)?),
+        None => Machine::named(name),
     }
+}
+
+/// The file that is meant, where it is not a built-in machine.
+pub fn machine_file(name: &str) -> Option<&Path> {
+    is_file(name).then_some(Path::new(name))
 }
 
 /// A parameter set by name or file.
@@ -132,6 +142,13 @@ impl AppArguments {
     /// [`raxml::STUDY`].
     pub fn read(&self) -> Result<App> {
         Ok(self.read_named(raxml::STUDY)?.0)
+    }
+
+    /// With the files that the program is made of.
+    pub fn guarded(&self, guard: Guard) -> Guard {
+        let input = self.input.as_deref().filter(|name| is_file(name)).map(Path::new);
+        let guard = guard.reads("--input", input).reads("--tree", self.tree.as_deref());
+        guard.reads("--start", self.raxml.tree())
     }
 
     /// The program with its input and the names of the taxa; `tasks` are those of RAxML where it is

@@ -73,6 +73,7 @@ enum Picture {
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let format = Format::from_path(&arguments.out)?;
     let files = arguments.files.clone().with_study();
+    files.guard("--study").writes("--out", Some(&arguments.out)).check()?;
     let (material, doubts) = Material::read(&files, &[arguments.kind])?;
     warnings(&doubts);
     let window = Window { from_s: arguments.from, to_s: arguments.to };

@@ -14,6 +14,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Answer;
+use super::files::Guard;
 use super::output::{Format, aligned, data, warnings};
 use super::{input, output};
 use crate::error::Result;
@@ -150,6 +151,11 @@ struct Asked<'a> {
 }
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
+    Guard::default()
+        .reads("--params", input::parameter_file(&arguments.params))
+        .reads("--machine", arguments.machine.as_deref().and_then(input::machine_file))
+        .writes("--out", arguments.out.as_deref())
+        .check()?;
     let given = input::parameters(&arguments.params)?;
     let mut parameters = arguments.what_if.scaled(&given)?;
     if let Some(name) = &arguments.machine {
@@ -164,7 +170,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         format: arguments.format,
         shown: arguments.top.map_or(usize::MAX, |top| top as usize),
     };
-    data(arguments.out.as_deref(), &answer(&asked, arguments)?)?;
+    let text = answer(&asked, arguments)?;
+    warnings(given.refined_left_out().as_slice());
+    data(arguments.out.as_deref(), &text)?;
     Ok(Answer::Done)
 }
 

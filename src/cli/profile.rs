@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Answer;
+use super::files::Guard;
 use super::input::{AppArguments, MachineArguments};
 use super::output::{Verbosity, data, progress};
 use crate::apps::App;
@@ -44,6 +45,8 @@ One row for each off-loaded function and repetition, times in seconds: what `mmg
 pub const REPETITIONS: u32 = 3;
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
+    let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
+    guard.writes("--out", arguments.out.as_deref()).check()?;
     let (machine, app) = (arguments.machine.read()?, arguments.app.read()?);
     let (repetitions, seed) = (arguments.repetitions, arguments.app.seed);
     let rows = measure(&app, &machine, repetitions, seed, arguments.quiet.into())?;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::files::{Files, Reader, without_parameters};
+use super::files::{Files, Guard, Reader, without_parameters};
 use super::output::{data, warnings};
-use super::{Answer, study};
+use super::{Answer, input, study};
 use crate::error::{Error, Result};
 use crate::plot::benchmarks::panels;
 use crate::plot::{self, Format, Kind, Window};
@@ -59,6 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         });
     }
     let folder = Path::new(&arguments.of);
+    guard(folder, &arguments.of).writes("--out", arguments.out.as_deref()).check()?;
     let mut study = if folder.is_dir() {
         read(folder)?
     } else if arguments.of == study::FOLDER {
@@ -72,6 +73,14 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let html = page(&study)?;
     data(arguments.out.as_deref(), &html)?;
     Ok(Answer::Done)
+}
+
+fn guard(folder: &Path, name: &str) -> Guard {
+    if folder.is_dir() {
+        Files::of_study(folder).guard("DIR").reads("DIR", Some(&folder.join(PROVENANCE)))
+    } else {
+        Guard::default().reads("FILE", input::parameter_file(name))
+    }
 }
 
 /// Writes the page of the study in a folder beside its files.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Answer;
+use super::files::Guard;
 use super::output::data;
 use crate::apps::phylogeny::{newick, simulate};
 use crate::error::Result;
@@ -43,6 +44,11 @@ Examples:
   mmgp simulate-alignment --tree a.nwk --sites 1000 --out a.phy";
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
+    Guard::default()
+        .reads("--tree", arguments.tree.as_deref())
+        .writes("--out", arguments.out.as_deref())
+        .writes("--tree-out", arguments.tree_out.as_deref())
+        .check()?;
     let (tree, names) = match (&arguments.tree, arguments.taxa) {
         (Some(path), _) => newick::read_named(&Source::read(path)?)?,
         (None, taxa) => {

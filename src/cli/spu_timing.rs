@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Answer;
+use super::files::Guard;
 use super::input::MachineArguments;
 use super::output::{self, Format, data, warnings};
 use crate::cell;
@@ -64,6 +65,8 @@ timed.";
 const MOST_ITERATIONS: u64 = 1_000_000_000_000;
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
+    let guard = Guard::default().reads("FILE.s", Some(&arguments.file));
+    arguments.machine.guarded(guard).writes("--out", arguments.out.as_deref()).check()?;
     let machine = arguments.machine.read()?;
     let source = Source::read(&arguments.file)?;
     let listing = Listing::read(&source, processor(&machine))?;

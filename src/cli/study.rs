@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::files::Files;
+use super::files::{Files, Guard};
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
 use super::output::{Verbosity, json, warnings};
 use super::validate::{Job, describe};
@@ -56,15 +56,21 @@ refined model), predictions.csv, validation.csv, split.csv (where the time of ea
 summary.json, study.json (where it all comes from), trace.json (what happens when, in the middle \
 of a run of the predicted best), report.html (the page), and plots as SVG and PNG.";
 
+/// What it writes in the formats of what it reads.
+const FILES: [&str; 2] = ["params.toml", "refined.toml"];
+
 pub fn run(arguments: &Arguments) -> Result<Answer> {
+    let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
+    guard.writes_into("--out", &arguments.out, &FILES).check()?;
     let (machine, app) = (arguments.machine.read()?, arguments.app.read()?);
     let folder = &arguments.out;
     table::create_folder(folder)?;
     let verbosity = Verbosity::from(arguments.quiet);
     let fitted = measure_and_fit(&app, &machine, arguments)?;
     let refined = fitted.refined.expect("invariant: its counts were given");
-    table::write(&folder.join("params.toml"), fitted.parameters.to_toml())?;
-    table::write(&folder.join("refined.toml"), refined.to_toml())?;
+    let [equation_11, with_refined] = FILES;
+    table::write(&folder.join(equation_11), fitted.parameters.to_toml())?;
+    table::write(&folder.join(with_refined), refined.to_toml())?;
     let sampling = Sampling { draws: Sampling::USUAL_DRAWS, seed: arguments.app.seed };
     let ranking = rank(&fitted.parameters, sampling)?;
     let rows: Vec<Prediction> = ranking.configurations.iter().map(Prediction::from).collect();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::files::Files;
+use super::files::{Files, Guard};
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
 use super::output::{Verbosity, data, json, progress, warnings};
 use super::{Answer, input, plot};
@@ -53,6 +53,9 @@ Writes validation.csv, split.csv (where the time of each run went), summary.json
 threshold.";
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
+    let guard = Guard::default().reads("--params", input::parameter_file(&arguments.params));
+    let guard = arguments.app.guarded(arguments.machine.guarded(guard));
+    guard.writes_into("--out", &arguments.out, &FILES).check()?;
     let parameters = input::parameters(&arguments.params)?;
     let (machine, app) = (arguments.machine.read()?, arguments.app.read()?);
     table::create_folder(&arguments.out)?;
@@ -77,6 +80,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         _ => Ok(Answer::Done),
     }
 }
+
+/// What a validation writes into its folder, apart from pictures.
+const FILES: [&str; 3] = ["validation.csv", "summary.json", "split.csv"];
 
 /// A validation to be run.
 pub struct Job<'a> {
@@ -107,10 +113,11 @@ impl Job<'_> {
         bar.finish_and_clear();
         let outcomes = outcomes?;
         let comparison = compare(parameters, &outcomes);
-        table::write(&folder.join("validation.csv"), csv::write(&comparison.rows))?;
-        table::write(&folder.join("summary.json"), json(&comparison.summary))?;
+        let [validation, summary, split] = FILES;
+        table::write(&folder.join(validation), csv::write(&comparison.rows))?;
+        table::write(&folder.join(summary), json(&comparison.summary))?;
         let splits: Vec<Split> = outcomes.iter().map(|outcome| outcome.run.split()).collect();
-        table::write(&folder.join("split.csv"), csv::write(&splits))?;
+        table::write(&folder.join(split), csv::write(&splits))?;
         let Comparison { rows, summary } = comparison;
         Ok(Validated { summary, rows, doubts: check_same_result(&outcomes) })
     }

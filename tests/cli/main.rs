@@ -7,10 +7,13 @@ mod decisions;
 mod generated;
 mod likelihood;
 mod machine;
+mod overwriting;
 mod parameters;
 mod programs;
 mod raxml;
 mod report;
+#[cfg(target_os = "linux")]
+mod signals;
 mod spu_timing;
 mod study;
 mod tables;

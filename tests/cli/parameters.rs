@@ -161,3 +161,25 @@ fn runs_are_exported_and_read_again_in_every_format() {
     }
     assert_eq!(folder.read("again.txt"), folder.read("runs.txt"));
 }
+
+#[test]
+fn refined_terms_that_are_left_out_are_named() {
+    let published = shipped("models/published/pbpi-qs20.toml");
+    let refined = "\n[refined]\niterations = 9995\nhardware_contexts = 4\n";
+    let folder = Folder::with("refined.toml", format!("{published}{refined}"));
+    folder.write("params.toml", published);
+    let said = "warning: [refined] is left out, for this is equation 11 alone: iterations, \
+                hardware_contexts\n";
+    for command in [
+        &["predict", "--top", "1"][..],
+        &["predict", "--explain"],
+        &["predict", "--m", "2", "--p", "8"],
+        &["export", "--to", "json"],
+        &["export", "--to", "c-header"],
+    ] {
+        let of = |params: &str| folder.mmgp(&[command, &["--params", params]].concat());
+        let (with, without) = (of("refined.toml"), of("params.toml"));
+        assert_eq!((with.code, with.stdout), (Some(0), without.stdout), "{command:?}");
+        assert_eq!(with.stderr, without.stderr + said, "{command:?}");
+    }
+}

@@ -14,6 +14,7 @@ mod foreign;
 pub mod hyperfine;
 pub mod json;
 mod micro_benchmarks;
+mod place;
 pub mod records;
 pub mod runs;
 mod streamed;
@@ -22,11 +23,13 @@ pub mod trace;
 
 pub use foreign::runs_of;
 pub use micro_benchmarks::MicroBenchmarks;
+pub use place::place;
 pub use streamed::StreamedFile;
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Position, Result};
 
@@ -95,13 +98,33 @@ pub fn exit_between_writes(code: i32) -> ! {
 
 /// Replaces `path` by `content` in one step.
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
-    let _writing = WRITING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let part = part_of(path);
-    let written = fs::write(&part, content);
-    written.and_then(|()| rename(&part, path)).map_err(|source| {
+    let written = if part == path {
+        write_through(path, content.as_ref())
+    } else {
+        let _writing = writing();
+        fs::write(&part, content).and_then(|()| fs::rename(&part, path))
+    };
+    written.map_err(|source| {
         remove_part(&part, path);
         Error::Write { file: path.into(), source }
     })
+}
+
+fn writing() -> MutexGuard<'static, ()> {
+    WRITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes a device or a pipe, or the file that a link leads to. To open a pipe, and to write it,
+/// may wait for its reader, which nobody who ends the process waits for.
+fn write_through(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+    if !file.metadata()?.is_file() {
+        return file.write_all(content);
+    }
+    let _writing = writing();
+    file.set_len(0)?;
+    file.write_all(content)
 }
 
 /// Where the content of a file lies until it is whole. A link, a device or a pipe is written as it
@@ -116,12 +139,8 @@ fn part_of(path: &Path) -> PathBuf {
 }
 
 /// Renames a file that is whole.
-fn replace(part: &Path, path: &Path) -> std::io::Result<()> {
-    let _writing = WRITING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    rename(part, path)
-}
-
-fn rename(part: &Path, path: &Path) -> std::io::Result<()> {
+fn replace(part: &Path, path: &Path) -> io::Result<()> {
+    let _writing = writing();
     if part == path { Ok(()) } else { fs::rename(part, path) }
 }
 
@@ -139,8 +158,6 @@ pub fn create_folder(path: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
-
     use super::*;
 
     #[test]

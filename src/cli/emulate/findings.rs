@@ -35,6 +35,9 @@ struct TaskReport {
 }
 
 impl FindingsReport {
+    /// What [`Self::write`] writes.
+    pub const FILES: [&str; 4] = ["info.txt", "best_tree.nwk", "inferences.nwk", "bootstraps.nwk"];
+
     pub fn new(arguments: &RaxmlArguments, findings: &Findings, names: &[String]) -> Self {
         let plain = |tree: &Tree| newick::write(tree, names).trim_end().to_string();
         let task = |found: &crate::apps::raxml::Found| {
@@ -88,9 +91,10 @@ impl FindingsReport {
         for TaskReport { kind, number, log_likelihood, .. } in &self.tasks {
             info += &format!("{kind} {number}: ln likelihood {log_likelihood}\n");
         }
-        table::write(&folder.join("info.txt"), info)?;
-        table::write(&folder.join("best_tree.nwk"), format!("{}\n", self.tree))?;
-        for (kind, file) in [("inference", "inferences.nwk"), ("bootstrap", "bootstraps.nwk")] {
+        let [info_file, best, inferences, bootstraps] = Self::FILES;
+        table::write(&folder.join(info_file), info)?;
+        table::write(&folder.join(best), format!("{}\n", self.tree))?;
+        for (kind, file) in [("inference", inferences), ("bootstrap", bootstraps)] {
             let trees = trees(kind);
             if !trees.is_empty() {
                 table::write(&folder.join(file), trees)?;

@@ -113,6 +113,12 @@ pub enum Warning {
         /// The file.
         file: String,
     },
+    /// Terms of the refined model that a result of equation 11 alone does not use.
+    #[error("[refined] is left out, for this is equation 11 alone: {}", terms.join(", "))]
+    RefinedLeftOut {
+        /// The refined terms that are on, by their names in files.
+        terms: Vec<&'static str>,
+    },
     /// Something else that the reader of a result should know.
     #[error("{0}")]
     Note(String),

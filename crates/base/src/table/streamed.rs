@@ -31,10 +31,11 @@ impl StreamedFile {
     /// [`Error::Write`] where the folder cannot be written.
     pub fn create(path: &Path) -> Result<Self> {
         let part = part_of(path);
-        let mut list = under_way();
+        // A pipe without a reader is waited for, and leaves nothing that has to be removed.
+        let mut list = (part != path).then(under_way);
         let file = File::create(&part)
             .map_err(|source| Error::Write { file: path.to_path_buf(), source })?;
-        if part != path {
+        if let Some(list) = &mut list {
             list.push(part.clone());
         }
         Ok(Self { path: path.to_path_buf(), part, out: Some(BufWriter::new(file)) })

@@ -31,7 +31,7 @@ mod uncertainty;
 
 use super::parameters::{Estimate, Parameters};
 use super::run::{Breakdown, Share};
-use mmgp_base::error::{Error, Result};
+use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::units::Seconds;
 
 /// The refined terms, each of which is off where it is `None`.
@@ -182,6 +182,12 @@ impl Parameters {
             }
             _ => self.time(m, p),
         }
+    }
+
+    /// What to say beside a result of equation 11 alone, where refined terms are on.
+    pub fn refined_left_out(&self) -> Option<Warning> {
+        let terms = self.refinements.as_ref()?.names();
+        (!terms.is_empty()).then_some(Warning::RefinedLeftOut { terms })
     }
 
     /// The terms of the refined time at (m, p), as the module's text defines them.

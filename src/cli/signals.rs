@@ -1,0 +1,30 @@
+//! Signals that end the program.
+
+use std::path::Path;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::table::{self, Source};
+
+/// From here on each of them ends the program between two writes, so that whoever sends it finds
+/// every file either whole or untouched; the exit code tells which it was, as a shell does. A hangup
+/// that is ignored stays so: `nohup` asks for it.
+pub fn obey() {
+    let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+    // Where they cannot be handled, the default ends the program as well.
+    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup)) else { return };
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            table::exit_between_writes(128 + signal);
+        }
+    });
+}
+
+/// Whether whoever started the program had it ignore a signal. Only Linux tells.
+fn is_ignored(signal: i32) -> bool {
+    let Ok(status) = Source::read(Path::new("/proc/self/status")) else { return false };
+    let ignored = status.text.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
+    ignored.is_some_and(|bits| bits >> (signal - 1) & 1 == 1)
+}
