@@ -176,30 +176,29 @@ fn summarize(model: &'static str, rows: &[Validation]) -> ModelSummary {
 /// likelihood of each task, but for the order of additions.
 pub fn check_same_result(outcomes: &[Outcome]) -> Vec<Warning> {
     let Some(first) = outcomes.first() else { return Vec::new() };
-    let differs = |outcome: &&Outcome| {
-        let pairs = log_likelihoods(outcome).into_iter().zip(log_likelihoods(first));
-        let far = |(one, other): (f64, f64)| (one - other).abs() > SAME_LIKELIHOOD * other.abs();
-        pairs.into_iter().any(far) || outcome.accepted != first.accepted
+    let far = |&(one, other): &(f64, f64)| (one - other).abs() > SAME_LIKELIHOOD * other.abs();
+    // The two likelihoods to name.
+    let difference = |outcome: &Outcome| {
+        let mut pairs = log_likelihoods(outcome).into_iter().zip(log_likelihoods(first));
+        let accepts_others = outcome.accepted != first.accepted;
+        if accepts_others { pairs.next() } else { pairs.find(far) }
     };
-    outcomes
-        .iter()
-        .filter(differs)
-        .map(|outcome| {
-            let (m, p) = (outcome.run.m, outcome.run.p);
-            Warning::Note(format!(
-                "({m}, {p}) ended with ln likelihood {} where (1, 1) ended with {}: their times \
-                 are not of the same work",
-                outcome.log_likelihood, first.log_likelihood
-            ))
-        })
-        .collect()
+    let warning = |outcome: &Outcome| {
+        let (m, p) = (outcome.run.m, outcome.run.p);
+        let (one, other) = difference(outcome)?;
+        Some(Warning::Note(format!(
+            "({m}, {p}) ended with ln likelihood {one} where (1, 1) ended with {other}: their \
+             times are not of the same work"
+        )))
+    };
+    outcomes.iter().filter_map(warning).collect()
 }
 
-/// That of the whole, and of each task where there are any.
+/// That of the whole, where it has one, and of each task where there are any.
 fn log_likelihoods(outcome: &Outcome) -> Vec<f64> {
     let found = outcome.findings.iter().flat_map(|findings| &findings.found);
     let tasks = found.map(|found| found.log_likelihood);
-    [outcome.log_likelihood].into_iter().chain(tasks).collect()
+    outcome.log_likelihood.into_iter().chain(tasks).collect()
 }
 
 #[cfg(test)]

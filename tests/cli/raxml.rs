@@ -57,6 +57,38 @@ fn trees_go_to_a_folder_and_one_of_them_can_be_the_start() {
 #[test]
 fn no_task_is_refused() {
     let message = "tasks: found no inference and no bootstrap, expected at least one of either";
-    let none = ["emulate", "--app", "raxml", "--bootstraps", "0"];
+    let none = ["emulate", "--app", "raxml", "--inferences", "0", "--bootstraps", "0"];
     Folder::new().refuses(&none, message);
+}
+
+#[test]
+fn either_number_of_tasks_has_its_default_without_the_other() {
+    let folder = Folder::new();
+    let counts = |given: [&str; 2]| {
+        let run = ["emulate", "--app", "raxml", "--input", "sim12", "--format", "json"];
+        let run = json(&folder.succeeds(&[&run[..], &given].concat()));
+        ["inferences", "bootstraps"].map(|kind| run[kind].as_u64().expect("a number"))
+    };
+    assert_eq!(counts(["--bootstraps", "1"]), [1, 1]);
+    assert_eq!(counts(["--inferences", "2"]), [2, 3]);
+}
+
+#[test]
+fn bootstraps_alone_have_no_best_tree() {
+    let folder = Folder::new();
+    let run = "emulate --app raxml --input sim12 --inferences 0 --bootstraps 1";
+    let run =
+        |more: &[&str]| folder.succeeds(&[&run.split(' ').collect::<Vec<_>>(), more].concat());
+    let text = run(&["--out", "trees"]);
+    assert!(text.contains("\nno best tree: ") && !text.contains("log_likelihood"), "{text}");
+    assert!(!folder.path("trees/best_tree.nwk").exists());
+    assert_eq!(folder.read("trees/bootstraps.nwk").lines().count(), 1);
+    let report = json(&run(&["--format", "json"]));
+    for field in ["tree", "log_likelihood"] {
+        assert_eq!(report.get(field), Some(&serde_json::Value::Null), "{field}");
+    }
+    let csv = run(&["--format", "csv"]);
+    let (names, values) = csv.split_once('\n').expect("two lines");
+    let column = names.split(',').position(|name| name == "log_likelihood").expect("a column");
+    assert_eq!(values.split(',').nth(column), Some(""));
 }

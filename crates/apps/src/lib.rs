@@ -26,8 +26,9 @@ pub enum App {
 pub struct Outcome {
     /// Times and counts.
     pub run: run::Run,
-    /// ln likelihood of the tree that the program ended at.
-    pub log_likelihood: f64,
+    /// ln likelihood of the tree that the program ended at; none where RAxML made no inference, for
+    /// bootstraps are of other columns.
+    pub log_likelihood: Option<f64>,
     /// Proposals accepted, where the program is a Markov chain.
     pub accepted: Option<usize>,
     /// What came of its chains, where the program is PBPI.
@@ -123,7 +124,7 @@ impl App {
                 let (run, inference) = pbpi.emulate_on(blade, configuration, samples)?;
                 Ok(Outcome {
                     run,
-                    log_likelihood: inference.log_likelihood(),
+                    log_likelihood: Some(inference.log_likelihood()),
                     accepted: Some(inference.accepted()),
                     inference: Some(inference),
                     findings: None,
@@ -133,7 +134,7 @@ impl App {
                 let (run, findings) = raxml.emulate_on(blade, configuration)?;
                 Ok(Outcome {
                     run,
-                    log_likelihood: findings.best().log_likelihood,
+                    log_likelihood: findings.best.as_ref().map(|best| best.found.log_likelihood),
                     accepted: None,
                     inference: None,
                     findings: Some(findings),

@@ -17,14 +17,13 @@ mod offloaded;
 pub mod plain;
 pub mod search;
 mod spe_program;
-pub mod support;
 #[cfg(test)]
 mod tests;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-pub use findings::{Findings, Found};
+pub use findings::{Best, Findings, Found};
 pub use offloaded::{OffloadedEngine, run_alone};
 pub use spe_program::{FUNCTIONS, RaxmlProgram};
 

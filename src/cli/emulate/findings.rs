@@ -6,8 +6,8 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::apps::phylogeny::{Tree, newick};
-use crate::apps::raxml::Findings;
 use crate::apps::raxml::search::Task;
+use crate::apps::raxml::{Best, Findings, Found};
 use crate::cli::input::raxml::RaxmlArguments;
 use crate::error::Result;
 use crate::table;
@@ -20,8 +20,8 @@ pub(super) struct FindingsReport {
     search: String,
     inferences: usize,
     bootstraps: usize,
-    /// The best tree, with supports where there are bootstraps (Newick).
-    tree: String,
+    /// The best tree, with supports where there are bootstraps (Newick); none without an inference.
+    tree: Option<String>,
     tasks: Vec<TaskReport>,
 }
 
@@ -40,7 +40,7 @@ impl FindingsReport {
 
     pub fn new(arguments: &RaxmlArguments, findings: &Findings, names: &[String]) -> Self {
         let plain = |tree: &Tree| newick::write(tree, names).trim_end().to_string();
-        let task = |found: &crate::apps::raxml::Found| {
+        let task = |found: &Found| {
             let (kind, number) = match found.task {
                 Task::Inference(number) => ("inference", number),
                 Task::Bootstrap(number) => ("bootstrap", number),
@@ -49,16 +49,17 @@ impl FindingsReport {
             TaskReport { kind, number, log_likelihood, tree: plain(&found.tree) }
         };
         let bootstraps = findings.bootstraps().count();
-        let support =
-            |node: usize| findings.supports[node].map(|share| format!("{:.0}", 100.0 * share));
-        let tree = newick::write_labelled(&findings.best().tree, names, support);
+        let best = |Best { found, supports }: &Best| {
+            let support = |node: usize| supports[node].map(|share| format!("{:.0}", 100.0 * share));
+            newick::write_labelled(&found.tree, names, support).trim_end().to_string()
+        };
         Self {
             model: format!("GTR{}", argument(arguments.model).to_uppercase()),
             port: argument(arguments.port),
             search: argument(arguments.search),
             inferences: findings.found.len() - bootstraps,
             bootstraps,
-            tree: tree.trim_end().to_string(),
+            tree: findings.best.as_ref().map(best),
             tasks: findings.found.iter().map(task).collect(),
         }
     }
@@ -76,11 +77,15 @@ impl FindingsReport {
 
     /// The best tree, for people.
     pub fn text(&self) -> String {
+        let Some(tree) = &self.tree else {
+            return "\nno best tree: bootstraps are of resampled columns, and there is no inference\n"
+                .into();
+        };
         let supports = if self.bootstraps > 0 { ", supports in %" } else { "" };
-        format!("\nbest tree (Newick{supports}):\n{}\n", self.tree)
+        format!("\nbest tree (Newick{supports}):\n{tree}\n")
     }
 
-    /// Writes the trees and the report into a folder.
+    /// Writes the trees that there are and the report into a folder.
     pub fn write(&self, folder: &Path, report: &str) -> Result<()> {
         table::create_folder(folder)?;
         let trees = |kind: &str| -> String {
@@ -93,7 +98,9 @@ impl FindingsReport {
         }
         let [info_file, best, inferences, bootstraps] = Self::FILES;
         table::write(&folder.join(info_file), info)?;
-        table::write(&folder.join(best), format!("{}\n", self.tree))?;
+        if let Some(tree) = &self.tree {
+            table::write(&folder.join(best), format!("{tree}\n"))?;
+        }
         for (kind, file) in [("inference", inferences), ("bootstrap", bootstraps)] {
             let trees = trees(kind);
             if !trees.is_empty() {

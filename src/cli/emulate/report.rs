@@ -31,7 +31,8 @@ pub(super) struct Report {
     functions: Vec<FunctionReport>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     host_functions: Vec<HostFunctionReport>,
-    log_likelihood: f64,
+    /// Of the alignment; none where RAxML made no inference.
+    log_likelihood: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     accepted: Option<usize>,
     #[serde(flatten)]
@@ -121,7 +122,7 @@ impl Report {
         }
     }
 
-    /// Name and value of each figure.
+    /// Name and value of each figure; a value that there is not is empty.
     fn figures(&self) -> Vec<(&'static str, String)> {
         let mut figures = vec![
             ("app", self.app.to_string()),
@@ -137,7 +138,7 @@ impl Report {
             ("offload_mean_us", self.offload_mean_us.to_string()),
             ("hpu_gap_mean_us", self.hpu_gap_mean_us.to_string()),
             ("context_switches", self.context_switches.to_string()),
-            ("log_likelihood", self.log_likelihood.to_string()),
+            ("log_likelihood", self.log_likelihood.map_or_else(String::new, |it| it.to_string())),
         ];
         figures.extend(self.accepted.map(|count| ("accepted", count.to_string())));
         figures.extend(self.findings.iter().flat_map(FindingsReport::figures));
@@ -160,7 +161,7 @@ impl Report {
 
     pub fn table(&self) -> String {
         let mut text = String::new();
-        for (name, value) in self.figures() {
+        for (name, value) in self.figures().into_iter().filter(|(_, value)| !value.is_empty()) {
             text += &format!("{name:<17} {value}\n");
         }
         let row = |name: &str, calls: u64, [time, share, mean]: [f64; 3]| {

@@ -74,7 +74,7 @@ impl RaxmlArguments {
         (!made).then(|| Path::new(&self.start))
     }
 
-    /// RAxML with its input; `tasks` where nothing is said of them.
+    /// RAxML with its input; of `tasks` the number of each kind of which nothing is said.
     pub fn read(
         &self,
         patterns: Patterns,
@@ -94,11 +94,9 @@ impl RaxmlArguments {
             Search::Short => Effort::SHORT,
             Search::Whole => Effort::WHOLE,
         };
-        let tasks = match (self.inferences, self.bootstraps) {
-            (None, None) => tasks,
-            (inferences, bootstraps) => {
-                Tasks { inferences: inferences.unwrap_or(0), bootstraps: bootstraps.unwrap_or(0) }
-            }
+        let tasks = Tasks {
+            inferences: self.inferences.unwrap_or(tasks.inferences),
+            bootstraps: self.bootstraps.unwrap_or(tasks.bootstraps),
         };
         let port = match self.port {
             PortArgument::Tuned => Port::Tuned,

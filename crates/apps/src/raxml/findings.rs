@@ -17,14 +17,24 @@ pub struct Found {
     pub tree: Tree,
 }
 
+/// The likeliest tree of the alignment as it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Best {
+    /// The inference that found it.
+    pub found: Found,
+    /// Of each of its nodes, the share in \[0, 1\] of the bootstraps' trees that have the branch
+    /// above it; none at the root and at tips, and none at all without bootstraps.
+    pub supports: Vec<Option<f64>>,
+}
+
 /// What all tasks found, in their order, at least one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Findings {
     /// Inferences before bootstraps.
     pub found: Vec<Found>,
-    /// Of the best tree's nodes, how often the branch above them is in the trees of the bootstraps;
-    /// none at the root and at tips, and none at all without bootstraps.
-    pub supports: Vec<Option<f64>>,
+    /// The best of the inferences, if there was one: the likelihood of a bootstrap is that of other
+    /// columns, and says nothing of the alignment.
+    pub best: Option<Best>,
 }
 
 impl Findings {
@@ -35,31 +45,78 @@ impl Findings {
             tree,
         };
         let found = finished.into_iter().map(found).collect();
-        let mut findings = Self { found, supports: Vec::new() };
-        let tree = &findings.best().tree;
-        let mut splits = SplitCounts::new(tree.taxa());
-        findings.bootstraps().for_each(|found| splits.add(&found.tree, 1.0));
-        let supports = match findings.bootstraps().next() {
-            Some(_) => splits.supports(tree),
-            None => vec![None; tree.nodes()],
-        };
-        findings.supports = supports;
+        let mut findings = Self { found, best: None };
+        findings.best = findings
+            .likeliest()
+            .map(|found| Best { found: found.clone(), supports: findings.supports(&found.tree) });
         findings
     }
 
-    /// The best of the inferences; without any, the best of all, whose columns differ.
-    pub fn best(&self) -> &Found {
+    /// The inference of the highest ln likelihood, the first of equal ones.
+    fn likeliest(&self) -> Option<&Found> {
         let inferences = self.found.iter().filter(|found| matches!(found.task, Task::Inference(_)));
-        let better =
-            |one: &&Found, other: &&Found| one.log_likelihood.total_cmp(&other.log_likelihood);
-        // Of equal ones the first.
-        let best = inferences.rev().max_by(better);
-        let best = best.or_else(|| self.found.iter().rev().max_by(better));
-        best.expect("invariant: a run has a task")
+        inferences.reduce(
+            |best, next| if next.log_likelihood > best.log_likelihood { next } else { best },
+        )
+    }
+
+    fn supports(&self, tree: &Tree) -> Vec<Option<f64>> {
+        let mut splits = SplitCounts::new(tree.taxa());
+        self.bootstraps().for_each(|found| splits.add(&found.tree, 1.0));
+        match self.bootstraps().next() {
+            Some(_) => splits.supports(tree),
+            None => vec![None; tree.nodes()],
+        }
     }
 
     /// What the bootstraps found.
     pub fn bootstraps(&self) -> impl Iterator<Item = &Found> {
         self.found.iter().filter(|found| matches!(found.task, Task::Bootstrap(_)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::apps::phylogeny::newick;
+    use crate::table::Source;
+
+    const TREE: &str = "((a:1,b:1):1,(c:1,d:1):1,e:1);";
+    const OTHER: &str = "((a:1,b:1):1,(c:1,e:1):1,d:1);";
+
+    /// Of so many inferences, the rest bootstraps, with the likelihood and the tree of each.
+    fn findings(inferences: u32, found: &[(f64, &str)]) -> Findings {
+        let names = ["a", "b", "c", "d", "e"].map(String::from);
+        let finished = |(task, &(log_likelihood, tree)): (usize, &(f64, &str))| Finished {
+            task,
+            log_likelihood,
+            tree: newick::read(&Source::new("x.nwk", tree), &names).unwrap(),
+        };
+        let bootstraps = found.len() as u32 - inferences;
+        let finished = found.iter().enumerate().map(finished).collect();
+        Findings::new(finished, Tasks { inferences, bootstraps })
+    }
+
+    #[test]
+    fn the_best_tree_is_the_first_of_the_likeliest_inferences_however_likely_a_bootstrap_is() {
+        let inferences = [(-11.0, OTHER), (-10.0, TREE), (-10.0, OTHER)];
+        let bootstraps = [(-1.0, OTHER), (-1.0, TREE), (-1.0, TREE)];
+        let best = findings(3, &[inferences, bootstraps].concat()).best.unwrap();
+        assert_eq!(best.found.task, Task::Inference(1));
+        // The branch above a and b is in all three trees, that above c and d in two.
+        let shares: Vec<f64> = best.supports.into_iter().flatten().collect();
+        assert_eq!(shares, [1.0, 2.0 / 3.0]);
+    }
+
+    #[test]
+    fn without_an_inference_there_is_no_best_tree() {
+        let found = findings(0, &[(-1.0, TREE), (-2.0, OTHER)]);
+        assert_eq!((found.best.as_ref(), found.bootstraps().count()), (None, 2));
+    }
+
+    #[test]
+    fn without_a_bootstrap_there_are_no_supports() {
+        let best = findings(1, &[(-1.0, TREE)]).best.unwrap();
+        assert_eq!(best.supports, vec![None; best.found.tree.nodes()]);
     }
 }

@@ -4,10 +4,10 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use super::*;
+use crate::phylogeny::splits::SplitCounts;
 use crate::phylogeny::tests::shared_data;
 use crate::phylogeny::{Alignment, newick};
 use crate::raxml::plain::PlainEngine;
-use crate::raxml::support::supports;
 use mmgp_base::table::Source;
 
 /// The result of a future that never waits.
@@ -314,11 +314,12 @@ fn a_real_alignment_has_the_likelihood_that_other_programs_reach() {
     let data = Data::read(&source);
     let found = data.run(&Settings::new(1, Rates::Gamma), Task::Inference(0));
     assert!((found.log_likelihood + 3726.113).abs() < 0.05, "{}", found.log_likelihood);
-    let bootstraps: Vec<Tree> = (0..4)
-        .map(|number| data.run(&Settings::new(1, Rates::Cat), Task::Bootstrap(number)).tree)
-        .collect();
-    let bootstraps: Vec<&Tree> = bootstraps.iter().collect();
-    let supports: Vec<f64> = supports(&found.tree, &bootstraps).into_iter().flatten().collect();
+    let mut splits = SplitCounts::new(found.tree.taxa());
+    for number in 0..4 {
+        let bootstrap = data.run(&Settings::new(1, Rates::Cat), Task::Bootstrap(number));
+        splits.add(&bootstrap.tree, 1.0);
+    }
+    let supports: Vec<f64> = splits.supports(&found.tree).into_iter().flatten().collect();
     assert_eq!(supports.len(), 42 - 3);
     assert!(supports.contains(&1.0) && supports.iter().any(|&s| s < 1.0));
 }

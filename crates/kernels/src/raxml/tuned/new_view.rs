@@ -101,11 +101,11 @@ where
     loop {
         spu.label();
         spu.hbrr();
-        let computed = turn::<S, _, _, 4, 1, 3>(spu, &factors, output.word, left, right);
-        finish(spu, &scaling, &mut output, computed, (left, right));
+        let computed = turn::<S, _, _, 4, 1, 3>(spu, &factors, output.word, &left, &right);
+        finish(spu, &scaling, &mut output, &computed, (&left, &right));
         output.word = spu.ai(output.word, 4);
-        left = left.next(spu, 1);
-        right = right.next(spu, 1);
+        left.advance(spu, 1);
+        right.advance(spu, 1);
         remaining = spu.ai(remaining, -1);
         if !spu.brnz(remaining) {
             break;
@@ -136,20 +136,25 @@ fn pipelined<S, Left, Right, const CATEGORIES: usize, const PER_TURN: usize>(
     let factors = Factors::load(spu, kernel);
     let scaling = Scaling::load(spu);
     let mut output = Output::begin(spu, kernel);
-    let mut computed =
-        turn::<S, _, _, CATEGORIES, PER_TURN, CATEGORIES>(spu, &factors, output.word, left, right);
+    let mut computed = turn::<S, _, _, CATEGORIES, PER_TURN, CATEGORIES>(
+        spu,
+        &factors,
+        output.word,
+        &left,
+        &right,
+    );
     let mut remaining = spu.ai(turns, -1);
     if spu.brnz(remaining) {
         loop {
             spu.label();
             spu.hbrr();
-            let before = (left, right);
-            left = left.next(spu, per_turn);
-            right = right.next(spu, per_turn);
+            left.advance(spu, per_turn);
+            right.advance(spu, per_turn);
             let word = spu.ai(output.word, 4 * per_turn);
-            let next =
-                turn::<S, _, _, CATEGORIES, PER_TURN, CATEGORIES>(spu, &factors, word, left, right);
-            finish(spu, &scaling, &mut output, computed, before);
+            let next = turn::<S, _, _, CATEGORIES, PER_TURN, CATEGORIES>(
+                spu, &factors, word, &left, &right,
+            );
+            finish(spu, &scaling, &mut output, &computed, (&left, &right));
             output.word = word;
             computed = next;
             remaining = spu.ai(remaining, -1);
@@ -158,7 +163,7 @@ fn pipelined<S, Left, Right, const CATEGORIES: usize, const PER_TURN: usize>(
             }
         }
     }
-    finish(spu, &scaling, &mut output, computed, (left, right));
+    finish(spu, &scaling, &mut output, &computed, (&left, &right));
 }
 
 /// What all patterns share: V, and where the indices of the categories stand.
@@ -183,8 +188,8 @@ fn turn<S, Left, Right, const CATEGORIES: usize, const PER_TURN: usize, const DE
     spu: &mut S,
     factors: &Factors<S::Register>,
     word: S::Register,
-    left: Left,
-    right: Right,
+    left: &Left,
+    right: &Right,
 ) -> [[[S::Register; 2]; CATEGORIES]; PER_TURN]
 where
     S: Spu,
@@ -212,8 +217,8 @@ fn entries<S, Left, Right, const CATEGORIES: usize, const DELAYED: usize>(
     spu: &mut S,
     v: &Matrix<S::Register>,
     place: Place<S::Register>,
-    left: Left,
-    right: Right,
+    left: &Left,
+    right: &Right,
 ) -> [[S::Register; 2]; CATEGORIES]
 where
     S: Spu,
@@ -223,29 +228,30 @@ where
     let of_left = left.pattern(spu, place);
     let of_right = right.pattern(spu, place);
     let mut entries = [[place.word; 2]; CATEGORIES];
-    let mut late = (left, right);
+    let mut late = (of_left, of_right);
     for category in 0..CATEGORIES {
-        let (left, right) = if category < DELAYED { (left, right) } else { late };
+        let (of_left, of_right) = if category < DELAYED { (of_left, of_right) } else { late };
         let a = left.product(spu, of_left, category);
         let b = right.product(spu, of_right, category);
         let y = [spu.dfm(a[0], b[0]), spu.dfm(a[1], b[1])];
         if category == 0 && DELAYED < CATEGORIES {
             let nothing = spu.andi(y[0], 0);
-            late = (left.delayed(spu, nothing), right.delayed(spu, nothing));
+            let late_left = Left::delayed(spu, of_left, nothing);
+            late = (late_left, Right::delayed(spu, of_right, nothing));
         }
         entries[category] = v.times(spu, y);
     }
     entries
 }
 
-/// Scales and stores the vectors of a turn, and the counts; `children` as they were in that turn.
+/// Scales and stores the vectors of a turn, and the counts.
 #[inline(always)]
 fn finish<S, Left, Right, const CATEGORIES: usize, const PER_TURN: usize>(
     spu: &mut S,
     scaling: &Scaling<S::Register>,
     output: &mut Output<S::Register>,
-    computed: [[[S::Register; 2]; CATEGORIES]; PER_TURN],
-    (left, right): (Left, Right),
+    computed: &[[[S::Register; 2]; CATEGORIES]; PER_TURN],
+    (left, right): (&Left, &Right),
 ) where
     S: Spu,
     Left: Operand<S>,
@@ -258,11 +264,11 @@ fn finish<S, Left, Right, const CATEGORIES: usize, const PER_TURN: usize>(
     for pattern in 0..PER_TURN {
         let displacement = (32 * CATEGORIES * pattern) as i32;
         if counts.is_some() {
-            let (entries, decision) = scale(spu, scaling, computed[pattern]);
+            let (entries, decision) = scale(spu, scaling, &computed[pattern]);
             output.decisions = scaling.append(spu, output.decisions, decision);
-            store(spu, entries, displacement, output.vectors);
+            store(spu, &entries, displacement, output.vectors);
         } else {
-            store(spu, computed[pattern], displacement, output.vectors);
+            store(spu, &computed[pattern], displacement, output.vectors);
         }
     }
     // Decisions of patterns that are still to come are wrong, but the last turn of the group stores
@@ -280,7 +286,7 @@ fn finish<S, Left, Right, const CATEGORIES: usize, const PER_TURN: usize>(
 fn scale<S: Spu, const CATEGORIES: usize>(
     spu: &mut S,
     scaling: &Scaling<S::Register>,
-    mut entries: [[S::Register; 2]; CATEGORIES],
+    entries: &[[S::Register; 2]; CATEGORIES],
 ) -> ([[S::Register; 2]; CATEGORIES], S::Register) {
     let mut examined = [scaling.examine(spu, entries[0]); CATEGORIES];
     let mut below = examined[0].below;
@@ -289,6 +295,7 @@ fn scale<S: Spu, const CATEGORIES: usize>(
         below = spu.and_(below, examined[category].below);
     }
     let decision = scaling.decide(spu, below);
+    let mut entries = *entries;
     for category in 0..CATEGORIES {
         entries[category] = scaling.apply(spu, examined[category], decision);
     }
@@ -299,7 +306,7 @@ fn scale<S: Spu, const CATEGORIES: usize>(
 #[inline(always)]
 fn store<S: Spu, const CATEGORIES: usize>(
     spu: &mut S,
-    entries: [[S::Register; 2]; CATEGORIES],
+    entries: &[[S::Register; 2]; CATEGORIES],
     displacement: i32,
     out: S::Register,
 ) {

@@ -17,9 +17,10 @@ pub(super) struct Place<R> {
     pub(super) matrix: R,
 }
 
-/// A child.
-pub(super) trait Operand<S: Spu>: Copy {
-    /// What is loaded once for a pattern.
+/// A child. One with GAMMA holds matrices of 512 bytes, which the host is never to copy for a
+/// pattern: what changes on the way is in [`Operand::Pattern`], and what it moves on by is a word.
+pub(super) trait Operand<S: Spu> {
+    /// Where a pattern is, and what is loaded once for it.
     type Pattern: Copy;
 
     /// Loads it.
@@ -31,11 +32,11 @@ pub(super) trait Operand<S: Spu>: Copy {
     /// The scaling counts of the turn's group, if it has any.
     fn counts(&self, spu: &mut S, word: S::Register) -> Option<S::Register>;
 
-    /// The child, for loads that are not to come before `nothing` is known, which is 0.
-    fn delayed(self, spu: &mut S, nothing: S::Register) -> Self;
+    /// The pattern, for loads that are not to come before `nothing` is known, which is 0.
+    fn delayed(spu: &mut S, pattern: Self::Pattern, nothing: S::Register) -> Self::Pattern;
 
-    /// The child at the pattern so many further on.
-    fn next(self, spu: &mut S, patterns: i16) -> Self;
+    /// Goes on to the pattern so many further on; the counts stay where they are.
+    fn advance(&mut self, spu: &mut S, patterns: i16);
 }
 
 /// A tip with GAMMA, whose products are in a table.
@@ -79,14 +80,12 @@ impl<S: Spu> Operand<S> for GammaTip<S::Register> {
     }
 
     #[inline(always)]
-    fn delayed(self, _: &mut S, _: S::Register) -> Self {
-        self
+    fn delayed(_: &mut S, pattern: Self::Pattern, _: S::Register) -> Self::Pattern {
+        pattern
     }
 
     #[inline(always)]
-    fn next(self, _: &mut S, _: i16) -> Self {
-        self
-    }
+    fn advance(&mut self, _: &mut S, _: i16) {}
 }
 
 /// An inner node with GAMMA: its matrices stay in registers.
@@ -117,18 +116,23 @@ impl<R: Copy> GammaInner<R> {
 }
 
 impl<S: Spu> Operand<S> for GammaInner<S::Register> {
-    /// The displacement of the pattern's vector.
-    type Pattern = i32;
+    /// The address of the turn's vectors and the displacement of the pattern's.
+    type Pattern = (S::Register, i32);
 
     #[inline(always)]
-    fn pattern(&self, _: &mut S, place: Place<S::Register>) -> i32 {
-        128 * place.pattern as i32
+    fn pattern(&self, _: &mut S, place: Place<S::Register>) -> Self::Pattern {
+        (self.vectors, 128 * place.pattern as i32)
     }
 
     #[inline(always)]
-    fn product(&self, spu: &mut S, vector: i32, category: usize) -> [S::Register; 2] {
-        let displacement = vector + 32 * category as i32;
-        let x = [spu.lqd(displacement, self.vectors), spu.lqd(displacement + 16, self.vectors)];
+    fn product(
+        &self,
+        spu: &mut S,
+        (vectors, displacement): Self::Pattern,
+        category: usize,
+    ) -> [S::Register; 2] {
+        let displacement = displacement + 32 * category as i32;
+        let x = [spu.lqd(displacement, vectors), spu.lqd(displacement + 16, vectors)];
         self.matrices[category].times(spu, x)
     }
 
@@ -138,13 +142,17 @@ impl<S: Spu> Operand<S> for GammaInner<S::Register> {
     }
 
     #[inline(always)]
-    fn delayed(self, spu: &mut S, nothing: S::Register) -> Self {
-        Self { vectors: spu.a(self.vectors, nothing), ..self }
+    fn delayed(
+        spu: &mut S,
+        (vectors, displacement): Self::Pattern,
+        nothing: S::Register,
+    ) -> Self::Pattern {
+        (spu.a(vectors, nothing), displacement)
     }
 
     #[inline(always)]
-    fn next(self, spu: &mut S, patterns: i16) -> Self {
-        Self { vectors: spu.ai(self.vectors, 128 * patterns), ..self }
+    fn advance(&mut self, spu: &mut S, patterns: i16) {
+        self.vectors = spu.ai(self.vectors, 128 * patterns);
     }
 }
 
@@ -198,14 +206,12 @@ impl<S: Spu> Operand<S> for CatTip<S::Register> {
     }
 
     #[inline(always)]
-    fn delayed(self, _: &mut S, _: S::Register) -> Self {
-        self
+    fn delayed(_: &mut S, pattern: Self::Pattern, _: S::Register) -> Self::Pattern {
+        pattern
     }
 
     #[inline(always)]
-    fn next(self, _: &mut S, _: i16) -> Self {
-        self
-    }
+    fn advance(&mut self, _: &mut S, _: i16) {}
 }
 
 /// An inner node with CAT.
@@ -235,17 +241,23 @@ impl<R: Copy> CatInner<R> {
 }
 
 impl<S: Spu> Operand<S> for CatInner<S::Register> {
-    /// The displacement of the vector and the address of the matrix.
-    type Pattern = (i32, S::Register);
+    /// The address of the turn's vectors, the displacement of the pattern's, and the address of
+    /// the matrix.
+    type Pattern = (S::Register, i32, S::Register);
 
     #[inline(always)]
     fn pattern(&self, spu: &mut S, place: Place<S::Register>) -> Self::Pattern {
-        (32 * place.pattern as i32, spu.a(self.matrices, place.matrix))
+        (self.vectors, 32 * place.pattern as i32, spu.a(self.matrices, place.matrix))
     }
 
     #[inline(always)]
-    fn product(&self, spu: &mut S, (vector, matrix): Self::Pattern, _: usize) -> [S::Register; 2] {
-        let x = [spu.lqd(vector, self.vectors), spu.lqd(vector + 16, self.vectors)];
+    fn product(
+        &self,
+        spu: &mut S,
+        (vectors, displacement, matrix): Self::Pattern,
+        _: usize,
+    ) -> [S::Register; 2] {
+        let x = [spu.lqd(displacement, vectors), spu.lqd(displacement + 16, vectors)];
         columns_times_vector(spu, matrix, x, self.splat)
     }
 
@@ -255,13 +267,17 @@ impl<S: Spu> Operand<S> for CatInner<S::Register> {
     }
 
     #[inline(always)]
-    fn delayed(self, spu: &mut S, nothing: S::Register) -> Self {
-        Self { vectors: spu.a(self.vectors, nothing), ..self }
+    fn delayed(
+        spu: &mut S,
+        (vectors, displacement, matrix): Self::Pattern,
+        nothing: S::Register,
+    ) -> Self::Pattern {
+        (spu.a(vectors, nothing), displacement, matrix)
     }
 
     #[inline(always)]
-    fn next(self, spu: &mut S, patterns: i16) -> Self {
-        Self { vectors: spu.ai(self.vectors, 32 * patterns), ..self }
+    fn advance(&mut self, spu: &mut S, patterns: i16) {
+        self.vectors = spu.ai(self.vectors, 32 * patterns);
     }
 }
 
