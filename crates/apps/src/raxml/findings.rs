@@ -78,8 +78,8 @@ impl Findings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::apps::phylogeny::newick;
-    use crate::table::Source;
+    use crate::phylogeny::newick;
+    use mmgp_base::table::Source;
 
     const TREE: &str = "((a:1,b:1):1,(c:1,d:1):1,e:1);";
     const OTHER: &str = "((a:1,b:1):1,(c:1,e:1):1,d:1);";
