@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What a build is made of: a change elsewhere, in a test or a notebook, makes no build dirty.
-const SOURCES: [&str; 7] =
-    ["Cargo.toml", "Cargo.lock", "build.rs", "src", "models", "data", "include"];
+const SOURCES: [&str; 8] =
+    ["Cargo.toml", "Cargo.lock", "build.rs", "src", "crates", "models", "data", "include"];
 
 /// Written by `cargo package`.
 const PACKAGED: &str = ".cargo_vcs_info.json";
