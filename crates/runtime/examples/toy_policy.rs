@@ -1,3 +1,5 @@
+//! A policy of one's own: whatever is idle, and a process that waits yields.
+
 use mmgp_base::{Result, units::Cycles};
 use mmgp_cell::linux::Sharing;
 use mmgp_cell::{Blade, EffectiveAddress, HostProcess, KernelTiming, Spe};

@@ -148,5 +148,3 @@ pub fn policy_named(name: &str) -> Result<Box<dyn Policy>> {
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests;

@@ -13,6 +13,7 @@ use mmgp_cell::trace::{Arrow, ArrowEnd, Category, Event, Sink, Track};
 use mmgp_cell::{Blade, KernelTiming, Spe};
 use mmgp_machine::Machine;
 use mmgp_runtime::{Call, Edtlp, Loop, Runtime, Signalling, SpeProgram, Task};
+use mmgp_spu::LocalAddress;
 
 /// A sink for tests.
 #[derive(Default)]

@@ -3,14 +3,7 @@ use std::io::{self, Write};
 use super::chrome::ChromeTrace;
 use super::excerpt::Excerpt;
 use super::*;
-use crate::mfc::{Command, Direction};
-use crate::offload::{Call, Loop, SpeProgram};
-use crate::ppe::Work;
-use crate::{Blade, KernelTiming, Spe};
-use mmgp_base::error::Result;
-use mmgp_base::units::{Bytes, Cycles, Seconds};
-use mmgp_machine::{Layout, Machine};
-use mmgp_spu::LocalAddress;
+use mmgp_machine::Layout;
 
 /// A sink for tests.
 #[derive(Default)]
