@@ -112,20 +112,16 @@ fn evaluate(
     per_site: bool,
 ) -> Result<(f64, Option<Vec<f64>>)> {
     let blade = Blade::new(&Machine::named("qs20")?, KernelTiming::Cached, 0.0);
-    run_alone(
-        &Runtime::new(blade, Box::new(Edtlp)),
-        (1, Port::Tuned),
-        patterns,
-        async move |engine| {
-            let view = evaluation::update(engine, &tree, &model).await;
-            let whole = engine.evaluate(view.ends, view.z).await;
-            let terms = match per_site {
-                true => Some(engine.evaluate_patterns(view.ends, view.z).await),
-                false => None,
-            };
-            (whole, terms)
-        },
-    )
+    let on = Runtime::new(blade, Box::new(Edtlp));
+    run_alone(&on, (1, Port::Tuned), patterns, async move |engine| {
+        let view = evaluation::update(engine, &tree, &model).await;
+        let whole = engine.evaluate(view.ends, view.z).await;
+        let terms = match per_site {
+            true => Some(engine.evaluate_patterns(view.ends, view.z).await),
+            false => None,
+        };
+        (whole, terms)
+    })
 }
 
 fn sites(patterns: &Patterns, terms: &[f64]) -> Vec<Site> {

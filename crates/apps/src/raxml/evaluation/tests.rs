@@ -60,9 +60,9 @@ pub(super) fn on_plain_engine<T>(
     }
 }
 
-pub(super) fn on() -> Runtime {
+pub(super) fn runtime() -> Runtime {
     let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
-    Runtime::new(on, Box::new(Edtlp))
+    Runtime::new(blade, Box::new(Edtlp))
 }
 
 impl By {
@@ -72,10 +72,12 @@ impl By {
             Self::Plain => on_plain_engine(problem, async move |engine| {
                 log_likelihood(engine, &tree, &model).await
             }),
-            Self::Kernels(p, port) => run_alone(&on(), (p, port), &patterns, async move |engine| {
-                log_likelihood(engine, &tree, &model).await
-            })
-            .unwrap(),
+            Self::Kernels(p, port) => {
+                run_alone(&runtime(), (p, port), &patterns, async move |engine| {
+                    log_likelihood(engine, &tree, &model).await
+                })
+                .unwrap()
+            }
         }
     }
 
@@ -85,10 +87,12 @@ impl By {
             Self::Plain => on_plain_engine(problem, async move |engine| {
                 pattern_log_likelihoods(engine, &tree, &model).await
             }),
-            Self::Kernels(p, port) => run_alone(&on(), (p, port), &patterns, async move |engine| {
-                pattern_log_likelihoods(engine, &tree, &model).await
-            })
-            .unwrap(),
+            Self::Kernels(p, port) => {
+                run_alone(&runtime(), (p, port), &patterns, async move |engine| {
+                    pattern_log_likelihoods(engine, &tree, &model).await
+                })
+                .unwrap()
+            }
         }
     }
 }
