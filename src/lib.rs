@@ -26,8 +26,8 @@
 //! # The machine's side
 //!
 //! [`sim`] is virtual time, [`spu`] the processor of an accelerator, [`cell`] the machine built of
-//! both from a description in [`machine`]; [`kernels`] are written against the SPU and [`apps`] run
-//! them:
+//! both from a description in [`machine`]; [`kernels`] are written against the SPU, [`apps`] run
+//! them, and [`runtime`] decides which SPEs do so and how a process waits for them:
 //!
 //! ```
 //! use mmgp::apps::pbpi::Pbpi;
@@ -65,7 +65,7 @@ pub use mmgp_model::{export, fit, model, solve};
 #[doc(inline)]
 pub use {
     mmgp_apps as apps, mmgp_cell as cell, mmgp_kernels as kernels, mmgp_machine as machine,
-    mmgp_sim as sim, mmgp_spu as spu,
+    mmgp_runtime as runtime, mmgp_sim as sim, mmgp_spu as spu,
 };
 
 /// The version of this build and the commit that it is of: `0.1.0 (ab12cd3)`, `0.1.0 (ab12cd3-dirty)`

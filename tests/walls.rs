@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 /// Which crates of the workspace a crate may depend on: Cargo holds the sources to it, this list
 /// holds the manifests to the code map. Nobody beneath `mmgp` has both `model` and a machine.
-const MAY_DEPEND_ON: [(&str, &[&str]); 9] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 10] = [
     ("base", &[]),
     ("model", &["base"]),
     ("machine", &["base"]),
@@ -18,8 +18,9 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 9] = [
     ("spu", &["base"]),
     ("kernels", &["base", "spu"]),
     ("cell", &["base", "machine", "sim", "spu"]),
-    ("apps", &["base", "machine", "sim", "spu", "kernels", "cell"]),
-    ("mmgp", &["base", "model", "machine", "sim", "spu", "kernels", "cell", "apps"]),
+    ("runtime", &["base", "machine", "sim", "cell"]),
+    ("apps", &["base", "machine", "sim", "spu", "kernels", "cell", "runtime"]),
+    ("mmgp", &["base", "model", "machine", "sim", "spu", "kernels", "cell", "runtime", "apps"]),
 ];
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
@@ -33,7 +34,7 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("fit", &["model", "table"]),
     ("solve", &["model", "table"]),
     ("export", &["model", "table"]),
-    ("measure", &["cell", "apps", "kernels", "spu", "machine", "table"]),
+    ("measure", &["cell", "runtime", "apps", "kernels", "spu", "machine", "table"]),
     ("validate", &["solve", "fit", "model", "measure", "apps", "cell", "machine", "table"]),
     ("plot", &["model", "table"]),
     ("report", &["model", "solve", "validate", "plot", "table"]),
@@ -42,7 +43,7 @@ const MAY_USE: [(&str, &[&str]); 14] = [
         "cli",
         &[
             "apps", "cell", "export", "fit", "machine", "measure", "model", "plot", "report",
-            "solve", "spu", "table", "validate",
+            "runtime", "solve", "spu", "table", "validate",
         ],
     ),
 ];

@@ -11,13 +11,14 @@ use clap::{Args, ValueEnum};
 use super::Answer;
 use super::files::Guard;
 use super::input::pbpi::SamplingArguments;
+use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments, raxml};
 use super::output::{Format, data, json, progress};
 use super::trace::TraceFile;
-use crate::cell::linux::Discipline;
 use crate::cell::mfc::Hazards;
 use crate::cell::{Blade, KernelTiming};
 use crate::error::Result;
+use crate::runtime::Runtime;
 use findings::FindingsReport;
 use inference::SampleFile;
 use report::Report;
@@ -34,9 +35,8 @@ pub struct Arguments {
     /// SPEs of each host process
     #[arg(long, value_name = "P", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     p: u32,
-    /// Scheduler of the host processes
-    #[arg(long, value_enum, default_value = "edtlp")]
-    scheduler: Scheduler,
+    #[command(flatten)]
+    scheduler: SchedulerArguments,
     /// Whether kernels are timed at every call, or once for each shape
     #[arg(long, value_enum, default_value = "cached")]
     timing: Timing,
@@ -77,23 +77,6 @@ Examples:
 
 Prints the time of the run, where it went, and the program's own result. A trace is read by \
 https://ui.perfetto.dev and chrome://tracing.";
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Scheduler {
-    /// Event-driven task-level parallelism: a process that waits gives its hardware thread away
-    Edtlp,
-    /// The machine's Linux: a process that waits spins until its time slice ends
-    Linux,
-}
-
-impl Scheduler {
-    const fn discipline(self) -> Discipline {
-        match self {
-            Self::Edtlp => Discipline::Edtlp,
-            Self::Linux => Discipline::LinuxSpin,
-        }
-    }
-}
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Timing {
@@ -137,12 +120,13 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         None => Blade::new(&machine, timing, 0.0),
     };
     let bar = progress("emulating", app.steps(), arguments.quiet.into());
-    let blade = blade.under(arguments.scheduler.discipline()).telling(bar.steps());
+    let blade = blade.telling(bar.steps());
     if arguments.check_hazards {
         blade.set_hazards(Hazards::Checked);
     }
     let sink = samples.as_ref().map(SampleFile::sink);
-    let outcome = app.emulate_sampled(&blade, configuration, sink);
+    let on = Runtime::new(blade, arguments.scheduler.policy()?);
+    let outcome = app.emulate_sampled(&on, configuration, sink);
     bar.finish_and_clear();
     let outcome = match (outcome, &trace) {
         (Ok(outcome), Some(trace)) => trace.commit().map(|()| outcome),

@@ -2,6 +2,7 @@
 
 pub mod pbpi;
 pub mod raxml;
+pub mod scheduler;
 
 use std::path::{Path, PathBuf};
 

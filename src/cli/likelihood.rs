@@ -16,6 +16,7 @@ use crate::apps::raxml::{Port, evaluation, run_alone};
 use crate::cell::{Blade, KernelTiming};
 use crate::error::{Error, Result};
 use crate::machine::Machine;
+use crate::runtime::{Edtlp, Runtime};
 use crate::table::Source;
 
 /// Log-likelihood of a tree, through RAxML's SPU kernels
@@ -111,7 +112,8 @@ fn evaluate(
     per_site: bool,
 ) -> Result<(f64, Option<Vec<f64>>)> {
     let blade = Blade::new(&Machine::named("qs20")?, KernelTiming::Cached, 0.0);
-    run_alone(&blade, (1, Port::Tuned), patterns, async move |engine| {
+    let on = Runtime::new(blade, Box::new(Edtlp));
+    run_alone(&on, (1, Port::Tuned), patterns, async move |engine| {
         let view = evaluation::update(engine, &tree, &model).await;
         let whole = engine.evaluate(view.ends, view.z).await;
         let terms = match per_site {

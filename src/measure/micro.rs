@@ -7,11 +7,11 @@ use std::rc::Rc;
 use super::ClockPhases;
 use super::product::Product;
 use crate::cell::mpi::Communicator;
-use crate::cell::offload::{Call, Loop, SpeProgram};
 use crate::cell::ppe::Work;
-use crate::cell::{Blade, HostProcess, KernelTiming, Spe};
+use crate::cell::{Blade, KernelTiming, Spe};
 use crate::error::Result;
 use crate::machine::Machine;
+use crate::runtime::{Call, Edtlp, Loop, Process, Runtime, Signalling, SpeProgram};
 use crate::table::records::{Alpha, Collective, ContextSwitch, Offload, OffloadMode};
 
 /// Sizes of the matrices, as in the MMGP paper: 100 to 500.
@@ -43,8 +43,8 @@ pub fn alpha(machine: &Machine, repetitions: u32, phases: &mut ClockPhases) -> R
         for processes in 1..=machine.layout.spes() {
             for repetition in 1..=repetitions {
                 let ranks = 0..processes;
-                let time_s = time(machine, ranks, phases, |blade, process| {
-                    let (product, cell) = (Rc::clone(&product), blade.cell_of(process.rank));
+                let time_s = time(machine, ranks, phases, |on, process| {
+                    let (product, cell) = (Rc::clone(&product), on.blade().cell_of(process.rank));
                     async move { product.compute(&process, cell).await }
                 })?;
                 rows.push(Alpha { matrix_size, processes, repetition, time_s });
@@ -65,12 +65,11 @@ pub fn offload(
     let mut rows = Vec::new();
     for bytes in MESSAGE_BYTES {
         for repetition in 1..=repetitions {
-            let time_s = time(machine, 0..1, phases, |blade, process| {
-                blade.load(&Rc::new(Echo));
-                let spe = [blade.spe(0).clone()];
+            let time_s = time(machine, 0..1, phases, |on, process| {
+                on.load(&Rc::new(Echo), Signalling::Memory);
                 async move {
                     for _ in 0..ROUND_TRIPS {
-                        process.ping_pong(&spe, bytes / 8).await;
+                        process.ping_pong(bytes / 8).await;
                     }
                 }
             })?;
@@ -125,8 +124,8 @@ pub fn collective(
     for ranks in 1..=machine.layout.spes() {
         for repetition in 1..=repetitions {
             let world = RefCell::new(None);
-            let time_s = time(machine, 0..ranks, phases, |blade, process| {
-                let new = || Communicator::new(blade, ranks);
+            let time_s = time(machine, 0..ranks, phases, |on, process| {
+                let new = || Communicator::new(on.blade(), ranks);
                 let world = world.borrow_mut().get_or_insert_with(new).clone();
                 async move {
                     for _ in 0..COLLECTIVE_CALLS {
@@ -153,12 +152,14 @@ fn time<F: Future + 'static>(
     machine: &Machine,
     ranks: impl IntoIterator<Item = u32>,
     phases: &mut ClockPhases,
-    program: impl Fn(&Blade, Rc<HostProcess>) -> F,
+    program: impl Fn(&Runtime, Rc<Process>) -> F,
 ) -> Result<f64> {
     let blade = Blade::new(machine, KernelTiming::Cached, phases.next_phase());
+    let on = Runtime::new(blade, Box::new(Edtlp));
+    let blade = on.blade();
     for rank in ranks {
-        let process = Rc::new(blade.host_process(rank));
-        let life = program(&blade, Rc::clone(&process));
+        let process = Rc::new(on.process(rank, vec![0]));
+        let life = program(&on, Rc::clone(&process));
         blade.sim.spawn(format!("rank {rank}"), async move {
             process.resume().await;
             life.await;

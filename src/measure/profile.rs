@@ -5,6 +5,7 @@ use crate::apps::App;
 use crate::cell::{Blade, KernelTiming, Progress};
 use crate::error::Result;
 use crate::machine::Machine;
+use crate::runtime::{Edtlp, Runtime};
 use crate::table::records::Profile;
 
 /// Profiles the program so often; one row for each off-loaded function and repetition.
@@ -27,7 +28,8 @@ pub fn profile_telling(
     let mut rows = Vec::new();
     for repetition in 1..=repetitions {
         let blade = Blade::new(machine, KernelTiming::Cached, phases.next_phase());
-        let run = app.emulate_on(&blade.telling(progress.clone()), (1, 1))?.run;
+        let on = Runtime::new(blade.telling(progress.clone()), Box::new(Edtlp));
+        let run = app.emulate_on(&on, (1, 1))?.run;
         let collective = app.function_before_collective();
         rows.extend(run.functions.iter().map(|function| Profile {
             phase: function.name.to_string(),

@@ -15,12 +15,12 @@ use std::rc::Rc;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use crate::cell::linux::Discipline;
-use crate::cell::offload::{Call, Loop, SpeProgram};
+use crate::Mapping;
 use crate::cell::ppe::Work;
 use crate::cell::{Blade, EffectiveAddress, KernelTiming, Spe};
 use crate::error::Result;
 use crate::machine::{Layout, Machine};
+use crate::runtime::{Call, Loop, Policy, Runtime, Signalling, SpeProgram, Task};
 use crate::units::{Seconds, SimSpan};
 
 /// Mean time of a task on its SPE \[s\]: PPoPP 2007, section 5.
@@ -50,24 +50,23 @@ const HOST: Work = Work {
 pub fn run(
     machine: &Machine,
     workers: u32,
-    discipline: Discipline,
+    policy: Box<dyn Policy>,
     offloads: u32,
     seed: u64,
 ) -> Result<Seconds> {
     let layout = Layout { cells: 1, ..machine.layout };
     let one_cell = Machine { layout, ..machine.clone() };
-    let blade = Blade::new(&one_cell, KernelTiming::Cached, 0.0).under(discipline);
-    let spes = blade.assign_spes(workers, 1)?;
-    blade.load(&Rc::new(Tasks::new(layout.spes(), seed)));
+    let on = Runtime::new(Blade::new(&one_cell, KernelTiming::Cached, 0.0), policy);
+    let (blade, spes) = (on.blade(), on.assign(Mapping::new(workers, 1)?)?);
+    on.load(&Rc::new(Tasks::new(layout.spes(), seed)), Signalling::Memory);
     let start = blade.sim.now();
     for (rank, spes) in (0..workers).zip(spes) {
-        let process = blade.host_process(rank);
-        let spes: Vec<Spe> = spes.into_iter().map(|spe| blade.spe(spe).clone()).collect();
+        let process = on.process(rank, spes);
         blade.sim.spawn(format!("worker {rank}"), async move {
             process.resume().await;
             for _ in 0..offloads {
                 process.work(HOST).await;
-                process.offload(&spes, 0, EffectiveAddress::default()).await;
+                process.run(Task::new(0, 1, &|_| EffectiveAddress::default())).await;
             }
             process.finish(0);
         });
@@ -79,12 +78,12 @@ pub fn run(
 pub fn ratios(
     machine: &Machine,
     most: u32,
-    discipline: Discipline,
+    policy: fn() -> Box<dyn Policy>,
     offloads: u32,
     seed: u64,
 ) -> Result<Vec<f64>> {
     let times: Vec<Seconds> = (1..=most)
-        .map(|workers| run(machine, workers, discipline, offloads, seed))
+        .map(|workers| run(machine, workers, policy(), offloads, seed))
         .collect::<Result<_>>()?;
     Ok(times.iter().map(|time| time.0 / times[0].0).collect())
 }
@@ -138,12 +137,13 @@ impl SpeProgram for Tasks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::{Edtlp, Linux};
     use approx::assert_relative_eq;
 
     /// Ratio of the emulated and the published times, each relative to one worker.
-    fn beside(discipline: Discipline, published: [f64; 8]) -> Vec<f64> {
+    fn beside(policy: fn() -> Box<dyn Policy>, published: [f64; 8]) -> Vec<f64> {
         let machine = Machine::named("qs20").unwrap();
-        let ratios = ratios(&machine, 8, discipline, 2000, 1).unwrap();
+        let ratios = ratios(&machine, 8, policy, 2000, 1).unwrap();
         let published = published.iter().map(|time| time / published[0]);
         ratios.iter().zip(published).map(|(ratio, published)| ratio / published).collect()
     }
@@ -153,7 +153,7 @@ mod tests {
         // 96 + 11 us, two stores and a load across the bus (0.35 us), 24 cycles of the SPE's loop;
         // the first burst fetches its lines from memory, less than 0.1 ms.
         let machine = Machine::named("qs20").unwrap();
-        let time = run(&machine, 1, Discipline::Edtlp, 2000, 1).unwrap();
+        let time = run(&machine, 1, Box::new(Edtlp), 2000, 1).unwrap();
         assert_relative_eq!(time.0 / 2000.0, 107.3575e-6, max_relative = 5e-4);
     }
 
@@ -162,7 +162,7 @@ mod tests {
         // PPoPP 2007, table 1, Linux. Two threads that spin slow each other's 11 us down to 14.1,
         // 2.9 %; beyond two workers less than that is published.
         let linux = [28.42, 29.23, 56.95, 57.38, 85.88, 86.43, 114.92, 115.51];
-        let beside = beside(Discipline::LinuxSpin, linux);
+        let beside = beside(|| Box::new(Linux), linux);
         assert!(beside.iter().all(|ratio| (ratio - 1.0).abs() < 0.02), "{beside:?}");
     }
 
@@ -172,7 +172,7 @@ mod tests {
         // published time of an off-load; caches, translation and queueing add 2 to 3, so eight
         // workers are emulated 29 % too fast.
         let edtlp = [28.46, 29.36, 32.54, 33.12, 37.27, 38.66, 41.87, 43.32];
-        let beside = beside(Discipline::Edtlp, edtlp);
+        let beside = beside(|| Box::new(Edtlp), edtlp);
         assert!((beside[1] - 1.0).abs() < 0.01, "{beside:?}");
         assert!(beside[2..].iter().all(|ratio| (0.7..1.0).contains(ratio)), "{beside:?}");
     }

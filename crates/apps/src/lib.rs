@@ -11,6 +11,7 @@ mod streaming;
 use mmgp_base::error::{Error, Result};
 use mmgp_cell::{Blade, KernelTiming};
 use mmgp_machine::Machine;
+use mmgp_runtime::{Edtlp, Runtime};
 
 /// A program with its input, ready to run on any machine at any (m, p).
 #[derive(Debug, Clone)]
@@ -98,15 +99,16 @@ impl App {
         timing: KernelTiming,
         clock_phase: f64,
     ) -> Result<Outcome> {
-        self.emulate_on(&Blade::new(machine, timing, clock_phase), configuration)
+        let blade = Blade::new(machine, timing, clock_phase);
+        self.emulate_on(&Runtime::new(blade, Box::new(Edtlp)), configuration)
     }
 
-    /// Runs the program on `blade`, a machine at rest.
+    /// Runs the program `on` a machine at rest.
     ///
     /// # Errors
     /// [`Error::Infeasible`] where it has fewer than m * p SPEs.
-    pub fn emulate_on(&self, blade: &Blade, configuration: (u32, u32)) -> Result<Outcome> {
-        self.emulate_sampled(blade, configuration, None)
+    pub fn emulate_on(&self, on: &Runtime, configuration: (u32, u32)) -> Result<Outcome> {
+        self.emulate_sampled(on, configuration, None)
     }
 
     /// The same, with each sample of a Markov chain also given to `samples` as it comes.
@@ -115,13 +117,13 @@ impl App {
     /// As those of [`Self::emulate_on`].
     pub fn emulate_sampled(
         &self,
-        blade: &Blade,
+        on: &Runtime,
         configuration: (u32, u32),
         samples: Option<pbpi::SampleSink>,
     ) -> Result<Outcome> {
         match self {
             Self::Pbpi(pbpi) => {
-                let (run, inference) = pbpi.emulate_on(blade, configuration, samples)?;
+                let (run, inference) = pbpi.emulate_on(on, configuration, samples)?;
                 Ok(Outcome {
                     run,
                     log_likelihood: Some(inference.log_likelihood()),
@@ -131,7 +133,7 @@ impl App {
                 })
             }
             Self::Raxml(raxml) => {
-                let (run, findings) = raxml.emulate_on(blade, configuration)?;
+                let (run, findings) = raxml.emulate_on(on, configuration)?;
                 Ok(Outcome {
                     run,
                     log_likelihood: findings.best.as_ref().map(|best| best.found.log_likelihood),

@@ -34,11 +34,13 @@ use self::spe_program::EVALUATE;
 use super::description::Description;
 use super::phylogeny::Patterns;
 use super::run::{HostFunction, Run};
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
 use mmgp_cell::mpi::Communicator;
-use mmgp_cell::{Blade, Placement, Progress};
+use mmgp_cell::{Placement, Progress};
 use mmgp_kernels::raxml::PATTERNS_PER_GROUP;
+use mmgp_runtime::Runtime;
 
 /// How the three functions were brought to the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,12 +139,13 @@ impl Raxml {
         self.port
     }
 
-    /// Runs all tasks on `blade`, a machine at rest, with m workers and p SPEs for each.
+    /// Runs all tasks `on` a machine at rest, with m workers and p SPEs for each.
     ///
     /// # Errors
     /// [`Error::Infeasible`] where it has fewer than m * p SPEs.
-    pub fn emulate_on(&self, blade: &Blade, (m, p): (u32, u32)) -> Result<(Run, Findings)> {
-        let spes = blade.assign_spes(m, p)?;
+    pub fn emulate_on(&self, on: &Runtime, (m, p): (u32, u32)) -> Result<(Run, Findings)> {
+        let blade = on.blade();
+        let spes = on.assign(Mapping::new(m, p)?)?;
         let job = Rc::new(Job {
             patterns: Rc::new(self.patterns.clone()),
             settings: self.settings.clone(),
@@ -162,13 +165,11 @@ impl Raxml {
                 });
             }
         } else {
-            RaxmlProgram::load(blade, self.port)?;
+            RaxmlProgram::load(on, self.port)?;
             for (rank, spes) in (0..m).zip(spes) {
                 let homes = blade.homes(self.placement, rank, &spes);
-                let spes = spes.into_iter().map(|spe| blade.spe(spe).clone()).collect();
                 let memory = (&blade.memory, homes);
-                let process = blade.host_process(rank);
-                let engine = OffloadedEngine::new(process, spes, memory, &job.patterns);
+                let engine = OffloadedEngine::new(on.process(rank, spes), memory, &job.patterns);
                 let life = Rc::clone(&job).worker(engine);
                 blade.sim.spawn(format!("rank {rank}"), async move {
                     life.await;

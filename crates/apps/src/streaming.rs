@@ -5,7 +5,7 @@ use std::ops::Range;
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_cell::offload::Loop;
+use mmgp_cell::record::Loop;
 use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_spu::LocalAddress;
 

@@ -5,9 +5,9 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::context::Loading;
-use super::linux::{Affinity, Discipline, Entry, Scheduler, Turn};
+use super::linux::{Affinity, Entry, Scheduler, Turn};
 use super::ppe::{Ppe, Stretch, Translated, Work};
-use super::record::Recorder;
+use super::record::{Instants, Recorder};
 use super::trace::{Category, Span, Tracer, Track};
 use super::{Blade, Spe};
 use mmgp_base::units::{Cycles, Seconds, SimSpan, SimTime};
@@ -16,9 +16,9 @@ use mmgp_sim::{First, Sim, Watch, first_of};
 
 /// A process of the host.
 ///
-/// It runs from [`HostProcess::resume`] to [`HostProcess::release`]; under
-/// [`Discipline::LinuxSpin`] the kernel may take the hardware thread from it while it works or
-/// spins, and it goes on when its turn has come again.
+/// It runs from [`HostProcess::resume`] to [`HostProcess::release`]; where the kernel decides who
+/// runs, it may take the hardware thread from it while it works or spins, and it goes on when its
+/// turn has come again.
 pub struct HostProcess {
     /// Its number, as in MPI.
     pub rank: u32,
@@ -29,7 +29,6 @@ pub struct HostProcess {
     pub(super) machine: Rc<Machine>,
     ppes: Rc<Vec<Ppe>>,
     scheduler: Rc<Scheduler>,
-    pub(super) discipline: Discipline,
     turn: Watch<Turn>,
     loading: Watch<Loading>,
     /// The hardware thread on which it runs or ran last.
@@ -37,8 +36,9 @@ pub struct HostProcess {
     /// What it has touched since another address space was in use.
     translated: RefCell<Translated>,
     /// When the process last began to run host code.
-    pub(super) since: Cell<SimTime>,
-    pub(super) trace: Tracer,
+    since: Cell<SimTime>,
+    /// What happened when, for a viewer.
+    pub trace: Tracer,
     /// Its stay on the hardware thread.
     running: RefCell<Option<Span>>,
 }
@@ -52,7 +52,6 @@ impl HostProcess {
             machine: Rc::clone(&blade.machine),
             ppes: Rc::clone(&blade.ppes),
             scheduler: Rc::clone(&blade.scheduler),
-            discipline: blade.discipline,
             loading: blade.loading.clone(),
             turn: blade.scheduler.admit(rank, thread, affinity),
             thread: Cell::new(thread),
@@ -71,7 +70,7 @@ impl HostProcess {
             self.since.set(self.sim.now());
         }
         self.scheduler.wake(self.rank);
-        self.take_turn(self.switch()).await;
+        self.take_turn(self.scheduler.switch()).await;
     }
 
     /// Gives the hardware thread away.
@@ -90,8 +89,8 @@ impl HostProcess {
         }
     }
 
-    /// Polls until `watch` is as wanted. The loop keeps the hardware thread busy, and under
-    /// [`Discipline::LinuxSpin`] the kernel takes it away when the slice ends.
+    /// Polls until `watch` is as wanted. The loop keeps the hardware thread busy until its slice
+    /// ends, where it has one.
     pub async fn spin<T>(&self, watch: &Watch<T>, mut wanted: impl FnMut(&T) -> bool) {
         loop {
             let start = self.sim.now();
@@ -113,7 +112,7 @@ impl HostProcess {
     /// hardware thread; its loads leave the pipeline to the other one. The load that tells is the
     /// first that ends after the word came, by loads back to back since the first one; those in
     /// between are not emulated one by one.
-    pub(super) async fn poll_mailbox(&self, spe: &Spe) {
+    pub async fn poll_mailbox(&self, spe: &Spe) {
         let mailbox = spe.outbound_mailbox();
         let load = SimSpan::from_seconds(self.machine.ppe.mmio_load);
         let first = self.sim.now();
@@ -150,6 +149,12 @@ impl HostProcess {
         self.sim.sleep(SimSpan::from_seconds(self.machine.linux.interrupt)).await;
         drop(sleep);
         self.resume().await;
+    }
+
+    /// Keeps the instants of an off-load that has been collected; host code begins again.
+    pub fn off_loaded(&self, function: u32, instants: Instants) {
+        self.recorder.offload(function, self.since.get(), instants);
+        self.since.set(instants.collected);
     }
 
     /// Ends the process; the host code since its last off-load counts for `function`.
@@ -205,7 +210,7 @@ impl HostProcess {
     }
 
     /// Its time line in a trace.
-    pub(super) fn track(&self) -> Track {
+    pub fn track(&self) -> Track {
         Track::Rank(self.rank)
     }
 
@@ -221,7 +226,7 @@ impl HostProcess {
     }
 
     /// A burst of stores to, or loads from, local store, on the time line of its hardware thread.
-    pub(super) fn crossing(&self, what: &'static str, spe: &Spe) -> Span {
+    pub fn crossing(&self, what: &'static str, spe: &Spe) -> Span {
         self.trace.span(self.thread_track(), Category::Ppe, (what, spe.index))
     }
 
@@ -233,12 +238,12 @@ impl HostProcess {
     }
 
     /// Stores a word into a local store and waits until it is there.
-    pub(super) async fn store_to_spe(&self) {
+    pub async fn store_to_spe(&self) {
         self.stall(self.machine.ppe.mmio_store).await;
     }
 
     /// Loads a word from a local store.
-    pub(super) async fn load_from_spe(&self) {
+    pub async fn load_from_spe(&self) {
         self.stall(self.machine.ppe.mmio_load).await;
     }
 
@@ -271,7 +276,7 @@ impl HostProcess {
     /// Goes back into the queue, and on when it is its turn again.
     async fn give_way(&self, how: Entry) {
         self.requeue(how);
-        self.take_turn(self.switch()).await;
+        self.take_turn(self.scheduler.switch()).await;
     }
 
     fn requeue(&self, how: Entry) {
@@ -299,14 +304,6 @@ impl HostProcess {
             self.sim.sleep(SimSpan::from_seconds(switch)).await;
         }
         switched
-    }
-
-    /// What a switch to this process costs, unless it yielded.
-    fn switch(&self) -> Seconds {
-        match self.discipline {
-            Discipline::Edtlp => self.machine.linux.context_switch,
-            Discipline::LinuxSpin => self.machine.linux.yield_,
-        }
     }
 
     /// The PPE on which it runs.

@@ -17,8 +17,7 @@
 //!
 //! # How a processor is found for each process
 //! Host processes are dealt round robin to the Cells, then to the hardware threads of each, and
-//! stay there. The SPEs of a process are consecutive, starting on its own Cell where enough are
-//! left. A process's data lies in the memory of its own Cell, unless it is given another
+//! stay there. Which SPEs work for a process is not decided here. A process's data lies in the memory of its own Cell, unless it is given another
 //! [`Placement`].
 //!
 //! # What is left out
@@ -38,7 +37,6 @@ pub mod mailbox;
 pub mod memory;
 pub mod mfc;
 pub mod mpi;
-pub mod offload;
 pub mod ppe;
 mod progress;
 pub mod record;
@@ -61,7 +59,7 @@ pub use timing::{KernelTiming, pipeline};
 use context::Loading;
 use decrementer::Timebase;
 use eib::Eib;
-use linux::{Affinity, Discipline, Scheduler};
+use linux::{Affinity, Scheduler, Sharing};
 use memory::Memory;
 use mfc::Hazards;
 use mmgp_base::error::{Error, Result};
@@ -90,7 +88,6 @@ pub struct Blade {
     spes: Vec<Spe>,
     ppes: Rc<Vec<Ppe>>,
     scheduler: Rc<Scheduler>,
-    discipline: Discipline,
     fault: Fault,
     hazards: Rc<Cell<Hazards>>,
     loading: Watch<Loading>,
@@ -110,8 +107,8 @@ impl Fault {
 }
 
 impl Blade {
-    /// A machine at rest. `clock_phase` in [0, 1) is how far the timebase is into a tick at the
-    /// start.
+    /// A machine at rest, its host processes scheduled [cooperatively](Sharing::cooperative) at first.
+    /// `clock_phase` in [0, 1) is how far the timebase is into a tick at the start.
     pub fn new(machine: &Machine, timing: KernelTiming, clock_phase: f64) -> Self {
         Self::build(machine, timing, clock_phase, (Sim::new(), Tracer::off()))
     }
@@ -145,8 +142,8 @@ impl Blade {
         let (spes, hazards) = (spes.collect(), Rc::clone(&board.hazards));
         let ppe = |cell| Ppe::new(&sim, &machine, cell);
         let ppes = Rc::new((0..machine.layout.cells).map(ppe).collect());
-        let discipline = Discipline::Edtlp;
-        let scheduler = Rc::new(Scheduler::new(&sim, &machine, &ppes, discipline));
+        let sharing = Sharing::cooperative(&machine);
+        let scheduler = Rc::new(Scheduler::new(&sim, &machine, &ppes, &sharing));
         let recorder = Rc::new(Recorder::new(timebase));
         let loading = Watch::new(&sim, "the programs of the SPEs", Loading::default());
         Self {
@@ -159,7 +156,6 @@ impl Blade {
             spes,
             ppes,
             scheduler,
-            discipline,
             fault,
             hazards,
             loading,
@@ -172,11 +168,11 @@ impl Blade {
         self.hazards.set(hazards);
     }
 
-    /// The same machine at rest, its processes scheduled in that way.
-    pub fn under(self, discipline: Discipline) -> Self {
+    /// The same machine at rest, its processes sharing the hardware threads in that way.
+    pub fn under(self, sharing: &Sharing) -> Self {
         let Self { sim, machine, ppes, .. } = &self;
-        let scheduler = Rc::new(Scheduler::new(sim, machine, ppes, discipline));
-        Self { scheduler, discipline, ..self }
+        let scheduler = Rc::new(Scheduler::new(sim, machine, ppes, sharing));
+        Self { scheduler, ..self }
     }
 
     /// The same machine, its program telling how far it is.
@@ -205,42 +201,6 @@ impl Blade {
         let turn = rank / layout.cells % layout.threads_per_ppe;
         let thread = self.cell_of(rank) * layout.threads_per_ppe + turn;
         HostProcess::new(self, rank, thread as usize, affinity)
-    }
-
-    /// The numbers of the `p` SPEs of each of `m` processes.
-    ///
-    /// Each process takes the first free SPEs of its own Cell; one that does not find enough there
-    /// goes on with the next Cell.
-    pub fn assign_spes(&self, m: u32, p: u32) -> Result<Vec<Vec<u32>>> {
-        let layout = self.machine.layout;
-        if u64::from(m) * u64::from(p) > u64::from(layout.spes()) {
-            return Err(Error::Infeasible { m, p, apus: layout.spes() });
-        }
-        let mut free: Vec<Vec<u32>> = (0..layout.cells)
-            .map(|cell| {
-                (0..layout.spes_per_cell).map(|k| cell * layout.spes_per_cell + k).collect()
-            })
-            .collect();
-        let mut assigned = vec![Vec::new(); m as usize];
-        // First whoever fits on one Cell, so that the remainders are left to those who must spread.
-        for rank in 0..m {
-            let own = &mut free[self.cell_of(rank) as usize];
-            if own.len() >= p as usize {
-                assigned[rank as usize] = own.drain(..p as usize).collect();
-            }
-        }
-        for rank in
-            (0..m).filter(|&rank| p > 0 && assigned[rank as usize].is_empty()).collect::<Vec<_>>()
-        {
-            let first = self.cell_of(rank);
-            for cell in (0..layout.cells).map(|step| (first + step) % layout.cells) {
-                let missing = p as usize - assigned[rank as usize].len();
-                let own = &mut free[cell as usize];
-                let taken = missing.min(own.len());
-                assigned[rank as usize].extend(own.drain(..taken));
-            }
-        }
-        Ok(assigned)
     }
 
     /// The memory of the host process `rank`, whose SPEs are `spes`.
@@ -272,40 +232,5 @@ impl Blade {
     /// How often a hardware thread changed from one process to another.
     pub fn context_switches(&self) -> u64 {
         self.scheduler.switches()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn assigned(m: u32, p: u32) -> Vec<Vec<u32>> {
-        let machine = Machine::named("qs20").unwrap();
-        Blade::new(&machine, KernelTiming::Cached, 0.0).assign_spes(m, p).unwrap()
-    }
-
-    #[test]
-    fn a_process_has_its_spes_on_its_own_cell_where_they_fit() {
-        assert_eq!(assigned(2, 2), [[0, 1], [8, 9]]);
-        assert_eq!(assigned(3, 4), [[0, 1, 2, 3], [8, 9, 10, 11], [4, 5, 6, 7]]);
-    }
-
-    #[test]
-    fn a_process_that_does_not_fit_takes_what_is_left_on_both_cells() {
-        assert_eq!(assigned(1, 16), [(0..16).collect::<Vec<u32>>()]);
-        // Five on each Cell, and the third takes the three and two that are left there.
-        assert_eq!(assigned(3, 5)[2], [5, 6, 7, 13, 14]);
-    }
-
-    #[test]
-    fn every_feasible_configuration_gets_distinct_spes() {
-        for m in 1..=16 {
-            for p in 1..=16 / m {
-                let mut all: Vec<u32> = assigned(m, p).into_iter().flatten().collect();
-                all.sort_unstable();
-                all.dedup();
-                assert_eq!(all.len(), (m * p) as usize, "m = {m}, p = {p}");
-            }
-        }
     }
 }

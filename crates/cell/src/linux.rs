@@ -16,21 +16,51 @@ pub use queue::{Affinity, Entity, Entry, Queue};
 use queue::{Cooperative, of_kernel};
 
 use super::ppe::{Pipeline, Ppe};
-use mmgp_base::units::{SimSpan, SimTime};
+use mmgp_base::units::{Seconds, SimSpan, SimTime};
 use mmgp_machine::Machine;
 use mmgp_sim::{Sim, Watch};
 
-/// Who decides which process runs, and what a process does while its off-load is under way.
+/// How the processes of the host share its hardware threads.
+pub struct Sharing {
+    /// Makes the run queue of a hardware thread, which decides who goes on.
+    pub queue: Box<dyn Fn() -> Box<dyn Queue>>,
+    /// What a hardware thread does while none of its processes is ready.
+    pub idle: Idle,
+    /// What a process pays that comes in after another one, unless it had yielded: then it pays what
+    /// the machine's file says of a yield \[s\].
+    pub switch: Seconds,
+}
+
+/// What a hardware thread does while none of its processes is ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Discipline {
-    /// Event-driven task-level parallelism (EDTLP, PPoPP 2007): a user-level scheduler gives the
-    /// hardware thread to the next process whose off-load is done as soon as this one waits, in the
-    /// order in which they became ready; nobody is preempted. Where nobody is ready, the scheduler
-    /// polls, so the other hardware thread of the core feels it as if a program ran.
-    Edtlp,
-    /// The kernel's scheduler decides, and a process spins on the completion flag: the baseline of
-    /// PPoPP 2007.
-    LinuxSpin,
+pub enum Idle {
+    /// A user-level scheduler polls there for one that is, so the other hardware thread of the core
+    /// feels it as if a program ran.
+    Polls,
+    /// Nothing: the other hardware thread has the core to itself.
+    Sleeps,
+}
+
+impl Sharing {
+    /// A user-level scheduler gives the hardware thread to the next process that is ready as soon as
+    /// one waits, in the order in which they became ready; nobody is preempted.
+    pub fn cooperative(machine: &Machine) -> Self {
+        Self {
+            queue: Box::new(|| Box::new(Cooperative::default())),
+            idle: Idle::Polls,
+            switch: machine.linux.context_switch,
+        }
+    }
+
+    /// The kernel of that machine decides.
+    pub fn kernel(machine: &Machine) -> Self {
+        let of = machine.clone();
+        Self {
+            queue: Box::new(move || of_kernel(&of)),
+            idle: Idle::Sleeps,
+            switch: machine.linux.yield_,
+        }
+    }
 }
 
 /// What a process is told by the scheduler.
@@ -49,7 +79,8 @@ pub struct Scheduler {
     sim: Sim,
     ppes: Rc<Vec<Ppe>>,
     threads_per_ppe: usize,
-    discipline: Discipline,
+    idle: Idle,
+    switch: Seconds,
     threads: RefCell<Vec<Thread>>,
     processes: RefCell<BTreeMap<u32, Process>>,
 }
@@ -84,11 +115,8 @@ struct Process {
 
 impl Scheduler {
     /// The schedulers of an idle machine.
-    pub fn new(sim: &Sim, machine: &Machine, ppes: &Rc<Vec<Ppe>>, discipline: Discipline) -> Self {
-        let queue = || match discipline {
-            Discipline::Edtlp => Box::new(Cooperative::default()),
-            Discipline::LinuxSpin => of_kernel(machine),
-        };
+    pub fn new(sim: &Sim, machine: &Machine, ppes: &Rc<Vec<Ppe>>, sharing: &Sharing) -> Self {
+        let Sharing { queue, idle, switch } = sharing;
         let threads = machine.layout.cells * machine.layout.threads_per_ppe;
         let thread =
             |_| Thread { queue: queue(), running: None, last: None, switches: 0, polls: false };
@@ -96,7 +124,8 @@ impl Scheduler {
             sim: sim.clone(),
             ppes: Rc::clone(ppes),
             threads_per_ppe: machine.layout.threads_per_ppe as usize,
-            discipline,
+            idle: *idle,
+            switch: *switch,
             threads: RefCell::new((0..threads).map(thread).collect()),
             processes: RefCell::default(),
         }
@@ -175,6 +204,11 @@ impl Scheduler {
         switched
     }
 
+    /// What a process pays that comes in after another one, unless it had yielded.
+    pub fn switch(&self) -> Seconds {
+        self.switch
+    }
+
     /// Changes from one process to another on all threads.
     pub fn switches(&self) -> u64 {
         self.threads.borrow().iter().map(|thread| thread.switches).sum()
@@ -227,7 +261,7 @@ impl Scheduler {
     fn poll_if_idle(&self, thread: usize) {
         let waits = self.processes.borrow().values().any(|process| process.home == thread);
         let own = &mut self.threads.borrow_mut()[thread];
-        let polls = waits && own.running.is_none() && self.discipline == Discipline::Edtlp;
+        let polls = waits && own.running.is_none() && self.idle == Idle::Polls;
         let polled = std::mem::replace(&mut own.polls, polls);
         match (polled, polls) {
             (false, true) => self.pipeline(thread).begin(),

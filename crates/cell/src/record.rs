@@ -3,8 +3,30 @@
 use std::cell::RefCell;
 
 use super::decrementer::Timebase;
-use super::offload::Loop;
 use mmgp_base::units::{Seconds, SimSpan, SimTime};
+
+/// A part of an SPE's run in which it worked on what several SPEs can share: from the moment
+/// the first data of the loop were there to the end of its last iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Loop {
+    /// Begin of the loop.
+    pub start: SimTime,
+    /// End of the loop.
+    pub end: SimTime,
+}
+
+/// The instants of an off-load, seen from the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Instants {
+    /// The process decided for it.
+    pub decided: SimTime,
+    /// All SPEs had been started.
+    pub started: SimTime,
+    /// The process ran again.
+    pub resumed: SimTime,
+    /// All SPEs had been collected.
+    pub collected: SimTime,
+}
 
 /// Totals for one off-loaded function, times in ticks of the timebase.
 #[derive(Debug, Clone, Copy, Default)]
@@ -66,11 +88,11 @@ impl Recorder {
         self.with(function, |totals| totals.host += ticks);
     }
 
-    /// An off-load seen from the host: end of the one before, decision, all SPEs started, process
-    /// running again, all SPEs collected.
-    pub(super) fn offload(&self, function: u32, instants: [SimTime; 5]) {
+    /// An off-load seen from the host, whose own code ran `since` then.
+    pub(super) fn offload(&self, function: u32, since: SimTime, instants: Instants) {
+        let Instants { decided, started, resumed, collected } = instants;
         let [since, decided, started, resumed, collected] =
-            instants.map(|instant| self.timebase_at(instant));
+            [since, decided, started, resumed, collected].map(|instant| self.timebase_at(instant));
         self.with(function, |totals| {
             totals.calls += 1;
             totals.host += decided - since;
@@ -80,7 +102,7 @@ impl Recorder {
     }
 
     /// A call seen from one SPE.
-    pub(super) fn spe_run(&self, function: u32, begin: SimTime, shared: &[Loop], end: SimTime) {
+    pub fn spe_run(&self, function: u32, begin: SimTime, shared: &[Loop], end: SimTime) {
         let ticks = |start, end| self.timebase_at(end) - self.timebase_at(start);
         let parallel: u64 = shared.iter().map(|shared| ticks(shared.start, shared.end)).sum();
         self.with(function, |totals| {

@@ -10,7 +10,6 @@ use super::eib::Eib;
 use super::event::EventFacility;
 use super::mailbox::{InboundMailbox, OutboundMailbox};
 use super::mfc::{Detector, Hazards, Mfc, Touch};
-use super::offload::Mailslot;
 use super::signal::{Signal, SignalRegister};
 use super::timing::{KernelTime, KernelTimings};
 use super::trace::{Category, Tracer, Track};
@@ -31,17 +30,17 @@ pub struct Spe {
     /// Its local store, as the host sees it; an SPE's program uses [`Spe::read`] and
     /// [`Spe::write`], which look for hazards.
     pub store: Rc<RefCell<LocalStore>>,
-    pub(super) mailslot: Mailslot,
     /// Virtual time.
     pub sim: Sim,
     clock: Hertz,
     /// Cycles from a change in local store to the end of the loop that waits for it.
-    pub(super) poll: Cycles,
+    poll: Cycles,
     timings: Rc<RefCell<KernelTimings>>,
     channels: Rc<[Channels]>,
     detector: Rc<Detector>,
     fault: Fault,
-    pub(super) trace: Tracer,
+    /// What happened when, for a viewer.
+    pub trace: Tracer,
 }
 
 impl Spe {
@@ -51,7 +50,6 @@ impl Spe {
             index,
             mfc: Mfc::new(board, &detector, index),
             store: Rc::clone(board.eib.memory().local_store(index)),
-            mailslot: Mailslot::new(&board.sim, index),
             sim: board.sim.clone(),
             clock: board.machine.clock,
             poll: board.machine.spu.poll,
@@ -125,6 +123,11 @@ impl Spe {
         self.channels().arrivals.wait_until(|_| wanted(&self.store.borrow())).await;
         drop(span);
         self.spend(self.poll).await;
+    }
+
+    /// Cycles from a change in local store to the end of the loop that waits for it.
+    pub fn poll(&self) -> Cycles {
+        self.poll
     }
 
     /// Lets so many cycles of the SPU go by.

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::Arguments;
 use super::findings::FindingsReport;
 use super::inference::InferenceReport;
-use super::{Arguments, Scheduler};
 use crate::apps::{App, Outcome, run};
 use crate::cli::output::aligned;
 use crate::error::Result;
@@ -19,7 +19,7 @@ pub(super) struct Report {
     machine: String,
     m: u32,
     p: u32,
-    scheduler: &'static str,
+    scheduler: String,
     seed: u64,
     time_s: f64,
     hpu_busy_s: f64,
@@ -101,10 +101,7 @@ impl Report {
             machine: machine.name.clone(),
             m: run.m,
             p: run.p,
-            scheduler: match arguments.scheduler {
-                Scheduler::Edtlp => "edtlp",
-                Scheduler::Linux => "linux",
-            },
+            scheduler: arguments.scheduler.name.clone(),
             seed: arguments.app.seed,
             time_s: run.time.0,
             hpu_busy_s: run.hpu_busy.0,
@@ -129,7 +126,7 @@ impl Report {
             ("machine", self.machine.clone()),
             ("m", self.m.to_string()),
             ("p", self.p.to_string()),
-            ("scheduler", self.scheduler.to_string()),
+            ("scheduler", self.scheduler.clone()),
             ("seed", self.seed.to_string()),
             ("time_s", self.time_s.to_string()),
             ("hpu_busy_s", self.hpu_busy_s.to_string()),

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::machine::Machine;
 use crate::model::Parameters;
 use crate::model::parameters::Decomposition;
+use crate::runtime::{Edtlp, Runtime};
 use crate::units::{Seconds, SimSpan};
 
 /// Off-loads of a process that an excerpt of a trace shows.
@@ -37,7 +38,7 @@ pub(super) fn excerpt(
     let excerpt = Rc::new(RefCell::new(excerpt));
     let sink = Rc::clone(&excerpt) as Rc<RefCell<dyn Sink>>;
     let blade = Blade::traced(machine, KernelTiming::Cached, 0.0, sink);
-    app.emulate_on(&blade, (m, p))?;
+    app.emulate_on(&Runtime::new(blade, Box::new(Edtlp)), (m, p))?;
     let mut excerpt = excerpt.borrow_mut();
     let chrome = excerpt.sink();
     chrome.finish().expect("invariant: writing to memory cannot fail");

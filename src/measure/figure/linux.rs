@@ -4,21 +4,18 @@
 use super::super::task_profile;
 use super::super::{ClockPhases, micro};
 use super::{Bench, Program};
-use crate::cell::linux::Discipline;
 use crate::error::Result;
 use crate::machine::Machine;
 use crate::machine::figures::Quantity;
+use crate::runtime::{Edtlp, Linux, Policy};
 use crate::units::{Seconds, SimSpan};
 
 pub(super) const PROGRAMS: [Program; 4] = [
     Program { name: "context-switch", measure: context_switch },
     Program { name: "sched-yield", measure: sched_yield },
-    Program { name: "raxml-edtlp", measure: |machine, at| profile(machine, at, EVENT_DRIVEN) },
-    Program { name: "raxml-linux", measure: |machine, at| profile(machine, at, SPINNING) },
+    Program { name: "raxml-edtlp", measure: |machine, at| profile(machine, at, Edtlp) },
+    Program { name: "raxml-linux", measure: |machine, at| profile(machine, at, Linux) },
 ];
-
-const EVENT_DRIVEN: Discipline = Discipline::Edtlp;
-const SPINNING: Discipline = Discipline::LinuxSpin;
 
 /// Time of a switch between two processes on one hardware thread, each of which gives it away as
 /// soon as it has it.
@@ -52,8 +49,12 @@ fn sched_yield(machine: &Machine, processes: u32) -> Result<Quantity> {
 
 /// Time of so many workers with the task profile of RAxML on one Cell, one bootstrap each, over
 /// that of one worker.
-fn profile(machine: &Machine, workers: u32, discipline: Discipline) -> Result<Quantity> {
+fn profile(
+    machine: &Machine,
+    workers: u32,
+    policy: impl Policy + Copy + 'static,
+) -> Result<Quantity> {
     const OFFLOADS: u32 = 2000;
-    let time = |workers| task_profile::run(machine, workers, discipline, OFFLOADS, 1);
+    let time = |workers| task_profile::run(machine, workers, Box::new(policy), OFFLOADS, 1);
     Ok(Quantity::Ratio(time(workers)?.0 / time(1)?.0))
 }

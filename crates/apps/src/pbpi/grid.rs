@@ -14,10 +14,12 @@ use super::trace::{Collector, Inference, SampleSink, Tally};
 use super::{FIRST_BRANCH_LENGTH, Pbpi, Starts, TREE_STREAM};
 use crate::phylogeny::{Stream, Tree};
 use crate::run::Run;
+use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_cell::mpi::Communicator;
 use mmgp_cell::{Blade, KernelTiming, Progress};
 use mmgp_machine::Machine;
+use mmgp_runtime::{Edtlp, Runtime};
 
 /// The streams of random numbers that are drawn from one seed, beside that of the first trees: the
 /// proposals of the first chain, the swaps of the grid, and the proposals of the other chains.
@@ -39,23 +41,25 @@ impl Pbpi {
         timing: KernelTiming,
         clock_phase: f64,
     ) -> Result<(Run, Inference)> {
-        self.emulate_on(&Blade::new(machine, timing, clock_phase), configuration, None)
+        let blade = Blade::new(machine, timing, clock_phase);
+        self.emulate_on(&Runtime::new(blade, Box::new(Edtlp)), configuration, None)
     }
 
-    /// Runs the chains on `blade`, a machine at rest; each sample also goes to `sink`.
+    /// Runs the chains `on` a machine at rest; each sample also goes to `sink`.
     ///
     /// # Errors
     /// [`crate::Error::Infeasible`] where it has fewer than m * p SPEs; `OutOfRange` where the rows do not
     /// divide m.
     pub fn emulate_on(
         &self,
-        blade: &Blade,
+        on: &Runtime,
         (m, p): (u32, u32),
         sink: Option<SampleSink>,
     ) -> Result<(Run, Inference)> {
-        let spes = blade.assign_spes(m, p)?;
+        let blade = on.blade();
+        let spes = on.assign(Mapping::new(m, p)?)?;
         let grid = Grid::new(m, self.coupling.rows())?;
-        PbpiProgram::load(blade)?;
+        PbpiProgram::load(on)?;
         let world = Communicator::new(blade, m);
         let rows: Vec<Communicator> = match grid.rows() {
             1 => vec![world.clone()],
@@ -71,12 +75,11 @@ impl Pbpi {
             let (inner, place) = (self.tree.taxa() - 2, (column, grid.columns()));
             let segment = Segment::new(blade, &homes, place, &self.patterns, inner);
             let host = Rank {
-                process: blade.host_process(rank),
+                process: on.process(rank, spes),
                 grid,
                 world: world.clone(),
                 row: rows[row as usize].clone(),
                 memory: Rc::clone(&blade.memory),
-                spes: spes.into_iter().map(|spe| blade.spe(spe).clone()).collect(),
                 segment: segment.for_chains(&homes, chains.len()),
                 accepted_sides: vec![vec![0; self.tree.nodes()]; chains.len()],
                 progress: if rank == 0 { blade.progress.clone() } else { Progress::default() },

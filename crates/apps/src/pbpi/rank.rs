@@ -10,7 +10,8 @@ use crate::phylogeny::{Tree, jukes_cantor};
 use mmgp_cell::memory::Memory;
 use mmgp_cell::mpi::{Address, Communicator, Data, Pattern};
 use mmgp_cell::ppe::Work;
-use mmgp_cell::{HostProcess, Progress, Spe};
+use mmgp_cell::{EffectiveAddress, Progress};
+use mmgp_runtime::{Process, Task};
 
 /// A transition matrix of JC69: an exponential, its two different entries, and sixteen stores.
 const MATRIX: Work = {
@@ -32,14 +33,13 @@ const SWAP_TAG: u32 = 1;
 
 /// A process of the grid.
 pub(super) struct Rank {
-    pub process: HostProcess,
+    pub process: Process,
     pub grid: Grid,
     /// All processes.
     pub world: Communicator,
     /// Those of the same row.
     pub row: Communicator,
     pub memory: Rc<Memory>,
-    pub spes: Vec<Spe>,
     pub segment: Segment,
     /// For each chain of the row and each node, which of its two vectors belongs to the accepted
     /// tree.
@@ -121,17 +121,22 @@ impl Rank {
     async fn sum_of_root(&self, root: Vector) -> f64 {
         let mut arguments = self.segment.common_arguments();
         arguments.children[0] = root;
-        self.off_load(LIKELIHOOD, arguments).await;
-        self.process.work(ADD_RESULT * self.spes.len() as u64).await;
-        let result = |share: usize| {
-            let at = self.segment.results.offset(16 * share as u64);
+        let shares = self.off_load(LIKELIHOOD, arguments).await;
+        self.process.work(ADD_RESULT * u64::from(shares)).await;
+        let result = |share: u32| {
+            let at = self.segment.results.offset(16 * u64::from(share));
             self.memory.read(at).doubles()[0]
         };
-        (0..self.spes.len()).map(result).sum()
+        (0..shares).map(result).sum()
     }
 
-    async fn off_load(&self, function: u32, arguments: Arguments) {
-        self.memory.write(self.segment.arguments, arguments.to_quadwords());
-        self.process.offload(&self.spes, function, self.segment.arguments).await;
+    /// Has the SPEs compute; how many did.
+    async fn off_load(&self, function: u32, arguments: Arguments) -> u32 {
+        let Segment { arguments: at, most_shares, .. } = self.segment;
+        let write = |_: &[u32]| -> EffectiveAddress {
+            self.memory.write(at, arguments.to_quadwords());
+            at
+        };
+        self.process.run(Task::new(function, most_shares, &write)).await
     }
 }

@@ -43,8 +43,10 @@ pub struct Segment {
     pub arguments: EffectiveAddress,
     /// Up to three transition matrices.
     pub matrices: EffectiveAddress,
-    /// What each SPE of the process found, a quadword each.
+    /// What each SPE that shares an off-load found, a quadword each.
     pub results: EffectiveAddress,
+    /// For how many of them there is room.
+    pub most_shares: u32,
 }
 
 impl Segment {
@@ -79,6 +81,7 @@ impl Segment {
             Vector { entries, counts: no_counts }
         };
         let tips = patterns.tips.iter().map(tip).collect();
+        let most_shares = blade.machine.layout.spes();
         let vector = || Vector { entries: allocate(VECTOR_BYTES), counts: allocate(COUNTS_BYTES) };
         Self {
             groups: groups as u32,
@@ -87,7 +90,8 @@ impl Segment {
             inner: vec![(0..inner).map(|_| [vector(), vector()]).collect()],
             arguments: allocate_own(128),
             matrices: allocate_own(3 * MATRIX_BYTES),
-            results: allocate_own(16 * u64::from(blade.machine.layout.spes())),
+            results: allocate_own(16 * u64::from(most_shares)),
+            most_shares,
         }
     }
 

@@ -8,11 +8,11 @@ use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::context::SpeImage;
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_cell::offload::{Call, Loop, SpeProgram};
-use mmgp_cell::{Blade, EffectiveAddress, Spe};
+use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_kernels::logarithm;
 use mmgp_kernels::pbpi::{LikelihoodSum, NodeUpdate, RootProduct};
 use mmgp_kernels::version::Version;
+use mmgp_runtime::{Call, Loop, Runtime, Signalling, SpeProgram};
 use mmgp_spu::local_store::LocalStore;
 use mmgp_spu::{LocalAddress, Quadword};
 
@@ -107,11 +107,12 @@ pub struct PbpiProgram {
 }
 
 impl PbpiProgram {
-    /// Has the program and its constants loaded into the local store of every SPE of `blade`.
+    /// Has the program and its constants loaded into the local store of every SPE.
     ///
     /// # Errors
     /// [`mmgp_base::error::Error::LocalStoreFull`] where the code and two sets of buffers do not fit.
-    pub fn load(blade: &Blade) -> Result<std::rc::Rc<Self>> {
+    pub fn load(on: &Runtime) -> Result<std::rc::Rc<Self>> {
+        let blade = on.blade();
         let spu = &blade.machine.spu;
         let table = CODE.0 as u32;
         let frequencies = table + logarithm::TABLE_BYTES.0 as u32;
@@ -138,7 +139,7 @@ impl PbpiProgram {
             buffers,
             accumulate,
         });
-        blade.load(&program);
+        on.load(&program, Signalling::Memory);
         Ok(program)
     }
 

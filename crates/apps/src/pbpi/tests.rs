@@ -13,6 +13,7 @@ use crate::run::Run;
 use mmgp_base::table::Source;
 use mmgp_cell::{Blade, KernelTiming};
 use mmgp_machine::Machine;
+use mmgp_runtime::{Edtlp, Runtime};
 
 fn sim12() -> Patterns {
     let source = Source::new("sim12.phy", include_str!("../../data/sim12.phy"));

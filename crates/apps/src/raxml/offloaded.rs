@@ -11,11 +11,13 @@ use super::memory::{ProcessMemory, Vector, category_rates, rates_of};
 use super::spe_program::{EVALUATE, MAKENEWZ, NEWVIEW, RaxmlProgram};
 use crate::phylogeny::Patterns;
 use crate::phylogeny::substitution::Model;
+use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_cell::memory::Memory;
 use mmgp_cell::ppe::Work;
-use mmgp_cell::{Blade, Homes, HostProcess, Placement, Spe};
+use mmgp_cell::{Homes, HostProcess, Placement};
 use mmgp_kernels::raxml::Rates;
+use mmgp_runtime::{Process, Runtime, Task};
 
 /// Filling in the arguments of an off-load: twenty words from as many places, by kind of node.
 const CALL: Work =
@@ -30,11 +32,12 @@ const COPY_TERM: Work =
     Work { integers: 2, loads: 1, stores: 1, floats: 0, divides: 0, branches: 1, code: 0 }
         .in_line();
 
-/// Computes on the SPEs of one host process.
+/// Computes on SPEs for one host process.
 pub struct OffloadedEngine {
     /// Whose engine it is.
-    pub process: HostProcess,
-    spes: Vec<Spe>,
+    pub process: Process,
+    /// For the results of how many SPEs there is room.
+    most_shares: u32,
     memory: ProcessMemory,
     model: Option<Model>,
     /// Of what it has off-loaded so far.
@@ -49,27 +52,23 @@ const RANK_SHIFT: u32 = 40;
 impl OffloadedEngine {
     /// An engine for `patterns`, all with their weights; it needs a model before anything else.
     pub fn new(
-        process: HostProcess,
-        spes: Vec<Spe>,
+        process: Process,
         (memory, homes): (&Rc<Memory>, Homes),
         patterns: &Rc<Patterns>,
     ) -> Self {
-        let count = spes.len() as u32;
+        let count = process.own_spes().len() as u32;
         let mut memory = ProcessMemory::new(memory, homes, patterns, ARGUMENTS_BYTES, count);
         memory.write_patterns(&patterns.weights);
         // Number 0 is what an SPE finds in a local store that nobody has written.
         let first = u64::from(process.rank + 1) << RANK_SHIFT;
-        Self { process, spes, memory, model: None, sequence: first, model_version: first }
+        let most_shares = count.min(MOST_SHARES as u32);
+        Self { process, most_shares, memory, model: None, sequence: first, model_version: first }
     }
 
     /// What is the same for all functions.
     fn arguments(&mut self, ends: [usize; 2], z: [f64; 2]) -> Arguments {
         self.sequence += 1;
         let model = self.model.as_ref().expect("invariant: a model is set before it is used");
-        let mut peers = [0; MOST_SHARES];
-        for (place, spe) in peers.iter_mut().zip(&self.spes) {
-            *place = spe.index as u8;
-        }
         let memory = &self.memory;
         let end = |node: usize| match node.checked_sub(memory.tips.len()) {
             None => End::Tip(memory.tips[node]),
@@ -90,7 +89,7 @@ impl OffloadedEngine {
             weights: memory.weights,
             results: memory.results,
             z,
-            peers,
+            peers: [0; MOST_SHARES],
             ends,
             out: Vector::default(),
             kept: Terms::Summed,
@@ -99,37 +98,45 @@ impl OffloadedEngine {
         }
     }
 
-    async fn off_load(&self, function: u32, arguments: Arguments) {
+    /// Has the SPEs compute; how many did.
+    async fn off_load(&self, function: u32, arguments: Arguments) -> u32 {
         self.process.work(CALL).await;
-        self.memory.write_arguments(arguments.to_quadwords());
-        self.process.offload(&self.spes, function, self.memory.arguments).await;
+        let write = |spes: &[u32]| {
+            let mut peers = [0; MOST_SHARES];
+            for (place, &spe) in peers.iter_mut().zip(spes) {
+                *place = spe as u8;
+            }
+            self.memory.write_arguments(Arguments { peers, ..arguments }.to_quadwords());
+            self.memory.arguments
+        };
+        self.process.run(Task::new(function, self.most_shares, &write)).await
     }
 
     async fn ln_likelihood(&mut self, ends: [usize; 2], z: f64, kept: Terms) -> f64 {
         let arguments = Arguments { kept, ..self.arguments(ends, [z, z]) };
-        self.off_load(EVALUATE, arguments).await;
-        self.process.work(ADD_RESULT * self.spes.len() as u64).await;
-        (0..self.spes.len()).map(|share| self.memory.result(share)).sum()
+        let shares = self.off_load(EVALUATE, arguments).await;
+        self.process.work(ADD_RESULT * u64::from(shares)).await;
+        (0..shares as usize).map(|share| self.memory.result(share)).sum()
     }
 }
 
-/// Runs `life` on the first host process of `blade`, a machine at rest, with an engine of p SPEs;
-/// what it comes to.
+/// Runs `life` on the first host process of a machine at rest, with an engine of p SPEs; what it
+/// comes to.
 ///
 /// # Errors
 /// Where the machine has fewer SPEs, or its program breaks a rule.
 pub fn run_alone<T: 'static>(
-    blade: &Blade,
+    on: &Runtime,
     (p, port): (u32, Port),
     patterns: &Rc<Patterns>,
     life: impl AsyncFnOnce(&mut OffloadedEngine) -> T + 'static,
 ) -> Result<T> {
-    let spes = blade.assign_spes(1, p)?.remove(0);
-    RaxmlProgram::load(blade, port)?;
+    let blade = on.blade();
+    let spes = on.assign(Mapping::new(1, p)?)?.remove(0);
+    RaxmlProgram::load(on, port)?;
     let homes = blade.homes(Placement::default(), 0, &spes);
-    let spes = spes.into_iter().map(|spe| blade.spe(spe).clone()).collect();
-    let process = blade.host_process(0);
-    let mut engine = OffloadedEngine::new(process, spes, (&blade.memory, homes), patterns);
+    let process = on.process(0, spes);
+    let mut engine = OffloadedEngine::new(process, (&blade.memory, homes), patterns);
     let outcome = Rc::new(RefCell::new(None));
     let found = Rc::clone(&outcome);
     blade.sim.spawn("rank 0", async move {

@@ -23,9 +23,9 @@ use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::context::SpeImage;
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_cell::offload::{Call, Loop, Signalling, SpeProgram};
-use mmgp_cell::{Blade, EffectiveAddress, Spe};
+use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_kernels::raxml::{MODEL_BYTES, Rates, Version};
+use mmgp_runtime::{Call, Loop, Runtime, Signalling, SpeProgram};
 use mmgp_spu::{LocalAddress, Quadword};
 
 /// The functions, in the order of their numbers.
@@ -64,11 +64,13 @@ struct Task<'a> {
 }
 
 impl RaxmlProgram {
-    /// Has the program and its tables loaded into the local store of every SPE of `blade`.
+    /// Has the program and its tables loaded into the local store of every SPE; a first port is told
+    /// of calls by mailbox.
     ///
     /// # Errors
     /// [`mmgp_base::error::Error::LocalStoreFull`] where code, tables and buffers do not fit.
-    pub fn load(blade: &Blade, port: Port) -> Result<Rc<Self>> {
+    pub fn load(on: &Runtime, port: Port) -> Result<Rc<Self>> {
+        let blade = on.blade();
         let spu = &blade.machine.spu;
         let map = LocalMap::new(spu.local_store);
         blade.create_contexts(&SpeImage {
@@ -78,13 +80,13 @@ impl RaxmlProgram {
             buffers: map.buffers(),
             stack: LocalMap::STACK,
         })?;
-        let version = match port {
-            Port::Naive => Version::Naive,
-            Port::Tuned | Port::Ppe => Version::Tuned,
+        let (version, signalling) = match port {
+            Port::Naive => (Version::Naive, Signalling::Mailbox),
+            Port::Tuned | Port::Ppe => (Version::Tuned, Signalling::Memory),
         };
         let (add, largest) = (spu.load + spu.double, blade.machine.mfc.largest);
         let program = Rc::new(Self { version, map, add, largest });
-        blade.load(&program);
+        on.load(&program, signalling);
         Ok(program)
     }
 
@@ -148,13 +150,6 @@ const fn shape(groups: u32, categories: u32) -> u32 {
 
 impl SpeProgram for RaxmlProgram {
     const FUNCTIONS: &'static [&'static str] = &FUNCTIONS;
-
-    fn signalling(&self) -> Signalling {
-        match self.version {
-            Version::Naive => Signalling::Mailbox,
-            Version::Tuned => Signalling::Memory,
-        }
-    }
 
     async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
         let local = LocalAddress(self.map.arguments);

@@ -14,8 +14,9 @@ use super::*;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::phylogeny::{Alignment, Stream, Tree, jukes_cantor, simulate};
 use mmgp_base::table::Source;
-use mmgp_cell::KernelTiming;
+use mmgp_cell::{Blade, KernelTiming};
 use mmgp_machine::Machine;
+use mmgp_runtime::Edtlp;
 
 fn compress(name: &str, text: &str) -> Rc<Patterns> {
     Rc::new(Patterns::compress(&Alignment::read(&Source::new(name, text)).unwrap()))
@@ -114,11 +115,12 @@ fn on_spes(
 ) -> Vec<f64> {
     let (tree, model, weights) = (tree.clone(), model.clone(), weights.to_vec());
     let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
+    let on = Runtime::new(blade, Box::new(Edtlp));
     let life = async move |engine: &mut OffloadedEngine| {
         engine.set_weights(&weights).await;
         exercise(engine, &tree, &model).await
     };
-    run_alone(&blade, (p, port), patterns, life).unwrap()
+    run_alone(&on, (p, port), patterns, life).unwrap()
 }
 
 /// Holds p SPEs against the host, for both ways in which rates vary.
@@ -146,10 +148,11 @@ fn the_likelihood_of_a_tree_under_jc69_is_that_of_the_plain_computation() {
     let single = SiteRates::single(patterns.len());
     let model = Model { substitution: Substitution::jc69(), rates: single };
     let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
+    let on = Runtime::new(blade, Box::new(Edtlp));
     let life = async move |engine: &mut OffloadedEngine| {
         evaluation::log_likelihood(engine, &tree, &model).await
     };
-    let found = run_alone(&blade, (1, Port::Tuned), &patterns, life).unwrap();
+    let found = run_alone(&on, (1, Port::Tuned), &patterns, life).unwrap();
     assert_relative_eq!(found, expected, max_relative = 1e-12);
 }
 
@@ -213,7 +216,8 @@ fn search(patterns: &Rc<Patterns>, (m, p): (u32, u32), port: Port) -> (Run, Find
     let tasks = Tasks { inferences: 1, bootstraps: 3 };
     let raxml = Raxml::new((**patterns).clone(), settings, tasks, port).unwrap();
     let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
-    raxml.emulate_on(&blade, (m, p)).unwrap()
+    let on = Runtime::new(blade, Box::new(Edtlp));
+    raxml.emulate_on(&on, (m, p)).unwrap()
 }
 
 fn assert_same(found: &Findings, first: &Findings) {

@@ -30,6 +30,11 @@ fn toy(kernel: Kernel) -> Machine {
     machine
 }
 
+/// That machine at rest, its processes scheduled by the kernel.
+fn under_the_kernel(machine: &Machine) -> Blade {
+    Blade::new(machine, KernelTiming::Cached, 0.0).under(&Sharing::kernel(machine))
+}
+
 fn milliseconds(count: u64) -> SimSpan {
     SimSpan::from_ticks(count * 1_000_000_000_000)
 }
@@ -64,7 +69,7 @@ fn notes<F: Future<Output = ()> + 'static>(
     processes: u32,
     program: impl Fn(Life) -> F,
 ) -> Vec<(u32, u64)> {
-    let blade = Blade::new(&toy(kernel), KernelTiming::Cached, 0.0).under(Discipline::LinuxSpin);
+    let blade = under_the_kernel(&toy(kernel));
     let log = Rc::new(RefCell::new(Vec::new()));
     for rank in 0..processes {
         let life = Life { process: blade.host_process(rank), log: Rc::clone(&log) };
@@ -194,7 +199,7 @@ fn a_free_process_moves_to_a_thread_that_falls_idle_and_a_pinned_one_does_not() 
         let mut machine = toy(Kernel::ConstantTime);
         machine.layout.threads_per_ppe = 2;
         machine.ppe.smt_slowdown = 1.0;
-        let blade = Blade::new(&machine, KernelTiming::Cached, 0.0).under(Discipline::LinuxSpin);
+        let blade = under_the_kernel(&machine);
         // Ranks 0 and 2 begin on thread 0, 1 on thread 1: 5, 10 and 10 ms of work.
         for rank in 0..3 {
             let process = blade.host_process_with(rank, affinity);
@@ -215,7 +220,7 @@ fn a_free_process_moves_to_a_thread_that_falls_idle_and_a_pinned_one_does_not() 
 fn an_interrupt_wakes_a_sleeping_process_after_its_cost() {
     let mut machine = toy(Kernel::ConstantTime);
     machine.linux.interrupt = Seconds(1e-3);
-    let blade = Blade::new(&machine, KernelTiming::Cached, 0.0).under(Discipline::LinuxSpin);
+    let blade = under_the_kernel(&machine);
     let mail = Watch::new(&blade.sim, "the interrupt mailbox", 0);
     let (process, reader, sim) = (blade.host_process(0), mail.clone(), blade.sim.clone());
     blade.sim.spawn("reader", async move {

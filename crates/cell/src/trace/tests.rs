@@ -3,14 +3,7 @@ use std::io::{self, Write};
 use super::chrome::ChromeTrace;
 use super::excerpt::Excerpt;
 use super::*;
-use crate::mfc::{Command, Direction};
-use crate::offload::{Call, Loop, SpeProgram};
-use crate::ppe::Work;
-use crate::{Blade, KernelTiming, Spe};
-use mmgp_base::error::Result;
-use mmgp_base::units::{Bytes, Cycles, Seconds};
-use mmgp_machine::{Layout, Machine};
-use mmgp_spu::LocalAddress;
+use mmgp_machine::Layout;
 
 /// A sink for tests.
 #[derive(Default)]
@@ -22,59 +15,6 @@ impl Sink for Kept {
     }
 }
 
-/// Fetches a block into four buffers while it computes, and stores another.
-struct Program;
-
-impl SpeProgram for Program {
-    const FUNCTIONS: &'static [&'static str] = &["first", "second"];
-
-    async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
-        let start = spe.sim.now();
-        let command = |direction, tag: u8| {
-            let local = LocalAddress(4096 * u32::from(tag + 1));
-            Command::new(direction, local, call.arguments, Bytes(4096), tag)
-        };
-        for tag in 0..4 {
-            spe.mfc.enqueue(command(Direction::Get, tag)).await?;
-        }
-        spe.spend(Cycles(1000)).await;
-        for tag in 0..4 {
-            spe.mfc.wait_for(tag).await;
-        }
-        spe.mfc.enqueue(command(Direction::Put, 5)).await?;
-        spe.mfc.wait_for(5).await;
-        Ok(vec![Loop { start, end: spe.sim.now() }])
-    }
-}
-
-const RANKS: u32 = 6;
-const OFFLOADS: u32 = 3;
-
-/// Six ranks of a QS20, two on a hardware thread at least once, that off-load to two SPEs each.
-fn run() -> (Blade, Vec<Event>) {
-    let kept = Rc::new(RefCell::new(Kept::default()));
-    let machine = Machine::named("qs20").unwrap();
-    let sink = Rc::clone(&kept) as Rc<RefCell<dyn Sink>>;
-    let blade = Blade::traced(&machine, KernelTiming::Cached, 0.0, sink);
-    blade.load(&Rc::new(Program));
-    for (rank, spes) in (0..RANKS).zip(blade.assign_spes(RANKS, 2).unwrap()) {
-        let process = blade.host_process(rank);
-        let spes: Vec<Spe> = spes.into_iter().map(|spe| blade.spe(spe).clone()).collect();
-        let data = blade.memory.allocate(blade.cell_of(rank), Bytes(4096));
-        blade.sim.spawn(format!("rank {rank}"), async move {
-            process.resume().await;
-            for number in 0..OFFLOADS {
-                process.work(Work { integers: 100, ..Work::default() }).await;
-                process.offload(&spes, number % 2, data).await;
-            }
-            process.finish(0);
-        });
-    }
-    blade.run().unwrap();
-    let events = std::mem::take(&mut kept.borrow_mut().0);
-    (blade, events)
-}
-
 /// Track, begin and end of each span of a category.
 fn spans(events: &[Event], wanted: Category) -> Vec<(Track, SimTime, SimTime)> {
     let span = |event: &Event| match *event {
@@ -84,73 +24,6 @@ fn spans(events: &[Event], wanted: Category) -> Vec<(Track, SimTime, SimTime)> {
         _ => None,
     };
     events.iter().filter_map(span).collect()
-}
-
-fn total(events: &[Event], category: Category) -> SimSpan {
-    spans(events, category).into_iter().map(|(_, start, end)| end.since(start)).sum()
-}
-
-#[test]
-fn spans_on_one_track_nest_or_do_not_overlap() {
-    let (_, events) = run();
-    let mut open: BTreeMap<Track, Vec<(SimTime, SimTime)>> = BTreeMap::new();
-    for event in &events {
-        if let Event::Span { track, start, end, .. } = *event {
-            open.entry(track).or_default().push((start, end));
-        }
-    }
-    // Six ranks, four hardware threads, twelve SPUs, and DMA with several commands at once.
-    assert!(open.len() > 6 + 4 + 12 + 12, "{}", open.len());
-    for (track, spans) in open {
-        for (index, a) in spans.iter().enumerate() {
-            for b in &spans[index + 1..] {
-                let apart = a.1 <= b.0 || b.1 <= a.0;
-                let nested = (a.0 <= b.0 && b.1 <= a.1) || (b.0 <= a.0 && a.1 <= b.1);
-                assert!(apart || nested, "{track:?}: {a:?} and {b:?}");
-            }
-        }
-    }
-}
-
-#[test]
-fn spans_add_up_to_what_the_machine_counted() {
-    let (blade, events) = run();
-    let Seconds(busy) = blade.recorder.host_busy_time();
-    assert_eq!(total(&events, Category::Ppe).seconds().0, busy);
-    assert_eq!(spans(&events, Category::Dma).len() as u64, blade.dma_commands());
-    assert_eq!(spans(&events, Category::Switch).len() as u64, blade.context_switches());
-    assert!(blade.context_switches() > 0);
-    assert_eq!(spans(&events, Category::Offload).len() as u32, RANKS * OFFLOADS);
-    // A call is timed by the timebase: as a whole it is a tick of 70 ns off at most.
-    let calls = spans(&events, Category::Call).len() as f64;
-    assert_eq!(calls as u32, RANKS * OFFLOADS * 2);
-    let functions = blade.recorder.functions();
-    let counted: u64 = functions.iter().map(|totals| totals.parallel + totals.serial).sum();
-    let off = blade.recorder.ticks(counted).0 - total(&events, Category::Call).seconds().0;
-    assert!(off.abs() < calls * blade.recorder.ticks(1).0, "{off}");
-}
-
-#[test]
-fn each_arrow_leaves_one_span_and_later_reaches_another() {
-    let (_, events) = run();
-    let mut ends: BTreeMap<Arrow, Vec<(ArrowEnd, SimTime)>> = BTreeMap::new();
-    for event in &events {
-        let Event::Arrow { track, at, arrow, end } = *event else { continue };
-        ends.entry(arrow).or_default().push((end, at));
-        let around = |event: &&Event| match **event {
-            Event::Span { track: of, start, end, .. } => of == track && start < at && at < end,
-            Event::Arrow { .. } => false,
-        };
-        assert!(events.iter().any(|event| around(&event)), "{event:?} is in no span");
-    }
-    // To the SPE and back, for each SPE of each off-load.
-    assert_eq!(ends.len() as u32, RANKS * OFFLOADS * 2 * 2);
-    for (arrow, ends) in ends {
-        let [(ArrowEnd::Departure, from), (ArrowEnd::Arrival, to)] = ends[..] else {
-            panic!("{arrow:?}: {ends:?}")
-        };
-        assert!(from < to, "{arrow:?}");
-    }
 }
 
 #[test]

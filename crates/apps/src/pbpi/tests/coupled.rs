@@ -107,8 +107,9 @@ fn the_cold_chain_is_sampled_in_order_wherever_it_is() {
     let kept = |rows: u32| {
         let kept = Rc::new(RefCell::new(Kept::default()));
         let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
+        let on = Runtime::new(blade, Box::new(Edtlp));
         let sink = Some(kept.clone() as SampleSink);
-        let (_, inference) = on_rows(&pbpi, rows).emulate_on(&blade, (4, 1), sink).unwrap();
+        let (_, inference) = on_rows(&pbpi, rows).emulate_on(&on, (4, 1), sink).unwrap();
         (kept.take().0, inference)
     };
     let (first, inference) = kept(1);

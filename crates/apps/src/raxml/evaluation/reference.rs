@@ -6,7 +6,7 @@ use std::rc::Rc;
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use serde::Deserialize;
 
-use super::tests::{By, EVERYBODY, Problem, blade, notation, on_plain_engine};
+use super::tests::{By, EVERYBODY, Problem, notation, on_plain_engine, runtime};
 use super::{update, z_of};
 use crate::phylogeny::substitution::{Model, SiteRates};
 use crate::phylogeny::tests::shared_data;
@@ -274,7 +274,7 @@ impl AtBranch {
                 Self::compute(engine, (&tree, &model), &lengths).await
             }),
             By::Kernels(p, port) => {
-                run_alone(&blade(), (p, port), &patterns, async move |engine| {
+                run_alone(&runtime(), (p, port), &patterns, async move |engine| {
                     Self::compute(engine, (&tree, &model), &lengths).await
                 })
                 .unwrap()

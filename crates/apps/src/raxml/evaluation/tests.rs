@@ -14,6 +14,7 @@ use crate::raxml::{Port, run_alone};
 use mmgp_base::table::Source;
 use mmgp_cell::{Blade, KernelTiming};
 use mmgp_machine::Machine;
+use mmgp_runtime::{Edtlp, Runtime};
 
 /// An alignment's patterns, a tree and a model.
 #[derive(Debug, Clone)]
@@ -59,8 +60,9 @@ pub(super) fn on_plain_engine<T>(
     }
 }
 
-pub(super) fn blade() -> Blade {
-    Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0)
+pub(super) fn runtime() -> Runtime {
+    let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
+    Runtime::new(blade, Box::new(Edtlp))
 }
 
 impl By {
@@ -71,7 +73,7 @@ impl By {
                 log_likelihood(engine, &tree, &model).await
             }),
             Self::Kernels(p, port) => {
-                run_alone(&blade(), (p, port), &patterns, async move |engine| {
+                run_alone(&runtime(), (p, port), &patterns, async move |engine| {
                     log_likelihood(engine, &tree, &model).await
                 })
                 .unwrap()
@@ -86,7 +88,7 @@ impl By {
                 pattern_log_likelihoods(engine, &tree, &model).await
             }),
             Self::Kernels(p, port) => {
-                run_alone(&blade(), (p, port), &patterns, async move |engine| {
+                run_alone(&runtime(), (p, port), &patterns, async move |engine| {
                     pattern_log_likelihoods(engine, &tree, &model).await
                 })
                 .unwrap()

@@ -9,7 +9,7 @@ use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
 use mmgp_cell::EffectiveAddress;
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_cell::offload::Loop;
+use mmgp_cell::record::Loop;
 use mmgp_kernels::raxml::{Derivatives, NewtonFactors, Rates, SumTable};
 use mmgp_spu::{LocalAddress, Quadword};
 

@@ -7,7 +7,7 @@ use crate::streaming::Streams;
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_cell::offload::Loop;
+use mmgp_cell::record::Loop;
 use mmgp_kernels::raxml::{self, Diagonal, Evaluate, Rates};
 use mmgp_spu::{LocalAddress, Quadword};
 

@@ -5,7 +5,7 @@ use super::super::memory::{WORDS_BYTES, vector_bytes};
 use super::{RaxmlProgram, Task, lanes, shape};
 use crate::streaming::Streams;
 use mmgp_base::error::Result;
-use mmgp_cell::offload::Loop;
+use mmgp_cell::record::Loop;
 use mmgp_kernels::raxml::{Child, NewView, Rates, TipProducts, Transition};
 use mmgp_spu::LocalAddress;
 

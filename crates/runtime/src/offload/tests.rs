@@ -1,24 +1,21 @@
 use std::cell::RefCell;
 
-use super::super::KernelTiming;
-use super::super::trace::{ArrowEnd, Event, Sink};
 use super::*;
+use crate::{Edtlp, Policy, Runtime, Task};
 use mmgp_base::units::{Cycles, Seconds};
+use mmgp_cell::KernelTiming;
+use mmgp_cell::trace::{ArrowEnd, Event, Sink};
 use mmgp_machine::Machine;
 
 /// Computes for 3200 cycles, a microsecond, the second SPE for half of it, and so on, and keeps its
 /// calls.
+#[derive(Default)]
 struct Program {
-    signalling: Signalling,
     calls: RefCell<Vec<(u32, Call)>>,
 }
 
 impl SpeProgram for Program {
     const FUNCTIONS: &'static [&'static str] = &["first", "second"];
-
-    fn signalling(&self) -> Signalling {
-        self.signalling
-    }
 
     async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
         self.calls.borrow_mut().push((spe.index, call));
@@ -40,23 +37,23 @@ impl Sink for Kept {
 const OFFLOADS: u32 = 5;
 
 /// The time of so many off-loads to `p` SPEs, and what the trace says.
-fn run(signalling: Signalling, discipline: Discipline, p: u32) -> (f64, Vec<Event>) {
+fn run(signalling: Signalling, policy: Box<dyn Policy>, p: u32) -> (f64, Vec<Event>) {
     let kept = Rc::new(RefCell::new(Kept::default()));
     let sink = Rc::clone(&kept) as Rc<RefCell<dyn Sink>>;
     let machine = Machine::named("qs20").unwrap();
-    let blade = Blade::traced(&machine, KernelTiming::Cached, 0.0, sink).under(discipline);
-    let program = Rc::new(Program { signalling, calls: RefCell::default() });
-    blade.load(&program);
-    let process = blade.host_process(0);
-    let spes: Vec<Spe> = (0..p).map(|index| blade.spe(index).clone()).collect();
-    blade.sim.spawn("rank 0", async move {
+    let on = Runtime::new(Blade::traced(&machine, KernelTiming::Cached, 0.0, sink), policy);
+    let program = Rc::new(Program::default());
+    on.load(&program, signalling);
+    let process = on.process(0, (0..p).collect());
+    on.blade().sim.spawn("rank 0", async move {
         process.resume().await;
         for number in 0..OFFLOADS {
-            process.offload(&spes, number % 2, EffectiveAddress::default()).await;
+            let task = Task::new(number % 2, p, &|_| EffectiveAddress::default());
+            assert_eq!(process.run(task).await, p);
         }
         process.finish(0);
     });
-    let Seconds(time) = blade.run().unwrap().seconds();
+    let Seconds(time) = on.blade().run().unwrap().seconds();
     let calls = program.calls.borrow();
     assert_eq!(calls.len() as u32, OFFLOADS * p);
     for (number, (spe, call)) in (0..).zip(calls.iter()) {
@@ -77,10 +74,11 @@ fn names(events: &[Event]) -> std::collections::BTreeSet<String> {
 }
 
 fn check_time(p: u32, expected: f64) {
-    for discipline in [Discipline::Edtlp, Discipline::LinuxSpin] {
-        let (time, _) = run(Signalling::Mailbox, discipline, p);
+    for policy in crate::policies() {
+        let name = policy.name();
+        let (time, _) = run(Signalling::Mailbox, policy, p);
         let expected = f64::from(OFFLOADS) * expected;
-        assert!((time - expected).abs() < 1e-15, "{discipline:?}, {p}: {time:e}, not {expected:e}");
+        assert!((time - expected).abs() < 1e-15, "{name}, {p}: {time:e}, not {expected:e}");
     }
 }
 
@@ -98,8 +96,8 @@ fn an_offload_by_mailbox_takes_the_loads_stores_and_channels_that_it_is_made_of(
 #[test]
 fn an_offload_by_mailbox_takes_longer_than_through_memory_and_the_trace_names_it() {
     for p in [1, 4] {
-        let (memory, flags) = run(Signalling::Memory, Discipline::Edtlp, p);
-        let (mailbox, words) = run(Signalling::Mailbox, Discipline::Edtlp, p);
+        let (memory, flags) = run(Signalling::Memory, Box::new(Edtlp), p);
+        let (mailbox, words) = run(Signalling::Mailbox, Box::new(Edtlp), p);
         assert!(mailbox > memory + f64::from(OFFLOADS * p) * 50e-9, "{p}: {mailbox} {memory}");
         let (flags, words) = (names(&flags), names(&words));
         for name in ["write mailbox of SPE 0", "poll SPE 0", "read mailbox of SPE 0"] {
@@ -112,7 +110,7 @@ fn an_offload_by_mailbox_takes_longer_than_through_memory_and_the_trace_names_it
 
 #[test]
 fn arrows_of_an_offload_by_mailbox_have_two_ends() {
-    let (_, events) = run(Signalling::Mailbox, Discipline::Edtlp, 4);
+    let (_, events) = run(Signalling::Mailbox, Box::new(Edtlp), 4);
     let ends = |wanted: ArrowEnd| {
         let arrow = |event: &&Event| matches!(event, Event::Arrow { end, .. } if *end == wanted);
         events.iter().filter(arrow).count() as u32
@@ -127,24 +125,22 @@ fn who_polls_a_mailbox_keeps_the_hardware_thread_from_others() {
     let time = |signalling| {
         let machine = Machine::named("qs20").unwrap();
         let blade = Blade::new(&machine, KernelTiming::Cached, 0.0);
-        blade.load(&Rc::new(Program { signalling, calls: RefCell::default() }));
+        let on = Runtime::new(blade, Box::new(Edtlp));
+        on.load(&Rc::new(Program::default()), signalling);
         let threads = machine.layout.cells * machine.layout.threads_per_ppe;
         for rank in [0, threads] {
-            let process = blade.host_process(rank);
-            let spe = blade.spe(rank % 8).clone();
-            blade.sim.spawn(format!("rank {rank}"), async move {
+            let process = on.process(rank, vec![rank % 8]);
+            on.blade().sim.spawn(format!("rank {rank}"), async move {
                 process.resume().await;
                 for _ in 0..OFFLOADS {
-                    process
-                        .offload(std::slice::from_ref(&spe), 0, EffectiveAddress::default())
-                        .await;
+                    process.run(Task::new(0, 1, &|_| EffectiveAddress::default())).await;
                 }
                 process.finish(0);
             });
         }
-        let Seconds(time) = blade.run().unwrap().seconds();
+        let Seconds(time) = on.blade().run().unwrap().seconds();
         time
     };
-    let alone = run(Signalling::Mailbox, Discipline::Edtlp, 1).0;
+    let alone = run(Signalling::Mailbox, Box::new(Edtlp), 1).0;
     assert!(time(Signalling::Mailbox) > 2.0 * alone);
 }

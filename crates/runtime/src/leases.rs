@@ -1,0 +1,166 @@
+//! Which SPEs are busy, and for whom they work.
+
+use mmgp_base::Mapping;
+use mmgp_base::error::{Error, Result};
+use mmgp_machine::Layout;
+use mmgp_sim::{Sim, Watch};
+
+/// Which SPEs are leased; clones refer to the same.
+#[derive(Clone)]
+pub struct BusyMap {
+    /// By number.
+    busy: Watch<Vec<bool>>,
+    /// How many leases have come to their end.
+    returned: Watch<u64>,
+}
+
+impl BusyMap {
+    /// So many SPEs, all idle.
+    pub(crate) fn new(sim: &Sim, spes: u32) -> Self {
+        let busy = Watch::new(sim, "the map of busy SPEs", vec![false; spes as usize]);
+        Self { busy, returned: Watch::new(sim, "an idle SPE", 0) }
+    }
+
+    /// The numbers of the SPEs that nobody has leased, in ascending order.
+    pub fn idle(&self) -> Vec<u32> {
+        self.busy.read(|busy| {
+            let idle = busy.iter().zip(0..).filter(|&(&busy, _)| !busy);
+            idle.map(|(_, spe)| spe).collect()
+        })
+    }
+
+    /// Leases these SPEs until the lease is dropped; nothing where there are none, where one is busy
+    /// or comes twice, or where the machine has no such SPE.
+    pub fn lease(&self, spes: &[u32]) -> Option<Lease> {
+        let taken = self.busy.update(|busy| {
+            let free = |(place, spe): (usize, &u32)| {
+                busy.get(*spe as usize) == Some(&false) && !spes[..place].contains(spe)
+            };
+            let taken = !spes.is_empty() && spes.iter().enumerate().all(free);
+            if taken {
+                spes.iter().for_each(|&spe| busy[spe as usize] = true);
+            }
+            taken
+        });
+        taken.then(|| Lease { spes: spes.to_vec(), map: self.clone() })
+    }
+
+    /// Counts the leases that have come to their end.
+    pub(crate) fn returned(&self) -> &Watch<u64> {
+        &self.returned
+    }
+}
+
+/// SPEs that work for one task, until it is dropped.
+#[must_use = "the SPEs are idle again where it is dropped"]
+pub struct Lease {
+    spes: Vec<u32>,
+    map: BusyMap,
+}
+
+impl Lease {
+    /// Their numbers, by share.
+    pub fn spes(&self) -> &[u32] {
+        &self.spes
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.map.busy.update(|busy| {
+            self.spes.iter().for_each(|&spe| busy[spe as usize] = false);
+        });
+        self.map.returned.update(|returned| *returned += 1);
+    }
+}
+
+/// The numbers of the p SPEs of each of m processes; see [`Runtime::assign`](crate::Runtime::assign).
+pub(crate) fn assign(layout: Layout, mapping: Mapping) -> Result<Vec<Vec<u32>>> {
+    let (m, p) = (mapping.m(), mapping.p());
+    let cell_of = |rank: u32| rank % layout.cells;
+    if mapping.apus() > u64::from(layout.spes()) {
+        return Err(Error::Infeasible { m, p, apus: layout.spes() });
+    }
+    let mut free: Vec<Vec<u32>> = (0..layout.cells)
+        .map(|cell| (0..layout.spes_per_cell).map(|k| cell * layout.spes_per_cell + k).collect())
+        .collect();
+    let mut assigned = vec![Vec::new(); m as usize];
+    // First whoever fits on one Cell, so that the remainders are left to those who must spread.
+    for rank in 0..m {
+        let own = &mut free[cell_of(rank) as usize];
+        if own.len() >= p as usize {
+            assigned[rank as usize] = own.drain(..p as usize).collect();
+        }
+    }
+    for rank in (0..m).filter(|&rank| assigned[rank as usize].is_empty()).collect::<Vec<_>>() {
+        let first = cell_of(rank);
+        for cell in (0..layout.cells).map(|step| (first + step) % layout.cells) {
+            let missing = p as usize - assigned[rank as usize].len();
+            let own = &mut free[cell as usize];
+            let taken = missing.min(own.len());
+            assigned[rank as usize].extend(own.drain(..taken));
+        }
+    }
+    Ok(assigned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map() -> BusyMap {
+        BusyMap::new(&Sim::new(), 4)
+    }
+
+    #[test]
+    fn a_lease_holds_its_spes_until_it_is_dropped() {
+        let map = map();
+        let lease = map.lease(&[2, 0]).unwrap();
+        assert_eq!((lease.spes(), map.idle()), (&[2, 0][..], vec![1, 3]));
+        let other = map.lease(&[3]).unwrap();
+        assert_eq!((map.idle(), map.returned().read(|&count| count)), (vec![1], 0));
+        drop(lease);
+        assert_eq!((map.idle(), map.returned().read(|&count| count)), (vec![0, 1, 2], 1));
+        drop(other);
+    }
+
+    #[test]
+    fn what_cannot_be_leased_leaves_the_map_as_it_was() {
+        let map = map();
+        let _lease = map.lease(&[1]).unwrap();
+        for refused in [&[0, 1][..], &[2, 2], &[4], &[]] {
+            assert!(map.lease(refused).is_none(), "{refused:?}");
+            assert_eq!(map.idle(), [0, 2, 3], "{refused:?}");
+        }
+    }
+
+    fn assigned(m: u32, p: u32) -> Vec<Vec<u32>> {
+        let layout = Layout { cells: 2, spes_per_cell: 8, threads_per_ppe: 2 };
+        assign(layout, Mapping::of(m, p)).unwrap()
+    }
+
+    #[test]
+    fn a_process_has_its_spes_on_its_own_cell_where_they_fit() {
+        assert_eq!(assigned(2, 2), [[0, 1], [8, 9]]);
+        assert_eq!(assigned(3, 4), [[0, 1, 2, 3], [8, 9, 10, 11], [4, 5, 6, 7]]);
+    }
+
+    #[test]
+    fn a_process_that_does_not_fit_takes_what_is_left_on_both_cells() {
+        assert_eq!(assigned(1, 16), [(0..16).collect::<Vec<u32>>()]);
+        // Five on each Cell, and the third takes the three and two that are left there.
+        assert_eq!(assigned(3, 5)[2], [5, 6, 7, 13, 14]);
+    }
+
+    #[test]
+    fn every_feasible_configuration_gets_distinct_spes() {
+        for m in 1..=16 {
+            for p in 1..=16 / m {
+                let mut all: Vec<u32> = assigned(m, p).into_iter().flatten().collect();
+                all.sort_unstable();
+                all.dedup();
+                assert_eq!(all.len(), (m * p) as usize, "m = {m}, p = {p}");
+            }
+        }
+    }
+}

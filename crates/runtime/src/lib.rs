@@ -1,0 +1,110 @@
+//! Between programs and the emulated machine: who gets which SPEs, and how a process waits.
+//!
+//! A program asks for a [`Task`]: a function of the program that is loaded on the SPEs, its
+//! arguments, the most shares that it can be cut into, and perhaps how to do it on the host. A
+//! [`Policy`] decides where it runs and leases the SPEs from the [`BusyMap`]; the off-load itself
+//! ([`Signalling`]) is the same under every policy.
+//!
+//! ```text
+//!   program: Process::run(Task)
+//!       |  place: how many SPEs, and which?  ------ Policy -- BusyMap
+//!       |  start each SPE                              |
+//!       |  wait: give the thread away, spin, sleep? ---+
+//!       |  completed: an SPE is done ------------------+
+//!       v  collect each SPE, give the lease back
+//! ```
+//!
+//! # How SPEs are found for each process
+//! Each process has SPEs of its own by the mapping (m, p), consecutive ones and on its own Cell where
+//! enough are left ([`Runtime::assign`]). [`Edtlp`] and [`Linux`] lease a process these and no others;
+//! another policy may lease any that are idle.
+//!
+//! # A policy of one's own
+//! A policy says how it is called, how the processes of the host share its hardware threads, which
+//! SPEs a task gets, and how a process waits. This one leases whatever is idle, and yields until its
+//! task is done:
+//!
+//! ```
+#![doc = include_str!("../examples/toy_policy.rs")]
+//! ```
+//!
+//! [`policies`] lists those that come with the library, and [`policy_named`] finds one.
+
+mod edtlp;
+mod leases;
+mod linux;
+mod offload;
+mod policy;
+mod process;
+
+use std::rc::Rc;
+
+use mmgp_base::Mapping;
+use mmgp_base::error::Result;
+use mmgp_cell::Blade;
+
+pub use edtlp::Edtlp;
+pub use leases::{BusyMap, Lease};
+pub use linux::Linux;
+pub use mmgp_cell::record::Loop;
+pub use offload::{Call, Signalling, SpeProgram};
+pub use policy::{Completion, Decision, Pending, Policy, Request, Steps, policies, policy_named};
+pub use process::{Process, Task};
+
+use offload::Slots;
+
+/// A machine at rest whose SPEs are leased and whose processes wait as a policy says.
+pub struct Runtime {
+    blade: Blade,
+    shared: Rc<Shared>,
+}
+
+/// What all processes of a machine have in common.
+struct Shared {
+    policy: Box<dyn Policy>,
+    busy: BusyMap,
+    slots: Slots,
+}
+
+impl Runtime {
+    /// Puts `blade`, a machine at rest of which no process has been made, under a policy.
+    pub fn new(blade: Blade, policy: Box<dyn Policy>) -> Self {
+        let sharing = policy.sharing(&blade.machine);
+        let blade = blade.under(&sharing);
+        let busy = BusyMap::new(&blade.sim, blade.machine.layout.spes());
+        let slots = Slots::new(&blade);
+        Self { blade, shared: Rc::new(Shared { policy, busy, slots }) }
+    }
+
+    /// The machine.
+    pub fn blade(&self) -> &Blade {
+        &self.blade
+    }
+
+    /// What the policy is called.
+    pub fn policy_name(&self) -> &'static str {
+        self.shared.policy.name()
+    }
+
+    /// The numbers of the p SPEs of each of m processes.
+    ///
+    /// Each process takes the first free SPEs of its own Cell; one that does not find enough there
+    /// goes on with the next Cell.
+    ///
+    /// # Errors
+    /// [`Infeasible`](mmgp_base::error::Error::Infeasible) where the machine has fewer than m * p.
+    pub fn assign(&self, mapping: Mapping) -> Result<Vec<Vec<u32>>> {
+        leases::assign(self.blade.machine.layout, mapping)
+    }
+
+    /// A process of the host, pinned to its hardware thread, that has those SPEs of its own.
+    pub fn process(&self, rank: u32, own: Vec<u32>) -> Process {
+        Process::new(self.blade.host_process(rank), own, Rc::clone(&self.shared))
+    }
+
+    /// Loads a program on every SPE, which then serves calls for ever; host and SPEs tell each other
+    /// of them by `signalling`.
+    pub fn load<P: SpeProgram>(&self, program: &Rc<P>, signalling: Signalling) {
+        offload::load(&self.blade, &self.shared, program, signalling);
+    }
+}

@@ -1,0 +1,280 @@
+//! Off-loading by flags in local store, or by mailboxes.
+//!
+//! [`Signalling::Memory`] is the protocol of the papers' run-time system: the host stores `stop = 0`
+//! into a structure mapped into the SPE's local store, then `start = function`; the SPE spins on
+//! `start`, fetches the arguments by DMA, computes, commits its results, stores `stop = 1`; the host
+//! sees it when it loads `stop`. A task whose loops are shared by several SPEs is started on one after
+//! the other and complete when the last has stopped. What the host process does meanwhile is up to
+//! the [`Policy`](crate::Policy).
+//!
+//! [`Signalling::Mailbox`] is that of a first port: the host loads the status of the SPE's inbound
+//! mailbox and writes the function there; the SPE's program reads it from its channel, computes as
+//! above, and writes the function into its outbound mailbox. The host process loads the status of that
+//! mailbox until there is a word, and then the word. It polls itself, under any policy, so that it
+//! keeps its hardware thread until the SPEs are done: a scheduler that gives a thread away knows flags
+//! in memory alone.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::rc::Rc;
+
+use crate::Shared;
+use crate::leases::Lease;
+use crate::policy::{Completion, Pending};
+use crate::process::Process;
+use mmgp_base::error::Result;
+use mmgp_cell::record::{Loop, Recorder};
+use mmgp_cell::trace::{Arrow, Category, Track};
+use mmgp_cell::{Blade, EffectiveAddress, Fault, Spe};
+use mmgp_sim::{Sim, Watch};
+
+/// What the host tells an SPE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call {
+    /// Which function of the SPE's program.
+    pub function: u32,
+    /// Where its arguments lie.
+    pub arguments: EffectiveAddress,
+    /// Which of the SPEs that share the task this one is, from 0.
+    pub share: u32,
+    /// How many share it.
+    pub shares: u32,
+}
+
+/// How host and SPE tell each other that a call begins and that it is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signalling {
+    /// Flags in local store.
+    Memory,
+    /// Words through the SPE's inbound and outbound mailbox.
+    Mailbox,
+}
+
+/// The program that is loaded on every SPE.
+pub trait SpeProgram: 'static {
+    /// What its functions are called in a trace, in the order of their numbers.
+    const FUNCTIONS: &'static [&'static str] = &[];
+
+    /// Runs one function and says when its shared loops began and ended, in their order; the
+    /// results are committed when it returns.
+    fn call(&self, spe: &Spe, call: Call) -> impl Future<Output = Result<Vec<Loop>>>;
+}
+
+/// The structures in the local stores through which host and SPEs talk.
+pub(crate) struct Slots {
+    /// By number of the SPE.
+    slots: Vec<Slot>,
+    signalling: Cell<Signalling>,
+}
+
+struct Slot {
+    spe: Spe,
+    /// How many calls there were, and the last of them with the process whose it is.
+    start: Watch<(u64, Option<(u32, Call)>)>,
+    /// How many have been served.
+    stopped: Watch<u64>,
+}
+
+impl Slots {
+    pub fn new(blade: &Blade) -> Self {
+        let slots =
+            (0..blade.machine.layout.spes()).map(|spe| Slot::new(&blade.sim, blade.spe(spe)));
+        Self { slots: slots.collect(), signalling: Cell::new(Signalling::Memory) }
+    }
+
+    /// The SPE with that number.
+    pub fn spe(&self, spe: u32) -> &Spe {
+        &self.slots[spe as usize].spe
+    }
+
+    /// Those of the SPEs of a lease, each with what stands beside it.
+    fn of<'a, T>(
+        &'a self,
+        lease: &Lease,
+        beside: impl IntoIterator<Item = T>,
+    ) -> impl Iterator<Item = (&'a Slot, T)> {
+        lease.spes().iter().map(|&spe| &self.slots[spe as usize]).zip(beside)
+    }
+}
+
+impl Slot {
+    fn new(sim: &Sim, spe: &Spe) -> Self {
+        let number = spe.index;
+        Self {
+            spe: spe.clone(),
+            start: Watch::new(sim, &format!("the start flag of SPE {number}"), (0, None)),
+            stopped: Watch::new(sim, &format!("the stop flag of SPE {number}"), 0),
+        }
+    }
+
+    /// Tells the SPE of a call; the number of its calls so far.
+    fn tell(&self, process: u32, call: Call) -> u64 {
+        self.start.update(|(count, start)| {
+            *count += 1;
+            *start = Some((process, call));
+            *count
+        })
+    }
+}
+
+/// Loads a program on every SPE, which then serves calls for ever.
+pub(crate) fn load<P: SpeProgram>(
+    blade: &Blade,
+    shared: &Rc<Shared>,
+    program: &Rc<P>,
+    signalling: Signalling,
+) {
+    blade.trace.name_functions(P::FUNCTIONS);
+    shared.slots.signalling.set(signalling);
+    for spe in 0..blade.machine.layout.spes() {
+        let server = Server {
+            spe: blade.spe(spe).clone(),
+            program: Rc::clone(program),
+            shared: Rc::clone(shared),
+            recorder: Rc::clone(&blade.recorder),
+            fault: blade.fault(),
+        };
+        blade.sim.spawn_daemon(format!("SPE {spe}"), server.serve());
+    }
+}
+
+/// The program of one SPE at work.
+struct Server<P> {
+    spe: Spe,
+    program: Rc<P>,
+    shared: Rc<Shared>,
+    recorder: Rc<Recorder>,
+    fault: Fault,
+}
+
+impl<P: SpeProgram> Server<P> {
+    async fn serve(self) {
+        let Self { spe, shared, .. } = &self;
+        let (slot, signalling) =
+            (&shared.slots.slots[spe.index as usize], &shared.slots.signalling);
+        for number in 1.. {
+            slot.start.wait_until(|&(count, _)| count >= number).await;
+            let Some((process, call)) = slot.start.read(|&(_, call)| call) else { continue };
+            let begin = spe.sim.now();
+            let label = spe.trace.function(call.function);
+            let span = spe.trace.span(Track::Spu(spe.index), Category::Call, label);
+            match signalling.get() {
+                Signalling::Memory => spe.spend(spe.poll()).await,
+                Signalling::Mailbox => self.read_mailbox().await,
+            }
+            span.arrive(Arrow::Start { spe: spe.index, call: number });
+            match self.program.call(spe, call).await {
+                Ok(loops) => {
+                    self.recorder.spe_run(call.function, begin, &loops, spe.sim.now());
+                }
+                Err(error) => return self.fault.raise(error),
+            }
+            if signalling.get() == Signalling::Mailbox {
+                self.write_mailbox(call.function).await;
+            }
+            span.depart(Arrow::Stop { spe: spe.index, call: number });
+            drop(span);
+            let done = Completion { spe: spe.index, process, function: call.function };
+            shared.policy.completed(done);
+            slot.stopped.update(|stopped| *stopped = number);
+        }
+    }
+
+    /// Takes the word that tells of the call.
+    async fn read_mailbox(&self) {
+        let track = Track::Spu(self.spe.index);
+        let _span = self.spe.trace.span(track, Category::Wait, "inbound mailbox");
+        self.spe.inbound_mailbox().read().await;
+    }
+
+    /// Tells the host that the function is done.
+    async fn write_mailbox(&self, function: u32) {
+        let track = Track::Spu(self.spe.index);
+        let _span = self.spe.trace.span(track, Category::Wait, "outbound mailbox");
+        self.spe.outbound_mailbox().write(function).await;
+    }
+}
+
+/// The host's side of an off-load.
+impl Process {
+    /// Tells the SPEs of a lease of a call, one after the other; the numbers of their calls.
+    pub(crate) async fn start(
+        &self,
+        lease: &Lease,
+        function: u32,
+        arguments: EffectiveAddress,
+    ) -> Vec<u64> {
+        let shares = lease.spes().len() as u32;
+        let mut numbers = Vec::with_capacity(shares as usize);
+        for (slot, share) in self.shared.slots.of(lease, 0..) {
+            let call = Call { function, arguments, share, shares };
+            numbers.push(self.start_spe(slot, call).await);
+        }
+        numbers
+    }
+
+    async fn start_spe(&self, slot: &Slot, call: Call) -> u64 {
+        let spe = &slot.spe;
+        let span = match self.shared.slots.signalling.get() {
+            Signalling::Memory => {
+                let span = self.crossing("start SPE", spe);
+                // stop = 0, then start = function.
+                self.store_to_spe().await;
+                self.store_to_spe().await;
+                span
+            }
+            Signalling::Mailbox => {
+                let span = self.crossing("write mailbox of SPE", spe);
+                // Whether there is room: what is written into a full mailbox overwrites.
+                self.load_from_spe().await;
+                self.write_mailbox(spe, call.function).await;
+                span
+            }
+        };
+        let number = slot.tell(self.rank, call);
+        span.depart(Arrow::Start { spe: spe.index, call: number });
+        number
+    }
+
+    /// Waits until each SPE of a lease has served the call with its number.
+    pub(crate) async fn wait_for_stops(&self, lease: &Lease, numbers: &[u64]) {
+        let _wait = self.trace.span(self.track(), Category::Wait, "SPEs");
+        let Shared { policy, slots, .. } = &*self.shared;
+        let calls = slots.of(lease, numbers);
+        match slots.signalling.get() {
+            Signalling::Memory => {
+                let stops = calls.map(|(slot, &number)| (slot.stopped.clone(), number)).collect();
+                policy.wait(self, &Pending::new(stops)).await;
+            }
+            Signalling::Mailbox => {
+                for (slot, _) in calls {
+                    self.poll_mailbox(&slot.spe).await;
+                }
+            }
+        }
+    }
+
+    /// Reads that the calls with those numbers are done, which they are.
+    pub(crate) async fn collect(&self, lease: &Lease, numbers: &[u64]) {
+        for (slot, &number) in self.shared.slots.of(lease, numbers) {
+            let spe = &slot.spe;
+            let span = match self.shared.slots.signalling.get() {
+                Signalling::Memory => {
+                    let span = self.crossing("collect SPE", spe);
+                    self.load_from_spe().await;
+                    span
+                }
+                Signalling::Mailbox => {
+                    let span = self.crossing("read mailbox of SPE", spe);
+                    let word = self.read_mailbox(spe.outbound_mailbox()).await;
+                    word.expect("invariant: the status of the mailbox has told of a word");
+                    span
+                }
+            };
+            span.arrive(Arrow::Stop { spe: spe.index, call: number });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::*;
+use crate::{Call, Loop, Runtime, Signalling, SpeProgram, Task};
+use mmgp_base::units::Cycles;
+use mmgp_cell::ppe::Work;
+use mmgp_cell::{Blade, EffectiveAddress, KernelTiming, Spe};
+use mmgp_sim::Sim;
+
+fn request(own: &[u32], most_shares: u32) -> Request<'_> {
+    Request { process: 0, function: 0, most_shares, own, host_can: false }
+}
+
+/// The SPEs that a policy leases, none where the task has to wait.
+fn placed(policy: &dyn Policy, request: &Request<'_>, spes: &BusyMap) -> Option<Lease> {
+    match policy.place(request, spes) {
+        Decision::Spes(lease) => Some(lease),
+        Decision::Host => panic!("{} sends it to the host", policy.name()),
+        Decision::Wait => None,
+    }
+}
+
+#[test]
+fn a_policy_has_its_name_and_an_unknown_one_is_told_all_names() {
+    for policy in policies() {
+        assert_eq!(policy_named(policy.name()).unwrap().name(), policy.name());
+        assert!(!policy.summary().is_empty() && !policy.summary().ends_with('.'));
+    }
+    let Err(error) = policy_named("fair") else { panic!("there is none") };
+    let Error::UnknownName { kind, name, known } = error else { panic!("{error}") };
+    assert_eq!(
+        (kind, name.as_str(), known),
+        ("scheduler", "fair", vec!["edtlp".into(), "linux".into()])
+    );
+}
+
+#[test]
+fn both_first_policies_lease_a_process_its_own_spes_and_no_others() {
+    for policy in policies() {
+        let spes = BusyMap::new(&Sim::new(), 8);
+        for _ in 0..3 {
+            let lease = placed(&*policy, &request(&[4, 5, 6], 16), &spes).unwrap();
+            assert_eq!(lease.spes(), [4, 5, 6], "{}", policy.name());
+            // Another one has them, though others are idle.
+            assert!(placed(&*policy, &request(&[6, 7], 16), &spes).is_none());
+            assert_eq!(spes.idle(), [0, 1, 2, 3, 7]);
+        }
+        let lease = placed(&*policy, &request(&[4, 5, 6], 2), &spes).unwrap();
+        assert_eq!(lease.spes(), [4, 5]);
+    }
+}
+
+/// Notes who asks, and what is completed; each process has what `place` says, and sleeps meanwhile.
+struct Noting {
+    place: fn(&Request<'_>, &BusyMap) -> Decision,
+    log: Rc<RefCell<Vec<String>>>,
+}
+
+impl Policy for Noting {
+    fn name(&self) -> &'static str {
+        "noting"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Notes what happens"
+    }
+
+    fn sharing(&self, machine: &Machine) -> Sharing {
+        Sharing::kernel(machine)
+    }
+
+    fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
+        self.log.borrow_mut().push(format!("{} asks for {:?}", request.process, spes.idle()));
+        (self.place)(request, spes)
+    }
+
+    fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
+        Box::pin(pending.sleep_until_interrupts(process))
+    }
+
+    fn completed(&self, Completion { spe, process, function }: Completion) {
+        self.log.borrow_mut().push(format!("SPE {spe} ends {function} of {process}"));
+    }
+}
+
+/// Takes 32,000 cycles, 10 us, and 3,200 more for each share before it.
+struct Program;
+
+impl SpeProgram for Program {
+    async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
+        spe.spend(Cycles(32_000 + 3_200 * u64::from(call.share))).await;
+        Ok(Vec::new())
+    }
+}
+
+/// What was noted while processes 0 and 1 had one task each, function 7 + rank, and how many SPEs
+/// shared them.
+fn notes(place: fn(&Request<'_>, &BusyMap) -> Decision) -> (Vec<String>, Vec<u32>, f64) {
+    let log = Rc::new(RefCell::new(Vec::new()));
+    let machine = Machine::named("qs20").unwrap();
+    let policy = Noting { place, log: Rc::clone(&log) };
+    let on = Runtime::new(Blade::new(&machine, KernelTiming::Cached, 0.0), Box::new(policy));
+    on.load(&Rc::new(Program), Signalling::Memory);
+    let shares = Rc::new(RefCell::new(vec![99; 2]));
+    for rank in 0..2 {
+        let (process, shares) = (on.process(rank, vec![3 + rank]), Rc::clone(&shares));
+        on.blade().sim.spawn(format!("rank {rank}"), async move {
+            process.resume().await;
+            // So that process 0 asks first.
+            process.work(Work { integers: 100 * u64::from(rank), ..Work::default() }).await;
+            let work = Work { integers: 16_000, ..Work::default() };
+            let task = Task::new(7 + rank, 2, &|_| EffectiveAddress::default());
+            let ran = process.run(task.or_on_host(Box::pin(process.work(work)))).await;
+            shares.borrow_mut()[rank as usize] = ran;
+            process.finish(0);
+        });
+    }
+    let time = on.blade().run().unwrap().seconds().0;
+    (log.take(), shares.take(), time)
+}
+
+#[test]
+fn a_task_that_has_to_wait_is_placed_when_a_lease_ends() {
+    let pair = |_: &Request<'_>, spes: &BusyMap| {
+        spes.lease(&[0, 1]).map_or(Decision::Wait, Decision::Spes)
+    };
+    let (log, shares, time) = notes(pair);
+    let all: Vec<u32> = (0..16).collect();
+    let expected = [
+        format!("0 asks for {all:?}"),
+        format!("1 asks for {:?}", &all[2..]),
+        "SPE 0 ends 7 of 0".into(),
+        "SPE 1 ends 7 of 0".into(),
+        format!("1 asks for {all:?}"),
+        "SPE 0 ends 8 of 1".into(),
+        "SPE 1 ends 8 of 1".into(),
+    ];
+    assert_eq!(log, expected);
+    assert_eq!(shares, [2, 2]);
+    // Two calls of 11 us, one after the other.
+    assert!(time > 22e-6 && time < 35e-6, "{time:e}");
+}
+
+#[test]
+fn the_host_does_what_the_policy_sends_there() {
+    let (log, shares, time) = notes(|_, _| Decision::Host);
+    assert_eq!((log.len(), shares), (2, vec![0, 0]));
+    // 16,000 operations of 2 cycles are 10 us, on two Cells at once.
+    assert!(time > 10e-6 && time < 12e-6, "{time:e}");
+}
+
+#[test]
+#[should_panic(expected = "no more SPEs than can share")]
+fn a_policy_that_leases_too_many_spes_is_a_bug() {
+    notes(|_, spes| spes.lease(&[0, 1, 2]).map_or(Decision::Wait, Decision::Spes));
+}

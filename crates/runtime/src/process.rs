@@ -1,0 +1,129 @@
+//! A process of the host that asks for tasks.
+
+use std::ops::Deref;
+use std::rc::Rc;
+
+use crate::Shared;
+use crate::leases::Lease;
+use crate::policy::{Decision, Pending, Request, Steps};
+use mmgp_cell::record::Instants;
+use mmgp_cell::trace::Category;
+use mmgp_cell::{EffectiveAddress, HostProcess};
+
+/// What a program asks for.
+pub struct Task<'a> {
+    function: u32,
+    most_shares: u32,
+    arguments: &'a dyn Fn(&[u32]) -> EffectiveAddress,
+    on_host: Option<Steps<'a>>,
+}
+
+impl<'a> Task<'a> {
+    /// A function of the program that is loaded on the SPEs, which at most so many can share. Once it
+    /// is known which do, `arguments` writes what they need for it and says where that lies.
+    pub fn new(
+        function: u32,
+        most_shares: u32,
+        arguments: &'a dyn Fn(&[u32]) -> EffectiveAddress,
+    ) -> Self {
+        Self { function, most_shares, arguments, on_host: None }
+    }
+
+    /// The same, with how to do it on the host.
+    pub fn or_on_host(self, steps: Steps<'a>) -> Self {
+        Self { on_host: Some(steps), ..self }
+    }
+}
+
+/// A process of the host that off-loads tasks.
+pub struct Process {
+    host: HostProcess,
+    own: Vec<u32>,
+    pub(crate) shared: Rc<Shared>,
+}
+
+impl Deref for Process {
+    type Target = HostProcess;
+
+    fn deref(&self) -> &HostProcess {
+        &self.host
+    }
+}
+
+impl Process {
+    pub(crate) fn new(host: HostProcess, own: Vec<u32>, shared: Rc<Shared>) -> Self {
+        Self { host, own, shared }
+    }
+
+    /// The SPEs that are its own by the mapping.
+    pub fn own_spes(&self) -> &[u32] {
+        &self.own
+    }
+
+    /// Has a task done where the policy says, and waits until it is; the number of SPEs that shared
+    /// it, 0 where the host did it.
+    ///
+    /// # Panics
+    /// Where the policy leases more SPEs than can share the task, or sends it to a host that cannot
+    /// do it.
+    pub async fn run(&self, task: Task<'_>) -> u32 {
+        let Task { function, most_shares, arguments, on_host } = task;
+        let request = Request {
+            process: self.rank,
+            function,
+            most_shares,
+            own: &self.own,
+            host_can: on_host.is_some(),
+        };
+        let decided = self.sim.now();
+        let Some(lease) = self.place(&request).await else {
+            on_host.expect("invariant: a policy sends to the host what it can do").await;
+            return 0;
+        };
+        let shares = lease.spes().len() as u32;
+        assert!(shares <= most_shares, "invariant: a policy leases no more SPEs than can share");
+        let _offload =
+            self.trace.span(self.track(), Category::Offload, self.trace.function(function));
+        let numbers = self.start(&lease, function, arguments(lease.spes())).await;
+        let started = self.sim.now();
+        self.wait_for_stops(&lease, &numbers).await;
+        let resumed = self.sim.now();
+        self.collect(&lease, &numbers).await;
+        let collected = self.sim.now();
+        self.off_loaded(function, Instants { decided, started, resumed, collected });
+        shares
+    }
+
+    /// A lease for the task; nothing where it runs on the host.
+    async fn place(&self, request: &Request<'_>) -> Option<Lease> {
+        let Shared { policy, busy, .. } = &*self.shared;
+        loop {
+            let returned = busy.returned().read(|&returned| returned);
+            match policy.place(request, busy) {
+                Decision::Spes(lease) => return Some(lease),
+                Decision::Host => return None,
+                Decision::Wait => {
+                    let _wait = self.trace.span(self.track(), Category::Wait, "an idle SPE");
+                    let more = Pending::new(vec![(busy.returned().clone(), returned + 1)]);
+                    policy.wait(&self.host, &more).await;
+                }
+            }
+        }
+    }
+
+    /// Sends a message of so many doublewords to the first of its own SPEs, which answers at once
+    /// with one of the same length; all through memory-mapped local store.
+    pub async fn ping_pong(&self, doublewords: u64) {
+        let spe = self.shared.slots.spe(self.own[0]);
+        let message = self.crossing("message to SPE", spe);
+        for _ in 0..doublewords {
+            self.store_to_spe().await;
+        }
+        drop(message);
+        self.run(Task::new(0, 1, &|_| EffectiveAddress::default())).await;
+        let _answer = self.crossing("message from SPE", spe);
+        for _ in 0..doublewords {
+            self.load_from_spe().await;
+        }
+    }
+}
