@@ -1,14 +1,77 @@
-//! An SPU each of whose instructions is a call of a function of the host.
+//! The SPU that executes and notes what a kernel does: the path that it takes, and what it touches.
 
 use super::channel::Channel;
 use super::instruction::for_each_instruction;
-use super::local_store::LocalAddress;
+use super::local_store::{LocalAddress, LocalStore, QuadwordMemory};
+use super::path::{Journal, Path, PathRecorder};
 use super::register::Quadword;
-use super::{BranchName, Spu};
+use super::watched::Accesses;
+use super::{BranchName, PlainSpu, Spu};
 
-/// The SPU `S`, with its instructions kept out of the kernel's code. A kernel compiles into far less
-/// code so, in far less time, and runs several times slower: for what is seldom run.
-pub(super) struct Outlined<S>(pub S);
+/// Executes instructions as [`PlainSpu`] does, each of them a call of a function of the host: a
+/// kernel compiles into far less code so, in far less time, and runs several times slower.
+#[derive(Debug)]
+pub struct ObservedSpu<'s>(PlainSpu<'s, ObservedStore<'s>, PathRecorder>);
+
+impl<'s> ObservedSpu<'s> {
+    /// An SPU with that local store, of which nothing is noted but the path.
+    pub(crate) const fn unobserved(store: &'s mut LocalStore) -> Self {
+        Self::new(store, Observer::None)
+    }
+
+    /// The same, whose journal keeps what is overwritten.
+    pub(crate) const fn journaled(store: &'s mut LocalStore, journal: &'s mut Journal) -> Self {
+        Self::new(store, Observer::Journal(journal))
+    }
+
+    /// The same, where the quadwords that are touched are noted.
+    pub(crate) const fn watched(store: &'s mut LocalStore, accesses: &'s mut Accesses) -> Self {
+        Self::new(store, Observer::Accesses(accesses))
+    }
+
+    const fn new(store: &'s mut LocalStore, observer: Observer<'s>) -> Self {
+        Self(PlainSpu::with_observers(ObservedStore { store, observer }, PathRecorder::new()))
+    }
+
+    /// The path that was taken until now.
+    pub(crate) const fn path(&self) -> Path {
+        self.0.branch_observer().path()
+    }
+}
+
+/// A local store and who notes accesses to it.
+#[derive(Debug)]
+struct ObservedStore<'s> {
+    store: &'s mut LocalStore,
+    observer: Observer<'s>,
+}
+
+#[derive(Debug)]
+enum Observer<'s> {
+    None,
+    Journal(&'s mut Journal),
+    Accesses(&'s mut Accesses),
+}
+
+impl QuadwordMemory for ObservedStore<'_> {
+    #[inline(always)]
+    fn load(&mut self, address: LocalAddress) -> Quadword {
+        if let Observer::Accesses(accesses) = &mut self.observer {
+            accesses.note_read(address);
+        }
+        self.store.load(address)
+    }
+
+    #[inline(always)]
+    fn store(&mut self, address: LocalAddress, value: Quadword) {
+        match &mut self.observer {
+            Observer::None => {}
+            Observer::Journal(journal) => journal.note(address, self.store.load(address)),
+            Observer::Accesses(accesses) => accesses.note_written(address),
+        }
+        self.store.store(address, value);
+    }
+}
 
 macro_rules! forward_instructions {
     ($($(#[$doc:meta])+ $mnemonic:ident($($register:ident),* $(; $immediate:ident: $type:ty)?)
@@ -16,9 +79,9 @@ macro_rules! forward_instructions {
         #[inline(never)]
         fn $mnemonic(
             &mut self,
-            $($register: Self::Register,)*
+            $($register: Quadword,)*
             $($immediate: $type)?
-        ) -> Self::Register {
+        ) -> Quadword {
             self.0.$mnemonic($($register,)* $($immediate)?)
         }
     )*};
@@ -33,58 +96,58 @@ macro_rules! forward {
     )*};
 }
 
-impl<S: Spu> Spu for Outlined<S> {
-    type Register = S::Register;
+impl Spu for ObservedSpu<'_> {
+    type Register = Quadword;
 
     for_each_instruction!(forward_instructions);
 
     forward! {
-        lqr(constant: Quadword) -> S::Register;
-        lqd(displacement: i32, ra: S::Register) -> S::Register;
-        lqx(ra: S::Register, rb: S::Register) -> S::Register;
-        lqa(address: LocalAddress) -> S::Register;
-        stqd(rt: S::Register, displacement: i32, ra: S::Register);
-        stqx(rt: S::Register, ra: S::Register, rb: S::Register);
-        stqa(rt: S::Register, address: LocalAddress);
-        stqr(rt: S::Register, address: LocalAddress);
-        heq(ra: S::Register, rb: S::Register) -> bool;
-        heqi(ra: S::Register, i10: i16) -> bool;
-        hgt(ra: S::Register, rb: S::Register) -> bool;
-        hgti(ra: S::Register, i10: i16) -> bool;
-        hlgt(ra: S::Register, rb: S::Register) -> bool;
-        hlgti(ra: S::Register, i10: i16) -> bool;
+        lqr(constant: Quadword) -> Quadword;
+        lqd(displacement: i32, ra: Quadword) -> Quadword;
+        lqx(ra: Quadword, rb: Quadword) -> Quadword;
+        lqa(address: LocalAddress) -> Quadword;
+        stqd(rt: Quadword, displacement: i32, ra: Quadword);
+        stqx(rt: Quadword, ra: Quadword, rb: Quadword);
+        stqa(rt: Quadword, address: LocalAddress);
+        stqr(rt: Quadword, address: LocalAddress);
+        heq(ra: Quadword, rb: Quadword) -> bool;
+        heqi(ra: Quadword, i10: i16) -> bool;
+        hgt(ra: Quadword, rb: Quadword) -> bool;
+        hgti(ra: Quadword, i10: i16) -> bool;
+        hlgt(ra: Quadword, rb: Quadword) -> bool;
+        hlgti(ra: Quadword, i10: i16) -> bool;
         label();
         hbrr();
         hbra();
-        hbr(ra: S::Register);
+        hbr(ra: Quadword);
         hbrp();
         hbrr_for(branch: BranchName);
         name_branch(name: BranchName);
         br();
         bra();
-        brsl(link: LocalAddress) -> S::Register;
-        brasl(link: LocalAddress) -> S::Register;
-        bi(ra: S::Register);
-        bisl(ra: S::Register, link: LocalAddress) -> S::Register;
-        bisled(ra: S::Register, link: LocalAddress) -> (S::Register, bool);
+        brsl(link: LocalAddress) -> Quadword;
+        brasl(link: LocalAddress) -> Quadword;
+        bi(ra: Quadword);
+        bisl(ra: Quadword, link: LocalAddress) -> Quadword;
+        bisled(ra: Quadword, link: LocalAddress) -> (Quadword, bool);
         iret();
-        brz(rt: S::Register) -> bool;
-        brnz(rt: S::Register) -> bool;
-        brhz(rt: S::Register) -> bool;
-        brhnz(rt: S::Register) -> bool;
-        biz(rt: S::Register, ra: S::Register) -> bool;
-        binz(rt: S::Register, ra: S::Register) -> bool;
-        bihz(rt: S::Register, ra: S::Register) -> bool;
-        bihnz(rt: S::Register, ra: S::Register) -> bool;
-        rdch(channel: Channel) -> S::Register;
-        rchcnt(channel: Channel) -> S::Register;
-        wrch(channel: Channel, ra: S::Register);
-        mfspr() -> S::Register;
-        mtspr(ra: S::Register);
-        fscrrd() -> S::Register;
-        fscrwr(ra: S::Register);
+        brz(rt: Quadword) -> bool;
+        brnz(rt: Quadword) -> bool;
+        brhz(rt: Quadword) -> bool;
+        brhnz(rt: Quadword) -> bool;
+        biz(rt: Quadword, ra: Quadword) -> bool;
+        binz(rt: Quadword, ra: Quadword) -> bool;
+        bihz(rt: Quadword, ra: Quadword) -> bool;
+        bihnz(rt: Quadword, ra: Quadword) -> bool;
+        rdch(channel: Channel) -> Quadword;
+        rchcnt(channel: Channel) -> Quadword;
+        wrch(channel: Channel, ra: Quadword);
+        mfspr() -> Quadword;
+        mtspr(ra: Quadword);
+        fscrrd() -> Quadword;
+        fscrwr(ra: Quadword);
         stop(signal: u16);
-        stopd(rt: S::Register, ra: S::Register, rb: S::Register);
+        stopd(rt: Quadword, ra: Quadword, rb: Quadword);
         sync();
         syncc();
         dsync();
@@ -93,7 +156,7 @@ impl<S: Spu> Spu for Outlined<S> {
     }
 
     #[inline(never)]
-    fn value(&self, register: S::Register) -> Quadword {
+    fn value(&self, register: Quadword) -> Quadword {
         self.0.value(register)
     }
 }

@@ -187,7 +187,7 @@ impl PbpiProgram {
                 out: at(4),
                 out_counts: at(5),
             };
-            spe.compute(&kernel, groups).await;
+            spe.compute(&kernel).await;
         };
         streams.prefetch(spe, &share).await?;
         streams.run(spe, share, compute).await
@@ -209,7 +209,7 @@ impl PbpiProgram {
                 out: at(6),
                 out_counts: at(7),
             };
-            spe.compute(&kernel, groups).await;
+            spe.compute(&kernel).await;
         };
         streams.prefetch(spe, &share).await?;
         streams.run(spe, share, compute).await
@@ -238,7 +238,7 @@ impl PbpiProgram {
                 table: LocalAddress(self.table),
                 result: LocalAddress(self.sum),
             };
-            sum += spe.compute(&kernel, groups).await;
+            sum += spe.compute(&kernel).await;
             spe.spend(self.accumulate).await;
         };
         streams.prefetch(spe, &share).await?;
