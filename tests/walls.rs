@@ -346,8 +346,8 @@ fn nobody_asks_for_the_time_of_day() {
 fn two_files_are_unsafe() {
     check_absence(
         &["unsafe"],
-        |file| file.is(&["spu/dispatch.rs", "capi.rs"]),
-        "`unsafe` stands in spu/dispatch.rs and at the border to C alone",
+        |file| file.is(&["spu/compiled.rs", "capi.rs"]),
+        "`unsafe` stands in spu/compiled.rs and at the border to C alone",
     );
 }
 

@@ -83,6 +83,7 @@ impl AddAssign for Cycles {
 
 impl Cycles {
     /// The time that so many cycles take at `clock`, rounded to the nearest tick.
+    #[inline]
     pub fn at(self, clock: Hertz) -> SimSpan {
         SimSpan::from_seconds(Seconds(self.0 as f64 / clock.0))
     }
@@ -142,6 +143,7 @@ impl SimSpan {
     }
 
     /// Rounds to the nearest tick; a negative span becomes zero.
+    #[inline]
     pub fn from_seconds(span: Seconds) -> Self {
         // What `f64::round` gives, without the call: the difference is exact.
         let ticks = span.0 * TICKS_PER_SECOND;
@@ -162,6 +164,7 @@ impl SimSpan {
 
 impl Add<SimSpan> for SimTime {
     type Output = Self;
+    #[inline]
     fn add(self, span: SimSpan) -> Self {
         Self(self.0.checked_add(span.0).expect("invariant: a simulation lasts less than 5 hours"))
     }

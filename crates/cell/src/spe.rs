@@ -61,21 +61,18 @@ impl Spe {
         }
     }
 
-    /// Runs a kernel of that `shape`, on which alone its time depends; virtual time goes on by what
-    /// the pipeline says it takes, and by a cycle more whenever DMA takes the port of the local store
+    /// Runs a kernel; virtual time goes on by what the pipeline says it takes, and by a cycle more whenever DMA takes the port of the local store
     /// from it. That is known when the kernel is done: a transfer counts as a whole for the kernel
     /// during which it ends, and what moves during the cycles that are added is not counted again.
     ///
     /// Where hazards are looked for and the kernel meets one, the SPE stops for ever, and the run of
     /// the machine ends with [`Error::Hazard`](mmgp_base::error::Error::Hazard).
-    pub async fn compute<K: Kernel>(&self, kernel: &K, shape: u32) -> K::Output {
+    pub async fn compute<K: Kernel>(&self, kernel: &K) -> K::Output {
         let _span = self.trace.span(Track::Spu(self.index), Category::Kernel, kernel.name());
         let before = self.mfc.local_store_lines();
         let (output, time) = match self.detector.mode() {
-            Hazards::Ignored => {
-                self.timings.borrow_mut().run(kernel, shape, &mut self.store.borrow_mut())
-            }
-            Hazards::Checked => self.compute_checked(kernel, shape).await,
+            Hazards::Ignored => self.timings.borrow_mut().run(kernel, &mut self.store.borrow_mut()),
+            Hazards::Checked => self.compute_checked(kernel).await,
         };
         self.spend(time.cycles).await;
         let lines = self.mfc.local_store_lines() - before;
@@ -85,9 +82,9 @@ impl Spe {
         output
     }
 
-    async fn compute_checked<K: Kernel>(&self, kernel: &K, shape: u32) -> (K::Output, KernelTime) {
+    async fn compute_checked<K: Kernel>(&self, kernel: &K) -> (K::Output, KernelTime) {
         let (output, time, accesses) =
-            self.timings.borrow_mut().run_watched(kernel, shape, &mut self.store.borrow_mut());
+            self.timings.borrow_mut().run_watched(kernel, &mut self.store.borrow_mut());
         if let Err(hazard) = self.detector.kernel(kernel.name(), &accesses) {
             self.fault.raise(hazard);
             std::future::pending::<()>().await;
@@ -213,7 +210,7 @@ mod tests {
     use super::super::{Blade, KernelTiming};
     use super::*;
     use mmgp_base::units::Seconds;
-    use mmgp_spu::{Compiler, Spu};
+    use mmgp_spu::{Compiler, Shape, Spu};
 
     /// Loads a quadword and adds to it 4096 times, in the order of the program.
     struct Sums;
@@ -221,12 +218,8 @@ mod tests {
     impl Kernel for Sums {
         type Output = ();
 
-        fn name(&self) -> &'static str {
-            "sums"
-        }
-
-        fn compiler(&self) -> Compiler {
-            Compiler::PROGRAM_ORDER
+        fn shape(&self) -> Shape {
+            Shape { compiler: Compiler::PROGRAM_ORDER, ..Shape::new("sums", 0) }
         }
 
         #[inline(always)]
@@ -251,7 +244,7 @@ mod tests {
         let (spe, taken) = (blade.spe(1).clone(), Rc::new(Cell::new(0)));
         let seen = Rc::clone(&taken);
         blade.sim.spawn("kernel", async move {
-            spe.compute(&Sums, 0).await;
+            spe.compute(&Sums).await;
             let Seconds(seconds) = spe.sim.now().seconds();
             seen.set((seconds * 3.2e9).round() as u64);
         });

@@ -12,16 +12,15 @@ use mmgp_base::units::Cycles;
 use mmgp_machine::Machine;
 use mmgp_spu::local_store::LocalStore;
 use mmgp_spu::{
-    Accesses, Branches, ClassTiming, Compiler, Journal, Kernel, Path, PortUse, Stopwatch, Timing,
-    execute, execute_on_path, execute_watched,
+    Accesses, Branches, ClassTiming, Compiler, Journal, Kernel, Path, PortUse, Shape, Stopwatch,
+    Timing, execute, execute_on_path, execute_watched,
 };
 
 /// Whether the pipeline is asked at every call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KernelTiming {
-    /// Once for each kernel and shape, and where the kernel branches on data, path; later calls
-    /// only execute. Right as long as a kernel that branches on data says so
-    /// ([`Kernel::branches`]).
+    /// Once for each shape ([`Kernel::shape`]), and where the kernel branches on data, path; later
+    /// calls only execute.
     Cached,
     /// At every call.
     Exact,
@@ -46,9 +45,6 @@ impl KernelTime {
 /// The most paths whose times are kept, of all kernels together: a hundred bytes each. When there
 /// are so many, all are forgotten, so that those that come now find room.
 pub const MOST_PATHS: usize = 1 << 16;
-
-/// What a time is kept for.
-type Shape = (&'static str, u32, Compiler);
 
 /// The pipeline of a machine, and what it has said so far.
 pub struct KernelTimings {
@@ -76,38 +72,36 @@ impl KernelTimings {
         }
     }
 
-    /// Executes the kernel on `store` and says how long it takes; `shape` is all that this depends
-    /// on beside [`Kernel::compiler`] and the way that the data make it take, such as its number of
-    /// iterations.
+    /// Executes the kernel on `store` and says how long it takes.
     pub fn run<K: Kernel>(
         &mut self,
         kernel: &K,
-        shape: u32,
         store: &mut LocalStore,
     ) -> (K::Output, KernelTime) {
-        let key = (kernel.name(), shape, kernel.compiler());
-        match (self.mode, kernel.branches()) {
+        debug_assert!(kernel.validate().is_ok(), "{:?}", kernel.validate());
+        let shape = kernel.shape();
+        match (self.mode, shape.branches) {
             (KernelTiming::Exact, _) => self.ask(kernel, store),
-            (KernelTiming::Cached, Branches::OnShape) => match self.known.get(&key) {
+            (KernelTiming::Cached, Branches::OnShape) => match self.known.get(&shape) {
                 Some(&time) => (execute(kernel, store), time),
                 None => {
                     let (output, time) = self.ask(kernel, store);
-                    self.known.insert(key, time);
+                    self.known.insert(shape, time);
                     (output, time)
                 }
             },
-            (KernelTiming::Cached, Branches::OnData) => self.run_on_path(kernel, key, store),
+            (KernelTiming::Cached, Branches::OnData) => self.run_on_path(kernel, shape, store),
         }
     }
 
     fn run_on_path<K: Kernel>(
         &mut self,
         kernel: &K,
-        key: Shape,
+        shape: Shape,
         store: &mut LocalStore,
     ) -> (K::Output, KernelTime) {
         let (output, path) = execute_on_path(kernel, store, &mut self.journal);
-        if let Some(&time) = self.known_paths.get(&(key, path)) {
+        if let Some(&time) = self.known_paths.get(&(shape, path)) {
             return (output, time);
         }
         self.journal.undo(store);
@@ -115,7 +109,7 @@ impl KernelTimings {
         if self.known_paths.len() == MOST_PATHS {
             self.known_paths.clear();
         }
-        self.known_paths.insert((key, path), time);
+        self.known_paths.insert((shape, path), time);
         (output, time)
     }
 
@@ -123,21 +117,20 @@ impl KernelTimings {
     pub fn run_watched<K: Kernel>(
         &mut self,
         kernel: &K,
-        shape: u32,
         store: &mut LocalStore,
     ) -> (K::Output, KernelTime, Accesses) {
-        let key = (kernel.name(), shape, kernel.compiler());
-        let time = match (self.mode, kernel.branches(), self.known.get(&key)) {
+        let shape = kernel.shape();
+        let time = match (self.mode, shape.branches, self.known.get(&shape)) {
             (KernelTiming::Cached, Branches::OnShape, Some(&time)) => time,
             // The pipeline does not tell what is touched, so the kernel runs twice.
-            _ => self.run(kernel, shape, &mut store.clone()).1,
+            _ => self.run(kernel, &mut store.clone()).1,
         };
         let (output, accesses) = execute_watched(kernel, store);
         (output, time, accesses)
     }
 
     fn ask<K: Kernel>(&mut self, kernel: &K, store: &mut LocalStore) -> (K::Output, KernelTime) {
-        let (timing, compiler) = (&self.timing, kernel.compiler());
+        let (timing, compiler) = (&self.timing, kernel.shape().compiler);
         let new = || Stopwatch::new(timing.clone(), compiler);
         let stopwatch = self.stopwatches.entry(compiler).or_insert_with(new);
         let (output, timed) = stopwatch.time(kernel, store);
@@ -190,12 +183,8 @@ mod tests {
     impl Kernel for Rare {
         type Output = u32;
 
-        fn name(&self) -> &'static str {
-            "rare"
-        }
-
-        fn branches(&self) -> Branches {
-            Branches::OnData
+        fn shape(&self) -> Shape {
+            Shape { branches: Branches::OnData, ..Shape::new("rare", self.words) }
         }
 
         #[inline(always)]
@@ -243,10 +232,10 @@ mod tests {
             let mut one = random_store(&mut random);
             let (mut other, mut watched) = (one.clone(), one.clone());
             let kernel = Rare { words: 10 * (1 + call % 4) };
-            let expected = exact.run(&kernel, kernel.words, &mut one);
-            assert_eq!(cached.run(&kernel, kernel.words, &mut other), expected, "call {call}");
+            let expected = exact.run(&kernel, &mut one);
+            assert_eq!(cached.run(&kernel, &mut other), expected, "call {call}");
             assert!(one == other, "call {call}: local stores differ");
-            let (output, time, _) = cached.run_watched(&kernel, kernel.words, &mut watched);
+            let (output, time, _) = cached.run_watched(&kernel, &mut watched);
             assert_eq!((output, time), expected, "call {call}, watched");
             assert!(one == watched, "call {call}: local stores differ, watched");
             times.insert(expected.1.cycles);
@@ -266,7 +255,7 @@ mod tests {
                 let word = Quadword::splat(512 | (call >> index & 1));
                 store.store(DATA.offset(mmgp_base::units::Bytes(16 * index)), word);
             }
-            timings.run(&kernel, 20, &mut store);
+            timings.run(&kernel, &mut store);
         }
         assert_eq!(timings.known_paths.len(), 2);
     }

@@ -164,7 +164,7 @@ pub(super) const HIGH_WORDS_TWICE: Quadword =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mmgp_spu::{Kernel, execute};
+    use mmgp_spu::{Kernel, Shape, execute};
 
     const TABLE: LocalAddress = LocalAddress(0x1000);
 
@@ -172,8 +172,8 @@ mod tests {
 
     impl Kernel for Pair {
         type Output = [f64; 2];
-        fn name(&self) -> &'static str {
-            "exponential of a pair"
+        fn shape(&self) -> Shape {
+            Shape::new("exponential of a pair", 0)
         }
         #[inline(always)]
         fn run<S: Spu>(&self, spu: &mut S) -> [f64; 2] {

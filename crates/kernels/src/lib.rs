@@ -4,7 +4,6 @@
 //! A kernel works on its local store alone; who moves data there and back is no business of it.
 
 pub mod exponential;
-pub mod layout;
 pub mod logarithm;
 pub mod pbpi;
 pub mod raxml;
@@ -17,3 +16,6 @@ pub mod version;
 fn cell_be() -> mmgp_spu::Timing {
     mmgp_cell::pipeline(&mmgp_machine::Machine::named("qs20").expect("it is built in"))
 }
+
+#[cfg(test)]
+mod tests;

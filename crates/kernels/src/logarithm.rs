@@ -182,7 +182,7 @@ const JOIN_INTEGERS: Quadword = Quadword([0x0001_0203_1011_1213, 0x0809_0A0B_181
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mmgp_spu::{Kernel, execute};
+    use mmgp_spu::{Kernel, Shape, execute};
 
     const TABLE: LocalAddress = LocalAddress(0x1000);
 
@@ -193,8 +193,8 @@ mod tests {
 
     impl Kernel for Pair {
         type Output = [f64; 2];
-        fn name(&self) -> &'static str {
-            "logarithm of a pair"
+        fn shape(&self) -> Shape {
+            Shape::new("logarithm of a pair", 0)
         }
         #[inline(always)]
         fn run<S: Spu>(&self, spu: &mut S) -> [f64; 2] {

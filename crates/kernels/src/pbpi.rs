@@ -46,10 +46,8 @@ pub use likelihood_sum::LikelihoodSum;
 pub use node_update::NodeUpdate;
 pub use root_product::RootProduct;
 
-use super::layout::{Access, Block};
 use super::version::Version;
 use mmgp_base::units::Bytes;
-use mmgp_spu::LocalAddress;
 
 /// Patterns in a group.
 pub const PATTERNS_PER_GROUP: u32 = 4;
@@ -71,21 +69,6 @@ pub const FREQUENCY_BYTES: Bytes = Bytes(32);
 
 /// Binary exponent of the scaling: below 2^-256 a pattern is multiplied by 2^256.
 pub const SCALING_EXPONENT: i32 = 256;
-
-/// A block that only is read.
-const fn input(name: &'static str, address: LocalAddress, size: Bytes) -> Block {
-    Block { name, address, size, access: Access::Read }
-}
-
-/// A block that is written.
-const fn output(name: &'static str, address: LocalAddress, size: Bytes) -> Block {
-    Block { name, address, size, access: Access::Write }
-}
-
-/// The size of something that takes `each` for one of `groups`.
-const fn of_groups(groups: u32, each: Bytes) -> Bytes {
-    Bytes(groups as u64 * each.0)
-}
 
 #[cfg(test)]
 mod tests;

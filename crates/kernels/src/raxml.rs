@@ -92,9 +92,9 @@ pub use new_view::{Child, NewView};
 pub use newton_step::{NewtonStep, Progress};
 pub use transition::{TipProducts, Transition};
 
-use super::layout::{Access, Block};
 use super::{exponential, logarithm};
 use mmgp_base::units::Bytes;
+use mmgp_spu::layout::Block;
 use mmgp_spu::{LocalAddress, LocalStore};
 
 /// How rates vary over patterns.
@@ -118,6 +118,12 @@ impl Rates {
     /// Vectors of a group, or its part of a sum table.
     pub const fn vector_bytes_per_group(self) -> Bytes {
         Bytes((8 * PATTERNS_PER_GROUP * self.entries()) as u64)
+    }
+
+    /// The indices of the categories of the patterns, where they are read.
+    fn categories(self, at: LocalAddress, groups: u32) -> Option<Block> {
+        let block = || Block::input("categories", at, groups, CATEGORY_BYTES_PER_GROUP);
+        (self == Self::Cat).then(block)
     }
 }
 
@@ -192,32 +198,16 @@ pub fn write_tables(store: &mut LocalStore, address: LocalAddress) {
     exponential::write_table(store, address.offset(logarithm::TABLE_BYTES));
 }
 
-/// A block that only is read.
-const fn input(name: &'static str, address: LocalAddress, size: Bytes) -> Block {
-    Block { name, address, size, access: Access::Read }
-}
-
-/// A block that is written.
-const fn output(name: &'static str, address: LocalAddress, size: Bytes) -> Block {
-    Block { name, address, size, access: Access::Write }
-}
-
-/// The size of something that takes `each` for one of `count`.
-const fn times(count: u32, each: Bytes) -> Bytes {
-    Bytes(count as u64 * each.0)
-}
-
 /// What is read of the ends of a branch.
 fn blocks_of_ends(ends: [End; 2], rates: Rates, groups: u32) -> Vec<Block> {
-    let vector_bytes = times(groups, rates.vector_bytes_per_group());
     ends.into_iter()
         .flat_map(|end| match end {
             End::Tip { codes } => {
-                vec![input("codes", codes, times(groups, CODE_BYTES_PER_GROUP))]
+                vec![Block::input("codes", codes, groups, CODE_BYTES_PER_GROUP)]
             }
             End::Inner { vectors, counts } => vec![
-                input("vectors", vectors, vector_bytes),
-                input("counts", counts, times(groups, COUNT_BYTES_PER_GROUP)),
+                Block::input("vectors", vectors, groups, rates.vector_bytes_per_group()),
+                Block::input("counts", counts, groups, COUNT_BYTES_PER_GROUP),
             ],
         })
         .collect()

@@ -1,9 +1,8 @@
 //! The product of matrices that an SPE computes at nearly the peak of single precision.
 
-use super::layout::{self, Access, Block};
-use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
-use mmgp_spu::{Kernel, LocalAddress, LocalStore, Quadword, Spu};
+use mmgp_spu::layout::Block;
+use mmgp_spu::{Compiled, Kernel, LocalAddress, LocalStore, Quadword, Shape, Spu};
 
 /// Rows and columns of each matrix.
 pub const SIZE: u32 = 64;
@@ -76,21 +75,6 @@ pub struct Sgemm {
 }
 
 impl Sgemm {
-    /// Checks that the data lie in local store as the kernel needs them.
-    ///
-    /// # Errors
-    /// [`Error::LocalStore`](crate::Error::LocalStore), see [`layout::check`].
-    pub fn validate(&self) -> Result<()> {
-        let block = |name, address, size, access| Block { name, address, size, access };
-        let blocks = [
-            block("a", self.a, MATRIX_BYTES, Access::Read),
-            block("b", self.b, MATRIX_BYTES, Access::Read),
-            block("c", self.c, MATRIX_BYTES, Access::Write),
-            block("tiles", self.tiles, TILES_BYTES, Access::Read),
-        ];
-        layout::check(self.name(), &blocks)
-    }
-
     /// Writes the list of tiles: for each where its rows of A, its columns of B (in the middle row)
     /// and its part of C begin, and where the list goes on. One more entry, the first tile again,
     /// ends the list: its data are loaded and not used.
@@ -115,8 +99,17 @@ impl Sgemm {
 impl Kernel for Sgemm {
     type Output = ();
 
-    fn name(&self) -> &'static str {
-        "sgemm"
+    fn shape(&self) -> Shape {
+        Shape::new("sgemm", 0)
+    }
+
+    fn blocks(&self) -> Vec<Block> {
+        vec![
+            Block::input("a", self.a, 1, MATRIX_BYTES),
+            Block::input("b", self.b, 1, MATRIX_BYTES),
+            Block::output("c", self.c, 1, MATRIX_BYTES),
+            Block::input("tiles", self.tiles, 1, TILES_BYTES),
+        ]
     }
 
     #[inline(always)]
@@ -136,6 +129,11 @@ impl Kernel for Sgemm {
         for (place, sum) in registers.sums.into_iter().enumerate() {
             spu.stqd(sum, displacement(place), registers.store_at);
         }
+    }
+
+    #[inline(never)]
+    fn compiled(&self) -> &dyn Compiled<Output = ()> {
+        self
     }
 }
 

@@ -1,6 +1,6 @@
 //! The two ways in which a kernel is written.
 
-use mmgp_spu::{Branches, Compiler};
+use mmgp_spu::{Branches, Compiler, Shape};
 
 /// How a kernel is written. Both versions compute the same function from the same layout of data;
 /// their results differ by rounding.
@@ -14,15 +14,20 @@ pub enum Version {
 
 impl Version {
     /// Which compiler orders the kernels of that version.
-    pub const fn compiler(self) -> Compiler {
+    pub(crate) const fn compiler(self) -> Compiler {
         match self {
             Self::Naive => Compiler::NAIVE,
             Self::Tuned => Compiler::LIST_SCHEDULING,
         }
     }
 
+    /// The shape of a kernel of that version.
+    pub(crate) const fn shape(self, name: &'static str, turns: u32) -> Shape {
+        Shape { name, turns, compiler: self.compiler(), branches: self.branches() }
+    }
+
     /// What the branches of the kernels of that version depend on, unless they know better.
-    pub const fn branches(self) -> Branches {
+    pub(crate) const fn branches(self) -> Branches {
         match self {
             Self::Naive => Branches::OnData,
             Self::Tuned => Branches::OnShape,

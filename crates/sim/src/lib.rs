@@ -147,11 +147,13 @@ impl Sim {
 
     /// Waits for `span` of virtual time. A span of zero lets everybody else who is due at this
     /// instant go first.
+    #[inline]
     pub fn sleep(&self, span: SimSpan) -> impl Future<Output = ()> {
         self.sleep_until(self.now() + span)
     }
 
     /// Waits until `instant`; at once, after everybody else who is due, if it has passed.
+    #[inline]
     pub fn sleep_until(&self, instant: SimTime) -> impl Future<Output = ()> {
         Sleep { sim: self, instant, appointment: None }
     }
@@ -267,6 +269,7 @@ struct Sleep<'a> {
 impl Future for Sleep<'_> {
     type Output = ();
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
         // Whoever also waits for something else may be called for that before the instant, which
         // voids the appointment.
@@ -281,6 +284,7 @@ impl Future for Sleep<'_> {
 }
 
 impl Drop for Sleep<'_> {
+    #[inline]
     fn drop(&mut self) {
         if let Some((process, Some(appointment))) = self.appointment {
             self.sim.core.schedule.borrow_mut().revoke(process, appointment);

@@ -58,6 +58,7 @@ impl Pool {
 }
 
 impl Drop for Permit {
+    #[inline]
     fn drop(&mut self) {
         let Shared { sim, free, queue, .. } = &*self.pool.shared;
         match queue.borrow_mut().pop_front() {

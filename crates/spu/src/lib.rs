@@ -7,15 +7,15 @@
 //! was executed, so there is no table of durations that could disagree with the code.
 //!
 //! ```
-//! use mmgp_spu::{Kernel, LocalAddress, LocalStore, Quadword, Spu, execute};
+//! use mmgp_spu::{Kernel, LocalAddress, LocalStore, Quadword, Shape, Spu, execute};
 //!
 //! /// Doubles the word at an address and returns it.
 //! struct Twice(LocalAddress);
 //!
 //! impl Kernel for Twice {
 //!     type Output = u32;
-//!     fn name(&self) -> &'static str {
-//!         "twice"
+//!     fn shape(&self) -> Shape {
+//!         Shape::new("twice", 0)
 //!     }
 //!     #[inline(always)]
 //!     fn run<S: Spu>(&self, spu: &mut S) -> u32 {
@@ -48,13 +48,14 @@
 pub mod assembly;
 mod block;
 pub mod channel;
+pub mod compiled;
 pub mod compiler;
-mod dispatch;
 mod hint;
 pub mod instruction;
 mod known;
+pub mod layout;
 pub mod local_store;
-mod outlined;
+mod observed;
 pub mod path;
 pub mod pipeline;
 pub mod plain;
@@ -64,50 +65,74 @@ pub mod register;
 mod replay;
 mod schedule;
 mod semantics;
+mod shape;
 mod step;
 pub mod timed;
 mod watched;
 
 pub use channel::{Channel, Channels};
+pub use compiled::Compiled;
 pub use compiler::{Compiler, Hints, Order, Pairing};
 pub use instruction::{Class, Pipe};
 pub use local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
+pub use observed::ObservedSpu;
 pub use path::{Branches, Journal, Path, execute_on_path};
 pub use pipeline::{ClassTiming, Issue, Pipeline, PortUse, Ready, Single, Stall, Stalls, Timing};
 pub use plain::PlainSpu;
 pub use profile::{BlockProfile, Profile};
 pub use register::Quadword;
+pub use shape::Shape;
 pub use timed::{Stopwatch, TimedSpu};
 pub use watched::{Accesses, QuadwordSet, execute_watched};
 
 use instruction::for_each_instruction;
+use layout::Block;
+use mmgp_base::error::Result;
 
 /// A program for the SPU.
 pub trait Kernel {
     /// What the host learns from a run, beside what the kernel leaves in local store.
     type Output;
 
-    /// Its name in reports.
-    fn name(&self) -> &'static str;
+    /// All that its time depends on, beside the path where it branches on data.
+    fn shape(&self) -> Shape;
 
-    /// Which compiler orders it on an emulated machine; a [`Stopwatch`] has one of its own.
-    fn compiler(&self) -> Compiler {
-        Compiler::LIST_SCHEDULING
+    /// Its name in reports.
+    fn name(&self) -> &'static str {
+        self.shape().name
     }
 
-    /// What its branches depend on; so does its time.
-    fn branches(&self) -> Branches {
-        Branches::OnShape
+    /// The blocks of local store that it works on, as far as their places are not its own business.
+    fn blocks(&self) -> Vec<Block> {
+        Vec::new()
+    }
+
+    /// Checks that its blocks lie in local store as it needs them.
+    ///
+    /// # Errors
+    /// [`Error::LocalStore`](mmgp_base::error::Error::LocalStore), see [`layout::check`].
+    fn validate(&self) -> Result<()> {
+        layout::check(self.name(), &self.blocks())
     }
 
     /// Runs it. Implementations are marked `#[inline(always)]`: only then can the version that is
     /// compiled for the host's fused multiply-add use it.
     fn run<S: Spu>(&self, spu: &mut S) -> Self::Output;
+
+    /// The kernel as code of the host. That code belongs to the crate in which this method is
+    /// compiled. A library of kernels writes the method down for each of them, `#[inline(never)]`
+    /// and with the same body: otherwise every crate that runs a kernel compiles it anew.
+    fn compiled(&self) -> &dyn Compiled<Output = Self::Output>
+    where
+        Self: Sized,
+    {
+        self
+    }
 }
 
 /// Runs `kernel` on `store` as fast as the host can.
 pub fn execute<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
-    dispatch::plain::run(kernel, || PlainSpu::new(store))
+    kernel.compiled().execute(store)
 }
 
 /// Runs `kernel` on `store` and times it: `timing` comes from the description of the machine,

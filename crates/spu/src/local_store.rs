@@ -66,7 +66,7 @@ impl LocalStore {
 }
 
 /// What an SPU's loads and stores go to.
-pub trait QuadwordMemory {
+pub(super) trait QuadwordMemory {
     /// The quadword that holds the byte at `address`.
     fn load(&mut self, address: LocalAddress) -> Quadword;
 
@@ -74,15 +74,15 @@ pub trait QuadwordMemory {
     fn store(&mut self, address: LocalAddress, value: Quadword);
 }
 
-impl QuadwordMemory for LocalStore {
+impl QuadwordMemory for &mut LocalStore {
     #[inline(always)]
     fn load(&mut self, address: LocalAddress) -> Quadword {
-        Self::load(self, address)
+        LocalStore::load(self, address)
     }
 
     #[inline(always)]
     fn store(&mut self, address: LocalAddress, value: Quadword) {
-        Self::store(self, address, value);
+        LocalStore::store(self, address, value);
     }
 }
 

@@ -1,13 +1,13 @@
-//! Which way a kernel took: for kernels whose branches depend on data, the rest of what their time
-//! depends on beside their shape.
+//! The path of a run: the outcomes of its branches. For kernels whose branches depend on data, it
+//! is the rest of what their time depends on beside their shape.
 
-use super::local_store::{LocalAddress, LocalStore, QuadwordMemory};
-use super::plain::Outcomes;
+use super::local_store::{LocalAddress, LocalStore};
+use super::plain::BranchObserver;
 use super::register::Quadword;
-use super::{Kernel, PlainSpu, dispatch};
+use super::{Kernel, ObservedSpu};
 
 /// What the branches of a kernel depend on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Branches {
     /// On its shape alone, such as on the counter of a loop: so does its time.
     OnShape,
@@ -32,11 +32,9 @@ pub fn execute_on_path<K: Kernel>(
     journal: &mut Journal,
 ) -> (K::Output, Path) {
     journal.overwritten.clear();
-    let mut steps = Steps::default();
-    let mut memory = JournaledStore { store, journal };
-    let spu = PlainSpu::new(&mut memory).with_outcomes(&mut steps);
-    let output = dispatch::run_outlined(kernel, spu);
-    (output, steps.path())
+    let mut spu = ObservedSpu::journaled(store, journal);
+    let output = kernel.compiled().observe(&mut spu);
+    (output, spu.path())
 }
 
 /// What a kernel has overwritten, in the order of its stores.
@@ -53,37 +51,29 @@ impl Journal {
             store.store(address, value);
         }
     }
-}
 
-/// A local store whose journal keeps what is overwritten.
-struct JournaledStore<'s> {
-    store: &'s mut LocalStore,
-    journal: &'s mut Journal,
-}
-
-impl QuadwordMemory for JournaledStore<'_> {
+    /// Keeps what is overwritten next.
     #[inline(always)]
-    fn load(&mut self, address: LocalAddress) -> Quadword {
-        self.store.load(address)
-    }
-
-    #[inline(always)]
-    fn store(&mut self, address: LocalAddress, value: Quadword) {
-        self.journal.overwritten.push((address, self.store.load(address)));
-        self.store.store(address, value);
+    pub(super) fn note(&mut self, address: LocalAddress, value: Quadword) {
+        self.overwritten.push((address, value));
     }
 }
 
-/// A path while it is taken: outcomes are gathered in a word, which is hashed when it is full.
-#[derive(Debug, Default)]
-struct Steps {
+/// Records the path of a run: outcomes are gathered in a word, which is hashed when it is full.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PathRecorder {
     decisions: u64,
     hash: u64,
     outcomes: u64,
 }
 
-impl Steps {
-    fn path(mut self) -> Path {
+impl PathRecorder {
+    pub(super) const fn new() -> Self {
+        Self { decisions: 0, hash: 0, outcomes: 0 }
+    }
+
+    /// The path until now.
+    pub(super) const fn path(mut self) -> Path {
         self.mix(self.outcomes);
         Path { decisions: self.decisions, hash: self.hash }
     }
@@ -99,7 +89,7 @@ impl Steps {
     }
 }
 
-impl Outcomes for &mut Steps {
+impl BranchObserver for PathRecorder {
     #[inline(always)]
     fn decided(&mut self, taken: bool) {
         self.outcomes = self.outcomes << 1 | u64::from(taken);
@@ -121,7 +111,7 @@ impl Outcomes for &mut Steps {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Spu, execute};
+    use super::super::{Shape, Spu, execute};
     use super::*;
 
     /// Branches on the word of each of 200 quadwords, and calls what the last one says.
@@ -131,11 +121,8 @@ mod tests {
 
     impl Kernel for Decide {
         type Output = u32;
-        fn name(&self) -> &'static str {
-            "decide"
-        }
-        fn branches(&self) -> Branches {
-            Branches::OnData
+        fn shape(&self) -> Shape {
+            Shape { branches: Branches::OnData, ..Shape::new("decide", 0) }
         }
         #[inline(always)]
         fn run<S: Spu>(&self, spu: &mut S) -> u32 {

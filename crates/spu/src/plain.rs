@@ -9,15 +9,16 @@ use super::semantics::{self, condition, preferred_slot};
 
 /// Executes instructions and takes no time, so that a kernel compiles into plain code of the host.
 #[derive(Debug)]
-pub struct PlainSpu<'s, M = LocalStore, O = ()> {
-    store: &'s mut M,
+pub struct PlainSpu<'s, M = &'s mut LocalStore, O = ()> {
+    store: M,
     channels: Option<&'s mut dyn Channels>,
     floating_point_status: Quadword,
-    outcomes: O,
+    branch_observer: O,
 }
 
-/// Who wants to know which way a program goes; `()` does not and costs nothing.
-pub(super) trait Outcomes {
+/// Observes the control flow of a program: the outcome of each branch and halt. The unit type `()`
+/// observes nothing and costs nothing.
+pub(super) trait BranchObserver {
     /// A conditional branch was or was not taken, a conditional halt did or did not halt.
     fn decided(&mut self, taken: bool);
 
@@ -25,7 +26,7 @@ pub(super) trait Outcomes {
     fn jumped(&mut self, target: u32);
 }
 
-impl Outcomes for () {
+impl BranchObserver for () {
     #[inline(always)]
     fn decided(&mut self, _taken: bool) {}
 
@@ -33,17 +34,24 @@ impl Outcomes for () {
     fn jumped(&mut self, _target: u32) {}
 }
 
-impl<'s, M: QuadwordMemory> PlainSpu<'s, M> {
+impl<'s> PlainSpu<'s> {
     /// An SPU with that local store and without channels.
-    pub const fn new(store: &'s mut M) -> Self {
-        Self { store, channels: None, floating_point_status: Quadword::ZERO, outcomes: () }
+    #[inline(always)]
+    pub const fn new(store: &'s mut LocalStore) -> Self {
+        Self::with_observers(store, ())
+    }
+}
+
+impl<'s, M, O> PlainSpu<'s, M, O> {
+    /// An SPU with that memory and without channels, whose branches are observed.
+    #[inline(always)]
+    pub(super) const fn with_observers(store: M, branch_observer: O) -> Self {
+        Self { store, channels: None, floating_point_status: Quadword::ZERO, branch_observer }
     }
 
-    /// The same SPU, whose way `outcomes` learns.
-    #[inline(always)]
-    pub(super) fn with_outcomes<O: Outcomes>(self, outcomes: O) -> PlainSpu<'s, M, O> {
-        let Self { store, channels, floating_point_status, .. } = self;
-        PlainSpu { store, channels, floating_point_status, outcomes }
+    /// Who has observed its branches.
+    pub(super) const fn branch_observer(&self) -> &O {
+        &self.branch_observer
     }
 
     /// The same SPU with those channels.
@@ -59,7 +67,7 @@ macro_rules! decide {
         #[inline(always)]
         fn $mnemonic(&mut self, $($register: Quadword),*) -> bool {
             let taken = $condition;
-            self.outcomes.decided(taken);
+            self.branch_observer.decided(taken);
             taken
         }
     )*};
@@ -71,7 +79,7 @@ macro_rules! decide_immediate {
         #[inline(always)]
         fn $mnemonic(&mut self, ra: Quadword, i10: i16) -> bool {
             let taken = condition::$mnemonic(ra, i10);
-            self.outcomes.decided(taken);
+            self.branch_observer.decided(taken);
             taken
         }
     )*};
@@ -83,9 +91,9 @@ macro_rules! decide_indirect {
         #[inline(always)]
         fn $mnemonic(&mut self, rt: Quadword, ra: Quadword) -> bool {
             let taken = condition::$condition(rt);
-            self.outcomes.decided(taken);
+            self.branch_observer.decided(taken);
             if taken {
-                self.outcomes.jumped(ra.preferred());
+                self.branch_observer.jumped(ra.preferred());
             }
             taken
         }
@@ -102,7 +110,7 @@ macro_rules! execute {
     )*};
 }
 
-impl<M: QuadwordMemory, O: Outcomes> Spu for PlainSpu<'_, M, O> {
+impl<M: QuadwordMemory, O: BranchObserver> Spu for PlainSpu<'_, M, O> {
     type Register = Quadword;
 
     for_each_instruction!(execute);
@@ -191,19 +199,19 @@ impl<M: QuadwordMemory, O: Outcomes> Spu for PlainSpu<'_, M, O> {
 
     #[inline(always)]
     fn bi(&mut self, ra: Quadword) {
-        self.outcomes.jumped(ra.preferred());
+        self.branch_observer.jumped(ra.preferred());
     }
 
     #[inline(always)]
     fn bisl(&mut self, ra: Quadword, link: LocalAddress) -> Quadword {
-        self.outcomes.jumped(ra.preferred());
+        self.branch_observer.jumped(ra.preferred());
         preferred_slot(link.0)
     }
 
     #[inline(always)]
     fn bisled(&mut self, _ra: Quadword, link: LocalAddress) -> (Quadword, bool) {
         let taken = connected(&mut self.channels).count(Channel::EVENT_STATUS) > 0;
-        self.outcomes.decided(taken);
+        self.branch_observer.decided(taken);
         (preferred_slot(link.0), taken)
     }
 

@@ -13,7 +13,7 @@ use super::recorder::Recorder;
 use super::register::Quadword;
 use super::replay::Ending;
 use super::semantics::preferred_slot;
-use super::{BranchName, Kernel, dispatch};
+use super::{BranchName, Kernel};
 use mmgp_base::units::Cycles;
 
 /// The last instructions that touched each quadword of local store.
@@ -52,7 +52,7 @@ impl Stopwatch {
     /// # Panics
     /// As [`time`](super::time).
     pub fn time<K: Kernel>(&mut self, kernel: &K, store: &mut LocalStore) -> (K::Output, Profile) {
-        let output = dispatch::timed::run(kernel, || self.start(store));
+        let output = kernel.compiled().time(&mut self.start(store));
         (output, self.stop())
     }
 

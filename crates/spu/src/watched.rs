@@ -2,21 +2,18 @@
 
 use std::ops::Range;
 
-use super::local_store::{
-    LOCAL_STORE_BYTES, LocalAddress, LocalStore, QuadwordMemory, quadword_index,
-};
-use super::register::Quadword;
-use super::{Kernel, PlainSpu, dispatch};
+use super::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore, quadword_index};
+use super::{Kernel, ObservedSpu};
 
 /// Runs `kernel` as [`execute`](super::execute) does, more slowly, and notes what it touches.
 pub fn execute_watched<K: Kernel>(kernel: &K, store: &mut LocalStore) -> (K::Output, Accesses) {
-    let accesses = Accesses { read: QuadwordSet::new(), written: QuadwordSet::new() };
-    let mut watched = WatchedStore { store, accesses };
-    let output = dispatch::run_outlined(kernel, PlainSpu::new(&mut watched));
-    (output, watched.accesses)
+    let mut accesses = Accesses { read: QuadwordSet::new(), written: QuadwordSet::new() };
+    let output = kernel.compiled().observe(&mut ObservedSpu::watched(store, &mut accesses));
+    (output, accesses)
 }
 
 /// The quadwords of local store that a kernel read and wrote.
+#[derive(Debug)]
 pub struct Accesses {
     read: QuadwordSet,
     written: QuadwordSet,
@@ -32,9 +29,20 @@ impl Accesses {
     pub fn written(&self) -> &QuadwordSet {
         &self.written
     }
+
+    #[inline]
+    pub(crate) fn note_read(&mut self, address: LocalAddress) {
+        self.read.insert(address);
+    }
+
+    #[inline]
+    pub(crate) fn note_written(&mut self, address: LocalAddress) {
+        self.written.insert(address);
+    }
 }
 
 /// A set of quadwords of a local store, a bit each.
+#[derive(Debug)]
 pub struct QuadwordSet {
     words: Vec<u64>,
 }
@@ -65,29 +73,9 @@ impl QuadwordSet {
     }
 }
 
-/// A local store that notes who touches it.
-struct WatchedStore<'s> {
-    store: &'s mut LocalStore,
-    accesses: Accesses,
-}
-
-impl QuadwordMemory for WatchedStore<'_> {
-    #[inline]
-    fn load(&mut self, address: LocalAddress) -> Quadword {
-        self.accesses.read.insert(address);
-        self.store.load(address)
-    }
-
-    #[inline]
-    fn store(&mut self, address: LocalAddress, value: Quadword) {
-        self.accesses.written.insert(address);
-        self.store.store(address, value);
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::Spu;
+    use super::super::{Quadword, Shape, Spu};
     use super::*;
 
     /// Copies two quadwords from 0x100 to 0x3FFF0, which wraps.
@@ -95,8 +83,8 @@ mod tests {
 
     impl Kernel for Copy {
         type Output = ();
-        fn name(&self) -> &'static str {
-            "copy"
+        fn shape(&self) -> Shape {
+            Shape::new("copy", 0)
         }
         fn run<S: Spu>(&self, spu: &mut S) {
             for offset in [0, 16] {

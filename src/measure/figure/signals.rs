@@ -7,7 +7,7 @@ use crate::cell::mfc::{AtomicStatus, LockLine};
 use crate::error::Result;
 use crate::machine::Machine;
 use crate::machine::figures::Quantity;
-use crate::spu::{Kernel, LocalAddress, Spu};
+use crate::spu::{Kernel, LocalAddress, Shape, Spu};
 use crate::units::{Bytes, Seconds};
 
 pub(super) const PROGRAMS: [Program; 3] = [
@@ -36,7 +36,7 @@ async fn increment_in_turn(spe: Spe, line: LockLine, parity: u32) -> Result<()> 
     let mut done = 0;
     while done < TURNS {
         spe.mfc.getllar(line).await?;
-        if !spe.compute(&IncrementInTurn { at: line.local, parity }, parity).await {
+        if !spe.compute(&IncrementInTurn { at: line.local, parity }).await {
             continue;
         }
         if spe.mfc.putllc(line).await? == AtomicStatus::Stored {
@@ -55,8 +55,8 @@ struct IncrementInTurn {
 impl Kernel for IncrementInTurn {
     type Output = bool;
 
-    fn name(&self) -> &'static str {
-        "increment in turn"
+    fn shape(&self) -> Shape {
+        Shape::new("increment in turn", self.parity)
     }
 
     #[inline(always)]

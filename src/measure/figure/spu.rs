@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::kernels::sgemm::{FLOPS, Sgemm};
 use crate::machine::Machine;
 use crate::machine::figures::Quantity;
-use crate::spu::{Compiler, Kernel, LocalAddress, LocalStore, Quadword, Spu, time};
+use crate::spu::{Compiler, Kernel, LocalAddress, LocalStore, Quadword, Shape, Spu, time};
 
 pub(super) const PROGRAMS: [Program; 9] = [
     Program { name: "single-precision-peak", measure: single_precision_peak },
@@ -47,7 +47,7 @@ fn performance<K: Kernel + Copy + 'static>(
     for index in 0..spes {
         let (spe, kernel) = (bench.blade.spe(index).clone(), *kernel);
         bench.start(&format!("SPE {index}"), async move {
-            spe.compute(&kernel, 0).await;
+            spe.compute(&kernel).await;
             Ok(())
         });
     }
@@ -109,8 +109,8 @@ impl Chains {
 impl Kernel for Chains {
     type Output = ();
 
-    fn name(&self) -> &'static str {
-        "chains of multiply-add"
+    fn shape(&self) -> Shape {
+        Shape::new("chains of multiply-add", self.0 as u32)
     }
 
     #[inline(always)]
@@ -146,8 +146,8 @@ struct DoublePairs;
 impl Kernel for DoublePairs {
     type Output = ();
 
-    fn name(&self) -> &'static str {
-        "pairs of dfma and lnop"
+    fn shape(&self) -> Shape {
+        Shape::new("pairs of dfma and lnop", 0)
     }
 
     #[inline(always)]
@@ -178,8 +178,8 @@ struct ShortLoop(Hint);
 impl Kernel for ShortLoop {
     type Output = ();
 
-    fn name(&self) -> &'static str {
-        "short loop"
+    fn shape(&self) -> Shape {
+        Shape::new("short loop", self.0 as u32)
     }
 
     #[inline(always)]
@@ -216,8 +216,8 @@ impl StressLoop {
 impl Kernel for StressLoop {
     type Output = ();
 
-    fn name(&self) -> &'static str {
-        "fma stress loop"
+    fn shape(&self) -> Shape {
+        Shape::new("fma stress loop", 0)
     }
 
     #[inline(always)]

@@ -188,7 +188,7 @@ impl PbpiProgram {
                 out: at(4),
                 out_counts: at(5),
             };
-            spe.compute(&kernel, groups).await;
+            spe.compute(&kernel).await;
         };
         streams.prefetch(spe, &share).await?;
         streams.run(spe, share, compute).await
@@ -210,7 +210,7 @@ impl PbpiProgram {
                 out: at(6),
                 out_counts: at(7),
             };
-            spe.compute(&kernel, groups).await;
+            spe.compute(&kernel).await;
         };
         streams.prefetch(spe, &share).await?;
         streams.run(spe, share, compute).await
@@ -239,7 +239,7 @@ impl PbpiProgram {
                 table: LocalAddress(self.table),
                 result: LocalAddress(self.sum),
             };
-            sum += spe.compute(&kernel, groups).await;
+            sum += spe.compute(&kernel).await;
             spe.spend(self.accumulate).await;
         };
         streams.prefetch(spe, &share).await?;

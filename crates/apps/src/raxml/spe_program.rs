@@ -143,11 +143,6 @@ fn lanes(end: End, rates: Rates) -> Vec<(EffectiveAddress, u64)> {
     }
 }
 
-/// What the time of a kernel depends on, beside its name.
-const fn shape(groups: u32, categories: u32) -> u32 {
-    groups | categories << 24
-}
-
 impl SpeProgram for RaxmlProgram {
     const FUNCTIONS: &'static [&'static str] = &FUNCTIONS;
 

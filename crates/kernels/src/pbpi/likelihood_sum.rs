@@ -2,13 +2,12 @@
 
 use super::{
     COUNT_BYTES_PER_GROUP, FREQUENCY_BYTES, SCALING_EXPONENT, VECTOR_BYTES_PER_GROUP, Version,
-    WEIGHT_BYTES_PER_GROUP, input, naive, of_groups, output,
+    WEIGHT_BYTES_PER_GROUP, naive,
 };
-use crate::layout;
 use crate::logarithm::{FIRST_DOUBLES, Logarithm, SECOND_DOUBLES, TABLE_BYTES};
-use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
-use mmgp_spu::{Branches, Compiler, Kernel, LocalAddress, Quadword, Spu};
+use mmgp_spu::layout::Block;
+use mmgp_spu::{Compiled, Kernel, LocalAddress, Quadword, Shape, Spu};
 
 /// `sum_i w_i (ln(sum_j f_j root_ij) - 256 count_i ln 2)`; the layout is described in the
 /// [module](super), the logarithm in [`logarithm`](crate::logarithm).
@@ -47,27 +46,6 @@ pub struct LikelihoodSum {
     pub result: LocalAddress,
 }
 
-impl LikelihoodSum {
-    /// Checks that the data lie in local store as the kernel needs them.
-    ///
-    /// # Errors
-    /// [`Error::LocalStore`](crate::Error::LocalStore), see [`layout::check`].
-    pub fn validate(&self) -> Result<()> {
-        let groups = self.groups;
-        layout::check(
-            self.name(),
-            &[
-                input("root", self.root, of_groups(groups, VECTOR_BYTES_PER_GROUP)),
-                input("counts", self.counts, of_groups(groups, COUNT_BYTES_PER_GROUP)),
-                input("weights", self.weights, of_groups(groups, WEIGHT_BYTES_PER_GROUP)),
-                input("frequencies", self.frequencies, FREQUENCY_BYTES),
-                input("table", self.table, TABLE_BYTES),
-                output("result", self.result, Bytes(16)),
-            ],
-        )
-    }
-}
-
 /// The word of each pattern of a pair in the high word of its lane.
 const COUNTS_OF_PAIR: [Quadword; 2] = [
     Quadword::from_words([0x0001_0203, 0x8080_8080, 0x0405_0607, 0x8080_8080]),
@@ -87,19 +65,24 @@ struct Constants<R> {
 impl Kernel for LikelihoodSum {
     type Output = f64;
 
-    fn name(&self) -> &'static str {
-        match self.version {
+    fn shape(&self) -> Shape {
+        let name = match self.version {
             Version::Naive => "likelihood sum, naive",
             Version::Tuned => "likelihood sum",
-        }
+        };
+        self.version.shape(name, self.groups)
     }
 
-    fn compiler(&self) -> Compiler {
-        self.version.compiler()
-    }
-
-    fn branches(&self) -> Branches {
-        self.version.branches()
+    fn blocks(&self) -> Vec<Block> {
+        let groups = self.groups;
+        vec![
+            Block::input("root", self.root, groups, VECTOR_BYTES_PER_GROUP),
+            Block::input("counts", self.counts, groups, COUNT_BYTES_PER_GROUP),
+            Block::input("weights", self.weights, groups, WEIGHT_BYTES_PER_GROUP),
+            Block::input("frequencies", self.frequencies, 1, FREQUENCY_BYTES),
+            Block::input("table", self.table, 1, TABLE_BYTES),
+            Block::output("result", self.result, 1, Bytes(16)),
+        ]
     }
 
     #[inline(always)]
@@ -108,6 +91,11 @@ impl Kernel for LikelihoodSum {
             Version::Naive => naive::likelihood_sum(spu, self),
             Version::Tuned => tuned(spu, self),
         }
+    }
+
+    #[inline(never)]
+    fn compiled(&self) -> &dyn Compiled<Output = f64> {
+        self
     }
 }
 

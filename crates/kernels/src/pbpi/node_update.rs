@@ -1,13 +1,9 @@
 //! The vectors of an inner node from those of its two children.
 
 use super::product::{Child, product_of_children};
-use super::{
-    COUNT_BYTES_PER_GROUP, MATRIX_BYTES, VECTOR_BYTES_PER_GROUP, Version, input, naive, of_groups,
-    output,
-};
-use crate::layout;
-use mmgp_base::error::Result;
-use mmgp_spu::{Branches, Compiler, Kernel, LocalAddress, Spu};
+use super::{COUNT_BYTES_PER_GROUP, MATRIX_BYTES, VECTOR_BYTES_PER_GROUP, Version, naive};
+use mmgp_spu::layout::Block;
+use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
 
 /// `out_j = (sum_k Pl_jk l_k) (sum_k Pr_jk r_k)` for each pattern, scaled; layout and scaling are
 /// described in the [module](super).
@@ -46,46 +42,31 @@ pub struct NodeUpdate {
     pub out_counts: LocalAddress,
 }
 
-impl NodeUpdate {
-    /// Checks that the data lie in local store as the kernel needs them.
-    ///
-    /// # Errors
-    /// [`Error::LocalStore`](crate::Error::LocalStore), see [`layout::check`].
-    pub fn validate(&self) -> Result<()> {
-        let vectors = of_groups(self.groups, VECTOR_BYTES_PER_GROUP);
-        let counts = of_groups(self.groups, COUNT_BYTES_PER_GROUP);
-        layout::check(
-            self.name(),
-            &[
-                input("left_matrix", self.left_matrix, MATRIX_BYTES),
-                input("right_matrix", self.right_matrix, MATRIX_BYTES),
-                input("left", self.left, vectors),
-                input("right", self.right, vectors),
-                output("out", self.out, vectors),
-                input("left_counts", self.left_counts, counts),
-                input("right_counts", self.right_counts, counts),
-                output("out_counts", self.out_counts, counts),
-            ],
-        )
-    }
-}
-
 impl Kernel for NodeUpdate {
     type Output = ();
 
-    fn name(&self) -> &'static str {
-        match self.version {
+    fn shape(&self) -> Shape {
+        let name = match self.version {
             Version::Naive => "node update, naive",
             Version::Tuned => "node update",
-        }
+        };
+        self.version.shape(name, self.groups)
     }
 
-    fn compiler(&self) -> Compiler {
-        self.version.compiler()
-    }
-
-    fn branches(&self) -> Branches {
-        self.version.branches()
+    fn blocks(&self) -> Vec<Block> {
+        let groups = self.groups;
+        let vectors = |name, at| Block::input(name, at, groups, VECTOR_BYTES_PER_GROUP);
+        let counts = |name, at| Block::input(name, at, groups, COUNT_BYTES_PER_GROUP);
+        vec![
+            Block::input("left_matrix", self.left_matrix, 1, MATRIX_BYTES),
+            Block::input("right_matrix", self.right_matrix, 1, MATRIX_BYTES),
+            vectors("left", self.left),
+            vectors("right", self.right),
+            Block::output("out", self.out, groups, VECTOR_BYTES_PER_GROUP),
+            counts("left_counts", self.left_counts),
+            counts("right_counts", self.right_counts),
+            Block::output("out_counts", self.out_counts, groups, COUNT_BYTES_PER_GROUP),
+        ]
     }
 
     #[inline(always)]
@@ -102,5 +83,10 @@ impl Kernel for NodeUpdate {
                 product_of_children(spu, self.groups, children, self.out, self.out_counts);
             }
         }
+    }
+
+    #[inline(never)]
+    fn compiled(&self) -> &dyn Compiled<Output = ()> {
+        self
     }
 }

@@ -1,13 +1,9 @@
 //! The vectors of the root, which has three neighbours because the tree is unrooted.
 
 use super::product::{Child, product_of_children};
-use super::{
-    COUNT_BYTES_PER_GROUP, MATRIX_BYTES, VECTOR_BYTES_PER_GROUP, Version, input, naive, of_groups,
-    output,
-};
-use crate::layout;
-use mmgp_base::error::Result;
-use mmgp_spu::{Branches, Compiler, Kernel, LocalAddress, Spu};
+use super::{COUNT_BYTES_PER_GROUP, MATRIX_BYTES, VECTOR_BYTES_PER_GROUP, Version, naive};
+use mmgp_spu::layout::Block;
+use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
 
 /// `out_j = (sum_k Pa_jk a_k) (sum_k Pb_jk b_k) (sum_k Pc_jk c_k)` for each pattern, scaled; layout
 /// and scaling are described in the [module](super).
@@ -36,40 +32,27 @@ pub struct RootProduct {
     pub out_counts: LocalAddress,
 }
 
-impl RootProduct {
-    /// Checks that the data lie in local store as the kernel needs them.
-    ///
-    /// # Errors
-    /// [`Error::LocalStore`](crate::Error::LocalStore), see [`layout::check`].
-    pub fn validate(&self) -> Result<()> {
-        let vectors = of_groups(self.groups, VECTOR_BYTES_PER_GROUP);
-        let counts = of_groups(self.groups, COUNT_BYTES_PER_GROUP);
-        let mut blocks = Vec::with_capacity(11);
-        blocks.extend(self.matrices.map(|at| input("matrices", at, MATRIX_BYTES)));
-        blocks.extend(self.vectors.map(|at| input("vectors", at, vectors)));
-        blocks.push(output("out", self.out, vectors));
-        blocks.extend(self.counts.map(|at| input("counts", at, counts)));
-        blocks.push(output("out_counts", self.out_counts, counts));
-        layout::check(self.name(), &blocks)
-    }
-}
-
 impl Kernel for RootProduct {
     type Output = ();
 
-    fn name(&self) -> &'static str {
-        match self.version {
+    fn shape(&self) -> Shape {
+        let name = match self.version {
             Version::Naive => "root product, naive",
             Version::Tuned => "root product",
-        }
+        };
+        self.version.shape(name, self.groups)
     }
 
-    fn compiler(&self) -> Compiler {
-        self.version.compiler()
-    }
-
-    fn branches(&self) -> Branches {
-        self.version.branches()
+    fn blocks(&self) -> Vec<Block> {
+        let groups = self.groups;
+        let input = |name, count, each| move |at| Block::input(name, at, count, each);
+        let mut blocks = Vec::with_capacity(11);
+        blocks.extend(self.matrices.map(input("matrices", 1, MATRIX_BYTES)));
+        blocks.extend(self.vectors.map(input("vectors", groups, VECTOR_BYTES_PER_GROUP)));
+        blocks.push(Block::output("out", self.out, groups, VECTOR_BYTES_PER_GROUP));
+        blocks.extend(self.counts.map(input("counts", groups, COUNT_BYTES_PER_GROUP)));
+        blocks.push(Block::output("out_counts", self.out_counts, groups, COUNT_BYTES_PER_GROUP));
+        blocks
     }
 
     #[inline(always)]
@@ -87,5 +70,10 @@ impl Kernel for RootProduct {
                 product_of_children(spu, self.groups, children, self.out, self.out_counts);
             }
         }
+    }
+
+    #[inline(never)]
+    fn compiled(&self) -> &dyn Compiled<Output = ()> {
+        self
     }
 }

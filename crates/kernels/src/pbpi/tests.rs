@@ -2,7 +2,8 @@ use super::*;
 use crate::cell_be;
 use crate::logarithm::write_table;
 use mmgp_spu::{
-    Compiler, Kernel, LocalStore, PlainSpu, Profile, Quadword, Stopwatch, execute, time,
+    Compiler, Kernel, LocalAddress, LocalStore, PlainSpu, Profile, Quadword, Stopwatch, execute,
+    time,
 };
 use rand::RngExt as _;
 use rand::SeedableRng as _;
@@ -335,7 +336,7 @@ fn cycles_per_pattern<K: Kernel<Output: PartialEq + std::fmt::Debug>>(
 ) -> f64 {
     let cycles = |groups| {
         let kernel = kernel(groups);
-        check_timed(&kernel, groups, kernel.compiler()).cycles.0 as f64
+        check_timed(&kernel, groups, kernel.shape().compiler).cycles.0 as f64
     };
     (cycles(60) - cycles(12)) / f64::from(4 * 48)
 }

@@ -1,13 +1,12 @@
 //! The derivatives of the log-likelihood by u = ln z of one branch.
 
 use super::{
-    CATEGORY_BYTES_PER_GROUP, End, FACTOR_BYTES, MODEL_BYTES, Rates, TABLES_BYTES, Version,
-    WEIGHT_BYTES_PER_GROUP, blocks_of_ends, input, naive, output, times, tuned,
+    End, FACTOR_BYTES, MODEL_BYTES, Rates, TABLES_BYTES, Version, WEIGHT_BYTES_PER_GROUP,
+    blocks_of_ends, naive, tuned,
 };
-use crate::layout;
-use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
-use mmgp_spu::{Branches, Compiler, Kernel, LocalAddress, Spu};
+use mmgp_spu::layout::Block;
+use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, Shape, Spu};
 
 /// `s = x^p x^q`, entry by entry, of the vectors of the ends of a branch (a tip has the same vector
 /// in each category). Scaling counts do not matter, as they cancel.
@@ -27,27 +26,13 @@ pub struct SumTable {
     pub out: LocalAddress,
 }
 
-impl SumTable {
-    /// Checks that the data lie in local store as the kernel needs them.
-    ///
-    /// # Errors
-    /// [`Error::LocalStore`](crate::Error::LocalStore), see [`layout::check`].
-    pub fn validate(&self) -> Result<()> {
-        let mut blocks = blocks_of_ends(self.ends, self.rates, self.groups);
-        let vectors = times(self.groups, self.rates.vector_bytes_per_group());
-        blocks.push(input("model", self.model, MODEL_BYTES));
-        blocks.push(output("out", self.out, vectors));
-        layout::check(self.name(), &blocks)
-    }
-}
-
 impl Kernel for SumTable {
     type Output = ();
 
-    fn name(&self) -> &'static str {
+    fn shape(&self) -> Shape {
         use Rates::{Cat, Gamma};
         use Version::{Naive, Tuned};
-        match (self.version, self.rates, matches!(self.ends[0], End::Tip { .. })) {
+        let name = match (self.version, self.rates, matches!(self.ends[0], End::Tip { .. })) {
             (Naive, Gamma, true) => "sum table, GAMMA, tip/inner, naive",
             (Naive, Gamma, false) => "sum table, GAMMA, inner/inner, naive",
             (Naive, Cat, true) => "sum table, CAT, tip/inner, naive",
@@ -56,11 +41,20 @@ impl Kernel for SumTable {
             (Tuned, Gamma, false) => "sum table, GAMMA, inner/inner, tuned",
             (Tuned, Cat, true) => "sum table, CAT, tip/inner, tuned",
             (Tuned, Cat, false) => "sum table, CAT, inner/inner, tuned",
-        }
+        };
+        Shape { branches: Branches::OnShape, ..self.version.shape(name, self.groups) }
     }
 
-    fn compiler(&self) -> Compiler {
-        self.version.compiler()
+    fn blocks(&self) -> Vec<Block> {
+        let mut blocks = blocks_of_ends(self.ends, self.rates, self.groups);
+        blocks.push(Block::input("model", self.model, 1, MODEL_BYTES));
+        blocks.push(Block::output(
+            "out",
+            self.out,
+            self.groups,
+            self.rates.vector_bytes_per_group(),
+        ));
+        blocks
     }
 
     #[inline(always)]
@@ -69,6 +63,11 @@ impl Kernel for SumTable {
             Version::Naive => naive::sum_table(spu, self),
             Version::Tuned => tuned::sum_table(spu, self),
         }
+    }
+
+    #[inline(never)]
+    fn compiled(&self) -> &dyn Compiled<Output = ()> {
+        self
     }
 }
 
@@ -90,40 +89,24 @@ pub struct NewtonFactors {
     pub tables: LocalAddress,
 }
 
-impl NewtonFactors {
-    /// Checks that the data lie in local store as the kernel needs them.
-    ///
-    /// # Errors
-    /// [`Error::LocalStore`](crate::Error::LocalStore), see [`layout::check`].
-    pub fn validate(&self) -> Result<()> {
-        layout::check(
-            self.name(),
-            &[
-                input("model", self.model, MODEL_BYTES),
-                input("branch", self.branch, Bytes(16)),
-                input("tables", self.tables, TABLES_BYTES),
-                output("out", self.out, times(self.category_count, FACTOR_BYTES)),
-            ],
-        )
-    }
-}
-
 impl Kernel for NewtonFactors {
     type Output = ();
 
-    fn name(&self) -> &'static str {
-        match self.version {
+    fn shape(&self) -> Shape {
+        let name = match self.version {
             Version::Naive => "Newton factors, naive",
             Version::Tuned => "Newton factors, tuned",
-        }
+        };
+        self.version.shape(name, self.category_count)
     }
 
-    fn compiler(&self) -> Compiler {
-        self.version.compiler()
-    }
-
-    fn branches(&self) -> Branches {
-        self.version.branches()
+    fn blocks(&self) -> Vec<Block> {
+        vec![
+            Block::input("model", self.model, 1, MODEL_BYTES),
+            Block::input("branch", self.branch, 1, Bytes(16)),
+            Block::input("tables", self.tables, 1, TABLES_BYTES),
+            Block::output("out", self.out, self.category_count, FACTOR_BYTES),
+        ]
     }
 
     #[inline(always)]
@@ -132,6 +115,11 @@ impl Kernel for NewtonFactors {
             Version::Naive => naive::newton_factors(spu, self),
             Version::Tuned => tuned::newton_factors(spu, self),
         }
+    }
+
+    #[inline(never)]
+    fn compiled(&self) -> &dyn Compiled<Output = ()> {
+        self
     }
 }
 
@@ -167,46 +155,30 @@ pub struct Derivatives {
     pub result: LocalAddress,
 }
 
-impl Derivatives {
-    /// Checks that the data lie in local store as the kernel needs them.
-    ///
-    /// # Errors
-    /// [`Error::LocalStore`](crate::Error::LocalStore), see [`layout::check`].
-    pub fn validate(&self) -> Result<()> {
-        let groups = self.groups;
-        let mut blocks = vec![
-            input("sums", self.sums, times(groups, self.rates.vector_bytes_per_group())),
-            input("factors", self.factors, times(self.category_count, FACTOR_BYTES)),
-            input("weights", self.weights, times(groups, WEIGHT_BYTES_PER_GROUP)),
-            output("result", self.result, Bytes(16)),
-        ];
-        if self.rates == Rates::Cat {
-            let size = times(groups, CATEGORY_BYTES_PER_GROUP);
-            blocks.push(input("categories", self.categories, size));
-        }
-        layout::check(self.name(), &blocks)
-    }
-}
-
 impl Kernel for Derivatives {
     /// g and h, as they stand in `result`.
     type Output = [f64; 2];
 
-    fn name(&self) -> &'static str {
-        match (self.version, self.rates) {
+    fn shape(&self) -> Shape {
+        let name = match (self.version, self.rates) {
             (Version::Naive, Rates::Gamma) => "derivatives, GAMMA, naive",
             (Version::Naive, Rates::Cat) => "derivatives, CAT, naive",
             (Version::Tuned, Rates::Gamma) => "derivatives, GAMMA, tuned",
             (Version::Tuned, Rates::Cat) => "derivatives, CAT, tuned",
-        }
+        };
+        self.version.shape(name, self.groups)
     }
 
-    fn compiler(&self) -> Compiler {
-        self.version.compiler()
-    }
-
-    fn branches(&self) -> Branches {
-        self.version.branches()
+    fn blocks(&self) -> Vec<Block> {
+        let (groups, vector_bytes) = (self.groups, self.rates.vector_bytes_per_group());
+        let mut blocks = vec![
+            Block::input("sums", self.sums, groups, vector_bytes),
+            Block::input("factors", self.factors, self.category_count, FACTOR_BYTES),
+            Block::input("weights", self.weights, groups, WEIGHT_BYTES_PER_GROUP),
+            Block::output("result", self.result, 1, Bytes(16)),
+        ];
+        blocks.extend(self.rates.categories(self.categories, groups));
+        blocks
     }
 
     #[inline(always)]
@@ -215,5 +187,10 @@ impl Kernel for Derivatives {
             Version::Naive => naive::derivatives(spu, self),
             Version::Tuned => tuned::derivatives(spu, self),
         }
+    }
+
+    #[inline(never)]
+    fn compiled(&self) -> &dyn Compiled<Output = [f64; 2]> {
+        self
     }
 }

@@ -1,14 +1,12 @@
 //! The log-likelihood of a tree, seen from a branch.
 
 use super::{
-    CATEGORY_BYTES_PER_GROUP, DIAGONAL_BYTES, End, MODEL_BYTES, Rates, TABLES_BYTES,
-    TERM_BYTES_PER_GROUP, Version, WEIGHT_BYTES_PER_GROUP, blocks_of_ends, input, naive, output,
-    times, tuned,
+    DIAGONAL_BYTES, End, MODEL_BYTES, Rates, TABLES_BYTES, TERM_BYTES_PER_GROUP, Version,
+    WEIGHT_BYTES_PER_GROUP, blocks_of_ends, naive, tuned,
 };
-use crate::layout;
-use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
-use mmgp_spu::{Branches, Compiler, Kernel, LocalAddress, Spu};
+use mmgp_spu::layout::Block;
+use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
 
 /// `d_cl = exp(rho_c lambda_l ln z)` for each category c of rate rho_c, as `[category][l]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,40 +25,24 @@ pub struct Diagonal {
     pub tables: LocalAddress,
 }
 
-impl Diagonal {
-    /// Checks that the data lie in local store as the kernel needs them.
-    ///
-    /// # Errors
-    /// [`Error::LocalStore`](crate::Error::LocalStore), see [`layout::check`].
-    pub fn validate(&self) -> Result<()> {
-        layout::check(
-            self.name(),
-            &[
-                input("model", self.model, MODEL_BYTES),
-                input("branch", self.branch, Bytes(16)),
-                input("tables", self.tables, TABLES_BYTES),
-                output("out", self.out, times(self.category_count, DIAGONAL_BYTES)),
-            ],
-        )
-    }
-}
-
 impl Kernel for Diagonal {
     type Output = ();
 
-    fn name(&self) -> &'static str {
-        match self.version {
+    fn shape(&self) -> Shape {
+        let name = match self.version {
             Version::Naive => "diagonal, naive",
             Version::Tuned => "diagonal, tuned",
-        }
+        };
+        self.version.shape(name, self.category_count)
     }
 
-    fn compiler(&self) -> Compiler {
-        self.version.compiler()
-    }
-
-    fn branches(&self) -> Branches {
-        self.version.branches()
+    fn blocks(&self) -> Vec<Block> {
+        vec![
+            Block::input("model", self.model, 1, MODEL_BYTES),
+            Block::input("branch", self.branch, 1, Bytes(16)),
+            Block::input("tables", self.tables, 1, TABLES_BYTES),
+            Block::output("out", self.out, self.category_count, DIAGONAL_BYTES),
+        ]
     }
 
     #[inline(always)]
@@ -69,6 +51,11 @@ impl Kernel for Diagonal {
             Version::Naive => naive::diagonal(spu, self),
             Version::Tuned => tuned::diagonal(spu, self),
         }
+    }
+
+    #[inline(never)]
+    fn compiled(&self) -> &dyn Compiled<Output = ()> {
+        self
     }
 }
 
@@ -109,41 +96,15 @@ pub struct Evaluate {
     pub result: LocalAddress,
 }
 
-impl Evaluate {
-    /// Checks that the data lie in local store as the kernel needs them.
-    ///
-    /// # Errors
-    /// [`Error::LocalStore`](crate::Error::LocalStore), see [`layout::check`].
-    pub fn validate(&self) -> Result<()> {
-        let groups = self.groups;
-        let mut blocks = blocks_of_ends(self.ends, self.rates, groups);
-        blocks.extend([
-            input("model", self.model, MODEL_BYTES),
-            input("diagonal", self.diagonal, times(self.category_count, DIAGONAL_BYTES)),
-            input("weights", self.weights, times(groups, WEIGHT_BYTES_PER_GROUP)),
-            input("tables", self.tables, TABLES_BYTES),
-            output("result", self.result, Bytes(16)),
-        ]);
-        if self.rates == Rates::Cat {
-            let size = times(groups, CATEGORY_BYTES_PER_GROUP);
-            blocks.push(input("categories", self.categories, size));
-        }
-        if let Some(terms) = self.terms {
-            blocks.push(output("terms", terms, times(groups, TERM_BYTES_PER_GROUP)));
-        }
-        layout::check(self.name(), &blocks)
-    }
-}
-
 impl Kernel for Evaluate {
     /// The sum, as it stands in `result`.
     type Output = f64;
 
-    fn name(&self) -> &'static str {
+    fn shape(&self) -> Shape {
         use Rates::{Cat, Gamma};
         use Version::{Naive, Tuned};
         let tip = matches!(self.ends[0], End::Tip { .. });
-        match (self.version, self.rates, tip, self.terms) {
+        let name = match (self.version, self.rates, tip, self.terms) {
             (Naive, Gamma, true, None) => "evaluate, GAMMA, tip/inner, naive",
             (Naive, Gamma, true, Some(_)) => "evaluate with terms, GAMMA, tip/inner, naive",
             (Naive, Gamma, false, None) => "evaluate, GAMMA, inner/inner, naive",
@@ -160,15 +121,24 @@ impl Kernel for Evaluate {
             (Tuned, Cat, true, Some(_)) => "evaluate with terms, CAT, tip/inner, tuned",
             (Tuned, Cat, false, None) => "evaluate, CAT, inner/inner, tuned",
             (Tuned, Cat, false, Some(_)) => "evaluate with terms, CAT, inner/inner, tuned",
-        }
+        };
+        self.version.shape(name, self.groups)
     }
 
-    fn compiler(&self) -> Compiler {
-        self.version.compiler()
-    }
-
-    fn branches(&self) -> Branches {
-        self.version.branches()
+    fn blocks(&self) -> Vec<Block> {
+        let groups = self.groups;
+        let mut blocks = blocks_of_ends(self.ends, self.rates, groups);
+        blocks.extend([
+            Block::input("model", self.model, 1, MODEL_BYTES),
+            Block::input("diagonal", self.diagonal, self.category_count, DIAGONAL_BYTES),
+            Block::input("weights", self.weights, groups, WEIGHT_BYTES_PER_GROUP),
+            Block::input("tables", self.tables, 1, TABLES_BYTES),
+            Block::output("result", self.result, 1, Bytes(16)),
+        ]);
+        blocks.extend(self.rates.categories(self.categories, groups));
+        let terms = |terms| Block::output("terms", terms, groups, TERM_BYTES_PER_GROUP);
+        blocks.extend(self.terms.map(terms));
+        blocks
     }
 
     #[inline(always)]
@@ -177,5 +147,10 @@ impl Kernel for Evaluate {
             Version::Naive => naive::evaluate(spu, self),
             Version::Tuned => tuned::evaluate(spu, self),
         }
+    }
+
+    #[inline(never)]
+    fn compiled(&self) -> &dyn Compiled<Output = f64> {
+        self
     }
 }

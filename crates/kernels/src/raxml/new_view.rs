@@ -1,12 +1,11 @@
 //! The vectors of an inner node from those of its two children.
 
 use super::{
-    CATEGORY_BYTES_PER_GROUP, CODE_BYTES_PER_GROUP, COUNT_BYTES_PER_GROUP, MATRIX_BYTES,
-    MODEL_BYTES, Rates, TIP_PRODUCT_BYTES, Version, input, naive, output, times, tuned,
+    CODE_BYTES_PER_GROUP, COUNT_BYTES_PER_GROUP, MATRIX_BYTES, MODEL_BYTES, Rates,
+    TIP_PRODUCT_BYTES, Version, naive, tuned,
 };
-use crate::layout::{self, Block};
-use mmgp_base::error::Result;
-use mmgp_spu::{Branches, Compiler, Kernel, LocalAddress, Spu};
+use mmgp_spu::layout::Block;
+use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, Shape, Spu};
 
 /// A child of [`NewView`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,46 +66,23 @@ pub struct NewView {
 }
 
 impl NewView {
-    /// Checks that the data lie in local store as the kernel needs them.
-    ///
-    /// # Errors
-    /// [`Error::LocalStore`](crate::Error::LocalStore), see [`layout::check`].
-    pub fn validate(&self) -> Result<()> {
-        let groups = self.groups;
-        let mut blocks = vec![input("model", self.model, MODEL_BYTES)];
-        for child in [self.left, self.right] {
-            blocks.extend(self.blocks_of(child));
-        }
-        if self.rates == Rates::Cat {
-            blocks.push(input(
-                "categories",
-                self.categories,
-                times(groups, CATEGORY_BYTES_PER_GROUP),
-            ));
-        }
-        let vectors = times(groups, self.rates.vector_bytes_per_group());
-        blocks.push(output("out", self.out, vectors));
-        blocks.push(output("out_counts", self.out_counts, times(groups, COUNT_BYTES_PER_GROUP)));
-        layout::check(self.name(), &blocks)
-    }
-
     fn blocks_of(&self, child: Child) -> Vec<Block> {
-        let matrix_bytes = times(self.category_count, MATRIX_BYTES);
+        let (groups, categories) = (self.groups, self.category_count);
         match child {
             Child::Tip { codes, products } => {
-                let product_bytes = match self.rates {
-                    Rates::Gamma => TIP_PRODUCT_BYTES,
-                    Rates::Cat => matrix_bytes,
+                let (count, each) = match self.rates {
+                    Rates::Gamma => (1, TIP_PRODUCT_BYTES),
+                    Rates::Cat => (categories, MATRIX_BYTES),
                 };
                 vec![
-                    input("codes", codes, times(self.groups, CODE_BYTES_PER_GROUP)),
-                    input("products", products, product_bytes),
+                    Block::input("codes", codes, groups, CODE_BYTES_PER_GROUP),
+                    Block::input("products", products, count, each),
                 ]
             }
             Child::Inner { vectors, counts, matrices } => vec![
-                input("vectors", vectors, times(self.groups, self.rates.vector_bytes_per_group())),
-                input("counts", counts, times(self.groups, COUNT_BYTES_PER_GROUP)),
-                input("matrices", matrices, matrix_bytes),
+                Block::input("vectors", vectors, groups, self.rates.vector_bytes_per_group()),
+                Block::input("counts", counts, groups, COUNT_BYTES_PER_GROUP),
+                Block::input("matrices", matrices, categories, MATRIX_BYTES),
             ],
         }
     }
@@ -115,11 +91,11 @@ impl NewView {
 impl Kernel for NewView {
     type Output = ();
 
-    fn name(&self) -> &'static str {
+    fn shape(&self) -> Shape {
         use Child::{Inner, Tip};
         use Rates::{Cat, Gamma};
         use Version::{Naive, Tuned};
-        match (self.version, self.rates, self.left, self.right) {
+        let name = match (self.version, self.rates, self.left, self.right) {
             (Naive, Gamma, Tip { .. }, Tip { .. }) => "newview, GAMMA, tip/tip, naive",
             (Naive, Gamma, Tip { .. }, _) => "newview, GAMMA, tip/inner, naive",
             (Naive, Gamma, Inner { .. }, _) => "newview, GAMMA, inner/inner, naive",
@@ -132,19 +108,23 @@ impl Kernel for NewView {
             (Tuned, Cat, Tip { .. }, Tip { .. }) => "newview, CAT, tip/tip, tuned",
             (Tuned, Cat, Tip { .. }, _) => "newview, CAT, tip/inner, tuned",
             (Tuned, Cat, Inner { .. }, _) => "newview, CAT, inner/inner, tuned",
-        }
-    }
-
-    fn compiler(&self) -> Compiler {
-        self.version.compiler()
-    }
-
-    fn branches(&self) -> Branches {
-        match self.right {
+        };
+        let branches = match self.right {
             // Nothing is scaled.
             Child::Tip { .. } => Branches::OnShape,
             Child::Inner { .. } => self.version.branches(),
-        }
+        };
+        Shape { branches, ..self.version.shape(name, self.groups) }
+    }
+
+    fn blocks(&self) -> Vec<Block> {
+        let (groups, vector_bytes) = (self.groups, self.rates.vector_bytes_per_group());
+        let mut blocks = vec![Block::input("model", self.model, 1, MODEL_BYTES)];
+        blocks.extend([self.left, self.right].into_iter().flat_map(|child| self.blocks_of(child)));
+        blocks.extend(self.rates.categories(self.categories, groups));
+        blocks.push(Block::output("out", self.out, groups, vector_bytes));
+        blocks.push(Block::output("out_counts", self.out_counts, groups, COUNT_BYTES_PER_GROUP));
+        blocks
     }
 
     #[inline(always)]
@@ -153,5 +133,10 @@ impl Kernel for NewView {
             Version::Naive => naive::new_view(spu, self),
             Version::Tuned => tuned::new_view(spu, self),
         }
+    }
+
+    #[inline(never)]
+    fn compiled(&self) -> &dyn Compiled<Output = ()> {
+        self
     }
 }

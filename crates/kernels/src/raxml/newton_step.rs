@@ -1,10 +1,9 @@
 //! A step of Newton's method towards the best length of a branch.
 
-use super::{TABLES_BYTES, Version, input, naive, output, tuned};
-use crate::layout;
-use mmgp_base::error::Result;
+use super::{TABLES_BYTES, Version, naive, tuned};
 use mmgp_base::units::Bytes;
-use mmgp_spu::{Branches, Compiler, Kernel, LocalAddress, Spu};
+use mmgp_spu::layout::Block;
+use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
 
 /// What a [`NewtonStep`] came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,39 +39,23 @@ pub struct NewtonStep {
     pub tables: LocalAddress,
 }
 
-impl NewtonStep {
-    /// Checks that the data lie in local store as the kernel needs them.
-    ///
-    /// # Errors
-    /// [`Error::LocalStore`](crate::Error::LocalStore), see [`layout::check`].
-    pub fn validate(&self) -> Result<()> {
-        layout::check(
-            self.name(),
-            &[
-                input("derivatives", self.derivatives, Bytes(16)),
-                input("tables", self.tables, TABLES_BYTES),
-                output("branch", self.branch, Bytes(16)),
-            ],
-        )
-    }
-}
-
 impl Kernel for NewtonStep {
     type Output = Progress;
 
-    fn name(&self) -> &'static str {
-        match self.version {
+    fn shape(&self) -> Shape {
+        let name = match self.version {
             Version::Naive => "Newton step, naive",
             Version::Tuned => "Newton step, tuned",
-        }
+        };
+        self.version.shape(name, 0)
     }
 
-    fn compiler(&self) -> Compiler {
-        self.version.compiler()
-    }
-
-    fn branches(&self) -> Branches {
-        self.version.branches()
+    fn blocks(&self) -> Vec<Block> {
+        vec![
+            Block::input("derivatives", self.derivatives, 1, Bytes(16)),
+            Block::input("tables", self.tables, 1, TABLES_BYTES),
+            Block::output("branch", self.branch, 1, Bytes(16)),
+        ]
     }
 
     #[inline(always)]
@@ -81,5 +64,10 @@ impl Kernel for NewtonStep {
             Version::Naive => naive::newton_step(spu, self),
             Version::Tuned => tuned::newton_step(spu, self),
         }
+    }
+
+    #[inline(never)]
+    fn compiled(&self) -> &dyn Compiled<Output = Progress> {
+        self
     }
 }

@@ -7,10 +7,15 @@ mod time;
 mod transition;
 
 use super::*;
-use mmgp_spu::{LocalStore, Quadword, execute};
+use mmgp_spu::{Kernel, LocalStore, Quadword, execute};
 use rand::RngExt as _;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// The size of something that takes `each` for one of `count`.
+const fn times(count: u32, each: Bytes) -> Bytes {
+    Bytes(count as u64 * each.0)
+}
 
 const MODEL: LocalAddress = LocalAddress(0);
 const BRANCHES: LocalAddress = LocalAddress(0x480);

@@ -1,13 +1,12 @@
 //! What newview needs of its two branches.
 
 use super::{
-    MATRIX_BYTES, MODEL_BYTES, TABLES_BYTES, TIP_PRODUCT_BYTES, Version, input, naive, output,
-    times, tuned,
+    GAMMA_CATEGORIES, MATRIX_BYTES, MODEL_BYTES, TABLES_BYTES, TIP_PRODUCT_BYTES, Version, naive,
+    tuned,
 };
-use crate::layout;
-use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
-use mmgp_spu::{Branches, Compiler, Kernel, LocalAddress, Spu};
+use mmgp_spu::layout::Block;
+use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, Shape, Spu};
 
 /// `left_jl = EI_jl exp(rho_c lambda_l ln z_left)` for each category c of rate rho_c, and `right`
 /// with z_right; stored as `[category][l][j]`, so that a product with a vector is four
@@ -30,42 +29,26 @@ pub struct Transition {
     pub tables: LocalAddress,
 }
 
-impl Transition {
-    /// Checks that the data lie in local store as the kernel needs them.
-    ///
-    /// # Errors
-    /// [`Error::LocalStore`](crate::Error::LocalStore), see [`layout::check`].
-    pub fn validate(&self) -> Result<()> {
-        let matrices = times(self.category_count, MATRIX_BYTES);
-        layout::check(
-            self.name(),
-            &[
-                input("model", self.model, MODEL_BYTES),
-                input("branches", self.branches, Bytes(16)),
-                input("tables", self.tables, TABLES_BYTES),
-                output("left", self.left, matrices),
-                output("right", self.right, matrices),
-            ],
-        )
-    }
-}
-
 impl Kernel for Transition {
     type Output = ();
 
-    fn name(&self) -> &'static str {
-        match self.version {
+    fn shape(&self) -> Shape {
+        let name = match self.version {
             Version::Naive => "transition matrices, naive",
             Version::Tuned => "transition matrices, tuned",
-        }
+        };
+        self.version.shape(name, self.category_count)
     }
 
-    fn compiler(&self) -> Compiler {
-        self.version.compiler()
-    }
-
-    fn branches(&self) -> Branches {
-        self.version.branches()
+    fn blocks(&self) -> Vec<Block> {
+        let categories = self.category_count;
+        vec![
+            Block::input("model", self.model, 1, MODEL_BYTES),
+            Block::input("branches", self.branches, 1, Bytes(16)),
+            Block::input("tables", self.tables, 1, TABLES_BYTES),
+            Block::output("left", self.left, categories, MATRIX_BYTES),
+            Block::output("right", self.right, categories, MATRIX_BYTES),
+        ]
     }
 
     #[inline(always)]
@@ -74,6 +57,11 @@ impl Kernel for Transition {
             Version::Naive => naive::transition(spu, self),
             Version::Tuned => tuned::transition(spu, self),
         }
+    }
+
+    #[inline(never)]
+    fn compiled(&self) -> &dyn Compiled<Output = ()> {
+        self
     }
 }
 
@@ -91,35 +79,23 @@ pub struct TipProducts {
     pub out: LocalAddress,
 }
 
-impl TipProducts {
-    /// Checks that the data lie in local store as the kernel needs them.
-    ///
-    /// # Errors
-    /// [`Error::LocalStore`](crate::Error::LocalStore), see [`layout::check`].
-    pub fn validate(&self) -> Result<()> {
-        layout::check(
-            self.name(),
-            &[
-                input("matrices", self.matrices, times(4, MATRIX_BYTES)),
-                input("model", self.model, MODEL_BYTES),
-                output("out", self.out, TIP_PRODUCT_BYTES),
-            ],
-        )
-    }
-}
-
 impl Kernel for TipProducts {
     type Output = ();
 
-    fn name(&self) -> &'static str {
-        match self.version {
+    fn shape(&self) -> Shape {
+        let name = match self.version {
             Version::Naive => "tip products, naive",
             Version::Tuned => "tip products, tuned",
-        }
+        };
+        Shape { branches: Branches::OnShape, ..self.version.shape(name, 0) }
     }
 
-    fn compiler(&self) -> Compiler {
-        self.version.compiler()
+    fn blocks(&self) -> Vec<Block> {
+        vec![
+            Block::input("matrices", self.matrices, GAMMA_CATEGORIES, MATRIX_BYTES),
+            Block::input("model", self.model, 1, MODEL_BYTES),
+            Block::output("out", self.out, 1, TIP_PRODUCT_BYTES),
+        ]
     }
 
     #[inline(always)]
@@ -128,5 +104,10 @@ impl Kernel for TipProducts {
             Version::Naive => naive::tip_products(spu, self),
             Version::Tuned => tuned::tip_products(spu, self),
         }
+    }
+
+    #[inline(never)]
+    fn compiled(&self) -> &dyn Compiled<Output = ()> {
+        self
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::cell_be;
-use mmgp_spu::{Compiler, Kernel, LocalStore, execute, time};
+use mmgp_spu::{Compiler, Kernel, LocalStore, Shape, execute, time};
 use rand::RngExt as _;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -18,8 +18,8 @@ struct Call(Routine, f64, f64);
 
 impl Kernel for Call {
     type Output = f64;
-    fn name(&self) -> &'static str {
-        "call"
+    fn shape(&self) -> Shape {
+        Shape::new("call", self.0 as u32)
     }
     #[inline(always)]
     fn run<S: Spu>(&self, spu: &mut S) -> f64 {
@@ -163,8 +163,8 @@ struct Move;
 
 impl Kernel for Move {
     type Output = ();
-    fn name(&self) -> &'static str {
-        "move"
+    fn shape(&self) -> Shape {
+        Shape::new("move", 0)
     }
     #[inline(always)]
     fn run<S: Spu>(&self, spu: &mut S) {

@@ -3,7 +3,7 @@
 use super::super::memory::{DOUBLES_BYTES, WORDS_BYTES, vector_bytes};
 use super::evaluate::kernel_end;
 use super::exchange::Next;
-use super::{CONTROL_TAG, RESIDENT_TAG, RaxmlProgram, Task, lanes, shape};
+use super::{CONTROL_TAG, RESIDENT_TAG, RaxmlProgram, Task, lanes};
 use crate::streaming::{Streams, Transfers};
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
@@ -98,7 +98,7 @@ impl RaxmlProgram {
                 ],
                 out,
             };
-            spe.compute(&kernel, shape(groups, 0)).await;
+            spe.compute(&kernel).await;
             done += groups;
         };
         let shared = streams.run(spe, share.clone(), compute).await?;
@@ -117,7 +117,7 @@ impl RaxmlProgram {
             out: LocalAddress(self.map.factors),
             tables: self.tables(),
         };
-        task.spe.compute(&kernel, shape(0, category_count)).await;
+        task.spe.compute(&kernel).await;
     }
 
     /// Adds the derivatives of the SPE's patterns to `result`.
@@ -139,7 +139,7 @@ impl RaxmlProgram {
             let (start, groups) = (spe.sim.now(), share.len() as u32);
             if groups > 0 {
                 let kernel = kernel(groups, sums, weights, categories);
-                spe.compute(&kernel, shape(groups, 0)).await;
+                spe.compute(&kernel).await;
             }
             return Ok(Loop { start, end: spe.sim.now() });
         }
@@ -152,7 +152,7 @@ impl RaxmlProgram {
         let compute = async |set: u32, groups: u32| {
             let at = |lane: usize| set + streams.offset(lane);
             let kernel = kernel(groups, at(0), at(1), at(2));
-            spe.compute(&kernel, shape(groups, 0)).await;
+            spe.compute(&kernel).await;
         };
         streams.prefetch(spe, share).await?;
         streams.run(spe, share.clone(), compute).await

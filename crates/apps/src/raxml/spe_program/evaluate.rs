@@ -2,7 +2,7 @@
 
 use super::super::arguments::{End, Terms};
 use super::super::memory::{DOUBLES_BYTES, WORDS_BYTES};
-use super::{CONTROL_TAG, RaxmlProgram, Task, lanes, shape};
+use super::{CONTROL_TAG, RaxmlProgram, Task, lanes};
 use crate::streaming::Streams;
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
@@ -36,7 +36,7 @@ impl RaxmlProgram {
             out: diagonal,
             tables: self.tables(),
         };
-        spe.compute(&kernel, shape(0, category_count)).await;
+        spe.compute(&kernel).await;
         let (second, places) = (ends[0].len(), inputs.len());
         let weights = ends.concat().len();
         let local = LocalAddress(self.map.result);
@@ -60,7 +60,7 @@ impl RaxmlProgram {
                 tables: self.tables(),
                 result: local,
             };
-            spe.compute(&kernel, shape(groups, 0)).await;
+            spe.compute(&kernel).await;
         };
         let shared = streams.run(spe, share.clone(), compute).await?;
         let result = arguments.results.offset(16 * u64::from(call.share));

@@ -73,7 +73,7 @@ impl RaxmlProgram {
             branch: self.branches(),
             tables: self.tables(),
         };
-        let progress = task.spe.compute(&kernel, 0).await;
+        let progress = task.spe.compute(&kernel).await;
         if progress != Progress::Shortened {
             *left -= 1;
         }

@@ -2,7 +2,7 @@
 
 use super::super::arguments::End;
 use super::super::memory::{WORDS_BYTES, vector_bytes};
-use super::{RaxmlProgram, Task, lanes, shape};
+use super::{RaxmlProgram, Task, lanes};
 use crate::streaming::Streams;
 use mmgp_base::error::Result;
 use mmgp_cell::record::Loop;
@@ -48,7 +48,7 @@ impl RaxmlProgram {
                 out: at(places),
                 out_counts: at(places + 1),
             };
-            spe.compute(&kernel, shape(groups, 0)).await;
+            spe.compute(&kernel).await;
         };
         Ok(vec![streams.run(spe, share.clone(), compute).await?])
     }
@@ -67,7 +67,7 @@ impl RaxmlProgram {
             right,
             tables: self.tables(),
         };
-        spe.compute(&kernel, shape(0, category_count)).await;
+        spe.compute(&kernel).await;
         if arguments.rates == Rates::Cat {
             return;
         }
@@ -76,7 +76,7 @@ impl RaxmlProgram {
                 let matrices = LocalAddress(self.map.matrices[side]);
                 let out = LocalAddress(self.map.products[side]);
                 let kernel = TipProducts { version, matrices, model: self.model(), out };
-                spe.compute(&kernel, 0).await;
+                spe.compute(&kernel).await;
             }
         }
     }

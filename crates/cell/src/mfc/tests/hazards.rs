@@ -1,15 +1,15 @@
 //! The detector finds planted hazards and is silent where there are none.
 
 use super::*;
-use mmgp_spu::{Kernel, Spu};
+use mmgp_spu::{Kernel, Shape, Spu};
 
 /// Adds the quadwords at two addresses into the second.
 struct Add(u32, u32);
 
 impl Kernel for Add {
     type Output = ();
-    fn name(&self) -> &'static str {
-        "add"
+    fn shape(&self) -> Shape {
+        Shape::new("add", 0)
     }
     #[inline(always)]
     fn run<S: Spu>(&self, spu: &mut S) {
@@ -34,7 +34,7 @@ fn a_kernel_that_reads_what_a_get_may_still_write_is_found() {
          since: Get of 128 bytes, local store 0x01000, effective address 0x0, tag 3",
         async |spe, from| {
             spe.mfc.enqueue(get(0x1000, from, 128).tagged(3)).await?;
-            spe.compute(&Add(0x1000, 0x2000), 1).await;
+            spe.compute(&Add(0x1000, 0x2000)).await;
             Ok(())
         },
     );
@@ -48,7 +48,7 @@ fn a_kernel_that_overwrites_what_a_put_may_still_read_is_found_even_if_it_has_en
         async |spe, from| {
             spe.mfc.enqueue(put(0x1000, from, 128).tagged(3)).await?;
             spe.spend(mmgp_base::units::Cycles(1_000_000)).await;
-            spe.compute(&Add(0x2000, 0x1040), 1).await;
+            spe.compute(&Add(0x2000, 0x1040)).await;
             Ok(())
         },
     );
@@ -105,12 +105,12 @@ fn who_waits_or_orders_has_no_hazard() {
         let mfc = &spe.mfc;
         // Reading what a put reads is none.
         mfc.enqueue(put(0x1000, from, 128)).await?;
-        spe.compute(&Add(0x1000, 0x2000), 1).await;
+        spe.compute(&Add(0x1000, 0x2000)).await;
         // A fence orders a get after the put, and a look that finds the group complete is as good
         // as a wait.
         mfc.enqueue(get(0x1000, from, 128).ordered(Order::Fence)).await?;
         while mfc.status(1).await == 0 {}
-        spe.compute(&Add(0x2000, 0x1000), 1).await;
+        spe.compute(&Add(0x2000, 0x1000)).await;
         // A barrier holds for all that come later, the barrier command for all groups.
         mfc.enqueue(get(0x1000, from, 128).ordered(Order::Barrier)).await?;
         mfc.enqueue(put(0x1000, from, 128)).await?;
@@ -142,7 +142,7 @@ fn nobody_looks_where_hazards_are_ignored() {
     spawn(&blade, 0, |spe| async move {
         spe.mfc.enqueue(get(0x1000, from, 128)).await?;
         spe.mfc.enqueue(get(0x1000, from, 128)).await?;
-        spe.compute(&Add(0x1000, 0x2000), 1).await;
+        spe.compute(&Add(0x1000, 0x2000)).await;
         Ok(())
     });
     blade.run().unwrap();

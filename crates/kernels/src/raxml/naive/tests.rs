@@ -608,11 +608,11 @@ fn check_execution<K: Kernel<Output: PartialEq + std::fmt::Debug>>(kernel: &K, r
     let expected = execute(kernel, &mut plain);
     assert_eq!(kernel.run(&mut PlainSpu::new(&mut portable)), expected);
     assert!(plain == portable, "{}: local stores differ", kernel.name());
-    let (output, profile) = time(kernel, &mut timed, &cell_be(), kernel.compiler());
+    let (output, profile) = time(kernel, &mut timed, &cell_be(), kernel.shape().compiler);
     assert_eq!(output, expected);
     assert!(plain == timed, "{}: local stores differ, timed", kernel.name());
     assert!(profile.max_live() <= 128, "{}: {} registers", kernel.name(), profile.max_live());
-    if kernel.branches() == Branches::OnShape {
+    if kernel.shape().branches == Branches::OnShape {
         let path = |seed| {
             execute_on_path(kernel, &mut random_store(rates, 13, seed), &mut Journal::default()).1
         };
@@ -645,7 +645,7 @@ fn cycles_per_pattern<K: Kernel>(rates: Rates, kernel: impl Fn(u32) -> K) -> f64
     let cycles = |groups| {
         let kernel = kernel(groups);
         let mut store = random_store(rates, groups, 17);
-        time(&kernel, &mut store, &cell_be(), kernel.compiler()).1.cycles.0 as f64
+        time(&kernel, &mut store, &cell_be(), kernel.shape().compiler).1.cycles.0 as f64
     };
     (cycles(36) - cycles(12)) / f64::from(4 * 24)
 }
@@ -653,7 +653,7 @@ fn cycles_per_pattern<K: Kernel>(rates: Rates, kernel: impl Fn(u32) -> K) -> f64
 /// Cycles of a kernel whose time does not depend on patterns.
 fn cycles<K: Kernel>(rates: Rates, kernel: &K) -> f64 {
     let mut store = random_store(rates, 1, 17);
-    time(kernel, &mut store, &cell_be(), kernel.compiler()).1.cycles.0 as f64
+    time(kernel, &mut store, &cell_be(), kernel.shape().compiler).1.cycles.0 as f64
 }
 
 /// Prints what both versions take, for the documentation, and wants the naive one to take at least

@@ -4,7 +4,7 @@ use super::new_view::{new_view, store_with_products};
 use super::transition::{diagonal, newton_factors, tip_products, transition};
 use super::*;
 use crate::cell_be;
-use mmgp_spu::{Compiler, Kernel, PlainSpu, Profile, time};
+use mmgp_spu::{Compiler, PlainSpu, Profile, time};
 use std::fmt::Debug;
 
 /// Runs the kernel plain, without the host's fused multiply-add, and timed; returns the time.

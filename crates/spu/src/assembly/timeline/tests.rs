@@ -9,7 +9,7 @@ use super::*;
 use crate::instruction::Processor;
 use crate::pipeline::ClassTiming;
 use crate::pipeline::tests::CELL_BE;
-use crate::{Compiler, Kernel, LocalStore, Spu};
+use crate::{Compiler, Kernel, LocalStore, Shape, Spu};
 use mmgp_base::table::Source;
 
 /// PowerXCell 8i: double precision takes 9 cycles and is pipelined.
@@ -314,8 +314,8 @@ struct Along;
 impl Kernel for Along {
     type Output = ();
 
-    fn name(&self) -> &'static str {
-        "along"
+    fn shape(&self) -> Shape {
+        Shape::new("along", 0)
     }
 
     #[inline(always)]

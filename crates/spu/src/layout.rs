@@ -1,8 +1,8 @@
 //! Checks where the data of a kernel lie in local store.
 
+use super::local_store::{LOCAL_STORE_BYTES, LocalAddress};
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Bytes;
-use mmgp_spu::{LOCAL_STORE_BYTES, LocalAddress};
 
 /// Whether a kernel writes a block of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,23 @@ pub struct Block {
     pub size: Bytes,
     /// What the kernel does with it.
     pub access: Access,
+}
+
+impl Block {
+    /// A block of `count` times `each` that is only read.
+    pub const fn input(name: &'static str, address: LocalAddress, count: u32, each: Bytes) -> Self {
+        Self { name, address, size: Bytes(count as u64 * each.0), access: Access::Read }
+    }
+
+    /// A block of `count` times `each` that is written.
+    pub const fn output(
+        name: &'static str,
+        address: LocalAddress,
+        count: u32,
+        each: Bytes,
+    ) -> Self {
+        Self { access: Access::Write, ..Self::input(name, address, count, each) }
+    }
 }
 
 /// Checks the blocks of `kernel`: each begins at a multiple of 16 bytes and lies inside the local

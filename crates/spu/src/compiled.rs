@@ -1,0 +1,76 @@
+//! A kernel as machine code of the host.
+//!
+//! A kernel is generic over the [`Spu`] that runs it, and compiling one into the host's code is most
+//! of what a build has to do. So it is compiled three times and no more, each time by a method of
+//! [`Compiled`], for
+//!
+//! | SPU | its instructions | used |
+//! |---|---|---|
+//! | [`PlainSpu`] | part of the kernel's code, with the host's fused multiply-add | by [`execute`](super::execute), and so by most of an emulation |
+//! | [`ObservedSpu`] | calls | to find out the path or what is touched, and on old hosts |
+//! | [`TimedSpu`] | calls | to time a kernel |
+//!
+//! Instructions that are calls are compiled once for all kernels, here, and make a kernel run
+//! several times slower.
+//!
+//! `dfma` rounds once. Where the compiler may not use the host's instruction, `f64::mul_add` is a
+//! call of a library function that takes tens of nanoseconds and returns the same bits; a kernel
+//! then runs about ten times slower. A build for the oldest host must not use it, so whether it is
+//! there is asked when the program runs. This is the one place of the library that needs `unsafe`.
+
+#![allow(unsafe_code)]
+
+use super::local_store::LocalStore;
+use super::{Kernel, ObservedSpu, PlainSpu, TimedSpu};
+
+/// A kernel, whichever it is, on each of the SPUs that it is compiled for: see the
+/// [module](self).
+pub trait Compiled {
+    /// As [`Kernel::Output`].
+    type Output;
+
+    /// Runs it on the SPU that only executes.
+    fn execute(&self, store: &mut LocalStore) -> Self::Output;
+
+    /// Runs it on an SPU that notes what it does.
+    fn observe(&self, spu: &mut ObservedSpu<'_>) -> Self::Output;
+
+    /// Runs it on the SPU that takes time.
+    fn time(&self, spu: &mut TimedSpu<'_>) -> Self::Output;
+}
+
+impl<K: Kernel> Compiled for K {
+    type Output = K::Output;
+
+    fn execute(&self, store: &mut LocalStore) -> K::Output {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if std::arch::is_x86_feature_detected!("avx2")
+                && std::arch::is_x86_feature_detected!("fma")
+            {
+                // SAFETY: the only condition of the call is that the host has the features for
+                // which `execute_fused` is compiled, and both have just been found. It has no other
+                // unsafe operation.
+                return unsafe { execute_fused(self, store) };
+            }
+            self.observe(&mut ObservedSpu::unobserved(store))
+        }
+        // Every other architecture has a fused multiply-add that may always be used.
+        #[cfg(not(target_arch = "x86_64"))]
+        self.run(&mut PlainSpu::new(store))
+    }
+
+    fn observe(&self, spu: &mut ObservedSpu<'_>) -> K::Output {
+        self.run(spu)
+    }
+
+    fn time(&self, spu: &mut TimedSpu<'_>) -> K::Output {
+        self.run(spu)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn execute_fused<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
+    kernel.run(&mut PlainSpu::new(store))
+}

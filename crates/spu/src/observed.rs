@@ -1,0 +1,162 @@
+//! The SPU that executes and notes what a kernel does: the path that it takes, and what it touches.
+
+use super::channel::Channel;
+use super::instruction::for_each_instruction;
+use super::local_store::{LocalAddress, LocalStore, QuadwordMemory};
+use super::path::{Journal, Path, PathRecorder};
+use super::register::Quadword;
+use super::watched::Accesses;
+use super::{BranchName, PlainSpu, Spu};
+
+/// Executes instructions as [`PlainSpu`] does, each of them a call of a function of the host: a
+/// kernel compiles into far less code so, in far less time, and runs several times slower.
+#[derive(Debug)]
+pub struct ObservedSpu<'s>(PlainSpu<'s, ObservedStore<'s>, PathRecorder>);
+
+impl<'s> ObservedSpu<'s> {
+    /// An SPU with that local store, of which nothing is noted but the path.
+    pub(crate) const fn unobserved(store: &'s mut LocalStore) -> Self {
+        Self::new(store, Observer::None)
+    }
+
+    /// The same, whose journal keeps what is overwritten.
+    pub(crate) const fn journaled(store: &'s mut LocalStore, journal: &'s mut Journal) -> Self {
+        Self::new(store, Observer::Journal(journal))
+    }
+
+    /// The same, where the quadwords that are touched are noted.
+    pub(crate) const fn watched(store: &'s mut LocalStore, accesses: &'s mut Accesses) -> Self {
+        Self::new(store, Observer::Accesses(accesses))
+    }
+
+    const fn new(store: &'s mut LocalStore, observer: Observer<'s>) -> Self {
+        Self(PlainSpu::with_observers(ObservedStore { store, observer }, PathRecorder::new()))
+    }
+
+    /// The path that was taken until now.
+    pub(crate) const fn path(&self) -> Path {
+        self.0.branch_observer().path()
+    }
+}
+
+/// A local store and who notes accesses to it.
+#[derive(Debug)]
+struct ObservedStore<'s> {
+    store: &'s mut LocalStore,
+    observer: Observer<'s>,
+}
+
+#[derive(Debug)]
+enum Observer<'s> {
+    None,
+    Journal(&'s mut Journal),
+    Accesses(&'s mut Accesses),
+}
+
+impl QuadwordMemory for ObservedStore<'_> {
+    #[inline(always)]
+    fn load(&mut self, address: LocalAddress) -> Quadword {
+        if let Observer::Accesses(accesses) = &mut self.observer {
+            accesses.note_read(address);
+        }
+        self.store.load(address)
+    }
+
+    #[inline(always)]
+    fn store(&mut self, address: LocalAddress, value: Quadword) {
+        match &mut self.observer {
+            Observer::None => {}
+            Observer::Journal(journal) => journal.note(address, self.store.load(address)),
+            Observer::Accesses(accesses) => accesses.note_written(address),
+        }
+        self.store.store(address, value);
+    }
+}
+
+macro_rules! forward_instructions {
+    ($($(#[$doc:meta])+ $mnemonic:ident($($register:ident),* $(; $immediate:ident: $type:ty)?)
+        $class:ident $destination:ident $([$processor:ident])? = $result:expr;)*) => {$(
+        #[inline(never)]
+        fn $mnemonic(
+            &mut self,
+            $($register: Quadword,)*
+            $($immediate: $type)?
+        ) -> Quadword {
+            self.0.$mnemonic($($register,)* $($immediate)?)
+        }
+    )*};
+}
+
+macro_rules! forward {
+    ($($mnemonic:ident($($operand:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
+        #[inline(never)]
+        fn $mnemonic(&mut self, $($operand: $type),*) $(-> $result)? {
+            self.0.$mnemonic($($operand),*)
+        }
+    )*};
+}
+
+impl Spu for ObservedSpu<'_> {
+    type Register = Quadword;
+
+    for_each_instruction!(forward_instructions);
+
+    forward! {
+        lqr(constant: Quadword) -> Quadword;
+        lqd(displacement: i32, ra: Quadword) -> Quadword;
+        lqx(ra: Quadword, rb: Quadword) -> Quadword;
+        lqa(address: LocalAddress) -> Quadword;
+        stqd(rt: Quadword, displacement: i32, ra: Quadword);
+        stqx(rt: Quadword, ra: Quadword, rb: Quadword);
+        stqa(rt: Quadword, address: LocalAddress);
+        stqr(rt: Quadword, address: LocalAddress);
+        heq(ra: Quadword, rb: Quadword) -> bool;
+        heqi(ra: Quadword, i10: i16) -> bool;
+        hgt(ra: Quadword, rb: Quadword) -> bool;
+        hgti(ra: Quadword, i10: i16) -> bool;
+        hlgt(ra: Quadword, rb: Quadword) -> bool;
+        hlgti(ra: Quadword, i10: i16) -> bool;
+        label();
+        hbrr();
+        hbra();
+        hbr(ra: Quadword);
+        hbrp();
+        hbrr_for(branch: BranchName);
+        name_branch(name: BranchName);
+        br();
+        bra();
+        brsl(link: LocalAddress) -> Quadword;
+        brasl(link: LocalAddress) -> Quadword;
+        bi(ra: Quadword);
+        bisl(ra: Quadword, link: LocalAddress) -> Quadword;
+        bisled(ra: Quadword, link: LocalAddress) -> (Quadword, bool);
+        iret();
+        brz(rt: Quadword) -> bool;
+        brnz(rt: Quadword) -> bool;
+        brhz(rt: Quadword) -> bool;
+        brhnz(rt: Quadword) -> bool;
+        biz(rt: Quadword, ra: Quadword) -> bool;
+        binz(rt: Quadword, ra: Quadword) -> bool;
+        bihz(rt: Quadword, ra: Quadword) -> bool;
+        bihnz(rt: Quadword, ra: Quadword) -> bool;
+        rdch(channel: Channel) -> Quadword;
+        rchcnt(channel: Channel) -> Quadword;
+        wrch(channel: Channel, ra: Quadword);
+        mfspr() -> Quadword;
+        mtspr(ra: Quadword);
+        fscrrd() -> Quadword;
+        fscrwr(ra: Quadword);
+        stop(signal: u16);
+        stopd(rt: Quadword, ra: Quadword, rb: Quadword);
+        sync();
+        syncc();
+        dsync();
+        nop();
+        lnop();
+    }
+
+    #[inline(never)]
+    fn value(&self, register: Quadword) -> Quadword {
+        self.0.value(register)
+    }
+}
