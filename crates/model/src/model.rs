@@ -43,6 +43,7 @@ pub mod published;
 pub mod refined;
 pub mod run;
 pub mod sensitivity;
+pub mod terms;
 pub mod threads;
 pub mod uncertainty;
 

@@ -6,9 +6,9 @@ use super::joint::{self, Request};
 use super::refined::{fit_beside, refinements};
 use super::report::RunsReport;
 use super::runs::Runs;
-use super::term::Term;
 use super::{Inputs, Settings};
 use crate::model::Parameters;
+use crate::model::terms::Term;
 use mmgp_base::error::{Result, Warning};
 
 /// Fewer configurations are not compared.

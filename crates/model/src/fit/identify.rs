@@ -4,8 +4,8 @@ use nalgebra::{DMatrix, DVector};
 
 use super::design::{Design, Sensitivity};
 use super::runs::Runs;
-use super::term::Term;
 use crate::model::parameters::Decomposition;
+use crate::model::terms::Term;
 use mmgp_base::error::{Error, Result};
 
 /// Relative size below which a number is rounding: columns are computed from few operations.

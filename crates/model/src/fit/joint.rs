@@ -15,12 +15,12 @@ use super::prior;
 use super::report::RunsReport;
 use super::runs::{LogTimes, Runs};
 use super::shape::{Choice, Reason, Selection, Shape, Trial};
-use super::term::Term;
 use super::unknowns::{Kind, Unknown, Unknowns};
 use super::{Options, stated};
 use crate::model::Parameters;
 use crate::model::parameters::OverM;
 use crate::model::sensitivity::Entry;
+use crate::model::terms::Term;
 use crate::model::uncertainty::Correlation;
 use mmgp_base::error::{Error, Result, Warning};
 
@@ -260,7 +260,7 @@ fn unknowns(
     for (group, &start) in groups.iter().zip(start) {
         for carried in &group.carried {
             let source = format!("carried by {}", group.carrier.name());
-            outcome::set(&mut base, *carried, stated(carried.neutral(), &source));
+            base.terms.value_mut(*carried).set(stated(carried.neutral(), &source));
         }
         if group.carrier == Term::Alpha {
             // The design holds the product with T_HPU, or alpha's slope where T_HPU is known.
@@ -274,7 +274,7 @@ fn unknowns(
             }
             continue;
         }
-        let entry = group.carrier.entry();
+        let entry = group.carrier.entry(0);
         list.push(Unknown {
             term: group.carrier,
             kind: Kind::Entry(entry),

@@ -130,12 +130,12 @@ impl Likelihood<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::term::Term;
     use super::super::trials::{TERMS, feasible, truth};
     use super::super::unknowns::{Kind, Unknown};
     use super::*;
     use crate::model::parameters::Decomposition;
     use crate::model::sensitivity::Entry;
+    use crate::model::terms::Term;
 
     fn unknown(kind: Kind, prior: Option<(f64, f64)>) -> Unknown {
         let prior =

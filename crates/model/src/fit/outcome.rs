@@ -7,12 +7,12 @@ use super::noise::{ASSUMED, Origin};
 use super::prior::MEASURED_ONCE;
 use super::report::{Convergence, RunsReport, Sum};
 use super::runs::Runs;
-use super::term::Term;
 use super::unknowns::{Kind, Prior, Unknown};
 use super::{diagnosis, report, resampled};
 use crate::model::Parameters;
-use crate::model::parameters::{Estimate, OverM, Phase};
+use crate::model::parameters::{Estimate, OverM, Terms};
 use crate::model::sensitivity::Entry;
+use crate::model::terms::{Term, ValueMut};
 use crate::model::uncertainty::Correlation;
 use mmgp_base::error::{Result, Warning};
 
@@ -91,7 +91,7 @@ fn source(fit: &Fit, entry: Entry, before: Option<&Estimate>, runs: &Runs) -> Op
 fn carried(fit: &Fit, entry: Entry) -> Vec<String> {
     let is_it = |group: &&Group| match entry {
         Entry::Alpha(_) => group.carrier == Term::Alpha,
-        _ => group.carrier.entry() == entry,
+        _ => group.carrier.entry(0) == entry,
     };
     let group = fit.verdict.groups.iter().find(is_it);
     let terms = group.map_or(&[][..], |group| &group.carried);
@@ -125,38 +125,15 @@ fn correlation(fit: &Fit, spread: &Spread) -> Option<Correlation> {
 
 /// Keeps the phases adding up to the whole, of which the runs know more than the profile did.
 fn rescale_phases(parameters: &mut Parameters, known: &Parameters) {
-    let (now, before) = (&parameters.terms, &known.terms);
-    let factor = |now: &Estimate, before: &Estimate| {
-        if before.value > 0.0 { now.value / before.value } else { 1.0 }
-    };
-    let factors = [
-        factor(&now.t_hpu_s, &before.t_hpu_s),
-        factor(&now.t_apu_s, &before.t_apu_s),
-        factor(&now.c_apu_s, &before.c_apu_s),
-        factor(&now.g_s, &before.g_s),
-    ];
-    for Phase { t_hpu_s, t_apu_s, c_apu_s, g_s, .. } in &mut parameters.phases {
-        for (estimate, factor) in [t_hpu_s, t_apu_s, c_apu_s, g_s].into_iter().zip(factors) {
+    for term in [Term::HpuTime, Term::ApuTime, Term::ApuSerialTime, Term::Gap] {
+        let value = |terms: &Terms| terms.value(term).estimates[0].value;
+        let (now, before) = (value(&parameters.terms), value(&known.terms));
+        let factor = if before > 0.0 { now / before } else { 1.0 };
+        let parts = parameters.phases.iter_mut().filter_map(|phase| phase.value_mut(term));
+        for estimate in parts.flat_map(ValueMut::estimates) {
             estimate.value *= factor;
             estimate.std_error = estimate.std_error.map(|error| error * factor);
         }
-    }
-}
-
-/// Gives a term one value for all m.
-pub(crate) fn set(parameters: &mut Parameters, term: Term, estimate: Estimate) {
-    let terms = &mut parameters.terms;
-    match term {
-        Term::HpuTime => terms.t_hpu_s = estimate,
-        Term::ApuTime => terms.t_apu_s = estimate,
-        Term::ApuSerialTime => terms.c_apu_s = estimate,
-        Term::Gap => terms.g_s = estimate,
-        Term::OffloadOverhead => terms.o_offload_s = estimate,
-        Term::ContextSwitch => terms.t_csw_s = estimate,
-        Term::Offloads => terms.offloads = estimate,
-        Term::Collectives => terms.collectives = Some(estimate),
-        Term::Alpha => terms.alpha = OverM::Constant(estimate),
-        Term::CollectiveCost => terms.o_col_s = OverM::Constant(estimate),
     }
 }
 

@@ -13,11 +13,11 @@ use statrs::function::gamma::digamma;
 use super::known::NOT_MEASURED;
 use super::likelihood::NEGLIGIBLE;
 use super::noise::Repetitions;
-use super::term::Term;
 use super::unknowns::{Kind, Prior, Unknown};
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM};
 use crate::model::sensitivity::Entry;
+use crate::model::terms::Term;
 use crate::model::uncertainty::Correlation;
 
 /// The relative standard error of a value that was measured once: how far apart the
@@ -86,7 +86,7 @@ fn alone(measured: &Measured<'_>, lower: f64) -> (Unknown, f64) {
     let value = measured.estimate.value;
     let std_error = value * measured.relative_variance.sqrt();
     let prior = Some(Prior { value, std_error, freedom: measured.freedom, size: value });
-    let (term, kind) = (Term::of(measured.entry), Kind::Entry(measured.entry));
+    let (term, kind) = (Term::of(measured.entry).0, Kind::Entry(measured.entry));
     (Unknown { term, kind, prior, lower }, value)
 }
 
@@ -121,7 +121,7 @@ fn in_common(all: &[Measured<'_>], correlation: &Correlation) -> Vec<(Unknown, f
 /// An error in units of its standard deviation; `size` of them are 100 % of the values.
 fn factor(parts: Vec<(Entry, f64)>, freedom: Option<f64>, size: f64) -> (Unknown, f64) {
     let prior = Some(Prior { value: 0.0, std_error: 1.0, freedom, size });
-    let term = parts.first().map_or(Term::Alpha, |(entry, _)| Term::of(*entry));
+    let term = parts.first().map_or(Term::Alpha, |(entry, _)| Term::of(*entry).0);
     let kind = Kind::Common(parts);
     (Unknown { term, kind, prior, lower: f64::NEG_INFINITY }, 0.0)
 }

@@ -2,10 +2,10 @@
 
 use nalgebra::DMatrix;
 
-use super::term::Term;
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM};
 use crate::model::sensitivity::Entry;
+use crate::model::terms::Term;
 
 /// One number that is estimated.
 #[derive(Debug, Clone)]

@@ -43,6 +43,8 @@ mod refined;
 mod writing;
 
 use super::parameters::{Decomposition, Estimate, OverM, Parameters, Table, Terms};
+use super::terms::Term;
+use super::terms::reading::{self, Named};
 use super::uncertainty::Correlation;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
@@ -140,30 +142,26 @@ fn read_correlation(root: &toml::Table<'_>, terms: &Terms) -> Result<Option<Corr
 }
 
 fn read_terms(terms: &toml::Table<'_>) -> Result<Terms> {
-    terms.expect_keys(&[
-        "t_hpu_s",
-        "t_apu_s",
-        "c_apu_s",
-        "offloads",
-        "o_offload_s",
-        "t_csw_s",
-        "g_s",
-        "collectives",
-        "alpha",
-        "o_col_s",
-    ])?;
-    Ok(Terms {
-        t_hpu_s: read_estimate(terms, "t_hpu_s")?,
-        t_apu_s: read_estimate(terms, "t_apu_s")?,
-        c_apu_s: read_estimate(terms, "c_apu_s")?,
-        offloads: read_estimate(terms, "offloads")?,
-        o_offload_s: read_estimate(terms, "o_offload_s")?,
-        t_csw_s: read_estimate(terms, "t_csw_s")?,
-        g_s: read_estimate(terms, "g_s")?,
-        collectives: read_collectives(terms)?,
-        alpha: read_alpha(terms)?,
-        o_col_s: read_over_m(terms, "o_col_s")?,
-    })
+    terms.expect_keys(&Term::all().map(Term::name).collect::<Vec<_>>())?;
+    reading::terms(terms)
+}
+
+impl Named for toml::Table<'_> {
+    fn has(&self, name: &str) -> bool {
+        toml::Table::has(self, name)
+    }
+
+    fn estimate(&self, name: &str) -> Result<Estimate> {
+        read_estimate(self, name)
+    }
+
+    fn over_m(&self, name: &str) -> Result<OverM> {
+        read_over_m(self, name)
+    }
+
+    fn refused(&self, name: &str, found: &str, expected: &str) -> Error {
+        self.error(name, found, expected)
+    }
 }
 
 /// A bare number or a table with `value`.
@@ -205,18 +203,6 @@ fn read_estimate_table(entry: &toml::Table<'_>, further_keys: &[&str]) -> Result
 fn read_freedom(entry: &toml::Table<'_>) -> Result<Option<f64>> {
     let freedom = entry.optional_number("freedom")?;
     freedom.map(|freedom| not_negative(entry, "freedom", freedom)).transpose()
-}
-
-fn read_collectives(terms: &toml::Table<'_>) -> Result<Option<Estimate>> {
-    terms.has("collectives").then(|| read_estimate(terms, "collectives")).transpose()
-}
-
-fn read_alpha(terms: &toml::Table<'_>) -> Result<OverM> {
-    let alpha = read_over_m(terms, "alpha")?;
-    if alpha.estimates().iter().any(|estimate| estimate.value == 0.0) {
-        return Err(terms.error("alpha", "0 for \"terms.alpha\"", "a slowdown above 0"));
-    }
-    Ok(alpha)
 }
 
 /// A number, a table with `value`, or a table over m in either of its two forms.

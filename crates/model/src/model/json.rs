@@ -1,20 +1,27 @@
-//! The parameters in JSON, as `mmgp export --to json` writes them (`schema/parameters-1.json`).
+//! The parameters in JSON (`schema/parameters-1.json`).
 //!
 //! The same rules hold as for a parameter file in TOML. `low` and `high` follow from the standard
 //! errors and are passed over.
 
+mod writing;
+
 use super::parameters::{Decomposition, Estimate, OverM, Parameters, Phase, Table, Terms};
+use super::terms::Term;
+use super::terms::reading::{self, Named};
 use super::uncertainty::Correlation;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
 use mmgp_base::table::json::{Object, Value};
 
+/// The version of the layout. It grows when a reader of the previous one would go wrong.
+const SCHEMA: u32 = 1;
+
 /// Reads and checks the whole text.
 pub(super) fn read(source: &Source) -> Result<Parameters> {
     let root = Value::parse(source)?.object()?;
     let schema = root.required("schema")?;
-    if schema.count(1)? != 1 {
-        return Err(schema.error("1"));
+    if schema.count(1)? != SCHEMA {
+        return Err(schema.error(&SCHEMA.to_string()));
     }
     root.expect_keys(&[
         "schema",
@@ -69,53 +76,34 @@ fn read_decomposition(object: &Object<'_>) -> Result<Decomposition> {
 }
 
 fn read_terms(terms: &Object<'_>) -> Result<Terms> {
-    terms.expect_keys(&[
-        "t_hpu_s",
-        "t_apu_s",
-        "c_apu_s",
-        "offloads",
-        "o_offload_s",
-        "t_csw_s",
-        "g_s",
-        "collectives",
-        "alpha",
-        "o_col_s",
-    ])?;
-    let estimate = |key: &str| read_estimate(&terms.required(key)?);
-    let read = Terms {
-        t_hpu_s: estimate("t_hpu_s")?,
-        t_apu_s: estimate("t_apu_s")?,
-        c_apu_s: estimate("c_apu_s")?,
-        offloads: estimate("offloads")?,
-        o_offload_s: estimate("o_offload_s")?,
-        t_csw_s: estimate("t_csw_s")?,
-        g_s: estimate("g_s")?,
-        collectives: terms.get("collectives").map(|value| read_estimate(&value)).transpose()?,
-        alpha: read_over_m(&terms.required("alpha")?)?,
-        o_col_s: read_over_m(&terms.required("o_col_s")?)?,
-    };
-    if read.alpha.estimates().iter().any(|estimate| estimate.value == 0.0) {
-        let alpha = terms.required("alpha")?;
-        return Err(alpha.error_found("0 for \"terms.alpha\"", "a slowdown above 0"));
-    }
-    Ok(read)
+    terms.expect_keys(&Term::all().map(Term::name).collect::<Vec<_>>())?;
+    reading::terms(terms)
 }
 
 fn read_phase(value: &Value<'_>) -> Result<Phase> {
     let phase = value.object()?;
     phase.expect_keys(&["name", "terms"])?;
     let terms = phase.required("terms")?.object()?;
-    terms.expect_keys(&["t_hpu_s", "t_apu_s", "c_apu_s", "offloads", "g_s", "collectives"])?;
-    let estimate = |key: &str| read_estimate(&terms.required(key)?);
-    Ok(Phase {
-        name: phase.required("name")?.text()?,
-        t_hpu_s: estimate("t_hpu_s")?,
-        t_apu_s: estimate("t_apu_s")?,
-        c_apu_s: estimate("c_apu_s")?,
-        offloads: estimate("offloads")?,
-        g_s: estimate("g_s")?,
-        collectives: terms.get("collectives").map(|value| read_estimate(&value)).transpose()?,
-    })
+    terms.expect_keys(&Term::of_phases().map(Term::name).collect::<Vec<_>>())?;
+    reading::phase(&phase.required("name")?.text()?, &terms)
+}
+
+impl Named for Object<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    fn estimate(&self, name: &str) -> Result<Estimate> {
+        read_estimate(&self.required(name)?)
+    }
+
+    fn over_m(&self, name: &str) -> Result<OverM> {
+        read_over_m(&self.required(name)?)
+    }
+
+    fn refused(&self, name: &str, found: &str, expected: &str) -> Error {
+        self.get(name).unwrap_or(self.whole).error_found(found, expected)
+    }
 }
 
 /// What may stand beside a value.

@@ -1,10 +1,13 @@
 //! The parameters of the model, each with how sure it is and where it came from.
 
+use serde::Serialize;
+
 use super::refined::Refinements;
 use super::uncertainty::Correlation;
 
 /// How the work is divided among the m host threads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Decomposition {
     /// One job whose data is cut into m pieces; control flow is replicated on every thread.
     Data,
