@@ -249,6 +249,11 @@ impl Term {
         self.row().unit
     }
 
+    /// Whether it may be a table over m.
+    pub fn is_over_m(self) -> bool {
+        matches!(self, Term::Alpha | Term::CollectiveCost)
+    }
+
     /// What the term is, in words.
     pub fn quantity(self) -> &'static str {
         self.row().quantity
