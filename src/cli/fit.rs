@@ -169,15 +169,12 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let mut doubts = Vec::new();
     let line = output::waiting("fitting", arguments.quiet.into());
     let inputs = inputs(arguments, &mut doubts)?;
-    let settings = Settings {
-        name: arguments.name.clone(),
-        decomposition: match (arguments.decomposition, arguments.tasks) {
-            (Division::Task, Some(tasks)) => Decomposition::Task { tasks },
-            _ => Decomposition::Data,
-        },
-        apus: apus(arguments, &inputs)?,
-        options: options(arguments),
+    let decomposition = match (arguments.decomposition, arguments.tasks) {
+        (Division::Task, Some(tasks)) => Decomposition::Task { tasks },
+        _ => Decomposition::Data,
     };
+    let apus = apus(arguments, &inputs)?;
+    let settings = Settings::new(&arguments.name, decomposition, apus).with(options(arguments));
     let fitted = fit(&inputs, &settings);
     line.finish_and_clear();
     let fitted = match fitted {

@@ -106,12 +106,12 @@ fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Resul
     bench::write(folder, &tables)?;
     let rows = profile::measure(app, machine, profile::REPETITIONS, seed, verbosity)?;
     table::write(&folder.join("profile.csv"), csv::write(&rows))?;
-    let settings = Settings {
-        name: format!("{} on {}", app.name(), machine.name),
-        decomposition: decomposition(app),
-        apus: machine.layout.spes(),
-        options: Options { counts: Some(counts(app, machine, &rows)), ..Options::default() },
-    };
+    let settings = Settings::new(
+        format!("{} on {}", app.name(), machine.name),
+        decomposition(app),
+        machine.layout.spes(),
+    )
+    .with(Options { counts: Some(counts(app, machine, &rows)), ..Options::default() });
     let inputs = Inputs {
         alpha: Some(measured("alpha.csv", tables.alpha)),
         offload: Some(measured("offload.csv", tables.offload)),

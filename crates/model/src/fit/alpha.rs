@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::inputs::Measured;
+use super::measurement::Measurement;
 use super::sample::{Mean, Repetitions, repeated_once, warm_up};
 use super::shape::{Part, Points, Question, Scale, Selection, Shape, choose, correlation, grid};
-use super::{Measured, Measurement};
 use crate::model::parameters::{Estimate, OverM, Table};
 use crate::model::sensitivity::Entry;
 use mmgp_base::error::{Error, Result, Warning};

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::inputs::Measured;
+use super::measurement::Measurement;
 use super::sample::{Mean, Repetitions, repeated_once, warm_up};
 use super::shape::{
     Choice, Part, Points, Question, Scale, Selection, TermChoices, choose, correlation, grid,
 };
-use super::{Measured, Measurement};
 use crate::model::parameters::{OverM, Table};
 use crate::model::sensitivity::Entry;
 use mmgp_base::error::{Error, Result, Warning};

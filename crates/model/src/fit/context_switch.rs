@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
+use super::inputs::Measured;
+use super::measurement::Measurement;
 use super::sample::{Mean, Repetitions, repeated_once, warm_up};
-use super::{Measured, Measurement};
 use crate::model::parameters::Estimate;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::ContextSwitch;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::joint::Fit;
+use super::joint_fit::Fit;
 
 /// The examination of a fit.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,24 +4,25 @@ use nalgebra::DVector;
 
 use super::data::{self, Robust};
 use super::design::{Design, Sensitivity};
-use super::estimate::{Data, Estimated, estimate};
+use super::estimate::{Data, estimate};
 use super::growth::{self, SHAPES};
 use super::identify::{Group, Verdict, identify};
+use super::joint_fit::Fit;
 use super::least_squares::LeastSquares;
 use super::likelihood::NEGLIGIBLE;
+use super::measurement::stated;
 use super::noise::Repetitions;
 use super::outcome;
 use super::prior;
 use super::report::RunsReport;
-use super::runs::{LogTimes, Runs};
+use super::request::Request;
+use super::runs::Runs;
 use super::shape::{Choice, Reason, Selection, Shape, Trial};
 use super::unknowns::{Kind, Unknown, Unknowns};
-use super::{Options, stated};
 use crate::model::Parameters;
 use crate::model::parameters::OverM;
 use crate::model::sensitivity::Entry;
 use crate::model::terms::Term;
-use crate::model::uncertainty::Correlation;
 use mmgp_base::error::{Error, Result, Warning};
 
 /// Parameters that meet the runs.
@@ -31,29 +32,6 @@ pub(crate) struct Joint {
     /// Unknowns that the runs say nothing about, or not by themselves.
     pub undetermined: Vec<Term>,
     pub warnings: Vec<Warning>,
-}
-
-/// A fit, with everything that it was made of.
-pub(crate) struct Fit {
-    pub estimated: Estimated,
-    pub verdict: Verdict,
-    /// The known parameters, with the shape of alpha that was chosen.
-    pub base: Parameters,
-    pub choice: Option<Choice>,
-    pub data: Data,
-    /// What a robust loss did, where one was asked for.
-    pub robust: Option<Robust>,
-}
-
-/// What there is to fit.
-#[derive(Clone, Copy)]
-pub(crate) struct Request<'a> {
-    pub runs: &'a Runs,
-    /// The single times, where a robust loss or resampling needs them.
-    pub times: Option<&'a LogTimes>,
-    /// How the errors of what files say go together.
-    pub correlations: &'a [Correlation],
-    pub options: &'a Options,
 }
 
 /// Estimates all terms of `base` from the runs and from what files say of them; `unknown` are

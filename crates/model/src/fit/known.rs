@@ -1,9 +1,11 @@
 //! What the micro-benchmarks and the profile determine without any run.
 
+use super::inputs::Inputs;
+use super::measurement::{Measurement, stated};
 use super::profile::Program;
+use super::settings::Settings;
 use super::shape::Choice;
 use super::term::CARRIERS;
-use super::{Inputs, Measurement, Settings, stated};
 use super::{alpha, collective, context_switch, offload, profile};
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM, Terms};

@@ -2,10 +2,11 @@
 
 use super::estimate::Spread;
 use super::identify::Group;
-use super::joint::{Fit, Request};
+use super::joint_fit::Fit;
 use super::noise::{ASSUMED, Origin};
 use super::prior::MEASURED_ONCE;
 use super::report::{Convergence, RunsReport, Sum};
+use super::request::Request;
 use super::runs::Runs;
 use super::unknowns::{Kind, Prior, Unknown};
 use super::{diagnosis, report, resampled};

@@ -165,8 +165,7 @@ fn nothing_gives_nothing() {
         fitted(&inputs, DATA).unwrap_err().to_string(),
         "fit: neither a profile nor timed runs; give --profile FILE or --runs FILE"
     );
-    let settings =
-        Settings { name: String::new(), decomposition: DATA, apus: 0, options: Options::default() };
+    let settings = Settings::new("", DATA, 0);
     assert_eq!(
         fit(&inputs, &settings).unwrap_err().to_string(),
         "apus: found 0, expected a whole number of at least 1"

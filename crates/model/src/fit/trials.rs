@@ -5,7 +5,7 @@ use rand_distr::{Distribution, Normal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::runs::{Cell, Runs};
-use super::{Fitted, Inputs, Measured, Options, Settings, fit};
+use super::{Fitted, Inputs, Measured, Settings, fit};
 use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
 use mmgp_base::table::records::{Alpha, Collective, ContextSwitch, Offload, OffloadMode, Profile};
@@ -126,10 +126,7 @@ fn file<R>(name: &str, rows: Vec<R>) -> Measured<R> {
 
 /// Fits what is given of a program on 16 APUs.
 pub fn fitted(inputs: &Inputs, decomposition: Decomposition) -> crate::Result<Fitted> {
-    fit(
-        inputs,
-        &Settings { name: "trial".into(), decomposition, apus: 16, options: Options::default() },
-    )
+    fit(inputs, &Settings::new("trial", decomposition, 16))
 }
 
 /// Only runs.
