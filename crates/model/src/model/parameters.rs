@@ -106,6 +106,7 @@ pub struct Phase {
 
 /// Everything a parameter file holds.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Parameters {
     /// What the parameters are of.
     pub name: String,
@@ -122,4 +123,24 @@ pub struct Parameters {
     pub correlation: Option<Correlation>,
     /// Terms that equation 11 leaves out, for the refined model beside it.
     pub refinements: Option<Refinements>,
+}
+
+impl Parameters {
+    /// Of a program of one phase, each error its own, without refinements.
+    pub fn new(
+        name: impl Into<String>,
+        decomposition: Decomposition,
+        apus: u32,
+        terms: Terms,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            decomposition,
+            apus,
+            terms,
+            phases: Vec::new(),
+            correlation: None,
+            refinements: None,
+        }
+    }
 }
