@@ -87,13 +87,13 @@ const tablesOfParameters = (() => {
                         : text.exact(error(row), written(error(row), unitOf(row)), unitOf(row)),
             },
             {
-                title: "freedom",
-                hint: "degrees of freedom of the standard error",
-                value: ({ estimate }) => estimate.freedom ?? null,
+                title: "degrees of freedom",
+                hint: "of the standard error",
+                value: ({ estimate }) => estimate.degrees_of_freedom ?? null,
                 cell: ({ estimate }) =>
-                    estimate.freedom === null || estimate.freedom === undefined
+                    estimate.degrees_of_freedom === null || estimate.degrees_of_freedom === undefined
                         ? ""
-                        : text.count(estimate.freedom),
+                        : text.count(estimate.degrees_of_freedom),
             },
             {
                 title: "source",

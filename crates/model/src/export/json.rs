@@ -11,8 +11,8 @@ use crate::model::Parameters;
 ///   "decomposition": {"kind": "task", "tasks": 16},
 ///   "apus": 16,
 ///   "terms": {
-///     "t_hpu_s": {"value": 8.8, "std_error": 0.1, "freedom": 4.0, "low": 8.52, "high": 9.08,
-///       "source": "profile.csv"},
+///     "t_hpu_s": {"value": 8.8, "std_error": 0.1, "degrees_of_freedom": 4.0, "low": 8.52,
+///       "high": 9.08, "source": "profile.csv"},
 ///     "o_offload_s": {"value": 7e-8, "combined_with": ["t_csw_s"]},
 ///     "alpha": {"m": [1, 2], "value": [1.0, 1.28], "std_error": [null, 0.01]},
 ///     "o_col_s": {"value": 0.0}

@@ -6,7 +6,7 @@ pub(in crate::export) fn everything() -> Parameters {
     let measured = |value, std_error, source: &str| Estimate {
         value,
         std_error: Some(std_error),
-        freedom: None,
+        degrees_of_freedom: None,
         source: Some(source.into()),
         combined_with: Vec::new(),
     };

@@ -146,7 +146,7 @@ fn points(times: &Times) -> Points {
         points.counts.push(means.values().map(|mean| mean.count as f64).sum());
         points.parts.extend(means.values().map(|mean| Part {
             variance: mean.std_error.map(|error| error.powi(2)),
-            freedom: mean.freedom,
+            degrees_of_freedom: mean.degrees_of_freedom,
             loadings: vec![(index, 1.0 / count)],
         }));
         for (deviations, kind) in points.kinds.iter_mut().zip(&all) {

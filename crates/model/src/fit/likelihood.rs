@@ -138,8 +138,12 @@ mod tests {
     use crate::model::terms::Term;
 
     fn unknown(kind: Kind, prior: Option<(f64, f64)>) -> Unknown {
-        let prior =
-            prior.map(|(value, std_error)| Prior { value, std_error, freedom: None, size: value });
+        let prior = prior.map(|(value, std_error)| Prior {
+            value,
+            std_error,
+            degrees_of_freedom: None,
+            size: value,
+        });
         Unknown { term: Term::Gap, kind, prior, lower: 0.0 }
     }
 

@@ -35,14 +35,15 @@ pub(crate) fn parameters(fit: &Fit, known: &Parameters, runs: &Runs) -> Paramete
         let variance = spread.covariance[(row, row)];
         let std_error = variance.max(0.0).sqrt();
         // To the thousandth: what follows are digits of rounding.
-        let freedom = (1e3 * spread.freedoms[row]).round() / 1e3;
-        let freedom = Some(freedom).filter(|freedom| *freedom < 1e6);
+        let degrees_of_freedom = (1e3 * spread.degrees_of_freedom[row]).round() / 1e3;
+        let degrees_of_freedom =
+            Some(degrees_of_freedom).filter(|degrees_of_freedom| *degrees_of_freedom < 1e6);
         let has_error = variance > 0.0 && is_known(fit, entry);
         let before = parameters.terms.estimate(entry).cloned();
         let estimate = Estimate {
             value,
             std_error: has_error.then_some(std_error),
-            freedom: freedom.filter(|_| has_error),
+            degrees_of_freedom: degrees_of_freedom.filter(|_| has_error),
             source: source(fit, entry, before.as_ref(), runs),
             combined_with: carried(fit, entry),
         };
@@ -60,7 +61,7 @@ pub(crate) fn parameters(fit: &Fit, known: &Parameters, runs: &Runs) -> Paramete
 fn define_alpha_of_one(parameters: &mut Parameters) {
     let OverM::Table(table) = &mut parameters.terms.alpha else { return };
     if let (Some(1), Some(first)) = (table.m.first(), table.values.first_mut()) {
-        (first.std_error, first.freedom) = (None, None);
+        (first.std_error, first.degrees_of_freedom) = (None, None);
     }
 }
 

@@ -244,9 +244,9 @@ impl fmt::Display for Noise {
         if self.misses() {
             write!(f, "; the model misses by {:.3} % more", 100.0 * self.model)?;
         }
-        write!(f, " ({:.0} degrees of freedom)", self.freedom)?;
+        write!(f, " ({:.0} degrees of freedom)", self.degrees_of_freedom)?;
         if let Some(lack) = self.lack_of_fit {
-            let (of_residuals, of_repetitions) = lack.freedoms;
+            let (of_residuals, of_repetitions) = lack.degrees_of_freedom;
             write!(
                 f,
                 "\n  lack of fit           F({of_residuals:.0}, {of_repetitions:.0}) = {:.2}, \
@@ -282,7 +282,7 @@ impl fmt::Display for Robust {
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.is_significant() { "contradict each other" } else { "agree" };
-        let (shared, of_noise) = self.freedoms;
+        let (shared, of_noise) = self.degrees_of_freedom;
         write!(
             f,
             "  runs and files        {verdict}: F({shared:.0}, {of_noise:.0}) = {:.2}, probability \

@@ -107,9 +107,14 @@ fn runs_and_files_meet_by_the_weight_of_their_errors() {
     let expected = (10.0 * weights[0] + 10.06 * weights[1]) / sum;
     approx::assert_relative_eq!(found.value, expected, max_relative = 1e-5);
     approx::assert_relative_eq!(found.std_error.unwrap(), sum.recip().sqrt(), max_relative = 1e-2);
-    // Variances add: weights are squared over the freedom of each, 1 of the profile, 7 of the runs.
-    let freedom = sum.powi(2) / (weights[0].powi(2) / 1.0 + weights[1].powi(2) / 7.0);
-    approx::assert_relative_eq!(found.freedom.unwrap(), freedom, max_relative = 2e-2);
+    // Variances add: weights are squared over the degrees of freedom of each, 1 of the profile, 7 of
+    // the runs.
+    let degrees_of_freedom = sum.powi(2) / (weights[0].powi(2) / 1.0 + weights[1].powi(2) / 7.0);
+    approx::assert_relative_eq!(
+        found.degrees_of_freedom.unwrap(),
+        degrees_of_freedom,
+        max_relative = 2e-2
+    );
     assert_eq!(found.source.as_deref(), Some("profile.csv and runs.csv"));
 }
 

@@ -38,7 +38,7 @@ pub(crate) enum Kind {
 pub(crate) struct Prior {
     pub value: f64,
     pub std_error: f64,
-    pub freedom: Option<f64>,
+    pub degrees_of_freedom: Option<f64>,
     /// What an error of 100 % is, in the unit of the unknown.
     pub size: f64,
 }

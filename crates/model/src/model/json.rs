@@ -106,17 +106,22 @@ impl Named for Object<'_> {
     }
 }
 
-/// What may stand beside a value.
-const BESIDE: [&str; 6] = ["std_error", "freedom", "low", "high", "source", "combined_with"];
+/// Checks what stands beside a value, and gives the key of the degrees of freedom.
+fn expect_beside(object: &Object<'_>, own: &[&str]) -> Result<&'static str> {
+    let degrees = reading::degrees_of_freedom(|key| object.get(key).is_some());
+    let beside = ["std_error", degrees, "low", "high", "source", "combined_with"];
+    object.expect_keys(&[own, &beside].concat())?;
+    Ok(degrees)
+}
 
 fn read_estimate(value: &Value<'_>) -> Result<Estimate> {
     let object = value.object()?;
-    object.expect_keys(&[&["value"], BESIDE.as_slice()].concat())?;
+    let degrees = expect_beside(&object, &["value"])?;
     let optional = |key: &str| object.get(key).map(|value| not_negative(&value)).transpose();
     Ok(Estimate {
         value: not_negative(&object.required("value")?)?,
         std_error: optional("std_error")?,
-        freedom: optional("freedom")?,
+        degrees_of_freedom: optional(degrees)?,
         source: object.get("source").map(|value| value.text()).transpose()?,
         combined_with: match object.get("combined_with") {
             Some(list) => texts(&list)?,
@@ -131,7 +136,7 @@ fn read_over_m(value: &Value<'_>) -> Result<OverM> {
     let Some(place) = object.get("m") else {
         return read_estimate(value).map(OverM::Constant);
     };
-    object.expect_keys(&[&["m", "value"], BESIDE.as_slice()].concat())?;
+    let degrees = expect_beside(&object, &["m", "value"])?;
     let m: Vec<u32> = place.array()?.iter().map(|m| m.count(1)).collect::<Result<_>>()?;
     if m.is_empty() || !m.is_sorted_by(|a, b| a < b) {
         let found = format!("m = {m:?}");
@@ -140,7 +145,7 @@ fn read_over_m(value: &Value<'_>) -> Result<OverM> {
     object.required("value")?;
     let values = column(&object, "value", m.len())?.unwrap_or_default();
     let column = |key: &str| column(&object, key, m.len());
-    let (std_errors, freedoms) = (column("std_error")?, column("freedom")?);
+    let (std_errors, degrees_of_freedom) = (column("std_error")?, column(degrees)?);
     let (sources, sums) = (column("source")?, column("combined_with")?);
     let known = |column: &Option<Vec<Value<'_>>>, index: usize| -> Result<Option<f64>> {
         let value = column.as_ref().map(|column| column[index]).filter(|value| !value.is_null());
@@ -151,7 +156,7 @@ fn read_over_m(value: &Value<'_>) -> Result<OverM> {
         Ok(Estimate {
             value: not_negative(value)?,
             std_error: known(&std_errors, index)?,
-            freedom: known(&freedoms, index)?,
+            degrees_of_freedom: known(&degrees_of_freedom, index)?,
             source: source.map(|text| text.text()).transpose()?,
             combined_with: match &sums {
                 Some(column) => texts(&column[index])?,
@@ -220,7 +225,7 @@ mod tests {
     const TEXT: &str = r#"{"schema": 1, "name": "a \"b\" µ",
         "decomposition": {"kind": "task", "tasks": 16}, "apus": 16,
         "terms": {
-            "t_hpu_s": {"value": 1.5, "std_error": 0.25, "freedom": 4, "low": 1, "high": 2},
+            "t_hpu_s": {"value": 1.5, "std_error": 0.25, "degrees_of_freedom": 4, "low": 1, "high": 2},
             "t_apu_s": {"value": 0.30000000000000004}, "c_apu_s": {"value": 1},
             "offloads": {"value": 8}, "o_offload_s": {"value": 1e-7, "combined_with": ["t_csw_s"]},
             "t_csw_s": {"value": 0}, "g_s": {"value": 0, "source": "profile.csv"},
@@ -239,9 +244,18 @@ mod tests {
         let parameters = parse(TEXT).unwrap();
         let toml = Source::new("p.toml", &parameters.to_toml());
         assert_eq!(Parameters::read(&toml).unwrap(), parameters);
-        assert_eq!(parameters.terms.t_hpu_s.freedom, Some(4.0));
+        assert_eq!(parameters.terms.t_hpu_s.degrees_of_freedom, Some(4.0));
         assert_eq!(parameters.terms.alpha.estimates()[1].combined_with, ["t_hpu_s"]);
         assert_eq!(parameters.correlation.as_ref().unwrap().row(1), [-0.5, 1.0]);
+    }
+
+    #[test]
+    fn degrees_of_freedom_are_read_by_their_old_name_too() {
+        let old = TEXT.replace("degrees_of_freedom", "freedom");
+        assert_ne!(old, TEXT);
+        assert_eq!(parse(&old).unwrap(), parse(TEXT).unwrap());
+        let both = TEXT.replace("\"low\"", "\"freedom\": 4, \"low\"");
+        assert!(parse(&both).is_err());
     }
 
     #[test]

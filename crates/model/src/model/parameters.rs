@@ -26,7 +26,7 @@ pub struct Estimate {
     /// Standard error in the same unit, where it is known.
     pub std_error: Option<f64>,
     /// Degrees of freedom of that standard error; `None` where it is taken as known.
-    pub freedom: Option<f64>,
+    pub degrees_of_freedom: Option<f64>,
     /// File, table or paper it comes from.
     pub source: Option<String>,
     /// The other terms of a sum that the data could not split and that this one carries whole.
@@ -36,7 +36,13 @@ pub struct Estimate {
 impl Estimate {
     /// A value of which nothing else is known.
     pub fn exact(value: f64) -> Self {
-        Self { value, std_error: None, freedom: None, source: None, combined_with: Vec::new() }
+        Self {
+            value,
+            std_error: None,
+            degrees_of_freedom: None,
+            source: None,
+            combined_with: Vec::new(),
+        }
     }
 }
 

@@ -194,7 +194,7 @@ fn a_standard_error_from_few_repetitions_counts_as_wide_as_its_interval() {
         parameters.terms.estimate_mut(entry).unwrap().std_error = Some(0.0);
     }
     parameters.terms.c_apu_s.std_error = Some(0.1);
-    parameters.terms.c_apu_s.freedom = Some(2.0);
+    parameters.terms.c_apu_s.degrees_of_freedom = Some(2.0);
     let online = Online::new(&parameters, BELIEF, 4).unwrap();
     // Two-sided 5 % points of Student's distribution with 2 degrees of freedom and of the normal.
     let expected = 0.1 * 4.302_653 / 1.959_964;

@@ -87,7 +87,7 @@ fn columns(m: &[u32], estimates: &[Estimate]) -> Option<String> {
     let first = estimates.first()?;
     let alike = |estimate: &Estimate| {
         estimate.std_error.is_some() == first.std_error.is_some()
-            && estimate.freedom.is_some() == first.freedom.is_some()
+            && estimate.degrees_of_freedom.is_some() == first.degrees_of_freedom.is_some()
             && estimate.source == first.source
             && estimate.combined_with.is_empty()
     };
@@ -100,9 +100,10 @@ fn columns(m: &[u32], estimates: &[Estimate]) -> Option<String> {
         let errors: Vec<f64> = estimates.iter().filter_map(|value| value.std_error).collect();
         text += &format!(", std_error = {errors:?}");
     }
-    if first.freedom.is_some() {
-        let freedoms: Vec<f64> = estimates.iter().filter_map(|value| value.freedom).collect();
-        text += &format!(", freedom = {freedoms:?}");
+    if first.degrees_of_freedom.is_some() {
+        let degrees_of_freedom: Vec<f64> =
+            estimates.iter().filter_map(|value| value.degrees_of_freedom).collect();
+        text += &format!(", degrees_of_freedom = {degrees_of_freedom:?}");
     }
     if let Some(source) = &first.source {
         text += &format!(", source = {}", quoted(source));
@@ -122,8 +123,8 @@ pub(super) fn inline_table(estimate: &Estimate, m: Option<u32>) -> String {
     if let Some(error) = estimate.std_error {
         text += &format!(", std_error = {error:?}");
     }
-    if let Some(freedom) = estimate.freedom {
-        text += &format!(", freedom = {freedom:?}");
+    if let Some(degrees_of_freedom) = estimate.degrees_of_freedom {
+        text += &format!(", degrees_of_freedom = {degrees_of_freedom:?}");
     }
     if let Some(source) = &estimate.source {
         text += &format!(", source = {}", quoted(source));

@@ -80,7 +80,7 @@ impl Serialize for Estimate {
             #[serde(skip_serializing_if = "Option::is_none")]
             std_error: Option<f64>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            freedom: Option<f64>,
+            degrees_of_freedom: Option<f64>,
             #[serde(skip_serializing_if = "Option::is_none")]
             low: Option<f64>,
             #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,10 +91,11 @@ impl Serialize for Estimate {
             combined_with: &'a [String],
         }
         let (low, high) = self.interval().unzip();
-        let Self { value, std_error, freedom, combined_with, .. } = self;
-        let (value, std_error, freedom) = (*value, *std_error, *freedom);
+        let Self { value, std_error, degrees_of_freedom, combined_with, .. } = self;
+        let (value, std_error, degrees_of_freedom) = (*value, *std_error, *degrees_of_freedom);
         let source = self.source.as_deref();
-        Object { value, std_error, freedom, low, high, source, combined_with }.serialize(serializer)
+        Object { value, std_error, degrees_of_freedom, low, high, source, combined_with }
+            .serialize(serializer)
     }
 }
 
@@ -106,7 +107,7 @@ struct Columns<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     std_error: Vec<Option<f64>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    freedom: Vec<Option<f64>>,
+    degrees_of_freedom: Vec<Option<f64>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     low: Vec<Option<f64>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -126,7 +127,7 @@ fn table<'a>(m: &'a [u32], estimates: &'a [Estimate]) -> Columns<'a> {
         m,
         value: estimates.iter().map(|each| each.value).collect(),
         std_error: column(estimates, |each| each.std_error, Option::is_some),
-        freedom: column(estimates, |each| each.freedom, Option::is_some),
+        degrees_of_freedom: column(estimates, |each| each.degrees_of_freedom, Option::is_some),
         low: column(estimates, low, Option::is_some),
         high: column(estimates, high, Option::is_some),
         source: column(estimates, |each| each.source.as_deref(), Option::is_some),

@@ -16,6 +16,12 @@ pub(in crate::model) trait Named {
     fn refused(&self, name: &str, found: &str, expected: &str) -> Error;
 }
 
+/// The key of the degrees of freedom of a standard error: older files have another.
+pub(in crate::model) fn degrees_of_freedom(has: impl Fn(&str) -> bool) -> &'static str {
+    let (now, before) = ("degrees_of_freedom", "freedom");
+    if has(before) && !has(now) { before } else { now }
+}
+
 /// The terms of a program.
 pub(in crate::model) fn terms(file: &impl Named) -> Result<Terms> {
     let mut terms = Terms::nothing();
