@@ -136,37 +136,16 @@ impl Parameters {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parameters::{Decomposition, Table};
+    use super::super::parameters::Decomposition;
     use super::*;
-
-    fn table(m: &[u32], values: &[f64]) -> OverM {
-        OverM::Table(Table {
-            m: m.to_vec(),
-            values: values.iter().copied().map(Estimate::exact).collect(),
-        })
-    }
+    use crate::toy;
 
     fn parameters(decomposition: Decomposition, collectives: Option<f64>) -> Parameters {
-        Parameters {
-            name: "toy".into(),
-            decomposition,
-            apus: 64,
-            terms: Terms {
-                t_hpu_s: Estimate::exact(2.0),
-                t_apu_s: Estimate::exact(32.0),
-                c_apu_s: Estimate::exact(1.5),
-                offloads: Estimate::exact(8.0),
-                o_offload_s: Estimate::exact(0.125),
-                t_csw_s: Estimate::exact(0.25),
-                g_s: Estimate::exact(0.5),
-                collectives: collectives.map(Estimate::exact),
-                alpha: table(&[1, 2, 5], &[1.0, 1.25, 1.6]),
-                o_col_s: table(&[3, 5, 9], &[0.0625, 0.5, 0.75]),
-            },
-            phases: vec![],
-            correlation: None,
-            refinements: None,
-        }
+        let mut parameters = toy::parameters(decomposition);
+        parameters.terms.collectives = collectives.map(Estimate::exact);
+        parameters.terms.alpha = toy::table(&[1, 2, 5], &[1.0, 1.25, 1.6]);
+        parameters.terms.o_col_s = toy::table(&[3, 5, 9], &[0.0625, 0.5, 0.75]);
+        parameters
     }
 
     /// T is linear in each entry alone, so the central difference is exact but for rounding.
