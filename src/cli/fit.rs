@@ -1,6 +1,7 @@
 //! `mmgp fit`
 
 mod counts;
+pub mod flags;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -175,7 +176,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     };
     let apus = apus(arguments, &inputs)?;
     let settings = Settings::new(&arguments.name, decomposition, apus).with(options(arguments));
-    let fitted = fit(&inputs, &settings);
+    let fitted = fit(&inputs, &settings).map_err(flags::error);
     line.finish_and_clear();
     let fitted = match fitted {
         Err(error @ Error::TooLittleData { .. }) if !arguments.require.is_empty() => {
@@ -183,11 +184,14 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         }
         fitted => fitted?,
     };
-    let missing = fitted.undetermined(&arguments.require)?;
+    let mut missing = fitted.undetermined(&arguments.require)?;
+    for each in &mut missing {
+        each.measure = flags::measure(each.measure);
+    }
     if !missing.is_empty() {
         return report::undetermined(&missing, &arguments.require);
     }
-    doubts.extend(fitted.warnings);
+    doubts.extend(fitted.warnings.into_iter().map(flags::warning));
     if output::Verbosity::from(arguments.quiet) == output::Verbosity::Usual {
         eprintln!("{}", fitted.report);
     }

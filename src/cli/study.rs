@@ -72,7 +72,8 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let job = Job { app: &app, machine: &machine, threads: arguments.threads.count(), verbosity };
     let mut validated = job.run(&refined, folder)?;
     let doubts = std::mem::take(&mut validated.doubts);
-    let doubts = [fitted.warnings, ranking.warnings.clone(), doubts].concat();
+    let of_fit = fitted.warnings.into_iter().map(super::fit::flags::warning).collect();
+    let doubts = [of_fit, ranking.warnings.clone(), doubts].concat();
     warnings(&doubts);
     let best = &ranking.configurations[0];
     let time = validated.rows.iter().find(|row| (row.m, row.p) == (best.m, best.p));

@@ -183,7 +183,7 @@ fn check(inputs: &Inputs, settings: &Settings) -> Result<()> {
         return Err(Error::TooLittleData {
             file: "fit".into(),
             found: "neither a profile nor timed runs".into(),
-            advice: "give --profile FILE or --runs FILE".into(),
+            advice: "give profile.csv or runs.csv".into(),
         });
     }
     Ok(())

@@ -189,7 +189,7 @@ fn unlike(file: &str, ranks: u32, kinds: &BTreeMap<Kind, Repetitions>) -> Option
     (value(&dearest) > ALIKE * value(&cheapest)).then(|| {
         Warning::Note(format!(
             "{file}: with {ranks} ranks, {} takes {:.1} times as long as {}; their mean was used, \
-             name what the program calls with --operation and --operation-bytes",
+             name what the program calls",
             name(dearest),
             value(&dearest) / value(&cheapest),
             name(cheapest),
@@ -231,8 +231,7 @@ mod tests {
         assert_eq!(
             warnings,
             ["collective.csv: with 2 ranks, alltoall of 8 bytes takes 4.0 times as long as bcast \
-              of 8 bytes; their mean was used, name what the program calls with --operation and \
-              --operation-bytes"]
+              of 8 bytes; their mean was used, name what the program calls"]
         );
     }
 

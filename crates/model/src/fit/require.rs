@@ -14,7 +14,7 @@ pub struct Undetermined {
     pub reason: &'static str,
     /// All terms of the sum, this one included.
     pub sum: Vec<String>,
-    /// What would determine it: flags of `mmgp fit`.
+    /// What would determine it: files of [`Inputs`](super::Inputs).
     pub measure: &'static str,
 }
 

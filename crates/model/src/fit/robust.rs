@@ -44,7 +44,7 @@ impl Loss {
     /// All of them, with their names.
     pub const ALL: [(&'static str, Loss); 2] = [("huber", Loss::Huber), ("tukey", Loss::Tukey)];
 
-    /// Its name on the command line.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Huber => "huber",

@@ -42,19 +42,19 @@ impl Term {
         }
     }
 
-    /// The flags that would give the term a value.
+    /// The files that would give the term a value.
     pub(crate) fn measured_by(self) -> &'static str {
         match self {
-            Term::Alpha => "--alpha FILE, or --runs FILE with several m,",
-            Term::OffloadOverhead => "--offload FILE",
-            Term::ContextSwitch => "--context-switch FILE",
-            Term::CollectiveCost => "--collective FILE",
-            Term::Gap => "--profile FILE, or --runs FILE with several p,",
+            Term::Alpha => "alpha.csv, or runs.csv with several m,",
+            Term::OffloadOverhead => "offload.csv",
+            Term::ContextSwitch => "context_switch.csv",
+            Term::CollectiveCost => "collective.csv",
+            Term::Gap => "profile.csv, or runs.csv with several p,",
             Term::HpuTime
             | Term::ApuTime
             | Term::ApuSerialTime
             | Term::Offloads
-            | Term::Collectives => "--profile FILE",
+            | Term::Collectives => "profile.csv",
         }
     }
 
