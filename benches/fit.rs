@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use mmgp::fit::{Inputs, Options, Runs, Settings, fit};
+use mmgp::fit::{Inputs, Runs, Settings, fit};
 use mmgp::model::parameters::Decomposition;
 use mmgp::table::Source;
 use rand::{RngExt, SeedableRng};
@@ -33,12 +33,7 @@ fn benchmark(criterion: &mut Criterion) {
     let source = runs_csv();
     let (runs, _) = Runs::read(&source).expect("the runs are well formed");
     let inputs = Inputs { runs: Some(runs), ..Inputs::default() };
-    let settings = Settings {
-        name: "benchmark".into(),
-        decomposition: Decomposition::Data,
-        apus: 16,
-        options: Options::default(),
-    };
+    let settings = Settings::new("benchmark", Decomposition::Data, 16);
 
     let mut group = criterion.benchmark_group("fit");
     group.throughput(Throughput::Elements(u64::from(ROWS)));

@@ -19,26 +19,17 @@ fn parameters() -> Parameters {
     let m: Vec<u32> = (1..=GRID.m_max).collect();
     let alpha = |&m: &u32| Estimate::exact(1.0 + 0.0008 * (f64::from(m) - 1.0));
     let values = m.iter().map(alpha).collect();
-    Parameters {
-        name: "grid".into(),
-        decomposition: Decomposition::Data,
-        apus: GRID.apus,
-        terms: Terms {
-            t_hpu_s: Estimate::exact(1.3),
-            t_apu_s: Estimate::exact(360.0),
-            c_apu_s: Estimate::exact(0.6),
-            offloads: Estimate::exact(1500.0),
-            o_offload_s: Estimate::exact(70e-6),
-            t_csw_s: Estimate::exact(0.0),
-            g_s: Estimate::exact(28e-9),
-            collectives: None,
-            alpha: OverM::Table(Table { m, values }),
-            o_col_s: OverM::Constant(Estimate::exact(0.0)),
-        },
-        phases: vec![],
-        correlation: None,
-        refinements: None,
-    }
+    let terms = Terms {
+        t_hpu_s: Estimate::exact(1.3),
+        t_apu_s: Estimate::exact(360.0),
+        c_apu_s: Estimate::exact(0.6),
+        offloads: Estimate::exact(1500.0),
+        o_offload_s: Estimate::exact(70e-6),
+        g_s: Estimate::exact(28e-9),
+        alpha: OverM::Table(Table { m, values }),
+        ..Terms::nothing()
+    };
+    Parameters::new("grid", Decomposition::Data, GRID.apus, terms)
 }
 
 /// PBPI with a standard error of a hundredth on every value.

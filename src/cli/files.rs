@@ -263,7 +263,8 @@ impl Reader {
             return Ok(parameters);
         }
         let refined = Parameters::read(&self.source(&path, "parameters of the refined model")?)?;
-        let without = Parameters { refinements: parameters.refinements.clone(), ..refined.clone() };
+        let mut without = refined.clone();
+        without.refinements.clone_from(&parameters.refinements);
         if without == parameters {
             return Ok(refined);
         }

@@ -1,6 +1,7 @@
 //! `mmgp fit`
 
 mod counts;
+pub mod flags;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -172,16 +173,13 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let mut doubts = Vec::new();
     let line = output::waiting("fitting", arguments.quiet.into());
     let inputs = inputs(arguments, &mut doubts)?;
-    let settings = Settings {
-        name: arguments.name.clone(),
-        decomposition: match (arguments.decomposition, arguments.tasks) {
-            (Division::Task, Some(tasks)) => Decomposition::Task { tasks },
-            _ => Decomposition::Data,
-        },
-        apus: apus(arguments, &inputs)?,
-        options: options(arguments),
+    let decomposition = match (arguments.decomposition, arguments.tasks) {
+        (Division::Task, Some(tasks)) => Decomposition::Task { tasks },
+        _ => Decomposition::Data,
     };
-    let fitted = fit(&inputs, &settings);
+    let apus = apus(arguments, &inputs)?;
+    let settings = Settings::new(&arguments.name, decomposition, apus).with(options(arguments));
+    let fitted = fit(&inputs, &settings).map_err(flags::error);
     line.finish_and_clear();
     let fitted = match fitted {
         Err(error @ Error::TooLittleData { .. }) if !arguments.require.is_empty() => {
@@ -189,11 +187,14 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         }
         fitted => fitted?,
     };
-    let missing = fitted.undetermined(&arguments.require)?;
+    let mut missing = fitted.undetermined(&arguments.require)?;
+    for each in &mut missing {
+        each.measure = flags::measure(each.measure);
+    }
     if !missing.is_empty() {
         return report::undetermined(&missing, &arguments.require);
     }
-    doubts.extend(fitted.warnings);
+    doubts.extend(fitted.warnings.into_iter().map(flags::warning));
     if output::Verbosity::from(arguments.quiet) == output::Verbosity::Usual {
         eprintln!("{}", fitted.report);
     }

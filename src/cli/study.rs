@@ -78,7 +78,8 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let job = Job { app: &app, machine: &machine, threads: arguments.threads.count(), verbosity };
     let mut validated = job.run(&refined, folder)?;
     let doubts = std::mem::take(&mut validated.doubts);
-    let doubts = [fitted.warnings, ranking.warnings.clone(), doubts].concat();
+    let of_fit = fitted.warnings.into_iter().map(super::fit::flags::warning).collect();
+    let doubts = [of_fit, ranking.warnings.clone(), doubts].concat();
     warnings(&doubts);
     let best = &ranking.configurations[0];
     let time = validated.rows.iter().find(|row| (row.m, row.p) == (best.m, best.p));
@@ -112,12 +113,12 @@ fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Resul
     bench::write(folder, &tables)?;
     let rows = profile::measure(app, machine, profile::REPETITIONS, seed, verbosity)?;
     table::write(&folder.join("profile.csv"), csv::write(&rows))?;
-    let settings = Settings {
-        name: format!("{} on {}", app.name(), machine.name),
-        decomposition: decomposition(app),
-        apus: machine.layout.spes(),
-        options: Options { counts: Some(counts(app, machine, &rows)), ..Options::default() },
-    };
+    let settings = Settings::new(
+        format!("{} on {}", app.name(), machine.name),
+        decomposition(app),
+        machine.layout.spes(),
+    )
+    .with(Options { counts: Some(counts(app, machine, &rows)), ..Options::default() });
     let inputs = Inputs {
         alpha: Some(measured("alpha.csv", tables.alpha)),
         offload: Some(measured("offload.csv", tables.offload)),

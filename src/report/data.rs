@@ -5,8 +5,9 @@ use serde::Serialize;
 use super::Study;
 use super::provenance::Provenance;
 use crate::model::Parameters;
-use crate::model::parameters as terms;
+use crate::model::parameters::Estimate;
 use crate::model::refined::{Memory, Placement, Refinements};
+use crate::model::terms::{Per, Term};
 use crate::plot::benchmarks::Panel;
 use crate::solve::{Configuration, Measured, NextMeasurement, Ranking};
 use crate::table::records::{Split, Validation};
@@ -44,134 +45,52 @@ impl<'a> Data<'a> {
     }
 }
 
+/// The parameters in their own layout, with the refined terms beside them and the table of the terms
+/// of equation 11.
 #[derive(Serialize)]
 struct ParameterSet<'a> {
-    name: &'a str,
-    decomposition: &'static str,
-    tasks: Option<u32>,
-    apus: u32,
-    terms: Terms<'a>,
-    phases: Vec<Phase<'a>>,
+    #[serde(flatten)]
+    parameters: &'a Parameters,
     refined: Option<Refined<'a>>,
+    table: Vec<TermRow>,
 }
 
 impl<'a> From<&'a Parameters> for ParameterSet<'a> {
     fn from(parameters: &'a Parameters) -> Self {
-        let (decomposition, tasks) = match parameters.decomposition {
-            terms::Decomposition::Data => ("data", None),
-            terms::Decomposition::Task { tasks } => ("task", Some(tasks)),
-        };
         let refinements = parameters.refinements.as_ref();
         Self {
-            name: &parameters.name,
-            decomposition,
-            tasks,
-            apus: parameters.apus,
-            terms: Terms::from(&parameters.terms),
-            phases: parameters.phases.iter().map(Phase::from).collect(),
+            parameters,
             refined: refinements.filter(|it| !it.names().is_empty()).map(Refined::from),
+            table: Term::all().map(|term| TermRow::new(term, parameters)).collect(),
         }
     }
 }
 
+/// What the page says of a term.
 #[derive(Serialize)]
-struct Estimate<'a> {
-    value: f64,
-    std_error: Option<f64>,
-    freedom: Option<f64>,
-    /// The 95 % interval.
-    low: Option<f64>,
-    high: Option<f64>,
-    source: Option<&'a str>,
-    combined_with: &'a [String],
+struct TermRow {
+    name: &'static str,
+    symbol: &'static str,
+    meaning: String,
+    /// Empty for a number.
+    unit: &'static str,
+    over_m: bool,
+    of_phases: bool,
 }
 
-impl<'a> From<&'a terms::Estimate> for Estimate<'a> {
-    fn from(estimate: &'a terms::Estimate) -> Self {
-        let (low, high) = estimate.interval().unzip();
+impl TermRow {
+    fn new(term: Term, parameters: &Parameters) -> Self {
+        let meaning = match parameters.terms.per(term) {
+            Per::Run => term.quantity().to_string(),
+            per => format!("{}, {}", term.quantity(), per.name()),
+        };
         Self {
-            value: estimate.value,
-            std_error: estimate.std_error,
-            freedom: estimate.freedom,
-            low,
-            high,
-            source: estimate.source.as_deref(),
-            combined_with: &estimate.combined_with,
-        }
-    }
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum OverM<'a> {
-    Constant { constant: Estimate<'a> },
-    Table { m: &'a [u32], values: Vec<Estimate<'a>> },
-}
-
-impl<'a> From<&'a terms::OverM> for OverM<'a> {
-    fn from(term: &'a terms::OverM) -> Self {
-        match term {
-            terms::OverM::Constant(estimate) => Self::Constant { constant: estimate.into() },
-            terms::OverM::Table(table) => Self::Table {
-                m: &table.m,
-                values: table.values.iter().map(Estimate::from).collect(),
-            },
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Terms<'a> {
-    t_hpu_s: Estimate<'a>,
-    t_apu_s: Estimate<'a>,
-    c_apu_s: Estimate<'a>,
-    offloads: Estimate<'a>,
-    o_offload_s: Estimate<'a>,
-    t_csw_s: Estimate<'a>,
-    g_s: Estimate<'a>,
-    collectives: Option<Estimate<'a>>,
-    alpha: OverM<'a>,
-    o_col_s: OverM<'a>,
-}
-
-impl<'a> From<&'a terms::Terms> for Terms<'a> {
-    fn from(terms: &'a terms::Terms) -> Self {
-        Self {
-            t_hpu_s: (&terms.t_hpu_s).into(),
-            t_apu_s: (&terms.t_apu_s).into(),
-            c_apu_s: (&terms.c_apu_s).into(),
-            offloads: (&terms.offloads).into(),
-            o_offload_s: (&terms.o_offload_s).into(),
-            t_csw_s: (&terms.t_csw_s).into(),
-            g_s: (&terms.g_s).into(),
-            collectives: terms.collectives.as_ref().map(Estimate::from),
-            alpha: (&terms.alpha).into(),
-            o_col_s: (&terms.o_col_s).into(),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Phase<'a> {
-    name: &'a str,
-    t_hpu_s: Estimate<'a>,
-    t_apu_s: Estimate<'a>,
-    c_apu_s: Estimate<'a>,
-    offloads: Estimate<'a>,
-    g_s: Estimate<'a>,
-    collectives: Option<Estimate<'a>>,
-}
-
-impl<'a> From<&'a terms::Phase> for Phase<'a> {
-    fn from(phase: &'a terms::Phase) -> Self {
-        Self {
-            name: &phase.name,
-            t_hpu_s: (&phase.t_hpu_s).into(),
-            t_apu_s: (&phase.t_apu_s).into(),
-            c_apu_s: (&phase.c_apu_s).into(),
-            offloads: (&phase.offloads).into(),
-            g_s: (&phase.g_s).into(),
-            collectives: phase.collectives.as_ref().map(Estimate::from),
+            name: term.name(),
+            symbol: term.label(),
+            meaning,
+            unit: if term.unit() == "1" { "" } else { term.unit() },
+            over_m: term.is_over_m(),
+            of_phases: Term::of_phases().any(|of_phases| of_phases == term),
         }
     }
 }
@@ -180,9 +99,9 @@ impl<'a> From<&'a terms::Phase> for Phase<'a> {
 struct Refined<'a> {
     iterations: Option<u32>,
     hardware_contexts: Option<u32>,
-    exposed_transfer_s: Option<Estimate<'a>>,
+    exposed_transfer_s: Option<&'a Estimate>,
     memory: Option<SharedMemory<'a>>,
-    work_growth_s: Option<Estimate<'a>>,
+    work_growth_s: Option<&'a Estimate>,
 }
 
 impl<'a> From<&'a Refinements> for Refined<'a> {
@@ -190,17 +109,17 @@ impl<'a> From<&'a Refinements> for Refined<'a> {
         Self {
             iterations: refined.iterations,
             hardware_contexts: refined.hardware_contexts,
-            exposed_transfer_s: refined.exposed_transfer_s.as_ref().map(Estimate::from),
+            exposed_transfer_s: refined.exposed_transfer_s.as_ref(),
             memory: refined.memory.as_ref().map(SharedMemory::from),
-            work_growth_s: refined.work_growth_s.as_ref().map(Estimate::from),
+            work_growth_s: refined.work_growth_s.as_ref(),
         }
     }
 }
 
 #[derive(Serialize)]
 struct SharedMemory<'a> {
-    demand_bytes_per_s: Estimate<'a>,
-    bandwidth_bytes_per_s: Estimate<'a>,
+    demand_bytes_per_s: &'a Estimate,
+    bandwidth_bytes_per_s: &'a Estimate,
     memories: u32,
     placement: &'static str,
 }
@@ -211,8 +130,8 @@ impl<'a> From<&'a Memory> for SharedMemory<'a> {
         let (placement, _) =
             Placement::NAMES.iter().find(is_it).expect("invariant: all have names");
         Self {
-            demand_bytes_per_s: (&memory.demand_bytes_per_s).into(),
-            bandwidth_bytes_per_s: (&memory.bandwidth_bytes_per_s).into(),
+            demand_bytes_per_s: &memory.demand_bytes_per_s,
+            bandwidth_bytes_per_s: &memory.bandwidth_bytes_per_s,
             memories: memory.memories,
             placement,
         }

@@ -144,12 +144,12 @@ test("micro-benchmarks are drawn with their fits, and answer", async () => {
     await context.close();
 });
 
-test("every parameter with a standard error has its 95 % interval, by the freedom it has", async () => {
+test("every parameter with a standard error has its 95 % interval, by the degrees of freedom it has", async () => {
     const { page, context } = await open(shared, "study.html");
     const { terms } = await page.evaluate(() => study.data.parameters);
     const text = await page.locator("#parameters tr", { hasText: "T_HPU" }).first().innerText();
     // 97.5 % of Student's t with two degrees of freedom, from any table of it.
-    assert.equal(terms.t_hpu_s.freedom, 2);
+    assert.equal(terms.t_hpu_s.degrees_of_freedom, 2);
     const half = 4.3026527299 * terms.t_hpu_s.std_error;
     assert.ok(difference(terms.t_hpu_s.high - terms.t_hpu_s.value, half) < 1e-8);
     const written = await page.evaluate((half) => text.seconds(half), half);

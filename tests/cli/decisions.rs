@@ -11,8 +11,8 @@ name = "uncertain"
 decomposition = "data"
 apus = 16
 [terms]
-t_hpu_s     = { value = 1.3, std_error = 0.02, freedom = 4 }
-t_apu_s     = { value = 370.0, std_error = 4.0, freedom = 4 }
+t_hpu_s     = { value = 1.3, std_error = 0.02, degrees_of_freedom = 4 }
+t_apu_s     = { value = 370.0, std_error = 4.0, degrees_of_freedom = 4 }
 c_apu_s     = { value = 1.72, std_error = 0.05 }
 offloads    = { value = 2000 }
 o_offload_s = { value = 70e-9, std_error = 1e-9 }

@@ -128,7 +128,7 @@ fn what_is_exported_is_as_the_schema_says() {
         for (index, entry) in parameters.terms.entries().into_iter().enumerate() {
             let estimate = parameters.terms.estimate_mut(entry).expect("its own entry");
             estimate.std_error = (index % 2 == 0).then_some(0.5);
-            estimate.freedom = (index % 4 == 0).then_some(3.0);
+            estimate.degrees_of_freedom = (index % 4 == 0).then_some(3.0);
             estimate.combined_with = vec!["alpha".into(); index % 3];
         }
         for parameters in [published(name).expect("a published set"), parameters] {

@@ -20,12 +20,12 @@ mod latex;
 mod loggopsim;
 mod markdown;
 mod names;
+mod program;
 mod python;
 pub mod runs;
 mod rust;
 mod simgrid;
 mod starpu;
-mod term;
 
 pub use c_header::c_header;
 pub use csv::csv;
@@ -42,7 +42,6 @@ use std::str::FromStr;
 
 use crate::model::parameters::Parameters;
 use mmgp_base::error::{Error, Result};
-use term::{Term, Value, phase_terms, terms};
 
 /// A format to hand parameters over in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

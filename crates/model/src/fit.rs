@@ -9,7 +9,7 @@
 //! combinations of them: what costs the same at every (m, p), `T_HPU + C_APU + N*(O_offload +
 //! T_CSW + O_COL)`; what grows with m, `a*T_HPU`; what is shared, `T_APU`; and what grows with p,
 //! `N*g`. A sum that cannot be split is estimated as one and put on one term, which is marked
-//! ([`Estimate::combined_with`]), so that predictions lose nothing. Where the runs cannot even
+//! ([`combined_with`]), so that predictions lose nothing. Where the runs cannot even
 //! tell the combinations apart, the error names the configuration to time next.
 //!
 //! Noise is relative. Its size comes from repetitions; where the model misses the runs by more than
@@ -17,20 +17,17 @@
 //! files are trusted less ([`conflict`]). How sure the terms are, and how their errors go together,
 //! is part of the parameters.
 //!
+//! [`combined_with`]: crate::model::parameters::Estimate::combined_with
+//!
 //! ```
-//! use mmgp_model::fit::{Inputs, Options, Runs, Settings, fit};
+//! use mmgp_model::fit::{Inputs, Runs, Settings, fit};
 //! use mmgp_model::model::parameters::Decomposition;
 //! use mmgp_base::table::Source;
 //!
 //! // 2 + 12/(m*p) + p/2 seconds, and nothing that grows with m.
 //! let text = "m,p,repetition,time_s\n1,1,1,14.5\n1,2,1,9\n2,1,1,8.5\n2,2,1,6\n1,4,1,7\n";
 //! let (runs, _) = Runs::read(&Source::new("runs.csv", text))?;
-//! let settings = Settings {
-//!     name: "toy".into(),
-//!     decomposition: Decomposition::Data,
-//!     apus: 4,
-//!     options: Options::default(),
-//! };
+//! let settings = Settings::new("toy", Decomposition::Data, 4);
 //! let fitted = fit(&Inputs { runs: Some(runs), ..Inputs::default() }, &settings)?;
 //! let terms = &fitted.parameters.terms;
 //! assert!((terms.t_apu_s.value - 12.0).abs() < 1e-9);
@@ -55,12 +52,15 @@ mod growth;
 mod held_out;
 pub mod identifiability;
 mod identify;
+mod inputs;
 mod joint;
+mod joint_fit;
 mod known;
 pub mod laws;
 mod least_squares;
 mod likelihood;
 pub mod loggp;
+mod measurement;
 pub mod noise;
 mod offload;
 pub mod online;
@@ -71,103 +71,32 @@ mod profile;
 mod recovery;
 pub mod refined;
 pub mod report;
+mod request;
 pub mod require;
 pub mod resampled;
 pub mod robust;
 pub mod runs;
 mod sample;
+mod settings;
 pub mod shape;
 mod term;
 #[cfg(test)]
 mod trials;
 mod unknowns;
 
-pub use report::Report;
-pub use runs::Runs;
-
-use crate::model::Parameters;
-use crate::model::parameters::{Decomposition, Estimate};
-use crate::model::uncertainty::Correlation;
-use joint::Request;
-use known::Known;
-use mmgp_base::error::{Error, Result, Warning};
-use mmgp_base::table::csv::{self, Record};
-use mmgp_base::table::{Source, records};
+pub use inputs::{Inputs, Measured};
 pub use refined::Counts;
+pub use report::Report;
 pub use resampled::Resampling;
 pub use robust::Loss;
-pub use runs::LogTimes;
-use shape::{Choice, TermChoices};
+pub use runs::{LogTimes, Runs};
+pub use settings::{Options, Settings};
 
-/// The rows of a file, with its name.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Measured<R> {
-    /// The file's name as the user gave it.
-    pub file: String,
-    /// Its rows; at least one.
-    pub rows: Vec<R>,
-}
-
-impl<R: Record> Measured<R> {
-    /// Reads and checks all rows.
-    pub fn read(source: &Source) -> Result<(Self, Vec<Warning>)> {
-        let (rows, warnings) = csv::read(source)?;
-        Ok((Self { file: source.name.clone(), rows }, warnings))
-    }
-}
-
-/// Everything that may have been measured; each is optional, but a profile or runs must be there.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Inputs {
-    /// `alpha.csv`, which determines alpha.
-    pub alpha: Option<Measured<records::Alpha>>,
-    /// `offload.csv`, which determines O_offload.
-    pub offload: Option<Measured<records::Offload>>,
-    /// `context_switch.csv`, which determines T_CSW.
-    pub context_switch: Option<Measured<records::ContextSwitch>>,
-    /// `collective.csv`, which determines O_COL.
-    pub collective: Option<Measured<records::Collective>>,
-    /// `profile.csv`, which determines T_HPU, T_APU, C_APU, N, g and the number of collectives.
-    pub profile: Option<Measured<records::Profile>>,
-    /// `runs.csv`: timed runs, which correct what the others say and estimate what they leave
-    /// open.
-    pub runs: Option<Runs>,
-    /// The single times of these runs, which a robust loss needs: [`Runs::read_keeping_times`].
-    pub times: Option<LogTimes>,
-    /// What is believed of terms that no file measures: each value with its standard error, as a
-    /// fit of earlier runs or of a similar program left it. A value without one is believed to
-    /// 10 %.
-    pub prior: Option<Parameters>,
-    /// `memory.csv`, which a refined model's terms of memory need.
-    pub memory: Option<Measured<records::MemoryStream>>,
-}
-
-/// What the parameters are of.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// Name of the parameter set.
-    pub name: String,
-    /// How the program divides its work among host threads.
-    pub decomposition: Decomposition,
-    /// N_APU: APUs available.
-    pub apus: u32,
-    /// How to estimate.
-    pub options: Options,
-}
-
-/// How to estimate; the default is what most data ask for.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Options {
-    /// A loss that wild runs cannot move; without it, all runs count alike.
-    pub robust: Option<Loss>,
-    /// Bootstrap intervals beside those of the likelihood.
-    pub resampling: Option<Resampling>,
-    /// The shapes of the terms over m, and the collective that the program calls.
-    pub terms: TermChoices,
-    /// What is counted of the program for the refined model, which is fitted beside equation 11
-    /// where this is given.
-    pub counts: Option<Counts>,
-}
+use crate::model::Parameters;
+use crate::model::parameters::Decomposition;
+use known::Known;
+use mmgp_base::error::{Error, Result, Warning};
+use request::Request;
 
 /// Parameters, how they were obtained, and doubts.
 #[derive(Debug, Clone, PartialEq)]
@@ -180,26 +109,6 @@ pub struct Fitted {
     pub refined: Option<Parameters>,
     /// Doubts about the result.
     pub warnings: Vec<Warning>,
-}
-
-/// A term as one file determines it.
-#[derive(Debug)]
-struct Measurement<T> {
-    value: T,
-    /// Rows that went into it.
-    observations: u64,
-    /// How the shape of a term over m was chosen, for the term and for each of its parts.
-    choices: Vec<Choice>,
-    /// How the errors of the entries of a term over m go together, where they do.
-    correlation: Option<Correlation>,
-    warnings: Vec<Warning>,
-}
-
-impl<T> Measurement<T> {
-    /// Of a term without a shape.
-    fn new(value: T, observations: u64, warnings: Vec<Warning>) -> Self {
-        Self { value, observations, choices: Vec::new(), correlation: None, warnings }
-    }
 }
 
 /// Estimates all terms from what was measured.
@@ -274,15 +183,10 @@ fn check(inputs: &Inputs, settings: &Settings) -> Result<()> {
         return Err(Error::TooLittleData {
             file: "fit".into(),
             found: "neither a profile nor timed runs".into(),
-            advice: "give --profile FILE or --runs FILE".into(),
+            advice: "give profile.csv or runs.csv".into(),
         });
     }
     Ok(())
-}
-
-/// An estimate of which only the value and the origin are known.
-fn stated(value: f64, source: &str) -> Estimate {
-    Estimate { source: Some(source.to_string()), ..Estimate::exact(value) }
 }
 
 #[cfg(test)]

@@ -7,5 +7,7 @@ pub mod export;
 pub mod fit;
 pub mod model;
 pub mod solve;
+#[cfg(test)]
+mod toy;
 
 pub use mmgp_base::{Error, Mapping, Result, Warning, error, table, units};

@@ -9,26 +9,18 @@
 //! ```
 //! use mmgp_model::model::parameters::*;
 //!
-//! let parameters = Parameters {
-//!     name: "a toy".into(),
-//!     decomposition: Decomposition::Data,
-//!     apus: 4,
-//!     terms: Terms {
-//!         t_hpu_s: Estimate::exact(1.0),
-//!         t_apu_s: Estimate::exact(8.0),
-//!         c_apu_s: Estimate::exact(0.5),
-//!         offloads: Estimate::exact(100.0),
-//!         o_offload_s: Estimate::exact(1e-3),
-//!         t_csw_s: Estimate::exact(1e-3),
-//!         g_s: Estimate::exact(1e-3),
-//!         collectives: None,
-//!         alpha: OverM::Constant(Estimate::exact(1.5)),
-//!         o_col_s: OverM::Constant(Estimate::exact(0.0)),
-//!     },
-//!     phases: vec![],
-//!     correlation: None,
-//!     refinements: None,
+//! let terms = Terms {
+//!     t_hpu_s: Estimate::exact(1.0),
+//!     t_apu_s: Estimate::exact(8.0),
+//!     c_apu_s: Estimate::exact(0.5),
+//!     offloads: Estimate::exact(100.0),
+//!     o_offload_s: Estimate::exact(1e-3),
+//!     t_csw_s: Estimate::exact(1e-3),
+//!     g_s: Estimate::exact(1e-3),
+//!     alpha: OverM::Constant(Estimate::exact(1.5)),
+//!     ..Terms::nothing()
 //! };
+//! let parameters = Parameters::new("a toy", Decomposition::Data, 4, terms);
 //! // 1.5 * 1 + 8 / (2 * 2) + 0.5 + 100 * (1 + 1 + 0 + 2 * 1) ms
 //! assert!((parameters.time(2, 2).0 - 4.4).abs() < 1e-12);
 //! ```
@@ -43,6 +35,7 @@ pub mod published;
 pub mod refined;
 pub mod run;
 pub mod sensitivity;
+pub mod terms;
 pub mod threads;
 pub mod uncertainty;
 

@@ -204,7 +204,7 @@ pub fn rank_within(
         for p in space.choices(m).iter() {
             let time = row.at(p);
             let error = uncertainty.standard_error(&uncertainty.slopes(parameters, m, p));
-            let half_width = quantiles.of(error.freedom) * error.value;
+            let half_width = quantiles.of(error.degrees_of_freedom) * error.value;
             let regret = regret::regret(&drawn, p, &contest.least, &mut losses);
             let draws_won = contest.wins.get(&(m, p)).copied().unwrap_or(0);
             let speedup = speedup(sequential, time);

@@ -57,7 +57,7 @@ struct Value<'a> {
     std_error: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
-    freedom: Option<f64>,
+    degrees_of_freedom: Option<f64>,
     source: Option<&'a str>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     combined_with: &'a [String],
@@ -82,7 +82,7 @@ fn values(term: &TermReport) -> impl Iterator<Item = Value<'_>> {
         std_error: estimate.std_error,
         low: estimate.interval().map(|(low, _)| low),
         high: estimate.interval().map(|(_, high)| high),
-        freedom: estimate.freedom,
+        degrees_of_freedom: estimate.degrees_of_freedom,
         source: estimate.source.as_deref(),
         combined_with: &estimate.combined_with,
         rows: term.observations,
@@ -123,10 +123,10 @@ fn of_runs(runs: &RunsReport) -> serde_json::Value {
         "noise": {
             "run": noise.run,
             "model": noise.model,
-            "freedom": noise.freedom,
+            "degrees_of_freedom": noise.degrees_of_freedom,
             "lack_of_fit": noise.lack_of_fit.map(|lack| serde_json::json!({
                 "ratio": lack.ratio,
-                "freedoms": [lack.freedoms.0, lack.freedoms.1],
+                "degrees_of_freedom": [lack.degrees_of_freedom.0, lack.degrees_of_freedom.1],
                 "probability": lack.probability,
             })),
         },
@@ -142,7 +142,7 @@ fn of_runs(runs: &RunsReport) -> serde_json::Value {
         "influential": influential.collect::<Vec<_>>(),
         "agreement_with_files": runs.conflict.as_ref().map(|conflict| serde_json::json!({
             "ratio": conflict.ratio,
-            "freedoms": [conflict.freedoms.0, conflict.freedoms.1],
+            "degrees_of_freedom": [conflict.degrees_of_freedom.0, conflict.degrees_of_freedom.1],
             "probability": conflict.probability,
             "stretch": conflict.stretch,
             "contradictions": conflict.values.iter().map(ToString::to_string).collect::<Vec<_>>(),

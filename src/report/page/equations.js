@@ -2,25 +2,24 @@
 // src/model/refined/host.rs have them. Every sum adds in the same order as there, so that the two
 // differ by rounding of the last digit at most; the page compares them whenever it is opened.
 const equations = (() => {
-    /** The number of an estimate, or that of the first value that is not one. */
+    /** The number of an estimate, or what is taken where there is none. */
     const value = (estimate, otherwise) => (estimate ? estimate.value : otherwise);
 
     /** A term over m as numbers: {constant} or {m, values}. */
-    function numbers(overM) {
-        if (overM.constant) return { constant: overM.constant.value };
-        return { m: overM.m.slice(), values: overM.values.map((each) => each.value) };
+    function numbers({ m, value }) {
+        return m ? { m: m.slice(), values: value.slice() } : { constant: value };
     }
 
     /** The parameters as plain numbers, which the what-if panel may change. */
     function plain(parameters) {
-        const { terms, refined } = parameters;
-        const plainTerms = { collectives: value(terms.collectives, null) };
-        for (const name of SCALARS) plainTerms[name] = terms[name].value;
-        plainTerms.alpha = numbers(terms.alpha);
-        plainTerms.o_col_s = numbers(terms.o_col_s);
+        const { terms, refined, table } = parameters;
+        const plainTerms = {};
+        for (const { name, over_m } of table) {
+            plainTerms[name] = over_m ? numbers(terms[name]) : value(terms[name], null);
+        }
         return {
-            decomposition: parameters.decomposition,
-            tasks: parameters.tasks,
+            decomposition: parameters.decomposition.kind,
+            tasks: parameters.decomposition.tasks ?? null,
             apus: parameters.apus,
             terms: plainTerms,
             refined: refined && {
@@ -37,8 +36,6 @@ const equations = (() => {
             },
         };
     }
-
-    const SCALARS = ["t_hpu_s", "t_apu_s", "c_apu_s", "offloads", "o_offload_s", "t_csw_s", "g_s"];
 
     /** The value at m: interpolated linearly in a table, and held constant beyond its last m. */
     function at(overM, m, atOne) {
@@ -241,7 +238,6 @@ const equations = (() => {
     const TOLERANCE = 1e-12;
 
     return {
-        SCALARS,
         TOLERANCE,
         plain,
         at,

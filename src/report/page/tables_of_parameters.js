@@ -4,22 +4,12 @@ const tablesOfParameters = (() => {
     const { data } = study;
 
     const NAMES = {
-        t_hpu_s: ["T_HPU", "host time of a sequential run", "s"],
-        t_apu_s: ["T_APU", "APU time that p APUs share", "s"],
-        c_apu_s: ["C_APU", "APU time that they cannot share", "s"],
-        offloads: ["N", "off-loads in the run", ""],
-        o_offload_s: ["O_offload", "signals, arguments and result, per off-load", "s"],
-        t_csw_s: ["T_CSW", "context switch on the host, per off-load", "s"],
-        g_s: ["g", "gap, per off-load and APU", "s"],
-        collectives: ["K", "collectives in the run", ""],
-        alpha: ["α", "slowdown of host code under m > 1 threads", ""],
-        o_col_s: [
-            "O_COL",
-            data.parameters.terms.collectives
-                ? "synchronisation, per collective"
-                : "synchronisation, per off-load",
-            "s",
-        ],
+        ...Object.fromEntries(
+            data.parameters.table.map(({ name, symbol, meaning, unit }) => [
+                name,
+                [symbol, meaning, unit],
+            ]),
+        ),
         iterations: ["I", "iterations of the shared loop", ""],
         hardware_contexts: ["H", "hardware contexts of the host", ""],
         exposed_transfer_s: ["exposed", "first and last block of an off-load on their memory", "s"],
@@ -97,13 +87,13 @@ const tablesOfParameters = (() => {
                         : text.exact(error(row), written(error(row), unitOf(row)), unitOf(row)),
             },
             {
-                title: "freedom",
-                hint: "degrees of freedom of the standard error",
-                value: ({ estimate }) => estimate.freedom ?? null,
+                title: "degrees of freedom",
+                hint: "of the standard error",
+                value: ({ estimate }) => estimate.degrees_of_freedom ?? null,
                 cell: ({ estimate }) =>
-                    estimate.freedom === null || estimate.freedom === undefined
+                    estimate.degrees_of_freedom === null || estimate.degrees_of_freedom === undefined
                         ? ""
-                        : text.count(estimate.freedom),
+                        : text.count(estimate.degrees_of_freedom),
             },
             {
                 title: "source",
@@ -128,18 +118,16 @@ const tablesOfParameters = (() => {
     }
 
     function ofTerms(parent) {
-        const { terms, refined } = data.parameters;
-        const rows = [...equations.SCALARS, "collectives"]
-            .filter((key) => terms[key])
+        const { terms, refined, table } = data.parameters;
+        const known = table.map(({ name }) => name).filter((key) => terms[key]);
+        const tabled = known.filter((key) => terms[key].m);
+        const rows = known
+            .filter((key) => !terms[key].m)
             .map((key) => ({ key, estimate: terms[key] }));
-        const tabled = ["alpha", "o_col_s"].filter((key) => !terms[key].constant);
-        for (const key of ["alpha", "o_col_s"]) {
-            if (terms[key].constant) rows.push({ key, estimate: terms[key].constant });
-        }
         ofEstimates(parent, "Terms of equation 11", rows);
         if (tabled.length) overM(parent, tabled);
         if (refined) ofEstimates(parent, "Terms of the refined model", refinedRows(refined));
-        if (data.parameters.phases.length) ofPhases(parent);
+        if (data.parameters.phases) ofPhases(parent);
     }
 
     function refinedRows(refined) {
@@ -167,11 +155,18 @@ const tablesOfParameters = (() => {
             .map(([key, estimate]) => ({ key, estimate }));
     }
 
+    /** One row of a term that is a table over m, of which everything known is a column. */
+    const rowOf = (columns, index) =>
+        Object.fromEntries(Object.entries(columns).map(([key, column]) => [key, column[index]]));
+
     /** alpha and O_COL where they are tables: a row for each m. */
     function overM(parent, keys) {
         const { terms } = data.parameters;
         const all = [...new Set(keys.flatMap((key) => terms[key].m))].sort((a, b) => a - b);
-        const estimateOf = (key, at) => terms[key].values[terms[key].m.indexOf(at)] ?? null;
+        const estimateOf = (key, at) => {
+            const index = terms[key].m.indexOf(at);
+            return index < 0 ? null : rowOf(terms[key], index);
+        };
         const columns = [{ title: "m", value: (at) => at, cell: (at) => String(at) }];
         for (const key of keys) {
             const [name, , unitOfTerm] = NAMES[key];
@@ -220,18 +215,19 @@ const tablesOfParameters = (() => {
                 estimate.std_error ? ` ± ${written(estimate.std_error, unitOfTerm)}` : "";
             return {
                 title: name,
-                value: (phase) => phase[key]?.value ?? null,
+                value: (phase) => phase.terms[key]?.value ?? null,
                 cell: (phase) =>
-                    phase[key]
+                    phase.terms[key]
                         ? text.exact(
-                              phase[key].value,
-                              written(phase[key].value, unitOfTerm) + error(phase[key]),
+                              phase.terms[key].value,
+                              written(phase.terms[key].value, unitOfTerm) + error(phase.terms[key]),
                               unitOfTerm,
                           )
                         : "",
             };
         };
-        const keys = ["t_hpu_s", "t_apu_s", "c_apu_s", "offloads", "g_s", "collectives"];
+        const { phases, table } = data.parameters;
+        const keys = table.filter(({ of_phases }) => of_phases).map(({ name }) => name);
         const columns = [
             {
                 title: "phase",
@@ -244,7 +240,7 @@ const tablesOfParameters = (() => {
         tables.create(parent, {
             caption: "Phases, each ± its standard error",
             columns,
-            rows: data.parameters.phases,
+            rows: phases,
         });
     }
 

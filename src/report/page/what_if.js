@@ -18,13 +18,13 @@ const whatIf = (() => {
         return [model.refined, term];
     }
 
-    const isOverM = (term) => term === "alpha" || term === "o_col_s";
+    const { table } = study.data.parameters;
+    const isOverM = (term) => table.some(({ name, over_m }) => over_m && name === term);
 
     /** The terms that can be changed: those of equation 11, and the refined ones that are on. */
     function terms() {
         const { refined } = given;
-        const found = [...equations.SCALARS, "alpha", "o_col_s"];
-        if (given.terms.collectives !== null) found.splice(4, 0, "collectives");
+        const found = table.map(({ name }) => name).filter((name) => given.terms[name] !== null);
         const ofRefined = [
             "iterations",
             "hardware_contexts",

@@ -12,7 +12,7 @@ decomposition = "task"
 tasks = 16
 apus = 16
 [terms]
-t_hpu_s = { value = 1.5, std_error = 0.02, freedom = 4, source = "profile.csv" }
+t_hpu_s = { value = 1.5, std_error = 0.02, degrees_of_freedom = 4, source = "profile.csv" }
 t_apu_s = 370.0
 c_apu_s = { value = 1.75 }
 offloads = { value = 2 }
@@ -35,7 +35,7 @@ t_hpu_s = [1.0, -0.4]
 "#;
 
 const JSON: &str = r#"{"schema": 1, "name": "x", "decomposition": {"kind": "task", "tasks": 16},
-"apus": 16, "terms": {"t_hpu_s": {"value": 1.5, "std_error": 0.25, "freedom": 4, "low": 1, "high": 2},
+"apus": 16, "terms": {"t_hpu_s": {"value": 1.5, "std_error": 0.25, "degrees_of_freedom": 4, "low": 1, "high": 2},
 "t_apu_s": {"value": 0.3}, "c_apu_s": {"value": 1}, "offloads": {"value": 8},
 "o_offload_s": {"value": 1e-7, "combined_with": ["t_csw_s"]}, "t_csw_s": {"value": 0},
 "g_s": {"value": 0, "source": "profile.csv"}, "collectives": {"value": 3},
@@ -57,7 +57,7 @@ fn parameters(text: &str) -> Result<Read, String> {
         let terms = &parameters.terms;
         let estimates = terms.entries().into_iter().filter_map(|entry| terms.estimate(entry));
         let known = estimates.flat_map(|known| {
-            [Some(known.value), known.std_error, known.freedom].into_iter().flatten()
+            [Some(known.value), known.std_error, known.degrees_of_freedom].into_iter().flatten()
         });
         // Finite values of any size may be given, whose sum is beyond what a number can hold.
         let time = parameters.time(3, 2).0;

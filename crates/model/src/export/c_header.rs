@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::names::{comment, identifier};
-use super::{Term, terms};
 use crate::model::parameters::{Decomposition, OverM, Parameters};
+use crate::model::terms::Value;
 
 /// A header with every term as a `static const double` and the time of a run as
 /// `static inline double mmgp_NAME_time_s(unsigned m, unsigned p)`, where `NAME` is the name of the
@@ -25,8 +25,8 @@ pub fn c_header(parameters: &Parameters) -> String {
     line(&format!("#ifndef {guard}\n#define {guard}\n"));
     line("#include <math.h>\n");
     line(&format!("static const unsigned mmgp_NAME_apus = {}u;", parameters.apus));
-    for term in terms(&parameters.terms) {
-        line(&constants(&term));
+    for (term, value) in parameters.terms.values() {
+        line(&constants(term.name(), value));
     }
     line("");
     line(&interpolation(&parameters.terms.alpha, "alpha", Some("1.0")));
@@ -58,9 +58,8 @@ pub fn c_header(parameters: &Parameters) -> String {
 }
 
 /// A number, or the two arrays of a table.
-fn constants(term: &Term<'_>) -> String {
-    let numbers = term.numbers();
-    let name = term.name;
+fn constants(name: &str, value: Value<'_>) -> String {
+    let numbers: Vec<_> = value.numbers().collect();
     if let [(None, estimate)] = numbers[..] {
         return format!("static const double mmgp_NAME_{name} = {:?};", estimate.value);
     }

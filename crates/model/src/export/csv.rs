@@ -1,7 +1,7 @@
 //! Parameters as a table: one row for each value.
 
-use super::{Term, Value, phase_terms, terms};
-use crate::model::parameters::{Estimate, OverM, Parameters};
+use crate::model::parameters::{Estimate, Parameters};
+use crate::model::terms::Term;
 
 const COLUMNS: [&str; 8] =
     ["term", "phase", "m", "value", "unit", "std_error", "source", "combined_with"];
@@ -16,41 +16,30 @@ pub fn csv(parameters: &Parameters) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let in_memory = "invariant: writing to memory cannot fail";
     writer.write_record(COLUMNS).expect(in_memory);
-    let whole = terms(&parameters.terms).into_iter().map(|term| ("", term));
+    let whole = parameters.terms.values().map(|(term, value)| ("", term, value));
     let phases = parameters
         .phases
         .iter()
-        .flat_map(|phase| phase_terms(phase).into_iter().map(|term| (phase.name.as_str(), term)));
-    for (phase, term) in whole.chain(phases) {
-        for row in rows(phase, &term) {
-            writer.write_record(row).expect(in_memory);
+        .flat_map(|phase| phase.values().map(|(term, value)| (phase.name.as_str(), term, value)));
+    for (phase, term, value) in whole.chain(phases) {
+        for (m, estimate) in value.numbers() {
+            writer.write_record(row(phase, term, m, estimate)).expect(in_memory);
         }
     }
     String::from_utf8(writer.into_inner().expect(in_memory)).expect("invariant: fields are text")
 }
 
-/// The rows of one term: one, or one for each m of its table.
-fn rows(phase: &str, term: &Term<'_>) -> Vec<[String; 8]> {
-    let row = |m: String, estimate: &Estimate| {
-        [
-            term.name.to_string(),
-            phase.to_string(),
-            m,
-            estimate.value.to_string(),
-            term.unit.to_string(),
-            estimate.std_error.map(|error| error.to_string()).unwrap_or_default(),
-            estimate.source.clone().unwrap_or_default(),
-            estimate.combined_with.join(" "),
-        ]
-    };
-    match term.value {
-        Value::Single(estimate) | Value::OverM(OverM::Constant(estimate)) => {
-            vec![row(String::new(), estimate)]
-        }
-        Value::OverM(OverM::Table(table)) => {
-            table.m.iter().zip(&table.values).map(|(m, value)| row(m.to_string(), value)).collect()
-        }
-    }
+fn row(phase: &str, term: Term, m: Option<u32>, estimate: &Estimate) -> [String; 8] {
+    [
+        term.name().to_string(),
+        phase.to_string(),
+        m.map(|m| m.to_string()).unwrap_or_default(),
+        estimate.value.to_string(),
+        term.unit().to_string(),
+        estimate.std_error.map(|error| error.to_string()).unwrap_or_default(),
+        estimate.source.clone().unwrap_or_default(),
+        estimate.combined_with.join(" "),
+    ]
 }
 
 #[cfg(test)]

@@ -1,12 +1,6 @@
 //! Parameters as one JSON object.
 
-use serde::{Serialize, Serializer};
-
-use super::{Term, Value, phase_terms, terms};
-use crate::model::parameters::{Decomposition, Estimate, OverM, Parameters, Table};
-
-/// The version of the layout. It grows when a reader of the previous one would go wrong.
-const SCHEMA: u32 = 1;
+use crate::model::Parameters;
 
 /// One JSON object in the layout of schema 1, indented by two spaces.
 ///
@@ -17,8 +11,8 @@ const SCHEMA: u32 = 1;
 ///   "decomposition": {"kind": "task", "tasks": 16},
 ///   "apus": 16,
 ///   "terms": {
-///     "t_hpu_s": {"value": 8.8, "std_error": 0.1, "freedom": 4.0, "low": 8.52, "high": 9.08,
-///       "source": "profile.csv"},
+///     "t_hpu_s": {"value": 8.8, "std_error": 0.1, "degrees_of_freedom": 4.0, "low": 8.52,
+///       "high": 9.08, "source": "profile.csv"},
 ///     "o_offload_s": {"value": 7e-8, "combined_with": ["t_csw_s"]},
 ///     "alpha": {"m": [1, 2], "value": [1.0, 1.28], "std_error": [null, 0.01]},
 ///     "o_col_s": {"value": 0.0}
@@ -37,161 +31,15 @@ const SCHEMA: u32 = 1;
 /// of a table by their m. `schema/parameters-1.json` is the JSON Schema of this layout, and
 /// [`Parameters::read`] reads it back exactly.
 pub fn json(parameters: &Parameters) -> String {
-    let phases = parameters
-        .phases
-        .iter()
-        .map(|phase| PhaseObject { name: &phase.name, terms: TermsObject(phase_terms(phase)) });
-    let object = Object {
-        schema: SCHEMA,
-        name: &parameters.name,
-        decomposition: match parameters.decomposition {
-            Decomposition::Data => DecompositionObject::Data,
-            Decomposition::Task { tasks } => DecompositionObject::Task { tasks },
-        },
-        apus: parameters.apus,
-        terms: TermsObject(terms(&parameters.terms)),
-        phases: phases.collect(),
-        correlation: parameters.correlation.as_ref().map(|known| CorrelationObject {
-            entries: known.entries().iter().map(|&entry| parameters.terms.name_of(entry)).collect(),
-            matrix: (0..known.entries().len()).map(|index| known.row(index)).collect(),
-        }),
-    };
-    let text = serde_json::to_string_pretty(&object);
+    let text = serde_json::to_string_pretty(parameters);
     text.expect("invariant: the keys are text and the numbers are numbers") + "\n"
-}
-
-#[derive(Serialize)]
-struct Object<'a> {
-    schema: u32,
-    name: &'a str,
-    decomposition: DecompositionObject,
-    apus: u32,
-    terms: TermsObject<'a>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    phases: Vec<PhaseObject<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    correlation: Option<CorrelationObject<'a>>,
-}
-
-#[derive(Serialize)]
-struct CorrelationObject<'a> {
-    entries: Vec<String>,
-    matrix: Vec<&'a [f64]>,
-}
-
-#[derive(Serialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-enum DecompositionObject {
-    Data,
-    Task { tasks: u32 },
-}
-
-#[derive(Serialize)]
-struct PhaseObject<'a> {
-    name: &'a str,
-    terms: TermsObject<'a>,
-}
-
-/// Terms by their names, in the order of the list.
-struct TermsObject<'a>(Vec<Term<'a>>);
-
-impl Serialize for TermsObject<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|term| match term.value {
-            Value::Single(estimate) | Value::OverM(OverM::Constant(estimate)) => {
-                (term.name, ValueObject::Single(single(estimate)))
-            }
-            Value::OverM(OverM::Table(table)) => (term.name, ValueObject::Table(over_m(table))),
-        }))
-    }
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum ValueObject<'a> {
-    Single(SingleObject<'a>),
-    Table(TableObject<'a>),
-}
-
-#[derive(Serialize)]
-struct SingleObject<'a> {
-    value: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    std_error: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    freedom: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    low: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    high: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<&'a str>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    combined_with: &'a [String],
-}
-
-fn single(estimate: &Estimate) -> SingleObject<'_> {
-    SingleObject {
-        value: estimate.value,
-        std_error: estimate.std_error,
-        freedom: estimate.freedom,
-        low: estimate.interval().map(|ends| ends.0),
-        high: estimate.interval().map(|ends| ends.1),
-        source: estimate.source.as_deref(),
-        combined_with: &estimate.combined_with,
-    }
-}
-
-#[derive(Serialize)]
-struct TableObject<'a> {
-    m: &'a [u32],
-    value: Vec<f64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    std_error: Vec<Option<f64>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    freedom: Vec<Option<f64>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    low: Vec<Option<f64>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    high: Vec<Option<f64>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    source: Vec<Option<&'a str>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    combined_with: Vec<&'a [String]>,
-}
-
-fn over_m(table: &Table) -> TableObject<'_> {
-    let estimates = &table.values;
-    TableObject {
-        m: &table.m,
-        value: estimates.iter().map(|estimate| estimate.value).collect(),
-        std_error: list(estimates, |estimate| estimate.std_error, Option::is_some),
-        freedom: list(estimates, |estimate| estimate.freedom, Option::is_some),
-        low: list(estimates, |estimate| estimate.interval().map(|ends| ends.0), Option::is_some),
-        high: list(estimates, |estimate| estimate.interval().map(|ends| ends.1), Option::is_some),
-        source: list(estimates, |estimate| estimate.source.as_deref(), Option::is_some),
-        combined_with: list(
-            estimates,
-            |estimate| estimate.combined_with.as_slice(),
-            |sum| !sum.is_empty(),
-        ),
-    }
-}
-
-/// One property of every estimate, or nothing where none of them has it.
-fn list<'a, T>(
-    estimates: &'a [Estimate],
-    property: impl Fn(&'a Estimate) -> T,
-    is_known: impl Fn(&T) -> bool,
-) -> Vec<T> {
-    let properties: Vec<T> = estimates.iter().map(property).collect();
-    if properties.iter().any(is_known) { properties } else { Vec::new() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::{bare, everything};
     use super::*;
+    use crate::model::parameters::{Estimate, OverM, Table};
 
     /// Compares without the line breaks and indentation.
     fn check(parameters: &Parameters, expected: &str) {

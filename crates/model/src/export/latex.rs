@@ -1,8 +1,7 @@
 //! Parameters as a table in LaTeX.
 
-use super::term::phase_terms;
-use super::{Term, terms};
 use crate::model::parameters::{Decomposition, Parameters};
+use crate::model::terms::{Term, Value};
 
 /// A `tabular` of the terms that needs no package: symbol, m, value, standard error, unit, source;
 /// a rule and a row with its name above the terms of each phase.
@@ -22,46 +21,31 @@ pub fn latex(parameters: &Parameters) -> String {
         escaped(&parameters.name),
         parameters.apus,
     );
-    text += &rows(&terms(&parameters.terms));
+    text += &rows(parameters.terms.values());
     for phase in &parameters.phases {
         text += &format!("\\hline\n\\multicolumn{{6}}{{l}}{{{}}} \\\\\n", escaped(&phase.name));
-        text += &rows(&phase_terms(phase));
+        text += &rows(phase.values());
     }
     text += "\\hline\n\\end{tabular}\n";
     text
 }
 
-fn rows(terms: &[Term<'_>]) -> String {
+fn rows<'a>(terms: impl Iterator<Item = (Term, Value<'a>)>) -> String {
     let mut text = String::new();
-    for term in terms {
-        for (m, estimate) in term.numbers() {
+    for (term, value) in terms {
+        for (m, estimate) in value.numbers() {
             text += &format!(
                 "{} & {} & {} & {} & {} & {} \\\\\n",
-                symbol(term.name),
+                term.latex(),
                 m.map(|m| m.to_string()).unwrap_or_default(),
                 number(estimate.value),
                 estimate.std_error.map(number).unwrap_or_default(),
-                if term.unit == "1" { "" } else { term.unit },
+                if term.unit() == "1" { "" } else { term.unit() },
                 estimate.source.as_deref().map(escaped).unwrap_or_default(),
             );
         }
     }
     text
-}
-
-fn symbol(name: &str) -> &'static str {
-    match name {
-        "t_hpu_s" => "$T_{\\mathrm{HPU}}(1,1)$",
-        "t_apu_s" => "$T_{\\mathrm{APU}}(1,1)$",
-        "c_apu_s" => "$C_{\\mathrm{APU}}$",
-        "offloads" => "$N$",
-        "o_offload_s" => "$O_{\\mathrm{offload}}$",
-        "t_csw_s" => "$T_{\\mathrm{CSW}}$",
-        "g_s" => "$g$",
-        "collectives" => "$N_{\\mathrm{COL}}$",
-        "alpha" => "$\\alpha_m$",
-        _ => "$O_{\\mathrm{COL}}$",
-    }
 }
 
 /// `1.6e-5` as `$1.6 \times 10^{-5}$`.

@@ -1,8 +1,7 @@
 //! Parameters as a table in Markdown.
 
-use super::term::phase_terms;
-use super::{Term, terms};
 use crate::model::parameters::{Decomposition, Estimate, Parameters};
+use crate::model::terms::{Term, Value};
 
 /// A heading, a line on decomposition and APUs, and a table of the terms: symbol, name, m, value,
 /// standard error, 95 % interval, unit, source. Each phase has a table of its own.
@@ -10,10 +9,10 @@ use crate::model::parameters::{Decomposition, Estimate, Parameters};
 /// Correlations are not carried over.
 pub fn markdown(parameters: &Parameters) -> String {
     let mut text = format!("## {}\n\n{}\n\n", escaped(&parameters.name), summary(parameters));
-    text += &table(&terms(&parameters.terms));
+    text += &table(parameters.terms.values());
     for phase in &parameters.phases {
         text += &format!("\n### {}\n\n", escaped(&phase.name));
-        text += &table(&phase_terms(phase));
+        text += &table(phase.values());
     }
     if parameters.correlation.is_some() {
         text += "\nThe correlations of the errors are not shown.\n";
@@ -29,22 +28,22 @@ fn summary(parameters: &Parameters) -> String {
     format!("{work}; {} APUs. Terms of equation 11 of MMGP.", parameters.apus)
 }
 
-fn table(terms: &[Term<'_>]) -> String {
+fn table<'a>(terms: impl Iterator<Item = (Term, Value<'a>)>) -> String {
     let mut text = String::from(
         "| symbol | term | m | value | standard error | 95 % interval | unit | source |\n\
          |---|---|--:|--:|--:|---|---|---|\n",
     );
-    for term in terms {
-        for (m, estimate) in term.numbers() {
+    for (term, value) in terms {
+        for (m, estimate) in value.numbers() {
             let m = m.map(|m| m.to_string()).unwrap_or_default();
             text += &format!(
                 "| {} | `{}` | {m} | {} | {} | {} | {} | {} |\n",
-                escaped(term.symbol),
-                term.name,
+                escaped(term.symbol()),
+                term.name(),
                 estimate.value,
                 estimate.std_error.map(|error| error.to_string()).unwrap_or_default(),
                 interval(estimate),
-                term.unit,
+                term.unit(),
                 source(estimate),
             );
         }

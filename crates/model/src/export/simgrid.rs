@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use super::names::{comment, quoted};
-use super::terms;
 use crate::model::parameters::Parameters;
 
 /// A platform file of SimGrid (version 4.1): a host `hpu`, a host `apu1`, `apu2`... for each APU,
@@ -28,9 +27,9 @@ pub fn simgrid(parameters: &Parameters) -> String {
         let _ = writeln!(text, "    <prop id=\"{id}\" value=\"{value}\"/>");
     };
     property("name", &attribute(&parameters.name));
-    for term in terms(&parameters.terms) {
-        for (m, estimate) in term.numbers() {
-            let id = m.map_or(term.name.to_string(), |m| format!("{}({m})", term.name));
+    for (term, value) in parameters.terms.values() {
+        for (m, estimate) in value.numbers() {
+            let id = m.map_or(term.name().to_string(), |m| format!("{}({m})", term.name()));
             property(&id, &format!("{:?}", estimate.value));
         }
     }

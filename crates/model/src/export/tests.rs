@@ -1,14 +1,12 @@
 use super::*;
 use crate::model::parameters::{Decomposition, Estimate, OverM, Phase, Table, Terms};
+use crate::toy::estimate;
 
 /// A parameter set with everything that may be there, and things that are hard to write.
 pub(in crate::export) fn everything() -> Parameters {
     let measured = |value, std_error, source: &str| Estimate {
-        value,
-        std_error: Some(std_error),
-        freedom: None,
         source: Some(source.into()),
-        combined_with: Vec::new(),
+        ..estimate(value, std_error)
     };
     let sum = Estimate {
         combined_with: vec!["t_csw_s".into(), "o_col_s".into()],
@@ -62,8 +60,6 @@ pub(in crate::export) fn bare() -> Parameters {
             ..full.terms
         },
         phases: Vec::new(),
-        correlation: None,
-        refinements: None,
         ..full
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::inputs::Measured;
+use super::measurement::Measurement;
 use super::sample::{Mean, Repetitions, repeated_once, warm_up};
 use super::shape::{Part, Points, Question, Scale, Selection, Shape, choose, correlation, grid};
-use super::{Measured, Measurement};
 use crate::model::parameters::{Estimate, OverM, Table};
 use crate::model::sensitivity::Entry;
 use mmgp_base::error::{Error, Result, Warning};
@@ -150,7 +151,11 @@ fn points(file: &str, times: &BTreeMap<u32, Times>) -> Result<Points> {
 }
 
 fn part(mean: Mean, loadings: Vec<(usize, f64)>) -> Part {
-    Part { variance: mean.std_error.map(|error| error.powi(2)), freedom: mean.freedom, loadings }
+    Part {
+        variance: mean.std_error.map(|error| error.powi(2)),
+        degrees_of_freedom: mean.degrees_of_freedom,
+        loadings,
+    }
 }
 
 #[cfg(test)]
@@ -262,8 +267,8 @@ mod tests {
         approx::assert_relative_eq!(found, by_hand, max_relative = 1e-12);
         // Two variances of one degree each: (1 + 1.5^2)^2/(1 + 1.5^4).
         let OverM::Table(table) = result.value else { panic!("a table") };
-        let freedom = table.values[1].freedom.unwrap();
-        approx::assert_relative_eq!(freedom, 10.5625 / 6.0625, max_relative = 1e-12);
+        let degrees_of_freedom = table.values[1].degrees_of_freedom.unwrap();
+        approx::assert_relative_eq!(degrees_of_freedom, 10.5625 / 6.0625, max_relative = 1e-12);
     }
 
     #[test]

@@ -2,13 +2,15 @@
 //! scaling.
 
 use super::comparison::{Comparison, LeftOut, compare};
-use super::joint::{self, Request};
+use super::inputs::Inputs;
+use super::joint;
 use super::refined::{fit_beside, refinements};
 use super::report::RunsReport;
+use super::request::Request;
 use super::runs::Runs;
-use super::term::Term;
-use super::{Inputs, Settings};
+use super::settings::Settings;
 use crate::model::Parameters;
+use crate::model::terms::Term;
 use mmgp_base::error::{Result, Warning};
 
 /// Fewer configurations are not compared.

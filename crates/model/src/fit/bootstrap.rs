@@ -200,8 +200,8 @@ impl<'a> Drawing<'a> {
         // This holds what a bound holds.
         search.normal.solve(&search.low, &search.high);
         // Fitted residuals are shorter than the noise by the unknowns that were fitted to them.
-        let freedom = rows.len().saturating_sub(unknowns).max(1) as f64;
-        let stretch = (rows.len() as f64 / freedom).sqrt();
+        let degrees_of_freedom = rows.len().saturating_sub(unknowns).max(1) as f64;
+        let stretch = (rows.len() as f64 / degrees_of_freedom).sqrt();
         let of_single = |(row, residual): (&Row<'_>, &f64)| match row {
             Row::Cell { weight, count: 1, .. } => Some(-stretch * residual / weight),
             _ => None,

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::inputs::Measured;
+use super::measurement::Measurement;
 use super::sample::{Mean, Repetitions, repeated_once, warm_up};
 use super::shape::{
     Choice, Part, Points, Question, Scale, Selection, TermChoices, choose, correlation, grid,
 };
-use super::{Measured, Measurement};
 use crate::model::parameters::{OverM, Table};
 use crate::model::sensitivity::Entry;
 use mmgp_base::error::{Error, Result, Warning, shortened};
@@ -145,7 +146,7 @@ fn points(times: &Times) -> Points {
         points.counts.push(means.values().map(|mean| mean.count as f64).sum());
         points.parts.extend(means.values().map(|mean| Part {
             variance: mean.std_error.map(|error| error.powi(2)),
-            freedom: mean.freedom,
+            degrees_of_freedom: mean.degrees_of_freedom,
             loadings: vec![(index, 1.0 / count)],
         }));
         for (deviations, kind) in points.kinds.iter_mut().zip(&all) {
@@ -189,7 +190,7 @@ fn unlike(file: &str, ranks: u32, kinds: &BTreeMap<Kind, Repetitions>) -> Option
     (value(&dearest) > ALIKE * value(&cheapest)).then(|| {
         Warning::Note(format!(
             "{file}: with {ranks} ranks, {} takes {:.1} times as long as {}; their mean was used, \
-             name what the program calls with --operation and --operation-bytes",
+             name what the program calls",
             name(dearest),
             value(&dearest) / value(&cheapest),
             name(cheapest),
@@ -231,8 +232,7 @@ mod tests {
         assert_eq!(
             warnings,
             ["collective.csv: with 2 ranks, alltoall of 8 bytes takes 4.0 times as long as bcast \
-              of 8 bytes; their mean was used, name what the program calls with --operation and \
-              --operation-bytes"]
+              of 8 bytes; their mean was used, name what the program calls"]
         );
     }
 

@@ -22,7 +22,7 @@ pub struct Conflict {
     /// What joining the two costs, in squares of standard errors, for each value that both know.
     pub ratio: f64,
     /// How many values both know, and the degrees of freedom of the noise.
-    pub freedoms: (f64, f64),
+    pub degrees_of_freedom: (f64, f64),
     /// Probability of a ratio this large if they agree.
     pub probability: f64,
     /// By what the standard errors of what files say were multiplied; 1 where they agree.
@@ -61,10 +61,10 @@ impl Conflict {
             return None;
         }
         let ratio = (2.0 * joint.solution.cost - alone.squares).max(0.0) / shared;
-        let freedoms = (shared, noise_freedom);
+        let degrees_of_freedom = (shared, noise_freedom);
         let fisher = FisherSnedecor::new(shared, noise_freedom.max(1.0));
-        let probability = fisher.expect("invariant: both freedoms are above 0").sf(ratio);
-        Some(Self { ratio, freedoms, probability, stretch: 1.0, values: Vec::new() })
+        let probability = fisher.expect("invariant: both have degrees of freedom").sf(ratio);
+        Some(Self { ratio, degrees_of_freedom, probability, stretch: 1.0, values: Vec::new() })
     }
 
     /// Whether chance does not explain it.
@@ -135,9 +135,9 @@ fn prior_of(unknown: &Unknown, entry: Entry) -> Option<(f64, f64)> {
 }
 
 /// The unknowns with every prior as wide as its few repetitions make its 95 % interval.
-pub(crate) fn widened_by_freedom(unknowns: &Unknowns) -> Unknowns {
+pub(crate) fn widened_by_degrees_of_freedom(unknowns: &Unknowns) -> Unknowns {
     with_priors(unknowns, |prior| {
-        prior.std_error * quantile_97_5(prior.freedom) / quantile_97_5(None)
+        prior.std_error * quantile_97_5(prior.degrees_of_freedom) / quantile_97_5(None)
     })
 }
 

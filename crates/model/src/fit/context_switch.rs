@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
+use super::inputs::Measured;
+use super::measurement::Measurement;
 use super::sample::{Mean, Repetitions, repeated_once, warm_up};
-use super::{Measured, Measurement};
 use crate::model::parameters::Estimate;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::ContextSwitch;
@@ -79,7 +80,9 @@ fn pooled(file: &str, groups: &[Repetitions]) -> (Mean, Option<Warning>) {
     // The squared standard error of a mean of n times is their sum of squares over n*(n - 1).
     let of_times: f64 = means
         .iter()
-        .filter_map(|mean| Some(mean.std_error?.powi(2) * mean.count as f64 * mean.freedom))
+        .filter_map(|mean| {
+            Some(mean.std_error?.powi(2) * mean.count as f64 * mean.degrees_of_freedom)
+        })
         .sum();
     let test = FisherSnedecor::new(between, within).expect("invariant: both are 1 or more");
     let limit = test.inverse_cdf(1.0 - RARELY) * of_times / within;
@@ -142,7 +145,7 @@ mod tests {
         let rows = [(2, 8.0), (2, 8.004), (2, 7.996), (4, 12.0), (4, 12.004), (4, 11.996)];
         let result = check(&rows).unwrap();
         approx::assert_relative_eq!(result.value.std_error.unwrap(), 0.5e-6, max_relative = 1e-9);
-        assert_eq!(result.value.freedom, Some(1.0));
+        assert_eq!(result.value.degrees_of_freedom, Some(1.0));
         assert!(result.warnings[0].to_string().contains("from 2.000e-6 s to 3.000e-6 s"));
     }
 

@@ -61,10 +61,13 @@ pub(crate) fn robust(
         Ok(log_times.map(|(point, residual)| point.log_time + residual).collect())
     })?;
     let weighted = &found.weighted;
-    let freedom = (runs.count() as f64 - runs.cells.len() as f64).max(0.0);
+    let degrees_of_freedom = (runs.count() as f64 - runs.cells.len() as f64).max(0.0);
     let data = Data {
         points: points(&plain, weighted),
-        repetitions: Repetitions { squares: freedom / weighted.precision, freedom },
+        repetitions: Repetitions {
+            squares: degrees_of_freedom / weighted.precision,
+            degrees_of_freedom,
+        },
     };
     let robust = Robust {
         loss,

@@ -3,9 +3,9 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::runs::Runs;
-use super::term::Term;
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM, Terms};
+use crate::model::terms::Term;
 
 /// Equation 11 and its task form, seen as functions of the unknown terms alone.
 ///
@@ -26,25 +26,14 @@ impl Sensitivity {
             return self.of_alpha(m, p);
         }
         let mut lone = self.nothing_but_factors();
-        let unit = Estimate::exact(1.0);
-        match term {
-            Term::HpuTime => lone.terms.t_hpu_s = unit,
-            Term::ApuTime => lone.terms.t_apu_s = unit,
-            Term::ApuSerialTime => lone.terms.c_apu_s = unit,
-            Term::Gap => lone.terms.g_s = unit,
-            Term::OffloadOverhead => lone.terms.o_offload_s = unit,
-            Term::ContextSwitch => lone.terms.t_csw_s = unit,
-            Term::CollectiveCost => lone.terms.o_col_s = OverM::Constant(unit),
-            Term::Offloads => {
-                lone.terms.offloads = unit;
-                lone.terms.o_offload_s = self.base.terms.o_offload_s.clone();
-                lone.terms.t_csw_s = self.base.terms.t_csw_s.clone();
-            }
-            Term::Collectives => {
-                lone.terms.collectives = Some(unit);
-                lone.terms.o_col_s = self.base.terms.o_col_s.clone();
-            }
-            Term::Alpha => unreachable!("handled above"),
+        lone.terms.value_mut(term).set(Estimate::exact(1.0));
+        let counts: &[Term] = match term {
+            Term::Offloads => &[Term::OffloadOverhead, Term::ContextSwitch],
+            Term::Collectives => &[Term::CollectiveCost],
+            _ => &[],
+        };
+        for &counted in counts {
+            lone.terms.copy_from(&self.base.terms, counted);
         }
         lone.time(m, p).0
     }
@@ -68,21 +57,9 @@ impl Sensitivity {
 
     /// A program that takes no time, with the counts and slowdowns of this one.
     fn nothing_but_factors(&self) -> Parameters {
-        let nothing = Estimate::exact(0.0);
         let Terms { offloads, collectives, alpha, .. } = self.base.terms.clone();
         Parameters {
-            terms: Terms {
-                t_hpu_s: nothing.clone(),
-                t_apu_s: nothing.clone(),
-                c_apu_s: nothing.clone(),
-                offloads,
-                o_offload_s: nothing.clone(),
-                t_csw_s: nothing.clone(),
-                g_s: nothing.clone(),
-                collectives,
-                alpha,
-                o_col_s: OverM::Constant(nothing),
-            },
+            terms: Terms { offloads, collectives, alpha, ..Terms::nothing() },
             phases: Vec::new(),
             correlation: None,
             refinements: None,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::joint::Fit;
+use super::joint_fit::Fit;
 
 /// The examination of a fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,9 +109,9 @@ fn trend(against: &'static str, x: &[f64], y: &[f64]) -> Option<Trend> {
         return None;
     }
     let correlation = (product(&x, &y) / size).clamp(-1.0, 1.0);
-    let freedom = count as f64 - 2.0;
-    let t = correlation * (freedom / (1.0 - correlation.powi(2)).max(1e-300)).sqrt();
-    let student = StudentsT::new(0.0, 1.0, freedom);
+    let degrees_of_freedom = count as f64 - 2.0;
+    let t = correlation * (degrees_of_freedom / (1.0 - correlation.powi(2)).max(1e-300)).sqrt();
+    let student = StudentsT::new(0.0, 1.0, degrees_of_freedom);
     let student = student.expect("invariant: there are more than two configurations");
     Some(Trend { against, correlation, probability: 2.0 * student.sf(t.abs()) })
 }

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::conflict::{
-    Alone, Conflict, contradictions, stretched, widened_by_freedom, with_common_error,
+    Alone, Conflict, contradictions, stretched, widened_by_degrees_of_freedom, with_common_error,
 };
 use super::likelihood::{Likelihood, Minimum, Point};
 use super::noise::{Noise, Origin, Repetitions};
@@ -33,7 +33,7 @@ pub(crate) struct Spread {
     pub entries: Vec<Entry>,
     pub covariance: DMatrix<f64>,
     /// Degrees of freedom of each variance; infinite where everything behind it is known.
-    pub freedoms: Vec<f64>,
+    pub degrees_of_freedom: Vec<f64>,
 }
 
 /// The relative error of priors that leaves the runs to speak for themselves.
@@ -55,7 +55,7 @@ pub(crate) fn estimate(
 ) -> Result<Estimated> {
     let silent = with_common_error(unknowns, SILENT);
     let (alone, mut noise) = settle(&silent, data, start)?;
-    if noise.origin != Origin::Repetitions && noise.freedom <= 1.0 {
+    if noise.origin != Origin::Repetitions && noise.degrees_of_freedom <= 1.0 {
         // The runs alone leave nothing over; with the files they may.
         noise = settle(unknowns, data, &alone.solution.x)?.1;
     }
@@ -68,14 +68,14 @@ pub(crate) fn estimate(
     };
     let minimum = joined(unknowns)?;
     let test = |unknowns: &Unknowns, minimum: &Minimum| {
-        Conflict::test(unknowns, minimum, &alone, noise.freedom)
+        Conflict::test(unknowns, minimum, &alone, noise.degrees_of_freedom)
     };
     let mut conflict = test(unknowns, &minimum);
     let mut unknowns = unknowns.clone();
     let mut last = minimum;
     if conflict.as_ref().is_some_and(Conflict::is_significant) {
         // Few repetitions make standard errors that chance made too small.
-        let wide = widened_by_freedom(&unknowns);
+        let wide = widened_by_degrees_of_freedom(&unknowns);
         conflict = test(&wide, &joined(&wide)?);
     }
     if let Some(conflict) = conflict.as_mut().filter(|conflict| conflict.is_significant()) {
@@ -114,8 +114,9 @@ fn settle(unknowns: &Unknowns, data: &Data, start: &DVector<f64>) -> Result<(Min
         let variances = variances(data, &noise);
         let likelihood = Likelihood { unknowns, points: &data.points, variances: &variances };
         let minimum = likelihood.minimum(&[start])?;
-        let freedom = data.points.len() as f64 - minimum.leverages.iter().sum::<f64>();
-        let found = Noise::new(data.repetitions, &data.points, &minimum.residuals, freedom);
+        let degrees_of_freedom = data.points.len() as f64 - minimum.leverages.iter().sum::<f64>();
+        let found =
+            Noise::new(data.repetitions, &data.points, &minimum.residuals, degrees_of_freedom);
         // With one variance for all, and nothing else to weigh them against, it moves nothing.
         let settled = (found.model - noise.model).abs() <= 1e-4 * found.model
             && (found.run - noise.run).abs() <= 0.02 * found.run;
@@ -138,20 +139,21 @@ impl Estimated {
         let of_runs = &derivatives * &self.minimum.of_runs * derivatives.transpose();
         // A stretched error is no better known than the factor that it was stretched by.
         let of_stretch = self.conflict.as_ref().filter(|conflict| conflict.stretch > 1.0);
-        let of_stretch = of_stretch.map_or(0.0, |conflict| 1.0 / conflict.freedoms.0.max(1.0));
-        let freedom = |row: usize| {
+        let of_stretch =
+            of_stretch.map_or(0.0, |conflict| 1.0 / conflict.degrees_of_freedom.0.max(1.0));
+        let degrees_of_freedom = |row: usize| {
             let runs = of_runs[(row, row)];
-            let mut scarcity = runs.powi(2) / self.noise.freedom;
+            let mut scarcity = runs.powi(2) / self.noise.degrees_of_freedom;
             for (column, unknown) in self.unknowns.list.iter().enumerate() {
                 let Some(prior) = unknown.prior else { continue };
                 let weight = (of_unknowns[(row, column)] / prior.std_error).powi(2);
-                let own = prior.freedom.map_or(0.0, f64::recip);
+                let own = prior.degrees_of_freedom.map_or(0.0, f64::recip);
                 scarcity += weight.powi(2) * (own + of_stretch);
             }
             covariance[(row, row)].powi(2) / scarcity
         };
-        let freedoms = (0..entries.len()).map(freedom).collect();
-        Spread { entries, covariance, freedoms }
+        let degrees_of_freedom = (0..entries.len()).map(degrees_of_freedom).collect();
+        Spread { entries, covariance, degrees_of_freedom }
     }
 
     /// `ln(T/t)` of each point, predicted by a fit without it: by the leverages of this one, which

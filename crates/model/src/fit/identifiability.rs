@@ -7,9 +7,10 @@ use nalgebra::{DMatrix, DVector};
 use super::design::{Design, Sensitivity};
 use super::identify::{in_proportion, next_configuration, spectrum};
 use super::runs::Runs;
-use super::term::Term;
+use super::term::CARRIERS;
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM};
+use crate::model::terms::Term;
 
 /// What the configurations of some runs determine, whatever their times and without any file.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,17 +30,8 @@ pub struct Identifiability {
     pub silent: Vec<&'static str>,
 }
 
-/// The terms that runs may tell of, with the product `a*T_HPU` for alpha's slope a.
-const TERMS: [Term; 8] = [
-    Term::HpuTime,
-    Term::ApuTime,
-    Term::ApuSerialTime,
-    Term::Alpha,
-    Term::Gap,
-    Term::OffloadOverhead,
-    Term::ContextSwitch,
-    Term::CollectiveCost,
-];
+/// The terms that runs may tell of, with the product `a*T_HPU` for alpha's slope a: all but counts.
+const TERMS: &[Term] = CARRIERS.split_at(8).0;
 
 /// A singular value below this part of the largest is rounding.
 const ROUNDING: f64 = 1e-10;

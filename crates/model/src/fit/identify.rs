@@ -4,8 +4,8 @@ use nalgebra::{DMatrix, DVector};
 
 use super::design::{Design, Sensitivity};
 use super::runs::Runs;
-use super::term::Term;
 use crate::model::parameters::Decomposition;
+use crate::model::terms::Term;
 use mmgp_base::error::{Error, Result};
 
 /// Relative size below which a number is rounding: columns are computed from few operations.
@@ -191,8 +191,8 @@ fn too_little(
         runs.cells.iter().take(4).map(|cell| format!("({}, {})", cell.m, cell.p)).collect();
     let more = if runs.cells.len() > 4 { ", ..." } else { "" };
     let advice = match next_configuration(sensitivity, runs, terms, direction) {
-        Some((m, p)) => format!("also time (m, p) = ({m}, {p}), or give --profile FILE"),
-        None => "give --profile FILE".into(),
+        Some((m, p)) => format!("also time (m, p) = ({m}, {p}), or give profile.csv"),
+        None => "give profile.csv".into(),
     };
     Error::TooLittleData {
         file: runs.file.clone(),

@@ -4,24 +4,25 @@ use nalgebra::DVector;
 
 use super::data::{self, Robust};
 use super::design::{Design, Sensitivity};
-use super::estimate::{Data, Estimated, estimate};
+use super::estimate::{Data, estimate};
 use super::growth::{self, SHAPES};
 use super::identify::{Group, Verdict, identify};
+use super::joint_fit::Fit;
 use super::least_squares::LeastSquares;
 use super::likelihood::NEGLIGIBLE;
+use super::measurement::stated;
 use super::noise::Repetitions;
 use super::outcome;
 use super::prior;
 use super::report::RunsReport;
-use super::runs::{LogTimes, Runs};
+use super::request::Request;
+use super::runs::Runs;
 use super::shape::{Choice, Reason, Selection, Shape, Trial};
-use super::term::Term;
 use super::unknowns::{Kind, Unknown, Unknowns};
-use super::{Options, stated};
 use crate::model::Parameters;
 use crate::model::parameters::OverM;
 use crate::model::sensitivity::Entry;
-use crate::model::uncertainty::Correlation;
+use crate::model::terms::Term;
 use mmgp_base::error::{Error, Result, Warning};
 
 /// Parameters that meet the runs.
@@ -31,29 +32,6 @@ pub(crate) struct Joint {
     /// Unknowns that the runs say nothing about, or not by themselves.
     pub undetermined: Vec<Term>,
     pub warnings: Vec<Warning>,
-}
-
-/// A fit, with everything that it was made of.
-pub(crate) struct Fit {
-    pub estimated: Estimated,
-    pub verdict: Verdict,
-    /// The known parameters, with the shape of alpha that was chosen.
-    pub base: Parameters,
-    pub choice: Option<Choice>,
-    pub data: Data,
-    /// What a robust loss did, where one was asked for.
-    pub robust: Option<Robust>,
-}
-
-/// What there is to fit.
-#[derive(Clone, Copy)]
-pub(crate) struct Request<'a> {
-    pub runs: &'a Runs,
-    /// The single times, where a robust loss or resampling needs them.
-    pub times: Option<&'a LogTimes>,
-    /// How the errors of what files say go together.
-    pub correlations: &'a [Correlation],
-    pub options: &'a Options,
 }
 
 /// Estimates all terms of `base` from the runs and from what files say of them; `unknown` are
@@ -260,7 +238,7 @@ fn unknowns(
     for (group, &start) in groups.iter().zip(start) {
         for carried in &group.carried {
             let source = format!("carried by {}", group.carrier.name());
-            outcome::set(&mut base, *carried, stated(carried.neutral(), &source));
+            base.terms.value_mut(*carried).set(stated(carried.neutral(), &source));
         }
         if group.carrier == Term::Alpha {
             // The design holds the product with T_HPU, or alpha's slope where T_HPU is known.
@@ -274,7 +252,7 @@ fn unknowns(
             }
             continue;
         }
-        let entry = group.carrier.entry();
+        let entry = group.carrier.entry(0);
         list.push(Unknown {
             term: group.carrier,
             kind: Kind::Entry(entry),

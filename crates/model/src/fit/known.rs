@@ -1,13 +1,16 @@
 //! What the micro-benchmarks and the profile determine without any run.
 
+use super::inputs::Inputs;
+use super::measurement::{Measurement, stated};
 use super::profile::Program;
+use super::settings::Settings;
 use super::shape::Choice;
-use super::term::Term;
-use super::{Inputs, Measurement, Settings, stated};
+use super::term::CARRIERS;
 use super::{alpha, collective, context_switch, offload, profile};
 use crate::model::Parameters;
-use crate::model::parameters::{Estimate, OverM, Phase, Table, Terms};
+use crate::model::parameters::{Estimate, OverM, Terms};
 use crate::model::sensitivity::Entry;
+use crate::model::terms::Term;
 use crate::model::uncertainty::Correlation;
 use mmgp_base::error::{Result, Warning};
 
@@ -61,52 +64,50 @@ impl Known {
         unknown.extend(self.o_offload_s.is_none().then_some(Term::OffloadOverhead));
         unknown.extend(self.t_csw_s.is_none().then_some(Term::ContextSwitch));
         unknown.extend(self.o_col_s.is_none().then_some(Term::CollectiveCost));
-        unknown.sort();
-        unknown
+        CARRIERS.into_iter().filter(|term| unknown.contains(term)).collect()
     }
 
     /// The parameters with what is known, and with neutral values for the rest.
     pub fn parameters(&self, settings: &Settings) -> Parameters {
         let neutral = |term: Term| stated(term.neutral(), NOT_MEASURED);
-        let (whole, phases) = match &self.program {
-            Some((program, _)) => (program.whole.clone(), program.phases.clone()),
+        let mut terms = Terms::nothing();
+        for term in Term::all().filter(|term| *term != Term::Collectives) {
+            terms.value_mut(term).set(neutral(term));
+        }
+        let phases = match &self.program {
+            Some((program, _)) => {
+                for (term, value) in program.whole.values() {
+                    for estimate in value.estimates {
+                        terms.value_mut(term).set(estimate.clone());
+                    }
+                }
+                program.phases.clone()
+            }
             None => {
-                let collectives = self.o_col_s.is_some().then(|| neutral(Term::Collectives));
-                let whole = Phase {
-                    name: String::new(),
-                    t_hpu_s: neutral(Term::HpuTime),
-                    t_apu_s: neutral(Term::ApuTime),
-                    c_apu_s: neutral(Term::ApuSerialTime),
-                    offloads: neutral(Term::Offloads),
-                    g_s: neutral(Term::Gap),
-                    collectives,
-                };
-                (whole, Vec::new())
+                if self.o_col_s.is_some() {
+                    terms.collectives = Some(neutral(Term::Collectives));
+                }
+                Vec::new()
             }
         };
-        let number = |known: &Option<(Estimate, u64)>, term: Term| {
-            known.as_ref().map_or_else(|| neutral(term), |(estimate, _)| estimate.clone())
-        };
-        let over_m = |known: &Option<(OverM, u64)>, term: Term| {
-            let known = known.as_ref().map(|(over_m, _)| over_m.clone());
-            known.unwrap_or_else(|| OverM::Constant(neutral(term)))
-        };
+        for (term, known) in
+            [(Term::OffloadOverhead, &self.o_offload_s), (Term::ContextSwitch, &self.t_csw_s)]
+        {
+            if let Some((estimate, _)) = known {
+                terms.value_mut(term).set(estimate.clone());
+            }
+        }
+        if let Some((alpha, _)) = &self.alpha {
+            terms.alpha = alpha.clone();
+        }
+        if let Some((o_col_s, _)) = &self.o_col_s {
+            terms.o_col_s = o_col_s.clone();
+        }
         Parameters {
             name: settings.name.clone(),
             decomposition: settings.decomposition,
             apus: settings.apus,
-            terms: Terms {
-                t_hpu_s: whole.t_hpu_s,
-                t_apu_s: whole.t_apu_s,
-                c_apu_s: whole.c_apu_s,
-                offloads: whole.offloads,
-                o_offload_s: number(&self.o_offload_s, Term::OffloadOverhead),
-                t_csw_s: number(&self.t_csw_s, Term::ContextSwitch),
-                g_s: whole.g_s,
-                collectives: whole.collectives,
-                alpha: over_m(&self.alpha, Term::Alpha),
-                o_col_s: over_m(&self.o_col_s, Term::CollectiveCost),
-            },
+            terms,
             phases,
             correlation: together(&self.correlations),
             refinements: None,
@@ -159,35 +160,21 @@ pub(crate) fn believe(
         combined_with: Vec::new(),
         ..estimate.clone()
     };
-    let over_m = |term: &OverM| match term {
-        OverM::Constant(estimate) => OverM::Constant(believed(estimate)),
-        OverM::Table(table) => OverM::Table(Table {
-            m: table.m.clone(),
-            values: table.values.iter().map(believed).collect(),
-        }),
-    };
-    let (known, terms) = (&prior.terms, &mut base.terms);
     let taken: Vec<Term> = unknown.clone();
-    for term in &taken {
-        match term {
-            Term::HpuTime => terms.t_hpu_s = believed(&known.t_hpu_s),
-            Term::ApuTime => terms.t_apu_s = believed(&known.t_apu_s),
-            Term::ApuSerialTime => terms.c_apu_s = believed(&known.c_apu_s),
-            Term::Gap => terms.g_s = believed(&known.g_s),
-            Term::OffloadOverhead => terms.o_offload_s = believed(&known.o_offload_s),
-            Term::ContextSwitch => terms.t_csw_s = believed(&known.t_csw_s),
-            Term::Offloads => terms.offloads = believed(&known.offloads),
-            Term::Collectives => {}
-            Term::Alpha => terms.alpha = over_m(&known.alpha),
-            Term::CollectiveCost => terms.o_col_s = over_m(&known.o_col_s),
+    let is_taken = |term: Term| match term {
+        // Whoever counts the off-loads counts the collectives.
+        Term::Collectives => taken.contains(&Term::Offloads),
+        term => taken.contains(&term),
+    };
+    for term in Term::all().filter(|term| is_taken(*term)) {
+        base.terms.copy_from(&prior.terms, term);
+        for estimate in base.terms.value_mut(term).estimates() {
+            *estimate = believed(estimate);
         }
-    }
-    if taken.contains(&Term::Offloads) {
-        terms.collectives = known.collectives.as_ref().map(believed);
     }
     unknown.clear();
     let correlation = prior.correlation.as_ref()?;
-    let is_taken = |entry: &Entry| taken.contains(&Term::of(*entry));
+    let is_taken = |entry: &Entry| taken.contains(&Term::of(*entry).0);
     let entries: Vec<Entry> = correlation.entries().iter().copied().filter(is_taken).collect();
     let pairs = entries.iter().flat_map(|&one| entries.iter().map(move |&other| (one, other)));
     let matrix = pairs.map(|(one, other)| correlation.of(one, other)).collect();

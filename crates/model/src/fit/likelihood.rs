@@ -130,16 +130,20 @@ impl Likelihood<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::term::Term;
     use super::super::trials::{TERMS, feasible, truth};
     use super::super::unknowns::{Kind, Unknown};
     use super::*;
     use crate::model::parameters::Decomposition;
     use crate::model::sensitivity::Entry;
+    use crate::model::terms::Term;
 
     fn unknown(kind: Kind, prior: Option<(f64, f64)>) -> Unknown {
-        let prior =
-            prior.map(|(value, std_error)| Prior { value, std_error, freedom: None, size: value });
+        let prior = prior.map(|(value, std_error)| Prior {
+            value,
+            std_error,
+            degrees_of_freedom: None,
+            size: value,
+        });
         Unknown { term: Term::Gap, kind, prior, lower: 0.0 }
     }
 

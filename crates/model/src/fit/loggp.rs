@@ -13,11 +13,11 @@ pub(crate) mod line;
 
 use std::fmt;
 
-use super::Measured;
+use super::inputs::Measured;
 use super::sample::Mean;
 use crate::model::parameters::Estimate;
 use line::{BySize, Lines};
-use mmgp_base::error::Result;
+use mmgp_base::error::{Error, Result};
 use mmgp_base::table::records::{Offload, OffloadMode};
 
 /// A term of LogGP, or why the data cannot say.
@@ -85,7 +85,7 @@ pub fn loggp(measured: &Measured<Offload>) -> Result<LogGp> {
         change_bytes: None,
         gap_per_byte_above_s: None,
     };
-    let times = |mode| super::offload::times(measured, mode);
+    let times = |mode| times(measured, mode);
     let stream = times(OffloadMode::Stream)?;
     if !stream.is_empty() {
         let (gap, per_byte) = intercept_and_slope(&stream);
@@ -159,6 +159,26 @@ impl fmt::Display for LogGp {
         }
         Ok(())
     }
+}
+
+/// The times of one message or round trip of that mode, by size.
+pub(crate) fn times(measured: &Measured<Offload>, mode: OffloadMode) -> Result<BySize> {
+    let mut by_bytes = BySize::new();
+    for row in measured.rows.iter().filter(|row| row.mode == mode) {
+        by_bytes.entry(row.bytes).or_default().push(row.time_s / row.round_trips as f64);
+    }
+    if let Some((bytes, _)) = by_bytes.iter().find(|(_, times)| Mean::of(times).value <= 0.0) {
+        let of_mode = match mode {
+            OffloadMode::PingPong => "round trips",
+            OffloadMode::Stream | OffloadMode::Send => "messages",
+        };
+        return Err(Error::TooLittleData {
+            file: measured.file.clone(),
+            found: format!("a time of 0 s for {of_mode} of {bytes} bytes"),
+            advice: format!("measure more {of_mode}, so that the clock can see them"),
+        });
+    }
+    Ok(by_bytes)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ pub struct Noise {
     /// Relative standard deviation of that mean around the model; 0 where scatter explains it.
     pub model: f64,
     /// Degrees of freedom behind what counts of the two.
-    pub freedom: f64,
+    pub degrees_of_freedom: f64,
     /// Where it comes from.
     pub origin: Origin,
     /// The test of the model against the runs' scatter, where there is one.
@@ -41,7 +41,7 @@ pub struct LackOfFit {
     /// The ratio, near 1 for a model that misses nothing.
     pub ratio: f64,
     /// Degrees of freedom of the residuals, and of the repetitions.
-    pub freedoms: (f64, f64),
+    pub degrees_of_freedom: (f64, f64),
     /// Probability of a ratio this large if the model misses nothing.
     pub probability: f64,
 }
@@ -57,14 +57,14 @@ pub(crate) const SIGNIFICANT: f64 = 0.01;
 pub(crate) struct Repetitions {
     /// Sum of squared relative deviations from the means.
     pub squares: f64,
-    pub freedom: f64,
+    pub degrees_of_freedom: f64,
 }
 
 impl Repetitions {
     pub fn of(cells: &[Cell]) -> Self {
         Self {
             squares: cells.iter().map(Cell::squared_relative_deviations).sum(),
-            freedom: cells.iter().map(|cell| cell.count as f64 - 1.0).sum(),
+            degrees_of_freedom: cells.iter().map(|cell| cell.count as f64 - 1.0).sum(),
         }
     }
 }
@@ -72,43 +72,59 @@ impl Repetitions {
 impl Noise {
     /// What repetitions alone tell, before any fit.
     pub(crate) fn before(repetitions: Repetitions) -> Self {
-        let run = if repetitions.freedom > 0.0 {
-            (repetitions.squares / repetitions.freedom).sqrt()
+        let run = if repetitions.degrees_of_freedom > 0.0 {
+            (repetitions.squares / repetitions.degrees_of_freedom).sqrt()
         } else {
             ASSUMED
         };
-        let origin = if repetitions.freedom > 0.0 { Origin::Repetitions } else { Origin::Assumed };
-        Self { run, model: 0.0, freedom: repetitions.freedom.max(1.0), origin, lack_of_fit: None }
+        let origin = if repetitions.degrees_of_freedom > 0.0 {
+            Origin::Repetitions
+        } else {
+            Origin::Assumed
+        };
+        Self {
+            run,
+            model: 0.0,
+            degrees_of_freedom: repetitions.degrees_of_freedom.max(1.0),
+            origin,
+            lack_of_fit: None,
+        }
     }
 
-    /// What repetitions and the residuals of a fit tell, `freedom` of which are left by it.
+    /// What repetitions and the residuals of a fit tell, which has so many degrees of freedom left.
     pub(crate) fn new(
         repetitions: Repetitions,
         points: &[Point],
         residuals: &[f64],
-        freedom: f64,
+        degrees_of_freedom: f64,
     ) -> Self {
         let before = Self::before(repetitions);
         // Less than one is an accident of rounding or of priors, from which nothing follows.
-        if freedom < 0.9 {
+        if degrees_of_freedom < 0.9 {
             return before;
         }
         let squares: f64 =
             points.iter().zip(residuals).map(|(point, each)| point.count * each.powi(2)).sum();
-        if repetitions.freedom < 0.5 {
-            let variance = squares / freedom;
-            return Self { run: variance.sqrt(), freedom, origin: Origin::Residuals, ..before };
+        if repetitions.degrees_of_freedom < 0.5 {
+            let variance = squares / degrees_of_freedom;
+            return Self {
+                run: variance.sqrt(),
+                degrees_of_freedom,
+                origin: Origin::Residuals,
+                ..before
+            };
         }
-        let lack = LackOfFit::new(squares / freedom, repetitions, freedom);
+        let lack = LackOfFit::new(squares / degrees_of_freedom, repetitions, degrees_of_freedom);
         let lack_of_fit = Some(lack);
-        let misses = lack.probability < SIGNIFICANT && squares / freedom > NEGLIGIBLE.powi(2);
+        let misses =
+            lack.probability < SIGNIFICANT && squares / degrees_of_freedom > NEGLIGIBLE.powi(2);
         if !misses {
-            let all = repetitions.freedom + freedom;
+            let all = repetitions.degrees_of_freedom + degrees_of_freedom;
             let run = ((repetitions.squares + squares) / all).sqrt();
-            return Self { run, freedom: all, lack_of_fit, ..before };
+            return Self { run, degrees_of_freedom: all, lack_of_fit, ..before };
         }
-        let model = between(before.run.powi(2), points, residuals, freedom).sqrt();
-        Self { model, freedom, origin: Origin::Residuals, lack_of_fit, ..before }
+        let model = between(before.run.powi(2), points, residuals, degrees_of_freedom).sqrt();
+        Self { model, degrees_of_freedom, origin: Origin::Residuals, lack_of_fit, ..before }
     }
 
     /// The variance of the logarithm of a mean over so many runs.
@@ -123,31 +139,32 @@ impl Noise {
 }
 
 impl LackOfFit {
-    fn new(mean_square: f64, repetitions: Repetitions, freedom: f64) -> Self {
-        let by_chance = repetitions.squares / repetitions.freedom;
-        let freedoms = (freedom, repetitions.freedom);
+    fn new(mean_square: f64, repetitions: Repetitions, degrees_of_freedom: f64) -> Self {
+        let by_chance = repetitions.squares / repetitions.degrees_of_freedom;
+        let degrees_of_freedom = (degrees_of_freedom, repetitions.degrees_of_freedom);
         // A clock that shows every repetition alike cannot explain any residual.
         if by_chance <= f64::MIN_POSITIVE {
-            return Self { ratio: f64::INFINITY, freedoms, probability: 0.0 };
+            return Self { ratio: f64::INFINITY, degrees_of_freedom, probability: 0.0 };
         }
         let ratio = mean_square / by_chance;
-        let fisher = FisherSnedecor::new(freedoms.0, freedoms.1);
-        let probability = fisher.expect("invariant: both freedoms are above 0").sf(ratio);
-        Self { ratio, freedoms, probability }
+        let fisher = FisherSnedecor::new(degrees_of_freedom.0, degrees_of_freedom.1);
+        let probability = fisher.expect("invariant: both have degrees of freedom").sf(ratio);
+        Self { ratio, degrees_of_freedom, probability }
     }
 }
 
 /// The variance between configurations that makes the weighted squares of the residuals as large
 /// as they should be on average, after Paule and Mandel (Consensus values and weighting factors,
-/// Journal of Research of the NBS 87, 1982): `sum of r^2/(run/n + between) = freedom`.
-fn between(run: f64, points: &[Point], residuals: &[f64], freedom: f64) -> f64 {
+/// Journal of Research of the NBS 87, 1982): `sum of r^2/(run/n + between)` is what there are of
+/// degrees of freedom.
+fn between(run: f64, points: &[Point], residuals: &[f64], degrees_of_freedom: f64) -> f64 {
     let excess = |between: f64| {
         let part =
             |(point, residual): (&Point, &f64)| residual.powi(2) / (run / point.count + between);
-        points.iter().zip(residuals).map(part).sum::<f64>() - freedom
+        points.iter().zip(residuals).map(part).sum::<f64>() - degrees_of_freedom
     };
-    // The squares of all residuals over the freedom leave less than they should.
-    let mut high = residuals.iter().map(|each| each.powi(2)).sum::<f64>() / freedom;
+    // The squares of all residuals over the degrees of freedom leave less than they should.
+    let mut high = residuals.iter().map(|each| each.powi(2)).sum::<f64>() / degrees_of_freedom;
     let mut low = 0.0;
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
@@ -168,8 +185,8 @@ mod tests {
         counts.iter().map(|&count| Point { m: 1, p: 1, log_time: 0.0, count }).collect()
     }
 
-    fn repetitions(squares: f64, freedom: f64) -> Repetitions {
-        Repetitions { squares, freedom }
+    fn repetitions(squares: f64, degrees_of_freedom: f64) -> Repetitions {
+        Repetitions { squares, degrees_of_freedom }
     }
 
     #[test]
@@ -177,7 +194,10 @@ mod tests {
         let noise =
             Noise::new(repetitions(0.0, 0.0), &points(&[1.0; 4]), &[0.1, -0.1, 0.1, -0.1], 2.0);
         approx::assert_relative_eq!(noise.run, 0.02f64.sqrt(), max_relative = 1e-12);
-        assert_eq!((noise.model, noise.freedom, noise.origin), (0.0, 2.0, Origin::Residuals));
+        assert_eq!(
+            (noise.model, noise.degrees_of_freedom, noise.origin),
+            (0.0, 2.0, Origin::Residuals)
+        );
     }
 
     #[test]
@@ -186,12 +206,12 @@ mod tests {
         let noise =
             Noise::new(repetitions(9e-4, 9.0), &points(&[4.0; 3]), &[0.005, -0.005, 0.005], 1.0);
         approx::assert_relative_eq!(noise.run, (12e-4_f64 / 10.0).sqrt(), max_relative = 1e-12);
-        assert!(!noise.misses() && noise.freedom == 10.0);
+        assert!(!noise.misses() && noise.degrees_of_freedom == 10.0);
     }
 
     #[test]
     fn what_repetitions_cannot_explain_is_the_models() {
-        // 1 % of scatter; means 10 % off: with equal counts the excess is 0.01*n/freedom - run/n.
+        // 1 % of scatter; means 10 % off: with equal counts the excess is 0.01*n/f - run/n.
         let residuals = [0.1, -0.1, 0.1, -0.1, 0.1, -0.1];
         let noise = Noise::new(repetitions(1e-4 * 24.0, 24.0), &points(&[5.0; 6]), &residuals, 4.0);
         assert!(noise.misses());

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::loggp::line::{BySize, Lines};
+use super::inputs::Measured;
+use super::loggp::line::Lines;
+use super::loggp::times;
+use super::measurement::Measurement;
 use super::sample::{Mean, Repetitions, repeated_once, warm_up};
-use super::{Measured, Measurement};
 use crate::model::parameters::Estimate;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::{Offload, OffloadMode};
@@ -52,26 +54,6 @@ pub(crate) fn offload(measured: &Measured<Offload>) -> Result<Measurement<Estima
         warnings.push(repeated_once("o_offload_s", file));
     }
     Ok(Measurement::new(intercept.measured_in(file), intercept.count, warnings))
-}
-
-/// The times of one message or round trip of that mode, by size.
-pub(crate) fn times(measured: &Measured<Offload>, mode: OffloadMode) -> Result<BySize> {
-    let mut by_bytes = BySize::new();
-    for row in measured.rows.iter().filter(|row| row.mode == mode) {
-        by_bytes.entry(row.bytes).or_default().push(row.time_s / row.round_trips as f64);
-    }
-    if let Some((bytes, _)) = by_bytes.iter().find(|(_, times)| Mean::of(times).value <= 0.0) {
-        let of_mode = match mode {
-            OffloadMode::PingPong => "round trips",
-            OffloadMode::Stream | OffloadMode::Send => "messages",
-        };
-        return Err(Error::TooLittleData {
-            file: measured.file.clone(),
-            found: format!("a time of 0 s for {of_mode} of {bytes} bytes"),
-            advice: format!("measure more {of_mode}, so that the clock can see them"),
-        });
-    }
-    Ok(by_bytes)
 }
 
 /// The times of each measurement, with the repetition that they are of.

@@ -2,17 +2,18 @@
 
 use super::estimate::Spread;
 use super::identify::Group;
-use super::joint::{Fit, Request};
+use super::joint_fit::Fit;
 use super::noise::{ASSUMED, Origin};
 use super::prior::MEASURED_ONCE;
 use super::report::{Convergence, RunsReport, Sum};
+use super::request::Request;
 use super::runs::Runs;
-use super::term::Term;
 use super::unknowns::{Kind, Prior, Unknown};
 use super::{diagnosis, report, resampled};
 use crate::model::Parameters;
-use crate::model::parameters::{Estimate, OverM, Phase};
+use crate::model::parameters::{Estimate, OverM, Terms};
 use crate::model::sensitivity::Entry;
+use crate::model::terms::{Term, ValueMut};
 use crate::model::uncertainty::Correlation;
 use mmgp_base::error::{Result, Warning};
 
@@ -34,14 +35,15 @@ pub(crate) fn parameters(fit: &Fit, known: &Parameters, runs: &Runs) -> Paramete
         let variance = spread.covariance[(row, row)];
         let std_error = variance.max(0.0).sqrt();
         // To the thousandth: what follows are digits of rounding.
-        let freedom = (1e3 * spread.freedoms[row]).round() / 1e3;
-        let freedom = Some(freedom).filter(|freedom| *freedom < 1e6);
+        let degrees_of_freedom = (1e3 * spread.degrees_of_freedom[row]).round() / 1e3;
+        let degrees_of_freedom =
+            Some(degrees_of_freedom).filter(|degrees_of_freedom| *degrees_of_freedom < 1e6);
         let has_error = variance > 0.0 && is_known(fit, entry);
         let before = parameters.terms.estimate(entry).cloned();
         let estimate = Estimate {
             value,
             std_error: has_error.then_some(std_error),
-            freedom: freedom.filter(|_| has_error),
+            degrees_of_freedom: degrees_of_freedom.filter(|_| has_error),
             source: source(fit, entry, before.as_ref(), runs),
             combined_with: carried(fit, entry),
         };
@@ -59,7 +61,7 @@ pub(crate) fn parameters(fit: &Fit, known: &Parameters, runs: &Runs) -> Paramete
 fn define_alpha_of_one(parameters: &mut Parameters) {
     let OverM::Table(table) = &mut parameters.terms.alpha else { return };
     if let (Some(1), Some(first)) = (table.m.first(), table.values.first_mut()) {
-        (first.std_error, first.freedom) = (None, None);
+        (first.std_error, first.degrees_of_freedom) = (None, None);
     }
 }
 
@@ -91,7 +93,7 @@ fn source(fit: &Fit, entry: Entry, before: Option<&Estimate>, runs: &Runs) -> Op
 fn carried(fit: &Fit, entry: Entry) -> Vec<String> {
     let is_it = |group: &&Group| match entry {
         Entry::Alpha(_) => group.carrier == Term::Alpha,
-        _ => group.carrier.entry() == entry,
+        _ => group.carrier.entry(0) == entry,
     };
     let group = fit.verdict.groups.iter().find(is_it);
     let terms = group.map_or(&[][..], |group| &group.carried);
@@ -125,38 +127,15 @@ fn correlation(fit: &Fit, spread: &Spread) -> Option<Correlation> {
 
 /// Keeps the phases adding up to the whole, of which the runs know more than the profile did.
 fn rescale_phases(parameters: &mut Parameters, known: &Parameters) {
-    let (now, before) = (&parameters.terms, &known.terms);
-    let factor = |now: &Estimate, before: &Estimate| {
-        if before.value > 0.0 { now.value / before.value } else { 1.0 }
-    };
-    let factors = [
-        factor(&now.t_hpu_s, &before.t_hpu_s),
-        factor(&now.t_apu_s, &before.t_apu_s),
-        factor(&now.c_apu_s, &before.c_apu_s),
-        factor(&now.g_s, &before.g_s),
-    ];
-    for Phase { t_hpu_s, t_apu_s, c_apu_s, g_s, .. } in &mut parameters.phases {
-        for (estimate, factor) in [t_hpu_s, t_apu_s, c_apu_s, g_s].into_iter().zip(factors) {
+    for term in [Term::HpuTime, Term::ApuTime, Term::ApuSerialTime, Term::Gap] {
+        let value = |terms: &Terms| terms.value(term).estimates[0].value;
+        let (now, before) = (value(&parameters.terms), value(&known.terms));
+        let factor = if before > 0.0 { now / before } else { 1.0 };
+        let parts = parameters.phases.iter_mut().filter_map(|phase| phase.value_mut(term));
+        for estimate in parts.flat_map(ValueMut::estimates) {
             estimate.value *= factor;
             estimate.std_error = estimate.std_error.map(|error| error * factor);
         }
-    }
-}
-
-/// Gives a term one value for all m.
-pub(crate) fn set(parameters: &mut Parameters, term: Term, estimate: Estimate) {
-    let terms = &mut parameters.terms;
-    match term {
-        Term::HpuTime => terms.t_hpu_s = estimate,
-        Term::ApuTime => terms.t_apu_s = estimate,
-        Term::ApuSerialTime => terms.c_apu_s = estimate,
-        Term::Gap => terms.g_s = estimate,
-        Term::OffloadOverhead => terms.o_offload_s = estimate,
-        Term::ContextSwitch => terms.t_csw_s = estimate,
-        Term::Offloads => terms.offloads = estimate,
-        Term::Collectives => terms.collectives = Some(estimate),
-        Term::Alpha => terms.alpha = OverM::Constant(estimate),
-        Term::CollectiveCost => terms.o_col_s = OverM::Constant(estimate),
     }
 }
 

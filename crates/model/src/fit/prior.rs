@@ -13,11 +13,11 @@ use statrs::function::gamma::digamma;
 use super::known::NOT_MEASURED;
 use super::likelihood::NEGLIGIBLE;
 use super::noise::Repetitions;
-use super::term::Term;
 use super::unknowns::{Kind, Prior, Unknown};
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM};
 use crate::model::sensitivity::Entry;
+use crate::model::terms::Term;
 use crate::model::uncertainty::Correlation;
 
 /// The relative standard error of a value that was measured once: how far apart the
@@ -31,9 +31,9 @@ const ROUNDING: f64 = 1e-12;
 struct Measured<'a> {
     entry: Entry,
     estimate: &'a Estimate,
-    /// Its own relative variance and the freedom of that.
+    /// Its own relative variance and the degrees of freedom of that.
     relative_variance: f64,
-    freedom: Option<f64>,
+    degrees_of_freedom: Option<f64>,
 }
 
 /// The unknowns that files say something of: every entry with a source of its own, but counts,
@@ -77,16 +77,26 @@ fn one(entry: Entry, estimate: &Estimate) -> Option<Measured<'_>> {
         Some(std_error) => (std_error / estimate.value).max(NEGLIGIBLE),
         None => MEASURED_ONCE,
     };
-    let freedom = estimate.freedom;
+    let degrees_of_freedom = estimate.degrees_of_freedom;
     let relative_variance = relative.powi(2);
-    (estimate.value > 0.0).then_some(Measured { entry, estimate, relative_variance, freedom })
+    (estimate.value > 0.0).then_some(Measured {
+        entry,
+        estimate,
+        relative_variance,
+        degrees_of_freedom,
+    })
 }
 
 fn alone(measured: &Measured<'_>, lower: f64) -> (Unknown, f64) {
     let value = measured.estimate.value;
     let std_error = value * measured.relative_variance.sqrt();
-    let prior = Some(Prior { value, std_error, freedom: measured.freedom, size: value });
-    let (term, kind) = (Term::of(measured.entry), Kind::Entry(measured.entry));
+    let prior = Some(Prior {
+        value,
+        std_error,
+        degrees_of_freedom: measured.degrees_of_freedom,
+        size: value,
+    });
+    let (term, kind) = (Term::of(measured.entry).0, Kind::Entry(measured.entry));
     (Unknown { term, kind, prior, lower }, value)
 }
 
@@ -105,23 +115,24 @@ fn in_common(all: &[Measured<'_>], correlation: &Correlation) -> Vec<(Unknown, f
     });
     let axes = matrix.symmetric_eigen();
     let largest = axes.eigenvalues.iter().copied().fold(0.0, f64::max);
-    let freedom = values.iter().filter_map(|each| each.freedom).reduce(f64::min);
+    let degrees_of_freedom =
+        values.iter().filter_map(|each| each.degrees_of_freedom).reduce(f64::min);
     let axis = |index: usize| {
         let variance = axes.eigenvalues[index];
         let relative = axes.eigenvectors.column(index) * variance.max(0.0).sqrt();
         let parts = values.iter().zip(relative.iter());
         let parts = parts.map(|(each, relative)| (each.entry, relative * each.estimate.value));
         let mean_square = relative.norm_squared() / values.len() as f64;
-        factor(parts.collect(), freedom, mean_square.sqrt().recip())
+        factor(parts.collect(), degrees_of_freedom, mean_square.sqrt().recip())
     };
     let has_any = |index: &usize| axes.eigenvalues[*index] > ROUNDING * largest;
     (0..values.len()).filter(has_any).map(axis).collect()
 }
 
 /// An error in units of its standard deviation; `size` of them are 100 % of the values.
-fn factor(parts: Vec<(Entry, f64)>, freedom: Option<f64>, size: f64) -> (Unknown, f64) {
-    let prior = Some(Prior { value: 0.0, std_error: 1.0, freedom, size });
-    let term = parts.first().map_or(Term::Alpha, |(entry, _)| Term::of(*entry));
+fn factor(parts: Vec<(Entry, f64)>, degrees_of_freedom: Option<f64>, size: f64) -> (Unknown, f64) {
+    let prior = Some(Prior { value: 0.0, std_error: 1.0, degrees_of_freedom, size });
+    let term = parts.first().map_or(Term::Alpha, |(entry, _)| Term::of(*entry).0);
     let kind = Kind::Common(parts);
     (Unknown { term, kind, prior, lower: f64::NEG_INFINITY }, 0.0)
 }
@@ -138,24 +149,26 @@ fn moderate_by_file(all: &mut [Measured<'_>], runs: Repetitions) {
             .filter(|&index| {
                 let each = &all[index];
                 each.estimate.source.as_deref() == Some(file)
-                    && each.freedom.is_some_and(|freedom| freedom >= 1.0)
+                    && each
+                        .degrees_of_freedom
+                        .is_some_and(|degrees_of_freedom| degrees_of_freedom >= 1.0)
                     && each.relative_variance > 4.0 * NEGLIGIBLE.powi(2)
             })
             .collect();
         // Of one repetition, as values may be means over different numbers of them.
-        let repeated = |index: usize| all[index].freedom.unwrap_or(1.0) + 1.0;
+        let repeated = |index: usize| all[index].degrees_of_freedom.unwrap_or(1.0) + 1.0;
         let mut known: Vec<(f64, f64)> = of_file
             .iter()
             .map(|&index| (all[index].relative_variance * repeated(index), repeated(index) - 1.0))
             .collect();
         let is_profile = of_file.iter().any(|&index| all[index].entry == Entry::ApuTime);
-        if is_profile && runs.freedom >= 1.0 && runs.squares > 0.0 {
-            known.push((runs.squares / runs.freedom, runs.freedom));
+        if is_profile && runs.degrees_of_freedom >= 1.0 && runs.squares > 0.0 {
+            known.push((runs.squares / runs.degrees_of_freedom, runs.degrees_of_freedom));
         }
-        for (&index, (variance, freedom)) in of_file.iter().zip(moderate(&known)) {
-            let repeated = all[index].freedom.unwrap_or(1.0) + 1.0;
+        for (&index, (variance, degrees_of_freedom)) in of_file.iter().zip(moderate(&known)) {
+            let repeated = all[index].degrees_of_freedom.unwrap_or(1.0) + 1.0;
             all[index].relative_variance = variance / repeated;
-            all[index].freedom = Some(freedom);
+            all[index].degrees_of_freedom = Some(degrees_of_freedom);
         }
     }
 }
@@ -175,16 +188,23 @@ pub(crate) fn moderate(variances: &[(f64, f64)]) -> Vec<(f64, f64)> {
     if variances.len() < 3 {
         return variances.to_vec();
     }
-    let of = |&(variance, freedom): &(f64, f64)| {
-        variance.ln() - digamma(freedom / 2.0) + (freedom / 2.0).ln()
+    let of = |&(variance, degrees_of_freedom): &(f64, f64)| {
+        variance.ln() - digamma(degrees_of_freedom / 2.0) + (degrees_of_freedom / 2.0).ln()
     };
     let mean = variances.iter().map(of).sum::<f64>() / count;
     let scatter =
         variances.iter().map(|each| (of(each) - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    let by_chance =
-        variances.iter().map(|(_, freedom)| trigamma(freedom / 2.0)).sum::<f64>() / count;
-    let all: f64 = variances.iter().map(|(_, freedom)| freedom).sum();
-    let pooled = variances.iter().map(|(variance, freedom)| variance * freedom).sum::<f64>() / all;
+    let by_chance = variances
+        .iter()
+        .map(|(_, degrees_of_freedom)| trigamma(degrees_of_freedom / 2.0))
+        .sum::<f64>()
+        / count;
+    let all: f64 = variances.iter().map(|(_, degrees_of_freedom)| degrees_of_freedom).sum();
+    let pooled = variances
+        .iter()
+        .map(|(variance, degrees_of_freedom)| variance * degrees_of_freedom)
+        .sum::<f64>()
+        / all;
     // Of equal variances, 99 samples in 100 scatter less than this.
     let often = ChiSquared::new(count - 1.0).expect("invariant: there are three or more");
     let excess = scatter - by_chance * often.inverse_cdf(0.99) / (count - 1.0);
@@ -193,9 +213,9 @@ pub(crate) fn moderate(variances: &[(f64, f64)]) -> Vec<(f64, f64)> {
     }
     let further = 2.0 * inverse_trigamma(excess);
     let common = (mean + digamma(further / 2.0) - (further / 2.0).ln()).exp();
-    let drawn = |&(variance, freedom): &(f64, f64)| {
-        let together = further + freedom;
-        ((further * common + freedom * variance) / together, together.min(all))
+    let drawn = |&(variance, degrees_of_freedom): &(f64, f64)| {
+        let together = further + degrees_of_freedom;
+        ((further * common + degrees_of_freedom * variance) / together, together.min(all))
     };
     variances.iter().map(drawn).collect()
 }
@@ -244,9 +264,9 @@ mod tests {
     fn variances_that_differ_by_chance_are_pooled() {
         let moderated = moderate(&[(1.0, 4.0), (1.5, 4.0), (0.7, 4.0), (1.2, 8.0)]);
         // (4*1 + 4*1.5 + 4*0.7 + 8*1.2)/20
-        for (variance, freedom) in moderated {
+        for (variance, degrees_of_freedom) in moderated {
             approx::assert_relative_eq!(variance, 1.12, max_relative = 1e-12);
-            assert_eq!(freedom, 20.0);
+            assert_eq!(degrees_of_freedom, 20.0);
         }
     }
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::inputs::Measured;
+use super::measurement::Measurement;
 use super::sample::{Mean, Repetitions, repeated_once, warm_up};
-use super::{Measured, Measurement};
 use crate::model::parameters::{Estimate, Phase};
 use mmgp_base::error::{Error, Result, Warning, shortened};
 use mmgp_base::table::records::Profile;

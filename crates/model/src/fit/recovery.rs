@@ -100,8 +100,8 @@ fn fit_on_16(inputs: &Inputs, decomposition: Decomposition) -> Fitted {
 }
 
 fn fit_with(inputs: &Inputs, decomposition: Decomposition, options: &Options) -> Fitted {
-    let (name, options) = ("trial".into(), options.clone());
-    fit(inputs, &Settings { name, decomposition, apus: 16, options }).unwrap()
+    let options = options.clone();
+    fit(inputs, &Settings::new("trial", decomposition, 16).with(options)).unwrap()
 }
 
 /// How often an interval held the truth, and how far estimates were off on average.

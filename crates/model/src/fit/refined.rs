@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::inputs::Measured;
+use super::measurement::stated;
 use super::runs::Runs;
 use super::sample::Mean;
-use super::{Measured, stated};
 use crate::model::Parameters;
 use crate::model::parameters::Estimate;
 use crate::model::refined::{Memory, Placement, Refinements};

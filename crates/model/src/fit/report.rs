@@ -15,7 +15,8 @@ use super::robust::Extreme;
 use super::runs::Runs;
 use super::shape::Choice;
 use crate::model::Parameters;
-use crate::model::parameters::{Estimate, OverM};
+use crate::model::parameters::Estimate;
+use crate::model::terms::{Term, Value};
 
 /// Everything a reader needs to judge a fit; prints as text for people.
 #[derive(Debug, Clone, PartialEq)]
@@ -175,35 +176,18 @@ pub(crate) fn terms(
     known: &Known,
     runs: Option<&Runs>,
 ) -> Vec<TermReport> {
-    let terms = &parameters.terms;
-    let of_program = known.program.as_ref().map(|(_, rows)| *rows);
-    let number =
-        |term, estimate: &Estimate, rows| line(term, vec![(None, estimate.clone())], rows, runs);
-    let over_m = |term, over_m: &OverM, rows| line(term, values(over_m), rows, runs);
-    let mut lines = vec![
-        number("t_hpu_s", &terms.t_hpu_s, of_program),
-        number("t_apu_s", &terms.t_apu_s, of_program),
-        number("c_apu_s", &terms.c_apu_s, of_program),
-        number("offloads", &terms.offloads, of_program),
-        number("o_offload_s", &terms.o_offload_s, known.o_offload_s.as_ref().map(|known| known.1)),
-        number("t_csw_s", &terms.t_csw_s, known.t_csw_s.as_ref().map(|known| known.1)),
-        number("g_s", &terms.g_s, of_program),
-    ];
-    let collectives = terms.collectives.iter();
-    lines.extend(collectives.map(|estimate| number("collectives", estimate, of_program)));
-    lines.push(over_m("alpha", &terms.alpha, known.alpha.as_ref().map(|known| known.1)));
-    lines.push(over_m("o_col_s", &terms.o_col_s, known.o_col_s.as_ref().map(|known| known.1)));
-    lines
-}
-
-fn values(over_m: &OverM) -> Vec<(Option<u32>, Estimate)> {
-    match over_m {
-        OverM::Constant(estimate) => vec![(None, estimate.clone())],
-        OverM::Table(table) => {
-            let values = table.values.iter().cloned();
-            table.m.iter().map(|&m| Some(m)).zip(values).collect()
-        }
-    }
+    let line = |(term, value): (Term, Value<'_>)| {
+        let rows = match term {
+            Term::OffloadOverhead => known.o_offload_s.as_ref().map(|known| known.1),
+            Term::ContextSwitch => known.t_csw_s.as_ref().map(|known| known.1),
+            Term::Alpha => known.alpha.as_ref().map(|known| known.1),
+            Term::CollectiveCost => known.o_col_s.as_ref().map(|known| known.1),
+            _ => known.program.as_ref().map(|known| known.1),
+        };
+        let values = value.numbers().map(|(m, estimate)| (m, estimate.clone())).collect();
+        self::line(term.name(), values, rows, runs)
+    };
+    parameters.terms.values().map(line).collect()
 }
 
 /// A term that no file determines came from the runs if it says so.
@@ -260,9 +244,9 @@ impl fmt::Display for Noise {
         if self.misses() {
             write!(f, "; the model misses by {:.3} % more", 100.0 * self.model)?;
         }
-        write!(f, " ({:.0} degrees of freedom)", self.freedom)?;
+        write!(f, " ({:.0} degrees of freedom)", self.degrees_of_freedom)?;
         if let Some(lack) = self.lack_of_fit {
-            let (of_residuals, of_repetitions) = lack.freedoms;
+            let (of_residuals, of_repetitions) = lack.degrees_of_freedom;
             write!(
                 f,
                 "\n  lack of fit           F({of_residuals:.0}, {of_repetitions:.0}) = {:.2}, \
@@ -298,7 +282,7 @@ impl fmt::Display for Robust {
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.is_significant() { "contradict each other" } else { "agree" };
-        let (shared, of_noise) = self.freedoms;
+        let (shared, of_noise) = self.degrees_of_freedom;
         write!(
             f,
             "  runs and files        {verdict}: F({shared:.0}, {of_noise:.0}) = {:.2}, probability \

@@ -2,6 +2,7 @@
 
 use super::Fitted;
 use super::report::TermReport;
+use crate::model::terms::Term;
 use mmgp_base::error::{Error, Result};
 
 /// Why a term is not known.
@@ -13,7 +14,7 @@ pub struct Undetermined {
     pub reason: &'static str,
     /// All terms of the sum, this one included.
     pub sum: Vec<String>,
-    /// What would determine it: flags of `mmgp fit`.
+    /// What would determine it: files of [`Inputs`](super::Inputs).
     pub measure: &'static str,
 }
 
@@ -46,7 +47,7 @@ impl Fitted {
         let carrying = self.report.terms.iter().find(|each| each.term == carrier)?;
         let (_, estimate) = carrying.values.last()?;
         let undetermined = |reason, sum| {
-            let measure = super::term::Term::named(line.term)?.measured_by();
+            let measure = Term::named(line.term)?.measured_by();
             Some(Undetermined { term: line.term.to_string(), reason, sum, measure })
         };
         if !estimate.combined_with.is_empty() {

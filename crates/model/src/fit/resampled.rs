@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 
 use super::bootstrap::{Allocating, Around, InPlace, Row, Scheme, Settings, bootstrap};
 use super::estimate::Estimated;
-use super::joint::Fit;
+use super::joint_fit::Fit;
 use super::likelihood::{Likelihood, Point};
 use super::runs::{LogTimes, Runs};
 use super::unknowns::{Kind, Unknowns};

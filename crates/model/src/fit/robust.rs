@@ -44,7 +44,7 @@ impl Loss {
     /// All of them, with their names.
     pub const ALL: [(&'static str, Loss); 2] = [("huber", Loss::Huber), ("tukey", Loss::Tukey)];
 
-    /// Its name on the command line.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Huber => "huber",
@@ -229,7 +229,7 @@ fn largest_difference(one: &[f64], other: &[f64]) -> f64 {
 /// Sums over all runs.
 struct Total {
     runs: f64,
-    freedom: f64,
+    degrees_of_freedom: f64,
     unknowns: f64,
     /// Of `psi^2`.
     squares: f64,
@@ -243,7 +243,7 @@ impl Total {
     fn of(cells: &[Moments], runs: f64, unknowns: f64) -> Self {
         Self {
             runs,
-            freedom: (runs - unknowns).max(1.0),
+            degrees_of_freedom: (runs - unknowns).max(1.0),
             unknowns,
             squares: cells.iter().map(|cell| cell.squares).sum(),
             slopes: cells.iter().map(|cell| cell.slopes).sum(),
@@ -252,7 +252,7 @@ impl Total {
     }
 
     fn mean_square(&self) -> f64 {
-        self.squares / self.freedom
+        self.squares / self.degrees_of_freedom
     }
 
     /// Mean of psi', away from the zero that wild data could make it.

@@ -11,7 +11,7 @@ pub(crate) struct Mean {
     pub value: f64,
     pub std_error: Option<f64>,
     /// Degrees of freedom of the standard error.
-    pub freedom: f64,
+    pub degrees_of_freedom: f64,
     /// Values in the sample.
     pub count: u64,
 }
@@ -25,7 +25,7 @@ impl Mean {
         let value = first + values.iter().map(|each| each - first).sum::<f64>() / count;
         let squares: f64 = values.iter().map(|each| (each - value).powi(2)).sum();
         let std_error = (values.len() >= 2).then(|| (squares / (count - 1.0) / count).sqrt());
-        Self { value, std_error, freedom: count - 1.0, count: values.len() as u64 }
+        Self { value, std_error, degrees_of_freedom: count - 1.0, count: values.len() as u64 }
     }
 
     /// The same quantity in a unit that is `divisor` times as large.
@@ -44,18 +44,19 @@ impl Mean {
     pub fn minus(self, other: Self) -> Self {
         let errors = self.std_error.zip(other.std_error);
         let variances = errors.map(|(one, other)| (one.powi(2), other.powi(2)));
-        let freedom = variances.map_or(0.0, |(one, two)| {
-            let scarcity = one.powi(2) / self.freedom + two.powi(2) / other.freedom;
+        let degrees_of_freedom = variances.map_or(0.0, |(one, two)| {
+            let scarcity =
+                one.powi(2) / self.degrees_of_freedom + two.powi(2) / other.degrees_of_freedom;
             if scarcity > 0.0 {
                 (one + two).powi(2) / scarcity
             } else {
-                self.freedom + other.freedom
+                self.degrees_of_freedom + other.degrees_of_freedom
             }
         });
         Self {
             value: self.value - other.value,
             std_error: variances.map(|(one, two)| (one + two).sqrt()),
-            freedom,
+            degrees_of_freedom,
             count: self.count + other.count,
         }
     }
@@ -65,7 +66,7 @@ impl Mean {
         Estimate {
             value: self.value,
             std_error: self.std_error,
-            freedom: self.std_error.map(|_| self.freedom),
+            degrees_of_freedom: self.std_error.map(|_| self.degrees_of_freedom),
             source: Some(file.to_string()),
             combined_with: Vec::new(),
         }
@@ -89,7 +90,7 @@ const RARELY: f64 = 0.001;
 /// relative variance of the others; the mean of the r excesses is held against Student's
 /// distribution.
 pub(crate) fn warm_up(file: &str, measurements: &[Repetitions]) -> Option<Warning> {
-    let (mut excess, mut variance, mut squares, mut freedom) = (0.0, 0.0, 0.0, 0.0);
+    let (mut excess, mut variance, mut squares, mut degrees_of_freedom) = (0.0, 0.0, 0.0, 0.0);
     let mut compared = 0.0;
     for repetitions in measurements.iter().filter(|repetitions| repetitions.len() >= 3) {
         let first = repetitions.iter().min_by_key(|(repetition, _)| *repetition)?;
@@ -104,13 +105,14 @@ pub(crate) fn warm_up(file: &str, measurements: &[Repetitions]) -> Option<Warnin
         variance += 1.0 + 1.0 / others.len() as f64;
         squares +=
             others.iter().map(|each| ((each - mean.value) / mean.value).powi(2)).sum::<f64>();
-        freedom += mean.freedom;
+        degrees_of_freedom += mean.degrees_of_freedom;
     }
     if compared == 0.0 || excess / compared <= HARMLESS {
         return None;
     }
-    let student = StudentsT::new(0.0, 1.0, freedom).expect("invariant: others are two or more");
-    let deviation = (squares / freedom * variance).sqrt();
+    let student =
+        StudentsT::new(0.0, 1.0, degrees_of_freedom).expect("invariant: others are two or more");
+    let deviation = (squares / degrees_of_freedom * variance).sqrt();
     (excess > student.inverse_cdf(1.0 - RARELY) * deviation).then(|| Warning::WarmUp {
         file: file.to_string(),
         percent: 100.0 * excess / compared,
@@ -159,7 +161,7 @@ mod tests {
     fn the_standard_error_of_a_mean_by_hand() {
         // Deviations -1, 0, 1: variance 1, standard error sqrt(1/3).
         let mean = Mean::of(&[2.0, 3.0, 4.0]);
-        assert_eq!((mean.value, mean.freedom, mean.count), (3.0, 2.0, 3));
+        assert_eq!((mean.value, mean.degrees_of_freedom, mean.count), (3.0, 2.0, 3));
         approx::assert_relative_eq!(mean.std_error.unwrap(), (1.0_f64 / 3.0).sqrt());
         assert_eq!(Mean::of(&[5.0]).std_error, None);
     }

@@ -233,8 +233,11 @@ mod tests {
     #[test]
     fn a_choice_says_what_was_tried_and_what_came_out() {
         let trial = |shape, error| Trial { shape, parameters: Vec::new(), error };
-        let slope =
-            Estimate { std_error: Some(0.001), freedom: Some(10.0), ..Estimate::exact(0.08) };
+        let slope = Estimate {
+            std_error: Some(0.001),
+            degrees_of_freedom: Some(10.0),
+            ..Estimate::exact(0.08)
+        };
         let linear = Trial { parameters: vec![("a", slope)], ..trial(Shape::Linear, Some(0.0081)) };
         let choice = Choice {
             term: "alpha".into(),

@@ -50,7 +50,7 @@ fn runs_alone_predict_exactly_and_mark_the_sum() {
             [
                 "t_hpu_s stands for a sum that these data cannot split: t_hpu_s + c_apu_s + \
                  offloads*o_offload_s + offloads*t_csw_s + collectives*o_col_s",
-                "offloads was not measured and is taken as 1; give --profile FILE to measure it"
+                "offloads was not measured and is taken as 1; give profile.csv to measure it"
             ]
         );
     }
@@ -107,9 +107,14 @@ fn runs_and_files_meet_by_the_weight_of_their_errors() {
     let expected = (10.0 * weights[0] + 10.06 * weights[1]) / sum;
     approx::assert_relative_eq!(found.value, expected, max_relative = 1e-5);
     approx::assert_relative_eq!(found.std_error.unwrap(), sum.recip().sqrt(), max_relative = 1e-2);
-    // Variances add: weights are squared over the freedom of each, 1 of the profile, 7 of the runs.
-    let freedom = sum.powi(2) / (weights[0].powi(2) / 1.0 + weights[1].powi(2) / 7.0);
-    approx::assert_relative_eq!(found.freedom.unwrap(), freedom, max_relative = 2e-2);
+    // Variances add: weights are squared over the degrees of freedom of each, 1 of the profile, 7 of
+    // the runs.
+    let degrees_of_freedom = sum.powi(2) / (weights[0].powi(2) / 1.0 + weights[1].powi(2) / 7.0);
+    approx::assert_relative_eq!(
+        found.degrees_of_freedom.unwrap(),
+        degrees_of_freedom,
+        max_relative = 2e-2
+    );
     assert_eq!(found.source.as_deref(), Some("profile.csv and runs.csv"));
 }
 
@@ -146,14 +151,14 @@ fn what_nothing_determines_is_neutral_and_said() {
     let fitted = fitted(&inputs, DATA).unwrap();
     // 8 + 120/8 + 2 + 1000*4*200 us
     approx::assert_relative_eq!(fitted.parameters.time(2, 4).0, 25.8, max_relative = 1e-12);
-    let taken = |(term, taken, flag)| {
-        format!("{term} was not measured and is taken as {taken}; give {flag} to measure it")
+    let taken = |(term, taken, file)| {
+        format!("{term} was not measured and is taken as {taken}; give {file} to measure it")
     };
     let expected = [
-        ("alpha", 1, "--alpha FILE, or --runs FILE with several m,"),
-        ("o_offload_s", 0, "--offload FILE"),
-        ("t_csw_s", 0, "--context-switch FILE"),
-        ("o_col_s", 0, "--collective FILE"),
+        ("alpha", 1, "alpha.csv, or runs.csv with several m,"),
+        ("o_offload_s", 0, "offload.csv"),
+        ("t_csw_s", 0, "context_switch.csv"),
+        ("o_col_s", 0, "collective.csv"),
     ];
     assert_eq!(messages(&fitted), expected.map(taken));
 }
@@ -163,10 +168,9 @@ fn nothing_gives_nothing() {
     let inputs = Inputs { profile: None, ..measured(&truth(DATA, 0.08, TERMS)) };
     assert_eq!(
         fitted(&inputs, DATA).unwrap_err().to_string(),
-        "fit: neither a profile nor timed runs; give --profile FILE or --runs FILE"
+        "fit: neither a profile nor timed runs; give profile.csv or runs.csv"
     );
-    let settings =
-        Settings { name: String::new(), decomposition: DATA, apus: 0, options: Options::default() };
+    let settings = Settings::new("", DATA, 0);
     assert_eq!(
         fit(&inputs, &settings).unwrap_err().to_string(),
         "apus: found 0, expected a whole number of at least 1"
@@ -276,7 +280,7 @@ fn too_few_configurations_name_the_one_to_time_next() {
     check_refused(
         &[(1, 1)],
         "runs.csv: runs at (m, p) = (1, 1) cannot tell apart t_hpu_s, t_apu_s; also time \
-         (m, p) = (1, 16), or give --profile FILE",
+         (m, p) = (1, 16), or give profile.csv",
     );
     // T_HPU - 17, T_APU + 16, a*T_HPU + 1, N*g + 1 leaves these three times as they are. It
     // changes that of (2, 3) by 31/3 s of the 71/3 s that its parts add up to, 44 %, and no
@@ -285,7 +289,7 @@ fn too_few_configurations_name_the_one_to_time_next() {
         &[(1, 1), (1, 16), (16, 1)],
         "runs.csv: runs at (m, p) = (1, 1), (1, 16), (16, 1) cannot tell apart t_hpu_s, \
          t_apu_s, (alpha - 1)*t_hpu_s, offloads*p*g_s; also time (m, p) = (2, 3), or give \
-         --profile FILE",
+         profile.csv",
     );
 }
 

@@ -5,7 +5,7 @@ use rand_distr::{Distribution, Normal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::runs::{Cell, Runs};
-use super::{Fitted, Inputs, Measured, Options, Settings, fit};
+use super::{Fitted, Inputs, Measured, Settings, fit};
 use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
 use mmgp_base::table::records::{Alpha, Collective, ContextSwitch, Offload, OffloadMode, Profile};
@@ -14,26 +14,19 @@ use mmgp_base::table::records::{Alpha, Collective, ContextSwitch, Offload, Offlo
 pub fn truth(decomposition: Decomposition, slope: f64, terms: [f64; 8]) -> Parameters {
     let [t_hpu, t_apu, c_apu, offloads, o_offload, t_csw, g, o_col] = terms.map(Estimate::exact);
     let alpha = (1..=16).map(|m| Estimate::exact(1.0 + slope * f64::from(m - 1)));
-    Parameters {
-        name: "truth".into(),
-        decomposition,
-        apus: 16,
-        terms: Terms {
-            t_hpu_s: t_hpu,
-            t_apu_s: t_apu,
-            c_apu_s: c_apu,
-            collectives: Some(offloads.clone()),
-            offloads,
-            o_offload_s: o_offload,
-            t_csw_s: t_csw,
-            g_s: g,
-            alpha: OverM::Table(Table { m: (1..=16).collect(), values: alpha.collect() }),
-            o_col_s: OverM::Constant(o_col),
-        },
-        phases: vec![],
-        correlation: None,
-        refinements: None,
-    }
+    let terms = Terms {
+        t_hpu_s: t_hpu,
+        t_apu_s: t_apu,
+        c_apu_s: c_apu,
+        collectives: Some(offloads.clone()),
+        offloads,
+        o_offload_s: o_offload,
+        t_csw_s: t_csw,
+        g_s: g,
+        alpha: OverM::Table(Table { m: (1..=16).collect(), values: alpha.collect() }),
+        o_col_s: OverM::Constant(o_col),
+    };
+    Parameters::new("truth", decomposition, 16, terms)
 }
 
 /// T_HPU 8, T_APU 120, C_APU 2, 1000 off-loads of 100 + 50 + 200*p us, 150 us a collective.
@@ -126,10 +119,7 @@ fn file<R>(name: &str, rows: Vec<R>) -> Measured<R> {
 
 /// Fits what is given of a program on 16 APUs.
 pub fn fitted(inputs: &Inputs, decomposition: Decomposition) -> crate::Result<Fitted> {
-    fit(
-        inputs,
-        &Settings { name: "trial".into(), decomposition, apus: 16, options: Options::default() },
-    )
+    fit(inputs, &Settings::new("trial", decomposition, 16))
 }
 
 /// Only runs.

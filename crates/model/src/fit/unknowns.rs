@@ -2,10 +2,10 @@
 
 use nalgebra::DMatrix;
 
-use super::term::Term;
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM};
 use crate::model::sensitivity::Entry;
+use crate::model::terms::Term;
 
 /// One number that is estimated.
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ pub(crate) enum Kind {
 pub(crate) struct Prior {
     pub value: f64,
     pub std_error: f64,
-    pub freedom: Option<f64>,
+    pub degrees_of_freedom: Option<f64>,
     /// What an error of 100 % is, in the unit of the unknown.
     pub size: f64,
 }

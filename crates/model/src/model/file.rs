@@ -22,8 +22,8 @@
 //! entries differ in what is known of them, each is a table of its own:
 //! `alpha = [{ m = 1, value = 1.0 }, { m = 2, value = 1.28, std_error = 0.01 }]`.
 //!
-//! `freedom` beside `std_error` are the degrees of freedom that it was estimated with, an array
-//! beside an array. Where the errors of terms go together, `[correlation]` says how:
+//! `degrees_of_freedom` beside `std_error` are those that it was estimated with, an array beside an
+//! array (older files call them `freedom`). Where the errors of terms go together, `[correlation]` says how:
 //!
 //! ```toml
 //! [correlation]
@@ -43,6 +43,8 @@ mod refined;
 mod writing;
 
 use super::parameters::{Decomposition, Estimate, OverM, Parameters, Table, Terms};
+use super::terms::Term;
+use super::terms::reading::{self, Named};
 use super::uncertainty::Correlation;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
@@ -140,30 +142,26 @@ fn read_correlation(root: &toml::Table<'_>, terms: &Terms) -> Result<Option<Corr
 }
 
 fn read_terms(terms: &toml::Table<'_>) -> Result<Terms> {
-    terms.expect_keys(&[
-        "t_hpu_s",
-        "t_apu_s",
-        "c_apu_s",
-        "offloads",
-        "o_offload_s",
-        "t_csw_s",
-        "g_s",
-        "collectives",
-        "alpha",
-        "o_col_s",
-    ])?;
-    Ok(Terms {
-        t_hpu_s: read_estimate(terms, "t_hpu_s")?,
-        t_apu_s: read_estimate(terms, "t_apu_s")?,
-        c_apu_s: read_estimate(terms, "c_apu_s")?,
-        offloads: read_estimate(terms, "offloads")?,
-        o_offload_s: read_estimate(terms, "o_offload_s")?,
-        t_csw_s: read_estimate(terms, "t_csw_s")?,
-        g_s: read_estimate(terms, "g_s")?,
-        collectives: read_collectives(terms)?,
-        alpha: read_alpha(terms)?,
-        o_col_s: read_over_m(terms, "o_col_s")?,
-    })
+    terms.expect_keys(&Term::all().map(Term::name).collect::<Vec<_>>())?;
+    reading::terms(terms)
+}
+
+impl Named for toml::Table<'_> {
+    fn has(&self, name: &str) -> bool {
+        toml::Table::has(self, name)
+    }
+
+    fn estimate(&self, name: &str) -> Result<Estimate> {
+        read_estimate(self, name)
+    }
+
+    fn over_m(&self, name: &str) -> Result<OverM> {
+        read_over_m(self, name)
+    }
+
+    fn refused(&self, name: &str, found: &str, expected: &str) -> Error {
+        self.error(name, found, expected)
+    }
 }
 
 /// A bare number or a table with `value`.
@@ -187,36 +185,21 @@ fn read_number(parent: &toml::Table<'_>, key: &str, expected: &str) -> Result<Es
 
 /// A table with `value`, what may stand beside it, and the keys that the caller reads itself.
 fn read_estimate_table(entry: &toml::Table<'_>, further_keys: &[&str]) -> Result<Estimate> {
-    let own_keys = ["value", "std_error", "freedom", "source", "combined_with"];
+    let degrees = reading::degrees_of_freedom(|key| entry.has(key));
+    let own_keys = ["value", "std_error", degrees, "source", "combined_with"];
     entry.expect_keys(&[further_keys, &own_keys].concat())?;
-    let std_error = entry
-        .optional_number("std_error")?
-        .map(|error| not_negative(entry, "std_error", error))
-        .transpose()?;
+    let optional = |key| -> Result<Option<f64>> {
+        let number = entry.optional_number(key)?;
+        number.map(|number| not_negative(entry, key, number)).transpose()
+    };
+    let std_error = optional("std_error")?;
     Ok(Estimate {
         value: not_negative(entry, "value", entry.number("value")?)?,
         std_error,
-        freedom: read_freedom(entry)?,
+        degrees_of_freedom: optional(degrees)?,
         source: entry.optional_text("source")?.map(str::to_string),
         combined_with: entry.texts("combined_with")?,
     })
-}
-
-fn read_freedom(entry: &toml::Table<'_>) -> Result<Option<f64>> {
-    let freedom = entry.optional_number("freedom")?;
-    freedom.map(|freedom| not_negative(entry, "freedom", freedom)).transpose()
-}
-
-fn read_collectives(terms: &toml::Table<'_>) -> Result<Option<Estimate>> {
-    terms.has("collectives").then(|| read_estimate(terms, "collectives")).transpose()
-}
-
-fn read_alpha(terms: &toml::Table<'_>) -> Result<OverM> {
-    let alpha = read_over_m(terms, "alpha")?;
-    if alpha.estimates().iter().any(|estimate| estimate.value == 0.0) {
-        return Err(terms.error("alpha", "0 for \"terms.alpha\"", "a slowdown above 0"));
-    }
-    Ok(alpha)
 }
 
 /// A number, a table with `value`, or a table over m in either of its two forms.
@@ -239,7 +222,8 @@ fn read_over_m(parent: &toml::Table<'_>, key: &str) -> Result<OverM> {
 
 /// `{ m = [..], value = [..], std_error = [..], source = ".." }`
 fn read_columns(entry: &toml::Table<'_>) -> Result<Table> {
-    entry.expect_keys(&["m", "value", "std_error", "freedom", "source"])?;
+    let degrees = reading::degrees_of_freedom(|key| entry.has(key));
+    entry.expect_keys(&["m", "value", "std_error", degrees, "source"])?;
     let m = entry.counts("m")?;
     check_increasing(entry, "m", &m)?;
     let column = |key: &str| -> Result<Option<Vec<f64>>> {
@@ -258,12 +242,12 @@ fn read_columns(entry: &toml::Table<'_>) -> Result<Table> {
         return Err(entry.error("value", found, "an array of finite numbers"));
     };
     let std_errors = column("std_error")?;
-    let freedoms = column("freedom")?;
+    let degrees_of_freedom = column(degrees)?;
     let source = entry.optional_text("source")?;
     let estimate = |(index, &value): (usize, &f64)| Estimate {
         value,
         std_error: std_errors.as_ref().map(|column| column[index]),
-        freedom: freedoms.as_ref().map(|column| column[index]),
+        degrees_of_freedom: degrees_of_freedom.as_ref().map(|column| column[index]),
         source: source.map(str::to_string),
         combined_with: Vec::new(),
     };

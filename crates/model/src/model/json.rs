@@ -1,20 +1,27 @@
-//! The parameters in JSON, as `mmgp export --to json` writes them (`schema/parameters-1.json`).
+//! The parameters in JSON (`schema/parameters-1.json`).
 //!
 //! The same rules hold as for a parameter file in TOML. `low` and `high` follow from the standard
 //! errors and are passed over.
 
+mod writing;
+
 use super::parameters::{Decomposition, Estimate, OverM, Parameters, Phase, Table, Terms};
+use super::terms::Term;
+use super::terms::reading::{self, Named};
 use super::uncertainty::Correlation;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
 use mmgp_base::table::json::{Object, Value};
 
+/// The version of the layout. It grows when a reader of the previous one would go wrong.
+const SCHEMA: u32 = 1;
+
 /// Reads and checks the whole text.
 pub(super) fn read(source: &Source) -> Result<Parameters> {
     let root = Value::parse(source)?.object()?;
     let schema = root.required("schema")?;
-    if schema.count(1)? != 1 {
-        return Err(schema.error("1"));
+    if schema.count(1)? != SCHEMA {
+        return Err(schema.error(&SCHEMA.to_string()));
     }
     root.expect_keys(&[
         "schema",
@@ -69,66 +76,52 @@ fn read_decomposition(object: &Object<'_>) -> Result<Decomposition> {
 }
 
 fn read_terms(terms: &Object<'_>) -> Result<Terms> {
-    terms.expect_keys(&[
-        "t_hpu_s",
-        "t_apu_s",
-        "c_apu_s",
-        "offloads",
-        "o_offload_s",
-        "t_csw_s",
-        "g_s",
-        "collectives",
-        "alpha",
-        "o_col_s",
-    ])?;
-    let estimate = |key: &str| read_estimate(&terms.required(key)?);
-    let read = Terms {
-        t_hpu_s: estimate("t_hpu_s")?,
-        t_apu_s: estimate("t_apu_s")?,
-        c_apu_s: estimate("c_apu_s")?,
-        offloads: estimate("offloads")?,
-        o_offload_s: estimate("o_offload_s")?,
-        t_csw_s: estimate("t_csw_s")?,
-        g_s: estimate("g_s")?,
-        collectives: terms.get("collectives").map(|value| read_estimate(&value)).transpose()?,
-        alpha: read_over_m(&terms.required("alpha")?)?,
-        o_col_s: read_over_m(&terms.required("o_col_s")?)?,
-    };
-    if read.alpha.estimates().iter().any(|estimate| estimate.value == 0.0) {
-        let alpha = terms.required("alpha")?;
-        return Err(alpha.error_found("0 for \"terms.alpha\"", "a slowdown above 0"));
-    }
-    Ok(read)
+    terms.expect_keys(&Term::all().map(Term::name).collect::<Vec<_>>())?;
+    reading::terms(terms)
 }
 
 fn read_phase(value: &Value<'_>) -> Result<Phase> {
     let phase = value.object()?;
     phase.expect_keys(&["name", "terms"])?;
     let terms = phase.required("terms")?.object()?;
-    terms.expect_keys(&["t_hpu_s", "t_apu_s", "c_apu_s", "offloads", "g_s", "collectives"])?;
-    let estimate = |key: &str| read_estimate(&terms.required(key)?);
-    Ok(Phase {
-        name: phase.required("name")?.text()?,
-        t_hpu_s: estimate("t_hpu_s")?,
-        t_apu_s: estimate("t_apu_s")?,
-        c_apu_s: estimate("c_apu_s")?,
-        offloads: estimate("offloads")?,
-        g_s: estimate("g_s")?,
-        collectives: terms.get("collectives").map(|value| read_estimate(&value)).transpose()?,
-    })
+    terms.expect_keys(&Term::of_phases().map(Term::name).collect::<Vec<_>>())?;
+    reading::phase(&phase.required("name")?.text()?, &terms)
 }
 
-/// What may stand beside a value.
-const BESIDE: [&str; 6] = ["std_error", "freedom", "low", "high", "source", "combined_with"];
+impl Named for Object<'_> {
+    fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    fn estimate(&self, name: &str) -> Result<Estimate> {
+        read_estimate(&self.required(name)?)
+    }
+
+    fn over_m(&self, name: &str) -> Result<OverM> {
+        read_over_m(&self.required(name)?)
+    }
+
+    fn refused(&self, name: &str, found: &str, expected: &str) -> Error {
+        self.get(name).unwrap_or(self.whole).error_found(found, expected)
+    }
+}
+
+/// Checks what stands beside a value, and gives the key of the degrees of freedom.
+fn expect_beside(object: &Object<'_>, own: &[&str]) -> Result<&'static str> {
+    let degrees = reading::degrees_of_freedom(|key| object.get(key).is_some());
+    let beside = ["std_error", degrees, "low", "high", "source", "combined_with"];
+    object.expect_keys(&[own, &beside].concat())?;
+    Ok(degrees)
+}
 
 fn read_estimate(value: &Value<'_>) -> Result<Estimate> {
     let object = value.object()?;
-    object.expect_keys(&[&["value"], BESIDE.as_slice()].concat())?;
+    let degrees = expect_beside(&object, &["value"])?;
     let optional = |key: &str| object.get(key).map(|value| not_negative(&value)).transpose();
     Ok(Estimate {
         value: not_negative(&object.required("value")?)?,
         std_error: optional("std_error")?,
-        freedom: optional("freedom")?,
+        degrees_of_freedom: optional(degrees)?,
         source: object.get("source").map(|value| value.text()).transpose()?,
         combined_with: match object.get("combined_with") {
             Some(list) => texts(&list)?,
@@ -143,7 +136,7 @@ fn read_over_m(value: &Value<'_>) -> Result<OverM> {
     let Some(place) = object.get("m") else {
         return read_estimate(value).map(OverM::Constant);
     };
-    object.expect_keys(&[&["m", "value"], BESIDE.as_slice()].concat())?;
+    let degrees = expect_beside(&object, &["m", "value"])?;
     let m: Vec<u32> = place.array()?.iter().map(|m| m.count(1)).collect::<Result<_>>()?;
     if m.is_empty() || !m.is_sorted_by(|a, b| a < b) {
         let found = format!("m = {m:?}");
@@ -152,7 +145,7 @@ fn read_over_m(value: &Value<'_>) -> Result<OverM> {
     object.required("value")?;
     let values = column(&object, "value", m.len())?.unwrap_or_default();
     let column = |key: &str| column(&object, key, m.len());
-    let (std_errors, freedoms) = (column("std_error")?, column("freedom")?);
+    let (std_errors, degrees_of_freedom) = (column("std_error")?, column(degrees)?);
     let (sources, sums) = (column("source")?, column("combined_with")?);
     let known = |column: &Option<Vec<Value<'_>>>, index: usize| -> Result<Option<f64>> {
         let value = column.as_ref().map(|column| column[index]).filter(|value| !value.is_null());
@@ -163,7 +156,7 @@ fn read_over_m(value: &Value<'_>) -> Result<OverM> {
         Ok(Estimate {
             value: not_negative(value)?,
             std_error: known(&std_errors, index)?,
-            freedom: known(&freedoms, index)?,
+            degrees_of_freedom: known(&degrees_of_freedom, index)?,
             source: source.map(|text| text.text()).transpose()?,
             combined_with: match &sums {
                 Some(column) => texts(&column[index])?,
@@ -232,7 +225,7 @@ mod tests {
     const TEXT: &str = r#"{"schema": 1, "name": "a \"b\" µ",
         "decomposition": {"kind": "task", "tasks": 16}, "apus": 16,
         "terms": {
-            "t_hpu_s": {"value": 1.5, "std_error": 0.25, "freedom": 4, "low": 1, "high": 2},
+            "t_hpu_s": {"value": 1.5, "std_error": 0.25, "degrees_of_freedom": 4, "low": 1, "high": 2},
             "t_apu_s": {"value": 0.30000000000000004}, "c_apu_s": {"value": 1},
             "offloads": {"value": 8}, "o_offload_s": {"value": 1e-7, "combined_with": ["t_csw_s"]},
             "t_csw_s": {"value": 0}, "g_s": {"value": 0, "source": "profile.csv"},
@@ -251,9 +244,18 @@ mod tests {
         let parameters = parse(TEXT).unwrap();
         let toml = Source::new("p.toml", &parameters.to_toml());
         assert_eq!(Parameters::read(&toml).unwrap(), parameters);
-        assert_eq!(parameters.terms.t_hpu_s.freedom, Some(4.0));
+        assert_eq!(parameters.terms.t_hpu_s.degrees_of_freedom, Some(4.0));
         assert_eq!(parameters.terms.alpha.estimates()[1].combined_with, ["t_hpu_s"]);
         assert_eq!(parameters.correlation.as_ref().unwrap().row(1), [-0.5, 1.0]);
+    }
+
+    #[test]
+    fn degrees_of_freedom_are_read_by_their_old_name_too() {
+        let old = TEXT.replace("degrees_of_freedom", "freedom");
+        assert_ne!(old, TEXT);
+        assert_eq!(parse(&old).unwrap(), parse(TEXT).unwrap());
+        let both = TEXT.replace("\"low\"", "\"freedom\": 4, \"low\"");
+        assert!(parse(&both).is_err());
     }
 
     #[test]

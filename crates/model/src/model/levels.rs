@@ -164,35 +164,17 @@ impl NodeLevel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parameters::{Estimate, OverM, Table, Terms};
+    use super::super::parameters::{Estimate, OverM};
     use super::*;
+    use crate::toy;
 
     const NODES: NodeLevel = NodeLevel { per_message: Seconds(0.5), per_step: Seconds(0.25) };
 
     fn parameters(decomposition: Decomposition, collectives: Option<f64>) -> Parameters {
-        Parameters {
-            name: "toy".into(),
-            decomposition,
-            apus: 16,
-            terms: Terms {
-                t_hpu_s: Estimate::exact(2.0),
-                t_apu_s: Estimate::exact(32.0),
-                c_apu_s: Estimate::exact(1.0),
-                offloads: Estimate::exact(8.0),
-                o_offload_s: Estimate::exact(0.125),
-                t_csw_s: Estimate::exact(0.25),
-                g_s: Estimate::exact(0.5),
-                collectives: collectives.map(Estimate::exact),
-                alpha: OverM::Constant(Estimate::exact(1.25)),
-                o_col_s: OverM::Table(Table {
-                    m: vec![2, 4],
-                    values: [0.0625, 0.5].map(Estimate::exact).to_vec(),
-                }),
-            },
-            phases: vec![],
-            correlation: None,
-            refinements: None,
-        }
+        let mut parameters = toy::parameters(decomposition);
+        parameters.terms.collectives = collectives.map(Estimate::exact);
+        parameters.terms.alpha = OverM::Constant(Estimate::exact(1.25));
+        parameters
     }
 
     #[test]

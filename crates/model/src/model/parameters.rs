@@ -1,10 +1,13 @@
 //! The parameters of the model, each with how sure it is and where it came from.
 
+use serde::Serialize;
+
 use super::refined::Refinements;
 use super::uncertainty::Correlation;
 
 /// How the work is divided among the m host threads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Decomposition {
     /// One job whose data is cut into m pieces; control flow is replicated on every thread.
     Data,
@@ -23,7 +26,7 @@ pub struct Estimate {
     /// Standard error in the same unit, where it is known.
     pub std_error: Option<f64>,
     /// Degrees of freedom of that standard error; `None` where it is taken as known.
-    pub freedom: Option<f64>,
+    pub degrees_of_freedom: Option<f64>,
     /// File, table or paper it comes from.
     pub source: Option<String>,
     /// The other terms of a sum that the data could not split and that this one carries whole.
@@ -33,7 +36,13 @@ pub struct Estimate {
 impl Estimate {
     /// A value of which nothing else is known.
     pub fn exact(value: f64) -> Self {
-        Self { value, std_error: None, freedom: None, source: None, combined_with: Vec::new() }
+        Self {
+            value,
+            std_error: None,
+            degrees_of_freedom: None,
+            source: None,
+            combined_with: Vec::new(),
+        }
     }
 }
 
@@ -103,6 +112,7 @@ pub struct Phase {
 
 /// Everything a parameter file holds.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Parameters {
     /// What the parameters are of.
     pub name: String,
@@ -119,4 +129,24 @@ pub struct Parameters {
     pub correlation: Option<Correlation>,
     /// Terms that equation 11 leaves out, for the refined model beside it.
     pub refinements: Option<Refinements>,
+}
+
+impl Parameters {
+    /// Of a program of one phase, each error its own, without refinements.
+    pub fn new(
+        name: impl Into<String>,
+        decomposition: Decomposition,
+        apus: u32,
+        terms: Terms,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            decomposition,
+            apus,
+            terms,
+            phases: Vec::new(),
+            correlation: None,
+            refinements: None,
+        }
+    }
 }

@@ -235,36 +235,7 @@ mod tests {
     use super::super::parameters::Estimate;
     use super::super::{accelerated, threads};
     use super::*;
-
-    fn table(m: &[u32], values: &[f64]) -> OverM {
-        OverM::Table(Table {
-            m: m.to_vec(),
-            values: values.iter().copied().map(Estimate::exact).collect(),
-        })
-    }
-
-    fn parameters(decomposition: Decomposition) -> Parameters {
-        Parameters {
-            name: "toy".into(),
-            decomposition,
-            apus: 16,
-            terms: Terms {
-                t_hpu_s: Estimate::exact(2.0),
-                t_apu_s: Estimate::exact(32.0),
-                c_apu_s: Estimate::exact(1.0),
-                offloads: Estimate::exact(8.0),
-                o_offload_s: Estimate::exact(0.125),
-                t_csw_s: Estimate::exact(0.25),
-                g_s: Estimate::exact(0.5),
-                collectives: Some(Estimate::exact(4.0)),
-                alpha: table(&[1, 2, 4], &[1.0, 1.25, 1.5]),
-                o_col_s: table(&[2, 4], &[0.0625, 0.5]),
-            },
-            phases: vec![],
-            correlation: None,
-            refinements: None,
-        }
-    }
+    use crate::toy::parameters;
 
     #[test]
     fn data_decomposition_by_hand() {

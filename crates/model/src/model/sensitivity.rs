@@ -3,6 +3,7 @@
 
 use super::parameters::{Estimate, OverM, Parameters, Terms};
 use super::run::{Neighbours, Share};
+use super::terms::{Term, Value};
 
 /// One number of a parameter set: a scalar term, or one entry of a term over m.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,42 +33,25 @@ pub enum Entry {
 impl Entry {
     /// The name of its term in files.
     pub fn term(self) -> &'static str {
-        match self {
-            Entry::HpuTime => "t_hpu_s",
-            Entry::ApuTime => "t_apu_s",
-            Entry::ApuSerialTime => "c_apu_s",
-            Entry::Offloads => "offloads",
-            Entry::OffloadOverhead => "o_offload_s",
-            Entry::ContextSwitch => "t_csw_s",
-            Entry::Gap => "g_s",
-            Entry::Collectives => "collectives",
-            Entry::Alpha(_) => "alpha",
-            Entry::Collective(_) => "o_col_s",
-        }
+        Term::of(self).0.name()
     }
 }
 
 impl Terms {
     /// Every number of these terms, in the order of [`Entry`].
     pub fn entries(&self) -> Vec<Entry> {
-        use Entry::*;
-        let mut entries =
-            vec![HpuTime, ApuTime, ApuSerialTime, Offloads, OffloadOverhead, ContextSwitch, Gap];
-        entries.extend(self.collectives.is_some().then_some(Collectives));
-        entries.extend((0..self.alpha.len()).map(Alpha));
-        entries.extend((0..self.o_col_s.len()).map(Collective));
-        entries
+        let of_term = |(term, value): (Term, Value<'_>)| {
+            (0..value.estimates.len()).map(move |index| term.entry(index))
+        };
+        self.values().flat_map(of_term).collect()
     }
 
     /// The name of `entry` in files: its term's, and of one entry of a table its m, as in
     /// `alpha(2)`.
     pub fn name_of(&self, entry: Entry) -> String {
-        let m = match entry {
-            Entry::Alpha(index) => self.alpha.m_of(index),
-            Entry::Collective(index) => self.o_col_s.m_of(index),
-            _ => None,
-        };
-        m.map_or_else(|| entry.term().to_string(), |m| format!("{}({m})", entry.term()))
+        let (term, index) = Term::of(entry);
+        let m = self.value(term).m.and_then(|m| m.get(index));
+        m.map_or_else(|| term.name().to_string(), |m| format!("{}({m})", term.name()))
     }
 
     /// The entry of that name, as [`Self::name_of`] gives it.
@@ -77,63 +61,21 @@ impl Terms {
 
     /// The estimate of `entry`; `None` where these terms have no such entry.
     pub fn estimate(&self, entry: Entry) -> Option<&Estimate> {
-        match entry {
-            Entry::HpuTime => Some(&self.t_hpu_s),
-            Entry::ApuTime => Some(&self.t_apu_s),
-            Entry::ApuSerialTime => Some(&self.c_apu_s),
-            Entry::Offloads => Some(&self.offloads),
-            Entry::OffloadOverhead => Some(&self.o_offload_s),
-            Entry::ContextSwitch => Some(&self.t_csw_s),
-            Entry::Gap => Some(&self.g_s),
-            Entry::Collectives => self.collectives.as_ref(),
-            Entry::Alpha(index) => self.alpha.estimates().get(index),
-            Entry::Collective(index) => self.o_col_s.estimates().get(index),
-        }
+        let (term, index) = Term::of(entry);
+        self.value(term).estimates.get(index)
     }
 
     /// As [`Self::estimate`], to change it.
     pub fn estimate_mut(&mut self, entry: Entry) -> Option<&mut Estimate> {
-        match entry {
-            Entry::HpuTime => Some(&mut self.t_hpu_s),
-            Entry::ApuTime => Some(&mut self.t_apu_s),
-            Entry::ApuSerialTime => Some(&mut self.c_apu_s),
-            Entry::Offloads => Some(&mut self.offloads),
-            Entry::OffloadOverhead => Some(&mut self.o_offload_s),
-            Entry::ContextSwitch => Some(&mut self.t_csw_s),
-            Entry::Gap => Some(&mut self.g_s),
-            Entry::Collectives => self.collectives.as_mut(),
-            Entry::Alpha(index) => self.alpha.estimates_mut().get_mut(index),
-            Entry::Collective(index) => self.o_col_s.estimates_mut().get_mut(index),
-        }
+        let (term, index) = Term::of(entry);
+        self.value_mut(term).estimates().get_mut(index)
     }
 }
 
 impl OverM {
     /// Its numbers: one, or one for each m of the table.
     pub fn estimates(&self) -> &[Estimate] {
-        match self {
-            OverM::Constant(estimate) => std::slice::from_ref(estimate),
-            OverM::Table(table) => &table.values,
-        }
-    }
-
-    /// The m of the estimate with that index, where it is one of a table.
-    fn m_of(&self, index: usize) -> Option<u32> {
-        match self {
-            OverM::Constant(_) => None,
-            OverM::Table(table) => table.m.get(index).copied(),
-        }
-    }
-
-    fn estimates_mut(&mut self) -> &mut [Estimate] {
-        match self {
-            OverM::Constant(estimate) => std::slice::from_mut(estimate),
-            OverM::Table(table) => &mut table.values,
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.estimates().len()
+        Value::from(self).estimates
     }
 
     /// The entries that the value at m is made of, each with its weight; at most two, the
@@ -194,37 +136,16 @@ impl Parameters {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parameters::{Decomposition, Table};
+    use super::super::parameters::Decomposition;
     use super::*;
-
-    fn table(m: &[u32], values: &[f64]) -> OverM {
-        OverM::Table(Table {
-            m: m.to_vec(),
-            values: values.iter().copied().map(Estimate::exact).collect(),
-        })
-    }
+    use crate::toy;
 
     fn parameters(decomposition: Decomposition, collectives: Option<f64>) -> Parameters {
-        Parameters {
-            name: "toy".into(),
-            decomposition,
-            apus: 64,
-            terms: Terms {
-                t_hpu_s: Estimate::exact(2.0),
-                t_apu_s: Estimate::exact(32.0),
-                c_apu_s: Estimate::exact(1.5),
-                offloads: Estimate::exact(8.0),
-                o_offload_s: Estimate::exact(0.125),
-                t_csw_s: Estimate::exact(0.25),
-                g_s: Estimate::exact(0.5),
-                collectives: collectives.map(Estimate::exact),
-                alpha: table(&[1, 2, 5], &[1.0, 1.25, 1.6]),
-                o_col_s: table(&[3, 5, 9], &[0.0625, 0.5, 0.75]),
-            },
-            phases: vec![],
-            correlation: None,
-            refinements: None,
-        }
+        let mut parameters = toy::parameters(decomposition);
+        parameters.terms.collectives = collectives.map(Estimate::exact);
+        parameters.terms.alpha = toy::table(&[1, 2, 5], &[1.0, 1.25, 1.6]);
+        parameters.terms.o_col_s = toy::table(&[3, 5, 9], &[0.0625, 0.5, 0.75]);
+        parameters
     }
 
     /// T is linear in each entry alone, so the central difference is exact but for rounding.

@@ -22,7 +22,7 @@ pub struct StandardError {
     /// In the unit of its quantity.
     pub value: f64,
     /// Degrees of freedom; `None` where the error is taken as known.
-    pub freedom: Option<f64>,
+    pub degrees_of_freedom: Option<f64>,
 }
 
 /// Rounding allowed where a matrix is read back from text.
@@ -88,17 +88,17 @@ impl Correlation {
 impl StandardError {
     /// Half the width of the 95 % interval around the quantity.
     pub fn half_width(&self) -> f64 {
-        quantile_97_5(self.freedom) * self.value
+        quantile_97_5(self.degrees_of_freedom) * self.value
     }
 }
 
 /// The 97.5 % quantile of Student's distribution with so many degrees of freedom, of the normal
 /// distribution without any: half the width of a 95 % interval in standard errors.
-pub fn quantile_97_5(freedom: Option<f64>) -> f64 {
-    match freedom {
-        Some(freedom) if freedom < 1e6 => {
-            let student = StudentsT::new(0.0, 1.0, freedom.max(1.0));
-            student.expect("invariant: the freedom is at least 1").inverse_cdf(0.975)
+pub fn quantile_97_5(degrees_of_freedom: Option<f64>) -> f64 {
+    match degrees_of_freedom {
+        Some(degrees_of_freedom) if degrees_of_freedom < 1e6 => {
+            let student = StudentsT::new(0.0, 1.0, degrees_of_freedom.max(1.0));
+            student.expect("invariant: there is at least one degree of freedom").inverse_cdf(0.975)
         }
         _ => Normal::standard().inverse_cdf(0.975),
     }
@@ -107,8 +107,8 @@ pub fn quantile_97_5(freedom: Option<f64>) -> f64 {
 impl Estimate {
     /// Its standard error, where that is known.
     pub fn standard_error(&self) -> Option<StandardError> {
-        let freedom = self.freedom;
-        self.std_error.map(|value| StandardError { value, freedom })
+        let degrees_of_freedom = self.degrees_of_freedom;
+        self.std_error.map(|value| StandardError { value, degrees_of_freedom })
     }
 
     /// Its 95 % interval, which ends at 0, where its standard error is known.
@@ -123,14 +123,14 @@ impl Parameters {
     ///
     /// `var = sum over x, y of dT/dx*dT/dy * se(x)*se(y) * correlation(x,y)`; a value without a
     /// standard error counts as exact. Its degrees of freedom are the mean of those of the values,
-    /// `1/freedom = sum of share(x)/freedom(x)`, `share(x)` being the part of the variance that x
+    /// `1/f = sum of share(x)/f(x)`, `share(x)` being the part of the variance that x
     /// brings in (its row of the sum), without its sign.
     pub fn propagated(&self, gradient: &[(Entry, f64)]) -> StandardError {
         let known: Vec<(Entry, f64, Option<f64>)> = gradient
             .iter()
             .filter_map(|&(entry, slope)| {
                 let error = self.terms.estimate(entry)?.standard_error()?;
-                Some((entry, slope * error.value, error.freedom))
+                Some((entry, slope * error.value, error.degrees_of_freedom))
             })
             .filter(|(_, error, _)| *error != 0.0)
             .collect();
@@ -139,16 +139,16 @@ impl Parameters {
             None => f64::from(u8::from(one == other)),
         };
         let (mut variance, mut size, mut scarcity) = (0.0, 0.0, 0.0);
-        for &(entry, error, freedom) in &known {
+        for &(entry, error, degrees_of_freedom) in &known {
             let with_all =
                 known.iter().map(|&(other, of_other, _)| of_other * correlation(entry, other));
             let share = error * with_all.sum::<f64>();
             variance += share;
             size += share.abs();
-            scarcity += share.abs() * freedom.map_or(0.0, f64::recip);
+            scarcity += share.abs() * degrees_of_freedom.map_or(0.0, f64::recip);
         }
-        let freedom = (scarcity > 0.0).then(|| size / scarcity);
-        StandardError { value: variance.max(0.0).sqrt(), freedom }
+        let degrees_of_freedom = (scarcity > 0.0).then(|| size / scarcity);
+        StandardError { value: variance.max(0.0).sqrt(), degrees_of_freedom }
     }
 }
 
@@ -160,9 +160,9 @@ mod tests {
     #[test]
     fn quantiles_are_those_of_the_tables() {
         // Two-sided 5 % points, as every table of Student's distribution has them.
-        for (freedom, expected) in [(1.0, 12.7062), (2.0, 4.30265), (10.0, 2.22814)] {
+        for (degrees_of_freedom, expected) in [(1.0, 12.7062), (2.0, 4.30265), (10.0, 2.22814)] {
             approx::assert_relative_eq!(
-                quantile_97_5(Some(freedom)),
+                quantile_97_5(Some(degrees_of_freedom)),
                 expected,
                 max_relative = 1e-5
             );
@@ -173,17 +173,21 @@ mod tests {
     #[test]
     fn opposite_errors_cancel_in_a_sum() {
         let mut parameters = published("pbpi-qs20").unwrap();
-        for (entry, error, freedom) in
+        for (entry, error, degrees_of_freedom) in
             [(Entry::HpuTime, 3.0, Some(4.0)), (Entry::ApuSerialTime, 4.0, None)]
         {
             let estimate = parameters.terms.estimate_mut(entry).unwrap();
-            (estimate.std_error, estimate.freedom) = (Some(error), freedom);
+            (estimate.std_error, estimate.degrees_of_freedom) = (Some(error), degrees_of_freedom);
         }
         let gradient = [(Entry::HpuTime, 1.0), (Entry::ApuSerialTime, 1.0), (Entry::Gap, 5.0)];
         // 3^2 + 4^2, of which 9/25 have four degrees of freedom.
         let apart = parameters.propagated(&gradient);
         approx::assert_relative_eq!(apart.value, 5.0, max_relative = 1e-15);
-        approx::assert_relative_eq!(apart.freedom.unwrap(), 100.0 / 9.0, max_relative = 1e-15);
+        approx::assert_relative_eq!(
+            apart.degrees_of_freedom.unwrap(),
+            100.0 / 9.0,
+            max_relative = 1e-15
+        );
         let entries = vec![Entry::HpuTime, Entry::ApuSerialTime];
         parameters.correlation =
             Some(Correlation::new(entries, vec![1.0, -0.75, -0.75, 1.0]).unwrap());

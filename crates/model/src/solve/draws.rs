@@ -231,12 +231,13 @@ mod tests {
     fn two_uncertain(
         [hpu, serial]: [(f64, f64); 2],
         correlation: f64,
-        freedom: Option<f64>,
+        degrees_of_freedom: Option<f64>,
     ) -> Parameters {
         let mut parameters = published("pbpi-qs20").unwrap();
         for (entry, (value, error)) in [(Entry::HpuTime, hpu), (Entry::ApuSerialTime, serial)] {
             let estimate = parameters.terms.estimate_mut(entry).unwrap();
-            *estimate = Estimate { std_error: Some(error), freedom, ..Estimate::exact(value) };
+            *estimate =
+                Estimate { std_error: Some(error), degrees_of_freedom, ..Estimate::exact(value) };
         }
         let entries = vec![Entry::HpuTime, Entry::ApuSerialTime];
         let matrix = vec![1.0, correlation, correlation, 1.0];

@@ -117,11 +117,11 @@ impl Uncertainty {
             [(Source::AlphaBeyond, alpha_end), (Source::CollectiveBeyond, collective_end)]
         {
             if end.is_some_and(|end| end.last_m < parameters.apus && end.per_m > 0.0) {
-                known.push((source, StandardError { value: 1.0, freedom: None }));
+                known.push((source, StandardError { value: 1.0, degrees_of_freedom: None }));
             }
         }
         let normal = quantile_97_5(None);
-        let spread = |error: &StandardError| match error.freedom {
+        let spread = |error: &StandardError| match error.degrees_of_freedom {
             None => error.value,
             freedom => error.value * quantile_97_5(freedom) / normal,
         };
@@ -134,7 +134,7 @@ impl Uncertainty {
             indices: sources.iter().copied().zip(0..).collect(),
             errors: known.iter().map(|(_, error)| error.value).collect(),
             spreads: known.iter().map(|(_, error)| spread(error)).collect(),
-            freedoms: known.iter().map(|(_, error)| error.freedom).collect(),
+            freedoms: known.iter().map(|(_, error)| error.degrees_of_freedom).collect(),
             sources,
             alpha_end,
             collective_end,
@@ -189,8 +189,8 @@ impl Uncertainty {
             size += share.abs();
             scarcity += share.abs() * self.freedoms[index].map_or(0.0, f64::recip);
         }
-        let freedom = (scarcity > 0.0).then(|| size / scarcity);
-        StandardError { value: f64::max(variance, 0.0).sqrt(), freedom }
+        let degrees_of_freedom = (scarcity > 0.0).then(|| size / scarcity);
+        StandardError { value: f64::max(variance, 0.0).sqrt(), degrees_of_freedom }
     }
 
     /// What each source brings into the variance of a quantity with these derivatives: its row
@@ -281,7 +281,7 @@ mod tests {
         for (place, entry) in parameters.terms.entries().into_iter().enumerate() {
             let estimate = parameters.terms.estimate_mut(entry).unwrap();
             estimate.std_error = Some(0.01 * (1.0 + place as f64) * estimate.value);
-            estimate.freedom = (place % 3 == 0).then_some(2.0 + place as f64);
+            estimate.degrees_of_freedom = (place % 3 == 0).then_some(2.0 + place as f64);
         }
         let entries = vec![Entry::HpuTime, Entry::Gap, Entry::Collective(3)];
         let matrix = vec![1.0, -0.5, 0.25, -0.5, 1.0, 0.125, 0.25, 0.125, 1.0];
@@ -298,8 +298,8 @@ mod tests {
             let expected = parameters.propagated(&parameters.gradient(m, p));
             approx::assert_relative_eq!(found.value, expected.value, max_relative = 1e-13);
             approx::assert_relative_eq!(
-                found.freedom.unwrap(),
-                expected.freedom.unwrap(),
+                found.degrees_of_freedom.unwrap(),
+                expected.degrees_of_freedom.unwrap(),
                 max_relative = 1e-13
             );
         }
@@ -309,7 +309,7 @@ mod tests {
     fn deviates_hold_the_covariance_of_two_times() {
         let mut parameters = uncertain();
         for entry in parameters.terms.entries() {
-            parameters.terms.estimate_mut(entry).unwrap().freedom = None;
+            parameters.terms.estimate_mut(entry).unwrap().degrees_of_freedom = None;
         }
         let uncertainty = Uncertainty::of(&parameters);
         let [one, other] =

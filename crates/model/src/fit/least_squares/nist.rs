@@ -242,7 +242,7 @@ impl Set {
         (self.model)(&unknowns, &self.predictors[row])
     }
 
-    fn freedom(&self) -> f64 {
+    fn degrees_of_freedom(&self) -> f64 {
         (self.responses.len() - self.certified.len()) as f64
     }
 }
@@ -280,7 +280,7 @@ fn check(set: &Set, name: &str, certain: [f64; 3]) {
         let sum_of_squares = 2.0 * solution.cost;
         let none = vec![false; start.len()];
         let covariance = inverse_normal(&set.jacobian(&solution.x), &none);
-        let variances = covariance.diagonal() * (sum_of_squares / set.freedom());
+        let variances = covariance.diagonal() * (sum_of_squares / set.degrees_of_freedom());
         let found = [
             digits(solution.x.iter().copied(), &set.certified),
             digits(variances.iter().map(|each| each.sqrt()), &set.deviations),

@@ -84,11 +84,11 @@ impl Line {
         let slope = sum(&|x, y| (x - mean_x) * (y - mean_y)) / s_xx;
         let intercept = mean_y - slope * mean_x;
         let all = sum(&|x, y| (y - intercept - slope * x).powi(2));
-        let (variance, freedom) = variance(all, times, levels);
+        let (variance, degrees_of_freedom) = variance(all, times, levels);
         let term = |value, of_variance: f64| Mean {
             value,
             std_error: variance.map(|variance| (variance * of_variance).sqrt()),
-            freedom,
+            degrees_of_freedom,
             count: points.len() as u64,
         };
         Self {
@@ -125,9 +125,9 @@ fn variance(all: f64, times: &BySize, levels: &[f64]) -> (Option<f64>, f64) {
             return (Some(by_line), missed);
         }
     }
-    let freedom = rows - 2.0;
+    let degrees_of_freedom = rows - 2.0;
     let all = if all > ROUNDING.powi(2) * rows { all } else { 0.0 };
-    ((freedom > 0.0).then(|| all / freedom), freedom)
+    ((degrees_of_freedom > 0.0).then(|| all / degrees_of_freedom), degrees_of_freedom)
 }
 
 /// How rarely chance alone may make a line seem to miss its sizes.
@@ -195,12 +195,15 @@ impl Lines {
     /// Whether the three numbers more than of one line (two of a line, and where they part) take
     /// away more squares than noise would: `F = [(S_1 - S_2)/3] / [S_2/(n - 5)]`.
     fn is_significant(&self, times: &BySize) -> bool {
-        let freedom = times.values().map(Vec::len).sum::<usize>() as f64 - 5.0;
-        let Some((_, above)) = self.change.filter(|_| freedom > 0.0) else { return false };
+        let degrees_of_freedom = times.values().map(Vec::len).sum::<usize>() as f64 - 5.0;
+        let Some((_, above)) = self.change.filter(|_| degrees_of_freedom > 0.0) else {
+            return false;
+        };
         let left = self.first.squares + above.squares;
         let taken = Line::through(times).squares - left;
-        let test = FisherSnedecor::new(3.0, freedom).expect("invariant: both are above 0");
-        taken / 3.0 > test.inverse_cdf(1.0 - NEARLY_NEVER) * left / freedom
+        let test =
+            FisherSnedecor::new(3.0, degrees_of_freedom).expect("invariant: both are above 0");
+        taken / 3.0 > test.inverse_cdf(1.0 - NEARLY_NEVER) * left / degrees_of_freedom
     }
 
     /// Whether the size lies between the last of the first line and the first of the second, so
@@ -269,7 +272,7 @@ mod tests {
             [(0, 1.0), (1, 2.0), (2, 5.0)].map(|(bytes, time)| (bytes, vec![time; 100])).into();
         let once: BySize = times.iter().map(|(&bytes, times)| (bytes, vec![times[0]])).collect();
         let (many, one) = (Line::through(&times).intercept, Line::through(&once).intercept);
-        assert_eq!((many.freedom, one.freedom), (1.0, 1.0));
+        assert_eq!((many.degrees_of_freedom, one.degrees_of_freedom), (1.0, 1.0));
         approx::assert_relative_eq!(many.value, one.value, max_relative = 1e-12);
         let (many, one) = (many.std_error.unwrap(), one.std_error.unwrap());
         approx::assert_relative_eq!(many, one, max_relative = 1e-9);

@@ -7,35 +7,25 @@ use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
 use crate::model::published;
 use crate::model::sensitivity::Entry;
 use crate::model::uncertainty::Correlation;
-
-fn estimate(value: f64, std_error: f64) -> Estimate {
-    Estimate { std_error: Some(std_error), ..Estimate::exact(value) }
-}
+use crate::toy::{self, estimate};
 
 /// Two tables, some of whose entries are certain, and collectives of their own count.
 fn parameters(decomposition: Decomposition) -> Parameters {
     let alpha = vec![Estimate::exact(1.0), estimate(1.25, 0.05), estimate(1.5, 0.1)];
     let o_col = vec![estimate(0.01, 0.002), Estimate::exact(0.03)];
-    Parameters {
-        name: "toy".into(),
-        decomposition,
-        apus: 16,
-        terms: Terms {
-            t_hpu_s: estimate(2.0, 0.2),
-            t_apu_s: estimate(32.0, 1.0),
-            c_apu_s: estimate(1.5, 0.2),
-            offloads: Estimate::exact(8.0),
-            o_offload_s: estimate(0.05, 0.01),
-            t_csw_s: estimate(0.02, 0.0),
-            g_s: estimate(0.03, 0.004),
-            collectives: Some(Estimate::exact(5.0)),
-            alpha: OverM::Table(Table { m: vec![1, 2, 6], values: alpha }),
-            o_col_s: OverM::Table(Table { m: vec![2, 5], values: o_col }),
-        },
-        phases: vec![],
-        correlation: None,
-        refinements: None,
-    }
+    let terms = Terms {
+        t_hpu_s: estimate(2.0, 0.2),
+        t_apu_s: estimate(32.0, 1.0),
+        c_apu_s: estimate(1.5, 0.2),
+        o_offload_s: estimate(0.05, 0.01),
+        t_csw_s: estimate(0.02, 0.0),
+        g_s: estimate(0.03, 0.004),
+        collectives: Some(Estimate::exact(5.0)),
+        alpha: OverM::Table(Table { m: vec![1, 2, 6], values: alpha }),
+        o_col_s: OverM::Table(Table { m: vec![2, 5], values: o_col }),
+        ..toy::parameters(decomposition).terms
+    };
+    Parameters::new("toy", decomposition, 16, terms)
 }
 
 const BELIEF: Belief = Belief { noise: 0.02, unknown_error: 0.0 };
@@ -194,7 +184,7 @@ fn a_standard_error_from_few_repetitions_counts_as_wide_as_its_interval() {
         parameters.terms.estimate_mut(entry).unwrap().std_error = Some(0.0);
     }
     parameters.terms.c_apu_s.std_error = Some(0.1);
-    parameters.terms.c_apu_s.freedom = Some(2.0);
+    parameters.terms.c_apu_s.degrees_of_freedom = Some(2.0);
     let online = Online::new(&parameters, BELIEF, 4).unwrap();
     // Two-sided 5 % points of Student's distribution with 2 degrees of freedom and of the normal.
     let expected = 0.1 * 4.302_653 / 1.959_964;

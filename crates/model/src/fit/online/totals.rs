@@ -239,7 +239,7 @@ impl<'a> Totals<'a> {
         let terms = &self.parameters.terms;
         let Some(estimate) = terms.estimate(entry) else { return 0.0 };
         match estimate.std_error {
-            Some(error) => error * quantile_97_5(estimate.freedom) / quantile_97_5(None),
+            Some(error) => error * quantile_97_5(estimate.degrees_of_freedom) / quantile_97_5(None),
             None if is_exact_by_nature(&terms.alpha, entry) => 0.0,
             None => self.unknown_error * estimate.value,
         }

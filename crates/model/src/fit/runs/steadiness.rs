@@ -37,18 +37,19 @@ impl Pooled {
 
     /// The mean's deviation from zero in standard errors, if chance does not explain it: the
     /// standard error is the larger of what the scatter of runs within configurations (`variance`
-    /// of a value of weight 1, known with `freedom`) and the scatter between them give, because
+    /// of a value of weight 1, and its degrees of freedom) and the scatter between them give, because
     /// a single outlier scatters between them alone. Of few configurations the latter is too
     /// uncertain, and an outlier may be taken for a sign.
-    fn certain(&self, variance: f64, freedom: f64) -> Option<f64> {
-        let within = (freedom > 0.0).then(|| (variance / self.weights, freedom));
+    fn certain(&self, variance: f64, degrees_of_freedom: f64) -> Option<f64> {
+        let within =
+            (degrees_of_freedom > 0.0).then(|| (variance / self.weights, degrees_of_freedom));
         let scatter = (self.squares - self.sum * self.mean()).max(0.0);
         let between = (self.cells >= ENOUGH_CELLS)
             .then(|| (scatter / ((self.cells - 1.0) * self.weights), self.cells - 1.0));
         let larger = within.into_iter().chain(between).max_by(|a, b| a.0.total_cmp(&b.0));
-        let (square, freedom) = larger.filter(|(square, _)| *square > 0.0)?;
+        let (square, degrees_of_freedom) = larger.filter(|(square, _)| *square > 0.0)?;
         let deviations = self.mean() / square.sqrt();
-        let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
+        let student = StudentsT::new(0.0, 1.0, degrees_of_freedom).ok()?;
         let limit = student.inverse_cdf(1.0 - BY_CHANCE / 2.0);
         (deviations.abs() > limit).then_some(deviations)
     }
@@ -63,7 +64,7 @@ pub(super) struct Steadiness {
     drift: Pooled,
     /// Squared deviations of the later runs, and their degrees of freedom.
     squares: f64,
-    freedom: f64,
+    degrees_of_freedom: f64,
     /// Squared deviations of the later runs that have a slope, and how many they are.
     sloped_squares: f64,
     sloped: f64,
@@ -77,7 +78,7 @@ impl Steadiness {
         self.warm_up.add(difference, later.count / (later.count + 1.0));
         let squares = later.times / later.mean_s.powi(2);
         self.squares += squares;
-        self.freedom += later.count - 1.0;
+        self.degrees_of_freedom += later.count - 1.0;
         if later.count >= 2.0 && later.repetitions > 0.0 {
             let slope = later.products / later.mean_s / later.repetitions;
             self.drift.add(slope, later.repetitions);
@@ -93,7 +94,9 @@ impl Steadiness {
 
     fn warm_up(&self, file: &str) -> Option<Warning> {
         let size = self.warm_up.mean();
-        let deviations = self.warm_up.certain(self.squares / self.freedom, self.freedom)?;
+        let deviations = self
+            .warm_up
+            .certain(self.squares / self.degrees_of_freedom, self.degrees_of_freedom)?;
         (size.abs() > LEAST).then(|| Warning::WarmUp {
             file: file.to_string(),
             percent: 100.0 * size,
@@ -104,10 +107,10 @@ impl Steadiness {
     /// The change over the repetitions: as many as numbers that scatter alike would span, if they
     /// lay side by side.
     fn drift(&self, file: &str) -> Option<Warning> {
-        let freedom = self.sloped - self.sloped_cells - 1.0;
+        let degrees_of_freedom = self.sloped - self.sloped_cells - 1.0;
         let slope = self.drift.mean();
         let left = (self.sloped_squares - slope.powi(2) * self.drift.weights).max(0.0);
-        let deviations = self.drift.certain(left / freedom, freedom)?;
+        let deviations = self.drift.certain(left / degrees_of_freedom, degrees_of_freedom)?;
         let size = slope * (12.0 * self.drift.weights / self.sloped).sqrt();
         (size.abs() > LEAST).then(|| Warning::Drift {
             file: file.to_string(),

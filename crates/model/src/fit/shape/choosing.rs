@@ -266,7 +266,7 @@ fn spread(formula: &Formula, points: &Points, gradients: &[Vec<f64>]) -> Option<
     let Some(variance) = formula.misfit.filter(|misfit| *misfit > NEGLIGIBLE.powi(2)) else {
         return own;
     };
-    let misfit = Spread::Misfit { variance, freedom: formula.freedom };
+    let misfit = Spread::Misfit { variance, degrees_of_freedom: formula.degrees_of_freedom };
     let Some(own) = own else { return Some(misfit) };
     let errors = |spread: &Spread| -> Option<(f64, f64)> {
         let all: Option<Vec<StandardError>> =
@@ -274,7 +274,8 @@ fn spread(formula: &Formula, points: &Points, gradients: &[Vec<f64>]) -> Option<
         let all = all?;
         let count = all.len() as f64;
         let total = all.iter().map(|error| error.value.powi(2)).sum();
-        let scarcity = all.iter().map(|error| error.freedom.map_or(0.0, f64::recip)).sum::<f64>();
+        let scarcity =
+            all.iter().map(|error| error.degrees_of_freedom.map_or(0.0, f64::recip)).sum::<f64>();
         Some((total, scarcity / count))
     };
     let ((missed, scarcity), (chance, of_chance)) = (errors(&misfit)?, errors(&own)?);
@@ -312,7 +313,7 @@ fn measured(value: f64, error: Option<StandardError>, file: &str) -> Estimate {
     Estimate {
         value,
         std_error: error.map(|error| error.value),
-        freedom: error.and_then(|error| error.freedom),
+        degrees_of_freedom: error.and_then(|error| error.degrees_of_freedom),
         source: Some(file.to_string()),
         combined_with: Vec::new(),
     }

@@ -25,7 +25,7 @@ pub(crate) struct Formula {
     /// parameters as points.
     pub misfit: Option<f64>,
     /// Points beyond the number of parameters.
-    pub freedom: f64,
+    pub degrees_of_freedom: f64,
 }
 
 /// A step that changes the relative levels by less than this is rounding.
@@ -66,7 +66,7 @@ impl Formula {
             theta: start(shape, exponent, points)?,
             response: DMatrix::zeros(0, 0),
             misfit: None,
-            freedom: 0.0,
+            degrees_of_freedom: 0.0,
         };
         let mut deviance = at.deviance(points)?;
         for _ in 0..MOST_STEPS {
@@ -85,12 +85,12 @@ impl Formula {
         if shape == Shape::Curve && at.theta[1].abs() < SINGULAR * at.theta[0].abs() {
             return None;
         }
-        at.freedom = points.m.len() as f64 - at.theta.len() as f64;
+        at.degrees_of_freedom = points.m.len() as f64 - at.theta.len() as f64;
         let square = |(index, residual): (usize, &f64)| {
             points.counts[index] * (residual / at.level(points.m[index])).powi(2)
         };
         let squares: f64 = at.residuals(points).iter().enumerate().map(square).sum();
-        at.misfit = (at.freedom > 0.0).then(|| squares / at.freedom);
+        at.misfit = (at.degrees_of_freedom > 0.0).then(|| squares / at.degrees_of_freedom);
         Some((deviance, at))
     }
 

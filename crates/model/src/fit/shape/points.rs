@@ -34,7 +34,7 @@ pub(crate) struct Part {
     /// Its variance; `None` where nothing was repeated.
     pub variance: Option<f64>,
     /// Degrees of freedom of the variance.
-    pub freedom: f64,
+    pub degrees_of_freedom: f64,
     /// By how much each point that it touches errs if it is 1.
     pub loadings: Vec<(usize, f64)>,
 }
@@ -52,7 +52,7 @@ pub(crate) enum Spread {
         /// Relative variance of one observation.
         variance: f64,
         /// Its degrees of freedom.
-        freedom: f64,
+        degrees_of_freedom: f64,
     },
 }
 
@@ -87,9 +87,9 @@ impl Points {
         match spread {
             Spread::Repetitions => of_parts(&self.parts, gradient),
             Spread::Kinds => self.of_kinds(gradient),
-            Spread::Misfit { variance, freedom } => {
-                let error = of_parts(&self.misfit_parts(*variance, *freedom), gradient)?;
-                Some(StandardError { freedom: Some(*freedom), ..error })
+            Spread::Misfit { variance, degrees_of_freedom } => {
+                let error = of_parts(&self.misfit_parts(*variance, *degrees_of_freedom), gradient)?;
+                Some(StandardError { degrees_of_freedom: Some(*degrees_of_freedom), ..error })
             }
         }
     }
@@ -102,7 +102,9 @@ impl Points {
             covariance += variance * &errors * errors.transpose();
         };
         let misfit = match spread {
-            Spread::Misfit { variance, freedom } => self.misfit_parts(*variance, *freedom),
+            Spread::Misfit { variance, degrees_of_freedom } => {
+                self.misfit_parts(*variance, *degrees_of_freedom)
+            }
             _ => Vec::new(),
         };
         match spread {
@@ -143,10 +145,10 @@ impl Points {
     }
 
     /// Independent errors in proportion to the values.
-    fn misfit_parts(&self, variance: f64, freedom: f64) -> Vec<Part> {
+    fn misfit_parts(&self, variance: f64, degrees_of_freedom: f64) -> Vec<Part> {
         let part = |index: usize| Part {
             variance: Some(variance * self.values[index].powi(2) / self.counts[index]),
-            freedom,
+            degrees_of_freedom,
             loadings: vec![(index, 1.0)],
         };
         (0..self.m.len()).map(part).collect()
@@ -170,7 +172,7 @@ impl Points {
         let squares: f64 = errors.iter().map(|error| error * error).sum();
         (errors.len() >= 2).then(|| StandardError {
             value: (count / (count - 1.0) * squares).sqrt(),
-            freedom: Some(count - 1.0),
+            degrees_of_freedom: Some(count - 1.0),
         })
     }
 }
@@ -187,9 +189,12 @@ fn of_parts(parts: &[Part], gradient: &[f64]) -> Option<StandardError> {
         }
         let share = part.variance? * loading.powi(2);
         variance += share;
-        scarcity += share.powi(2) / part.freedom;
-        all += part.freedom;
+        scarcity += share.powi(2) / part.degrees_of_freedom;
+        all += part.degrees_of_freedom;
     }
-    let freedom = if scarcity > 0.0 { variance.powi(2) / scarcity } else { all };
-    (!parts.is_empty()).then(|| StandardError { value: variance.sqrt(), freedom: Some(freedom) })
+    let degrees_of_freedom = if scarcity > 0.0 { variance.powi(2) / scarcity } else { all };
+    (!parts.is_empty()).then(|| StandardError {
+        value: variance.sqrt(),
+        degrees_of_freedom: Some(degrees_of_freedom),
+    })
 }

@@ -109,7 +109,8 @@ fn every_value_is_checked() {
     check(
         "std_error = 0.25",
         "sigma = 0.25",
-        "p.toml:6:34: found \"terms.t_hpu_s.sigma\", expected one of value, std_error, freedom, \
+        "p.toml:6:34: found \"terms.t_hpu_s.sigma\", expected one of value, std_error, \
+         degrees_of_freedom, \
          source, combined_with",
     );
     check(
@@ -305,7 +306,7 @@ fn a_table_whose_entries_differ_in_one_way_reads_back_exactly() {
     let changes: [fn(&mut Estimate); 5] = [
         |_| {},
         |estimate| estimate.std_error = Some(0.5),
-        |estimate| (estimate.std_error, estimate.freedom) = (Some(0.5), Some(2.5)),
+        |estimate| (estimate.std_error, estimate.degrees_of_freedom) = (Some(0.5), Some(2.5)),
         |estimate| estimate.source = Some("alpha.csv".into()),
         |estimate| estimate.combined_with.push("t_hpu_s".into()),
     ];
@@ -355,4 +356,22 @@ fn a_correlation_is_read_by_the_names_of_its_entries() {
     check("[-0.5, 1]", "[-0.5, 2]", "2 in row 2, expected a symmetric matrix");
     check("\"alpha(2)\" = [-0.5, 1]\n", "", "no row for \"alpha(2)\"");
     check("[1, -0.5]", "[1]", "3 numbers for 2 entries");
+}
+
+#[test]
+fn degrees_of_freedom_are_read_by_their_old_name_too() {
+    let of_five = |value| Estimate {
+        std_error: Some(0.5),
+        degrees_of_freedom: Some(5.0),
+        ..Estimate::exact(value)
+    };
+    let mut parameters = read(GOOD).unwrap();
+    parameters.terms.g_s = of_five(1.5);
+    let table = Table { m: vec![2, 3], values: vec![of_five(1.5), of_five(2.5)] };
+    parameters.terms.alpha = OverM::Table(table);
+    let text = parameters.to_toml();
+    assert_eq!(text.matches("degrees_of_freedom").count(), 2);
+    assert_eq!(read(&text.replace("degrees_of_freedom", "freedom")).unwrap(), parameters);
+    let both = text.replace("std_error = 0.5", "std_error = 0.5, freedom = 5.0");
+    assert!(read(&both).is_err());
 }

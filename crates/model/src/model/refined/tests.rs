@@ -1,32 +1,9 @@
-use super::super::parameters::{Decomposition, OverM, Table, Terms};
+use super::super::parameters::{Decomposition, OverM};
 use super::*;
+use crate::toy;
 
-/// T_HPU 2, T_APU 32, C_APU 1, 8 off-loads of 125 + 250 + 500*p ms, 4 collectives.
 fn parameters(decomposition: Decomposition, refinements: Refinements) -> Parameters {
-    let table = |values: &[f64]| {
-        let values = values.iter().copied().map(Estimate::exact).collect();
-        OverM::Table(Table { m: vec![1, 2, 4], values })
-    };
-    Parameters {
-        name: "toy".into(),
-        decomposition,
-        apus: 16,
-        terms: Terms {
-            t_hpu_s: Estimate::exact(2.0),
-            t_apu_s: Estimate::exact(32.0),
-            c_apu_s: Estimate::exact(1.0),
-            offloads: Estimate::exact(8.0),
-            o_offload_s: Estimate::exact(0.125),
-            t_csw_s: Estimate::exact(0.25),
-            g_s: Estimate::exact(0.5),
-            collectives: Some(Estimate::exact(4.0)),
-            alpha: table(&[1.0, 1.25, 1.5]),
-            o_col_s: table(&[0.0, 0.0625, 0.5]),
-        },
-        phases: vec![],
-        correlation: None,
-        refinements: Some(refinements),
-    }
+    Parameters { refinements: Some(refinements), ..toy::parameters(decomposition) }
 }
 
 const DATA: Decomposition = Decomposition::Data;

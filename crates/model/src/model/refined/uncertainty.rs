@@ -45,7 +45,7 @@ impl Parameters {
             });
             variance += (slope.unwrap_or(0.0) * estimate.std_error.unwrap_or(0.0)).powi(2);
         }
-        StandardError { value: variance.sqrt(), freedom: of_terms.freedom }
+        StandardError { value: variance.sqrt(), degrees_of_freedom: of_terms.degrees_of_freedom }
     }
 }
 

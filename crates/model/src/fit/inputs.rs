@@ -1,0 +1,50 @@
+//! What was measured, as a fit takes it.
+
+use super::runs::{LogTimes, Runs};
+use crate::model::Parameters;
+use mmgp_base::error::{Result, Warning};
+use mmgp_base::table::csv::{self, Record};
+use mmgp_base::table::{Source, records};
+
+/// The rows of a file, with its name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured<R> {
+    /// The file's name as the user gave it.
+    pub file: String,
+    /// Its rows; at least one.
+    pub rows: Vec<R>,
+}
+
+impl<R: Record> Measured<R> {
+    /// Reads and checks all rows.
+    pub fn read(source: &Source) -> Result<(Self, Vec<Warning>)> {
+        let (rows, warnings) = csv::read(source)?;
+        Ok((Self { file: source.name.clone(), rows }, warnings))
+    }
+}
+
+/// Everything that may have been measured; each is optional, but a profile or runs must be there.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Inputs {
+    /// `alpha.csv`, which determines alpha.
+    pub alpha: Option<Measured<records::Alpha>>,
+    /// `offload.csv`, which determines O_offload.
+    pub offload: Option<Measured<records::Offload>>,
+    /// `context_switch.csv`, which determines T_CSW.
+    pub context_switch: Option<Measured<records::ContextSwitch>>,
+    /// `collective.csv`, which determines O_COL.
+    pub collective: Option<Measured<records::Collective>>,
+    /// `profile.csv`, which determines T_HPU, T_APU, C_APU, N, g and the number of collectives.
+    pub profile: Option<Measured<records::Profile>>,
+    /// `runs.csv`: timed runs, which correct what the others say and estimate what they leave
+    /// open.
+    pub runs: Option<Runs>,
+    /// The single times of these runs, which a robust loss needs: [`Runs::read_keeping_times`].
+    pub times: Option<LogTimes>,
+    /// What is believed of terms that no file measures: each value with its standard error, as a
+    /// fit of earlier runs or of a similar program left it. A value without one is believed to
+    /// 10 %.
+    pub prior: Option<Parameters>,
+    /// `memory.csv`, which a refined model's terms of memory need.
+    pub memory: Option<Measured<records::MemoryStream>>,
+}

@@ -1,0 +1,146 @@
+//! Parameters as serde writes them, in the layout of `schema/parameters-1.json`.
+
+use serde::{Serialize, Serializer};
+
+use super::super::parameters::{Decomposition, Estimate, Parameters, Phase, Terms};
+use super::super::terms::Value;
+use super::SCHEMA;
+
+impl Serialize for Parameters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let correlation = self.correlation.as_ref().map(|known| Correlation {
+            entries: known.entries().iter().map(|&entry| self.terms.name_of(entry)).collect(),
+            matrix: (0..known.entries().len()).map(|index| known.row(index)).collect(),
+        });
+        let Self { name, decomposition, apus, terms, phases, .. } = self;
+        let decomposition = *decomposition;
+        let apus = *apus;
+        Object { schema: SCHEMA, name, decomposition, apus, terms, phases, correlation }
+            .serialize(serializer)
+    }
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    schema: u32,
+    name: &'a str,
+    decomposition: Decomposition,
+    apus: u32,
+    terms: &'a Terms,
+    #[serde(skip_serializing_if = "<[Phase]>::is_empty")]
+    phases: &'a [Phase],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    correlation: Option<Correlation<'a>>,
+}
+
+#[derive(Serialize)]
+struct Correlation<'a> {
+    entries: Vec<String>,
+    matrix: Vec<&'a [f64]>,
+}
+
+impl Serialize for Terms {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.values().map(|(term, value)| (term.name(), value)))
+    }
+}
+
+impl Serialize for Phase {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Object<'a> {
+            name: &'a str,
+            terms: Parts<'a>,
+        }
+        struct Parts<'a>(&'a Phase);
+        impl Serialize for Parts<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_map(self.0.values().map(|(term, value)| (term.name(), value)))
+            }
+        }
+        Object { name: &self.name, terms: Parts(self) }.serialize(serializer)
+    }
+}
+
+impl Serialize for Value<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match (self.m, self.estimates) {
+            (Some(m), estimates) => table(m, estimates).serialize(serializer),
+            (None, [estimate]) => estimate.serialize(serializer),
+            (None, _) => serializer.serialize_none(),
+        }
+    }
+}
+
+impl Serialize for Estimate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Object<'a> {
+            value: f64,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            std_error: Option<f64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            degrees_of_freedom: Option<f64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            low: Option<f64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            high: Option<f64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            source: Option<&'a str>,
+            #[serde(skip_serializing_if = "<[String]>::is_empty")]
+            combined_with: &'a [String],
+        }
+        let (low, high) = self.interval().unzip();
+        let Self { value, std_error, degrees_of_freedom, combined_with, .. } = self;
+        let (value, std_error, degrees_of_freedom) = (*value, *std_error, *degrees_of_freedom);
+        let source = self.source.as_deref();
+        Object { value, std_error, degrees_of_freedom, low, high, source, combined_with }
+            .serialize(serializer)
+    }
+}
+
+/// A table by columns, all beside m.
+#[derive(Serialize)]
+struct Columns<'a> {
+    m: &'a [u32],
+    value: Vec<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    std_error: Vec<Option<f64>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    degrees_of_freedom: Vec<Option<f64>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    low: Vec<Option<f64>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    high: Vec<Option<f64>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    source: Vec<Option<&'a str>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    combined_with: Vec<&'a [String]>,
+}
+
+fn table<'a>(m: &'a [u32], estimates: &'a [Estimate]) -> Columns<'a> {
+    let (low, high) = (
+        |each: &Estimate| each.interval().map(|ends| ends.0),
+        |each: &Estimate| each.interval().map(|ends| ends.1),
+    );
+    Columns {
+        m,
+        value: estimates.iter().map(|each| each.value).collect(),
+        std_error: column(estimates, |each| each.std_error, Option::is_some),
+        degrees_of_freedom: column(estimates, |each| each.degrees_of_freedom, Option::is_some),
+        low: column(estimates, low, Option::is_some),
+        high: column(estimates, high, Option::is_some),
+        source: column(estimates, |each| each.source.as_deref(), Option::is_some),
+        combined_with: column(estimates, |each| &each.combined_with[..], |sum| !sum.is_empty()),
+    }
+}
+
+/// One property of every estimate, or nothing where none of them has it.
+fn column<'a, T>(
+    estimates: &'a [Estimate],
+    property: impl Fn(&'a Estimate) -> T,
+    is_known: impl Fn(&T) -> bool,
+) -> Vec<T> {
+    let properties: Vec<T> = estimates.iter().map(property).collect();
+    if properties.iter().any(is_known) { properties } else { Vec::new() }
+}
