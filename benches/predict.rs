@@ -8,6 +8,7 @@ use std::hint::black_box;
 use std::num::NonZeroUsize;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mmgp::Mapping;
 use mmgp::model::parameters::{Decomposition, Estimate, OverM, Parameters, Table, Terms};
 use mmgp::model::published;
 use mmgp::solve::best::{Grid, brute_force, brute_force_on, by_structure};
@@ -57,7 +58,7 @@ fn predict(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("predict");
     group.sample_size(20);
     group.bench_function("one configuration", |bencher| {
-        bencher.iter(|| black_box(&parameters).time(black_box(24), black_box(598)));
+        bencher.iter(|| black_box(&parameters).time(black_box(Mapping::of(24, 598))));
     });
     group.bench_function("ten best of 10^8 by structure", |bencher| {
         bencher.iter(|| by_structure(black_box(&parameters), GRID, 10));

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
 
+use crate::Mapping;
 use crate::apps::{App, Outcome};
 use crate::cell::KernelTiming;
 use crate::error::{Result, Warning};
@@ -125,8 +126,13 @@ pub fn compare(parameters: &Parameters, outcomes: &[Outcome]) -> Comparison {
     let is_refined = parameters.refinements.as_ref().is_some_and(|it| !it.names().is_empty());
     let row = |outcome: &Outcome| {
         let (m, p) = (outcome.run.m, outcome.run.p);
-        let refined_s = is_refined.then(|| parameters.refined_time(m, p).0);
-        beside((m, p), outcome.run.time.0, parameters.time(m, p).0, MaybeSeconds(refined_s))
+        let refined_s = is_refined.then(|| parameters.refined_time(Mapping::of(m, p)).0);
+        beside(
+            (m, p),
+            outcome.run.time.0,
+            parameters.time(Mapping::of(m, p)).0,
+            MaybeSeconds(refined_s),
+        )
     };
     Comparison::new(outcomes.iter().map(row).collect())
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::Study;
 use super::provenance::Provenance;
+use crate::Mapping;
 use crate::model::Parameters;
 use crate::model::parameters as terms;
 use crate::model::refined::{Memory, Placement, Refinements};
@@ -263,8 +264,9 @@ impl Columns {
             expected_regret_s: column(rows, |it| it.expected_regret.0),
             regret_95_s: column(rows, |it| it.regret_95.0),
             indistinguishable: column(rows, |it| u8::from(it.indistinguishable)),
-            refined_s: is_refined
-                .then(|| column(rows, |it| study.parameters.refined_time(it.m, it.p).0)),
+            refined_s: is_refined.then(|| {
+                column(rows, |it| study.parameters.refined_time(Mapping::of(it.m, it.p)).0)
+            }),
             measured_s: (!study.validation.is_empty()).then(|| column(rows, measured)),
             split: (!study.splits.is_empty()).then(|| SplitColumns::new(&study.splits, rows)),
         }

@@ -7,6 +7,7 @@
 //! what everything else in this crate asks for: [`Parameters::time`].
 //!
 //! ```
+//! use mmgp_base::Mapping;
 //! use mmgp_model::model::parameters::*;
 //!
 //! let parameters = Parameters {
@@ -30,7 +31,7 @@
 //!     refinements: None,
 //! };
 //! // 1.5 * 1 + 8 / (2 * 2) + 0.5 + 100 * (1 + 1 + 0 + 2 * 1) ms
-//! assert!((parameters.time(2, 2).0 - 4.4).abs() < 1e-12);
+//! assert!((parameters.time(Mapping::of(2, 2)).0 - 4.4).abs() < 1e-12);
 //! ```
 
 pub mod accelerated;

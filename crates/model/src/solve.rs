@@ -49,6 +49,7 @@ use crate::model::Parameters;
 use crate::model::parameters::{OverM, Terms};
 use crate::model::sensitivity::Entry;
 use crate::model::uncertainty::quantile_97_5;
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::Prediction;
 use mmgp_base::units::Seconds;
@@ -197,7 +198,7 @@ pub fn rank_within(
     let quantiles = Quantiles::new(count);
     let mut losses = Vec::with_capacity(asked);
     let mut configurations = Vec::with_capacity(count);
-    let sequential = parameters.time(1, 1);
+    let sequential = parameters.time(Mapping::of(1, 1));
     for m in space.ms() {
         let drawn = draws.row(parameters, m, asked);
         let row = parameters.row(m);
@@ -308,7 +309,7 @@ impl Quantiles {
 ///
 /// As [`rank`], and [`Error::Infeasible`] where the machine has too few APUs for (m, p).
 pub fn predict_one(parameters: &Parameters, m: u32, p: u32, sampling: Sampling) -> Result<Ranking> {
-    parameters.check(m, p)?;
+    parameters.check(Mapping::of(m, p))?;
     let mut ranking = rank(parameters, sampling)?;
     ranking.configurations.retain(|configuration| (configuration.m, configuration.p) == (m, p));
     ranking.warnings = warnings(parameters, m, m);
@@ -352,7 +353,7 @@ fn warnings(parameters: &Parameters, first_m: u32, last_m: u32) -> Vec<Warning> 
     }
     // The gradient at p = 1 holds every entry that some p makes the time depend on.
     let asked: BTreeSet<Entry> = (first_m..=last_m)
-        .flat_map(|m| parameters.gradient(m, 1))
+        .flat_map(|m| parameters.gradient(Mapping::of(m, 1)))
         .filter(|(_, slope)| *slope > 0.0)
         .map(|(entry, _)| entry)
         .collect();

@@ -4,6 +4,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Asked;
+use crate::Mapping;
 use crate::error::Result;
 use crate::model::Parameters;
 use crate::solve::best::{Candidate, within};
@@ -69,7 +70,8 @@ impl WhatIf {
         let [is] = within(parameters, &space, 1)[..] else { return Ok(None) };
         let Candidate { m, p, .. } = was;
         let kept = space.contains(m, p);
-        let kept = kept.then(|| Place::from(Candidate { time: parameters.time(m, p), m, p }));
+        let kept =
+            kept.then(|| Place::from(Candidate { time: parameters.time(Mapping::of(m, p)), m, p }));
         Ok(Some(Self { as_given: was.into(), changed: is.into(), as_given_after_change: kept }))
     }
 

@@ -22,6 +22,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::runs::{Cell, Runs};
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 
 /// A law of scaling.
@@ -126,7 +127,7 @@ impl Law {
                 let others = format!("the configurations but ({}, {})", cell.m, cell.p);
                 return Err(self.undetermined(runs, &others));
             };
-            Ok(FittedLaw { law: self, coefficients }.time(cell.m, cell.p))
+            Ok(FittedLaw { law: self, coefficients }.time(Mapping::of(cell.m, cell.p)))
         };
         runs.cells.iter().map(predict).collect()
     }
@@ -157,10 +158,10 @@ fn check(runs: &Runs) -> Result<()> {
 }
 
 impl FittedLaw {
-    /// The time of a run with m host threads and p APUs for each \[s\]; not finite where the law
+    /// The time of a run \[s\]; not finite where the law
     /// has no rate of work.
-    pub fn time(&self, m: u32, p: u32) -> f64 {
-        let columns = self.law.columns(m, p);
+    pub fn time(&self, mapping: Mapping) -> f64 {
+        let columns = self.law.columns(mapping.m(), mapping.p());
         let sum: f64 = columns.iter().zip(&self.coefficients).map(|(x, c)| x * c).sum();
         if self.law == Law::Gustafson { 1.0 / sum } else { sum }
     }

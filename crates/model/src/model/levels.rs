@@ -17,6 +17,7 @@
 
 use super::parameters::{Decomposition, Parameters};
 use super::sensitivity::Entry;
+use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 
 /// One level of parallelism.
@@ -148,7 +149,7 @@ impl NodeLevel {
             Some(_) => Entry::Collectives,
             None => Entry::Offloads,
         };
-        let mut gradient = parameters.gradient(m, p);
+        let mut gradient = parameters.gradient(Mapping::of(m, p));
         for (entry, slope) in &mut gradient {
             *slope *= fraction / on_one_node;
             if *entry == Entry::ApuTime && is_data {
@@ -203,7 +204,7 @@ mod tests {
                 for (m, p) in [(1, 1), (1, 7), (2, 4), (3, 5), (16, 1)] {
                     approx::assert_relative_eq!(
                         NODES.time(&parameters, (1, m, p)).0,
-                        parameters.time(m, p).0,
+                        parameters.time(Mapping::of(m, p)).0,
                         max_relative = 1e-14
                     );
                 }

@@ -31,6 +31,7 @@ mod uncertainty;
 
 use super::parameters::{Estimate, Parameters};
 use super::run::{Breakdown, Share};
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
 
@@ -173,23 +174,24 @@ impl RefinedBreakdown {
 }
 
 impl Parameters {
-    /// The time of a run by the refined model; m and p at least 1. Without refined terms it is
-    /// [`Self::time`], bit by bit.
-    pub fn refined_time(&self, m: u32, p: u32) -> Seconds {
+    /// The time of a run by the refined model. Without refined terms it is [`Self::time`], bit by
+    /// bit.
+    pub fn refined_time(&self, mapping: Mapping) -> Seconds {
         match &self.refinements {
             Some(refinements) if !refinements.names().is_empty() => {
-                self.refined_breakdown(m, p).total()
+                self.refined_breakdown(mapping).total()
             }
-            _ => self.time(m, p),
+            _ => self.time(mapping),
         }
     }
 
-    /// The terms of the refined time at (m, p), as the module's text defines them.
-    pub fn refined_breakdown(&self, m: u32, p: u32) -> RefinedBreakdown {
+    /// The terms of the refined time, as the module's text defines them.
+    pub fn refined_breakdown(&self, mapping: Mapping) -> RefinedBreakdown {
+        let (m, p) = (mapping.m(), mapping.p());
         let none = Refinements::default();
         let refinements = self.refinements.as_ref().unwrap_or(&none);
         let Share { fraction, pieces } = self.share(m, p);
-        let terms = self.breakdown(m, p);
+        let terms = self.breakdown(mapping);
         let together = refinements.apus_together(m, p);
         let value = |term: &Option<Estimate>| term.as_ref().map_or(0.0, |it| it.value);
 

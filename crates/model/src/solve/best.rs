@@ -217,13 +217,14 @@ mod tests {
     use super::*;
     use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
     use crate::solve::Constraints;
+    use mmgp_base::Mapping;
 
     /// Sorts the times of the whole grid, the plainest way there is.
     fn sorted(parameters: &Parameters, grid: Grid, count: usize) -> Vec<Candidate> {
         let mut all: Vec<Candidate> = (1..=grid.m_max)
             .flat_map(|m| (1..=grid.p_max).map(move |p| (m, p)))
             .filter(|(m, p)| m * p <= grid.apus)
-            .map(|(m, p)| Candidate { time: parameters.time(m, p), m, p })
+            .map(|(m, p)| Candidate { time: parameters.time(Mapping::of(m, p)), m, p })
             .collect();
         all.sort();
         all.truncate(count);
@@ -329,7 +330,7 @@ mod tests {
             let Ok(space) = constraints.space(maybe(900).unwrap_or(100)) else { continue };
             let mut expected: Vec<Candidate> = space
                 .configurations()
-                .map(|(m, p)| Candidate { time: parameters.time(m, p), m, p })
+                .map(|(m, p)| Candidate { time: parameters.time(Mapping::of(m, p)), m, p })
                 .collect();
             expected.sort();
             let count = maybe(20).unwrap_or(1) as usize;

@@ -13,6 +13,7 @@ use crate::model::Parameters;
 use crate::model::parameters::OverM;
 use crate::model::run::Row;
 use crate::model::sensitivity::Entry;
+use mmgp_base::Mapping;
 pub(super) use together::factor;
 
 /// A parameter in every draw.
@@ -170,7 +171,7 @@ impl Draws {
     pub fn row(&self, parameters: &Parameters, m: u32, count: usize) -> DrawnRow<'_> {
         let terms = &parameters.terms;
         let slope = |wanted: Entry| {
-            let gradient = parameters.gradient(m, 1);
+            let gradient = parameters.gradient(Mapping::of(m, 1));
             gradient.iter().find(|(entry, _)| *entry == wanted).map_or(0.0, |(_, slope)| *slope)
         };
         // The fraction of the totals that falls to the slowest thread.
@@ -250,7 +251,8 @@ mod tests {
         let draws = Draws::new(parameters, &uncertainty, SAMPLING);
         let row = draws.row(parameters, 1, draws.count);
         let terms = &parameters.terms;
-        let certain = parameters.time(1, 1).0 - terms.t_hpu_s.value - terms.c_apu_s.value;
+        let certain =
+            parameters.time(Mapping::of(1, 1)).0 - terms.t_hpu_s.value - terms.c_apu_s.value;
         (0..draws.count).map(|draw| row.at(draw, 1) - certain).collect()
     }
 

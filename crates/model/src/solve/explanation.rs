@@ -3,6 +3,7 @@
 use super::uncertainty::{Source, Uncertainty};
 use crate::model::Parameters;
 use crate::model::run::Breakdown;
+use mmgp_base::Mapping;
 use mmgp_base::error::{Result, Warning};
 use mmgp_base::units::Seconds;
 
@@ -52,7 +53,7 @@ pub struct TermEffect {
 ///
 /// [`crate::Error::Infeasible`] where the machine has too few APUs for (m, p).
 pub fn explain(parameters: &Parameters, m: u32, p: u32) -> Result<Explanation> {
-    parameters.check(m, p)?;
+    parameters.check(Mapping::of(m, p))?;
     let uncertainty = Uncertainty::of(parameters);
     let slopes = uncertainty.slopes(parameters, m, p);
     let error = uncertainty.standard_error(&slopes);
@@ -62,9 +63,9 @@ pub fn explain(parameters: &Parameters, m: u32, p: u32) -> Result<Explanation> {
         let index = slopes.iter().position(|&(index, _)| uncertainty.sources[index] == source);
         index.map_or(0.0, |index| if variance > 0.0 { shares[index] / variance } else { 0.0 })
     };
-    let time = parameters.time(m, p);
+    let time = parameters.time(Mapping::of(m, p));
     let mut terms: Vec<TermEffect> = Vec::new();
-    for (entry, derivative) in parameters.gradient(m, p) {
+    for (entry, derivative) in parameters.gradient(Mapping::of(m, p)) {
         let Some(estimate) = parameters.terms.estimate(entry) else { continue };
         let elasticity = if time.0 > 0.0 { derivative * estimate.value / time.0 } else { 0.0 };
         terms.push(TermEffect {
@@ -103,7 +104,7 @@ pub fn explain(parameters: &Parameters, m: u32, p: u32) -> Result<Explanation> {
         time,
         low: Seconds((time.0 - half_width).max(0.0)),
         high: Seconds(time.0 + half_width),
-        breakdown: parameters.breakdown(m, p),
+        breakdown: parameters.breakdown(Mapping::of(m, p)),
         terms,
         warnings,
     })
@@ -156,7 +157,7 @@ mod tests {
             let at = |factor: f64| {
                 let mut moved = parameters.clone();
                 moved.terms.estimate_mut(entry).unwrap().value *= factor;
-                moved.time(4, 4).0
+                moved.time(Mapping::of(4, 4)).0
             };
             let expected = (at(1.001).ln() - at(0.999).ln()) / (1.001f64.ln() - 0.999f64.ln());
             approx::assert_relative_eq!(effect.elasticity.unwrap(), expected, epsilon = 1e-6);

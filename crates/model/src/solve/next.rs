@@ -22,6 +22,7 @@ use super::constraints::{Constraints, Space};
 use super::uncertainty::{Source, Uncertainty, covariance};
 use super::{Sampling, rank_within};
 use crate::model::Parameters;
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::units::Seconds;
 
@@ -150,7 +151,7 @@ fn runs(parameters: &Parameters, space: &Space, choices: &[Candidate]) -> Vec<Ca
     for m in rows {
         let ps = space.choices(m);
         for p in [ps.at(0), ps.at(ps.count - 1)] {
-            runs.push(Candidate { time: parameters.time(m, p), m, p });
+            runs.push(Candidate { time: parameters.time(Mapping::of(m, p)), m, p });
         }
     }
     runs.sort_unstable();

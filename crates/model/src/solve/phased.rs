@@ -10,6 +10,7 @@ use super::constraints::{Choices, Constraints};
 use crate::model::Parameters;
 use crate::model::run::Row;
 use crate::model::sensitivity::Entry;
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::units::Seconds;
 
@@ -218,8 +219,10 @@ fn half_width(parameters: &Parameters, phases: &[Parameters], m: u32, ps: &[u32]
     let mut of_machine: Vec<(Entry, f64)> = Vec::new();
     let mut variance = 0.0;
     for (phase, &p) in phases.iter().zip(ps) {
-        let (shared, own): (Vec<_>, Vec<_>) =
-            phase.gradient(m, p).into_iter().partition(|(entry, _)| is_of_machine(*entry));
+        let (shared, own): (Vec<_>, Vec<_>) = phase
+            .gradient(Mapping::of(m, p))
+            .into_iter()
+            .partition(|(entry, _)| is_of_machine(*entry));
         variance += phase.propagated(&own).half_width().powi(2);
         for (entry, slope) in shared {
             match of_machine.iter_mut().find(|(known, _)| *known == entry) {

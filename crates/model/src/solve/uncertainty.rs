@@ -14,6 +14,7 @@ use crate::model::Parameters;
 use crate::model::parameters::OverM;
 use crate::model::sensitivity::Entry;
 use crate::model::uncertainty::{StandardError, quantile_97_5};
+use mmgp_base::Mapping;
 use mmgp_base::error::Warning;
 
 /// Something that is not known exactly.
@@ -152,7 +153,7 @@ impl Uncertainty {
 
     /// The derivatives of T(m,p).
     pub fn slopes(&self, parameters: &Parameters, m: u32, p: u32) -> Slopes {
-        self.of_gradient(m, parameters.gradient(m, p))
+        self.of_gradient(m, parameters.gradient(Mapping::of(m, p)))
     }
 
     /// The derivatives of a quantity with these derivatives by entry, at so many threads.
@@ -295,7 +296,7 @@ mod tests {
         let uncertainty = Uncertainty::of(&parameters);
         for (m, p) in [(1, 1), (4, 4), (4, 2), (16, 1)] {
             let found = uncertainty.standard_error(&uncertainty.slopes(&parameters, m, p));
-            let expected = parameters.propagated(&parameters.gradient(m, p));
+            let expected = parameters.propagated(&parameters.gradient(Mapping::of(m, p)));
             approx::assert_relative_eq!(found.value, expected.value, max_relative = 1e-13);
             approx::assert_relative_eq!(
                 found.freedom.unwrap(),
@@ -315,8 +316,11 @@ mod tests {
         let [one, other] =
             [(4, 4), (2, 8)].map(|(m, p)| uncertainty.deviates_of_time(&parameters, m, p));
         // var(a - b) by propagation of the difference of the gradients.
-        let mut gradient = parameters.gradient(4, 4);
-        let negative = parameters.gradient(2, 8).into_iter().map(|(entry, slope)| (entry, -slope));
+        let mut gradient = parameters.gradient(Mapping::of(4, 4));
+        let negative = parameters
+            .gradient(Mapping::of(2, 8))
+            .into_iter()
+            .map(|(entry, slope)| (entry, -slope));
         for (entry, slope) in negative {
             match gradient.iter_mut().find(|(known, _)| *known == entry) {
                 Some((_, sum)) => *sum += slope,

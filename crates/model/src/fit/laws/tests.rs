@@ -20,7 +20,11 @@ fn check(law: Law, time: impl Fn(f64, f64) -> f64, values: &[f64]) {
     for ((_, found), &expected) in fitted.values().into_iter().zip(values) {
         approx::assert_relative_eq!(found, expected, max_relative = 1e-8, epsilon = 1e-10);
     }
-    approx::assert_relative_eq!(fitted.time(7, 2), time(7.0, 2.0), max_relative = 1e-8);
+    approx::assert_relative_eq!(
+        fitted.time(Mapping::of(7, 2)),
+        time(7.0, 2.0),
+        max_relative = 1e-8
+    );
     for (cell, found) in runs.cells.iter().zip(law.left_out(&runs).unwrap()) {
         approx::assert_relative_eq!(found, cell.mean_s, max_relative = 1e-8);
     }
@@ -94,7 +98,7 @@ fn a_configuration_left_out_is_predicted_from_a_fit_without_it() {
             for (index, found) in law.left_out(&all).unwrap().into_iter().enumerate() {
                 let mut others = all.clone();
                 let cell = others.cells.remove(index);
-                let expected = law.fit(&others).unwrap().time(cell.m, cell.p);
+                let expected = law.fit(&others).unwrap().time(Mapping::of(cell.m, cell.p));
                 approx::assert_relative_eq!(found, expected, max_relative = 1e-7);
             }
         }
@@ -126,7 +130,7 @@ fn held_out(law: Law, truth: Truth, noise: f64) -> (f64, f64) {
     let (mut errors, mut regrets) = (0.0, 0.0);
     for seed in 1..=SEEDS {
         let fitted = law.fit(&held_out::runs(&truth, noise, seed)).unwrap();
-        let (error, regret) = held_out::judge(&truth, |m, p| fitted.time(m, p));
+        let (error, regret) = held_out::judge(&truth, |m, p| fitted.time(Mapping::of(m, p)));
         errors += error / SEEDS as f64;
         regrets += regret / SEEDS as f64;
     }
@@ -141,14 +145,15 @@ fn a_law_that_is_true_errs_by_its_noise_alone() {
     // equations, and a Gaussian error of deviation d has a mean size of sqrt(2/pi)*d.
     let [mut a, mut b, mut c] = [0.0; 3];
     for (m, p) in held_out::training() {
-        let (x, weight) = (1.0 / f64::from(m * p), 5.0 / (NOISE * truth.time(m, p).0).powi(2));
+        let (x, weight) =
+            (1.0 / f64::from(m * p), 5.0 / (NOISE * truth.time(Mapping::of(m, p)).0).powi(2));
         (a, b, c) = (a + weight, b + weight * x, c + weight * x * x);
     }
     let determinant = a * c - b * b;
     let testing = held_out::testing();
     let deviation = |&(m, p): &(u32, u32)| {
         let x = 1.0 / f64::from(m * p);
-        ((c - 2.0 * b * x + a * x * x) / determinant).sqrt() / truth.time(m, p).0
+        ((c - 2.0 * b * x + a * x * x) / determinant).sqrt() / truth.time(Mapping::of(m, p)).0
     };
     let mean = testing.iter().map(deviation).sum::<f64>() / testing.len() as f64;
     let expected = 100.0 * mean * (2.0 / std::f64::consts::PI).sqrt();

@@ -4,6 +4,7 @@ use super::super::parameters::{Estimate, Parameters};
 use super::super::sensitivity::Entry;
 use super::super::uncertainty::StandardError;
 use super::Refinements;
+use mmgp_base::Mapping;
 
 /// The step of a difference, relative to the value: the error of a central difference is of second
 /// order in it, that of rounding of the inverse first.
@@ -16,13 +17,13 @@ impl Parameters {
     ///
     /// At the kinks of the refined model (where memory begins to bind, where a count of iterations
     /// is divided evenly) it is a value between the slopes of both sides.
-    pub fn refined_gradient(&self, m: u32, p: u32) -> Vec<(Entry, f64)> {
+    pub fn refined_gradient(&self, mapping: Mapping) -> Vec<(Entry, f64)> {
         let slope = |entry: Entry| {
             let estimate = self.terms.estimate(entry)?;
             let slope = difference(estimate, |value| {
                 let mut moved = self.clone();
                 moved.terms.estimate_mut(entry)?.value = value;
-                Some(moved.refined_time(m, p).0)
+                Some(moved.refined_time(mapping).0)
             })?;
             Some((entry, slope))
         };
@@ -31,8 +32,8 @@ impl Parameters {
 
     /// The standard error of the refined time, to first order: that of the terms with their
     /// correlation, and that of the refined terms, each of which errs on its own.
-    pub fn refined_standard_error(&self, m: u32, p: u32) -> StandardError {
-        let of_terms = self.propagated(&self.refined_gradient(m, p));
+    pub fn refined_standard_error(&self, mapping: Mapping) -> StandardError {
+        let of_terms = self.propagated(&self.refined_gradient(mapping));
         let mut variance = of_terms.value.powi(2);
         for pick in MEASURED {
             let Some(estimate) = self.refinements.as_ref().and_then(|it| picked(it, pick)) else {
@@ -41,7 +42,7 @@ impl Parameters {
             let slope = difference(&estimate, |value| {
                 let mut moved = self.clone();
                 pick(moved.refinements.as_mut()?)?.value = value;
-                Some(moved.refined_time(m, p).0)
+                Some(moved.refined_time(mapping).0)
             });
             variance += (slope.unwrap_or(0.0) * estimate.std_error.unwrap_or(0.0)).powi(2);
         }
