@@ -27,13 +27,16 @@
 //! `host` makes of it.
 
 mod host;
-mod uncertainty;
+mod model;
 
 use super::parameters::{Estimate, Parameters};
 use super::run::{Breakdown, Share};
+use super::time_model::Part;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
+
+pub use model::Refined;
 
 /// The refined terms, each of which is off where it is `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -160,6 +163,23 @@ pub struct RefinedBreakdown {
 }
 
 impl RefinedBreakdown {
+    /// Those of equation 11, then the others.
+    pub fn parts(&self) -> [Part; 12] {
+        let further = [
+            ("uneven division", self.uneven_division_s),
+            ("memory contention", self.memory_contention_s),
+            ("exposed transfers", self.exposed_transfer_s),
+            ("work growth", self.work_growth_s),
+            ("host queueing", self.host_queueing_s),
+        ];
+        let further = further.map(|(name, time_s)| Part { name, time: Seconds(time_s) });
+        let of_equation_11 = self.terms.parts();
+        std::array::from_fn(|index| match index.checked_sub(of_equation_11.len()) {
+            None => of_equation_11[index],
+            Some(index) => further[index],
+        })
+    }
+
     /// The sum of all terms.
     pub fn total(&self) -> Seconds {
         Seconds(

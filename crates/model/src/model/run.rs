@@ -1,6 +1,7 @@
 //! Equation 11, the time of a whole run, for data and for task decomposition.
 
 use super::parameters::{Decomposition, OverM, Parameters, Phase, Table, Terms};
+use super::time_model::Part;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
@@ -25,6 +26,20 @@ pub struct Breakdown {
 }
 
 impl Breakdown {
+    /// The terms with their symbols, in the order of the equation.
+    pub fn parts(&self) -> [Part; 7] {
+        [
+            ("alpha_m*T_HPU", self.hpu_s),
+            ("T_APU/(m*p)", self.apu_s),
+            ("C_APU", self.apu_serial_s),
+            ("N*O_offload", self.offload_s),
+            ("N*T_CSW", self.context_switch_s),
+            ("N*O_COL", self.collective_s),
+            ("N*p*g", self.gap_s),
+        ]
+        .map(|(name, time_s)| Part { name, time: Seconds(time_s) })
+    }
+
     /// The sum of all terms.
     pub fn total(&self) -> Seconds {
         Seconds(
@@ -230,9 +245,11 @@ pub(super) struct Neighbours {
 }
 
 #[cfg(test)]
+mod of_one_phase;
+
+#[cfg(test)]
 mod tests {
     use super::super::parameters::Estimate;
-    use super::super::{accelerated, threads};
     use super::*;
 
     fn table(m: &[u32], values: &[f64]) -> OverM {
@@ -277,31 +294,6 @@ mod tests {
         // 1.5*2 + 32/2 + 1 + 8*(0.125 + 0.25 + 2*0.5) + 4*0.5 = 33 is spent.
         let time = parameters(Decomposition::Task { tasks: 6 }).time(Mapping::of(4, 2));
         approx::assert_relative_eq!(time.0, 33.0 / 3.0, max_relative = 1e-15);
-    }
-
-    #[test]
-    fn equation_11_is_the_sum_of_equations_8_to_10_over_equal_phases() {
-        let parameters = parameters(Decomposition::Data);
-        let terms = &parameters.terms;
-        let (m, p, phases) = (4, 3, terms.offloads.value);
-        let per_phase = |estimate: &Estimate| Seconds(estimate.value / phases);
-        // Four collectives in eight phases: half a collective in each.
-        let hpu = threads::thread_hpu_time(
-            terms.alpha_at(m),
-            per_phase(&terms.t_hpu_s),
-            Seconds(terms.t_csw_s.value),
-            Seconds(terms.o_col_at(m) / 2.0),
-        );
-        let parallel = per_phase(&terms.t_apu_s) / f64::from(m);
-        let apu = threads::thread_apu_time(parallel, p, per_phase(&terms.c_apu_s));
-        assert_eq!(apu, accelerated::apu_time(parallel, p, per_phase(&terms.c_apu_s)));
-        let gap = Seconds(terms.g_s.value);
-        let phase = threads::thread_time(hpu, apu, Seconds(terms.o_offload_s.value), p, gap);
-        approx::assert_relative_eq!(
-            parameters.time(Mapping::of(m, p)).0,
-            (phase * phases).0,
-            max_relative = 1e-14
-        );
     }
 
     #[test]

@@ -181,3 +181,31 @@ fn laws_of_the_product_miss_an_interior_optimum() {
     }
     assert!(held_out(Law::Regression, Truth::InteriorOptimum, 0.0).1 == 0.0);
 }
+
+#[test]
+fn a_law_is_a_model_whose_rows_and_derivatives_are_those_of_its_time() {
+    let runs = held_out::runs(&Truth::InteriorOptimum.parameters(), 0.02, 1);
+    for law in Law::ALL {
+        let fitted = law.fit(&runs).unwrap();
+        assert_eq!((TimeModel::name(&fitted), fitted.apus), (law.name(), 6));
+        for (m, p) in [(1, 1), (3, 5), (7, 2)] {
+            let mapping = Mapping::of(m, p);
+            let time = fitted.time(mapping);
+            if let Some(row) = fitted.row(m) {
+                approx::assert_relative_eq!(row.at(p).0, time, max_relative = 1e-12);
+            }
+            for (place, slope) in fitted.gradient(mapping) {
+                let at = |factor: f64| {
+                    let mut moved = fitted.clone();
+                    moved.coefficients[place] *= factor;
+                    moved.time(mapping)
+                };
+                let difference = (at(1.0 + 1e-6) - at(1.0 - 1e-6)) / 2e-6;
+                let found = slope * fitted.coefficients[place];
+                approx::assert_relative_eq!(found, difference, max_relative = 1e-6, epsilon = 1e-8);
+            }
+        }
+    }
+    let amdahl = Law::Amdahl.fit(&runs).unwrap();
+    assert!(amdahl.row(3).is_some() && Law::Gustafson.fit(&runs).unwrap().row(3).is_none());
+}

@@ -1,4 +1,5 @@
 use super::super::parameters::{Decomposition, OverM, Table, Terms};
+use super::super::time_model::TimeModel;
 use super::*;
 
 /// T_HPU 2, T_APU 32, C_APU 1, 8 off-loads of 125 + 250 + 500*p ms, 4 collectives.
@@ -252,11 +253,24 @@ fn the_gradient_of_the_network_does_not_hang_on_the_step() {
 }
 
 #[test]
-fn the_standard_error_is_that_of_terms_and_refined_terms() {
+fn the_model_answers_to_terms_and_refined_terms_that_are_measured() {
     let mut parameters = refined();
     parameters.refinements.as_mut().unwrap().hardware_contexts = None;
-    parameters.terms.c_apu_s.std_error = Some(1.0);
-    // 3 further APUs of 0.25 s each, and 1 s.
-    let found = parameters.refined_standard_error(Mapping::of(2, 4));
-    approx::assert_relative_eq!(found.value, (0.75f64.powi(2) + 1.0).sqrt(), max_relative = 1e-8);
+    let model = Refined::of(&parameters).unwrap();
+    let values = model.values();
+    let slopes = TimeModel::gradient(&model, Mapping::of(2, 4));
+    let slope = |name: &str| {
+        let place = values.iter().position(|value| value.name == name).unwrap();
+        slopes.iter().find(|(known, _)| *known == place).unwrap().1
+    };
+    // C_APU once, and what 3 further APUs add.
+    approx::assert_relative_eq!(slope("work_growth_s"), 3.0, max_relative = 1e-8);
+    let of_terms = parameters.refined_gradient(Mapping::of(2, 4));
+    let (_, expected) = of_terms.iter().find(|(entry, _)| entry.term() == "c_apu_s").unwrap();
+    assert_eq!(slope("c_apu_s"), *expected);
+    assert_eq!(values.last().unwrap().std_error, Some(0.25));
+    let sum: f64 = model.parts(Mapping::of(5, 3)).iter().map(|part| part.time.0).sum();
+    approx::assert_relative_eq!(sum, model.time(Mapping::of(5, 3)).0, max_relative = 1e-14);
+    let none = Parameters { refinements: None, ..parameters };
+    assert!(Refined::of(&none).is_none());
 }
