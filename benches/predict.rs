@@ -5,12 +5,12 @@
 //! Throughput is per feasible configuration, 6 of every 10 of the 10^8 in the square.
 
 use std::hint::black_box;
-use std::num::NonZeroUsize;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mmgp::Mapping;
 use mmgp::model::parameters::{Decomposition, Estimate, OverM, Parameters, Table, Terms};
 use mmgp::model::published;
-use mmgp::solve::best::{Grid, brute_force, brute_force_on, by_structure};
+use mmgp::solve::best::{Grid, brute_force, by_structure};
 use mmgp::solve::{Constraints, Sampling, next_measurement, rank};
 
 const GRID: Grid = Grid { m_max: 10_000, p_max: 10_000, apus: 25_000_000 };
@@ -48,13 +48,13 @@ fn predict(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("predict");
     group.sample_size(20);
     group.bench_function("one configuration", |bencher| {
-        bencher.iter(|| black_box(&parameters).time(black_box(24), black_box(598)));
+        bencher.iter(|| black_box(&parameters).time(black_box(Mapping::of(24, 598))));
     });
     group.bench_function("ten best of 10^8 by structure", |bencher| {
         bencher.iter(|| by_structure(black_box(&parameters), GRID, 10));
     });
     let pbpi = uncertain_pbpi();
-    let sampling = Sampling { draws: Sampling::USUAL_DRAWS, seed: 1 };
+    let sampling = Sampling::new(Sampling::USUAL_DRAWS, 1);
     group.bench_function("rank 50 configurations with 10^4 draws", |bencher| {
         bencher.iter(|| rank(black_box(&pbpi), sampling));
     });
@@ -64,10 +64,6 @@ fn predict(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(GRID.configurations()));
     group.bench_function("ten best of 10^8 by brute force", |bencher| {
         bencher.iter(|| brute_force(black_box(&parameters), GRID, 10));
-    });
-    let two = const { NonZeroUsize::new(2).unwrap() };
-    group.bench_function("ten best of 10^8 by brute force on two threads", |bencher| {
-        bencher.iter(|| brute_force_on(two, black_box(&parameters), GRID, 10));
     });
     group.finish();
 }

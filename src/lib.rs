@@ -16,9 +16,9 @@
 //! use mmgp::solve::{Sampling, rank};
 //!
 //! let parameters = mmgp::model::published("pbpi-qs20")?;
-//! let ranking = rank(&parameters, Sampling { draws: 1000, seed: 1 })?;
+//! let ranking = rank(&parameters, Sampling::new(1000, 1))?;
 //! let best = ranking.configurations[0];
-//! assert_eq!((best.m, best.p), (4, 4));
+//! assert_eq!(best.mapping, mmgp::Mapping::of(4, 4));
 //! assert_eq!(ranking.configurations.len(), 50);
 //! # Ok::<(), mmgp::Error>(())
 //! ```

@@ -69,7 +69,7 @@ impl Study {
             splits: Vec::new(),
             benchmarks: Vec::new(),
             figures: Vec::new(),
-            sampling: Sampling { draws: Sampling::USUAL_DRAWS, seed: 1 },
+            sampling: Sampling::new(Sampling::USUAL_DRAWS, 1),
             provenance: Provenance::default(),
         }
     }

@@ -9,11 +9,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Serialize;
 
+use crate::Mapping;
 use crate::apps::{App, Outcome};
 use crate::cell::KernelTiming;
 use crate::error::{Result, Warning};
 use crate::machine::Machine;
-use crate::model::Parameters;
+use crate::model::refined::Refined;
+use crate::model::{Parameters, TimeModel};
 use crate::solve;
 use crate::table::records::{MaybeSeconds, Validation};
 
@@ -33,7 +35,8 @@ pub fn sweep(
     threads: usize,
     finished: &(dyn Fn() + Sync),
 ) -> Result<Vec<Outcome>> {
-    let configurations: Vec<(u32, u32)> = solve::feasible(machine.layout.spes()).collect();
+    let feasible = solve::feasible(machine.layout.spes());
+    let configurations: Vec<(u32, u32)> = feasible.map(|it| (it.m(), it.p())).collect();
     let run = |&configuration: &(u32, u32)| {
         let outcome = app.emulate(machine, configuration, KernelTiming::Cached, 0.0);
         finished();
@@ -122,11 +125,12 @@ impl Comparison {
 
 /// Sets the predictions beside the outcomes, which must not be empty.
 pub fn compare(parameters: &Parameters, outcomes: &[Outcome]) -> Comparison {
-    let is_refined = parameters.refinements.as_ref().is_some_and(|it| !it.names().is_empty());
+    let refined = Refined::of(parameters);
     let row = |outcome: &Outcome| {
         let (m, p) = (outcome.run.m, outcome.run.p);
-        let refined_s = is_refined.then(|| parameters.refined_time(m, p).0);
-        beside((m, p), outcome.run.time.0, parameters.time(m, p).0, MaybeSeconds(refined_s))
+        let mapping = Mapping::of(m, p);
+        let refined_s = refined.as_ref().map(|model| model.time(mapping).0);
+        beside((m, p), outcome.run.time.0, parameters.time(mapping).0, MaybeSeconds(refined_s))
     };
     Comparison::new(outcomes.iter().map(row).collect())
 }

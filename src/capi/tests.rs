@@ -29,7 +29,8 @@ fn every_time_and_interval_is_that_of_the_library() {
     let text = parameters.to_toml().replace("value = 1.3", "value = 1.3, std_error = 0.2");
     let parameters = Parameters::read(&Source::new("p", &text)).unwrap();
     let model = loaded(&text, None);
-    for (m, p) in feasible(16) {
+    for mapping in feasible(16) {
+        let (m, p) = (mapping.m(), mapping.p());
         let mut time = 0.0;
         let mut prediction = Prediction { time_s: 0.0, low_s: 0.0, high_s: 0.0 };
         // SAFETY: the model is loaded.
@@ -37,7 +38,7 @@ fn every_time_and_interval_is_that_of_the_library() {
             assert_eq!(mmgp_time(model, m, p, &raw mut time), OK);
             assert_eq!(mmgp_predict(model, m, p, &raw mut prediction), OK);
         }
-        approx::assert_relative_eq!(time, parameters.time(m, p).0, max_relative = 1e-14);
+        approx::assert_relative_eq!(time, parameters.time(mapping).0, max_relative = 1e-14);
         assert_eq!(prediction.time_s, time);
         // Only T_HPU is uncertain; it counts alpha times.
         let half_width = 1.959_963_984_540_054 * 0.2 * parameters.terms.alpha_at(m);
@@ -57,8 +58,9 @@ fn the_best_is_the_first_of_all_within_the_limits() {
             let (apus, max_m, max_p) = limits;
             let or = |limit: u32| if limit == 0 { 16 } else { limit.min(16) };
             let expected = feasible(or(apus))
-                .filter(|&(m, p)| m <= or(max_m) && p <= or(max_p))
-                .min_by(|a, b| parameters.time(a.0, a.1).0.total_cmp(&parameters.time(b.0, b.1).0));
+                .filter(|it| it.m() <= or(max_m) && it.p() <= or(max_p))
+                .min_by(|&a, &b| parameters.time(a).0.total_cmp(&parameters.time(b).0))
+                .map(|it| (it.m(), it.p()));
             let limits = Limits { apus, max_m, max_p };
             let mut choice = Choice { m: 0, p: 0, time_s: 0.0 };
             // SAFETY: the model is loaded, and the limits and the choice live here.

@@ -2,6 +2,8 @@
 
 mod break_even;
 mod explanation;
+mod fastest;
+mod flags;
 mod next;
 mod nodes;
 mod phases;
@@ -11,15 +13,20 @@ mod what_if;
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 
 use super::Answer;
 use super::files::Guard;
 use super::output::{Format, aligned, data, warnings};
 use super::{input, output};
+use crate::Mapping;
 use crate::error::Result;
 use crate::model::Parameters;
-use crate::solve::{Configuration, Constraints, Ranking, Sampling, predict_one, rank_within};
+use crate::model::time_model::{self, TimeModel};
+use crate::solve::{
+    Configuration, Constraints, Ranking, Sampling, most_apus, predict_one, rank_within,
+};
 use crate::table::csv;
 use crate::table::records::Prediction;
 use what_if::{WhatIf, WhatIfArguments};
@@ -31,6 +38,10 @@ pub struct Arguments {
     /// Parameters: a TOML file or a published set (pbpi-qs20, raxml-qs20)
     #[arg(long, value_name = "NAME|FILE")]
     params: String,
+    /// Model: mmgp is equation 11, refined the same with the [refined] terms of the parameters
+    #[arg(long, value_name = "NAME", default_value = "mmgp",
+          value_parser = PossibleValuesParser::new(time_model::NAMES), hide_possible_values = true)]
+    model: String,
     /// Machine whose APUs are available instead of those in the parameters
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "apus")]
     machine: Option<String>,
@@ -78,6 +89,7 @@ Examples:
   mmgp predict --params pbpi-qs20 --top 5
   mmgp predict --params params.toml --machine ps3 --format json
   mmgp predict --params params.toml --p-divides 8 --apus-per-chip 8
+  mmgp predict --params refined.toml --model refined
   # where the time of one configuration goes
   mmgp predict --params params.toml --m 4 --p 4 --explain
   # what to measure next
@@ -125,15 +137,14 @@ struct ConstraintArguments {
 
 impl ConstraintArguments {
     fn read(&self) -> Constraints {
-        Constraints {
-            min_m: self.min_m,
-            max_m: self.max_m,
-            min_p: self.min_p,
-            max_p: self.max_p,
-            m_divides: self.m_divides,
-            p_divides: self.p_divides,
-            apus_per_chip: self.apus_per_chip,
-        }
+        Constraints::NONE
+            .min_m(self.min_m)
+            .max_m(self.max_m)
+            .min_p(self.min_p)
+            .max_p(self.max_p)
+            .m_divides(self.m_divides)
+            .p_divides(self.p_divides)
+            .apus_per_chip(self.apus_per_chip)
     }
 }
 
@@ -143,6 +154,8 @@ struct Asked<'a> {
     given: &'a Parameters,
     /// With another machine, and scaled.
     parameters: Parameters,
+    /// By which the question is answered.
+    model: Box<dyn TimeModel>,
     constraints: Constraints,
     sampling: Sampling,
     format: Format,
@@ -162,15 +175,17 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         parameters.apus = input::machine(name)?.layout.spes();
     }
     parameters.apus = arguments.apus.unwrap_or(parameters.apus);
+    let model = time_model::named(&arguments.model, &parameters)?;
     let asked = Asked {
         given: &given,
         parameters,
+        model,
         constraints: arguments.constraints.read(),
-        sampling: Sampling { draws: Sampling::USUAL_DRAWS, seed: arguments.seed },
+        sampling: Sampling::new(Sampling::USUAL_DRAWS, arguments.seed),
         format: arguments.format,
         shown: arguments.top.map_or(usize::MAX, |top| top as usize),
     };
-    let text = answer(&asked, arguments)?;
+    let text = answer(&asked, arguments).map_err(flags::translated)?;
     warnings(given.refined_left_out().as_slice());
     data(arguments.out.as_deref(), &text)?;
     Ok(Answer::Done)
@@ -178,6 +193,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
 
 fn answer(asked: &Asked<'_>, arguments: &Arguments) -> Result<String> {
     let configuration = arguments.m.zip(arguments.p);
+    let configuration = configuration.map(|(m, p)| Mapping::new(m, p)).transpose()?;
     if arguments.explain {
         return explanation::text(asked, configuration);
     }
@@ -193,10 +209,14 @@ fn answer(asked: &Asked<'_>, arguments: &Arguments) -> Result<String> {
     if let Some((nodes, level)) = arguments.nodes.asked() {
         return nodes::text(asked, nodes, level);
     }
+    let model = &*asked.model;
+    if configuration.is_none() && model.apus() > most_apus(model) {
+        return fastest::text(asked, arguments.top);
+    }
     let line = output::waiting("predicting", output::Verbosity::Usual);
     let ranking = match configuration {
-        Some((m, p)) => predict_one(&asked.parameters, m, p, asked.sampling)?,
-        None => rank_within(&asked.parameters, &asked.constraints, asked.sampling)?,
+        Some(mapping) => predict_one(model, mapping, asked.sampling)?,
+        None => rank_within(model, &asked.constraints, asked.sampling)?,
     };
     line.finish_and_clear();
     warnings(&ranking.warnings);
@@ -244,8 +264,8 @@ pub fn table<'a>(configurations: impl Iterator<Item = &'a Configuration>) -> Str
         let or_dash = |text: String| if known { text } else { "-".into() };
         vec![
             c.rank.to_string(),
-            c.m.to_string(),
-            c.p.to_string(),
+            c.mapping.m().to_string(),
+            c.mapping.p().to_string(),
             c.time.to_string(),
             or_dash(format!("{} .. {}", c.low, c.high)),
             or_dash(format!("{:.1} %", 100.0 * c.probability_best)),

@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let [equation_11, with_refined] = FILES;
     table::write(&folder.join(equation_11), fitted.parameters.to_toml())?;
     table::write(&folder.join(with_refined), refined.to_toml())?;
-    let sampling = Sampling { draws: Sampling::USUAL_DRAWS, seed: arguments.app.seed };
+    let sampling = Sampling::new(Sampling::USUAL_DRAWS, arguments.app.seed);
     let ranking = rank(&fitted.parameters, sampling)?;
     let rows: Vec<Prediction> = ranking.configurations.iter().map(Prediction::from).collect();
     table::write(&folder.join("predictions.csv"), csv::write(&rows))?;
@@ -82,9 +82,10 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let doubts = [of_fit, ranking.warnings.clone(), doubts].concat();
     warnings(&doubts);
     let best = &ranking.configurations[0];
-    let time = validated.rows.iter().find(|row| (row.m, row.p) == (best.m, best.p));
+    let place = (best.mapping.m(), best.mapping.p());
+    let time = validated.rows.iter().find(|row| (row.m, row.p) == place);
     let time = time.map_or(best.time, |row| Seconds(row.measured_s));
-    let trace = excerpt::excerpt(&app, &machine, &fitted.parameters, (best.m, best.p), time)?;
+    let trace = excerpt::excerpt(&app, &machine, &fitted.parameters, place, time)?;
     table::write(&folder.join("trace.json"), trace)?;
     plot::write_all(folder, &job.title(), &Files::of_study(folder))?;
     let provenance = arguments.provenance(&app, &machine, &doubts)?;
@@ -153,8 +154,8 @@ fn answer(ranking: &Ranking, app: &App, machine: &Machine) -> String {
         app.name(),
         machine.description,
         configurations.len(),
-        best.m,
-        best.p,
+        best.mapping.m(),
+        best.mapping.p(),
         best.time,
         best.speedup,
         100.0 * best.probability_best,
@@ -169,7 +170,7 @@ fn near(ranking: &Ranking, summary: &Summary) -> String {
     let near: Vec<String> = ranking.configurations[1..]
         .iter()
         .filter(|other| other.time.0 < best * (1.0 + error / 100.0))
-        .map(|other| format!("({}, {})", other.m, other.p))
+        .map(|other| other.mapping.to_string())
         .collect();
     if near.is_empty() {
         return format!("No other configuration is predicted within {error:.1} % of the best.\n");

@@ -14,6 +14,7 @@ use super::style::{
 };
 use super::times::checked;
 use super::unit;
+use crate::Mapping;
 use crate::error::{Error, Result};
 use crate::model::Parameters;
 use crate::model::run::Breakdown;
@@ -135,7 +136,7 @@ fn columns(parameters: &Parameters, splits: &[Split]) -> Result<Vec<Column>> {
 }
 
 fn column(parameters: &Parameters, (m, p): (u32, u32), split: Option<&Split>) -> Result<Column> {
-    let terms = parameters.breakdown(m, p);
+    let terms = parameters.breakdown(Mapping::of(m, p));
     let mut bars = vec![of_equation_11(&terms)];
     if parameters.refinements.as_ref().is_some_and(|it| !it.names().is_empty()) {
         bars.push(of_refined_model(parameters, (m, p)));
@@ -171,7 +172,7 @@ fn of_equation_11(terms: &Breakdown) -> Vec<(f64, Color)> {
 
 /// The same order, each further term beside what it adds to.
 fn of_refined_model(parameters: &Parameters, (m, p): (u32, u32)) -> Vec<(f64, Color)> {
-    let refined = parameters.refined_breakdown(m, p);
+    let refined = parameters.refined_breakdown(Mapping::of(m, p));
     let mut parts = of_equation_11(&refined.terms);
     parts.insert(7, (refined.exposed_transfer_s, EXPOSED));
     parts.insert(7, (refined.uneven_division_s, UNEVEN));

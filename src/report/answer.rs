@@ -32,13 +32,13 @@ pub(super) fn html(study: &Study, known: &Known) -> String {
         escaped(&study.title),
         study.parameters.apus,
         known.ranking.configurations.len(),
-        best.m,
-        plural(best.m, "thread", "threads"),
-        best.p,
-        plural(best.p, "APU", "APUs"),
-        plural(best.m, "", " each"),
-        best.m,
-        best.p,
+        best.mapping.m(),
+        plural(best.mapping.m(), "thread", "threads"),
+        best.mapping.p(),
+        plural(best.mapping.p(), "APU", "APUs"),
+        plural(best.mapping.m(), "", " each"),
+        best.mapping.m(),
+        best.mapping.p(),
     )
 }
 
@@ -70,7 +70,7 @@ fn sureness(known: &Known) -> String {
     let others: Vec<String> = known.ranking.configurations[1..]
         .iter()
         .filter(|other| other.indistinguishable)
-        .map(|other| format!("({}, {})", other.m, other.p))
+        .map(|other| other.mapping.to_string())
         .collect();
     match others.len() {
         0 => format!("{probability}; no other configuration comes near"),

@@ -171,8 +171,8 @@ impl Columns {
             find(&study.validation, key, row).map(|it| it.measured_s)
         };
         Self {
-            m: column(rows, |it| it.m),
-            p: column(rows, |it| it.p),
+            m: column(rows, |it| it.mapping.m()),
+            p: column(rows, |it| it.mapping.p()),
             time_s: column(rows, |it| it.time.0),
             low_s: column(rows, |it| it.low.0),
             high_s: column(rows, |it| it.high.0),
@@ -183,7 +183,7 @@ impl Columns {
             regret_95_s: column(rows, |it| it.regret_95.0),
             indistinguishable: column(rows, |it| u8::from(it.indistinguishable)),
             refined_s: is_refined
-                .then(|| column(rows, |it| study.parameters.refined_time(it.m, it.p).0)),
+                .then(|| column(rows, |it| study.parameters.refined_time(it.mapping).0)),
             measured_s: (!study.validation.is_empty()).then(|| column(rows, measured)),
             split: (!study.splits.is_empty()).then(|| SplitColumns::new(&study.splits, rows)),
         }
@@ -196,7 +196,7 @@ fn find<'a, R>(
     key: impl Fn(&R) -> (u32, u32),
     row: &Configuration,
 ) -> Option<&'a R> {
-    let index = records.binary_search_by_key(&(row.m, row.p), key).ok()?;
+    let index = records.binary_search_by_key(&(row.mapping.m(), row.mapping.p()), key).ok()?;
     records.get(index)
 }
 
@@ -247,8 +247,8 @@ impl Next {
     fn new(next: &NextMeasurement) -> Self {
         let measurement = |it: &crate::solve::Measurement| Measurement {
             what: match &it.what {
-                Measured::Run { m, p } => format!("run ({m}, {p})"),
-                Measured::Term { name, .. } => format!("term {name}"),
+                Measured::Run(mapping) => format!("run {mapping}"),
+                Measured::Term { name } => format!("term {name}"),
             },
             gain_s: it.gain.0,
             error_of_best_s: it.error_of_best.0,

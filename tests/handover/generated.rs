@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::process::Command;
 
+use mmgp::Mapping;
 use mmgp::export::Target;
 use mmgp::model::parameters::{Decomposition, Estimate, OverM, Parameters, Table};
 use mmgp::model::published;
@@ -47,7 +48,7 @@ fn check(parameters: &Parameters, lines: &str) {
         let [m, p, time] = words[..] else { panic!("{line}") };
         let (m, p) = (m.parse().expect("a number"), p.parse().expect("a number"));
         let time: f64 = time.parse().expect("a number");
-        let expected = parameters.time(m, p).0;
+        let expected = parameters.time(Mapping::of(m, p)).0;
         approx::assert_relative_eq!(time, expected, max_relative = 1e-12);
         count += 1;
     }

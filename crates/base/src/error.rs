@@ -83,20 +83,20 @@ pub enum Error {
     /// Constraints that no configuration meets together. Relax one of those named.
     #[error(
         "no (m, p) of {apus} APUs meets {}{}; relax {}",
-        flags.join(" and "),
-        if flags.len() > 1 { " together" } else { "" },
-        if flags.len() > 1 { "one of them" } else { "it" }
+        named(constraints),
+        if constraints.len() > 1 { " together" } else { "" },
+        if constraints.len() > 1 { "one of them" } else { "it" }
     )]
     NothingFeasible {
         /// APUs available.
         apus: u32,
-        /// Flags with their values, of which none can be left out without something being feasible.
-        flags: Vec<String>,
+        /// Names and values, of which none can be left out without something being feasible.
+        constraints: Vec<(&'static str, u32)>,
     },
     /// A value outside its range. The message says what is allowed.
     #[error("{name}: found {}, expected {expected}", shortened(found))]
     OutOfRange {
-        /// The flag, field or quantity.
+        /// The field or quantity.
         name: &'static str,
         /// What was given.
         found: String,
@@ -200,6 +200,12 @@ pub enum Error {
         /// The rule it breaks.
         rule: String,
     },
+}
+
+/// As `min_m 3 and max_p 4`.
+fn named(constraints: &[(&str, u32)]) -> String {
+    let named = constraints.iter().map(|(name, value)| format!("{name} {value}"));
+    named.collect::<Vec<_>>().join(" and ")
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 //!
 //! A program alternates between a host processing unit (HPU) and accelerators (APU): *m* host
 //! threads run at once, and each shares its off-loaded work among *p* APUs. Equations 1 to 10
-//! build up the time of one off-load and one phase; equation 11 is the time of a whole run, and
-//! what everything else in this crate asks for: [`Parameters::time`].
+//! build up the time of one off-load and one phase; equation 11 is their sum, the time of a whole
+//! run: [`Parameters::time`]. It is one [`TimeModel`] of several.
 //!
 //! ```
+//! use mmgp_base::Mapping;
 //! use mmgp_model::model::parameters::*;
 //!
 //! let terms = Terms {
@@ -22,22 +23,22 @@
 //! };
 //! let parameters = Parameters::new("a toy", Decomposition::Data, 4, terms);
 //! // 1.5 * 1 + 8 / (2 * 2) + 0.5 + 100 * (1 + 1 + 0 + 2 * 1) ms
-//! assert!((parameters.time(2, 2).0 - 4.4).abs() < 1e-12);
+//! assert!((parameters.time(Mapping::of(2, 2)).0 - 4.4).abs() < 1e-12);
 //! ```
 
-pub mod accelerated;
+pub(crate) mod equation_11;
 pub mod file;
 mod json;
 pub mod levels;
-pub mod offload;
 pub mod parameters;
 pub mod published;
 pub mod refined;
 pub mod run;
 pub mod sensitivity;
 pub mod terms;
-pub mod threads;
+pub mod time_model;
 pub mod uncertainty;
 
 pub use parameters::Parameters;
 pub use published::{published, published_names};
+pub use time_model::TimeModel;

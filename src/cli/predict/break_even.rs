@@ -50,7 +50,7 @@ struct Row {
 }
 
 pub fn text(asked: &Asked<'_>, host_factor: f64) -> Result<String> {
-    let answer = break_even(&asked.parameters, &asked.constraints, host_factor)?;
+    let answer = break_even(&*asked.model, &asked.constraints, host_factor)?;
     let optimum = answer.optimum;
     let up_to = match optimum.continuous {
         Some((best, low, high)) => format!(

@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use super::Asked;
 use super::rows::{Rows, field};
+use crate::Mapping;
 use crate::cli::output::{aligned, warnings};
 use crate::error::Result;
-use crate::model::run::Breakdown;
+use crate::model::time_model;
 use crate::solve::best::within;
 use crate::solve::{Explanation, TermEffect, explain};
 use crate::units::Seconds;
@@ -22,7 +23,7 @@ struct Json<'a> {
     terms: Vec<Term<'a>>,
 }
 
-/// A term of equation 11.
+/// A part of the time.
 #[derive(Serialize)]
 struct Part {
     name: &'static str,
@@ -40,23 +41,24 @@ struct Term<'a> {
     variance_share: f64,
 }
 
-pub fn text(asked: &Asked<'_>, configuration: Option<(u32, u32)>) -> Result<String> {
-    let parameters = &asked.parameters;
-    let (m, p) = match configuration {
+pub fn text(asked: &Asked<'_>, configuration: Option<Mapping>) -> Result<String> {
+    let model = &*asked.model;
+    let mapping = match configuration {
         Some(configuration) => configuration,
-        None => {
-            let best = within(parameters, &asked.constraints.space(parameters.apus)?, 1)[0];
-            (best.m, best.p)
-        }
+        None => within(model, &asked.constraints.space(model.apus())?, 1)[0].mapping,
     };
-    let explanation = explain(parameters, m, p)?;
+    let explanation = explain(model, mapping)?;
     warnings(&explanation.warnings);
     let Explanation { time, low, high, terms, .. } = &explanation;
-    let breakdown = parts(&explanation.breakdown);
+    let breakdown = parts(&explanation.parts);
+    let header = match model.equation_11() {
+        Some(_) => "of equation 11".into(),
+        None => format!("of the {} model", model.name()),
+    };
     let preface = format!(
-        "({m}, {p}) takes {time}, 95 % interval {low} .. {high}{}\n\n{}\n",
+        "{mapping} takes {time}, 95 % interval {low} .. {high}{}\n\n{}\n",
         due_to(terms).map_or_else(String::new, |cause| format!(", {cause}")),
-        breakdown_table(&breakdown)
+        breakdown_table(&header, &breakdown)
     );
     let json_terms = terms.iter().map(|effect| Term {
         term: &effect.name,
@@ -67,8 +69,8 @@ pub fn text(asked: &Asked<'_>, configuration: Option<(u32, u32)>) -> Result<Stri
         variance_share: effect.variance_share,
     });
     let json = Json {
-        m,
-        p,
+        m: mapping.m(),
+        p: mapping.p(),
         time_s: time.0,
         low_s: low.0,
         high_s: high.0,
@@ -100,27 +102,22 @@ fn due_to(terms: &[TermEffect]) -> Option<String> {
     Some(format!("which is to {share:.0} % due to {}", first.name))
 }
 
-fn parts(breakdown: &Breakdown) -> Vec<Part> {
-    let total = breakdown.total().0;
-    let parts = [
-        ("alpha_m*T_HPU", breakdown.hpu_s),
-        ("T_APU/(m*p)", breakdown.apu_s),
-        ("C_APU", breakdown.apu_serial_s),
-        ("N*O_offload", breakdown.offload_s),
-        ("N*T_CSW", breakdown.context_switch_s),
-        ("N*O_COL", breakdown.collective_s),
-        ("N*p*g", breakdown.gap_s),
-    ];
+fn parts(parts: &[time_model::Part]) -> Vec<Part> {
+    let total: f64 = parts.iter().map(|part| part.time.0).sum();
     let share = |time_s: f64| if total > 0.0 { time_s / total } else { 0.0 };
-    parts.map(|(name, time_s)| Part { name, time_s, share: share(time_s) }).into()
+    let of = |part: &time_model::Part| {
+        let time_s = part.time.0;
+        Part { name: part.name, time_s, share: share(time_s) }
+    };
+    parts.iter().map(of).collect()
 }
 
-fn breakdown_table(parts: &[Part]) -> String {
+fn breakdown_table(header: &str, parts: &[Part]) -> String {
     let row = |part: &Part| {
         let share = format!("{:.1} %", 100.0 * part.share);
         vec![part.name.to_string(), Seconds(part.time_s).to_string(), share]
     };
-    aligned(&["of equation 11", "time", "share"], &parts.iter().map(row).collect::<Vec<_>>())
+    aligned(&[header, "time", "share"], &parts.iter().map(row).collect::<Vec<_>>())
 }
 
 fn row_for_people(effect: &TermEffect) -> Vec<String> {

@@ -43,12 +43,12 @@ struct Row {
 }
 
 pub fn text(asked: &Asked<'_>, noise: f64) -> Result<String> {
-    let next = next_measurement(&asked.parameters, &asked.constraints, noise, asked.sampling)?;
+    let next = next_measurement(&*asked.model, &asked.constraints, noise, asked.sampling)?;
     warnings(&next.warnings);
-    let (m, p) = next.best;
+    let best = next.best;
     let certain = next.measurements.iter().all(|measurement| measurement.gain.0 == 0.0);
     let preface = format!(
-        "The best by the prediction is ({m}, {p}); its expected regret is {}.\n{}A run is taken \
+        "The best by the prediction is {best}; its expected regret is {}.\n{}A run is taken \
          to have a noise of {} % (--noise).\n\n",
         next.expected_regret,
         if certain {
@@ -67,8 +67,8 @@ pub fn text(asked: &Asked<'_>, noise: f64) -> Result<String> {
         programs: (&columns, for_programs),
         preface,
         json: Json {
-            best_m: m,
-            best_p: p,
+            best_m: best.m(),
+            best_p: best.p(),
             expected_regret_s: next.expected_regret.0,
             noise,
             measurements: &rows,
@@ -79,8 +79,8 @@ pub fn text(asked: &Asked<'_>, noise: f64) -> Result<String> {
 
 fn row(measurement: &Measurement, rank: usize) -> Row {
     let (measure, m, p) = match &measurement.what {
-        Measured::Run { m, p } => ("run".to_string(), Some(*m), Some(*p)),
-        Measured::Term { name, .. } => (name.clone(), None, None),
+        Measured::Run(mapping) => ("run".to_string(), Some(mapping.m()), Some(mapping.p())),
+        Measured::Term { name } => (name.clone(), None, None),
     };
     Row {
         rank,

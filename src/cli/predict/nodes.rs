@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::Asked;
 use super::rows::Rows;
 use crate::cli::output::warnings;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::levels::NodeLevel;
 use crate::solve::{NodeConfiguration, rank_nodes};
 use crate::units::Seconds;
@@ -60,8 +60,8 @@ impl From<&NodeConfiguration> for Row {
         Self {
             rank: c.rank,
             n: c.n,
-            m: c.m,
-            p: c.p,
+            m: c.mapping.m(),
+            p: c.mapping.p(),
             time_s: c.time.0,
             low_s: c.low.0,
             high_s: c.high.0,
@@ -72,6 +72,13 @@ impl From<&NodeConfiguration> for Row {
 }
 
 pub fn text(asked: &Asked<'_>, nodes: u32, level: NodeLevel) -> Result<String> {
+    if asked.model.equation_11().is_none() {
+        return Err(Error::OutOfRange {
+            name: "model",
+            found: asked.model.name().into(),
+            expected: "mmgp: nodes are put around the terms of equation 11 alone".into(),
+        });
+    }
     let ranking = rank_nodes(&asked.parameters, &asked.constraints, nodes, level)?;
     warnings(&ranking.warnings);
     let shown = &ranking.configurations[..ranking.configurations.len().min(asked.shown)];
@@ -97,8 +104,8 @@ fn for_people(c: &NodeConfiguration) -> Vec<String> {
     vec![
         c.rank.to_string(),
         c.n.to_string(),
-        c.m.to_string(),
-        c.p.to_string(),
+        c.mapping.m().to_string(),
+        c.mapping.p().to_string(),
         c.time.to_string(),
         if c.low < c.high { interval } else { "-".into() },
         format!("{:.2}", c.speedup),
@@ -107,7 +114,7 @@ fn for_people(c: &NodeConfiguration) -> Vec<String> {
 }
 
 fn for_programs(c: &NodeConfiguration) -> Vec<String> {
-    let counts = [c.rank, c.n, c.m, c.p].map(|count| count.to_string());
+    let counts = [c.rank, c.n, c.mapping.m(), c.mapping.p()].map(|count| count.to_string());
     let numbers = [c.time.0, c.low.0, c.high.0, c.speedup, c.efficiency].map(|x| x.to_string());
     counts.into_iter().chain(numbers).collect()
 }

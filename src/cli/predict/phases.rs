@@ -53,7 +53,7 @@ struct JsonPlan<'a> {
 }
 
 pub fn text(asked: &Asked<'_>, changes: Changes) -> Result<String> {
-    let answer = plan_phases(&asked.parameters, &asked.constraints, changes)?;
+    let answer = plan_phases(&*asked.model, &asked.constraints, changes)?;
     warnings(&answer.warnings);
     let plans = &answer.plans;
     let shown = &plans[..plans.len().min(asked.shown)];

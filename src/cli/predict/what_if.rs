@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Asked;
 use crate::error::{Result, shortened};
-use crate::model::Parameters;
+use crate::model::{Parameters, time_model};
 use crate::solve::best::{Candidate, within};
 use crate::solve::{Scale, scaled};
 use crate::units::Seconds;
@@ -51,25 +51,26 @@ struct Place {
 }
 
 impl From<Candidate> for Place {
-    fn from(Candidate { time, m, p }: Candidate) -> Self {
-        Self { m, p, time_s: time.0 }
+    fn from(Candidate { time, mapping }: Candidate) -> Self {
+        Self { m: mapping.m(), p: mapping.p(), time_s: time.0 }
     }
 }
 
 impl WhatIf {
     /// The comparison, where anything is changed and the constraints leave something as given.
     pub fn of(asked: &Asked<'_>) -> Result<Option<Self>> {
-        let Asked { given, parameters, constraints, .. } = asked;
+        let Asked { given, parameters, model, constraints, .. } = asked;
         let Ok(given_space) = constraints.space(given.apus) else { return Ok(None) };
         if parameters == *given {
             return Ok(None);
         }
         let space = constraints.space(parameters.apus)?;
-        let [was] = within(given, &given_space, 1)[..] else { return Ok(None) };
-        let [is] = within(parameters, &space, 1)[..] else { return Ok(None) };
-        let Candidate { m, p, .. } = was;
-        let kept = space.contains(m, p);
-        let kept = kept.then(|| Place::from(Candidate { time: parameters.time(m, p), m, p }));
+        let before = time_model::named(model.name(), given)?;
+        let [was] = within(&*before, &given_space, 1)[..] else { return Ok(None) };
+        let [is] = within(&**model, &space, 1)[..] else { return Ok(None) };
+        let mapping = was.mapping;
+        let kept = space.contains(mapping);
+        let kept = kept.then(|| Place::from(Candidate { time: model.time(mapping), mapping }));
         Ok(Some(Self { as_given: was.into(), changed: is.into(), as_given_after_change: kept }))
     }
 

@@ -1,5 +1,6 @@
 //! Parameters in TOML and JSON, and descriptions of machines.
 
+use mmgp::Mapping;
 use mmgp::machine::Machine;
 use mmgp::model::Parameters;
 use mmgp::table::Source;
@@ -60,7 +61,7 @@ fn parameters(text: &str) -> Result<Read, String> {
             [Some(known.value), known.std_error, known.degrees_of_freedom].into_iter().flatten()
         });
         // Finite values of any size may be given, whose sum is beyond what a number can hold.
-        let time = parameters.time(3, 2).0;
+        let time = parameters.time(Mapping::of(3, 2)).0;
         known.chain((!time.is_infinite()).then_some(time)).collect()
     })
 }

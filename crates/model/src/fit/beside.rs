@@ -11,6 +11,7 @@ use super::runs::Runs;
 use super::settings::Settings;
 use crate::model::Parameters;
 use crate::model::terms::Term;
+use mmgp_base::Mapping;
 use mmgp_base::error::{Result, Warning};
 
 /// Fewer configurations are not compared.
@@ -46,7 +47,10 @@ pub(crate) fn refined(
         .runs
         .cells
         .iter()
-        .map(|cell| parameters.time(cell.m, cell.p).0 / parameters.refined_time(cell.m, cell.p).0)
+        .map(|cell| {
+            parameters.time(Mapping::of(cell.m, cell.p)).0
+                / parameters.refined_time(Mapping::of(cell.m, cell.p)).0
+        })
         .collect();
     let left_out = again(&request.runs.scaled(&factors))?.report.left_out_s;
     let left_out_s = left_out.iter().zip(&factors).map(|(time, factor)| time / factor).collect();

@@ -1,5 +1,6 @@
 //! The runs as a linear least-squares problem in the unknown terms.
 
+use mmgp_base::Mapping;
 use nalgebra::{DMatrix, DVector};
 
 use super::runs::Runs;
@@ -35,7 +36,7 @@ impl Sensitivity {
         for &counted in counts {
             lone.terms.copy_from(&self.base.terms, counted);
         }
-        lone.time(m, p).0
+        lone.time(Mapping::of(m, p)).0
     }
 
     /// `d T/d a = T_HPU*(m - 1)`, times the share of the slowest worker: the difference between
@@ -44,9 +45,9 @@ impl Sensitivity {
         let mut lone = self.nothing_but_factors();
         lone.terms.t_hpu_s = Estimate::exact(self.hpu_factor());
         lone.terms.alpha = OverM::Constant(Estimate::exact(f64::from(m)));
-        let slowed = lone.time(m, p).0;
+        let slowed = lone.time(Mapping::of(m, p)).0;
         lone.terms.alpha = OverM::Constant(Estimate::exact(1.0));
-        slowed - lone.time(m, p).0
+        slowed - lone.time(Mapping::of(m, p)).0
     }
 
     /// What the slope of alpha multiplies: T_HPU where it is known; otherwise the unknown is
@@ -90,7 +91,7 @@ impl Design {
             weight(row) * sensitivity.of(term, cells[row].m, cells[row].p)
         });
         let target = DVector::from_fn(cells.len(), |row, _| {
-            let known = sensitivity.base.time(cells[row].m, cells[row].p).0;
+            let known = sensitivity.base.time(Mapping::of(cells[row].m, cells[row].p)).0;
             weight(row) * (cells[row].mean_s - known)
         });
         Self { columns, target }
@@ -110,7 +111,7 @@ mod tests {
             let time = |by: f64| {
                 let mut changed = parameters.clone();
                 change(&mut changed, by);
-                changed.time(m, p).0
+                changed.time(Mapping::of(m, p)).0
             };
             let difference = time(0.5) - time(-0.5);
             let found = sensitivity.of(term, m, p);

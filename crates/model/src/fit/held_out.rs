@@ -3,6 +3,7 @@
 //! Trained on m = 1..5 at p = 1, p = 1..5 at m = 1, (2, 2) and (3, 2), five times each; tested on all
 //! other configurations that 16 APUs hold, against the truth without noise.
 
+use mmgp_base::Mapping;
 use rand::SeedableRng;
 use rand_distr::{Distribution, Normal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -54,7 +55,8 @@ pub fn runs(truth: &Parameters, noise: f64, seed: u64) -> Runs {
     let mut cells: Vec<Cell> = training()
         .into_iter()
         .map(|(m, p)| {
-            let times = [0; 5].map(|_| truth.time(m, p).0 * factor.sample(&mut random));
+            let times =
+                [0; 5].map(|_| truth.time(Mapping::of(m, p)).0 * factor.sample(&mut random));
             let mean_s = times.iter().sum::<f64>() / 5.0;
             let squared_deviations_s2 = times.iter().map(|time| (time - mean_s).powi(2)).sum();
             Cell { m, p, count: 5, mean_s, squared_deviations_s2 }
@@ -67,14 +69,15 @@ pub fn runs(truth: &Parameters, noise: f64, seed: u64) -> Runs {
 /// How well `predict` does on the testing configurations: mean |relative error| \[%\], and how much
 /// longer its choice among all feasible ones takes than the best \[%\].
 pub fn judge(truth: &Parameters, predict: impl Fn(u32, u32) -> f64) -> (f64, f64) {
-    let error = |&(m, p): &(u32, u32)| (predict(m, p) / truth.time(m, p).0 - 1.0).abs();
+    let error =
+        |&(m, p): &(u32, u32)| (predict(m, p) / truth.time(Mapping::of(m, p)).0 - 1.0).abs();
     let tested = testing();
     let mean = tested.iter().map(error).sum::<f64>() / tested.len() as f64;
     let all = feasible();
     let fastest = |time: &dyn Fn(u32, u32) -> f64| {
-        let times = all.iter().map(|&(m, p)| (time(m, p), truth.time(m, p).0));
+        let times = all.iter().map(|&(m, p)| (time(m, p), truth.time(Mapping::of(m, p)).0));
         times.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap().1
     };
-    let regret = fastest(&predict) / fastest(&|m, p| truth.time(m, p).0) - 1.0;
+    let regret = fastest(&predict) / fastest(&|m, p| truth.time(Mapping::of(m, p)).0) - 1.0;
     (100.0 * mean, 100.0 * regret)
 }

@@ -23,6 +23,7 @@ use crate::model::Parameters;
 use crate::model::parameters::OverM;
 use crate::model::sensitivity::Entry;
 use crate::model::terms::Term;
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 
 /// Parameters that meet the runs.
@@ -61,7 +62,7 @@ fn check(base: &Parameters, runs: &Runs) -> Result<()> {
             advice: "time longer runs, so that the clock can see them".into(),
         });
     }
-    if base.time(1, 1).0.is_finite() {
+    if base.time(Mapping::of(1, 1)).0.is_finite() {
         return Ok(());
     }
     Err(Error::Fit("the known terms add up to no finite time".into()))
@@ -69,7 +70,7 @@ fn check(base: &Parameters, runs: &Runs) -> Result<()> {
 
 /// Runs that the machine could not have held are used, but not without a word.
 fn beyond(base: &Parameters, runs: &Runs) -> Vec<Warning> {
-    let beyond = |(m, p)| base.check(m, p).is_err();
+    let beyond = |(m, p)| base.check(Mapping::of(m, p)).is_err();
     let cells: Vec<String> = runs
         .cells
         .iter()

@@ -22,7 +22,12 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::runs::{Cell, Runs};
+use crate::model::parameters::Estimate;
+use crate::model::run::Row;
+use crate::model::time_model::{TimeModel, Value};
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
+use mmgp_base::units::Seconds;
 
 /// A law of scaling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,11 +42,13 @@ pub enum Law {
     Regression,
 }
 
-/// A law with the values that meet some runs best.
+/// A law with the values that meet some runs best: a [`TimeModel`] without standard errors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedLaw {
     /// The law.
     pub law: Law,
+    /// APUs that it is asked for; as many as the runs used at most, unless it is told otherwise.
+    pub apus: u32,
     /// One for each of the law's columns, in its own form.
     coefficients: Vec<f64>,
 }
@@ -108,7 +115,10 @@ impl Law {
         check(runs)?;
         let coefficients = Squares::of(self, runs).solve(self.is_bounded());
         match coefficients {
-            Some(coefficients) => Ok(FittedLaw { law: self, coefficients }),
+            Some(coefficients) => {
+                let used = runs.cells.iter().map(|cell| cell.m.saturating_mul(cell.p));
+                Ok(FittedLaw { law: self, apus: used.max().unwrap_or(1), coefficients })
+            }
             None => Err(self.undetermined(runs, "these configurations")),
         }
     }
@@ -126,9 +136,26 @@ impl Law {
                 let others = format!("the configurations but ({}, {})", cell.m, cell.p);
                 return Err(self.undetermined(runs, &others));
             };
-            Ok(FittedLaw { law: self, coefficients }.time(cell.m, cell.p))
+            Ok(self.time(&coefficients, Mapping::of(cell.m, cell.p)))
         };
         runs.cells.iter().map(predict).collect()
+    }
+
+    /// The time with these coefficients \[s\]; not finite where there is no rate of work.
+    fn time(self, coefficients: &[f64], mapping: Mapping) -> f64 {
+        let columns = self.columns(mapping.m(), mapping.p());
+        let sum: f64 = columns.iter().zip(coefficients).map(|(x, c)| x * c).sum();
+        if self == Law::Gustafson { 1.0 / sum } else { sum }
+    }
+
+    /// What its coefficients are called.
+    fn coefficients(self) -> &'static [&'static str] {
+        match self {
+            Law::Amdahl => &["s", "q"],
+            Law::Gustafson => &["a", "b"],
+            Law::UniversalScalability => &["T1", "T1*sigma", "T1*kappa"],
+            Law::Regression => &["1", "m", "p", "1/m", "1/p", "1/(m*p)"],
+        }
     }
 
     fn undetermined(self, runs: &Runs, by: &str) -> Error {
@@ -157,28 +184,65 @@ fn check(runs: &Runs) -> Result<()> {
 }
 
 impl FittedLaw {
-    /// The time of a run with m host threads and p APUs for each \[s\]; not finite where the law
+    /// The time of a run \[s\]; not finite where the law
     /// has no rate of work.
-    pub fn time(&self, m: u32, p: u32) -> f64 {
-        let columns = self.law.columns(m, p);
-        let sum: f64 = columns.iter().zip(&self.coefficients).map(|(x, c)| x * c).sum();
-        if self.law == Law::Gustafson { 1.0 / sum } else { sum }
+    pub fn time(&self, mapping: Mapping) -> f64 {
+        self.law.time(&self.coefficients, mapping)
     }
 
     /// Its values, by the names of the law.
     pub fn values(&self) -> Vec<(&'static str, f64)> {
         let c = &self.coefficients;
         match self.law {
-            Law::Amdahl => vec![("s", c[0]), ("q", c[1])],
-            Law::Gustafson => vec![("a", c[0]), ("b", c[1])],
             Law::UniversalScalability => {
                 vec![("T1", c[0]), ("sigma", c[1] / c[0]), ("kappa", c[2] / c[0])]
             }
-            Law::Regression => {
-                let names = ["1", "m", "p", "1/m", "1/p", "1/(m*p)"];
-                names.into_iter().zip(c.iter().copied()).collect()
-            }
+            law => law.coefficients().iter().copied().zip(c.iter().copied()).collect(),
         }
+    }
+}
+
+impl TimeModel for FittedLaw {
+    fn name(&self) -> &str {
+        self.law.name()
+    }
+
+    fn apus(&self) -> u32 {
+        self.apus
+    }
+
+    fn time(&self, mapping: Mapping) -> Seconds {
+        Seconds(self.time(mapping))
+    }
+
+    fn values(&self) -> Vec<Value> {
+        let names = self.law.coefficients().iter().zip(&self.coefficients);
+        names.map(|(name, value)| Value::new(*name, &Estimate::exact(*value))).collect()
+    }
+
+    fn gradient(&self, mapping: Mapping) -> Vec<(usize, f64)> {
+        // d(1/x) = -dx/x^2.
+        let scale = match self.law {
+            Law::Gustafson => -self.time(mapping).powi(2),
+            _ => 1.0,
+        };
+        let columns = self.law.columns(mapping.m(), mapping.p());
+        columns.into_iter().map(|column| column * scale).enumerate().collect()
+    }
+
+    fn row(&self, m: u32) -> Option<Row> {
+        let (c, m) = (&self.coefficients, f64::from(m));
+        let row = match self.law {
+            Law::Amdahl => Row { constant: c[0], shared: c[1] / m, growing: 0.0 },
+            Law::Gustafson => return None,
+            Law::UniversalScalability => {
+                Row { constant: c[1] - c[2], shared: (c[0] - c[1]) / m, growing: c[2] * m }
+            }
+            Law::Regression => {
+                Row { constant: c[0] + c[1] * m + c[3] / m, shared: c[4] + c[5] / m, growing: c[2] }
+            }
+        };
+        (row.constant >= 0.0 && row.shared >= 0.0 && row.growing >= 0.0).then_some(row)
     }
 }
 

@@ -12,6 +12,7 @@ use nalgebra::{DMatrix, DVector};
 use super::least_squares::{Residuals, Solution, inverse_normal, minimise};
 use super::unknowns::{Prior, Unknowns};
 use crate::model::Parameters;
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 
 /// A fraction of a run's time that no clock sees.
@@ -71,8 +72,8 @@ impl Residuals for Likelihood<'_> {
         let x = x.as_slice();
         let parameters = self.unknowns.parameters(x);
         for (row, (point, variance)) in self.points.iter().zip(self.variances).enumerate() {
-            let weight = 1.0 / (parameters.time(point.m, point.p).0 * variance.sqrt());
-            let gradient = parameters.gradient(point.m, point.p);
+            let weight = 1.0 / (parameters.time(Mapping::of(point.m, point.p)).0 * variance.sqrt());
+            let gradient = parameters.gradient(Mapping::of(point.m, point.p));
             self.unknowns.pull_back(&parameters, x, &gradient, |column, slope| {
                 jacobian[(row, column)] += weight * slope;
             });
@@ -95,7 +96,7 @@ impl Residuals for Likelihood<'_> {
 
 fn log_time(parameters: &Parameters, point: &Point) -> f64 {
     // Where all unknowns are at zero there may be no time at all, which is infinitely wrong.
-    parameters.time(point.m, point.p).0.max(f64::MIN_POSITIVE).ln()
+    parameters.time(Mapping::of(point.m, point.p)).0.max(f64::MIN_POSITIVE).ln()
 }
 
 impl Likelihood<'_> {

@@ -14,6 +14,7 @@ use super::{Fitted, Inputs, Loss, Measured, Options, Runs, Settings, fit};
 use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate, OverM, Table};
 use crate::model::sensitivity::Entry;
+use mmgp_base::Mapping;
 use mmgp_base::table::records::{Alpha, Collective, ContextSwitch, Offload, Profile, Run};
 
 /// Rows of every measurement.
@@ -53,7 +54,7 @@ impl Noise {
         let mut rows = Vec::new();
         for &(m, p) in configurations {
             for repetition in 1..=REPETITIONS {
-                let time_s = truth.time(m, p).0 * self.factor.sample(&mut self.random);
+                let time_s = truth.time(Mapping::of(m, p)).0 * self.factor.sample(&mut self.random);
                 rows.push(Run { m, p, repetition, time_s });
             }
         }
@@ -167,9 +168,9 @@ fn tallies_with(
             tally.add(estimate.value, estimate.interval().unwrap(), *truth);
         }
         for (&(m, p), tally) in times.iter().zip(&mut tallies[terms.len()..]) {
-            let time = parameters.time(m, p).0;
-            let half = parameters.propagated(&parameters.gradient(m, p)).half_width();
-            tally.add(time, (time - half, time + half), truth.time(m, p).0);
+            let time = parameters.time(Mapping::of(m, p)).0;
+            let half = parameters.propagated(&parameters.gradient(Mapping::of(m, p))).half_width();
+            tally.add(time, (time - half, time + half), truth.time(Mapping::of(m, p)).0);
         }
     }
     tallies
@@ -247,7 +248,8 @@ fn wild(truth: &Parameters, size: f64, seed: u64) -> Inputs {
                 1 => 1.0 / 3.0,
                 _ => 1.0,
             };
-            let time_s = truth.time(m, p).0 * noise.factor.sample(&mut noise.random) * wild;
+            let time_s =
+                truth.time(Mapping::of(m, p)).0 * noise.factor.sample(&mut noise.random) * wild;
             rows.push(Run { m, p, repetition, time_s });
         }
     }
@@ -309,8 +311,8 @@ fn held_out(truth: &Parameters) -> (f64, f64) {
         let law = Law::Amdahl.fit(&runs).unwrap();
         let inputs = Inputs { runs: Some(runs), prior, ..Inputs::default() };
         let fitted = fit_on_16(&inputs, truth.decomposition).parameters;
-        ours += judge(truth, |m, p| fitted.time(m, p).0).0;
-        amdahl += judge(truth, |m, p| law.time(m, p)).0;
+        ours += judge(truth, |m, p| fitted.time(Mapping::of(m, p)).0).0;
+        amdahl += judge(truth, |m, p| law.time(Mapping::of(m, p))).0;
     }
     (ours / seeds as f64, amdahl / seeds as f64)
 }

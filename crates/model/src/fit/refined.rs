@@ -9,6 +9,7 @@ use super::sample::Mean;
 use crate::model::Parameters;
 use crate::model::parameters::Estimate;
 use crate::model::refined::{Memory, Placement, Refinements};
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::MemoryStream;
 
@@ -103,7 +104,8 @@ pub fn fit_beside(
         let mut largest_change: f64 = 0.0;
         for (cell, factor) in runs.cells.iter().zip(&mut factors) {
             let (m, p) = (cell.m, cell.p);
-            let wanted = parameters.time(m, p).0 / parameters.refined_time(m, p).0;
+            let wanted =
+                parameters.time(Mapping::of(m, p)).0 / parameters.refined_time(Mapping::of(m, p)).0;
             largest_change = largest_change.max((wanted / *factor - 1.0).abs());
             // The mean of both: a term that is too large makes its factor too small and the next
             // one too large again.
@@ -261,13 +263,17 @@ mod tests {
         let known = Parameters { refinements: Some(refinements.clone()), ..known };
         let mut runs = exact_runs(&known, &feasible());
         for cell in &mut runs.cells {
-            cell.mean_s = known.refined_time(cell.m, cell.p).0;
+            cell.mean_s = known.refined_time(Mapping::of(cell.m, cell.p)).0;
         }
         let found = fit_beside(&runs, &refinements, &two_terms).unwrap();
         approx::assert_relative_eq!(found.terms.t_hpu_s.value, 4.0, max_relative = 1e-8);
         approx::assert_relative_eq!(found.terms.t_apu_s.value, 120.0, max_relative = 1e-8);
         // Equation 11 itself does not meet these runs.
         let without = two_terms(&runs).unwrap();
-        assert!((without.time(1, 16).0 / known.refined_time(1, 16).0 - 1.0).abs() > 0.1);
+        assert!(
+            (without.time(Mapping::of(1, 16)).0 / known.refined_time(Mapping::of(1, 16)).0 - 1.0)
+                .abs()
+                > 0.1
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! How the parameters were obtained, and how well the model meets the runs.
 
+use mmgp_base::Mapping;
 use std::fmt;
 
 use super::comparison::Comparison;
@@ -126,7 +127,7 @@ impl RunsReport {
         (noise, diagnosis): (Noise, Diagnosis),
     ) -> Self {
         let relative_error = |cell: &super::runs::Cell| {
-            (parameters.time(cell.m, cell.p).0 - cell.mean_s) / cell.mean_s
+            (parameters.time(Mapping::of(cell.m, cell.p)).0 - cell.mean_s) / cell.mean_s
         };
         let errors: Vec<f64> = runs.cells.iter().map(|cell| relative_error(cell).abs()).collect();
         let worst = (0..errors.len())

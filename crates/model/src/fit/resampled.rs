@@ -9,6 +9,7 @@ use super::likelihood::{Likelihood, Point};
 use super::runs::{LogTimes, Runs};
 use super::unknowns::{Kind, Unknowns};
 use crate::model::sensitivity::Entry;
+use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 
 pub use super::bootstrap::MOST_RESAMPLES;
@@ -114,9 +115,9 @@ impl<'a> LinearTimes<'a> {
         let mut slopes = vec![0.0; points.len() * x.len()];
         let mut held = Vec::with_capacity(points.len());
         for (point, row) in points.iter().zip(slopes.chunks_exact_mut(x.len())) {
-            let gradient = parameters.gradient(point.m, point.p);
+            let gradient = parameters.gradient(Mapping::of(point.m, point.p));
             unknowns.pull_back(&parameters, &x, &gradient, |column, slope| row[column] += slope);
-            held.push(parameters.time(point.m, point.p).0 - row.iter().sum::<f64>());
+            held.push(parameters.time(Mapping::of(point.m, point.p)).0 - row.iter().sum::<f64>());
         }
         let deviations = variances.iter().map(|variance| variance.sqrt()).collect();
         Self { points, deviations, held, slopes }

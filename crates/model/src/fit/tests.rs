@@ -1,6 +1,7 @@
 use super::trials::*;
 use super::*;
 use crate::model::parameters::OverM;
+use mmgp_base::Mapping;
 use mmgp_base::table::records::Profile;
 
 const DATA: Decomposition = Decomposition::Data;
@@ -9,7 +10,8 @@ const TASK: Decomposition = Decomposition::Task { tasks: 16 };
 /// Every feasible prediction of the fit is the truth's, to rounding.
 fn check_predictions(fitted: &Fitted, truth: &Parameters) {
     for (m, p) in feasible() {
-        let (found, expected) = (fitted.parameters.time(m, p).0, truth.time(m, p).0);
+        let (found, expected) =
+            (fitted.parameters.time(Mapping::of(m, p)).0, truth.time(Mapping::of(m, p)).0);
         approx::assert_relative_eq!(found, expected, max_relative = 1e-9);
     }
 }
@@ -150,7 +152,11 @@ fn what_nothing_determines_is_neutral_and_said() {
     let inputs = Inputs { profile: measured(&truth).profile, ..Inputs::default() };
     let fitted = fitted(&inputs, DATA).unwrap();
     // 8 + 120/8 + 2 + 1000*4*200 us
-    approx::assert_relative_eq!(fitted.parameters.time(2, 4).0, 25.8, max_relative = 1e-12);
+    approx::assert_relative_eq!(
+        fitted.parameters.time(Mapping::of(2, 4)).0,
+        25.8,
+        max_relative = 1e-12
+    );
     let taken = |(term, taken, file)| {
         format!("{term} was not measured and is taken as {taken}; give {file} to measure it")
     };
@@ -322,8 +328,8 @@ fn runs_at_one_m_leave_alpha_open() {
     let runs = exact_runs(&truth, &[(1, 1), (1, 2), (1, 4), (1, 8)]);
     let fitted = fitted(&only(runs), DATA).unwrap();
     approx::assert_relative_eq!(
-        fitted.parameters.time(1, 16).0,
-        truth.time(1, 16).0,
+        fitted.parameters.time(Mapping::of(1, 16)).0,
+        truth.time(Mapping::of(1, 16)).0,
         max_relative = 1e-9
     );
     assert_eq!(fitted.parameters.terms.alpha_at(4), 1.0);
@@ -337,8 +343,8 @@ fn runs_at_one_p_cannot_split_the_gap_off() {
     let runs = exact_runs(&truth, &[(1, 2), (2, 2), (4, 2), (8, 2)]);
     let fitted = fitted(&only(runs), DATA).unwrap();
     approx::assert_relative_eq!(
-        fitted.parameters.time(6, 2).0,
-        truth.time(6, 2).0,
+        fitted.parameters.time(Mapping::of(6, 2)).0,
+        truth.time(Mapping::of(6, 2)).0,
         max_relative = 1e-9
     );
     let terms = &fitted.parameters.terms;
@@ -470,7 +476,7 @@ fn growth_with_m_is_kept_where_nothing_else_is_constant() {
     let expected = runs.clone();
     let fitted = fitted(&only(runs), DATA).unwrap();
     for cell in expected.cells {
-        let found = fitted.parameters.time(cell.m, cell.p).0;
+        let found = fitted.parameters.time(Mapping::of(cell.m, cell.p)).0;
         approx::assert_relative_eq!(found, cell.mean_s, max_relative = 1e-7);
     }
 }

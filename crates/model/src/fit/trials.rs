@@ -8,6 +8,7 @@ use super::runs::{Cell, Runs};
 use super::{Fitted, Inputs, Measured, Settings, fit};
 use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
+use mmgp_base::Mapping;
 use mmgp_base::table::records::{Alpha, Collective, ContextSwitch, Offload, OffloadMode, Profile};
 
 /// A program whose alpha grows linearly by `slope`, on 16 APUs.
@@ -52,7 +53,7 @@ pub fn noisy_runs(
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let factor = Normal::new(1.0, noise).unwrap();
     let cell = |&(m, p): &(u32, u32)| {
-        let time = truth.time(m, p).0;
+        let time = truth.time(Mapping::of(m, p)).0;
         let times = [0; 3].map(|_| time * factor.sample(&mut random));
         let mean_s = times.iter().sum::<f64>() / 3.0;
         let squared_deviations_s2 = times.iter().map(|each| (each - mean_s).powi(2)).sum();

@@ -215,6 +215,7 @@ mod tests {
     use super::super::trials::{TERMS, truth};
     use super::*;
     use crate::model::parameters::Decomposition;
+    use mmgp_base::Mapping;
 
     fn unknowns(with_t_hpu: &[Kind]) -> Unknowns {
         let weights = (0..16).map(f64::from).collect();
@@ -233,13 +234,13 @@ mod tests {
         for (m, p) in [(1, 1), (3, 2), (8, 1)] {
             let parameters = unknowns.parameters(x);
             let mut row = vec![0.0; x.len()];
-            let gradient = parameters.gradient(m, p);
+            let gradient = parameters.gradient(Mapping::of(m, p));
             unknowns.pull_back(&parameters, x, &gradient, |index, slope| row[index] += slope);
             for index in 0..x.len() {
                 let at = |factor: f64| {
                     let mut moved = x.to_vec();
                     moved[index] *= factor;
-                    unknowns.parameters(&moved).time(m, p).0
+                    unknowns.parameters(&moved).time(Mapping::of(m, p)).0
                 };
                 let difference = (at(1.0 + 1e-5) - at(1.0 - 1e-5)) / (2e-5 * x[index]);
                 approx::assert_relative_eq!(
@@ -261,7 +262,8 @@ mod tests {
     #[test]
     fn growth_is_the_same_whatever_the_host_time() {
         let unknowns = unknowns(&[Kind::Entry(Entry::HpuTime)]);
-        let time = |t_hpu: f64| unknowns.parameters(&[0.7, 3e-4, 0.5, t_hpu]).time(3, 2).0;
+        let time =
+            |t_hpu: f64| unknowns.parameters(&[0.7, 3e-4, 0.5, t_hpu]).time(Mapping::of(3, 2)).0;
         // A task decomposition: 7 of 20 tasks. The host adds its time and nothing of the growth.
         approx::assert_relative_eq!(time(6.0) - time(5.0), 0.35, max_relative = 1e-12);
     }

@@ -15,8 +15,13 @@
 //! [`NodeLevel`] puts nodes around them. That is an extension of ours, which no publication has
 //! measured.
 
+use std::ops::RangeInclusive;
+
 use super::parameters::{Decomposition, Parameters};
 use super::sensitivity::Entry;
+use super::time_model::{TimeModel, Value};
+use mmgp_base::Mapping;
+use mmgp_base::error::Warning;
 use mmgp_base::units::Seconds;
 
 /// One level of parallelism.
@@ -70,7 +75,8 @@ impl NodeLevel {
 
     /// The levels of a run on n nodes with m threads each and p APUs for each thread, the fraction
     /// of the totals that the slowest thread runs, and the part that all divide.
-    fn levels(&self, parameters: &Parameters, (n, m, p): (u32, u32, u32)) -> ([Level; 3], f64) {
+    fn levels(&self, parameters: &Parameters, n: u32, mapping: Mapping) -> ([Level; 3], f64) {
+        let (m, p) = (mapping.m(), mapping.p());
         let terms = &parameters.terms;
         let offloads = terms.offloads.value;
         let messages = terms.collectives.as_ref().map_or(offloads, |estimate| estimate.value);
@@ -120,35 +126,30 @@ impl NodeLevel {
         }
     }
 
-    /// The time of a run on n nodes with m threads each and p APUs for each thread; each at
-    /// least 1.
-    pub fn time(&self, parameters: &Parameters, (n, m, p): (u32, u32, u32)) -> Seconds {
-        let (levels, fraction) = self.levels(parameters, (n, m, p));
+    /// The time of a run on n nodes, at least 1, with the same mapping on each.
+    pub fn time(&self, parameters: &Parameters, n: u32, mapping: Mapping) -> Seconds {
+        let (levels, fraction) = self.levels(parameters, n, mapping);
         let parallel = Seconds(parameters.terms.t_apu_s.value);
         match parameters.decomposition {
             Decomposition::Data => time(&levels, parallel),
             // Whole tasks are dealt to nodes and threads, so only APUs divide one.
             Decomposition::Task { .. } => {
-                let dealt = parallel * (f64::from(n) * f64::from(m));
+                let dealt = parallel * (f64::from(n) * f64::from(mapping.m()));
                 time(&levels, dealt) * fraction
             }
         }
     }
 
     /// The derivative of [`Self::time`] with respect to every entry that it depends on.
-    pub fn gradient(
-        &self,
-        parameters: &Parameters,
-        (n, m, p): (u32, u32, u32),
-    ) -> Vec<(Entry, f64)> {
-        let (_, fraction) = self.levels(parameters, (n, m, p));
-        let (_, on_one_node) = self.levels(parameters, (1, m, p));
+    pub fn gradient(&self, parameters: &Parameters, n: u32, mapping: Mapping) -> Vec<(Entry, f64)> {
+        let (_, fraction) = self.levels(parameters, n, mapping);
+        let (_, on_one_node) = self.levels(parameters, 1, mapping);
         let is_data = parameters.decomposition == Decomposition::Data;
         let counted = match parameters.terms.collectives {
             Some(_) => Entry::Collectives,
             None => Entry::Offloads,
         };
-        let mut gradient = parameters.gradient(m, p);
+        let mut gradient = parameters.gradient(mapping);
         for (entry, slope) in &mut gradient {
             *slope *= fraction / on_one_node;
             if *entry == Entry::ApuTime && is_data {
@@ -159,6 +160,49 @@ impl NodeLevel {
             }
         }
         gradient
+    }
+}
+
+/// Equation 11 on so many nodes as a model of (m, p) on each; what messages between nodes cost
+/// counts as exact.
+#[derive(Debug, Clone, Copy)]
+pub struct OnNodes<'a> {
+    /// The terms, and the APUs of each node.
+    pub parameters: &'a Parameters,
+    /// What the nodes cost.
+    pub level: NodeLevel,
+    /// Nodes, at least 1.
+    pub nodes: u32,
+}
+
+impl TimeModel for OnNodes<'_> {
+    fn name(&self) -> &str {
+        "levels"
+    }
+
+    fn apus(&self) -> u32 {
+        self.parameters.apus
+    }
+
+    fn time(&self, mapping: Mapping) -> Seconds {
+        self.level.time(self.parameters, self.nodes, mapping)
+    }
+
+    fn values(&self) -> Vec<Value> {
+        self.parameters.values()
+    }
+
+    fn gradient(&self, mapping: Mapping) -> Vec<(usize, f64)> {
+        let gradient = self.level.gradient(self.parameters, self.nodes, mapping);
+        self.parameters.by_place(gradient, [mapping.m(); 2])
+    }
+
+    fn correlation(&self, one: usize, other: usize) -> f64 {
+        self.parameters.correlation(one, other)
+    }
+
+    fn warnings(&self, ms: RangeInclusive<u32>) -> Vec<Warning> {
+        self.parameters.warnings(ms)
     }
 }
 
@@ -184,8 +228,8 @@ mod tests {
                 let parameters = parameters(decomposition, collectives);
                 for (m, p) in [(1, 1), (1, 7), (2, 4), (3, 5), (16, 1)] {
                     approx::assert_relative_eq!(
-                        NODES.time(&parameters, (1, m, p)).0,
-                        parameters.time(m, p).0,
+                        NODES.time(&parameters, 1, Mapping::of(m, p)).0,
+                        parameters.time(Mapping::of(m, p)).0,
                         max_relative = 1e-14
                     );
                 }
@@ -199,7 +243,7 @@ mod tests {
         // node, and each of 4 collectives goes over a tree of two steps: 4*(0.5 + 2*0.25).
         let parameters = parameters(Decomposition::Data, Some(4.0));
         let expected = 2.5 + 32.0 / 24.0 + 1.0 + 19.0 + 0.25 + 4.0;
-        let found = NODES.time(&parameters, (3, 2, 4)).0;
+        let found = NODES.time(&parameters, 3, Mapping::of(2, 4)).0;
         approx::assert_relative_eq!(found, expected, max_relative = 1e-15);
         assert_eq!([1, 2, 3, 4, 5].map(|n| NODES.cost(n).0), [0.0, 0.75, 1.0, 1.0, 1.25]);
     }
@@ -209,7 +253,7 @@ mod tests {
         // Six tasks on 2*2 workers: two rounds, a third of the totals.
         let parameters = parameters(Decomposition::Task { tasks: 6 }, Some(4.0));
         let expected = (2.5 + 32.0 / 4.0 + 1.0 + 19.0 + 0.25 + 4.0 * 0.75) / 3.0;
-        let found = NODES.time(&parameters, (2, 2, 4)).0;
+        let found = NODES.time(&parameters, 2, Mapping::of(2, 4)).0;
         approx::assert_relative_eq!(found, expected, max_relative = 1e-15);
     }
 
@@ -218,11 +262,11 @@ mod tests {
         for decomposition in [Decomposition::Data, Decomposition::Task { tasks: 7 }] {
             for collectives in [None, Some(4.0)] {
                 let parameters = parameters(decomposition, collectives);
-                for (entry, slope) in NODES.gradient(&parameters, (3, 3, 2)) {
+                for (entry, slope) in NODES.gradient(&parameters, 3, Mapping::of(3, 2)) {
                     let at = |shift: f64| {
                         let mut moved = parameters.clone();
                         moved.terms.estimate_mut(entry).unwrap().value += shift;
-                        NODES.time(&moved, (3, 3, 2)).0
+                        NODES.time(&moved, 3, Mapping::of(3, 2)).0
                     };
                     let difference = (at(0.03125) - at(-0.03125)) / 0.0625;
                     approx::assert_relative_eq!(

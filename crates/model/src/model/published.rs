@@ -38,6 +38,7 @@ pub fn published(name: &str) -> Result<Parameters> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mmgp_base::Mapping;
 
     /// The best of all (m, p) that 16 APUs can hold, by evaluating every one.
     fn check_optimum(name: &str, optimum: (u32, u32)) {
@@ -46,9 +47,12 @@ mod tests {
         let feasible: Vec<(u32, u32)> =
             (1..=16).flat_map(|m| (1..=16 / m).map(move |p| (m, p))).collect();
         assert_eq!(feasible.len(), 50);
-        let best = feasible
-            .into_iter()
-            .min_by(|a, b| parameters.time(a.0, a.1).0.total_cmp(&parameters.time(b.0, b.1).0));
+        let best = feasible.into_iter().min_by(|a, b| {
+            parameters
+                .time(Mapping::of(a.0, a.1))
+                .0
+                .total_cmp(&parameters.time(Mapping::of(b.0, b.1)).0)
+        });
         assert_eq!(best, Some(optimum));
     }
 
@@ -65,10 +69,10 @@ mod tests {
     #[test]
     fn the_published_times_by_hand() {
         // 1.28*1.3 + 370/16 + 1.72 + 4*0.8 + 20000*118e-6, and N = 1 off-load of 2.07 us
-        let pbpi = published("pbpi-qs20").unwrap().time(4, 4).0;
+        let pbpi = published("pbpi-qs20").unwrap().time(Mapping::of(4, 4)).0;
         approx::assert_relative_eq!(pbpi, 32.069_002_07, max_relative = 1e-12);
         // One task each: (1.28*8.8 + 118 + 157) / 16
-        let raxml = published("raxml-qs20").unwrap().time(16, 1).0;
+        let raxml = published("raxml-qs20").unwrap().time(Mapping::of(16, 1)).0;
         approx::assert_relative_eq!(raxml, 286.264 / 16.0, max_relative = 1e-12);
     }
 

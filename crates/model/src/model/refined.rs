@@ -27,12 +27,16 @@
 //! `host` makes of it.
 
 mod host;
-mod uncertainty;
+mod model;
 
 use super::parameters::{Estimate, Parameters};
 use super::run::{Breakdown, Share};
+use super::time_model::Part;
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::units::Seconds;
+
+pub use model::Refined;
 
 /// The refined terms, each of which is off where it is `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -159,6 +163,23 @@ pub struct RefinedBreakdown {
 }
 
 impl RefinedBreakdown {
+    /// Those of equation 11, then the others.
+    pub fn parts(&self) -> [Part; 12] {
+        let further = [
+            ("uneven division", self.uneven_division_s),
+            ("memory contention", self.memory_contention_s),
+            ("exposed transfers", self.exposed_transfer_s),
+            ("work growth", self.work_growth_s),
+            ("host queueing", self.host_queueing_s),
+        ];
+        let further = further.map(|(name, time_s)| Part { name, time: Seconds(time_s) });
+        let of_equation_11 = self.terms.parts();
+        std::array::from_fn(|index| match index.checked_sub(of_equation_11.len()) {
+            None => of_equation_11[index],
+            Some(index) => further[index],
+        })
+    }
+
     /// The sum of all terms.
     pub fn total(&self) -> Seconds {
         Seconds(
@@ -173,14 +194,14 @@ impl RefinedBreakdown {
 }
 
 impl Parameters {
-    /// The time of a run by the refined model; m and p at least 1. Without refined terms it is
-    /// [`Self::time`], bit by bit.
-    pub fn refined_time(&self, m: u32, p: u32) -> Seconds {
+    /// The time of a run by the refined model. Without refined terms it is [`Self::time`], bit by
+    /// bit.
+    pub fn refined_time(&self, mapping: Mapping) -> Seconds {
         match &self.refinements {
             Some(refinements) if !refinements.names().is_empty() => {
-                self.refined_breakdown(m, p).total()
+                self.refined_breakdown(mapping).total()
             }
-            _ => self.time(m, p),
+            _ => self.time(mapping),
         }
     }
 
@@ -190,12 +211,13 @@ impl Parameters {
         (!terms.is_empty()).then_some(Warning::RefinedLeftOut { terms })
     }
 
-    /// The terms of the refined time at (m, p), as the module's text defines them.
-    pub fn refined_breakdown(&self, m: u32, p: u32) -> RefinedBreakdown {
+    /// The terms of the refined time, as the module's text defines them.
+    pub fn refined_breakdown(&self, mapping: Mapping) -> RefinedBreakdown {
+        let (m, p) = (mapping.m(), mapping.p());
         let none = Refinements::default();
         let refinements = self.refinements.as_ref().unwrap_or(&none);
         let Share { fraction, pieces } = self.share(m, p);
-        let terms = self.breakdown(m, p);
+        let terms = self.breakdown(mapping);
         let together = refinements.apus_together(m, p);
         let value = |term: &Option<Estimate>| term.as_ref().map_or(0.0, |it| it.value);
 

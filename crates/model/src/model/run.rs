@@ -1,6 +1,8 @@
 //! Equation 11, the time of a whole run, for data and for task decomposition.
 
 use super::parameters::{Decomposition, OverM, Parameters, Phase, Table, Terms};
+use super::time_model::Part;
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
 
@@ -24,6 +26,20 @@ pub struct Breakdown {
 }
 
 impl Breakdown {
+    /// The terms with their symbols, in the order of the equation.
+    pub fn parts(&self) -> [Part; 7] {
+        [
+            ("alpha_m*T_HPU", self.hpu_s),
+            ("T_APU/(m*p)", self.apu_s),
+            ("C_APU", self.apu_serial_s),
+            ("N*O_offload", self.offload_s),
+            ("N*T_CSW", self.context_switch_s),
+            ("N*O_COL", self.collective_s),
+            ("N*p*g", self.gap_s),
+        ]
+        .map(|(name, time_s)| Part { name, time: Seconds(time_s) })
+    }
+
     /// The sum of all terms.
     pub fn total(&self) -> Seconds {
         Seconds(
@@ -69,31 +85,29 @@ pub(super) struct Share {
 }
 
 impl Parameters {
-    /// The time of a run with m host threads and p APUs for each; m and p at least 1.
+    /// The time of a run.
     ///
     /// This is the equation alone: it also answers for `m * p > N_APU`. Ask [`Self::check`] for
     /// what the machine can hold.
-    pub fn time(&self, m: u32, p: u32) -> Seconds {
-        self.row(m).at(p)
+    pub fn time(&self, mapping: Mapping) -> Seconds {
+        self.row(mapping.m()).at(mapping.p())
     }
 
-    /// Whether the machine has the APUs for (m, p).
-    pub fn check(&self, m: u32, p: u32) -> Result<()> {
-        for (name, value) in [("m", m), ("p", p)] {
-            if value == 0 {
-                let expected = "a whole number of at least 1".into();
-                return Err(Error::OutOfRange { name, found: "0".into(), expected });
-            }
-        }
-        if u64::from(m) * u64::from(p) > u64::from(self.apus) {
+    /// Whether the machine has the APUs for a mapping.
+    ///
+    /// # Errors
+    /// [`Error::Infeasible`] where it has not.
+    pub fn check(&self, mapping: Mapping) -> Result<()> {
+        let (m, p) = (mapping.m(), mapping.p());
+        if mapping.apus() > u64::from(self.apus) {
             return Err(Error::Infeasible { m, p, apus: self.apus });
         }
         Ok(())
     }
 
-    /// Equation 11 at a fixed m.
+    /// Equation 11 at a fixed m, at least 1.
     pub fn row(&self, m: u32) -> Row {
-        let at_one = self.breakdown(m, 1);
+        let at_one = self.breakdown(Mapping::of(m, 1));
         Row {
             constant: at_one.hpu_s
                 + at_one.apu_serial_s
@@ -111,10 +125,10 @@ impl Parameters {
     /// (eq. 11, data decomposition). With B independent tasks dealt to m workers in
     /// `R = ceil(B/m)` rounds, and totals over all tasks, it becomes
     /// `T(m,p) = (R/B) * [alpha_m*T_HPU + T_APU/p + C_APU + N*(O_offload + T_CSW + O_COL + p*g)]`.
-    pub fn breakdown(&self, m: u32, p: u32) -> Breakdown {
+    pub fn breakdown(&self, mapping: Mapping) -> Breakdown {
         let terms = &self.terms;
-        let apus = f64::from(p);
-        let Share { fraction, pieces } = self.share(m, p);
+        let (m, apus) = (mapping.m(), f64::from(mapping.p()));
+        let Share { fraction, pieces } = self.share(m, mapping.p());
         let offloads = fraction * terms.offloads.value;
         let collectives = fraction * terms.collectives.as_ref().unwrap_or(&terms.offloads).value;
         Breakdown {
@@ -231,49 +245,26 @@ pub(super) struct Neighbours {
 }
 
 #[cfg(test)]
+mod of_one_phase;
+
+#[cfg(test)]
 mod tests {
     use super::super::parameters::Estimate;
-    use super::super::{accelerated, threads};
     use super::*;
     use crate::toy::parameters;
 
     #[test]
     fn data_decomposition_by_hand() {
         // 1.25*2 + 32/(2*4) + 1 + 8*(0.125 + 0.25 + 4*0.5) + 4*0.0625 = 26.75
-        assert_eq!(parameters(Decomposition::Data).time(2, 4), Seconds(26.75));
+        assert_eq!(parameters(Decomposition::Data).time(Mapping::of(2, 4)), Seconds(26.75));
     }
 
     #[test]
     fn task_decomposition_by_hand() {
         // 6 tasks on 4 workers: 2 rounds, so a third of
         // 1.5*2 + 32/2 + 1 + 8*(0.125 + 0.25 + 2*0.5) + 4*0.5 = 33 is spent.
-        let time = parameters(Decomposition::Task { tasks: 6 }).time(4, 2);
+        let time = parameters(Decomposition::Task { tasks: 6 }).time(Mapping::of(4, 2));
         approx::assert_relative_eq!(time.0, 33.0 / 3.0, max_relative = 1e-15);
-    }
-
-    #[test]
-    fn equation_11_is_the_sum_of_equations_8_to_10_over_equal_phases() {
-        let parameters = parameters(Decomposition::Data);
-        let terms = &parameters.terms;
-        let (m, p, phases) = (4, 3, terms.offloads.value);
-        let per_phase = |estimate: &Estimate| Seconds(estimate.value / phases);
-        // Four collectives in eight phases: half a collective in each.
-        let hpu = threads::thread_hpu_time(
-            terms.alpha_at(m),
-            per_phase(&terms.t_hpu_s),
-            Seconds(terms.t_csw_s.value),
-            Seconds(terms.o_col_at(m) / 2.0),
-        );
-        let parallel = per_phase(&terms.t_apu_s) / f64::from(m);
-        let apu = threads::thread_apu_time(parallel, p, per_phase(&terms.c_apu_s));
-        assert_eq!(apu, accelerated::apu_time(parallel, p, per_phase(&terms.c_apu_s)));
-        let gap = Seconds(terms.g_s.value);
-        let phase = threads::thread_time(hpu, apu, Seconds(terms.o_offload_s.value), p, gap);
-        approx::assert_relative_eq!(
-            parameters.time(m, p).0,
-            (phase * phases).0,
-            max_relative = 1e-14
-        );
     }
 
     #[test]
@@ -281,7 +272,7 @@ mod tests {
         for decomposition in [Decomposition::Data, Decomposition::Task { tasks: 7 }] {
             let parameters = parameters(decomposition);
             for (m, p) in [(1, 1), (3, 5), (16, 1)] {
-                let breakdown = parameters.breakdown(m, p).total().0;
+                let breakdown = parameters.breakdown(Mapping::of(m, p)).total().0;
                 approx::assert_relative_eq!(
                     parameters.row(m).at(p).0,
                     breakdown,
@@ -303,9 +294,10 @@ mod tests {
             g_s: Estimate::exact(0.5),
             collectives: Some(Estimate::exact(4.0 * share)),
         };
-        let sum = |m, p| [0.25, 0.75].map(|share| whole.of_phase(&part(share)).time(m, p).0);
+        let sum =
+            |m, p| [0.25, 0.75].map(|share| whole.of_phase(&part(share)).time(Mapping::of(m, p)).0);
         approx::assert_relative_eq!(
-            whole.time(3, 4).0,
+            whole.time(Mapping::of(3, 4)).0,
             sum(3, 4).iter().sum(),
             max_relative = 1e-14
         );
@@ -324,12 +316,10 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_needs_its_apus_and_at_least_one_of_each() {
+    fn a_configuration_needs_its_apus() {
         let parameters = parameters(Decomposition::Data);
-        assert!(parameters.check(4, 4).is_ok());
-        let error = parameters.check(5, 4).unwrap_err().to_string();
+        assert!(parameters.check(Mapping::of(4, 4)).is_ok());
+        let error = parameters.check(Mapping::of(5, 4)).unwrap_err().to_string();
         assert_eq!(error, "m = 5, p = 4 needs 20 APUs, but there are 16");
-        let error = parameters.check(0, 4).unwrap_err().to_string();
-        assert_eq!(error, "m: found 0, expected a whole number of at least 1");
     }
 }

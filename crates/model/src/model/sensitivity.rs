@@ -4,6 +4,7 @@
 use super::parameters::{Estimate, OverM, Parameters, Terms};
 use super::run::{Neighbours, Share};
 use super::terms::{Term, Value};
+use mmgp_base::Mapping;
 
 /// One number of a parameter set: a scalar term, or one entry of a term over m.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,8 +101,9 @@ impl Parameters {
     /// + N_COL*O_COL]` (eq. 11),
     ///
     /// which is linear in each of its parameters alone.
-    pub fn gradient(&self, m: u32, p: u32) -> Vec<(Entry, f64)> {
+    pub fn gradient(&self, mapping: Mapping) -> Vec<(Entry, f64)> {
         let terms = &self.terms;
+        let (m, p) = (mapping.m(), mapping.p());
         let apus = f64::from(p);
         let Share { fraction: r, pieces } = self.share(m, p);
         let offloads = terms.offloads.value;
@@ -150,12 +152,12 @@ mod tests {
 
     /// T is linear in each entry alone, so the central difference is exact but for rounding.
     fn check(parameters: &Parameters, m: u32, p: u32) {
-        let gradient = parameters.gradient(m, p);
+        let gradient = parameters.gradient(Mapping::of(m, p));
         for entry in parameters.terms.entries() {
             let at = |shift: f64| {
                 let mut moved = parameters.clone();
                 moved.terms.estimate_mut(entry).unwrap().value += shift;
-                moved.time(m, p).0
+                moved.time(Mapping::of(m, p)).0
             };
             let difference = (at(0.03125) - at(-0.03125)) / 0.0625;
             let derivative =
@@ -187,7 +189,7 @@ mod tests {
 
     #[test]
     fn an_interpolated_value_answers_to_its_two_neighbours() {
-        let gradient = parameters(Decomposition::Data, Some(40.0)).gradient(4, 1);
+        let gradient = parameters(Decomposition::Data, Some(40.0)).gradient(Mapping::of(4, 1));
         // alpha_4 stands two thirds of the way from m = 2 to m = 5; T_HPU is 2 s.
         let alpha: Vec<_> =
             gradient.into_iter().filter(|(entry, _)| entry.term() == "alpha").collect();

@@ -14,9 +14,11 @@ use std::ops::Range;
 use super::constraints::{Choices, Space};
 use crate::model::Parameters;
 use crate::model::run::Row;
+use crate::model::time_model::TimeModel;
+use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 
-pub use brute_force::{brute_force, brute_force_on};
+pub use brute_force::brute_force;
 
 /// All (m, p) with `m <= m_max`, `p <= p_max` and `m * p <= apus`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,20 +53,18 @@ impl Grid {
     }
 }
 
-/// A configuration and its time by equation 11; ordered by time, then m, then p.
+/// A configuration and its predicted time; ordered by time, then m, then p.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidate {
     /// Predicted time.
     pub time: Seconds,
-    /// Host threads.
-    pub m: u32,
-    /// APUs for each of them.
-    pub p: u32,
+    /// Which it is.
+    pub mapping: Mapping,
 }
 
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.time.0.total_cmp(&other.time.0).then((self.m, self.p).cmp(&(other.m, other.p)))
+        self.time.0.total_cmp(&other.time.0).then(self.mapping.cmp(&other.mapping))
     }
 }
 
@@ -90,35 +90,26 @@ impl Eq for Candidate {}
 /// more than about `count` values of p each way, save where neighbours differ by no more than
 /// rounding; the memory used depends on `count` alone.
 pub fn by_structure(parameters: &Parameters, grid: Grid, count: usize) -> Vec<Candidate> {
-    let rows = (1..=grid.last_m()).map(|m| (m, Choices::up_to_last(grid.last_p(m))));
-    near_optima(parameters, rows, count)
-}
-
-/// As [`by_structure`], of what constraints leave: a convex function is convex on the divisors of
-/// a number, too.
-pub fn within(parameters: &Parameters, space: &Space, count: usize) -> Vec<Candidate> {
-    near_optima(parameters, space.ms().map(|m| (m, space.choices(m))), count)
-}
-
-fn near_optima<'a>(
-    parameters: &Parameters,
-    rows: impl Iterator<Item = (u32, Choices<'a>)>,
-    count: usize,
-) -> Vec<Candidate> {
     let mut best = Best::new(count);
-    for (m, choices) in rows {
-        let row = parameters.row(m);
-        let optimum = optimum(&row, choices);
-        let after_last = if row.shared == 0.0 {
-            // The time never falls with p: of a row that may be one long tie, the first ones win.
-            choices.count.min(u32::try_from(count).unwrap_or(u32::MAX).max(1))
-        } else {
-            choices.count
-        };
-        if row.at(choices.at(optimum)).0 <= best.bound() {
-            let ps = |indices| indices_to_ps(indices, choices);
-            best.offer_while_near(m, &row, ps(optimum..after_last));
-            best.offer_while_near(m, &row, ps(0..optimum).rev());
+    for m in 1..=grid.last_m() {
+        best.offer_near_optimum(m, &parameters.row(m), Choices::up_to_last(grid.last_p(m)));
+    }
+    best.into_sorted()
+}
+
+/// As [`by_structure`], by any model, of what constraints leave: a convex function is convex on the
+/// divisors of a number, too. Where the model has no row for an m, all of its p are looked at.
+pub fn within(model: &dyn TimeModel, space: &Space, count: usize) -> Vec<Candidate> {
+    let mut best = Best::new(count);
+    for m in space.ms() {
+        let choices = space.choices(m);
+        match model.row(m) {
+            Some(row) => best.offer_near_optimum(m, &row, choices),
+            None => {
+                for mapping in choices.iter().map(|p| Mapping::of(m, p)) {
+                    best.offer(Candidate { time: model.time(mapping), mapping });
+                }
+            }
         }
     }
     best.into_sorted()
@@ -186,7 +177,7 @@ impl Best {
 
     fn offer_row(&mut self, m: u32, row: &Row, ps: impl Iterator<Item = u32>) {
         for p in ps {
-            self.offer(Candidate { time: row.at(p), m, p });
+            self.offer(Candidate { time: row.at(p), mapping: Mapping::of(m, p) });
         }
     }
 
@@ -197,7 +188,22 @@ impl Best {
             if time.0 > self.bound() {
                 break;
             }
-            self.offer(Candidate { time, m, p });
+            self.offer(Candidate { time, mapping: Mapping::of(m, p) });
+        }
+    }
+
+    /// Offers what may be among the best of a row.
+    fn offer_near_optimum(&mut self, m: u32, row: &Row, choices: Choices<'_>) {
+        let optimum = optimum(row, choices);
+        let after_last = if row.shared == 0.0 {
+            // The time never falls with p: of a row that may be one long tie, the first ones win.
+            choices.count.min(u32::try_from(self.count).unwrap_or(u32::MAX).max(1))
+        } else {
+            choices.count
+        };
+        if row.at(choices.at(optimum)).0 <= self.bound() {
+            self.offer_while_near(m, row, indices_to_ps(optimum..after_last, choices));
+            self.offer_while_near(m, row, indices_to_ps(0..optimum, choices).rev());
         }
     }
 
@@ -208,8 +214,6 @@ impl Best {
 
 #[cfg(test)]
 mod tests {
-    use std::num::NonZeroUsize;
-
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -223,7 +227,8 @@ mod tests {
         let mut all: Vec<Candidate> = (1..=grid.m_max)
             .flat_map(|m| (1..=grid.p_max).map(move |p| (m, p)))
             .filter(|(m, p)| m * p <= grid.apus)
-            .map(|(m, p)| Candidate { time: parameters.time(m, p), m, p })
+            .map(|(m, p)| Mapping::of(m, p))
+            .map(|mapping| Candidate { time: parameters.time(mapping), mapping })
             .collect();
         all.sort();
         all.truncate(count);
@@ -234,8 +239,6 @@ mod tests {
         let expected = sorted(parameters, grid, count);
         assert_eq!(brute_force(parameters, grid, count), expected, "{parameters:?} {grid:?}");
         assert_eq!(by_structure(parameters, grid, count), expected, "{parameters:?} {grid:?}");
-        let two = const { NonZeroUsize::new(2).unwrap() };
-        assert_eq!(brute_force_on(two, parameters, grid, count), expected, "{grid:?}");
     }
 
     fn constant(value: f64) -> OverM {
@@ -317,19 +320,18 @@ mod tests {
                 let some = random.random_bool(0.5);
                 some.then(|| random.random_range(1..most))
             };
-            let constraints = Constraints {
-                min_m: maybe(4).unwrap_or(1),
-                max_m: maybe(60),
-                min_p: maybe(4).unwrap_or(1),
-                max_p: maybe(60),
-                m_divides: maybe(200),
-                p_divides: maybe(200),
-                apus_per_chip: maybe(40),
-            };
+            let constraints = Constraints::NONE
+                .min_m(maybe(4).unwrap_or(1))
+                .max_m(maybe(60))
+                .min_p(maybe(4).unwrap_or(1))
+                .max_p(maybe(60))
+                .m_divides(maybe(200))
+                .p_divides(maybe(200))
+                .apus_per_chip(maybe(40));
             let Ok(space) = constraints.space(maybe(900).unwrap_or(100)) else { continue };
             let mut expected: Vec<Candidate> = space
                 .configurations()
-                .map(|(m, p)| Candidate { time: parameters.time(m, p), m, p })
+                .map(|mapping| Candidate { time: parameters.time(mapping), mapping })
                 .collect();
             expected.sort();
             let count = maybe(20).unwrap_or(1) as usize;
@@ -344,8 +346,9 @@ mod tests {
         parameters.terms.t_apu_s = Estimate::exact(0.0);
         parameters.terms.g_s = Estimate::exact(0.0);
         let best = by_structure(&parameters, Grid::of_apus(10), 13);
-        let places: Vec<_> = best.iter().map(|candidate| (candidate.m, candidate.p)).collect();
-        let first = (1..=10).map(|p| (1, p)).chain((1..=3).map(|p| (2, p)));
+        let places: Vec<_> = best.iter().map(|candidate| candidate.mapping).collect();
+        let first = (1..=10).map(|p| Mapping::of(1, p));
+        let first = first.chain((1..=3).map(|p| Mapping::of(2, p)));
         assert_eq!(places, first.collect::<Vec<_>>());
         check(&parameters, Grid::of_apus(600), 40);
     }
@@ -370,7 +373,7 @@ mod tests {
         terms.g_s = Estimate::exact(360.0 / f64::from(tile).powi(3) / 1500.0);
         let grid = Grid { m_max: 2 * tile, p_max: 2 * tile, apus: 600_000 };
         let best = by_structure(&parameters, grid, 1);
-        assert_eq!((best[0].m, best[0].p), (tile, tile));
+        assert_eq!(best[0].mapping, Mapping::of(tile, tile));
         check(&parameters, grid, 40);
         parameters.terms.o_col_s = constant(0.0);
         check(&parameters, Grid { m_max: tile, ..grid }, 40);
@@ -399,7 +402,7 @@ mod tests {
         let best = by_structure(&parameters, grid, 10);
         assert_eq!(best, brute_force(&parameters, grid, 10));
         // The continuous optimum: 0.00104 * m^1.5 = sqrt(360 * 4.2e-5), p = sqrt(360/4.2e-5/m).
-        assert_eq!((best[0].m, best[0].p), (24, 598));
+        assert_eq!(best[0].mapping, Mapping::of(24, 598));
     }
 
     #[test]

@@ -13,8 +13,10 @@
 //! and off-loading pays for larger tasks where the denominator is above 0, for none otherwise.
 
 use super::constraints::Constraints;
+use super::equation_11;
 use crate::model::Parameters;
 use crate::model::sensitivity::Entry;
+use crate::model::time_model::TimeModel;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
 
@@ -60,19 +62,20 @@ pub struct Optimum {
 ///
 /// # Errors
 ///
-/// [`Error::OutOfRange`] for a factor that is not above 0, and for parameters without off-loads or
+/// [`Error::OutOfRange`] for another model than equation 11, a factor that is not above 0, and for parameters without off-loads or
 /// without APU time; [`Error::NothingFeasible`] where the constraints leave nothing at m = 1.
 pub fn break_even(
-    parameters: &Parameters,
+    model: &dyn TimeModel,
     constraints: &Constraints,
     host_factor: f64,
 ) -> Result<BreakEven> {
+    let parameters = equation_11(model, "what off-loading costs follows")?;
     let terms = &parameters.terms;
     let error = |name, found: f64, expected: &str| {
         Err(Error::OutOfRange { name, found: found.to_string(), expected: expected.into() })
     };
     if !(host_factor > 0.0 && host_factor.is_finite()) {
-        return error("host-factor", host_factor, "host time over the time of one APU, above 0");
+        return error("host_factor", host_factor, "host time over the time of one APU, above 0");
     }
     let (shared, serial) = (terms.t_apu_s.value, terms.c_apu_s.value);
     let offloads = terms.offloads.value;
@@ -82,7 +85,7 @@ pub fn break_even(
     if shared + serial <= 0.0 {
         return error("t_apu_s + c_apu_s", shared + serial, "a time on APUs above 0");
     }
-    let one_thread = Constraints { max_m: Some(1), ..*constraints };
+    let one_thread = constraints.max_m(1);
     let space = one_thread.space(parameters.apus)?;
     let choices = space.choices(1);
     let rows = choices.iter().map(|p| row(parameters, p, host_factor)).collect();
@@ -247,7 +250,7 @@ mod tests {
     #[test]
     fn the_last_apu_that_pays_is_the_best_whole_number_among_those_allowed() {
         assert_eq!(ask(&parameters(), 1.5).optimum.last_p, 8);
-        let dividing = Constraints { p_divides: Some(12), ..Constraints::NONE };
+        let dividing = Constraints::NONE.p_divides(12);
         let answer = break_even(&parameters(), &dividing, 1.5).unwrap();
         // 3/6 + 6*0.05 = 0.8 ms and 3/12 + 12*0.05 = 0.85 ms.
         assert_eq!(answer.optimum.last_p, 6);

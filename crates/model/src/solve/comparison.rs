@@ -14,7 +14,6 @@ use super::best::Candidate;
 use super::draws::Draws;
 use super::regret::quantile;
 use super::uncertainty::{Uncertainty, spread_between};
-use crate::model::Parameters;
 
 /// So many of the best configurations are compared with one another. The rest are compared with
 /// the very best, with a critical value that holds for any correlation (Bonferroni's).
@@ -28,12 +27,11 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Whether each of `ranked`, in the order of their times, cannot be told from the best.
 pub(super) fn indistinguishable(
-    parameters: &Parameters,
-    uncertainty: &Uncertainty,
-    draws: &Draws,
+    uncertainty: &Uncertainty<'_>,
+    draws: &Draws<'_>,
     ranked: &[Candidate],
 ) -> Vec<bool> {
-    let deviates = |c: &Candidate| uncertainty.deviates_of_time(parameters, c.m, c.p);
+    let deviates = |c: &Candidate| uncertainty.deviates_of_time(c.mapping);
     let in_family = &ranked[..ranked.len().min(FAMILY)];
     let family: Vec<Vec<f64>> = in_family.iter().map(deviates).collect();
     let [one, any] = [1, ranked.len().saturating_sub(1)].map(bonferroni);
@@ -52,7 +50,7 @@ pub(super) fn indistinguishable(
         answers.push(farthest <= one);
     }
     if !undecided.is_empty() {
-        let errors = errors(parameters, draws, in_family);
+        let errors = errors(draws, in_family);
         for (index, farthest) in undecided {
             answers[index] = farthest <= critical_value(index, &family, &errors);
         }
@@ -80,16 +78,19 @@ fn farthest(index: usize, family: &[Candidate], deviates: &[Vec<f64>]) -> f64 {
 }
 
 /// The error of the time of each of the family in every draw \[s\].
-fn errors(parameters: &Parameters, draws: &Draws, family: &[Candidate]) -> Vec<Vec<f64>> {
+fn errors(draws: &Draws<'_>, family: &[Candidate]) -> Vec<Vec<f64>> {
     let count = draws.count.min(MOST_DRAWS);
     let mut errors = vec![Vec::with_capacity(count); family.len()];
-    let mut ms: Vec<u32> = family.iter().map(|candidate| candidate.m).collect();
+    let mut ms: Vec<u32> = family.iter().map(|candidate| candidate.mapping.m()).collect();
     ms.sort_unstable();
     ms.dedup();
+    let mut room = Vec::new();
     for m in ms {
-        let row = draws.row(parameters, m, count);
-        for (candidate, errors) in family.iter().zip(&mut errors).filter(|(c, _)| c.m == m) {
-            errors.extend(row.times(candidate.p).map(|time| time - candidate.time.0));
+        let row = draws.row(m, count);
+        let of_row = family.iter().zip(&mut errors).filter(|(c, _)| c.mapping.m() == m);
+        for (candidate, errors) in of_row {
+            let times = row.times(candidate.mapping.p(), &mut room);
+            errors.extend(times.map(|time| time - candidate.time.0));
         }
     }
     errors
@@ -119,39 +120,40 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
-    use crate::model::published;
     use crate::model::sensitivity::Entry;
+    use crate::model::{Parameters, published};
     use crate::solve::{Constraints, Sampling};
+    use mmgp_base::Mapping;
 
     /// The configurations that cannot be told from the best.
-    fn set(parameters: &Parameters, draws: u32, constraints: &Constraints) -> Vec<(u32, u32)> {
+    fn set(parameters: &Parameters, draws: u32, constraints: &Constraints) -> Vec<Mapping> {
         let space = constraints.space(parameters.apus).unwrap();
         let uncertainty = Uncertainty::of(parameters);
-        let draws = Draws::new(parameters, &uncertainty, Sampling { draws, seed: 1 });
+        let draws = Draws::new(&uncertainty, Sampling::new(draws, 1));
         let ranked = crate::solve::best::within(parameters, &space, usize::MAX);
-        let answers = indistinguishable(parameters, &uncertainty, &draws, &ranked);
+        let answers = indistinguishable(&uncertainty, &draws, &ranked);
         let is_in = ranked.iter().zip(answers).filter(|(_, answer)| *answer);
-        is_in.map(|(candidate, _)| (candidate.m, candidate.p)).collect()
+        is_in.map(|(candidate, _)| candidate.mapping).collect()
     }
 
     #[test]
     fn of_two_the_slower_is_told_by_a_difference_of_1_645_standard_errors() {
         let mut parameters = published("pbpi-qs20").unwrap();
-        let two = Constraints { max_m: Some(1), max_p: Some(2), ..Constraints::NONE };
+        let two = Constraints::NONE.max_m(1).max_p(2);
         // T(1,1) - T(1,2) = 185 s - 0.8 s, of which T_APU/2 is uncertain.
         for (error, expected) in [(184.2 / 1.644, true), (184.2 / 1.646, false)] {
             parameters.terms.t_apu_s.std_error = Some(2.0 * error);
-            assert_eq!(set(&parameters, 100, &two).contains(&(1, 1)), expected);
+            assert_eq!(set(&parameters, 100, &two).contains(&Mapping::of(1, 1)), expected);
         }
     }
 
     #[test]
     fn without_uncertainty_only_ties_cannot_be_told_apart() {
         let mut parameters = published("pbpi-qs20").unwrap();
-        assert_eq!(set(&parameters, 1, &Constraints::NONE), [(4, 4)]);
+        assert_eq!(set(&parameters, 1, &Constraints::NONE), [Mapping::of(4, 4)]);
         parameters.terms.g_s.value = 0.0;
         parameters.terms.t_apu_s.value = 0.0;
-        let one_thread: Vec<(u32, u32)> = (1..=16).map(|p| (1, p)).collect();
+        let one_thread: Vec<Mapping> = (1..=16).map(|p| Mapping::of(1, p)).collect();
         assert_eq!(set(&parameters, 1, &Constraints::NONE), one_thread);
     }
 
@@ -183,7 +185,7 @@ mod tests {
             term.value = 0.0;
         }
         terms.collectives = Some(Estimate::exact(1.0));
-        let ten = Constraints { max_m: Some(10), max_p: Some(1), ..Constraints::NONE };
+        let ten = Constraints::NONE.max_m(10).max_p(1);
         // Dunnett's 2.42 for nine others lies between 1.645 for one and Bonferroni's 2.54.
         for (standard_errors, expected) in [(2.2, true), (2.53, false)] {
             let time = |m: u32| {
@@ -193,7 +195,10 @@ mod tests {
             let values = (1..=10).map(time).collect();
             parameters.terms.o_col_s = OverM::Table(Table { m: (1..=10).collect(), values });
             let set = set(&parameters, 2000, &ten);
-            assert_eq!((set.contains(&(7, 1)), set.contains(&(3, 1))), (expected, true));
+            assert_eq!(
+                (set.contains(&Mapping::of(7, 1)), set.contains(&Mapping::of(3, 1))),
+                (expected, true)
+            );
         }
     }
 
@@ -230,7 +235,7 @@ mod tests {
                 estimate.value = (estimate.value + error * deviate).max(0.0);
             }
             let set = set(&measured, 1000, &Constraints::NONE);
-            held += u32::from(set.contains(&(best.m, best.p)));
+            held += u32::from(set.contains(&best.mapping));
             size += set.len();
         }
         // Three standard errors of 0.95 over so many cases below it.

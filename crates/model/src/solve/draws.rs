@@ -1,18 +1,18 @@
-//! All uncertain parameters drawn together, many times, and the times that follow.
+//! All uncertain values drawn together, many times, and the times that follow.
 //!
-//! A parameter's draws stand side by side, and so do the times of a configuration: every step is
-//! one operation on all draws of a column.
+//! A value's draws stand side by side, and so do the times of a configuration: every step is one
+//! operation on all draws of a column. The times of equation 11 follow exactly, those of other
+//! models to first order: `T + sum of dT/dx*(x[d] - x)`, not below 0.
 
+mod equation_11;
 mod together;
 
-use std::mem::take;
-
 use super::Sampling;
-use super::uncertainty::{End, Source, Uncertainty};
+use super::uncertainty::Uncertainty;
 use crate::model::Parameters;
-use crate::model::parameters::OverM;
 use crate::model::run::Row;
-use crate::model::sensitivity::Entry;
+use equation_11::Equation11Draws;
+use mmgp_base::Mapping;
 pub(super) use together::factor;
 
 /// A parameter in every draw.
@@ -58,162 +58,131 @@ impl Column {
     }
 }
 
-/// The parameters in every draw.
-#[derive(Debug, Clone)]
-pub(super) struct Draws {
+/// The times of a model in every draw.
+pub(super) struct Draws<'a> {
     pub count: usize,
-    hpu: Column,
-    alpha: Vec<Column>,
-    collective: Vec<Column>,
-    collectives: Column,
-    /// `C_APU + N*(O_offload + T_CSW)` \[s\].
-    serial: Vec<f64>,
-    /// T_APU \[s\].
-    shared: Vec<f64>,
-    /// `N*g` \[s\].
-    growing: Vec<f64>,
-    beyond: [(Option<End>, Column); 2],
+    kind: Kind<'a>,
 }
 
-/// Equation 11 at one m in every draw:
-/// `constant[d] + shared[d]*share/p + growing[d]*fraction*p`.
-#[derive(Debug, Clone)]
-pub(super) struct DrawnRow<'a> {
-    constant: Vec<f64>,
-    /// T_APU, and the part of it that one of p APUs has.
-    shared: (&'a [f64], f64),
-    /// `N*g`, and the fraction of the totals that the slowest thread runs.
-    growing: (&'a [f64], f64),
+enum Kind<'a> {
+    Equation11(&'a Parameters, Equation11Draws),
+    /// By how much each source differs from its value.
+    FirstOrder(&'a Uncertainty<'a>, Vec<Vec<f64>>),
+}
+
+/// The times at one m in every draw.
+pub(super) enum DrawnRow<'a> {
+    /// Equation 11: `constant[d] + shared[d]*share/p + growing[d]*fraction*p`.
+    Form {
+        constant: Vec<f64>,
+        /// T_APU, and the part of it that one of p APUs has.
+        shared: (&'a [f64], f64),
+        /// `N*g`, and the fraction of the totals that the slowest thread runs.
+        growing: (&'a [f64], f64),
+    },
+    /// To first order, at m threads in so many draws.
+    FirstOrder {
+        uncertainty: &'a Uncertainty<'a>,
+        deviations: &'a [Vec<f64>],
+        m: u32,
+        count: usize,
+    },
 }
 
 impl DrawnRow<'_> {
-    /// Equation 11 at this m in the draw with that index.
-    pub fn of_draw(&self, draw: usize) -> Row {
-        Row {
-            constant: self.constant[draw],
-            shared: self.shared.0[draw] * self.shared.1,
-            growing: self.growing.0[draw] * self.growing.1,
-        }
+    /// The row of the draw with that index, where the model has one.
+    pub fn of_draw(&self, draw: usize) -> Option<Row> {
+        let Self::Form { constant, shared, growing } = self else { return None };
+        Some(Row {
+            constant: constant[draw],
+            shared: shared.0[draw] * shared.1,
+            growing: growing.0[draw] * growing.1,
+        })
     }
 
     /// The time with p APUs for each thread in the draw with that index.
     pub fn at(&self, draw: usize, p: u32) -> f64 {
-        let p = f64::from(p);
-        let (share, fraction) = (self.shared.1 / p, self.growing.1 * p);
-        self.constant[draw] + self.shared.0[draw] * share + self.growing.0[draw] * fraction
+        match self {
+            Self::Form { constant, shared, growing } => {
+                let p = f64::from(p);
+                let (share, fraction) = (shared.1 / p, growing.1 * p);
+                constant[draw] + shared.0[draw] * share + growing.0[draw] * fraction
+            }
+            Self::FirstOrder { uncertainty, deviations, m, .. } => {
+                let mapping = Mapping::of(*m, p);
+                let deviation = |(source, slope): (usize, f64)| slope * deviations[source][draw];
+                let sum: f64 = uncertainty.slopes(mapping).into_iter().map(deviation).sum();
+                (uncertainty.model.time(mapping).0 + sum).max(0.0)
+            }
+        }
     }
 
-    /// The times with p APUs for each thread in all draws.
-    pub fn times(&self, p: u32) -> impl Iterator<Item = f64> + '_ {
-        let p = f64::from(p);
-        let (share, fraction) = (self.shared.1 / p, self.growing.1 * p);
-        let rows = self.constant.iter().zip(self.shared.0).zip(self.growing.0);
+    /// The times with p APUs for each thread in all draws; `room` is for those that do not follow
+    /// from the row.
+    pub fn times<'s>(&'s self, p: u32, room: &'s mut Vec<f64>) -> impl Iterator<Item = f64> + 's {
+        let (constant, shared, growing, share, fraction) = match self {
+            Self::Form { constant, shared, growing } => {
+                let p = f64::from(p);
+                (&constant[..], shared.0, growing.0, shared.1 / p, growing.1 * p)
+            }
+            Self::FirstOrder { uncertainty, deviations, m, count } => {
+                let mapping = Mapping::of(*m, p);
+                room.clear();
+                room.resize(*count, uncertainty.model.time(mapping).0);
+                for (source, slope) in uncertainty.slopes(mapping) {
+                    for (time, deviation) in room.iter_mut().zip(&deviations[source]) {
+                        *time += slope * deviation;
+                    }
+                }
+                room.iter_mut().for_each(|time| *time = time.max(0.0));
+                (&room[..], &room[..], &room[..], 0.0, 0.0)
+            }
+        };
+        let rows = constant.iter().zip(shared).zip(growing);
         rows.map(move |((constant, shared), growing)| {
             constant + shared * share + growing * fraction
         })
     }
 }
 
-impl Draws {
+impl<'a> Draws<'a> {
     /// Draws every uncertain value from the normal distribution of its estimate and their
-    /// correlation, given that none is negative.
+    /// correlation, given that none is below its least.
     ///
     /// Values that are correlated, directly or through others, are drawn together, and again
-    /// together where one of them is negative; after 100 trials in vain those that are negative
-    /// are set to 0. Standard errors that were estimated with few degrees of freedom are widened
-    /// so that 95 % of the draws lie in the 95 % interval of Student's distribution.
-    pub fn new(parameters: &Parameters, uncertainty: &Uncertainty, sampling: Sampling) -> Self {
+    /// together where one of them is too small; after 100 trials in vain those that are become the
+    /// least that they can be. Standard errors that were estimated with few degrees of freedom are
+    /// widened so that 95 % of the draws lie in the 95 % interval of Student's distribution.
+    pub fn new(uncertainty: &'a Uncertainty<'a>, sampling: Sampling) -> Self {
         let count = sampling.draws as usize;
-        let terms = &parameters.terms;
-        let mut drawn = together::columns(parameters, uncertainty, sampling);
-        let mut column = |source: Source, value: f64| {
-            let index = uncertainty.sources.iter().position(|&known| known == source);
-            // Every column is asked for once.
-            index.map_or(Column::Same(value), |index| Column::Drawn(take(&mut drawn[index])))
+        let mut drawn = together::columns(uncertainty, sampling);
+        let kind = match uncertainty.model.equation_11() {
+            Some(parameters) => {
+                let draws = Equation11Draws::new(parameters, uncertainty, drawn, count);
+                Kind::Equation11(parameters, draws)
+            }
+            None => {
+                for (column, source) in drawn.iter_mut().zip(&uncertainty.sources) {
+                    column.iter_mut().for_each(|value| *value -= source.value);
+                }
+                Kind::FirstOrder(uncertainty, drawn)
+            }
         };
-        let beyond = [
-            (uncertainty.alpha_end, column(Source::AlphaBeyond, 0.0)),
-            (uncertainty.collective_end, column(Source::CollectiveBeyond, 0.0)),
-        ];
-        let mut of = |entry: Entry| {
-            let value = terms.estimate(entry).map_or(0.0, |estimate| estimate.value);
-            column(Source::Entry(entry), value)
-        };
-        let mut table = |over: &OverM, entry: fn(usize) -> Entry| -> Vec<Column> {
-            (0..over.estimates().len()).map(|index| of(entry(index))).collect()
-        };
-        let alpha = table(&terms.alpha, Entry::Alpha);
-        let collective = table(&terms.o_col_s, Entry::Collective);
-        let offloads = of(Entry::Offloads);
-        let mut serial = vec![0.0; count];
-        of(Entry::OffloadOverhead).add_to(&mut serial, 1.0);
-        of(Entry::ContextSwitch).add_to(&mut serial, 1.0);
-        offloads.multiply(&mut serial);
-        of(Entry::ApuSerialTime).add_to(&mut serial, 1.0);
-        let mut growing = of(Entry::Gap).filled(count);
-        offloads.multiply(&mut growing);
-        let is_counted = terms.collectives.is_some();
-        Self {
-            count,
-            hpu: of(Entry::HpuTime),
-            alpha,
-            collective,
-            collectives: if is_counted { of(Entry::Collectives) } else { offloads },
-            serial,
-            shared: of(Entry::ApuTime).filled(count),
-            growing,
-            beyond,
-        }
+        Self { count, kind }
     }
 
-    /// Equation 11 at m in the first `count` draws.
-    pub fn row(&self, parameters: &Parameters, m: u32, count: usize) -> DrawnRow<'_> {
-        let terms = &parameters.terms;
-        let slope = |wanted: Entry| {
-            let gradient = parameters.gradient(m, 1);
-            gradient.iter().find(|(entry, _)| *entry == wanted).map_or(0.0, |(_, slope)| *slope)
-        };
-        // The fraction of the totals that falls to the slowest thread.
-        let fraction = slope(Entry::ApuSerialTime);
-        let mut constant = vec![1.0; count];
-        if m > 1 {
-            self.over_m((&terms.alpha, 1.0), (&self.alpha, &self.beyond[0]), m, &mut constant);
-        }
-        self.hpu.multiply(&mut constant);
-        let mut collective = vec![0.0; count];
-        let columns = (&self.collective[..], &self.beyond[1]);
-        self.over_m((&terms.o_col_s, 0.0), columns, m, &mut collective);
-        self.collectives.multiply(&mut collective);
-        for ((constant, collective), serial) in
-            constant.iter_mut().zip(&collective).zip(&self.serial)
-        {
-            *constant = fraction * (*constant + collective + serial);
-        }
-        DrawnRow {
-            constant,
-            shared: (&self.shared[..count], slope(Entry::ApuTime)),
-            growing: (&self.growing[..count], fraction),
-        }
+    /// Whether the times follow from rows in each draw.
+    pub fn has_rows(&self) -> bool {
+        matches!(self.kind, Kind::Equation11(..))
     }
 
-    /// A term over m, with what it is at m = 1, in every draw.
-    fn over_m(
-        &self,
-        (over, at_one): (&OverM, f64),
-        (columns, (end, beyond)): (&[Column], &(Option<End>, Column)),
-        m: u32,
-        values: &mut [f64],
-    ) {
-        let weights = over.weights(m);
-        let known: f64 = weights.iter().map(|(_, weight)| weight).sum();
-        values.fill(at_one * (1.0 - known));
-        for (index, weight) in weights {
-            columns[index].add_to(values, weight);
-        }
-        let error = end.map_or(0.0, |end| end.error_at(m));
-        if error > 0.0 {
-            beyond.add_to(values, error);
-            values.iter_mut().for_each(|value| *value = value.max(0.0));
+    /// The times at m in the first `count` draws.
+    pub fn row(&self, m: u32, count: usize) -> DrawnRow<'_> {
+        match &self.kind {
+            Kind::Equation11(parameters, draws) => draws.row(parameters, m, count),
+            Kind::FirstOrder(uncertainty, deviations) => {
+                DrawnRow::FirstOrder { uncertainty, deviations, m, count }
+            }
         }
     }
 }
@@ -223,6 +192,7 @@ mod tests {
     use super::*;
     use crate::model::parameters::Estimate;
     use crate::model::published;
+    use crate::model::sensitivity::Entry;
     use crate::model::uncertainty::Correlation;
 
     const SAMPLING: Sampling = Sampling { draws: 100_000, seed: 3 };
@@ -248,10 +218,11 @@ mod tests {
     /// T(1,1) in all draws, less what is certain: T_HPU + C_APU.
     fn sums(parameters: &Parameters) -> Vec<f64> {
         let uncertainty = Uncertainty::of(parameters);
-        let draws = Draws::new(parameters, &uncertainty, SAMPLING);
-        let row = draws.row(parameters, 1, draws.count);
+        let draws = Draws::new(&uncertainty, SAMPLING);
+        let row = draws.row(1, draws.count);
         let terms = &parameters.terms;
-        let certain = parameters.time(1, 1).0 - terms.t_hpu_s.value - terms.c_apu_s.value;
+        let certain =
+            parameters.time(Mapping::of(1, 1)).0 - terms.t_hpu_s.value - terms.c_apu_s.value;
         (0..draws.count).map(|draw| row.at(draw, 1) - certain).collect()
     }
 

@@ -19,9 +19,10 @@ use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 
 use super::best::{self, Candidate};
 use super::constraints::{Constraints, Space};
-use super::uncertainty::{Source, Uncertainty, covariance};
+use super::uncertainty::{Uncertainty, covariance};
 use super::{Sampling, rank_within};
-use crate::model::Parameters;
+use crate::model::time_model::TimeModel;
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::units::Seconds;
 
@@ -29,7 +30,7 @@ use mmgp_base::units::Seconds;
 #[derive(Debug, Clone, PartialEq)]
 pub struct NextMeasurement {
     /// The configuration that is predicted to be the fastest.
-    pub best: (u32, u32),
+    pub best: Mapping,
     /// Its expected regret as things stand.
     pub expected_regret: Seconds,
     /// All measurements that were weighed.
@@ -53,17 +54,10 @@ pub struct Measurement {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Measured {
     /// One further timed run.
-    Run {
-        /// Host threads.
-        m: u32,
-        /// APUs for each of them.
-        p: u32,
-    },
+    Run(Mapping),
     /// The micro-benchmark or profile of one term again, so often that its standard error halves.
     Term {
-        /// What is not known exactly.
-        source: Source,
-        /// Its name: `g_s`, `alpha(8)`, `alpha beyond m = 4`.
+        /// The name of what is not known exactly: `g_s`, `alpha(8)`, `alpha beyond m = 4`.
         name: String,
     },
 }
@@ -84,7 +78,7 @@ const RESOLUTION: f64 = 1e-9;
 ///
 /// As [`rank_within`], and [`Error::OutOfRange`] for a noise that is not above 0.
 pub fn next_measurement(
-    parameters: &Parameters,
+    model: &dyn TimeModel,
     constraints: &Constraints,
     noise: f64,
     sampling: Sampling,
@@ -96,33 +90,30 @@ pub fn next_measurement(
             expected: "a relative error of a run above 0, as 0.02".into(),
         });
     }
-    let ranking = rank_within(parameters, constraints, sampling)?;
-    let space = constraints.space(parameters.apus)?;
-    let uncertainty = Uncertainty::of(parameters);
-    let choices = best::within(parameters, &space, MOST);
+    let ranking = rank_within(model, constraints, sampling)?;
+    let space = constraints.space(model.apus())?;
+    let uncertainty = Uncertainty::of(model);
+    let choices = best::within(model, &space, MOST);
     let beliefs: Vec<Belief> = choices
         .iter()
-        .map(|c| Belief {
-            time: c.time.0,
-            deviates: uncertainty.deviates_of_time(parameters, c.m, c.p),
-        })
+        .map(|c| Belief { time: c.time.0, deviates: uncertainty.deviates_of_time(c.mapping) })
         .collect();
     let judge = |what: Measured, of_measured: &[f64], noise_variance: f64| {
         measurement(what, &beliefs, of_measured, noise_variance)
     };
-    let mut measurements: Vec<Measurement> = runs(parameters, &space, &choices)
+    let mut measurements: Vec<Measurement> = runs(model, &space, &choices)
         .into_iter()
-        .map(|Candidate { time, m, p }| {
-            let of_run = uncertainty.deviates_of_time(parameters, m, p);
-            judge(Measured::Run { m, p }, &of_run, (noise * time.0).powi(2))
+        .map(|Candidate { time, mapping }| {
+            let of_run = uncertainty.deviates_of_time(mapping);
+            judge(Measured::Run(mapping), &of_run, (noise * time.0).powi(2))
         })
         .collect();
-    measurements.extend(uncertainty.sources.iter().enumerate().map(|(index, &source)| {
+    measurements.extend(uncertainty.sources.iter().enumerate().map(|(index, source)| {
         let of_term = uncertainty.deviates(&[(index, 1.0)]);
         // With a third of its variance as noise, a quarter of its variance is left.
         let noise_variance = covariance(&of_term, &of_term) / 3.0;
-        let name = source.name(parameters);
-        judge(Measured::Term { source, name }, &of_term, noise_variance)
+        let name = source.name.clone();
+        judge(Measured::Term { name }, &of_term, noise_variance)
     }));
     measurements.sort_by(|one, other| {
         let by_gain = other.gain.0.total_cmp(&one.gain.0);
@@ -130,7 +121,7 @@ pub fn next_measurement(
     });
     let best = ranking.configurations[0];
     Ok(NextMeasurement {
-        best: (best.m, best.p),
+        best: best.mapping,
         expected_regret: best.expected_regret,
         measurements,
         warnings: ranking.warnings,
@@ -144,13 +135,14 @@ struct Belief {
 }
 
 /// The runs to weigh.
-fn runs(parameters: &Parameters, space: &Space, choices: &[Candidate]) -> Vec<Candidate> {
+fn runs(model: &dyn TimeModel, space: &Space, choices: &[Candidate]) -> Vec<Candidate> {
     let mut runs = choices.to_vec();
     let rows = space.ms().next().into_iter().chain(space.ms().last());
     for m in rows {
         let ps = space.choices(m);
         for p in [ps.at(0), ps.at(ps.count - 1)] {
-            runs.push(Candidate { time: parameters.time(m, p), m, p });
+            let mapping = Mapping::of(m, p);
+            runs.push(Candidate { time: model.time(mapping), mapping });
         }
     }
     runs.sort_unstable();
@@ -236,10 +228,10 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
-    use crate::model::published;
     use crate::model::sensitivity::Entry;
+    use crate::model::{Parameters, published};
 
-    const SAMPLING: Sampling = Sampling { draws: 20_000, seed: 2 };
+    const SAMPLING: Sampling = Sampling::new(20_000, 2);
 
     #[test]
     fn the_gain_of_two_lines_is_known_in_closed_form() {
@@ -295,7 +287,7 @@ mod tests {
             next.measurements
                 .iter()
                 .position(
-                    |one| matches!(&one.what, Measured::Term { name: known, .. } if known == name),
+                    |one| matches!(&one.what, Measured::Term { name: known } if known == name),
                 )
                 .unwrap()
         };
@@ -326,7 +318,7 @@ mod tests {
         let next = next(&parameters, 0.001);
         assert!(next.measurements.iter().all(|one| one.gain.0 == 0.0));
         // The error of C_APU is in every time; the shortest run has the least noise.
-        assert_eq!(next.measurements[0].what, Measured::Run { m: 4, p: 4 });
+        assert_eq!(next.measurements[0].what, Measured::Run(Mapping::of(4, 4)));
     }
 
     #[test]

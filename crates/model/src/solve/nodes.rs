@@ -2,9 +2,11 @@
 
 use super::constraints::Constraints;
 use super::uncertainty::Uncertainty;
-use super::{speedup, warnings};
+use super::{interval, speedup};
 use crate::model::Parameters;
-use crate::model::levels::NodeLevel;
+use crate::model::levels::{NodeLevel, OnNodes};
+use crate::model::time_model::TimeModel;
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::units::Seconds;
 
@@ -24,10 +26,8 @@ pub struct NodeConfiguration {
     pub rank: u32,
     /// Nodes.
     pub n: u32,
-    /// Host threads on each of them.
-    pub m: u32,
-    /// APUs for each thread.
-    pub p: u32,
+    /// Host threads on each of them, and APUs for each thread.
+    pub mapping: Mapping,
     /// Predicted time.
     pub time: Seconds,
     /// Lower end of its 95 % interval; what messages between nodes cost counts as exact.
@@ -63,41 +63,34 @@ pub fn rank_nodes(
         let most = MOST / space.count() as u64;
         return error("nodes", nodes.to_string(), &format!("from 1 to {most}"));
     }
-    for (name, cost) in [("node-overhead", level.per_message), ("node-collective", level.per_step)]
-    {
+    for (name, cost) in [("per_message", level.per_message), ("per_step", level.per_step)] {
         if !(cost.0 >= 0.0 && cost.0.is_finite()) {
             return error(name, cost.0.to_string(), "seconds, 0 or more");
         }
     }
+    let on = |nodes: u32| OnNodes { parameters, level, nodes };
     let uncertainty = Uncertainty::of(parameters);
-    let sequential = level.time(parameters, (1, 1, 1));
+    let sequential = on(1).time(Mapping::SEQUENTIAL);
     let mut configurations: Vec<NodeConfiguration> = (1..=nodes)
-        .flat_map(|n| space.configurations().map(move |(m, p)| (n, m, p)))
-        .map(|(n, m, p)| {
-            let time = level.time(parameters, (n, m, p));
-            let slopes = uncertainty.of_gradient(m, level.gradient(parameters, (n, m, p)));
-            let half_width = uncertainty.standard_error(&slopes).half_width();
+        .flat_map(|n| space.configurations().map(move |mapping| (n, mapping)))
+        .map(|(n, mapping)| {
+            let model = on(n);
+            let time = model.time(mapping);
+            let slopes = uncertainty.of_gradient(model.gradient(mapping));
+            let (low, high) = interval(time, uncertainty.standard_error(&slopes).half_width());
             let speedup = speedup(sequential, time);
-            NodeConfiguration {
-                rank: 0,
-                n,
-                m,
-                p,
-                time,
-                low: Seconds((time.0 - half_width).max(0.0)),
-                high: Seconds(time.0 + half_width),
-                speedup,
-                efficiency: speedup / (f64::from(n) * f64::from(m) * f64::from(p)),
-            }
+            let apus = f64::from(n) * f64::from(mapping.m()) * f64::from(mapping.p());
+            let efficiency = speedup / apus;
+            NodeConfiguration { rank: 0, n, mapping, time, low, high, speedup, efficiency }
         })
         .collect();
     configurations.sort_by(|one, other| {
-        let place = |c: &NodeConfiguration| (c.n, c.m, c.p);
+        let place = |c: &NodeConfiguration| (c.n, c.mapping);
         one.time.0.total_cmp(&other.time.0).then(place(one).cmp(&place(other)))
     });
     for (configuration, rank) in configurations.iter_mut().zip(1..) {
         configuration.rank = rank;
     }
-    let warnings = warnings(parameters, 1, space.ms().last().unwrap_or(1));
+    let warnings = on(1).warnings(1..=space.ms().last().unwrap_or(1));
     Ok(NodeRanking { configurations, warnings })
 }

@@ -9,9 +9,12 @@
 use std::borrow::Cow;
 
 use super::constraints::{Choices, Constraints};
+use super::equation_11;
 use crate::model::Parameters;
 use crate::model::run::Row;
 use crate::model::sensitivity::Entry;
+use crate::model::time_model::TimeModel;
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning, shortened};
 use mmgp_base::units::Seconds;
 
@@ -61,13 +64,14 @@ const MOST_STEPS: u64 = 2_000_000_000;
 ///
 /// # Errors
 ///
-/// [`Error::OutOfRange`] for parameters without phases, no rounds, a negative cost or too many
+/// [`Error::OutOfRange`] for another model than equation 11, parameters without phases, no rounds, a negative cost or too many
 /// APUs; [`Error::NothingFeasible`] where the constraints leave nothing.
 pub fn plan_phases(
-    parameters: &Parameters,
+    model: &dyn TimeModel,
     constraints: &Constraints,
     changes: Changes,
 ) -> Result<Plans> {
+    let parameters = equation_11(model, "the p of each phase follows")?;
     let phases: Vec<Parameters> =
         parameters.phases.iter().map(|phase| parameters.of_phase(phase)).collect();
     let space = constraints.space(parameters.apus)?;
@@ -81,7 +85,7 @@ pub fn plan_phases(
         })
         .collect();
     plans.sort_by(|one, other| one.time.0.total_cmp(&other.time.0).then(one.m.cmp(&other.m)));
-    let mut warnings = super::warnings(parameters, 1, space.ms().last().unwrap_or(1));
+    let mut warnings = model.warnings(1..=space.ms().last().unwrap_or(1));
     let unsure: Vec<Cow<'_, str>> = parameters
         .phases
         .iter()
@@ -106,14 +110,14 @@ fn check(changes: Changes, phases: usize, widest: u64) -> Result<()> {
         return error("phases", "none".into(), "[[phases]] in the parameter file");
     }
     if changes.rounds == 0 {
-        return error("phase-rounds", "0".into(), "at least 1");
+        return error("rounds", "0".into(), "at least 1");
     }
     if !(changes.cost.0 >= 0.0 && changes.cost.0.is_finite()) {
-        return error("change-cost", changes.cost.0.to_string(), "seconds, 0 or more");
+        return error("change_cost", changes.cost.0.to_string(), "seconds, 0 or more");
     }
     if widest.saturating_mul(widest).saturating_mul(phases as u64) > MOST_STEPS {
         let found = format!("{widest} numbers of APUs for each of {phases} phases");
-        return error("apus", found, "fewer; see --max-p and --p-divides");
+        return error("apus", found, "fewer; see max_p and p_divides");
     }
     Ok(())
 }
@@ -220,8 +224,10 @@ fn half_width(parameters: &Parameters, phases: &[Parameters], m: u32, ps: &[u32]
     let mut of_machine: Vec<(Entry, f64)> = Vec::new();
     let mut variance = 0.0;
     for (phase, &p) in phases.iter().zip(ps) {
-        let (shared, own): (Vec<_>, Vec<_>) =
-            phase.gradient(m, p).into_iter().partition(|(entry, _)| is_of_machine(*entry));
+        let (shared, own): (Vec<_>, Vec<_>) = phase
+            .gradient(Mapping::of(m, p))
+            .into_iter()
+            .partition(|(entry, _)| is_of_machine(*entry));
         variance += phase.propagated(&own).half_width().powi(2);
         for (entry, slope) in shared {
             match of_machine.iter_mut().find(|(known, _)| *known == entry) {
@@ -329,7 +335,7 @@ mod tests {
     #[test]
     fn a_phase_keeps_its_own_p_while_changes_are_cheap() {
         let parameters = two_phases();
-        let max_one = Constraints { max_m: Some(1), ..Constraints::NONE };
+        let max_one = Constraints::NONE.max_m(1);
         let plan = |cost: f64, rounds: u32| {
             let changes = Changes { cost: Seconds(cost), rounds };
             plan_phases(&parameters, &max_one, changes).unwrap().plans.remove(0)

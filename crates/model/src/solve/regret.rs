@@ -6,12 +6,12 @@ use super::best::{Candidate, optimum};
 use super::constraints::Space;
 use super::draws::{DrawnRow, Draws};
 use super::uncertainty::{Uncertainty, spread_between};
-use crate::model::Parameters;
+use mmgp_base::Mapping;
 
 /// The fastest configuration of every draw.
 pub(super) struct Contest {
     /// In how many draws each configuration is the fastest; those that never are have no entry.
-    pub wins: BTreeMap<(u32, u32), u32>,
+    pub wins: BTreeMap<Mapping, u32>,
     /// The least time of each draw \[s\].
     pub least: Vec<f64>,
 }
@@ -32,19 +32,21 @@ const FEW: u32 = 24;
 /// Configurations that have no chance are left out: see [`rivals`]. `best` is the one that wins
 /// without uncertainty.
 pub(super) fn contest(
-    (parameters, uncertainty): (&Parameters, &Uncertainty),
+    uncertainty: &Uncertainty<'_>,
     space: &Space,
-    draws: &Draws,
+    draws: &Draws<'_>,
     best: Candidate,
 ) -> Contest {
     let mut least = vec![f64::INFINITY; draws.count];
-    let mut fastest = vec![0; draws.count];
-    for (m, ps) in rivals(parameters, uncertainty, space, best) {
-        let row = draws.row(parameters, m, draws.count);
+    let mut fastest = vec![packed(best.mapping.m(), best.mapping.p()); draws.count];
+    let mut room = Vec::new();
+    for (m, ps) in rivals(uncertainty, space, best, draws) {
+        let row = draws.row(m, draws.count);
         let choices = space.choices(m);
-        if choices.count > FEW {
+        if choices.count > FEW && draws.has_rows() {
             for draw in 0..draws.count {
-                let p = choices.at(optimum(&row.of_draw(draw), choices));
+                let Some(form) = row.of_draw(draw) else { continue };
+                let p = choices.at(optimum(&form, choices));
                 let time = row.at(draw, p);
                 if time < least[draw] {
                     least[draw] = time;
@@ -55,7 +57,9 @@ pub(super) fn contest(
         }
         for p in ps {
             let place = packed(m, p);
-            for ((time, least), fastest) in row.times(p).zip(&mut least).zip(&mut fastest) {
+            for ((time, least), fastest) in
+                row.times(p, &mut room).zip(&mut least).zip(&mut fastest)
+            {
                 // Two selections instead of a branch, for vectors.
                 *fastest = if time < *least { place } else { *fastest };
                 *least = if time < *least { time } else { *least };
@@ -74,8 +78,8 @@ fn packed(m: u32, p: u32) -> u64 {
     u64::from(m) << 32 | u64::from(p)
 }
 
-fn unpacked(place: u64) -> (u32, u32) {
-    ((place >> 32) as u32, place as u32)
+fn unpacked(place: u64) -> Mapping {
+    Mapping::of((place >> 32) as u32, place as u32)
 }
 
 /// Beyond so many standard errors of the difference to the best, a configuration is not drawn: a
@@ -85,41 +89,45 @@ const HOPELESS: f64 = 6.0;
 /// The rows with a configuration that has a chance to be the fastest, and its p; of a row with
 /// many p only the best is looked at. On a machine of many APUs these are few.
 fn rivals(
-    parameters: &Parameters,
-    uncertainty: &Uncertainty,
+    uncertainty: &Uncertainty<'_>,
     space: &Space,
     best: Candidate,
+    draws: &Draws<'_>,
 ) -> Vec<(u32, Vec<u32>)> {
-    let of_best = uncertainty.deviates_of_time(parameters, best.m, best.p);
-    let has_a_chance = |Candidate { time, m, p }: Candidate| {
-        let deviates = uncertainty.deviates_of_time(parameters, m, p);
+    let model = uncertainty.model;
+    let of_best = uncertainty.deviates_of_time(best.mapping);
+    let has_a_chance = |Candidate { time, mapping }: Candidate| {
+        let deviates = uncertainty.deviates_of_time(mapping);
         time.0 - best.time.0 <= HOPELESS * spread_between(&deviates, &of_best)
     };
     let of_row = |m: u32| -> Vec<u32> {
-        let choices = space.choices(m);
-        if choices.count > FEW {
-            let row_best = best_of_row(parameters, space, m);
-            return if has_a_chance(row_best) { vec![row_best.p] } else { Vec::new() };
+        let (row, choices) = (model.row(m), space.choices(m));
+        let candidate = |p: u32| {
+            let mapping = Mapping::of(m, p);
+            let time = row.map_or_else(|| model.time(mapping), |row| row.at(p));
+            Candidate { time, mapping }
+        };
+        match row {
+            Some(row) if choices.count > FEW && draws.has_rows() => {
+                let p = choices.at(optimum(&row, choices));
+                if has_a_chance(candidate(p)) { vec![p] } else { Vec::new() }
+            }
+            _ => choices.iter().filter(|&p| has_a_chance(candidate(p))).collect(),
         }
-        let row = parameters.row(m);
-        let candidate = |p: u32| Candidate { time: row.at(p), m, p };
-        choices.iter().filter(|&p| has_a_chance(candidate(p))).collect()
     };
     space.ms().map(|m| (m, of_row(m))).filter(|(_, ps)| !ps.is_empty()).collect()
 }
 
-fn best_of_row(parameters: &Parameters, space: &Space, m: u32) -> Candidate {
-    let row = parameters.row(m);
-    let choices = space.choices(m);
-    let p = choices.at(optimum(&row, choices));
-    Candidate { time: row.at(p), m, p }
-}
-
 /// The regret of a configuration, from as many draws as the row has.
-pub(super) fn regret(row: &DrawnRow<'_>, p: u32, least: &[f64], losses: &mut Vec<f64>) -> Regret {
+pub(super) fn regret(
+    row: &DrawnRow<'_>,
+    p: u32,
+    least: &[f64],
+    (losses, room): (&mut Vec<f64>, &mut Vec<f64>),
+) -> Regret {
     losses.clear();
     // A configuration without a chance may win a draw that nobody asked it for.
-    losses.extend(row.times(p).zip(least).map(|(time, least)| (time - least).max(0.0)));
+    losses.extend(row.times(p, room).zip(least).map(|(time, least)| (time - least).max(0.0)));
     Regret { expected: sum(losses) / losses.len() as f64, at_95: quantile(losses, 0.95) }
 }
 
@@ -169,15 +177,17 @@ const SAMPLE: usize = 128;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Parameters;
     use crate::model::published;
     use crate::model::sensitivity::Entry;
-    use crate::solve::Constraints;
+    use crate::solve::{Constraints, Sampling};
 
     fn check_rivals(parameters: &Parameters, expected: &[(u32, u32)]) {
         let space = Constraints::NONE.space(parameters.apus).unwrap();
-        let best = best_of_row(parameters, &space, 4);
         let uncertainty = Uncertainty::of(parameters);
-        let rivals = rivals(parameters, &uncertainty, &space, best);
+        let draws = Draws::new(&uncertainty, Sampling::new(1, 1));
+        let best = super::super::best::within(parameters, &space, 1)[0];
+        let rivals = rivals(&uncertainty, &space, best, &draws);
         let found = rivals.iter().flat_map(|(m, ps)| ps.iter().map(|&p| (*m, p)));
         assert_eq!(found.collect::<Vec<_>>(), expected);
     }

@@ -1,90 +1,18 @@
-//! What is uncertain about the parameters, together, and what it means for a time.
+//! What is uncertain about the values of a model, together, and what it means for a time.
 //!
-//! *Sources* of error are the entries of the parameters that have a standard error, correlated as
-//! [`Correlation`](crate::model::uncertainty::Correlation) says, and what a table may be beyond
-//! its last m, where equation 11 holds it constant. Of the latter the assumption is: the table may
-//! go on with its last slope, and half of what it would then have gained by m is one standard
-//! error, independent of all else; so the interval about the constant just ends where the slope
-//! leads.
-
-use std::collections::BTreeMap;
+//! *Sources* of error are the values that have a standard error above 0, correlated as the model
+//! says.
 
 use super::draws::factor;
-use crate::model::Parameters;
-use crate::model::parameters::OverM;
-use crate::model::sensitivity::Entry;
+use crate::model::time_model::{TimeModel, Value};
 use crate::model::uncertainty::{StandardError, quantile_97_5};
+use mmgp_base::Mapping;
 use mmgp_base::error::Warning;
 
-/// Something that is not known exactly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
-    /// An entry of the parameters.
-    Entry(Entry),
-    /// How alpha goes on beyond its table.
-    AlphaBeyond,
-    /// How O_COL goes on beyond its table.
-    CollectiveBeyond,
-}
-
-impl Source {
-    /// The name of its term in files.
-    pub fn term(self) -> &'static str {
-        match self {
-            Source::Entry(entry) => entry.term(),
-            Source::AlphaBeyond => "alpha",
-            Source::CollectiveBeyond => "o_col_s",
-        }
-    }
-
-    /// What people call it: an entry by its name in files, or `alpha beyond m = 4`.
-    pub fn name(self, parameters: &Parameters) -> String {
-        let terms = &parameters.terms;
-        let beyond = |over: &OverM| {
-            let last = over.last_m().unwrap_or(1);
-            format!("{} beyond m = {last}", self.term())
-        };
-        match self {
-            Source::Entry(entry) => terms.name_of(entry),
-            Source::AlphaBeyond => beyond(&terms.alpha),
-            Source::CollectiveBeyond => beyond(&terms.o_col_s),
-        }
-    }
-}
-
-/// Where a table ends, and what one standard error of its continuation is.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct End {
-    pub last_m: u32,
-    /// Standard error of the term for every m beyond the last.
-    per_m: f64,
-}
-
-impl End {
-    /// `at_one` is what the term is at m = 1, if the table does not say.
-    fn of(over: &OverM, at_one: f64) -> Option<Self> {
-        let OverM::Table(table) = over else { return None };
-        let last = table.values.len() - 1;
-        let (last_m, value) = (table.m[last], table.values[last].value);
-        let (before_m, before) = match last.checked_sub(1) {
-            Some(before) => (table.m[before], table.values[before].value),
-            None => (1, at_one),
-        };
-        let slope =
-            if last_m == before_m { 0.0 } else { (value - before) / f64::from(last_m - before_m) };
-        Some(Self { last_m, per_m: slope.abs() / 2.0 })
-    }
-
-    /// One standard error of the term at m \[its unit\]; 0 within the table.
-    pub fn error_at(&self, m: u32) -> f64 {
-        self.per_m * f64::from(m.saturating_sub(self.last_m))
-    }
-}
-
 /// All sources of error, and how they go together.
-#[derive(Debug, Clone)]
-pub(super) struct Uncertainty {
-    pub sources: Vec<Source>,
+pub(super) struct Uncertainty<'a> {
+    pub model: &'a dyn TimeModel,
+    pub sources: Vec<Value>,
     /// The standard error of each in its unit; those beyond a table count in standard errors.
     pub errors: Vec<f64>,
     /// The standard error of a normal distribution with the same 95 % interval: wider than
@@ -95,29 +23,27 @@ pub(super) struct Uncertainty {
     correlation: Vec<f64>,
     /// The lower triangle of the correlation matrix, row by row.
     factor: Vec<f64>,
-    indices: BTreeMap<Source, usize>,
-    pub alpha_end: Option<End>,
-    pub collective_end: Option<End>,
+    /// The source of each value of the model.
+    of_values: Vec<Option<usize>>,
 }
 
 /// The derivatives of a quantity with respect to some sources, by their indices, increasing.
 pub(super) type Slopes = Vec<(usize, f64)>;
 
-impl Uncertainty {
-    pub fn of(parameters: &Parameters) -> Self {
-        let terms = &parameters.terms;
-        let mut known: Vec<(Source, StandardError)> = Vec::new();
-        for entry in terms.entries() {
-            let error = terms.estimate(entry).and_then(|estimate| estimate.standard_error());
-            known.extend(error.filter(|e| e.value > 0.0).map(|e| (Source::Entry(entry), e)));
-        }
-        let alpha_end = End::of(&terms.alpha, 1.0);
-        let collective_end = End::of(&terms.o_col_s, 0.0);
-        for (source, end) in
-            [(Source::AlphaBeyond, alpha_end), (Source::CollectiveBeyond, collective_end)]
-        {
-            if end.is_some_and(|end| end.last_m < parameters.apus && end.per_m > 0.0) {
-                known.push((source, StandardError { value: 1.0, degrees_of_freedom: None }));
+impl<'a> Uncertainty<'a> {
+    pub fn of(model: &'a dyn TimeModel) -> Self {
+        let values = model.values();
+        let mut of_values = vec![None; values.len()];
+        let (mut places, mut sources, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, value) in values.into_iter().enumerate() {
+            if let Some(error) = value.std_error.filter(|error| *error > 0.0) {
+                of_values[place] = Some(sources.len());
+                places.push(place);
+                errors.push(StandardError {
+                    value: error,
+                    degrees_of_freedom: value.degrees_of_freedom,
+                });
+                sources.push(value);
             }
         }
         let normal = quantile_97_5(None);
@@ -125,19 +51,20 @@ impl Uncertainty {
             None => error.value,
             freedom => error.value * quantile_97_5(freedom) / normal,
         };
-        let sources: Vec<Source> = known.iter().map(|(source, _)| *source).collect();
-        let correlation = correlation(parameters, &sources);
         let size = sources.len();
+        let of_row = |&one: &usize| places.iter().map(move |&other| (one, other));
+        let pairs = places.iter().flat_map(of_row);
+        let correlation: Vec<f64> =
+            pairs.map(|(one, other)| model.correlation(one, other)).collect();
         Self {
             factor: factor(size, |row, column| correlation[row * size + column]),
             correlation,
-            indices: sources.iter().copied().zip(0..).collect(),
-            errors: known.iter().map(|(_, error)| error.value).collect(),
-            spreads: known.iter().map(|(_, error)| spread(error)).collect(),
-            freedoms: known.iter().map(|(_, error)| error.degrees_of_freedom).collect(),
+            of_values,
+            errors: errors.iter().map(|error| error.value).collect(),
+            spreads: errors.iter().map(spread).collect(),
+            freedoms: errors.iter().map(|error| error.degrees_of_freedom).collect(),
             sources,
-            alpha_end,
-            collective_end,
+            model,
         }
     }
 
@@ -146,38 +73,24 @@ impl Uncertainty {
         self.sources.is_empty()
     }
 
+    /// The source that a value of the model is, by its place there.
+    pub fn source(&self, place: usize) -> Option<usize> {
+        self.of_values.get(place).copied().flatten()
+    }
+
     pub fn correlation(&self, one: usize, other: usize) -> f64 {
         self.correlation[one * self.sources.len() + other]
     }
 
-    /// The derivatives of T(m,p).
-    pub fn slopes(&self, parameters: &Parameters, m: u32, p: u32) -> Slopes {
-        self.of_gradient(m, parameters.gradient(m, p))
+    /// The derivatives of the time at a mapping.
+    pub fn slopes(&self, mapping: Mapping) -> Slopes {
+        self.of_gradient(self.model.gradient(mapping))
     }
 
-    /// The derivatives of a quantity with these derivatives by entry, at so many threads.
-    pub fn of_gradient(&self, m: u32, gradient: Vec<(Entry, f64)>) -> Slopes {
-        let mut slopes = Slopes::with_capacity(gradient.len() + 2);
-        let mut add = |source: Source, slope: f64| {
-            if slope != 0.0
-                && let Some(&index) = self.indices.get(&source)
-            {
-                slopes.push((index, slope));
-            }
-        };
-        let (mut alpha, mut collective) = (0.0, 0.0);
-        for (entry, slope) in gradient {
-            add(Source::Entry(entry), slope);
-            match entry {
-                Entry::Alpha(_) => alpha += slope,
-                Entry::Collective(_) => collective += slope,
-                _ => {}
-            }
-        }
-        let at = |end: Option<End>| end.map_or(0.0, |end| end.error_at(m));
-        add(Source::AlphaBeyond, alpha * at(self.alpha_end));
-        add(Source::CollectiveBeyond, collective * at(self.collective_end));
-        slopes
+    /// The derivatives of a quantity with these derivatives by the places of the model's values.
+    pub fn of_gradient(&self, gradient: Vec<(usize, f64)>) -> Slopes {
+        let of_source = |(place, slope)| Some((self.source(place)?, slope));
+        gradient.into_iter().filter(|(_, slope)| *slope != 0.0).filter_map(of_source).collect()
     }
 
     /// The standard error of a quantity with these derivatives and its degrees of freedom, as
@@ -208,22 +121,19 @@ impl Uncertainty {
         slopes.iter().map(share).collect()
     }
 
-    /// A warning that names the term which widens the interval of (m, p) most, where one is asked
-    /// beyond its table.
-    pub fn extrapolated(&self, parameters: &Parameters, m: u32, p: u32) -> Option<Warning> {
-        let slopes = self.slopes(parameters, m, p);
+    /// A warning that names the term which widens the interval of a mapping most, where one is
+    /// asked beyond its table.
+    pub fn extrapolated(&self, mapping: Mapping) -> Option<Warning> {
+        let slopes = self.slopes(mapping);
         let shares = self.shares(&slopes);
         let whole: f64 = shares.iter().sum();
         let of_ends = slopes.iter().zip(&shares).filter_map(|((index, _), share)| {
-            let end = match self.sources[*index] {
-                Source::AlphaBeyond => self.alpha_end,
-                Source::CollectiveBeyond => self.collective_end,
-                Source::Entry(_) => None,
-            };
-            Some((self.sources[*index].term(), end?.last_m, share / whole))
+            let end = self.sources[*index].beyond?;
+            Some((end, share / whole))
         });
-        let largest = of_ends.max_by(|one, other| one.2.total_cmp(&other.2));
-        largest.map(|(term, last, share)| Warning::Extrapolated { m, p, term, last, share })
+        let (end, share) = of_ends.max_by(|one, other| one.1.total_cmp(&other.1))?;
+        let (m, p) = (mapping.m(), mapping.p());
+        Some(Warning::Extrapolated { m, p, term: end.term, last: end.last_m, share })
     }
 
     /// A quantity with these derivatives in terms of independent standard normal deviates, by
@@ -242,9 +152,9 @@ impl Uncertainty {
         deviates
     }
 
-    /// [`Self::deviates`] of T(m,p).
-    pub fn deviates_of_time(&self, parameters: &Parameters, m: u32, p: u32) -> Vec<f64> {
-        self.deviates(&self.slopes(parameters, m, p))
+    /// [`Self::deviates`] of the time at a mapping.
+    pub fn deviates_of_time(&self, mapping: Mapping) -> Vec<f64> {
+        self.deviates(&self.slopes(mapping))
     }
 }
 
@@ -260,20 +170,13 @@ pub(super) fn spread_between(one: &[f64], other: &[f64]) -> f64 {
     squares.fold(0.0, |sum, square| sum + square).sqrt()
 }
 
-fn correlation(parameters: &Parameters, sources: &[Source]) -> Vec<f64> {
-    let of = |one: Source, other: Source| match (one, other, &parameters.correlation) {
-        _ if one == other => 1.0,
-        (Source::Entry(one), Source::Entry(other), Some(correlation)) => correlation.of(one, other),
-        _ => 0.0,
-    };
-    sources.iter().flat_map(|&one| sources.iter().map(move |&other| of(one, other))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::parameters::{Estimate, Table};
+    use crate::model::Parameters;
+    use crate::model::parameters::{Estimate, OverM, Table};
     use crate::model::published;
+    use crate::model::sensitivity::Entry;
     use crate::model::uncertainty::Correlation;
 
     fn uncertain() -> Parameters {
@@ -294,8 +197,8 @@ mod tests {
         let parameters = uncertain();
         let uncertainty = Uncertainty::of(&parameters);
         for (m, p) in [(1, 1), (4, 4), (4, 2), (16, 1)] {
-            let found = uncertainty.standard_error(&uncertainty.slopes(&parameters, m, p));
-            let expected = parameters.propagated(&parameters.gradient(m, p));
+            let found = uncertainty.standard_error(&uncertainty.slopes(Mapping::of(m, p)));
+            let expected = parameters.propagated(&parameters.gradient(Mapping::of(m, p)));
             approx::assert_relative_eq!(found.value, expected.value, max_relative = 1e-13);
             approx::assert_relative_eq!(
                 found.degrees_of_freedom.unwrap(),
@@ -313,10 +216,13 @@ mod tests {
         }
         let uncertainty = Uncertainty::of(&parameters);
         let [one, other] =
-            [(4, 4), (2, 8)].map(|(m, p)| uncertainty.deviates_of_time(&parameters, m, p));
+            [(4, 4), (2, 8)].map(|(m, p)| uncertainty.deviates_of_time(Mapping::of(m, p)));
         // var(a - b) by propagation of the difference of the gradients.
-        let mut gradient = parameters.gradient(4, 4);
-        let negative = parameters.gradient(2, 8).into_iter().map(|(entry, slope)| (entry, -slope));
+        let mut gradient = parameters.gradient(Mapping::of(4, 4));
+        let negative = parameters
+            .gradient(Mapping::of(2, 8))
+            .into_iter()
+            .map(|(entry, slope)| (entry, -slope));
         for (entry, slope) in negative {
             match gradient.iter_mut().find(|(known, _)| *known == entry) {
                 Some((_, sum)) => *sum += slope,
@@ -333,12 +239,12 @@ mod tests {
         let values = [1.0, 1.25, 1.5].map(Estimate::exact).to_vec();
         parameters.terms.alpha = OverM::Table(Table { m: vec![1, 2, 4], values });
         let uncertainty = Uncertainty::of(&parameters);
-        let error = |m| uncertainty.standard_error(&uncertainty.slopes(&parameters, m, 1)).value;
+        let error = |m| uncertainty.standard_error(&uncertainty.slopes(Mapping::of(m, 1))).value;
         // The slope is 0.125 for each m, and T_HPU = 1.3 s.
         for (m, expected) in [(4, 0.0), (5, 0.0625 * 1.3), (12, 8.0 * 0.0625 * 1.3)] {
             approx::assert_relative_eq!(error(m), expected, max_relative = 1e-13);
         }
-        assert_eq!(uncertainty.sources[0].name(&parameters), "alpha beyond m = 4");
+        assert_eq!(uncertainty.sources[0].name, "alpha beyond m = 4");
     }
 
     #[test]
@@ -347,7 +253,7 @@ mod tests {
         let values = vec![Estimate::exact(30e-6)];
         parameters.terms.o_col_s = OverM::Table(Table { m: vec![4], values });
         let uncertainty = Uncertainty::of(&parameters);
-        let slopes = uncertainty.slopes(&parameters, 6, 1);
+        let slopes = uncertainty.slopes(Mapping::of(6, 1));
         // From nothing at m = 1 to 30 us at m = 4, for 20,000 collectives.
         let expected = 20_000.0 * 2.0 * 10e-6 / 2.0;
         approx::assert_relative_eq!(

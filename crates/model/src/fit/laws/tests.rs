@@ -20,7 +20,11 @@ fn check(law: Law, time: impl Fn(f64, f64) -> f64, values: &[f64]) {
     for ((_, found), &expected) in fitted.values().into_iter().zip(values) {
         approx::assert_relative_eq!(found, expected, max_relative = 1e-8, epsilon = 1e-10);
     }
-    approx::assert_relative_eq!(fitted.time(7, 2), time(7.0, 2.0), max_relative = 1e-8);
+    approx::assert_relative_eq!(
+        fitted.time(Mapping::of(7, 2)),
+        time(7.0, 2.0),
+        max_relative = 1e-8
+    );
     for (cell, found) in runs.cells.iter().zip(law.left_out(&runs).unwrap()) {
         approx::assert_relative_eq!(found, cell.mean_s, max_relative = 1e-8);
     }
@@ -94,7 +98,7 @@ fn a_configuration_left_out_is_predicted_from_a_fit_without_it() {
             for (index, found) in law.left_out(&all).unwrap().into_iter().enumerate() {
                 let mut others = all.clone();
                 let cell = others.cells.remove(index);
-                let expected = law.fit(&others).unwrap().time(cell.m, cell.p);
+                let expected = law.fit(&others).unwrap().time(Mapping::of(cell.m, cell.p));
                 approx::assert_relative_eq!(found, expected, max_relative = 1e-7);
             }
         }
@@ -126,7 +130,7 @@ fn held_out(law: Law, truth: Truth, noise: f64) -> (f64, f64) {
     let (mut errors, mut regrets) = (0.0, 0.0);
     for seed in 1..=SEEDS {
         let fitted = law.fit(&held_out::runs(&truth, noise, seed)).unwrap();
-        let (error, regret) = held_out::judge(&truth, |m, p| fitted.time(m, p));
+        let (error, regret) = held_out::judge(&truth, |m, p| fitted.time(Mapping::of(m, p)));
         errors += error / SEEDS as f64;
         regrets += regret / SEEDS as f64;
     }
@@ -141,14 +145,15 @@ fn a_law_that_is_true_errs_by_its_noise_alone() {
     // equations, and a Gaussian error of deviation d has a mean size of sqrt(2/pi)*d.
     let [mut a, mut b, mut c] = [0.0; 3];
     for (m, p) in held_out::training() {
-        let (x, weight) = (1.0 / f64::from(m * p), 5.0 / (NOISE * truth.time(m, p).0).powi(2));
+        let (x, weight) =
+            (1.0 / f64::from(m * p), 5.0 / (NOISE * truth.time(Mapping::of(m, p)).0).powi(2));
         (a, b, c) = (a + weight, b + weight * x, c + weight * x * x);
     }
     let determinant = a * c - b * b;
     let testing = held_out::testing();
     let deviation = |&(m, p): &(u32, u32)| {
         let x = 1.0 / f64::from(m * p);
-        ((c - 2.0 * b * x + a * x * x) / determinant).sqrt() / truth.time(m, p).0
+        ((c - 2.0 * b * x + a * x * x) / determinant).sqrt() / truth.time(Mapping::of(m, p)).0
     };
     let mean = testing.iter().map(deviation).sum::<f64>() / testing.len() as f64;
     let expected = 100.0 * mean * (2.0 / std::f64::consts::PI).sqrt();
@@ -175,4 +180,32 @@ fn laws_of_the_product_miss_an_interior_optimum() {
         assert!(error > 10.0 && regret > 20.0, "{law:?}: {error}, {regret}");
     }
     assert!(held_out(Law::Regression, Truth::InteriorOptimum, 0.0).1 == 0.0);
+}
+
+#[test]
+fn a_law_is_a_model_whose_rows_and_derivatives_are_those_of_its_time() {
+    let runs = held_out::runs(&Truth::InteriorOptimum.parameters(), 0.02, 1);
+    for law in Law::ALL {
+        let fitted = law.fit(&runs).unwrap();
+        assert_eq!((TimeModel::name(&fitted), fitted.apus), (law.name(), 6));
+        for (m, p) in [(1, 1), (3, 5), (7, 2)] {
+            let mapping = Mapping::of(m, p);
+            let time = fitted.time(mapping);
+            if let Some(row) = fitted.row(m) {
+                approx::assert_relative_eq!(row.at(p).0, time, max_relative = 1e-12);
+            }
+            for (place, slope) in fitted.gradient(mapping) {
+                let at = |factor: f64| {
+                    let mut moved = fitted.clone();
+                    moved.coefficients[place] *= factor;
+                    moved.time(mapping)
+                };
+                let difference = (at(1.0 + 1e-6) - at(1.0 - 1e-6)) / 2e-6;
+                let found = slope * fitted.coefficients[place];
+                approx::assert_relative_eq!(found, difference, max_relative = 1e-6, epsilon = 1e-8);
+            }
+        }
+    }
+    let amdahl = Law::Amdahl.fit(&runs).unwrap();
+    assert!(amdahl.row(3).is_some() && Law::Gustafson.fit(&runs).unwrap().row(3).is_none());
 }

@@ -1,3 +1,4 @@
+use mmgp_base::Mapping;
 use nalgebra::{DMatrix, DVector};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -48,9 +49,9 @@ fn before_the_first_run_time_and_error_are_those_of_the_parameters() {
             }
             let online = Online::new(&parameters, BELIEF, 16).unwrap();
             for (m, p) in every(16) {
-                let (time, error) = (parameters.time(m, p).0, online.std_error(m, p));
+                let (time, error) = (parameters.time(Mapping::of(m, p)).0, online.std_error(m, p));
                 approx::assert_relative_eq!(online.time(m, p).0, time, max_relative = 1e-14);
-                let expected = parameters.propagated(&parameters.gradient(m, p)).value;
+                let expected = parameters.propagated(&parameters.gradient(Mapping::of(m, p))).value;
                 approx::assert_relative_eq!(error, expected, max_relative = 1e-12);
             }
         }
@@ -59,7 +60,7 @@ fn before_the_first_run_time_and_error_are_those_of_the_parameters() {
         let parameters = published(name).unwrap();
         let online = Online::new(&parameters, BELIEF, 16).unwrap();
         for (m, p) in every(16) {
-            let time = parameters.time(m, p).0;
+            let time = parameters.time(Mapping::of(m, p)).0;
             approx::assert_relative_eq!(online.time(m, p).0, time, max_relative = 1e-14);
             assert_eq!(online.std_error(m, p), 0.0);
         }
@@ -85,7 +86,7 @@ fn runs_one_by_one_give_the_batch_solution() {
         let mut right = DVector::zeros(uncertain.len());
         for (m, p) in every(16).chain(every(16)) {
             let weight = (BELIEF.noise * linear(&online, m, p)).powi(-2);
-            let time = parameters.time(m, p).0 * random.random_range(0.8..1.1);
+            let time = parameters.time(Mapping::of(m, p)).0 * random.random_range(0.8..1.1);
             online.learn(m, p, time).unwrap();
             let mut h = DVector::zeros(count);
             for (index, coefficient) in first.lines()[m as usize - 1].coefficients(p).iter() {
@@ -125,11 +126,11 @@ fn a_known_truth_comes_back_from_exact_runs() {
     let mut online = Online::new(&prior, BELIEF, 16).unwrap();
     for _ in 0..400 {
         for (m, p) in every(16) {
-            online.learn(m, p, truth.time(m, p).0).unwrap();
+            online.learn(m, p, truth.time(Mapping::of(m, p)).0).unwrap();
         }
     }
     for (m, p) in every(16) {
-        let (time, expected) = (online.time(m, p).0, truth.time(m, p).0);
+        let (time, expected) = (online.time(m, p).0, truth.time(Mapping::of(m, p)).0);
         approx::assert_relative_eq!(time, expected, max_relative = 1e-3);
     }
 }
@@ -143,7 +144,7 @@ fn the_surprise_of_an_expected_run_is_standard_normal() {
     let noise = Normal::new(1.0, BELIEF.noise).unwrap();
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for (m, p) in std::iter::repeat_n(0, 40).flat_map(|_| every(16)) {
-        let time = truth.time(m, p).0 * noise.sample(&mut random);
+        let time = truth.time(Mapping::of(m, p)).0 * noise.sample(&mut random);
         let surprise = online.learn(m, p, time).unwrap();
         (count, sum, squares) = (count + 1.0, sum + surprise, squares + surprise * surprise);
     }

@@ -5,6 +5,7 @@ use crate::model::parameters::OverM;
 use crate::model::run::Row;
 use crate::model::sensitivity::Entry;
 use crate::model::uncertainty::quantile_97_5;
+use mmgp_base::Mapping;
 
 /// T_HPU.
 const HPU: usize = 0;
@@ -207,7 +208,7 @@ impl<'a> Totals<'a> {
             fraction: 0.0,
             fixed: 0.0,
         };
-        for (entry, slope) in unit.gradient(m, 1) {
+        for (entry, slope) in unit.gradient(Mapping::of(m, 1)) {
             match entry {
                 Entry::HpuTime => line.hpu = slope,
                 Entry::ApuTime => line.shared = slope,

@@ -1,4 +1,5 @@
-use super::super::parameters::{Decomposition, OverM};
+use super::super::parameters::{Decomposition, OverM, Table, Terms};
+use super::super::time_model::TimeModel;
 use super::*;
 use crate::toy;
 
@@ -14,9 +15,15 @@ fn without_refined_terms_it_is_equation_11_bit_by_bit() {
     for decomposition in [DATA, TASK] {
         let mut parameters = parameters(decomposition, Refinements::default());
         for (m, p) in [(1, 1), (3, 5), (7, 2), (16, 1)] {
-            assert_eq!(parameters.refined_time(m, p), parameters.time(m, p));
+            assert_eq!(
+                parameters.refined_time(Mapping::of(m, p)),
+                parameters.time(Mapping::of(m, p))
+            );
             parameters.refinements = None;
-            assert_eq!(parameters.refined_time(m, p), parameters.time(m, p));
+            assert_eq!(
+                parameters.refined_time(Mapping::of(m, p)),
+                parameters.time(Mapping::of(m, p))
+            );
             parameters.refinements = Some(Refinements::default());
         }
     }
@@ -45,7 +52,8 @@ fn check_excess(
     expected: f64,
 ) {
     let parameters = parameters(decomposition, refinements);
-    let excess = parameters.refined_time(m, p).0 - parameters.time(m, p).0;
+    let excess =
+        parameters.refined_time(Mapping::of(m, p)).0 - parameters.time(Mapping::of(m, p)).0;
     approx::assert_abs_diff_eq!(excess, expected, epsilon = 1e-13);
 }
 
@@ -75,7 +83,7 @@ fn memory_binds_where_its_apus_ask_for_more_than_it_has() {
 fn an_apu_that_waits_for_memory_does_not_also_wait_for_the_slowest() {
     // Even shares are 32/6 s; the slowest has 1.2 of that, memory takes 1.6.
     let both = Refinements { iterations: Some(10), ..memory(4.0, Placement::ByProcess) };
-    let breakdown = parameters(DATA, both).refined_breakdown(3, 2);
+    let breakdown = parameters(DATA, both).refined_breakdown(Mapping::of(3, 2));
     approx::assert_relative_eq!(breakdown.uneven_division_s, 32.0 / 6.0 * 0.2, epsilon = 1e-13);
     approx::assert_relative_eq!(breakdown.memory_contention_s, 32.0 / 6.0 * 0.4, epsilon = 1e-13);
 }
@@ -123,9 +131,9 @@ fn busy_host(contexts: u32) -> Parameters {
 fn a_host_that_is_always_busy_is_equation_11_without_switches_up_to_its_contexts() {
     for (m, p) in [(1, 1), (2, 3), (4, 2)] {
         let parameters = busy_host(4);
-        let found = parameters.refined_breakdown(m, p);
-        let switches = parameters.breakdown(m, p).context_switch_s;
-        let expected = parameters.time(m, p).0 - switches;
+        let found = parameters.refined_breakdown(Mapping::of(m, p));
+        let switches = parameters.breakdown(Mapping::of(m, p)).context_switch_s;
+        let expected = parameters.time(Mapping::of(m, p)).0 - switches;
         approx::assert_relative_eq!(found.total().0, expected, max_relative = 1e-14);
         assert_eq!((found.host_queueing_s, found.terms.context_switch_s), (0.0, 0.0));
     }
@@ -134,7 +142,7 @@ fn a_host_that_is_always_busy_is_equation_11_without_switches_up_to_its_contexts
 #[test]
 fn threads_beyond_the_contexts_take_turns_and_switch() {
     // Each of 6 threads computes 1.25*2 + 8*(0.25 + 2*0.5) s, two at a time.
-    let found = busy_host(2).refined_breakdown(6, 2);
+    let found = busy_host(2).refined_breakdown(Mapping::of(6, 2));
     approx::assert_relative_eq!(found.total().0, 12.5 * 3.0, max_relative = 1e-14);
     approx::assert_relative_eq!(found.host_queueing_s, 25.0, max_relative = 1e-14);
     approx::assert_relative_eq!(found.terms.hpu_s, 2.5, max_relative = 1e-14);
@@ -147,13 +155,17 @@ fn a_thread_that_computes_little_is_seldom_disturbed() {
     let mut parameters = parameters(DATA, contexts);
     parameters.terms.t_apu_s = Estimate::exact(1e6);
     parameters.terms.t_csw_s = Estimate::exact(0.0);
-    let found = parameters.refined_breakdown(4, 1);
+    let found = parameters.refined_breakdown(Mapping::of(4, 1));
     approx::assert_relative_eq!(found.terms.hpu_s, 2.0, max_relative = 1e-3);
     // No host code, no off-loads: nothing to wait for.
     parameters.terms.t_hpu_s = Estimate::exact(0.0);
     parameters.terms.offloads = Estimate::exact(0.0);
-    let time = parameters.time(4, 1);
-    approx::assert_relative_eq!(parameters.refined_time(4, 1).0, time.0, max_relative = 1e-15);
+    let time = parameters.time(Mapping::of(4, 1));
+    approx::assert_relative_eq!(
+        parameters.refined_time(Mapping::of(4, 1)).0,
+        time.0,
+        max_relative = 1e-15
+    );
 }
 
 #[test]
@@ -193,8 +205,8 @@ fn refined() -> Parameters {
 #[test]
 fn the_gradient_is_that_of_equation_11_where_nothing_is_refined() {
     let parameters = parameters(DATA, Refinements::default());
-    let found = parameters.refined_gradient(3, 4);
-    for (entry, slope) in parameters.gradient(3, 4) {
+    let found = parameters.refined_gradient(Mapping::of(3, 4));
+    for (entry, slope) in parameters.gradient(Mapping::of(3, 4)) {
         let (_, found) = found.iter().find(|(known, _)| *known == entry).unwrap();
         // Rounding of a time of 30 s over a step of 1e-5 of the smallest value, 0.0625.
         approx::assert_relative_eq!(*found, slope, max_relative = 1e-8, epsilon = 1e-8);
@@ -204,12 +216,12 @@ fn the_gradient_is_that_of_equation_11_where_nothing_is_refined() {
 #[test]
 fn the_gradient_of_the_network_does_not_hang_on_the_step() {
     let parameters = refined();
-    for (entry, slope) in parameters.refined_gradient(5, 3) {
+    for (entry, slope) in parameters.refined_gradient(Mapping::of(5, 3)) {
         let value = parameters.terms.estimate(entry).unwrap().value;
         let at = |factor: f64| {
             let mut moved = parameters.clone();
             moved.terms.estimate_mut(entry).unwrap().value = value * factor;
-            moved.refined_time(5, 3).0
+            moved.refined_time(Mapping::of(5, 3)).0
         };
         // Four points: an error of fourth order in a step of 1/100.
         let wide = (8.0 * (at(1.01) - at(0.99)) - (at(1.02) - at(0.98))) / (0.12 * value.max(1e-9));
@@ -218,11 +230,24 @@ fn the_gradient_of_the_network_does_not_hang_on_the_step() {
 }
 
 #[test]
-fn the_standard_error_is_that_of_terms_and_refined_terms() {
+fn the_model_answers_to_terms_and_refined_terms_that_are_measured() {
     let mut parameters = refined();
     parameters.refinements.as_mut().unwrap().hardware_contexts = None;
-    parameters.terms.c_apu_s.std_error = Some(1.0);
-    // 3 further APUs of 0.25 s each, and 1 s.
-    let found = parameters.refined_standard_error(2, 4);
-    approx::assert_relative_eq!(found.value, (0.75f64.powi(2) + 1.0).sqrt(), max_relative = 1e-8);
+    let model = Refined::of(&parameters).unwrap();
+    let values = model.values();
+    let slopes = TimeModel::gradient(&model, Mapping::of(2, 4));
+    let slope = |name: &str| {
+        let place = values.iter().position(|value| value.name == name).unwrap();
+        slopes.iter().find(|(known, _)| *known == place).unwrap().1
+    };
+    // C_APU once, and what 3 further APUs add.
+    approx::assert_relative_eq!(slope("work_growth_s"), 3.0, max_relative = 1e-8);
+    let of_terms = parameters.refined_gradient(Mapping::of(2, 4));
+    let (_, expected) = of_terms.iter().find(|(entry, _)| entry.term() == "c_apu_s").unwrap();
+    assert_eq!(slope("c_apu_s"), *expected);
+    assert_eq!(values.last().unwrap().std_error, Some(0.25));
+    let sum: f64 = model.parts(Mapping::of(5, 3)).iter().map(|part| part.time.0).sum();
+    approx::assert_relative_eq!(sum, model.time(Mapping::of(5, 3)).0, max_relative = 1e-14);
+    let none = Parameters { refinements: None, ..parameters };
+    assert!(Refined::of(&none).is_none());
 }

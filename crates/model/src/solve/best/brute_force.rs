@@ -1,9 +1,7 @@
-//! The best of a grid by looking at every configuration, on one thread or several.
+//! The best of a grid by looking at every configuration: what the search by structure is held to, and
+//! how fast equation 11 can be evaluated at all.
 
-use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::thread;
 
 use super::{Best, Candidate, Grid};
 use crate::model::Parameters;
@@ -19,47 +17,6 @@ pub fn brute_force(parameters: &Parameters, grid: Grid, count: usize) -> Vec<Can
         look_at(parameters, grid, first_m..=last_of_tile(first_m, grid), (&mut lines, &mut best));
     }
     best.into_sorted()
-}
-
-/// As [`brute_force`], to the last bit, on so many threads of this computer.
-///
-/// Each thread takes the next tile of rows that none has taken yet and keeps the best of its own:
-/// the best of all are among them, whoever took what.
-pub fn brute_force_on(
-    threads: NonZeroUsize,
-    parameters: &Parameters,
-    grid: Grid,
-    count: usize,
-) -> Vec<Candidate> {
-    let next = AtomicU32::new(0);
-    let work = || {
-        let mut best = Best::new(count);
-        let mut lines = Vec::with_capacity(TILE);
-        loop {
-            let tile = u64::from(next.fetch_add(1, Relaxed));
-            let first_m = match u32::try_from(tile * TILE as u64 + 1) {
-                Ok(first_m) if first_m <= grid.last_m() => first_m,
-                _ => return best,
-            };
-            look_at(
-                parameters,
-                grid,
-                first_m..=last_of_tile(first_m, grid),
-                (&mut lines, &mut best),
-            );
-        }
-    };
-    thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.get()).map(|_| scope.spawn(work)).collect();
-        let mut best = work();
-        for other in others {
-            let other = other.join().expect("invariant: enumeration does not panic");
-            for candidate in other.heap {
-                best.offer(candidate);
-            }
-        }
-        best.into_sorted()
-    })
 }
 
 fn last_of_tile(first_m: u32, grid: Grid) -> u32 {

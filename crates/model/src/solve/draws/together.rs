@@ -1,39 +1,30 @@
-//! Normal deviates that go together as a correlation matrix says, and stay above 0.
+//! Normal deviates that go together as a correlation matrix says, and stay above their least.
 
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::model::Parameters;
-use crate::model::parameters::Estimate;
+use crate::model::time_model::Value;
 use crate::solve::Sampling;
-use crate::solve::uncertainty::{Source, Uncertainty};
+use crate::solve::uncertainty::Uncertainty;
 
-/// How often values that may not be negative are drawn again before they are set to 0.
+/// How often values are drawn again that would be below the least that they can be, before they are
+/// set to that.
 const MOST_TRIALS: usize = 100;
 
 /// Draws that go through a correlation matrix at a time.
 const LANES: usize = 8;
 
 /// The draws of every source, in their order.
-pub fn columns(
-    parameters: &Parameters,
-    uncertainty: &Uncertainty,
-    sampling: Sampling,
-) -> Vec<Vec<f64>> {
+pub fn columns(uncertainty: &Uncertainty<'_>, sampling: Sampling) -> Vec<Vec<f64>> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(sampling.seed);
     let mut columns = vec![Vec::new(); uncertainty.sources.len()];
     for block in blocks(uncertainty) {
         let members: Vec<Normal> = block
             .iter()
             .map(|&index| {
-                let mean = match uncertainty.sources[index] {
-                    Source::Entry(entry) => {
-                        parameters.terms.estimate(entry).map(|Estimate { value, .. }| *value)
-                    }
-                    Source::AlphaBeyond | Source::CollectiveBeyond => None,
-                };
-                Normal { mean, spread: uncertainty.spreads[index] }
+                let &Value { value, least, .. } = &uncertainty.sources[index];
+                Normal { mean: value, least, spread: uncertainty.spreads[index] }
             })
             .collect();
         let factor =
@@ -46,25 +37,25 @@ pub fn columns(
     columns
 }
 
-/// A source to draw: around a mean and not below 0, or around 0 without a bound.
+/// A source to draw: around a mean and not below the least that it can be.
 struct Normal {
-    mean: Option<f64>,
+    mean: f64,
+    least: f64,
     spread: f64,
 }
 
 impl Normal {
-    /// One draw. The mean is not negative, so at least every second trial ends the loop.
+    /// One draw. The mean is not below the least, so at least every second trial ends the loop;
+    /// where a model says otherwise, the bound does.
     fn draw(&self, random: &mut Xoshiro256PlusPlus) -> f64 {
-        loop {
+        for _ in 0..MOST_TRIALS {
             let deviate: f64 = StandardNormal.sample(random);
-            match self.mean {
-                None => return self.spread * deviate,
-                Some(mean) if mean + self.spread * deviate >= 0.0 => {
-                    return mean + self.spread * deviate;
-                }
-                Some(_) => {}
+            let value = self.mean + self.spread * deviate;
+            if value >= self.least {
+                return value;
             }
         }
+        self.least
     }
 }
 
@@ -95,19 +86,16 @@ fn draw_together(
                     sums[lane] += weight * deviates[lane];
                 }
             }
-            let mean = member.mean.unwrap_or(0.0);
-            *lanes = sums.map(|sum| mean + member.spread * sum);
+            *lanes = sums.map(|sum| member.mean + member.spread * sum);
         }
         for lane in 0..LANES.min(count - columns[0].len()) {
-            let is_negative = |(member, lanes): (&Normal, &[f64; LANES])| {
-                member.mean.is_some() && lanes[lane] < 0.0
-            };
-            let is_feasible = !members.iter().zip(&values).any(is_negative);
+            let is_too_small =
+                |(member, lanes): (&Normal, &[f64; LANES])| lanes[lane] < member.least;
+            let is_feasible = !members.iter().zip(&values).any(is_too_small);
             in_vain = if is_feasible { 0 } else { in_vain + 1 };
             if is_feasible || in_vain >= MOST_TRIALS {
                 for ((member, lanes), column) in members.iter().zip(&values).zip(&mut columns) {
-                    let least = if member.mean.is_some() { 0.0 } else { f64::NEG_INFINITY };
-                    column.push(lanes[lane].max(least));
+                    column.push(lanes[lane].max(member.least));
                 }
                 in_vain = 0;
             }
@@ -117,7 +105,7 @@ fn draw_together(
 }
 
 /// The sources, those together that are correlated, directly or through others.
-fn blocks(uncertainty: &Uncertainty) -> Vec<Vec<usize>> {
+fn blocks(uncertainty: &Uncertainty<'_>) -> Vec<Vec<usize>> {
     let mut left: Vec<usize> = (0..uncertainty.sources.len()).collect();
     let mut blocks: Vec<Vec<usize>> = Vec::new();
     while !left.is_empty() {
@@ -170,7 +158,7 @@ mod tests {
 
     #[test]
     fn values_that_cannot_all_be_positive_end_at_zero() {
-        let members = [0.0, 0.0].map(|mean| Normal { mean: Some(mean), spread: 1.0 });
+        let members = [0.0, 0.0].map(|mean| Normal { mean, least: 0.0, spread: 1.0 });
         let factor = factor(2, |row, column| if row == column { 1.0 } else { -1.0 });
         let random = &mut Xoshiro256PlusPlus::seed_from_u64(1);
         let columns = draw_together(&members, &factor, 50, random);

@@ -1,0 +1,175 @@
+//! The seam for models: what says how long a run takes at every mapping (m, p).
+//!
+//! Whatever ranks, explains or proposes a measurement ([`solve`](crate::solve)) asks a
+//! [`TimeModel`] and knows no other. Equation 11 is one, as [`Parameters`] implements it; so are the
+//! refined model ([`Refined`]), equation 11 on several nodes
+//! ([`OnNodes`](super::levels::OnNodes)) and the fitted laws of scaling
+//! ([`FittedLaw`](crate::fit::laws::FittedLaw)). A further model writes five methods:
+//!
+//! ```
+#![doc = include_str!("../../examples/toy_model.rs")]
+//! ```
+//!
+//! What the others are good for: [`correlation`](TimeModel::correlation) for errors that go
+//! together, [`row`](TimeModel::row) for a search that need not look at every mapping,
+//! [`parts`](TimeModel::parts) for an explanation, [`warnings`](TimeModel::warnings) for what the
+//! reader of a prediction should know.
+
+use std::ops::RangeInclusive;
+
+use super::parameters::{Estimate, Parameters};
+use super::refined::Refined;
+use super::run::Row;
+use mmgp_base::Mapping;
+use mmgp_base::error::{Error, Result, Warning};
+use mmgp_base::units::Seconds;
+
+/// A model of the time of a run.
+pub trait TimeModel {
+    /// What it is called: `mmgp`, `refined`, `Amdahl`.
+    fn name(&self) -> &str;
+
+    /// APUs of the machine that it is asked for.
+    fn apus(&self) -> u32;
+
+    /// The predicted time of a run. It also answers for mappings that need more than
+    /// [`Self::apus`].
+    fn time(&self, mapping: Mapping) -> Seconds;
+
+    /// The numbers that times depend on, each with its standard error: what is drawn, and what a
+    /// time is said to answer to.
+    fn values(&self) -> Vec<Value>;
+
+    /// The derivative of the time with respect to each of [`Self::values`] that it depends on, by
+    /// their places there, increasing \[s per unit of the value\].
+    fn gradient(&self, mapping: Mapping) -> Vec<(usize, f64)>;
+
+    /// The correlation of the errors of two values, by their places: 1 for the same one.
+    fn correlation(&self, one: usize, other: usize) -> f64 {
+        f64::from(u8::from(one == other))
+    }
+
+    /// The time at m threads as a function of p, where it is `constant + shared/p + growing*p` with
+    /// no negative part of p. A model that has it for every m is searched by its structure, however
+    /// many mappings there are; of others each mapping is looked at.
+    fn row(&self, _m: u32) -> Option<Row> {
+        None
+    }
+
+    /// What the time is made of; the parts add up to it.
+    fn parts(&self, mapping: Mapping) -> Vec<Part> {
+        vec![Part { name: "T", time: self.time(mapping) }]
+    }
+
+    /// What whoever reads predictions for m in this range should know of them.
+    fn warnings(&self, _ms: RangeInclusive<u32>) -> Vec<Warning> {
+        let values = self.values();
+        let unknown: Vec<&str> = values
+            .iter()
+            .filter(|value| value.std_error.is_none())
+            .map(|value| value.name.as_str())
+            .collect();
+        let note = format!(
+            "intervals and probabilities know nothing of the uncertainty of {}: no standard error \
+             is given",
+            unknown.join(", ")
+        );
+        if unknown.is_empty() { Vec::new() } else { vec![Warning::Note(note)] }
+    }
+
+    /// The parameters, where every time is equation 11 of them. The times of other models are drawn
+    /// to first order in their values, these are drawn exactly; and some questions are asked of
+    /// its terms alone.
+    fn equation_11(&self) -> Option<&Parameters> {
+        None
+    }
+}
+
+/// A number that the times of a model depend on.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Value {
+    /// Its name: `g_s`, `alpha(8)`, `alpha beyond m = 4`.
+    pub name: String,
+    /// The value, in its unit.
+    pub value: f64,
+    /// Its standard error in the same unit, where that is known.
+    pub std_error: Option<f64>,
+    /// Degrees of freedom of that standard error; `None` where it is taken as known.
+    pub degrees_of_freedom: Option<f64>,
+    /// The least that it can be; no draw is below.
+    pub least: f64,
+    /// Where it stands for how a table goes on beyond its end: it counts in standard errors then.
+    pub beyond: Option<TableEnd>,
+}
+
+/// The end of a table over m.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableEnd {
+    /// The term, by its name in files.
+    pub term: &'static str,
+    /// The largest m in the table.
+    pub last_m: u32,
+}
+
+/// A part of a predicted time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Part {
+    /// What it is, in the symbols of the model: `N*p*g`.
+    pub name: &'static str,
+    /// How long it takes.
+    pub time: Seconds,
+}
+
+impl Value {
+    /// A time, a count or a cost: a number that is not negative.
+    pub fn new(name: impl Into<String>, estimate: &Estimate) -> Self {
+        let &Estimate { value, std_error, degrees_of_freedom, .. } = estimate;
+        Self { name: name.into(), value, std_error, degrees_of_freedom, least: 0.0, beyond: None }
+    }
+
+    /// How a table goes on beyond its end, which is not known.
+    pub(crate) fn beyond(end: TableEnd) -> Self {
+        let TableEnd { term, last_m } = end;
+        Self {
+            name: format!("{term} beyond m = {last_m}"),
+            value: 0.0,
+            std_error: Some(1.0),
+            degrees_of_freedom: None,
+            least: f64::NEG_INFINITY,
+            beyond: Some(end),
+        }
+    }
+}
+
+/// The models that a parameter file can hold, by the names that [`named`] takes.
+pub const NAMES: [&str; 2] = [EQUATION_11, REFINED];
+
+/// Equation 11.
+pub(super) const EQUATION_11: &str = "mmgp";
+
+/// The refined model.
+pub(super) const REFINED: &str = "refined";
+
+/// The model of that name in `parameters`: `mmgp` is equation 11, `refined` equation 11 with the
+/// refined terms.
+///
+/// # Errors
+/// [`Error::UnknownName`] with the names that there are; [`Error::OutOfRange`] for the refined
+/// model of parameters without refined terms.
+pub fn named(name: &str, parameters: &Parameters) -> Result<Box<dyn TimeModel>> {
+    match name {
+        EQUATION_11 => Ok(Box::new(parameters.clone())),
+        REFINED => Refined::of(parameters).map_or_else(
+            || {
+                let expected = "mmgp, as the parameters have no refined terms".into();
+                Err(Error::OutOfRange { name: "model", found: REFINED.into(), expected })
+            },
+            |refined| Ok(Box::new(refined) as Box<dyn TimeModel>),
+        ),
+        _ => {
+            let known = NAMES.map(String::from).to_vec();
+            Err(Error::UnknownName { kind: "model", name: name.into(), known })
+        }
+    }
+}
