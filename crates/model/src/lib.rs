@@ -1,7 +1,36 @@
 //! The model's side of mmgp: from measurements to a ranking, with no emulator, terminal or picture.
 //!
-//! [`fit`] makes parameters of tables, [`model`] holds the equations, [`solve`] ranks every (m, p),
-//! [`export`] hands parameters to other tools.
+//! [`fit`] makes parameters of tables, [`model`] holds the equations, [`solve`] ranks every mapping
+//! (m, p) by any [`TimeModel`](model::time_model::TimeModel), [`export`] hands parameters to other
+//! tools. Timed runs of a program on a machine with four APUs, and what follows from them:
+//!
+//! ```
+//! use mmgp_model::fit::{Inputs, Runs, Settings, fit};
+//! use mmgp_model::model::parameters::Decomposition;
+//! use mmgp_model::solve::{Sampling, rank};
+//! use mmgp_model::table::Source;
+//!
+//! let csv = "m,p,repetition,time_s\n\
+//!            1,1,1,10.02\n1,1,2,9.97\n1,1,3,10.01\n1,2,1,6.52\n1,2,2,6.47\n1,2,3,6.51\n\
+//!            1,4,1,5.21\n1,4,2,5.26\n1,4,3,5.24\n2,1,1,6.31\n2,1,2,6.27\n2,1,3,6.30\n\
+//!            2,2,1,4.78\n2,2,2,4.81\n2,2,3,4.80\n4,1,1,4.73\n4,1,2,4.69\n4,1,3,4.71\n";
+//! let (runs, _warnings) = Runs::read(&Source::new("runs.csv", csv))?;
+//! let inputs = Inputs { runs: Some(runs), ..Inputs::default() };
+//! let fitted = fit(&inputs, &Settings::new("my program", Decomposition::Data, 4))?;
+//! for warning in &fitted.warnings {
+//!     eprintln!("warning: {warning}");
+//! }
+//!
+//! let ranking = rank(&fitted.parameters, Sampling::new(10_000, 1))?;
+//! for configuration in &ranking.configurations {
+//!     let (mapping, time) = (configuration.mapping, configuration.time);
+//!     let (low, high) = (configuration.low, configuration.high);
+//!     println!("{mapping}: {time}, {low} to {high}");
+//! }
+//! let best = ranking.configurations[0].mapping;
+//! assert_eq!((best.m(), best.p()), (4, 1));
+//! # Ok::<(), mmgp_model::Error>(())
+//! ```
 
 pub mod export;
 pub mod fit;

@@ -1,4 +1,4 @@
-use super::super::parameters::{Decomposition, OverM, Table, Terms};
+use super::super::parameters::{Decomposition, OverM};
 use super::super::time_model::TimeModel;
 use super::*;
 use crate::toy;
