@@ -1,15 +1,18 @@
 //! Which SPEs are busy, and for whom they work.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
-use mmgp_machine::Layout;
+use mmgp_cell::Blade;
 use mmgp_sim::{Sim, Watch};
 
 /// Which SPEs are leased; clones refer to the same.
 #[derive(Clone)]
 pub struct BusyMap {
     /// By number.
-    busy: Watch<Vec<bool>>,
+    busy: Rc<RefCell<Vec<bool>>>,
     /// How many leases have come to their end.
     returned: Watch<u64>,
 }
@@ -17,32 +20,29 @@ pub struct BusyMap {
 impl BusyMap {
     /// So many SPEs, all idle.
     pub(crate) fn new(sim: &Sim, spes: u32) -> Self {
-        let busy = Watch::new(sim, "the map of busy SPEs", vec![false; spes as usize]);
+        let busy = Rc::new(RefCell::new(vec![false; spes as usize]));
         Self { busy, returned: Watch::new(sim, "an idle SPE", 0) }
     }
 
     /// The numbers of the SPEs that nobody has leased, in ascending order.
     pub fn idle(&self) -> Vec<u32> {
-        self.busy.read(|busy| {
-            let idle = busy.iter().zip(0..).filter(|&(&busy, _)| !busy);
-            idle.map(|(_, spe)| spe).collect()
-        })
+        let busy = self.busy.borrow();
+        let idle = busy.iter().zip(0..).filter(|&(&busy, _)| !busy);
+        idle.map(|(_, spe)| spe).collect()
     }
 
     /// Leases these SPEs until the lease is dropped; nothing where there are none, where one is busy
     /// or comes twice, or where the machine has no such SPE.
     pub fn lease(&self, spes: &[u32]) -> Option<Lease> {
-        let taken = self.busy.update(|busy| {
-            let free = |(place, spe): (usize, &u32)| {
-                busy.get(*spe as usize) == Some(&false) && !spes[..place].contains(spe)
-            };
-            let taken = !spes.is_empty() && spes.iter().enumerate().all(free);
-            if taken {
-                spes.iter().for_each(|&spe| busy[spe as usize] = true);
-            }
-            taken
-        });
-        taken.then(|| Lease { spes: spes.to_vec(), map: self.clone() })
+        let mut busy = self.busy.borrow_mut();
+        let free = |(place, spe): (usize, &u32)| {
+            busy.get(*spe as usize) == Some(&false) && !spes[..place].contains(spe)
+        };
+        if spes.is_empty() || !spes.iter().enumerate().all(free) {
+            return None;
+        }
+        spes.iter().for_each(|&spe| busy[spe as usize] = true);
+        Some(Lease { spes: spes.to_vec(), map: self.clone() })
     }
 
     /// Counts the leases that have come to their end.
@@ -67,17 +67,16 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.map.busy.update(|busy| {
-            self.spes.iter().for_each(|&spe| busy[spe as usize] = false);
-        });
+        let mut busy = self.map.busy.borrow_mut();
+        self.spes.iter().for_each(|&spe| busy[spe as usize] = false);
         self.map.returned.update(|returned| *returned += 1);
     }
 }
 
 /// The numbers of the p SPEs of each of m processes; see [`Runtime::assign`](crate::Runtime::assign).
-pub(crate) fn assign(layout: Layout, mapping: Mapping) -> Result<Vec<Vec<u32>>> {
+pub(crate) fn assign(blade: &Blade, mapping: Mapping) -> Result<Vec<Vec<u32>>> {
     let (m, p) = (mapping.m(), mapping.p());
-    let cell_of = |rank: u32| rank % layout.cells;
+    let layout = blade.machine.layout;
     if mapping.apus() > u64::from(layout.spes()) {
         return Err(Error::Infeasible { m, p, apus: layout.spes() });
     }
@@ -87,13 +86,13 @@ pub(crate) fn assign(layout: Layout, mapping: Mapping) -> Result<Vec<Vec<u32>>> 
     let mut assigned = vec![Vec::new(); m as usize];
     // First whoever fits on one Cell, so that the remainders are left to those who must spread.
     for rank in 0..m {
-        let own = &mut free[cell_of(rank) as usize];
+        let own = &mut free[blade.cell_of(rank) as usize];
         if own.len() >= p as usize {
             assigned[rank as usize] = own.drain(..p as usize).collect();
         }
     }
     for rank in (0..m).filter(|&rank| assigned[rank as usize].is_empty()).collect::<Vec<_>>() {
-        let first = cell_of(rank);
+        let first = blade.cell_of(rank);
         for cell in (0..layout.cells).map(|step| (first + step) % layout.cells) {
             let missing = p as usize - assigned[rank as usize].len();
             let own = &mut free[cell as usize];
@@ -107,6 +106,8 @@ pub(crate) fn assign(layout: Layout, mapping: Mapping) -> Result<Vec<Vec<u32>>> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mmgp_cell::KernelTiming;
+    use mmgp_machine::Machine;
 
     fn map() -> BusyMap {
         BusyMap::new(&Sim::new(), 4)
@@ -135,8 +136,8 @@ mod tests {
     }
 
     fn assigned(m: u32, p: u32) -> Vec<Vec<u32>> {
-        let layout = Layout { cells: 2, spes_per_cell: 8, threads_per_ppe: 2 };
-        assign(layout, Mapping::of(m, p)).unwrap()
+        let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
+        assign(&blade, Mapping::of(m, p)).unwrap()
     }
 
     #[test]

@@ -94,7 +94,7 @@ impl Runtime {
     /// # Errors
     /// [`Infeasible`](mmgp_base::error::Error::Infeasible) where the machine has fewer than m * p.
     pub fn assign(&self, mapping: Mapping) -> Result<Vec<Vec<u32>>> {
-        leases::assign(self.blade.machine.layout, mapping)
+        leases::assign(&self.blade, mapping)
     }
 
     /// A process of the host, pinned to its hardware thread, that has those SPEs of its own.

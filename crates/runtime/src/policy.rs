@@ -28,8 +28,7 @@ pub trait Policy {
     fn sharing(&self, machine: &Machine) -> Sharing;
 
     /// A task arrives: leases the SPEs on which it runs, or says that it has to wait or runs on the
-    /// host. Who has to wait asks again whenever a lease has come to its end, in the order of
-    /// arrival where nothing else is said.
+    /// host. Who has to wait asks again whenever a lease has come to its end.
     fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision;
 
     /// Waits until `pending` is complete. The process has its hardware thread and is to have it in

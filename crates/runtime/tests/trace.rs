@@ -9,6 +9,7 @@ use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, Seconds, SimSpan, SimTime};
 use mmgp_cell::mfc::{Command, Direction, Hazards};
 use mmgp_cell::ppe::Work;
+use mmgp_cell::trace::excerpt::Excerpt;
 use mmgp_cell::trace::{Arrow, ArrowEnd, Category, Event, Sink, Track};
 use mmgp_cell::{Blade, KernelTiming, Spe};
 use mmgp_machine::Machine;
@@ -156,5 +157,34 @@ fn each_arrow_leaves_one_span_and_later_reaches_another() {
             panic!("{arrow:?}: {ends:?}")
         };
         assert!(from < to, "{arrow:?}");
+    }
+}
+
+#[test]
+fn an_excerpt_has_what_touches_its_window_cut_at_the_ends() {
+    let (_, events) = run();
+    let offloads: Vec<SimTime> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Span { category: Category::Offload, end, .. } => Some(*end),
+            _ => None,
+        })
+        .collect();
+    let (from, length) = (offloads[4], SimSpan::from_ticks(3_000_000_000));
+    let until = from + length;
+    let mut excerpt = Excerpt::new(Kept::default(), 4, length);
+    events.iter().for_each(|event| excerpt.record(event));
+    let kept = &excerpt.sink().0;
+    let inside = |event: &&Event| match **event {
+        Event::Span { category, start, end, .. } => {
+            category != Category::Dma && start < until && end > from
+        }
+        Event::Arrow { .. } => false,
+    };
+    assert_eq!(kept.len(), events.iter().filter(inside).count());
+    assert!(kept.len() > 10 && kept.len() < events.len() / 2, "{} of {}", kept.len(), events.len());
+    for event in kept {
+        let Event::Span { start, end, .. } = *event else { panic!("{event:?}") };
+        assert!(from <= start && start < end && end <= until, "{event:?}");
     }
 }

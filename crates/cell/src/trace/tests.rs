@@ -1,7 +1,6 @@
 use std::io::{self, Write};
 
 use super::chrome::ChromeTrace;
-use super::excerpt::Excerpt;
 use super::*;
 use mmgp_machine::Layout;
 
@@ -145,33 +144,4 @@ fn nothing_is_written_after_a_failure_which_the_end_tells() {
     }
     assert_eq!(trace.finish().unwrap_err().kind(), io::ErrorKind::StorageFull);
     assert!(trace.out().bytes < 3 << 16);
-}
-
-#[test]
-fn an_excerpt_has_what_touches_its_window_cut_at_the_ends() {
-    let (_, events) = run();
-    let offloads: Vec<SimTime> = events
-        .iter()
-        .filter_map(|event| match event {
-            Event::Span { category: Category::Offload, end, .. } => Some(*end),
-            _ => None,
-        })
-        .collect();
-    let (from, length) = (offloads[4], SimSpan::from_ticks(3_000_000_000));
-    let until = from + length;
-    let mut excerpt = Excerpt::new(Kept::default(), 4, length);
-    events.iter().for_each(|event| excerpt.record(event));
-    let kept = &excerpt.sink().0;
-    let inside = |event: &&Event| match **event {
-        Event::Span { category, start, end, .. } => {
-            category != Category::Dma && start < until && end > from
-        }
-        Event::Arrow { .. } => false,
-    };
-    assert_eq!(kept.len(), events.iter().filter(inside).count());
-    assert!(kept.len() > 10 && kept.len() < events.len() / 2, "{} of {}", kept.len(), events.len());
-    for event in kept {
-        let Event::Span { start, end, .. } = *event else { panic!("{event:?}") };
-        assert!(from <= start && start < end && end <= until, "{event:?}");
-    }
 }

@@ -155,3 +155,30 @@ fn the_host_does_what_the_policy_sends_there() {
 fn a_policy_that_leases_too_many_spes_is_a_bug() {
     notes(|_, spes| spes.lease(&[0, 1, 2]).map_or(Decision::Wait, Decision::Spes));
 }
+
+/// Time of two processes on one hardware thread with an SPE and a task of 10 us each \[us\].
+fn time_of_two(policy: Box<dyn Policy>) -> f64 {
+    let machine = Machine::named("qs20").unwrap();
+    let on = Runtime::new(Blade::new(&machine, KernelTiming::Cached, 0.0), policy);
+    on.load(&Rc::new(Program), Signalling::Memory);
+    // Two Cells with two threads each: ranks 0 and 4 are dealt to the same.
+    for rank in [0, 4] {
+        let process = on.process(rank, vec![rank]);
+        on.blade().sim.spawn(format!("rank {rank}"), async move {
+            process.resume().await;
+            process.run(Task::new(0, 1, &|_| EffectiveAddress::default())).await;
+            process.finish(0);
+        });
+    }
+    1e6 * on.blade().run().unwrap().seconds().0
+}
+
+#[test]
+fn a_process_gives_its_thread_away_under_edtlp_and_keeps_it_under_linux() {
+    // Side by side, with three switches of 1.5 us between them; or one after the other, for a time
+    // slice is longer than both.
+    let edtlp = time_of_two(Box::new(Edtlp));
+    assert!(edtlp > 10.0 && edtlp < 16.0, "{edtlp}");
+    let linux = time_of_two(Box::new(Linux));
+    assert!(linux > 20.0 && linux < 24.0, "{linux}");
+}
