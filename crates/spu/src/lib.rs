@@ -75,15 +75,15 @@ pub use compiled::Compiled;
 pub use compiler::{Compiler, Hints, Order, Pairing};
 pub use instruction::{Class, Pipe};
 pub use local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
-pub use observed::ObservedSpu;
-pub use path::{Branches, Journal, Path, execute_on_path};
+pub use observed::{ObservedSpu, execute_on_path, execute_watched};
+pub use path::{Branches, Journal, Path};
 pub use pipeline::{ClassTiming, Issue, Pipeline, PortUse, Ready, Single, Stall, Stalls, Timing};
 pub use plain::PlainSpu;
 pub use profile::{BlockProfile, Profile};
 pub use register::Quadword;
 pub use shape::Shape;
 pub use timed::{Stopwatch, TimedSpu};
-pub use watched::{Accesses, QuadwordSet, execute_watched};
+pub use watched::{Accesses, QuadwordSet};
 
 use instruction::for_each_instruction;
 use layout::Block;
