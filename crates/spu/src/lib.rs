@@ -47,19 +47,19 @@
 
 pub mod assembly;
 mod block;
-pub mod channel;
-pub mod compiled;
-pub mod compiler;
+mod channel;
+mod compiled;
+mod compiler;
 mod hint;
 pub mod instruction;
 mod known;
 pub mod layout;
 pub mod local_store;
 mod observed;
-pub mod path;
+mod path;
 pub mod pipeline;
-pub mod plain;
-pub mod profile;
+mod plain;
+mod profile;
 mod recorder;
 pub mod register;
 mod replay;
@@ -67,10 +67,10 @@ mod schedule;
 mod semantics;
 mod shape;
 mod step;
-pub mod timed;
+mod timed;
 mod watched;
 
-pub use channel::{Channel, Channels};
+pub use channel::{Channel, ChannelRead, Channels};
 pub use compiled::Compiled;
 pub use compiler::{Compiler, Hints, Order, Pairing};
 pub use instruction::{Class, Pipe};
