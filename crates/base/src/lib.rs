@@ -3,6 +3,7 @@
 
 pub mod error;
 mod mapping;
+pub mod series;
 pub mod table;
 pub mod units;
 

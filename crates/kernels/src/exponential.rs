@@ -42,9 +42,6 @@ const SERIES: [f64; 4] = [1.0, 1.0 / 2.0, 1.0 / 6.0, 1.0 / 24.0];
 /// High word of -708: of a number below, it is greater.
 const LOWEST_HIGH_WORD: u32 = 0xC086_2000;
 
-/// Double-precision instructions that [`Exponential::of`] takes for two doubles.
-pub const DOUBLE_PRECISION_PER_PAIR: u64 = 9;
-
 /// Puts the table at `address`, a multiple of 16 with [`TABLE_BYTES`] behind it.
 pub fn write_table(store: &mut LocalStore, address: LocalAddress) {
     for (step, entry) in (0..STEPS).zip(store.slice_mut(address, TABLE_BYTES)) {

@@ -3,11 +3,11 @@
 //!
 //! A kernel works on its local store alone; who moves data there and back is no business of it.
 
-pub mod exponential;
+mod exponential;
 pub mod logarithm;
 pub mod pbpi;
 pub mod raxml;
-pub mod scalar;
+mod scalar;
 pub mod sgemm;
 pub mod version;
 

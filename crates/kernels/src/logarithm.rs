@@ -37,9 +37,6 @@ const INTEGER_OFFSET: f64 = 4_503_601_774_854_144.0;
 /// Coefficients of r^2 times 1, r, r^2, r^3, r^4.
 const SERIES: [f64; 5] = [-1.0 / 2.0, 1.0 / 3.0, -1.0 / 4.0, 1.0 / 5.0, -1.0 / 6.0];
 
-/// Double-precision instructions that [`Logarithm::of`] takes for two doubles.
-pub const DOUBLE_PRECISION_PER_PAIR: u64 = 10;
-
 /// Puts the table at `address`, a multiple of 16 with [`TABLE_BYTES`] behind it.
 pub fn write_table(store: &mut LocalStore, address: LocalAddress) {
     for (piece, entry) in (0..).zip(store.slice_mut(address, TABLE_BYTES)) {

@@ -140,7 +140,6 @@ mod tests {
         spu.il(0);
         let read = spu.rdch(Channel(3));
         spu.ai(read, 1);
-        drop(spu);
         let profile = stopwatch.stop();
         assert_eq!((profile.cycles, profile.channel_wait), (Cycles(expected), Cycles(wait)));
     }

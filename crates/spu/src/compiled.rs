@@ -23,8 +23,8 @@
 use super::local_store::LocalStore;
 use super::{Kernel, ObservedSpu, PlainSpu, TimedSpu};
 
-/// A kernel, whichever it is, on each of the SPUs that it is compiled for: see the
-/// [module](self).
+/// A kernel, whichever it is, on each of the SPUs that it is compiled for. It is implemented for
+/// every [`Kernel`]; whoever runs one calls [`execute`](super::execute) and its like.
 pub trait Compiled {
     /// As [`Kernel::Output`].
     type Output;

@@ -6,7 +6,27 @@ use super::local_store::{LocalAddress, LocalStore, QuadwordMemory};
 use super::path::{Journal, Path, PathRecorder};
 use super::register::Quadword;
 use super::watched::Accesses;
-use super::{BranchName, PlainSpu, Spu};
+use super::{BranchName, Kernel, PlainSpu, Spu};
+
+/// Runs `kernel` as [`execute`](super::execute) does, and says which path it took; `journal` can
+/// undo what it stored.
+pub fn execute_on_path<K: Kernel>(
+    kernel: &K,
+    store: &mut LocalStore,
+    journal: &mut Journal,
+) -> (K::Output, Path) {
+    journal.begin();
+    let mut spu = ObservedSpu::journaled(store, journal);
+    let output = kernel.compiled().observe(&mut spu);
+    (output, spu.path())
+}
+
+/// Runs `kernel` as [`execute`](super::execute) does, more slowly, and notes what it touches.
+pub fn execute_watched<K: Kernel>(kernel: &K, store: &mut LocalStore) -> (K::Output, Accesses) {
+    let mut accesses = Accesses::new();
+    let output = kernel.compiled().observe(&mut ObservedSpu::watched(store, &mut accesses));
+    (output, accesses)
+}
 
 /// Executes instructions as [`PlainSpu`] does, each of them a call of a function of the host: a
 /// kernel compiles into far less code so, in far less time, and runs several times slower.
@@ -15,17 +35,17 @@ pub struct ObservedSpu<'s>(PlainSpu<'s, ObservedStore<'s>, PathRecorder>);
 
 impl<'s> ObservedSpu<'s> {
     /// An SPU with that local store, of which nothing is noted but the path.
-    pub(crate) const fn unobserved(store: &'s mut LocalStore) -> Self {
+    pub(super) const fn unobserved(store: &'s mut LocalStore) -> Self {
         Self::new(store, Observer::None)
     }
 
     /// The same, whose journal keeps what is overwritten.
-    pub(crate) const fn journaled(store: &'s mut LocalStore, journal: &'s mut Journal) -> Self {
+    const fn journaled(store: &'s mut LocalStore, journal: &'s mut Journal) -> Self {
         Self::new(store, Observer::Journal(journal))
     }
 
     /// The same, where the quadwords that are touched are noted.
-    pub(crate) const fn watched(store: &'s mut LocalStore, accesses: &'s mut Accesses) -> Self {
+    const fn watched(store: &'s mut LocalStore, accesses: &'s mut Accesses) -> Self {
         Self::new(store, Observer::Accesses(accesses))
     }
 
@@ -34,7 +54,7 @@ impl<'s> ObservedSpu<'s> {
     }
 
     /// The path that was taken until now.
-    pub(crate) const fn path(&self) -> Path {
+    const fn path(&self) -> Path {
         self.0.branch_observer().path()
     }
 }

@@ -4,7 +4,6 @@
 use super::local_store::{LocalAddress, LocalStore};
 use super::plain::BranchObserver;
 use super::register::Quadword;
-use super::{Kernel, ObservedSpu};
 
 /// What the branches of a kernel depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,19 +23,6 @@ pub struct Path {
     hash: u64,
 }
 
-/// Runs `kernel` as [`execute`](super::execute) does, and says which path it took; `journal` can
-/// undo what it stored.
-pub fn execute_on_path<K: Kernel>(
-    kernel: &K,
-    store: &mut LocalStore,
-    journal: &mut Journal,
-) -> (K::Output, Path) {
-    journal.overwritten.clear();
-    let mut spu = ObservedSpu::journaled(store, journal);
-    let output = kernel.compiled().observe(&mut spu);
-    (output, spu.path())
-}
-
 /// What a kernel has overwritten, in the order of its stores.
 #[derive(Debug, Default)]
 pub struct Journal {
@@ -50,6 +36,11 @@ impl Journal {
         while let Some((address, value)) = self.overwritten.pop() {
             store.store(address, value);
         }
+    }
+
+    /// Forgets what earlier runs stored.
+    pub(super) fn begin(&mut self) {
+        self.overwritten.clear();
     }
 
     /// Keeps what is overwritten next.
@@ -111,7 +102,7 @@ impl BranchObserver for PathRecorder {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Shape, Spu, execute};
+    use super::super::{Kernel, Shape, Spu, execute, execute_on_path};
     use super::*;
 
     /// Branches on the word of each of 200 quadwords, and calls what the last one says.

@@ -481,7 +481,6 @@ pub(crate) mod tests {
                 break;
             }
         }
-        drop(spu);
         stopwatch.stop().cycles.0
     }
 
@@ -515,7 +514,6 @@ pub(crate) mod tests {
         let product = spu.dfm(one, one);
         spu.brz(one);
         spu.dfa(product, product);
-        drop(spu);
         let profile = stopwatch.stop();
         assert_eq!(profile.cycles.0, 27);
         // The first branch waits for the load from 1 to 6, the second until the block of the

@@ -34,8 +34,7 @@ pub(super) struct Recorder {
     compiler: Compiler,
     /// Tag of the first instruction of the current block.
     start: Tag,
-    /// Instructions of the current block: while it runs, so many as were there when the SPU was
-    /// last dropped.
+    /// Instructions of the current block so far.
     position: usize,
     kinds: [Kind; LONGEST_BLOCK],
     references: [References; LONGEST_BLOCK],
@@ -99,22 +98,23 @@ impl Recorder {
         }
     }
 
-    /// Where the current block stands: the tag of its first instruction, and how many there are.
-    pub(super) const fn place(&self) -> (Tag, usize) {
-        (self.start, self.position)
+    /// Makes room for another instruction, and returns the tag of the first of its block.
+    #[inline(always)]
+    pub(super) fn make_room(&mut self) -> Tag {
+        if self.position >= LONGEST_BLOCK {
+            self.cut_block();
+        }
+        self.start
     }
 
-    /// Leaves the current block with so many instructions, to be gone on with.
+    /// Records the next instruction of the current block, for which there is room; its tag.
     #[inline(always)]
-    pub(super) const fn leave(&mut self, position: usize) {
-        self.position = position;
-    }
-
-    /// Writes down the instruction at `position` of the current block.
-    #[inline(always)]
-    pub(super) const fn note(&mut self, position: usize, kind: Kind, references: References) {
-        self.kinds[position % LONGEST_BLOCK] = kind;
-        self.references[position % LONGEST_BLOCK] = references;
+    pub(super) const fn note(&mut self, kind: Kind, references: References) -> Tag {
+        let position = self.position % LONGEST_BLOCK;
+        self.kinds[position] = kind;
+        self.references[position] = references;
+        self.position += 1;
+        Tag(self.start.0.wrapping_add(position as u32))
     }
 
     fn current(&self) -> Code<'_> {
@@ -125,17 +125,21 @@ impl Recorder {
         }
     }
 
-    /// As [`Recorder::end_block`] where no branch ends the block.
-    #[inline(never)]
-    pub(super) fn cut_block(&mut self, instructions: usize) {
-        self.end_block(instructions, Ending::FallsThrough);
+    /// Begins another block, unless the current one is still empty.
+    #[inline]
+    pub(super) fn begin_block(&mut self) {
+        if self.position > 0 {
+            self.cut_block();
+        }
     }
 
-    /// Ends the current block after so many instructions: adds its time and makes ready for the
-    /// next. In-lined into the kernel, for which the host's widest registers may be used.
-    #[inline(always)]
-    pub(super) fn end_block(&mut self, instructions: usize, ending: Ending) {
-        self.position = instructions;
+    /// As [`Recorder::end_block`] where no branch ends the block.
+    fn cut_block(&mut self) {
+        self.end_block(Ending::FallsThrough);
+    }
+
+    /// Ends the current block: adds its time and makes ready for the next.
+    pub(super) fn end_block(&mut self, ending: Ending) {
         let run = match self.step(ending) {
             Some(run) => run,
             None => self.run_otherwise(ending),
@@ -153,7 +157,6 @@ impl Recorder {
     }
 
     /// The run of the current block, if it came in the same way after that of the block before.
-    #[inline(always)]
     fn step(&mut self, ending: Ending) -> Option<Run> {
         let (before, _) = self.entry?;
         let steps = &self.blocks[before.block].outcomes[before.outcome].steps;
@@ -336,9 +339,7 @@ impl Recorder {
 
     /// The time of the program until now; the next instruction begins another program.
     pub(super) fn finish(&mut self) -> Profile {
-        if self.position > 0 {
-            self.cut_block(self.position);
-        }
+        self.begin_block();
         let channel_wait = std::mem::take(&mut self.channel_wait);
         let mut profile = Profile { cycles: Cycles(self.cycles), channel_wait, blocks: Vec::new() };
         for known in &mut self.blocks {
@@ -494,7 +495,6 @@ mod tests {
             for _ in 0..8 {
                 spu.fsmbi(0);
             }
-            drop(spu);
             assert_eq!(stopwatch.stop().cycles.0, cycles, "reads the load: {reads_load}");
         }
     }
@@ -609,7 +609,6 @@ mod tests {
                     registers[random.random_range(0..6)] = new;
                 }
             }
-            drop(spu);
             assert_eq!(stopwatch.stop().cycles.0, direct.pipeline.earliest(), "seed {seed}");
             // The local store was changed by what ran before.
             store = LocalStore::new();

@@ -37,10 +37,8 @@ impl Step {
         Self { run, ending, kinds: code.kinds.to_vec(), references, floor }
     }
 
-    /// Whether `code`, which ends so, runs as this step did. This is what timing an instruction of a
-    /// loop costs, so it is written without branches, and in-lined where the host's widest
-    /// registers may be used.
-    #[inline(always)]
+    /// Whether `code`, which ends so, runs as this step did. This is most of what timing a turn
+    /// of a loop costs, so it is written without branches.
     pub(super) fn fits(&self, code: Code<'_>, ending: Ending) -> bool {
         if self.ending != ending || self.kinds.len() != code.len() {
             return false;

@@ -2,7 +2,7 @@
 
 mod instructions;
 
-use super::block::{FREE, Kind, LONGEST_BLOCK, NOTHING, References, Tag};
+use super::block::{FREE, Kind, NOTHING, References, Tag};
 use super::channel::Channels;
 use super::compiler::Compiler;
 use super::instruction::{Class, Destination};
@@ -58,17 +58,13 @@ impl Stopwatch {
 
     /// An SPU at cycle 0, or where [`Stopwatch::stop`] has not been called, at that where the last
     /// one ended.
-    #[inline(always)]
     pub fn start<'s>(&'s mut self, store: &'s mut LocalStore) -> TimedSpu<'s> {
-        let (start, position) = self.recorder.place();
         TimedSpu {
             store,
             recorder: &mut self.recorder,
             accesses: &mut self.accesses,
             channels: None,
             floating_point_status: Quadword::ZERO,
-            start,
-            position,
         }
     }
 
@@ -83,11 +79,8 @@ impl Stopwatch {
 }
 
 /// Executes instructions as [`PlainSpu`](super::PlainSpu) does and hands each of them to the
-/// models of compiler and pipeline.
-///
-/// The place in the current block stands here and not in the recorder, so that the host's compiler
-/// keeps it in a register, and where it knows it, as between a label and the next branch, writes
-/// down what an instruction refers to as a constant.
+/// models of compiler and pipeline. Each instruction is a call of a function of the host, as on
+/// [`ObservedSpu`](super::ObservedSpu).
 #[derive(Debug)]
 pub struct TimedSpu<'s> {
     store: &'s mut LocalStore,
@@ -95,17 +88,6 @@ pub struct TimedSpu<'s> {
     accesses: &'s mut Accesses,
     channels: Option<&'s mut dyn Channels>,
     floating_point_status: Quadword,
-    /// Tag of the first instruction of the current block.
-    start: Tag,
-    /// Instructions of the current block so far.
-    position: usize,
-}
-
-impl Drop for TimedSpu<'_> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        self.recorder.leave(self.position);
-    }
 }
 
 /// The value of a register and which instruction computed it.
@@ -131,44 +113,14 @@ impl<'s> TimedSpu<'s> {
         operands: [Tag; N],
         follows: Option<Tag>,
     ) -> Tag {
-        if self.position >= LONGEST_BLOCK {
-            self.cut_block();
-        }
-        let start = self.start;
+        let start = self.recorder.make_room();
         // `Tag::NONE` is before every block, too.
         let follows = follows.map_or(FREE, |earlier| earlier.after(start));
         let mut references: References = [NOTHING, NOTHING, NOTHING, follows];
         for (reference, operand) in references.iter_mut().zip(operands) {
             *reference = operand.after(start);
         }
-        self.recorder.note(self.position, kind, references);
-        let tag = Tag(start.0.wrapping_add(self.position as u32));
-        self.position += 1;
-        tag
-    }
-
-    /// Ends the current block with a branch.
-    #[inline(always)]
-    fn end_block(&mut self, ending: Ending) {
-        self.recorder.end_block(self.position, ending);
-        self.start = Tag(self.start.0.wrapping_add(self.position as u32));
-        self.position = 0;
-    }
-
-    /// Ends the current block where no branch does.
-    #[inline(always)]
-    fn cut_block(&mut self) {
-        self.recorder.cut_block(self.position);
-        self.start = Tag(self.start.0.wrapping_add(self.position as u32));
-        self.position = 0;
-    }
-
-    /// Ends the current block where there is one.
-    #[inline(always)]
-    fn begin_block(&mut self) {
-        if self.position > 0 {
-            self.cut_block();
-        }
+        self.recorder.note(kind, references)
     }
 
     #[inline(always)]
@@ -251,7 +203,7 @@ impl<'s> TimedSpu<'s> {
         let ending = if taken { Ending::Taken } else { Ending::NotTaken };
         let hint = self.recorder.hints.take();
         let tag = self.record(Kind::branch(link, hint), operands.map(|it| it.tag), Some(hint));
-        self.end_block(ending);
+        self.recorder.end_block(ending);
         tag
     }
 
@@ -260,11 +212,11 @@ impl<'s> TimedSpu<'s> {
     #[inline(always)]
     fn barrier<const N: usize>(&mut self, kind: Kind, operands: [Tagged; N], wait: Cycles) -> Tag {
         if wait > Cycles(0) {
-            self.begin_block();
+            self.recorder.begin_block();
             self.recorder.block(wait);
         }
         let tag = self.record(kind, operands.map(|operand| operand.tag), None);
-        self.cut_block();
+        self.recorder.begin_block();
         tag
     }
 }
@@ -345,7 +297,6 @@ mod tests {
         let mut stopwatch = Stopwatch::new(CELL_BE, Compiler::PROGRAM_ORDER);
         let mut timed = stopwatch.start(&mut other);
         assert_eq!(run(&mut timed), expected);
-        drop(timed);
         assert_eq!(one, other);
     }
 
@@ -457,7 +408,6 @@ mod tests {
         for _ in 0..40_000 {
             spu.fsmbi(0);
         }
-        drop(spu);
         let profile = stopwatch.stop();
         assert_eq!(profile.cycles.0, 40_000);
         assert_eq!(profile.instructions(), 40_000);

@@ -2,15 +2,7 @@
 
 use std::ops::Range;
 
-use super::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore, quadword_index};
-use super::{Kernel, ObservedSpu};
-
-/// Runs `kernel` as [`execute`](super::execute) does, more slowly, and notes what it touches.
-pub fn execute_watched<K: Kernel>(kernel: &K, store: &mut LocalStore) -> (K::Output, Accesses) {
-    let mut accesses = Accesses { read: QuadwordSet::new(), written: QuadwordSet::new() };
-    let output = kernel.compiled().observe(&mut ObservedSpu::watched(store, &mut accesses));
-    (output, accesses)
-}
+use super::local_store::{LOCAL_STORE_BYTES, LocalAddress, quadword_index};
 
 /// The quadwords of local store that a kernel read and wrote.
 #[derive(Debug)]
@@ -20,6 +12,11 @@ pub struct Accesses {
 }
 
 impl Accesses {
+    /// Nothing yet.
+    pub(super) fn new() -> Self {
+        Self { read: QuadwordSet::new(), written: QuadwordSet::new() }
+    }
+
     /// What it loaded.
     pub fn read(&self) -> &QuadwordSet {
         &self.read
@@ -31,12 +28,12 @@ impl Accesses {
     }
 
     #[inline]
-    pub(crate) fn note_read(&mut self, address: LocalAddress) {
+    pub(super) fn note_read(&mut self, address: LocalAddress) {
         self.read.insert(address);
     }
 
     #[inline]
-    pub(crate) fn note_written(&mut self, address: LocalAddress) {
+    pub(super) fn note_written(&mut self, address: LocalAddress) {
         self.written.insert(address);
     }
 }
@@ -75,7 +72,7 @@ impl QuadwordSet {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Quadword, Shape, Spu};
+    use super::super::{Kernel, LocalStore, Quadword, Shape, Spu, execute_watched};
     use super::*;
 
     /// Copies two quadwords from 0x100 to 0x3FFF0, which wraps.

@@ -1,44 +1,14 @@
 //! The exponential and the logarithm, as a library computes them on the host.
 
 use super::Arithmetic;
-
-/// ln 2 in two parts; products of the first with whole numbers below 2^20 are exact.
-const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
+use mmgp_base::series::{self, EXPONENTIAL, LN_2};
 
 /// Below this, e^x is 0.
 const LOWEST: f64 = -708.0;
 
-/// 1 / k! for k from 13 down to 0: for |x| <= ln(2) / 2 the next term is below 2^-57.
-const EXPONENTIAL: [f64; 14] = [
-    1.0 / 6_227_020_800.0,
-    1.0 / 479_001_600.0,
-    1.0 / 39_916_800.0,
-    1.0 / 3_628_800.0,
-    1.0 / 362_880.0,
-    1.0 / 40_320.0,
-    1.0 / 5_040.0,
-    1.0 / 720.0,
-    1.0 / 120.0,
-    1.0 / 24.0,
-    1.0 / 6.0,
-    1.0 / 2.0,
-    1.0,
-    1.0,
-];
-
-/// 2 / (2k + 1) for k from 10 down to 1.
-const LOGARITHM: [f64; 10] = [
-    2.0 / 21.0,
-    2.0 / 19.0,
-    2.0 / 17.0,
-    2.0 / 15.0,
-    2.0 / 13.0,
-    2.0 / 11.0,
-    2.0 / 9.0,
-    2.0 / 7.0,
-    2.0 / 5.0,
-    2.0 / 3.0,
-];
+/// The series of the logarithm without its highest term: what is left out is 2/23 f^22 < 2e-18 of f.
+const LOGARITHM: [f64; 10] =
+    *series::LOGARITHM.last_chunk().expect("invariant: it has eleven terms");
 
 /// e^x for x up to 709: x = n ln 2 + r, and e^x = 2^n times the series of e^r. Within 2 units in
 /// the last place; below 2^-1021 it is 0.

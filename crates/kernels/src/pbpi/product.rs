@@ -12,9 +12,7 @@
 //!
 //! The work on a group is written out rather than left to `map` and other iterators: a closure is
 //! compiled on its own wherever it is not inlined, and then for a host without fused multiply-add.
-//! So are the loops over the children, of which there are two or three: a loop that the host's
-//! compiler does not unroll hides from it where in its block an instruction stands, which timing
-//! is the faster for.
+//! So are the loops over the children, of which there are two or three.
 
 use crate::logarithm::{FIRST_DOUBLES, SECOND_DOUBLES};
 use mmgp_spu::{LocalAddress, Quadword, Spu};

@@ -1,6 +1,7 @@
 //! The exponential of one double, as a library computes it.
 
 use super::{RETURN_ADDRESS, constant};
+use mmgp_base::series::EXPONENTIAL;
 use mmgp_spu::{Quadword, Spu};
 
 /// 1.5 * 2^52: added to a double of small magnitude, its low word is the nearest integer.
@@ -8,24 +9,6 @@ const ROUNDING: f64 = 6_755_399_441_055_744.0;
 
 /// ln 2 rounded to a double, and the rest of it.
 const LN_2: [f64; 2] = [std::f64::consts::LN_2, 2.319_046_813_846_299_6e-17];
-
-/// 1/n! from n = 13 down to 0. With |r| <= 0.347 the first term left out is r^14/14! < 5e-18.
-const SERIES: [f64; 14] = [
-    1.0 / 6_227_020_800.0,
-    1.0 / 479_001_600.0,
-    1.0 / 39_916_800.0,
-    1.0 / 3_628_800.0,
-    1.0 / 362_880.0,
-    1.0 / 40_320.0,
-    1.0 / 5_040.0,
-    1.0 / 720.0,
-    1.0 / 120.0,
-    1.0 / 24.0,
-    1.0 / 6.0,
-    1.0 / 2.0,
-    1.0,
-    1.0,
-];
 
 /// High word of 708: beyond, the result is taken to be no normal double.
 const LARGEST_HIGH_WORD: u32 = 0x4086_2000;
@@ -62,8 +45,8 @@ fn power<S: Spu>(spu: &mut S, x: S::Register) -> S::Register {
     let rest = constant(spu, LN_2[1]);
     let r = spu.dfnms(k, rest, r);
 
-    let mut result = constant(spu, SERIES[0]);
-    for coefficient in &SERIES[1..] {
+    let mut result = constant(spu, EXPONENTIAL[0]);
+    for coefficient in &EXPONENTIAL[1..] {
         let coefficient = constant(spu, *coefficient);
         result = spu.dfma(result, r, coefficient);
     }

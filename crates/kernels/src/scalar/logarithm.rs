@@ -2,29 +2,11 @@
 
 use super::divide::quotient_of_mantissas;
 use super::{RETURN_ADDRESS, constant, copy, word_to_double};
+use mmgp_base::series::{LN_2, LOGARITHM};
 use mmgp_spu::{Quadword, Spu};
 
 /// High word of the square root of 1/2, where the interval of m begins.
 const LOWEST_HIGH_WORD: u32 = 0x3FE6_A09E;
-
-/// ln 2 cut off behind 32 bits, so that its product with k is exact, and the rest of it.
-const LN_2: [f64; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
-
-/// 2/(2n + 1) from n = 11 down to 1: of 2 artanh f = 2f + f (2/3 f^2 + 2/5 f^4 + ...). With
-/// |f| <= 0.1716 the first term left out is 2/25 f^24 < 4e-20 of f.
-const SERIES: [f64; 11] = [
-    2.0 / 23.0,
-    2.0 / 21.0,
-    2.0 / 19.0,
-    2.0 / 17.0,
-    2.0 / 15.0,
-    2.0 / 13.0,
-    2.0 / 11.0,
-    2.0 / 9.0,
-    2.0 / 7.0,
-    2.0 / 5.0,
-    2.0 / 3.0,
-];
 
 /// A call of the routine for ln x, to a relative error of 1e-15.
 ///
@@ -63,8 +45,8 @@ fn natural_logarithm<S: Spu>(spu: &mut S, x: S::Register) -> S::Register {
     let denominator = spu.dfa(m, one);
     let f = quotient_of_mantissas(spu, numerator, denominator);
     let square = spu.dfm(f, f);
-    let mut sum = constant(spu, SERIES[0]);
-    for coefficient in &SERIES[1..] {
+    let mut sum = constant(spu, LOGARITHM[0]);
+    for coefficient in &LOGARITHM[1..] {
         let coefficient = constant(spu, *coefficient);
         sum = spu.dfma(sum, square, coefficient);
     }

@@ -5,25 +5,8 @@
 //! PowerXCell 8i does not: for ordinary kernels it would only cost time. So the two agree where no
 //! operand is denormal.
 
-use super::lanes::doublewords2;
+use super::lanes::{DEFAULT_NAN, doublewords2};
 use crate::register::Quadword;
-
-/// The NaN that the SPU makes, whatever the operands.
-const DEFAULT_NAN: u64 = 0x7FF8_0000_0000_0000;
-
-/// A result: the default NaN in place of the host's, whose sign and fraction differ by processor.
-///
-/// Whether either lane is a NaN is a single comparison of the two, and a branch that is not taken
-/// costs less than choosing in each lane.
-#[inline(always)]
-pub(super) fn canonical([x, y]: [f64; 2]) -> Quadword {
-    if x.is_nan() || y.is_nan() {
-        std::hint::cold_path();
-        let default = f64::from_bits(DEFAULT_NAN);
-        return Quadword::from_doubles([x, y].map(|it| if it.is_nan() { default } else { it }));
-    }
-    Quadword::from_doubles([x, y])
-}
 
 /// Single to double, as IEEE 754 reads a single: a NaN becomes the default NaN, a denormal zero.
 #[inline(always)]

@@ -1,7 +1,23 @@
 //! Functions of one element, applied to every element of a quadword.
 
-use super::double::canonical;
 use crate::register::Quadword;
+
+/// The NaN that the SPU makes, whatever the operands.
+pub(super) const DEFAULT_NAN: u64 = 0x7FF8_0000_0000_0000;
+
+/// A result: the default NaN in place of the host's, whose sign and fraction differ by processor.
+///
+/// Whether either lane is a NaN is a single comparison of the two, and a branch that is not taken
+/// costs less than choosing in each lane.
+#[inline(always)]
+fn canonical([x, y]: [f64; 2]) -> Quadword {
+    if x.is_nan() || y.is_nan() {
+        std::hint::cold_path();
+        let default = f64::from_bits(DEFAULT_NAN);
+        return Quadword::from_doubles([x, y].map(|it| if it.is_nan() { default } else { it }));
+    }
+    Quadword::from_doubles([x, y])
+}
 
 #[inline(always)]
 pub(super) fn bytes(ra: Quadword, f: impl Fn(u8) -> u8) -> Quadword {

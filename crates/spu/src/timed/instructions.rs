@@ -134,7 +134,7 @@ impl Spu for TimedSpu<'_> {
 
     #[inline(never)]
     fn label(&mut self) {
-        self.begin_block();
+        self.recorder.begin_block();
     }
 
     #[inline(never)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::row::{Iterations, Row};
 use super::run::{Run, State, Totals, Way};
-use super::{Iterations, Row};
 use crate::assembly::bind::{Control, When};
 use mmgp_base::units::Cycles;
 

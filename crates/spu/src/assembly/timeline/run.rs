@@ -1,6 +1,6 @@
 //! The instructions of a listing through the pipeline, one after the other.
 
-use super::{Awaited, Iterations, Row, Timeline};
+use super::row::{Awaited, Iterations, Row, Timeline};
 use crate::assembly::Listed;
 use crate::assembly::bind::{Control, When};
 use crate::assembly::expression::{Section, Value};

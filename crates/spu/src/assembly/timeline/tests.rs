@@ -7,8 +7,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 use crate::instruction::Processor;
-use crate::pipeline::ClassTiming;
 use crate::pipeline::tests::CELL_BE;
+use crate::pipeline::{ClassTiming, Single, Stall};
 use crate::{Compiler, Kernel, LocalStore, Shape, Spu};
 use mmgp_base::table::Source;
 
