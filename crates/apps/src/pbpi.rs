@@ -19,6 +19,7 @@ mod coupling;
 mod description;
 mod grid;
 pub mod host;
+#[cfg(test)]
 mod plain;
 pub mod proposal;
 mod rank;

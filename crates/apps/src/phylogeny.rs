@@ -20,14 +20,4 @@ pub use stream::Stream;
 pub use tree::Tree;
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use std::path::Path;
-
-    use mmgp_base::table::Source;
-
-    /// A file of real data that may stand beside the package; tests that need it pass without.
-    pub(crate) fn shared_data(name: &str) -> Option<Source> {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(name);
-        path.exists().then(|| Source::read(&path).expect("a file that is there can be read"))
-    }
-}
+pub(crate) mod tests;

@@ -26,13 +26,6 @@ pub struct Split {
 }
 
 impl Split {
-    /// That of some of `taxa` taxa from the others, whichever side is given.
-    pub fn new(taxa: usize, side: impl IntoIterator<Item = usize>) -> Self {
-        let mut split = Self::none(taxa);
-        side.into_iter().for_each(|taxon| split.words[taxon / WORD] |= 1 << (taxon % WORD));
-        split.without_first(taxa)
-    }
-
     fn none(taxa: usize) -> Self {
         Self { words: vec![0; taxa.div_ceil(WORD)] }
     }
@@ -133,11 +126,6 @@ impl SplitCounts {
         for (tip, sum) in self.tips.iter_mut().enumerate() {
             *sum += weight * tree.branch_length(tip);
         }
-    }
-
-    /// Taxa of the trees.
-    pub fn taxa(&self) -> usize {
-        self.taxa
     }
 
     /// Weight of all trees.

@@ -52,17 +52,6 @@ impl Substitution {
     pub fn jc69() -> Self {
         Self::gtr([1.0; 6], [0.25; 4]).expect("invariant: ones and quarters are positive")
     }
-
-    /// `[j][k]`: the probability that state j is state k after a time `t` >= 0 [expected
-    /// substitutions per site].
-    pub fn transition_probabilities(&self, t: f64) -> [[f64; 4]; 4] {
-        let EigenSystem { values, v, ei } = &self.eigen;
-        // P_jk(t) = sum_l EI_jl exp(-lambda_l t) V_kl
-        let entry = |j: usize, k: usize| {
-            (0..4).map(|l| ei[j][l] * (-values[l] * t).exp() * v[k][l]).sum::<f64>()
-        };
-        std::array::from_fn(|j| std::array::from_fn(|k| entry(j, k)))
-    }
 }
 
 fn check_positive(name: &'static str, values: &[f64]) -> Result<()> {
@@ -148,11 +137,22 @@ mod tests {
         Substitution::gtr([1.2, 3.5, 0.8, 0.9, 4.1, 1.0], FREQUENCIES).unwrap()
     }
 
+    /// `[j][k]`: the probability that state j is state k after a time `t` >= 0 [expected
+    /// substitutions per site].
+    fn transition_probabilities(model: &Substitution, t: f64) -> [[f64; 4]; 4] {
+        let EigenSystem { values, v, ei } = &model.eigen;
+        // P_jk(t) = sum_l EI_jl exp(-lambda_l t) V_kl
+        let entry = |j: usize, k: usize| {
+            (0..4).map(|l| ei[j][l] * (-values[l] * t).exp() * v[k][l]).sum::<f64>()
+        };
+        std::array::from_fn(|j| std::array::from_fn(|k| entry(j, k)))
+    }
+
     #[test]
     fn jukes_and_cantor_have_their_closed_form() {
         for t in [0.0, 1e-6, 0.01, 0.3, 2.0, 30.0] {
             let expected = jukes_cantor::transition_matrix(t);
-            let found = Substitution::jc69().transition_probabilities(t);
+            let found = transition_probabilities(&Substitution::jc69(), t);
             for (j, row) in found.iter().enumerate() {
                 for (k, &probability) in row.iter().enumerate() {
                     assert_abs_diff_eq!(probability, expected[4 * k + j], epsilon = 1e-15);
@@ -169,7 +169,8 @@ mod tests {
         // Felsenstein, Inferring Phylogenies, p. 203, with the rate scaled to mean 1
         let beta = 0.5 / (purines * pyrimidines + kappa * (a * g + c * t_frequency));
         let group = |state: usize| if state.is_multiple_of(2) { purines } else { pyrimidines };
-        let found = Substitution::hky(kappa, FREQUENCIES).unwrap().transition_probabilities(t);
+        let model = Substitution::hky(kappa, FREQUENCIES).unwrap();
+        let found = transition_probabilities(&model, t);
         for (j, row) in found.iter().enumerate() {
             for (k, &probability) in row.iter().enumerate() {
                 let (f, within) = (FREQUENCIES[k], group(k));
@@ -213,7 +214,7 @@ mod tests {
                     }
                 }
             }
-            let found = model.transition_probabilities(t);
+            let found = transition_probabilities(&model, t);
             for (found, expected) in found.as_flattened().iter().zip(expected.as_flattened()) {
                 assert_abs_diff_eq!(found, expected, epsilon = 2e-15);
             }

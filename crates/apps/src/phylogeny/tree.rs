@@ -1,5 +1,7 @@
 //! Unrooted binary trees, held as arrays and hanging from one of their inner nodes.
 
+#[cfg(test)]
+mod reference;
 mod surgery;
 
 use super::stream::Stream;
@@ -188,31 +190,6 @@ impl Tree {
         let mut order = self.below(self.root);
         order.reverse();
         order
-    }
-
-    /// The unrooted topology as the set of its inner branches, each by the tips on the side
-    /// without tip 0, sorted: equal for two trees exactly where their topologies are.
-    pub fn splits(&self) -> Vec<Vec<usize>> {
-        let mut tips: Vec<Vec<usize>> = (0..self.nodes()).map(|_| Vec::new()).collect();
-        let mut splits = Vec::new();
-        for node in self.post_order() {
-            if node < self.taxa {
-                tips[node] = vec![node];
-                continue;
-            }
-            let mut below: Vec<usize> =
-                self.children(node).flat_map(|child| tips[child].clone()).collect();
-            below.sort_unstable();
-            if node != self.root {
-                splits.push(match below.first() {
-                    Some(0) => (0..self.taxa).filter(|t| below.binary_search(t).is_err()).collect(),
-                    _ => below.clone(),
-                });
-            }
-            tips[node] = below;
-        }
-        splits.sort_unstable();
-        splits
     }
 
     /// Verifies the invariants of [`Tree`].

@@ -140,13 +140,6 @@ pub struct Settings {
     pub effort: Effort,
 }
 
-impl Settings {
-    /// A whole search from trees of few changes of state.
-    pub fn new(seed: u64, rates: Rates) -> Self {
-        Self { seed, rates, start: Start::Parsimony, effort: Effort::WHOLE }
-    }
-}
-
 /// What a search found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inference {

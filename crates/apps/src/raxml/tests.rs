@@ -1,8 +1,6 @@
 //! The functions on the emulated machine, held against those on the host, and whole runs.
 
-use std::pin::pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
 
 use approx::assert_relative_eq;
 
@@ -12,17 +10,13 @@ use super::plain::PlainEngine;
 use super::search::{Effort, Rates};
 use super::*;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
-use crate::phylogeny::{Alignment, Stream, Tree, jukes_cantor, simulate};
-use mmgp_base::table::Source;
+use crate::phylogeny::tests::{self, immediately};
+use crate::phylogeny::{Stream, Tree, simulate};
 use mmgp_cell::KernelTiming;
 use mmgp_machine::Machine;
 
-fn compress(name: &str, text: &str) -> Rc<Patterns> {
-    Rc::new(Patterns::compress(&Alignment::read(&Source::new(name, text)).unwrap()))
-}
-
 fn sim12() -> Rc<Patterns> {
-    compress("sim12.phy", include_str!("../../data/sim12.phy"))
+    Rc::new(tests::sim12())
 }
 
 /// The first patterns of it.
@@ -52,14 +46,6 @@ fn categories(patterns: &Patterns) -> Model {
     let rates = (1..=25).map(|index| f64::from(index) / 13.0).collect();
     let of_pattern = (0..patterns.len() as u32).map(|pattern| pattern * 7 % 25).collect();
     model(SiteRates::Categories { rates, of_pattern })
-}
-
-/// The result of a future that never waits.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(result) => result,
-        Poll::Pending => panic!("a plain engine is always ready"),
-    }
 }
 
 /// Everything that an engine computes, with all kinds of ends: log likelihoods seen from the three
@@ -100,7 +86,7 @@ async fn exercise(engine: &mut impl Engine, tree: &Tree, model: &Model) -> Vec<f
 
 fn on_host(patterns: &Patterns, weights: &[u32], tree: &Tree, model: &Model) -> Vec<f64> {
     let mut engine = PlainEngine::new(patterns, model);
-    block_on(async {
+    immediately(async {
         engine.set_weights(weights).await;
         exercise(&mut engine, tree, model).await
     })
@@ -136,21 +122,6 @@ fn check(patterns: &Rc<Patterns>, weights: &[u32], how: (u32, Port)) {
             assert!(found.is_finite(), "number {index}");
         }
     }
-}
-
-#[test]
-fn the_likelihood_of_a_tree_under_jc69_is_that_of_the_plain_computation() {
-    let patterns = sim12();
-    let tree = random_tree(&patterns);
-    let expected = jukes_cantor::log_likelihood(&tree, &patterns);
-    let single = SiteRates::single(patterns.len());
-    let model = Model { substitution: Substitution::jc69(), rates: single };
-    let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
-    let life = async move |engine: &mut OffloadedEngine| {
-        evaluation::log_likelihood(engine, &tree, &model).await
-    };
-    let found = run_alone(&blade, (1, Port::Tuned), &patterns, life).unwrap();
-    assert_relative_eq!(found, expected, max_relative = 1e-12);
 }
 
 #[test]
@@ -249,7 +220,7 @@ fn the_findings_are_those_of_the_host() {
     let settings = Settings { effort, ..Settings::new(5, Rates::Gamma) };
     for Found { task, log_likelihood, tree } in found.found {
         let mut engine = PlainEngine::new(&patterns, &gamma());
-        let plain = block_on(search::run(&mut engine, &patterns, &settings, task));
+        let plain = immediately(search::run(&mut engine, &patterns, &settings, task));
         assert_relative_eq!(log_likelihood, plain.log_likelihood, max_relative = 1e-9);
         assert_eq!(tree.splits(), plain.tree.splits());
     }

@@ -1,10 +1,11 @@
 //! What an engine on the host keeps: patterns, model and vectors.
 
 use super::super::engine::{NewView, Z_MAX, Z_MIN};
+use super::Four;
 use super::evaluate::{branch_log, diagonal, evaluate};
 use super::makenewz::{Step, derivatives, newton_factors, newton_step, sum_table};
 use super::newview::{newview, transitions};
-use super::{Four, phylogeny};
+use crate::phylogeny;
 use crate::phylogeny::substitution::{Model, SiteRates};
 use crate::scaling::Checks;
 use mmgp_cell::ppe::{Arithmetic, Plain};
@@ -83,11 +84,6 @@ impl WeightedPatterns {
     /// Their number.
     pub fn len(&self) -> usize {
         self.indices.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.indices.is_empty()
     }
 
     /// Categories of a pattern's vector: four with GAMMA, one with CAT.

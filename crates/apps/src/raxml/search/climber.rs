@@ -39,13 +39,6 @@ pub struct Counts {
     pub set_model: u64,
 }
 
-impl Counts {
-    /// Calls of `newview`.
-    pub fn newview(&self) -> u64 {
-        self.tip_tip + self.tip_inner + self.inner_inner
-    }
-}
-
 /// A tree under a model, whose likelihood an engine computes.
 pub struct Climber<'e, E> {
     engine: &'e mut E,
