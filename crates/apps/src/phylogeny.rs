@@ -5,18 +5,18 @@
 //! Everything here runs on the host, outside the emulated machine.
 
 pub mod alignment;
-pub mod jukes_cantor;
+pub(crate) mod jukes_cantor;
 pub mod newick;
 pub mod patterns;
 pub mod simulate;
 pub mod splits;
-pub mod stream;
+pub(crate) mod stream;
 pub mod substitution;
-pub mod tree;
+pub(crate) mod tree;
 
 pub use alignment::Alignment;
 pub use patterns::Patterns;
-pub use stream::Stream;
+pub(crate) use stream::Stream;
 pub use tree::Tree;
 
 #[cfg(test)]

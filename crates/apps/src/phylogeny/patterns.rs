@@ -55,7 +55,7 @@ impl Patterns {
     /// ambiguous one is shared among its states in the proportion of the frequencies, which is
     /// repeated until they stay; undetermined ones do not count. No frequency is below 0.001, so
     /// that a state that never occurs has a rate; without any determined residue all are equal.
-    pub fn frequencies(&self) -> [f64; 4] {
+    pub(crate) fn frequencies(&self) -> [f64; 4] {
         let mut counts = [0_u64; 16];
         for codes in &self.tips {
             for (&code, &weight) in codes.iter().zip(&self.weights) {

@@ -16,11 +16,11 @@ const LENGTH_STEP: f64 = 1e-6;
 
 /// Most taxa of a random tree: some hundred bytes each make half a GiB, and published alignments
 /// have fewer.
-pub const MOST_TAXA: usize = 1 << 20;
+pub(crate) const MOST_TAXA: usize = 1 << 20;
 
 /// Most residues of an alignment, taxa times sites: with the states of inner nodes, the rows and
 /// their text each takes four bytes, which makes 1 GiB.
-pub const MOST_RESIDUES: usize = 1 << 28;
+pub(crate) const MOST_RESIDUES: usize = 1 << 28;
 
 /// A random tree whose topologies are equally likely and whose branch lengths are exponential of
 /// that mean, rounded to six decimals.

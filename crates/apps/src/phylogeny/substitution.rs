@@ -8,7 +8,7 @@ pub mod notation;
 use mmgp_base::error::{Error, Result};
 
 /// The order in which six numbers stand for the exchangeabilities: AC, AG, AT, CG, CT, GT.
-pub type Exchangeabilities = [f64; 6];
+pub(crate) type Exchangeabilities = [f64; 6];
 
 /// A time-reversible model over the states A, C, G, T, scaled to one expected substitution per unit
 /// of time.
@@ -29,7 +29,7 @@ impl Substitution {
     ///
     /// # Errors
     /// `OutOfRange` for a number that is not finite and positive.
-    pub fn gtr(exchangeabilities: Exchangeabilities, frequencies: [f64; 4]) -> Result<Self> {
+    pub(crate) fn gtr(exchangeabilities: Exchangeabilities, frequencies: [f64; 4]) -> Result<Self> {
         check_positive("exchangeability", &exchangeabilities)?;
         check_positive("frequency", &frequencies)?;
         let sum: f64 = frequencies.iter().sum();
@@ -43,13 +43,13 @@ impl Substitution {
     ///
     /// # Errors
     /// As those of [`Substitution::gtr`].
-    pub fn hky(kappa: f64, frequencies: [f64; 4]) -> Result<Self> {
+    pub(crate) fn hky(kappa: f64, frequencies: [f64; 4]) -> Result<Self> {
         check_positive("kappa", &[kappa])?;
         Self::gtr([1.0, kappa, 1.0, 1.0, kappa, 1.0], frequencies)
     }
 
     /// The model of Jukes and Cantor (1969): every state and every change equally likely.
-    pub fn jc69() -> Self {
+    pub(crate) fn jc69() -> Self {
         Self::gtr([1.0; 6], [0.25; 4]).expect("invariant: ones and quarters are positive")
     }
 }
@@ -100,7 +100,7 @@ impl SiteRates {
     /// # Errors
     /// `OutOfRange` for an `alpha` outside 0.001..=10,000, where the rates are exact to at least
     /// ten digits.
-    pub fn gamma(alpha: f64) -> Result<Self> {
+    pub(crate) fn gamma(alpha: f64) -> Result<Self> {
         if !gamma::ALPHA.contains(&alpha) {
             let (least, most) = (gamma::ALPHA.start(), gamma::ALPHA.end());
             let expected = format!("a number from {least} to {most}");
@@ -110,7 +110,7 @@ impl SiteRates {
     }
 
     /// One category of rate 1 for all of `patterns` patterns: no variation over sites.
-    pub fn single(patterns: usize) -> Self {
+    pub(crate) fn single(patterns: usize) -> Self {
         Self::Categories { rates: vec![1.0], of_pattern: vec![0; patterns] }
     }
 }

@@ -14,7 +14,7 @@ const NOBODY: u32 = u32::MAX;
 ///
 /// Invariants, which [`Tree::check`] verifies:
 /// * nodes `0..taxa` are the tips, `taxa..2 * taxa - 2` the inner nodes;
-/// * the tree hangs from [`Tree::root`], an inner node that has three children and no parent;
+/// * the tree hangs from its `root`, an inner node that has three children and no parent;
 ///   every other inner node has two children and a parent, a tip has a parent only;
 /// * each of the `2 * taxa - 3` branches belongs to the node at its lower end and has a finite
 ///   length of 0 or more [expected substitutions per site].
@@ -30,7 +30,7 @@ pub struct Tree {
 }
 
 /// A branch by its two ends and its length [expected substitutions per site].
-pub type Branch = (usize, usize, f64);
+pub(crate) type Branch = (usize, usize, f64);
 
 impl Tree {
     /// Builds a tree from its branches, whose direction does not matter, and hangs it from the
@@ -38,7 +38,7 @@ impl Tree {
     ///
     /// # Errors
     /// `OutOfRange` where the branches break an invariant of [`Tree`].
-    pub fn from_branches(taxa: usize, branches: &[Branch], root: usize) -> Result<Self> {
+    pub(crate) fn from_branches(taxa: usize, branches: &[Branch], root: usize) -> Result<Self> {
         if taxa < 3 {
             return Err(invalid(format!("{taxa} taxa"), "at least 3"));
         }
@@ -97,7 +97,11 @@ impl Tree {
     ///
     /// # Errors
     /// `OutOfRange` for fewer than 3 taxa, or a `mean_branch_length` that is not positive.
-    pub fn random(taxa: usize, mean_branch_length: f64, stream: &mut Stream) -> Result<Self> {
+    pub(crate) fn random(
+        taxa: usize,
+        mean_branch_length: f64,
+        stream: &mut Stream,
+    ) -> Result<Self> {
         if taxa < 3 {
             return Err(invalid(format!("{taxa} taxa"), "at least 3"));
         }
@@ -127,22 +131,22 @@ impl Tree {
     }
 
     /// Number of nodes, tips included: `2 * taxa - 2`.
-    pub fn nodes(&self) -> usize {
+    pub(crate) fn nodes(&self) -> usize {
         self.parents.len()
     }
 
     /// The inner node that the tree hangs from.
-    pub fn root(&self) -> usize {
+    pub(crate) fn root(&self) -> usize {
         self.root
     }
 
     /// The neighbour towards the root; none for the root.
-    pub fn parent(&self, node: usize) -> Option<usize> {
+    pub(crate) fn parent(&self, node: usize) -> Option<usize> {
         Some(self.parents[node] as usize).filter(|_| node != self.root)
     }
 
     /// The neighbours away from the root: none for a tip, three for the root, else two.
-    pub fn children(
+    pub(crate) fn children(
         &self,
         node: usize,
     ) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
@@ -160,7 +164,7 @@ impl Tree {
     ///
     /// # Errors
     /// `OutOfRange` for the root, and for a length that is negative or not finite.
-    pub fn set_branch_length(&mut self, node: usize, length: f64) -> Result<()> {
+    pub(crate) fn set_branch_length(&mut self, node: usize, length: f64) -> Result<()> {
         if node == self.root || !is_length(length) {
             let found = format!("the length {length} for the branch of node {node}");
             return Err(invalid(found, "a finite length of 0 or more below the root"));
@@ -175,7 +179,7 @@ impl Tree {
     }
 
     /// `node` and all below it, parents before children, children in their order.
-    pub fn below(&self, node: usize) -> Vec<usize> {
+    pub(crate) fn below(&self, node: usize) -> Vec<usize> {
         let mut order = Vec::new();
         let mut open = vec![node];
         while let Some(node) = open.pop() {
@@ -186,7 +190,7 @@ impl Tree {
     }
 
     /// All nodes, children before parents; the root is last.
-    pub fn post_order(&self) -> Vec<usize> {
+    pub(crate) fn post_order(&self) -> Vec<usize> {
         let mut order = self.below(self.root);
         order.reverse();
         order

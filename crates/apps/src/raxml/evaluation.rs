@@ -9,7 +9,7 @@ use mmgp_base::error::Warning;
 
 /// The lengths of a branch that z = exp(-t) tells apart [expected substitutions per site]. Below,
 /// 1 - z has lost half of its digits; above, z leaves the range of doubles.
-pub const LENGTHS: RangeInclusive<f64> = 1e-10..=690.0;
+pub(crate) const LENGTHS: RangeInclusive<f64> = 1e-10..=690.0;
 
 /// The branch that an evaluation looks at the tree from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,7 +21,7 @@ pub struct View {
 }
 
 /// z = exp(-t) of a branch; a length t outside [`LENGTHS`] counts as the nearest one within.
-pub fn z_of(length: f64) -> f64 {
+pub(crate) fn z_of(length: f64) -> f64 {
     (-length.clamp(*LENGTHS.start(), *LENGTHS.end())).exp()
 }
 

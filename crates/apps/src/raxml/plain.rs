@@ -19,10 +19,7 @@ mod tests;
 
 #[cfg(test)]
 pub use engine::PlainEngine;
-pub use evaluate::{branch_log, diagonal, evaluate};
-pub use makenewz::{NewtonFactors, Step, derivatives, newton_factors, newton_step, sum_table};
-pub use newview::{newview, transitions};
-pub use state::{Eigen, End, Likelihoods, Newton, Vectors, WeightedPatterns};
+pub use state::{Eigen, End, Likelihoods, Vectors, WeightedPatterns};
 
 /// Four doubles: one for each eigenvalue or each state.
 pub type Four = [f64; 4];

@@ -30,7 +30,7 @@ mod rearrangement;
 mod tests;
 mod tree;
 
-pub use climber::Counts;
+pub(crate) use climber::Counts;
 pub use model::Fineness;
 
 use super::engine::Engine;
@@ -142,7 +142,7 @@ pub struct Settings {
 
 /// What a search found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Inference {
+pub(crate) struct Inference {
     /// The tree, its lengths in expected substitutions per site.
     pub tree: Tree,
     /// ln likelihood under the model, of the columns that the task had.
@@ -159,7 +159,7 @@ pub struct Inference {
 ///
 /// # Panics
 /// Where the alignment has fewer taxa or no column, or a given start has other taxa.
-pub async fn run(
+pub(crate) async fn run(
     engine: &mut impl Engine,
     patterns: &Patterns,
     settings: &Settings,
@@ -175,7 +175,7 @@ pub async fn run(
 ///
 /// # Panics
 /// As [`run`].
-pub async fn infer(
+pub(crate) async fn infer(
     engine: &mut impl Engine,
     patterns: &Patterns,
     settings: &Settings,
@@ -195,7 +195,7 @@ pub async fn infer(
 ///
 /// # Panics
 /// As [`run`].
-pub async fn bootstrap(
+pub(crate) async fn bootstrap(
     engine: &mut impl Engine,
     patterns: &Patterns,
     settings: &Settings,

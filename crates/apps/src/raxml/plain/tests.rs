@@ -3,6 +3,7 @@
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 
+use super::makenewz::{Step, newton_step};
 use super::*;
 use crate::phylogeny::alignment::Alignment;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
