@@ -1,10 +1,10 @@
-//! Splits of the taxa, counted over many trees: how well each is supported, and the tree of those
-//! that most of the trees have.
+//! Splits (bipartitions) of the taxa, counted over many trees: the support of each, and the
+//! majority-rule consensus tree.
 //!
 //! An inner branch of an unrooted tree splits the taxa into two sets of two or more; the splits of
-//! a tree are its topology. Two splits that each stand in more than half of the trees go together in
-//! one tree, since at least one of the trees has both: the majority-rule consensus (Margush and
-//! McMorris 1981).
+//! a tree are its topology. Two splits that each stand in more than half of the trees are
+//! compatible, since at least one of the trees has both; the tree of all such splits is the
+//! majority-rule consensus (Margush and McMorris 1981).
 
 mod consensus;
 #[cfg(test)]

@@ -64,7 +64,7 @@ fn check_positive(name: &'static str, values: &[f64]) -> Result<()> {
     }
 }
 
-/// The rate matrix taken apart: `P_jk(t) = sum_l EI_jl exp(-lambda_l t) V_kl`.
+/// The eigendecomposition of the rate matrix: `P_jk(t) = sum_l EI_jl exp(-lambda_l t) V_kl`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EigenSystem {
     /// lambda_l >= 0, the zero first.
@@ -130,12 +130,9 @@ mod tests {
 
     use super::*;
     use crate::phylogeny::jukes_cantor;
+    use crate::phylogeny::tests::gtr;
 
     const FREQUENCIES: [f64; 4] = [0.30, 0.22, 0.18, 0.30];
-
-    fn gtr() -> Substitution {
-        Substitution::gtr([1.2, 3.5, 0.8, 0.9, 4.1, 1.0], FREQUENCIES).unwrap()
-    }
 
     /// `[j][k]`: the probability that state j is state k after a time `t` >= 0 [expected
     /// substitutions per site].

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use super::substitution::Substitution;
 use super::{Alignment, Patterns, Stream};
 use mmgp_base::table::Source;
 
@@ -20,6 +21,11 @@ pub(crate) fn patterns(text: &str) -> Patterns {
 
 pub(crate) fn sim12() -> Patterns {
     patterns(SIM12[0])
+}
+
+/// The general model at values like none of its special cases.
+pub(crate) fn gtr() -> Substitution {
+    Substitution::gtr([1.2, 3.5, 0.8, 0.9, 4.1, 1.0], [0.30, 0.22, 0.18, 0.30]).unwrap()
 }
 
 /// So many patterns of random tips, all of weight 2.

@@ -7,7 +7,7 @@ mod surgery;
 use super::stream::Stream;
 use mmgp_base::error::{Error, Result};
 
-/// Marks the places of a node's parent and children that nobody takes.
+/// Stands for a parent or a child that a node does not have.
 const NOBODY: u32 = u32::MAX;
 
 /// An unrooted binary tree of `taxa` >= 3 tips.

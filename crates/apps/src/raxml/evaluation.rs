@@ -1,4 +1,4 @@
-//! The likelihood of a tree as it is given.
+//! The likelihood of a tree as it is given, without a search.
 
 use std::ops::RangeInclusive;
 

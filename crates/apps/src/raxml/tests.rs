@@ -9,8 +9,8 @@ use super::evaluation::z_of;
 use super::plain::PlainEngine;
 use super::search::{Effort, Rates};
 use super::*;
-use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
-use crate::phylogeny::tests::{self, immediately};
+use crate::phylogeny::substitution::{Model, SiteRates};
+use crate::phylogeny::tests::{self, gtr, immediately};
 use crate::phylogeny::{Stream, Tree, simulate};
 use mmgp_cell::KernelTiming;
 use mmgp_machine::Machine;
@@ -32,9 +32,7 @@ fn random_tree(patterns: &Patterns) -> Tree {
 }
 
 fn model(rates: SiteRates) -> Model {
-    let exchangeabilities = [1.2, 3.5, 0.8, 0.9, 4.1, 1.0];
-    let substitution = Substitution::gtr(exchangeabilities, [0.30, 0.22, 0.18, 0.30]).unwrap();
-    Model { substitution, rates }
+    Model { substitution: gtr(), rates }
 }
 
 fn gamma() -> Model {

@@ -3,9 +3,9 @@
 use super::Tree;
 
 impl Tree {
-    /// Takes the subtree below `pruned` off, together with its parent, whose two other branches
-    /// become one, and puts it on the branch above `onto`, which the parent divides: `fraction`
-    /// of it lies below.
+    /// Subtree pruning and regrafting: takes the subtree below `pruned` off, together with its
+    /// parent, whose two other branches become one, and puts it on the branch above `onto`, which
+    /// the parent divides: `fraction` of it lies below.
     ///
     /// `pruned` must not be the root nor hang from it; `onto` must lie outside the subtree and be
     /// neither the root nor the parent of `pruned`. Where it is the sibling, the subtree slides
@@ -24,7 +24,7 @@ impl Tree {
         self.replace_child(stump, sibling, onto, fraction * length);
     }
 
-    /// Lets the subtree below `stem` hang from it by another of its branches: the two branches
+    /// Reroots the subtree below `stem` on another of its branches: the two branches
     /// below `stem` become one, and `stem` divides the branch above `onto`, of which `fraction`
     /// lies below. `stem` must be an inner node other than the root, `onto` a node below it; where
     /// it is a child of `stem`, only the place on the joined branch changes.

@@ -7,7 +7,7 @@ use approx::assert_relative_eq;
 
 use super::super::plain::PlainEngine;
 use super::*;
-use crate::phylogeny::tests::{immediately, random_patterns};
+use crate::phylogeny::tests::{gtr, immediately, random_patterns};
 use crate::phylogeny::{Stream, Tree};
 use mmgp_base::units::Seconds;
 use mmgp_cell::Blade;
@@ -41,8 +41,7 @@ fn categories(count: usize) -> SiteRates {
 }
 
 fn model(rates: SiteRates) -> Model {
-    let substitution = Substitution::gtr([1.2, 3.5, 0.8, 0.9, 4.1, 1.0], [0.30, 0.22, 0.18, 0.30]);
-    Model { substitution: substitution.unwrap(), rates }
+    Model { substitution: gtr(), rates }
 }
 
 /// All vectors towards the root of a random tree, then both other functions at one of its branches.

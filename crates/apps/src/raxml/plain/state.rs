@@ -126,11 +126,11 @@ impl End<'_> {
 pub struct Newton {
     /// The branch.
     pub z: f64,
-    /// Where it summed up derivatives.
+    /// The z at which it summed up derivatives.
     pub tried: Vec<f64>,
 }
 
-/// WeightedPatterns, model and vectors, and the functions on them.
+/// Patterns, model and vectors, and the functions on them.
 #[derive(Debug, Clone)]
 pub struct Likelihoods {
     all: phylogeny::Patterns,

@@ -7,14 +7,10 @@ use super::makenewz::{Step, newton_step};
 use super::*;
 use crate::phylogeny::alignment::Alignment;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
-use crate::phylogeny::tests::{immediately, shared_data, sim12};
+use crate::phylogeny::tests::{gtr, immediately, shared_data, sim12};
 use crate::phylogeny::{Patterns, Stream, Tree, jukes_cantor, newick};
 use crate::raxml::engine::{Engine, NewView, Z_MAX, Z_MIN};
 use mmgp_cell::ppe::Plain;
-
-fn gtr() -> Substitution {
-    Substitution::gtr([1.2, 3.5, 0.8, 0.9, 4.1, 1.0], [0.30, 0.22, 0.18, 0.30]).unwrap()
-}
 
 fn model(substitution: Substitution, rates: SiteRates) -> Model {
     Model { substitution, rates }

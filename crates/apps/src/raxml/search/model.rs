@@ -1,4 +1,4 @@
-//! The parameters of the model that fit a tree best.
+//! Maximum-likelihood estimates of the parameters of the model on a tree.
 
 mod categories;
 
