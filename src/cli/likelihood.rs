@@ -87,7 +87,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         let found = "no column with a determined character".into();
         return Err(Error::OutOfRange { name: "the alignment", found, expected: "one".into() });
     }
-    warnings(&evaluation::doubts(&tree));
+    warnings(&evaluation::warnings(&tree));
     let model = notation.model(patterns.len());
     let line = waiting("likelihood", Verbosity::Usual);
     let (log_likelihood, terms) = evaluate(&patterns, tree, model, arguments.per_site)?;

@@ -19,8 +19,9 @@ mod coupling;
 mod description;
 mod grid;
 pub mod host;
+#[cfg(test)]
 mod plain;
-pub mod proposal;
+mod proposal;
 mod rank;
 mod segment;
 mod spe_program;
@@ -30,6 +31,7 @@ mod trace;
 
 pub use chain::Acceptance;
 pub use coupling::Coupling;
+pub use proposal::Kind;
 pub(super) use segment::block;
 pub use spe_program::FUNCTIONS;
 pub use trace::{Generation, Inference, Sample, SampleSink, Samples, Sampling, Tally, Trace};

@@ -5,29 +5,19 @@
 //! Everything here runs on the host, outside the emulated machine.
 
 pub mod alignment;
-pub mod jukes_cantor;
+pub(crate) mod jukes_cantor;
 pub mod newick;
 pub mod patterns;
 pub mod simulate;
 pub mod splits;
-pub mod stream;
+pub(crate) mod stream;
 pub mod substitution;
-pub mod tree;
+pub(crate) mod tree;
 
 pub use alignment::Alignment;
 pub use patterns::Patterns;
-pub use stream::Stream;
+pub(crate) use stream::Stream;
 pub use tree::Tree;
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use std::path::Path;
-
-    use mmgp_base::table::Source;
-
-    /// A file of real data that may stand beside the package; tests that need it pass without.
-    pub(crate) fn shared_data(name: &str) -> Option<Source> {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(name);
-        path.exists().then(|| Source::read(&path).expect("a file that is there can be read"))
-    }
-}
+pub(crate) mod tests;

@@ -11,10 +11,10 @@ pub mod engine;
 pub mod evaluation;
 mod farm;
 mod findings;
-pub mod host;
+mod host;
 mod memory;
 mod offloaded;
-pub mod plain;
+mod plain;
 pub mod search;
 mod spe_program;
 #[cfg(test)]

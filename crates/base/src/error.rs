@@ -148,9 +148,6 @@ pub enum Error {
     /// A numerical method did not end well.
     #[error("the fit did not converge: {0}")]
     Fit(String),
-    /// The user interrupted the program.
-    #[error("interrupted")]
-    Interrupted,
     /// The data of a kernel do not lie in local store as they must. Move or shrink the block.
     #[error("{kernel}: {block} at {address:#07x}, {bytes} bytes: {rule}")]
     LocalStore {

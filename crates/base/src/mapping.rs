@@ -1,4 +1,4 @@
-//! What mmgp chooses.
+//! The mapping (m, p) of a program onto a machine, which is what mmgp chooses.
 
 use std::fmt;
 use std::num::NonZeroU32;

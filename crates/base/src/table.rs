@@ -1,10 +1,9 @@
 //! Files in and out: the only module that opens them.
 //!
 //! Readers take a [`Source`], the whole text of a file with its name, so everything above this
-//! module is free of input and output; every error carries file, line and column. Writers build
-//! the whole text first and then replace the file in one step, so an interrupted program leaves
-//! either the old file or the new one, never half of one; [`StreamedFile`] does the same for files
-//! too long to be held.
+//! module is free of input and output; every error carries file, line and column. A file is written
+//! beside its place and takes it in one step ([`StreamedFile`]), so an interrupted program leaves
+//! either the old file or the new one, never half of one.
 
 #![allow(clippy::disallowed_methods)] // This module is the exception to its own rule.
 
@@ -85,11 +84,12 @@ fn position(file: &str, text: &str, offset: usize) -> Position {
 /// What some editors put before a text; they do not count it as a character.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Held while a file is written; whoever ends the process takes it first, so that no write is
-/// ever cut in two.
+/// Held while a file gets its content in place or takes its place; whoever ends the process takes it
+/// first, so that no file is left half written.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// Ends the process with `code` as soon as no file is being written.
+/// Ends the process with `code` as soon as no file is being written in place, and removes the parts
+/// of those that are not whole.
 pub fn exit_between_writes(code: i32) -> ! {
     let _no_write_under_way = WRITING.lock();
     let _no_part_begins = streamed::remove_parts();
@@ -98,17 +98,13 @@ pub fn exit_between_writes(code: i32) -> ! {
 
 /// Replaces `path` by `content` in one step.
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
-    let part = part_of(path);
-    let written = if part == path {
-        write_through(path, content.as_ref())
-    } else {
-        let _writing = writing();
-        fs::write(&part, content).and_then(|()| fs::rename(&part, path))
-    };
-    written.map_err(|source| {
-        remove_part(&part, path);
-        Error::Write { file: path.into(), source }
-    })
+    let failed = |source| Error::Write { file: path.into(), source };
+    if part_of(path) == path {
+        return write_through(path, content.as_ref()).map_err(failed);
+    }
+    let mut file = StreamedFile::create(path)?;
+    file.write_all(content.as_ref()).map_err(failed)?;
+    file.commit()
 }
 
 fn writing() -> MutexGuard<'static, ()> {
@@ -136,19 +132,6 @@ fn part_of(path: &Path) -> PathBuf {
     }
     part.as_mut_os_string().push(".part");
     part
-}
-
-/// Renames a file that is whole.
-fn replace(part: &Path, path: &Path) -> io::Result<()> {
-    let _writing = writing();
-    if part == path { Ok(()) } else { fs::rename(part, path) }
-}
-
-/// Removes what is left of a file that did not become whole.
-fn remove_part(part: &Path, path: &Path) {
-    if part != path {
-        let _ = fs::remove_file(part);
-    }
 }
 
 /// Creates a folder and its parents where they do not exist.

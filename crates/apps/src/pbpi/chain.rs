@@ -41,7 +41,7 @@ pub enum Acceptance {
     Original,
 }
 
-/// What all chains of a run go by.
+/// The settings that all chains of a run share.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     pub generations: u32,
@@ -57,7 +57,7 @@ pub(super) trait Host {
     async fn begin(&mut self);
     /// Comes after all else.
     fn end(&mut self);
-    /// Does so much work beside the likelihoods.
+    /// Is charged for host code beside the likelihoods.
     async fn work(&mut self, work: Work);
     /// ln likelihood of `tree`, whose `touched` nodes, children before parents and the root last,
     /// differ from the accepted tree of that chain of the row.
@@ -73,13 +73,13 @@ pub(super) trait Host {
 /// One chain.
 #[derive(Clone)]
 pub(super) struct Chain {
-    /// Of its own, so that what it goes through does not depend on the grid.
+    /// The chain's own, so that its states do not depend on the grid.
     pub stream: Stream,
     pub trace: Trace,
 }
 
 impl Chain {
-    /// At its first tree, which nobody has evaluated yet.
+    /// A chain at its first tree, which is not evaluated yet.
     pub fn new(tree: Tree, stream: Stream, place: usize) -> Self {
         let (start, generations) = (f64::NAN, Vec::new());
         let proposals = Default::default();

@@ -72,7 +72,7 @@ impl Coupling {
     }
 
     /// The inverse temperature of a place of the ladder, in (0, 1].
-    pub fn temperature(&self, place: usize) -> f64 {
+    pub(crate) fn temperature(&self, place: usize) -> f64 {
         // T_i = 1 / (1 + i * heating)
         1.0 / (1.0 + place as f64 * self.heating)
     }

@@ -1,11 +1,10 @@
-//! Chains on their grid of processes, or on this computer alone.
+//! Chains on their grid of processes.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::chain::{Chain, Row, RowOutcome, Rules};
 use super::coupling::Grid;
-use super::plain::{Plain, at_once};
 use super::proposal::{DEFAULT_PRIOR_RATE, Prior, raise_to_floor};
 use super::rank::Rank;
 use super::segment::Segment;
@@ -100,29 +99,14 @@ impl Pbpi {
         Ok((Run::collect(blade, (m, p), &FUNCTIONS), inference))
     }
 
-    /// Runs the same chains on this computer, without a machine: every likelihood is computed from
-    /// scratch in double precision, and differs from an emulated one by rounding.
-    ///
-    /// # Errors
-    /// `OutOfRange` where a first tree cannot be made, which [`Self::new`] has ruled out.
-    pub fn infer(&self, sink: Option<SampleSink>) -> Result<Inference> {
-        let coupling = self.coupling.on_rows(1)?;
-        let alone = Self { coupling, ..self.clone() };
-        let collector = self.collector(sink);
-        let host = Plain { patterns: &self.patterns };
-        let row = alone.row(host, self.first_chains()?, Some(&collector))?;
-        let outcome = at_once(row.run(0));
-        Ok(gather([outcome], &collector))
-    }
-
-    fn collector(&self, sink: Option<SampleSink>) -> Rc<RefCell<Collector>> {
+    pub(super) fn collector(&self, sink: Option<SampleSink>) -> Rc<RefCell<Collector>> {
         let taxa = self.tree.taxa();
         let collector = Collector::new(self.sampling, self.generations, taxa, sink);
         Rc::new(RefCell::new(collector))
     }
 
     /// All chains at their start, at the foot of the ladder the first one.
-    fn first_chains(&self) -> Result<Vec<Chain>> {
+    pub(super) fn first_chains(&self) -> Result<Vec<Chain>> {
         let mut trees = Stream::new(self.seed, TREE_STREAM);
         let chain = |index: usize| {
             let tree = match self.starts {
@@ -144,7 +128,7 @@ impl Pbpi {
     }
 
     /// What a process of a row goes by.
-    fn row<H>(
+    pub(super) fn row<H>(
         &self,
         host: H,
         chains: Vec<Chain>,
@@ -169,7 +153,7 @@ impl Pbpi {
 }
 
 /// What came of all rows, in their order.
-fn gather(
+pub(super) fn gather(
     rows: impl IntoIterator<Item = RowOutcome>,
     collector: &Rc<RefCell<Collector>>,
 ) -> Inference {

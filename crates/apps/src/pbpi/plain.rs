@@ -1,16 +1,18 @@
 //! The same chains without a machine: likelihoods in double precision on this computer.
 
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-
+use super::Pbpi;
 use super::chain::Host;
 use super::coupling::State;
+use super::grid::gather;
+use super::trace::{Inference, SampleSink};
+use crate::phylogeny::tests::immediately;
 use crate::phylogeny::{Patterns, Tree, jukes_cantor};
+use mmgp_base::error::Result;
 use mmgp_cell::ppe::Work;
 
 /// Computes every likelihood from scratch, and takes no time.
-pub(super) struct Plain<'a> {
-    pub patterns: &'a Patterns,
+struct Plain<'a> {
+    patterns: &'a Patterns,
 }
 
 impl Host for Plain<'_> {
@@ -33,10 +35,19 @@ impl Host for Plain<'_> {
     }
 }
 
-/// What comes of a future that never waits.
-pub(super) fn at_once<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => unreachable!("invariant: without a machine there is nothing to wait for"),
+impl Pbpi {
+    /// Runs the same chains on this computer, without a machine: every likelihood is computed from
+    /// scratch in double precision, and differs from an emulated one by rounding.
+    ///
+    /// # Errors
+    /// `OutOfRange` where a first tree cannot be made, which [`Self::new`] has ruled out.
+    pub(super) fn infer(&self, sink: Option<SampleSink>) -> Result<Inference> {
+        let coupling = self.coupling.on_rows(1)?;
+        let alone = Self { coupling, ..self.clone() };
+        let collector = self.collector(sink);
+        let host = Plain { patterns: &self.patterns };
+        let row = alone.row(host, self.first_chains()?, Some(&collector))?;
+        let outcome = immediately(row.run(0));
+        Ok(gather([outcome], &collector))
     }
 }

@@ -23,7 +23,7 @@ pub const BRANCH_FLOOR: f64 = 2e-6;
 /// for: their mean is 0.1 expected substitutions per site.
 pub const DEFAULT_PRIOR_RATE: f64 = 10.0;
 
-/// The sorts of proposals.
+/// The kinds of proposals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// One branch is multiplied by exp(u - 1/2), u uniform on [0, 1).
@@ -72,22 +72,22 @@ pub struct Effort {
     pub logarithms: u64,
 }
 
-/// What is to be known of a proposed tree.
+/// What the rule of acceptance and the likelihood need of a proposed tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
-    /// Its sort.
+    /// Its kind.
     pub kind: Kind,
     /// The nodes whose conditional likelihood vectors differ from those of the old tree, each
     /// once, children before parents: the changed nodes and all their ancestors; the root is last.
     pub touched: Vec<usize>,
-    /// ln of the Hastings ratio: the density of the way back over that of the way here. Minus
+    /// ln of the Hastings ratio: the density of the reverse move over that of this one. Minus
     /// infinity where the proposal left the state space.
     pub ln_hastings: f64,
     /// What the host did for it.
     pub effort: Effort,
 }
 
-/// What a change of a tree in place leaves to be known.
+/// What a change of a tree in place reports.
 #[derive(Debug)]
 struct Change {
     /// Nodes whose children or their branch lengths changed; their ancestors may be left out.
@@ -95,7 +95,7 @@ struct Change {
     ln_hastings: f64,
 }
 
-/// Proposes a change of a sort drawn with equal odds.
+/// Proposes a change of a kind drawn with equal odds.
 ///
 /// # Panics
 /// As [`propose`].
@@ -106,7 +106,7 @@ pub fn draw(tree: &Tree, stream: &mut Stream) -> (Tree, Proposal) {
     (proposed, proposal)
 }
 
-/// Proposes a change of that sort. On three taxa, which have one topology only, all but
+/// Proposes a change of that kind. On three taxa, which have one topology only, all but
 /// [`Kind::BranchLength`] leave the state space.
 ///
 /// # Panics

@@ -8,17 +8,13 @@ use approx::assert_relative_eq;
 use super::proposal::DEFAULT_PRIOR_RATE;
 use super::*;
 use crate::phylogeny::alignment::Alignment;
+use crate::phylogeny::tests::{patterns, shared_data, sim12};
 use crate::phylogeny::{jukes_cantor, newick};
 use crate::run::Run;
 use mmgp_base::table::Source;
 use mmgp_cell::{Blade, KernelTiming};
 use mmgp_machine::Machine;
 use mmgp_runtime::{Edtlp, Runtime};
-
-fn sim12() -> Patterns {
-    let source = Source::new("sim12.phy", include_str!("../../data/sim12.phy"));
-    Patterns::compress(&Alignment::read(&source).unwrap())
-}
 
 fn emulate(pbpi: &Pbpi, m: u32, p: u32) -> (Run, Inference) {
     let machine = Machine::named("qs20").unwrap();
@@ -105,20 +101,15 @@ fn a_machine_without_the_spes_is_refused() {
 
 #[test]
 fn an_alignment_without_a_character_is_refused() {
-    let text = ">a\n----\n>b\n----\n>c\n----\n";
-    let alignment = Alignment::read(&Source::new("gaps.fasta", text)).unwrap();
-    let error = Pbpi::new(Patterns::compress(&alignment), None, 1, 1).unwrap_err();
+    let gaps = patterns(">a\n----\n>b\n----\n>c\n----\n");
+    let error = Pbpi::new(gaps, None, 1, 1).unwrap_err();
     let expected =
         "the alignment: found no column with a determined character, expected at least one";
     assert_eq!(error.to_string(), expected);
 }
 
-/// The folder of real alignments and of values that other programs computed, where it is there.
-const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data");
-
 /// The log-likelihood that libpll-2 and others give under JC69 without rate categories.
-fn reference(alignment: &str) -> Option<f64> {
-    let table = Source::read(format!("{SHARED}/reference_lnl.csv").as_ref()).ok()?;
+fn reference(table: &Source, alignment: &str) -> Option<f64> {
     let line = table.text.lines().find(|line| {
         line.starts_with(&format!("{alignment},"))
             && line.contains("JC69")
@@ -130,18 +121,14 @@ fn reference(alignment: &str) -> Option<f64> {
 
 #[test]
 fn real_alignments_have_the_likelihood_that_other_programs_give_them() {
-    if !std::path::Path::new(SHARED).exists() {
-        eprintln!("skipped: {SHARED} is not there");
-        return;
-    }
+    let Some(table) = shared_data("reference_lnl.csv") else { return };
     for (name, m, p) in [("hypo42", 1, 1), ("brown41", 4, 4), ("leache10_50k", 2, 8)] {
-        let read = |file: String| Source::read(file.as_ref()).unwrap();
-        let alignment = Alignment::read(&read(format!("{SHARED}/{name}.phy"))).unwrap();
-        let source = read(format!("{SHARED}/trees/{name}.nwk"));
+        let alignment = Alignment::read(&shared_data(&format!("{name}.phy")).unwrap()).unwrap();
+        let source = shared_data(&format!("trees/{name}.nwk")).unwrap();
         let tree = newick::read(&source, &alignment.names).unwrap();
         let pbpi = Pbpi::new(Patterns::compress(&alignment), Some(tree), 1, 0).unwrap();
         let (_, trace) = emulate(&pbpi, m, p);
-        let expected = reference(name).unwrap();
+        let expected = reference(&table, name).unwrap();
         assert_relative_eq!(trace.cold().start, expected, max_relative = 1e-9);
     }
 }

@@ -19,7 +19,7 @@ pub struct Generation {
     pub log_likelihood: f64,
 }
 
-/// How often something was tried, and how often it came to pass.
+/// Attempts, and how many of them were accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
     /// Attempts.
@@ -29,9 +29,9 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// One attempt that came to pass.
+    /// One accepted attempt.
     pub(super) const ACCEPTED: Self = Self { tried: 1, accepted: 1 };
-    /// One that did not.
+    /// One refused attempt.
     pub(super) const REFUSED: Self = Self { tried: 1, accepted: 0 };
 }
 
@@ -60,7 +60,7 @@ pub struct Trace {
     pub tree: Tree,
     /// Its place on the ladder of temperatures at the end; 0 is the cold chain.
     pub place: usize,
-    /// Its proposals by sort, in the order of [`Kind::ALL`].
+    /// Its proposals by kind, in the order of [`Kind::ALL`].
     pub proposals: [Tally; Kind::ALL.len()],
 }
 
@@ -106,7 +106,7 @@ impl Inference {
         self.chains.iter().map(Trace::accepted).sum()
     }
 
-    /// Proposals of each sort over all chains.
+    /// Proposals of each kind over all chains.
     pub fn proposals(&self) -> [(Kind, Tally); Kind::ALL.len()] {
         Kind::ALL.map(|kind| {
             let of_kind = self.chains.iter().map(|chain| chain.proposals[kind as usize]);
@@ -195,7 +195,7 @@ pub trait Samples {
     fn take(&mut self, sample: &Sample<'_>);
 }
 
-/// Where samples go; whoever gave it still holds it.
+/// A destination of samples, shared with the caller.
 pub type SampleSink = Rc<RefCell<dyn Samples>>;
 
 /// Gathers the samples of all rows.

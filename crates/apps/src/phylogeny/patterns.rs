@@ -7,7 +7,7 @@ use super::alignment::{Alignment, UNDETERMINED};
 /// The least empirical frequency of a state.
 const LEAST_FREQUENCY: f64 = 1e-3;
 
-/// Frequencies that move no further than this stay.
+/// The iteration of frequencies has converged where none changes by more than this.
 const SETTLED: f64 = 1e-12;
 
 /// The site patterns of an alignment. Sites evolve independently, so equal columns have equal
@@ -53,9 +53,9 @@ impl Patterns {
 
     /// Empirical frequencies of A, C, G, T, of sum 1: every determined residue counts 1, an
     /// ambiguous one is shared among its states in the proportion of the frequencies, which is
-    /// repeated until they stay; undetermined ones do not count. No frequency is below 0.001, so
+    /// iterated until they converge; undetermined ones do not count. No frequency is below 0.001, so
     /// that a state that never occurs has a rate; without any determined residue all are equal.
-    pub fn frequencies(&self) -> [f64; 4] {
+    pub(crate) fn frequencies(&self) -> [f64; 4] {
         let mut counts = [0_u64; 16];
         for codes in &self.tips {
             for (&code, &weight) in codes.iter().zip(&self.weights) {

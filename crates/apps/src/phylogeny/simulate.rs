@@ -16,11 +16,11 @@ const LENGTH_STEP: f64 = 1e-6;
 
 /// Most taxa of a random tree: some hundred bytes each make half a GiB, and published alignments
 /// have fewer.
-pub const MOST_TAXA: usize = 1 << 20;
+pub(crate) const MOST_TAXA: usize = 1 << 20;
 
 /// Most residues of an alignment, taxa times sites: with the states of inner nodes, the rows and
 /// their text each takes four bytes, which makes 1 GiB.
-pub const MOST_RESIDUES: usize = 1 << 28;
+pub(crate) const MOST_RESIDUES: usize = 1 << 28;
 
 /// A random tree whose topologies are equally likely and whose branch lengths are exponential of
 /// that mean, rounded to six decimals.
@@ -115,6 +115,7 @@ fn evolve(state: u8, change: f64, stream: &mut Stream) -> u8 {
 mod tests {
     use super::*;
     use crate::phylogeny::newick;
+    use crate::phylogeny::tests::{SIM12, SIM24};
     use mmgp_base::table::Source;
 
     #[test]
@@ -170,22 +171,7 @@ mod tests {
 
     #[test]
     fn the_shipped_data_come_from_the_stated_seeds() {
-        for (taxa, sites, seed, phylip, newick) in [
-            (
-                12,
-                600,
-                12,
-                include_str!("../../data/sim12.phy"),
-                include_str!("../../data/sim12.nwk"),
-            ),
-            (
-                24,
-                1000,
-                24,
-                include_str!("../../data/sim24.phy"),
-                include_str!("../../data/sim24.nwk"),
-            ),
-        ] {
+        for (taxa, sites, seed, [phylip, newick]) in [(12, 600, 12, SIM12), (24, 1000, 24, SIM24)] {
             let tree = tree(taxa, 0.1, seed).unwrap();
             assert_eq!(newick::write(&tree, &names(taxa)), newick);
             let alignment = alignment(&tree, &names(taxa), sites, seed).unwrap();

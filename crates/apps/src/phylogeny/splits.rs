@@ -1,10 +1,10 @@
-//! Splits of the taxa, counted over many trees: how well each is supported, and the tree of those
-//! that most of the trees have.
+//! Splits (bipartitions) of the taxa, counted over many trees: the support of each, and the
+//! majority-rule consensus tree.
 //!
 //! An inner branch of an unrooted tree splits the taxa into two sets of two or more; the splits of
-//! a tree are its topology. Two splits that each stand in more than half of the trees go together in
-//! one tree, since at least one of the trees has both: the majority-rule consensus (Margush and
-//! McMorris 1981).
+//! a tree are its topology. Two splits that each stand in more than half of the trees are
+//! compatible, since at least one of the trees has both; the tree of all such splits is the
+//! majority-rule consensus (Margush and McMorris 1981).
 
 mod consensus;
 #[cfg(test)]
@@ -26,13 +26,6 @@ pub struct Split {
 }
 
 impl Split {
-    /// That of some of `taxa` taxa from the others, whichever side is given.
-    pub fn new(taxa: usize, side: impl IntoIterator<Item = usize>) -> Self {
-        let mut split = Self::none(taxa);
-        side.into_iter().for_each(|taxon| split.words[taxon / WORD] |= 1 << (taxon % WORD));
-        split.without_first(taxa)
-    }
-
     fn none(taxa: usize) -> Self {
         Self { words: vec![0; taxa.div_ceil(WORD)] }
     }
@@ -58,12 +51,12 @@ impl Split {
     }
 
     /// Whether all taxa on this one's side without taxon 0 are on that side of `other`.
-    pub fn is_within(&self, other: &Self) -> bool {
+    pub(crate) fn is_within(&self, other: &Self) -> bool {
         self.words.iter().zip(&other.words).all(|(own, other)| own & !other == 0)
     }
 
     /// Taxa on the side without taxon 0.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
@@ -74,7 +67,7 @@ impl Split {
 }
 
 /// The inner branches of a tree, each by the node at its lower end, with its split.
-pub fn inner_branches(tree: &Tree) -> Vec<(usize, Split)> {
+pub(crate) fn inner_branches(tree: &Tree) -> Vec<(usize, Split)> {
     let mut below = vec![Split::none(tree.taxa()); tree.nodes()];
     let mut branches = Vec::new();
     for node in tree.post_order() {
@@ -113,7 +106,7 @@ struct Tally {
 
 impl SplitCounts {
     /// Of no tree yet.
-    pub fn new(taxa: usize) -> Self {
+    pub(crate) fn new(taxa: usize) -> Self {
         Self { taxa, weight: 0.0, splits: BTreeMap::new(), tips: vec![0.0; taxa] }
     }
 
@@ -121,7 +114,7 @@ impl SplitCounts {
     ///
     /// # Panics
     /// Where the tree has other taxa, or the weight is not positive and finite.
-    pub fn add(&mut self, tree: &Tree, weight: f64) {
+    pub(crate) fn add(&mut self, tree: &Tree, weight: f64) {
         assert_eq!(tree.taxa(), self.taxa, "splits are counted over trees of the same taxa");
         assert!(weight > 0.0 && weight.is_finite(), "the weight of a tree is positive");
         self.weight += weight;
@@ -135,18 +128,13 @@ impl SplitCounts {
         }
     }
 
-    /// Taxa of the trees.
-    pub fn taxa(&self) -> usize {
-        self.taxa
-    }
-
     /// Weight of all trees.
     pub fn weight(&self) -> f64 {
         self.weight
     }
 
     /// The share of the trees that have a split, in [0, 1]; 0 where no tree was counted.
-    pub fn share(&self, split: &Split) -> f64 {
+    pub(crate) fn share(&self, split: &Split) -> f64 {
         self.splits.get(split).map_or(0.0, |tally| tally.weight / self.weight)
     }
 
@@ -155,7 +143,7 @@ impl SplitCounts {
     ///
     /// # Panics
     /// Where the tree has other taxa.
-    pub fn supports(&self, tree: &Tree) -> Vec<Option<f64>> {
+    pub(crate) fn supports(&self, tree: &Tree) -> Vec<Option<f64>> {
         assert_eq!(tree.taxa(), self.taxa, "a tree is supported by trees of the same taxa");
         let mut supports = vec![None; tree.nodes()];
         for (node, split) in inner_branches(tree) {
@@ -166,7 +154,7 @@ impl SplitCounts {
 
     /// All splits with their shares of the trees and the mean length of their branches in the
     /// trees that have them [expected substitutions per site], in the order of the bit sets.
-    pub fn iter(&self) -> impl Iterator<Item = (&Split, Branch)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Split, Branch)> {
         self.splits.iter().map(|(split, tally)| {
             let (share, length) = (tally.weight / self.weight, tally.length / tally.weight);
             (split, Branch { share, length })
@@ -175,7 +163,7 @@ impl SplitCounts {
 
     /// The majority-rule consensus: the tree of all splits that stand in strictly more than half
     /// of the trees.
-    pub fn majority_rule(&self) -> Consensus {
+    pub(crate) fn majority_rule(&self) -> Consensus {
         let kept = self.splits.iter().zip(self.iter());
         // Halves are compared without dividing, so that a tie is one to the last bit.
         let kept = kept.filter(|((_, tally), _)| 2.0 * tally.weight > self.weight);

@@ -8,7 +8,7 @@ pub mod notation;
 use mmgp_base::error::{Error, Result};
 
 /// The order in which six numbers stand for the exchangeabilities: AC, AG, AT, CG, CT, GT.
-pub type Exchangeabilities = [f64; 6];
+pub(crate) type Exchangeabilities = [f64; 6];
 
 /// A time-reversible model over the states A, C, G, T, scaled to one expected substitution per unit
 /// of time.
@@ -29,7 +29,7 @@ impl Substitution {
     ///
     /// # Errors
     /// `OutOfRange` for a number that is not finite and positive.
-    pub fn gtr(exchangeabilities: Exchangeabilities, frequencies: [f64; 4]) -> Result<Self> {
+    pub(crate) fn gtr(exchangeabilities: Exchangeabilities, frequencies: [f64; 4]) -> Result<Self> {
         check_positive("exchangeability", &exchangeabilities)?;
         check_positive("frequency", &frequencies)?;
         let sum: f64 = frequencies.iter().sum();
@@ -43,25 +43,14 @@ impl Substitution {
     ///
     /// # Errors
     /// As those of [`Substitution::gtr`].
-    pub fn hky(kappa: f64, frequencies: [f64; 4]) -> Result<Self> {
+    pub(crate) fn hky(kappa: f64, frequencies: [f64; 4]) -> Result<Self> {
         check_positive("kappa", &[kappa])?;
         Self::gtr([1.0, kappa, 1.0, 1.0, kappa, 1.0], frequencies)
     }
 
     /// The model of Jukes and Cantor (1969): every state and every change equally likely.
-    pub fn jc69() -> Self {
+    pub(crate) fn jc69() -> Self {
         Self::gtr([1.0; 6], [0.25; 4]).expect("invariant: ones and quarters are positive")
-    }
-
-    /// `[j][k]`: the probability that state j is state k after a time `t` >= 0 [expected
-    /// substitutions per site].
-    pub fn transition_probabilities(&self, t: f64) -> [[f64; 4]; 4] {
-        let EigenSystem { values, v, ei } = &self.eigen;
-        // P_jk(t) = sum_l EI_jl exp(-lambda_l t) V_kl
-        let entry = |j: usize, k: usize| {
-            (0..4).map(|l| ei[j][l] * (-values[l] * t).exp() * v[k][l]).sum::<f64>()
-        };
-        std::array::from_fn(|j| std::array::from_fn(|k| entry(j, k)))
     }
 }
 
@@ -75,7 +64,7 @@ fn check_positive(name: &'static str, values: &[f64]) -> Result<()> {
     }
 }
 
-/// The rate matrix taken apart: `P_jk(t) = sum_l EI_jl exp(-lambda_l t) V_kl`.
+/// The eigendecomposition of the rate matrix: `P_jk(t) = sum_l EI_jl exp(-lambda_l t) V_kl`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EigenSystem {
     /// lambda_l >= 0, the zero first.
@@ -111,7 +100,7 @@ impl SiteRates {
     /// # Errors
     /// `OutOfRange` for an `alpha` outside 0.001..=10,000, where the rates are exact to at least
     /// ten digits.
-    pub fn gamma(alpha: f64) -> Result<Self> {
+    pub(crate) fn gamma(alpha: f64) -> Result<Self> {
         if !gamma::ALPHA.contains(&alpha) {
             let (least, most) = (gamma::ALPHA.start(), gamma::ALPHA.end());
             let expected = format!("a number from {least} to {most}");
@@ -121,7 +110,7 @@ impl SiteRates {
     }
 
     /// One category of rate 1 for all of `patterns` patterns: no variation over sites.
-    pub fn single(patterns: usize) -> Self {
+    pub(crate) fn single(patterns: usize) -> Self {
         Self::Categories { rates: vec![1.0], of_pattern: vec![0; patterns] }
     }
 }
@@ -141,18 +130,26 @@ mod tests {
 
     use super::*;
     use crate::phylogeny::jukes_cantor;
+    use crate::phylogeny::tests::gtr;
 
     const FREQUENCIES: [f64; 4] = [0.30, 0.22, 0.18, 0.30];
 
-    fn gtr() -> Substitution {
-        Substitution::gtr([1.2, 3.5, 0.8, 0.9, 4.1, 1.0], FREQUENCIES).unwrap()
+    /// `[j][k]`: the probability that state j is state k after a time `t` >= 0 [expected
+    /// substitutions per site].
+    fn transition_probabilities(model: &Substitution, t: f64) -> [[f64; 4]; 4] {
+        let EigenSystem { values, v, ei } = &model.eigen;
+        // P_jk(t) = sum_l EI_jl exp(-lambda_l t) V_kl
+        let entry = |j: usize, k: usize| {
+            (0..4).map(|l| ei[j][l] * (-values[l] * t).exp() * v[k][l]).sum::<f64>()
+        };
+        std::array::from_fn(|j| std::array::from_fn(|k| entry(j, k)))
     }
 
     #[test]
     fn jukes_and_cantor_have_their_closed_form() {
         for t in [0.0, 1e-6, 0.01, 0.3, 2.0, 30.0] {
             let expected = jukes_cantor::transition_matrix(t);
-            let found = Substitution::jc69().transition_probabilities(t);
+            let found = transition_probabilities(&Substitution::jc69(), t);
             for (j, row) in found.iter().enumerate() {
                 for (k, &probability) in row.iter().enumerate() {
                     assert_abs_diff_eq!(probability, expected[4 * k + j], epsilon = 1e-15);
@@ -169,7 +166,8 @@ mod tests {
         // Felsenstein, Inferring Phylogenies, p. 203, with the rate scaled to mean 1
         let beta = 0.5 / (purines * pyrimidines + kappa * (a * g + c * t_frequency));
         let group = |state: usize| if state.is_multiple_of(2) { purines } else { pyrimidines };
-        let found = Substitution::hky(kappa, FREQUENCIES).unwrap().transition_probabilities(t);
+        let model = Substitution::hky(kappa, FREQUENCIES).unwrap();
+        let found = transition_probabilities(&model, t);
         for (j, row) in found.iter().enumerate() {
             for (k, &probability) in row.iter().enumerate() {
                 let (f, within) = (FREQUENCIES[k], group(k));
@@ -213,7 +211,7 @@ mod tests {
                     }
                 }
             }
-            let found = model.transition_probabilities(t);
+            let found = transition_probabilities(&model, t);
             for (found, expected) in found.as_flattened().iter().zip(expected.as_flattened()) {
                 assert_abs_diff_eq!(found, expected, epsilon = 2e-15);
             }

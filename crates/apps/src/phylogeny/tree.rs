@@ -1,18 +1,20 @@
 //! Unrooted binary trees, held as arrays and hanging from one of their inner nodes.
 
+#[cfg(test)]
+mod reference;
 mod surgery;
 
 use super::stream::Stream;
 use mmgp_base::error::{Error, Result};
 
-/// Marks the places of a node's parent and children that nobody takes.
+/// Stands for a parent or a child that a node does not have.
 const NOBODY: u32 = u32::MAX;
 
 /// An unrooted binary tree of `taxa` >= 3 tips.
 ///
 /// Invariants, which [`Tree::check`] verifies:
 /// * nodes `0..taxa` are the tips, `taxa..2 * taxa - 2` the inner nodes;
-/// * the tree hangs from [`Tree::root`], an inner node that has three children and no parent;
+/// * the tree hangs from its `root`, an inner node that has three children and no parent;
 ///   every other inner node has two children and a parent, a tip has a parent only;
 /// * each of the `2 * taxa - 3` branches belongs to the node at its lower end and has a finite
 ///   length of 0 or more [expected substitutions per site].
@@ -28,7 +30,7 @@ pub struct Tree {
 }
 
 /// A branch by its two ends and its length [expected substitutions per site].
-pub type Branch = (usize, usize, f64);
+pub(crate) type Branch = (usize, usize, f64);
 
 impl Tree {
     /// Builds a tree from its branches, whose direction does not matter, and hangs it from the
@@ -36,7 +38,7 @@ impl Tree {
     ///
     /// # Errors
     /// `OutOfRange` where the branches break an invariant of [`Tree`].
-    pub fn from_branches(taxa: usize, branches: &[Branch], root: usize) -> Result<Self> {
+    pub(crate) fn from_branches(taxa: usize, branches: &[Branch], root: usize) -> Result<Self> {
         if taxa < 3 {
             return Err(invalid(format!("{taxa} taxa"), "at least 3"));
         }
@@ -95,7 +97,11 @@ impl Tree {
     ///
     /// # Errors
     /// `OutOfRange` for fewer than 3 taxa, or a `mean_branch_length` that is not positive.
-    pub fn random(taxa: usize, mean_branch_length: f64, stream: &mut Stream) -> Result<Self> {
+    pub(crate) fn random(
+        taxa: usize,
+        mean_branch_length: f64,
+        stream: &mut Stream,
+    ) -> Result<Self> {
         if taxa < 3 {
             return Err(invalid(format!("{taxa} taxa"), "at least 3"));
         }
@@ -125,22 +131,22 @@ impl Tree {
     }
 
     /// Number of nodes, tips included: `2 * taxa - 2`.
-    pub fn nodes(&self) -> usize {
+    pub(crate) fn nodes(&self) -> usize {
         self.parents.len()
     }
 
     /// The inner node that the tree hangs from.
-    pub fn root(&self) -> usize {
+    pub(crate) fn root(&self) -> usize {
         self.root
     }
 
     /// The neighbour towards the root; none for the root.
-    pub fn parent(&self, node: usize) -> Option<usize> {
+    pub(crate) fn parent(&self, node: usize) -> Option<usize> {
         Some(self.parents[node] as usize).filter(|_| node != self.root)
     }
 
     /// The neighbours away from the root: none for a tip, three for the root, else two.
-    pub fn children(
+    pub(crate) fn children(
         &self,
         node: usize,
     ) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
@@ -158,7 +164,7 @@ impl Tree {
     ///
     /// # Errors
     /// `OutOfRange` for the root, and for a length that is negative or not finite.
-    pub fn set_branch_length(&mut self, node: usize, length: f64) -> Result<()> {
+    pub(crate) fn set_branch_length(&mut self, node: usize, length: f64) -> Result<()> {
         if node == self.root || !is_length(length) {
             let found = format!("the length {length} for the branch of node {node}");
             return Err(invalid(found, "a finite length of 0 or more below the root"));
@@ -173,7 +179,7 @@ impl Tree {
     }
 
     /// `node` and all below it, parents before children, children in their order.
-    pub fn below(&self, node: usize) -> Vec<usize> {
+    pub(crate) fn below(&self, node: usize) -> Vec<usize> {
         let mut order = Vec::new();
         let mut open = vec![node];
         while let Some(node) = open.pop() {
@@ -184,35 +190,10 @@ impl Tree {
     }
 
     /// All nodes, children before parents; the root is last.
-    pub fn post_order(&self) -> Vec<usize> {
+    pub(crate) fn post_order(&self) -> Vec<usize> {
         let mut order = self.below(self.root);
         order.reverse();
         order
-    }
-
-    /// The unrooted topology as the set of its inner branches, each by the tips on the side
-    /// without tip 0, sorted: equal for two trees exactly where their topologies are.
-    pub fn splits(&self) -> Vec<Vec<usize>> {
-        let mut tips: Vec<Vec<usize>> = (0..self.nodes()).map(|_| Vec::new()).collect();
-        let mut splits = Vec::new();
-        for node in self.post_order() {
-            if node < self.taxa {
-                tips[node] = vec![node];
-                continue;
-            }
-            let mut below: Vec<usize> =
-                self.children(node).flat_map(|child| tips[child].clone()).collect();
-            below.sort_unstable();
-            if node != self.root {
-                splits.push(match below.first() {
-                    Some(0) => (0..self.taxa).filter(|t| below.binary_search(t).is_err()).collect(),
-                    _ => below.clone(),
-                });
-            }
-            tips[node] = below;
-        }
-        splits.sort_unstable();
-        splits
     }
 
     /// Verifies the invariants of [`Tree`].

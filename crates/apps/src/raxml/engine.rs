@@ -4,9 +4,9 @@ use crate::phylogeny::substitution::Model;
 use mmgp_cell::ppe::Work;
 
 /// Branches are stored as z = exp(-t); t is the length [expected substitutions per site].
-pub const Z_MIN: f64 = 1e-15;
+pub(crate) const Z_MIN: f64 = 1e-15;
 /// The shortest branch.
-pub const Z_MAX: f64 = 1.0 - 1e-6;
+pub(crate) const Z_MAX: f64 = 1.0 - 1e-6;
 
 /// A call of `newview`: the vector of an inner node, seen from its third neighbour, from those of
 /// two.

@@ -1,4 +1,4 @@
-//! The likelihood of a tree as it is given.
+//! The likelihood of a tree as it is given, without a search.
 
 use std::ops::RangeInclusive;
 
@@ -9,7 +9,7 @@ use mmgp_base::error::Warning;
 
 /// The lengths of a branch that z = exp(-t) tells apart [expected substitutions per site]. Below,
 /// 1 - z has lost half of its digits; above, z leaves the range of doubles.
-pub const LENGTHS: RangeInclusive<f64> = 1e-10..=690.0;
+pub(crate) const LENGTHS: RangeInclusive<f64> = 1e-10..=690.0;
 
 /// The branch that an evaluation looks at the tree from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,40 +21,24 @@ pub struct View {
 }
 
 /// z = exp(-t) of a branch; a length t outside [`LENGTHS`] counts as the nearest one within.
-pub fn z_of(length: f64) -> f64 {
+pub(crate) fn z_of(length: f64) -> f64 {
     (-length.clamp(*LENGTHS.start(), *LENGTHS.end())).exp()
 }
 
 /// What to say of a tree whose branches leave [`LENGTHS`].
-pub fn doubts(tree: &Tree) -> Vec<Warning> {
+pub fn warnings(tree: &Tree) -> Vec<Warning> {
     let count = |is_beyond: &dyn Fn(f64) -> bool| {
         tree.branches().filter(|&node| is_beyond(tree.branch_length(node))).count()
     };
     let (least, most) = (*LENGTHS.start(), *LENGTHS.end());
-    let doubt = |count: usize, beyond: &str, limit: f64| {
+    let warning = |count: usize, beyond: &str, limit: f64| {
         let branches = if count == 1 { "1 branch".into() } else { format!("{count} branches") };
         let text = format!("{branches} {beyond} than {limit:e} taken as {limit:e}");
         (count > 0).then_some(Warning::Note(text))
     };
-    let short = doubt(count(&|length| length < least), "shorter", least);
-    let long = doubt(count(&|length| length > most), "longer", most);
+    let short = warning(count(&|length| length < least), "shorter", least);
+    let long = warning(count(&|length| length > most), "longer", most);
     short.into_iter().chain(long).collect()
-}
-
-/// ln likelihood of `tree` under `model`.
-pub async fn log_likelihood(engine: &mut impl Engine, tree: &Tree, model: &Model) -> f64 {
-    let View { ends, z } = update(engine, tree, model).await;
-    engine.evaluate(ends, z).await
-}
-
-/// ln likelihood of every pattern, weights left out.
-pub async fn pattern_log_likelihoods(
-    engine: &mut impl Engine,
-    tree: &Tree,
-    model: &Model,
-) -> Vec<f64> {
-    let View { ends, z } = update(engine, tree, model).await;
-    engine.evaluate_patterns(ends, z).await
 }
 
 /// Gives the engine a model and all vectors of a tree; the branch to evaluate at is the one between

@@ -1,6 +1,6 @@
 //! The engine that off-loads nothing: the functions run on the host core.
 //!
-//! The numbers are those of [`PlainEngine`](super::plain::PlainEngine). The time is what the same
+//! The numbers are those of the functions in [`plain`](super::plain). The time is what the same
 //! lines take on the core's scoreboard ([`Timed`]) and what they wait for the lines of their
 //! vectors, which the caches of the core are asked for at every call.
 //!
@@ -112,16 +112,6 @@ impl HostEngine {
             times: FunctionTimes::default(),
             calls: HostCalls::default(),
         }
-    }
-
-    /// The same with its code in that order.
-    pub fn ordered(self, order: Order) -> Self {
-        Self { order, ..self }
-    }
-
-    /// The same with the scoreboard asked so often.
-    pub fn timed(self, timing: KernelTiming) -> Self {
-        Self { timing, ..self }
     }
 
     /// The time of each function so far.

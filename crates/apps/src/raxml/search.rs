@@ -1,9 +1,9 @@
 //! The search for the tree of maximum likelihood, after Stamatakis, Ludwig and Meier (2005) and
 //! Stamatakis (2006).
 //!
-//! 1. The start: a tree of few changes of state ([`Start`]), z = 0.9 on each branch, exchangeabilities
-//!    1, empirical frequencies, alpha 1 or a single rate. The branches are smoothed and the model is
-//!    fitted roughly.
+//! 1. The start: a tree of maximum parsimony ([`Start`]), z = 0.9 on each branch, exchangeabilities
+//!    1, empirical frequencies, alpha 1 or a single rate. Branch lengths are optimised one after the other
+//!    (smoothing) and the model is fitted roughly.
 //! 2. Cycles of fast rearrangement: each subtree is tried around its place, up to 5 branches away in
 //!    the first cycle, 10 in the second and so on up to 25, until a cycle gains no more than 0.01.
 //! 3. The model is fitted roughly again; cycles of thorough rearrangement, whose radius begins at 5
@@ -15,7 +15,7 @@
 //! # Determinism
 //! A task depends on the seed, its number and the data alone, whoever runs it, and whatever ran
 //! before. Engines may add in other orders, so one log likelihood is better than another only if it
-//! exceeds it by 1e-6; equal ones are decided by who came first.
+//! exceeds it by 1e-6; of equal ones the first counts.
 
 mod best;
 mod bootstrap;
@@ -30,7 +30,7 @@ mod rearrangement;
 mod tests;
 mod tree;
 
-pub use climber::Counts;
+pub(crate) use climber::Counts;
 pub use model::Fineness;
 
 use super::engine::Engine;
@@ -69,7 +69,7 @@ pub enum Rates {
 /// The tree that a search begins at.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Start {
-    /// One of few changes of state, the taxa added in random order.
+    /// One of maximum parsimony, the taxa added in random order.
     Parsimony,
     /// Any, all topologies equally likely.
     Random,
@@ -99,7 +99,7 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// Until nothing is gained any more.
+    /// To convergence: until no cycle gains any more.
     pub const WHOLE: Self = Self {
         most_radius: 25,
         fast_cycles: u32::MAX,
@@ -127,10 +127,10 @@ impl Effort {
     };
 }
 
-/// What a search is to do.
+/// The settings of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Of all random numbers.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// Rates over sites.
     pub rates: Rates,
@@ -140,16 +140,9 @@ pub struct Settings {
     pub effort: Effort,
 }
 
-impl Settings {
-    /// A whole search from trees of few changes of state.
-    pub fn new(seed: u64, rates: Rates) -> Self {
-        Self { seed, rates, start: Start::Parsimony, effort: Effort::WHOLE }
-    }
-}
-
 /// What a search found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Inference {
+pub(crate) struct Inference {
     /// The tree, its lengths in expected substitutions per site.
     pub tree: Tree,
     /// ln likelihood under the model, of the columns that the task had.
@@ -158,7 +151,7 @@ pub struct Inference {
     pub model: Model,
     /// ln likelihood of the tree that it began at, smoothed, before the model was fitted.
     pub first_log_likelihood: f64,
-    /// What it took.
+    /// Calls of the engine.
     pub counts: Counts,
 }
 
@@ -166,7 +159,7 @@ pub struct Inference {
 ///
 /// # Panics
 /// Where the alignment has fewer taxa or no column, or a given start has other taxa.
-pub async fn run(
+pub(crate) async fn run(
     engine: &mut impl Engine,
     patterns: &Patterns,
     settings: &Settings,
@@ -182,7 +175,7 @@ pub async fn run(
 ///
 /// # Panics
 /// As [`run`].
-pub async fn infer(
+pub(crate) async fn infer(
     engine: &mut impl Engine,
     patterns: &Patterns,
     settings: &Settings,
@@ -202,7 +195,7 @@ pub async fn infer(
 ///
 /// # Panics
 /// As [`run`].
-pub async fn bootstrap(
+pub(crate) async fn bootstrap(
     engine: &mut impl Engine,
     patterns: &Patterns,
     settings: &Settings,

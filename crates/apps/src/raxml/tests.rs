@@ -1,8 +1,6 @@
 //! The functions on the emulated machine, held against those on the host, and whole runs.
 
-use std::pin::pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
 
 use approx::assert_relative_eq;
 
@@ -12,18 +10,14 @@ use super::plain::PlainEngine;
 use super::search::{Effort, Rates};
 use super::*;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
-use crate::phylogeny::{Alignment, Stream, Tree, jukes_cantor, simulate};
-use mmgp_base::table::Source;
+use crate::phylogeny::tests::{self, gtr, immediately};
+use crate::phylogeny::{Stream, Tree, jukes_cantor, simulate};
 use mmgp_cell::{Blade, KernelTiming};
 use mmgp_machine::Machine;
 use mmgp_runtime::Edtlp;
 
-fn compress(name: &str, text: &str) -> Rc<Patterns> {
-    Rc::new(Patterns::compress(&Alignment::read(&Source::new(name, text)).unwrap()))
-}
-
 fn sim12() -> Rc<Patterns> {
-    compress("sim12.phy", include_str!("../../data/sim12.phy"))
+    Rc::new(tests::sim12())
 }
 
 /// The first patterns of it.
@@ -39,9 +33,7 @@ fn random_tree(patterns: &Patterns) -> Tree {
 }
 
 fn model(rates: SiteRates) -> Model {
-    let exchangeabilities = [1.2, 3.5, 0.8, 0.9, 4.1, 1.0];
-    let substitution = Substitution::gtr(exchangeabilities, [0.30, 0.22, 0.18, 0.30]).unwrap();
-    Model { substitution, rates }
+    Model { substitution: gtr(), rates }
 }
 
 fn gamma() -> Model {
@@ -53,14 +45,6 @@ fn categories(patterns: &Patterns) -> Model {
     let rates = (1..=25).map(|index| f64::from(index) / 13.0).collect();
     let of_pattern = (0..patterns.len() as u32).map(|pattern| pattern * 7 % 25).collect();
     model(SiteRates::Categories { rates, of_pattern })
-}
-
-/// The result of a future that never waits.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(result) => result,
-        Poll::Pending => panic!("a plain engine is always ready"),
-    }
 }
 
 /// Everything that an engine computes, with all kinds of ends: log likelihoods seen from the three
@@ -101,7 +85,7 @@ async fn exercise(engine: &mut impl Engine, tree: &Tree, model: &Model) -> Vec<f
 
 fn on_host(patterns: &Patterns, weights: &[u32], tree: &Tree, model: &Model) -> Vec<f64> {
     let mut engine = PlainEngine::new(patterns, model);
-    block_on(async {
+    immediately(async {
         engine.set_weights(weights).await;
         exercise(&mut engine, tree, model).await
     })
@@ -253,7 +237,7 @@ fn the_findings_are_those_of_the_host() {
     let settings = Settings { effort, ..Settings::new(5, Rates::Gamma) };
     for Found { task, log_likelihood, tree } in found.found {
         let mut engine = PlainEngine::new(&patterns, &gamma());
-        let plain = block_on(search::run(&mut engine, &patterns, &settings, task));
+        let plain = immediately(search::run(&mut engine, &patterns, &settings, task));
         assert_relative_eq!(log_likelihood, plain.log_likelihood, max_relative = 1e-9);
         assert_eq!(tree.splits(), plain.tree.splits());
     }

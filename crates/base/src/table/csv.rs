@@ -79,7 +79,7 @@ pub struct Reader<'a> {
     /// For each of `columns`, where it stands in a record; beyond it where it is missing.
     indices: Vec<usize>,
     optional: &'static [(&'static str, &'static str)],
-    /// Doubts about the header.
+    /// Warnings about the header.
     pub warnings: Vec<Warning>,
 }
 
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_column_that_may_be_missing_is_doubted() {
+    fn a_misspelt_column_that_may_be_missing_raises_a_warning() {
         let header = "bytes,repetition,round_trips,time_s";
         let warnings = |column: &str| {
             let text = format!("{header},{column}\n8,1,1000,1e-3,stream\n");

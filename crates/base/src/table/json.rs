@@ -90,11 +90,6 @@ impl<'a> Value<'a> {
         self.text == "null"
     }
 
-    /// Whether it is an object.
-    pub fn is_object(&self) -> bool {
-        self.text.starts_with('{')
-    }
-
     /// Whether it is an array.
     pub fn is_array(&self) -> bool {
         self.text.starts_with('[')

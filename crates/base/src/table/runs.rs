@@ -4,8 +4,8 @@
 //! on one by one and never held. Two readers share the work: a plain one that knows only what
 //! such a file nearly always looks like, and the general one of [`super::csv`], which knows all
 //! of CSV and writes every error. Whatever the plain one does not know, it leaves to the general
-//! one, which then reads the file again from its start: errors cost time, and no text is written
-//! twice.
+//! one, which then reads the file again from its start: a mistake costs a second pass, and each
+//! error message is written in one place.
 
 use super::Source;
 use super::csv::{Reader, Record};

@@ -1,11 +1,12 @@
-//! Files too long to be held: written while they come, and put in their place when they are whole.
+//! Files that are written beside their place, at once or while their content comes, and put there
+//! when they are whole.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{part_of, remove_part, replace};
+use super::{part_of, writing};
 use crate::error::{Error, Result};
 
 /// A file under way: it lies beside its place and takes it with [`StreamedFile::commit`]. One that
@@ -49,7 +50,7 @@ impl StreamedFile {
         let Some(mut out) = self.out.take() else { return Ok(()) };
         let written = out.flush();
         drop(out);
-        let done = written.and_then(|()| replace(&self.part, &self.path));
+        let done = written.and_then(|()| self.replace());
         self.forget();
         done.map_err(|source| Error::Write { file: self.path.clone(), source })
     }
@@ -61,12 +62,23 @@ impl StreamedFile {
         }
     }
 
-    /// Nobody has to care for the part any more.
+    fn replace(&self) -> io::Result<()> {
+        let _writing = writing();
+        if self.is_in_place() { Ok(()) } else { fs::rename(&self.part, &self.path) }
+    }
+
+    /// Removes what is left of the part, which after a rename is nothing.
     fn forget(&self) {
         let mut list = under_way();
-        // After a rename there is nothing to remove.
-        remove_part(&self.part, &self.path);
+        if !self.is_in_place() {
+            let _ = fs::remove_file(&self.part);
+        }
         list.retain(|part| *part != self.part);
+    }
+
+    /// Whether it is a link, a device or a pipe, which is written as it is.
+    fn is_in_place(&self) -> bool {
+        self.part == self.path
     }
 }
 

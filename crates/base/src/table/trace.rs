@@ -11,7 +11,7 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use super::Source;
 use crate::error::{Error, Position, Result};
 
-/// What happened when.
+/// A trace: spans of time on tracks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
     /// The time lines: those of host processes first, then by the numbers in the file.
@@ -30,7 +30,7 @@ pub struct Track {
     pub spans: Vec<Span>,
 }
 
-/// Something that took its time.
+/// A span of time in which one thing was done.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span {
     /// When it began \[s\].

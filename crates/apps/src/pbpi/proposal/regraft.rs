@@ -1,4 +1,4 @@
-//! Subtrees are taken off and put back elsewhere.
+//! Pruning and regrafting of subtrees.
 //!
 //! Both proposals put a node on a branch at a place uniform along it, and join the two branches
 //! where it was. With the length m of the joined branch and the length l of the divided one, the

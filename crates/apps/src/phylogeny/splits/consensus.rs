@@ -39,11 +39,6 @@ impl Consensus {
         &self.inner
     }
 
-    /// Whether every node has three neighbours.
-    pub fn is_binary(&self) -> bool {
-        self.inner.len() + 3 == self.tips.len()
-    }
-
     /// The text of the tree in the Newick format, with a line break at its end: the share of each
     /// split stands as the label behind its parenthesis, the mean length of its branch after it.
     /// The outermost node is the neighbour of the first taxon.

@@ -1,4 +1,4 @@
-//! The rate matrix taken apart.
+//! The eigendecomposition of the rate matrix.
 
 use nalgebra::{Matrix3, Matrix4, Vector4};
 

@@ -3,8 +3,8 @@
 use std::ops::RangeInclusive;
 
 /// The shapes for which the rates are exact to ten digits: below, the lowest rates leave the range
-/// of doubles; above, all rates are equal within 3 % and the logarithm of the Gamma function eats
-/// up digits.
+/// of doubles; above, all rates are equal within 3 % and differences of
+/// logarithms of the Gamma function lose digits.
 pub(super) const ALPHA: RangeInclusive<f64> = 0.001..=10_000.0;
 
 /// The four mean rates, ascending and of mean 1, of the quarters of a Gamma distribution of shape

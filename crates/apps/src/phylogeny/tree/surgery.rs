@@ -1,34 +1,11 @@
 //! Changes of a tree's shape that keep its invariants.
 
-use super::{NOBODY, Tree};
+use super::Tree;
 
 impl Tree {
-    /// Hangs the tree from another inner node; the unrooted tree stays what it is.
-    ///
-    /// # Panics
-    /// Where `root` is not an inner node.
-    pub fn rehang(&mut self, root: usize) {
-        assert!((self.taxa..self.nodes()).contains(&root), "a tree hangs from an inner node");
-        // Each branch between the new root and the old one changes its direction: the upper node
-        // loses a child and gains the lower one as its parent.
-        let mut lower = root;
-        let mut parent_of_lower = self.parent(root);
-        let mut length = self.lengths[root];
-        while let Some(upper) = parent_of_lower {
-            parent_of_lower = self.parent(upper);
-            let next_length = self.lengths[upper];
-            self.remove_child(upper, lower);
-            self.add_child(lower, upper, length);
-            (lower, length) = (upper, next_length);
-        }
-        self.root = root;
-        self.parents[root] = NOBODY;
-        self.lengths[root] = 0.0;
-    }
-
-    /// Takes the subtree below `pruned` off, together with its parent, whose two other branches
-    /// become one, and puts it on the branch above `onto`, which the parent divides: `fraction`
-    /// of it lies below.
+    /// Subtree pruning and regrafting: takes the subtree below `pruned` off, together with its
+    /// parent, whose two other branches become one, and puts it on the branch above `onto`, which
+    /// the parent divides: `fraction` of it lies below.
     ///
     /// `pruned` must not be the root nor hang from it; `onto` must lie outside the subtree and be
     /// neither the root nor the parent of `pruned`. Where it is the sibling, the subtree slides
@@ -47,7 +24,7 @@ impl Tree {
         self.replace_child(stump, sibling, onto, fraction * length);
     }
 
-    /// Lets the subtree below `stem` hang from it by another of its branches: the two branches
+    /// Reroots the subtree below `stem` on another of its branches: the two branches
     /// below `stem` become one, and `stem` divides the branch above `onto`, of which `fraction`
     /// lies below. `stem` must be an inner node other than the root, `onto` a node below it; where
     /// it is a child of `stem`, only the place on the joined branch changes.
@@ -98,14 +75,14 @@ impl Tree {
             .expect("invariant: an inner node has two children or more")
     }
 
-    fn place(&self, parent: usize, child: usize) -> usize {
+    pub(super) fn place(&self, parent: usize, child: usize) -> usize {
         let mut places = self.children[parent].iter();
         places
             .position(|&candidate| candidate as usize == child)
             .expect("invariant: a parent lists its children")
     }
 
-    fn put_child(&mut self, parent: usize, place: usize, child: usize, length: f64) {
+    pub(super) fn put_child(&mut self, parent: usize, place: usize, child: usize, length: f64) {
         self.children[parent][place] = child as u32;
         self.parents[child] = parent as u32;
         self.lengths[child] = length;
@@ -114,16 +91,5 @@ impl Tree {
     fn replace_child(&mut self, parent: usize, old: usize, new: usize, length: f64) {
         let place = self.place(parent, old);
         self.put_child(parent, place, new, length);
-    }
-
-    fn add_child(&mut self, parent: usize, child: usize, length: f64) {
-        let place = self.children(parent).len();
-        self.put_child(parent, place, child, length);
-    }
-
-    fn remove_child(&mut self, parent: usize, child: usize) {
-        let place = self.place(parent, child);
-        self.children[parent][place..].rotate_left(1);
-        self.children[parent][2] = NOBODY;
     }
 }

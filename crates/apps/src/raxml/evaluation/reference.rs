@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::tests::{By, EVERYBODY, Problem, notation, on_plain_engine, runtime};
 use super::{update, z_of};
 use crate::phylogeny::substitution::{Model, SiteRates};
-use crate::phylogeny::tests::shared_data;
+use crate::phylogeny::tests::{SIM12, SIM24, shared_data, shared_path};
 use crate::phylogeny::{Alignment, Patterns, Tree, newick};
 use crate::raxml::engine::{Engine, NewView};
 use crate::raxml::{Port, run_alone};
@@ -79,15 +79,6 @@ impl Row {
     }
 }
 
-/// A shared table of other programs' values; without it, a test passes with this message.
-fn shared_table(name: &str) -> Option<Source> {
-    let table = shared_data(name);
-    if table.is_none() {
-        eprintln!("skipped: ../shared/data/{name} is not there");
-    }
-    table
-}
-
 /// A shared alignment, unpacked where it is compressed, and its tree.
 fn shared_alignment(name: &str) -> (Source, Source) {
     let text = shared_data(&format!("{name}.phy"));
@@ -97,8 +88,8 @@ fn shared_alignment(name: &str) -> (Source, Source) {
 
 #[allow(clippy::disallowed_methods)] // `table` reads text, and this is none.
 fn unpacked(name: &str) -> Source {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    let packed = std::fs::read(folder.join(name)).expect("the alignment is beside the table");
+    let path = shared_path(name).expect("the alignment is beside the table");
+    let packed = std::fs::read(path).expect("a file that is there can be read");
     let mut text = Vec::new();
     lzma_rs::xz_decompress(&mut packed.as_slice(), &mut text).expect("an xz file");
     Source::new(name, &String::from_utf8(text).expect("an alignment is text"))
@@ -107,7 +98,7 @@ fn unpacked(name: &str) -> Source {
 /// Holds what `by` computes against every row of the shared table. Each value is computed once and
 /// compared with those of all programs.
 fn check_shared(by: By) {
-    let Some(table) = shared_table("reference_lnl.csv") else { return };
+    let Some(table) = shared_data("reference_lnl.csv") else { return };
     let mut groups: BTreeMap<(String, String), Vec<Row>> = BTreeMap::new();
     for row in Row::read_all(&table.text) {
         groups.entry((row.alignment.clone(), row.notation())).or_default().push(row);
@@ -151,12 +142,7 @@ fn the_naive_kernels_agree_with_other_programs_on_real_alignments() {
 /// The values of `data/reference_lnl.csv`, whose README says where they come from.
 #[test]
 fn shipped_alignments_have_the_likelihood_that_other_programs_give_them() {
-    let shipped = |name: &str| match name {
-        "sim12" => {
-            [include_str!("../../../data/sim12.phy"), include_str!("../../../data/sim12.nwk")]
-        }
-        _ => [include_str!("../../../data/sim24.phy"), include_str!("../../../data/sim24.nwk")],
-    };
+    let shipped = |name: &str| if name == "sim12" { SIM12 } else { SIM24 };
     let rows = Row::read_all(include_str!("../../../data/reference_lnl.csv"));
     assert_eq!(rows.len(), 24);
     for by in EVERYBODY {
@@ -171,7 +157,7 @@ const GTR: &str = "GTR{1.2,3.5,0.8,0.9,4.1,1.0}+F{0.30,0.22,0.18,0.30}";
 
 #[test]
 fn every_site_of_a_real_alignment_is_as_likely_as_other_programs_say() {
-    let Some(table) = shared_table("persite_hypo42_GTR_G4_0.5.csv") else { return };
+    let Some(table) = shared_data("persite_hypo42_GTR_G4_0.5.csv") else { return };
     let (text, tree) = shared_alignment("hypo42");
     let problem = Problem::new(&text, &tree, &format!("{GTR}+G4{{0.5}}"));
     let mut reader = csv::Reader::from_reader(table.text.as_bytes());
@@ -199,7 +185,7 @@ fn every_site_of_a_real_alignment_is_as_likely_as_other_programs_say() {
 /// column is a pattern of its own.
 #[test]
 fn categories_of_rates_are_as_likely_as_other_programs_say() {
-    let Some(table) = shared_table("cat_reference_lnl.csv") else { return };
+    let Some(table) = shared_data("cat_reference_lnl.csv") else { return };
     let mut reader = csv::Reader::from_reader(table.text.as_bytes());
     let parts: Vec<(String, String, f64, f64, f64)> =
         reader.deserialize().collect::<Result<_, _>>().unwrap();
@@ -285,7 +271,7 @@ impl AtBranch {
 
 #[test]
 fn branches_have_the_derivatives_and_optima_of_other_programs() {
-    let Some(table) = shared_table("branch_derivative_reference.csv") else { return };
+    let Some(table) = shared_data("branch_derivative_reference.csv") else { return };
     let (text, tree) = shared_alignment("hypo42");
     let mut reader = csv::Reader::from_reader(table.text.as_bytes());
     let mut compared = 0;

@@ -1,13 +1,12 @@
 //! Likelihoods on a plain engine and through the kernels of the emulated machine.
 
-use std::pin::pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
 
 use approx::assert_relative_eq;
 
 use super::*;
 use crate::phylogeny::substitution::notation::Notation;
+use crate::phylogeny::tests::{SIM12, immediately};
 use crate::phylogeny::{Alignment, Patterns, Stream, jukes_cantor, newick};
 use crate::raxml::plain::PlainEngine;
 use crate::raxml::{Port, run_alone};
@@ -38,6 +37,18 @@ pub(super) fn notation(text: &str) -> Notation {
     Notation::parse(&Source::new("model", text)).unwrap()
 }
 
+/// ln likelihood of `tree` under `model`.
+async fn log_likelihood(engine: &mut impl Engine, tree: &Tree, model: &Model) -> f64 {
+    let View { ends, z } = update(engine, tree, model).await;
+    engine.evaluate(ends, z).await
+}
+
+/// ln likelihood of every pattern, weights left out.
+async fn pattern_log_likelihoods(engine: &mut impl Engine, tree: &Tree, model: &Model) -> Vec<f64> {
+    let View { ends, z } = update(engine, tree, model).await;
+    engine.evaluate_patterns(ends, z).await
+}
+
 /// Who computes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum By {
@@ -53,11 +64,7 @@ pub(super) fn on_plain_engine<T>(
     life: impl AsyncFnOnce(&mut PlainEngine) -> T,
 ) -> T {
     let mut engine = PlainEngine::new(&problem.patterns, &problem.model);
-    let mut context = Context::from_waker(Waker::noop());
-    match pin!(life(&mut engine)).poll(&mut context) {
-        Poll::Ready(result) => result,
-        Poll::Pending => panic!("a plain engine never waits"),
-    }
+    immediately(life(&mut engine))
 }
 
 pub(super) fn runtime() -> Runtime {
@@ -105,12 +112,8 @@ pub(super) const EVERYBODY: [By; 4] = [
 ];
 
 fn sim12(model: &str) -> Problem {
-    let alignment = Source::new("sim12.phy", include_str!("../../../data/sim12.phy"));
-    Problem::new(
-        &alignment,
-        &Source::new("sim12.nwk", include_str!("../../../data/sim12.nwk")),
-        model,
-    )
+    let [alignment, tree] = SIM12.map(|text| Source::new("sim12", text));
+    Problem::new(&alignment, &tree, model)
 }
 
 #[test]

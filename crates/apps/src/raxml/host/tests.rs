@@ -5,28 +5,30 @@ use std::rc::Rc;
 
 use approx::assert_relative_eq;
 
-use super::super::plain::{PlainEngine, immediately};
+use super::super::plain::PlainEngine;
 use super::*;
-use crate::phylogeny::{Patterns, Stream, Tree};
+use crate::phylogeny::tests::{gtr, immediately, random_patterns};
+use crate::phylogeny::{Stream, Tree};
 use mmgp_base::units::Seconds;
 use mmgp_cell::Blade;
 use mmgp_machine::Machine;
 
 const TAXA: usize = 12;
 
-fn qs20() -> Machine {
-    Machine::named("qs20").unwrap()
+impl HostEngine {
+    /// The same with its code in that order.
+    fn ordered(self, order: Order) -> Self {
+        Self { order, ..self }
+    }
+
+    /// The same with the scoreboard asked so often.
+    fn timed(self, timing: KernelTiming) -> Self {
+        Self { timing, ..self }
+    }
 }
 
-/// So many patterns of random tips.
-fn patterns(taxa: usize, count: usize) -> Patterns {
-    let mut stream = Stream::new(3, 0);
-    let mut tip = || (0..count).map(|_| 1 << stream.index(4)).collect();
-    Patterns {
-        tips: (0..taxa).map(|_| tip()).collect(),
-        weights: vec![2; count],
-        of_site: Vec::new(),
-    }
+fn qs20() -> Machine {
+    Machine::named("qs20").unwrap()
 }
 
 fn gamma() -> SiteRates {
@@ -39,8 +41,7 @@ fn categories(count: usize) -> SiteRates {
 }
 
 fn model(rates: SiteRates) -> Model {
-    let substitution = Substitution::gtr([1.2, 3.5, 0.8, 0.9, 4.1, 1.0], [0.30, 0.22, 0.18, 0.30]);
-    Model { substitution: substitution.unwrap(), rates }
+    Model { substitution: gtr(), rates }
 }
 
 /// All vectors towards the root of a random tree, then both other functions at one of its branches.
@@ -84,7 +85,7 @@ fn run<T: 'static>(
 
 #[test]
 fn the_numbers_are_those_of_the_plain_engine_bit_for_bit() {
-    let patterns = patterns(TAXA, 30);
+    let patterns = random_patterns(TAXA, 30);
     for rates in [gamma(), categories(30)] {
         let model = model(rates);
         let mut plain = PlainEngine::new(&patterns, &model);
@@ -107,7 +108,7 @@ fn the_numbers_are_those_of_the_plain_engine_bit_for_bit() {
 /// Time of the functions on a tree most of whose patterns are scaled.
 fn time_of_all(timing: KernelTiming, order: Order, rates: &SiteRates) -> FunctionTimes {
     let (taxa, model) = (400, model(rates.clone()));
-    let patterns = patterns(taxa, 12);
+    let patterns = random_patterns(taxa, 12);
     let (_, times) = run(
         &[0],
         |process| HostEngine::new(process, &patterns).timed(timing).ordered(order),
@@ -144,7 +145,7 @@ fn per_pattern(
     task: fn(&mut Likelihoods, &mut Timed),
 ) -> f64 {
     let cycles = [40, 80].map(|count| {
-        let mut likelihoods = Likelihoods::new(&patterns(TAXA, count), &model(rates(count)));
+        let mut likelihoods = Likelihoods::new(&random_patterns(TAXA, count), &model(rates(count)));
         for (node, children) in [(12, [0, 1]), (13, [2, 3])] {
             likelihoods.newview(&mut Plain, NewView { node, children, z: [0.8, 0.7] });
         }
@@ -212,7 +213,7 @@ fn a_pattern_takes_longer_than_its_busiest_unit_and_less_than_one_operation_afte
 
 #[test]
 fn two_engines_on_the_threads_of_one_core_slow_each_other_down() {
-    let patterns = patterns(TAXA, 8);
+    let patterns = random_patterns(TAXA, 8);
     let model = model(gamma());
     let time = |processes: &[u32]| {
         let model = model.clone();
@@ -235,7 +236,7 @@ fn two_engines_on_the_threads_of_one_core_slow_each_other_down() {
 fn vectors_that_no_cache_holds_are_waited_for() {
     // 228 patterns of 128 bytes: 29 KB a vector. Two of them again and again come from the second
     // level; forty, 1.2 MB, from memory: at least 456 lines of 495 cycles more for each call.
-    let patterns = patterns(42, 228);
+    let patterns = random_patterns(42, 228);
     let model = model(gamma());
     let time = |nodes: usize| {
         let model = model.clone();

@@ -1,4 +1,4 @@
-//! `makenewz`: a branch's length at which the tree is likelier.
+//! `makenewz`: the length of a branch by Newton's method on ln likelihood.
 //!
 //! ```text
 //! s_il = x^p_il x^q_il                                          once, for each category

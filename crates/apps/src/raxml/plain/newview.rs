@@ -105,8 +105,11 @@ trait Child {
         matrix: usize,
     ) -> [A::Float; 4];
 
-    /// How often the pattern has been scaled below.
-    fn count<A: Arithmetic>(&self, ppe: &mut A, pattern: usize) -> Option<A::Word>;
+    /// How often the pattern has been scaled below; a tip never is.
+    #[inline(always)]
+    fn count<A: Arithmetic>(&self, _: &mut A, _: usize) -> Option<A::Word> {
+        None
+    }
 }
 
 /// A tip whose products stand in a table by code.
@@ -139,11 +142,6 @@ impl Child for Tabulated<'_> {
         _: usize,
     ) -> [A::Float; 4] {
         ppe.load_four(&self.table[place][category])
-    }
-
-    #[inline(always)]
-    fn count<A: Arithmetic>(&self, _: &mut A, _: usize) -> Option<A::Word> {
-        None
     }
 }
 
@@ -178,11 +176,6 @@ impl Child for Tip<'_> {
     ) -> [A::Float; 4] {
         let vector = ppe.load_four(&self.vectors[place]);
         matrix_times_vector(ppe, &self.matrices[matrix], vector)
-    }
-
-    #[inline(always)]
-    fn count<A: Arithmetic>(&self, _: &mut A, _: usize) -> Option<A::Word> {
-        None
     }
 }
 

@@ -1,10 +1,11 @@
 //! What an engine on the host keeps: patterns, model and vectors.
 
 use super::super::engine::{NewView, Z_MAX, Z_MIN};
+use super::Four;
 use super::evaluate::{branch_log, diagonal, evaluate};
 use super::makenewz::{Step, derivatives, newton_factors, newton_step, sum_table};
 use super::newview::{newview, transitions};
-use super::{Four, phylogeny};
+use crate::phylogeny;
 use crate::phylogeny::substitution::{Model, SiteRates};
 use crate::scaling::Checks;
 use mmgp_cell::ppe::{Arithmetic, Plain};
@@ -85,11 +86,6 @@ impl WeightedPatterns {
         self.indices.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.indices.is_empty()
-    }
-
     /// Categories of a pattern's vector: four with GAMMA, one with CAT.
     pub fn categories_each(&self) -> usize {
         if self.categories.is_none() { 4 } else { 1 }
@@ -130,11 +126,11 @@ impl End<'_> {
 pub struct Newton {
     /// The branch.
     pub z: f64,
-    /// Where it summed up derivatives.
+    /// The z at which it summed up derivatives.
     pub tried: Vec<f64>,
 }
 
-/// WeightedPatterns, model and vectors, and the functions on them.
+/// Patterns, model and vectors, and the functions on them.
 #[derive(Debug, Clone)]
 pub struct Likelihoods {
     all: phylogeny::Patterns,

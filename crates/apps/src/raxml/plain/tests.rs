@@ -3,22 +3,14 @@
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 
+use super::makenewz::{Step, newton_step};
 use super::*;
 use crate::phylogeny::alignment::Alignment;
-use crate::phylogeny::substitution::{SiteRates, Substitution};
-use crate::phylogeny::tests::shared_data;
+use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
+use crate::phylogeny::tests::{gtr, immediately, shared_data, sim12};
 use crate::phylogeny::{Patterns, Stream, Tree, jukes_cantor, newick};
-use crate::raxml::engine::{Z_MAX, Z_MIN};
-use mmgp_base::table::Source;
-
-fn sim12() -> Patterns {
-    let source = Source::new("sim12.phy", include_str!("../../../data/sim12.phy"));
-    Patterns::compress(&Alignment::read(&source).unwrap())
-}
-
-fn gtr() -> Substitution {
-    Substitution::gtr([1.2, 3.5, 0.8, 0.9, 4.1, 1.0], [0.30, 0.22, 0.18, 0.30]).unwrap()
-}
+use crate::raxml::engine::{Engine, NewView, Z_MAX, Z_MIN};
+use mmgp_cell::ppe::Plain;
 
 fn model(substitution: Substitution, rates: SiteRates) -> Model {
     Model { substitution, rates }

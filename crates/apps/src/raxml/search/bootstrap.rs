@@ -18,7 +18,7 @@ pub fn resample(weights: &[u32], stream: &mut Stream, host: &mut Tally) -> Vec<u
         // The last pattern that does not begin behind the column.
         drawn[before.partition_point(|&first| first <= column) - 1] += 1;
     }
-    // A pattern of each column is looked up by halves.
+    // The pattern of each column is looked up by bisection.
     let halves = u64::from(usize::BITS - weights.len().leading_zeros());
     host.count(Step::Draw, columns as u64);
     host.count(Step::Look, columns as u64 * halves);

@@ -1,8 +1,8 @@
 //! The minimum of a function of one variable within bounds, by the method of Brent (Algorithms for
 //! Minimization without Derivatives, 1973, chapter 5).
 //!
-//! A machine that asks for values: each takes calls of an engine, which are asynchronous, so that
-//! a solver that calls a function (argmin's) cannot be used here.
+//! It works by reverse communication, asking its caller for values: each takes calls of an engine,
+//! which are asynchronous, so that a solver that calls a function (argmin's) cannot be used here.
 
 /// (3 - sqrt 5) / 2, the golden section.
 const GOLDEN: f64 = 0.381_966_011_250_105_1;

@@ -8,7 +8,7 @@ use crate::raxml::engine::{Engine, NewView};
 /// Smoothing ends where no z changed by more.
 const SMOOTH: f64 = 1e-5;
 
-/// Passes of smoothing, until the branches stand still, within reason.
+/// Passes of smoothing at most, which is enough to converge.
 pub const PASSES: u32 = 32;
 
 /// By how much a log likelihood must exceed another to count as better. Engines that add in other
@@ -37,13 +37,6 @@ pub struct Counts {
     pub evaluate_patterns: u64,
     /// Of `set_model`.
     pub set_model: u64,
-}
-
-impl Counts {
-    /// Calls of `newview`.
-    pub fn newview(&self) -> u64 {
-        self.tip_tip + self.tip_inner + self.inner_inner
-    }
 }
 
 /// A tree under a model, whose likelihood an engine computes.
@@ -87,7 +80,7 @@ impl<'e, E: Engine> Climber<'e, E> {
         self.tree.forget_all();
     }
 
-    /// Changes the tree, of which no vector is known.
+    /// Changes the tree, all of whose vectors are invalid.
     pub fn set_tree(&mut self, tree: &SearchTree) {
         self.host.count(Step::CopyNode, tree.nodes() as u64);
         self.tree = tree.clone();

@@ -1,6 +1,6 @@
 //! What the host's code costs between two calls of an engine: operations counted, by what such code
-//! does. What an engine does to make its calls (filling in arguments for an SPE, waiting) is its
-//! own account.
+//! does. What an engine does to make its calls (filling in arguments for an SPE, waiting) it counts
+//! itself.
 
 use mmgp_cell::ppe::Work;
 
@@ -89,7 +89,7 @@ impl Tally {
         self.0.iter_mut().zip(other.0).for_each(|(count, other)| *count += other);
     }
 
-    /// The work of all that was counted, which is forgotten. Each step needs its code once.
+    /// The work of all that was counted, which starts again from nothing. Each step needs its code once.
     pub fn take(&mut self) -> Work {
         let counts = std::mem::take(&mut self.0);
         let used = COSTS.iter().zip(counts).filter(|(_, count)| *count > 0);

@@ -1,4 +1,4 @@
-//! The parameters of the model that fit a tree best.
+//! Maximum-likelihood estimates of the parameters of the model on a tree.
 
 mod categories;
 
@@ -32,11 +32,14 @@ pub struct Fineness {
 
 impl Fineness {
     /// Not at all.
-    pub const NONE: Self = Self { tolerance: 1.0, gain: 0.0, rounds: 0, rates_per_octave: 0 };
+    pub(crate) const NONE: Self =
+        Self { tolerance: 1.0, gain: 0.0, rounds: 0, rates_per_octave: 0 };
     /// Enough to compare trees.
-    pub const ROUGH: Self = Self { tolerance: 0.05, gain: 5.0, rounds: 10, rates_per_octave: 4 };
+    pub(crate) const ROUGH: Self =
+        Self { tolerance: 0.05, gain: 5.0, rounds: 10, rates_per_octave: 4 };
     /// Enough to report.
-    pub const FINE: Self = Self { tolerance: 1e-3, gain: 0.01, rounds: 50, rates_per_octave: 0 };
+    pub(crate) const FINE: Self =
+        Self { tolerance: 1e-3, gain: 0.01, rounds: 50, rates_per_octave: 0 };
 }
 
 /// A parameter that is found on its own.

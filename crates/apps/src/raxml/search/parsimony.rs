@@ -191,7 +191,8 @@ fn best(places: &[Place]) -> Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phylogeny::{Alignment, newick};
+    use crate::phylogeny::newick;
+    use crate::phylogeny::tests::{SIM24, patterns};
     use mmgp_base::table::Source;
 
     impl Parsimony {
@@ -212,10 +213,6 @@ mod tests {
             }
             total + changes(&self.tips[one], &sets[other])
         }
-    }
-
-    fn patterns(fasta: &str) -> Patterns {
-        Patterns::compress(&Alignment::read(&Source::new("x.fasta", fasta)).unwrap())
     }
 
     fn tree(text: &str, taxa: usize) -> SearchTree {
@@ -252,14 +249,9 @@ mod tests {
         check_score(&fasta, "((a:1,c:1):1,b:1,d:1);", 200);
     }
 
-    fn sim24() -> Patterns {
-        let source = Source::new("sim24.phy", include_str!("../../../data/sim24.phy"));
-        Patterns::compress(&Alignment::read(&source).unwrap())
-    }
-
     #[test]
     fn what_a_subtree_costs_on_a_branch_is_the_difference_of_whole_trees() {
-        let patterns = sim24();
+        let patterns = patterns(SIM24[0]);
         let mut parsimony = Parsimony::new(&patterns, &patterns.weights);
         let mut tree = parsimony.by_stepwise_addition(&mut Stream::new(1, 0));
         let (root, node) = tree.branches()[0];
@@ -283,7 +275,7 @@ mod tests {
 
     #[test]
     fn rearranging_saves_changes_and_orders_give_several_trees() {
-        let patterns = sim24();
+        let patterns = patterns(SIM24[0]);
         let mut splits = Vec::new();
         for seed in 1..=3 {
             let mut parsimony = Parsimony::new(&patterns, &patterns.weights);

@@ -1,20 +1,16 @@
 //! Whole searches on an engine that computes on the host.
 
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-
 use super::*;
 use crate::phylogeny::splits::SplitCounts;
-use crate::phylogeny::tests::shared_data;
+use crate::phylogeny::tests::{SIM12, SIM24, immediately, shared_data};
 use crate::phylogeny::{Alignment, newick};
 use crate::raxml::plain::PlainEngine;
 use mmgp_base::table::Source;
 
-/// The result of a future that never waits.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(result) => result,
-        Poll::Pending => panic!("a plain engine is always ready"),
+impl Settings {
+    /// A whole search from trees of few changes of state.
+    pub(crate) fn new(seed: u64, rates: Rates) -> Self {
+        Self { seed, rates, start: Start::Parsimony, effort: Effort::WHOLE }
     }
 }
 
@@ -30,11 +26,11 @@ impl Data {
     }
 
     fn sim12() -> Self {
-        Self::read(&Source::new("sim12.phy", include_str!("../../../data/sim12.phy")))
+        Self::read(&Source::new("sim12.phy", SIM12[0]))
     }
 
     fn sim24() -> Self {
-        Self::read(&Source::new("sim24.phy", include_str!("../../../data/sim24.phy")))
+        Self::read(&Source::new("sim24.phy", SIM24[0]))
     }
 
     fn tree(&self, text: &str) -> Tree {
@@ -51,7 +47,7 @@ impl Data {
     }
 
     fn run(&self, settings: &Settings, task: Task) -> Inference {
-        block_on(run(&mut self.engine(), &self.patterns, settings, task))
+        immediately(run(&mut self.engine(), &self.patterns, settings, task))
     }
 
     /// A tree, smoothed, with the model fitted to it; nothing rearranged.
@@ -71,7 +67,7 @@ fn quick(seed: u64, rates: Rates) -> Settings {
 #[test]
 fn a_search_finds_a_tree_as_likely_as_the_true_one_from_any_start() {
     let data = Data::sim24();
-    let truth = data.tree(include_str!("../../../data/sim24.nwk"));
+    let truth = data.tree(SIM24[1]);
     let expected = data.fitted(truth, Rates::Cat).log_likelihood;
     for (seed, start) in [(1, Start::Parsimony), (2, Start::Parsimony), (3, Start::Random)] {
         let settings = Settings { start, ..quick(seed, Rates::Cat) };
@@ -86,7 +82,7 @@ fn a_search_finds_a_tree_as_likely_as_the_true_one_from_any_start() {
 #[test]
 fn a_search_under_gamma_finds_the_true_tree_and_the_model_that_made_it() {
     let data = Data::sim12();
-    let truth = data.tree(include_str!("../../../data/sim12.nwk"));
+    let truth = data.tree(SIM12[1]);
     let expected = data.fitted(truth, Rates::Gamma).log_likelihood;
     for seed in 1..=3 {
         let settings = Settings { start: Start::Random, ..Settings::new(seed, Rates::Gamma) };
@@ -105,7 +101,7 @@ fn climber<'e>(data: &Data, engine: &'e mut PlainEngine, seed: u64) -> Climber<'
     let stream = &mut Stream::new(seed, 0);
     let tree = random(data.patterns.tips.len(), stream, &mut Tally::default());
     let weights = data.patterns.weights.clone();
-    block_on(Climber::new(engine, tree, data.model(), weights, Tally::default()))
+    immediately(Climber::new(engine, tree, data.model(), weights, Tally::default()))
 }
 
 #[test]
@@ -114,15 +110,15 @@ fn smoothing_never_makes_a_tree_less_likely_and_ends() {
     for seed in 1..=5 {
         let mut engine = data.engine();
         let mut climber = climber(&data, &mut engine, seed);
-        let mut before = block_on(climber.log_likelihood());
+        let mut before = immediately(climber.log_likelihood());
         for pass in 1..=PASSES {
-            block_on(climber.smooth(1));
-            let after = block_on(climber.log_likelihood());
+            immediately(climber.smooth(1));
+            let after = immediately(climber.log_likelihood());
             assert!(after > before - 1e-6, "seed {seed}, pass {pass}: {before} -> {after}");
             before = after;
         }
         let calls = climber.counts.makenewz;
-        block_on(climber.smooth(PASSES));
+        immediately(climber.smooth(PASSES));
         let passes = (climber.counts.makenewz - calls) / (2 * 24 - 3);
         assert!(passes <= 8, "the branches stand still: {passes}");
     }
@@ -134,13 +130,13 @@ fn no_branch_of_a_smoothed_tree_is_better_longer_or_shorter() {
     let data = Data::sim12();
     let mut engine = data.engine();
     let mut climber = climber(&data, &mut engine, 1);
-    block_on(climber.smooth(100));
-    let best = block_on(climber.log_likelihood());
+    immediately(climber.smooth(100));
+    let best = immediately(climber.log_likelihood());
     for (one, other) in climber.tree.branches() {
         let z = climber.tree.z(one, other);
         for changed in [z * 0.99, (z * 1.01).min(crate::raxml::engine::Z_MAX)] {
             climber.tree.set_z(one, other, changed);
-            let log_likelihood = block_on(climber.log_likelihood());
+            let log_likelihood = immediately(climber.log_likelihood());
             assert!(log_likelihood <= best + 1e-6, "{z} -> {changed}: {best}, {log_likelihood}");
         }
         climber.tree.set_z(one, other, z);
@@ -153,27 +149,27 @@ fn the_likelihood_of_an_insertion_is_that_of_the_tree_with_it() {
     for care in [Care::Fast, Care::Thorough] {
         let mut engine = data.engine();
         let mut climber = climber(&data, &mut engine, 2);
-        let before = block_on(climber.log_likelihood());
+        let before = immediately(climber.log_likelihood());
         let branches = climber.tree.branches();
         let mut inner = branches.iter().filter(|(_, node)| !climber.tree.is_tip(*node));
         let (root, node) = *inner.nth(3).unwrap();
         let stump = climber.tree.prune(node, root);
-        block_on(climber.look(root, node));
+        immediately(climber.look(root, node));
         let rest = climber.tree.branches_from(stump.ends[0], stump.ends[1]);
         for (one, other) in rest {
-            let insertion = block_on(climber.try_insertion(&stump, [one, other], care));
+            let insertion = immediately(climber.try_insertion(&stump, [one, other], care));
             let pruned = climber.tree.clone();
             climber.tree.graft(node, insertion.ends, insertion.z);
             climber.tree.set_z(node, root, insertion.z_subtree);
             climber.tree.to_tree().expect("the tree is whole");
             climber.tree.forget_all();
-            let whole = block_on(climber.log_likelihood());
+            let whole = immediately(climber.log_likelihood());
             assert!((whole - insertion.log_likelihood).abs() < 1e-8, "{care:?} {insertion:?}");
             climber.set_tree(&pruned);
-            block_on(climber.look(root, node));
+            immediately(climber.look(root, node));
         }
         climber.tree.graft(node, stump.ends, stump.z);
-        let after = block_on(climber.log_likelihood());
+        let after = immediately(climber.log_likelihood());
         assert!((after - before).abs() < 1e-8, "put back as it was");
     }
 }
@@ -183,15 +179,15 @@ fn a_cycle_leaves_a_whole_tree_of_the_likelihood_that_it_says() {
     let data = Data::sim24();
     let mut engine = data.engine();
     let mut climber = climber(&data, &mut engine, 3);
-    let mut before = block_on(climber.log_likelihood());
+    let mut before = immediately(climber.log_likelihood());
     let mut cut_off = CutOff::first(before);
     for care in [Care::Fast, Care::Thorough] {
         let bounds = Bounds { radius: 5, prunings: usize::MAX, kept_trees: 20, passes: PASSES };
-        let after = block_on(climber.rearrange(before, care, bounds, &mut cut_off));
+        let after = immediately(climber.rearrange(before, care, bounds, &mut cut_off));
         assert!(after > before, "{care:?}: {before} -> {after}");
         climber.tree.to_tree().expect("the tree is whole");
         climber.tree.forget_all();
-        let anew = block_on(climber.log_likelihood());
+        let anew = immediately(climber.log_likelihood());
         assert!((anew - after).abs() < 1e-8, "{anew}, but {after} was said");
         before = after;
     }
@@ -202,12 +198,12 @@ fn fitting_rates_of_patterns_helps_and_keeps_their_mean() {
     let data = Data::sim12();
     let mut engine = data.engine();
     let mut climber = climber(&data, &mut engine, 4);
-    block_on(climber.smooth(PASSES));
-    let before = block_on(climber.log_likelihood());
-    let each_before = block_on(climber.log_likelihoods());
-    let after = block_on(climber.fit_categories(4));
+    immediately(climber.smooth(PASSES));
+    let before = immediately(climber.log_likelihood());
+    let each_before = immediately(climber.log_likelihoods());
+    let after = immediately(climber.fit_categories(4));
     // The rate of before is on the grid, and the branches grow by what the rates lose.
-    let each_after = block_on(climber.log_likelihoods());
+    let each_after = immediately(climber.log_likelihoods());
     for (before, after) in each_before.iter().zip(&each_after) {
         assert!(*after > before - 1e-3, "{before} -> {after}");
     }
@@ -229,7 +225,7 @@ fn a_task_is_the_same_whoever_runs_it_and_after_whatever() {
     let alone = tasks.map(|task| data.run(&settings, task));
     let mut engine = data.engine();
     for (task, alone) in tasks.iter().zip(&alone).rev() {
-        let again = block_on(run(&mut engine, &data.patterns, &settings, *task));
+        let again = immediately(run(&mut engine, &data.patterns, &settings, *task));
         assert_eq!(again, *alone, "{task:?}");
     }
     assert_ne!(alone[0].log_likelihood, alone[2].log_likelihood, "other columns");
@@ -242,7 +238,7 @@ fn every_call_is_counted_once() {
     let data = Data::sim12();
     let mut engine = data.engine();
     let settings = Settings { effort: Effort::SHORT, ..Settings::new(1, Rates::Cat) };
-    let found = block_on(run(&mut engine, &data.patterns, &settings, Task::Bootstrap(0)));
+    let found = immediately(run(&mut engine, &data.patterns, &settings, Task::Bootstrap(0)));
     let (counts, calls) = (found.counts, engine.calls());
     let own = [counts.tip_tip, counts.tip_inner, counts.inner_inner];
     assert_eq!(own, calls.newview);
@@ -295,11 +291,12 @@ fn the_last_bits_of_likelihoods_decide_nothing_and_host_work_is_told() {
     let task = Task::Inference(0);
     let plain = data.run(&settings, task);
     let mut engine = Listening { plain: data.engine(), works: Vec::new() };
-    let other = block_on(run(&mut engine, &data.patterns, &settings, task));
+    let other = immediately(run(&mut engine, &data.patterns, &settings, task));
     assert_eq!(other.counts, plain.counts);
     assert_eq!(other.tree.splits(), plain.tree.splits());
     assert!((other.log_likelihood - plain.log_likelihood).abs() < 1e-7);
-    let calls = other.counts.newview() + other.counts.makenewz + other.counts.evaluate;
+    let Counts { tip_tip, tip_inner, inner_inner, makenewz, evaluate, .. } = other.counts;
+    let calls = tip_tip + tip_inner + inner_inner + makenewz + evaluate;
     assert!(engine.works.len() as u64 >= calls, "before every call");
     assert!(engine.works.iter().all(|work| work.integers < 1_000_000));
 }
@@ -307,10 +304,7 @@ fn the_last_bits_of_likelihoods_decide_nothing_and_host_work_is_told() {
 /// RAxML 8, IQ-TREE 2 and PhyML 3.3 end between -3726.136 and -3726.113.
 #[test]
 fn a_real_alignment_has_the_likelihood_that_other_programs_reach() {
-    let Some(source) = shared_data("hypo42.phy") else {
-        eprintln!("skipped: hypo42.phy is not there");
-        return;
-    };
+    let Some(source) = shared_data("hypo42.phy") else { return };
     let data = Data::read(&source);
     let found = data.run(&Settings::new(1, Rates::Gamma), Task::Inference(0));
     assert!((found.log_likelihood + 3726.113).abs() < 0.05, "{}", found.log_likelihood);
