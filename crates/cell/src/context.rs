@@ -97,15 +97,6 @@ impl Blade {
     }
 }
 
-/// The contexts that are being created.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Loading {
-    /// How many.
-    pub under_way: u32,
-    /// When the last one was ready.
-    ended: SimTime,
-}
-
 /// Fetches a program into a local store, from its bottom on.
 async fn fetch(spe: &Spe, source: EffectiveAddress, size: Bytes, largest: Bytes) -> Result<()> {
     for offset in (0..size.0).step_by(largest.0 as usize) {

@@ -29,36 +29,12 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::memory::{Banks, EffectiveAddress, LINE, Memory};
+use super::unit::Unit;
 use mmgp_base::units::{Bytes, Seconds, SimSpan};
 use mmgp_machine::Machine;
 use mmgp_sim::{Flows, Pool, Sim};
 use route::Buses;
 use window::{Pace, Window};
-
-/// A unit that can be the source or the destination of a transfer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// The host core of a Cell with its caches.
-    Ppe {
-        /// Which Cell.
-        cell: u32,
-    },
-    /// The local store, or the registers, of an SPE.
-    Spe {
-        /// Its number, counted through all Cells.
-        spe: u32,
-    },
-    /// The memory of a Cell.
-    Memory {
-        /// Which Cell.
-        cell: u32,
-    },
-    /// The link of a Cell to the outside.
-    Io {
-        /// Which Cell.
-        cell: u32,
-    },
-}
 
 /// What an MFC moves at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -27,285 +27,37 @@
 //! store from a kernel in the mean of its cycles, and never has to wait for it ([`Spe::compute`]);
 //! the accesses of the host to a local store take no cycle of the port.
 
+mod blade;
+mod board;
 mod channel;
 pub mod context;
 pub mod decrementer;
 pub mod eib;
 pub mod event;
+mod fault;
 pub mod host;
 pub mod linux;
+mod loading;
 pub mod mailbox;
 pub mod memory;
 pub mod mfc;
 pub mod mpi;
 pub mod offload;
 pub mod ppe;
+mod problem_state;
 mod progress;
 pub mod record;
 pub mod signal;
 pub mod spe;
 mod timing;
 pub mod trace;
+mod unit;
 
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
-
+pub use blade::Blade;
+pub use fault::Fault;
 pub use host::HostProcess;
 pub use memory::EffectiveAddress;
 pub use memory::placement::{Homes, Placement};
 pub use progress::Progress;
 pub use spe::Spe;
-use timing::KernelTimings;
 pub use timing::{KernelTiming, pipeline};
-
-use context::Loading;
-use decrementer::Timebase;
-use eib::Eib;
-use linux::{Affinity, Discipline, Scheduler};
-use memory::Memory;
-use mfc::Hazards;
-use mmgp_base::error::{Error, Result};
-use mmgp_base::units::SimTime;
-use mmgp_machine::Machine;
-use mmgp_sim::{Sim, Watch};
-use ppe::Ppe;
-use record::Recorder;
-use spe::Board;
-use trace::{Sink, Tracer};
-
-/// A whole machine at work.
-pub struct Blade {
-    /// Virtual time.
-    pub sim: Sim,
-    /// Its description.
-    pub machine: Rc<Machine>,
-    /// Main memory, that of all Cells.
-    pub memory: Rc<Memory>,
-    /// What happened, for reports.
-    pub recorder: Rc<Recorder>,
-    /// What happened when, for a viewer.
-    pub trace: Tracer,
-    /// How far the program is, for whoever waits for it.
-    pub progress: Progress,
-    spes: Vec<Spe>,
-    ppes: Rc<Vec<Ppe>>,
-    scheduler: Rc<Scheduler>,
-    discipline: Discipline,
-    fault: Fault,
-    hazards: Rc<Cell<Hazards>>,
-    loading: Watch<Loading>,
-}
-
-/// The first error of an emulated program: what would be a signal on the hardware.
-#[derive(Clone, Default)]
-pub struct Fault {
-    error: Rc<RefCell<Option<Error>>>,
-}
-
-impl Fault {
-    /// Keeps the first error.
-    pub fn raise(&self, error: Error) {
-        self.error.borrow_mut().get_or_insert(error);
-    }
-}
-
-impl Blade {
-    /// A machine at rest. `clock_phase` in [0, 1) is how far the timebase is into a tick at the
-    /// start.
-    pub fn new(machine: &Machine, timing: KernelTiming, clock_phase: f64) -> Self {
-        Self::build(machine, timing, clock_phase, (Sim::new(), Tracer::off()))
-    }
-
-    /// The same, telling `sink` what happens when.
-    pub fn traced(
-        machine: &Machine,
-        timing: KernelTiming,
-        clock_phase: f64,
-        sink: Rc<RefCell<dyn Sink>>,
-    ) -> Self {
-        let sim = Sim::new();
-        let trace = Tracer::new(&sim, sink);
-        Self::build(machine, timing, clock_phase, (sim, trace))
-    }
-
-    fn build(
-        machine: &Machine,
-        timing: KernelTiming,
-        clock_phase: f64,
-        (sim, trace): (Sim, Tracer),
-    ) -> Self {
-        let machine = Rc::new(machine.clone());
-        let memory = Rc::new(Memory::new(&machine));
-        let eib = Rc::new(Eib::new(&sim, &machine, &memory));
-        let fault = Fault::default();
-        let timings = Rc::new(RefCell::new(KernelTimings::new(&machine, timing)));
-        let timebase = Timebase::new(machine.timebase, clock_phase);
-        let board = Board::new(&sim, &machine, &eib, timebase, (&fault, &trace));
-        let spes = (0..machine.layout.spes()).map(|index| Spe::new(&board, &timings, index));
-        let (spes, hazards) = (spes.collect(), Rc::clone(&board.hazards));
-        let ppe = |cell| Ppe::new(&sim, &machine, cell);
-        let ppes = Rc::new((0..machine.layout.cells).map(ppe).collect());
-        let discipline = Discipline::Edtlp;
-        let scheduler = Rc::new(Scheduler::new(&sim, &machine, &ppes, discipline));
-        let recorder = Rc::new(Recorder::new(timebase));
-        let loading = Watch::new(&sim, "the programs of the SPEs", Loading::default());
-        Self {
-            sim,
-            machine,
-            memory,
-            recorder,
-            trace,
-            progress: Progress::default(),
-            spes,
-            ppes,
-            scheduler,
-            discipline,
-            fault,
-            hazards,
-            loading,
-        }
-    }
-
-    /// Chooses whether to look for hazards, before anything runs; see [`Hazards`]. They are ignored
-    /// at first, but in the tests of this library.
-    pub fn set_hazards(&self, hazards: Hazards) {
-        self.hazards.set(hazards);
-    }
-
-    /// The same machine at rest, its processes scheduled in that way.
-    pub fn under(self, discipline: Discipline) -> Self {
-        let Self { sim, machine, ppes, .. } = &self;
-        let scheduler = Rc::new(Scheduler::new(sim, machine, ppes, discipline));
-        Self { scheduler, discipline, ..self }
-    }
-
-    /// The same machine, its program telling how far it is.
-    pub fn telling(self, progress: Progress) -> Self {
-        Self { progress, ..self }
-    }
-
-    /// The SPE with that number, counted through all Cells.
-    pub fn spe(&self, index: u32) -> &Spe {
-        &self.spes[index as usize]
-    }
-
-    /// The Cell on which the host process `rank` runs.
-    pub fn cell_of(&self, rank: u32) -> u32 {
-        rank % self.machine.layout.cells
-    }
-
-    /// A process of the host, pinned to its hardware thread.
-    pub fn host_process(&self, rank: u32) -> HostProcess {
-        self.host_process_with(rank, Affinity::Pinned)
-    }
-
-    /// A process of the host that begins on its hardware thread.
-    pub fn host_process_with(&self, rank: u32, affinity: Affinity) -> HostProcess {
-        let layout = self.machine.layout;
-        let turn = rank / layout.cells % layout.threads_per_ppe;
-        let thread = self.cell_of(rank) * layout.threads_per_ppe + turn;
-        HostProcess::new(self, rank, thread as usize, affinity)
-    }
-
-    /// The numbers of the `p` SPEs of each of `m` processes.
-    ///
-    /// Each process takes the first free SPEs of its own Cell; one that does not find enough there
-    /// goes on with the next Cell.
-    pub fn assign_spes(&self, m: u32, p: u32) -> Result<Vec<Vec<u32>>> {
-        let layout = self.machine.layout;
-        if u64::from(m) * u64::from(p) > u64::from(layout.spes()) {
-            return Err(Error::Infeasible { m, p, apus: layout.spes() });
-        }
-        let mut free: Vec<Vec<u32>> = (0..layout.cells)
-            .map(|cell| {
-                (0..layout.spes_per_cell).map(|k| cell * layout.spes_per_cell + k).collect()
-            })
-            .collect();
-        let mut assigned = vec![Vec::new(); m as usize];
-        // First whoever fits on one Cell, so that the remainders are left to those who must spread.
-        for rank in 0..m {
-            let own = &mut free[self.cell_of(rank) as usize];
-            if own.len() >= p as usize {
-                assigned[rank as usize] = own.drain(..p as usize).collect();
-            }
-        }
-        for rank in
-            (0..m).filter(|&rank| p > 0 && assigned[rank as usize].is_empty()).collect::<Vec<_>>()
-        {
-            let first = self.cell_of(rank);
-            for cell in (0..layout.cells).map(|step| (first + step) % layout.cells) {
-                let missing = p as usize - assigned[rank as usize].len();
-                let own = &mut free[cell as usize];
-                let taken = missing.min(own.len());
-                assigned[rank as usize].extend(own.drain(..taken));
-            }
-        }
-        Ok(assigned)
-    }
-
-    /// The memory of the host process `rank`, whose SPEs are `spes`.
-    pub fn homes(&self, placement: Placement, rank: u32, spes: &[u32]) -> Homes {
-        let cells = spes.iter().map(|spe| spe / self.machine.layout.spes_per_cell).collect();
-        Homes::new(&self.memory, placement, self.cell_of(rank), cells)
-    }
-
-    /// Runs everything to its end; the instant of the last event.
-    pub fn run(&self) -> Result<SimTime> {
-        let ended = self.sim.run();
-        // A program that broke a rule leaves others waiting: the fault is the cause.
-        match self.fault.error.borrow_mut().take() {
-            Some(fault) => Err(fault),
-            None => ended,
-        }
-    }
-
-    /// Where a program that breaks a rule says so.
-    pub fn fault(&self) -> Fault {
-        self.fault.clone()
-    }
-
-    /// DMA commands of all SPEs so far.
-    pub fn dma_commands(&self) -> u64 {
-        self.spes.iter().map(|spe| spe.mfc.commands()).sum()
-    }
-
-    /// How often a hardware thread changed from one process to another.
-    pub fn context_switches(&self) -> u64 {
-        self.scheduler.switches()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn assigned(m: u32, p: u32) -> Vec<Vec<u32>> {
-        let machine = Machine::named("qs20").unwrap();
-        Blade::new(&machine, KernelTiming::Cached, 0.0).assign_spes(m, p).unwrap()
-    }
-
-    #[test]
-    fn a_process_has_its_spes_on_its_own_cell_where_they_fit() {
-        assert_eq!(assigned(2, 2), [[0, 1], [8, 9]]);
-        assert_eq!(assigned(3, 4), [[0, 1, 2, 3], [8, 9, 10, 11], [4, 5, 6, 7]]);
-    }
-
-    #[test]
-    fn a_process_that_does_not_fit_takes_what_is_left_on_both_cells() {
-        assert_eq!(assigned(1, 16), [(0..16).collect::<Vec<u32>>()]);
-        // Five on each Cell, and the third takes the three and two that are left there.
-        assert_eq!(assigned(3, 5)[2], [5, 6, 7, 13, 14]);
-    }
-
-    #[test]
-    fn every_feasible_configuration_gets_distinct_spes() {
-        for m in 1..=16 {
-            for p in 1..=16 / m {
-                let mut all: Vec<u32> = assigned(m, p).into_iter().flatten().collect();
-                all.sort_unstable();
-                all.dedup();
-                assert_eq!(all.len(), (m * p) as usize, "m = {m}, p = {p}");
-            }
-        }
-    }
-}

@@ -3,14 +3,12 @@
 //! The SPU waits where it reads an empty mailbox or writes a full one. Others never wait: their
 //! access to a register of the SPE is done at once, so whoever writes into a full inbound mailbox
 //! overwrites its last entry, and whoever reads an empty outbound one learns nothing. The time of
-//! such an access is that of a store to, or a load from, the SPE ([`HostProcess`]).
+//! such an access is that of a store to, or a load from, the SPE ([`HostProcess`](super::HostProcess)).
 
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::event::{EventFacility, Events};
-use super::host::HostProcess;
-use super::spe::Spe;
 use mmgp_base::units::SimSpan;
 use mmgp_sim::{Reason, Sim, Watch};
 
@@ -160,20 +158,6 @@ impl OutboundMailbox {
     /// for, or a program that polls. What the polling or the interrupt costs is the caller's.
     pub async fn arrival(&self) {
         self.shared.words.wait_for(self.arrival, |words| !words.is_empty()).await;
-    }
-}
-
-impl HostProcess {
-    /// Stores a word into an SPE's inbound mailbox.
-    pub async fn write_mailbox(&self, spe: &Spe, word: u32) {
-        self.store_to_spe().await;
-        spe.inbound_mailbox().write(word);
-    }
-
-    /// Loads a word from an SPE's outbound mailbox; nothing where it is empty.
-    pub async fn read_mailbox(&self, mailbox: &OutboundMailbox) -> Option<u32> {
-        self.load_from_spe().await;
-        mailbox.take()
     }
 }
 

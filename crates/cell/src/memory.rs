@@ -2,23 +2,21 @@
 
 mod address;
 mod banks;
+mod lock_lines;
 pub mod placement;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-pub use address::{EffectiveAddress, Place};
-pub use banks::Banks;
+pub use address::{EffectiveAddress, LINE, Place};
+pub(crate) use banks::Banks;
+pub(crate) use lock_lines::{LockLines, Supplier};
 
-use super::eib::Unit;
-use super::mfc::LockLines;
+use super::unit::Unit;
 use mmgp_base::units::Bytes;
 use mmgp_machine::{Layout, Machine};
 use mmgp_spu::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
 use mmgp_spu::register::Quadword;
-
-/// What DMA prefers, and what every allocation is aligned to.
-pub const LINE: u64 = 128;
 
 /// The contents of main memory and of all local stores.
 pub struct Memory {

@@ -4,9 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::event::{EventFacility, Events};
-use super::host::HostProcess;
 use super::memory::{EffectiveAddress, Place};
-use super::spe::Spe;
 use mmgp_base::units::SimSpan;
 use mmgp_sim::{Sim, Watch};
 
@@ -129,14 +127,6 @@ impl SignalRegister {
             *unread = Some(kept | value);
         });
         own.events.raise(own.signal.event());
-    }
-}
-
-impl HostProcess {
-    /// Stores a word into a signal-notification register.
-    pub async fn signal(&self, spe: &Spe, signal: Signal, value: u32) {
-        self.store_to_spe().await;
-        spe.signal(signal).write(value);
     }
 }
 

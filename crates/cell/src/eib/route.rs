@@ -1,6 +1,6 @@
 //! What a transfer passes: ports, segments of a ring, command bus, memory controller, link.
 
-use super::Unit;
+use crate::unit::Unit;
 use mmgp_machine::{Layout, Machine, Participant};
 use mmgp_sim::{Capacity, Flows};
 

@@ -2,6 +2,9 @@
 
 use mmgp_spu::local_store::{LOCAL_STORE_BYTES, LocalAddress};
 
+/// Bytes of a line: what DMA prefers, what lock lines are, and what every allocation is aligned to.
+pub const LINE: u64 = 128;
+
 /// A byte address that every processor and every MFC of a blade understands.
 ///
 /// ```text

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::super::memory::EffectiveAddress;
+use super::super::memory::{EffectiveAddress, LINE};
 use super::super::trace::Argument;
 use mmgp_base::units::Bytes;
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
@@ -351,7 +351,7 @@ pub struct LockLine {
 
 impl LockLine {
     /// The size of a lock line.
-    pub const BYTES: Bytes = Bytes(128);
+    pub const BYTES: Bytes = Bytes(LINE);
 }
 
 #[cfg(test)]
