@@ -15,6 +15,10 @@
 //!                              FlexIO --- the same of the other Cell
 //! ```
 //!
+//! # Where to begin
+//! [`spe`] has a tour of what a program on an SPE can do, [`mpi`] one of the operations of ranks. Both
+//! are programs in `examples`.
+//!
 //! # How a processor is found for each process
 //! Host processes are dealt round robin to the Cells, then to the hardware threads of each, and
 //! stay there. The SPEs of a process are consecutive, starting on its own Cell where enough are

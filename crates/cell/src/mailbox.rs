@@ -45,14 +45,6 @@ impl Shared {
             events: events.clone(),
         }
     }
-
-    fn free(&self) -> u32 {
-        self.words.read(|words| (self.entries - words.len()) as u32)
-    }
-
-    fn waiting(&self) -> u32 {
-        self.words.read(|words| words.len() as u32)
-    }
 }
 
 impl InboundMailbox {
@@ -76,12 +68,12 @@ impl InboundMailbox {
     /// The SPU's count: words that can be read without waiting.
     pub async fn count(&self) -> u32 {
         self.shared.sim.sleep(self.shared.access).await;
-        self.shared.waiting()
+        self.shared.words.read(|words| words.len() as u32)
     }
 
     /// A word from outside that has arrived. Where the mailbox is full it takes the place of the
     /// last one, which nobody will ever read.
-    pub fn write(&self, word: u32) {
+    pub(crate) fn write(&self, word: u32) {
         let own = &*self.shared;
         own.words.update(|words| {
             if words.len() == own.entries {
@@ -90,11 +82,6 @@ impl InboundMailbox {
             words.push_back(word);
         });
         own.events.raise(Events::INBOUND_MAILBOX);
-    }
-
-    /// Words that others can write without overwriting one: the mailbox status register.
-    pub fn free(&self) -> u32 {
-        self.shared.free()
     }
 }
 
@@ -134,19 +121,8 @@ impl OutboundMailbox {
         own.words.update(|words| words.push_back(word));
     }
 
-    /// The SPU's count: words that can be written without waiting.
-    pub async fn free(&self) -> u32 {
-        self.shared.sim.sleep(self.shared.access).await;
-        self.shared.free()
-    }
-
-    /// Words that others can read: the mailbox status register.
-    pub fn count(&self) -> u32 {
-        self.shared.waiting()
-    }
-
     /// Takes a word from outside, if there is one.
-    pub fn take(&self) -> Option<u32> {
+    pub(crate) fn take(&self) -> Option<u32> {
         let word = self.shared.words.update(VecDeque::pop_front);
         if word.is_some() {
             self.shared.events.raise(self.available);
@@ -182,12 +158,11 @@ mod tests {
     fn the_fifth_unread_word_overwrites_the_fourth() {
         let (sim, inbound, ..) = bench();
         (1..=5).for_each(|word| inbound.write(word));
-        assert_eq!(inbound.free(), 0);
         sim.spawn("SPE 3", async move {
             for word in [1, 2, 3, 5] {
                 assert_eq!(inbound.read().await, word);
             }
-            assert_eq!((inbound.count().await, inbound.free()), (0, 4));
+            assert_eq!(inbound.count().await, 0);
         });
         // Five accesses of 10 ticks.
         assert_eq!(sim.run().unwrap().ticks(), 50);
@@ -200,7 +175,7 @@ mod tests {
         sim.spawn("rank 0", async move {
             reader.arrival().await;
             own.sleep(SimSpan::from_ticks(100)).await;
-            assert_eq!((reader.count(), reader.take(), reader.take()), (1, Some(1), None));
+            assert_eq!((reader.take(), reader.take()), (Some(1), None));
             reader.arrival().await;
             assert_eq!(reader.take(), Some(2));
         });
@@ -210,7 +185,6 @@ mod tests {
             outbound.write(2).await;
             // Written at 10, taken at 110, written again one access later.
             assert_eq!(clock.now().ticks(), 120);
-            assert_eq!(outbound.free().await, 1);
             events.enable(Events::OUTBOUND_MAILBOX_AVAILABLE).await;
             assert_eq!(events.poll().await, Events::OUTBOUND_MAILBOX_AVAILABLE);
         });

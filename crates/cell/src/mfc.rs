@@ -166,12 +166,6 @@ impl Mfc {
         complete
     }
 
-    /// Commands that can be enqueued without waiting: the count of the command channel.
-    pub async fn free_entries(&self) -> u32 {
-        self.shared.sim.sleep(self.shared.access).await;
-        self.shared.queue.free()
-    }
-
     /// Waits until a list stalls, and returns the tag groups of all that have since the last call.
     pub async fn stalled_lists(&self) -> u32 {
         let own = &*self.shared;
@@ -193,7 +187,7 @@ impl Mfc {
     }
 
     /// Commands enqueued so far, by SPU and PPE.
-    pub fn commands(&self) -> u64 {
+    pub(crate) fn commands(&self) -> u64 {
         self.shared.commands.get()
     }
 

@@ -30,6 +30,10 @@
 //! A reduction combines the contributions in the order of ranks, whatever the tree, so its result
 //! does not depend on the root or on the number of Cells.
 //!
+//! ```
+#![doc = include_str!("../examples/mpi.rs")]
+//! ```
+//!
 //! # Errors
 //! As is MPI's default, errors are fatal: a rank that names a rank which does not exist, or whose
 //! contribution to a collective does not fit those of the others, never comes back, and the run

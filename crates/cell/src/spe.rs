@@ -1,4 +1,12 @@
 //! A synergistic processing element: an SPU with its local store, its MFC and its channels.
+//!
+//! # A tour
+//! DMA lists, fences, signals, lock lines, events, the decrementer, mailboxes and the proxy queue at
+//! work:
+//!
+//! ```
+#![doc = include_str!("../examples/spe_program.rs")]
+//! ```
 
 use std::cell::RefCell;
 use std::rc::Rc;

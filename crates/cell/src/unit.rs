@@ -2,12 +2,7 @@
 
 /// A unit that can be the source or the destination of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// The host core of a Cell with its caches.
-    Ppe {
-        /// Which Cell.
-        cell: u32,
-    },
+pub(crate) enum Unit {
     /// The local store, or the registers, of an SPE.
     Spe {
         /// Its number, counted through all Cells.
@@ -15,11 +10,6 @@ pub enum Unit {
     },
     /// The memory of a Cell.
     Memory {
-        /// Which Cell.
-        cell: u32,
-    },
-    /// The link of a Cell to the outside.
-    Io {
         /// Which Cell.
         cell: u32,
     },

@@ -119,9 +119,7 @@ impl Buses {
     /// The Cell of a unit and its place on the ring.
     fn place(&self, unit: Unit) -> (usize, usize) {
         let (cell, participant) = match unit {
-            Unit::Ppe { cell } => (cell, Participant::Ppe),
             Unit::Memory { cell } => (cell, Participant::Memory),
-            Unit::Io { cell } => (cell, Participant::Io),
             Unit::Spe { spe } => {
                 let each = self.layout.spes_per_cell;
                 (spe / each, Participant::Spe(spe % each))

@@ -31,16 +31,4 @@ impl<'a> Proxy<'a> {
         self.shared.proxy.all(1 << tag).await;
         self.shared.detector.waited(Origin::Proxy, 1 << tag);
     }
-
-    /// The tag groups in `mask` that are complete now.
-    pub fn status(&self, mask: u32) -> u32 {
-        let complete = self.shared.proxy.status(mask);
-        self.shared.detector.waited(Origin::Proxy, complete);
-        complete
-    }
-
-    /// Commands that can be enqueued without waiting.
-    pub fn free_entries(&self) -> u32 {
-        self.shared.proxy.free()
-    }
 }
