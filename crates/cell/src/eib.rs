@@ -99,13 +99,13 @@ impl Eib {
     }
 
     /// What the machine's memories hold.
-    pub fn memory(&self) -> &Rc<Memory> {
+    pub(crate) fn memory(&self) -> &Rc<Memory> {
         &self.memory
     }
 
     /// From the moment an MFC takes up a command to the arrival of its first byte, when nobody else
     /// is in the way.
-    pub fn latency(&self, from: Unit, to: Unit) -> SimSpan {
+    pub(crate) fn latency(&self, from: Unit, to: Unit) -> SimSpan {
         self.delay(from, to, self.delays.memory)
     }
 
@@ -119,7 +119,7 @@ impl Eib {
 
     /// How often the transfers that are done have accessed the local store of an SPE, whosever
     /// they were: each time for a line of 128 bytes or a part of one.
-    pub fn local_store_lines(&self, spe: u32) -> u64 {
+    pub(crate) fn local_store_lines(&self, spe: u32) -> u64 {
         self.local_store_lines[spe as usize].get()
     }
 

@@ -8,7 +8,8 @@ pub mod placement;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-pub use address::{EffectiveAddress, LINE, Place};
+pub use address::EffectiveAddress;
+pub(crate) use address::{LINE, Place};
 pub(crate) use banks::Banks;
 pub(crate) use lock_lines::{LockLines, Supplier};
 
@@ -70,7 +71,11 @@ impl Memory {
 
     /// Zeroed memory from a page's beginning on, each page of it on the Cell that `home` tells for
     /// the first byte of the page, counted within the allocation.
-    pub fn allocate_pages(&self, size: Bytes, home: impl Fn(Bytes) -> u32) -> EffectiveAddress {
+    pub(crate) fn allocate_pages(
+        &self,
+        size: Bytes,
+        home: impl Fn(Bytes) -> u32,
+    ) -> EffectiveAddress {
         let (mut homes, pages) = (self.homes.borrow_mut(), size.0.div_ceil(self.page));
         let start = homes.len() as u64;
         homes.extend((0..pages).map(|page| home(Bytes(page * self.page))));
@@ -82,12 +87,12 @@ impl Memory {
     }
 
     /// The local store of an SPE.
-    pub fn local_store(&self, spe: u32) -> &Rc<RefCell<LocalStore>> {
+    pub(crate) fn local_store(&self, spe: u32) -> &Rc<RefCell<LocalStore>> {
         &self.stores[spe as usize]
     }
 
     /// The unit on the bus that answers for the byte at `at`, which the machine must have.
-    pub fn unit(&self, at: EffectiveAddress) -> Unit {
+    pub(crate) fn unit(&self, at: EffectiveAddress) -> Unit {
         match at.place() {
             Some(Place::Memory { cell, .. }) => Unit::Memory { cell },
             Some(Place::Paged { offset }) => {
@@ -110,16 +115,16 @@ impl Memory {
     }
 
     /// The Cell that a unit is on.
-    pub fn cell_of(&self, unit: Unit) -> u32 {
+    pub(crate) fn cell_of(&self, unit: Unit) -> u32 {
         match unit {
             Unit::Spe { spe } => spe / self.layout.spes_per_cell,
-            Unit::Ppe { cell } | Unit::Memory { cell } | Unit::Io { cell } => cell,
+            Unit::Memory { cell } => cell,
         }
     }
 
     /// Whether `bytes` from `at` on can be read and written: main memory that has been allocated,
     /// or a local store. Problem state holds no data.
-    pub fn holds(&self, at: EffectiveAddress, bytes: Bytes) -> bool {
+    pub(crate) fn holds(&self, at: EffectiveAddress, bytes: Bytes) -> bool {
         self.area(at).is_some_and(|(area, offset)| {
             let end = offset + bytes.0;
             match area {
