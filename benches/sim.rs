@@ -2,7 +2,7 @@
 //! the benchmark counts.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use mmgp::sim::{Flows, Pool, ProcessorSharing, Sim, Watch};
+use mmgp::sim::{Flows, Pool, Sim, Watch};
 use mmgp::units::SimSpan;
 
 /// Processes that only sleep, each for its own span.
@@ -52,21 +52,6 @@ fn pool(customers: u64, rounds: u64) {
     sim.run().expect("invariant: everybody is served");
 }
 
-/// Jobs of different sizes that share one server, each followed by another.
-fn sharing(jobs: u32, rounds: u64) {
-    let sim = Sim::new();
-    let server = ProcessorSharing::new(&sim, "server", |present| 1.0 / present as f64);
-    for job in 0..jobs {
-        let server = server.clone();
-        sim.spawn("job", async move {
-            for _ in 0..rounds {
-                server.serve(1e-9 * f64::from(10 + job)).await;
-            }
-        });
-    }
-    sim.run().expect("invariant: every job is done");
-}
-
 /// Flows of different sizes, each followed by another, over a port of their own and a capacity that
 /// all pass: wide enough for all their caps, or for half of them.
 fn flows(senders: u32, rounds: u64, wide: f64) {
@@ -98,9 +83,6 @@ fn benchmarks(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(16 * 20_000));
     group.bench_function("services of 16 customers by 4 clerks", |bencher| {
         bencher.iter(|| pool(16, 20_000));
-    });
-    group.bench_function("jobs, 16 at once, on a shared server", |bencher| {
-        bencher.iter(|| sharing(16, 20_000));
     });
     group.bench_function("flows, 16 at once, with room for all", |bencher| {
         bencher.iter(|| flows(16, 20_000, 1.0));

@@ -31,7 +31,7 @@ pub struct SpeImage {
 
 impl SpeImage {
     /// What travels to an SPE, in whole cache lines.
-    pub fn loaded(&self) -> Bytes {
+    pub(crate) fn loaded(&self) -> Bytes {
         Bytes((self.code.0 + self.data_size()).next_multiple_of(128))
     }
 
@@ -43,7 +43,7 @@ impl SpeImage {
     ///
     /// # Errors
     /// [`Error::LocalStoreFull`], which names the parts and their sizes.
-    pub fn check(&self, available: Bytes) -> Result<()> {
+    pub(crate) fn check(&self, available: Bytes) -> Result<()> {
         let Self { name, code, buffers, stack, .. } = self;
         let data = self.data_size();
         let needed = code.0 + data + buffers.0 + stack.0;
@@ -95,15 +95,6 @@ impl Blade {
     pub fn started(&self) -> SimTime {
         self.loading.read(|loading| loading.ended)
     }
-}
-
-/// The contexts that are being created.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Loading {
-    /// How many.
-    pub under_way: u32,
-    /// When the last one was ready.
-    ended: SimTime,
 }
 
 /// Fetches a program into a local store, from its bottom on.

@@ -29,36 +29,12 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::memory::{Banks, EffectiveAddress, LINE, Memory};
+use super::unit::Unit;
 use mmgp_base::units::{Bytes, Seconds, SimSpan};
 use mmgp_machine::Machine;
 use mmgp_sim::{Flows, Pool, Sim};
 use route::Buses;
 use window::{Pace, Window};
-
-/// A unit that can be the source or the destination of a transfer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// The host core of a Cell with its caches.
-    Ppe {
-        /// Which Cell.
-        cell: u32,
-    },
-    /// The local store, or the registers, of an SPE.
-    Spe {
-        /// Its number, counted through all Cells.
-        spe: u32,
-    },
-    /// The memory of a Cell.
-    Memory {
-        /// Which Cell.
-        cell: u32,
-    },
-    /// The link of a Cell to the outside.
-    Io {
-        /// Which Cell.
-        cell: u32,
-    },
-}
 
 /// What an MFC moves at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +99,7 @@ impl Eib {
     }
 
     /// What the machine's memories hold.
-    pub fn memory(&self) -> &Rc<Memory> {
+    pub(crate) fn memory(&self) -> &Rc<Memory> {
         &self.memory
     }
 
@@ -143,7 +119,7 @@ impl Eib {
 
     /// How often the transfers that are done have accessed the local store of an SPE, whosever
     /// they were: each time for a line of 128 bytes or a part of one.
-    pub fn local_store_lines(&self, spe: u32) -> u64 {
+    pub(crate) fn local_store_lines(&self, spe: u32) -> u64 {
         self.local_store_lines[spe as usize].get()
     }
 

@@ -39,7 +39,7 @@ impl Events {
     pub const RESERVATION_LOST: Self = Self(0x400);
 
     /// Whether all of `events` are among these.
-    pub const fn contains(self, events: Self) -> bool {
+    pub(crate) const fn contains(self, events: Self) -> bool {
         self.0 & events.0 == events.0
     }
 

@@ -4,8 +4,8 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use super::context::Loading;
 use super::linux::{Affinity, Entry, Scheduler, Turn};
+use super::loading::Loading;
 use super::ppe::{Ppe, Stretch, Translated, Work};
 use super::record::{Instants, Recorder};
 use super::trace::{Category, Span, Tracer, Track};
@@ -44,7 +44,7 @@ pub struct HostProcess {
 }
 
 impl HostProcess {
-    pub(super) fn new(blade: &Blade, rank: u32, thread: usize, affinity: Affinity) -> Self {
+    fn new(blade: &Blade, rank: u32, thread: usize, affinity: Affinity) -> Self {
         Self {
             rank,
             sim: blade.sim.clone(),
@@ -309,6 +309,21 @@ impl HostProcess {
     /// The PPE on which it runs.
     fn ppe(&self) -> &Ppe {
         &self.ppes[self.thread.get() / self.machine.layout.threads_per_ppe as usize]
+    }
+}
+
+impl Blade {
+    /// A process of the host, pinned to its hardware thread.
+    pub fn host_process(&self, rank: u32) -> HostProcess {
+        self.host_process_with(rank, Affinity::Pinned)
+    }
+
+    /// A process of the host that begins on its hardware thread.
+    pub fn host_process_with(&self, rank: u32, affinity: Affinity) -> HostProcess {
+        let layout = self.machine.layout;
+        let turn = rank / layout.cells % layout.threads_per_ppe;
+        let thread = self.cell_of(rank) * layout.threads_per_ppe + turn;
+        HostProcess::new(self, rank, thread as usize, affinity)
     }
 }
 

@@ -3,14 +3,12 @@
 //! The SPU waits where it reads an empty mailbox or writes a full one. Others never wait: their
 //! access to a register of the SPE is done at once, so whoever writes into a full inbound mailbox
 //! overwrites its last entry, and whoever reads an empty outbound one learns nothing. The time of
-//! such an access is that of a store to, or a load from, the SPE ([`HostProcess`]).
+//! such an access is that of a store to, or a load from, the SPE ([`HostProcess`](super::HostProcess)).
 
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::event::{EventFacility, Events};
-use super::host::HostProcess;
-use super::spe::Spe;
 use mmgp_base::units::SimSpan;
 use mmgp_sim::{Reason, Sim, Watch};
 
@@ -47,14 +45,6 @@ impl Shared {
             events: events.clone(),
         }
     }
-
-    fn free(&self) -> u32 {
-        self.words.read(|words| (self.entries - words.len()) as u32)
-    }
-
-    fn waiting(&self) -> u32 {
-        self.words.read(|words| words.len() as u32)
-    }
 }
 
 impl InboundMailbox {
@@ -78,12 +68,12 @@ impl InboundMailbox {
     /// The SPU's count: words that can be read without waiting.
     pub async fn count(&self) -> u32 {
         self.shared.sim.sleep(self.shared.access).await;
-        self.shared.waiting()
+        self.shared.words.read(|words| words.len() as u32)
     }
 
     /// A word from outside that has arrived. Where the mailbox is full it takes the place of the
     /// last one, which nobody will ever read.
-    pub fn write(&self, word: u32) {
+    pub(crate) fn write(&self, word: u32) {
         let own = &*self.shared;
         own.words.update(|words| {
             if words.len() == own.entries {
@@ -92,11 +82,6 @@ impl InboundMailbox {
             words.push_back(word);
         });
         own.events.raise(Events::INBOUND_MAILBOX);
-    }
-
-    /// Words that others can write without overwriting one: the mailbox status register.
-    pub fn free(&self) -> u32 {
-        self.shared.free()
     }
 }
 
@@ -136,19 +121,8 @@ impl OutboundMailbox {
         own.words.update(|words| words.push_back(word));
     }
 
-    /// The SPU's count: words that can be written without waiting.
-    pub async fn free(&self) -> u32 {
-        self.shared.sim.sleep(self.shared.access).await;
-        self.shared.free()
-    }
-
-    /// Words that others can read: the mailbox status register.
-    pub fn count(&self) -> u32 {
-        self.shared.waiting()
-    }
-
     /// Takes a word from outside, if there is one.
-    pub fn take(&self) -> Option<u32> {
+    pub(crate) fn take(&self) -> Option<u32> {
         let word = self.shared.words.update(VecDeque::pop_front);
         if word.is_some() {
             self.shared.events.raise(self.available);
@@ -160,20 +134,6 @@ impl OutboundMailbox {
     /// for, or a program that polls. What the polling or the interrupt costs is the caller's.
     pub async fn arrival(&self) {
         self.shared.words.wait_for(self.arrival, |words| !words.is_empty()).await;
-    }
-}
-
-impl HostProcess {
-    /// Stores a word into an SPE's inbound mailbox.
-    pub async fn write_mailbox(&self, spe: &Spe, word: u32) {
-        self.store_to_spe().await;
-        spe.inbound_mailbox().write(word);
-    }
-
-    /// Loads a word from an SPE's outbound mailbox; nothing where it is empty.
-    pub async fn read_mailbox(&self, mailbox: &OutboundMailbox) -> Option<u32> {
-        self.load_from_spe().await;
-        mailbox.take()
     }
 }
 
@@ -198,12 +158,11 @@ mod tests {
     fn the_fifth_unread_word_overwrites_the_fourth() {
         let (sim, inbound, ..) = bench();
         (1..=5).for_each(|word| inbound.write(word));
-        assert_eq!(inbound.free(), 0);
         sim.spawn("SPE 3", async move {
             for word in [1, 2, 3, 5] {
                 assert_eq!(inbound.read().await, word);
             }
-            assert_eq!((inbound.count().await, inbound.free()), (0, 4));
+            assert_eq!(inbound.count().await, 0);
         });
         // Five accesses of 10 ticks.
         assert_eq!(sim.run().unwrap().ticks(), 50);
@@ -216,7 +175,7 @@ mod tests {
         sim.spawn("rank 0", async move {
             reader.arrival().await;
             own.sleep(SimSpan::from_ticks(100)).await;
-            assert_eq!((reader.count(), reader.take(), reader.take()), (1, Some(1), None));
+            assert_eq!((reader.take(), reader.take()), (Some(1), None));
             reader.arrival().await;
             assert_eq!(reader.take(), Some(2));
         });
@@ -226,7 +185,6 @@ mod tests {
             outbound.write(2).await;
             // Written at 10, taken at 110, written again one access later.
             assert_eq!(clock.now().ticks(), 120);
-            assert_eq!(outbound.free().await, 1);
             events.enable(Events::OUTBOUND_MAILBOX_AVAILABLE).await;
             assert_eq!(events.poll().await, Events::OUTBOUND_MAILBOX_AVAILABLE);
         });

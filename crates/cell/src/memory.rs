@@ -2,23 +2,22 @@
 
 mod address;
 mod banks;
+mod lock_lines;
 pub mod placement;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-pub use address::{EffectiveAddress, Place};
-pub use banks::Banks;
+pub use address::EffectiveAddress;
+pub(crate) use address::{LINE, Place};
+pub(crate) use banks::Banks;
+pub(crate) use lock_lines::{LockLines, Supplier};
 
-use super::eib::Unit;
-use super::mfc::LockLines;
+use super::unit::Unit;
 use mmgp_base::units::Bytes;
 use mmgp_machine::{Layout, Machine};
 use mmgp_spu::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
 use mmgp_spu::register::Quadword;
-
-/// What DMA prefers, and what every allocation is aligned to.
-pub const LINE: u64 = 128;
 
 /// The contents of main memory and of all local stores.
 pub struct Memory {
@@ -72,7 +71,11 @@ impl Memory {
 
     /// Zeroed memory from a page's beginning on, each page of it on the Cell that `home` tells for
     /// the first byte of the page, counted within the allocation.
-    pub fn allocate_pages(&self, size: Bytes, home: impl Fn(Bytes) -> u32) -> EffectiveAddress {
+    pub(crate) fn allocate_pages(
+        &self,
+        size: Bytes,
+        home: impl Fn(Bytes) -> u32,
+    ) -> EffectiveAddress {
         let (mut homes, pages) = (self.homes.borrow_mut(), size.0.div_ceil(self.page));
         let start = homes.len() as u64;
         homes.extend((0..pages).map(|page| home(Bytes(page * self.page))));
@@ -84,7 +87,7 @@ impl Memory {
     }
 
     /// The local store of an SPE.
-    pub fn local_store(&self, spe: u32) -> &Rc<RefCell<LocalStore>> {
+    pub(crate) fn local_store(&self, spe: u32) -> &Rc<RefCell<LocalStore>> {
         &self.stores[spe as usize]
     }
 
@@ -112,16 +115,16 @@ impl Memory {
     }
 
     /// The Cell that a unit is on.
-    pub fn cell_of(&self, unit: Unit) -> u32 {
+    pub(crate) fn cell_of(&self, unit: Unit) -> u32 {
         match unit {
             Unit::Spe { spe } => spe / self.layout.spes_per_cell,
-            Unit::Ppe { cell } | Unit::Memory { cell } | Unit::Io { cell } => cell,
+            Unit::Memory { cell } => cell,
         }
     }
 
     /// Whether `bytes` from `at` on can be read and written: main memory that has been allocated,
     /// or a local store. Problem state holds no data.
-    pub fn holds(&self, at: EffectiveAddress, bytes: Bytes) -> bool {
+    pub(crate) fn holds(&self, at: EffectiveAddress, bytes: Bytes) -> bool {
         self.area(at).is_some_and(|(area, offset)| {
             let end = offset + bytes.0;
             match area {

@@ -19,7 +19,7 @@
 //! Enqueueing takes the SPU a few cycles, and as long as the queue is full. The latency of a command
 //! runs from the moment at which it could begin, so that the latencies of queued commands overlap;
 //! then its lane is its own until its last byte has arrived. How long both take is the bus's to say
-//! ([`Eib::latency`], [`Eib::carry`]). It carries the transfers of one MFC one after the other, in
+//! (`Eib` in `eib.rs`). It carries the transfers of one MFC one after the other, in
 //! the order in which the lanes offer them: a get overtakes the puts that still wait in their lane,
 //! not the one that is moving. A list is one command; its elements are fetched from local
 //! store one after the other while earlier ones move, and each moves as a transfer of its own.
@@ -30,38 +30,30 @@ mod atomic;
 mod command;
 mod engine;
 mod hazard;
+mod lane;
 mod proxy;
 mod queue;
 mod rules;
+mod shared;
 #[cfg(test)]
 mod tests;
 
-use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-pub use atomic::{AtomicStatus, LockLines};
+pub use atomic::AtomicStatus;
 pub use command::{
     AfterElement, Command, Direction, ListCommand, ListElement, LockLine, Order, SendSignal, TAGS,
     write_list,
 };
 pub use hazard::Hazards;
+pub(crate) use hazard::{Detector, Touch};
 pub use proxy::Proxy;
 
-use super::Fault;
-use super::channel::Channels;
-use super::eib::Eib;
-use super::spe::Board;
-use super::trace::{Category, Span, Tracer, Track};
+use super::board::Board;
 use command::Operation;
-use engine::Lane;
 use hazard::Origin;
-pub(super) use hazard::{Detector, Touch};
 use mmgp_base::error::Result;
-use mmgp_base::units::{Bytes, SimSpan};
-use mmgp_sim::{Permit, Sim, Watch};
-use mmgp_spu::local_store::LocalStore;
-use queue::Queue;
-use rules::Rules;
+use shared::Shared;
 
 /// The memory flow controller of one SPE; clones refer to the same.
 ///
@@ -71,73 +63,14 @@ pub struct Mfc {
     shared: Rc<Shared>,
 }
 
-struct Shared {
-    sim: Sim,
-    spe: u32,
-    eib: Rc<Eib>,
-    /// Those of all SPEs: whom signals are sent to.
-    channels: Rc<[Channels]>,
-    store: Rc<RefCell<LocalStore>>,
-    detector: Rc<Detector>,
-    fault: Fault,
-    queue: Queue,
-    proxy: Queue,
-    gets: Lane,
-    puts: Lane,
-    /// The tag groups of lists that have stalled since the program last asked.
-    stalled: Watch<u32>,
-    /// Lists that wait to be acknowledged, with their tags.
-    stalled_lists: RefCell<Vec<(u8, engine::Begun)>>,
-    commands: Cell<u64>,
-    trace: Tracer,
-    issue: SimSpan,
-    access: SimSpan,
-    list_fetch: SimSpan,
-    atomic: SimSpan,
-    claim: SimSpan,
-    largest: Bytes,
-    longest_list: u32,
-}
-
 impl Mfc {
     /// The MFC of an SPE, with its lanes at work.
     pub(super) fn new(board: &Board, detector: &Rc<Detector>, spe: u32) -> Self {
-        let (sim, machine) = (&board.sim, &board.machine);
-        let (sizes, cycles) =
-            (&machine.mfc, |cycles: mmgp_base::units::Cycles| cycles.at(machine.clock));
+        let shared = Rc::new(Shared::new(board, detector, spe));
         let name = |what: &str| format!("{what} of SPE {spe}");
-        let shared = Rc::new(Shared {
-            sim: sim.clone(),
-            spe,
-            eib: Rc::clone(&board.eib),
-            channels: Rc::clone(&board.channels),
-            store: Rc::clone(board.eib.memory().local_store(spe)),
-            detector: Rc::clone(detector),
-            fault: board.fault.clone(),
-            queue: Queue::new(sim, sizes.queue, "a place in its DMA queue", "its DMA tag groups"),
-            proxy: Queue::new(
-                sim,
-                sizes.proxy_queue,
-                &name("a place in the proxy queue"),
-                &name("proxy tag groups"),
-            ),
-            gets: Lane::new(sim, &name("a command for the get lane")),
-            puts: Lane::new(sim, &name("a command for the put lane")),
-            stalled: Watch::new(sim, "the stall of a DMA list", 0),
-            stalled_lists: RefCell::default(),
-            commands: Cell::new(0),
-            trace: board.trace.clone(),
-            issue: cycles(sizes.issue),
-            access: cycles(machine.spu.channel),
-            list_fetch: cycles(sizes.list_fetch),
-            atomic: cycles(sizes.atomic),
-            claim: cycles(sizes.claim),
-            largest: sizes.largest,
-            longest_list: sizes.longest_list,
-        });
         for direction in [Direction::Get, Direction::Put] {
             let life = engine::serve(Rc::clone(&shared), direction);
-            sim.spawn_daemon(name(&format!("{direction:?} lane")), life);
+            board.sim.spawn_daemon(name(&format!("{direction:?} lane")), life);
         }
         Self { shared }
     }
@@ -233,12 +166,6 @@ impl Mfc {
         complete
     }
 
-    /// Commands that can be enqueued without waiting: the count of the command channel.
-    pub async fn free_entries(&self) -> u32 {
-        self.shared.sim.sleep(self.shared.access).await;
-        self.shared.queue.free()
-    }
-
     /// Waits until a list stalls, and returns the tag groups of all that have since the last call.
     pub async fn stalled_lists(&self) -> u32 {
         let own = &*self.shared;
@@ -260,7 +187,7 @@ impl Mfc {
     }
 
     /// Commands enqueued so far, by SPU and PPE.
-    pub fn commands(&self) -> u64 {
+    pub(crate) fn commands(&self) -> u64 {
         self.shared.commands.get()
     }
 
@@ -276,45 +203,5 @@ impl Mfc {
         let place = own.queue.place().await;
         drop(span);
         own.enter(Origin::Spu, place, (operation, tag))
-    }
-}
-
-impl Shared {
-    /// Takes a place in a queue.
-    fn enter(
-        &self,
-        origin: Origin,
-        place: Permit,
-        (operation, tag): (Operation, u8),
-    ) -> Result<()> {
-        let queue = self.queue(origin);
-        self.detector.command(origin, &operation, tag, &self.store)?;
-        self.commands.set(self.commands.get() + 1);
-        if let Some(ready) = queue.enter(place, operation, tag, self.sim.now()) {
-            self.begin(engine::Begun { origin, ready }, &operation);
-        }
-        Ok(())
-    }
-
-    /// The SPU waits for something.
-    fn wait(&self, what: &'static str) -> Span {
-        self.trace.span(Track::Spu(self.spe), Category::Wait, what)
-    }
-
-    const fn queue(&self, origin: Origin) -> &Queue {
-        match origin {
-            Origin::Spu => &self.queue,
-            Origin::Proxy => &self.proxy,
-        }
-    }
-
-    fn rules(&self) -> Rules<'_> {
-        Rules {
-            spe: self.spe,
-            memory: self.eib.memory(),
-            spes: self.channels.len() as u32,
-            largest: self.largest,
-            longest_list: self.longest_list,
-        }
     }
 }

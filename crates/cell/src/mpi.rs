@@ -22,13 +22,17 @@
 //! `allreduce` and `barrier` release all ranks when the last one has come and the software cost for
 //! their number has gone by: the machine's table of the measured cost of a collective by ranks,
 //! taken to be that of one double; longer contributions are copied along a binomial tree, up and
-//! down, in addition. `broadcast`, `reduce`, `gather` and `allgather`, for which nothing was
+//! down, in addition. `broadcast`, `reduce` and `gather`, for which nothing was
 //! measured, are binomial trees of messages. The two do not agree: the overhead of a message comes
 //! from the table's entry for two ranks, and a tree of such messages for four takes 32 us where the
 //! table has 118, so the trees are likely to be too cheap on a QS20 with more than two ranks.
 //!
 //! A reduction combines the contributions in the order of ranks, whatever the tree, so its result
 //! does not depend on the root or on the number of Cells.
+//!
+//! ```
+#![doc = include_str!("../examples/mpi.rs")]
+//! ```
 //!
 //! # Errors
 //! As is MPI's default, errors are fatal: a rank that names a rank which does not exist, or whose
@@ -42,6 +46,7 @@
 mod collective;
 mod inbox;
 mod ledger;
+mod meeting;
 mod message;
 #[cfg(test)]
 mod tests;
@@ -50,12 +55,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-pub use collective::Reduction;
-pub use message::{Address, Data, Message, Pattern};
+pub use message::{Address, Data, Message, Pattern, Reduction};
 
-use collective::Meeting;
 use inbox::{Channel, Expected, Inbox, Outgoing, Payload};
 use ledger::Ledger;
+use meeting::Meeting;
 
 use super::host::HostProcess;
 use super::trace::Category;

@@ -28,7 +28,7 @@ use std::future::Future;
 use std::ops::{Add, AddAssign, Mul};
 
 pub use arithmetic::{Arithmetic, Plain};
-pub use hierarchy::{Hierarchy, Level};
+use hierarchy::Hierarchy;
 pub use library::{exponential, logarithm};
 pub(super) use pipeline::Pipeline;
 pub use scoreboard::Order;
@@ -103,7 +103,7 @@ struct Footprint {
 
 /// Pages that a process has touched since its hardware thread last changed the address space.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Translated {
+pub(crate) struct Translated {
     data: u64,
     code: u64,
 }

@@ -4,9 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::event::{EventFacility, Events};
-use super::host::HostProcess;
 use super::memory::{EffectiveAddress, Place};
-use super::spe::Spe;
 use mmgp_base::units::SimSpan;
 use mmgp_sim::{Sim, Watch};
 
@@ -113,13 +111,8 @@ impl SignalRegister {
         own.value.read(|value| u32::from(value.is_some()))
     }
 
-    /// What others see: reading from outside clears nothing.
-    pub fn peek(&self) -> u32 {
-        self.shared.value.read(|value| value.unwrap_or_default())
-    }
-
     /// A write from outside that has arrived.
-    pub fn write(&self, value: u32) {
+    pub(crate) fn write(&self, value: u32) {
         let own = &*self.shared;
         own.value.update(|unread| {
             let kept = match own.mode.get() {
@@ -129,14 +122,6 @@ impl SignalRegister {
             *unread = Some(kept | value);
         });
         own.events.raise(own.signal.event());
-    }
-}
-
-impl HostProcess {
-    /// Stores a word into a signal-notification register.
-    pub async fn signal(&self, spe: &Spe, signal: Signal, value: u32) {
-        self.store_to_spe().await;
-        spe.signal(signal).write(value);
     }
 }
 
@@ -161,13 +146,12 @@ mod tests {
         let (sim, register) = register(mode);
         register.write(0b0101);
         register.write(0b0011);
-        assert_eq!(register.peek(), register.peek(), "a look from outside clears nothing");
         let read = Rc::new(Cell::new(0));
         let found = Rc::clone(&read);
         sim.spawn("SPE 0", async move {
             assert_eq!(register.count().await, 1);
             found.set(register.read().await);
-            assert_eq!((register.count().await, register.peek()), (0, 0));
+            assert_eq!(register.count().await, 0);
         });
         sim.run().unwrap();
         read.get()

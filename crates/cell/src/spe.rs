@@ -1,13 +1,21 @@
 //! A synergistic processing element: an SPU with its local store, its MFC and its channels.
+//!
+//! # A tour
+//! DMA lists, fences, signals, lock lines, events, the decrementer, mailboxes and the proxy queue at
+//! work:
+//!
+//! ```
+#![doc = include_str!("../examples/spe_program.rs")]
+//! ```
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::Fault;
+use super::board::Board;
 use super::channel::Channels;
-use super::decrementer::{Decrementer, Timebase};
-use super::eib::Eib;
+use super::decrementer::Decrementer;
 use super::event::EventFacility;
+use super::fault::Fault;
 use super::mailbox::{InboundMailbox, OutboundMailbox};
 use super::mfc::{Detector, Hazards, Mfc, Touch};
 use super::signal::{Signal, SignalRegister};
@@ -15,7 +23,6 @@ use super::timing::{KernelTime, KernelTimings};
 use super::trace::{Category, Tracer, Track};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, Hertz};
-use mmgp_machine::Machine;
 use mmgp_sim::Sim;
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
 use mmgp_spu::{Kernel, Quadword};
@@ -167,49 +174,15 @@ impl Spe {
     }
 }
 
-/// What all SPEs of a machine have in common.
-pub(super) struct Board {
-    pub sim: Sim,
-    pub machine: Rc<Machine>,
-    pub eib: Rc<Eib>,
-    pub channels: Rc<[Channels]>,
-    pub hazards: Rc<Cell<Hazards>>,
-    pub fault: Fault,
-    pub trace: Tracer,
-}
-
-impl Board {
-    pub fn new(
-        sim: &Sim,
-        machine: &Rc<Machine>,
-        eib: &Rc<Eib>,
-        timebase: Timebase,
-        (fault, trace): (&Fault, &Tracer),
-    ) -> Self {
-        let spes = 0..machine.layout.spes();
-        let channels: Rc<[Channels]> =
-            spes.map(|spe| Channels::new(sim, machine, timebase, spe)).collect();
-        let listeners = channels.iter().map(|channels| channels.events.clone());
-        eib.memory().lock_lines().listen(listeners);
-        let hazards = if cfg!(test) { Hazards::Checked } else { Hazards::Ignored };
-        Self {
-            sim: sim.clone(),
-            machine: Rc::clone(machine),
-            eib: Rc::clone(eib),
-            channels,
-            hazards: Rc::new(Cell::new(hazards)),
-            fault: fault.clone(),
-            trace: trace.clone(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::mfc::{Command, Direction};
     use super::super::{Blade, KernelTiming};
     use super::*;
+    use std::cell::Cell;
+
     use mmgp_base::units::Seconds;
+    use mmgp_machine::Machine;
     use mmgp_spu::{Compiler, Shape, Spu};
 
     /// Loads a quadword and adds to it 4096 times, in the order of the program.

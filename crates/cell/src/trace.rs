@@ -81,7 +81,7 @@ pub enum Category {
 
 impl Category {
     /// Its name in a trace.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Run => "run",
             Self::Switch => "switch",
@@ -206,12 +206,12 @@ struct Shared {
 
 impl Tracer {
     /// A tracer that keeps nothing.
-    pub fn off() -> Self {
+    pub(crate) fn off() -> Self {
         Self::default()
     }
 
     /// A tracer of what happens in `sim`.
-    pub fn new(sim: &Sim, sink: Rc<RefCell<dyn Sink>>) -> Self {
+    pub(crate) fn new(sim: &Sim, sink: Rc<RefCell<dyn Sink>>) -> Self {
         let (lanes, functions) = (RefCell::default(), Cell::default());
         Self { shared: Some(Rc::new(Shared { sim: sim.clone(), sink, lanes, functions })) }
     }
@@ -231,7 +231,7 @@ impl Tracer {
     }
 
     /// A DMA command of `spe` that was queued at `since` and is complete now; up to four arguments.
-    pub fn transfer(
+    pub(crate) fn transfer(
         &self,
         spe: u32,
         label: impl Into<Label>,

@@ -10,9 +10,10 @@ use std::future::Future;
 use std::rc::Rc;
 use std::task::Poll;
 
-use super::schedule::ProcessId;
-use super::{Reason, Sim};
+use super::Sim;
+use super::schedule::{ProcessId, Reason};
 use mmgp_base::units::{Seconds, SimSpan, SimTime};
+pub use share::Capacity;
 use share::Network;
 
 /// A network of capacities that flows pass through, each over a path of its own; clones refer to
@@ -28,16 +29,6 @@ use share::Network;
 #[derive(Clone)]
 pub struct Flows {
     shared: Rc<Shared>,
-}
-
-/// A capacity of a [`Flows`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Capacity(u32);
-
-impl Capacity {
-    const fn index(self) -> usize {
-        self.0 as usize
-    }
 }
 
 struct Shared {

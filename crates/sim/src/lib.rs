@@ -1,8 +1,8 @@
 //! A discrete-event simulation whose processes are `async fn`s in virtual time.
 //!
 //! A process is written as the program it stands for: it computes, sleeps, waits for a resource
-//! or for another process, and the order of its lines is the order of its life. The kernel knows
-//! no machine; the `cell` module builds one from what is here.
+//! or for another process, and the order of its lines is the order of its life. The executor knows
+//! no machine; other crates build one from what is here.
 //!
 //! ```
 //! use mmgp_sim::{Pool, Sim};
@@ -41,13 +41,12 @@ mod pool;
 mod queueing;
 mod race;
 mod schedule;
-mod sharing;
 mod watch;
 
 pub use flows::{Capacity, Flows};
 pub use pool::{Permit, Pool};
 pub use race::{First, first_of};
-pub use sharing::ProcessorSharing;
+pub use schedule::Reason;
 pub use watch::Watch;
 
 use std::cell::{Cell, RefCell};
@@ -92,11 +91,6 @@ enum Role {
     /// May wait for ever.
     Daemon,
 }
-
-/// Something other than time that a process can wait for: a number, because it is noted at every
-/// wait, and its name is wanted in the report of a deadlock only.
-#[derive(Clone, Copy)]
-pub struct Reason(u32);
 
 impl Default for Sim {
     fn default() -> Self {
@@ -206,7 +200,7 @@ impl Sim {
         let schedule = self.core.schedule.borrow();
         let reasons = self.core.reasons.borrow();
         let blocked = |(id, process): (ProcessId, &Process)| {
-            let reason = schedule.reason(id).map(|Reason(number)| &reasons[number as usize]);
+            let reason = schedule.reason(id).map(|reason| &reasons[reason.index()]);
             let reason = reason.map_or("nothing known", String::as_str);
             format!("{} waits for {reason}", process.name)
         };
@@ -249,7 +243,7 @@ impl Sim {
     pub fn reason(&self, name: &str) -> Reason {
         let mut reasons = self.core.reasons.borrow_mut();
         reasons.push(name.into());
-        Reason(reasons.len() as u32 - 1)
+        Reason::numbered(reasons.len() - 1)
     }
 
     /// Notes what the running process is about to wait for, for the report of a deadlock.

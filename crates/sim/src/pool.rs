@@ -6,8 +6,8 @@ use std::future::Future;
 use std::rc::Rc;
 use std::task::Poll;
 
-use super::schedule::ProcessId;
-use super::{Reason, Sim};
+use super::Sim;
+use super::schedule::{ProcessId, Reason};
 
 /// So many servers and one queue; clones refer to the same pool.
 #[derive(Clone)]

@@ -11,7 +11,7 @@ use rand::SeedableRng;
 use rand_distr::{Distribution, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::{Pool, ProcessorSharing, Sim};
+use super::{Flows, Pool, Sim};
 use mmgp_base::units::{Seconds, SimSpan};
 
 /// Mean service time, 1/mu [s].
@@ -86,16 +86,18 @@ fn waits(work: fn(&mut Xoshiro256PlusPlus) -> f64) -> Vec<f64> {
     })
 }
 
-/// How long each customer stays at a server that all share, over its work.
+/// How long each customer stays at a server that all share, a single capacity, over its work.
 fn stretches(work: fn(&mut Xoshiro256PlusPlus) -> f64) -> Vec<f64> {
     let sim = Sim::new();
-    let server = ProcessorSharing::new(&sim, "server", |present| 1.0 / present as f64);
+    let network = Flows::new(&sim, "server");
+    let server = network.add(1.0);
     let own = sim.clone();
     visits(&sim, work, move |work| {
-        let (own, server) = (own.clone(), server.clone());
+        let (own, network) = (own.clone(), network.clone());
         async move {
             let arrival = own.now();
-            server.serve(work).await;
+            // Alone, a customer has the whole of it.
+            network.send(&[server], 1.0, work).await;
             own.now().since(arrival).seconds().0 / work
         }
     })

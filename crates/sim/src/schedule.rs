@@ -3,8 +3,23 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
-use super::Reason;
 use mmgp_base::units::{SimSpan, SimTime};
+
+/// Something other than time that a process can wait for: a number, because it is noted at every
+/// wait, and its name is wanted in the report of a deadlock only.
+#[derive(Clone, Copy)]
+pub struct Reason(u32);
+
+impl Reason {
+    /// The reason whose name is the one with that number.
+    pub(super) const fn numbered(number: usize) -> Self {
+        Self(number as u32)
+    }
+
+    pub(super) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// Index of a process in its simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use super::schedule::ProcessId;
-use super::{Reason, Sim};
+use super::Sim;
+use super::schedule::{ProcessId, Reason};
 
 /// A value that any process may change and any process may wait upon; clones refer to the same.
 pub struct Watch<T> {

@@ -134,7 +134,8 @@ fn the_likelihood_of_a_tree_under_jc69_is_that_of_the_plain_computation() {
     let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
     let on = Runtime::new(blade, Box::new(Edtlp));
     let life = async move |engine: &mut OffloadedEngine| {
-        evaluation::log_likelihood(engine, &tree, &model).await
+        let view = evaluation::update(engine, &tree, &model).await;
+        engine.evaluate(view.ends, view.z).await
     };
     let found = run_alone(&on, (1, Port::Tuned), &patterns, life).unwrap();
     assert_relative_eq!(found, expected, max_relative = 1e-12);

@@ -1,6 +1,6 @@
 //! What a transfer passes: ports, segments of a ring, command bus, memory controller, link.
 
-use super::Unit;
+use crate::unit::Unit;
 use mmgp_machine::{Layout, Machine, Participant};
 use mmgp_sim::{Capacity, Flows};
 
@@ -119,9 +119,7 @@ impl Buses {
     /// The Cell of a unit and its place on the ring.
     fn place(&self, unit: Unit) -> (usize, usize) {
         let (cell, participant) = match unit {
-            Unit::Ppe { cell } => (cell, Participant::Ppe),
             Unit::Memory { cell } => (cell, Participant::Memory),
-            Unit::Io { cell } => (cell, Participant::Io),
             Unit::Spe { spe } => {
                 let each = self.layout.spes_per_cell;
                 (spe / each, Participant::Spe(spe % each))

@@ -2,6 +2,9 @@
 
 use mmgp_spu::local_store::{LOCAL_STORE_BYTES, LocalAddress};
 
+/// Bytes of a line: what DMA prefers, what lock lines are, and what every allocation is aligned to.
+pub(crate) const LINE: u64 = 128;
+
 /// A byte address that every processor and every MFC of a blade understands.
 ///
 /// ```text
@@ -18,7 +21,7 @@ pub struct EffectiveAddress(pub u64);
 
 /// What lies at an effective address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub(crate) enum Place {
     /// A byte of the memory of one Cell.
     Memory {
         /// Whose memory.
@@ -57,12 +60,12 @@ const PROBLEM_STATE_BYTES: u64 = 0x20000;
 
 impl EffectiveAddress {
     /// A byte of the memory of `cell`.
-    pub const fn memory(cell: u32, offset: u64) -> Self {
+    pub(crate) const fn memory(cell: u32, offset: u64) -> Self {
         Self(((cell as u64) << MEMORY_SHIFT) + offset)
     }
 
     /// A byte of the memory that is placed page by page.
-    pub const fn paged(offset: u64) -> Self {
+    pub(crate) const fn paged(offset: u64) -> Self {
         Self((1 << PAGED_SHIFT) + offset)
     }
 
@@ -72,7 +75,7 @@ impl EffectiveAddress {
     }
 
     /// A register of `spe`, so many bytes into its problem state area.
-    pub const fn problem_state(spe: u32, offset: u32) -> Self {
+    pub(crate) const fn problem_state(spe: u32, offset: u32) -> Self {
         Self::local_store(spe, LocalAddress(LOCAL_STORE_BYTES)).offset(offset as u64)
     }
 
@@ -83,7 +86,7 @@ impl EffectiveAddress {
 
     /// What lies there; nothing between the areas. Whether a machine has that much of it is not
     /// asked: see [`Memory::holds`](super::Memory::holds).
-    pub fn place(self) -> Option<Place> {
+    pub(crate) fn place(self) -> Option<Place> {
         let below = |shift: u32| self.0 & ((1 << shift) - 1);
         if self.0 < 1 << PAGED_SHIFT {
             let cell = (self.0 >> MEMORY_SHIFT) as u32;

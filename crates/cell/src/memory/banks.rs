@@ -9,7 +9,7 @@ use mmgp_base::units::{SimSpan, SimTime};
 
 /// The banks of one Cell's memory.
 #[derive(Clone)]
-pub struct Banks {
+pub(crate) struct Banks {
     /// When each of them has done its last access.
     free: Vec<SimTime>,
     cycle: SimSpan,

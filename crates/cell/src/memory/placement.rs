@@ -30,7 +30,12 @@ pub struct Homes {
 
 impl Homes {
     /// For a process on `cell` with SPEs on `spe_cells`.
-    pub fn new(memory: &Rc<Memory>, placement: Placement, cell: u32, spe_cells: Vec<u32>) -> Self {
+    pub(crate) fn new(
+        memory: &Rc<Memory>,
+        placement: Placement,
+        cell: u32,
+        spe_cells: Vec<u32>,
+    ) -> Self {
         Self { memory: Rc::clone(memory), placement, cell, spe_cells }
     }
 

@@ -7,16 +7,13 @@
 //! Left out: that an atomic unit holds only a few lines, and that other transfers look into it.
 
 use std::array;
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 
-use super::super::event::{EventFacility, Events};
-use super::super::memory::EffectiveAddress;
+use super::super::memory::{EffectiveAddress, LockLines, Supplier};
+use super::Mfc;
 use super::command::LockLine;
 use super::hazard::Touch;
-use super::{Mfc, Shared};
+use super::shared::Shared;
 use mmgp_base::error::Result;
-use mmgp_base::units::Bytes;
 use mmgp_spu::local_store::LocalAddress;
 use mmgp_spu::register::Quadword;
 
@@ -133,103 +130,4 @@ impl Shared {
         self.eib.memory().copy(store, line.effective, LockLine::BYTES);
         self.lines().keep(self.spe, line.effective);
     }
-}
-
-/// Who has copies of which lock lines, and who has reserved one.
-#[derive(Default)]
-pub struct LockLines {
-    state: RefCell<State>,
-    /// Where each SPE hears of the loss of its reservation, by its number.
-    listeners: RefCell<Vec<EventFacility>>,
-}
-
-#[derive(Default)]
-struct State {
-    /// The line that each SPE has reserved.
-    reserved: BTreeMap<u32, u64>,
-    /// The SPEs whose atomic units have a line, the one that supplies it first.
-    copies: BTreeMap<u64, Vec<u32>>,
-}
-
-/// Where a lock line comes from.
-enum Supplier {
-    /// The atomic unit that asks has it.
-    Own,
-    /// That of another SPE has it.
-    Other(u32),
-    /// Nobody has it.
-    Memory,
-}
-
-impl LockLines {
-    /// The loss of a reservation is an event for the SPE that had it.
-    pub(in super::super) fn listen(&self, events: impl IntoIterator<Item = EventFacility>) {
-        self.listeners.borrow_mut().extend(events);
-    }
-
-    /// Main memory or a local store was written.
-    pub(in super::super) fn written(&self, at: EffectiveAddress, bytes: Bytes) {
-        let mut state = self.state.borrow_mut();
-        if state.copies.is_empty() || bytes.0 == 0 {
-            // Whoever has a reservation has a copy.
-            return;
-        }
-        let lines = line_of(at)..=line_of(at.offset(bytes.0 - 1));
-        while let Some((&line, _)) = state.copies.range(lines.clone()).next() {
-            state.copies.remove(&line);
-        }
-        let lost: Vec<u32> = state
-            .reserved
-            .iter()
-            .filter(|(_, line)| lines.contains(line))
-            .map(|(&spe, _)| spe)
-            .collect();
-        for spe in lost {
-            state.reserved.remove(&spe);
-            if let Some(events) = self.listeners.borrow().get(spe as usize) {
-                events.raise(Events::RESERVATION_LOST);
-            }
-        }
-    }
-
-    fn supplier(&self, spe: u32, at: EffectiveAddress) -> Supplier {
-        match self.state.borrow().copies.get(&line_of(at)).map(Vec::as_slice) {
-            Some(holders) if holders.contains(&spe) => Supplier::Own,
-            Some([first, ..]) => Supplier::Other(*first),
-            _ => Supplier::Memory,
-        }
-    }
-
-    /// The SPE has a copy of the line and reserves it.
-    fn reserve(&self, spe: u32, at: EffectiveAddress) {
-        let mut state = self.state.borrow_mut();
-        state.reserved.insert(spe, line_of(at));
-        let holders = state.copies.entry(line_of(at)).or_default();
-        if !holders.contains(&spe) {
-            holders.push(spe);
-        }
-    }
-
-    fn is_reserved(&self, spe: u32, at: EffectiveAddress) -> bool {
-        self.state.borrow().reserved.get(&spe) == Some(&line_of(at))
-    }
-
-    /// The SPE gives its reservation up.
-    fn release(&self, spe: u32) {
-        self.state.borrow_mut().reserved.remove(&spe);
-    }
-
-    fn has_alone(&self, spe: u32, at: EffectiveAddress) -> bool {
-        self.state.borrow().copies.get(&line_of(at)).is_some_and(|holders| holders == &[spe])
-    }
-
-    /// The SPE has written the line, which took it away from all others.
-    fn keep(&self, spe: u32, at: EffectiveAddress) {
-        self.state.borrow_mut().copies.insert(line_of(at), vec![spe]);
-    }
-}
-
-/// The address of the line that a byte lies in.
-const fn line_of(at: EffectiveAddress) -> u64 {
-    at.0 / LockLine::BYTES.0 * LockLine::BYTES.0
 }

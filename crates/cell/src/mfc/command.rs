@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::super::memory::EffectiveAddress;
+use super::super::memory::{EffectiveAddress, LINE};
 use super::super::trace::Argument;
 use mmgp_base::units::Bytes;
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
@@ -117,10 +117,10 @@ pub struct ListCommand {
 
 impl ListCommand {
     /// Bytes of a list element in local store.
-    pub const ELEMENT_BYTES: u32 = 8;
+    pub(crate) const ELEMENT_BYTES: u32 = 8;
 
     /// The size of the list in local store.
-    pub const fn list_bytes(&self) -> Bytes {
+    pub(crate) const fn list_bytes(&self) -> Bytes {
         Bytes((self.elements * Self::ELEMENT_BYTES) as u64)
     }
 
@@ -191,7 +191,7 @@ impl ListElement {
     }
 
     /// What the list does after it.
-    pub const fn after(self) -> AfterElement {
+    pub(crate) const fn after(self) -> AfterElement {
         self.after
     }
 
@@ -351,7 +351,7 @@ pub struct LockLine {
 
 impl LockLine {
     /// The size of a lock line.
-    pub const BYTES: Bytes = Bytes(128);
+    pub const BYTES: Bytes = Bytes(LINE);
 }
 
 #[cfg(test)]

@@ -8,13 +8,13 @@ use super::super::eib::Transfer;
 use super::super::event::Events;
 use super::super::memory::{EffectiveAddress, Place};
 use super::super::signal::Signal;
-use super::Shared;
 use super::command::{AfterElement, Command, Direction, ListCommand, Operation, SendSignal};
 use super::hazard::Origin;
-use super::queue::{Progress, Ready};
+use super::lane::Begun;
+use super::queue::Progress;
+use super::shared::Shared;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, SimSpan, SimTime};
-use mmgp_sim::{Sim, Watch};
 use mmgp_spu::local_store::LocalAddress;
 
 /// Takes one command after the other from a lane, for ever.
@@ -32,24 +32,6 @@ pub(super) async fn serve(own: Rc<Shared>, direction: Direction) {
     }
 }
 
-/// A lane of an MFC: the commands that it can begin.
-pub(super) struct Lane {
-    ready: Watch<BinaryHeap<Reverse<Begun>>>,
-}
-
-impl Lane {
-    pub fn new(sim: &Sim, name: &str) -> Self {
-        Self { ready: Watch::new(sim, name, BinaryHeap::new()) }
-    }
-}
-
-/// A command that can begin, in the order in which a lane takes them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Begun {
-    pub origin: Origin,
-    pub ready: Ready,
-}
-
 /// What has become of a command that a lane took up.
 enum State {
     Complete,
@@ -58,19 +40,6 @@ enum State {
 }
 
 impl Shared {
-    const fn lane(&self, direction: Direction) -> &Lane {
-        match direction {
-            Direction::Get => &self.gets,
-            Direction::Put => &self.puts,
-        }
-    }
-
-    /// Gives a command that waits for nothing to its lane.
-    pub(super) fn begin(&self, begun: Begun, operation: &Operation) {
-        let lane = self.lane(operation.lane());
-        lane.ready.update(|ready| ready.push(Reverse(begun)));
-    }
-
     fn end(&self, begun: Begun, operation: &Operation, entered: SimTime) {
         let Begun { origin, ready } = begun;
         let queue = self.queue(origin);

@@ -87,8 +87,18 @@ struct Pending {
     operation: Operation,
     tag: u8,
     areas: Vec<Area>,
-    /// Whether a `barrier` command orders it before all later commands of its queue.
-    sealed: Cell<bool>,
+    sealed: Cell<Sealed>,
+}
+
+/// Before which later commands of its queue a barrier that came since orders a command.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sealed {
+    /// There was none.
+    No,
+    /// Those of its tag group: a command with a barrier, or `mfcsync`.
+    Group,
+    /// All: the `barrier` command.
+    Queue,
 }
 
 /// Looks for hazards of one SPE.
@@ -122,15 +132,16 @@ impl Detector {
         let mut pending = self.pending.borrow_mut();
         if *operation == Operation::Barrier {
             let own = pending.iter().filter(|earlier| earlier.origin == origin);
-            own.for_each(|earlier| earlier.sealed.set(true));
+            own.for_each(|earlier| earlier.sealed.set(Sealed::Queue));
             return Ok(());
         }
         let areas = areas(operation, &store.borrow());
         let in_order = |earlier: &Pending| {
             let same_group = earlier.tag == tag
                 && (operation.order() != Order::Free
-                    || earlier.operation.order() == Order::Barrier);
-            earlier.origin == origin && (same_group || earlier.sealed.get())
+                    || earlier.operation.order() == Order::Barrier
+                    || earlier.sealed.get() == Sealed::Group);
+            earlier.origin == origin && (same_group || earlier.sealed.get() == Sealed::Queue)
         };
         for earlier in pending.iter().filter(|earlier| !in_order(earlier)) {
             for own in &areas {
@@ -139,8 +150,14 @@ impl Detector {
                 }
             }
         }
+        if operation.order() == Order::Barrier {
+            let group = |earlier: &&Pending| earlier.origin == origin && earlier.tag == tag;
+            let open = |earlier: &&Pending| earlier.sealed.get() == Sealed::No;
+            let before = pending.iter().filter(group).filter(open);
+            before.for_each(|earlier| earlier.sealed.set(Sealed::Group));
+        }
         let operation = *operation;
-        pending.push(Pending { origin, operation, tag, areas, sealed: Cell::new(false) });
+        pending.push(Pending { origin, operation, tag, areas, sealed: Cell::new(Sealed::No) });
         Ok(())
     }
 

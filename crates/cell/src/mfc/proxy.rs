@@ -1,10 +1,8 @@
 //! The proxy queue: commands that the PPE gives to the MFC of an SPE.
 
-use super::super::host::HostProcess;
-use super::super::spe::Spe;
-use super::Shared;
 use super::command::{Command, Operation};
 use super::hazard::Origin;
+use super::shared::Shared;
 use mmgp_base::error::Result;
 
 /// The proxy queue of an MFC. It takes transfers but no lists, and its tag groups are its own.
@@ -18,7 +16,7 @@ impl<'a> Proxy<'a> {
     }
 
     /// Puts a transfer into the queue, waiting for a place where it is full. What telling the MFC
-    /// costs is the caller's: see [`HostProcess::enqueue`].
+    /// costs is the caller's: see [`HostProcess::enqueue`](crate::HostProcess::enqueue).
     ///
     /// # Errors
     /// As [`Mfc::enqueue`](super::Mfc::enqueue).
@@ -32,33 +30,5 @@ impl<'a> Proxy<'a> {
     pub async fn wait_for(&self, tag: u8) {
         self.shared.proxy.all(1 << tag).await;
         self.shared.detector.waited(Origin::Proxy, 1 << tag);
-    }
-
-    /// The tag groups in `mask` that are complete now.
-    pub fn status(&self, mask: u32) -> u32 {
-        let complete = self.shared.proxy.status(mask);
-        self.shared.detector.waited(Origin::Proxy, complete);
-        complete
-    }
-
-    /// Commands that can be enqueued without waiting.
-    pub fn free_entries(&self) -> u32 {
-        self.shared.proxy.free()
-    }
-}
-
-impl HostProcess {
-    /// Gives a transfer to the MFC of an SPE: stores of the local address, of the effective
-    /// address, of size and tag with the command itself, and a load of the status that says
-    /// whether it was taken.
-    ///
-    /// # Errors
-    /// As [`Mfc::enqueue`](super::Mfc::enqueue).
-    pub async fn enqueue(&self, spe: &Spe, command: Command) -> Result<()> {
-        for _ in 0..3 {
-            self.store_to_spe().await;
-        }
-        self.load_from_spe().await;
-        spe.mfc.proxy().enqueue(command).await
     }
 }

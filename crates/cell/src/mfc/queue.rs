@@ -92,11 +92,6 @@ impl Queue {
         self.places.acquire().await
     }
 
-    /// Places that are free.
-    pub fn free(&self) -> u32 {
-        self.capacity - self.entries.borrow().taken.count_ones()
-    }
-
     /// Puts a command into the place that was found for it; says so if it can begin at once.
     pub fn enter(
         &self,

@@ -111,7 +111,6 @@ fn the_seventeenth_command_waits_for_a_place() {
         }
         // Sixteen issues of 10 cycles at 3.2 GHz.
         assert_relative_eq!(spe.sim.now().seconds().0, 50e-9, max_relative = 1e-9);
-        assert_eq!(spe.mfc.free_entries().await, 0);
         spe.mfc.enqueue(get(0x20000, from, 16)).await?;
         // When the first is complete, which a program that waits for it learns by one channel
         // access of 6 cycles.
@@ -154,9 +153,7 @@ fn the_proxy_queue_has_eight_places_and_tag_groups_of_its_own() {
             seen.borrow_mut().push(spe.sim.now().seconds().0);
         }
         assert_eq!(spe.mfc.status(0x1FF).await, 0x1FF, "the SPU has no pending command");
-        assert_ne!(spe.mfc.proxy().status(0x1FF), 0x1FF);
         spe.mfc.proxy().wait_for(8).await;
-        assert_eq!((spe.mfc.proxy().status(0x1FF), spe.mfc.proxy().free_entries()), (0x1FF, 8));
         assert_eq!(spe.store.borrow().load(LocalAddress(0)), Quadword::splat(9));
         // Three stores of 100 ns and a load of 150 ns before the command is on its way.
         let before = spe.sim.now().seconds().0;

@@ -2,22 +2,12 @@
 
 use super::inbox::{Channel, Expected, Payload};
 use super::ledger::Signature;
-use super::message::Data;
+use super::meeting::Meeting;
+use super::message::{Data, Reduction};
 use super::{Communicator, operation};
 use crate::host::HostProcess;
 use crate::trace::Category;
 use mmgp_base::units::{Bytes, Seconds, SimSpan};
-
-/// How contributions are combined, value by value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reduction {
-    /// `MPI_SUM`; integers wrap around.
-    Sum,
-    /// `MPI_MIN`
-    Minimum,
-    /// `MPI_MAX`
-    Maximum,
-}
 
 /// The contribution for which the cost of a collective was measured.
 const MEASURED: Bytes = Bytes(8);
@@ -62,7 +52,8 @@ impl Communicator {
             Signature { operation: "MPI_Bcast", reduction: None, root: Some(root), shape };
         let round = self.enter(process, signature).await;
         let payload = self.tree_down(process, round, Payload::of(own)).await;
-        payload.into_data().next().expect("invariant: the root gave one")
+        let (_, data) = payload.parts.into_iter().next().expect("invariant: the root gave one");
+        data
     }
 
     /// `MPI_Reduce`: at `root`, what all ranks contribute, combined in the order of ranks.
@@ -93,19 +84,6 @@ impl Communicator {
             Signature { operation: "MPI_Gather", reduction: None, root: Some(root), shape };
         let round = self.enter(process, signature).await;
         self.tree_up(process, round, own, Up::Collect).await
-    }
-
-    /// `MPI_Allgather`: what each rank contributes, in the order of ranks; gathered by rank 0 and
-    /// broadcast.
-    pub async fn allgather(&self, process: &HostProcess, own: Data) -> Vec<Data> {
-        let _span = operation(process, "MPI_Allgather");
-        let shape = Some(own.shape());
-        let signature =
-            Signature { operation: "MPI_Allgather", reduction: None, root: None, shape };
-        let round = self.enter(process, signature).await;
-        let gathered = self.tree_up(process, round, own, Up::Collect).await;
-        let all = Payload::all(gathered.unwrap_or_default());
-        self.tree_down(process, round, all).await.into_data().collect()
     }
 
     /// Waits for all ranks and then for the measured software cost of a collective; what they
@@ -287,34 +265,5 @@ impl Tree {
     fn below(self, place: u32) -> impl DoubleEndedIterator<Item = u32> {
         let bits = if place == 0 { u32::BITS - 1 } else { place.trailing_zeros() };
         (0..bits).map(move |bit| place + (1 << bit)).filter(move |&below| below < self.size)
-    }
-}
-
-/// Where ranks meet that all wait for each other.
-pub(super) struct Meeting {
-    /// What each rank contributed to the collective under way.
-    contributions: Vec<Option<Data>>,
-    /// Collectives that are complete.
-    complete: u64,
-    /// Result of the last one, where something is combined.
-    result: Option<Data>,
-}
-
-impl Meeting {
-    pub(super) fn new(size: u32) -> Self {
-        let contributions = vec![None; size as usize];
-        Self { contributions, complete: 0, result: None }
-    }
-}
-
-impl Payload {
-    /// What all ranks contributed.
-    fn all(all: Vec<Data>) -> Self {
-        let bytes = Bytes(all.iter().map(|data| data.size().0).sum());
-        Self { parts: (0..).zip(all).collect(), bytes }
-    }
-
-    fn into_data(self) -> impl Iterator<Item = Data> {
-        self.parts.into_iter().map(|(_, data)| data)
     }
 }

@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use super::collective::Reduction;
-use super::message::Shape;
+use super::message::{Reduction, Shape};
 
 /// The collectives that some ranks have come to and others have not.
 pub struct Ledger {

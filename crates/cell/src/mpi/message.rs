@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::collective::Reduction;
 use crate::ppe::Work;
 use mmgp_base::units::Bytes;
 
@@ -15,6 +14,17 @@ pub enum Data {
     Integers(Vec<i64>),
     /// `MPI_DOUBLE`
     Doubles(Vec<f64>),
+}
+
+/// How contributions are combined, value by value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reduction {
+    /// `MPI_SUM`; integers wrap around.
+    Sum,
+    /// `MPI_MIN`
+    Minimum,
+    /// `MPI_MAX`
+    Maximum,
 }
 
 /// Where a message goes.

@@ -1,11 +1,20 @@
 //! Who passes what, and the max-min fair rates that follow.
 
-use super::Capacity;
 use super::set::Set;
 
 /// A sum of caps may exceed a limit by so much and count as within it: it is kept by adding and
 /// subtracting, which rounds.
 const ROUNDING: f64 = 1e-9;
+
+/// A capacity of a [`Flows`](super::Flows).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Capacity(u32);
+
+impl Capacity {
+    pub(super) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// Capacities and the flows that pass them, without their progress.
 #[derive(Default)]

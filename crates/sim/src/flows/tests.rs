@@ -1,4 +1,5 @@
-//! Rates by hand, by the definition of fairness, and by another resource of the simulation.
+//! Rates by hand and by the definition of fairness; what one capacity does that all share stands
+//! in `queueing.rs`.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,7 +8,7 @@ use approx::assert_relative_eq;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::super::{ProcessorSharing, Sim};
+use super::super::Sim;
 use super::share::Network;
 use super::{Capacity, Flows};
 use mmgp_base::units::{Seconds, SimSpan};
@@ -94,30 +95,6 @@ fn flows_end_in_the_order_of_their_beginning_when_they_end_together() {
     check(&[1.0], &[(0.0, &[0], NO_CAP, 1.0), (0.0, &[0], NO_CAP, 1.0)], &[2.0, 2.0]);
     // The second arrives at the very instant at which the first is done.
     check(&[1.0], &[(0.0, &[0], NO_CAP, 1.0), (1.0, &[0], NO_CAP, 1.0)], &[1.0, 2.0]);
-}
-
-#[test]
-fn a_single_capacity_is_a_shared_server() {
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
-    let jobs: Vec<(f64, f64)> =
-        (0..300).map(|_| (100.0 * random.random::<f64>(), random.random::<f64>())).collect();
-    let flows: Vec<Flow<'_>> =
-        jobs.iter().map(|&(begin, work)| (begin, [0].as_slice(), NO_CAP, work)).collect();
-    let sim = Sim::new();
-    let server = ProcessorSharing::new(&sim, "server", |present| 2.0 / present as f64);
-    let expected = Rc::new(RefCell::new(vec![0.0; jobs.len()]));
-    for (index, &(begin, work)) in jobs.iter().enumerate() {
-        let (own, server, ends) = (sim.clone(), server.clone(), Rc::clone(&expected));
-        sim.spawn("job", async move {
-            own.sleep(SimSpan::from_seconds(Seconds(begin))).await;
-            server.serve(work).await;
-            ends.borrow_mut()[index] = own.now().seconds().0;
-        });
-    }
-    sim.run().unwrap();
-    for (end, expected) in ends(&[2.0], &flows).iter().zip(expected.borrow().iter()) {
-        assert_relative_eq!(end, expected, max_relative = 1e-9);
-    }
 }
 
 /// Flows come and go at random; after each change the rates are max-min fair by definition.

@@ -117,6 +117,13 @@ fn who_waits_or_orders_has_no_hazard() {
         mfc.barrier(0).await?;
         mfc.enqueue(get(0x1000, from, 128).tagged(9)).await?;
         mfc.wait_for_all(0b10_0000_0001).await;
+        // Those of a tag group are kept in order by an mfcsync, or a barrier elsewhere, between them.
+        mfc.enqueue(put(0x1000, from, 128)).await?;
+        mfc.mfcsync(0).await?;
+        mfc.enqueue(put(0x1000, from, 128)).await?;
+        mfc.enqueue(get(0x2000, from.offset(128), 128).ordered(Order::Barrier)).await?;
+        mfc.enqueue(get(0x1000, from, 128)).await?;
+        mfc.wait_for(0).await;
         Ok(())
     });
 }

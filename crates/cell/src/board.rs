@@ -1,0 +1,50 @@
+//! What the SPEs of a machine hang on.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use crate::channel::Channels;
+use crate::decrementer::Timebase;
+use crate::eib::Eib;
+use crate::fault::Fault;
+use crate::mfc::Hazards;
+use crate::trace::Tracer;
+use mmgp_machine::Machine;
+use mmgp_sim::Sim;
+
+/// What all SPEs of a machine have in common.
+pub(crate) struct Board {
+    pub sim: Sim,
+    pub machine: Rc<Machine>,
+    pub eib: Rc<Eib>,
+    pub channels: Rc<[Channels]>,
+    pub hazards: Rc<Cell<Hazards>>,
+    pub fault: Fault,
+    pub trace: Tracer,
+}
+
+impl Board {
+    pub fn new(
+        sim: &Sim,
+        machine: &Rc<Machine>,
+        eib: &Rc<Eib>,
+        timebase: Timebase,
+        (fault, trace): (&Fault, &Tracer),
+    ) -> Self {
+        let spes = 0..machine.layout.spes();
+        let channels: Rc<[Channels]> =
+            spes.map(|spe| Channels::new(sim, machine, timebase, spe)).collect();
+        let listeners = channels.iter().map(|channels| channels.events.clone());
+        eib.memory().lock_lines().listen(listeners);
+        let hazards = if cfg!(test) { Hazards::Checked } else { Hazards::Ignored };
+        Self {
+            sim: sim.clone(),
+            machine: Rc::clone(machine),
+            eib: Rc::clone(eib),
+            channels,
+            hazards: Rc::new(Cell::new(hazards)),
+            fault: fault.clone(),
+            trace: trace.clone(),
+        }
+    }
+}
