@@ -30,6 +30,6 @@ impl SchedulerArguments {
 }
 
 fn schedulers() -> PossibleValuesParser {
-    let value = |policy: &Box<dyn Policy>| PossibleValue::new(policy.name()).help(policy.summary());
-    PossibleValuesParser::new(policies().iter().map(value))
+    let value = |policy: Box<dyn Policy>| PossibleValue::new(policy.name()).help(policy.summary());
+    PossibleValuesParser::new(policies().into_iter().map(value))
 }
