@@ -29,7 +29,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::memory::{Banks, EffectiveAddress, LINE, Memory};
-use super::unit::Unit;
+pub use crate::unit::Unit;
 use mmgp_base::units::{Bytes, Seconds, SimSpan};
 use mmgp_machine::Machine;
 use mmgp_sim::{Flows, Pool, Sim};
