@@ -35,7 +35,7 @@ pub struct Blade {
     pub recorder: Rc<Recorder>,
     /// What happened when, for a viewer.
     pub trace: Tracer,
-    /// How far the program is, for whoever waits for it.
+    /// How far the program is, for a progress bar.
     pub progress: Progress,
     pub(crate) spes: Vec<Spe>,
     pub(crate) ppes: Rc<Vec<Ppe>>,

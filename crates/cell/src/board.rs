@@ -1,4 +1,4 @@
-//! What the SPEs of a machine hang on.
+//! What all SPEs of a machine share.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use crate::trace::Tracer;
 use mmgp_machine::Machine;
 use mmgp_sim::Sim;
 
-/// What all SPEs of a machine have in common.
+/// The parts of a machine that every SPE refers to.
 pub(crate) struct Board {
     pub sim: Sim,
     pub machine: Rc<Machine>,

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Transfers are *flows*: what each of these can carry is shared fairly by those who pass it, and
-//! nobody is asked line by line. Apart from this, an MFC has a number of lines outstanding at most
+//! there is no arbitration line by line. Apart from this, an MFC has a number of lines outstanding at most
 //! (see `window.rs`), and memory banks are busy for a while after each access.
 //!
 //! # What is left out
@@ -49,7 +49,7 @@ pub struct Transfer {
     pub bytes: Bytes,
 }
 
-/// The buses of all Cells, with what hangs on them and the link between them.
+/// The buses of all Cells, with what is connected to them and the link between them.
 pub struct Eib {
     sim: Sim,
     memory: Rc<Memory>,
@@ -103,8 +103,8 @@ impl Eib {
         &self.memory
     }
 
-    /// From the moment an MFC takes up a command to the arrival of its first byte, when nobody else
-    /// is in the way.
+    /// From the moment an MFC takes up a command to the arrival of its first byte, without
+    /// contention.
     pub fn latency(&self, from: Unit, to: Unit) -> SimSpan {
         self.delay(from, to, self.delays.memory)
     }
@@ -117,8 +117,8 @@ impl Eib {
         link + if is_memory(from) || is_memory(to) { memory } else { self.delays.local_store }
     }
 
-    /// How often the transfers that are done have accessed the local store of an SPE, whosever
-    /// they were: each time for a line of 128 bytes or a part of one.
+    /// How often the transfers that are done have accessed the local store of an SPE, those of
+    /// other SPEs included: each time for a line of 128 bytes or a part of one.
     pub(crate) fn local_store_lines(&self, spe: u32) -> u64 {
         self.local_store_lines[spe as usize].get()
     }

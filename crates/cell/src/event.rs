@@ -1,4 +1,4 @@
-//! The SPU's events: what has happened, what the program wants to hear of, and waiting for it.
+//! The SPU's event facility: which events are pending, which are enabled, and waiting for them.
 //!
 //! An event stays pending until it is acknowledged, whether it is enabled or not; reading the
 //! status waits until an enabled one is pending. The names and bits are those of the Cell
@@ -133,8 +133,8 @@ impl EventFacility {
         }
     }
 
-    /// The decrementer's event is noted when somebody looks: it comes by the clock alone, and a
-    /// simulation should not last until it only because nobody waits for it.
+    /// The decrementer's event is noted when the program looks: it comes by the clock alone, and a
+    /// simulation should not last until an event that no program waits for.
     fn note_decrementer(&self) {
         if self.decrementer.take_event() {
             self.raise(Events::DECREMENTER);

@@ -26,9 +26,9 @@
 //!
 //! # What is left out
 //! Address translation by the MFC, the scalar code on an SPE around its kernels except its channel
-//! commands, and what an interrupt takes from whoever runs on the host. DMA takes the port of a local
-//! store from a kernel in the mean of its cycles, and never has to wait for it ([`Spe::compute`]);
-//! the accesses of the host to a local store take no cycle of the port.
+//! commands, and the time that an interrupt takes from the process that runs on the host. DMA takes the
+//! port of a local store from a kernel at the kernel's mean rate of accesses, and never waits for it
+//! ([`Spe::compute`]); the accesses of the host to a local store take no cycle of the port.
 
 mod blade;
 mod board;

@@ -1,8 +1,8 @@
 //! Mailboxes: short queues of 32-bit words between an SPU and everybody else.
 //!
 //! The SPU waits where it reads an empty mailbox or writes a full one. Others never wait: their
-//! access to a register of the SPE is done at once, so whoever writes into a full inbound mailbox
-//! overwrites its last entry, and whoever reads an empty outbound one learns nothing. The time of
+//! access to a register of the SPE is done at once, so a write into a full inbound mailbox
+//! overwrites its last entry, and a read of an empty outbound one yields nothing. The time of
 //! such an access is that of a store to, or a load from, the SPE ([`HostProcess`](super::HostProcess)).
 
 use std::collections::VecDeque;
@@ -72,7 +72,7 @@ impl InboundMailbox {
     }
 
     /// A word from outside that has arrived. Where the mailbox is full it takes the place of the
-    /// last one, which nobody will ever read.
+    /// last one, which is lost.
     pub(crate) fn write(&self, word: u32) {
         let own = &*self.shared;
         own.words.update(|words| {

@@ -80,7 +80,7 @@ impl Mfc {
     /// # Errors
     /// [`Error::Dma`](mmgp_base::error::Error::Dma) where the command breaks a rule: the bus error of
     /// the hardware. [`Error::Hazard`](mmgp_base::error::Error::Hazard) where hazards are looked for and
-    /// an earlier command that nobody waited for touches the same bytes.
+    /// an earlier command that was not waited for touches the same bytes.
     pub async fn enqueue(&self, command: Command) -> Result<()> {
         self.shared.rules().transfer(&command)?;
         self.enter(Operation::Transfer(command), command.tag).await
@@ -123,9 +123,9 @@ impl Mfc {
         self.enter(Operation::Barrier, tag).await
     }
 
-    /// `mfcsync` and `mfceieio`: all earlier commands of the tag group are complete, for everybody,
-    /// before a later one of the group begins. Here a transfer that is complete is so for everybody,
-    /// so the two do the same.
+    /// `mfcsync` and `mfceieio`: all earlier commands of the tag group are complete, as every
+    /// processor sees it, before a later one of the group begins. Here all see a transfer complete at
+    /// once, so the two do the same.
     ///
     /// # Errors
     /// As [`Mfc::enqueue`].

@@ -20,7 +20,7 @@
 //!
 //! # Collectives
 //! `allreduce` and `barrier` release all ranks when the last one has come and the software cost for
-//! their number has gone by: the machine's table of the measured cost of a collective by ranks,
+//! their number has passed: the machine's table of the measured cost of a collective by ranks,
 //! taken to be that of one double; longer contributions are copied along a binomial tree, up and
 //! down, in addition. `broadcast`, `reduce` and `gather`, for which nothing was
 //! measured, are binomial trees of messages. The two do not agree: the overhead of a message comes
@@ -288,7 +288,7 @@ impl Communicator {
 }
 
 impl Shared {
-    /// Changes a rank's inbox as soon as word of it has come from another rank.
+    /// Changes a rank's inbox when the message has arrived from another rank.
     fn deliver(&self, from: u32, to: u32, change: impl FnOnce(&mut Inbox) + 'static) {
         let inbox = &self.inboxes[to as usize];
         if self.cells[from as usize] == self.cells[to as usize] {

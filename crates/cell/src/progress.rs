@@ -1,10 +1,10 @@
-//! How far an emulated program is, for whoever waits for the emulation.
+//! How far an emulated program is, for a progress bar.
 
 use std::fmt;
 use std::rc::Rc;
 
-/// What is told of each step of a program: a generation of a chain, a task, a measurement. Telling
-/// takes no virtual time, and the program learns nothing of it.
+/// A callback for each step of a program: a generation of a chain, a task, a measurement. It takes
+/// no virtual time and does not affect the program.
 #[derive(Clone, Default)]
 pub struct Progress {
     told: Option<Rc<dyn Fn()>>,

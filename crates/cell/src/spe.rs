@@ -72,7 +72,7 @@ impl Spe {
     /// from it. That is known when the kernel is done: a transfer counts as a whole for the kernel
     /// during which it ends, and what moves during the cycles that are added is not counted again.
     ///
-    /// Where hazards are looked for and the kernel meets one, the SPE stops for ever, and the run of
+    /// Where hazards are looked for and the kernel meets one, the SPE stops, and the run of
     /// the machine ends with [`Error::Hazard`](mmgp_base::error::Error::Hazard).
     pub async fn compute<K: Kernel>(&self, kernel: &K) -> K::Output {
         let _span = self.trace.span(Track::Spu(self.index), Category::Kernel, kernel.name());
@@ -121,7 +121,7 @@ impl Spe {
     }
 
     /// Spins on its local store until what another SPE has put there is as wanted; what it wants is
-    /// read without looking for hazards, as whoever spins reads while others write.
+    /// read without looking for hazards, since a spinning program reads while others write.
     pub async fn spin(&self, mut wanted: impl FnMut(&LocalStore) -> bool) {
         let span = self.trace.span(Track::Spu(self.index), Category::Wait, "a put of another SPE");
         self.channels().arrivals.wait_until(|_| wanted(&self.store.borrow())).await;
@@ -134,7 +134,7 @@ impl Spe {
         self.poll
     }
 
-    /// Lets so many cycles of the SPU go by.
+    /// Takes `cycles` of the SPU.
     pub async fn spend(&self, cycles: Cycles) {
         self.sim.sleep(cycles.at(self.clock)).await;
     }

@@ -1,7 +1,7 @@
 //! What happened when: spans on the time lines of processes, hardware threads and SPEs, and arrows
 //! between them.
 //!
-//! A part of the machine that does or awaits something opens a span in one line,
+//! A part of the machine that works or waits opens a span in one line,
 //!
 //! ```text
 //! let _span = self.trace.span(Track::Spu(spe), Category::Kernel, "node_update");
@@ -56,7 +56,7 @@ pub enum Track {
     },
 }
 
-/// What sort of span.
+/// The category of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
     /// A process holds a hardware thread.
@@ -73,7 +73,7 @@ pub enum Category {
     Kernel,
     /// A DMA command, from its place in the queue to its last byte.
     Dma,
-    /// Nothing goes on before something else has happened.
+    /// Something waits for something else.
     Wait,
     /// An operation of MPI, waiting included.
     Mpi,
@@ -137,7 +137,7 @@ pub enum Event {
     Span {
         /// Where.
         track: Track,
-        /// What sort.
+        /// Its category.
         category: Category,
         /// Its name.
         label: Label,
@@ -322,7 +322,7 @@ impl Span {
         open.arrow(arrow, ArrowEnd::Departure, age - INSIDE.min(half(age)));
     }
 
-    /// An arrow reached the span when half of its present age had gone by.
+    /// An arrow reached the span, halfway between its begin and the present instant.
     pub fn arrive(&self, arrow: Arrow) {
         let Some(open) = &self.open else { return };
         let age = open.shared.sim.now().since(open.start);

@@ -1,4 +1,4 @@
-//! What hangs on the buses.
+//! The ends of a transfer on the buses.
 
 /// A unit that can be the source or the destination of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -73,7 +73,7 @@ impl Flows {
     }
 
     /// The sum of the caps of the flows that pass a capacity now, in proportion to it: above one
-    /// somebody gets less than its cap.
+    /// some flow gets less than its cap.
     pub fn load(&self, capacity: Capacity) -> f64 {
         self.shared.state.borrow().network.load(capacity)
     }

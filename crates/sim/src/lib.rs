@@ -187,7 +187,7 @@ impl Sim {
         }
     }
 
-    /// Processes hold the simulation and it holds them: somebody must let go.
+    /// Processes hold the simulation and it holds them: this breaks the cycle of references.
     fn drop_all(&self) {
         let lives: Vec<Life> =
             self.core.processes.borrow_mut().iter_mut().filter_map(|p| p.life.take()).collect();

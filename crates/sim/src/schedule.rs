@@ -48,7 +48,7 @@ pub(super) struct Schedule {
     vacant: Vec<ProcessId>,
     /// Calls so far, to whatever instant.
     calls: u64,
-    /// At most so many of the appointments are void.
+    /// The most appointments that can be void.
     void: usize,
     /// Appointments that were revoked one by one, by their sequence numbers.
     revoked: BTreeSet<u64>,
@@ -163,7 +163,7 @@ impl Schedule {
     }
 
     /// Who goes on next. All appointments for the present instant were made before it, so they
-    /// come before whoever became ready in it; when both are done, the next instant comes.
+    /// come before the processes that became ready in it; when both are done, the next instant comes.
     pub fn next(&mut self, now: SimTime) -> Option<Due> {
         loop {
             let (at, call) = match self.calendar.peek() {

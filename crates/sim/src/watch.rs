@@ -35,7 +35,7 @@ impl<T> Watch<T> {
         Self { shared: Rc::new(Shared { sim, reason, value, waiting }) }
     }
 
-    /// Changes the value; whoever waits looks at it at the present instant.
+    /// Changes the value; every process that waits looks at it at the present instant.
     pub fn update<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         let own = &*self.shared;
         let result = change(&mut own.value.borrow_mut());

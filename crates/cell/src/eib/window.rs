@@ -35,7 +35,7 @@ impl Window {
     }
 
     /// Takes places for lines of which the first can come from `start` on. When the last one
-    /// arrives if nobody disturbs them.
+    /// arrives without contention.
     pub fn expect(&mut self, lines: u64, start: SimTime, pace: Pace) -> SimTime {
         let mut last = start;
         for _ in 0..lines {

@@ -1,8 +1,8 @@
 //! Lock lines: 128 bytes that an SPE loads with a reservation and stores only if it still has it.
 //!
-//! The atomic unit of an MFC keeps copies of lines. A line comes from whoever has it; whoever stores
-//! into it first takes it away from all others, and whatever writes to it, be it a lock-line
-//! command, a transfer or the host, ends every reservation of it and every other copy.
+//! The atomic unit of an MFC keeps copies of lines. A line comes from the unit that has a copy, or
+//! from memory. A store first invalidates all other copies; any write, by a lock-line command, a
+//! transfer or the host, ends every reservation of the line and every other copy.
 //!
 //! Left out: that an atomic unit holds only a few lines, and that other transfers look into it.
 

@@ -17,7 +17,7 @@ use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, SimSpan, SimTime};
 use mmgp_spu::local_store::LocalAddress;
 
-/// Takes one command after the other from a lane, for ever.
+/// Executes the commands of a lane one after the other; never ends.
 pub(super) async fn serve(own: Rc<Shared>, direction: Direction) {
     let lane = own.lane(direction);
     loop {

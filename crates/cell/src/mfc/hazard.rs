@@ -1,8 +1,8 @@
-//! Finds what the hardware never tells: data that are touched while a DMA command may still move
+//! Finds what the hardware does not report: data that are touched while a DMA command may still move
 //! them.
 //!
 //! A command is *pending* from its enqueueing until its tag group was waited for or found complete;
-//! that it has ended meanwhile helps nobody who did not ask. A hazard is
+//! that it has ended meanwhile counts only once the program has asked. A hazard is
 //! * a kernel that reads what a pending get writes,
 //! * a kernel that writes what a pending command reads or writes,
 //! * two pending commands of one SPE of which one writes what the other touches, in local store or

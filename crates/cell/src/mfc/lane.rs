@@ -1,4 +1,4 @@
-//! What a lane takes up: commands that can begin.
+//! The lanes of an MFC: queues of commands that can begin.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -153,7 +153,11 @@ fn the_proxy_queue_has_eight_places_and_tag_groups_of_its_own() {
             seen.borrow_mut().push(spe.sim.now().seconds().0);
         }
         assert_eq!(spe.mfc.status(0x1FF).await, 0x1FF, "the SPU has no pending command");
-        spe.mfc.proxy().wait_for(8).await;
+        let before = spe.sim.now();
+        for tag in 0..9 {
+            spe.mfc.proxy().wait_for(tag).await;
+        }
+        assert!(spe.sim.now() > before, "but the PPE has");
         assert_eq!(spe.store.borrow().load(LocalAddress(0)), Quadword::splat(9));
         // Three stores of 100 ns and a load of 150 ns before the command is on its way.
         let before = spe.sim.now().seconds().0;

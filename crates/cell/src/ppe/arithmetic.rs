@@ -1,6 +1,6 @@
 //! What host code is written against, so that the same lines compute and are timed.
 //!
-//! A kernel of the host is one generic function over [`Arithmetic`]. With [`Plain`] it is ordinary
+//! What the host computes is one generic function over [`Arithmetic`]. With [`Plain`] it is ordinary
 //! arithmetic on doubles, which the compiler vectorises; with [`Timed`](super::Timed) every
 //! operation also goes through the scoreboard of the processor.
 
@@ -58,7 +58,7 @@ pub trait Arithmetic {
 
     /// Loads an index and makes an address of it, for which the loads that follow wait.
     fn load_index(&mut self, from: &u32) -> usize;
-    /// The end of a turn of a loop: so many addresses move on, and a branch goes back.
+    /// The end of an iteration of a loop: `addresses` are incremented, and a branch goes back.
     fn turn(&mut self, addresses: u32);
 
     /// Loads four doubles, one after the other.

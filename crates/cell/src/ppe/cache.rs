@@ -15,7 +15,7 @@ pub struct Cache {
 const EMPTY: u64 = u64::MAX;
 
 impl Cache {
-    /// An empty cache of `size` in lines of `line`, so many of which share a set. The last set of a
+    /// An empty cache of `size` in lines of `line`, `ways` of which share a set. The last set of a
     /// size that is no whole number of sets is left out, but there is at least one.
     pub fn new(size: Bytes, line: Bytes, ways: u32) -> Self {
         let ways = ways.max(1) as usize;

@@ -78,7 +78,7 @@ impl Hierarchy {
         self.second.access(line);
     }
 
-    /// What whoever loads from there waits longer than for the first level.
+    /// How much longer a load from there takes than one from the first level.
     pub fn stall(&self, level: Level) -> Cycles {
         match level {
             Level::First => Cycles(0),

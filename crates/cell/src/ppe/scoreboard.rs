@@ -115,7 +115,7 @@ impl Scoreboard {
         self.push_busy(unit, (latency, 1), operands)
     }
 
-    /// Adds one that keeps its unit for so many cycles.
+    /// Adds one that keeps its unit busy for `busy` cycles.
     pub fn push_busy(
         &mut self,
         unit: Unit,
@@ -147,7 +147,7 @@ impl Scoreboard {
         self.first += block.len();
     }
 
-    /// Issues nothing for so many cycles after `name` is there.
+    /// Issues nothing for `cycles` after the result `name` is ready.
     pub fn refill(&mut self, name: Name, cycles: u64) {
         let next = self.ready[name.0] + cycles;
         if next > self.cycle {

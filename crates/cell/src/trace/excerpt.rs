@@ -3,8 +3,8 @@
 use super::{Category, Event, Sink};
 use mmgp_base::units::{SimSpan, SimTime};
 
-/// Passes on what happens in a window of time that opens when so many off-loads have ended, whenever
-/// that is; spans are cut at its ends. DMA commands, which are most of a trace, and arrows, which need
+/// Passes on what happens in a window of time that opens after a number of off-loads; spans are cut
+/// at its ends. DMA commands, which are most of a trace, and arrows, which need
 /// both their ends, are left out.
 pub struct Excerpt<S> {
     sink: S,
