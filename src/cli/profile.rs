@@ -7,10 +7,9 @@ use clap::Args;
 use super::Answer;
 use super::input::{AppArguments, MachineArguments};
 use super::output::{Verbosity, data, progress};
-use crate::apps::App;
+use crate::apps::Application;
 use crate::error::Result;
-use crate::machine::Machine;
-use crate::measure::profile::profile_telling;
+use crate::measure::ApplicationTarget;
 use crate::table::csv;
 use crate::table::records::Profile;
 
@@ -44,21 +43,21 @@ One row for each off-loaded function and repetition, times in seconds: what `mmg
 pub const REPETITIONS: u32 = 3;
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
-    let (machine, app) = (arguments.machine.read()?, arguments.app.read()?);
+    let (target, app) = (arguments.machine.target()?, arguments.app.read()?);
     let (repetitions, seed) = (arguments.repetitions, arguments.app.seed);
-    let rows = measure(&app, &machine, repetitions, seed, arguments.quiet.into())?;
+    let rows = measure(&target, &*app, repetitions, seed, arguments.quiet.into())?;
     data(arguments.out.as_deref(), &csv::write(&rows))?;
     Ok(Answer::Done)
 }
 
 /// The profile, with its progress.
 pub fn measure(
-    app: &App,
-    machine: &Machine,
+    target: &ApplicationTarget,
+    app: &(dyn Application + 'static),
     repetitions: u32,
     seed: u64,
     verbosity: Verbosity,
 ) -> Result<Vec<Profile>> {
-    let bar = progress("profile", u64::from(repetitions) * app.steps(), verbosity);
-    profile_telling(app, machine, repetitions, seed, &bar.steps())
+    let bar = progress("profile", target.profile_steps(app, repetitions), verbosity);
+    target.profile(app, repetitions, seed, &bar.steps())
 }

@@ -1,6 +1,5 @@
 //! What a user knows of a program from its documentation and its input, before it runs.
 
-use super::App;
 use mmgp_cell::Placement;
 
 /// Counts that follow from the input.
@@ -26,15 +25,4 @@ pub struct Traffic {
     /// Those of them that an accelerator moves before its first and after its last computation,
     /// which nothing overlaps.
     pub exposed_bytes: u64,
-}
-
-impl App {
-    /// What is known of the program with its input; `None` where processes share it in a way that
-    /// these counts do not tell.
-    pub fn description(&self) -> Option<Description> {
-        match self {
-            Self::Pbpi(pbpi) => pbpi.description(),
-            Self::Raxml(raxml) => Some(raxml.description()),
-        }
-    }
 }

@@ -5,16 +5,51 @@ use std::path::Path;
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::Once;
+use super::report::{OwnReport, RunReport, together};
 use crate::apps::phylogeny::{Tree, newick};
-use crate::apps::raxml::Findings;
 use crate::apps::raxml::search::Task;
-use crate::cli::input::raxml::RaxmlArguments;
+use crate::apps::raxml::{Findings, Raxml};
+use crate::apps::{Application, Ran};
+use crate::cli::input::raxml::{RaxmlArguments, Search, Variation};
+use crate::cli::input::{AppArguments, PortArgument};
 use crate::error::Result;
 use crate::table;
 
+/// RAxML as it runs once.
+pub struct RaxmlOnce {
+    raxml: Raxml,
+    /// Of the taxa.
+    names: Vec<String>,
+    model: Variation,
+    port: PortArgument,
+    search: Search,
+}
+
+impl RaxmlOnce {
+    /// With the names of the taxa.
+    pub fn new(raxml: Raxml, names: Vec<String>, arguments: &AppArguments) -> Self {
+        let RaxmlArguments { model, search, .. } = arguments.raxml;
+        Self { raxml, names, model, port: arguments.port, search }
+    }
+}
+
+impl Once for RaxmlOnce {
+    fn application(&self) -> &dyn Application {
+        &self.raxml
+    }
+
+    fn report(&self, ran: &Ran) -> Box<dyn OwnReport> {
+        let findings = ran.findings().expect("invariant: RAxML finds trees");
+        Box::new(FindingsReport::new(self, findings))
+    }
+}
+
 /// What RAxML has to say of a run.
 #[derive(Serialize)]
-pub(super) struct FindingsReport {
+struct FindingsReport {
+    /// Of the best tree.
+    log_likelihood: f64,
     model: String,
     port: String,
     search: String,
@@ -35,7 +70,8 @@ struct TaskReport {
 }
 
 impl FindingsReport {
-    pub fn new(arguments: &RaxmlArguments, findings: &Findings, names: &[String]) -> Self {
+    fn new(once: &RaxmlOnce, findings: &Findings) -> Self {
+        let names = &once.names;
         let plain = |tree: &Tree| newick::write(tree, names).trim_end().to_string();
         let task = |found: &crate::apps::raxml::Found| {
             let (kind, number) = match found.task {
@@ -50,9 +86,10 @@ impl FindingsReport {
             |node: usize| findings.supports[node].map(|share| format!("{:.0}", 100.0 * share));
         let tree = newick::write_labelled(&findings.best().tree, names, support);
         Self {
-            model: format!("GTR{}", argument(arguments.model).to_uppercase()),
-            port: argument(arguments.port),
-            search: argument(arguments.search),
+            log_likelihood: findings.best().log_likelihood,
+            model: format!("GTR{}", argument(once.model).to_uppercase()),
+            port: argument(once.port),
+            search: argument(once.search),
             inferences: findings.found.len() - bootstraps,
             bootstraps,
             tree: tree.trim_end().to_string(),
@@ -60,25 +97,8 @@ impl FindingsReport {
         }
     }
 
-    /// Name and value of each figure.
-    pub fn figures(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("model", self.model.clone()),
-            ("port", self.port.clone()),
-            ("search", self.search.clone()),
-            ("inferences", self.inferences.to_string()),
-            ("bootstraps", self.bootstraps.to_string()),
-        ]
-    }
-
-    /// The best tree, for people.
-    pub fn text(&self) -> String {
-        let supports = if self.bootstraps > 0 { ", supports in %" } else { "" };
-        format!("\nbest tree (Newick{supports}):\n{}\n", self.tree)
-    }
-
     /// Writes the trees and the report into a folder.
-    pub fn write(&self, folder: &Path, report: &str) -> Result<()> {
+    fn write(&self, folder: &Path, report: &str) -> Result<()> {
         table::create_folder(folder)?;
         let trees = |kind: &str| -> String {
             let tasks = self.tasks.iter().filter(|task| task.kind == kind);
@@ -97,6 +117,33 @@ impl FindingsReport {
             }
         }
         Ok(())
+    }
+}
+
+impl OwnReport for FindingsReport {
+    fn figures(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("log_likelihood", self.log_likelihood.to_string()),
+            ("model", self.model.clone()),
+            ("port", self.port.clone()),
+            ("search", self.search.clone()),
+            ("inferences", self.inferences.to_string()),
+            ("bootstraps", self.bootstraps.to_string()),
+        ]
+    }
+
+    /// The best tree.
+    fn text(&self) -> String {
+        let supports = if self.bootstraps > 0 { ", supports in %" } else { "" };
+        format!("\nbest tree (Newick{supports}):\n{}\n", self.tree)
+    }
+
+    fn json(&self, run: &RunReport) -> String {
+        together(run, self)
+    }
+
+    fn write_folder(&self, folder: &Path, report: &str) -> Option<Result<()>> {
+        Some(self.write(folder, report))
     }
 }
 

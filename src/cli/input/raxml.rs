@@ -1,19 +1,45 @@
-//! The flags of RAxML.
+//! RAxML on the command line.
 
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
+use super::{AppArguments, Entry};
+use crate::apps::Port;
 use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
-use crate::apps::raxml::{Port, Raxml, Tasks};
+use crate::apps::raxml::{NAME, Raxml, Tasks};
+use crate::cli::emulate::RaxmlOnce;
 use crate::error::Result;
 
 /// What is searched where nothing is said of it, when a program is profiled and run at every
 /// configuration: as many as the largest machine of the papers has SPEs.
-pub const STUDY: Tasks = Tasks { inferences: 0, bootstraps: 16 };
+const STUDY: Tasks = Tasks { inferences: 0, bootstraps: 16 };
 /// The same when it is run once: a tree with supports.
-pub const ONCE: Tasks = Tasks { inferences: 1, bootstraps: 3 };
+const ONCE: Tasks = Tasks { inferences: 1, bootstraps: 3 };
+
+/// How it is read.
+pub const ENTRY: Entry = Entry {
+    name: NAME,
+    read: |arguments| Ok(Box::new(read(arguments, STUDY)?.0)),
+    once: |arguments, emulate| {
+        let (raxml, names) = read(arguments, ONCE)?;
+        emulate.samples().refuse(NAME)?;
+        Ok(Box::new(RaxmlOnce::new(raxml, names, arguments)))
+    },
+    flags: &[],
+};
+
+/// The program with its input, and what its taxa are called; of `tasks` as many as nothing is said
+/// of.
+fn read(arguments: &AppArguments, tasks: Tasks) -> Result<(Raxml, Vec<String>)> {
+    let own = &arguments.raxml;
+    let alignment = arguments.alignment("sim42")?;
+    let patterns = Patterns::compress(&alignment);
+    let tree = arguments.tree(own.tree(), &alignment.names)?;
+    let raxml = own.read(patterns, tree, (arguments.seed, tasks, arguments.port.into()))?;
+    Ok((raxml.placed(arguments.placement.into()), alignment.names))
+}
 
 /// What RAxML is to do.
 #[derive(Args)]
@@ -27,9 +53,6 @@ pub struct RaxmlArguments {
     /// Searches on resampled columns [default: 3 for emulate, else 16]
     #[arg(long, value_name = "N")]
     pub bootstraps: Option<u32>,
-    /// How the functions of RAxML run
-    #[arg(long, value_enum, default_value = "tuned")]
-    pub port: PortArgument,
     /// Where a search begins: parsimony, random, or a tree (Newick), as --tree has it
     #[arg(long, value_name = "parsimony|random|FILE", default_value = "parsimony")]
     pub start: String,
@@ -47,17 +70,6 @@ pub enum Variation {
     Cat,
 }
 
-/// [`Port`] on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum PortArgument {
-    /// On the SPEs, rewritten for them
-    Tuned,
-    /// On the SPEs, as first ported
-    Naive,
-    /// On the host
-    Ppe,
-}
-
 /// [`Effort`] on the command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Search {
@@ -69,17 +81,17 @@ pub enum Search {
 
 impl RaxmlArguments {
     /// The file of the tree that a search begins at, where it does not make one.
-    pub fn tree(&self) -> Option<&Path> {
+    fn tree(&self) -> Option<&Path> {
         let made = ["parsimony", "random"].contains(&self.start.as_str());
         (!made).then(|| Path::new(&self.start))
     }
 
     /// RAxML with its input; `tasks` where nothing is said of them.
-    pub fn read(
+    fn read(
         &self,
         patterns: Patterns,
         tree: Option<Tree>,
-        (seed, tasks): (u64, Tasks),
+        (seed, tasks, port): (u64, Tasks, Port),
     ) -> Result<Raxml> {
         let rates = match self.model {
             Variation::Gamma => Rates::Gamma,
@@ -99,11 +111,6 @@ impl RaxmlArguments {
             (inferences, bootstraps) => {
                 Tasks { inferences: inferences.unwrap_or(0), bootstraps: bootstraps.unwrap_or(0) }
             }
-        };
-        let port = match self.port {
-            PortArgument::Tuned => Port::Tuned,
-            PortArgument::Naive => Port::Naive,
-            PortArgument::Ppe => Port::Ppe,
         };
         Raxml::new(patterns, Settings { seed, rates, start, effort }, tasks, port)
     }

@@ -3,12 +3,13 @@
 use super::segment::{
     COUNTS_BYTES, MATRIX_BYTES, Segment, VECTOR_BYTES, Vector, WEIGHTS_BYTES, block,
 };
-use crate::streaming::{Buffers, Streams, Transfers};
+use crate::port::{signalling, transfers};
+use crate::streaming::{Buffers, Streams};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::context::SpeImage;
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_cell::offload::{Call, Loop, SpeProgram};
+use mmgp_cell::offload::{Call, Loop, Signalling, SpeProgram};
 use mmgp_cell::{Blade, EffectiveAddress, Spe};
 use mmgp_kernels::logarithm;
 use mmgp_kernels::pbpi::{LikelihoodSum, NodeUpdate, RootProduct};
@@ -96,6 +97,8 @@ impl Arguments {
 
 /// The program of every SPE, and where it keeps things in local store.
 pub struct PbpiProgram {
+    /// Of its kernels.
+    version: Version,
     table: u32,
     frequencies: u32,
     arguments: u32,
@@ -111,7 +114,7 @@ impl PbpiProgram {
     ///
     /// # Errors
     /// [`mmgp_base::error::Error::LocalStoreFull`] where the code and two sets of buffers do not fit.
-    pub fn load(blade: &Blade) -> Result<std::rc::Rc<Self>> {
+    pub fn load(blade: &Blade, version: Version) -> Result<std::rc::Rc<Self>> {
         let spu = &blade.machine.spu;
         let table = CODE.0 as u32;
         let frequencies = table + logarithm::TABLE_BYTES.0 as u32;
@@ -130,6 +133,7 @@ impl PbpiProgram {
         })?;
         let accumulate = spu.load + spu.double;
         let program = std::rc::Rc::new(Self {
+            version,
             table,
             frequencies,
             arguments,
@@ -164,7 +168,7 @@ impl PbpiProgram {
 
     /// Where blocks lie, and how they flow.
     fn buffers(&self) -> Buffers {
-        Buffers { at: self.buffers, groups: BLOCK_GROUPS, transfers: Transfers::DoubleBuffered }
+        Buffers { at: self.buffers, groups: BLOCK_GROUPS, transfers: transfers(self.version) }
     }
 
     async fn node(&self, spe: &Spe, arguments: &Arguments, share: Share) -> Result<Loop> {
@@ -176,7 +180,7 @@ impl PbpiProgram {
         let compute = async |set: u32, groups: u32| {
             let at = |lane: usize| LocalAddress(set + streams.offset(lane));
             let kernel = NodeUpdate {
-                version: Version::Tuned,
+                version: self.version,
                 groups,
                 left_matrix: self.matrix(0),
                 right_matrix: self.matrix(1),
@@ -201,7 +205,7 @@ impl PbpiProgram {
         let compute = async |set: u32, groups: u32| {
             let at = |lane: usize| LocalAddress(set + streams.offset(lane));
             let kernel = RootProduct {
-                version: Version::Tuned,
+                version: self.version,
                 groups,
                 matrices: [0, 1, 2].map(|child| self.matrix(child)),
                 vectors: [at(0), at(2), at(4)],
@@ -229,7 +233,7 @@ impl PbpiProgram {
         let compute = async |set: u32, groups: u32| {
             let at = |lane: usize| LocalAddress(set + streams.offset(lane));
             let kernel = LikelihoodSum {
-                version: Version::Tuned,
+                version: self.version,
                 groups,
                 root: at(0),
                 counts: at(1),
@@ -272,6 +276,10 @@ fn lanes(vectors: &[Vector]) -> Vec<(EffectiveAddress, u64)> {
 
 impl SpeProgram for PbpiProgram {
     const FUNCTIONS: &'static [&'static str] = &FUNCTIONS;
+
+    fn signalling(&self) -> Signalling {
+        signalling(self.version)
+    }
 
     async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
         self.transfer(spe, Direction::Get, self.arguments, call.arguments, ARGUMENTS_BYTES).await?;

@@ -21,7 +21,7 @@ fn sim12() -> Patterns {
 
 fn emulate(pbpi: &Pbpi, m: u32, p: u32) -> (Run, Inference) {
     let machine = Machine::named("qs20").unwrap();
-    pbpi.emulate(&machine, (m, p), KernelTiming::Cached, 0.0).unwrap()
+    pbpi.emulate(&machine, Mapping::of(m, p), KernelTiming::Cached, 0.0).unwrap()
 }
 
 /// The same chains, their likelihoods but for the order of additions.
@@ -48,7 +48,7 @@ fn all_feasible_configurations_run_the_same_chain() {
     for m in 1..=16 {
         for p in 1..=16 / m {
             let (run, trace) = emulate(&pbpi, m, p);
-            assert_eq!((run.m, run.p), (m, p));
+            assert_eq!(run.mapping, Mapping::of(m, p));
             assert_same(&trace, &first, &format!("({m}, {p})"));
         }
     }
@@ -70,7 +70,7 @@ fn every_likelihood_of_a_chain_is_that_of_its_tree() {
     let pbpi = Pbpi::new(patterns.clone(), None, 5, 40).unwrap();
     let plain = |tree: &Tree| jukes_cantor::log_likelihood(tree, &patterns);
     let (_, trace) = emulate(&pbpi, 3, 2);
-    assert_relative_eq!(trace.cold().start, plain(pbpi.first_tree()), max_relative = 1e-12);
+    assert_relative_eq!(trace.cold().start, plain(&pbpi.tree), max_relative = 1e-12);
     assert_relative_eq!(trace.log_likelihood(), plain(&trace.cold().tree), max_relative = 1e-12);
 }
 
@@ -78,7 +78,7 @@ fn every_likelihood_of_a_chain_is_that_of_its_tree() {
 fn timing_kernels_once_for_each_shape_gives_the_same_run_as_timing_every_call() {
     let pbpi = Pbpi::new(sim12(), None, 1, 3).unwrap();
     let machine = Machine::named("ps3").unwrap();
-    let run = |timing| pbpi.emulate(&machine, (2, 3), timing, 0.0).unwrap();
+    let run = |timing| pbpi.emulate(&machine, Mapping::of(2, 3), timing, 0.0).unwrap();
     assert_eq!(run(KernelTiming::Cached), run(KernelTiming::Exact));
 }
 
@@ -98,7 +98,7 @@ fn more_processes_than_groups_of_patterns_are_idle_but_right() {
 fn a_machine_without_the_spes_is_refused() {
     let pbpi = Pbpi::new(sim12(), None, 1, 1).unwrap();
     let ps3 = Machine::named("ps3").unwrap();
-    let error = pbpi.emulate(&ps3, (2, 4), KernelTiming::Cached, 0.0).unwrap_err();
+    let error = pbpi.emulate(&ps3, Mapping::of(2, 4), KernelTiming::Cached, 0.0).unwrap_err();
     assert_eq!(error.to_string(), "m = 2, p = 4 needs 8 APUs, but there are 6");
 }
 

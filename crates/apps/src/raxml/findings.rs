@@ -3,6 +3,7 @@
 use super::Tasks;
 use super::farm::Finished;
 use super::search::Task;
+use crate::fingerprint::{Fingerprint, ORDER_OF_ADDITIONS};
 use crate::phylogeny::Tree;
 use crate::phylogeny::splits::SplitCounts;
 
@@ -56,6 +57,13 @@ impl Findings {
         let best = inferences.rev().max_by(better);
         let best = best.or_else(|| self.found.iter().rev().max_by(better));
         best.expect("invariant: a run has a task")
+    }
+
+    /// The ln likelihood of each task's tree, which differ by the order of additions alone.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.found.iter().fold(Fingerprint::default(), |sum, found| {
+            sum.within(ORDER_OF_ADDITIONS, "ln likelihood", found.log_likelihood)
+        })
     }
 
     /// What the bootstraps found.

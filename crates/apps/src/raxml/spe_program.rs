@@ -13,11 +13,11 @@ mod newview;
 
 use std::rc::Rc;
 
-use super::Port;
 use super::arguments::{ARGUMENTS_BYTES, Arguments, BRANCHES, End};
 use super::memory::{Vector, WORDS_BYTES, vector_bytes};
 use crate::pbpi::block;
-use crate::streaming::{Buffers, Transfers};
+use crate::port::{Port, signalling, transfers};
+use crate::streaming::Buffers;
 use local_map::LocalMap;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
@@ -78,10 +78,7 @@ impl RaxmlProgram {
             buffers: map.buffers(),
             stack: LocalMap::STACK,
         })?;
-        let version = match port {
-            Port::Naive => Version::Naive,
-            Port::Tuned | Port::Ppe => Version::Tuned,
-        };
+        let version = port.version();
         let (add, largest) = (spu.load + spu.double, blade.machine.mfc.largest);
         let program = Rc::new(Self { version, map, add, largest });
         blade.load(&program);
@@ -109,10 +106,7 @@ impl RaxmlProgram {
 
     /// Where blocks lie, and how they flow: as many groups as fill a buffer.
     fn buffers(&self, rates: Rates) -> Buffers {
-        let transfers = match self.version {
-            Version::Naive => Transfers::OneByOne,
-            Version::Tuned => Transfers::DoubleBuffered,
-        };
+        let transfers = transfers(self.version);
         let groups = LocalMap::BLOCK_BYTES / vector_bytes(rates) as u32;
         Buffers { at: self.map.streams, groups, transfers }
     }
@@ -150,10 +144,7 @@ impl SpeProgram for RaxmlProgram {
     const FUNCTIONS: &'static [&'static str] = &FUNCTIONS;
 
     fn signalling(&self) -> Signalling {
-        match self.version {
-            Version::Naive => Signalling::Mailbox,
-            Version::Tuned => Signalling::Memory,
-        }
+        signalling(self.version)
     }
 
     async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {

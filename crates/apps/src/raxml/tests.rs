@@ -213,7 +213,7 @@ fn search(patterns: &Rc<Patterns>, (m, p): (u32, u32), port: Port) -> (Run, Find
     let tasks = Tasks { inferences: 1, bootstraps: 3 };
     let raxml = Raxml::new((**patterns).clone(), settings, tasks, port).unwrap();
     let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
-    raxml.emulate_on(&blade, (m, p)).unwrap()
+    raxml.emulate_on(&blade, Mapping::of(m, p)).unwrap()
 }
 
 fn assert_same(found: &Findings, first: &Findings) {
