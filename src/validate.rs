@@ -74,6 +74,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 /// How well a model met the measurements.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ModelSummary {
     /// Its name: `mmgp` is equation 11, `refined` the refined model beside it.
     pub model: &'static str,
@@ -100,6 +101,7 @@ fn pair<S: Serializer>(mapping: &Mapping, serializer: S) -> std::result::Result<
 
 /// How well the models met the measurements.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// Configurations compared.
     pub configurations: usize,
@@ -109,6 +111,7 @@ pub struct Summary {
 
 /// Predictions beside measurements, by m, then p.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Comparison {
     /// One for each configuration; with the refined model's where the parameters have its terms.
     pub rows: Vec<Validation>,
@@ -196,10 +199,9 @@ mod tests {
 
     use super::*;
     use crate::apps::run::Run;
-    use crate::apps::{Application, Division, Fingerprint};
-    use crate::cell::Blade;
+    use crate::apps::{Division, Fingerprint};
     use crate::error::Error;
-    use crate::measure::scripted::Scripted;
+    use crate::measure::scripted::{Scripted, Stub};
     use crate::measure::target::Layout;
     use crate::units::Seconds;
 
@@ -207,26 +209,7 @@ mod tests {
         beside((m, p), measured_s, predicted_s, MaybeSeconds(None))
     }
 
-    #[derive(Debug)]
-    struct Idle;
-
-    impl Application for Idle {
-        fn name(&self) -> &'static str {
-            "idle"
-        }
-
-        fn division(&self) -> Division {
-            Division::Data
-        }
-
-        fn steps(&self) -> u64 {
-            0
-        }
-
-        fn run(&self, _: &Blade, _: Mapping) -> Result<Ran> {
-            unreachable!("a script answers for it")
-        }
-    }
+    const STUB: Stub = Stub(Division::Data);
 
     fn ran(mapping: Mapping, log_likelihood: f64) -> Ran {
         let fingerprint = Fingerprint::default().within(1e-9, "ln likelihood", log_likelihood);
@@ -243,7 +226,7 @@ mod tests {
             let count = || {
                 finished.fetch_add(1, Ordering::Relaxed);
             };
-            let runs = sweep(&target, &Idle, threads, &count).unwrap();
+            let runs = sweep(&target, &STUB, threads, &count).unwrap();
             let mappings: Vec<String> =
                 runs.iter().map(|ran| ran.run.mapping.to_string()).collect();
             let all =
@@ -266,7 +249,7 @@ mod tests {
                 Ok(ran(mapping, -1.0))
             };
             let target = Scripted::new(Layout::of_apus(8), run).with_at_most(allowed);
-            sweep(&target, &Idle, 4, &|| ()).unwrap();
+            sweep(&target, &STUB, 4, &|| ()).unwrap();
             most.load(Ordering::SeqCst)
         };
         assert_eq!(most(1), 1);
@@ -279,7 +262,7 @@ mod tests {
             1 => Ok(ran(mapping, -1.0)),
             m => Err(Error::Infeasible { m, p: mapping.p(), apus: 0 }),
         };
-        let error = sweep(&Scripted::new(Layout::of_apus(4), run), &Idle, 4, &|| ()).unwrap_err();
+        let error = sweep(&Scripted::new(Layout::of_apus(4), run), &STUB, 4, &|| ()).unwrap_err();
         assert_eq!(error.to_string(), "m = 2, p = 1 needs 2 APUs, but there are 0");
     }
 

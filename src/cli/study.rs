@@ -2,6 +2,8 @@
 
 mod excerpt;
 mod provenance;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 

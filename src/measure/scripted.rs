@@ -2,14 +2,19 @@
 //!
 //! ```
 //! use mmgp::Mapping;
-//! use mmgp::measure::scripted::Scripted;
+//! use mmgp::apps::Division;
+//! use mmgp::measure::scripted::{Scripted, Stub};
 //! use mmgp::measure::target::Layout;
 //! use mmgp::units::Seconds;
+//! use mmgp::validate::sweep;
 //!
 //! // Twice as fast on twice as many APUs.
 //! let time = |mapping: Mapping| Seconds(8.0 / mapping.apus() as f64);
 //! let target = Scripted::timed(Layout::of_apus(4), time);
-//! assert_eq!(target.asked(), []);
+//! let runs = sweep(&target, &Stub(Division::Data), 1, &|| ())?;
+//! assert_eq!(target.asked().len(), 8);
+//! assert_eq!(runs[2].run.time, Seconds(8.0 / 3.0));
+//! # Ok::<(), mmgp::Error>(())
 //! ```
 
 use std::sync::{Mutex, PoisonError};
@@ -17,12 +22,38 @@ use std::sync::{Mutex, PoisonError};
 use super::target::{Layout, Target};
 use crate::Mapping;
 use crate::apps::run::Run;
-use crate::apps::{Application, Fingerprint, Ran};
-use crate::cell::Progress;
+use crate::apps::{Application, Division, Fingerprint, Ran};
+use crate::cell::{Blade, Progress};
 use crate::error::{Error, Result};
 use crate::table::MicroBenchmarks;
 use crate::table::records::Profile;
 use crate::units::Seconds;
+
+/// An application that only a script can run.
+#[derive(Debug, Clone, Copy)]
+pub struct Stub(
+    /// How it says that its work is divided.
+    pub Division,
+);
+
+impl Application for Stub {
+    fn name(&self) -> &'static str {
+        "stub"
+    }
+
+    fn division(&self) -> Division {
+        self.0
+    }
+
+    fn steps(&self) -> u64 {
+        0
+    }
+
+    /// Is refused.
+    fn run(&self, _: &Blade, mapping: Mapping) -> Result<Ran> {
+        Err(Error::Infeasible { m: mapping.m(), p: mapping.p(), apus: 0 })
+    }
+}
 
 type Answer = Box<dyn Fn(Mapping) -> Result<Ran> + Send + Sync>;
 

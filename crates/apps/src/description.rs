@@ -4,6 +4,7 @@ use mmgp_cell::Placement;
 
 /// Counts that follow from the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Description {
     /// Pieces into which the shared loops can be cut: of all processes together, or of a task where
     /// each process has tasks of its own.
@@ -13,6 +14,18 @@ pub struct Description {
     pub traffic: Vec<Traffic>,
     /// Where the data lie.
     pub placement: Placement,
+}
+
+impl Description {
+    /// So many pieces of data that lie there; nobody has counted what functions move.
+    pub fn new(iterations: u32, placement: Placement) -> Self {
+        Self { iterations, traffic: Vec::new(), placement }
+    }
+
+    /// The same with what its functions move.
+    pub fn moving(self, traffic: Vec<Traffic>) -> Self {
+        Self { traffic, ..self }
+    }
 }
 
 /// What one off-loaded function moves, one call in a sequential run.

@@ -189,7 +189,7 @@ impl Application for Raxml {
     /// The traffic of its functions depends on the tree, and nobody has counted it.
     fn description(&self) -> Option<Description> {
         let groups = self.patterns.len().div_ceil(PATTERNS_PER_GROUP as usize) as u32;
-        Some(Description { iterations: groups, traffic: Vec::new(), placement: self.placement })
+        Some(Description::new(groups, self.placement))
     }
 
     /// It finds [`Findings`].

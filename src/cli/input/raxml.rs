@@ -112,6 +112,7 @@ impl RaxmlArguments {
                 Tasks { inferences: inferences.unwrap_or(0), bootstraps: bootstraps.unwrap_or(0) }
             }
         };
-        Raxml::new(patterns, Settings { seed, rates, start, effort }, tasks, port)
+        let settings = Settings::new(seed, rates).starting_at(start).with_effort(effort);
+        Raxml::new(patterns, settings, tasks, port)
     }
 }

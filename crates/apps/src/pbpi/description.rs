@@ -32,8 +32,7 @@ impl Pbpi {
             };
             Traffic { function, bytes: bytes * all, exposed_bytes: bytes * exposed }
         });
-        let (traffic, placement) = (traffic.collect(), self.placement);
-        Some(Description { iterations: groups, traffic, placement })
+        Some(Description::new(groups, self.placement).moving(traffic.collect()))
     }
 }
 

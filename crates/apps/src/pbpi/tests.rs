@@ -144,3 +144,31 @@ fn real_alignments_have_the_likelihood_that_other_programs_give_them() {
         assert_relative_eq!(trace.cold().start, expected, max_relative = 1e-9);
     }
 }
+
+#[test]
+fn every_port_runs_the_same_chain_and_only_the_tuned_one_is_fast() {
+    let tuned = Pbpi::new(sim12(), None, 3, 5).unwrap();
+    let (tuned_run, first) = emulate(&tuned, 2, 2);
+    let (naive_run, naive) = emulate(&tuned.clone().ported(Port::Naive), 2, 2);
+    let (host_run, host) = emulate(&tuned.clone().ported(Port::Ppe), 2, 2);
+    assert_same(&naive, &first, "naive");
+    assert_same(&host, &first, "host");
+    assert!(naive_run.time > tuned_run.time * 2.0, "{naive_run:?}");
+    assert!(host_run.time > tuned_run.time, "{host_run:?}");
+    let calls = host_run.host_functions.iter().map(|function| (function.name, function.calls));
+    assert!(calls.eq(tuned_run.functions.iter().map(|it| (it.name, it.calls))));
+    assert_eq!((host_run.offloads(), host_run.dma_commands), (0, 0));
+    // The naive port waits for every transfer, so none of its bytes is hidden.
+    for traffic in tuned.ported(Port::Naive).description().unwrap().traffic {
+        assert_eq!(traffic.exposed_bytes, traffic.bytes);
+    }
+}
+
+#[test]
+fn chains_on_rows_of_the_host_are_those_of_the_spes() {
+    let coupling = Coupling::new(2, 0.2, 2).unwrap().on_rows(2).unwrap();
+    let pbpi = Pbpi::new(sim12(), None, 3, 8).unwrap().coupled(coupling);
+    let (_, first) = emulate(&pbpi, 2, 1);
+    let (_, host) = emulate(&pbpi.ported(Port::Ppe), 4, 1);
+    assert_same(&host, &first, "host");
+}

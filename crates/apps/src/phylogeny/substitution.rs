@@ -55,7 +55,8 @@ impl Substitution {
 
     /// `[j][k]`: the probability that state j is state k after a time `t` >= 0 [expected
     /// substitutions per site].
-    pub fn transition_probabilities(&self, t: f64) -> [[f64; 4]; 4] {
+    #[cfg(test)]
+    fn transition_probabilities(&self, t: f64) -> [[f64; 4]; 4] {
         let EigenSystem { values, v, ei } = &self.eigen;
         // P_jk(t) = sum_l EI_jl exp(-lambda_l t) V_kl
         let entry = |j: usize, k: usize| {

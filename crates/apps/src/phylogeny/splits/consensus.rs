@@ -40,7 +40,8 @@ impl Consensus {
     }
 
     /// Whether every node has three neighbours.
-    pub fn is_binary(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_binary(&self) -> bool {
         self.inner.len() + 3 == self.tips.len()
     }
 

@@ -1,31 +1,8 @@
 //! Changes of a tree's shape that keep its invariants.
 
-use super::{NOBODY, Tree};
+use super::Tree;
 
 impl Tree {
-    /// Hangs the tree from another inner node; the unrooted tree stays what it is.
-    ///
-    /// # Panics
-    /// Where `root` is not an inner node.
-    pub fn rehang(&mut self, root: usize) {
-        assert!((self.taxa..self.nodes()).contains(&root), "a tree hangs from an inner node");
-        // Each branch between the new root and the old one changes its direction: the upper node
-        // loses a child and gains the lower one as its parent.
-        let mut lower = root;
-        let mut parent_of_lower = self.parent(root);
-        let mut length = self.lengths[root];
-        while let Some(upper) = parent_of_lower {
-            parent_of_lower = self.parent(upper);
-            let next_length = self.lengths[upper];
-            self.remove_child(upper, lower);
-            self.add_child(lower, upper, length);
-            (lower, length) = (upper, next_length);
-        }
-        self.root = root;
-        self.parents[root] = NOBODY;
-        self.lengths[root] = 0.0;
-    }
-
     /// Takes the subtree below `pruned` off, together with its parent, whose two other branches
     /// become one, and puts it on the branch above `onto`, which the parent divides: `fraction`
     /// of it lies below.
@@ -115,6 +92,33 @@ impl Tree {
         let place = self.place(parent, old);
         self.put_child(parent, place, new, length);
     }
+}
+
+/// What tests do to trees.
+#[cfg(test)]
+impl Tree {
+    /// Hangs the tree from another inner node; the unrooted tree stays what it is.
+    ///
+    /// # Panics
+    /// Where `root` is not an inner node.
+    pub(crate) fn rehang(&mut self, root: usize) {
+        assert!((self.taxa..self.nodes()).contains(&root), "a tree hangs from an inner node");
+        // Each branch between the new root and the old one changes its direction: the upper node
+        // loses a child and gains the lower one as its parent.
+        let mut lower = root;
+        let mut parent_of_lower = self.parent(root);
+        let mut length = self.lengths[root];
+        while let Some(upper) = parent_of_lower {
+            parent_of_lower = self.parent(upper);
+            let next_length = self.lengths[upper];
+            self.remove_child(upper, lower);
+            self.add_child(lower, upper, length);
+            (lower, length) = (upper, next_length);
+        }
+        self.root = root;
+        self.parents[root] = super::NOBODY;
+        self.lengths[root] = 0.0;
+    }
 
     fn add_child(&mut self, parent: usize, child: usize, length: f64) {
         let place = self.children(parent).len();
@@ -124,6 +128,6 @@ impl Tree {
     fn remove_child(&mut self, parent: usize, child: usize) {
         let place = self.place(parent, child);
         self.children[parent][place..].rotate_left(1);
-        self.children[parent][2] = NOBODY;
+        self.children[parent][2] = super::NOBODY;
     }
 }
