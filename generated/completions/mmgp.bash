@@ -213,7 +213,7 @@ _mmgp() {
             return 0
             ;;
         mmgp__subcmd__emulate)
-            opts="-h --machine --m --p --scheduler --timing --check-hazards --format --out --trace --quiet --app --input --tree --generations --seed --placement --chains --rows --heating --swap-every --original-acceptance --model --inferences --bootstraps --port --start --search --sample-every --samples --burn-in --consensus --help"
+            opts="-h --machine --m --p --scheduler --timing --check-hazards --format --out --trace --quiet --app --input --tree --generations --seed --placement --port --chains --rows --heating --swap-every --original-acceptance --model --inferences --bootstraps --start --search --sample-every --samples --burn-in --consensus --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -275,6 +275,10 @@ _mmgp() {
                     COMPREPLY=($(compgen -W "own-cell interleaved by-spe" -- "${cur}"))
                     return 0
                     ;;
+                --port)
+                    COMPREPLY=($(compgen -W "tuned naive ppe" -- "${cur}"))
+                    return 0
+                    ;;
                 --chains)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -301,10 +305,6 @@ _mmgp() {
                     ;;
                 --bootstraps)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --port)
-                    COMPREPLY=($(compgen -W "tuned naive ppe" -- "${cur}"))
                     return 0
                     ;;
                 --start)
@@ -991,7 +991,7 @@ _mmgp() {
             return 0
             ;;
         mmgp__subcmd__profile)
-            opts="-h --machine --out --repetitions --quiet --app --input --tree --generations --seed --placement --chains --rows --heating --swap-every --original-acceptance --model --inferences --bootstraps --port --start --search --help"
+            opts="-h --machine --out --repetitions --quiet --app --input --tree --generations --seed --placement --port --chains --rows --heating --swap-every --original-acceptance --model --inferences --bootstraps --start --search --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1033,6 +1033,10 @@ _mmgp() {
                     COMPREPLY=($(compgen -W "own-cell interleaved by-spe" -- "${cur}"))
                     return 0
                     ;;
+                --port)
+                    COMPREPLY=($(compgen -W "tuned naive ppe" -- "${cur}"))
+                    return 0
+                    ;;
                 --chains)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1059,10 +1063,6 @@ _mmgp() {
                     ;;
                 --bootstraps)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --port)
-                    COMPREPLY=($(compgen -W "tuned naive ppe" -- "${cur}"))
                     return 0
                     ;;
                 --start)
@@ -1175,7 +1175,7 @@ _mmgp() {
             return 0
             ;;
         mmgp__subcmd__study)
-            opts="-h --machine --out --threads --quiet --app --input --tree --generations --seed --placement --chains --rows --heating --swap-every --original-acceptance --model --inferences --bootstraps --port --start --search --help"
+            opts="-h --machine --out --threads --quiet --app --input --tree --generations --seed --placement --port --chains --rows --heating --swap-every --original-acceptance --model --inferences --bootstraps --start --search --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1217,6 +1217,10 @@ _mmgp() {
                     COMPREPLY=($(compgen -W "own-cell interleaved by-spe" -- "${cur}"))
                     return 0
                     ;;
+                --port)
+                    COMPREPLY=($(compgen -W "tuned naive ppe" -- "${cur}"))
+                    return 0
+                    ;;
                 --chains)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1245,10 +1249,6 @@ _mmgp() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --port)
-                    COMPREPLY=($(compgen -W "tuned naive ppe" -- "${cur}"))
-                    return 0
-                    ;;
                 --start)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1265,7 +1265,7 @@ _mmgp() {
             return 0
             ;;
         mmgp__subcmd__validate)
-            opts="-h --params --machine --out --fail-above --threads --quiet --app --input --tree --generations --seed --placement --chains --rows --heating --swap-every --original-acceptance --model --inferences --bootstraps --port --start --search --help"
+            opts="-h --params --machine --out --fail-above --threads --quiet --app --input --tree --generations --seed --placement --port --chains --rows --heating --swap-every --original-acceptance --model --inferences --bootstraps --start --search --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1315,6 +1315,10 @@ _mmgp() {
                     COMPREPLY=($(compgen -W "own-cell interleaved by-spe" -- "${cur}"))
                     return 0
                     ;;
+                --port)
+                    COMPREPLY=($(compgen -W "tuned naive ppe" -- "${cur}"))
+                    return 0
+                    ;;
                 --chains)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1341,10 +1345,6 @@ _mmgp() {
                     ;;
                 --bootstraps)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --port)
-                    COMPREPLY=($(compgen -W "tuned naive ppe" -- "${cur}"))
                     return 0
                     ;;
                 --start)

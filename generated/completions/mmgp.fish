@@ -54,6 +54,9 @@ complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l seed -d 'Seed of all
 complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l placement -d 'In which memory the data of a process lie' -r -f -a "own-cell\t'On the Cell of the process'
 interleaved\t'Page by page on all Cells'
 by-spe\t'On the Cell of the SPE that works on them'"
+complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l port -d 'How the functions that can be off-loaded run' -r -f -a "tuned\t'On the SPEs, rewritten for them'
+naive\t'On the SPEs, as first ported'
+ppe\t'On the host'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l chains -d 'Chains at different temperatures, which swap them (Metropolis coupling)' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l rows -d 'Rows of host processes, which share the chains; must divide m' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l heating -d 'Step of the ladder of temperatures: 1 / (1 + i * X) for i = 0, 1...' -r
@@ -62,9 +65,6 @@ complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l model -d 'How rates 
 cat\t'Each pattern has one of at most 25 rates'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l inferences -d 'Searches from different starts [default: 1 for emulate, else 0]' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l bootstraps -d 'Searches on resampled columns [default: 3 for emulate, else 16]' -r
-complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l port -d 'How the functions of RAxML run' -r -f -a "tuned\t'On the SPEs, rewritten for them'
-naive\t'On the SPEs, as first ported'
-ppe\t'On the host'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l start -d 'Where a search begins: parsimony, random, or a tree (Newick), as --tree has it' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand study" -l search -d 'How much is searched' -r -f -a "short\t'The beginning of each phase, for a study of the machine'
 whole\t'Until nothing is gained'"
@@ -88,6 +88,9 @@ complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l seed -d 'Seed of a
 complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l placement -d 'In which memory the data of a process lie' -r -f -a "own-cell\t'On the Cell of the process'
 interleaved\t'Page by page on all Cells'
 by-spe\t'On the Cell of the SPE that works on them'"
+complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l port -d 'How the functions that can be off-loaded run' -r -f -a "tuned\t'On the SPEs, rewritten for them'
+naive\t'On the SPEs, as first ported'
+ppe\t'On the host'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l chains -d 'Chains at different temperatures, which swap them (Metropolis coupling)' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l rows -d 'Rows of host processes, which share the chains; must divide m' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l heating -d 'Step of the ladder of temperatures: 1 / (1 + i * X) for i = 0, 1...' -r
@@ -96,9 +99,6 @@ complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l model -d 'How rate
 cat\t'Each pattern has one of at most 25 rates'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l inferences -d 'Searches from different starts [default: 1 for emulate, else 0]' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l bootstraps -d 'Searches on resampled columns [default: 3 for emulate, else 16]' -r
-complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l port -d 'How the functions of RAxML run' -r -f -a "tuned\t'On the SPEs, rewritten for them'
-naive\t'On the SPEs, as first ported'
-ppe\t'On the host'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l start -d 'Where a search begins: parsimony, random, or a tree (Newick), as --tree has it' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand profile" -l search -d 'How much is searched' -r -f -a "short\t'The beginning of each phase, for a study of the machine'
 whole\t'Until nothing is gained'"
@@ -199,6 +199,9 @@ complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l seed -d 'Seed of a
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l placement -d 'In which memory the data of a process lie' -r -f -a "own-cell\t'On the Cell of the process'
 interleaved\t'Page by page on all Cells'
 by-spe\t'On the Cell of the SPE that works on them'"
+complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l port -d 'How the functions that can be off-loaded run' -r -f -a "tuned\t'On the SPEs, rewritten for them'
+naive\t'On the SPEs, as first ported'
+ppe\t'On the host'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l chains -d 'Chains at different temperatures, which swap them (Metropolis coupling)' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l rows -d 'Rows of host processes, which share the chains; must divide m' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l heating -d 'Step of the ladder of temperatures: 1 / (1 + i * X) for i = 0, 1...' -r
@@ -207,9 +210,6 @@ complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l model -d 'How rate
 cat\t'Each pattern has one of at most 25 rates'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l inferences -d 'Searches from different starts [default: 1 for emulate, else 0]' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l bootstraps -d 'Searches on resampled columns [default: 3 for emulate, else 16]' -r
-complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l port -d 'How the functions of RAxML run' -r -f -a "tuned\t'On the SPEs, rewritten for them'
-naive\t'On the SPEs, as first ported'
-ppe\t'On the host'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l start -d 'Where a search begins: parsimony, random, or a tree (Newick), as --tree has it' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand emulate" -l search -d 'How much is searched' -r -f -a "short\t'The beginning of each phase, for a study of the machine'
 whole\t'Until nothing is gained'"
@@ -234,6 +234,9 @@ complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l seed -d 'Seed of 
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l placement -d 'In which memory the data of a process lie' -r -f -a "own-cell\t'On the Cell of the process'
 interleaved\t'Page by page on all Cells'
 by-spe\t'On the Cell of the SPE that works on them'"
+complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l port -d 'How the functions that can be off-loaded run' -r -f -a "tuned\t'On the SPEs, rewritten for them'
+naive\t'On the SPEs, as first ported'
+ppe\t'On the host'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l chains -d 'Chains at different temperatures, which swap them (Metropolis coupling)' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l rows -d 'Rows of host processes, which share the chains; must divide m' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l heating -d 'Step of the ladder of temperatures: 1 / (1 + i * X) for i = 0, 1...' -r
@@ -242,9 +245,6 @@ complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l model -d 'How rat
 cat\t'Each pattern has one of at most 25 rates'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l inferences -d 'Searches from different starts [default: 1 for emulate, else 0]' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l bootstraps -d 'Searches on resampled columns [default: 3 for emulate, else 16]' -r
-complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l port -d 'How the functions of RAxML run' -r -f -a "tuned\t'On the SPEs, rewritten for them'
-naive\t'On the SPEs, as first ported'
-ppe\t'On the host'"
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l start -d 'Where a search begins: parsimony, random, or a tree (Newick), as --tree has it' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand validate" -l search -d 'How much is searched' -r -f -a "short\t'The beginning of each phase, for a study of the machine'
 whole\t'Until nothing is gained'"
