@@ -12,6 +12,7 @@ use std::hint::black_box;
 use std::rc::Rc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use mmgp::Mapping;
 use mmgp::apps::pbpi::Pbpi;
 use mmgp::apps::phylogeny::patterns::Patterns;
 use mmgp::apps::phylogeny::simulate;
@@ -64,7 +65,8 @@ fn benchmarks(criterion: &mut Criterion) {
     let machine = Machine::named("qs20").expect("invariant: it is built in");
     let program = program();
     let emulate = || {
-        let run = program.emulate(black_box(&machine), (1, 8), KernelTiming::Cached, 0.0);
+        let run =
+            program.emulate(black_box(&machine), Mapping::of(1, 8), KernelTiming::Cached, 0.0);
         run.expect("invariant: a QS20 has 8 SPEs").0
     };
     let run = emulate();

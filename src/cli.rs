@@ -119,7 +119,7 @@ pub fn main() -> ExitCode {
     match result {
         Ok(Answer::Done) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
-        Err(error) => failed(&error),
+        Err(error) => failed(&input::in_flags(error)),
     }
 }
 

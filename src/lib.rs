@@ -30,6 +30,7 @@
 //! them, and [`runtime`] decides which SPEs do so and how a process waits for them:
 //!
 //! ```
+//! use mmgp::Mapping;
 //! use mmgp::apps::pbpi::Pbpi;
 //! use mmgp::apps::phylogeny::{Patterns, simulate};
 //! use mmgp::cell::KernelTiming;
@@ -39,7 +40,7 @@
 //! let alignment = simulate::alignment(&tree, &simulate::names(8), 500, 1)?;
 //! let pbpi = Pbpi::new(Patterns::compress(&alignment), Some(tree), 1, 10)?;
 //! let qs20 = Machine::named("qs20")?;
-//! let (run, chain) = pbpi.emulate(&qs20, (2, 4), KernelTiming::Cached, 0.0)?;
+//! let (run, chain) = pbpi.emulate(&qs20, Mapping::of(2, 4), KernelTiming::Cached, 0.0)?;
 //! assert!(run.time.0 > 0.0 && chain.log_likelihood() < 0.0);
 //! # Ok::<(), mmgp::Error>(())
 //! ```

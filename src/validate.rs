@@ -7,13 +7,12 @@ pub mod machine;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::Mapping;
-use crate::apps::{App, Outcome};
-use crate::cell::KernelTiming;
+use crate::apps::Ran;
 use crate::error::{Result, Warning};
-use crate::machine::Machine;
+use crate::measure::Target;
 use crate::model::refined::Refined;
 use crate::model::{Parameters, TimeModel};
 use crate::solve;
@@ -21,28 +20,25 @@ use crate::table::records::{MaybeSeconds, Validation};
 
 pub use counts::counts;
 
-/// Relative difference of log likelihoods that the order of additions explains.
-const SAME_LIKELIHOOD: f64 = 1e-9;
-
-/// Runs the program at every feasible (m, p) of the machine, on so many threads of this computer;
-/// `finished` is called after each. The outcomes come by m, then p, whatever the threads do.
+/// Runs the workload at every feasible mapping of the target, on so many threads of this computer
+/// and no more than the target allows; `finished` is called after each. The runs come by m, then p,
+/// whatever the threads do.
 ///
 /// # Errors
 /// The first error, in the same order.
-pub fn sweep(
-    app: &App,
-    machine: &Machine,
+pub fn sweep<T: Target + ?Sized>(
+    target: &T,
+    workload: &T::Workload,
     threads: usize,
     finished: &(dyn Fn() + Sync),
-) -> Result<Vec<Outcome>> {
-    let feasible = solve::feasible(machine.layout.spes());
-    let configurations: Vec<(u32, u32)> = feasible.map(|it| (it.m(), it.p())).collect();
-    let run = |&configuration: &(u32, u32)| {
-        let outcome = app.emulate(machine, configuration, KernelTiming::Cached, 0.0);
+) -> Result<Vec<Ran>> {
+    let mappings: Vec<Mapping> = solve::feasible(target.layout().apus).collect();
+    let run = |&mapping: &Mapping| {
+        let ran = target.run(workload, mapping);
         finished();
-        outcome
+        ran
     };
-    on_threads(&configurations, threads, &run)
+    on_threads(&mappings, threads.min(target.at_once()), &run)
 }
 
 /// Runs `job` for each item on so many threads of this computer; the results stand in the order of
@@ -78,6 +74,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 /// How well a model met the measurements.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ModelSummary {
     /// Its name: `mmgp` is equation 11, `refined` the refined model beside it.
     pub model: &'static str,
@@ -88,15 +85,23 @@ pub struct ModelSummary {
     /// The largest of them [%].
     pub max_error_percent: f64,
     /// The configuration predicted to be the fastest.
-    pub predicted_best: (u32, u32),
+    #[serde(serialize_with = "pair")]
+    pub predicted_best: Mapping,
     /// The configuration measured to be the fastest.
-    pub measured_best: (u32, u32),
+    #[serde(serialize_with = "pair")]
+    pub measured_best: Mapping,
     /// How much longer the predicted best takes than the measured best [%].
     pub regret_percent: f64,
 }
 
+/// As a list of m and p.
+fn pair<S: Serializer>(mapping: &Mapping, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    (mapping.m(), mapping.p()).serialize(serializer)
+}
+
 /// How well the models met the measurements.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// Configurations compared.
     pub configurations: usize,
@@ -106,6 +111,7 @@ pub struct Summary {
 
 /// Predictions beside measurements, by m, then p.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Comparison {
     /// One for each configuration; with the refined model's where the parameters have its terms.
     pub rows: Vec<Validation>,
@@ -123,24 +129,25 @@ impl Comparison {
     }
 }
 
-/// Sets the predictions beside the outcomes, which must not be empty.
-pub fn compare(parameters: &Parameters, outcomes: &[Outcome]) -> Comparison {
+/// Sets the predictions beside the runs, which must not be empty.
+pub fn compare(parameters: &Parameters, runs: &[Ran]) -> Comparison {
     let refined = Refined::of(parameters);
-    let row = |outcome: &Outcome| {
-        let (m, p) = (outcome.run.m, outcome.run.p);
-        let mapping = Mapping::of(m, p);
+    let row = |ran: &Ran| {
+        let mapping = ran.run.mapping;
         let refined_s = refined.as_ref().map(|model| model.time(mapping).0);
-        beside((m, p), outcome.run.time.0, parameters.time(mapping).0, MaybeSeconds(refined_s))
+        let predicted_s = parameters.time(mapping).0;
+        beside(mapping, ran.run.time.0, predicted_s, MaybeSeconds(refined_s))
     };
-    Comparison::new(outcomes.iter().map(row).collect())
+    Comparison::new(runs.iter().map(row).collect())
 }
 
 fn beside(
-    (m, p): (u32, u32),
+    mapping: Mapping,
     measured_s: f64,
     predicted_s: f64,
     refined_s: MaybeSeconds,
 ) -> Validation {
+    let (m, p) = (mapping.m(), mapping.p());
     let error_percent = 100.0 * (predicted_s - measured_s) / measured_s;
     Validation { m, p, measured_s, predicted_s, error_percent, refined_s }
 }
@@ -149,7 +156,7 @@ fn beside(
 pub fn refined(rows: &[Validation]) -> Option<Vec<Validation>> {
     let of_row = |row: &Validation| {
         let Validation { m, p, measured_s, refined_s, .. } = *row;
-        refined_s.0.map(|predicted_s| beside((m, p), measured_s, predicted_s, refined_s))
+        refined_s.0.map(|predicted_s| beside(Mapping::of(m, p), measured_s, predicted_s, refined_s))
     };
     rows.iter().map(of_row).collect()
 }
@@ -170,47 +177,105 @@ fn summarize(model: &'static str, rows: &[Validation]) -> ModelSummary {
         mean_error_percent: mean,
         sd_error_percent: (squares / (count - 1.0).max(1.0)).sqrt(),
         max_error_percent: errors.iter().copied().fold(0.0, f64::max),
-        predicted_best: (predicted.m, predicted.p),
-        measured_best: (measured.m, measured.p),
+        predicted_best: Mapping::of(predicted.m, predicted.p),
+        measured_best: Mapping::of(measured.m, measured.p),
         regret_percent: 100.0 * (predicted.measured_s / measured.measured_s - 1.0),
     }
 }
 
-/// Whether all configurations computed the same: the same proposals accepted, the same log
-/// likelihood of each task, but for the order of additions.
-pub fn check_same_result(outcomes: &[Outcome]) -> Vec<Warning> {
-    let Some(first) = outcomes.first() else { return Vec::new() };
-    let far = |&(one, other): &(f64, f64)| (one - other).abs() > SAME_LIKELIHOOD * other.abs();
-    // The two likelihoods to name.
-    let difference = |outcome: &Outcome| {
-        let mut pairs = log_likelihoods(outcome).into_iter().zip(log_likelihoods(first));
-        let accepts_others = outcome.accepted != first.accepted;
-        if accepts_others { pairs.next() } else { pairs.find(far) }
+/// Whether all runs did the same work, by their fingerprints: a warning for each that differs from
+/// the first.
+pub fn check_same_result(runs: &[Ran]) -> Vec<Warning> {
+    let Some(first) = runs.first() else { return Vec::new() };
+    let warning = |ran: &Ran| {
+        let difference = ran.fingerprint.differs_from(&first.fingerprint)?;
+        let what = difference.describe(ran.run.mapping, first.run.mapping);
+        Some(Warning::Note(format!("{what}: their times are not of the same work")))
     };
-    let warning = |outcome: &Outcome| {
-        let (m, p) = (outcome.run.m, outcome.run.p);
-        let (one, other) = difference(outcome)?;
-        Some(Warning::Note(format!(
-            "({m}, {p}) ended with ln likelihood {one} where (1, 1) ended with {other}: their \
-             times are not of the same work"
-        )))
-    };
-    outcomes.iter().filter_map(warning).collect()
-}
-
-/// That of the whole, where it has one, and of each task where there are any.
-fn log_likelihoods(outcome: &Outcome) -> Vec<f64> {
-    let found = outcome.findings.iter().flat_map(|findings| &findings.found);
-    let tasks = found.map(|found| found.log_likelihood);
-    outcome.log_likelihood.into_iter().chain(tasks).collect()
+    runs.iter().filter_map(warning).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::apps::run::Run;
+    use crate::apps::{Division, Fingerprint};
+    use crate::error::Error;
+    use crate::measure::scripted::{Scripted, Stub};
+    use crate::measure::target::Layout;
+    use crate::units::Seconds;
 
     fn row(m: u32, p: u32, measured_s: f64, predicted_s: f64) -> Validation {
-        beside((m, p), measured_s, predicted_s, MaybeSeconds(None))
+        beside(Mapping::of(m, p), measured_s, predicted_s, MaybeSeconds(None))
+    }
+
+    const STUB: Stub = Stub(Division::Data);
+
+    fn ran(mapping: Mapping, log_likelihood: f64) -> Ran {
+        let fingerprint = Fingerprint::default().within(1e-9, "ln likelihood", log_likelihood);
+        let time = Seconds(1.0 / mapping.apus() as f64);
+        Ran::new(Run::lasting(mapping, time), fingerprint, ())
+    }
+
+    #[test]
+    fn runs_come_by_m_then_p_whatever_the_threads_do() {
+        let layout = Layout::of_apus(4);
+        for threads in [1, 3] {
+            let target = Scripted::new(layout, |mapping| Ok(ran(mapping, -1.0)));
+            let finished = AtomicUsize::new(0);
+            let count = || {
+                finished.fetch_add(1, Ordering::Relaxed);
+            };
+            let runs = sweep(&target, &STUB, threads, &count).unwrap();
+            let mappings: Vec<String> =
+                runs.iter().map(|ran| ran.run.mapping.to_string()).collect();
+            let all =
+                ["(1, 1)", "(1, 2)", "(1, 3)", "(1, 4)", "(2, 1)", "(2, 2)", "(3, 1)", "(4, 1)"];
+            assert_eq!(mappings, all);
+            assert_eq!((finished.into_inner(), target.asked().len()), (8, 8));
+            assert_eq!(check_same_result(&runs), []);
+        }
+    }
+
+    #[test]
+    fn no_more_runs_are_under_way_than_the_target_allows() {
+        let most = |allowed: usize| {
+            let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+            let seen = Arc::clone(&most);
+            let run = move |mapping| {
+                seen.fetch_max(1 + now.fetch_add(1, Ordering::SeqCst), Ordering::SeqCst);
+                std::thread::sleep(std::time::Duration::from_millis(2));
+                now.fetch_sub(1, Ordering::SeqCst);
+                Ok(ran(mapping, -1.0))
+            };
+            let target = Scripted::new(Layout::of_apus(8), run).with_at_most(allowed);
+            sweep(&target, &STUB, 4, &|| ()).unwrap();
+            most.load(Ordering::SeqCst)
+        };
+        assert_eq!(most(1), 1);
+        assert!(most(usize::MAX) > 1);
+    }
+
+    #[test]
+    fn the_first_error_in_the_order_of_the_runs_is_the_error_of_the_sweep() {
+        let run = |mapping: Mapping| match mapping.m() {
+            1 => Ok(ran(mapping, -1.0)),
+            m => Err(Error::Infeasible { m, p: mapping.p(), apus: 0 }),
+        };
+        let error = sweep(&Scripted::new(Layout::of_apus(4), run), &STUB, 4, &|| ()).unwrap_err();
+        assert_eq!(error.to_string(), "m = 2, p = 1 needs 2 APUs, but there are 0");
+    }
+
+    #[test]
+    fn a_run_that_ended_otherwise_is_a_warning() {
+        let runs = [ran(Mapping::SEQUENTIAL, -5.5), ran(Mapping::of(2, 1), -5.25)];
+        let warnings: Vec<String> =
+            check_same_result(&runs).iter().map(|it| it.to_string()).collect();
+        let expected = "(2, 1) ended with ln likelihood -5.25 where (1, 1) ended with -5.5: their \
+                        times are not of the same work";
+        assert_eq!(warnings, [expected]);
     }
 
     #[test]
@@ -221,7 +286,8 @@ mod tests {
         assert_eq!((summary.mean_error_percent, summary.max_error_percent), (15.0, 20.0));
         assert!((summary.sd_error_percent - 50_f64.sqrt()).abs() < 1e-12);
         let summary = summarize("mmgp", &rows);
-        assert_eq!((summary.predicted_best, summary.measured_best), ((1, 2), (2, 1)));
+        let best = (Mapping::of(1, 2), Mapping::of(2, 1));
+        assert_eq!((summary.predicted_best, summary.measured_best), best);
         assert!((summary.regret_percent - 25.0).abs() < 1e-12);
     }
 

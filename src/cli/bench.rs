@@ -8,9 +8,8 @@ use super::Answer;
 use super::input::MachineArguments;
 use super::output::{Verbosity, progress};
 use crate::error::Result;
-use crate::machine::Machine;
-use crate::measure::{MicroBenchmarks, micro_benchmark_runs, micro_benchmarks_telling};
-use crate::table::{self, csv};
+use crate::measure::ApplicationTarget;
+use crate::table::{self, MicroBenchmarks, csv};
 
 /// Run the micro-benchmarks on a machine and write their CSV files
 #[derive(Args)]
@@ -43,23 +42,23 @@ and memory.csv, which only its refined model asks for.";
 pub const REPETITIONS: u32 = 5;
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
-    let machine = arguments.machine.read()?;
+    let target = arguments.machine.target()?;
     table::create_folder(&arguments.out)?;
-    let tables = measure(&machine, arguments.repetitions, arguments.seed, arguments.quiet.into())?;
+    let tables = measure(&target, arguments.repetitions, arguments.seed, arguments.quiet.into())?;
     write(&arguments.out, &tables)?;
     Ok(Answer::Done)
 }
 
 /// All micro-benchmarks, with their progress.
 pub fn measure(
-    machine: &Machine,
+    target: &ApplicationTarget,
     repetitions: u32,
     seed: u64,
     verbosity: Verbosity,
 ) -> Result<MicroBenchmarks> {
-    let runs = micro_benchmark_runs(machine, repetitions);
-    let bar = progress("micro-benchmarks", runs, verbosity);
-    micro_benchmarks_telling(machine, repetitions, seed, &bar.steps())
+    let steps = target.micro_benchmark_steps(repetitions);
+    let bar = progress("micro-benchmarks", steps, verbosity);
+    target.micro_benchmarks(repetitions, seed, &bar.steps())
 }
 
 /// Writes the tables into a folder that exists.

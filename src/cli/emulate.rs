@@ -12,16 +12,18 @@ use super::Answer;
 use super::files::Guard;
 use super::input::pbpi::SamplingArguments;
 use super::input::scheduler::SchedulerArguments;
-use super::input::{AppArguments, MachineArguments, raxml};
-use super::output::{Format, data, json, progress};
+use super::input::{AppArguments, MachineArguments};
+use super::output::{Format, data, progress};
 use super::trace::TraceFile;
+use crate::Mapping;
+use crate::apps::{Application, Ran};
 use crate::cell::mfc::Hazards;
 use crate::cell::{Blade, KernelTiming};
 use crate::error::Result;
 use crate::runtime::Runtime;
-use findings::FindingsReport;
-use inference::SampleFile;
-use report::Report;
+pub use findings::{RAXML_FILES, RaxmlOnce};
+pub use inference::PbpiOnce;
+use report::{OwnReport, Report};
 
 /// Run a program once on the emulated machine
 #[derive(Args)]
@@ -86,73 +88,93 @@ enum Timing {
     Exact,
 }
 
-/// The report goes to a file, or with RAxML beside its trees into a folder.
-fn guard(arguments: &Arguments) -> Guard {
+/// The report goes to a file, or into a folder beside the files that the program leaves there.
+fn guard(arguments: &Arguments) -> Result<Guard> {
+    let files = arguments.app.folder_files()?;
     let trace = arguments.trace.as_deref().filter(|path| *path != Path::new("-"));
     let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
     let guard = guard
         .writes("--samples", arguments.samples.samples.as_deref())
         .writes("--trace", trace)
         .writes("--consensus", arguments.samples.consensus.as_deref());
-    match &arguments.out {
-        Some(folder) if arguments.app.app == "raxml" => {
-            guard.writes_into("--out", folder, &FindingsReport::FILES)
-        }
+    Ok(match &arguments.out {
+        Some(folder) if !files.is_empty() => guard.writes_into("--out", folder, files),
         out => guard.writes("--out", out.as_deref()),
-    }
+    })
 }
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
-    guard(arguments).check()?;
+    guard(arguments)?.check()?;
     let machine = arguments.machine.read()?;
-    let (app, names) = arguments.app.read_named(raxml::ONCE)?;
-    let app = arguments.samples.apply(app)?;
-    let samples = arguments.samples.samples.as_deref().map(SampleFile::create).transpose()?;
+    let program = arguments.app.once(arguments)?;
     let timing = match arguments.timing {
         Timing::Cached => KernelTiming::Cached,
         Timing::Exact => KernelTiming::Exact,
     };
-    let configuration = (arguments.m, arguments.p);
+    let mapping = Mapping::new(arguments.m, arguments.p)?;
     let trace = arguments.trace.as_deref().map(|path| TraceFile::create(path, &machine));
     let trace = trace.transpose()?;
     let blade = match &trace {
         Some(trace) => Blade::traced(&machine, timing, 0.0, trace.sink()),
         None => Blade::new(&machine, timing, 0.0),
     };
-    let bar = progress("emulating", app.steps(), arguments.quiet.into());
+    let bar = progress("emulating", program.application().steps(), arguments.quiet.into());
     let blade = blade.telling(bar.steps());
     if arguments.check_hazards {
         blade.set_hazards(Hazards::Checked);
     }
-    let sink = samples.as_ref().map(SampleFile::sink);
     let on = Runtime::new(blade, arguments.scheduler.policy()?);
-    let outcome = app.emulate_sampled(&on, configuration, sink);
+    let ran = program.run(&on, mapping);
     bar.finish_and_clear();
-    let outcome = match (outcome, &trace) {
-        (Ok(outcome), Some(trace)) => trace.commit().map(|()| outcome),
+    let ran = match (ran, &trace) {
+        (Ok(ran), Some(trace)) => trace.commit().map(|()| ran),
         (Err(error), Some(trace)) => {
             trace.discard();
             Err(error)
         }
-        (outcome, None) => outcome,
+        (ran, None) => ran,
     };
-    let outcome = SampleFile::end(samples.as_ref(), outcome)?;
-    let report = Report::new(&app, &machine, arguments, &outcome, &names);
-    report.write_consensus(arguments.samples.consensus.as_deref())?;
+    let ran = program.end(ran)?;
+    let report = Report::new(arguments, &machine, &ran, &*program);
+    report.own.write_files()?;
     if arguments.out.is_none() && trace.is_some_and(|trace| trace.is_standard_output()) {
         return Ok(Answer::Done);
     }
     let text = match arguments.format {
-        Format::Json => json(&report),
+        Format::Json => report.json(),
         Format::Csv => report.csv(),
         Format::Table => report.table(),
     };
-    match (&arguments.out, &report.findings) {
-        (Some(folder), Some(findings)) => {
-            findings.write(folder, &report.table())?;
-            data(None, &text)?;
-        }
-        (out, _) => data(out.as_deref(), &text)?,
+    let out = arguments.out.as_deref();
+    match out.and_then(|folder| report.own.write_folder(folder, &report.table())) {
+        Some(written) => written.and_then(|()| data(None, &text))?,
+        None => data(out, &text)?,
     }
     Ok(Answer::Done)
+}
+
+/// A program that runs once: with what it streams to files, and with what it says of its findings.
+pub trait Once {
+    /// The program.
+    fn application(&self) -> &dyn Application;
+
+    /// Runs it.
+    fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
+        self.application().run(on, mapping)
+    }
+
+    /// Puts the files that it has streamed in their places, or leaves none where the run has failed.
+    fn end(&self, ran: Result<Ran>) -> Result<Ran> {
+        ran
+    }
+
+    /// What it says of what it found.
+    fn report(&self, ran: &Ran) -> Box<dyn OwnReport>;
+}
+
+impl Arguments {
+    /// Which states of a chain are kept, and where.
+    pub fn samples(&self) -> &SamplingArguments {
+        &self.samples
+    }
 }

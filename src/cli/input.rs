@@ -2,27 +2,29 @@
 
 pub mod pbpi;
 pub mod raxml;
+mod registry;
 pub mod scheduler;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use super::emulate::{self, Once};
 use super::files::Guard;
-use crate::apps::App;
-use crate::apps::pbpi::Pbpi;
 use crate::apps::phylogeny::alignment::Alignment;
-use crate::apps::phylogeny::patterns::Patterns;
-use crate::apps::phylogeny::{newick, simulate};
-use crate::apps::raxml::Tasks;
+use crate::apps::phylogeny::{Tree, newick, simulate};
+use crate::apps::{Application, Port};
 use crate::cell::Placement;
 use crate::error::{Error, Result};
 use crate::machine::Machine;
+use crate::measure::Emulated;
 use crate::model::Parameters;
 use crate::model::published::{published, published_names};
 use crate::table::Source;
 use pbpi::PbpiArguments;
 use raxml::RaxmlArguments;
+
+pub use registry::{Entry, in_flags};
 
 /// Alignments that are compiled in.
 const SHIPPED: [(&str, &str); 2] = [
@@ -63,6 +65,11 @@ impl MachineArguments {
     /// With the file of the machine, where it has one.
     pub fn guarded(&self, guard: Guard) -> Guard {
         guard.reads("--machine", machine_file(&self.machine))
+    }
+
+    /// The machine as a target.
+    pub fn target(&self) -> Result<Emulated> {
+        self.read().map(Emulated::new)
     }
 }
 
@@ -121,8 +128,11 @@ pub struct AppArguments {
     /// In which memory the data of a process lie
     #[arg(long, value_enum, default_value = "own-cell")]
     pub placement: PlacementArgument,
+    /// How the functions that can be off-loaded run
+    #[arg(long, value_enum, default_value = "tuned")]
+    pub port: PortArgument,
     #[command(flatten, next_help_heading = "PBPI")]
-    pbpi: PbpiArguments,
+    pub pbpi: PbpiArguments,
     #[command(flatten, next_help_heading = "RAxML")]
     pub raxml: RaxmlArguments,
 }
@@ -138,11 +148,41 @@ pub enum PlacementArgument {
     BySpe,
 }
 
+impl From<PlacementArgument> for Placement {
+    fn from(argument: PlacementArgument) -> Self {
+        match argument {
+            PlacementArgument::OwnCell => Self::OwnCell,
+            PlacementArgument::Interleaved => Self::Interleaved,
+            PlacementArgument::BySpe => Self::BySpe,
+        }
+    }
+}
+
+/// [`Port`] on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum PortArgument {
+    /// On the SPEs, rewritten for them
+    Tuned,
+    /// On the SPEs, as first ported
+    Naive,
+    /// On the host
+    Ppe,
+}
+
+impl From<PortArgument> for Port {
+    fn from(argument: PortArgument) -> Self {
+        match argument {
+            PortArgument::Tuned => Self::Tuned,
+            PortArgument::Naive => Self::Naive,
+            PortArgument::Ppe => Self::Ppe,
+        }
+    }
+}
+
 impl AppArguments {
-    /// The program with its input, for a study: where RAxML is not told how many tasks, they are
-    /// [`raxml::STUDY`].
-    pub fn read(&self) -> Result<App> {
-        Ok(self.read_named(raxml::STUDY)?.0)
+    /// The program with its input, for whatever runs it at several mappings.
+    pub fn read(&self) -> Result<Box<dyn Application>> {
+        (registry::entry(&self.app)?.read)(self)
     }
 
     /// With the files that the program is made of.
@@ -152,33 +192,25 @@ impl AppArguments {
         guard.reads("--start", self.raxml.tree())
     }
 
-    /// The program with its input and the names of the taxa; `tasks` are those of RAxML where it is
-    /// told of none.
-    pub fn read_named(&self, tasks: Tasks) -> Result<(App, Vec<String>)> {
-        App::check_name(&self.app)?;
-        let is_raxml = self.app == "raxml";
-        let default = if is_raxml { "sim42" } else { "sim107" };
-        let alignment = alignment(self.input.as_deref().unwrap_or(default))?;
-        let patterns = Patterns::compress(&alignment);
-        let placement = match self.placement {
-            PlacementArgument::OwnCell => Placement::OwnCell,
-            PlacementArgument::Interleaved => Placement::Interleaved,
-            PlacementArgument::BySpe => Placement::BySpe,
-        };
-        let start = if is_raxml { self.raxml.tree() } else { None };
-        let tree = match self.tree.as_deref().or(start) {
-            Some(path) => Some(newick::read(&Source::read(path)?, &alignment.names)?),
-            None => None,
-        };
-        let app = if is_raxml {
-            let raxml = self.raxml.read(patterns, tree, (self.seed, tasks))?;
-            App::Raxml(raxml.placed(placement))
-        } else {
-            let pbpi = Pbpi::new(patterns, tree, self.seed, self.generations)?;
-            let pbpi = pbpi.named(alignment.names.clone())?.placed(placement);
-            App::Pbpi(self.pbpi.apply(pbpi)?)
-        };
-        Ok((app, alignment.names))
+    /// What the program leaves in the folder of `--out`, where it leaves more than a report.
+    pub fn folder_files(&self) -> Result<&'static [&'static str]> {
+        Ok(registry::entry(&self.app)?.folder_files)
+    }
+
+    /// The program with its input, for a single run with these arguments.
+    pub fn once(&self, arguments: &emulate::Arguments) -> Result<Box<dyn Once>> {
+        (registry::entry(&self.app)?.once)(self, arguments)
+    }
+
+    /// The alignment, or that one where none is named.
+    fn alignment(&self, default: &str) -> Result<Alignment> {
+        alignment(self.input.as_deref().unwrap_or(default))
+    }
+
+    /// The tree to start from, or that of another file, for an alignment of these taxa.
+    fn tree(&self, other: Option<&Path>, names: &[String]) -> Result<Option<Tree>> {
+        let file = self.tree.as_deref().or(other);
+        file.map(|path| newick::read(&Source::read(path)?, names)).transpose()
     }
 }
 

@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use super::output::{Format, Verbosity, aligned, data, json, waiting, warnings};
 use super::{Answer, input};
+use crate::apps::Port;
 use crate::apps::phylogeny::substitution::Model;
 use crate::apps::phylogeny::substitution::notation::Notation;
 use crate::apps::phylogeny::{Patterns, Tree, newick};
 use crate::apps::raxml::engine::Engine;
-use crate::apps::raxml::{Port, evaluation, run_alone};
+use crate::apps::raxml::{evaluation, run_alone};
 use crate::cell::{Blade, KernelTiming};
 use crate::error::{Error, Result};
 use crate::machine::Machine;

@@ -6,12 +6,12 @@ use clap::Args;
 
 use super::Answer;
 use super::files::Guard;
+use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments};
 use super::output::{Verbosity, data, progress};
-use crate::apps::App;
+use crate::apps::Application;
 use crate::error::Result;
-use crate::machine::Machine;
-use crate::measure::profile::profile_telling;
+use crate::measure::ApplicationTarget;
 use crate::table::csv;
 use crate::table::records::Profile;
 
@@ -21,6 +21,8 @@ use crate::table::records::Profile;
 pub struct Arguments {
     #[command(flatten)]
     machine: MachineArguments,
+    #[command(flatten)]
+    scheduler: SchedulerArguments,
     /// File to write; without it, standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -47,21 +49,21 @@ pub const REPETITIONS: u32 = 3;
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
     guard.writes("--out", arguments.out.as_deref()).check()?;
-    let (machine, app) = (arguments.machine.read()?, arguments.app.read()?);
+    let (target, app) = (arguments.scheduler.target(&arguments.machine)?, arguments.app.read()?);
     let (repetitions, seed) = (arguments.repetitions, arguments.app.seed);
-    let rows = measure(&app, &machine, repetitions, seed, arguments.quiet.into())?;
+    let rows = measure(&target, &*app, repetitions, seed, arguments.quiet.into())?;
     data(arguments.out.as_deref(), &csv::write(&rows))?;
     Ok(Answer::Done)
 }
 
 /// The profile, with its progress.
 pub fn measure(
-    app: &App,
-    machine: &Machine,
+    target: &ApplicationTarget,
+    app: &(dyn Application + 'static),
     repetitions: u32,
     seed: u64,
     verbosity: Verbosity,
 ) -> Result<Vec<Profile>> {
-    let bar = progress("profile", u64::from(repetitions) * app.steps(), verbosity);
-    profile_telling(app, machine, repetitions, seed, &bar.steps())
+    let bar = progress("profile", target.profile_steps(app, repetitions), verbosity);
+    target.profile(app, repetitions, seed, &bar.steps())
 }

@@ -2,20 +2,24 @@
 
 mod excerpt;
 mod provenance;
+#[cfg(test)]
+mod tests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::files::{Files, Guard};
+use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
 use super::output::{Verbosity, json, warnings};
-use super::validate::{Job, describe};
+use super::validate::{Job, Validated, describe};
 use super::{Answer, bench, plot, predict, profile, report};
-use crate::apps::App;
+use crate::apps::{Application, Division};
 use crate::error::Result;
 use crate::fit::{Fitted, Inputs, Measured, Options, Settings, fit};
-use crate::machine::Machine;
+use crate::measure::ApplicationTarget;
+use crate::model::Parameters;
 use crate::model::parameters::Decomposition;
 use crate::solve::{Ranking, Sampling, rank};
 use crate::table::records::Prediction;
@@ -32,6 +36,8 @@ pub const FOLDER: &str = "mmgp-study";
 pub struct Arguments {
     #[command(flatten)]
     machine: MachineArguments,
+    #[command(flatten)]
+    scheduler: SchedulerArguments,
     /// Folder for the files
     #[arg(long, value_name = "DIR", default_value = FOLDER)]
     out: PathBuf,
@@ -56,43 +62,31 @@ refined model), predictions.csv, validation.csv, split.csv (where the time of ea
 summary.json, study.json (where it all comes from), trace.json (what happens when, in the middle \
 of a run of the predicted best), report.html (the page), and plots as SVG and PNG.";
 
-/// What it writes in the formats of what it reads.
+/// The files of parameters: equation 11, and the refined model.
 const FILES: [&str; 2] = ["params.toml", "refined.toml"];
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
     guard.writes_into("--out", &arguments.out, &FILES).check()?;
-    let (machine, app) = (arguments.machine.read()?, arguments.app.read()?);
+    let (target, app) = (arguments.scheduler.target(&arguments.machine)?, arguments.app.read()?);
     let folder = &arguments.out;
     table::create_folder(folder)?;
     let verbosity = Verbosity::from(arguments.quiet);
-    let fitted = measure_and_fit(&app, &machine, arguments)?;
-    let refined = fitted.refined.expect("invariant: its counts were given");
-    let [equation_11, with_refined] = FILES;
-    table::write(&folder.join(equation_11), fitted.parameters.to_toml())?;
-    table::write(&folder.join(with_refined), refined.to_toml())?;
-    let sampling = Sampling::new(Sampling::USUAL_DRAWS, arguments.app.seed);
-    let ranking = rank(&fitted.parameters, sampling)?;
-    let rows: Vec<Prediction> = ranking.configurations.iter().map(Prediction::from).collect();
-    table::write(&folder.join("predictions.csv"), csv::write(&rows))?;
-    let job = Job { app: &app, machine: &machine, threads: arguments.threads.count(), verbosity };
-    let mut validated = job.run(&refined, folder)?;
-    let doubts = std::mem::take(&mut validated.doubts);
-    let of_fit = fitted.warnings.into_iter().map(super::fit::flags::warning).collect();
-    let doubts = [of_fit, ranking.warnings.clone(), doubts].concat();
-    warnings(&doubts);
+    let job = Job { app: &*app, target: &target, threads: arguments.threads.count(), verbosity };
+    let Studied { parameters, ranking, validated } = study(&job, arguments.app.seed, folder)?;
+    warnings(&validated.doubts);
     let best = &ranking.configurations[0];
-    let place = (best.mapping.m(), best.mapping.p());
-    let time = validated.rows.iter().find(|row| (row.m, row.p) == place);
+    let mapping = best.mapping;
+    let time = validated.rows.iter().find(|row| (row.m, row.p) == (mapping.m(), mapping.p()));
     let time = time.map_or(best.time, |row| Seconds(row.measured_s));
-    let trace = excerpt::excerpt(&app, &machine, &fitted.parameters, place, time)?;
+    let trace = excerpt::excerpt(&*app, &target, &parameters, mapping, time)?;
     table::write(&folder.join("trace.json"), trace)?;
     plot::write_all(folder, &job.title(), &Files::of_study(folder))?;
-    let provenance = arguments.provenance(&app, &machine, &doubts)?;
+    let provenance = arguments.provenance(&*app, &target, &validated.doubts)?;
     table::write(&folder.join(report::PROVENANCE), json(&provenance))?;
     report::write(folder)?;
     if verbosity == Verbosity::Usual {
-        let answer = answer(&ranking, &app, &machine);
+        let answer = answer(&ranking, &*app, &target);
         let near = near(&ranking, &validated.summary);
         let errors = describe(&validated);
         let folder = folder.display();
@@ -105,21 +99,46 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     Ok(Answer::Done)
 }
 
+/// What was measured, what follows from it, and how both meet.
+struct Studied {
+    /// Of equation 11.
+    parameters: Parameters,
+    ranking: Ranking,
+    /// With the warnings of all steps.
+    validated: Validated,
+}
+
+/// Measures, fits, predicts, runs every mapping and compares; every table is written into the
+/// folder.
+fn study(job: &Job<'_>, seed: u64, folder: &Path) -> Result<Studied> {
+    let fitted = measure_and_fit(job, seed, folder)?;
+    let refined = fitted.refined.expect("invariant: its counts were given");
+    let [equation_11, with_refined] = FILES;
+    table::write(&folder.join(equation_11), fitted.parameters.to_toml())?;
+    table::write(&folder.join(with_refined), refined.to_toml())?;
+    let ranking = rank(&fitted.parameters, Sampling::new(Sampling::USUAL_DRAWS, seed))?;
+    let rows: Vec<Prediction> = ranking.configurations.iter().map(Prediction::from).collect();
+    table::write(&folder.join("predictions.csv"), csv::write(&rows))?;
+    let mut validated = job.run(&refined, folder)?;
+    let of_fit = fitted.warnings.into_iter().map(super::fit::flags::warning).collect();
+    validated.doubts = [of_fit, ranking.warnings.clone(), validated.doubts].concat();
+    Ok(Studied { parameters: fitted.parameters, ranking, validated })
+}
+
 /// The micro-benchmarks and the profile, written, and the parameters of both models that follow
 /// from them.
-fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Result<Fitted> {
-    let (folder, seed) = (&arguments.out, arguments.app.seed);
-    let verbosity = Verbosity::from(arguments.quiet);
-    let tables = bench::measure(machine, bench::REPETITIONS, seed, verbosity)?;
+fn measure_and_fit(job: &Job<'_>, seed: u64, folder: &Path) -> Result<Fitted> {
+    let Job { app, target, verbosity, .. } = *job;
+    let tables = bench::measure(target, bench::REPETITIONS, seed, verbosity)?;
     bench::write(folder, &tables)?;
-    let rows = profile::measure(app, machine, profile::REPETITIONS, seed, verbosity)?;
+    let rows = profile::measure(target, app, profile::REPETITIONS, seed, verbosity)?;
     table::write(&folder.join("profile.csv"), csv::write(&rows))?;
     let settings = Settings::new(
-        format!("{} on {}", app.name(), machine.name),
+        format!("{} on {}", app.name(), target.name()),
         decomposition(app),
-        machine.layout.spes(),
+        target.layout().apus,
     )
-    .with(Options { counts: Some(counts(app, machine, &rows)), ..Options::default() });
+    .with(Options { counts: Some(counts(app, target.layout(), &rows)), ..Options::default() });
     let inputs = Inputs {
         alpha: Some(measured("alpha.csv", tables.alpha)),
         offload: Some(measured("offload.csv", tables.offload)),
@@ -135,8 +154,11 @@ fn measure_and_fit(app: &App, machine: &Machine, arguments: &Arguments) -> Resul
 }
 
 /// How the program divides its work among host processes.
-fn decomposition(app: &App) -> Decomposition {
-    app.tasks().map_or(Decomposition::Data, |tasks| Decomposition::Task { tasks })
+fn decomposition(app: &dyn Application) -> Decomposition {
+    match app.division() {
+        Division::Tasks(tasks) => Decomposition::Task { tasks },
+        _ => Decomposition::Data,
+    }
 }
 
 fn measured<R>(file: &str, rows: Vec<R>) -> Measured<R> {
@@ -144,7 +166,7 @@ fn measured<R>(file: &str, rows: Vec<R>) -> Measured<R> {
 }
 
 /// What a person would act on.
-fn answer(ranking: &Ranking, app: &App, machine: &Machine) -> String {
+fn answer(ranking: &Ranking, app: &dyn Application, target: &ApplicationTarget) -> String {
     let configurations = &ranking.configurations;
     let best = &configurations[0];
     format!(
@@ -152,7 +174,7 @@ fn answer(ranking: &Ranking, app: &App, machine: &Machine) -> String {
          p = {} APUs each:\n{} predicted, {:.2} times as fast as (1, 1); the best with \
          probability {:.0} % by the spread of what was measured.\n\n{}",
         app.name(),
-        machine.description,
+        target.description(),
         configurations.len(),
         best.mapping.m(),
         best.mapping.p(),

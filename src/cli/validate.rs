@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::files::{Files, Guard};
+use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
 use super::output::{Verbosity, data, json, progress, warnings};
 use super::{Answer, input, plot};
-use crate::apps::App;
+use crate::apps::Application;
 use crate::error::{Error, Result, Warning};
-use crate::machine::Machine;
+use crate::measure::ApplicationTarget;
 use crate::model::Parameters;
 use crate::solve::feasible;
 use crate::table::records::{Split, Validation};
@@ -28,6 +29,8 @@ pub struct Arguments {
     params: String,
     #[command(flatten)]
     machine: MachineArguments,
+    #[command(flatten)]
+    scheduler: SchedulerArguments,
     /// Folder for the files
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -57,10 +60,10 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let guard = arguments.app.guarded(arguments.machine.guarded(guard));
     guard.writes_into("--out", &arguments.out, &FILES).check()?;
     let parameters = input::parameters(&arguments.params)?;
-    let (machine, app) = (arguments.machine.read()?, arguments.app.read()?);
+    let (target, app) = (arguments.scheduler.target(&arguments.machine)?, arguments.app.read()?);
     table::create_folder(&arguments.out)?;
     let verbosity = Verbosity::from(arguments.quiet);
-    let job = Job { app: &app, machine: &machine, threads: arguments.threads.count(), verbosity };
+    let job = Job { app: &*app, target: &target, threads: arguments.threads.count(), verbosity };
     let validated = job.run(&parameters, &arguments.out)?;
     // Of this run alone: whatever else is in the folder may be of another.
     let files = Files {
@@ -86,8 +89,8 @@ const FILES: [&str; 3] = ["validation.csv", "summary.json", "split.csv"];
 
 /// A validation to be run.
 pub struct Job<'a> {
-    pub app: &'a App,
-    pub machine: &'a Machine,
+    pub app: &'a (dyn Application + 'static),
+    pub target: &'a ApplicationTarget,
     pub threads: usize,
     pub verbosity: Verbosity,
 }
@@ -102,24 +105,24 @@ pub struct Validated {
 impl Job<'_> {
     /// What stands above its pictures.
     pub fn title(&self) -> String {
-        format!("{} on {}", self.app.name().to_uppercase(), self.machine.name)
+        format!("{} on {}", self.app.name().to_uppercase(), self.target.name())
     }
 
     /// Runs it and writes its files into a folder that exists.
     pub fn run(&self, parameters: &Parameters, folder: &Path) -> Result<Validated> {
-        let configurations = feasible(self.machine.layout.spes()).count() as u64;
+        let configurations = feasible(self.target.layout().apus).count() as u64;
         let bar = progress("emulating all (m, p)", configurations, self.verbosity);
-        let outcomes = sweep(self.app, self.machine, self.threads, &|| bar.inc(1));
+        let runs = sweep(self.target, self.app, self.threads, &|| bar.inc(1));
         bar.finish_and_clear();
-        let outcomes = outcomes?;
-        let comparison = compare(parameters, &outcomes);
+        let runs = runs?;
+        let comparison = compare(parameters, &runs);
         let [validation, summary, split] = FILES;
         table::write(&folder.join(validation), csv::write(&comparison.rows))?;
         table::write(&folder.join(summary), json(&comparison.summary))?;
-        let splits: Vec<Split> = outcomes.iter().map(|outcome| outcome.run.split()).collect();
+        let splits: Vec<Split> = runs.iter().map(|ran| ran.run.split()).collect();
         table::write(&folder.join(split), csv::write(&splits))?;
         let Comparison { rows, summary } = comparison;
-        Ok(Validated { summary, rows, doubts: check_same_result(&outcomes) })
+        Ok(Validated { summary, rows, doubts: check_same_result(&runs) })
     }
 }
 
@@ -137,13 +140,13 @@ pub fn describe(validated: &Validated) -> String {
 }
 
 fn describe_model(model: &ModelSummary, rows: &[Validation], configurations: usize) -> String {
-    let ((m, p), (best_m, best_p)) = (model.predicted_best, model.measured_best);
-    let choice = if (m, p) == (best_m, best_p) {
-        format!("The predicted best, ({m}, {p}), is the fastest of all that ran.")
+    let (predicted, measured) = (model.predicted_best, model.measured_best);
+    let choice = if predicted == measured {
+        format!("The predicted best, {predicted}, is the fastest of all that ran.")
     } else {
         format!(
-            "The predicted best, ({m}, {p}), takes {:.1} % longer than the fastest that ran, \
-             ({best_m}, {best_p}).",
+            "The predicted best, {predicted}, takes {:.1} % longer than the fastest that ran, \
+             {measured}.",
             model.regret_percent
         )
     };

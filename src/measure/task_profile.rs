@@ -74,20 +74,6 @@ pub fn run(
     Ok(blade.run()?.since(start).seconds())
 }
 
-/// `run` for 1 to `most` workers, each time divided by that of one worker.
-pub fn ratios(
-    machine: &Machine,
-    most: u32,
-    policy: fn() -> Box<dyn Policy>,
-    offloads: u32,
-    seed: u64,
-) -> Result<Vec<f64>> {
-    let times: Vec<Seconds> = (1..=most)
-        .map(|workers| run(machine, workers, policy(), offloads, seed))
-        .collect::<Result<_>>()?;
-    Ok(times.iter().map(|time| time.0 / times[0].0).collect())
-}
-
 /// Tasks that last so long and do nothing; each SPE draws from a stream of its own, so a worker
 /// gets the same tasks whoever else is there. Of two tasks one lasts as much longer than the mean
 /// as the other lasts shorter, so all workers have the same to do.
@@ -138,6 +124,20 @@ impl SpeProgram for Tasks {
 mod tests {
     use super::*;
     use crate::runtime::{Edtlp, Linux};
+
+    /// `run` for 1 to `most` workers, each time divided by that of one worker.
+    fn ratios(
+        machine: &Machine,
+        most: u32,
+        policy: fn() -> Box<dyn Policy>,
+        offloads: u32,
+        seed: u64,
+    ) -> Result<Vec<f64>> {
+        let times: Vec<Seconds> = (1..=most)
+            .map(|workers| run(machine, workers, policy(), offloads, seed))
+            .collect::<Result<_>>()?;
+        Ok(times.iter().map(|time| time.0 / times[0].0).collect())
+    }
     use approx::assert_relative_eq;
 
     /// Ratio of the emulated and the published times, each relative to one worker.

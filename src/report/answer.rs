@@ -105,7 +105,7 @@ fn name(model: &ModelSummary) -> &'static str {
 }
 
 fn error(model: &ModelSummary) -> String {
-    let (m, p) = model.predicted_best;
+    let (m, p) = (model.predicted_best.m(), model.predicted_best.p());
     format!(
         "mean {:.1} %, maximum {:.1} %; it chooses ({m}, {p}), {}",
         model.mean_error_percent,
@@ -125,7 +125,7 @@ fn regret(model: &ModelSummary) -> String {
 /// What the intervals do not know.
 fn outcome(known: &Known) -> String {
     let Some(model) = known.models.first() else { return String::new() };
-    let (m, p) = model.measured_best;
+    let (m, p) = (model.measured_best.m(), model.measured_best.p());
     let near = known.ranking.configurations[1..]
         .iter()
         .filter(|other| {

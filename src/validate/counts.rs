@@ -1,18 +1,17 @@
 //! What is counted of an emulated program for the refined model.
 
-use crate::apps::App;
+use crate::apps::Application;
 use crate::apps::description::Traffic;
 use crate::cell;
 use crate::fit::refined::{self, Counts};
-use crate::machine::Machine;
+use crate::measure::target::Layout;
 use crate::model::refined::Placement;
 use crate::table::records::Profile;
 
-/// What the refined model asks of a program on a machine, as a user would know it: from their
+/// What the refined model asks of a program on a target, as a user would know it: from their
 /// descriptions, and from how often the profile says that functions were called.
-pub fn counts(app: &App, machine: &Machine, profile: &[Profile]) -> Counts {
-    let layout = machine.layout;
-    let hardware_contexts = Some(layout.cells * layout.threads_per_ppe);
+pub fn counts(app: &dyn Application, layout: Layout, profile: &[Profile]) -> Counts {
+    let hardware_contexts = Some(layout.hardware_contexts);
     let Some(description) = app.description() else {
         return Counts { hardware_contexts, ..Counts::default() };
     };
@@ -37,6 +36,6 @@ pub fn counts(app: &App, machine: &Machine, profile: &[Profile]) -> Counts {
         iterations: Some(description.iterations),
         hardware_contexts,
         traffic: (!description.traffic.is_empty()).then_some(traffic),
-        memories: Some((layout.cells, placement)),
+        memories: Some((layout.memories, placement)),
     }
 }

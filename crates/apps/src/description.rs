@@ -1,10 +1,10 @@
 //! What a user knows of a program from its documentation and its input, before it runs.
 
-use super::App;
 use mmgp_cell::Placement;
 
 /// Counts that follow from the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Description {
     /// Pieces into which the shared loops can be cut: of all processes together, or of a task where
     /// each process has tasks of its own.
@@ -14,6 +14,18 @@ pub struct Description {
     pub traffic: Vec<Traffic>,
     /// Where the data lie.
     pub placement: Placement,
+}
+
+impl Description {
+    /// So many pieces of data that lie there; nobody has counted what functions move.
+    pub fn new(iterations: u32, placement: Placement) -> Self {
+        Self { iterations, traffic: Vec::new(), placement }
+    }
+
+    /// The same with what its functions move.
+    pub fn moving(self, traffic: Vec<Traffic>) -> Self {
+        Self { traffic, ..self }
+    }
 }
 
 /// What one off-loaded function moves, one call in a sequential run.
@@ -26,15 +38,4 @@ pub struct Traffic {
     /// Those of them that an accelerator moves before its first and after its last computation,
     /// which nothing overlaps.
     pub exposed_bytes: u64,
-}
-
-impl App {
-    /// What is known of the program with its input; `None` where processes share it in a way that
-    /// these counts do not tell.
-    pub fn description(&self) -> Option<Description> {
-        match self {
-            Self::Pbpi(pbpi) => pbpi.description(),
-            Self::Raxml(raxml) => Some(raxml.description()),
-        }
-    }
 }

@@ -18,7 +18,8 @@ mod chain;
 mod coupling;
 mod description;
 mod grid;
-pub mod host;
+mod host;
+mod host_rank;
 #[cfg(test)]
 mod plain;
 mod proposal;
@@ -37,12 +38,20 @@ pub use spe_program::FUNCTIONS;
 pub use trace::{Generation, Inference, Sample, SampleSink, Samples, Sampling, Tally, Trace};
 
 use self::proposal::raise_to_floor;
+use super::Port;
+use super::application::{Application, Division, Ran};
+use super::description::Description;
 use super::phylogeny::patterns::Patterns;
 use super::phylogeny::simulate;
 use super::phylogeny::stream::Stream;
 use super::phylogeny::tree::Tree;
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_cell::Placement;
+use mmgp_runtime::Runtime;
+
+/// Its name.
+pub const NAME: &str = "pbpi";
 
 /// Mean length of the branches of a random first tree [expected substitutions per site].
 const FIRST_BRANCH_LENGTH: f64 = 0.1;
@@ -63,6 +72,7 @@ pub struct Pbpi {
     coupling: Coupling,
     acceptance: Acceptance,
     sampling: Option<Sampling>,
+    port: Port,
 }
 
 /// Where chains start.
@@ -118,6 +128,7 @@ impl Pbpi {
             coupling: Coupling::SINGLE,
             acceptance: Acceptance::MetropolisHastings,
             sampling: None,
+            port: Port::Tuned,
         })
     }
 
@@ -160,18 +171,51 @@ impl Pbpi {
         Self { placement, ..self }
     }
 
-    /// The tree that the first chain starts from.
-    pub fn first_tree(&self) -> &Tree {
-        &self.tree
+    /// The same with its functions brought to the machine otherwise than [`Port::Tuned`].
+    pub fn ported(self, port: Port) -> Self {
+        Self { port, ..self }
     }
 
-    /// How many generations its chains do.
-    pub const fn generations(&self) -> u32 {
-        self.generations
+    /// Runs it as [`Application::run`] does, with each sample also given to `samples` as it comes.
+    ///
+    /// # Errors
+    /// As those of [`Application::run`].
+    pub fn run_sampled(
+        &self,
+        on: &Runtime,
+        mapping: Mapping,
+        samples: Option<SampleSink>,
+    ) -> Result<Ran> {
+        let (run, inference) = self.emulate_on(on, mapping, samples)?;
+        Ok(Ran::new(run, inference.fingerprint(), inference))
+    }
+}
+
+impl Application for Pbpi {
+    fn name(&self) -> &'static str {
+        NAME
     }
 
-    /// What the taxa are called.
-    pub fn names(&self) -> &[String] {
-        &self.names
+    fn division(&self) -> Division {
+        Division::Data
+    }
+
+    /// The generations of its chains.
+    fn steps(&self) -> u64 {
+        u64::from(self.generations)
+    }
+
+    /// None where the processes form several rows, each with chains of its own.
+    fn description(&self) -> Option<Description> {
+        self.describe()
+    }
+
+    fn function_before_collective(&self) -> Option<&'static str> {
+        Some(FUNCTIONS[2])
+    }
+
+    /// It finds an [`Inference`].
+    fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
+        self.run_sampled(on, mapping, None)
     }
 }

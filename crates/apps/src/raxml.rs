@@ -31,27 +31,21 @@ use self::farm::{Finished, Hosted};
 use self::host::HostEngine;
 use self::search::{Settings, Start, Task};
 use self::spe_program::EVALUATE;
+use super::Port;
+use super::application::{Application, Division, Ran};
 use super::description::Description;
 use super::phylogeny::Patterns;
-use super::run::{HostFunction, Run};
+use super::run::{HostTotals, Run};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
-use mmgp_base::units::Seconds;
+use mmgp_base::units::SimSpan;
 use mmgp_cell::mpi::Communicator;
 use mmgp_cell::{Placement, Progress};
 use mmgp_kernels::raxml::PATTERNS_PER_GROUP;
 use mmgp_runtime::Runtime;
 
-/// How the three functions were brought to the machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Port {
-    /// For the SPU: vectorised kernels, DMA in large pieces that overlaps with them.
-    Tuned,
-    /// As first ported: scalar kernels, one transfer after the other, mailboxes.
-    Naive,
-    /// Not at all: everything runs on the host.
-    Ppe,
-}
+/// Its name.
+pub const NAME: &str = "raxml";
 
 /// How many searches, of which kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,30 +116,13 @@ impl Raxml {
         Self { placement, ..self }
     }
 
-    /// What is known of a run from its input; the traffic of its functions depends on the tree, and
-    /// nobody has counted it.
-    pub fn description(&self) -> Description {
-        let groups = self.patterns.len().div_ceil(PATTERNS_PER_GROUP as usize) as u32;
-        Description { iterations: groups, traffic: Vec::new(), placement: self.placement }
-    }
-
-    /// What it searches.
-    pub const fn tasks(&self) -> Tasks {
-        self.tasks
-    }
-
-    /// How its functions run.
-    pub const fn port(&self) -> Port {
-        self.port
-    }
-
     /// Runs all tasks `on` a machine at rest, with m workers and p SPEs for each.
     ///
     /// # Errors
     /// [`Error::Infeasible`] where it has fewer than m * p SPEs.
-    pub fn emulate_on(&self, on: &Runtime, (m, p): (u32, u32)) -> Result<(Run, Findings)> {
-        let blade = on.blade();
-        let spes = on.assign(Mapping::new(m, p)?)?;
+    pub fn emulate_on(&self, on: &Runtime, mapping: Mapping) -> Result<(Run, Findings)> {
+        let (blade, m) = (on.blade(), mapping.m());
+        let spes = on.assign(mapping)?;
         let job = Rc::new(Job {
             patterns: Rc::new(self.patterns.clone()),
             settings: self.settings.clone(),
@@ -153,7 +130,7 @@ impl Raxml {
             world: Communicator::new(blade, m + 1),
             progress: blade.progress.clone(),
         });
-        let host = Rc::new(RefCell::new(Totals::default()));
+        let host = Rc::new(RefCell::new(HostTotals::default()));
         if self.port == Port::Ppe {
             for rank in 0..m {
                 let engine = HostEngine::new(blade.host_process(rank), &job.patterns);
@@ -161,7 +138,7 @@ impl Raxml {
                 let host = Rc::clone(&host);
                 blade.sim.spawn(format!("rank {rank}"), async move {
                     let engine = life.await;
-                    host.borrow_mut().add(&engine);
+                    host.borrow_mut().add(totals(&engine));
                 });
             }
         } else {
@@ -184,12 +161,39 @@ impl Raxml {
             *found.borrow_mut() = farm::master(master, world, tasks, taxa).await;
         });
         blade.run()?;
-        let mut run = Run::collect(blade, (m, p), &FUNCTIONS);
+        let mut run = Run::collect(blade, mapping, &FUNCTIONS);
         if self.port == Port::Ppe {
             run.functions.clear();
-            run.host_functions = host.borrow().functions();
+            run.host_functions = host.borrow().functions(&FUNCTIONS);
         }
         Ok((run, Findings::new(outcome.take(), self.tasks)))
+    }
+}
+
+impl Application for Raxml {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn division(&self) -> Division {
+        Division::Tasks(self.tasks.count())
+    }
+
+    /// Its tasks.
+    fn steps(&self) -> u64 {
+        u64::from(self.tasks.count())
+    }
+
+    /// The traffic of its functions depends on the tree, and nobody has counted it.
+    fn description(&self) -> Option<Description> {
+        let groups = self.patterns.len().div_ceil(PATTERNS_PER_GROUP as usize) as u32;
+        Some(Description::new(groups, self.placement))
+    }
+
+    /// It finds [`Findings`].
+    fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
+        let (run, findings) = self.emulate_on(on, mapping)?;
+        Ok(Ran::new(run, findings.fingerprint(), findings))
     }
 }
 
@@ -219,28 +223,12 @@ impl Job {
     }
 }
 
-/// What the engines of all workers did on the host, by function as in [`FUNCTIONS`].
-#[derive(Debug, Default)]
-struct Totals([(u64, f64); 3]);
-
-impl Totals {
-    fn add(&mut self, engine: &HostEngine) {
-        let (calls, times) = (engine.calls(), engine.times());
-        let all = [
-            (calls.newview, times.newview),
-            (calls.makenewz, times.makenewz),
-            (calls.evaluate, times.evaluate),
-        ];
-        for ((count, sum), (calls, time)) in self.0.iter_mut().zip(all) {
-            *count += calls;
-            *sum += time.seconds().0;
-        }
-    }
-
-    fn functions(&self) -> Vec<HostFunction> {
-        let named = FUNCTIONS.iter().zip(self.0);
-        named
-            .map(|(&name, (calls, time))| HostFunction { name, calls, time: Seconds(time) })
-            .collect()
-    }
+/// Calls and time of each function on the host, as in [`FUNCTIONS`].
+fn totals(engine: &HostEngine) -> [(u64, SimSpan); 3] {
+    let (calls, times) = (engine.calls(), engine.times());
+    [
+        (calls.newview, times.newview),
+        (calls.makenewz, times.makenewz),
+        (calls.evaluate, times.evaluate),
+    ]
 }

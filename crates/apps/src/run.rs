@@ -1,11 +1,13 @@
 //! What one run of a program on the emulated machine took, and where the time went.
 
+use mmgp_base::Mapping;
 use mmgp_base::table::records::Split;
-use mmgp_base::units::Seconds;
+use mmgp_base::units::{Seconds, SimSpan};
 use mmgp_cell::Blade;
 
 /// Totals of one off-loaded function over all processes, as the timebase showed them.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Function {
     /// Its name.
     pub name: &'static str,
@@ -32,6 +34,7 @@ impl Function {
 
 /// Totals of a function that ran on the host instead, over all processes.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct HostFunction {
     /// Its name.
     pub name: &'static str,
@@ -41,13 +44,34 @@ pub struct HostFunction {
     pub time: Seconds,
 }
 
+/// Calls and time of three functions that run on the host, over all processes.
+#[derive(Debug, Default)]
+pub(crate) struct HostTotals([(u64, f64); 3]);
+
+impl HostTotals {
+    /// With those of a further process.
+    pub fn add(&mut self, process: [(u64, SimSpan); 3]) {
+        for ((count, sum), (calls, time)) in self.0.iter_mut().zip(process) {
+            *count += calls;
+            *sum += time.seconds().0;
+        }
+    }
+
+    /// As part of a run.
+    pub fn functions(&self, names: &[&'static str; 3]) -> Vec<HostFunction> {
+        let named = names.iter().zip(self.0);
+        named
+            .map(|(&name, (calls, time))| HostFunction { name, calls, time: Seconds(time) })
+            .collect()
+    }
+}
+
 /// One run.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Run {
-    /// Host processes.
-    pub m: u32,
-    /// APUs of each.
-    pub p: u32,
+    /// Host processes, and APUs of each.
+    pub mapping: Mapping,
     /// From the moment the programs of the SPEs are loaded to the end.
     pub time: Seconds,
     /// Time that all host processes together spent executing.
@@ -63,8 +87,21 @@ pub struct Run {
 }
 
 impl Run {
-    /// What `blade` recorded of a program with these functions, which has ended.
-    pub(super) fn collect(blade: &Blade, (m, p): (u32, u32), names: &[&'static str]) -> Self {
+    /// One of which nothing but its time is known.
+    pub fn lasting(mapping: Mapping, time: Seconds) -> Self {
+        Self {
+            mapping,
+            time,
+            hpu_busy: Seconds(0.0),
+            context_switches: 0,
+            dma_commands: 0,
+            functions: Vec::new(),
+            host_functions: Vec::new(),
+        }
+    }
+
+    /// What `blade` recorded of a program with these off-loaded functions, which has ended.
+    pub fn collect(blade: &Blade, mapping: Mapping, names: &[&'static str]) -> Self {
         let recorder = &blade.recorder;
         let function =
             |(name, totals): (&&'static str, mmgp_cell::record::FunctionTotals)| Function {
@@ -77,8 +114,7 @@ impl Run {
                 apu_serial: recorder.ticks(totals.serial),
             };
         Self {
-            m,
-            p,
+            mapping,
             time: blade.sim.now().since(blade.started()).seconds(),
             hpu_busy: recorder.host_busy_time(),
             context_switches: blade.context_switches(),
@@ -110,7 +146,8 @@ impl Run {
 
     /// Where the time went, as a mean over the host processes.
     pub fn split(&self) -> Split {
-        let (processes, apus) = (f64::from(self.m), f64::from(self.m) * f64::from(self.p));
+        let (m, p) = (self.mapping.m(), self.mapping.p());
+        let (processes, apus) = (f64::from(m), f64::from(m) * f64::from(p));
         let total = |of: fn(&Function) -> Seconds| -> f64 {
             self.functions.iter().map(of).sum::<Seconds>().0
         };
@@ -120,8 +157,8 @@ impl Run {
         let apu_serial_s = total(|it| it.apu_serial) / apus;
         let rest = |whole: f64, parts: &[f64]| (whole - parts.iter().sum::<f64>()).max(0.0);
         Split {
-            m: self.m,
-            p: self.p,
+            m,
+            p,
             time_s: self.time.0,
             host_s,
             start_s,
@@ -152,16 +189,8 @@ mod tests {
             apu_parallel: Seconds(36.0),
             apu_serial: Seconds(3.0),
         };
-        let run = Run {
-            m: 2,
-            p: 3,
-            time: Seconds(9.0),
-            hpu_busy: Seconds(3.0),
-            context_switches: 0,
-            dma_commands: 0,
-            functions: vec![function],
-            host_functions: vec![],
-        };
+        let functions = vec![function];
+        let run = Run { functions, ..Run::lasting(Mapping::of(2, 3), Seconds(9.0)) };
         // Each of two processes: 1 s of host code, 7 s of off-loads of which half a second starts
         // APUs, 6 and 0.5 s that its three APUs work, and so nothing else; 1 s after its last.
         let expected = Split {

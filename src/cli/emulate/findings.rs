@@ -5,16 +5,55 @@ use std::path::Path;
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::Once;
+use super::report::{OwnReport, RunReport, together};
 use crate::apps::phylogeny::{Tree, newick};
 use crate::apps::raxml::search::Task;
-use crate::apps::raxml::{Best, Findings, Found};
-use crate::cli::input::raxml::RaxmlArguments;
+use crate::apps::raxml::{Best, Findings, Found, Raxml};
+use crate::apps::{Application, Ran};
+use crate::cli::input::raxml::{RaxmlArguments, Search, Variation};
+use crate::cli::input::{AppArguments, PortArgument};
 use crate::error::Result;
 use crate::table;
 
+/// What RAxML leaves in a folder.
+pub const RAXML_FILES: [&str; 4] =
+    ["info.txt", "best_tree.nwk", "inferences.nwk", "bootstraps.nwk"];
+
+/// RAxML as it runs once.
+pub struct RaxmlOnce {
+    raxml: Raxml,
+    /// Of the taxa.
+    names: Vec<String>,
+    model: Variation,
+    port: PortArgument,
+    search: Search,
+}
+
+impl RaxmlOnce {
+    /// With the names of the taxa.
+    pub fn new(raxml: Raxml, names: Vec<String>, arguments: &AppArguments) -> Self {
+        let RaxmlArguments { model, search, .. } = arguments.raxml;
+        Self { raxml, names, model, port: arguments.port, search }
+    }
+}
+
+impl Once for RaxmlOnce {
+    fn application(&self) -> &dyn Application {
+        &self.raxml
+    }
+
+    fn report(&self, ran: &Ran) -> Box<dyn OwnReport> {
+        let findings = ran.findings().expect("invariant: RAxML finds trees");
+        Box::new(FindingsReport::new(self, findings))
+    }
+}
+
 /// What RAxML has to say of a run.
 #[derive(Serialize)]
-pub(super) struct FindingsReport {
+struct FindingsReport {
+    /// Of the best tree, of the alignment; none where there is no inference.
+    log_likelihood: Option<f64>,
     model: String,
     port: String,
     search: String,
@@ -35,10 +74,8 @@ struct TaskReport {
 }
 
 impl FindingsReport {
-    /// What [`Self::write`] writes.
-    pub const FILES: [&str; 4] = ["info.txt", "best_tree.nwk", "inferences.nwk", "bootstraps.nwk"];
-
-    pub fn new(arguments: &RaxmlArguments, findings: &Findings, names: &[String]) -> Self {
+    fn new(once: &RaxmlOnce, findings: &Findings) -> Self {
+        let names = &once.names;
         let plain = |tree: &Tree| newick::write(tree, names).trim_end().to_string();
         let task = |found: &Found| {
             let (kind, number) = match found.task {
@@ -54,9 +91,10 @@ impl FindingsReport {
             newick::write_labelled(&found.tree, names, support).trim_end().to_string()
         };
         Self {
-            model: format!("GTR{}", argument(arguments.model).to_uppercase()),
-            port: argument(arguments.port),
-            search: argument(arguments.search),
+            log_likelihood: findings.best.as_ref().map(|best| best.found.log_likelihood),
+            model: format!("GTR{}", argument(once.model).to_uppercase()),
+            port: argument(once.port),
+            search: argument(once.search),
             inferences: findings.found.len() - bootstraps,
             bootstraps,
             tree: findings.best.as_ref().map(best),
@@ -64,29 +102,8 @@ impl FindingsReport {
         }
     }
 
-    /// Name and value of each figure.
-    pub fn figures(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("model", self.model.clone()),
-            ("port", self.port.clone()),
-            ("search", self.search.clone()),
-            ("inferences", self.inferences.to_string()),
-            ("bootstraps", self.bootstraps.to_string()),
-        ]
-    }
-
-    /// The best tree, for people.
-    pub fn text(&self) -> String {
-        let Some(tree) = &self.tree else {
-            return "\nno best tree: bootstraps are of resampled columns, and there is no inference\n"
-                .into();
-        };
-        let supports = if self.bootstraps > 0 { ", supports in %" } else { "" };
-        format!("\nbest tree (Newick{supports}):\n{tree}\n")
-    }
-
     /// Writes the trees that there are and the report into a folder.
-    pub fn write(&self, folder: &Path, report: &str) -> Result<()> {
+    fn write(&self, folder: &Path, report: &str) -> Result<()> {
         table::create_folder(folder)?;
         let trees = |kind: &str| -> String {
             let tasks = self.tasks.iter().filter(|task| task.kind == kind);
@@ -96,7 +113,7 @@ impl FindingsReport {
         for TaskReport { kind, number, log_likelihood, .. } in &self.tasks {
             info += &format!("{kind} {number}: ln likelihood {log_likelihood}\n");
         }
-        let [info_file, best, inferences, bootstraps] = Self::FILES;
+        let [info_file, best, inferences, bootstraps] = RAXML_FILES;
         table::write(&folder.join(info_file), info)?;
         if let Some(tree) = &self.tree {
             table::write(&folder.join(best), format!("{tree}\n"))?;
@@ -108,6 +125,37 @@ impl FindingsReport {
             }
         }
         Ok(())
+    }
+}
+
+impl OwnReport for FindingsReport {
+    fn figures(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("log_likelihood", self.log_likelihood.map_or_else(String::new, |it| it.to_string())),
+            ("model", self.model.clone()),
+            ("port", self.port.clone()),
+            ("search", self.search.clone()),
+            ("inferences", self.inferences.to_string()),
+            ("bootstraps", self.bootstraps.to_string()),
+        ]
+    }
+
+    /// The best tree.
+    fn text(&self) -> String {
+        let Some(tree) = &self.tree else {
+            return "\nno best tree: bootstraps are of resampled columns, and there is no inference\n"
+                .into();
+        };
+        let supports = if self.bootstraps > 0 { ", supports in %" } else { "" };
+        format!("\nbest tree (Newick{supports}):\n{tree}\n")
+    }
+
+    fn json(&self, run: &RunReport) -> String {
+        together(run, self)
+    }
+
+    fn write_folder(&self, folder: &Path, report: &str) -> Option<Result<()>> {
+        Some(self.write(folder, report))
     }
 }
 

@@ -7,16 +7,70 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::apps::pbpi::{Inference, Sample, SampleSink, Samples, Tally, Trace};
+use super::Once;
+use super::report::{OwnReport, RunReport, together};
+use crate::Mapping;
+use crate::apps::pbpi::{Inference, Pbpi, Sample, SampleSink, Samples, Tally, Trace};
 use crate::apps::phylogeny::newick;
 use crate::apps::phylogeny::splits::{Branch, Consensus, Split};
+use crate::apps::{Application, Ran};
+use crate::cli::input::pbpi::SamplingArguments;
 use crate::cli::output::aligned;
 use crate::error::{Error, Result};
+use crate::runtime::Runtime;
 use crate::table::{self, StreamedFile};
+
+/// PBPI as it runs once.
+pub struct PbpiOnce {
+    pbpi: Pbpi,
+    /// Of the taxa.
+    names: Vec<String>,
+    samples: Option<Rc<RefCell<SampleFile>>>,
+    /// The file of the consensus.
+    consensus: Option<PathBuf>,
+}
+
+impl PbpiOnce {
+    /// With the names of the taxa. Opens the file of the samples at once, so that a path that cannot
+    /// be written shows before the run.
+    pub fn new(pbpi: Pbpi, names: Vec<String>, sampling: &SamplingArguments) -> Result<Self> {
+        let pbpi = sampling.apply(pbpi)?;
+        let samples = sampling.samples.as_deref().map(SampleFile::create).transpose()?;
+        Ok(Self { pbpi, names, samples, consensus: sampling.consensus.clone() })
+    }
+}
+
+impl Once for PbpiOnce {
+    fn application(&self) -> &dyn Application {
+        &self.pbpi
+    }
+
+    fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
+        let sink = self.samples.as_ref().map(|file| Rc::clone(file) as SampleSink);
+        self.pbpi.run_sampled(on, mapping, sink)
+    }
+
+    fn end(&self, ran: Result<Ran>) -> Result<Ran> {
+        match &self.samples {
+            Some(file) => file.borrow_mut().end(ran),
+            None => ran,
+        }
+    }
+
+    fn report(&self, ran: &Ran) -> Box<dyn OwnReport> {
+        let inference = ran.findings().expect("invariant: PBPI makes an inference");
+        let consensus_file = self.consensus.clone();
+        Box::new(InferenceReport { consensus_file, ..InferenceReport::new(inference, &self.names) })
+    }
+}
 
 /// What PBPI has to say of a run.
 #[derive(Serialize)]
-pub(super) struct InferenceReport {
+struct InferenceReport {
+    /// Of the cold chain's last tree.
+    log_likelihood: f64,
+    /// Of all chains.
+    accepted: usize,
     chains: Vec<ChainReport>,
     /// Over all chains.
     proposals: Vec<TallyReport>,
@@ -25,6 +79,8 @@ pub(super) struct InferenceReport {
     samples: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     consensus: Option<ConsensusReport>,
+    #[serde(skip)]
+    consensus_file: Option<PathBuf>,
 }
 
 /// A chain at its end.
@@ -65,7 +121,7 @@ struct SplitReport {
 }
 
 impl InferenceReport {
-    pub fn new(inference: &Inference, names: &[String]) -> Self {
+    fn new(inference: &Inference, names: &[String]) -> Self {
         let chain = |chain: &Trace| ChainReport {
             place: chain.place,
             log_likelihood: chain.log_likelihood(),
@@ -84,17 +140,25 @@ impl InferenceReport {
             splits: splits(&tree, names),
         });
         Self {
+            log_likelihood: inference.log_likelihood(),
+            accepted: inference.accepted(),
             chains: inference.chains.iter().map(chain).collect(),
             proposals: proposals.into(),
             swaps: tally(("swaps", inference.swaps)),
             samples: (inference.samples > 0).then_some(inference.samples),
             consensus,
+            consensus_file: None,
         }
     }
+}
 
-    /// Name and value of each figure that a single chain without samples does not have.
-    pub fn figures(&self) -> Vec<(&'static str, String)> {
-        let mut figures = Vec::new();
+impl OwnReport for InferenceReport {
+    fn figures(&self) -> Vec<(&'static str, String)> {
+        let mut figures = vec![
+            ("log_likelihood", self.log_likelihood.to_string()),
+            ("accepted", self.accepted.to_string()),
+        ];
+        // What a single chain without samples does not have.
         if self.chains.len() > 1 {
             figures.extend([
                 ("chains", self.chains.len().to_string()),
@@ -106,8 +170,8 @@ impl InferenceReport {
         figures
     }
 
-    /// Proposals and the consensus, for people.
-    pub fn text(&self) -> String {
+    /// Proposals and the consensus.
+    fn text(&self) -> String {
         let row = |tally: &TallyReport| {
             let share = 100.0 * tally.accepted as f64 / tally.tried.max(1) as f64;
             let (tried, accepted) = (tally.tried.to_string(), tally.accepted.to_string());
@@ -121,8 +185,13 @@ impl InferenceReport {
         format!("\n{table}{consensus}")
     }
 
+    fn json(&self, run: &RunReport) -> String {
+        together(run, self)
+    }
+
     /// Writes the consensus, which is there where samples were asked for.
-    pub fn write_consensus(&self, path: &Path) -> Result<()> {
+    fn write_files(&self) -> Result<()> {
+        let Some(path) = &self.consensus_file else { return Ok(()) };
         let tree = self.consensus.as_ref().map_or("", |consensus| &consensus.tree);
         table::write(path, format!("{tree}\n"))
     }
@@ -137,7 +206,7 @@ fn splits(consensus: &Consensus, names: &[String]) -> Vec<SplitReport> {
 }
 
 /// The file of the samples, written while they come.
-pub(super) struct SampleFile {
+struct SampleFile {
     path: PathBuf,
     file: StreamedFile,
     /// What went wrong first.
@@ -145,27 +214,19 @@ pub(super) struct SampleFile {
 }
 
 impl SampleFile {
-    /// Opens it at once, so that a path that cannot be written shows before the run.
-    pub fn create(path: &Path) -> Result<Rc<RefCell<Self>>> {
+    fn create(path: &Path) -> Result<Rc<RefCell<Self>>> {
         let mut file = StreamedFile::create(path)?;
         let error = writeln!(file, "generation,log_likelihood,tree").err();
         Ok(Rc::new(RefCell::new(Self { path: path.into(), file, error })))
     }
 
-    /// Where the program puts its samples.
-    pub fn sink(file: &Rc<RefCell<Self>>) -> SampleSink {
-        Rc::clone(file) as SampleSink
-    }
-
     /// Puts the file in its place, or leaves none where the run has failed. Nothing does so by
     /// itself: a machine whose program failed may still hold it.
-    pub fn end<T>(file: Option<&Rc<RefCell<Self>>>, outcome: Result<T>) -> Result<T> {
-        let Some(file) = file else { return outcome };
-        let mut file = file.borrow_mut();
-        match outcome {
-            Ok(outcome) => file.commit().map(|()| outcome),
+    fn end<T>(&mut self, ran: Result<T>) -> Result<T> {
+        match ran {
+            Ok(ran) => self.commit().map(|()| ran),
             Err(error) => {
-                file.file.discard();
+                self.file.discard();
                 Err(error)
             }
         }

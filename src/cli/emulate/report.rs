@@ -4,17 +4,57 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::Arguments;
-use super::findings::FindingsReport;
-use super::inference::InferenceReport;
-use crate::apps::{App, Outcome, run};
-use crate::cli::output::aligned;
+use super::{Arguments, Once};
+use crate::apps::{Ran, run};
+use crate::cli::output::{aligned, json};
 use crate::error::Result;
 use crate::machine::Machine;
 
+/// What is printed of a run.
+pub(super) struct Report {
+    run: RunReport,
+    /// What the program says of its findings.
+    pub own: Box<dyn OwnReport>,
+}
+
+/// What a program says of its findings.
+pub trait OwnReport {
+    /// Name and value of each figure, for a table; a value that there is not is empty.
+    fn figures(&self) -> Vec<(&'static str, String)>;
+
+    /// What stands below the table, for people.
+    fn text(&self) -> String;
+
+    /// The run and the findings as one object: [`together`].
+    fn json(&self, run: &RunReport) -> String;
+
+    /// Writes what the program was given files for.
+    fn write_files(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Writes the findings and the report of the run into a folder, where the program leaves more
+    /// than a report; none where it does not.
+    fn write_folder(&self, _folder: &Path, _report: &str) -> Option<Result<()>> {
+        None
+    }
+}
+
+/// Run and findings as one JSON object.
+pub(super) fn together(run: &RunReport, own: &impl Serialize) -> String {
+    #[derive(Serialize)]
+    struct Together<'a, O> {
+        #[serde(flatten)]
+        run: &'a RunReport,
+        #[serde(flatten)]
+        own: &'a O,
+    }
+    json(&Together { run, own })
+}
+
 /// A run, by the names of the columns of the project's tables.
 #[derive(Serialize)]
-pub(super) struct Report {
+pub struct RunReport {
     app: &'static str,
     machine: String,
     m: u32,
@@ -31,14 +71,6 @@ pub(super) struct Report {
     functions: Vec<FunctionReport>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     host_functions: Vec<HostFunctionReport>,
-    /// Of the alignment; none where RAxML made no inference.
-    log_likelihood: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    accepted: Option<usize>,
-    #[serde(flatten)]
-    pub findings: Option<FindingsReport>,
-    #[serde(flatten)]
-    pub inference: Option<InferenceReport>,
 }
 
 /// An off-loaded function.
@@ -79,28 +111,49 @@ impl HostFunctionReport {
 }
 
 impl Report {
-    pub fn new(
-        app: &App,
-        machine: &Machine,
-        arguments: &Arguments,
-        outcome: &Outcome,
-        names: &[String],
-    ) -> Self {
-        let findings = outcome.findings.as_ref();
-        let inference = outcome.inference.as_ref();
-        let run = &outcome.run;
+    pub fn new(arguments: &Arguments, machine: &Machine, ran: &Ran, program: &dyn Once) -> Self {
+        let name = program.application().name();
+        Self { run: RunReport::new(arguments, machine, &ran.run, name), own: program.report(ran) }
+    }
+
+    /// Name and value of each figure; a value that there is not is empty.
+    fn figures(&self) -> Vec<(&'static str, String)> {
+        [self.run.figures(), self.own.figures()].concat()
+    }
+
+    pub fn json(&self) -> String {
+        self.own.json(&self.run)
+    }
+
+    pub fn csv(&self) -> String {
+        let (names, values): (Vec<_>, Vec<_>) = self.figures().into_iter().unzip();
+        format!("{}\n{}\n", names.join(","), values.join(","))
+    }
+
+    pub fn table(&self) -> String {
+        let mut text = String::new();
+        for (name, value) in self.figures().into_iter().filter(|(_, value)| !value.is_empty()) {
+            text += &format!("{name:<17} {value}\n");
+        }
+        text + "\n" + &self.run.functions() + &self.own.text()
+    }
+}
+
+impl RunReport {
+    fn new(arguments: &Arguments, machine: &Machine, run: &run::Run, app: &'static str) -> Self {
         let function = |function: &run::Function| FunctionReport {
             name: function.name,
             calls: function.calls,
             apu_time_s: function.apu().0,
             share_percent: 100.0 * function.apu().0 / run.apu_busy().0.max(f64::MIN_POSITIVE),
-            apu_mean_us: 1e6 * function.apu().0 / (function.calls.max(1) * u64::from(run.p)) as f64,
+            apu_mean_us: 1e6 * function.apu().0
+                / (function.calls.max(1) * u64::from(run.mapping.p())) as f64,
         };
         Self {
-            app: app.name(),
+            app,
             machine: machine.name.clone(),
-            m: run.m,
-            p: run.p,
+            m: run.mapping.m(),
+            p: run.mapping.p(),
             scheduler: arguments.scheduler.name.clone(),
             seed: arguments.app.seed,
             time_s: run.time.0,
@@ -112,16 +165,11 @@ impl Report {
             context_switches: run.context_switches,
             functions: run.functions.iter().map(function).collect(),
             host_functions: HostFunctionReport::all(&run.host_functions),
-            log_likelihood: outcome.log_likelihood,
-            accepted: outcome.accepted,
-            findings: findings.map(|found| FindingsReport::new(&arguments.app.raxml, found, names)),
-            inference: inference.map(|inference| InferenceReport::new(inference, names)),
         }
     }
 
-    /// Name and value of each figure; a value that there is not is empty.
     fn figures(&self) -> Vec<(&'static str, String)> {
-        let mut figures = vec![
+        vec![
             ("app", self.app.to_string()),
             ("machine", self.machine.clone()),
             ("m", self.m.to_string()),
@@ -135,32 +183,11 @@ impl Report {
             ("offload_mean_us", self.offload_mean_us.to_string()),
             ("hpu_gap_mean_us", self.hpu_gap_mean_us.to_string()),
             ("context_switches", self.context_switches.to_string()),
-            ("log_likelihood", self.log_likelihood.map_or_else(String::new, |it| it.to_string())),
-        ];
-        figures.extend(self.accepted.map(|count| ("accepted", count.to_string())));
-        figures.extend(self.findings.iter().flat_map(FindingsReport::figures));
-        figures.extend(self.inference.iter().flat_map(InferenceReport::figures));
-        figures
+        ]
     }
 
-    /// Writes the consensus of the samples where a file is asked for.
-    pub fn write_consensus(&self, path: Option<&Path>) -> Result<()> {
-        match (path, &self.inference) {
-            (Some(path), Some(inference)) => inference.write_consensus(path),
-            _ => Ok(()),
-        }
-    }
-
-    pub fn csv(&self) -> String {
-        let (names, values): (Vec<_>, Vec<_>) = self.figures().into_iter().unzip();
-        format!("{}\n{}\n", names.join(","), values.join(","))
-    }
-
-    pub fn table(&self) -> String {
-        let mut text = String::new();
-        for (name, value) in self.figures().into_iter().filter(|(_, value)| !value.is_empty()) {
-            text += &format!("{name:<17} {value}\n");
-        }
+    /// A table of the functions.
+    fn functions(&self) -> String {
         let row = |name: &str, calls: u64, [time, share, mean]: [f64; 3]| {
             let (time, share) = (format!("{time:.6}"), format!("{share:.1} %"));
             vec![name.to_string(), calls.to_string(), time, share, format!("{mean:.2}")]
@@ -178,8 +205,6 @@ impl Report {
         };
         let (time, mean) = (format!("{processor}_time_s"), format!("{processor}_mean_us"));
         let header = ["function", "calls", &time, "share", &mean];
-        let trees = self.findings.as_ref().map_or_else(String::new, FindingsReport::text);
-        let chains = self.inference.as_ref().map_or_else(String::new, InferenceReport::text);
-        text + "\n" + &aligned(&header, &rows) + &trees + &chains
+        aligned(&header, &rows)
     }
 }

@@ -1,12 +1,44 @@
-//! The flags of PBPI.
+//! PBPI on the command line.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::apps::App;
-use crate::apps::pbpi::{Acceptance, Coupling, Pbpi, Sampling};
+use super::{AppArguments, Entry};
+use crate::apps::pbpi::{Acceptance, Coupling, NAME, Pbpi, Sampling};
+use crate::apps::phylogeny::Patterns;
+use crate::cli::emulate::PbpiOnce;
 use crate::error::{Error, Result};
+
+/// How it is read.
+pub const ENTRY: Entry = Entry {
+    name: NAME,
+    read: |arguments| Ok(Box::new(read(arguments)?.0)),
+    once: |arguments, emulate| {
+        let (pbpi, names) = read(arguments)?;
+        Ok(Box::new(PbpiOnce::new(pbpi, names, emulate.samples())?))
+    },
+    folder_files: &[],
+    flags: &[
+        ("the number of chains", "--chains"),
+        ("the step of the temperatures", "--heating"),
+        ("generations between two swaps", "--swap-every"),
+        ("rows of processes", "--rows"),
+        ("generations between two samples", "--sample-every"),
+        ("the share of the burn-in", "--burn-in"),
+    ],
+};
+
+/// The program with its input, and what its taxa are called.
+fn read(arguments: &AppArguments) -> Result<(Pbpi, Vec<String>)> {
+    let alignment = arguments.alignment("sim107")?;
+    let patterns = Patterns::compress(&alignment);
+    let tree = arguments.tree(None, &alignment.names)?;
+    let pbpi = Pbpi::new(patterns, tree, arguments.seed, arguments.generations)?;
+    let pbpi = pbpi.named(alignment.names.clone())?;
+    let pbpi = pbpi.placed(arguments.placement.into()).ported(arguments.port.into());
+    Ok((arguments.pbpi.apply(pbpi)?, alignment.names))
+}
 
 /// Its chains.
 #[derive(Args)]
@@ -64,18 +96,27 @@ impl SamplingArguments {
     const EVERY: u32 = 10;
 
     /// The program with its samples, where any are asked for.
-    pub fn apply(&self, app: App) -> Result<App> {
-        let wants_file = self.samples.is_some() || self.consensus.is_some();
-        let Some(every) = self.sample_every.or(wants_file.then_some(Self::EVERY)) else {
-            return Ok(app);
-        };
-        match app {
-            App::Pbpi(pbpi) => Ok(App::Pbpi(pbpi.sampled(Sampling::new(every, self.burn_in)?)?)),
-            other => Err(Error::OutOfRange {
+    pub fn apply(&self, pbpi: Pbpi) -> Result<Pbpi> {
+        match self.every() {
+            Some(every) => pbpi.sampled(Sampling::new(every, self.burn_in)?),
+            None => Ok(pbpi),
+        }
+    }
+
+    /// Refuses samples of another program.
+    pub fn refuse(&self, app: &str) -> Result<()> {
+        match self.every() {
+            None => Ok(()),
+            Some(_) => Err(Error::OutOfRange {
                 name: "--sample-every, --samples and --consensus",
-                found: format!("--app {}", other.name()),
+                found: format!("--app {app}"),
                 expected: "--app pbpi, which has samples".into(),
             }),
         }
+    }
+
+    fn every(&self) -> Option<u32> {
+        let wants_file = self.samples.is_some() || self.consensus.is_some();
+        self.sample_every.or(wants_file.then_some(Self::EVERY))
     }
 }

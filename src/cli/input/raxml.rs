@@ -1,19 +1,46 @@
-//! The flags of RAxML.
+//! RAxML on the command line.
 
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
+use super::{AppArguments, Entry};
+use crate::apps::Port;
 use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
-use crate::apps::raxml::{Port, Raxml, Tasks};
+use crate::apps::raxml::{NAME, Raxml, Tasks};
+use crate::cli::emulate::{RAXML_FILES, RaxmlOnce};
 use crate::error::Result;
 
 /// What is searched where nothing is said of it, when a program is profiled and run at every
 /// configuration: as many as the largest machine of the papers has SPEs.
-pub const STUDY: Tasks = Tasks { inferences: 0, bootstraps: 16 };
+const STUDY: Tasks = Tasks { inferences: 0, bootstraps: 16 };
 /// The same when it is run once: a tree with supports.
-pub const ONCE: Tasks = Tasks { inferences: 1, bootstraps: 3 };
+const ONCE: Tasks = Tasks { inferences: 1, bootstraps: 3 };
+
+/// How it is read.
+pub const ENTRY: Entry = Entry {
+    name: NAME,
+    read: |arguments| Ok(Box::new(read(arguments, STUDY)?.0)),
+    once: |arguments, emulate| {
+        let (raxml, names) = read(arguments, ONCE)?;
+        emulate.samples().refuse(NAME)?;
+        Ok(Box::new(RaxmlOnce::new(raxml, names, arguments)))
+    },
+    folder_files: &RAXML_FILES,
+    flags: &[],
+};
+
+/// The program with its input, and what its taxa are called; of `tasks` as many as nothing is said
+/// of.
+fn read(arguments: &AppArguments, tasks: Tasks) -> Result<(Raxml, Vec<String>)> {
+    let own = &arguments.raxml;
+    let alignment = arguments.alignment("sim42")?;
+    let patterns = Patterns::compress(&alignment);
+    let tree = arguments.tree(own.tree(), &alignment.names)?;
+    let raxml = own.read(patterns, tree, (arguments.seed, tasks, arguments.port.into()))?;
+    Ok((raxml.placed(arguments.placement.into()), alignment.names))
+}
 
 /// What RAxML is to do.
 #[derive(Args)]
@@ -27,9 +54,6 @@ pub struct RaxmlArguments {
     /// Searches on resampled columns [default: 3 for emulate, else 16]
     #[arg(long, value_name = "N")]
     pub bootstraps: Option<u32>,
-    /// How the functions of RAxML run
-    #[arg(long, value_enum, default_value = "tuned")]
-    pub port: PortArgument,
     /// Where a search begins: parsimony, random, or a tree (Newick), as --tree has it
     #[arg(long, value_name = "parsimony|random|FILE", default_value = "parsimony")]
     pub start: String,
@@ -45,17 +69,6 @@ pub enum Variation {
     Gamma,
     /// Each pattern has one of at most 25 rates
     Cat,
-}
-
-/// [`Port`] on the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum PortArgument {
-    /// On the SPEs, rewritten for them
-    Tuned,
-    /// On the SPEs, as first ported
-    Naive,
-    /// On the host
-    Ppe,
 }
 
 /// [`Effort`] on the command line.
@@ -75,11 +88,11 @@ impl RaxmlArguments {
     }
 
     /// RAxML with its input; of `tasks` the number of each kind of which nothing is said.
-    pub fn read(
+    fn read(
         &self,
         patterns: Patterns,
         tree: Option<Tree>,
-        (seed, tasks): (u64, Tasks),
+        (seed, tasks, port): (u64, Tasks, Port),
     ) -> Result<Raxml> {
         let rates = match self.model {
             Variation::Gamma => Rates::Gamma,
@@ -98,11 +111,7 @@ impl RaxmlArguments {
             inferences: self.inferences.unwrap_or(tasks.inferences),
             bootstraps: self.bootstraps.unwrap_or(tasks.bootstraps),
         };
-        let port = match self.port {
-            PortArgument::Tuned => Port::Tuned,
-            PortArgument::Naive => Port::Naive,
-            PortArgument::Ppe => Port::Ppe,
-        };
-        Raxml::new(patterns, Settings { seed, rates, start, effort }, tasks, port)
+        let settings = Settings::new(seed, rates).starting_at(start).with_effort(effort);
+        Raxml::new(patterns, settings, tasks, port)
     }
 }

@@ -3,7 +3,9 @@
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
+use super::MachineArguments;
 use crate::error::Result;
+use crate::measure::Emulated;
 use crate::runtime::{Policy, policies, policy_named};
 
 #[derive(Args)]
@@ -20,6 +22,11 @@ pub struct SchedulerArguments {
 }
 
 impl SchedulerArguments {
+    /// The machine as a target under the scheduler.
+    pub fn target(&self, machine: &MachineArguments) -> Result<Emulated> {
+        machine.target()?.under(&self.name)
+    }
+
     /// A policy for one run.
     ///
     /// # Errors

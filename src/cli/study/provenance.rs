@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::Arguments;
-use crate::apps::App;
+use crate::apps::Application;
 use crate::cli::input;
 use crate::error::{Result, Warning};
-use crate::machine::Machine;
+use crate::measure::ApplicationTarget;
 use crate::report::provenance::{InputFile, MachineName, Provenance};
 use crate::table::Source;
 
@@ -14,8 +14,8 @@ impl Arguments {
     /// What the page says of it.
     pub(super) fn provenance(
         &self,
-        app: &App,
-        machine: &Machine,
+        app: &dyn Application,
+        target: &ApplicationTarget,
         doubts: &[Warning],
     ) -> Result<Provenance> {
         let files = [
@@ -34,8 +34,8 @@ impl Arguments {
             seed: Some(self.app.seed),
             application: Some(app.name().into()),
             machine: Some(MachineName {
-                name: machine.name.clone(),
-                description: machine.description.clone(),
+                name: target.name().into(),
+                description: target.description().into(),
             }),
             inputs: inputs.into_iter().flatten().collect(),
             warnings: doubts.iter().map(ToString::to_string).collect(),

@@ -38,13 +38,21 @@ impl Coupling {
     /// `OutOfRange` for no chain, a step that is negative or not finite, and an interval of 0.
     pub fn new(chains: u32, heating: f64, swap_every: u32) -> Result<Self> {
         if chains == 0 {
-            return Err(out_of_range("--chains", "0", "at least 1"));
+            return Err(out_of_range("the number of chains", "0", "at least 1"));
         }
         if !(heating.is_finite() && heating >= 0.0) {
-            return Err(out_of_range("--heating", heating.to_string(), "a number of 0 or more"));
+            return Err(out_of_range(
+                "the step of the temperatures",
+                heating.to_string(),
+                "a number of 0 or more",
+            ));
         }
         if swap_every == 0 {
-            return Err(out_of_range("--swap-every", "0", "at least 1 generation"));
+            return Err(out_of_range(
+                "generations between two swaps",
+                "0",
+                "at least 1 generation",
+            ));
         }
         Ok(Self { chains, heating, swap_every, ..Self::SINGLE })
     }
@@ -56,7 +64,7 @@ impl Coupling {
     pub fn on_rows(self, rows: u32) -> Result<Self> {
         if rows == 0 || rows > self.chains {
             let expected = format!("from 1 to the number of chains, {}", self.chains);
-            return Err(out_of_range("--rows", rows.to_string(), expected));
+            return Err(out_of_range("rows of processes", rows.to_string(), expected));
         }
         Ok(Self { rows, ..self })
     }
@@ -149,7 +157,7 @@ impl Grid {
     pub fn new(m: u32, rows: u32) -> Result<Self> {
         if rows == 0 || !m.is_multiple_of(rows) {
             let expected = format!("a divisor of m = {m}, so that rows are equally long");
-            return Err(out_of_range("--rows", rows.to_string(), expected));
+            return Err(out_of_range("rows of processes", rows.to_string(), expected));
         }
         Ok(Self { rows, columns: m / rows })
     }
@@ -251,10 +259,10 @@ mod tests {
         let error = Grid::new(4, 3).unwrap_err().to_string();
         assert_eq!(
             error,
-            "--rows: found 3, expected a divisor of m = 4, so that rows are equally long"
+            "rows of processes: found 3, expected a divisor of m = 4, so that rows are equally long"
         );
         let error = Coupling::SINGLE.on_rows(2).unwrap_err().to_string();
-        assert_eq!(error, "--rows: found 2, expected from 1 to the number of chains, 1");
+        assert_eq!(error, "rows of processes: found 2, expected from 1 to the number of chains, 1");
         assert!(Coupling::new(0, 0.1, 5).is_err());
         assert!(Coupling::new(2, -0.1, 5).is_err());
         assert!(Coupling::new(2, 0.1, 0).is_err());

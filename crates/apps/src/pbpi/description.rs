@@ -4,6 +4,8 @@ use super::Pbpi;
 use super::segment::{COUNTS_BYTES, VECTOR_BYTES, WEIGHTS_BYTES};
 use super::spe_program::{BLOCK_GROUPS, FUNCTIONS};
 use crate::description::{Description, Traffic};
+use crate::port::transfers;
+use crate::streaming::Transfers;
 use mmgp_kernels::pbpi::PATTERNS_PER_GROUP;
 
 /// Bytes of each function for a group of patterns, in the order of [`FUNCTIONS`]: those it fetches,
@@ -15,9 +17,8 @@ const BYTES: [(u64, u64); 3] = [
 ];
 
 impl Pbpi {
-    /// What is known of a run; `None` where the processes form several rows, each with chains of its
-    /// own.
-    pub fn description(&self) -> Option<Description> {
+    /// What is known of a run.
+    pub(super) fn describe(&self) -> Option<Description> {
         if self.coupling.rows() > 1 {
             return None;
         }
@@ -25,10 +26,13 @@ impl Pbpi {
         let traffic = FUNCTIONS.into_iter().zip(BYTES).map(|(function, (fetched, stored))| {
             let (all, block) = (u64::from(groups), u64::from(groups.min(BLOCK_GROUPS)));
             let bytes = fetched + stored;
-            Traffic { function, bytes: bytes * all, exposed_bytes: bytes * block }
+            let exposed = match transfers(self.port.version()) {
+                Transfers::DoubleBuffered => block,
+                Transfers::OneByOne => all,
+            };
+            Traffic { function, bytes: bytes * all, exposed_bytes: bytes * exposed }
         });
-        let (traffic, placement) = (traffic.collect(), self.placement);
-        Some(Description { iterations: groups, traffic, placement })
+        Some(Description::new(groups, self.placement).moving(traffic.collect()))
     }
 }
 
@@ -44,7 +48,7 @@ mod tests {
         let alignment = simulate::alignment(&tree, &simulate::names(6), 300, 1).unwrap();
         let patterns = Patterns::compress(&alignment);
         let groups = patterns.len().div_ceil(4) as u64;
-        let description = Pbpi::new(patterns, None, 1, 1).unwrap().description().unwrap();
+        let description = Pbpi::new(patterns, None, 1, 1).unwrap().describe().unwrap();
         assert_eq!(u64::from(description.iterations), groups);
         // Of each pattern a vector has four doubles and a word, and a weight is a double; the last
         // group is padded.

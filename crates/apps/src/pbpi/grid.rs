@@ -3,19 +3,23 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::chain::{Chain, Row, RowOutcome, Rules};
+use super::chain::{Chain, Host, Row, RowOutcome, Rules};
 use super::coupling::Grid;
+use super::host::HostLikelihoods;
+use super::host_rank::HostRank;
 use super::proposal::{DEFAULT_PRIOR_RATE, Prior, raise_to_floor};
 use super::rank::Rank;
-use super::segment::Segment;
+use super::segment::{Segment, block};
 use super::spe_program::{FUNCTIONS, PbpiProgram};
 use super::trace::{Collector, Inference, SampleSink, Tally};
 use super::{FIRST_BRANCH_LENGTH, Pbpi, Starts, TREE_STREAM};
+use crate::Port;
 use crate::phylogeny::{Stream, Tree};
-use crate::run::Run;
+use crate::run::{HostTotals, Run};
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_cell::mpi::Communicator;
+use mmgp_cell::ppe::Order;
 use mmgp_cell::{Blade, KernelTiming, Progress};
 use mmgp_machine::Machine;
 use mmgp_runtime::{Edtlp, Runtime};
@@ -36,12 +40,12 @@ impl Pbpi {
     pub fn emulate(
         &self,
         machine: &Machine,
-        configuration: (u32, u32),
+        mapping: Mapping,
         timing: KernelTiming,
         clock_phase: f64,
     ) -> Result<(Run, Inference)> {
         let blade = Blade::new(machine, timing, clock_phase);
-        self.emulate_on(&Runtime::new(blade, Box::new(Edtlp)), configuration, None)
+        self.emulate_on(&Runtime::new(blade, Box::new(Edtlp)), mapping, None)
     }
 
     /// Runs the chains `on` a machine at rest; each sample also goes to `sink`.
@@ -52,13 +56,15 @@ impl Pbpi {
     pub fn emulate_on(
         &self,
         on: &Runtime,
-        (m, p): (u32, u32),
+        mapping: Mapping,
         sink: Option<SampleSink>,
     ) -> Result<(Run, Inference)> {
-        let blade = on.blade();
-        let spes = on.assign(Mapping::new(m, p)?)?;
+        let (blade, m) = (on.blade(), mapping.m());
+        let spes = on.assign(mapping)?;
         let grid = Grid::new(m, self.coupling.rows())?;
-        PbpiProgram::load(on)?;
+        if self.port != Port::Ppe {
+            PbpiProgram::load(on, self.port.version())?;
+        }
         let world = Communicator::new(blade, m);
         let rows: Vec<Communicator> = match grid.rows() {
             1 => vec![world.clone()],
@@ -66,37 +72,78 @@ impl Pbpi {
         };
         let collector = self.collector(sink);
         let outcomes = Rc::new(RefCell::new(Vec::new()));
+        let on_host = Rc::new(RefCell::new(HostTotals::default()));
         let first_chains = self.first_chains()?;
         for (rank, spes) in (0..m).zip(spes) {
             let (row, column) = grid.place(rank);
             let chains: Vec<Chain> = first_chains[self.coupling.chains_of(row)].to_vec();
-            let homes = blade.homes(self.placement, rank, &spes);
-            let (inner, place) = (self.tree.taxa() - 2, (column, grid.columns()));
-            let segment = Segment::new(blade, &homes, place, &self.patterns, inner);
-            let host = Rank {
-                process: on.process(rank, spes),
-                grid,
-                world: world.clone(),
-                row: rows[row as usize].clone(),
-                memory: Rc::clone(&blade.memory),
-                segment: segment.for_chains(&homes, chains.len()),
-                accepted_sides: vec![vec![0; self.tree.nodes()]; chains.len()],
-                progress: if rank == 0 { blade.progress.clone() } else { Progress::default() },
-            };
-            let life = self.row(host, chains, (column == 0).then_some(&collector))?.run(row);
-            let outcomes = Rc::clone(&outcomes);
-            blade.sim.spawn(format!("rank {rank}"), async move {
-                let outcome = life.await;
-                if column == 0 {
-                    outcomes.borrow_mut().push((row, outcome));
-                }
-            });
+            let communicators = (world.clone(), rows[row as usize].clone());
+            let collector = (column == 0).then_some(&collector);
+            if self.port == Port::Ppe {
+                let host = self.host_rank(blade, (rank, grid), communicators, chains.len());
+                let host = HostRank { totals: Rc::clone(&on_host), ..host };
+                start(blade, self.row(host, chains, collector)?, (rank, row), &outcomes);
+            } else {
+                let count = chains.len();
+                let host = self.offloading_rank(on, (rank, grid), communicators, (spes, count));
+                start(blade, self.row(host, chains, collector)?, (rank, row), &outcomes);
+            }
         }
         blade.run()?;
         let mut outcomes = outcomes.take();
         outcomes.sort_by_key(|&(row, _)| row);
         let inference = gather(outcomes.into_iter().map(|(_, outcome)| outcome), &collector);
-        Ok((Run::collect(blade, (m, p), &FUNCTIONS), inference))
+        let mut run = Run::collect(blade, mapping, &FUNCTIONS);
+        if self.port == Port::Ppe {
+            run.functions.clear();
+            run.host_functions = on_host.borrow().functions(&FUNCTIONS);
+        }
+        Ok((run, inference))
+    }
+
+    /// A process that off-loads to its SPEs, for so many chains.
+    fn offloading_rank(
+        &self,
+        on: &Runtime,
+        (rank, grid): (u32, Grid),
+        (world, row): (Communicator, Communicator),
+        (spes, chains): (Vec<u32>, usize),
+    ) -> Rank {
+        let blade = on.blade();
+        let homes = blade.homes(self.placement, rank, &spes);
+        let (inner, (_, column)) = (self.tree.taxa() - 2, grid.place(rank));
+        let segment = Segment::new(blade, &homes, (column, grid.columns()), &self.patterns, inner);
+        Rank {
+            process: on.process(rank, spes),
+            grid,
+            world,
+            row,
+            memory: Rc::clone(&blade.memory),
+            segment: segment.for_chains(&homes, chains),
+            accepted_sides: vec![vec![0; self.tree.nodes()]; chains],
+            progress: progress(blade, rank),
+        }
+    }
+
+    /// A process that computes so many chains itself.
+    fn host_rank(
+        &self,
+        blade: &Blade,
+        (rank, grid): (u32, Grid),
+        (world, row): (Communicator, Communicator),
+        chains: usize,
+    ) -> HostRank {
+        let (_, column) = grid.place(rank);
+        let own = block(self.patterns.len(), column as usize, grid.columns() as usize);
+        HostRank {
+            process: blade.host_process(rank),
+            grid,
+            world,
+            row,
+            likelihoods: HostLikelihoods::new(&self.patterns, own, chains, Order::Scheduled),
+            totals: Rc::default(),
+            progress: progress(blade, rank),
+        }
     }
 
     pub(super) fn collector(&self, sink: Option<SampleSink>) -> Rc<RefCell<Collector>> {
@@ -150,6 +197,28 @@ impl Pbpi {
             collector: collector.map(Rc::clone),
         })
     }
+}
+
+/// Told of generations by the first process alone, for all go on together.
+fn progress(blade: &Blade, rank: u32) -> Progress {
+    if rank == 0 { blade.progress.clone() } else { Progress::default() }
+}
+
+/// Starts a process of a row; the one that collects samples leaves what came of the row.
+fn start<H: Host + 'static>(
+    blade: &Blade,
+    life: Row<H>,
+    (rank, row): (u32, u32),
+    outcomes: &Rc<RefCell<Vec<(u32, RowOutcome)>>>,
+) {
+    let outcomes = life.collector.is_some().then(|| Rc::clone(outcomes));
+    let life = life.run(row);
+    blade.sim.spawn(format!("rank {rank}"), async move {
+        let outcome = life.await;
+        if let Some(outcomes) = outcomes {
+            outcomes.borrow_mut().push((row, outcome));
+        }
+    });
 }
 
 /// What came of all rows, in their order.

@@ -7,22 +7,14 @@
 
 use std::collections::BTreeMap;
 
+use super::rank::MATRIX;
+use super::spe_program::{LIKELIHOOD, NODE, ROOT};
 use crate::phylogeny::{Patterns, Tree, jukes_cantor};
 use crate::scaling::{Checks, Costs, SCALING_LOG, scale_and_count};
-use mmgp_base::units::{Bytes, Cycles};
+use crate::work::CALL;
+use mmgp_base::units::{Bytes, Cycles, SimSpan};
 use mmgp_cell::HostProcess;
-use mmgp_cell::ppe::{AccessKind, Arithmetic, Order, Plain, Stretch, Timed, Work, logarithm};
-
-/// Calling a function: its arguments, the addresses of its vectors, saving registers.
-const CALL: Work =
-    Work { integers: 16, loads: 20, stores: 20, floats: 0, divides: 0, branches: 8, code: 0 }
-        .in_line();
-/// A transition matrix of JC69: an exponential, its two different entries, and sixteen stores.
-const MATRIX: Work = {
-    let exponential = Work::TRANSCENDENTAL;
-    let (floats, stores) = (exponential.floats + 3, exponential.stores + 16);
-    Work { floats, stores, ..exponential }.in_line()
-};
+use mmgp_cell::ppe::{AccessKind, Arithmetic, Order, Plain, Stretch, Timed, logarithm};
 
 /// Frequencies of the states.
 const FREQUENCIES: [f64; 4] = [0.25; 4];
@@ -136,6 +128,7 @@ pub struct HostLikelihoods {
     order: Order,
     known: BTreeMap<Task, Cycles>,
     check_costs: Option<Costs>,
+    totals: [(u64, SimSpan); 3],
 }
 
 impl HostLikelihoods {
@@ -164,7 +157,14 @@ impl HostLikelihoods {
             order,
             known: BTreeMap::new(),
             check_costs: None,
+            totals: Default::default(),
         }
+    }
+
+    /// Calls and time of each function so far, waiting for the hardware thread and for memory
+    /// included, as in [`FUNCTIONS`](super::FUNCTIONS).
+    pub fn totals(&self) -> [(u64, SimSpan); 3] {
+        self.totals
     }
 
     /// ln likelihood of the segment's patterns on `tree`, whose `touched` nodes, children before
@@ -182,13 +182,17 @@ impl HostLikelihoods {
             *side = 1 - *side;
         }
         for &node in touched {
+            let begin = process.sim.now();
             let children: Vec<usize> = tree.children(node).collect();
             process.work(CALL + MATRIX * children.len() as u64).await;
             let cycles = self.update(process, chain, (tree, node), &sides);
             let read = children.iter().map(|&child| (child, AccessKind::Load));
             let nodes: Vec<_> = read.chain([(node, AccessKind::Store)]).collect();
             process.compute(cycles, &self.walked(chain, &nodes, &sides)).await;
+            let function = if node == tree.root() { ROOT } else { NODE };
+            self.count(function, process.sim.now().since(begin));
         }
+        let begin = process.sim.now();
         process.work(CALL).await;
         let root = &self.inner[chain][tree.root() - tree.taxa()][sides[tree.root() - tree.taxa()]];
         let sum = likelihood_sum(&mut Plain, &FREQUENCIES, root, &self.weights);
@@ -200,7 +204,14 @@ impl HostLikelihoods {
         let mut walked = self.walked(chain, &[(tree.root(), AccessKind::Load)], &sides);
         walked.push(self.walked_weights());
         process.compute(cycles, &walked).await;
+        self.count(LIKELIHOOD, process.sim.now().since(begin));
         sum
+    }
+
+    fn count(&mut self, function: u32, time: SimSpan) {
+        let (calls, sum) = &mut self.totals[function as usize];
+        *calls += 1;
+        *sum += time;
     }
 
     /// The tree that was evaluated last for a chain becomes the accepted one.

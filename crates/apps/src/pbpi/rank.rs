@@ -7,14 +7,15 @@ use super::coupling::{Grid, State};
 use super::segment::{Segment, Vector, pairs};
 use super::spe_program::{Arguments, LIKELIHOOD, NODE, ROOT};
 use crate::phylogeny::{Tree, jukes_cantor};
+use crate::work::ADD_RESULT;
 use mmgp_cell::memory::Memory;
 use mmgp_cell::mpi::{Address, Communicator, Data, Pattern};
 use mmgp_cell::ppe::Work;
-use mmgp_cell::{EffectiveAddress, Progress};
+use mmgp_cell::{EffectiveAddress, HostProcess, Progress};
 use mmgp_runtime::{Process, Task};
 
 /// A transition matrix of JC69: an exponential, its two different entries, and sixteen stores.
-const MATRIX: Work = {
+pub(super) const MATRIX: Work = {
     let exponential = Work::TRANSCENDENTAL;
     let (floats, stores) = (exponential.floats + 3, exponential.stores + 16);
     Work { floats, stores, ..exponential }.in_line()
@@ -22,10 +23,6 @@ const MATRIX: Work = {
 /// Finding a node's children and their branches, and filling in the arguments.
 const NODE_CALL: Work =
     Work { integers: 16, loads: 10, stores: 12, floats: 0, divides: 0, branches: 6, code: 0 }
-        .in_line();
-/// Adding what one SPE found.
-const ADD_RESULT: Work =
-    Work { integers: 1, loads: 1, stores: 0, floats: 1, divides: 0, branches: 1, code: 0 }
         .in_line();
 
 /// The tag of messages between rows.
@@ -100,19 +97,29 @@ impl Host for Rank {
         self.progress.step();
     }
 
-    /// Each process tells the one of the same column, so all of both rows know.
     async fn exchange(&mut self, row: u32, own: State) -> State {
-        let (_, column) = self.grid.place(self.process.rank);
-        let rank = self.grid.rank(row, column);
-        let told = Data::Doubles(vec![own.log_likelihood, own.place as f64]);
-        let wanted = Pattern { source: Some(rank), tag: Some(SWAP_TAG) };
-        let to = Address { rank, tag: SWAP_TAG };
-        match self.world.sendrecv(&self.process, to, told, wanted).await.data {
-            Data::Doubles(told) if told.len() == 2 => {
-                State { log_likelihood: told[0], place: told[1] as usize }
-            }
-            other => unreachable!("invariant: rows tell each other two doubles, not {other:?}"),
+        exchange(&self.process, (&self.world, self.grid), row, own).await
+    }
+}
+
+/// Tells another row of a chain. Each process tells the one of the same column, so all of both rows
+/// know.
+pub(super) async fn exchange(
+    process: &HostProcess,
+    (world, grid): (&Communicator, Grid),
+    row: u32,
+    own: State,
+) -> State {
+    let (_, column) = grid.place(process.rank);
+    let rank = grid.rank(row, column);
+    let told = Data::Doubles(vec![own.log_likelihood, own.place as f64]);
+    let wanted = Pattern { source: Some(rank), tag: Some(SWAP_TAG) };
+    let to = Address { rank, tag: SWAP_TAG };
+    match world.sendrecv(process, to, told, wanted).await.data {
+        Data::Doubles(told) if told.len() == 2 => {
+            State { log_likelihood: told[0], place: told[1] as usize }
         }
+        other => unreachable!("invariant: rows tell each other two doubles, not {other:?}"),
     }
 }
 

@@ -3,7 +3,8 @@
 use super::segment::{
     COUNTS_BYTES, MATRIX_BYTES, Segment, VECTOR_BYTES, Vector, WEIGHTS_BYTES, block,
 };
-use crate::streaming::{Buffers, Streams, Transfers};
+use crate::port::{signalling, transfers};
+use crate::streaming::{Buffers, Streams};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::context::SpeImage;
@@ -12,7 +13,7 @@ use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_kernels::logarithm;
 use mmgp_kernels::pbpi::{LikelihoodSum, NodeUpdate, RootProduct};
 use mmgp_kernels::version::Version;
-use mmgp_runtime::{Call, Loop, Runtime, Signalling, SpeProgram};
+use mmgp_runtime::{Call, Loop, Runtime, SpeProgram};
 use mmgp_spu::local_store::LocalStore;
 use mmgp_spu::{LocalAddress, Quadword};
 
@@ -96,6 +97,8 @@ impl Arguments {
 
 /// The program of every SPE, and where it keeps things in local store.
 pub struct PbpiProgram {
+    /// Of its kernels.
+    version: Version,
     table: u32,
     frequencies: u32,
     arguments: u32,
@@ -111,7 +114,7 @@ impl PbpiProgram {
     ///
     /// # Errors
     /// [`mmgp_base::error::Error::LocalStoreFull`] where the code and two sets of buffers do not fit.
-    pub fn load(on: &Runtime) -> Result<std::rc::Rc<Self>> {
+    pub fn load(on: &Runtime, version: Version) -> Result<std::rc::Rc<Self>> {
         let blade = on.blade();
         let spu = &blade.machine.spu;
         let table = CODE.0 as u32;
@@ -131,6 +134,7 @@ impl PbpiProgram {
         })?;
         let accumulate = spu.load + spu.double;
         let program = std::rc::Rc::new(Self {
+            version,
             table,
             frequencies,
             arguments,
@@ -139,7 +143,7 @@ impl PbpiProgram {
             buffers,
             accumulate,
         });
-        on.load(&program, Signalling::Memory);
+        on.load(&program, signalling(version));
         Ok(program)
     }
 
@@ -165,7 +169,7 @@ impl PbpiProgram {
 
     /// Where blocks lie, and how they flow.
     fn buffers(&self) -> Buffers {
-        Buffers { at: self.buffers, groups: BLOCK_GROUPS, transfers: Transfers::DoubleBuffered }
+        Buffers { at: self.buffers, groups: BLOCK_GROUPS, transfers: transfers(self.version) }
     }
 
     async fn node(&self, spe: &Spe, arguments: &Arguments, share: Share) -> Result<Loop> {
@@ -177,7 +181,7 @@ impl PbpiProgram {
         let compute = async |set: u32, groups: u32| {
             let at = |lane: usize| LocalAddress(set + streams.offset(lane));
             let kernel = NodeUpdate {
-                version: Version::Tuned,
+                version: self.version,
                 groups,
                 left_matrix: self.matrix(0),
                 right_matrix: self.matrix(1),
@@ -202,7 +206,7 @@ impl PbpiProgram {
         let compute = async |set: u32, groups: u32| {
             let at = |lane: usize| LocalAddress(set + streams.offset(lane));
             let kernel = RootProduct {
-                version: Version::Tuned,
+                version: self.version,
                 groups,
                 matrices: [0, 1, 2].map(|child| self.matrix(child)),
                 vectors: [at(0), at(2), at(4)],
@@ -230,7 +234,7 @@ impl PbpiProgram {
         let compute = async |set: u32, groups: u32| {
             let at = |lane: usize| LocalAddress(set + streams.offset(lane));
             let kernel = LikelihoodSum {
-                version: Version::Tuned,
+                version: self.version,
                 groups,
                 root: at(0),
                 counts: at(1),

@@ -18,7 +18,7 @@ use mmgp_runtime::{Edtlp, Runtime};
 
 fn emulate(pbpi: &Pbpi, m: u32, p: u32) -> (Run, Inference) {
     let machine = Machine::named("qs20").unwrap();
-    pbpi.emulate(&machine, (m, p), KernelTiming::Cached, 0.0).unwrap()
+    pbpi.emulate(&machine, Mapping::of(m, p), KernelTiming::Cached, 0.0).unwrap()
 }
 
 /// The same chains, their likelihoods but for the order of additions.
@@ -45,7 +45,7 @@ fn all_feasible_configurations_run_the_same_chain() {
     for m in 1..=16 {
         for p in 1..=16 / m {
             let (run, trace) = emulate(&pbpi, m, p);
-            assert_eq!((run.m, run.p), (m, p));
+            assert_eq!(run.mapping, Mapping::of(m, p));
             assert_same(&trace, &first, &format!("({m}, {p})"));
         }
     }
@@ -67,7 +67,7 @@ fn every_likelihood_of_a_chain_is_that_of_its_tree() {
     let pbpi = Pbpi::new(patterns.clone(), None, 5, 40).unwrap();
     let plain = |tree: &Tree| jukes_cantor::log_likelihood(tree, &patterns);
     let (_, trace) = emulate(&pbpi, 3, 2);
-    assert_relative_eq!(trace.cold().start, plain(pbpi.first_tree()), max_relative = 1e-12);
+    assert_relative_eq!(trace.cold().start, plain(&pbpi.tree), max_relative = 1e-12);
     assert_relative_eq!(trace.log_likelihood(), plain(&trace.cold().tree), max_relative = 1e-12);
 }
 
@@ -75,7 +75,7 @@ fn every_likelihood_of_a_chain_is_that_of_its_tree() {
 fn timing_kernels_once_for_each_shape_gives_the_same_run_as_timing_every_call() {
     let pbpi = Pbpi::new(sim12(), None, 1, 3).unwrap();
     let machine = Machine::named("ps3").unwrap();
-    let run = |timing| pbpi.emulate(&machine, (2, 3), timing, 0.0).unwrap();
+    let run = |timing| pbpi.emulate(&machine, Mapping::of(2, 3), timing, 0.0).unwrap();
     assert_eq!(run(KernelTiming::Cached), run(KernelTiming::Exact));
 }
 
@@ -95,7 +95,7 @@ fn more_processes_than_groups_of_patterns_are_idle_but_right() {
 fn a_machine_without_the_spes_is_refused() {
     let pbpi = Pbpi::new(sim12(), None, 1, 1).unwrap();
     let ps3 = Machine::named("ps3").unwrap();
-    let error = pbpi.emulate(&ps3, (2, 4), KernelTiming::Cached, 0.0).unwrap_err();
+    let error = pbpi.emulate(&ps3, Mapping::of(2, 4), KernelTiming::Cached, 0.0).unwrap_err();
     assert_eq!(error.to_string(), "m = 2, p = 4 needs 8 APUs, but there are 6");
 }
 
@@ -131,4 +131,32 @@ fn real_alignments_have_the_likelihood_that_other_programs_give_them() {
         let expected = reference(&table, name).unwrap();
         assert_relative_eq!(trace.cold().start, expected, max_relative = 1e-9);
     }
+}
+
+#[test]
+fn every_port_runs_the_same_chain_and_only_the_tuned_one_is_fast() {
+    let tuned = Pbpi::new(sim12(), None, 3, 5).unwrap();
+    let (tuned_run, first) = emulate(&tuned, 2, 2);
+    let (naive_run, naive) = emulate(&tuned.clone().ported(Port::Naive), 2, 2);
+    let (host_run, host) = emulate(&tuned.clone().ported(Port::Ppe), 2, 2);
+    assert_same(&naive, &first, "naive");
+    assert_same(&host, &first, "host");
+    assert!(naive_run.time > tuned_run.time * 2.0, "{naive_run:?}");
+    assert!(host_run.time > tuned_run.time, "{host_run:?}");
+    let calls = host_run.host_functions.iter().map(|function| (function.name, function.calls));
+    assert!(calls.eq(tuned_run.functions.iter().map(|it| (it.name, it.calls))));
+    assert_eq!((host_run.offloads(), host_run.dma_commands), (0, 0));
+    // The naive port waits for every transfer, so none of its bytes is hidden.
+    for traffic in tuned.ported(Port::Naive).description().unwrap().traffic {
+        assert_eq!(traffic.exposed_bytes, traffic.bytes);
+    }
+}
+
+#[test]
+fn chains_on_rows_of_the_host_are_those_of_the_spes() {
+    let coupling = Coupling::new(2, 0.2, 2).unwrap().on_rows(2).unwrap();
+    let pbpi = Pbpi::new(sim12(), None, 3, 8).unwrap().coupled(coupling);
+    let (_, first) = emulate(&pbpi, 2, 1);
+    let (_, host) = emulate(&pbpi.ported(Port::Ppe), 4, 1);
+    assert_same(&host, &first, "host");
 }

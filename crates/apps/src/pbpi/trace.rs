@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::proposal::Kind;
+use crate::fingerprint::{Fingerprint, ORDER_OF_ADDITIONS};
 use crate::phylogeny::Tree;
 use crate::phylogeny::splits::{Consensus, SplitCounts};
 use mmgp_base::error::{Error, Result};
@@ -101,6 +102,14 @@ impl Inference {
         self.cold().log_likelihood()
     }
 
+    /// The ln likelihood that the cold chain ended with, which depends on the order of additions, and
+    /// the proposals that were accepted, which do not.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::default()
+            .within(ORDER_OF_ADDITIONS, "ln likelihood", self.log_likelihood())
+            .counting("number of proposals accepted", self.accepted() as u64)
+    }
+
     /// How many proposals were accepted, over all chains.
     pub fn accepted(&self) -> usize {
         self.chains.iter().map(Trace::accepted).sum()
@@ -137,14 +146,14 @@ impl Sampling {
     pub fn new(every: u32, burn_in: f64) -> Result<Self> {
         if every == 0 {
             return Err(Error::OutOfRange {
-                name: "--sample-every",
+                name: "generations between two samples",
                 found: "0".into(),
                 expected: "at least 1 generation".into(),
             });
         }
         if !(0.0..1.0).contains(&burn_in) {
             return Err(Error::OutOfRange {
-                name: "--burn-in",
+                name: "the share of the burn-in",
                 found: burn_in.to_string(),
                 expected: "a fraction of at least 0 and below 1".into(),
             });
@@ -164,7 +173,7 @@ impl Sampling {
             return Ok(());
         }
         Err(Error::OutOfRange {
-            name: "--sample-every",
+            name: "generations between two samples",
             found: format!("{} for {generations} generations", self.every),
             expected: "a sample after the burn-in".into(),
         })

@@ -3,6 +3,7 @@
 use super::Tasks;
 use super::farm::Finished;
 use super::search::Task;
+use crate::fingerprint::{Fingerprint, ORDER_OF_ADDITIONS};
 use crate::phylogeny::Tree;
 use crate::phylogeny::splits::SplitCounts;
 
@@ -67,6 +68,13 @@ impl Findings {
             Some(_) => splits.supports(tree),
             None => vec![None; tree.nodes()],
         }
+    }
+
+    /// The ln likelihood of each task's tree, which differ by the order of additions alone.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.found.iter().fold(Fingerprint::default(), |sum, found| {
+            sum.within(ORDER_OF_ADDITIONS, "ln likelihood", found.log_likelihood)
+        })
     }
 
     /// What the bootstraps found.

@@ -22,14 +22,10 @@ use super::plain::Likelihoods;
 use crate::phylogeny;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::scaling::{Checks, Costs};
+use crate::work::CALL;
 use mmgp_base::units::{Cycles, SimSpan, SimTime};
 use mmgp_cell::ppe::{Order, Plain, Timed, Work};
 use mmgp_cell::{HostProcess, KernelTiming};
-
-/// Calling a function: its arguments, the addresses of its vectors, saving registers.
-const CALL: Work =
-    Work { integers: 16, loads: 20, stores: 20, floats: 0, divides: 0, branches: 8, code: 0 }
-        .in_line();
 
 /// Deciding on the step of Newton's method.
 const DECISION: Work =

@@ -3,14 +3,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::Port;
 use super::arguments::{ARGUMENTS_BYTES, Arguments, End, MOST_SHARES, Terms};
 use super::engine::{Engine, NewView};
 use super::farm::Hosted;
 use super::memory::{ProcessMemory, Vector, category_rates, rates_of};
 use super::spe_program::{EVALUATE, MAKENEWZ, NEWVIEW, RaxmlProgram};
+use crate::Port;
 use crate::phylogeny::Patterns;
 use crate::phylogeny::substitution::Model;
+use crate::work::ADD_RESULT;
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_cell::memory::Memory;
@@ -22,10 +23,6 @@ use mmgp_runtime::{Process, Runtime, Task};
 /// Filling in the arguments of an off-load: twenty words from as many places, by kind of node.
 const CALL: Work =
     Work { integers: 16, loads: 20, stores: 20, floats: 0, divides: 0, branches: 8, code: 0 }
-        .in_line();
-/// Adding what one SPE found.
-const ADD_RESULT: Work =
-    Work { integers: 1, loads: 1, stores: 0, floats: 1, divides: 0, branches: 1, code: 0 }
         .in_line();
 /// Copying the ln likelihood of a pattern.
 const COPY_TERM: Work =

@@ -129,6 +129,7 @@ impl Effort {
 
 /// The settings of a search.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Settings {
     /// The seed of all random numbers.
     pub seed: u64,
@@ -138,6 +139,23 @@ pub struct Settings {
     pub start: Start,
     /// How much it does.
     pub effort: Effort,
+}
+
+impl Settings {
+    /// A whole search from trees of few changes of state.
+    pub fn new(seed: u64, rates: Rates) -> Self {
+        Self { seed, rates, start: Start::Parsimony, effort: Effort::WHOLE }
+    }
+
+    /// The same from another start.
+    pub fn starting_at(self, start: Start) -> Self {
+        Self { start, ..self }
+    }
+
+    /// The same with another effort.
+    pub fn with_effort(self, effort: Effort) -> Self {
+        Self { effort, ..self }
+    }
 }
 
 /// What a search found.

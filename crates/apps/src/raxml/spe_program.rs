@@ -13,11 +13,11 @@ mod newview;
 
 use std::rc::Rc;
 
-use super::Port;
 use super::arguments::{ARGUMENTS_BYTES, Arguments, BRANCHES, End};
 use super::memory::{Vector, WORDS_BYTES, vector_bytes};
 use crate::pbpi::block;
-use crate::streaming::{Buffers, Transfers};
+use crate::port::{Port, signalling, transfers};
+use crate::streaming::Buffers;
 use local_map::LocalMap;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
@@ -25,7 +25,7 @@ use mmgp_cell::context::SpeImage;
 use mmgp_cell::mfc::{Command, Direction};
 use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_kernels::raxml::{MODEL_BYTES, Rates, Version};
-use mmgp_runtime::{Call, Loop, Runtime, Signalling, SpeProgram};
+use mmgp_runtime::{Call, Loop, Runtime, SpeProgram};
 use mmgp_spu::{LocalAddress, Quadword};
 
 /// The functions, in the order of their numbers.
@@ -80,10 +80,8 @@ impl RaxmlProgram {
             buffers: map.buffers(),
             stack: LocalMap::STACK,
         })?;
-        let (version, signalling) = match port {
-            Port::Naive => (Version::Naive, Signalling::Mailbox),
-            Port::Tuned | Port::Ppe => (Version::Tuned, Signalling::Memory),
-        };
+        let version = port.version();
+        let signalling = signalling(version);
         let (add, largest) = (spu.load + spu.double, blade.machine.mfc.largest);
         let program = Rc::new(Self { version, map, add, largest });
         on.load(&program, signalling);
@@ -111,10 +109,7 @@ impl RaxmlProgram {
 
     /// Where blocks lie, and how they flow: as many groups as fill a buffer.
     fn buffers(&self, rates: Rates) -> Buffers {
-        let transfers = match self.version {
-            Version::Naive => Transfers::OneByOne,
-            Version::Tuned => Transfers::DoubleBuffered,
-        };
+        let transfers = transfers(self.version);
         let groups = LocalMap::BLOCK_BYTES / vector_bytes(rates) as u32;
         Buffers { at: self.map.streams, groups, transfers }
     }

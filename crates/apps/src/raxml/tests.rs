@@ -202,7 +202,7 @@ fn search(patterns: &Rc<Patterns>, (m, p): (u32, u32), port: Port) -> (Run, Find
     let raxml = Raxml::new((**patterns).clone(), settings, tasks, port).unwrap();
     let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
     let on = Runtime::new(blade, Box::new(Edtlp));
-    raxml.emulate_on(&on, (m, p)).unwrap()
+    raxml.emulate_on(&on, Mapping::of(m, p)).unwrap()
 }
 
 fn assert_same(found: &Findings, first: &Findings) {

@@ -63,7 +63,7 @@ fn the_first_of_coupled_chains_begins_as_the_only_one_does() {
 
 #[test]
 fn a_tree_that_is_given_is_the_first_of_every_chain() {
-    let tree = coupled(1, 1).first_tree().clone();
+    let tree = coupled(1, 1).tree;
     let coupling = Coupling::new(3, 0.1, 5).unwrap();
     let pbpi = Pbpi::new(sim12(), Some(tree), 3, 1).unwrap().coupled(coupling);
     let inference = pbpi.infer(None).unwrap();
@@ -85,8 +85,9 @@ fn rows_share_the_work_and_pay_for_their_messages() {
 fn rows_that_do_not_divide_the_processes_are_refused() {
     let machine = Machine::named("qs20").unwrap();
     let pbpi = on_rows(&coupled(2, 1), 2);
-    let error = pbpi.emulate(&machine, (3, 1), KernelTiming::Cached, 0.0).unwrap_err();
-    let expected = "--rows: found 2, expected a divisor of m = 3, so that rows are equally long";
+    let error = pbpi.emulate(&machine, Mapping::of(3, 1), KernelTiming::Cached, 0.0).unwrap_err();
+    let expected =
+        "rows of processes: found 2, expected a divisor of m = 3, so that rows are equally long";
     assert_eq!(error.to_string(), expected);
 }
 
@@ -109,7 +110,7 @@ fn the_cold_chain_is_sampled_in_order_wherever_it_is() {
         let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
         let on = Runtime::new(blade, Box::new(Edtlp));
         let sink = Some(kept.clone() as SampleSink);
-        let (_, inference) = on_rows(&pbpi, rows).emulate_on(&on, (4, 1), sink).unwrap();
+        let (_, inference) = on_rows(&pbpi, rows).emulate_on(&on, Mapping::of(4, 1), sink).unwrap();
         (kept.take().0, inference)
     };
     let (first, inference) = kept(1);
@@ -139,8 +140,7 @@ fn a_chain_too_short_for_a_sample_after_the_burn_in_is_refused() {
     assert!(sampled(10, 0.5, 20).unwrap());
     assert!(sampled(10, 0.5, 19).unwrap());
     let error = sampled(20, 0.0, 19).unwrap_err().to_string();
-    let expected =
-        "--sample-every: found 20 for 19 generations, expected a sample after the burn-in";
+    let expected = "generations between two samples: found 20 for 19 generations, expected a sample after the burn-in";
     assert_eq!(error, expected);
     assert!(sampled(10, 0.9, 15).is_err());
     assert!(Sampling::new(0, 0.0).is_err());
@@ -162,8 +162,8 @@ fn the_consensus_of_a_long_chain_is_the_tree_that_the_sites_evolved_on() {
     let inference = pbpi.infer(None).unwrap();
     let consensus = inference.consensus().unwrap();
     assert_eq!(consensus.branches().len(), 8 - 3);
-    let text = consensus.write(pbpi.names());
-    let read = newick::read(&Source::new("x.nwk", &text), pbpi.names()).unwrap();
+    let text = consensus.write(&pbpi.names);
+    let read = newick::read(&Source::new("x.nwk", &text), &pbpi.names).unwrap();
     assert_eq!(read.splits(), tree.splits());
     // The tree is as long as it was, but for the few sites.
     let total = |tree: &Tree| tree.branches().map(|node| tree.branch_length(node)).sum::<f64>();

@@ -7,13 +7,6 @@ use crate::phylogeny::{Alignment, newick};
 use crate::raxml::plain::PlainEngine;
 use mmgp_base::table::Source;
 
-impl Settings {
-    /// A whole search from trees of few changes of state.
-    pub(crate) fn new(seed: u64, rates: Rates) -> Self {
-        Self { seed, rates, start: Start::Parsimony, effort: Effort::WHOLE }
-    }
-}
-
 struct Data {
     patterns: Patterns,
     names: Vec<String>,

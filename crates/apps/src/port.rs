@@ -1,0 +1,43 @@
+//! How the functions of a program that could be off-loaded were brought to the machine.
+
+use mmgp_kernels::version::Version;
+use mmgp_runtime::Signalling;
+
+use crate::streaming::Transfers;
+
+/// How the functions of a program were brought to the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Port {
+    /// For the SPU: vectorised kernels, DMA in large pieces that overlaps with them.
+    Tuned,
+    /// As first ported: scalar kernels, one transfer after the other, mailboxes.
+    Naive,
+    /// Not at all: everything runs on the host.
+    Ppe,
+}
+
+impl Port {
+    /// The kernels that are loaded; on the host none of them runs.
+    pub(crate) const fn version(self) -> Version {
+        match self {
+            Self::Naive => Version::Naive,
+            Self::Tuned | Self::Ppe => Version::Tuned,
+        }
+    }
+}
+
+/// How blocks flow around kernels of a version.
+pub(crate) const fn transfers(version: Version) -> Transfers {
+    match version {
+        Version::Naive => Transfers::OneByOne,
+        Version::Tuned => Transfers::DoubleBuffered,
+    }
+}
+
+/// How the host and a program of such kernels tell each other of an off-load.
+pub(crate) const fn signalling(version: Version) -> Signalling {
+    match version {
+        Version::Naive => Signalling::Mailbox,
+        Version::Tuned => Signalling::Memory,
+    }
+}

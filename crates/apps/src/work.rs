@@ -1,0 +1,13 @@
+//! What the host executes around functions, alike in both programs.
+
+use mmgp_cell::ppe::Work;
+
+/// Calling a function: its arguments, the addresses of its vectors, saving registers.
+pub(crate) const CALL: Work =
+    Work { integers: 16, loads: 20, stores: 20, floats: 0, divides: 0, branches: 8, code: 0 }
+        .in_line();
+
+/// Adding what one SPE found.
+pub(crate) const ADD_RESULT: Work =
+    Work { integers: 1, loads: 1, stores: 0, floats: 1, divides: 0, branches: 1, code: 0 }
+        .in_line();

@@ -1,0 +1,85 @@
+//! The programs that can be named: for each, how its arguments are read. A program that is added is
+//! added here.
+
+use super::{AppArguments, pbpi, raxml};
+use crate::apps::Application;
+use crate::cli::emulate::{self, Once};
+use crate::error::{Error, Result};
+
+/// A program on the command line.
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// The program with its input, for whatever runs it at several mappings.
+    pub read: fn(&AppArguments) -> Result<Box<dyn Application>>,
+    /// The same for a single run, with what that streams to files and prints.
+    pub once: fn(&AppArguments, &emulate::Arguments) -> Result<Box<dyn Once>>,
+    /// What it leaves in the folder of `--out`, where it leaves more than a report.
+    pub folder_files: &'static [&'static str],
+    /// What the library calls what its flags set, and the flags.
+    pub flags: &'static [(&'static str, &'static str)],
+}
+
+const ENTRIES: [Entry; 2] = [pbpi::ENTRY, raxml::ENTRY];
+
+/// The program of that name.
+///
+/// # Errors
+/// [`Error::UnknownName`] with the names that there are.
+pub fn entry(name: &str) -> Result<&'static Entry> {
+    const { &ENTRIES }.iter().find(|entry| entry.name == name).ok_or_else(|| {
+        let known = ENTRIES.iter().map(|entry| entry.name.to_string()).collect();
+        Error::UnknownName { kind: "application", name: name.into(), known }
+    })
+}
+
+/// An error of the library in the words of the command line: by the flag that sets what was refused.
+pub fn in_flags(error: Error) -> Error {
+    let flag = |name: &str| {
+        let mut flags = ENTRIES.iter().flat_map(|entry| entry.flags);
+        flags.find(|(of_library, _)| *of_library == name).map(|&(_, flag)| flag)
+    };
+    match error {
+        Error::OutOfRange { name, found, expected } => {
+            Error::OutOfRange { name: flag(name).unwrap_or(name), found, expected }
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Mapping;
+    use crate::apps::pbpi::{Coupling, Pbpi, Sampling};
+    use crate::apps::phylogeny::{Patterns, simulate};
+    use crate::cell::KernelTiming;
+    use crate::machine::Machine;
+
+    #[test]
+    fn what_the_library_refuses_is_named_by_its_flag() {
+        let tree = simulate::tree(4, 0.1, 1).unwrap();
+        let alignment = simulate::alignment(&tree, &simulate::names(4), 40, 1).unwrap();
+        let pbpi = Pbpi::new(Patterns::compress(&alignment), None, 1, 1).unwrap();
+        let rows = Coupling::new(2, 0.1, 5).and_then(|coupling| coupling.on_rows(2)).unwrap();
+        let ps3 = Machine::named("ps3").unwrap();
+        let on_rows = |pbpi: Pbpi| {
+            let run =
+                pbpi.coupled(rows).emulate(&ps3, Mapping::of(3, 1), KernelTiming::Cached, 0.0);
+            run.unwrap_err()
+        };
+        let check = |error: Error, flag: &str| {
+            assert!(!error.to_string().contains("--"), "{error}");
+            let said = in_flags(error).to_string();
+            assert!(said.starts_with(&format!("{flag}: found ")), "{said}");
+        };
+        check(Coupling::new(0, 0.1, 5).unwrap_err(), "--chains");
+        check(Coupling::new(2, -0.1, 5).unwrap_err(), "--heating");
+        check(Coupling::new(2, 0.1, 0).unwrap_err(), "--swap-every");
+        check(Coupling::SINGLE.on_rows(2).unwrap_err(), "--rows");
+        check(on_rows(pbpi.clone()), "--rows");
+        check(Sampling::new(0, 0.25).unwrap_err(), "--sample-every");
+        check(Sampling::new(1, 1.0).unwrap_err(), "--burn-in");
+        check(pbpi.sampled(Sampling::new(9, 0.25).unwrap()).unwrap_err(), "--sample-every");
+    }
+}

@@ -1,0 +1,151 @@
+//! The main job on a script, without a machine.
+
+use std::path::PathBuf;
+
+use super::*;
+use crate::Mapping;
+use crate::measure::Target;
+use crate::measure::scripted::{Scripted, Stub};
+use crate::measure::target::Layout;
+use crate::table::records::{
+    Alpha, Collective, ContextSwitch, MemoryStream, Offload, OffloadMode, Profile, Validation,
+};
+use crate::table::{MicroBenchmarks, Source};
+
+const STUB: Stub = Stub(Division::Data);
+const APUS: u32 = 4;
+
+const HPU: f64 = 4.0;
+const APU: f64 = 8.0;
+const SERIAL: f64 = 1.0;
+const OFFLOADS: u64 = 1000;
+const GAP: f64 = 1e-3;
+const OFFLOAD: f64 = 1e-6;
+const SWITCH: f64 = 2e-6;
+const COLLECTIVE: f64 = 16e-6;
+
+/// Equation 11 by hand, without a slowdown of the host.
+fn time(mapping: Mapping) -> Seconds {
+    let (m, p) = (f64::from(mapping.m()), f64::from(mapping.p()));
+    let collective = if mapping.m() > 1 { COLLECTIVE } else { 0.0 };
+    let each = OFFLOAD + SWITCH + collective + p * GAP;
+    Seconds(HPU + APU / (m * p) + SERIAL + OFFLOADS as f64 * each)
+}
+
+/// What each term's own measurement would show.
+fn micro_benchmarks() -> MicroBenchmarks {
+    let all = |of: fn(u32, u32) -> f64| {
+        let of_count =
+            move |count| (1..=3).map(move |repetition| (count, repetition, of(count, repetition)));
+        (1..=APUS).flat_map(of_count)
+    };
+    let alpha =
+        |(processes, repetition, time_s)| Alpha { matrix_size: 100, processes, repetition, time_s };
+    let offload = |(number, repetition, time_s)| {
+        let (bytes, round_trips) = (8 * u64::from(number), 1000);
+        Offload { bytes, repetition, round_trips, time_s, mode: OffloadMode::PingPong }
+    };
+    let switch = |(count, repetition, time_s)| ContextSwitch {
+        processes: 2 * count,
+        repetition,
+        switches: 1000,
+        time_s,
+    };
+    let collective = |(ranks, repetition, time_s)| Collective {
+        operation: "allreduce".into(),
+        ranks,
+        bytes: 8,
+        repetition,
+        calls: 1000,
+        time_s,
+    };
+    let memory = |(accelerators, repetition, time_s)| MemoryStream {
+        accelerators,
+        bytes: 1 << 20,
+        repetition,
+        time_s,
+    };
+    MicroBenchmarks {
+        alpha: all(|_, _| 1.0).map(alpha).collect(),
+        offload: all(|_, _| 1000.0 * OFFLOAD).map(offload).collect(),
+        context_switch: all(|_, _| 1000.0 * SWITCH).map(switch).collect(),
+        collective: all(|ranks, _| if ranks > 1 { 1000.0 * COLLECTIVE } else { 0.0 })
+            .map(collective)
+            .collect(),
+        memory: all(|count, _| 1e-4 * f64::from(count)).map(memory).collect(),
+    }
+}
+
+fn profile_rows() -> Vec<Profile> {
+    let row = |repetition| Profile {
+        phase: "work".into(),
+        repetition,
+        offloads: OFFLOADS,
+        collectives: OFFLOADS,
+        hpu_time_s: HPU,
+        apu_parallel_time_s: APU,
+        apu_serial_time_s: SERIAL,
+        gap_time_s: OFFLOADS as f64 * GAP,
+    };
+    (1..=3).map(row).collect()
+}
+
+fn target() -> Scripted {
+    let target = Scripted::timed(Layout::of_apus(APUS), time);
+    target.with_micro_benchmarks(micro_benchmarks()).with_profile(profile_rows())
+}
+
+/// A new folder for one test.
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("mmgp-{}-{name}", std::process::id()));
+    table::create_folder(&folder).unwrap();
+    folder
+}
+
+fn read<R: csv::Record>(folder: &Path, name: &str) -> Vec<R> {
+    csv::read(&Source::read(&folder.join(name)).unwrap()).unwrap().0
+}
+
+#[test]
+fn a_bench_writes_what_the_target_measures() {
+    let (target, folder) = (target(), folder("bench"));
+    let tables = bench::measure(&target, 3, 1, Verbosity::Quiet).unwrap();
+    bench::write(&folder, &tables).unwrap();
+    assert_eq!(read::<Alpha>(&folder, "alpha.csv"), micro_benchmarks().alpha);
+    assert_eq!(read::<Collective>(&folder, "collective.csv"), micro_benchmarks().collective);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_profile_has_the_rows_that_the_target_measures() {
+    let rows = profile::measure(&target(), &STUB, 3, 1, Verbosity::Quiet).unwrap();
+    assert_eq!(rows, profile_rows());
+}
+
+#[test]
+fn a_study_recovers_the_law_that_a_target_keeps_and_finds_its_best_mapping() {
+    let (target, folder) = (target(), folder("study"));
+    let job = Job { app: &STUB, target: &target, threads: 2, verbosity: Verbosity::Quiet };
+    let Studied { parameters, ranking, validated } = study(&job, 1, &folder).unwrap();
+    assert_eq!(parameters.apus, APUS);
+    let mut asked = target.asked();
+    asked.sort();
+    let all: Vec<Mapping> = crate::solve::feasible(APUS).collect();
+    assert_eq!(asked, all);
+    let summary = &validated.summary.models[0];
+    assert!(summary.max_error_percent < 1e-6, "{summary:?}");
+    assert_eq!(
+        (summary.predicted_best, summary.measured_best),
+        (Mapping::of(4, 1), Mapping::of(4, 1))
+    );
+    assert_eq!(ranking.configurations[0].mapping, Mapping::of(4, 1));
+    assert_eq!(read::<Validation>(&folder, "validation.csv").len(), all.len());
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn tasks_are_told_to_the_model() {
+    assert_eq!(decomposition(&Stub(Division::Tasks(16))), Decomposition::Task { tasks: 16 });
+    assert_eq!(decomposition(&STUB), Decomposition::Data);
+    assert_eq!(target().name(), "scripted");
+}

@@ -1,0 +1,170 @@
+//! The emulated machine as a target.
+
+use super::target::{Layout, Target};
+use super::{memory, micro, profile};
+use crate::Mapping;
+use crate::apps::{Application, Ran};
+use crate::cell::{Blade, KernelTiming, Progress};
+use crate::error::Result;
+use crate::machine::Machine;
+use crate::measure::ClockPhases;
+use crate::runtime::{Edtlp, Policy as _, Runtime, policy_named};
+use crate::table::MicroBenchmarks;
+use crate::table::records::Profile;
+
+/// An emulated machine. Every run has one of its own, at rest, so any number goes on at once.
+#[derive(Debug, Clone)]
+pub struct Emulated {
+    machine: Machine,
+    scheduler: String,
+}
+
+impl Emulated {
+    /// The machine of that description, its processes scheduled by [`Edtlp`].
+    pub fn new(machine: Machine) -> Self {
+        Self { machine, scheduler: Edtlp.name().into() }
+    }
+
+    /// The same under the scheduler of that name.
+    ///
+    /// # Errors
+    /// [`UnknownName`](crate::Error::UnknownName) with the names that there are.
+    pub fn under(self, scheduler: &str) -> Result<Self> {
+        policy_named(scheduler)?;
+        Ok(Self { scheduler: scheduler.into(), ..self })
+    }
+
+    /// Its description.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// A blade at rest under the scheduler.
+    pub(crate) fn at_rest(&self, blade: Blade) -> Result<Runtime> {
+        Ok(Runtime::new(blade, policy_named(&self.scheduler)?))
+    }
+
+    /// A blade whose timebase is so far into a tick; kernels are timed once for each shape.
+    fn blade(&self, clock_phase: f64) -> Blade {
+        Blade::new(&self.machine, KernelTiming::Cached, clock_phase)
+    }
+}
+
+impl Target for Emulated {
+    type Workload = dyn Application;
+
+    fn name(&self) -> &str {
+        &self.machine.name
+    }
+
+    fn description(&self) -> &str {
+        &self.machine.description
+    }
+
+    fn layout(&self) -> Layout {
+        let layout = self.machine.layout;
+        let hardware_contexts = layout.cells * layout.threads_per_ppe;
+        Layout { apus: layout.spes(), hardware_contexts, memories: layout.cells }
+    }
+
+    fn at_once(&self) -> usize {
+        usize::MAX
+    }
+
+    fn micro_benchmark_steps(&self, repetitions: u32) -> u64 {
+        let of_memory = self.machine.layout.spes() as usize;
+        u64::from(repetitions) * (micro::runs(&self.machine) + of_memory) as u64
+    }
+
+    fn micro_benchmarks(
+        &self,
+        repetitions: u32,
+        seed: u64,
+        progress: &Progress,
+    ) -> Result<MicroBenchmarks> {
+        let machine = &self.machine;
+        let mut phases = ClockPhases { progress: progress.clone(), ..ClockPhases::new(seed) };
+        Ok(MicroBenchmarks {
+            alpha: micro::alpha(machine, repetitions, &mut phases)?,
+            offload: micro::offload(machine, repetitions, &mut phases)?,
+            context_switch: micro::context_switch(machine, repetitions, &mut phases)?,
+            collective: micro::collective(machine, repetitions, &mut phases)?,
+            memory: memory::streams(machine, repetitions, &mut phases)?,
+        })
+    }
+
+    fn profile_steps(&self, workload: &dyn Application, repetitions: u32) -> u64 {
+        u64::from(repetitions) * workload.steps()
+    }
+
+    fn profile(
+        &self,
+        workload: &dyn Application,
+        repetitions: u32,
+        seed: u64,
+        progress: &Progress,
+    ) -> Result<Vec<Profile>> {
+        let mut phases = ClockPhases::new(seed);
+        let mut rows = Vec::new();
+        for repetition in 1..=repetitions {
+            let blade = self.blade(phases.next_phase()).telling(progress.clone());
+            let ran = workload.run(&self.at_rest(blade)?, Mapping::SEQUENTIAL)?;
+            rows.extend(profile::rows(workload, &ran.run, repetition));
+        }
+        Ok(rows)
+    }
+
+    fn run(&self, workload: &dyn Application, mapping: Mapping) -> Result<Ran> {
+        workload.run(&self.at_rest(self.blade(0.0))?, mapping)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::apps::pbpi::Pbpi;
+    use crate::apps::phylogeny::{Patterns, simulate};
+
+    /// What counts its steps.
+    fn counting() -> (Rc<Cell<u64>>, Progress) {
+        let steps = Rc::new(Cell::new(0));
+        let counted = Rc::clone(&steps);
+        (steps, Progress::new(move || counted.set(counted.get() + 1)))
+    }
+
+    fn ps3() -> Emulated {
+        Emulated::new(Machine::named("ps3").unwrap())
+    }
+
+    #[test]
+    fn micro_benchmarks_tell_as_many_runs_as_they_promise() {
+        let (steps, progress) = counting();
+        let told = ps3().micro_benchmarks(2, 1, &progress).unwrap();
+        // Six SPEs: five sizes of products, five of messages, three numbers of processes that
+        // yield, collectives and memory.
+        assert_eq!(ps3().micro_benchmark_steps(2), 2 * (5 * 6 + 5 + 3 + 6 + 6));
+        assert_eq!(steps.get(), ps3().micro_benchmark_steps(2));
+        assert_eq!(told, ps3().micro_benchmarks(2, 1, &Progress::default()).unwrap());
+    }
+
+    #[test]
+    fn a_profile_tells_every_generation_of_every_repetition() {
+        let tree = simulate::tree(6, 0.1, 1).unwrap();
+        let alignment = simulate::alignment(&tree, &simulate::names(6), 40, 1).unwrap();
+        let pbpi = Pbpi::new(Patterns::compress(&alignment), Some(tree), 1, 7).unwrap();
+        let (steps, progress) = counting();
+        let told = ps3().profile(&pbpi, 3, 1, &progress).unwrap();
+        assert_eq!((ps3().profile_steps(&pbpi, 3), steps.get()), (3 * 7, 3 * 7));
+        assert_eq!(told, ps3().profile(&pbpi, 3, 1, &Progress::default()).unwrap());
+    }
+
+    #[test]
+    fn a_machine_has_the_apus_threads_and_memories_of_its_cells() {
+        let qs20 = Emulated::new(Machine::named("qs20").unwrap());
+        let layout = Layout { apus: 16, hardware_contexts: 4, memories: 2 };
+        assert_eq!((qs20.name(), qs20.layout()), ("qs20", layout));
+    }
+}
