@@ -2,7 +2,7 @@
 //!
 //! Each is written once over [`Arithmetic`]; the numbers come from plain doubles, the time from the
 //! scoreboard and from the lines of the vectors, as in
-//! [`raxml::host`](crate::raxml::host). The scoreboard is asked once for each function and
+//! `raxml::host`. The scoreboard is asked once for each function and
 //! number of patterns.
 
 use std::collections::BTreeMap;

@@ -42,7 +42,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them, in the order in which [`draw`] numbers them.
+    /// All of them, in the order of their numbers.
     pub const ALL: [Self; 4] =
         [Self::BranchLength, Self::Backbone, Self::SubtreeRerooting, Self::TreeBisection];
 

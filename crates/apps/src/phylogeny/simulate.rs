@@ -1,8 +1,8 @@
 //! Alignments that evolved along a known tree.
 //!
 //! A seed fixes everything: the tree comes from the first stream of the seed, the sites from the
-//! second, each by xoshiro256++ as [`Stream`] says. So a tree that was written to a file and read
-//! again gives, with the same seed, the same sequences.
+//! second, each by xoshiro256++. So a tree that was written to a file and read again gives, with the
+//! same seed, the same sequences.
 
 use super::alignment::Alignment;
 use super::jukes_cantor::transition_matrix;
@@ -16,11 +16,11 @@ const LENGTH_STEP: f64 = 1e-6;
 
 /// Most taxa of a random tree: some hundred bytes each make half a GiB, and published alignments
 /// have fewer.
-pub(crate) const MOST_TAXA: usize = 1 << 20;
+pub const MOST_TAXA: usize = 1 << 20;
 
 /// Most residues of an alignment, taxa times sites: with the states of inner nodes, the rows and
 /// their text each takes four bytes, which makes 1 GiB.
-pub(crate) const MOST_RESIDUES: usize = 1 << 28;
+pub const MOST_RESIDUES: usize = 1 << 28;
 
 /// A random tree whose topologies are equally likely and whose branch lengths are exponential of
 /// that mean, rounded to six decimals.

@@ -47,7 +47,7 @@ pub(crate) fn shared_path(name: &str) -> Option<PathBuf> {
     assert!(checkout.join("Cargo.lock").exists(), "{} is no checkout", checkout.display());
     let path = checkout.join("../shared/data").join(name);
     if !path.exists() {
-        eprintln!("skipped: ../shared/data/{name} is not there");
+        eprintln!("../shared/data/{name} is not there");
         return None;
     }
     Some(path)

@@ -9,7 +9,7 @@ use mmgp_base::error::Warning;
 
 /// The lengths of a branch that z = exp(-t) tells apart [expected substitutions per site]. Below,
 /// 1 - z has lost half of its digits; above, z leaves the range of doubles.
-pub(crate) const LENGTHS: RangeInclusive<f64> = 1e-10..=690.0;
+pub const LENGTHS: RangeInclusive<f64> = 1e-10..=690.0;
 
 /// The branch that an evaluation looks at the tree from.
 #[derive(Debug, Clone, Copy, PartialEq)]
