@@ -52,7 +52,7 @@ fn transfers(machine: &Machine, bytes: u64, each: u64) {
         let (own, eib, memory) = (sim.clone(), Rc::clone(&eib), Rc::clone(&memory));
         sim.spawn("reader", async move {
             for _ in 0..each {
-                own.sleep(eib.latency(memory.unit(from), memory.unit(to))).await;
+                own.sleep(eib.latency(from, to)).await;
                 eib.carry(&Transfer { spe, from, to, bytes: Bytes(bytes) }).await;
                 memory.copy(from, to, Bytes(bytes));
             }

@@ -65,11 +65,14 @@ async fn producer(spe: Spe, at: Places) -> Result<()> {
     mfc.wait_for(3).await;
     add_one(&spe, at.count).await?;
 
-    // Results: the second put comes after the first, and the line that tells of them after both.
-    let put = |from: LocalAddress, bytes| Command::new(Direction::Put, from, at.result, bytes, 4);
-    mfc.enqueue(put(DATA, Bytes(48))).await?;
+    // Results: a fence keeps the get that fills the buffer anew behind the put out of it, and mfcsync
+    // the second put behind both. The line that tells of the results comes last.
+    let put = |bytes| Command::new(Direction::Put, DATA, at.result, bytes, 4);
+    mfc.enqueue(put(Bytes(48))).await?;
+    let refill = Command::new(Direction::Get, DATA, at.parameters, Bytes(16), 4);
+    mfc.enqueue(refill.ordered(Order::Fence)).await?;
     mfc.mfcsync(4).await?;
-    mfc.enqueue(put(DATA.offset(Bytes(32)), Bytes(16))).await?;
+    mfc.enqueue(put(Bytes(16))).await?;
     mfc.barrier(5).await?;
     spe.write(LINE, &[Quadword::splat(1)])?;
     mfc.putqlluc(LockLine { local: LINE, effective: at.done }, 6).await?;
@@ -153,7 +156,7 @@ fn main() -> Result<()> {
     start(&blade, "rank 0", host(blade.host_process(0), [first, second], at));
     blade.run()?;
     let found = [result, result.offset(16), count, done].map(|at| memory.read(at).preferred());
-    assert_eq!(found, [2, 1, 2, 1]);
+    assert_eq!(found, [9, 1, 2, 1]);
     Ok(())
 }
 

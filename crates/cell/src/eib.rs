@@ -29,7 +29,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::memory::{Banks, EffectiveAddress, LINE, Memory};
-pub use crate::unit::Unit;
+use super::unit::Unit;
 use mmgp_base::units::{Bytes, Seconds, SimSpan};
 use mmgp_machine::Machine;
 use mmgp_sim::{Flows, Pool, Sim};
@@ -105,8 +105,8 @@ impl Eib {
 
     /// From the moment an MFC takes up a command to the arrival of its first byte, without
     /// contention.
-    pub fn latency(&self, from: Unit, to: Unit) -> SimSpan {
-        self.delay(from, to, self.delays.memory)
+    pub fn latency(&self, from: EffectiveAddress, to: EffectiveAddress) -> SimSpan {
+        self.delay(self.memory.unit(from), self.memory.unit(to), self.delays.memory)
     }
 
     /// `memory` or the delay between local stores, and that of the link if it is passed.

@@ -92,7 +92,7 @@ impl Memory {
     }
 
     /// The unit on the bus that answers for the byte at `at`, which the machine must have.
-    pub fn unit(&self, at: EffectiveAddress) -> Unit {
+    pub(crate) fn unit(&self, at: EffectiveAddress) -> Unit {
         match at.place() {
             Some(Place::Memory { cell, .. }) => Unit::Memory { cell },
             Some(Place::Paged { offset }) => {

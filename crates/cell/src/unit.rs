@@ -2,7 +2,7 @@
 
 /// A unit that can be the source or the destination of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub(crate) enum Unit {
     /// The local store, or the registers, of an SPE.
     Spe {
         /// Its number, counted through all Cells.

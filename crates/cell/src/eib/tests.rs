@@ -156,10 +156,9 @@ fn blocking(bytes: u64) -> [f64; 3] {
     let times = Rc::new(RefCell::new([0.0; 3]));
     let (sim, eib, noted) = (bench.sim.clone(), Rc::clone(&bench.eib), Rc::clone(&times));
     bench.sim.spawn("program", async move {
-        let unit = |at| eib.memory().unit(at);
         for number in 0..3 {
             let start = sim.now();
-            sim.sleep(eib.latency(unit(from), unit(local(0)))).await;
+            sim.sleep(eib.latency(from, local(0))).await;
             eib.carry(&Transfer { spe: 0, from, to: local(0), bytes: Bytes(bytes) }).await;
             noted.borrow_mut()[number] = sim.now().since(start).seconds().0;
         }
@@ -205,7 +204,7 @@ fn stream(
             let (from, to) = way(number);
             let (own, eib) = (sim.clone(), Rc::clone(&eib));
             sim.spawn("command", async move {
-                own.sleep(eib.latency(eib.memory().unit(from), eib.memory().unit(to))).await;
+                own.sleep(eib.latency(from, to)).await;
                 eib.carry(&Transfer { spe, from, to, bytes: Bytes(chunk) }).await;
                 drop(place);
             });
@@ -245,8 +244,7 @@ fn a_blocking_transfer_takes_what_was_published_at_every_size() {
     for bytes in [128, 1024, 2048, 2176, 3072, 4096, 5120, 6144, 8192, 12288, 16384] {
         let bench = bench(&Machine::named("qs20").unwrap());
         let from = bench.eib.memory().allocate(0, Bytes(bytes));
-        let unit = |at| bench.eib.memory().unit(at);
-        let latency = bench.eib.latency(unit(from), unit(local(0))).seconds().0;
+        let latency = bench.eib.latency(from, local(0)).seconds().0;
         // The program issues in 10 cycles and reads the tag status in 6.
         let time = 16.0 / 3.2e9 + latency + time_of(&bench, &[(0, from, local(0), bytes)]);
         assert_relative_eq!(time * 3.2e9, fit(bytes as f64), max_relative = 0.04);

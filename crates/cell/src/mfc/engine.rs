@@ -158,7 +158,6 @@ impl Shared {
     }
 
     pub(super) fn latency(&self, transfer: &Transfer) -> SimSpan {
-        let memory = self.eib.memory();
-        self.eib.latency(memory.unit(transfer.from), memory.unit(transfer.to))
+        self.eib.latency(transfer.from, transfer.to)
     }
 }

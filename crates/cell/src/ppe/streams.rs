@@ -5,7 +5,7 @@
 //! furthest behind goes on. It computes at full speed, or slowed down while the other one computes
 //! too; while it waits for a line the other one has the pipeline to itself.
 
-use super::Hierarchy;
+use super::hierarchy::Hierarchy;
 use mmgp_base::units::Cycles;
 use mmgp_machine::Machine;
 
