@@ -78,8 +78,7 @@ impl KernelTimings {
         kernel: &K,
         store: &mut LocalStore,
     ) -> (K::Output, KernelTime) {
-        debug_assert!(kernel.validate().is_ok(), "{:?}", kernel.validate());
-        let shape = kernel.shape();
+        let shape = checked_shape(kernel);
         match (self.mode, shape.branches) {
             (KernelTiming::Exact, _) => self.ask(kernel, store),
             (KernelTiming::Cached, Branches::OnShape) => match self.known.get(&shape) {
@@ -119,7 +118,7 @@ impl KernelTimings {
         kernel: &K,
         store: &mut LocalStore,
     ) -> (K::Output, KernelTime, Accesses) {
-        let shape = kernel.shape();
+        let shape = checked_shape(kernel);
         let time = match (self.mode, shape.branches, self.known.get(&shape)) {
             (KernelTiming::Cached, Branches::OnShape, Some(&time)) => time,
             // The pipeline does not tell what is touched, so the kernel runs twice.
@@ -136,6 +135,13 @@ impl KernelTimings {
         let (output, timed) = stopwatch.time(kernel, store);
         (output, KernelTime { cycles: timed.cycles, port_use: timed.port_use() })
     }
+}
+
+/// The shape of a kernel. Builds with debug assertions check where its blocks lie, too: a kernel whose
+/// blocks overlap might take another time than others of its shape.
+fn checked_shape<K: Kernel>(kernel: &K) -> Shape {
+    debug_assert!(kernel.validate().is_ok(), "{:?}", kernel.validate());
+    kernel.shape()
 }
 
 /// The pipeline of the machine's SPUs.
