@@ -25,11 +25,12 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 10] = [
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 14] = [
+const MAY_USE: [(&str, &[&str]); 15] = [
     ("units", &[]),
     ("mapping", &[]),
     ("error", &[]),
     ("table", &[]),
+    ("series", &[]),
     ("model", &["table"]),
     ("fit", &["model", "table"]),
     ("solve", &["model", "table"]),

@@ -45,6 +45,8 @@ impl Pbpi {
         clock_phase: f64,
     ) -> Result<(Run, Inference)> {
         let blade = Blade::new(machine, timing, clock_phase);
+        #[cfg(test)]
+        blade.set_hazards(mmgp_cell::mfc::Hazards::Checked);
         self.emulate_on(&Runtime::new(blade, Box::new(Edtlp)), mapping, None)
     }
 

@@ -12,7 +12,7 @@ use crate::phylogeny::tests::{patterns, shared_data, sim12};
 use crate::phylogeny::{jukes_cantor, newick};
 use crate::run::Run;
 use mmgp_base::table::Source;
-use mmgp_cell::{Blade, KernelTiming};
+use mmgp_cell::KernelTiming;
 use mmgp_machine::Machine;
 use mmgp_runtime::{Edtlp, Runtime};
 

@@ -65,3 +65,11 @@ pub(crate) fn immediately<T>(future: impl Future<Output = T>) -> T {
         Poll::Pending => panic!("what computes on this computer is always ready"),
     }
 }
+
+/// A QS20 at rest that looks for hazards.
+pub(crate) fn qs20() -> mmgp_cell::Blade {
+    let machine = mmgp_machine::Machine::named("qs20").unwrap();
+    let blade = mmgp_cell::Blade::new(&machine, mmgp_cell::KernelTiming::Cached, 0.0);
+    blade.set_hazards(mmgp_cell::mfc::Hazards::Checked);
+    blade
+}

@@ -12,8 +12,6 @@ use super::*;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::phylogeny::tests::{self, gtr, immediately};
 use crate::phylogeny::{Stream, Tree, jukes_cantor, simulate};
-use mmgp_cell::{Blade, KernelTiming};
-use mmgp_machine::Machine;
 use mmgp_runtime::Edtlp;
 
 fn sim12() -> Rc<Patterns> {
@@ -98,7 +96,7 @@ fn on_spes(
     model: &Model,
 ) -> Vec<f64> {
     let (tree, model, weights) = (tree.clone(), model.clone(), weights.to_vec());
-    let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
+    let blade = crate::phylogeny::tests::qs20();
     let on = Runtime::new(blade, Box::new(Edtlp));
     let life = async move |engine: &mut OffloadedEngine| {
         engine.set_weights(&weights).await;
@@ -131,7 +129,7 @@ fn the_likelihood_of_a_tree_under_jc69_is_that_of_the_plain_computation() {
     let expected = jukes_cantor::log_likelihood(&tree, &patterns);
     let single = SiteRates::single(patterns.len());
     let model = Model { substitution: Substitution::jc69(), rates: single };
-    let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
+    let blade = crate::phylogeny::tests::qs20();
     let on = Runtime::new(blade, Box::new(Edtlp));
     let life = async move |engine: &mut OffloadedEngine| {
         let view = evaluation::update(engine, &tree, &model).await;
@@ -200,7 +198,7 @@ fn search(patterns: &Rc<Patterns>, (m, p): (u32, u32), port: Port) -> (Run, Find
     let settings = Settings { effort, ..Settings::new(5, Rates::Gamma) };
     let tasks = Tasks { inferences: 1, bootstraps: 3 };
     let raxml = Raxml::new((**patterns).clone(), settings, tasks, port).unwrap();
-    let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
+    let blade = crate::phylogeny::tests::qs20();
     let on = Runtime::new(blade, Box::new(Edtlp));
     raxml.emulate_on(&on, Mapping::of(m, p)).unwrap()
 }

@@ -11,8 +11,6 @@ use crate::phylogeny::{Alignment, Patterns, Stream, jukes_cantor, newick};
 use crate::raxml::plain::PlainEngine;
 use crate::raxml::{Port, run_alone};
 use mmgp_base::table::Source;
-use mmgp_cell::{Blade, KernelTiming};
-use mmgp_machine::Machine;
 use mmgp_runtime::{Edtlp, Runtime};
 
 /// An alignment's patterns, a tree and a model.
@@ -68,7 +66,7 @@ pub(super) fn on_plain_engine<T>(
 }
 
 pub(super) fn runtime() -> Runtime {
-    let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
+    let blade = crate::phylogeny::tests::qs20();
     Runtime::new(blade, Box::new(Edtlp))
 }
 
