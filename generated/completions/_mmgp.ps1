@@ -144,6 +144,7 @@ Register-ArgumentCompleter -Native -CommandName 'mmgp' -ScriptBlock {
         }
         'mmgp;predict' {
             [CompletionResult]::new('--params', '--params', [CompletionResultType]::ParameterName, 'Parameters: a TOML file or a published set (pbpi-qs20, raxml-qs20)')
+            [CompletionResult]::new('--model', '--model', [CompletionResultType]::ParameterName, 'Model: mmgp is equation 11, refined the same with the [refined] terms of the parameters')
             [CompletionResult]::new('--machine', '--machine', [CompletionResultType]::ParameterName, 'Machine whose APUs are available instead of those in the parameters')
             [CompletionResult]::new('--apus', '--apus', [CompletionResultType]::ParameterName, 'APUs available instead of those in the parameters')
             [CompletionResult]::new('--m', '--m', [CompletionResultType]::ParameterName, 'Host threads of the one configuration to predict')

@@ -881,7 +881,7 @@ _mmgp() {
             return 0
             ;;
         mmgp__subcmd__predict)
-            opts="-h --params --machine --apus --m --p --top --format --out --seed --explain --next --noise --break-even --host-factor --per-phase --change-cost --phase-rounds --nodes --node-overhead --node-collective --min-m --max-m --min-p --max-p --m-divides --p-divides --apus-per-chip --scale --help"
+            opts="-h --params --model --machine --apus --m --p --top --format --out --seed --explain --next --noise --break-even --host-factor --per-phase --change-cost --phase-rounds --nodes --node-overhead --node-collective --min-m --max-m --min-p --max-p --m-divides --p-divides --apus-per-chip --scale --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -889,6 +889,10 @@ _mmgp() {
             case "${prev}" in
                 --params)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -W "mmgp refined" -- "${cur}"))
                     return 0
                     ;;
                 --machine)

@@ -136,6 +136,7 @@ set edit:completion:arg-completer[mmgp] = {|@words|
         }
         &'mmgp;predict'= {
             cand --params 'Parameters: a TOML file or a published set (pbpi-qs20, raxml-qs20)'
+            cand --model 'Model: mmgp is equation 11, refined the same with the [refined] terms of the parameters'
             cand --machine 'Machine whose APUs are available instead of those in the parameters'
             cand --apus 'APUs available instead of those in the parameters'
             cand --m 'Host threads of the one configuration to predict'

@@ -149,6 +149,8 @@ complete -c mmgp -n "__fish_mmgp_using_subcommand fit" -l refined-out -d 'Parame
 complete -c mmgp -n "__fish_mmgp_using_subcommand fit" -l quiet -d 'Do not print how each term was obtained'
 complete -c mmgp -n "__fish_mmgp_using_subcommand fit" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mmgp -n "__fish_mmgp_using_subcommand predict" -l params -d 'Parameters: a TOML file or a published set (pbpi-qs20, raxml-qs20)' -r
+complete -c mmgp -n "__fish_mmgp_using_subcommand predict" -l model -d 'Model: mmgp is equation 11, refined the same with the [refined] terms of the parameters' -r -f -a "mmgp\t''
+refined\t''"
 complete -c mmgp -n "__fish_mmgp_using_subcommand predict" -l machine -d 'Machine whose APUs are available instead of those in the parameters' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand predict" -l apus -d 'APUs available instead of those in the parameters' -r
 complete -c mmgp -n "__fish_mmgp_using_subcommand predict" -l m -d 'Host threads of the one configuration to predict' -r
