@@ -191,3 +191,67 @@ fn nodes_multiply_the_configurations_and_cost_what_they_are_said_to() {
     // 20,000 collectives of 1 s each: nobody leaves the first node.
     assert_eq!(json(&["--nodes", "3", "--node-overhead", "1"])["configurations"][0]["n"], 1);
 }
+
+#[test]
+fn the_refined_model_ranks_where_the_parameters_have_its_terms() {
+    let refined = "[refined]\niterations = 100\nwork_growth_s = { value = 1.5, std_error = 0.1 }\n";
+    let folder = Folder::with(
+        "r.toml",
+        &PARAMETERS.replace("[[phases]]\nname = \"a\"", &{
+            refined.to_string() + "[[phases]]\nname = \"a\""
+        }),
+    );
+    let predict = |arguments: &[&str]| {
+        let all = [&["predict", "--params", "r.toml", "--format", "json"], arguments].concat();
+        serde_json::from_str::<Value>(&folder.succeeds(&all)).expect("JSON")
+    };
+    let refined = predict(&["--model", "refined"]);
+    assert_eq!(refined["feasible"], 50);
+    assert_eq!(predict(&["--model", "mmgp"]), json(&[]));
+    let time = |answer: &Value, at: (u32, u32)| {
+        let rows = answer["configurations"].as_array().expect("a list");
+        let row = rows.iter().find(|row| row["m"] == at.0 && row["p"] == at.1);
+        row.expect("feasible")["time_s"].as_f64().expect("a number")
+    };
+    // Three further APUs, and 7 of 100 iterations on the slowest of 16 APUs instead of 6.25.
+    let expected = 3.0 * 1.5 + 370.0 / 16.0 * (7.0 / 6.25 - 1.0);
+    let found = time(&refined, (4, 4)) - time(&json(&[]), (4, 4));
+    assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+    let explained = predict(&["--model", "refined", "--m", "4", "--p", "4", "--explain"]);
+    let names: Vec<&str> = explained["breakdown"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|part| part["name"].as_str().expect("a name"))
+        .collect();
+    assert!(names.contains(&"work growth") && names.contains(&"uneven division"), "{names:?}");
+    let next = predict(&["--model", "refined", "--next"]);
+    let mut measured = next["measurements"].as_array().expect("a list").iter();
+    assert!(measured.any(|it| it["measure"] == "work_growth_s"));
+    let follows = |what: &str| format!("{what} follows from the terms of equation 11 alone");
+    for (question, reason) in [
+        (&["--per-phase"][..], follows("the p of each phase")),
+        (&["--break-even", "--host-factor", "1"], follows("what off-loading costs")),
+        (&["--nodes", "2"], "nodes are put around the terms of equation 11 alone".into()),
+    ] {
+        let asked = [&["predict", "--params", "r.toml", "--model", "refined"], question].concat();
+        folder.refuses(&asked, &format!("model: found refined, expected mmgp: {reason}"));
+    }
+    folder.refuses(
+        &["predict", "--params", "pbpi-qs20", "--model", "refined"],
+        "model: found refined, expected mmgp, as the parameters have no refined terms",
+    );
+}
+
+#[test]
+fn of_too_many_configurations_to_weigh_the_fastest_are_told() {
+    let header = "rank,m,p,time_s,low_s,high_s,speedup,efficiency";
+    check_csv(&["--apus", "300000"], header, 10);
+    check_csv(&["--apus", "300000", "--top", "3", "--p-divides", "8"], header, 3);
+    let [few, many] = ["200000", "200001"]
+        .map(|apus| json(&["--apus", apus, "--top", "1", "--max-m", "8", "--max-p", "8"]));
+    for key in ["m", "p", "time_s"] {
+        assert_eq!(few["configurations"][0][key], many["configurations"][0][key]);
+    }
+    assert!(many["configurations"][0]["probability_best"].is_null());
+}

@@ -43,7 +43,7 @@ pub(super) enum Origin {
 
 /// What is done to some bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Touch {
+pub(crate) enum Touch {
     Reads,
     Writes,
 }
@@ -102,7 +102,7 @@ enum Sealed {
 }
 
 /// Looks for hazards of one SPE.
-pub(in super::super) struct Detector {
+pub(crate) struct Detector {
     spe: u32,
     mode: Rc<Cell<Hazards>>,
     pending: RefCell<Vec<Pending>>,

@@ -1,6 +1,7 @@
 use super::*;
 use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
 use crate::model::sensitivity::Entry;
+use crate::model::time_model::Value;
 use crate::model::uncertainty::Correlation;
 use crate::model::{published, published_names};
 
@@ -243,4 +244,67 @@ fn no_draws_and_numbers_of_apus_that_cannot_be_ranked_are_refused() {
             )
         );
     }
+}
+
+/// Equation 11 as a model of which nothing is known but times and derivatives.
+struct Plain(Parameters);
+
+impl TimeModel for Plain {
+    fn name(&self) -> &str {
+        "plain"
+    }
+
+    fn apus(&self) -> u32 {
+        self.0.apus
+    }
+
+    fn time(&self, mapping: Mapping) -> Seconds {
+        self.0.time(mapping)
+    }
+
+    fn values(&self) -> Vec<Value> {
+        self.0.values()
+    }
+
+    fn gradient(&self, mapping: Mapping) -> Vec<(usize, f64)> {
+        TimeModel::gradient(&self.0, mapping)
+    }
+}
+
+#[test]
+fn a_model_without_rows_is_ranked_alike() {
+    // Linear in what is uncertain, so that draws to first order are those of the equation.
+    let mut parameters = two_rivals(estimate(10.0, 0.8), estimate(4.5, 0.3));
+    parameters.apus = 40;
+    parameters.terms.alpha = OverM::Constant(Estimate::exact(1.01));
+    let expected = rank(&parameters, SAMPLING).unwrap();
+    let found = rank(&Plain(parameters.clone()), SAMPLING).unwrap();
+    assert_eq!(found.configurations.len(), expected.configurations.len());
+    for (found, expected) in found.configurations.iter().zip(&expected.configurations) {
+        assert_eq!((found.rank, found.mapping), (expected.rank, expected.mapping));
+        assert_eq!((found.low, found.high), (expected.low, expected.high));
+        assert_eq!(found.indistinguishable, expected.indistinguishable);
+        let close = |one: f64, other: f64| (one - other).abs() < 1e-9;
+        assert!(close(found.probability_best, expected.probability_best), "{found:?}");
+        assert!(close(found.expected_regret.0, expected.expected_regret.0), "{found:?}");
+        assert!(close(found.regret_95.0, expected.regret_95.0), "{found:?}");
+    }
+    let best = explain(&Plain(parameters), found.configurations[0].mapping).unwrap();
+    assert_eq!(best.parts.len(), 1);
+}
+
+#[test]
+fn a_question_about_terms_is_not_asked_of_a_model_without_them() {
+    let model = Plain(published("pbpi-qs20").unwrap());
+    assert_eq!(
+        break_even(&model, &Constraints::NONE, 1.0).unwrap_err().to_string(),
+        "model: found plain, expected mmgp: what off-loading costs follows from the terms of \
+         equation 11 alone"
+    );
+    let changes = Changes { cost: Seconds(0.0), rounds: 1 };
+    assert!(plan_phases(&model, &Constraints::NONE, changes).is_err());
+    let mut many = published("pbpi-qs20").unwrap();
+    many.apus = 2049;
+    assert!(rank(&Plain(many.clone()), SAMPLING).is_err());
+    assert!(rank_within(&many, &Constraints::NONE.max_m(2), SAMPLING).is_ok());
 }
