@@ -81,11 +81,6 @@ impl Runtime {
         &self.blade
     }
 
-    /// What the policy is called.
-    pub fn policy_name(&self) -> &'static str {
-        self.shared.policy.name()
-    }
-
     /// The numbers of the p SPEs of each of m processes.
     ///
     /// Each process takes the first free SPEs of its own Cell; one that does not find enough there

@@ -51,11 +51,6 @@ impl Cell {
     pub fn squared_relative_deviations(&self) -> f64 {
         self.squared_deviations_s2 / self.mean_s.powi(2)
     }
-
-    /// The variance of a single run's relative deviation; `None` for a single run.
-    pub fn relative_variance(&self) -> Option<f64> {
-        (self.count > 1).then(|| self.squared_relative_deviations() / (self.count - 1) as f64)
-    }
 }
 
 impl Runs {
@@ -202,8 +197,6 @@ mod tests {
     fn relative_deviations_are_those_of_the_mean() {
         let cell = Cell { m: 1, p: 1, count: 3, mean_s: 10.0, squared_deviations_s2: 8.0 };
         approx::assert_relative_eq!(cell.squared_relative_deviations(), 0.08);
-        approx::assert_relative_eq!(cell.relative_variance().unwrap(), 0.04);
-        assert_eq!(Cell { count: 1, ..cell }.relative_variance(), None);
     }
 
     #[test]

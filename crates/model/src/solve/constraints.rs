@@ -150,11 +150,6 @@ impl Space {
         Self { apus, constraints, divisors }
     }
 
-    /// APUs of the machine.
-    pub fn apus(&self) -> u32 {
-        self.apus
-    }
-
     /// The largest m to look at: there may be no p for it.
     pub(super) fn last_m(&self) -> u32 {
         let Constraints { max_m, m_divides, .. } = self.constraints;
