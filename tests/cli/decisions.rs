@@ -197,7 +197,7 @@ fn the_refined_model_ranks_where_the_parameters_have_its_terms() {
     let refined = "[refined]\niterations = 100\nwork_growth_s = { value = 1.5, std_error = 0.1 }\n";
     let folder = Folder::with(
         "r.toml",
-        &PARAMETERS.replace("[[phases]]\nname = \"a\"", &{
+        PARAMETERS.replace("[[phases]]\nname = \"a\"", &{
             refined.to_string() + "[[phases]]\nname = \"a\""
         }),
     );

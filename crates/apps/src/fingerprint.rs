@@ -89,9 +89,9 @@ mod tests {
 
     #[test]
     fn the_order_of_additions_makes_no_difference_and_anything_more_does() {
-        check(&of(3, &[-1000.0]), &of(3, &[-1000.000_000_9]), None);
+        check(&of(3, &[-1000.0]), &of(3, &[-1_000.000_000_9]), None);
         let far = "(2, 1) ended with ln likelihood -1000 where (1, 1) ended with -1000.0000011";
-        check(&of(3, &[-1000.0]), &of(3, &[-1000.000_001_1]), Some(far));
+        check(&of(3, &[-1000.0]), &of(3, &[-1_000.000_001_1]), Some(far));
         let later = "(2, 1) ended with ln likelihood -6 where (1, 1) ended with -7";
         check(&of(3, &[-5.0, -6.0]), &of(3, &[-5.0, -7.0]), Some(later));
     }

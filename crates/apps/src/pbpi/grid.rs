@@ -35,7 +35,7 @@ impl Pbpi {
     /// [0, 1) is how far the timebase is into a tick at the start.
     ///
     /// # Errors
-    /// [`crate::Error::Infeasible`] where the machine has fewer than m * p SPEs; `OutOfRange` where the
+    /// [`mmgp_base::Error::Infeasible`] where the machine has fewer than m * p SPEs; `OutOfRange` where the
     /// rows do not divide m.
     pub fn emulate(
         &self,
@@ -53,7 +53,7 @@ impl Pbpi {
     /// Runs the chains `on` a machine at rest; each sample also goes to `sink`.
     ///
     /// # Errors
-    /// [`crate::Error::Infeasible`] where it has fewer than m * p SPEs; `OutOfRange` where the rows do not
+    /// [`mmgp_base::Error::Infeasible`] where it has fewer than m * p SPEs; `OutOfRange` where the rows do not
     /// divide m.
     pub fn emulate_on(
         &self,

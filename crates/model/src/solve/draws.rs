@@ -65,7 +65,7 @@ pub(super) struct Draws<'a> {
 }
 
 enum Kind<'a> {
-    Equation11(&'a Parameters, Equation11Draws),
+    Equation11(&'a Parameters, Box<Equation11Draws>),
     /// By how much each source differs from its value.
     FirstOrder(&'a Uncertainty<'a>, Vec<Vec<f64>>),
 }
@@ -159,7 +159,7 @@ impl<'a> Draws<'a> {
         let kind = match uncertainty.model.equation_11() {
             Some(parameters) => {
                 let draws = Equation11Draws::new(parameters, uncertainty, drawn, count);
-                Kind::Equation11(parameters, draws)
+                Kind::Equation11(parameters, Box::new(draws))
             }
             None => {
                 for (column, source) in drawn.iter_mut().zip(&uncertainty.sources) {
