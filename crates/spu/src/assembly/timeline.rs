@@ -52,7 +52,7 @@ impl Listing<'_> {
     /// what stands before it once.
     ///
     /// # Errors
-    /// [`Error::Input`](mmgp_base::Error::Input) where the last instruction is not a branch to a label
+    /// [`Error::Input`](mmgp_base::error::Error::Input) where the last instruction is not a branch to a label
     /// of the listing further up.
     pub fn time_loop(&self, count: u64, timing: &Timing) -> Result<Timeline> {
         let first = self.first_of_loop()?;
