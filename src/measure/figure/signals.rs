@@ -7,7 +7,7 @@ use crate::cell::mfc::{AtomicStatus, LockLine};
 use crate::error::Result;
 use crate::machine::Machine;
 use crate::machine::figures::Quantity;
-use crate::spu::{Kernel, LocalAddress, Shape, Spu};
+use crate::spu::{Branches, Kernel, LocalAddress, Shape, Spu};
 use crate::units::{Bytes, Seconds};
 
 pub(super) const PROGRAMS: [Program; 3] = [
@@ -56,7 +56,7 @@ impl Kernel for IncrementInTurn {
     type Output = bool;
 
     fn shape(&self) -> Shape {
-        Shape::new("increment in turn", self.parity)
+        Shape { branches: Branches::OnData, ..Shape::new("increment in turn", 0) }
     }
 
     #[inline(always)]
