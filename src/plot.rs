@@ -15,14 +15,14 @@
 //! intervals are drawn where they are known.
 //!
 //! ```
-//! use mmgp::plot::{Figure, Format, Kind, Times, draw};
+//! use mmgp::plot::{Picture, Format, Kind, Times, draw};
 //! use mmgp::table::{Source, csv};
 //!
 //! let text = "m,p,measured_s,predicted_s,error_percent\n\
 //!             1,1,8.0,8.2,2.5\n1,2,4.1,4.3,4.9\n2,1,4.4,4.2,-4.5\n";
 //! let (rows, _) = csv::read(&Source::new("validation.csv", text))?;
 //! let times = Times { rows: &rows, predictions: &[] };
-//! let figure = Figure { title: "My program on my machine", kind: Kind::Parity(times) };
+//! let figure = Picture { title: "My program on my machine", kind: Kind::Parity(times) };
 //! let picture: Vec<u8> = draw(&figure, Format::Svg)?;
 //! assert!(picture.starts_with(b"<svg"));
 //! # Ok::<(), mmgp::Error>(())
@@ -70,7 +70,7 @@ pub use times::Times;
 
 /// What to draw.
 #[derive(Debug, Clone, Copy)]
-pub struct Figure<'a> {
+pub struct Picture<'a> {
     /// Stands above the picture: the application and the machine. Any text; it is escaped, and
     /// shortened where it is too long.
     pub title: &'a str,
@@ -166,7 +166,7 @@ impl Format {
 /// [`Error::TooLittleData`] where the picture would show nothing, [`Error::OutOfRange`] for a time
 /// that is negative, beyond 10^15 s or not a number and for a window outside its run, and
 /// [`Error::Plot`] where the drawing itself fails.
-pub fn draw(figure: &Figure<'_>, format: Format) -> Result<Vec<u8>> {
+pub fn draw(figure: &Picture<'_>, format: Format) -> Result<Vec<u8>> {
     let scene = scene(figure)?;
     match format {
         Format::Svg => Ok(svg::encode(&scene)),
@@ -175,7 +175,7 @@ pub fn draw(figure: &Figure<'_>, format: Format) -> Result<Vec<u8>> {
     }
 }
 
-fn scene(figure: &Figure<'_>) -> Result<Scene> {
+fn scene(figure: &Picture<'_>) -> Result<Scene> {
     let title = figure.title;
     match figure.kind {
         Kind::AgainstM(times) => of_times(title, Comparison::AgainstM, &times),

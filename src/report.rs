@@ -43,7 +43,7 @@ pub struct Study {
     /// The micro-benchmarks beside their fits.
     pub benchmarks: Vec<Panel>,
     /// Pictures that the page shows as they are: a title and an SVG each.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<Picture>,
     /// How the parameters are drawn for probabilities and regrets.
     pub sampling: Sampling,
     /// Where it comes from.
@@ -52,7 +52,7 @@ pub struct Study {
 
 /// A picture with its title.
 #[derive(Debug, Clone)]
-pub struct Figure {
+pub struct Picture {
     /// What it shows. Any text.
     pub title: String,
     /// The picture, as [`crate::plot`] draws it: it is put into the page as it stands.
@@ -120,7 +120,7 @@ pub fn page(study: &Study) -> Result<String> {
     sorted.splits.sort_by_key(|row| (row.m, row.p));
     let known = Known::new(&sorted)?;
     let data = serde_json::to_string(&data::Data::new(&sorted, &known));
-    let figure = |(number, it): (usize, &Figure)| {
+    let figure = |(number, it): (usize, &Picture)| {
         format!(
             "<figure class=\"static\" id=\"figure-{number}\">\n<figcaption>{}</figcaption>\n{}\n\
              </figure>\n",

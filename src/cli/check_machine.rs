@@ -11,7 +11,7 @@ use super::output::{Verbosity, data, json, progress};
 use super::{Answer, validate};
 use crate::error::Result;
 use crate::machine::figures;
-use crate::plot::{Figure, Format as PictureFormat, Kind, draw};
+use crate::plot::{Format as PictureFormat, Kind, Picture, draw};
 use crate::table::{self, csv};
 use crate::validate::machine::{MachineCheck, check};
 
@@ -98,7 +98,7 @@ fn write_all(folder: &Path, outcome: &MachineCheck) -> Result<()> {
     let title = format!("Emulated over published: {}", outcome.machine);
     for &format in PictureFormat::ALL {
         let kind = Kind::Machine(&outcome.figures);
-        let picture = draw(&Figure { title: &title, kind }, format)?;
+        let picture = draw(&Picture { title: &title, kind }, format)?;
         table::write(&folder.join(format!("machine.{}", format.ending())), picture)?;
     }
     Ok(())

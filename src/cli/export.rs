@@ -7,7 +7,7 @@ use clap::Args;
 use super::Answer;
 use super::files::Guard;
 use super::input::{parameter_file, parameters};
-use super::output::{Verbosity, data, waiting, warnings};
+use super::output::{Verbosity, data, waiting, warn};
 use crate::error::{Result, Warning};
 use crate::export::Target;
 use crate::export::runs::RunsTarget;
@@ -49,16 +49,16 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     if let Some(name) = &arguments.params {
         let target: Target = arguments.to.parse()?;
         let parameters = parameters(name)?;
-        warnings(parameters.refined_left_out().as_slice());
+        warn(parameters.refined_left_out().as_slice());
         data(arguments.out.as_deref(), &target.write(&parameters))?;
     }
     if let Some(path) = &arguments.runs {
         let target: RunsTarget = arguments.to.parse()?;
         let line = waiting("reading", Verbosity::Usual);
-        let (runs, doubts) = read_runs(&Source::read(path)?)?;
+        let (runs, warnings) = read_runs(&Source::read(path)?)?;
         let text = target.write(&runs)?;
         line.finish_and_clear();
-        warnings(&doubts);
+        warn(&warnings);
         data(arguments.out.as_deref(), &text)?;
         let file = arguments.out.as_ref().map_or("FILE".into(), |out| out.display().to_string());
         eprintln!("to fit a model with Extra-P:\n{}", target.command(&file));

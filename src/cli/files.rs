@@ -178,7 +178,7 @@ impl Files {
 pub struct Reader {
     /// Which files they were by their hashes, where somebody wants to know.
     inputs: Option<Vec<InputFile>>,
-    pub doubts: Vec<Warning>,
+    pub warnings: Vec<Warning>,
 }
 
 impl Reader {
@@ -203,8 +203,8 @@ impl Reader {
 
     fn rows<R: Record>(&mut self, path: &Option<PathBuf>, role: &str) -> Result<Vec<R>> {
         let Some(path) = path else { return Ok(Vec::new()) };
-        let (rows, doubts) = csv::read(&self.source(path, role)?)?;
-        self.doubts.extend(doubts);
+        let (rows, warnings) = csv::read(&self.source(path, role)?)?;
+        self.warnings.extend(warnings);
         Ok(rows)
     }
 
@@ -268,7 +268,7 @@ impl Reader {
         if without == parameters {
             return Ok(refined);
         }
-        self.doubts.push(Warning::Note(
+        self.warnings.push(Warning::Note(
             "refined.toml has other terms than params.toml: what is shown is of params.toml alone"
                 .into(),
         ));

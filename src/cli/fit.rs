@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 
 use super::Answer;
 use super::files::Guard;
-use super::output::{data, warnings};
+use super::output::{data, warn};
 use super::{input, output};
 use crate::error::{Error, Result, Warning};
 use crate::fit::resampled::MOST_RESAMPLES;
@@ -170,9 +170,9 @@ impl From<ShapeOverM> for Shape {
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     guard(arguments).check()?;
-    let mut doubts = Vec::new();
+    let mut warnings = Vec::new();
     let line = output::waiting("fitting", arguments.quiet.into());
-    let inputs = inputs(arguments, &mut doubts)?;
+    let inputs = inputs(arguments, &mut warnings)?;
     let decomposition = match (arguments.decomposition, arguments.tasks) {
         (Division::Task, Some(tasks)) => Decomposition::Task { tasks },
         _ => Decomposition::Data,
@@ -194,13 +194,13 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     if !missing.is_empty() {
         return report::undetermined(&missing, &arguments.require);
     }
-    doubts.extend(fitted.warnings.into_iter().map(flags::warning));
+    warnings.extend(fitted.warnings.into_iter().map(flags::warning));
     if output::Verbosity::from(arguments.quiet) == output::Verbosity::Usual {
         eprintln!("{}", fitted.report);
     }
-    warnings(&doubts);
+    warn(&warnings);
     if let Some(path) = &arguments.report {
-        table::write(path, report::json(&fitted.report, &doubts))?;
+        table::write(path, report::json(&fitted.report, &warnings))?;
     }
     if let (Some(path), Some(refined)) = (&arguments.counts.refined_out, &fitted.refined) {
         table::write(path, refined.to_toml())?;
@@ -244,17 +244,17 @@ fn options(arguments: &Arguments) -> Options {
     }
 }
 
-fn inputs(arguments: &Arguments, doubts: &mut Vec<Warning>) -> Result<Inputs> {
+fn inputs(arguments: &Arguments, warnings: &mut Vec<Warning>) -> Result<Inputs> {
     let mut inputs = Inputs {
-        alpha: read(arguments.alpha.as_deref(), doubts)?,
-        offload: read(arguments.offload.as_deref(), doubts)?,
-        context_switch: read(arguments.context_switch.as_deref(), doubts)?,
-        collective: read(arguments.collective.as_deref(), doubts)?,
-        profile: read(arguments.profile.as_deref(), doubts)?,
+        alpha: read(arguments.alpha.as_deref(), warnings)?,
+        offload: read(arguments.offload.as_deref(), warnings)?,
+        context_switch: read(arguments.context_switch.as_deref(), warnings)?,
+        collective: read(arguments.collective.as_deref(), warnings)?,
+        profile: read(arguments.profile.as_deref(), warnings)?,
         runs: None,
         times: None,
         prior: arguments.prior.as_deref().map(input::parameters).transpose()?,
-        memory: read(arguments.counts.memory.as_deref(), doubts)?,
+        memory: read(arguments.counts.memory.as_deref(), warnings)?,
     };
     if let Some(path) = &arguments.runs {
         let source = Source::read(path)?;
@@ -278,16 +278,19 @@ fn inputs(arguments: &Arguments, doubts: &mut Vec<Warning>) -> Result<Inputs> {
                 (runs, None, more)
             }
         };
-        doubts.extend(more);
+        warnings.extend(more);
         (inputs.runs, inputs.times) = (Some(runs), times);
     }
     Ok(inputs)
 }
 
-fn read<R: Record>(path: Option<&Path>, doubts: &mut Vec<Warning>) -> Result<Option<Measured<R>>> {
+fn read<R: Record>(
+    path: Option<&Path>,
+    warnings: &mut Vec<Warning>,
+) -> Result<Option<Measured<R>>> {
     let Some(path) = path else { return Ok(None) };
     let (rows, more) = Measured::read(&Source::read(path)?)?;
-    doubts.extend(more);
+    warnings.extend(more);
     Ok(Some(rows))
 }
 

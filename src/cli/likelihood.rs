@@ -6,7 +6,7 @@ use std::rc::Rc;
 use clap::Args;
 use serde::Serialize;
 
-use super::output::{Format, Verbosity, aligned, data, json, waiting, warnings};
+use super::output::{Format, Verbosity, aligned, data, json, waiting, warn};
 use super::{Answer, input};
 use crate::apps::Port;
 use crate::apps::phylogeny::substitution::Model;
@@ -88,7 +88,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         let found = "no column with a determined character".into();
         return Err(Error::OutOfRange { name: "the alignment", found, expected: "one".into() });
     }
-    warnings(&evaluation::warnings(&tree));
+    warn(&evaluation::warnings(&tree));
     let model = notation.model(patterns.len());
     let line = waiting("likelihood", Verbosity::Usual);
     let (log_likelihood, terms) = evaluate(&patterns, tree, model, arguments.per_site)?;

@@ -1,4 +1,4 @@
-//! Printing: data to standard output, doubts and progress to standard error.
+//! Printing: data to standard output, warnings and progress to standard error.
 
 #[cfg(feature = "progress")]
 mod progress;
@@ -47,8 +47,8 @@ pub fn json(value: &impl Serialize) -> String {
     text.expect("invariant: what is printed has string keys only") + "\n"
 }
 
-/// Prints doubts.
-pub fn warnings(warnings: &[Warning]) {
+/// Prints warnings.
+pub fn warn(warnings: &[Warning]) {
     for warning in warnings {
         message(Styles::styled().get_invalid(), "warning", warning);
     }

@@ -6,11 +6,11 @@ use clap::{Args, ValueEnum};
 
 use super::Answer;
 use super::files::{Files, Reader};
-use super::output::warnings;
+use super::output::warn;
 use crate::error::{Error, Result, Warning};
 use crate::model::Parameters;
 use crate::plot::benchmarks;
-use crate::plot::{Figure, Format, Kind, Times, Window, draw};
+use crate::plot::{Format, Kind, Picture, Times, Window, draw};
 use crate::table::records::{Prediction, Split, Validation};
 use crate::table::trace::Trace;
 use crate::table::{self, MicroBenchmarks};
@@ -24,7 +24,7 @@ pub struct Arguments {
     out: PathBuf,
     /// Which picture
     #[arg(long, value_enum, default_value = "combined")]
-    kind: Picture,
+    kind: PictureArgument,
     /// Title above the picture
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -45,7 +45,7 @@ Examples:
   mmgp plot --kind gantt --trace run.json --from 0.007 --to 0.0075 --out run.png";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Picture {
+enum PictureArgument {
     /// The three below on one page
     Combined,
     /// Time against m, at p = 1
@@ -74,8 +74,8 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let format = Format::from_path(&arguments.out)?;
     let files = arguments.files.clone().with_study();
     files.guard("--study").writes("--out", Some(&arguments.out)).check()?;
-    let (material, doubts) = Material::read(&files, &[arguments.kind])?;
-    warnings(&doubts);
+    let (material, warnings) = Material::read(&files, &[arguments.kind])?;
+    warn(&warnings);
     let window = Window { from_s: arguments.from, to_s: arguments.to };
     let title = arguments.title.as_deref().unwrap_or(arguments.kind.title());
     let picture = material.draw(arguments.kind, window, (title, format))?;
@@ -85,25 +85,25 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
 
 /// The pictures of a study, each as SVG and PNG, by their names in its folder. The first four have
 /// always been there; the others are in a folder of their own.
-const WRITTEN: [(Picture, &str); 11] = [
-    (Picture::M, "by_m"),
-    (Picture::P, "by_p"),
-    (Picture::All, "all"),
-    (Picture::Combined, "validation"),
-    (Picture::Parity, "plots/parity"),
-    (Picture::Residuals, "plots/residuals"),
-    (Picture::HeatMap, "plots/heat-map"),
-    (Picture::HeatMapMeasured, "plots/heat-map-measured"),
-    (Picture::Breakdown, "plots/breakdown"),
-    (Picture::Gantt, "plots/gantt"),
-    (Picture::Benchmarks, "plots/benchmarks"),
+const WRITTEN: [(PictureArgument, &str); 11] = [
+    (PictureArgument::M, "by_m"),
+    (PictureArgument::P, "by_p"),
+    (PictureArgument::All, "all"),
+    (PictureArgument::Combined, "validation"),
+    (PictureArgument::Parity, "plots/parity"),
+    (PictureArgument::Residuals, "plots/residuals"),
+    (PictureArgument::HeatMap, "plots/heat-map"),
+    (PictureArgument::HeatMapMeasured, "plots/heat-map-measured"),
+    (PictureArgument::Breakdown, "plots/breakdown"),
+    (PictureArgument::Gantt, "plots/gantt"),
+    (PictureArgument::Benchmarks, "plots/benchmarks"),
 ];
 
 /// Draws every picture that these files are enough for into a folder.
 pub fn write_all(folder: &Path, title: &str, files: &Files) -> Result<()> {
-    let has_files = |(picture, _): &&(Picture, &str)| picture.missing(files).is_none();
+    let has_files = |(picture, _): &&(PictureArgument, &str)| picture.missing(files).is_none();
     let pictures: Vec<_> = WRITTEN.iter().filter(has_files).collect();
-    let kinds: Vec<Picture> = pictures.iter().map(|(picture, _)| *picture).collect();
+    let kinds: Vec<PictureArgument> = pictures.iter().map(|(picture, _)| *picture).collect();
     let (material, _) = Material::read(files, &kinds)?;
     table::create_folder(&folder.join("plots"))?;
     for (picture, name) in pictures {
@@ -115,7 +115,7 @@ pub fn write_all(folder: &Path, title: &str, files: &Files) -> Result<()> {
     Ok(())
 }
 
-impl Picture {
+impl PictureArgument {
     fn title(self) -> &'static str {
         match self {
             Self::Combined | Self::M | Self::P | Self::All => "Modelled and measured times",
@@ -172,7 +172,7 @@ struct Material {
 
 impl Material {
     /// Reads what these pictures need, and nothing else.
-    fn read(files: &Files, pictures: &[Picture]) -> Result<(Self, Vec<Warning>)> {
+    fn read(files: &Files, pictures: &[PictureArgument]) -> Result<(Self, Vec<Warning>)> {
         for picture in pictures {
             if let Some((file, flag)) = picture.missing(files) {
                 let kind = picture.to_possible_value().expect("invariant: no picture is hidden");
@@ -187,55 +187,55 @@ impl Material {
         }
         let mut material = Self::default();
         let mut reader = Reader::default();
-        let wants = |kind: Picture| pictures.contains(&kind);
+        let wants = |kind: PictureArgument| pictures.contains(&kind);
         if pictures.iter().any(|picture| picture.compares()) {
             material.validation = reader.validation(files)?;
         }
-        if wants(Picture::HeatMap) || !material.validation.is_empty() {
+        if wants(PictureArgument::HeatMap) || !material.validation.is_empty() {
             material.predictions = reader.predictions(files)?;
         }
-        if wants(Picture::Breakdown) || wants(Picture::Benchmarks) {
+        if wants(PictureArgument::Breakdown) || wants(PictureArgument::Benchmarks) {
             material.parameters = reader.parameters(files)?;
         }
-        if wants(Picture::Breakdown) {
+        if wants(PictureArgument::Breakdown) {
             material.splits = reader.splits(files)?;
         }
-        if wants(Picture::Benchmarks) {
+        if wants(PictureArgument::Benchmarks) {
             material.tables = reader.micro_benchmarks(files)?;
         }
-        if wants(Picture::Gantt) {
+        if wants(PictureArgument::Gantt) {
             material.trace = reader.trace(files)?.unwrap_or_default();
         }
-        Ok((material, reader.doubts))
+        Ok((material, reader.warnings))
     }
 
     fn draw(
         &self,
-        picture: Picture,
+        picture: PictureArgument,
         window: Window,
         (title, format): (&str, Format),
     ) -> Result<Vec<u8>> {
         let times = Times { rows: &self.validation, predictions: &self.predictions };
         let parameters = || self.parameters.as_ref().expect("invariant: they were asked for");
         let panels = match picture {
-            Picture::Benchmarks => benchmarks::panels(&self.tables, parameters()),
+            PictureArgument::Benchmarks => benchmarks::panels(&self.tables, parameters()),
             _ => Vec::new(),
         };
         let kind = match picture {
-            Picture::Combined => Kind::Combined(times),
-            Picture::M => Kind::AgainstM(times),
-            Picture::P => Kind::AgainstP(times),
-            Picture::All => Kind::OverAll(times),
-            Picture::Parity => Kind::Parity(times),
-            Picture::Residuals => Kind::Residuals(times),
-            Picture::HeatMap => Kind::HeatMap(&self.predictions),
-            Picture::HeatMapMeasured => Kind::MeasuredHeatMap(&self.validation),
-            Picture::Breakdown => {
+            PictureArgument::Combined => Kind::Combined(times),
+            PictureArgument::M => Kind::AgainstM(times),
+            PictureArgument::P => Kind::AgainstP(times),
+            PictureArgument::All => Kind::OverAll(times),
+            PictureArgument::Parity => Kind::Parity(times),
+            PictureArgument::Residuals => Kind::Residuals(times),
+            PictureArgument::HeatMap => Kind::HeatMap(&self.predictions),
+            PictureArgument::HeatMapMeasured => Kind::MeasuredHeatMap(&self.validation),
+            PictureArgument::Breakdown => {
                 Kind::Breakdown { parameters: parameters(), splits: &self.splits }
             }
-            Picture::Gantt => Kind::Gantt { trace: &self.trace, window },
-            Picture::Benchmarks => Kind::Benchmarks(&panels),
+            PictureArgument::Gantt => Kind::Gantt { trace: &self.trace, window },
+            PictureArgument::Benchmarks => Kind::Benchmarks(&panels),
         };
-        draw(&Figure { title, kind }, format)
+        draw(&Picture { title, kind }, format)
     }
 }

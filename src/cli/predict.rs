@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::Answer;
 use super::files::Guard;
-use super::output::{Format, aligned, data, warnings};
+use super::output::{Format, aligned, data, warn};
 use super::{input, output};
 use crate::Mapping;
 use crate::error::Result;
@@ -186,7 +186,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         shown: arguments.top.map_or(usize::MAX, |top| top as usize),
     };
     let text = answer(&asked, arguments).map_err(flags::translated)?;
-    warnings(given.refined_left_out().as_slice());
+    warn(given.refined_left_out().as_slice());
     data(arguments.out.as_deref(), &text)?;
     Ok(Answer::Done)
 }
@@ -219,7 +219,7 @@ fn answer(asked: &Asked<'_>, arguments: &Arguments) -> Result<String> {
         None => rank_within(model, &asked.constraints, asked.sampling)?,
     };
     line.finish_and_clear();
-    warnings(&ranking.warnings);
+    warn(&ranking.warnings);
     let what_if = match configuration {
         Some(_) => None,
         None => WhatIf::of(asked)?,

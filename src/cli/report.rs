@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::files::{Files, Guard, Reader, without_parameters};
-use super::output::{data, warnings};
+use super::output::{data, warn};
 use super::{Answer, input, study};
 use crate::error::{Error, Result};
 use crate::plot::benchmarks::panels;
 use crate::plot::{self, Format, Kind, Window};
 use crate::report::provenance::Provenance;
-use crate::report::{Figure, Study, page};
+use crate::report::{Picture, Study, page};
 use crate::table::trace::Trace;
 use crate::table::{self, Source};
 
@@ -102,11 +102,11 @@ fn read(folder: &Path) -> Result<Study> {
         provenance: provenance(folder)?,
         ..Study::new(parameters)
     };
-    warnings(&reader.doubts);
+    warn(&reader.warnings);
     if let Some(seed) = study.provenance.seed {
         study.sampling.seed = seed;
     }
-    study.provenance.warnings.extend(reader.doubts.iter().map(ToString::to_string));
+    study.provenance.warnings.extend(reader.warnings.iter().map(ToString::to_string));
     study.provenance.inputs.extend(reader.inputs());
     Ok(study)
 }
@@ -120,12 +120,12 @@ fn read_parameters(name: &str) -> Result<Study> {
 }
 
 /// The picture of a trace.
-fn gantt(trace: &Trace) -> Result<Figure> {
+fn gantt(trace: &Trace) -> Result<Picture> {
     let kind = Kind::Gantt { trace, window: Window::default() };
     let title = "What happens when";
-    let svg = plot::draw(&plot::Figure { title, kind }, Format::Svg)?;
+    let svg = plot::draw(&plot::Picture { title, kind }, Format::Svg)?;
     let svg = String::from_utf8(svg).expect("invariant: an SVG is text");
-    Ok(Figure { title: GANTT.into(), svg })
+    Ok(Picture { title: GANTT.into(), svg })
 }
 
 /// What the study says of itself.

@@ -9,7 +9,7 @@ use clap::Args;
 use super::Answer;
 use super::files::Guard;
 use super::input::MachineArguments;
-use super::output::{self, Format, data, warnings};
+use super::output::{self, Format, data, warn};
 use crate::cell;
 use crate::error::Result;
 use crate::machine::Machine;
@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         Some(iterations) => listing.time_loop(iterations, &timing)?,
         None => listing.time(&timing),
     };
-    warnings(&timeline.warnings);
+    warn(&timeline.warnings);
     let text = match arguments.format {
         Format::Table => report::table(&listing, &timeline),
         Format::Csv => report::csv(&listing, &timeline),

@@ -12,7 +12,7 @@ use clap::Args;
 use super::files::{Files, Guard};
 use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
-use super::output::{Verbosity, json, warnings};
+use super::output::{Verbosity, json, warn};
 use super::validate::{Job, Validated, describe};
 use super::{Answer, bench, plot, predict, profile, report};
 use crate::apps::{Application, Division};
@@ -74,7 +74,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let verbosity = Verbosity::from(arguments.quiet);
     let job = Job { app: &*app, target: &target, threads: arguments.threads.count(), verbosity };
     let Studied { parameters, ranking, validated } = study(&job, arguments.app.seed, folder)?;
-    warnings(&validated.doubts);
+    warn(&validated.warnings);
     let best = &ranking.configurations[0];
     let mapping = best.mapping;
     let time = validated.rows.iter().find(|row| (row.m, row.p) == (mapping.m(), mapping.p()));
@@ -82,7 +82,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let trace = excerpt::excerpt(&*app, &target, &parameters, mapping, time)?;
     table::write(&folder.join("trace.json"), trace)?;
     plot::write_all(folder, &job.title(), &Files::of_study(folder))?;
-    let provenance = arguments.provenance(&*app, &target, &validated.doubts)?;
+    let provenance = arguments.provenance(&*app, &target, &validated.warnings)?;
     table::write(&folder.join(report::PROVENANCE), json(&provenance))?;
     report::write(folder)?;
     if verbosity == Verbosity::Usual {
@@ -121,7 +121,7 @@ fn study(job: &Job<'_>, seed: u64, folder: &Path) -> Result<Studied> {
     table::write(&folder.join("predictions.csv"), csv::write(&rows))?;
     let mut validated = job.run(&refined, folder)?;
     let of_fit = fitted.warnings.into_iter().map(super::fit::flags::warning).collect();
-    validated.doubts = [of_fit, ranking.warnings.clone(), validated.doubts].concat();
+    validated.warnings = [of_fit, ranking.warnings.clone(), validated.warnings].concat();
     Ok(Studied { parameters: fitted.parameters, ranking, validated })
 }
 

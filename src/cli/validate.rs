@@ -7,7 +7,7 @@ use clap::Args;
 use super::files::{Files, Guard};
 use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
-use super::output::{Verbosity, data, json, progress, warnings};
+use super::output::{Verbosity, data, json, progress, warn};
 use super::{Answer, input, plot};
 use crate::apps::Application;
 use crate::error::{Error, Result, Warning};
@@ -73,7 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         ..Files::default()
     };
     plot::write_all(&arguments.out, &job.title(), &files)?;
-    warnings(&validated.doubts);
+    warn(&validated.warnings);
     let model = &validated.summary.models[0];
     if verbosity == Verbosity::Usual {
         data(None, &describe(&validated))?;
@@ -99,7 +99,7 @@ pub struct Job<'a> {
 pub struct Validated {
     pub summary: Summary,
     pub rows: Vec<Validation>,
-    pub doubts: Vec<Warning>,
+    pub warnings: Vec<Warning>,
 }
 
 impl Job<'_> {
@@ -122,7 +122,7 @@ impl Job<'_> {
         let splits: Vec<Split> = runs.iter().map(|ran| ran.run.split()).collect();
         table::write(&folder.join(split), csv::write(&splits))?;
         let Comparison { rows, summary } = comparison;
-        Ok(Validated { summary, rows, doubts: check_same_result(&runs) })
+        Ok(Validated { summary, rows, warnings: check_same_result(&runs) })
     }
 }
 

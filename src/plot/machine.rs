@@ -122,7 +122,7 @@ fn beyond(scene: &mut Scene, row: &MachineFigure, y: f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Figure, Format, Kind, draw};
+    use super::super::{Format, Kind, Picture, draw};
     use super::*;
 
     fn figure(name: &str, emulated: f64, basis: &str) -> MachineFigure {
@@ -145,7 +145,7 @@ mod tests {
 
     fn svg(rows: &[MachineFigure]) -> String {
         String::from_utf8(
-            draw(&Figure { title: "title", kind: Kind::Machine(rows) }, Format::Svg).unwrap(),
+            draw(&Picture { title: "title", kind: Kind::Machine(rows) }, Format::Svg).unwrap(),
         )
         .unwrap()
     }
@@ -182,11 +182,11 @@ mod tests {
         for emulated in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let rows = [figure("bad", emulated, "independent")];
             assert!(
-                draw(&Figure { title: "title", kind: Kind::Machine(&rows) }, Format::Svg).is_err(),
+                draw(&Picture { title: "title", kind: Kind::Machine(&rows) }, Format::Svg).is_err(),
                 "{emulated}"
             );
         }
-        assert!(draw(&Figure { title: "title", kind: Kind::Machine(&[]) }, Format::Svg).is_err());
+        assert!(draw(&Picture { title: "title", kind: Kind::Machine(&[]) }, Format::Svg).is_err());
     }
 
     #[cfg(feature = "png")]
@@ -194,7 +194,7 @@ mod tests {
     fn a_png_has_two_pixels_for_each_unit() {
         let rows = [figure("one", 10.0, "independent")];
         let bytes =
-            draw(&Figure { title: "title", kind: Kind::Machine(&rows) }, Format::Png).unwrap();
+            draw(&Picture { title: "title", kind: Kind::Machine(&rows) }, Format::Png).unwrap();
         let header: [u8; 8] = bytes[16..24].try_into().unwrap();
         let [width, height] = [0, 4].map(|at| {
             u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])

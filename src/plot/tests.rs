@@ -136,7 +136,7 @@ fn a_window_outside_the_run_is_an_error() {
     let trace = trace("SPE", 1.0);
     let error = |from_s, to_s| {
         let kind = Kind::Gantt { trace: &trace, window: Window { from_s, to_s } };
-        draw(&Figure { title: "", kind }, Format::Svg).expect_err("no picture").to_string()
+        draw(&Picture { title: "", kind }, Format::Svg).expect_err("no picture").to_string()
     };
     assert!(error(Some(5.0), Some(4.0)).contains("found 5 s to 4 s"));
     assert!(error(Some(1e9), None).contains("in the run from 0 s to "));
@@ -152,7 +152,7 @@ fn words(scene: &Scene) -> Vec<&str> {
 }
 
 fn check_words(kind: Kind<'_>, expected: &[&str]) {
-    let scene = scene(&Figure { title: "a title", kind }).expect("a picture");
+    let scene = scene(&Picture { title: "a title", kind }).expect("a picture");
     let words = words(&scene);
     for wanted in expected {
         assert!(words.contains(wanted), "{wanted} is not in {words:?}");
@@ -221,7 +221,7 @@ fn parity_names_the_mean_error_and_the_worst_of_each_model() {
 /// The centres of the dots below the legend, and the vertices of the longest line.
 fn marks(rows: &[Validation]) -> (Vec<[f64; 2]>, Vec<[f64; 2]>) {
     let kind = Kind::AgainstP(Times { rows, predictions: &[] });
-    let scene = scene(&Figure { title: "", kind }).expect("a picture");
+    let scene = scene(&Picture { title: "", kind }).expect("a picture");
     let dot = |item: &Item| match item {
         Item::Circle { center, .. } => Some(*center),
         _ => None,
@@ -263,7 +263,7 @@ fn bars_of_the_measured_split_end_at_a_hundred_percent() {
     let parameters = published("pbpi-qs20").expect("it is published");
     let splits = splits(&[row(1, 1, 2.0, 2.0)]);
     let kind = Kind::Breakdown { parameters: &parameters, splits: &splits };
-    let scene = scene(&Figure { title: "", kind }).expect("a picture");
+    let scene = scene(&Picture { title: "", kind }).expect("a picture");
     let mut areas = scene.items.iter().filter_map(|item| match item {
         Item::Rectangle { bounds, fill } if *fill == style::GREY => Some(bounds.top),
         _ => None,
@@ -284,8 +284,8 @@ fn bars_of_the_measured_split_end_at_a_hundred_percent() {
 fn a_png_has_two_pixels_for_each_unit_and_all_colours() {
     let rows = study(16);
     let kind = Kind::AgainstM(Times { rows: &rows, predictions: &[] });
-    let bytes = draw(&Figure { title: "", kind }, Format::Png).expect("a picture");
-    let scene = scene(&Figure { title: "", kind }).expect("a picture");
+    let bytes = draw(&Picture { title: "", kind }, Format::Png).expect("a picture");
+    let scene = scene(&Picture { title: "", kind }).expect("a picture");
     let mut reader = ::png::Decoder::new(&bytes[..]).read_info().expect("a PNG");
     let mut pixels = vec![0; reader.output_buffer_size()];
     let info = reader.next_frame(&mut pixels).expect("one picture");
@@ -307,7 +307,7 @@ fn the_same_figure_gives_the_same_bytes_in_any_order_of_its_rows() {
     for &format in Format::ALL {
         let picture = |rows: &[Validation]| {
             let kind = Kind::Combined(Times { rows, predictions: &[] });
-            draw(&Figure { title: "", kind }, format).expect("a picture")
+            draw(&Picture { title: "", kind }, format).expect("a picture")
         };
         assert!(picture(&rows) == picture(&reversed), "{format:?}");
     }
@@ -316,10 +316,10 @@ fn the_same_figure_gives_the_same_bytes_in_any_order_of_its_rows() {
 /// The texts of an SVG as a reader of XML sees them.
 fn texts_of_svg(title: &str) -> Vec<String> {
     let kind = Kind::MeasuredHeatMap(&[]);
-    assert!(draw(&Figure { title, kind }, Format::Svg).is_err());
+    assert!(draw(&Picture { title, kind }, Format::Svg).is_err());
     let rows = study(4);
     let kind = Kind::AgainstM(Times { rows: &rows, predictions: &[] });
-    let bytes = draw(&Figure { title, kind }, Format::Svg).expect("a picture");
+    let bytes = draw(&Picture { title, kind }, Format::Svg).expect("a picture");
     let svg = String::from_utf8(bytes).expect("an SVG is text");
     let document = roxmltree::Document::parse(&svg).expect("well-formed XML");
     let texts = document.descendants().filter(|node| node.has_tag_name("text"));
@@ -346,7 +346,7 @@ fn a_long_title_is_cut_where_the_picture_ends() {
 }
 
 fn check_error(kind: Kind<'_>, expected: &str) {
-    let error = draw(&Figure { title: "", kind }, Format::Svg).expect_err("not a picture");
+    let error = draw(&Picture { title: "", kind }, Format::Svg).expect_err("not a picture");
     assert_eq!(error.to_string(), expected);
 }
 
@@ -359,8 +359,8 @@ fn a_picture_of_nothing_is_an_error() {
     check_error(Kind::AgainstM(times), &error("with p = 1"));
     check_error(Kind::AgainstP(times), &error("with m = 1"));
     check_error(Kind::Combined(Times { rows: &[], predictions: &[] }), &error("at all"));
-    assert!(draw(&Figure { title: "", kind: Kind::Benchmarks(&[]) }, Format::Svg).is_err());
-    assert!(draw(&Figure { title: "", kind: Kind::HeatMap(&[]) }, Format::Svg).is_err());
+    assert!(draw(&Picture { title: "", kind: Kind::Benchmarks(&[]) }, Format::Svg).is_err());
+    assert!(draw(&Picture { title: "", kind: Kind::HeatMap(&[]) }, Format::Svg).is_err());
 }
 
 #[test]
@@ -393,7 +393,7 @@ fn a_trace_that_is_read_is_drawn() {
     let text = r#"[{"ph":"X","pid":1,"tid":2,"ts":0,"dur":5,"name":"a","cat":"kernel"}]"#;
     let trace = Trace::read(&Source::new("run.json", text)).expect("a trace");
     let kind = Kind::Gantt { trace: &trace, window: Window::default() };
-    let scene = scene(&Figure { title: "", kind }).expect("a picture");
+    let scene = scene(&Picture { title: "", kind }).expect("a picture");
     let is_kernel = |item: &&Item| matches!(item, Item::Rectangle { bounds, fill } if *fill == style::GREEN && bounds.width() > 900.0);
     assert_eq!(scene.items.iter().filter(is_kernel).count(), 1);
     check_words(kind, &["thread 2", "time since the start [µs]", "kernel"]);

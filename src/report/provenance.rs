@@ -22,7 +22,7 @@ pub struct Provenance {
     /// The files that went in.
     #[serde(default)]
     pub inputs: Vec<InputFile>,
-    /// What was in doubt when it was done.
+    /// What was warned of when it was done.
     #[serde(default)]
     pub warnings: Vec<String>,
 }

@@ -48,7 +48,7 @@ pub struct Linux {
     /// Switch between processes by `sched_yield`, the system call included.
     pub yield_: Seconds,
     /// Which scheduler the kernel has.
-    pub kernel: Kernel,
+    pub scheduler: LinuxScheduler,
     /// A system call that switches to nobody.
     pub system_call: Seconds,
     /// From an SPE's interrupt until the process it wakes is in the run queue.
@@ -67,14 +67,14 @@ pub struct Linux {
 
 /// The schedulers that Linux 2.6 has had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kernel {
+pub enum LinuxScheduler {
     /// The O(1) scheduler, with an active and an expired array; before 2.6.23.
     ConstantTime,
     /// The completely fair scheduler (CFS), with a queue in the order of virtual run time.
     Fair,
 }
 
-impl Kernel {
+impl LinuxScheduler {
     /// The scheduler of Linux 2.6.`release`.
     pub fn of_release(release: u64) -> Self {
         if release < 23 { Self::ConstantTime } else { Self::Fair }

@@ -98,7 +98,7 @@ use known::Known;
 use mmgp_base::error::{Error, Result, Warning};
 use request::Request;
 
-/// Parameters, how they were obtained, and doubts.
+/// Parameters, how they were obtained, and warnings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fitted {
     /// The terms, each with standard error and source where they are known.
@@ -107,7 +107,7 @@ pub struct Fitted {
     pub report: Report,
     /// The refined model beside it, where its counts were given: terms of its own, and refinements.
     pub refined: Option<Parameters>,
-    /// Doubts about the result.
+    /// Warnings about the result.
     pub warnings: Vec<Warning>,
 }
 

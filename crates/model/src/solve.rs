@@ -87,7 +87,7 @@ impl Sampling {
     }
 }
 
-/// Every feasible configuration, best first, and the doubts that concern them.
+/// Every feasible configuration, best first, and the warnings that concern them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
     /// In the order of their predicted times; ties by m, then p.

@@ -21,12 +21,12 @@
 //! what the linker knows, such as the distance to a label in another file.
 
 mod bind;
-mod doubt;
 mod expression;
 mod layout;
 mod operand;
 mod text;
 mod timeline;
+mod warning;
 
 use std::collections::BTreeMap;
 

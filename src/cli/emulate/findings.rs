@@ -129,7 +129,7 @@ impl FindingsReport {
 }
 
 impl OwnReport for FindingsReport {
-    fn figures(&self) -> Vec<(&'static str, String)> {
+    fn values(&self) -> Vec<(&'static str, String)> {
         vec![
             ("log_likelihood", self.log_likelihood.map_or_else(String::new, |it| it.to_string())),
             ("model", self.model.clone()),

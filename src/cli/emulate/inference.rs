@@ -153,7 +153,7 @@ impl InferenceReport {
 }
 
 impl OwnReport for InferenceReport {
-    fn figures(&self) -> Vec<(&'static str, String)> {
+    fn values(&self) -> Vec<(&'static str, String)> {
         let mut figures = vec![
             ("log_likelihood", self.log_likelihood.to_string()),
             ("accepted", self.accepted.to_string()),

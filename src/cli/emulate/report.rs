@@ -19,8 +19,8 @@ pub(super) struct Report {
 
 /// What a program says of its findings.
 pub trait OwnReport {
-    /// Name and value of each figure, for a table; a value that there is not is empty.
-    fn figures(&self) -> Vec<(&'static str, String)>;
+    /// Names and values for a table; a value that there is not is empty.
+    fn values(&self) -> Vec<(&'static str, String)>;
 
     /// What stands below the table, for people.
     fn text(&self) -> String;
@@ -116,9 +116,9 @@ impl Report {
         Self { run: RunReport::new(arguments, machine, &ran.run, name), own: program.report(ran) }
     }
 
-    /// Name and value of each figure; a value that there is not is empty.
-    fn figures(&self) -> Vec<(&'static str, String)> {
-        [self.run.figures(), self.own.figures()].concat()
+    /// Names with their values; a value that there is not is empty.
+    fn values(&self) -> Vec<(&'static str, String)> {
+        [self.run.values(), self.own.values()].concat()
     }
 
     pub fn json(&self) -> String {
@@ -126,13 +126,13 @@ impl Report {
     }
 
     pub fn csv(&self) -> String {
-        let (names, values): (Vec<_>, Vec<_>) = self.figures().into_iter().unzip();
+        let (names, values): (Vec<_>, Vec<_>) = self.values().into_iter().unzip();
         format!("{}\n{}\n", names.join(","), values.join(","))
     }
 
     pub fn table(&self) -> String {
         let mut text = String::new();
-        for (name, value) in self.figures().into_iter().filter(|(_, value)| !value.is_empty()) {
+        for (name, value) in self.values().into_iter().filter(|(_, value)| !value.is_empty()) {
             text += &format!("{name:<17} {value}\n");
         }
         text + "\n" + &self.run.functions() + &self.own.text()
@@ -168,7 +168,7 @@ impl RunReport {
         }
     }
 
-    fn figures(&self) -> Vec<(&'static str, String)> {
+    fn values(&self) -> Vec<(&'static str, String)> {
         vec![
             ("app", self.app.to_string()),
             ("machine", self.machine.clone()),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Asked;
 use super::rows::{Rows, field};
 use crate::Mapping;
-use crate::cli::output::{aligned, warnings};
+use crate::cli::output::{aligned, warn};
 use crate::error::Result;
 use crate::model::time_model;
 use crate::solve::best::within;
@@ -48,7 +48,7 @@ pub fn text(asked: &Asked<'_>, configuration: Option<Mapping>) -> Result<String>
         None => within(model, &asked.constraints.space(model.apus())?, 1)[0].mapping,
     };
     let explanation = explain(model, mapping)?;
-    warnings(&explanation.warnings);
+    warn(&explanation.warnings);
     let Explanation { time, low, high, terms, .. } = &explanation;
     let breakdown = parts(&explanation.parts);
     let header = match model.equation_11() {

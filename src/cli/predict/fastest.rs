@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Asked;
 use super::rows::Rows;
-use crate::cli::output::warnings;
+use crate::cli::output::warn;
 use crate::error::Result;
 use crate::solve::{Predicted, fastest};
 
@@ -47,7 +47,7 @@ impl From<&Predicted> for Row {
 pub fn text(asked: &Asked<'_>, top: Option<u32>) -> Result<String> {
     let count = top.unwrap_or(SHOWN) as usize;
     let found = fastest(&*asked.model, &asked.constraints, count)?;
-    warnings(&found.warnings);
+    warn(&found.warnings);
     let rows = Rows {
         rows: &found.configurations,
         people: (

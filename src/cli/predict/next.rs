@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Asked;
 use super::rows::Rows;
-use crate::cli::output::warnings;
+use crate::cli::output::warn;
 use crate::error::Result;
 use crate::solve::{Measured, Measurement, next_measurement};
 use crate::units::Seconds;
@@ -44,7 +44,7 @@ struct Row {
 
 pub fn text(asked: &Asked<'_>, noise: f64) -> Result<String> {
     let next = next_measurement(&*asked.model, &asked.constraints, noise, asked.sampling)?;
-    warnings(&next.warnings);
+    warn(&next.warnings);
     let best = next.best;
     let certain = next.measurements.iter().all(|measurement| measurement.gain.0 == 0.0);
     let preface = format!(

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Asked;
 use super::rows::Rows;
-use crate::cli::output::warnings;
+use crate::cli::output::warn;
 use crate::error::{Error, Result};
 use crate::model::levels::NodeLevel;
 use crate::solve::{NodeConfiguration, rank_nodes};
@@ -80,7 +80,7 @@ pub fn text(asked: &Asked<'_>, nodes: u32, level: NodeLevel) -> Result<String> {
         });
     }
     let ranking = rank_nodes(&asked.parameters, &asked.constraints, nodes, level)?;
-    warnings(&ranking.warnings);
+    warn(&ranking.warnings);
     let shown = &ranking.configurations[..ranking.configurations.len().min(asked.shown)];
     let columns = ["rank", "n", "m", "p", "time_s", "low_s", "high_s", "speedup", "efficiency"];
     let rows = Rows {

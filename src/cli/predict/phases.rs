@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Asked;
 use super::rows::Rows;
-use crate::cli::output::warnings;
+use crate::cli::output::warn;
 use crate::error::Result;
 use crate::solve::{Changes, Plan, plan_phases};
 use crate::units::Seconds;
@@ -54,7 +54,7 @@ struct JsonPlan<'a> {
 
 pub fn text(asked: &Asked<'_>, changes: Changes) -> Result<String> {
     let answer = plan_phases(&*asked.model, &asked.constraints, changes)?;
-    warnings(&answer.warnings);
+    warn(&answer.warnings);
     let plans = &answer.plans;
     let shown = &plans[..plans.len().min(asked.shown)];
     let phases: Vec<&str> =

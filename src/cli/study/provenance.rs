@@ -16,7 +16,7 @@ impl Arguments {
         &self,
         app: &dyn Application,
         target: &ApplicationTarget,
-        doubts: &[Warning],
+        warnings: &[Warning],
     ) -> Result<Provenance> {
         let files = [
             (self.app.input.as_deref().filter(|name| input::is_file(name)), "alignment"),
@@ -38,7 +38,7 @@ impl Arguments {
                 description: target.description().into(),
             }),
             inputs: inputs.into_iter().flatten().collect(),
-            warnings: doubts.iter().map(ToString::to_string).collect(),
+            warnings: warnings.iter().map(ToString::to_string).collect(),
         })
     }
 }

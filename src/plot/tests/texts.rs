@@ -7,7 +7,7 @@ fn check_all(name: &str, rows: &[Validation], percent: f64) {
     let parameters = published("pbpi-qs20").expect("it is published");
     let (predictions, splits) = (predictions(rows, percent), splits(rows));
     for (kind_name, kind) in pictures(rows, &predictions, (&parameters, &splits)) {
-        match scene(&Figure { title: &"long title ".repeat(30), kind }) {
+        match scene(&Picture { title: &"long title ".repeat(30), kind }) {
             Ok(scene) => check_texts(&format!("{name}, {kind_name}"), &scene),
             Err(Error::TooLittleData { .. }) => {}
             Err(error) => panic!("{name}, {kind_name}: {error}"),
@@ -92,7 +92,7 @@ fn no_text_of_panels_leaves_the_picture_or_overlaps_another() {
             panels.extend([panel("short", scale, factor), panel(&long, scale, factor)]);
         }
         let kind = Kind::Benchmarks(&panels);
-        check_texts("panels", &scene(&Figure { title: &long, kind }).expect("a picture"));
+        check_texts("panels", &scene(&Picture { title: &long, kind }).expect("a picture"));
     }
 }
 
@@ -103,7 +103,7 @@ fn no_text_of_a_run_leaves_the_picture_or_overlaps_another() {
             let trace = trace(names, factor);
             for window in [Window::default(), Window { from_s: Some(3.0 * factor), to_s: None }] {
                 let kind = Kind::Gantt { trace: &trace, window };
-                check_texts(names, &scene(&Figure { title: names, kind }).expect("a picture"));
+                check_texts(names, &scene(&Picture { title: names, kind }).expect("a picture"));
             }
         }
     }

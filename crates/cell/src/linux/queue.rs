@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use mmgp_base::units::{Seconds, SimSpan};
-use mmgp_machine::{Kernel, Machine};
+use mmgp_machine::{LinuxScheduler, Machine};
 
 /// A process as a scheduler sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,9 +61,9 @@ pub trait Queue {
 
 /// The run queue of Linux on that machine.
 pub fn of_kernel(machine: &Machine) -> Box<dyn Queue> {
-    match machine.linux.kernel {
-        Kernel::ConstantTime => Box::new(ConstantTime::new(machine.linux.time_slice)),
-        Kernel::Fair => Box::new(Fair::new(machine)),
+    match machine.linux.scheduler {
+        LinuxScheduler::ConstantTime => Box::new(ConstantTime::new(machine.linux.time_slice)),
+        LinuxScheduler::Fair => Box::new(Fair::new(machine)),
     }
 }
 

@@ -8,17 +8,17 @@ use super::*;
 use crate::ppe::Work;
 use crate::{Blade, HostProcess, KernelTiming};
 use mmgp_base::units::{Cycles, Seconds};
-use mmgp_machine::{Kernel, Layout};
+use mmgp_machine::{Layout, LinuxScheduler};
 
 /// One hardware thread of 1 GHz on which an integer operation is a cycle and nothing else costs
 /// anything. CFS: latency 30 ms, granularity 6 ms, wake-up granularity 5 ms; O(1): slice 10 ms.
-fn toy(kernel: Kernel) -> Machine {
+fn toy(scheduler: LinuxScheduler) -> Machine {
     let mut machine = Machine::named("qs20").unwrap();
     machine.layout = Layout { cells: 1, spes_per_cell: 1, threads_per_ppe: 1 };
     machine.clock.0 = 1e9;
     machine.ppe.integer = Cycles(1);
     let linux = &mut machine.linux;
-    linux.kernel = kernel;
+    linux.scheduler = scheduler;
     for cost in [&mut linux.context_switch, &mut linux.yield_, &mut linux.system_call] {
         *cost = Seconds(0.0);
     }
@@ -65,11 +65,11 @@ impl Life {
 
 /// What the processes noted, each as (process, ms).
 fn notes<F: Future<Output = ()> + 'static>(
-    kernel: Kernel,
+    scheduler: LinuxScheduler,
     processes: u32,
     program: impl Fn(Life) -> F,
 ) -> Vec<(u32, u64)> {
-    let blade = under_the_kernel(&toy(kernel));
+    let blade = under_the_kernel(&toy(scheduler));
     let log = Rc::new(RefCell::new(Vec::new()));
     for rank in 0..processes {
         let life = Life { process: blade.host_process(rank), log: Rc::clone(&log) };
@@ -95,7 +95,7 @@ async fn yielding(life: Life) {
 fn a_yield_under_the_o1_scheduler_puts_the_caller_behind_everybody() {
     // Turn by turn 0, 1, 2, whatever they have run: 1, 2 and 3 ms.
     let order = [(0, 1), (1, 3), (2, 6), (0, 7), (1, 9), (2, 12), (0, 13), (1, 15), (2, 18)];
-    assert_eq!(notes(Kernel::ConstantTime, 3, yielding), order);
+    assert_eq!(notes(LinuxScheduler::ConstantTime, 3, yielding), order);
 }
 
 #[test]
@@ -104,12 +104,12 @@ fn a_yield_under_cfs_goes_on_with_whoever_has_run_least() {
     // 0: 1 | 1: 2 | 2: 3 | (1, 2, 3) 0: 2 | (2, 2, 3) 1 came first: 4 | (2, 4, 3) 0: 3 and done |
     // (-, 4, 3) 2: 6 | (-, 4, 6) 1: 6 and done | 2: 9.
     let order = [(0, 1), (1, 3), (2, 6), (0, 7), (1, 9), (0, 10), (2, 13), (1, 15), (2, 18)];
-    assert_eq!(notes(Kernel::Fair, 3, yielding), order);
+    assert_eq!(notes(LinuxScheduler::Fair, 3, yielding), order);
 }
 
 #[test]
 fn a_process_that_yields_goes_on_while_it_is_still_the_leftmost_under_cfs() {
-    let mut queue = of_kernel(&toy(Kernel::Fair));
+    let mut queue = of_kernel(&toy(LinuxScheduler::Fair));
     queue.enter(entity(1, 5), Entry::Expired, None);
     queue.enter(entity(2, 7), Entry::Expired, None);
     queue.enter(entity(0, 4), Entry::Yielded, None);
@@ -118,9 +118,9 @@ fn a_process_that_yields_goes_on_while_it_is_still_the_leftmost_under_cfs() {
 }
 
 /// Process 0 spins on a flag that process 1 sets when it has worked for 25 ms.
-fn spinner(kernel: Kernel) -> Vec<(u32, u64)> {
+fn spinner(scheduler: LinuxScheduler) -> Vec<(u32, u64)> {
     let flag = RefCell::new(None);
-    notes(kernel, 2, |life| {
+    notes(scheduler, 2, |life| {
         let new = || Watch::new(&life.process.sim, "the flag", 0);
         let flag = flag.borrow_mut().get_or_insert_with(new).clone();
         async move {
@@ -141,9 +141,9 @@ fn spinner(kernel: Kernel) -> Vec<(u32, u64)> {
 fn a_spinning_process_is_preempted_when_its_slice_ends() {
     // O(1): 10 ms each in turn; the other has its 25 ms at 55 and ends, and the spinner sees the
     // flag at once.
-    assert_eq!(spinner(Kernel::ConstantTime), [(1, 55), (0, 55)]);
+    assert_eq!(spinner(LinuxScheduler::ConstantTime), [(1, 55), (0, 55)]);
     // CFS: two share a latency of 30 ms, 15 each: 15 spun, 15 worked, 15 spun, 10 worked.
-    assert_eq!(spinner(Kernel::Fair), [(1, 55), (0, 55)]);
+    assert_eq!(spinner(LinuxScheduler::Fair), [(1, 55), (0, 55)]);
 }
 
 /// Process 0 works for 40 ms; process 1 sleeps for 12 and works for 2.
@@ -160,14 +160,14 @@ async fn waking(life: Life) {
 #[test]
 fn a_woken_process_waits_for_the_end_of_a_slice_under_o1_and_preempts_under_cfs() {
     // O(1): slices of 10 ms; at 12 the second slice of process 0 is under way, until 20.
-    assert_eq!(notes(Kernel::ConstantTime, 2, waking), [(1, 22), (0, 42)]);
+    assert_eq!(notes(LinuxScheduler::ConstantTime, 2, waking), [(1, 22), (0, 42)]);
     // CFS: process 0 has run for 12 ms, process 1 comes with 0: 12 > 5.
-    assert_eq!(notes(Kernel::Fair, 2, waking), [(1, 14), (0, 42)]);
+    assert_eq!(notes(LinuxScheduler::Fair, 2, waking), [(1, 14), (0, 42)]);
 }
 
 #[test]
 fn a_sleeper_is_put_at_most_one_latency_to_the_left() {
-    let mut queue = of_kernel(&toy(Kernel::Fair));
+    let mut queue = of_kernel(&toy(LinuxScheduler::Fair));
     // Whoever runs has run for 100 ms: a sleeper with 20 is put at 70, one with 80 stays there.
     queue.enter(entity(1, 20), Entry::Woken, Some(&entity(0, 100)));
     queue.enter(entity(2, 80), Entry::Woken, Some(&entity(0, 100)));
@@ -178,7 +178,7 @@ fn a_sleeper_is_put_at_most_one_latency_to_the_left() {
 
 #[test]
 fn a_slice_under_cfs_is_a_share_of_the_latency_but_not_below_the_granularity() {
-    let mut queue = of_kernel(&toy(Kernel::Fair));
+    let mut queue = of_kernel(&toy(LinuxScheduler::Fair));
     let running = entity(0, 0);
     let mut slices = vec![queue.slice(&running)];
     for process in 1..8 {
@@ -196,7 +196,7 @@ fn a_slice_under_cfs_is_a_share_of_the_latency_but_not_below_the_granularity() {
 #[test]
 fn a_free_process_moves_to_a_thread_that_falls_idle_and_a_pinned_one_does_not() {
     for (affinity, end) in [(Affinity::Free, 15), (Affinity::Pinned, 20)] {
-        let mut machine = toy(Kernel::ConstantTime);
+        let mut machine = toy(LinuxScheduler::ConstantTime);
         machine.layout.threads_per_ppe = 2;
         machine.ppe.smt_slowdown = 1.0;
         let blade = under_the_kernel(&machine);
@@ -218,7 +218,7 @@ fn a_free_process_moves_to_a_thread_that_falls_idle_and_a_pinned_one_does_not() 
 
 #[test]
 fn an_interrupt_wakes_a_sleeping_process_after_its_cost() {
-    let mut machine = toy(Kernel::ConstantTime);
+    let mut machine = toy(LinuxScheduler::ConstantTime);
     machine.linux.interrupt = Seconds(1e-3);
     let blade = under_the_kernel(&machine);
     let mail = Watch::new(&blade.sim, "the interrupt mailbox", 0);

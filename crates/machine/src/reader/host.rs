@@ -1,7 +1,7 @@
 //! Reads the sections `[ppe_issue]`, `[cache]` and `[linux]`.
 
 use super::Layers;
-use crate::{Cache, Kernel, Linux, PpeIssue};
+use crate::{Cache, Linux, LinuxScheduler, PpeIssue};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Seconds};
 
@@ -61,7 +61,7 @@ impl Layers<'_, '_> {
         Ok(Linux {
             context_switch: self.seconds("linux", "context_switch")?,
             yield_: self.seconds("linux", "yield")?,
-            kernel: Kernel::of_release(self.whole(
+            scheduler: LinuxScheduler::of_release(self.whole(
                 "linux",
                 "kernel",
                 "release of Linux 2.6",

@@ -138,7 +138,7 @@ mod tests {
             let mut parameters = bare();
             parameters.terms.t_hpu_s.value = value;
             let text = json(&parameters);
-            // serde_json reads with the last bit in doubt, so the digits are read by `f64` itself.
+            // serde_json reads with the last bit undecided, so the digits are read by `f64` itself.
             let digits = text
                 .lines()
                 .find_map(|line| line.trim().strip_prefix("\"value\": "))

@@ -17,7 +17,7 @@ const RARELY: f64 = 0.01;
 /// Relative differences below this are rounding.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// Numbers of processes that differ by no more than this fraction raise no doubt.
+/// Numbers of processes that differ by no more than this fraction raise no warning.
 const HARMLESS: f64 = 0.01;
 
 /// The mean time of a switch, over all rows with two processes or more.
@@ -52,7 +52,7 @@ pub(crate) fn context_switch(measured: &Measured<ContextSwitch>) -> Result<Measu
     Ok(Measurement::new(mean.measured_in(file), observations as u64, warnings))
 }
 
-/// The doubt about rows in which nobody switches.
+/// The warning about rows in which nobody switches.
 fn alone(measured: &Measured<ContextSwitch>, used: usize) -> Option<Warning> {
     let all = measured.rows.len();
     (used < all).then(|| {

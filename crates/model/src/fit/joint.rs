@@ -48,7 +48,7 @@ pub(crate) fn fit(base: &Parameters, unknown: &[Term], request: Request<'_>) -> 
     let fit = best_shape(&sensitivity, &design, verdict, request)?;
     let parameters = outcome::parameters(&fit, base, runs);
     let mut warnings = beyond(base, runs);
-    warnings.extend(outcome::doubts(&fit, base));
+    warnings.extend(outcome::warnings(&fit, base));
     let report = outcome::report(&fit, &parameters, request)?;
     Ok(Joint { parameters, report, undetermined, warnings })
 }

@@ -35,19 +35,19 @@ impl Known {
     /// Evaluates every file that is given.
     pub fn from(inputs: &Inputs, settings: &Settings) -> Result<Self> {
         let term_choices = &settings.options.terms;
-        let mut doubts = Doubts::default();
+        let mut warnings = Warned::default();
         let alpha = |file| alpha::alpha(file, term_choices.alpha, settings.apus);
         let collective = |file| collective::collective(file, term_choices, settings.apus);
         let context_switch = context_switch::context_switch;
         Ok(Self {
-            alpha: doubts.part(inputs.alpha.as_ref().map(alpha).transpose()?),
-            o_offload_s: doubts.part(inputs.offload.as_ref().map(offload::offload).transpose()?),
-            t_csw_s: doubts.part(inputs.context_switch.as_ref().map(context_switch).transpose()?),
-            o_col_s: doubts.part(inputs.collective.as_ref().map(collective).transpose()?),
-            program: doubts.part(inputs.profile.as_ref().map(profile::program).transpose()?),
-            choices: doubts.choices,
-            correlations: doubts.correlations,
-            warnings: doubts.warnings,
+            alpha: warnings.part(inputs.alpha.as_ref().map(alpha).transpose()?),
+            o_offload_s: warnings.part(inputs.offload.as_ref().map(offload::offload).transpose()?),
+            t_csw_s: warnings.part(inputs.context_switch.as_ref().map(context_switch).transpose()?),
+            o_col_s: warnings.part(inputs.collective.as_ref().map(collective).transpose()?),
+            program: warnings.part(inputs.profile.as_ref().map(profile::program).transpose()?),
+            choices: warnings.choices,
+            correlations: warnings.correlations,
+            warnings: warnings.warnings,
         })
     }
 
@@ -130,14 +130,14 @@ fn together(correlations: &[Correlation]) -> Option<Correlation> {
 
 /// What comes with measurements beside their values.
 #[derive(Default)]
-struct Doubts {
+struct Warned {
     choices: Vec<Choice>,
     correlations: Vec<Correlation>,
     warnings: Vec<Warning>,
 }
 
-impl Doubts {
-    /// Parts a measurement from its doubts.
+impl Warned {
+    /// Parts a measurement from its warnings.
     fn part<T>(&mut self, measured: Option<Measurement<T>>) -> Option<(T, u64)> {
         measured.map(|measurement| {
             self.choices.extend(measurement.choices);

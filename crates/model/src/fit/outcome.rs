@@ -1,4 +1,4 @@
-//! A fit as parameters, doubts and a report.
+//! A fit as parameters, warnings and a report.
 
 use super::estimate::Spread;
 use super::identify::Group;
@@ -140,7 +140,7 @@ fn rescale_phases(parameters: &mut Parameters, known: &Parameters) {
 }
 
 /// What the reader should know.
-pub(crate) fn doubts(fit: &Fit, known: &Parameters) -> Vec<Warning> {
+pub(crate) fn warnings(fit: &Fit, known: &Parameters) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for group in fit.verdict.groups.iter().filter(|group| !group.carried.is_empty()) {
         let (on, sum) = (group.carrier.name(), contributions(group));

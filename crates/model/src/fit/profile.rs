@@ -38,7 +38,7 @@ pub(crate) fn program(measured: &Measured<Profile>) -> Result<Measurement<Progra
         for (sum, part) in whole.iter_mut().zip(&totals) {
             sum.add(part);
         }
-        warnings.extend(doubts(&measured.file, name, &totals));
+        warnings.extend(differing_counts(&measured.file, name, &totals));
         times.extend(TIMES.map(|time| (1..).zip(totals.iter().map(time)).collect()));
         phases.push(phase(name, &totals, &measured.file));
     }
@@ -150,7 +150,7 @@ const TIMES: [fn(&Totals) -> f64; 4] = [
 type Count = (&'static str, fn(&Totals) -> f64);
 
 /// Counts of a sequential run should not depend on chance.
-fn doubts(file: &str, name: &str, totals: &[Totals]) -> Vec<Warning> {
+fn differing_counts(file: &str, name: &str, totals: &[Totals]) -> Vec<Warning> {
     let counts: [Count; 2] =
         [("offloads", |totals| totals.offloads), ("collectives", |totals| totals.collectives)];
     let differing = counts.iter().filter(|(_, count)| {

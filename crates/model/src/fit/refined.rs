@@ -51,8 +51,8 @@ pub fn refinements(
     let (bandwidth, warnings) = match memory.map(bandwidth).transpose() {
         Ok(bandwidth) => (bandwidth, Vec::new()),
         Err(error) => {
-            let doubt = format!("no bandwidth of memory in the refined model: {error}");
-            (None, vec![Warning::Note(doubt)])
+            let warning = format!("no bandwidth of memory in the refined model: {error}");
+            (None, vec![Warning::Note(warning)])
         }
     };
     let terms = &parameters.terms;
@@ -218,8 +218,8 @@ mod tests {
             traffic: Some(Traffic { bytes: 240e9, exposed_bytes: 20e3 }),
             memories: Some((2, Placement::ByProcess)),
         };
-        let (all, doubts) = refinements(&parameters, Some(&memory), &counts);
-        assert_eq!(doubts, []);
+        let (all, warnings) = refinements(&parameters, Some(&memory), &counts);
+        assert_eq!(warnings, []);
         let of_memory = all.memory.as_ref().unwrap();
         approx::assert_relative_eq!(of_memory.demand_bytes_per_s.value, 2e9, max_relative = 1e-12);
         let error = of_memory.demand_bytes_per_s.std_error.unwrap();
@@ -232,8 +232,8 @@ mod tests {
         );
         let without = refinements(&parameters, None, &counts).0;
         assert_eq!(without.names(), ["iterations", "hardware_contexts"]);
-        let (without, doubts) = refinements(&parameters, Some(&measured(&[8.0])), &counts);
-        assert_eq!((without.memory, doubts.len()), (None, 1));
+        let (without, warnings) = refinements(&parameters, Some(&measured(&[8.0])), &counts);
+        assert_eq!((without.memory, warnings.len()), (None, 1));
         let nothing = refinements(&parameters, Some(&memory), &Counts::default()).0;
         assert_eq!(nothing, Refinements::default());
     }

@@ -117,7 +117,7 @@ impl Runs {
 fn collect<K: Keep>(source: &Source) -> Result<(Runs, K, Vec<Warning>)> {
     let (collector, mut warnings) =
         runs::collect(source, Collector::<K>::new, |collector, run| collector.insert(run))?;
-    warnings.extend(collector.doubts(&source.name));
+    warnings.extend(collector.warnings(&source.name));
     let (runs, kept) = collector.finish(&source.name);
     Ok((runs, kept, warnings))
 }
@@ -148,7 +148,7 @@ fn collect_rows<K: Keep>(file: &str, rows: &[Run]) -> Result<(Runs, K, Vec<Warni
             advice: "time the program at several (m, p)".into(),
         });
     }
-    let warnings = collector.doubts(file);
+    let warnings = collector.warnings(file);
     let (runs, kept) = collector.finish(file);
     Ok((runs, kept, warnings))
 }

@@ -79,10 +79,10 @@ pub(crate) type Repetitions = Vec<(u32, f64)>;
 /// A first repetition that is slower by less than this fraction does no harm.
 const HARMLESS: f64 = 0.01;
 
-/// How rarely chance alone may raise the doubt.
+/// How rarely chance alone may raise the warning.
 const RARELY: f64 = 0.001;
 
-/// A doubt where the first repetitions are slower than the others, over all measurements of a
+/// A warning where the first repetitions are slower than the others, over all measurements of a
 /// file: caches, branch predictors and page tables that were still cold.
 ///
 /// With r measurements of n repetitions, each over the mean of its own others, the excess of the
@@ -120,7 +120,7 @@ pub(crate) fn warm_up(file: &str, measurements: &[Repetitions]) -> Option<Warnin
     })
 }
 
-/// A doubt where a term has a value but no standard error.
+/// A warning where a term has a value but no standard error.
 pub(crate) fn repeated_once(term: &'static str, file: &str) -> Warning {
     Warning::MeasuredOnce { term, file: file.to_string() }
 }
@@ -173,11 +173,11 @@ mod tests {
         assert_eq!(mean.measured_in("x.csv").interval(), Some((0.1, 0.1)));
     }
 
-    /// Whether a file of two measurements with these repetitions raises a doubt.
-    fn check(repetitions: &[f64], doubt: Option<&str>) {
+    /// Whether a file of two measurements with these repetitions raises a warning.
+    fn check(repetitions: &[f64], warning: Option<&str>) {
         let measurement: Repetitions = (1..).zip(repetitions.iter().copied()).collect();
         let found = warm_up("x.csv", &[measurement.clone(), measurement]);
-        assert_eq!(found.map(|warning| warning.to_string()).as_deref(), doubt);
+        assert_eq!(found.map(|warning| warning.to_string()).as_deref(), warning);
     }
 
     #[test]

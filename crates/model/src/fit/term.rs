@@ -58,7 +58,7 @@ impl Term {
         }
     }
 
-    /// The doubt that goes with a neutral value.
+    /// The warning that goes with a neutral value.
     pub(crate) fn not_measured(self) -> Warning {
         Warning::NotMeasured {
             term: self.name(),

@@ -48,7 +48,7 @@ pub struct Plan {
     pub single: (u32, Seconds),
 }
 
-/// The best plan for every m, the fastest first, and the doubts about them.
+/// The best plan for every m, the fastest first, and the warnings about them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plans {
     /// Ties by m.

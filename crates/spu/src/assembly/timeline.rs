@@ -45,7 +45,7 @@ impl Listing<'_> {
         let last = instructions.len() - 1;
         let mut rows: Vec<Row> = (0..last).map(|index| run.pass(index)).collect();
         rows.push(run.issue(last));
-        Timeline { warnings: self.doubts(None), ..run.timeline(rows, None) }
+        Timeline { warnings: self.warnings(None), ..run.timeline(rows, None) }
     }
 
     /// Times `count` iterations, at least one, of the loop that the last instruction closes, and
@@ -61,7 +61,7 @@ impl Listing<'_> {
         let mut rows: Vec<Row> = (0..first).map(|index| run.pass(index)).collect();
         let looped = Loop::new(first, count.max(1)).run(&mut run);
         rows.extend(looped.rows);
-        let warnings = self.doubts(Some(&looped.iterations));
+        let warnings = self.warnings(Some(&looped.iterations));
         Ok(Timeline { warnings, ..run.timeline(rows, Some(looped.iterations)) })
     }
 

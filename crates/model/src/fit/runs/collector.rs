@@ -73,12 +73,12 @@ impl<K: Keep> Collector<K> {
     }
 
     /// Signs of a machine that was not in a steady state.
-    pub fn doubts(&self, file: &str) -> Vec<Warning> {
+    pub fn warnings(&self, file: &str) -> Vec<Warning> {
         let mut steadiness = Steadiness::default();
         for sums in &self.cells {
             steadiness.add(sums);
         }
-        steadiness.doubts(file)
+        steadiness.warnings(file)
     }
 }
 

@@ -88,7 +88,7 @@ impl Steadiness {
         }
     }
 
-    pub fn doubts(&self, file: &str) -> Vec<Warning> {
+    pub fn warnings(&self, file: &str) -> Vec<Warning> {
         self.warm_up(file).into_iter().chain(self.drift(file)).collect()
     }
 
@@ -130,9 +130,9 @@ mod tests {
     use super::*;
     use mmgp_base::table::records::Run;
 
-    /// Doubts about `cells` configurations of `repetitions` runs with 2 % of noise, times the
+    /// Warnings about `cells` configurations of `repetitions` runs with 2 % of noise, times the
     /// `effect` of the repetition.
-    fn doubts(
+    fn warnings(
         cells: u32,
         repetitions: u32,
         seed: u64,
@@ -154,9 +154,9 @@ mod tests {
     fn a_slow_first_repetition_is_warm_up_and_no_drift() {
         let slow = |repetition| if repetition == 1 { 1.05 } else { 1.0 };
         for (cells, repetitions) in [(50, 2), (50, 5), (12, 5), (3, 200)] {
-            let doubts = doubts(cells, repetitions, 7, slow);
-            let [Warning::WarmUp { percent, deviations, .. }] = doubts[..] else {
-                panic!("{doubts:?} of {cells} x {repetitions}")
+            let warnings = warnings(cells, repetitions, 7, slow);
+            let [Warning::WarmUp { percent, deviations, .. }] = warnings[..] else {
+                panic!("{warnings:?} of {cells} x {repetitions}")
             };
             // The standard error of the mean of `cells` first runs, each at 2 %.
             let error = 2.0 * (1.0 + 1.0 / f64::from(repetitions - 1)).sqrt();
@@ -171,8 +171,8 @@ mod tests {
         for (cells, repetitions) in [(50, 10), (12, 30), (1, 500)] {
             let growing = |each| 1.0 + 0.06 * f64::from(each) / f64::from(repetitions);
             // The first repetition comes before the others, and drifts with them.
-            let doubts = doubts(cells, repetitions, 3, growing);
-            let drift = doubts.iter().find_map(|doubt| match doubt {
+            let warnings = warnings(cells, repetitions, 3, growing);
+            let drift = warnings.iter().find_map(|warning| match warning {
                 Warning::Drift { percent, .. } => Some(*percent),
                 _ => None,
             });
@@ -184,18 +184,18 @@ mod tests {
 
     #[test]
     fn a_steady_machine_is_doubted_once_in_a_thousand_times() {
-        let fired: usize = (0..4000).map(|seed| doubts(12, 5, seed, |_| 1.0).len()).sum();
+        let fired: usize = (0..4000).map(|seed| warnings(12, 5, seed, |_| 1.0).len()).sum();
         // At most 4 warm-ups and 4 drifts are expected, and the larger of two errors makes them
         // fewer; sqrt(8) is one standard deviation.
         assert!(fired <= 16, "{fired}");
-        let single: usize = (0..2000).map(|seed| doubts(1, 200, seed, |_| 1.0).len()).sum();
+        let single: usize = (0..2000).map(|seed| warnings(1, 200, seed, |_| 1.0).len()).sum();
         assert!(single <= 10, "{single}");
     }
 
     #[test]
     fn small_effects_and_single_outliers_are_passed_over() {
         let little = |each| if each == 1 { 1.003 } else { 1.0 };
-        assert_eq!(doubts(50, 2000, 1, little), []);
+        assert_eq!(warnings(50, 2000, 1, little), []);
         let mut rows: Vec<Run> = (1..=40)
             .flat_map(|m| [1, 2, 3, 4].map(|repetition| (m, repetition)))
             .map(|(m, repetition)| Run {

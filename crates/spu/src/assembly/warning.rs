@@ -6,11 +6,11 @@ use super::{Iterations, Listed, Listing};
 use mmgp_base::error::Warning;
 
 impl Listing<'_> {
-    /// Doubts about a straight line, or where `iterations` are known, about a loop.
-    pub(super) fn doubts(&self, iterations: Option<&Iterations>) -> Vec<Warning> {
+    /// Warnings about a straight line, or where `iterations` are known, about a loop.
+    pub(super) fn warnings(&self, iterations: Option<&Iterations>) -> Vec<Warning> {
         let (last, before) = self.instructions.split_last().expect("invariant: there is one");
         let mut warnings = Vec::new();
-        let mut doubt = |fits: &dyn Fn(&Listed) -> bool, among: &[&Listed], what: &str| {
+        let mut warning = |fits: &dyn Fn(&Listed) -> bool, among: &[&Listed], what: &str| {
             let fitting = among.iter().filter(|listed| fits(listed));
             let lines: Vec<String> = fitting.map(|listed| listed.line.to_string()).collect();
             if let Some(first) = lines.first() {
@@ -20,23 +20,23 @@ impl Listing<'_> {
             }
         };
         let before: Vec<&Listed> = before.iter().collect();
-        doubt(
+        warning(
             &|listed| is_branch(listed, When::Call),
             &before,
             "a call is timed as if what it calls took no time",
         );
-        doubt(
+        warning(
             &|listed| is_branch(listed, When::Always),
             &before,
             "what follows this branch is timed as if it came there without it",
         );
-        doubt(
+        warning(
             &|listed| is_branch(listed, When::Conditional) && listed.leads_back(),
             &before,
             "the loop that this branch closes is timed as if it ran once",
         );
         match iterations {
-            None => doubt(
+            None => warning(
                 &Listed::leads_back,
                 &[last],
                 "the loop that this branch closes is timed once; `--iterations N` runs it N times",
@@ -44,7 +44,7 @@ impl Listing<'_> {
             Some(iterations) => {
                 let (ahead, inside) = before.split_at(iterations.first);
                 if !inside.iter().any(|listed| listed.hints(last)) {
-                    doubt(
+                    warning(
                         &|listed| listed.hints(last),
                         ahead,
                         "this hint is spent when its branch runs for the first time; whether the \
