@@ -31,7 +31,9 @@ pub struct LocalStore {
 impl LocalStore {
     /// A local store full of zeros.
     pub fn new() -> Self {
-        let quadwords = vec![Quadword::ZERO; QUADWORDS].into_boxed_slice();
+        // Zeros that the system hands out when they are touched: most stores of a machine never are.
+        let quadwords: Vec<Quadword> = vec![[0; 2]; QUADWORDS].into_iter().map(Quadword).collect();
+        let quadwords = quadwords.into_boxed_slice();
         Self { quadwords: quadwords.try_into().expect("invariant: the slice has that length") }
     }
 
