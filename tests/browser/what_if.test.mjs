@@ -146,6 +146,7 @@ test("each term answers to its factor as the library's does", async () => {
         compare(await ranking(page), predict("--scale", `${name}=3.5`));
         await factor(page, symbol).fill("1");
     }
+    await nextPicture(page);
     assert.match(await panel(page).locator(".message").innerText(), /Nothing is changed/);
     await context.close();
 });
