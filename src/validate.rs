@@ -16,7 +16,7 @@ use crate::measure::Target;
 use crate::model::refined::Refined;
 use crate::model::{Parameters, TimeModel};
 use crate::solve;
-use crate::table::records::{MaybeSeconds, Validation};
+use crate::table::records::{Maybe, Validation};
 
 pub use counts::counts;
 
@@ -136,7 +136,7 @@ pub fn compare(parameters: &Parameters, runs: &[Ran]) -> Comparison {
         let mapping = ran.run.mapping;
         let refined_s = refined.as_ref().map(|model| model.time(mapping).0);
         let predicted_s = parameters.time(mapping).0;
-        beside(mapping, ran.run.time.0, predicted_s, MaybeSeconds(refined_s))
+        beside(mapping, ran.run.time.0, predicted_s, Maybe(refined_s))
     };
     Comparison::new(runs.iter().map(row).collect())
 }
@@ -145,7 +145,7 @@ fn beside(
     mapping: Mapping,
     measured_s: f64,
     predicted_s: f64,
-    refined_s: MaybeSeconds,
+    refined_s: Maybe,
 ) -> Validation {
     let (m, p) = (mapping.m(), mapping.p());
     let error_percent = 100.0 * (predicted_s - measured_s) / measured_s;
@@ -208,7 +208,7 @@ mod tests {
     use crate::units::Seconds;
 
     fn row(m: u32, p: u32, measured_s: f64, predicted_s: f64) -> Validation {
-        beside(Mapping::of(m, p), measured_s, predicted_s, MaybeSeconds(None))
+        beside(Mapping::of(m, p), measured_s, predicted_s, Maybe(None))
     }
 
     const STUB: Stub = Stub(Division::Data);
@@ -294,10 +294,10 @@ mod tests {
     #[test]
     fn the_refined_model_has_a_summary_of_its_own_where_it_predicts_every_run() {
         let mut rows = vec![row(1, 1, 10.0, 11.0), row(1, 2, 5.0, 4.0)];
-        rows[0].refined_s = MaybeSeconds(Some(10.5));
+        rows[0].refined_s = Maybe(Some(10.5));
         assert_eq!(refined(&rows), None);
         assert_eq!(Comparison::new(rows.clone()).summary.models.len(), 1);
-        rows[1].refined_s = MaybeSeconds(Some(5.0));
+        rows[1].refined_s = Maybe(Some(5.0));
         let models = Comparison::new(rows).summary.models;
         assert_eq!((models[0].model, models[0].mean_error_percent), ("mmgp", 15.0));
         assert_eq!((models[1].model, models[1].mean_error_percent), ("refined", 2.5));

@@ -8,12 +8,12 @@ use super::scene::{Item, text_bounds};
 use super::*;
 use crate::model::published::published;
 use crate::table::Source;
-use crate::table::records::MaybeSeconds;
+use crate::table::records::Maybe;
 use crate::table::trace::{Span, Track};
 
 fn row(m: u32, p: u32, measured_s: f64, predicted_s: f64) -> Validation {
     let error_percent = 100.0 * (predicted_s - measured_s) / measured_s;
-    let refined_s = MaybeSeconds::default();
+    let refined_s = Maybe::default();
     Validation { m, p, measured_s, predicted_s, error_percent, refined_s }
 }
 
@@ -30,7 +30,7 @@ fn study(apus: u32) -> Vec<Validation> {
                 alpha * 1.3 + 370.0 / f64::from(m * p) + 1.72 + o_col + 0.8 * f64::from(p);
             let percent = f64::from((m * 37 + p * 61) % 13) - 6.0;
             let measured_s = predicted_s / (1.0 + percent / 100.0);
-            let refined_s = MaybeSeconds(Some(measured_s * (1.0 + percent / 200.0)));
+            let refined_s = Maybe(Some(measured_s * (1.0 + percent / 200.0)));
             rows.push(Validation { refined_s, ..row(m, p, measured_s, predicted_s) });
         }
     }
@@ -40,7 +40,7 @@ fn study(apus: u32) -> Vec<Validation> {
 /// All times of a study, multiplied.
 fn scaled(apus: u32, factor: f64) -> Vec<Validation> {
     let scale = |one: &Validation| Validation {
-        refined_s: MaybeSeconds(one.refined_s.0.map(|time| time * factor)),
+        refined_s: Maybe(one.refined_s.0.map(|time| time * factor)),
         ..row(one.m, one.p, one.measured_s * factor, one.predicted_s * factor)
     };
     study(apus).iter().map(scale).collect()
@@ -204,7 +204,7 @@ fn the_best_configurations_are_named_with_their_times() {
 #[test]
 fn parity_names_the_mean_error_and_the_worst_of_each_model() {
     // Errors of +10 % and -30 %; the refined model is right but for -4 %.
-    let refined = |row: Validation, time| Validation { refined_s: MaybeSeconds(Some(time)), ..row };
+    let refined = |row: Validation, time| Validation { refined_s: Maybe(Some(time)), ..row };
     let rows = [refined(row(1, 1, 10.0, 11.0), 10.0), refined(row(1, 2, 5.0, 3.5), 4.8)];
     let times = Times { rows: &rows, predictions: &[] };
     check_words(

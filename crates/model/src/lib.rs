@@ -35,6 +35,7 @@
 pub mod export;
 pub mod fit;
 pub mod model;
+pub mod posterior;
 pub mod solve;
 #[cfg(test)]
 mod toy;

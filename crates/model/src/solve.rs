@@ -1,8 +1,9 @@
-//! Which configuration is fastest, by any [`TimeModel`], and how sure that is.
+//! Which configuration is fastest, what that choice may cost, and what to run before relying on it.
 //!
-//! [`rank`] predicts every feasible (m, p) with an interval, the probability that it is the best,
-//! and the regret of choosing it; [`rank_within`] does so under [`Constraints`]; [`best`] finds the
-//! few best where there are too many to rank, and [`fastest`] says what is known of them. Around
+//! [`rank`] orders mappings (m, p) by what a [`Posterior`] believes of their times, each with an
+//! interval, the probability that it is the best, and the regret of choosing it, and makes the
+//! [`Choice`]; [`candidates`] says which mappings are in question; [`best`] finds the
+//! few best by a model's structure where there are too many to rank, and [`fastest`] says what is known of them. Around
 //! the choice:
 //!
 //! * [`explain`]: what a predicted time is made of, and what its interval is due to;
@@ -13,73 +14,77 @@
 //!
 //! ```
 //! use mmgp_model::Mapping;
-//! use mmgp_model::solve::{Constraints, Sampling, next_measurement, rank_within};
+//! use mmgp_model::posterior::{Posterior, Prior};
+//! use mmgp_model::solve::{Constraints, Sampling, candidates, next_measurement, rank};
 //!
 //! let mut parameters = mmgp_model::model::published("pbpi-qs20")?;
 //! parameters.terms.g_s.std_error = Some(0.3);
 //! parameters.terms.t_apu_s.std_error = Some(4.0);
+//! let posterior = Posterior::of(&parameters)?;
 //! // The loops divide evenly among 1, 2, 4 or 8 APUs.
 //! let constraints = Constraints::NONE.p_divides(8);
-//! let sampling = Sampling::new(2000, 1);
-//! let ranking = rank_within(&parameters, &constraints, sampling)?;
-//! let best = ranking.configurations[0];
-//! assert_eq!(best.mapping, Mapping::of(4, 4));
-//! assert!(best.expected_regret.0 < 0.1 * best.time.0);
+//! let mappings = candidates(&posterior, &constraints, parameters.apus)?;
+//! let ranking = rank(&posterior, &mappings, Sampling::new(2000, 1))?;
+//! assert_eq!(ranking.choice.mapping, Mapping::of(4, 4));
 //!
-//! // What would a further run, with a noise of 2 %, or a better value of a term gain?
-//! let next = next_measurement(&parameters, &constraints, 0.02, sampling)?;
-//! assert!(next.measurements[0].gain <= next.expected_regret);
+//! // The model may be 10 % off, so that others may be faster. What would a run tell?
+//! let costs = ranking.choice.costs_at_most.expect("all within what is known");
+//! assert!(0.02 < costs && costs < 0.3);
+//! let next = next_measurement(&posterior, &mappings, None)?;
+//! assert!(next.measurements[0].gain.0 > 0.0);
 //! # Ok::<(), mmgp_base::Error>(())
 //! ```
 
 pub mod best;
 mod break_even;
-mod comparison;
+mod candidates;
+mod choice;
 pub mod constraints;
-mod draws;
+mod contest;
 mod explanation;
 mod fastest;
+mod gain;
 mod next;
 mod nodes;
 mod phased;
-mod regret;
-mod uncertainty;
 mod what_if;
 
 use crate::model::Parameters;
+use crate::model::observations::Observed;
 use crate::model::time_model::TimeModel;
-use crate::model::uncertainty::quantile_97_5;
+use crate::model::uncertainty::{StandardError, quantile_97_5};
+use crate::posterior::{Marginals, Posterior, USUAL_MISFIT};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
-use mmgp_base::table::records::Prediction;
+use mmgp_base::table::records::{Maybe, Prediction};
 use mmgp_base::units::Seconds;
 
-use best::Candidate;
 pub use break_even::{BreakEven, BreakEvenRow, Optimum, break_even};
+pub use candidates::{MOST_RANKED, candidates, feasible};
+pub use choice::{Choice, Confirmation};
 pub use constraints::{Constraints, Space};
-use draws::Draws;
+use contest::Contest;
 pub use explanation::{Explanation, TermEffect, explain};
 pub use fastest::{Fastest, Predicted, fastest};
 pub use next::{Measured, Measurement, NextMeasurement, next_measurement};
 pub use nodes::{NodeConfiguration, NodeRanking, rank_nodes};
 pub use phased::{Changes, Plan, Plans, plan_phases};
-use uncertainty::Uncertainty;
 pub use what_if::{Scale, scaled};
 
-/// How the parameters are drawn.
+/// How the posterior is drawn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sampling {
-    /// How often all parameters are drawn, at least 1. The standard error of a probability q is
-    /// `sqrt(q (1 - q) / draws)`: at most 0.005 for 10,000.
+    /// How often all times are drawn, at least 1. The standard error of a probability q is
+    /// `sqrt(q (1 - q) / draws)`: at most 0.008 for 4,000.
     pub draws: u32,
     /// Seed of the generator; the same seed gives the same probabilities.
     pub seed: u64,
 }
 
 impl Sampling {
-    /// Draws that give probabilities to two digits.
-    pub const USUAL_DRAWS: u32 = 10_000;
+    /// Draws that give probabilities to a per cent.
+    pub const USUAL_DRAWS: u32 = 4_000;
 
     /// So many draws, at least 1, from a seed.
     pub const fn new(draws: u32, seed: u64) -> Self {
@@ -87,11 +92,14 @@ impl Sampling {
     }
 }
 
-/// Every feasible configuration, best first, and the warnings that concern them.
+/// Configurations, best first, the choice, and the warnings that concern them.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Ranking {
     /// In the order of their predicted times; ties by m, then p.
     pub configurations: Vec<Configuration>,
+    /// The first of them, what it may cost, and what to run before relying on it.
+    pub choice: Choice,
     /// Mean over the draws of the least time: what the run would take if the fastest
     /// configuration were known.
     pub expected_least: Seconds,
@@ -107,14 +115,16 @@ pub struct Configuration {
     pub rank: u32,
     /// Which it is.
     pub mapping: Mapping,
-    /// Predicted time of the run.
+    /// Predicted time of the run: the exponential of the expected logarithm, near the median. The
+    /// least of them is the choice of least expected regret, in proportion.
     pub time: Seconds,
-    /// Lower end of the 95 % interval that follows from the standard errors of the parameters.
+    /// Lower end of the 95 % interval of its time over many runs.
     pub low: Seconds,
     /// Upper end of that interval.
     pub high: Seconds,
-    /// Probability that no other configuration is faster, by the same standard errors.
-    pub probability_best: f64,
+    /// Probability that no other candidate is faster; `None` where it asks for a dimension that was
+    /// never varied.
+    pub probability_best: Option<f64>,
     /// Predicted time of (1, 1) over that of this configuration.
     pub speedup: f64,
     /// Speed-up over the APUs in use, `m * p`.
@@ -122,10 +132,15 @@ pub struct Configuration {
     /// Expected regret: the mean over the draws of what it takes longer than the configuration
     /// that is the fastest in that draw.
     pub expected_regret: Seconds,
-    /// The regret that 95 % of the draws do not exceed.
+    /// The regret that 95 % of the draws do not exceed; of a configuration that has no chance to be the best, no
+    /// more than that.
     pub regret_95: Seconds,
-    /// Whether it cannot be told from the best.
+    /// Whether it cannot be told from the best: with at least 5 % it is faster than the choice.
     pub indistinguishable: bool,
+    /// What was measured, where it ran.
+    pub measured: Option<Observed>,
+    /// Whether its m or p is beyond what was timed.
+    pub beyond: bool,
 }
 
 impl From<&Configuration> for Prediction {
@@ -137,243 +152,122 @@ impl From<&Configuration> for Prediction {
             time_s: configuration.time.0,
             low_s: configuration.low.0,
             high_s: configuration.high.0,
-            probability_best: configuration.probability_best,
+            probability_best: Maybe(configuration.probability_best),
             speedup: configuration.speedup,
             efficiency: configuration.efficiency,
             expected_regret_s: configuration.expected_regret.0,
             regret_95_s: configuration.regret_95.0,
             indistinguishable: u32::from(configuration.indistinguishable),
+            measured_s: Maybe(configuration.measured.map(|observed| observed.time.0)),
+            beyond: u32::from(configuration.beyond),
         }
     }
 }
 
-impl From<&Configuration> for Candidate {
-    fn from(&Configuration { time, mapping, .. }: &Configuration) -> Self {
-        Self { time, mapping }
+/// Ranks mappings, at least one, by what is believed of their times.
+///
+/// # Errors
+///
+/// [`Error::OutOfRange`] for no draws and for no mapping, or more than [`MOST_RANKED`]: use [`fastest`] there.
+pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> Result<Ranking> {
+    check(mappings, sampling)?;
+    // The sequential run comes last.
+    let mut asked = mappings.to_vec();
+    asked.push(Mapping::SEQUENTIAL);
+    let marginals = posterior.marginals(&asked);
+    let sequential = marginals.time(mappings.len());
+    let contest = Contest::new(posterior, mappings, &marginals, sampling);
+    let range = posterior.range();
+    let of = |(index, &mapping): (usize, &Mapping)| {
+        let row = Row::of(&marginals, index);
+        let is_unknown = range.is_some_and(|range| range.never_varied(mapping).is_some());
+        let stake = contest.stake(index, &marginals);
+        let speedup = speedup(sequential, row.time);
+        Configuration {
+            rank: 0,
+            mapping,
+            time: row.time,
+            low: row.low,
+            high: row.high,
+            probability_best: (!is_unknown).then_some(stake.probability_best),
+            speedup,
+            efficiency: speedup / mapping.apus() as f64,
+            expected_regret: stake.expected_regret,
+            regret_95: stake.regret_95,
+            indistinguishable: stake.indistinguishable,
+            measured: posterior.observations().of(mapping),
+            beyond: range.is_some_and(|range| !range.holds(mapping)),
+        }
+    };
+    let mut configurations: Vec<Configuration> = mappings.iter().enumerate().map(of).collect();
+    configurations.sort_by(|one, other| {
+        one.time.0.total_cmp(&other.time.0).then(one.mapping.cmp(&other.mapping))
+    });
+    for (configuration, rank) in configurations.iter_mut().zip(1..) {
+        configuration.rank = rank;
     }
+    let choice = choice::choice(&configurations[0], &contest, posterior);
+    let mut warnings = posterior.warnings(mappings);
+    warnings.extend(candidates::never_varied(range, mappings));
+    Ok(Ranking { configurations, choice, expected_least: contest.expected_least(), warnings })
 }
 
-/// The most APUs of which every configuration is ranked; they have some 2.5 million.
-const MOST_APUS: u32 = 200_000;
-
-/// The same where the model has no rows, so that each is computed on its own: some 17,000.
-const MOST_APUS_WITHOUT_ROWS: u32 = 2_048;
-
-/// The most APUs of which [`rank`] ranks every configuration by this model. Beyond, [`fastest`]
-/// knows the few best.
-pub fn most_apus(model: &dyn TimeModel) -> u32 {
-    if model.row(1).is_some() { MOST_APUS } else { MOST_APUS_WITHOUT_ROWS }
-}
-
-/// All mappings with `m * p <= apus`, by m, then p.
-///
-/// More workers than tasks are feasible too: the model says what they cost.
-pub fn feasible(apus: u32) -> impl Iterator<Item = Mapping> {
-    (1..=apus).flat_map(move |m| (1..=apus / m).map(move |p| Mapping::of(m, p)))
-}
-
-/// Predicts and ranks every feasible configuration by a model: [`rank_within`] without
-/// constraints.
+/// One configuration, with its place among the others, and the warnings that concern it.
 ///
 /// # Errors
 ///
-/// As [`rank_within`].
-pub fn rank(model: &dyn TimeModel, sampling: Sampling) -> Result<Ranking> {
-    rank_within(model, &Constraints::NONE, sampling)
-}
-
-/// Predicts and ranks every configuration that the constraints allow.
-///
-/// Intervals come from first-order propagation of the standard errors with their correlation and
-/// degrees of freedom; beyond the last m of a table they widen with the distance (see
-/// [`Warning::Extrapolated`]). With p beyond what was measured those of equation 11 widen as
-/// `N*p*se(g)`, because the gap is paid for each APU. Probabilities and regrets come from
-/// `sampling`. A value without a standard error counts as exact, of which a warning tells.
-///
-/// # Errors
-///
-/// [`Error::OutOfRange`] for no draws, no APUs, or more than [`most_apus`] of them: use [`fastest`] there.
-/// [`Error::NothingFeasible`] where the constraints leave nothing.
-pub fn rank_within(
-    model: &dyn TimeModel,
-    constraints: &Constraints,
+/// As [`rank`].
+pub fn predict_one(
+    posterior: &Posterior,
+    mapping: Mapping,
+    mappings: &[Mapping],
     sampling: Sampling,
 ) -> Result<Ranking> {
-    check(model, sampling)?;
-    let space = constraints.space(model.apus())?;
-    let uncertainty = Uncertainty::of(model);
-    let best = best::within(model, &space, 1)[0];
-    // Without uncertainty all draws are the same.
-    let draws = if uncertainty.is_none() { 1 } else { sampling.draws };
-    let draws = Draws::new(&uncertainty, Sampling { draws, ..sampling });
-    let contest = regret::contest(&uncertainty, &space, &draws, best);
-    let mut configurations = configurations(&uncertainty, &space, &draws, &contest);
-    configurations.sort_unstable_by_key(|configuration| Candidate::from(configuration));
-    let ranked: Vec<Candidate> = configurations.iter().map(Candidate::from).collect();
-    let answers = comparison::indistinguishable(&uncertainty, &draws, &ranked);
-    for ((configuration, indistinguishable), rank) in
-        configurations.iter_mut().zip(answers).zip(1..)
-    {
-        configuration.rank = rank;
-        configuration.indistinguishable = indistinguishable;
+    let mut mappings = mappings.to_vec();
+    if !mappings.contains(&mapping) {
+        mappings.push(mapping);
     }
-    let expected_least = Seconds(contest.least.iter().sum::<f64>() / draws.count as f64);
-    let mut warnings = model.warnings(1..=space.ms().last().unwrap_or(1));
-    // Of those beyond a table, the best, or the one that is the fastest in most of the draws.
-    let by_wins =
-        contest.wins.iter().filter(|(mapping, _)| uncertainty.extrapolated(**mapping).is_some());
-    let winner = by_wins.max_by_key(|(_, wins)| **wins).map(|(mapping, _)| *mapping);
-    let of_best = uncertainty.extrapolated(best.mapping);
-    warnings.extend(of_best.or_else(|| uncertainty.extrapolated(winner?)));
-    warnings.extend(safer(&configurations));
-    Ok(Ranking { configurations, expected_least, warnings })
-}
-
-/// Every configuration by m, then p, still without its rank.
-fn configurations(
-    uncertainty: &Uncertainty<'_>,
-    space: &Space,
-    draws: &Draws<'_>,
-    contest: &regret::Contest,
-) -> Vec<Configuration> {
-    let model = uncertainty.model;
-    let count = space.count();
-    let asked = (MOST_TIMES / count).max(FEWEST_DRAWS).min(draws.count);
-    let quantiles = Quantiles::new(count);
-    let (mut losses, mut room) = (Vec::with_capacity(asked), Vec::new());
-    let mut configurations = Vec::with_capacity(count);
-    let sequential = model.time(Mapping::SEQUENTIAL);
-    for m in space.ms() {
-        let drawn = draws.row(m, asked);
-        let row = model.row(m);
-        for mapping in space.choices(m).iter().map(|p| Mapping::of(m, p)) {
-            let time = row.map_or_else(|| model.time(mapping), |row| row.at(mapping.p()));
-            let error = uncertainty.standard_error(&uncertainty.slopes(mapping));
-            let (low, high) = interval(time, quantiles.of(error.degrees_of_freedom) * error.value);
-            let room = (&mut losses, &mut room);
-            let regret = regret::regret(&drawn, mapping.p(), &contest.least, room);
-            let draws_won = contest.wins.get(&mapping).copied().unwrap_or(0);
-            let speedup = speedup(sequential, time);
-            configurations.push(Configuration {
-                rank: 0,
-                mapping,
-                time,
-                low,
-                high,
-                probability_best: f64::from(draws_won) / draws.count as f64,
-                speedup,
-                efficiency: speedup / (f64::from(mapping.m()) * f64::from(mapping.p())),
-                expected_regret: Seconds(regret.expected),
-                regret_95: Seconds(regret.at_95),
-                indistinguishable: false,
-            });
-        }
-    }
-    configurations
-}
-
-/// The interval about a time, which ends at 0.
-fn interval(time: Seconds, half_width: f64) -> (Seconds, Seconds) {
-    (Seconds((time.0 - half_width).max(0.0)), Seconds(time.0 + half_width))
-}
-
-/// A warning where another than the fastest by prediction is the safer choice: its expected regret is
-/// less by a fifth and by a thousandth of the time. The mean over the draws differs from the
-/// prediction where errors are large, as beyond a table.
-fn safer(ranked: &[Configuration]) -> Option<Warning> {
-    let by_regret = |one: &&Configuration, other: &&Configuration| {
-        one.expected_regret.0.total_cmp(&other.expected_regret.0)
-    };
-    let (best, safest) = (&ranked[0], ranked.iter().min_by(by_regret)?);
-    let (most, least) = (best.expected_regret, safest.expected_regret);
-    let is_less = least.0 < 0.8 * most.0 && most.0 - least.0 > 1e-3 * best.time.0;
-    is_less.then(|| {
-        Warning::Note(format!(
-            "{} is the safer choice: its expected regret is {least}, that of {} {most}",
-            safest.mapping, best.mapping
-        ))
-    })
-}
-
-/// Times that are drawn for the regrets of all configurations together; where these are so many
-/// that fewer draws are left to each, the first ones are taken.
-const MOST_TIMES: usize = 500_000;
-
-/// The fewest draws behind a regret.
-const FEWEST_DRAWS: usize = 200;
-
-/// Half the width of a 95 % interval in standard errors, for many different degrees of freedom.
-enum Quantiles {
-    /// Each computed.
-    Exact,
-    /// Between the quantiles at equal steps of 1/freedom from 0 to 1: off by less than 1e-4.
-    Between(Vec<f64>),
-}
-
-impl Quantiles {
-    /// Steps from no to one degree of freedom.
-    const STEPS: usize = 512;
-
-    /// For so many intervals.
-    fn new(count: usize) -> Self {
-        if count <= Self::STEPS {
-            return Self::Exact;
-        }
-        let at = |step| (step > 0).then(|| Self::STEPS as f64 / step as f64);
-        Self::Between((0..=Self::STEPS).map(|step| quantile_97_5(at(step))).collect())
-    }
-
-    fn of(&self, freedom: Option<f64>) -> f64 {
-        match self {
-            Self::Exact => quantile_97_5(freedom),
-            Self::Between(known) => {
-                let place = freedom.map_or(0.0, f64::recip).min(1.0) * Self::STEPS as f64;
-                let below = (place as usize).min(Self::STEPS - 1);
-                known[below] + (known[below + 1] - known[below]) * (place - below as f64)
-            }
-        }
-    }
-}
-
-/// One configuration, with its place among all, and the warnings that concern it.
-///
-/// # Errors
-///
-/// As [`rank`], and [`Error::Infeasible`] where the machine has too few APUs for it.
-pub fn predict_one(model: &dyn TimeModel, mapping: Mapping, sampling: Sampling) -> Result<Ranking> {
-    check_feasible(model, mapping)?;
-    let mut ranking = rank(model, sampling)?;
+    let mut ranking = rank(posterior, &mappings, sampling)?;
     ranking.configurations.retain(|configuration| configuration.mapping == mapping);
-    ranking.warnings = model.warnings(mapping.m()..=mapping.m());
-    ranking.warnings.extend(Uncertainty::of(model).extrapolated(mapping));
+    ranking.warnings = posterior.warnings(&[mapping]);
+    ranking.warnings.extend(candidates::never_varied(posterior.range(), &[mapping]));
     Ok(ranking)
 }
 
-fn check_feasible(model: &dyn TimeModel, mapping: Mapping) -> Result<()> {
-    let (m, p, apus) = (mapping.m(), mapping.p(), model.apus());
-    if mapping.apus() > u64::from(apus) {
-        return Err(Error::Infeasible { m, p, apus });
+/// What is predicted of a configuration by itself.
+struct Row {
+    time: Seconds,
+    low: Seconds,
+    high: Seconds,
+}
+
+impl Row {
+    fn of(marginals: &Marginals, index: usize) -> Self {
+        let [low, high] = [0.025, 0.975].map(|share| marginals.quantile(index, share));
+        Self { time: marginals.time(index), low, high }
+    }
+}
+
+fn check(mappings: &[Mapping], sampling: Sampling) -> Result<()> {
+    let error =
+        |name, found: String, expected: String| Err(Error::OutOfRange { name, found, expected });
+    if sampling.draws == 0 {
+        return error("draws", "0".into(), "at least 1".into());
+    }
+    if mappings.is_empty() || mappings.len() > MOST_RANKED {
+        let expected = format!("from 1 to {MOST_RANKED} where every configuration is ranked");
+        return error("configurations", mappings.len().to_string(), expected);
     }
     Ok(())
 }
 
-fn check(model: &dyn TimeModel, sampling: Sampling) -> Result<()> {
-    if sampling.draws == 0 {
-        return Err(Error::OutOfRange {
-            name: "draws",
-            found: "0".into(),
-            expected: "at least 1".into(),
-        });
-    }
-    let most = most_apus(model);
-    if !(1..=most).contains(&model.apus()) {
-        return Err(Error::OutOfRange {
-            name: "apus",
-            found: model.apus().to_string(),
-            expected: format!("from 1 to {most} where every configuration is ranked"),
-        });
-    }
-    Ok(())
+/// The 95 % interval about a time whose terms have this error, where no run tells how far the model is off:
+/// by [`USUAL_MISFIT`].
+fn interval(time: Seconds, of_terms: StandardError) -> (Seconds, Seconds) {
+    let of_model = quantile_97_5(None) * USUAL_MISFIT;
+    let relative = if time.0 > 0.0 { of_terms.half_width() / time.0 } else { 0.0 };
+    let half_width = of_model.hypot(relative);
+    (time * (-half_width).exp(), time * half_width.exp())
 }
 
 /// The parameters of equation 11, for a question that is asked of its terms.

@@ -211,12 +211,12 @@ record! {
         p: u32 = count(1),
         /// Predicted time \[s\].
         time_s: f64 = seconds(),
-        /// Lower end of the 95 % interval from the uncertainty of the parameters \[s\].
+        /// Lower end of the 95 % interval \[s\].
         low_s: f64 = seconds(),
         /// Upper end of that interval \[s\].
         high_s: f64 = seconds(),
-        /// Probability that no other configuration is faster, by the uncertainty of the parameters.
-        probability_best: f64 = number(),
+        /// Probability that no other configuration is faster; empty where nothing can be said.
+        probability_best: Maybe = maybe_number(),
         /// Predicted time of (1, 1) over that of this configuration.
         speedup: f64 = number(),
         /// Speed-up over the APUs in use.
@@ -227,7 +227,12 @@ record! {
         regret_95_s: f64 = seconds(),
         /// 1 where it cannot be told from the best, 0 where it is shown to be slower.
         indistinguishable: u32 = count(0),
+        /// Measured time; empty where it did not run \[s\].
+        measured_s: Maybe = maybe_seconds(),
+        /// 1 where m or p is beyond what was timed.
+        beyond: u32 = count(0),
     }
+    else { measured_s = "", beyond = "0" }
 }
 
 record! {
@@ -244,26 +249,32 @@ record! {
         /// `100 * (predicted_s - measured_s) / measured_s`.
         error_percent: f64 = number(),
         /// Time predicted by the refined model \[s\]; the column may be missing.
-        refined_s: MaybeSeconds = maybe_seconds(),
+        refined_s: Maybe = maybe_seconds(),
     }
     else { refined_s = "" }
 }
 
-/// A time that may not be known \[s\]: an empty field.
+/// A number that may not be known: an empty field.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
-pub struct MaybeSeconds(pub Option<f64>);
+pub struct Maybe(pub Option<f64>);
 
-impl fmt::Display for MaybeSeconds {
+impl fmt::Display for Maybe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.map_or(Ok(()), |time| time.fmt(f))
+        self.0.map_or(Ok(()), |number| number.fmt(f))
     }
 }
 
 impl Row<'_> {
     /// A finite time of zero or more \[s\], or nothing.
-    fn maybe_seconds(&self, column: usize) -> Result<MaybeSeconds> {
+    fn maybe_seconds(&self, column: usize) -> Result<Maybe> {
         let is_known = !self.text(column).is_empty();
-        Ok(MaybeSeconds(is_known.then(|| self.seconds(column)).transpose()?))
+        Ok(Maybe(is_known.then(|| self.seconds(column)).transpose()?))
+    }
+
+    /// A finite number, or nothing.
+    fn maybe_number(&self, column: usize) -> Result<Maybe> {
+        let is_known = !self.text(column).is_empty();
+        Ok(Maybe(is_known.then(|| self.number(column)).transpose()?))
     }
 }
 
@@ -378,7 +389,7 @@ mod tests {
         let (mut rows, _) = read::<Validation>(&Source::new("validation.csv", text)).unwrap();
         assert_eq!([rows[0].refined_s.0, rows[1].refined_s.0], [Some(10.5), None]);
         assert_eq!(write(&rows), text);
-        rows[0].refined_s = MaybeSeconds(None);
+        rows[0].refined_s = Maybe(None);
         assert!(write(&rows).starts_with("m,p,measured_s,predicted_s,error_percent\n"));
         let wrong = Source::new("validation.csv", &text.replace("10.5", "-1"));
         let error = read::<Validation>(&wrong).unwrap_err().to_string();

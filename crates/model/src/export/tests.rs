@@ -43,6 +43,7 @@ pub(in crate::export) fn everything() -> Parameters {
         }],
         correlation: None,
         refinements: None,
+        evidence: None,
     }
 }
 

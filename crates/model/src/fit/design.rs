@@ -64,6 +64,7 @@ impl Sensitivity {
             phases: Vec::new(),
             correlation: None,
             refinements: None,
+            evidence: None,
             ..self.base.clone()
         }
     }

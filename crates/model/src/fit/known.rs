@@ -111,6 +111,7 @@ impl Known {
             phases,
             correlation: together(&self.correlations),
             refinements: None,
+            evidence: None,
         }
     }
 }

@@ -35,9 +35,12 @@
 //! `[[phases]]` tables, each with `name` and the program's own terms (`t_hpu_s`, `t_apu_s`,
 //! `c_apu_s`, `offloads`, `g_s`, `collectives`), split the whole and must add up to it.
 //!
+//! `[runs]` and `[before_runs]` hold what the terms were fitted with: see `evidence`.
+//!
 //! `[refined]` holds terms of the refined model, which stands beside equation 11: see
 //! [`super::refined`].
 
+mod evidence;
 mod phases;
 mod refined;
 mod writing;
@@ -50,8 +53,9 @@ use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
 use mmgp_base::table::toml::{self, Document};
 
-/// The version of the format that this module reads and writes.
-const SCHEMA: u32 = 1;
+/// The versions of the format that this module reads: 2 has `[runs]` and `[before_runs]`. Each file is
+/// written in the first that holds it.
+const SCHEMAS: [u32; 2] = [1, 2];
 
 impl Parameters {
     /// Reads and checks a parameter file, in TOML or as exported to JSON; an error names file, line, column, what was found and
@@ -63,10 +67,10 @@ impl Parameters {
         let document = Document::parse(source)?;
         let root = document.root();
         let schema = root.count("schema", 1)?;
-        if schema != SCHEMA {
-            return Err(root.error("schema", format!("schema {schema}"), format!("{SCHEMA}")));
+        if !SCHEMAS.contains(&schema) {
+            return Err(root.error("schema", format!("schema {schema}"), "1 or 2"));
         }
-        root.expect_keys(&[
+        let keys = [
             "schema",
             "name",
             "decomposition",
@@ -76,7 +80,8 @@ impl Parameters {
             "phases",
             "correlation",
             "refined",
-        ])?;
+        ];
+        root.expect_keys(&[&keys[..], &evidence::KEYS[..]].concat())?;
         let terms = read_terms(&root.table("terms")?)?;
         Ok(Self {
             name: root.text("name")?.to_string(),
@@ -85,6 +90,7 @@ impl Parameters {
             phases: phases::read(&root, &terms)?,
             correlation: read_correlation(&root, &terms)?,
             refinements: refined::read(&root)?,
+            evidence: evidence::read(&root)?,
             terms,
         })
     }

@@ -44,6 +44,7 @@ pub(super) fn read(source: &Source) -> Result<Parameters> {
         apus: root.required("apus")?.count(1)?,
         correlation: correlation.map(|known| read_correlation(&known, &terms)).transpose()?,
         refinements: None,
+        evidence: None,
         terms,
         phases,
     };

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::observations::Evidence;
 use super::refined::Refinements;
 use super::uncertainty::Correlation;
 
@@ -129,6 +130,8 @@ pub struct Parameters {
     pub correlation: Option<Correlation>,
     /// Terms that equation 11 leaves out, for the refined model beside it.
     pub refinements: Option<Refinements>,
+    /// The runs that the terms were fitted with; `None` where they come from files alone.
+    pub evidence: Option<Evidence>,
 }
 
 impl Parameters {
@@ -147,6 +150,7 @@ impl Parameters {
             phases: Vec::new(),
             correlation: None,
             refinements: None,
+            evidence: None,
         }
     }
 }

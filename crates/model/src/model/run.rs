@@ -172,6 +172,7 @@ impl Parameters {
             phases: Vec::new(),
             correlation: None,
             refinements: None,
+            evidence: None,
         }
     }
 }

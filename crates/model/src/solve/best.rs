@@ -266,6 +266,7 @@ mod tests {
             phases: vec![],
             correlation: None,
             refinements: None,
+            evidence: None,
         }
     }
 

@@ -176,6 +176,7 @@ mod tests {
             phases: vec![],
             correlation: None,
             refinements: None,
+            evidence: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Which configurations may be chosen: what the machine holds, and what the user allows.
 
+use crate::model::observations::Range;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 
@@ -67,6 +68,19 @@ impl Constraints {
     /// The most APUs for each thread, or no bound.
     pub fn max_p(self, p: impl Into<Option<u32>>) -> Self {
         Self { max_p: p.into(), ..self }
+    }
+
+    /// Within the range of what was timed, where no other bound is set.
+    #[must_use]
+    pub(super) fn within(self, range: Range) -> Self {
+        let least = |own: u32, timed: u32| if own > 1 { own } else { timed };
+        Self {
+            min_m: if self.max_m.is_some() { self.min_m } else { least(self.min_m, range.m.0) },
+            max_m: self.max_m.or(Some(range.m.1)),
+            min_p: if self.max_p.is_some() { self.min_p } else { least(self.min_p, range.p.0) },
+            max_p: self.max_p.or(Some(range.p.1)),
+            ..self
+        }
     }
 
     /// A number that m must divide without rest, or none.

@@ -1,10 +1,10 @@
 //! Where the time of a configuration goes, what it answers to, and what its interval is due to.
 
-use super::uncertainty::Uncertainty;
-use super::{check_feasible, interval};
+use crate::model::sources::Sources;
 use crate::model::time_model::{Part, TimeModel};
+use crate::posterior::Posterior;
 use mmgp_base::Mapping;
-use mmgp_base::error::{Result, Warning};
+use mmgp_base::error::Warning;
 use mmgp_base::units::Seconds;
 
 /// The time of one configuration, taken apart.
@@ -23,6 +23,8 @@ pub struct Explanation {
     /// Every number that the time depends on, by its part of the variance, the largest first;
     /// among equals by the size of their elasticity.
     pub terms: Vec<TermEffect>,
+    /// How much of the variance of the logarithm of the time is due to the misfit of the model, not to its terms.
+    pub misfit_share: f64,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
 }
@@ -47,18 +49,16 @@ pub struct TermEffect {
 
 /// Takes the time of one configuration apart.
 ///
-/// # Errors
-///
-/// [`crate::Error::Infeasible`] where the machine has too few APUs for (m, p).
-pub fn explain(model: &dyn TimeModel, mapping: Mapping) -> Result<Explanation> {
-    check_feasible(model, mapping)?;
-    let uncertainty = Uncertainty::of(model);
-    let slopes = uncertainty.slopes(mapping);
-    let error = uncertainty.standard_error(&slopes);
+/// The parts and terms are those of a model; what the posterior believes beyond it is a part of its
+/// own, [`MISFIT`].
+pub fn explain(posterior: &Posterior, model: &dyn TimeModel, mapping: Mapping) -> Explanation {
+    let sources = Sources::of(model);
+    let slopes = sources.slopes(model, mapping);
+    let error = sources.standard_error(&slopes);
     let variance = error.value.powi(2);
-    let shares = uncertainty.shares(&slopes);
+    let shares = sources.shares(&slopes);
     let share_of = |place: usize| {
-        let source = uncertainty.source(place)?;
+        let source = sources.source(place)?;
         let index = slopes.iter().position(|&(index, _)| index == source)?;
         (variance > 0.0).then(|| shares[index] / variance)
     };
@@ -83,19 +83,42 @@ pub fn explain(model: &dyn TimeModel, mapping: Mapping) -> Result<Explanation> {
         let by_share = other.variance_share.total_cmp(&one.variance_share);
         by_share.then(size(other).total_cmp(&size(one)))
     });
-    let (low, high) = interval(time, error.half_width());
+    let marginals = posterior.marginals(&[mapping]);
+    let believed = marginals.time(0);
+    let [low, high] = [0.025, 0.975].map(|share| marginals.quantile(0, share));
     let mut warnings = model.warnings(mapping.m()..=mapping.m());
-    warnings.extend(uncertainty.extrapolated(mapping));
-    let parts = model.parts(mapping);
-    Ok(Explanation { mapping, time, low, high, parts, terms, warnings })
+    warnings.extend(sources.extrapolated(model, mapping));
+    let mut parts = model.parts(mapping);
+    if (believed.0 - time.0).abs() > ROUNDING * time.0 {
+        parts.push(Part { name: MISFIT, time: Seconds(believed.0 - time.0) });
+    }
+    let misfit_share = {
+        let of_terms = if time.0 > 0.0 { variance / time.0.powi(2) } else { 0.0 };
+        let all = marginals.deviation(0).powi(2);
+        (1.0 - of_terms / all).clamp(0.0, 1.0)
+    };
+    Explanation { mapping, time: believed, low, high, parts, terms, misfit_share, warnings }
 }
+
+/// What runs say of the time beyond the model's terms.
+pub const MISFIT: &str = "misfit";
+
+/// Below this share of the time a difference is rounding.
+const ROUNDING: f64 = 1e-9;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::published;
     use crate::model::sensitivity::Entry;
     use crate::model::uncertainty::Correlation;
+    use crate::model::{Parameters, published};
+    use crate::posterior::Prior;
+
+    /// By a model that is hardly off.
+    fn explain(parameters: &Parameters, mapping: Mapping) -> Explanation {
+        let prior = Prior::of(parameters).with_misfit(1e-9).unwrap();
+        super::explain(&Posterior::new(&prior, None).unwrap(), parameters, mapping)
+    }
 
     fn term<'a>(explanation: &'a Explanation, name: &str) -> &'a TermEffect {
         explanation.terms.iter().find(|term| term.name == name).unwrap()
@@ -107,20 +130,21 @@ mod tests {
         parameters.terms.c_apu_s.std_error = Some(0.3);
         parameters.terms.g_s.std_error = Some(0.1);
         // T has 0.3 from C_APU and 4*0.1 from g: 0.09 and 0.16 of 0.25.
-        let explanation = explain(&parameters, Mapping::of(4, 4)).unwrap();
+        let explanation = explain(&parameters, Mapping::of(4, 4));
         approx::assert_relative_eq!(
             term(&explanation, "g_s").variance_share,
             0.64,
             max_relative = 1e-12
         );
         assert_eq!(explanation.terms[0].name, "g_s");
-        let half_width = explanation.high.0 - explanation.time.0;
-        approx::assert_relative_eq!(half_width, 0.5 * 1.959_963_985, max_relative = 1e-9);
+        // To first order in the logarithm.
+        let half_width = explanation.time.0 * (explanation.high.0 / explanation.time.0).ln();
+        approx::assert_relative_eq!(half_width, 0.5 * 1.959_963_985, max_relative = 1e-6);
         let entries = vec![Entry::ApuSerialTime, Entry::Gap];
         let matrix = vec![1.0, -0.5, -0.5, 1.0];
         parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
         // The cross term -0.5*0.3*0.4 is taken from each: 0.03 and 0.10 of 0.13.
-        let explanation = explain(&parameters, Mapping::of(4, 4)).unwrap();
+        let explanation = explain(&parameters, Mapping::of(4, 4));
         approx::assert_relative_eq!(
             term(&explanation, "c_apu_s").variance_share,
             3.0 / 13.0,
@@ -131,7 +155,7 @@ mod tests {
     #[test]
     fn an_elasticity_is_the_percentage_of_time_for_one_percent_of_a_term() {
         let parameters = published("pbpi-qs20").unwrap();
-        let explanation = explain(&parameters, Mapping::of(4, 4)).unwrap();
+        let explanation = explain(&parameters, Mapping::of(4, 4));
         for effect in &explanation.terms {
             let entry = parameters.terms.entry_named(&effect.name).unwrap();
             let at = |factor: f64| {
@@ -152,7 +176,7 @@ mod tests {
         let mut parameters = published("pbpi-qs20").unwrap();
         let values = [1.0, 1.5].map(Estimate::exact).to_vec();
         parameters.terms.alpha = OverM::Table(Table { m: vec![1, 2], values });
-        let explanation = explain(&parameters, Mapping::of(8, 2)).unwrap();
+        let explanation = explain(&parameters, Mapping::of(8, 2));
         assert_eq!(explanation.terms[0].name, "alpha beyond m = 2");
         assert_eq!(explanation.terms[0].variance_share, 1.0);
         let warning = explanation.warnings.last().unwrap().to_string();

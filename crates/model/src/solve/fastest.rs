@@ -2,9 +2,9 @@
 
 use super::best;
 use super::constraints::Constraints;
-use super::uncertainty::Uncertainty;
-use super::{interval, speedup};
+use super::{Row, speedup};
 use crate::model::time_model::TimeModel;
+use crate::posterior::Posterior;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::units::Seconds;
@@ -43,8 +43,12 @@ pub struct Predicted {
 /// The most values of m that are searched: a second or two.
 const MOST_ROWS: u32 = 100_000_000;
 
-/// The `count` fastest of what the constraints allow, by the structure of the model: its rows are
-/// convex in p, so that what is near the best of a row is next to its optimum.
+/// So many more than asked for are found by the model's structure, as the posterior may order them otherwise.
+const ROOM: usize = 64;
+
+/// The `count` fastest of what the constraints allow on so many APUs: found by the structure of the model, whose rows are
+/// convex in p, so that what is near the best of a row is next to its optimum; ordered by what the posterior
+/// believes.
 ///
 /// Probabilities and regrets weigh every configuration against every other and are left out, of
 /// which a warning tells.
@@ -53,7 +57,12 @@ const MOST_ROWS: u32 = 100_000_000;
 ///
 /// [`Error::NothingFeasible`] where the constraints leave nothing; [`Error::OutOfRange`] for a model
 /// without rows, and for more than 100 million values of m.
-pub fn fastest(model: &dyn TimeModel, constraints: &Constraints, count: usize) -> Result<Fastest> {
+pub fn fastest(
+    posterior: &Posterior,
+    model: &dyn TimeModel,
+    constraints: &Constraints,
+    count: usize,
+) -> Result<Fastest> {
     let error =
         |name, found: String, expected: String| Err(Error::OutOfRange { name, found, expected });
     if model.row(1).is_none() {
@@ -65,17 +74,25 @@ pub fn fastest(model: &dyn TimeModel, constraints: &Constraints, count: usize) -
         let expected = format!("at most {MOST_ROWS} values of m to search; see max_m");
         return error("apus", model.apus().to_string(), expected);
     }
-    let uncertainty = Uncertainty::of(model);
-    let sequential = model.time(Mapping::SEQUENTIAL);
-    let candidates = best::within(model, &space, count);
-    let predicted = |(best::Candidate { time, mapping }, rank)| {
-        let error = uncertainty.standard_error(&uncertainty.slopes(mapping));
-        let (low, high) = interval(time, error.half_width());
+    let found = best::within(model, &space, count.saturating_add(ROOM));
+    let mut mappings: Vec<Mapping> = found.iter().map(|candidate| candidate.mapping).collect();
+    mappings.push(Mapping::SEQUENTIAL);
+    let marginals = posterior.marginals(&mappings);
+    let sequential = marginals.time(mappings.len() - 1);
+    let predicted = |(index, candidate): (usize, best::Candidate)| {
+        let (mapping, Row { time, low, high }) = (candidate.mapping, Row::of(&marginals, index));
         let speedup = speedup(sequential, time);
         let efficiency = speedup / mapping.apus() as f64;
-        Predicted { rank, mapping, time, low, high, speedup, efficiency }
+        Predicted { rank: 0, mapping, time, low, high, speedup, efficiency }
     };
-    let configurations: Vec<Predicted> = candidates.into_iter().zip(1..).map(predicted).collect();
+    let mut configurations: Vec<Predicted> = found.into_iter().enumerate().map(predicted).collect();
+    configurations.sort_by(|one, other| {
+        one.time.0.total_cmp(&other.time.0).then(one.mapping.cmp(&other.mapping))
+    });
+    configurations.truncate(count);
+    for (configuration, rank) in configurations.iter_mut().zip(1..) {
+        configuration.rank = rank;
+    }
     let feasible = space.count();
     let mut warnings = vec![Warning::Note(format!(
         "{feasible} configurations are too many to weigh against each other: these are the \
@@ -83,12 +100,8 @@ pub fn fastest(model: &dyn TimeModel, constraints: &Constraints, count: usize) -
         configurations.len()
     ))];
     // Only of those that are shown, as there may be any number of the others.
-    let ms = configurations.iter().map(|it| it.mapping.m());
-    if let Some((first, last)) = ms.clone().min().zip(ms.max()) {
-        warnings.extend(model.warnings(first..=last));
-    }
-    let of_best = configurations.first();
-    warnings.extend(of_best.and_then(|best| uncertainty.extrapolated(best.mapping)));
+    let shown: Vec<Mapping> = configurations.iter().map(|it| it.mapping).collect();
+    warnings.extend(posterior.warnings(&shown));
     Ok(Fastest { feasible, configurations, warnings })
 }
 
@@ -97,15 +110,17 @@ mod tests {
     use super::*;
     use crate::model::published;
     use crate::model::refined::{Refined, Refinements};
-    use crate::solve::{Sampling, rank};
+    use crate::solve::{Sampling, candidates, rank};
 
     #[test]
     fn what_is_fastest_is_what_a_ranking_has_on_top() {
         let mut parameters = published("pbpi-qs20").unwrap();
         parameters.terms.c_apu_s.std_error = Some(0.3);
         parameters.apus = 300;
-        let found = fastest(&parameters, &Constraints::NONE, 7).unwrap();
-        let ranking = rank(&parameters, Sampling::new(10, 1)).unwrap();
+        let posterior = Posterior::of(&parameters).unwrap();
+        let found = fastest(&posterior, &parameters, &Constraints::NONE, 7).unwrap();
+        let all = candidates(&posterior, &Constraints::NONE, 300).unwrap();
+        let ranking = rank(&posterior, &all, Sampling::new(10, 1)).unwrap();
         assert_eq!(found.feasible, ranking.configurations.len());
         for (found, expected) in found.configurations.iter().zip(&ranking.configurations) {
             assert_eq!((found.rank, found.mapping), (expected.rank, expected.mapping));
@@ -120,19 +135,23 @@ mod tests {
     #[test]
     fn a_million_apus_are_searched_and_too_many_rows_or_none_are_refused() {
         let mut parameters = published("pbpi-qs20").unwrap();
+        let posterior = Posterior::of(&parameters).unwrap();
+        let fastest = |parameters: &dyn TimeModel, constraints: Constraints| {
+            super::fastest(&posterior, parameters, &constraints, 1)
+        };
         parameters.apus = 1_000_000;
-        let found = fastest(&parameters, &Constraints::NONE, 1).unwrap();
+        let found = fastest(&parameters, Constraints::NONE).unwrap();
         assert_eq!(found.feasible, 13_970_034);
         parameters.apus = u32::MAX;
-        let error = fastest(&parameters, &Constraints::NONE, 1).unwrap_err().to_string();
+        let error = fastest(&parameters, Constraints::NONE).unwrap_err().to_string();
         assert_eq!(
             error,
             "apus: found 4294967295, expected at most 100000000 values of m to search; see max_m"
         );
-        assert!(fastest(&parameters, &Constraints::NONE.max_m(1000), 1).is_ok());
+        assert!(fastest(&parameters, Constraints::NONE.max_m(1000)).is_ok());
         let refinements = Refinements { iterations: Some(8), ..Refinements::default() };
         parameters.refinements = Some(refinements);
         let refined = Refined::of(&parameters).unwrap();
-        assert!(fastest(&refined, &Constraints::NONE.max_m(10), 1).is_err());
+        assert!(fastest(&refined, Constraints::NONE.max_m(10)).is_err());
     }
 }

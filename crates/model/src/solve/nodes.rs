@@ -1,10 +1,10 @@
 //! Nodes, threads and accelerators: equation 11 over three levels, ranked.
 
 use super::constraints::Constraints;
-use super::uncertainty::Uncertainty;
 use super::{interval, speedup};
 use crate::model::Parameters;
 use crate::model::levels::{NodeLevel, OnNodes};
+use crate::model::sources::Sources;
 use crate::model::time_model::TimeModel;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
@@ -30,7 +30,8 @@ pub struct NodeConfiguration {
     pub mapping: Mapping,
     /// Predicted time.
     pub time: Seconds,
-    /// Lower end of its 95 % interval; what messages between nodes cost counts as exact.
+    /// Lower end of its 95 % interval, in which the model is off by [`USUAL_MISFIT`](crate::posterior::USUAL_MISFIT); what
+    /// messages between nodes cost counts as exact.
     pub low: Seconds,
     /// Upper end of that interval.
     pub high: Seconds,
@@ -69,15 +70,15 @@ pub fn rank_nodes(
         }
     }
     let on = |nodes: u32| OnNodes { parameters, level, nodes };
-    let uncertainty = Uncertainty::of(parameters);
+    let sources = Sources::of(parameters);
     let sequential = on(1).time(Mapping::SEQUENTIAL);
     let mut configurations: Vec<NodeConfiguration> = (1..=nodes)
         .flat_map(|n| space.configurations().map(move |mapping| (n, mapping)))
         .map(|(n, mapping)| {
             let model = on(n);
             let time = model.time(mapping);
-            let slopes = uncertainty.of_gradient(model.gradient(mapping));
-            let (low, high) = interval(time, uncertainty.standard_error(&slopes).half_width());
+            let slopes = sources.of_gradient(model.gradient(mapping));
+            let (low, high) = interval(time, sources.standard_error(&slopes));
             let speedup = speedup(sequential, time);
             let apus = f64::from(n) * f64::from(mapping.m()) * f64::from(mapping.p());
             let efficiency = speedup / apus;

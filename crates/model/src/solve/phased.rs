@@ -329,6 +329,7 @@ mod tests {
             phases: vec![phase("wide", 16.0, 0.0), phase("narrow", 1.0, 1.0)],
             correlation: None,
             refinements: None,
+            evidence: None,
         }
     }
 

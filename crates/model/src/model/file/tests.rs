@@ -289,6 +289,7 @@ fn intricate() -> Parameters {
                 .unwrap(),
         ),
         refinements: None,
+        evidence: None,
     }
 }
 

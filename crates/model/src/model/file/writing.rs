@@ -6,11 +6,12 @@ use super::super::parameters::{Decomposition, Estimate, Parameters, Phase, Terms
 use super::super::sensitivity::Entry;
 use super::super::terms::{Per, Term, Value};
 use super::super::uncertainty::Correlation;
-use super::SCHEMA;
+use super::SCHEMAS;
 
 pub(super) fn parameters(parameters: &Parameters) -> String {
     let mut text = String::new();
-    line(&mut text, format_args!("schema = {SCHEMA}"));
+    let schema = SCHEMAS[usize::from(parameters.evidence.is_some())];
+    line(&mut text, format_args!("schema = {schema}"));
     line(&mut text, format_args!("name = {}", quoted(&parameters.name)));
     match parameters.decomposition {
         Decomposition::Data => line(&mut text, format_args!("decomposition = \"data\"")),
@@ -24,15 +25,18 @@ pub(super) fn parameters(parameters: &Parameters) -> String {
         self::phase(&mut text, phase);
     }
     if let Some(known) = &parameters.correlation {
-        correlation(&mut text, known, &parameters.terms);
+        correlation(&mut text, known, &parameters.terms, "correlation");
     }
     if let Some(refinements) = &parameters.refinements {
         super::refined::write(&mut text, refinements);
     }
+    if let Some(evidence) = &parameters.evidence {
+        super::evidence::write(&mut text, evidence);
+    }
     text
 }
 
-fn terms(text: &mut String, terms: &Terms) {
+pub(super) fn terms(text: &mut String, terms: &Terms) {
     for (term, value) in terms.values() {
         commented(text, (term.name(), &comment(term, terms.per(term))), &written(value));
     }
@@ -57,11 +61,16 @@ fn phase(text: &mut String, phase: &Phase) {
     }
 }
 
-fn correlation(text: &mut String, correlation: &Correlation, terms: &Terms) {
+pub(super) fn correlation(
+    text: &mut String,
+    correlation: &Correlation,
+    terms: &Terms,
+    heading: &str,
+) {
     let name = |&entry: &Entry| quoted(&terms.name_of(entry));
     let names: Vec<String> = correlation.entries().iter().map(name).collect();
     line(text, format_args!("\n# How the errors of the terms go together"));
-    line(text, format_args!("[correlation]\nentries = [{}]", names.join(", ")));
+    line(text, format_args!("[{heading}]\nentries = [{}]", names.join(", ")));
     for (index, name) in names.iter().enumerate() {
         line(text, format_args!("{name} = {:?}", correlation.row(index)));
     }
@@ -137,7 +146,7 @@ pub(super) fn inline_table(estimate: &Estimate, m: Option<u32>) -> String {
 }
 
 /// A basic string of TOML.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for letter in text.chars() {
         match letter {

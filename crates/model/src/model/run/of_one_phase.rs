@@ -87,6 +87,7 @@ fn equation_11_is_their_sum_over_equal_phases() {
         phases: vec![],
         correlation: None,
         refinements: None,
+        evidence: None,
     };
     for (m, p) in [(1, 1), (1, 4), (4, 3), (16, 1)] {
         let per_phase = |estimate: &Estimate| Seconds(estimate.value / terms.offloads.value);

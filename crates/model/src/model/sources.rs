@@ -3,15 +3,14 @@
 //! *Sources* of error are the values that have a standard error above 0, correlated as the model
 //! says.
 
-use super::draws::factor;
-use crate::model::time_model::{TimeModel, Value};
-use crate::model::uncertainty::{StandardError, quantile_97_5};
+use super::time_model::{TimeModel, Value};
+use super::uncertainty::{StandardError, quantile_97_5};
 use mmgp_base::Mapping;
 use mmgp_base::error::Warning;
 
 /// All sources of error, and how they go together.
-pub(super) struct Uncertainty<'a> {
-    pub model: &'a dyn TimeModel,
+#[derive(Debug, Clone)]
+pub(crate) struct Sources {
     pub sources: Vec<Value>,
     /// The standard error of each in its unit; those beyond a table count in standard errors.
     pub errors: Vec<f64>,
@@ -28,10 +27,10 @@ pub(super) struct Uncertainty<'a> {
 }
 
 /// The derivatives of a quantity with respect to some sources, by their indices, increasing.
-pub(super) type Slopes = Vec<(usize, f64)>;
+pub(crate) type Slopes = Vec<(usize, f64)>;
 
-impl<'a> Uncertainty<'a> {
-    pub fn of(model: &'a dyn TimeModel) -> Self {
+impl Sources {
+    pub fn of(model: &dyn TimeModel) -> Self {
         let values = model.values();
         let mut of_values = vec![None; values.len()];
         let (mut places, mut sources, mut errors) = (Vec::new(), Vec::new(), Vec::new());
@@ -64,13 +63,7 @@ impl<'a> Uncertainty<'a> {
             spreads: errors.iter().map(spread).collect(),
             freedoms: errors.iter().map(|error| error.degrees_of_freedom).collect(),
             sources,
-            model,
         }
-    }
-
-    /// Whether everything is known exactly.
-    pub fn is_none(&self) -> bool {
-        self.sources.is_empty()
     }
 
     /// The source that a value of the model is, by its place there.
@@ -82,9 +75,14 @@ impl<'a> Uncertainty<'a> {
         self.correlation[one * self.sources.len() + other]
     }
 
-    /// The derivatives of the time at a mapping.
-    pub fn slopes(&self, mapping: Mapping) -> Slopes {
-        self.of_gradient(self.model.gradient(mapping))
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// The derivatives of the time at a mapping by the model that they are of.
+    pub fn slopes(&self, model: &dyn TimeModel, mapping: Mapping) -> Slopes {
+        self.of_gradient(model.gradient(mapping))
     }
 
     /// The derivatives of a quantity with these derivatives by the places of the model's values.
@@ -123,8 +121,8 @@ impl<'a> Uncertainty<'a> {
 
     /// A warning that names the term which widens the interval of a mapping most, where one is
     /// asked beyond its table.
-    pub fn extrapolated(&self, mapping: Mapping) -> Option<Warning> {
-        let slopes = self.slopes(mapping);
+    pub fn extrapolated(&self, model: &dyn TimeModel, mapping: Mapping) -> Option<Warning> {
+        let slopes = self.slopes(model, mapping);
         let shares = self.shares(&slopes);
         let whole: f64 = shares.iter().sum();
         let of_ends = slopes.iter().zip(&shares).filter_map(|((index, _), share)| {
@@ -152,22 +150,45 @@ impl<'a> Uncertainty<'a> {
         deviates
     }
 
+    /// Every source by its name, in units of its spread.
+    pub fn named_deviates(&self) -> Vec<(String, Vec<f64>)> {
+        let of = |(index, source): (usize, &Value)| {
+            (source.name.clone(), self.deviates(&[(index, 1.0 / self.spreads[index])]))
+        };
+        self.sources.iter().enumerate().map(of).collect()
+    }
+
     /// [`Self::deviates`] of the time at a mapping.
-    pub fn deviates_of_time(&self, mapping: Mapping) -> Vec<f64> {
-        self.deviates(&self.slopes(mapping))
+    pub fn deviates_of_time(&self, model: &dyn TimeModel, mapping: Mapping) -> Vec<f64> {
+        self.deviates(&self.slopes(model, mapping))
     }
 }
 
-/// The covariance of two quantities from their deviates.
-pub(super) fn covariance(one: &[f64], other: &[f64]) -> f64 {
-    one.iter().zip(other).map(|(one, other)| one * other).sum()
-}
+/// What is left of a variance of 1 counts as nothing below this: a matrix from a text, or of terms
+/// of which only the sum is known, is singular but for rounding.
+const SINGULAR: f64 = 1e-9;
 
-/// The standard deviation of the difference of two quantities.
-pub(super) fn spread_between(one: &[f64], other: &[f64]) -> f64 {
-    // From +0: the sum of no floats would be -0, and so would its root.
-    let squares = one.iter().zip(other).map(|(one, other)| (one - other).powi(2));
-    squares.fold(0.0, |sum, square| sum + square).sqrt()
+/// The lower triangular L with `L L^T` equal to a correlation matrix that may be singular, row by
+/// row (Cholesky). Every row has length 1, so that a matrix that is none keeps its variances.
+fn factor(size: usize, correlation: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    let mut factor = vec![0.0; size * size];
+    for row in 0..size {
+        for column in 0..row {
+            let product: f64 =
+                (0..column).map(|k| factor[row * size + k] * factor[column * size + k]).sum();
+            let pivot = factor[column * size + column];
+            factor[row * size + column] =
+                if pivot > 0.0 { (correlation(row, column) - product) / pivot } else { 0.0 };
+        }
+        let known: f64 = factor[row * size..row * size + row].iter().map(|x| x * x).sum();
+        if known < 1.0 - SINGULAR {
+            factor[row * size + row] = (1.0 - known).sqrt();
+        } else {
+            let length = known.sqrt();
+            factor[row * size..row * size + row].iter_mut().for_each(|x| *x /= length);
+        }
+    }
+    factor
 }
 
 #[cfg(test)]
@@ -192,12 +213,17 @@ mod tests {
         parameters
     }
 
+    /// The standard deviation of the difference of two quantities.
+    fn spread_between(one: &[f64], other: &[f64]) -> f64 {
+        one.iter().zip(other).map(|(one, other)| (one - other).powi(2)).sum::<f64>().sqrt()
+    }
+
     #[test]
     fn the_error_of_a_time_is_what_the_parameters_propagate() {
         let parameters = uncertain();
-        let uncertainty = Uncertainty::of(&parameters);
+        let sources = Sources::of(&parameters);
         for (m, p) in [(1, 1), (4, 4), (4, 2), (16, 1)] {
-            let found = uncertainty.standard_error(&uncertainty.slopes(Mapping::of(m, p)));
+            let found = sources.standard_error(&sources.slopes(&parameters, Mapping::of(m, p)));
             let expected = parameters.propagated(&parameters.gradient(Mapping::of(m, p)));
             approx::assert_relative_eq!(found.value, expected.value, max_relative = 1e-13);
             approx::assert_relative_eq!(
@@ -214,9 +240,9 @@ mod tests {
         for entry in parameters.terms.entries() {
             parameters.terms.estimate_mut(entry).unwrap().degrees_of_freedom = None;
         }
-        let uncertainty = Uncertainty::of(&parameters);
+        let sources = Sources::of(&parameters);
         let [one, other] =
-            [(4, 4), (2, 8)].map(|(m, p)| uncertainty.deviates_of_time(Mapping::of(m, p)));
+            [(4, 4), (2, 8)].map(|(m, p)| sources.deviates_of_time(&parameters, Mapping::of(m, p)));
         // var(a - b) by propagation of the difference of the gradients.
         let mut gradient = parameters.gradient(Mapping::of(4, 4));
         let negative = parameters
@@ -238,13 +264,14 @@ mod tests {
         let mut parameters = published("pbpi-qs20").unwrap();
         let values = [1.0, 1.25, 1.5].map(Estimate::exact).to_vec();
         parameters.terms.alpha = OverM::Table(Table { m: vec![1, 2, 4], values });
-        let uncertainty = Uncertainty::of(&parameters);
-        let error = |m| uncertainty.standard_error(&uncertainty.slopes(Mapping::of(m, 1))).value;
+        let sources = Sources::of(&parameters);
+        let error =
+            |m| sources.standard_error(&sources.slopes(&parameters, Mapping::of(m, 1))).value;
         // The slope is 0.125 for each m, and T_HPU = 1.3 s.
         for (m, expected) in [(4, 0.0), (5, 0.0625 * 1.3), (12, 8.0 * 0.0625 * 1.3)] {
             approx::assert_relative_eq!(error(m), expected, max_relative = 1e-13);
         }
-        assert_eq!(uncertainty.sources[0].name, "alpha beyond m = 4");
+        assert_eq!(sources.sources[0].name, "alpha beyond m = 4");
     }
 
     #[test]
@@ -252,14 +279,41 @@ mod tests {
         let mut parameters = published("pbpi-qs20").unwrap();
         let values = vec![Estimate::exact(30e-6)];
         parameters.terms.o_col_s = OverM::Table(Table { m: vec![4], values });
-        let uncertainty = Uncertainty::of(&parameters);
-        let slopes = uncertainty.slopes(Mapping::of(6, 1));
+        let sources = Sources::of(&parameters);
+        let slopes = sources.slopes(&parameters, Mapping::of(6, 1));
         // From nothing at m = 1 to 30 us at m = 4, for 20,000 collectives.
         let expected = 20_000.0 * 2.0 * 10e-6 / 2.0;
         approx::assert_relative_eq!(
-            uncertainty.standard_error(&slopes).value,
+            sources.standard_error(&slopes).value,
             expected,
             max_relative = 1e-13
         );
+    }
+
+    fn check_factor(size: usize, matrix: &[f64], expected: &[f64]) {
+        let factor = factor(size, |row, column| matrix[row * size + column]);
+        for row in 0..size {
+            for column in 0..size {
+                let product: f64 =
+                    (0..size).map(|k| factor[row * size + k] * factor[column * size + k]).sum();
+                approx::assert_relative_eq!(
+                    product,
+                    expected[row * size + column],
+                    epsilon = 1e-12
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_factor_multiplies_back_to_its_matrix() {
+        let regular = [1.0, 0.5, -0.25, 0.5, 1.0, 0.25, -0.25, 0.25, 1.0];
+        check_factor(3, &regular, &regular);
+        // The third is the sum of the first two, over sqrt(2).
+        let half = 0.5f64.sqrt();
+        let singular = [1.0, 0.0, half, 0.0, 1.0, half, half, half, 1.0];
+        check_factor(3, &singular, &singular);
+        let same = [1.0; 9];
+        check_factor(3, &same, &same);
     }
 }

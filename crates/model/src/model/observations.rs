@@ -1,0 +1,174 @@
+//! Timed runs of a program as predictions are conditioned on them: one time for each configuration,
+//! and the scatter of repetitions over all of them.
+
+use super::parameters::Terms;
+use super::terms::Term;
+use super::uncertainty::Correlation;
+use mmgp_base::Mapping;
+use mmgp_base::units::Seconds;
+
+/// Timed configurations, by m, then p, each once.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Observations {
+    /// The file that they came from.
+    pub source: String,
+    /// What was timed.
+    pub configurations: Vec<Observed>,
+    /// Sum over all configurations of the squared deviations of the logarithms of the times from
+    /// their mean.
+    pub scatter: f64,
+    /// Its degrees of freedom: repetitions beyond the first.
+    pub degrees_of_freedom: f64,
+}
+
+/// The runs that parameters were fitted with, and what files said of the terms before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// The runs.
+    pub observations: Observations,
+    /// What files said, where any did.
+    pub before: Option<Before>,
+}
+
+/// The terms as files alone know them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Before {
+    /// Those that no file knows change no time.
+    pub terms: Terms,
+    /// How the errors of the others go together.
+    pub correlation: Option<Correlation>,
+    /// Those that no file knows.
+    pub unknown: Vec<Term>,
+}
+
+/// A configuration that was timed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Observed {
+    /// Which.
+    pub mapping: Mapping,
+    /// The median of its times, above 0.
+    pub time: Seconds,
+    /// How often it was run, at least once.
+    pub repetitions: f64,
+}
+
+/// The smallest and the largest m and p that were timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// Smallest and largest m.
+    pub m: (u32, u32),
+    /// Smallest and largest p.
+    pub p: (u32, u32),
+}
+
+impl Observations {
+    /// Timed configurations in any order; of one that stands there twice the later counts.
+    pub fn new(
+        source: impl Into<String>,
+        mut configurations: Vec<Observed>,
+        scatter: f64,
+        degrees_of_freedom: f64,
+    ) -> Self {
+        configurations.reverse();
+        configurations.sort_by_key(|observed| observed.mapping);
+        configurations.dedup_by_key(|observed| observed.mapping);
+        Self { source: source.into(), configurations, scatter, degrees_of_freedom }
+    }
+
+    /// What both know; of a configuration that both have, what `later` says.
+    pub fn merged(self, later: Self) -> Self {
+        let is_again = |old: &Observed| later.of(old.mapping).is_some_and(|new| new == *old);
+        let is_same = self.configurations.iter().all(is_again);
+        // The scatter of the same runs counts once.
+        let (scatter, degrees_of_freedom) = if is_same {
+            (later.scatter, later.degrees_of_freedom)
+        } else {
+            (self.scatter + later.scatter, self.degrees_of_freedom + later.degrees_of_freedom)
+        };
+        let source = if self.source == later.source || is_same {
+            later.source
+        } else {
+            format!("{} and {}", self.source, later.source)
+        };
+        let all = self.configurations.into_iter().chain(later.configurations).collect();
+        Self::new(source, all, scatter, degrees_of_freedom)
+    }
+
+    /// What is known of a configuration, where it was timed.
+    pub fn of(&self, mapping: Mapping) -> Option<Observed> {
+        let found = self.configurations.binary_search_by_key(&mapping, |known| known.mapping);
+        found.ok().map(|index| self.configurations[index])
+    }
+
+    /// The fastest that was timed.
+    pub fn fastest(&self) -> Option<Observed> {
+        let by_time = |one: &&Observed, other: &&Observed| one.time.0.total_cmp(&other.time.0);
+        self.configurations.iter().min_by(by_time).copied()
+    }
+
+    /// The range of what was timed; `None` of nothing.
+    pub fn range(&self) -> Option<Range> {
+        let ends = |of: fn(Mapping) -> u32| {
+            let all = self.configurations.iter().map(|observed| of(observed.mapping));
+            Some((all.clone().min()?, all.max()?))
+        };
+        Some(Range { m: ends(Mapping::m)?, p: ends(Mapping::p)? })
+    }
+}
+
+impl Range {
+    /// Whether a mapping lies within it.
+    pub fn holds(&self, mapping: Mapping) -> bool {
+        (self.m.0..=self.m.1).contains(&mapping.m()) && (self.p.0..=self.p.1).contains(&mapping.p())
+    }
+
+    /// The dimension that never varied and that `mapping` asks to be varied: its effect is not
+    /// known.
+    pub fn never_varied(&self, mapping: Mapping) -> Option<&'static str> {
+        let asks = |(low, high): (u32, u32), value: u32| low == high && value != low;
+        if asks(self.m, mapping.m()) {
+            return Some("m");
+        }
+        asks(self.p, mapping.p()).then_some("p")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn observed(m: u32, p: u32, time_s: f64) -> Observed {
+        Observed { mapping: Mapping::of(m, p), time: Seconds(time_s), repetitions: 1.0 }
+    }
+
+    fn observations(times: &[(u32, u32, f64)], scatter: f64) -> Observations {
+        let all = times.iter().map(|&(m, p, time_s)| observed(m, p, time_s)).collect();
+        Observations::new("runs.csv", all, scatter, 2.0)
+    }
+
+    #[test]
+    fn what_was_measured_later_replaces_what_was_measured_before_and_nothing_else_is_lost() {
+        let old = observations(&[(1, 1, 9.0), (2, 1, 5.0)], 0.1);
+        let new = observations(&[(4, 1, 3.0), (2, 1, 5.5)], 0.3);
+        let both = old.clone().merged(new);
+        assert_eq!(
+            both.configurations,
+            [(1, 9.0), (2, 5.5), (4, 3.0)].map(|(m, t)| observed(m, 1, t))
+        );
+        assert_eq!((both.scatter, both.degrees_of_freedom), (0.4, 4.0));
+        // The same file again, with a row more, is no second measurement of the rest.
+        let longer = observations(&[(1, 1, 9.0), (2, 1, 5.0), (8, 1, 2.0)], 0.1);
+        let both = old.merged(longer.clone());
+        assert_eq!(both, longer);
+    }
+
+    #[test]
+    fn a_dimension_that_never_varied_is_named_where_it_is_asked_to() {
+        let range = observations(&[(1, 1, 9.0), (4, 1, 5.0)], 0.0).range().unwrap();
+        assert_eq!(range, Range { m: (1, 4), p: (1, 1) });
+        assert_eq!(range.never_varied(Mapping::of(8, 1)), None);
+        assert_eq!(range.never_varied(Mapping::of(2, 2)), Some("p"));
+        assert!(range.holds(Mapping::of(3, 1)) && !range.holds(Mapping::of(8, 1)));
+    }
+}

@@ -1,0 +1,261 @@
+//! Mixtures of normal distributions of the logarithms of times: medians, intervals, draws.
+
+use nalgebra::{DMatrix, DVector};
+use rand::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use statrs::function::erf::erfc;
+
+use mmgp_base::units::Seconds;
+
+/// The times of some mappings, each by itself.
+#[derive(Debug, Clone)]
+pub struct Marginals {
+    weights: Vec<f64>,
+    /// Of each component, the means of the logarithms.
+    means: Vec<Vec<f64>>,
+    /// Of each component, their standard deviations.
+    deviations: Vec<Vec<f64>>,
+    widening: f64,
+}
+
+/// The times of some mappings together.
+#[derive(Debug, Clone)]
+pub struct Joint {
+    weights: Vec<f64>,
+    means: Vec<DVector<f64>>,
+    covariances: Vec<DMatrix<f64>>,
+    widening: f64,
+}
+
+/// No variance of a logarithm is below this.
+const LEAST_VARIANCE: f64 = 1e-12;
+
+/// The normal distribution function.
+fn below(x: f64) -> f64 {
+    0.5 * erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
+}
+
+impl Marginals {
+    pub(super) fn new(weights: Vec<f64>, widening: f64) -> Self {
+        let none = vec![Vec::new(); weights.len()];
+        Self { weights, means: none.clone(), deviations: none, widening }
+    }
+
+    pub(super) fn extend(
+        &mut self,
+        component: usize,
+        means: impl Iterator<Item = f64>,
+        variances: impl Iterator<Item = f64>,
+    ) {
+        let widening = self.widening;
+        let deviation = move |variance: f64| widening * variance.max(LEAST_VARIANCE).sqrt();
+        self.means[component].extend(means);
+        self.deviations[component].extend(variances.map(deviation));
+    }
+
+    /// The mean of the logarithm of the time of the mapping with that index: the choice with the
+    /// least of it has the least expected loss, in proportion.
+    pub fn log_time(&self, index: usize) -> f64 {
+        self.sum(index, |mean, _| mean)
+    }
+
+    /// The time that this is the logarithm of, which is printed: a median.
+    pub fn time(&self, index: usize) -> Seconds {
+        Seconds(self.log_time(index).exp())
+    }
+
+    /// The expected time.
+    pub fn expected(&self, index: usize) -> Seconds {
+        Seconds(self.sum(index, |mean, deviation| (mean + 0.5 * deviation * deviation).exp()))
+    }
+
+    /// The standard deviation of the logarithm of the time.
+    pub fn deviation(&self, index: usize) -> f64 {
+        let centre = self.log_time(index);
+        self.sum(index, |mean, deviation| deviation * deviation + (mean - centre).powi(2)).sqrt()
+    }
+
+    fn sum(&self, index: usize, of: impl Fn(f64, f64) -> f64) -> f64 {
+        let parts = self.weights.iter().zip(&self.means).zip(&self.deviations);
+        parts.map(|((w, means), deviations)| w * of(means[index], deviations[index])).sum()
+    }
+
+    /// The time that is not exceeded with this probability.
+    pub fn quantile(&self, index: usize, probability: f64) -> Seconds {
+        self.quantile_with(index, probability, 0.0)
+    }
+
+    /// The same of a quantity whose logarithm scatters by a further variance: a single run.
+    pub fn quantile_with(&self, index: usize, probability: f64, variance: f64) -> Seconds {
+        let deviation = |own: f64| if variance > 0.0 { own.hypot(variance.sqrt()) } else { own };
+        let ends = |sign: f64| {
+            let of = |(means, deviations): (&Vec<f64>, &Vec<f64>)| {
+                means[index] + sign * 9.0 * deviation(deviations[index])
+            };
+            let all = self.means.iter().zip(&self.deviations).map(of);
+            all.fold(-sign * f64::INFINITY, if sign > 0.0 { f64::max } else { f64::min })
+        };
+        let share =
+            |x: f64| self.sum(index, |mean, own| below((x - mean) / deviation(own))) - probability;
+        Seconds(root(share, ends(-1.0), ends(1.0)).exp())
+    }
+}
+
+/// Where a function that grows from below 0 to above crosses it: regula falsi with the Illinois
+/// rule, to 1e-9.
+fn root(of: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
+    let (mut at_low, mut at_high) = (of(low), of(high));
+    for step in 0..80 {
+        if high - low < 1e-9 || at_high <= 0.0 || at_low >= 0.0 {
+            break;
+        }
+        // Every third step halves, however flat the function is at its ends.
+        let middle = if step % 3 == 2 {
+            f64::midpoint(low, high)
+        } else {
+            (low * at_high - high * at_low) / (at_high - at_low)
+        };
+        let found = of(middle);
+        if found.abs() < 1e-12 {
+            return middle;
+        }
+        if found > 0.0 {
+            (high, at_high) = (middle, found);
+            at_low *= 0.5;
+        } else {
+            (low, at_low) = (middle, found);
+            at_high *= 0.5;
+        }
+    }
+    f64::midpoint(low, high)
+}
+
+impl Joint {
+    pub(super) fn new(
+        weights: Vec<f64>,
+        means: Vec<DVector<f64>>,
+        covariances: Vec<DMatrix<f64>>,
+        widening: f64,
+    ) -> Self {
+        Self { weights, means, covariances, widening }
+    }
+
+    /// The means of the logarithms.
+    pub fn log_times(&self) -> DVector<f64> {
+        let size = self.means.first().map_or(0, DVector::len);
+        let parts = self.weights.iter().zip(&self.means);
+        parts.fold(DVector::zeros(size), |sum, (weight, mean)| sum + mean * *weight)
+    }
+
+    /// The covariance of the logarithms.
+    pub fn covariance(&self) -> DMatrix<f64> {
+        let centre = self.log_times();
+        let mut sum = DMatrix::zeros(centre.len(), centre.len());
+        for ((&weight, mean), covariance) in
+            self.weights.iter().zip(&self.means).zip(&self.covariances)
+        {
+            let apart = mean - &centre;
+            sum += covariance * (weight * self.widening.powi(2));
+            sum.ger(weight, &apart, &apart, 1.0);
+        }
+        sum
+    }
+
+    /// Draws of the logarithms of all times, a column for each draw; each component has as many as
+    /// its weight asks for.
+    pub fn draws(&self, count: u32, seed: u64) -> DMatrix<f64> {
+        let size = self.means.first().map_or(0, DVector::len);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut draws = DMatrix::zeros(size, count as usize);
+        let mut column = 0;
+        let mut sum = 0.0;
+        for ((&weight, mean), covariance) in
+            self.weights.iter().zip(&self.means).zip(&self.covariances)
+        {
+            sum += weight;
+            let last = ((sum * f64::from(count)).round() as usize).min(draws.ncols());
+            if last <= column {
+                continue;
+            }
+            let mut block = draws.columns_mut(column, last - column);
+            block.iter_mut().for_each(|it| *it = self.widening * normal(&mut random));
+            let root = root_of(covariance);
+            let mut drawn = root * &block;
+            drawn.column_iter_mut().for_each(|mut column| column += mean);
+            block.copy_from(&drawn);
+            column = last;
+        }
+        draws
+    }
+}
+
+fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
+    StandardNormal.sample(random)
+}
+
+/// The lower triangle whose square is the matrix, which rounding may have left a little short of
+/// being positive.
+fn root_of(covariance: &DMatrix<f64>) -> DMatrix<f64> {
+    let size = covariance.nrows();
+    let usual = covariance.trace().max(LEAST_VARIANCE) / size.max(1) as f64;
+    let mut room = 1e-10 + 1e-9 * usual;
+    loop {
+        let mut padded = covariance.clone();
+        for index in 0..size {
+            padded[(index, index)] += room;
+        }
+        if let Some(factor) = padded.cholesky() {
+            return factor.unpack();
+        }
+        room *= 100.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marginals() -> Marginals {
+        let mut marginals = Marginals::new(vec![0.75, 0.25], 1.0);
+        marginals.extend(0, [0.0].into_iter(), [1.0].into_iter());
+        marginals.extend(1, [4.0].into_iter(), [0.25].into_iter());
+        marginals
+    }
+
+    #[test]
+    fn a_quantile_of_a_mixture_has_its_probability_below() {
+        let marginals = marginals();
+        for probability in [0.001, 0.025, 0.5, 0.76, 0.975, 0.9999] {
+            let x = marginals.quantile(0, probability).0.ln();
+            let found = 0.75 * below(x) + 0.25 * below((x - 4.0) / 0.5);
+            approx::assert_relative_eq!(found, probability, max_relative = 1e-6);
+        }
+    }
+
+    #[test]
+    fn moments_of_a_mixture_are_those_worked_out_by_hand() {
+        let marginals = marginals();
+        approx::assert_relative_eq!(marginals.log_time(0), 1.0, max_relative = 1e-12);
+        // 0.75*(1 + 1) + 0.25*(0.25 + 9).
+        approx::assert_relative_eq!(marginals.deviation(0).powi(2), 3.8125, max_relative = 1e-12);
+    }
+
+    #[test]
+    fn draws_have_the_moments_of_the_mixture() {
+        let means = vec![DVector::from_vec(vec![0.0, 1.0]), DVector::from_vec(vec![2.0, 1.0])];
+        let one = DMatrix::from_row_slice(2, 2, &[1.0, 0.8, 0.8, 1.0]);
+        let joint = Joint::new(vec![0.5, 0.5], means, vec![one.clone(), one * 0.5], 1.0);
+        let draws = joint.draws(200_000, 1);
+        let mean = draws.column_mean();
+        let covariance = joint.covariance();
+        // Four standard errors of a mean of 200,000.
+        for index in 0..2 {
+            let error = 4.0 * (covariance[(index, index)] / 200_000.0).sqrt();
+            assert!((mean[index] - joint.log_times()[index]).abs() < error);
+        }
+        let product: f64 = draws.column_iter().map(|it| (it[0] - 1.0) * (it[1] - 1.0)).sum();
+        approx::assert_relative_eq!(covariance[(0, 1)], 0.6, max_relative = 1e-12);
+        approx::assert_relative_eq!(product / 200_000.0, 0.6, max_relative = 0.02);
+    }
+}

@@ -1,0 +1,71 @@
+//! What the values of a model have to do with the times that are believed.
+
+use nalgebra::DMatrix;
+
+use super::{Asked, Posterior};
+use mmgp_base::Mapping;
+
+/// A value that is not known exactly, and how its error goes together with times.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ValueEffect {
+    /// Its name: `g_s`, `alpha(8)`.
+    pub name: String,
+    /// Its variance given the runs, in standard errors of its file.
+    pub variance: f64,
+    /// The covariance with the logarithm of each time.
+    pub covariances: Vec<f64>,
+}
+
+impl Posterior {
+    /// Every value of the models that files give, with the times of some mappings.
+    pub(crate) fn values(&self, mappings: &[Mapping]) -> Vec<ValueEffect> {
+        let asked = Asked::new(self, mappings);
+        let mut effects: Vec<ValueEffect> = Vec::new();
+        for (family, known) in self.families.iter().enumerate() {
+            for (name, weights) in known.mean.values() {
+                let mut effect =
+                    ValueEffect { name, variance: 0.0, covariances: vec![0.0; mappings.len()] };
+                for place in 0..self.components.len() {
+                    if self.components[place].family == family {
+                        self.add_value(place, &asked, &weights, &mut effect);
+                    }
+                }
+                if effect.variance > 0.0 && !effects.iter().any(|it| it.name == effect.name) {
+                    effects.push(effect);
+                }
+            }
+        }
+        effects
+    }
+
+    /// What one component says of a value that is this sum of coefficients.
+    fn add_value(
+        &self,
+        place: usize,
+        asked: &Asked<'_>,
+        weights: &[f64],
+        effect: &mut ValueEffect,
+    ) {
+        let component = &self.components[place];
+        let family = &self.families[component.family];
+        let mut row = DMatrix::zeros(1, family.prior.len());
+        for (index, weight) in weights.iter().enumerate() {
+            row[(0, index)] = *weight;
+        }
+        let (_, slopes) = &asked.lines[component.family];
+        let mut variance = family.spread_of(&row)[(0, 0)];
+        let mut covariances = family.spread_between(&row, slopes);
+        if let Some(factor) = &component.factor {
+            let mut of_value = family.spread_with_runs(&row);
+            factor.l_dirty().solve_lower_triangular_mut(&mut of_value);
+            let (_, mut of_times, _) = self.conditioned(component, asked);
+            factor.l_dirty().solve_lower_triangular_mut(&mut of_times);
+            variance -= of_value.norm_squared();
+            covariances -= of_value.transpose() * of_times;
+        }
+        effect.variance += component.weight * variance.max(0.0);
+        for (sum, covariance) in effect.covariances.iter_mut().zip(covariances.iter()) {
+            *sum += component.weight * covariance;
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Joint draws of the times of those configurations that have a chance: who wins, and what it costs
+//! to choose another.
+
+use nalgebra::DMatrix;
+
+use super::Sampling;
+use crate::posterior::{Joint, Marginals, Posterior};
+use mmgp_base::Mapping;
+use mmgp_base::units::Seconds;
+
+/// So many are drawn together: those whose 2.5 % quantile is the least. Of any other the probability
+/// to be the best counts as none.
+const MOST_DRAWN: usize = 128;
+
+/// From this probability to be faster than the choice on, a configuration cannot be told from it.
+const CANNOT_BE_TOLD: f64 = 0.05;
+
+/// The draws.
+pub(super) struct Contest {
+    /// The mappings that are drawn.
+    pub mappings: Vec<Mapping>,
+    pub joint: Joint,
+    /// The place among `mappings` of each configuration that is drawn.
+    places: Vec<Option<usize>>,
+    /// The place of the one with the least expected logarithm.
+    pub choice: usize,
+    /// Logarithms of the times, a column for each draw.
+    draws: DMatrix<f64>,
+    /// The least of each draw.
+    least: Vec<f64>,
+}
+
+/// What is at stake with one configuration.
+pub(super) struct Stake {
+    pub probability_best: f64,
+    pub expected_regret: Seconds,
+    pub regret_95: Seconds,
+    pub indistinguishable: bool,
+}
+
+impl Contest {
+    /// Lets those that have a chance run in every draw.
+    pub fn new(
+        posterior: &Posterior,
+        all: &[Mapping],
+        marginals: &Marginals,
+        sampling: Sampling,
+    ) -> Self {
+        let drawn = contenders(all, marginals);
+        let mappings: Vec<Mapping> = drawn.iter().map(|&index| all[index]).collect();
+        let mut places = vec![None; all.len()];
+        for (place, &index) in drawn.iter().enumerate() {
+            places[index] = Some(place);
+        }
+        let joint = posterior.joint(&mappings);
+        let draws = joint.draws(sampling.draws, sampling.seed);
+        let least = draws.column_iter().map(|column| column.min()).collect();
+        // As the marginals have it, so that the first of a ranking is the choice.
+        let choice = least_of(&drawn, marginals);
+        Self { mappings, joint, places, choice, draws, least }
+    }
+
+    /// The mean of the least time.
+    pub fn expected_least(&self) -> Seconds {
+        let sum: f64 = self.least.iter().map(|log_time| log_time.exp()).sum();
+        Seconds(sum / self.least.len() as f64)
+    }
+
+    /// Mean and 95 % quantile of what the choice takes longer than the fastest, relative to that.
+    pub fn cost_of_choice(&self) -> (f64, f64) {
+        let row = self.draws.row(self.choice);
+        let mut costs: Vec<f64> =
+            row.iter().zip(&self.least).map(|(time, least)| (time - least).exp_m1()).collect();
+        let mean = costs.iter().sum::<f64>() / costs.len() as f64;
+        (mean, quantile(&mut costs, 0.95))
+    }
+
+    /// What is at stake with the configuration of that index.
+    pub fn stake(&self, index: usize, marginals: &Marginals) -> Stake {
+        let Some(place) = self.places[index] else {
+            let least = self.expected_least();
+            let over = |time: Seconds| Seconds((time.0 - least.0).max(0.0));
+            return Stake {
+                probability_best: 0.0,
+                expected_regret: over(marginals.expected(index)),
+                regret_95: over(marginals.quantile(index, 0.95)),
+                indistinguishable: false,
+            };
+        };
+        let count = self.least.len() as f64;
+        let (mut wins, mut faster) = (0.0, 0.0);
+        let mut regrets = Vec::with_capacity(self.least.len());
+        for (draw, (&time, &least)) in self.draws.row(place).iter().zip(&self.least).enumerate() {
+            wins += f64::from(u8::from(time <= least));
+            faster += f64::from(u8::from(time <= self.draws[(self.choice, draw)]));
+            regrets.push(time.exp() - least.exp());
+        }
+        let mean = regrets.iter().sum::<f64>() / count;
+        Stake {
+            probability_best: wins / count,
+            expected_regret: Seconds(mean),
+            regret_95: Seconds(quantile(&mut regrets, 0.95)),
+            indistinguishable: faster / count >= CANNOT_BE_TOLD,
+        }
+    }
+}
+
+/// Those with the least 2.5 % quantiles, and the one with the least expected logarithm, in their order.
+fn contenders(all: &[Mapping], marginals: &Marginals) -> Vec<usize> {
+    let mut drawn: Vec<usize> = (0..all.len()).collect();
+    if all.len() > MOST_DRAWN {
+        let lows: Vec<f64> = drawn.iter().map(|&it| marginals.quantile(it, 0.025).0).collect();
+        let choice = least_of(&drawn, marginals);
+        drawn.sort_by(|&one, &other| lows[one].total_cmp(&lows[other]));
+        drawn.truncate(MOST_DRAWN);
+        if !drawn.contains(&choice) {
+            drawn[MOST_DRAWN - 1] = choice;
+        }
+        drawn.sort_unstable();
+    }
+    drawn
+}
+
+/// The place of the one with the least expected logarithm; of equal ones the first.
+fn least_of(indices: &[usize], marginals: &Marginals) -> usize {
+    let times: Vec<f64> = indices.iter().map(|&index| marginals.log_time(index)).collect();
+    (0..times.len()).min_by(|&one, &other| times[one].total_cmp(&times[other])).unwrap_or(0)
+}
+
+/// The smallest value that at least `share` of the values do not exceed.
+fn quantile(values: &mut [f64], share: f64) -> f64 {
+    let place = (share * values.len() as f64).ceil() as usize;
+    let place = place.clamp(1, values.len()) - 1;
+    *values.select_nth_unstable_by(place, f64::total_cmp).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantile_is_the_smallest_value_that_enough_do_not_exceed() {
+        let mut values: Vec<f64> = (1..=100).rev().map(f64::from).collect();
+        assert_eq!(quantile(&mut values, 0.95), 95.0);
+        assert_eq!(quantile(&mut [3.0], 0.95), 3.0);
+    }
+}
