@@ -19,7 +19,7 @@ pub use times::{CellTimes, LogTimes};
 use collector::{Collector, Keep};
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::Run;
-use mmgp_base::table::{Source, runs};
+use mmgp_base::table::{Columns, Source, runs};
 
 /// All timed runs of a program, summed up for each configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,7 +116,9 @@ impl Runs {
 
 fn collect<K: Keep>(source: &Source) -> Result<(Runs, K, Vec<Warning>)> {
     let (collector, mut warnings) =
-        runs::collect(source, Collector::<K>::new, |collector, run| collector.insert(run))?;
+        runs::collect(source, &Columns::default(), Collector::<K>::new, |collector, run| {
+            collector.insert(run)
+        })?;
     warnings.extend(collector.warnings(&source.name));
     let (runs, kept) = collector.finish(&source.name);
     Ok((runs, kept, warnings))
