@@ -8,11 +8,10 @@ use super::Answer;
 use super::files::Guard;
 use super::input::{parameter_file, parameters};
 use super::output::{Verbosity, data, waiting, warn};
-use crate::error::{Result, Warning};
+use crate::error::Result;
 use crate::export::Target;
 use crate::export::runs::RunsTarget;
-use crate::table::records::Run;
-use crate::table::{Source, csv, runs_of};
+use crate::table::{Columns, Source, runs};
 
 /// Hand parameters or timed runs over to other tools
 #[derive(Args)]
@@ -55,7 +54,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     if let Some(path) = &arguments.runs {
         let target: RunsTarget = arguments.to.parse()?;
         let line = waiting("reading", Verbosity::Usual);
-        let (runs, warnings) = read_runs(&Source::read(path)?)?;
+        let (runs, warnings) = runs::read(&Source::read(path)?, &Columns::default())?;
         let text = target.write(&runs)?;
         line.finish_and_clear();
         warn(&warnings);
@@ -64,12 +63,4 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         eprintln!("to fit a model with Extra-P:\n{}", target.command(&file));
     }
     Ok(Answer::Done)
-}
-
-/// Of whatever format the file has.
-fn read_runs(source: &Source) -> Result<(Vec<Run>, Vec<Warning>)> {
-    match runs_of(source)? {
-        Some(runs) => Ok((runs, Vec::new())),
-        None => csv::read::<Run>(source),
-    }
 }

@@ -12,7 +12,7 @@ use crate::report::provenance::InputFile;
 use crate::table::csv::{self, Record};
 use crate::table::records::{Prediction, Split, Validation};
 use crate::table::trace::Trace;
-use crate::table::{self, MicroBenchmarks, Source};
+use crate::table::{self, MicroBenchmarks, STANDARD_INPUT, Source};
 
 /// Sees to it that a command writes over nothing that it reads or has written.
 #[derive(Default)]
@@ -26,7 +26,8 @@ pub struct Guard {
 impl Guard {
     /// A file that is read for a flag; all of them before the first that is written.
     pub fn reads(mut self, flag: &str, path: Option<&Path>) -> Self {
-        let place = path.and_then(table::place);
+        let file = path.filter(|path| *path != Path::new(STANDARD_INPUT));
+        let place = file.and_then(table::place);
         self.files.extend(place.map(|place| (place, format!("is read for {flag}"))));
         self
     }

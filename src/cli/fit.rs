@@ -18,7 +18,7 @@ use crate::fit::shape::{Selection, Shape, TermChoices};
 use crate::fit::{Inputs, Loss, Measured, Options, Resampling, Runs, Settings, fit};
 use crate::model::parameters::Decomposition;
 use crate::table::csv::Record;
-use crate::table::{self, Source};
+use crate::table::{self, Columns, Source};
 
 /// Estimate the parameters of the model from measured tables
 #[derive(Args)]
@@ -259,13 +259,15 @@ fn inputs(arguments: &Arguments, warnings: &mut Vec<Warning>) -> Result<Inputs> 
     if let Some(path) = &arguments.runs {
         let source = Source::read(path)?;
         let single_times = arguments.robust.is_some() || arguments.bootstrap.is_some();
-        let others = table::runs_of(&source)?;
+        let others = table::runs_of(&source, &Columns::default())?;
         let (runs, times, more) = match (others, single_times) {
-            (Some(rows), true) => {
+            (Some((rows, failed)), true) => {
+                warnings.extend(failed);
                 let (runs, times, more) = Runs::from_rows_keeping_times(&source.name, &rows)?;
                 (runs, Some(times), more)
             }
-            (Some(rows), false) => {
+            (Some((rows, failed)), false) => {
+                warnings.extend(failed);
                 let (runs, more) = Runs::from_rows(&source.name, &rows)?;
                 (runs, None, more)
             }

@@ -20,7 +20,7 @@ use crate::machine::Machine;
 use crate::measure::Emulated;
 use crate::model::Parameters;
 use crate::model::published::{published, published_names};
-use crate::table::Source;
+use crate::table::{STANDARD_INPUT, Source};
 use pbpi::PbpiArguments;
 use raxml::RaxmlArguments;
 
@@ -102,7 +102,7 @@ pub fn parameter_file(name: &str) -> Option<&Path> {
 
 /// Whether an argument means a file rather than something built in.
 pub fn is_file(name: &str) -> bool {
-    name.contains(['/', '\\', '.']) || Path::new(name).exists()
+    name == STANDARD_INPUT || name.contains(['/', '\\', '.']) || Path::new(name).exists()
 }
 
 /// Which program, on which input. They stand last in a command: a heading stays above all flags that

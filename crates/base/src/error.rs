@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 pub use warning::Warning;
 use wording::alternatives;
-pub use wording::{is_in_another_unit, nearest, shortened, suggest};
+pub use wording::{is_in_another_unit, is_near_spelling, nearest, shortened, suggest};
 
 /// What every fallible function of the library returns.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -248,7 +248,8 @@ mod tests {
             Error::OutOfRange { name: "m", found, expected },
             Error::UnknownName { kind: "machine", name: long.clone(), known: vec!["ps3".into()] },
         ];
-        let warning = Warning::UnknownColumn { at, name: long, missing: vec!["mode"] }.to_string();
+        let warning =
+            Warning::UnknownColumn { at, name: long, missing: vec!["mode".into()] }.to_string();
         for message in errors.iter().map(ToString::to_string).chain([warning]) {
             assert!(message.chars().count() < 300, "{}", message.len());
             assert!(!message.contains('\n') && message.contains(" characters ...]"), "{message}");

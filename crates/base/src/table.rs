@@ -7,8 +7,10 @@
 
 #![allow(clippy::disallowed_methods)] // This module is the exception to its own rule.
 
+mod columns;
 pub mod csv;
 pub mod extrap;
+mod failures;
 mod foreign;
 pub mod hyperfine;
 pub mod json;
@@ -20,14 +22,16 @@ mod streamed;
 pub mod toml;
 pub mod trace;
 
+pub use columns::Columns;
 pub use foreign::runs_of;
 pub use micro_benchmarks::MicroBenchmarks;
 pub use place::place;
 pub use streamed::StreamedFile;
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Position, Result};
@@ -47,10 +51,13 @@ impl Source {
         Self { name: name.to_string(), text: text.to_string() }
     }
 
-    /// Reads a whole file, which must be UTF-8.
+    /// Reads a whole file, which must be UTF-8; [`STANDARD_INPUT`] is standard input, once.
     pub fn read(path: &Path) -> Result<Self> {
-        let bytes = fs::read(path).map_err(|source| Error::Read { file: path.into(), source })?;
-        let name = path.display().to_string();
+        let is_standard_input = path == Path::new(STANDARD_INPUT);
+        let bytes = if is_standard_input { standard_input() } else { fs::read(path) };
+        let bytes = bytes.map_err(|source| Error::Read { file: path.into(), source })?;
+        let name =
+            if is_standard_input { "standard input".into() } else { path.display().to_string() };
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Self { name, text }),
             Err(error) => {
@@ -69,6 +76,20 @@ impl Source {
     pub fn position(&self, offset: usize) -> Position {
         position(&self.name, &self.text, offset)
     }
+}
+
+/// The name of a file that is read from standard input.
+pub const STANDARD_INPUT: &str = "-";
+
+/// All of standard input, which nobody else has read.
+fn standard_input() -> io::Result<Vec<u8>> {
+    static IS_READ: AtomicBool = AtomicBool::new(false);
+    if IS_READ.swap(true, Ordering::Relaxed) {
+        return Err(io::Error::other("standard input can be read for one file alone"));
+    }
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn position(file: &str, text: &str, offset: usize) -> Position {

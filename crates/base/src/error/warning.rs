@@ -19,7 +19,28 @@ pub enum Warning {
         /// The column's name.
         name: String,
         /// Columns that may be missing and are, one of which could have been meant.
-        missing: Vec<&'static str>,
+        missing: Vec<String>,
+    },
+    /// Runs that failed were left out.
+    #[error(
+        "{file}: {}, {}in line {line}, of ({m}, {p}): {}",
+        left_out(*count),
+        if *count == 1 { "" } else { "the first " },
+        shortened(why)
+    )]
+    FailedRuns {
+        /// The file.
+        file: String,
+        /// How many.
+        count: u64,
+        /// The line of the first.
+        line: u64,
+        /// Its host threads.
+        m: u32,
+        /// Its APUs for each of them.
+        p: u32,
+        /// What says that it failed.
+        why: String,
     },
     /// A table over m was asked beyond its last m; its last value was used.
     #[error("{term} is known up to m = {last}; its last value was used for m = {m} and above")]
@@ -131,4 +152,12 @@ pub enum Warning {
         /// The terms, by their names in files.
         terms: Vec<&'static str>,
     },
+}
+
+/// As `1 run failed and was left out`.
+fn left_out(count: u64) -> String {
+    match count {
+        1 => "1 run failed and was left out".into(),
+        _ => format!("{count} runs failed and were left out"),
+    }
 }

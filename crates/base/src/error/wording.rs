@@ -79,3 +79,16 @@ pub fn is_in_another_unit(name: &str, wanted: &str) -> bool {
     let (one, other) = (split(name), split(wanted));
     one.zip(other).is_some_and(|(one, other)| one.0 == other.0 && one.1 != other.1)
 }
+
+/// Whether a column's name is a misspelling of `known` beyond reasonable doubt: the same up to
+/// capitals, or, of names of four letters and more, one letter away.
+pub fn is_near_spelling(name: &str, known: &str) -> bool {
+    let (name, known) = (name.to_lowercase(), known.to_lowercase());
+    let (letters, others) = (known.chars().count(), name.chars().count());
+    // To compare texts of megabytes would take minutes.
+    let is_close = letters >= 4 && letters.abs_diff(others) <= 1;
+    name == known
+        || is_close
+            && !is_in_another_unit(&name, &known)
+            && strsim::osa_distance(&name, &known) == 1
+}

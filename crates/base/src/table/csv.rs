@@ -1,11 +1,17 @@
 //! CSV with named columns: headers in any order, `#` comment lines, every error with its place.
+//! Fields stand between commas, semicolons or tabs, whichever the header has.
+
+mod header;
 
 use std::collections::BTreeSet;
 
 use csv::{ByteRecord, ReaderBuilder, Trim};
 
-use super::{BYTE_ORDER_MARK, Source};
-use crate::error::{Error, Position, Result, Warning, is_in_another_unit, nearest, shortened};
+use super::Source;
+use super::columns::Unit;
+use super::failures::quoted;
+use crate::error::{Error, Position, Result, Warning};
+use header::Header;
 
 /// One row type of a CSV file.
 pub trait Record: Sized {
@@ -29,7 +35,7 @@ pub trait Record: Sized {
 
 /// Reads all rows; at least one must be there and no two may share a key.
 pub fn read<R: Record>(source: &Source) -> Result<(Vec<R>, Vec<Warning>)> {
-    let mut reader = Reader::with_optional(source, R::COLUMNS, R::OPTIONAL)?;
+    let mut reader = Reader::new(source, R::COLUMNS, R::OPTIONAL)?;
     let mut rows = Vec::new();
     let mut keys = BTreeSet::new();
     while let Some(row) = reader.next_row()? {
@@ -71,106 +77,106 @@ pub fn write_fields(header: &[&str], rows: impl Iterator<Item = Vec<String>>) ->
 
 /// Reads a CSV text row by row, without holding the rows.
 pub struct Reader<'a> {
-    source: &'a Source,
-    columns: &'static [&'static str],
+    header: Header<'a>,
+    columns: Vec<Column<'a>>,
     reader: csv::Reader<&'a [u8]>,
     record: ByteRecord,
-    width: usize,
-    /// For each of `columns`, where it stands in a record; beyond it where it is missing.
-    indices: Vec<usize>,
-    optional: &'static [(&'static str, &'static str)],
     /// Warnings about the header.
     pub warnings: Vec<Warning>,
 }
 
-impl<'a> Reader<'a> {
-    /// Reads the header and finds `columns` in it.
-    pub fn new(source: &'a Source, columns: &'static [&'static str]) -> Result<Self> {
-        Self::with_optional(source, columns, &[])
-    }
+/// A column that is read.
+pub(super) struct Column<'a> {
+    /// Its name in the file.
+    name: &'a str,
+    /// Where it stands in a record; beyond the record where it is missing.
+    index: usize,
+    /// What is read where it is missing; of one that must be there, nothing.
+    default: &'static str,
+}
 
-    /// As [`Self::new`], but a column of `optional` may be missing and then reads as the text
-    /// beside it.
-    pub fn with_optional(
+/// A column that is sought in a header.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub name: &'a str,
+    /// What is read where it is missing, if it may be.
+    pub default: Option<&'static str>,
+}
+
+impl<'a> Wanted<'a> {
+    /// One that must be there.
+    pub(super) fn required(name: &'a str) -> Self {
+        Self { name, default: None }
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// Reads the header and finds `columns` in it; one of `optional` may be missing and then reads
+    /// as the text beside it.
+    pub fn new(
         source: &'a Source,
         columns: &'static [&'static str],
-        optional: &'static [(&'static str, &'static str)],
+        optional: &[(&'static str, &'static str)],
     ) -> Result<Self> {
+        let default = |name| optional.iter().find(|it| it.0 == name).map(|it| it.1);
+        let wanted: Vec<Wanted<'a>> =
+            columns.iter().map(|name| Wanted { name, default: default(*name) }).collect();
+        Self::choosing(source, columns, |_| wanted)
+    }
+
+    /// As [`Self::new`], where the columns that are sought depend on those that there are;
+    /// `usual` are named to whoever gives an empty file.
+    pub(super) fn choosing(
+        source: &'a Source,
+        usual: &[&str],
+        wanted: impl FnOnce(&[String]) -> Vec<Wanted<'a>>,
+    ) -> Result<Self> {
+        let separator = header::separator(&source.text);
         let mut reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .trim(Trim::All)
             .comment(Some(b'#'))
+            .delimiter(separator as u8)
             .from_reader(source.text.as_bytes());
-        let mut header = ByteRecord::new();
-        if !read_record(&mut reader, source, &mut header) {
+        let mut record = ByteRecord::new();
+        if !read_record(&mut reader, source, &mut record) {
             return Err(Error::Input {
                 at: source.position(source.text.len()),
                 found: "an empty file".into(),
-                expected: format!("a header with the columns {}", columns.join(", ")),
+                expected: format!("a header with the columns {}", usual.join(", ")),
             });
         }
-        let row = Row { source, columns, indices: &[], optional, record: &header };
-        let names: Vec<String> =
-            header.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
-        let mut indices = Vec::with_capacity(columns.len());
-        for wanted in columns {
-            let mut places = (0..names.len()).filter(|&index| names[index] == *wanted);
-            let is_optional = optional.iter().any(|(name, _)| name == wanted);
-            let Some(first) = places.next().or(is_optional.then_some(names.len())) else {
-                return Err(row.missing(&names, wanted));
-            };
-            if let Some(second) = places.next() {
-                return Err(row.error(second, format!("a second column {wanted:?}"), "only one"));
-            }
-            indices.push(first);
-        }
-        let absent = |&(name, _): &(&'static str, _)| !names.iter().any(|it| it == name);
-        let missing: Vec<&'static str> =
-            optional.iter().filter(|it| absent(it)).map(|&(name, _)| name).collect();
-        let unknown: Vec<usize> =
-            (0..names.len()).filter(|index| !indices.contains(index)).collect();
-        let warnings = row
-            .positions(&unknown)
-            .zip(&unknown)
-            .map(|(at, &index)| Warning::UnknownColumn {
-                at,
-                name: names[index].clone(),
-                missing: missing.clone(),
-            })
-            .collect();
-        let width = names.len();
-        let record = ByteRecord::new();
-        Ok(Self { source, columns, reader, record, width, indices, optional, warnings })
+        let header = Header::new(source, separator, record);
+        let wanted = wanted(&header.names);
+        let columns = header.columns(&wanted)?;
+        let warnings = header.warnings(&wanted)?;
+        Ok(Self { header, columns, reader, record: ByteRecord::new(), warnings })
     }
 
     /// The next row, or `None` at the end. A row with more or fewer fields than the header is an
     /// error.
     pub fn next_row(&mut self) -> Result<Option<Row<'_>>> {
-        if !read_record(&mut self.reader, self.source, &mut self.record) {
+        if !read_record(&mut self.reader, self.header.source, &mut self.record) {
             return Ok(None);
         }
-        let row = Row {
-            source: self.source,
-            columns: self.columns,
-            indices: &self.indices,
-            optional: self.optional,
-            record: &self.record,
-        };
-        if self.record.len() != self.width {
+        let row = Row { header: &self.header, columns: &self.columns, record: &self.record };
+        let width = self.header.names.len();
+        if self.record.len() != width {
             let found = match self.record.len() {
                 1 => "1 field".into(),
                 count => format!("{count} fields"),
             };
-            return Err(row.error(0, found, &format!("{} as in the header", self.width)));
+            return Err(row.error(0, found, &format!("{width} as in the header")));
         }
         Ok(Some(row))
     }
 
     /// The error for a file that has a header and nothing else.
     pub fn no_rows(&self) -> Error {
+        let source = self.header.source;
         Error::Input {
-            at: self.source.position(self.source.text.len()),
+            at: source.position(source.text.len()),
             found: "no rows".into(),
             expected: "at least one row below the header".into(),
         }
@@ -181,38 +187,20 @@ impl<'a> Reader<'a> {
 fn read_record(reader: &mut csv::Reader<&[u8]>, source: &Source, record: &mut ByteRecord) -> bool {
     let more = reader.read_byte_record(record).expect("invariant: reading from memory cannot fail");
     // A comment that the end of the file cuts off comes out of the reader as a record.
-    more && start(source, record) < source.text.len()
-}
-
-/// The byte at which a record begins: its own position is where the one before it ended, ahead of
-/// the comments and empty lines between them.
-fn start(source: &Source, record: &ByteRecord) -> usize {
-    let mut start = record.position().map_or(0, |position| position.byte() as usize);
-    loop {
-        let rest = &source.text[start..];
-        start += match rest.chars().next() {
-            Some('#') => rest.find('\n').map_or(rest.len(), |newline| newline + 1),
-            Some(skipped @ ('\n' | '\r' | BYTE_ORDER_MARK)) => skipped.len_utf8(),
-            _ => return start,
-        };
-    }
+    more && header::start(source, record) < source.text.len()
 }
 
 /// One row, its fields addressed by the index of their column in the list given to the reader.
 pub struct Row<'a> {
-    source: &'a Source,
-    columns: &'static [&'static str],
-    indices: &'a [usize],
-    optional: &'static [(&'static str, &'static str)],
+    header: &'a Header<'a>,
+    columns: &'a [Column<'a>],
     record: &'a ByteRecord,
 }
 
 impl Row<'_> {
     fn bytes(&self, column: usize) -> &[u8] {
-        self.record.get(self.indices[column]).unwrap_or_else(|| {
-            let missing = self.optional.iter().find(|(name, _)| *name == self.columns[column]);
-            missing.expect("invariant: only an optional column is missing").1.as_bytes()
-        })
+        let Column { index, default, .. } = self.columns[column];
+        self.record.get(index).unwrap_or(default.as_bytes())
     }
 
     /// The field as it stands.
@@ -245,15 +233,22 @@ impl Row<'_> {
     pub fn seconds(&self, column: usize) -> Result<f64> {
         match self.text(column).parse::<f64>() {
             Ok(time) if time.is_finite() && time >= 0.0 => Ok(time),
-            _ => Err(self.field_error(column, "a finite time of 0 s or more")),
+            _ => Err(self.number_error(column, "a finite time of 0 s or more")),
         }
+    }
+
+    /// A finite time of zero or more in that unit \[s\].
+    pub(super) fn time(&self, column: usize, unit: Unit) -> Result<f64> {
+        let time_s = unit.seconds(self.seconds(column)?);
+        let is_finite = time_s.is_finite().then_some(time_s);
+        is_finite.ok_or_else(|| self.field_error(column, "a finite time of 0 s or more"))
     }
 
     /// A finite number.
     pub fn number(&self, column: usize) -> Result<f64> {
         match self.text(column).parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(number),
-            _ => Err(self.field_error(column, "a finite number")),
+            _ => Err(self.number_error(column, "a finite number")),
         }
     }
 
@@ -270,10 +265,25 @@ impl Row<'_> {
         Ok(self.text(column).to_string())
     }
 
+    /// As [`Self::field_error`], for a number, which may have the comma of another language.
+    fn number_error(&self, column: usize, expected: &str) -> Error {
+        let (before, after) = self.text(column).split_once(',').unwrap_or_default();
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if !after.is_empty() && is_number(before.trim_start_matches('-')) && is_number(after) {
+            let expected = format!("{expected}, with a point before its decimals, not a comma");
+            return self.field_error(column, &expected);
+        }
+        self.field_error(column, expected)
+    }
+
+    /// The field and its column, as errors name them.
+    pub(super) fn quoted(&self, column: usize) -> String {
+        quoted(self.text(column), self.columns[column].name)
+    }
+
     /// The error for a field that is not `expected`.
     pub(super) fn field_error(&self, column: usize, expected: &str) -> Error {
-        let found = format!("{:?} in column {:?}", self.text(column), self.columns[column]);
-        self.error(self.indices[column], found, expected)
+        self.error(self.columns[column].index, self.quoted(column), expected)
     }
 
     /// An error at the field with that index in the file.
@@ -281,64 +291,28 @@ impl Row<'_> {
         Error::Input { at: self.position(index), found, expected: expected.into() }
     }
 
-    /// The error for a header without the column `wanted`, at the one that could have been meant.
-    fn missing(&self, names: &[String], wanted: &str) -> Error {
-        let found = format!("the columns {}", names.join(", "));
-        let unknown: Vec<&String> =
-            names.iter().filter(|name| !self.columns.contains(&name.as_str())).collect();
-        let place = |name: &str| names.iter().position(|it| it == name).unwrap_or(0);
-        if let Some(other) = unknown.iter().find(|name| is_in_another_unit(name, wanted)) {
-            let advice = format!("a column {wanted:?}; {other:?} would be in another unit");
-            return self.error(place(other), found, &advice);
-        }
-        let Some(near) = nearest(wanted, &unknown) else {
-            return self.error(0, found, &format!("a column {wanted:?}"));
-        };
-        let advice = format!("a column {wanted:?}; did you mean that by {:?}?", shortened(near));
-        self.error(place(near), found, &advice)
-    }
-
     /// The error for a row that has the same values in `key_columns` as an earlier one.
     pub fn repeated(&self, key_columns: &[&str]) -> Error {
         let columns: Vec<usize> = (0..self.columns.len())
-            .filter(|&column| key_columns.contains(&self.columns[column]))
-            .filter(|&column| self.indices[column] < self.record.len())
+            .filter(|&column| key_columns.contains(&self.columns[column].name))
+            .filter(|&column| self.columns[column].index < self.record.len())
             .collect();
         let values: Vec<String> = columns
             .iter()
-            .map(|&column| format!("{} = {}", self.columns[column], self.text(column)))
+            .map(|&column| format!("{} = {}", self.columns[column].name, self.text(column)))
             .collect();
-        let first = columns.first().map_or(0, |&column| self.indices[column]);
+        let first = columns.first().map_or(0, |&column| self.columns[column].index);
         self.error(first, format!("a second row for {}", values.join(", ")), "one row for each")
     }
 
     /// Where the field with that index in the file begins.
-    fn position(&self, index: usize) -> Position {
-        self.positions(&[index]).next().expect("invariant: each field has a place")
+    pub(super) fn position(&self, index: usize) -> Position {
+        self.header.positions(self.record, &[index]).next().expect("invariant: each has a place")
     }
 
-    /// Where the fields with those indices in the file, which ascend, begin. Each is sought from
-    /// the one before it, so that all together take one pass over the row.
-    fn positions(&self, indices: &[usize]) -> impl Iterator<Item = Position> {
-        let mut offset = start(self.source, self.record);
-        let mut at = self.source.position(offset);
-        let mut commas = 0;
-        let mut quoted = false;
-        indices.iter().map(move |&index| {
-            let rest = &self.source.text[offset..];
-            let field = rest.find(|letter: char| {
-                if commas == index && !matches!(letter, ' ' | '\t') {
-                    return true;
-                }
-                quoted ^= letter == '"';
-                commas += usize::from(letter == ',' && !quoted);
-                (at.line, at.column) =
-                    if letter == '\n' { (at.line + 1, 1) } else { (at.line, at.column + 1) };
-                false
-            });
-            offset += field.unwrap_or(rest.len());
-            at.clone()
-        })
+    /// Where the field of a column begins.
+    pub(super) fn position_of(&self, column: usize) -> Position {
+        self.position(self.columns[column].index)
     }
 }
 
@@ -488,19 +462,30 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_column_that_may_be_missing_raises_a_warning() {
+    fn a_misspelt_column_that_may_be_missing_is_refused_and_another_a_warning() {
         let header = "bytes,repetition,round_trips,time_s";
-        let warnings = |column: &str| {
+        let read = |column: &str| {
             let text = format!("{header},{column}\n8,1,1000,1e-3,stream\n");
-            let (_, warnings) = read::<Offload>(&Source::new("offload.csv", &text)).unwrap();
+            read::<Offload>(&Source::new("offload.csv", &text))
+        };
+        for column in ["Mode", "moed", "modes", "MODE"] {
+            assert_eq!(
+                read(column).unwrap_err().to_string(),
+                format!(
+                    "offload.csv:1:37: found the column {column:?}, expected \"mode\" if that is \
+                     meant, else a name less like it"
+                )
+            );
+        }
+        let warnings = |column: &str| {
+            let (_, warnings) = read(column).unwrap();
             warnings.iter().map(Warning::to_string).collect::<Vec<_>>()
         };
         assert!(warnings("mode").is_empty());
         let ignored = "is not known and was ignored";
-        let meant = "; did you mean \"mode\"?";
         assert_eq!(
-            warnings("moed"),
-            [format!("offload.csv:1:37: column \"moed\" {ignored}{meant}")]
+            warnings("mo"),
+            [format!("offload.csv:1:37: column \"mo\" {ignored}; did you mean \"mode\"?")]
         );
         assert_eq!(warnings("host"), [format!("offload.csv:1:37: column \"host\" {ignored}")]);
     }

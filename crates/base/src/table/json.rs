@@ -164,7 +164,7 @@ impl<'a> Value<'a> {
     }
 
     /// What stands there, in a few words.
-    fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         const MOST: usize = 60;
         let (short, rest) = self.text.split_at(self.text.floor_char_boundary(MOST));
         let end = if rest.is_empty() { "" } else { "..." };

@@ -7,53 +7,144 @@
 //! one, which then reads the file again from its start: a mistake costs a second pass, and each
 //! error message is written in one place.
 
-use super::Source;
-use super::csv::{Reader, Record};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::columns::{Columns, USUAL_TIMES, Unit};
+use super::csv::{Reader, Record, Row, Wanted};
+use super::failures::{Failures, is_failure, is_success, quoted};
 use super::records::Run;
+use super::{Source, runs_of};
 use crate::error::{Result, Warning};
 
 /// The header that the plain reader knows.
 const PLAIN_HEADER: &str = "m,p,repetition,time_s";
 
-/// Collects all rows of `source`, in their order, with `insert`, starting from `empty()`.
+/// All runs of a file of any format that is known, in their order.
+///
+/// # Errors
+/// As [`collect`] and [`runs_of`].
+pub fn read(source: &Source, columns: &Columns) -> Result<(Vec<Run>, Vec<Warning>)> {
+    if let Some(foreign) = runs_of(source, columns)? {
+        return Ok(foreign);
+    }
+    let insert = |(runs, keys): &mut (Vec<Run>, BTreeSet<_>), run: Run| {
+        let is_new = keys.insert(run.key());
+        runs.push(run);
+        is_new
+    };
+    let ((runs, _), warnings) = collect(source, columns, Default::default, insert)?;
+    Ok((runs, warnings))
+}
+
+/// Collects all rows of a CSV file, in their order, with `insert`, starting from `empty()`.
+///
+/// Without a column of repetitions, the rows of a configuration are 1, 2, 3... as they come. The
+/// time may be in another unit than seconds, which the end of its column's name tells (`time_ms`).
+/// A run that failed is left out, and a warning counts them: its time is empty or one of `nan`,
+/// `NA`, `inf`, `failed`, `timeout`, `error` and `OOM`, or a column `status` says other than `ok`,
+/// `0`, `success` or `completed`.
 ///
 /// `insert` answers whether the row is new: a second row for the same (m, p, repetition) is an
-/// error, as is a file without rows. `empty` may be called twice.
+/// error, as is a file without rows that did not fail. `empty` may be called twice.
+///
+/// # Errors
+/// [`crate::Error::Input`] at whatever is not as described.
 pub fn collect<C>(
     source: &Source,
+    columns: &Columns,
     empty: impl Fn() -> C,
     mut insert: impl FnMut(&mut C, Run) -> bool,
 ) -> Result<(C, Vec<Warning>)> {
-    let mut collection = empty();
-    if plain(source.text.as_bytes(), |run| insert(&mut collection, run)).is_some() {
-        return Ok((collection, Vec::new()));
+    if columns.are_usual() {
+        let mut collection = empty();
+        if let Some(failures) = plain(source, |run| insert(&mut collection, run)) {
+            return Ok((collection, failures.warning(&source.name).into_iter().collect()));
+        }
     }
     let mut collection = empty();
-    let warnings = general(source, |run| insert(&mut collection, run))?;
+    let warnings = general(source, columns, |run| insert(&mut collection, run))?;
     Ok((collection, warnings))
 }
 
+/// Where the columns of a run stand in the list that is given to the reader.
+const M: usize = 0;
+const P: usize = 1;
+const REPETITION: usize = 2;
+const TIME: usize = 3;
+const STATUS: usize = 4;
+
 /// Reads all of CSV, and explains what it cannot read.
-fn general(source: &Source, mut insert: impl FnMut(Run) -> bool) -> Result<Vec<Warning>> {
-    let mut reader = Reader::new(source, Run::COLUMNS)?;
+fn general(
+    source: &Source,
+    columns: &Columns,
+    mut insert: impl FnMut(Run) -> bool,
+) -> Result<Vec<Warning>> {
+    let mut time = columns.time().unwrap_or(("time_s", Unit::Seconds));
+    let mut is_numbered = false;
+    let usual = [columns.m(), columns.p(), columns.repetition().unwrap_or("repetition"), time.0];
+    let mut reader = Reader::choosing(source, &usual, |names| {
+        let has = |name: &str| names.iter().any(|it| it == name);
+        if let (None, Some(usual)) = (columns.time(), USUAL_TIMES.into_iter().find(|it| has(it))) {
+            time = (usual, Unit::of(usual));
+        }
+        is_numbered = columns.repetition().is_none() && !has("repetition");
+        let repetition = match columns.repetition() {
+            Some(name) => Wanted::required(name),
+            None => Wanted { name: "repetition", default: Some("") },
+        };
+        vec![
+            Wanted::required(columns.m()),
+            Wanted::required(columns.p()),
+            repetition,
+            Wanted::required(time.0),
+            Wanted { name: "status", default: Some("ok") },
+        ]
+    })?;
+    let mut failures = Failures::default();
+    let mut repetitions: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let mut rows = 0_u64;
     while let Some(row) = reader.next_row()? {
-        let run = Run::read(&row)?;
-        if !insert(run) {
-            return Err(row.repeated(Run::KEY_COLUMNS));
+        let point = (row.count(M, 1)?, row.count(P, 1)?);
+        if let Some(column) = failed(&row) {
+            failures.add(point, || (row.position_of(column), row.quoted(column)));
+            continue;
+        }
+        let repetition = if is_numbered {
+            let last = repetitions.entry(point).or_insert(0);
+            *last += 1;
+            *last
+        } else {
+            row.count(REPETITION, 1)?
+        };
+        let time_s = row.time(TIME, time.1)?;
+        if !insert(Run { m: point.0, p: point.1, repetition, time_s }) {
+            return Err(row.repeated(&usual[..TIME]));
         }
         rows += 1;
     }
-    if rows == 0 {
-        return Err(reader.no_rows());
+    match failures.warning(&source.name) {
+        Some(_) if rows == 0 => return Err(failures.all()),
+        None if rows == 0 => return Err(reader.no_rows()),
+        warning => reader.warnings.extend(warning),
     }
     Ok(reader.warnings)
 }
 
+/// The column that says that the run of a row failed.
+fn failed(row: &Row<'_>) -> Option<usize> {
+    if !is_success(row.text(STATUS)) {
+        return Some(STATUS);
+    }
+    is_failure(row.text(TIME)).then_some(TIME)
+}
+
 /// Reads a file of the plain header and rows of `digits,digits,digits,number`; comment lines and
-/// empty lines may stand between them. `None` where anything else turns up.
-fn plain(text: &[u8], mut insert: impl FnMut(Run) -> bool) -> Option<()> {
+/// empty lines may stand between them, and a run may have failed. `None` where anything else turns
+/// up, or no run is left.
+fn plain(source: &Source, mut insert: impl FnMut(Run) -> bool) -> Option<Failures> {
+    let text = source.text.as_bytes();
     let mut cursor = Cursor { rest: text };
+    let mut failures = Failures::default();
     while cursor.skip_comment_or_empty_line() {}
     cursor.rest = cursor.rest.strip_prefix(PLAIN_HEADER.as_bytes())?;
     cursor.end_of_line()?;
@@ -61,19 +152,29 @@ fn plain(text: &[u8], mut insert: impl FnMut(Run) -> bool) -> Option<()> {
     loop {
         while cursor.skip_comment_or_empty_line() {}
         if cursor.rest.is_empty() {
-            return (rows > 0).then_some(());
+            return (rows > 0).then_some(failures);
         }
-        let run = Run {
-            m: cursor.count()?,
-            p: cursor.count()?,
-            repetition: cursor.count()?,
-            time_s: cursor.seconds()?,
+        let (m, p, repetition) = (cursor.count()?, cursor.count()?, cursor.count()?);
+        let at = text.len() - cursor.rest.len();
+        let time_s = match cursor.seconds()? {
+            Time::Measured(time_s) => time_s,
+            Time::Failed(said) => {
+                failures.add((m, p), || (source.position(at), quoted(said, "time_s")));
+                continue;
+            }
         };
-        if !insert(run) {
+        if !insert(Run { m, p, repetition, time_s }) {
             return None;
         }
         rows += 1;
     }
+}
+
+/// What stands in the column of times.
+enum Time<'a> {
+    Measured(f64),
+    /// The run failed, in these words.
+    Failed(&'a str),
 }
 
 /// What of the text is still to be read.
@@ -91,7 +192,7 @@ const COUNT_DIGITS: usize = 9;
 /// So many digits always fit the 53 bits of an `f64`'s significand.
 const EXACT_DIGITS: usize = 15;
 
-impl Cursor<'_> {
+impl<'a> Cursor<'a> {
     /// Skips a line that holds nothing or begins with `#`; answers whether there was one.
     #[inline]
     fn skip_comment_or_empty_line(&mut self) -> bool {
@@ -143,7 +244,7 @@ impl Cursor<'_> {
     /// Up to 15 digits are an exact `f64`, as is the power of ten, so their quotient is the `f64`
     /// nearest to what is written: the same as the standard library's.
     #[inline]
-    fn seconds(&mut self) -> Option<f64> {
+    fn seconds(&mut self) -> Option<Time<'a>> {
         let (whole, before) = self.digits(0, 0);
         let (value, after) = match self.rest.get(before) {
             Some(b'.') => self.digits(before + 1, whole),
@@ -156,18 +257,22 @@ impl Cursor<'_> {
         }
         self.rest = &self.rest[length..];
         self.end_of_line()?;
-        Some(value as f64 / POWERS_OF_TEN[after])
+        Some(Time::Measured(value as f64 / POWERS_OF_TEN[after]))
     }
 
-    /// As [`Self::seconds`], for numbers of many digits or with an exponent.
+    /// As [`Self::seconds`], for numbers of many digits or with an exponent, and for failed runs.
     #[cold]
-    fn uncommon_seconds(&mut self) -> Option<f64> {
+    fn uncommon_seconds(&mut self) -> Option<Time<'a>> {
         let end = self.rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
         let (field, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
-        let time: f64 = std::str::from_utf8(field).ok()?.parse().ok()?;
+        let field = std::str::from_utf8(field).ok()?;
         self.rest = rest;
         self.end_of_line()?;
-        (time.is_finite() && time >= 0.0).then_some(time)
+        if is_failure(field) {
+            return Some(Time::Failed(field));
+        }
+        let time: f64 = field.parse().ok()?;
+        (time.is_finite() && time >= 0.0).then_some(Time::Measured(time))
     }
 
     /// The end of a line or of the text.
@@ -201,20 +306,29 @@ mod tests {
         Source::new("runs.csv", &format!("{PLAIN_HEADER}\n{rows}"))
     }
 
-    /// What is read, and every message, is what the general reader of tables gives.
+    fn collected(source: &Source) -> Result<(Vec<Run>, Vec<Warning>)> {
+        let collected = collect(source, &Columns::default(), Rows::default, insert);
+        collected.map(|((rows, _), warnings)| (rows, warnings))
+    }
+
+    /// What is read, and every message, is what the general reader gives; rows are those that the
+    /// reader of all tables gives, where it reads them.
     fn check(source: &Source) {
-        let found = collect(source, Rows::default, insert);
-        let found = found.map(|((rows, _), warnings)| (rows, warnings));
-        match (found, csv::read::<Run>(source)) {
-            (Ok(found), Ok(expected)) => assert_eq!(found, expected),
+        let mut rows = Rows::default();
+        let general = general(source, &Columns::default(), |run| insert(&mut rows, run));
+        match (collected(source), general) {
+            (Ok(found), Ok(warnings)) => assert_eq!(found, (rows.0, warnings)),
             (Err(found), Err(expected)) => assert_eq!(found.to_string(), expected.to_string()),
             (found, expected) => panic!("{found:?} instead of {expected:?}"),
+        }
+        if let Ok((expected, _)) = csv::read::<Run>(source) {
+            assert_eq!(collected(source).unwrap().0, expected);
         }
     }
 
     /// Whether the plain reader answers by itself.
     fn is_plain(source: &Source) -> bool {
-        plain(source.text.as_bytes(), |_| true).is_some()
+        plain(source, |_| true).is_some()
     }
 
     #[test]
@@ -255,8 +369,9 @@ mod tests {
         for row in [
             "1,1,1,fast",
             "1,1,1,-3",
-            "1,1,1,NaN",
-            "1,1,1,inf",
+            "1,1,1,-inf",
+            "1,1,1,infinity",
+            "0,1,1,NaN",
             "0,1,1,3",
             "1,0,1,3",
             "1,1,0,3",
@@ -266,7 +381,7 @@ mod tests {
             "99999999999999999999,1,1,3",
             "1,1,2,4",
             ",,,",
-            "1,1,1,",
+            "1,1,1,-0.5",
             "1,1,1,1e999",
             "1,1,1,.",
             "1;1;1;3",
@@ -277,9 +392,149 @@ mod tests {
             let rows = format!("# comment\n1,1,2,3\n{row}\n3,1,1,3\n");
             let source = with_header(&rows);
             check(&source);
-            let error = collect(&source, Rows::default, insert).unwrap_err().to_string();
+            let error = collected(&source).unwrap_err().to_string();
             assert!(error.starts_with("runs.csv:4:"), "{row}: {error}");
         }
+    }
+
+    /// The rows as (m, p, repetition, time) and the warnings, of columns under these names.
+    fn read_as(columns: &str, text: &str) -> (Vec<(u32, u32, u32, f64)>, Vec<String>) {
+        let columns = match columns {
+            "" => Columns::default(),
+            columns => columns.parse().expect("good columns"),
+        };
+        let (runs, warnings) = read(&Source::new("runs.csv", text), &columns).expect("good runs");
+        let runs = runs.iter().map(|run| (run.m, run.p, run.repetition, run.time_s)).collect();
+        (runs, warnings.iter().map(Warning::to_string).collect())
+    }
+
+    #[test]
+    fn runs_that_failed_are_left_out_and_counted_by_both_readers() {
+        for failure in ["", "nan", "NA", "Inf", "failed", "TIMEOUT", "error", "OOM"] {
+            let rows = format!("1,1,1,3\n# why\n2,4,1,{failure}\n2,4,2,{failure}\r\n2,4,3,5\n");
+            let source = with_header(&rows);
+            assert!(is_plain(&source), "{failure:?}");
+            check(&source);
+            let expected = format!(
+                "runs.csv: 2 runs failed and were left out, the first in line 4, of (2, 4): \
+                 {failure:?} in column \"time_s\""
+            );
+            let (rows, warnings) = read_as("", &source.text);
+            assert_eq!(rows, [(1, 1, 1, 3.0), (2, 4, 3, 5.0)]);
+            assert_eq!(warnings, [expected]);
+        }
+    }
+
+    #[test]
+    fn a_run_that_failed_may_be_repeated_under_its_number() {
+        let source = with_header("1,1,1,timeout\n1,1,1,3\n");
+        check(&source);
+        assert_eq!(read_as("", &source.text).0, [(1, 1, 1, 3.0)]);
+    }
+
+    #[test]
+    fn a_status_other_than_success_is_a_failure() {
+        let text = "m,p,time_s,status\n1,1,3,OK\n1,1,9,1\n2,1,4,0\n2,1,4,Completed\n4,1,8,\n";
+        let (rows, warnings) = read_as("", text);
+        assert_eq!(rows, [(1, 1, 1, 3.0), (2, 1, 1, 4.0), (2, 1, 2, 4.0)]);
+        let expected = "runs.csv: 2 runs failed and were left out, the first in line 3, of (1, 1): \
+                        \"1\" in column \"status\"";
+        assert_eq!(warnings, [expected]);
+    }
+
+    #[test]
+    fn a_file_of_failures_alone_is_refused_at_the_first() {
+        let source = with_header("1,1,1,OOM\n2,1,1,OOM\n");
+        check(&source);
+        assert_eq!(
+            collected(&source).unwrap_err().to_string(),
+            "runs.csv:2:7: found \"OOM\" in column \"time_s\", and no run that did not fail, \
+             expected at least one time"
+        );
+    }
+
+    #[test]
+    fn columns_are_read_under_the_names_that_are_chosen() {
+        let text = "host,threads,ranks,elapsed_ms,m\na,2,4,1500,x\nb,2,4,1250,y\n";
+        let (rows, warnings) = read_as("m=ranks,p=threads,time=elapsed_ms", text);
+        assert_eq!(rows, [(4, 2, 1, 1.5), (4, 2, 2, 1.25)]);
+        assert_eq!(warnings.len(), 2, "{warnings:?}");
+        let numbered = "m=m,repetition=n";
+        assert_eq!(read_as(numbered, "m,p,n,time_s\n1,1,7,3\n").0, [(1, 1, 7, 3.0)]);
+    }
+
+    #[test]
+    fn a_chosen_column_that_is_not_there_is_named_with_those_that_are() {
+        let refused = |columns: &str, text: &str| {
+            let columns = columns.parse().expect("good columns");
+            read(&Source::new("x.csv", text), &columns).unwrap_err().to_string()
+        };
+        assert_eq!(
+            refused("m=rank", "ranks,p,time_s\n1,1,3\n"),
+            "x.csv:1:1: found the columns ranks, p, time_s, expected a column \"rank\"; did you \
+             mean that by \"ranks\"?"
+        );
+        assert_eq!(
+            refused("time=wall", "m,p,time_s\n1,1,3\n"),
+            "x.csv:1:1: found the columns m, p, time_s, expected a column \"wall\""
+        );
+        assert_eq!(
+            refused("m=a", "a;p;time_s\n1;1;3\n2;1;x\n"),
+            "x.csv:3:5: found \"x\" in column \"time_s\", expected a finite time of 0 s or more"
+        );
+    }
+
+    #[test]
+    fn a_time_is_read_in_the_unit_of_its_column() {
+        for (unit, time_s) in
+            [("s", 250.0), ("ms", 0.25), ("us", 0.000_25), ("ns", 2.5e-7), ("min", 15e3)]
+        {
+            let text = format!("time_{unit},m,p\n250,1,1\n");
+            assert_eq!(read_as("", &text), (vec![(1, 1, 1, time_s)], Vec::new()));
+        }
+    }
+
+    #[test]
+    fn semicolons_and_tabs_separate_as_commas_do() {
+        for separator in [";", "\t"] {
+            let text = "# a, b\n\nm,p,time_s,note\n1,1,3,\n2,1,4,\n".replace(',', separator);
+            let (rows, warnings) = read_as("", &text);
+            assert_eq!(rows, [(1, 1, 1, 3.0), (2, 1, 1, 4.0)]);
+            assert_eq!(warnings, ["runs.csv:3:12: column \"note\" is not known and was ignored"]);
+            let source = Source::new("runs.csv", &text.replace('4', "x"));
+            let error = collected(&source).unwrap_err().to_string();
+            assert!(error.starts_with("runs.csv:5:5: found \"x\""), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_comma_before_decimals_is_refused_and_not_guessed() {
+        let source = Source::new("runs.csv", "m;p;time_s\n1;1;1,5\n");
+        assert_eq!(
+            collected(&source).unwrap_err().to_string(),
+            "runs.csv:2:5: found \"1,5\" in column \"time_s\", expected a finite time of 0 s or \
+             more, with a point before its decimals, not a comma"
+        );
+    }
+
+    #[test]
+    fn repetitions_are_numbered_where_no_column_does() {
+        let (rows, _) = read_as("", "m,p,time_s\n1,1,3\n2,1,4\n1,1,5\n");
+        assert_eq!(rows, [(1, 1, 1, 3.0), (2, 1, 1, 4.0), (1, 1, 2, 5.0)]);
+    }
+
+    #[test]
+    fn a_misspelt_optional_column_of_runs_is_refused() {
+        for (column, right) in
+            [("Repetition", "repetition"), ("repitition", "repetition"), ("Status", "status")]
+        {
+            let text = format!("m,p,{column},time_s\n1,1,1,3\n");
+            let error = collected(&Source::new("runs.csv", &text)).unwrap_err().to_string();
+            let expected = format!("runs.csv:1:5: found the column {column:?}, expected {right:?}");
+            assert!(error.starts_with(&expected), "{error}");
+        }
+        let error = collected(&Source::new("runs.csv", "m,p,time_S\n1,1,3\n")).unwrap_err();
+        assert!(error.to_string().ends_with("\"time_s\"; did you mean that by \"time_S\"?"));
     }
 
     #[test]
@@ -295,7 +550,7 @@ mod tests {
         ] {
             let source = Source::new("runs.csv", text);
             check(&source);
-            assert!(collect(&source, Rows::default, insert).is_err());
+            assert!(collected(&source).is_err());
         }
     }
 

@@ -2,12 +2,13 @@
 //!
 //! ```
 //! use mmgp_model::export::runs::RunsTarget;
-//! use mmgp_base::table::{Source, csv, records::Run, runs_of};
+//! use mmgp_base::table::{Columns, Source, runs};
 //!
+//! let columns = Columns::default();
 //! let source = Source::new("runs.csv", "m,p,repetition,time_s\n1,1,1,8.5\n2,4,1,1.5\n");
-//! let (runs, _) = csv::read::<Run>(&source)?;
+//! let (runs, _) = runs::read(&source, &columns)?;
 //! let text = "extra-p-jsonl".parse::<RunsTarget>()?.write(&runs)?;
-//! assert_eq!(runs_of(&Source::new("runs.jsonl", &text))?.expect("timed runs"), runs);
+//! assert_eq!(runs::read(&Source::new("runs.jsonl", &text), &columns)?.0, runs);
 //! # Ok::<(), mmgp_base::Error>(())
 //! ```
 

@@ -57,9 +57,7 @@ pub fn runs(truth: &Parameters, noise: f64, seed: u64) -> Runs {
         .map(|(m, p)| {
             let times =
                 [0; 5].map(|_| truth.time(Mapping::of(m, p)).0 * factor.sample(&mut random));
-            let mean_s = times.iter().sum::<f64>() / 5.0;
-            let squared_deviations_s2 = times.iter().map(|time| (time - mean_s).powi(2)).sum();
-            Cell { m, p, count: 5, mean_s, squared_deviations_s2 }
+            Cell::of((m, p), &times)
         })
         .collect();
     cells.sort_by_key(|cell| (cell.m, cell.p));

@@ -19,7 +19,7 @@ pub use times::{CellTimes, LogTimes};
 use collector::{Collector, Keep};
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::Run;
-use mmgp_base::table::{Source, runs};
+use mmgp_base::table::{Columns, Source, runs};
 
 /// All timed runs of a program, summed up for each configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,11 +41,22 @@ pub struct Cell {
     pub count: u64,
     /// Mean time of these runs \[s\].
     pub mean_s: f64,
+    /// Median time of these runs, in the order of the file of the first 63 of them \[s\]: a wild
+    /// run does not move it, and it needs no more memory for a million runs than for these.
+    pub median_s: f64,
     /// Sum of the squared deviations from that mean [s^2].
     pub squared_deviations_s2: f64,
 }
 
 impl Cell {
+    /// The runs of (m, p) with these times \[s\], at least one.
+    pub fn of((m, p): (u32, u32), times_s: &[f64]) -> Self {
+        let mean_s = times_s.iter().sum::<f64>() / times_s.len() as f64;
+        let squared_deviations_s2 = times_s.iter().map(|time| (time - mean_s).powi(2)).sum();
+        let median_s = collector::median(times_s);
+        Self { m, p, count: times_s.len() as u64, mean_s, median_s, squared_deviations_s2 }
+    }
+
     /// Sum of the squared deviations relative to the mean, which are those of the logarithms of
     /// the times to first order.
     pub fn squared_relative_deviations(&self) -> f64 {
@@ -59,6 +70,7 @@ impl Runs {
         let mut scaled = self.clone();
         for (cell, factor) in scaled.cells.iter_mut().zip(factors) {
             cell.mean_s *= factor;
+            cell.median_s *= factor;
             cell.squared_deviations_s2 *= factor * factor;
         }
         scaled
@@ -116,7 +128,9 @@ impl Runs {
 
 fn collect<K: Keep>(source: &Source) -> Result<(Runs, K, Vec<Warning>)> {
     let (collector, mut warnings) =
-        runs::collect(source, Collector::<K>::new, |collector, run| collector.insert(run))?;
+        runs::collect(source, &Columns::default(), Collector::<K>::new, |collector, run| {
+            collector.insert(run)
+        })?;
     warnings.extend(collector.warnings(&source.name));
     let (runs, kept) = collector.finish(&source.name);
     Ok((runs, kept, warnings))
@@ -169,9 +183,12 @@ mod tests {
     fn a_cell_holds_mean_and_scatter_of_its_runs() {
         let runs = read("m,p,repetition,time_s\n2,1,1,8\n1,1,1,5\n2,1,2,10\n2,1,3,12\n").unwrap();
         // Around 10: (-2)^2 + 0 + 2^2.
-        let two = Cell { m: 2, p: 1, count: 3, mean_s: 10.0, squared_deviations_s2: 8.0 };
-        let one = Cell { m: 1, p: 1, count: 1, mean_s: 5.0, squared_deviations_s2: 0.0 };
+        let two =
+            Cell { m: 2, p: 1, count: 3, mean_s: 10.0, median_s: 10.0, squared_deviations_s2: 8.0 };
+        let one = Cell { m: 1, p: 1, count: 1, mean_s: 5.0, median_s: 5.0, ..two };
+        let one = Cell { squared_deviations_s2: 0.0, ..one };
         assert_eq!(runs.cells, [one, two]);
+        assert_eq!([Cell::of((1, 1), &[5.0]), Cell::of((2, 1), &[8.0, 10.0, 12.0])], [one, two]);
         assert_eq!((runs.count(), runs.apus_used()), (4, 2));
     }
 
@@ -185,6 +202,25 @@ mod tests {
     }
 
     #[test]
+    fn the_median_is_that_of_the_first_63_runs_and_a_wild_one_does_not_move_it() {
+        let median = |times: &[f64]| {
+            let rows = times.iter().zip(1..).map(|(&time, each)| run(1, 1, each, time));
+            let runs = Runs::from_rows("runs.csv", &rows.collect::<Vec<_>>()).unwrap().0;
+            assert_eq!(Cell::of((1, 1), times).median_s, runs.cells[0].median_s);
+            runs.cells[0].median_s
+        };
+        assert_eq!(median(&[3.0, 1000.0, 1.0]), 3.0);
+        assert_eq!(median(&[3.0, 2.0, 1.0, 1000.0]), 2.5);
+        // 1 to 63, in an order of its own; what follows is not looked at.
+        let mut times: Vec<f64> = (0..63).map(|each| f64::from(each * 20 % 63 + 1)).collect();
+        assert_eq!(median(&times), 32.0);
+        times.extend([1e6; 500]);
+        assert_eq!(median(&times), 32.0);
+        let scaled = Runs { file: "f".into(), cells: vec![Cell::of((1, 1), &[2.0, 4.0])] };
+        assert_eq!(scaled.scaled(&[2.0]).cells[0].median_s, 6.0);
+    }
+
+    #[test]
     fn large_and_small_configurations_have_cells_of_their_own() {
         let text =
             "m,p,repetition,time_s\n65,1,1,1\n1,65,1,2\n64,64,1,3\n65,1,2,1\n4294967295,1,1,4\n";
@@ -195,7 +231,7 @@ mod tests {
 
     #[test]
     fn relative_deviations_are_those_of_the_mean() {
-        let cell = Cell { m: 1, p: 1, count: 3, mean_s: 10.0, squared_deviations_s2: 8.0 };
+        let cell = Cell::of((1, 1), &[8.0, 10.0, 12.0]);
         approx::assert_relative_eq!(cell.squared_relative_deviations(), 0.08);
     }
 

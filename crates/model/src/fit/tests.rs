@@ -96,7 +96,8 @@ fn runs_and_files_meet_by_the_weight_of_their_errors() {
     };
     let rows = vec![row(1, 9.98), row(2, 10.02)];
     let squared_deviations_s2 = 7.0 * (0.004 * 10.06_f64).powi(2);
-    let cell = runs::Cell { m: 1, p: 1, count: 8, mean_s: 10.06, squared_deviations_s2 };
+    let (mean_s, median_s) = (10.06, 10.06);
+    let cell = runs::Cell { m: 1, p: 1, count: 8, mean_s, median_s, squared_deviations_s2 };
     let inputs = Inputs {
         profile: Some(Measured { file: "profile.csv".into(), rows }),
         runs: Some(Runs { file: "runs.csv".into(), cells: vec![cell] }),
@@ -448,6 +449,7 @@ fn standard_errors_are_those_of_the_normal_equations() {
         p,
         count: 8,
         mean_s,
+        median_s: mean_s,
         squared_deviations_s2: mean_s * mean_s * 1e-4,
     };
     let runs =

@@ -55,9 +55,7 @@ pub fn noisy_runs(
     let cell = |&(m, p): &(u32, u32)| {
         let time = truth.time(Mapping::of(m, p)).0;
         let times = [0; 3].map(|_| time * factor.sample(&mut random));
-        let mean_s = times.iter().sum::<f64>() / 3.0;
-        let squared_deviations_s2 = times.iter().map(|each| (each - mean_s).powi(2)).sum();
-        Cell { m, p, count: 3, mean_s, squared_deviations_s2 }
+        Cell::of((m, p), &times)
     };
     Runs { file: "runs.csv".into(), cells: configurations.iter().map(cell).collect() }
 }
@@ -137,9 +135,7 @@ pub fn runs_of(rows: &[mmgp_base::table::records::Run]) -> Runs {
     for (m, p) in configurations {
         let times = rows.iter().filter(|row| (row.m, row.p) == (m, p)).map(|row| row.time_s);
         let times: Vec<f64> = times.collect();
-        let mean_s = times.iter().sum::<f64>() / times.len() as f64;
-        let squared_deviations_s2 = times.iter().map(|time| (time - mean_s).powi(2)).sum();
-        cells.push(Cell { m, p, count: times.len() as u64, mean_s, squared_deviations_s2 });
+        cells.push(Cell::of((m, p), &times));
     }
     Runs { file: "runs.csv".into(), cells }
 }

@@ -3,7 +3,7 @@
 use super::super::Source;
 use super::super::json::{Object, Value};
 use super::super::records::Run;
-use super::{METRIC, Numbered, ONE_REGION, Order, PARAMETERS};
+use super::{Columns, Names, Numbered, Order};
 use crate::error::Result;
 
 /// All runs of an Extra-P JSON file.
@@ -12,20 +12,26 @@ use crate::error::Result;
 /// [`crate::Error::Input`] at what is not as the format asks, a time that is negative or not
 /// finite, m or p of 0, a point that comes twice, parameters other than m and p, or no or several
 /// regions with the metric `time`.
-pub fn json(source: &Source) -> Result<Vec<Run>> {
+pub fn json(source: &Source, columns: &Columns) -> Result<Vec<Run>> {
+    let names = Names::of(columns);
     let root = Value::parse(source)?.object()?;
-    let order = order(&root.required("parameters")?)?;
+    let order = order(&root.required("parameters")?, names)?;
     let measurements = root.required("measurements")?;
     let mut timed = Vec::new();
     for (_, metrics) in measurements.object()?.entries() {
-        timed.extend(metrics.object()?.get(METRIC));
+        timed.extend(metrics.object()?.get(names.metric));
     }
     let points = match timed[..] {
         [points] => points,
-        [] => return Err(measurements.error_found("no metric \"time\"", ONE_REGION)),
-        [_, second, ..] => return Err(second.error_found("a second metric \"time\"", ONE_REGION)),
+        [] => {
+            let found = format!("no metric {:?}", names.metric);
+            return Err(measurements.error_found(found, names.one_region()));
+        }
+        [_, second, ..] => {
+            return Err(second.error_found(names.second_metric(), names.one_region()));
+        }
     };
-    let mut runs = Numbered::default();
+    let mut runs = Numbered::of(names.unit);
     for point in points.array()? {
         read_point(&point.object()?, order, &mut runs)?;
     }
@@ -36,11 +42,11 @@ pub fn json(source: &Source) -> Result<Vec<Run>> {
     Ok(runs)
 }
 
-fn order(parameters: &Value<'_>) -> Result<Order> {
-    let names: Vec<String> = parameters.array()?.iter().map(Value::text).collect::<Result<_>>()?;
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    Order::of(&names).ok_or_else(|| {
-        parameters.error_found(format!("the parameters {}", names.join(", ")), PARAMETERS)
+fn order(parameters: &Value<'_>, names: Names<'_>) -> Result<Order> {
+    let found: Vec<String> = parameters.array()?.iter().map(Value::text).collect::<Result<_>>()?;
+    let found: Vec<&str> = found.iter().map(String::as_str).collect();
+    Order::of(&found, names).ok_or_else(|| {
+        parameters.error_found(format!("the parameters {}", found.join(", ")), names.parameters())
     })
 }
 

@@ -2,10 +2,12 @@ use super::*;
 use crate::error::Result;
 use crate::table::Source;
 
-type Reader = fn(&Source) -> Result<Vec<Run>>;
+type Reader = fn(&Source, &Columns) -> Result<Vec<Run>>;
 
 fn refused(read: Reader, text: &str, message: &str) {
-    let error = read(&Source::new("x", text)).expect_err("must be refused").to_string();
+    let error = read(&Source::new("x", text), &Columns::default())
+        .expect_err("must be refused")
+        .to_string();
     assert_eq!(error, message, "{text}");
 }
 
@@ -28,18 +30,18 @@ fn expected() -> Vec<Run> {
 
 #[test]
 fn the_three_formats_give_the_same_runs() {
-    assert_eq!(text(&Source::new("x", TEXT)).unwrap(), expected());
+    assert_eq!(text(&Source::new("x", TEXT), &Columns::default()).unwrap(), expected());
     let object = r#"{"parameters": ["p", "m"], "measurements": {"run": {"visits": [],
         "time": [{"point": [1, 1], "values": [8.5, 8.25]}, {"point": [4, 2], "values": 1.5},
         {"point": [1, 4.0], "values": [2, 3, 4]}]}, "other": {"bytes": 3}}}"#;
-    assert_eq!(json(&Source::new("x", object)).unwrap(), expected());
+    assert_eq!(json(&Source::new("x", object), &Columns::default()).unwrap(), expected());
     let lines = r#"{"params": {"m": 1, "p": 1}, "callpath": "run", "value": [8.5, 8.25]}
         {"params": {"m": 1, "p": 1}, "callpath": "run", "metric": "visits", "value": -1}
         {"params": {"p": 4, "m": 2}, "callpath": "run", "metric": "time", "value": 1.5}
 
         {"params": {"m": 4, "p": 1}, "callpath": "run", "metric": "time", "value": 2}
         {"params": {"m": 4, "p": 1}, "callpath": "run", "metric": "time", "value": [3, 4]}"#;
-    assert_eq!(json_lines(&Source::new("x", lines)).unwrap(), expected());
+    assert_eq!(json_lines(&Source::new("x", lines), &Columns::default()).unwrap(), expected());
 }
 
 #[test]
@@ -182,5 +184,26 @@ fn lines_that_are_not_as_the_format_asks_are_refused_at_their_place() {
         json_lines,
         "\n",
         "x:2:1: found no line with the metric \"time\", expected at least one",
+    );
+}
+
+#[test]
+fn parameters_and_metric_have_the_names_that_are_chosen() {
+    let columns: Columns = "m=ranks,p=threads,time=wall_ms".parse().expect("good columns");
+    let expected = [Run { m: 4, p: 2, repetition: 1, time_s: 1.5 }];
+    let read = |reader: Reader, text: &str| reader(&Source::new("x", text), &columns).unwrap();
+    let of_text = "PARAMETER threads ranks\nPOINTS (2 4)\nMETRIC time\nDATA 9\nMETRIC wall_ms\n\
+                   DATA 1500\n";
+    assert_eq!(read(text, of_text), expected);
+    let object = r#"{"parameters": ["ranks", "threads"], "measurements": {"run": {"time": 3,
+        "wall_ms": [{"point": [4, 2], "values": 1500}]}}}"#;
+    assert_eq!(read(json, object), expected);
+    let lines = r#"{"params": {"threads": 2, "ranks": 4}, "metric": "wall_ms", "value": 1500}"#;
+    assert_eq!(read(json_lines, lines), expected);
+    let error = text(&Source::new("x", TEXT), &columns).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "x:4:1: found the parameters m, p, expected the parameters ranks (host threads) and threads \
+         (APUs for each); rename them"
     );
 }

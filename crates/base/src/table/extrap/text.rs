@@ -2,7 +2,7 @@
 
 use super::super::records::Run;
 use super::super::{BYTE_ORDER_MARK, Source};
-use super::{METRIC, Numbered, ONE_REGION, Order, PARAMETERS};
+use super::{Columns, Names, Numbered, Order};
 use crate::error::{Error, Position, Result};
 
 /// A word of the text; its place is where it lies in the source's text.
@@ -11,12 +11,13 @@ type Word<'a> = &'a str;
 /// What has been read so far.
 struct Reader<'a> {
     source: &'a Source,
+    names: Names<'a>,
     parameters: Vec<Word<'a>>,
     points: Vec<(u32, u32)>,
     metric: Option<Word<'a>>,
     /// `DATA` lines since the last `METRIC` or `REGION`.
     data: usize,
-    /// Regions with the metric `time` and data.
+    /// Regions with the metric of the time and data.
     timed: usize,
     runs: Numbered,
 }
@@ -26,15 +27,17 @@ struct Reader<'a> {
 ///
 /// # Errors
 /// [`Error::Input`] as [`super::json`], and where `DATA` lines and points are not equally many.
-pub fn text(source: &Source) -> Result<Vec<Run>> {
+pub fn text(source: &Source, columns: &Columns) -> Result<Vec<Run>> {
+    let names = Names::of(columns);
     let mut reader = Reader {
         source,
+        names,
         parameters: Vec::new(),
         points: Vec::new(),
         metric: None,
         data: 0,
         timed: 0,
-        runs: Numbered::default(),
+        runs: Numbered::of(names.unit),
     };
     let text = source.text.trim_start_matches(BYTE_ORDER_MARK);
     for line in text.split('\n') {
@@ -59,8 +62,8 @@ pub fn text(source: &Source) -> Result<Vec<Run>> {
     if reader.timed == 0 {
         return Err(reader.error(
             &source.text[source.text.len()..],
-            "no DATA of the metric \"time\"".into(),
-            ONE_REGION,
+            format!("no DATA of {}", names.metric()),
+            &names.one_region(),
         ));
     }
     Ok(reader.runs.into_runs())
@@ -69,12 +72,12 @@ pub fn text(source: &Source) -> Result<Vec<Run>> {
 impl<'a> Reader<'a> {
     /// `(1 2) (3 4)`, with blanks anywhere between.
     fn points(&mut self, keyword: Word<'a>, mut rest: Word<'a>) -> Result<()> {
-        let Some(order) = Order::of(&self.parameters) else {
+        let Some(order) = Order::of(&self.parameters, self.names) else {
             let found = match self.parameters[..] {
                 [] => "POINTS before PARAMETER".into(),
                 _ => format!("the parameters {}", self.parameters.join(", ")),
             };
-            return Err(self.error(keyword, found, PARAMETERS));
+            return Err(self.error(keyword, found, &self.names.parameters()));
         };
         loop {
             rest = rest.trim_start();
@@ -103,18 +106,22 @@ impl<'a> Reader<'a> {
 
     fn data(&mut self, keyword: Word<'a>, rest: Word<'a>) -> Result<()> {
         let Some(metric) = self.metric else {
-            return Err(self.error(keyword, "DATA before METRIC".into(), "METRIC time"));
+            return Err(self.error(
+                keyword,
+                "DATA before METRIC".into(),
+                &format!("METRIC {}", self.names.metric),
+            ));
         };
         let index = self.data;
         self.data += 1;
-        if metric != METRIC {
+        if metric != self.names.metric {
             return Ok(());
         }
         if index == 0 {
             self.timed += 1;
         }
         if self.timed > 1 {
-            return Err(self.error(keyword, "a second metric \"time\"".into(), ONE_REGION));
+            return Err(self.error(keyword, self.names.second_metric(), &self.names.one_region()));
         }
         let Some(&point) = self.points.get(index) else {
             return Err(self.uneven(keyword));
@@ -135,7 +142,8 @@ impl<'a> Reader<'a> {
 
     /// Every point has had its data.
     fn end_of_data(&mut self, at: Word<'a>) -> Result<()> {
-        if self.metric == Some(METRIC) && self.data > 0 && self.data != self.points.len() {
+        if self.metric == Some(self.names.metric) && self.data > 0 && self.data != self.points.len()
+        {
             return Err(self.uneven(at));
         }
         self.data = 0;

@@ -12,6 +12,7 @@ fn runs(times: &[((u32, u32), f64)]) -> Runs {
         p,
         count: 1,
         mean_s,
+        median_s: mean_s,
         squared_deviations_s2: 0.0,
     };
     Runs { file: "runs.csv".into(), cells: times.iter().map(cell).collect() }

@@ -7,6 +7,7 @@ fn runs(time: impl Fn(f64, f64) -> f64, configurations: &[(u32, u32)]) -> Runs {
         p,
         count: 1 + index as u64 % 3,
         mean_s: time(f64::from(m), f64::from(p)),
+        median_s: time(f64::from(m), f64::from(p)),
         squared_deviations_s2: 0.0,
     };
     Runs { file: "runs.csv".into(), cells: configurations.iter().enumerate().map(cell).collect() }

@@ -97,7 +97,29 @@ pub(super) struct Sums {
     product_sum: f64,
     /// The least repetition and its time.
     first: (u32, f64),
+    /// How many runs came before it.
+    first_at: u64,
+    /// The first times as they came, for the median.
+    times: Vec<f64>,
     repetitions: Repetitions,
+}
+
+/// The median is that of so many times, an odd number, of the runs that count.
+const MEDIAN_OF: usize = 63;
+
+/// So many are kept: the first repetition may be left out.
+const KEPT: usize = MEDIAN_OF + 1;
+
+/// The median of the first [`MEDIAN_OF`] of `times`, of which there is at least one.
+pub(super) fn median(times: &[f64]) -> f64 {
+    let mut sorted = times[..times.len().min(MEDIAN_OF)].to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 {
+        sorted[middle]
+    } else {
+        f64::midpoint(sorted[middle - 1], sorted[middle])
+    }
 }
 
 /// Moments of the runs of one configuration without its first repetition.
@@ -128,6 +150,8 @@ impl Sums {
             repetition_squares: 0.0,
             product_sum: 0.0,
             first: (first.repetition, first.time_s),
+            first_at: 0,
+            times: Vec::new(),
             repetitions: Repetitions::default(),
         }
     }
@@ -144,6 +168,10 @@ impl Sums {
         self.product_sum += repetition * difference;
         if run.repetition < self.first.0 {
             self.first = (run.repetition, run.time_s);
+            self.first_at = self.count - 1;
+        }
+        if self.times.len() < KEPT {
+            self.times.push(run.time_s);
         }
         self.repetitions.insert(run.repetition)
     }
@@ -155,6 +183,7 @@ impl Sums {
             p: self.p,
             count: self.count,
             mean_s: self.origin_s + mean,
+            median_s: median(&self.times),
             squared_deviations_s2: (self.sum_of_squares - self.sum * mean).max(0.0),
         }
     }
