@@ -4,6 +4,7 @@ mod break_even;
 mod explanation;
 mod fastest;
 mod flags;
+mod headline;
 mod next;
 mod nodes;
 mod phases;
@@ -11,9 +12,9 @@ mod rows;
 mod what_if;
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 
 use super::Answer;
@@ -24,8 +25,9 @@ use crate::Mapping;
 use crate::error::Result;
 use crate::model::Parameters;
 use crate::model::time_model::{self, TimeModel};
+use crate::posterior::{Posterior, Prior};
 use crate::solve::{
-    Configuration, Constraints, Ranking, Sampling, most_apus, predict_one, rank_within,
+    self, Configuration, Constraints, MOST_RANKED, Ranking, Sampling, predict_one, rank,
 };
 use crate::table::csv;
 use crate::table::records::Prediction;
@@ -38,10 +40,19 @@ pub struct Arguments {
     /// Parameters: a TOML file or a published set (pbpi-qs20, raxml-qs20)
     #[arg(long, value_name = "NAME|FILE")]
     params: String,
-    /// Model: mmgp is equation 11, refined the same with the [refined] terms of the parameters
-    #[arg(long, value_name = "NAME", default_value = "mmgp",
-          value_parser = PossibleValuesParser::new(time_model::NAMES), hide_possible_values = true)]
-    model: String,
+    /// Timed runs to condition the predictions on, beside those in the parameters: what ran keeps
+    /// its time within its noise, and says how far off the models are
+    #[arg(long, value_name = "FILE")]
+    runs: Option<PathBuf>,
+    /// The one mean to use: mmgp (equation 11), refined (the same with the [refined] terms of the
+    /// parameters), amdahl, amdahl-2, usl, mmgp+1/m+1/p, all-terms or flat; without it, all that
+    /// apply are weighed by the runs, and without runs refined stands for mmgp where it can
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// How far the model is expected to be off, as a fraction: all there is without runs, a first
+    /// guess with them
+    #[arg(long, value_name = "FRACTION", default_value_t = crate::posterior::USUAL_MISFIT)]
+    model_error: f64,
     /// Machine whose APUs are available instead of those in the parameters
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "apus")]
     machine: Option<String>,
@@ -87,6 +98,7 @@ pub struct Arguments {
 const HELP: &str = "\
 Examples:
   mmgp predict --params pbpi-qs20 --top 5
+  mmgp predict --params params.toml --runs runs.csv
   mmgp predict --params params.toml --machine ps3 --format json
   mmgp predict --params params.toml --p-divides 8 --apus-per-chip 8
   mmgp predict --params refined.toml --model refined
@@ -100,12 +112,12 @@ Examples:
   mmgp predict --params params.toml --per-phase --change-cost 1e-3
   mmgp predict --params params.toml --nodes 8 --node-overhead 5e-6
 
-Intervals hold 95 % and come, as the probability of being the best and the regret (what a \
-choice costs against knowing the fastest), from the standard errors of the parameters, with \
-their correlation: they do not know how far the model itself is off. Beyond the last m of a \
-table they widen with the distance; with p they widen by the error of the gap, which every APU \
-pays. Of the configurations that cannot be told from the best (marked =), one is the best with \
-at least 95 %.";
+Where runs are known, configurations within the smallest and the largest m and p that ran are \
+ranked; --apus, --machine and the constraints ask for more, marked > as beyond what was timed. The \
+order is that of predicted times, which is that of the least expected loss. Intervals hold 95 % and, as \
+the probability of being the best and the regret (what a choice costs against knowing the \
+fastest), know how far the model is off: as the runs say, or as --model-error does. What cannot \
+be told from the best (marked =) is faster than it with at least 5 %.";
 
 /// [`Constraints`] on the command line.
 #[derive(Args)]
@@ -154,46 +166,109 @@ struct Asked<'a> {
     given: &'a Parameters,
     /// With another machine, and scaled.
     parameters: Parameters,
-    /// By which the question is answered.
-    model: Box<dyn TimeModel>,
+    /// The model whose terms and structure a question is about.
+    model: Rc<dyn TimeModel>,
+    /// What is believed of the times.
+    posterior: Posterior,
     constraints: Constraints,
+    /// Whether more than what was timed is asked for.
+    is_machine_given: bool,
     sampling: Sampling,
     format: Format,
     /// How many answers to print.
     shown: usize,
 }
 
+impl Asked<'_> {
+    /// The configurations in question.
+    fn mappings(&self) -> Result<Vec<Mapping>> {
+        let apus = self.parameters.apus;
+        if self.is_machine_given {
+            solve::allowed(&self.constraints, apus)
+        } else {
+            solve::candidates(&self.posterior, &self.constraints, apus)
+        }
+    }
+
+    /// Whether these are too many to rank.
+    fn is_too_large(&self) -> Result<bool> {
+        let is_bounded = !self.is_machine_given && self.posterior.range().is_some();
+        let count = || Ok(self.constraints.space(self.parameters.apus)?.count());
+        Ok(!is_bounded && count()? > MOST_RANKED)
+    }
+}
+
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     Guard::default()
         .reads("--params", input::parameter_file(&arguments.params))
+        .reads("--runs", arguments.runs.as_deref())
         .reads("--machine", arguments.machine.as_deref().and_then(input::machine_file))
         .writes("--out", arguments.out.as_deref())
         .check()?;
     let given = input::parameters(&arguments.params)?;
-    let mut parameters = arguments.what_if.scaled(&given)?;
-    if let Some(name) = &arguments.machine {
-        parameters.apus = input::machine(name)?.layout.spes();
-    }
-    parameters.apus = arguments.apus.unwrap_or(parameters.apus);
-    let model = time_model::named(&arguments.model, &parameters)?;
-    let asked = Asked {
-        given: &given,
-        parameters,
-        model,
-        constraints: arguments.constraints.read(),
-        sampling: Sampling::new(Sampling::USUAL_DRAWS, arguments.seed),
-        format: arguments.format,
-        shown: arguments.top.map_or(usize::MAX, |top| top as usize),
-    };
+    let asked = arguments.asked(&given).map_err(flags::translated)?;
     let text = answer(&asked, arguments).map_err(flags::translated)?;
-    warn(given.refined_left_out().as_slice());
     data(arguments.out.as_deref(), &text)?;
     Ok(Answer::Done)
+}
+
+impl Arguments {
+    fn asked<'a>(&self, given: &'a Parameters) -> Result<Asked<'a>> {
+        let mut parameters = self.what_if.scaled(given)?;
+        if let Some(name) = &self.machine {
+            parameters.apus = input::machine(name)?.layout.spes();
+        }
+        parameters.apus = self.apus.unwrap_or(parameters.apus);
+        let observations = match &self.runs {
+            Some(path) => {
+                let (runs, warnings) = input::timed_runs(path)?;
+                warn(&warnings);
+                Some(runs.observations())
+            }
+            None => None,
+        };
+        let is_conditioned = observations.is_some() || given.evidence.is_some();
+        let believed = if is_conditioned { given } else { &parameters };
+        let mut prior = Prior::of(believed).with_misfit(self.model_error)?;
+        if let Some(name) = &self.model {
+            prior = prior.only(name)?;
+        }
+        let mut posterior = Posterior::new(&prior, observations)?;
+        let model = self.question_model(&parameters)?;
+        if is_conditioned && parameters.terms != given.terms {
+            posterior = posterior.what_if(self.question_model(given)?, Rc::clone(&model));
+        }
+        Ok(Asked {
+            given,
+            parameters,
+            model,
+            posterior,
+            constraints: self.constraints.read(),
+            is_machine_given: self.apus.is_some() || self.machine.is_some(),
+            sampling: Sampling::new(Sampling::USUAL_DRAWS, self.seed),
+            format: self.format,
+            shown: self.top.map_or(usize::MAX, |top| top as usize),
+        })
+    }
+
+    /// The model of parameters that questions about terms are asked of.
+    fn question_model(&self, parameters: &Parameters) -> Result<Rc<dyn TimeModel>> {
+        let refined = parameters.refined_model();
+        let name = match self.model.as_deref() {
+            Some(name) if time_model::NAMES.contains(&name) => name,
+            None if refined.is_some() => time_model::NAMES[1],
+            _ => time_model::NAMES[0],
+        };
+        time_model::named(name, parameters).map(Rc::from)
+    }
 }
 
 fn answer(asked: &Asked<'_>, arguments: &Arguments) -> Result<String> {
     let configuration = arguments.m.zip(arguments.p);
     let configuration = configuration.map(|(m, p)| Mapping::new(m, p)).transpose()?;
+    if let Some(mapping) = configuration {
+        asked.parameters.check(mapping)?;
+    }
     if arguments.explain {
         return explanation::text(asked, configuration);
     }
@@ -209,14 +284,16 @@ fn answer(asked: &Asked<'_>, arguments: &Arguments) -> Result<String> {
     if let Some((nodes, level)) = arguments.nodes.asked() {
         return nodes::text(asked, nodes, level);
     }
-    let model = &*asked.model;
-    if configuration.is_none() && model.apus() > most_apus(model) {
+    if configuration.is_none() && asked.is_too_large()? {
         return fastest::text(asked, arguments.top);
     }
     let line = output::waiting("predicting", output::Verbosity::Usual);
     let ranking = match configuration {
-        Some(mapping) => predict_one(model, mapping, asked.sampling)?,
-        None => rank_within(model, &asked.constraints, asked.sampling)?,
+        Some(mapping) => {
+            let beside = if asked.is_too_large()? { vec![mapping] } else { asked.mappings()? };
+            predict_one(&asked.posterior, mapping, &beside, asked.sampling)?
+        }
+        None => rank(&asked.posterior, &asked.mappings()?, asked.sampling)?,
     };
     line.finish_and_clear();
     warn(&ranking.warnings);
@@ -224,24 +301,35 @@ fn answer(asked: &Asked<'_>, arguments: &Arguments) -> Result<String> {
         Some(_) => None,
         None => WhatIf::of(asked)?,
     };
-    let feasible = asked.constraints.space(asked.parameters.apus)?.count();
-    Ok(text(&ranking, feasible, asked, what_if))
+    Ok(text(&ranking, asked, configuration, what_if))
 }
 
 #[derive(Serialize)]
 struct Json {
     feasible: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choice: Option<headline::Json>,
+    basis: headline::Basis,
     configurations: Vec<Prediction>,
     #[serde(skip_serializing_if = "Option::is_none")]
     what_if: Option<WhatIf>,
 }
 
-fn text(ranking: &Ranking, feasible: usize, asked: &Asked<'_>, what_if: Option<WhatIf>) -> String {
+fn text(
+    ranking: &Ranking,
+    asked: &Asked<'_>,
+    one: Option<Mapping>,
+    what_if: Option<WhatIf>,
+) -> String {
     let configurations = ranking.configurations.iter().take(asked.shown);
     match asked.format {
         Format::Table => {
+            let head = match one {
+                Some(_) => headline::basis(&asked.posterior),
+                None => headline::text(ranking, &asked.posterior),
+            };
             let comparison = what_if.map(|what_if| format!("\n{}\n", what_if.sentence()));
-            table(configurations) + &comparison.unwrap_or_default()
+            format!("{head}\n{}{}", table(configurations), comparison.unwrap_or_default())
         }
         Format::Csv => {
             if let Some(what_if) = what_if {
@@ -249,46 +337,52 @@ fn text(ranking: &Ranking, feasible: usize, asked: &Asked<'_>, what_if: Option<W
             }
             csv::write(&configurations.map(Prediction::from).collect::<Vec<_>>())
         }
-        Format::Json => {
-            let configurations = configurations.map(Prediction::from).collect();
-            output::json(&Json { feasible, configurations, what_if })
-        }
+        Format::Json => output::json(&Json {
+            feasible: ranking.configurations.len(),
+            choice: one.is_none().then(|| headline::Json::new(&ranking.choice)),
+            basis: headline::Basis::new(&asked.posterior),
+            configurations: configurations.map(Prediction::from).collect(),
+            what_if,
+        }),
     }
 }
 
-/// The ranking for people.
-pub fn table<'a>(configurations: impl Iterator<Item = &'a Configuration>) -> String {
+/// The ranking for people: with the measured times where any ran.
+pub fn table<'a>(configurations: impl Iterator<Item = &'a Configuration> + Clone) -> String {
+    let is_any_measured = configurations.clone().any(|c| c.measured.is_some());
     let row = |c: &Configuration| {
-        // Without any standard error there is nothing to say of either.
-        let known = c.low < c.high;
-        let or_dash = |text: String| if known { text } else { "-".into() };
-        vec![
+        let mut row = vec![
             c.rank.to_string(),
             c.mapping.m().to_string(),
             c.mapping.p().to_string(),
             c.time.to_string(),
-            or_dash(format!("{} .. {}", c.low, c.high)),
-            or_dash(format!("{:.1} %", 100.0 * c.probability_best)),
-            or_dash(if c.indistinguishable { "=".into() } else { String::new() }),
+            format!("{} .. {}", c.low, c.high),
+        ];
+        if is_any_measured {
+            row.push(c.measured.map_or_else(|| "-".into(), |it| it.time.to_string()));
+        }
+        let best = c.probability_best.map(|probability| format!("{:.0} %", 100.0 * probability));
+        let mark = match (c.beyond, c.indistinguishable) {
+            (true, true) => "= >",
+            (true, false) => ">",
+            (false, true) => "=",
+            (false, false) => "",
+        };
+        row.extend([
+            best.unwrap_or_else(|| "-".into()),
+            mark.into(),
             c.expected_regret.to_string(),
-            or_dash(c.regret_95.to_string()),
+            c.regret_95.to_string(),
             format!("{:.2}", c.speedup),
             format!("{:.0} %", 100.0 * c.efficiency),
-        ]
+        ]);
+        row
     };
     let rows: Vec<Vec<String>> = configurations.map(row).collect();
-    let header = [
-        "rank",
-        "m",
-        "p",
-        "time",
-        "95 % interval",
-        "best",
-        "=",
-        "regret",
-        "95 % regret",
-        "speed-up",
-        "efficiency",
-    ];
+    let mut header = vec!["rank", "m", "p", "time", "95 % interval"];
+    if is_any_measured {
+        header.push("measured");
+    }
+    header.extend(["best", "", "regret", "95 % regret", "speed-up", "efficiency"]);
     aligned(&header, &rows)
 }

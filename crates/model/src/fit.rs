@@ -47,6 +47,7 @@ pub mod data;
 mod design;
 pub mod diagnosis;
 mod estimate;
+mod evidence;
 mod growth;
 #[cfg(test)]
 mod held_out;
@@ -134,7 +135,7 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
         correlations: &correlations,
         options: &settings.options,
     });
-    let (parameters, mut in_runs, left) = match request {
+    let (mut parameters, mut in_runs, left) = match request {
         Some(request) => {
             let joint = joint::fit(&base, &unknown, request)?;
             warnings.extend(joint.warnings);
@@ -142,7 +143,14 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
         }
         None => (base.clone(), None, unknown.clone()),
     };
-    let refined = beside::refined((&base, &unknown), &parameters, inputs, settings, request)?;
+    let mut refined = beside::refined((&base, &unknown), &parameters, inputs, settings, request)?;
+    if let Some(runs) = &inputs.runs {
+        let evidence = evidence::evidence(runs, &base, &unknown, inputs.prior.as_ref());
+        if let Some(refined) = &mut refined {
+            refined.parameters.evidence = Some(evidence.clone());
+        }
+        parameters.evidence = Some(evidence);
+    }
     if let (Some(report), Some(request)) = (&mut in_runs, request) {
         let values = report.estimated;
         report.comparison = beside::comparison(request.runs, report, refined.as_ref(), values)?;

@@ -68,6 +68,8 @@ pub struct Posterior {
     rest: Vec<Observed>,
     misfit: f64,
     models: Vec<Rc<dyn TimeModel>>,
+    /// What if the second model held where the first does: every time changes by their ratio.
+    what_if: Option<(Rc<dyn TimeModel>, Rc<dyn TimeModel>)>,
 }
 
 /// A mean and its share.
@@ -129,7 +131,8 @@ impl Posterior {
         }
         let models = prior.models().cloned().collect();
         let misfit = prior.misfit();
-        Ok(Self { families, components, data, observations, rest, misfit, models })
+        let what_if = None;
+        Ok(Self { families, components, data, observations, rest, misfit, models, what_if })
     }
 
     /// What whoever reads predictions for these mappings should know of the models of files.
@@ -141,6 +144,28 @@ impl Posterior {
         };
         let of_used = self.models.iter().find(used);
         of_used.map_or_else(Vec::new, |model| model.warnings(first..=last))
+    }
+
+    /// What if a model held in the place of another: every time changes by the ratio of both, and the
+    /// misfit stays. The runs are those of the program as it is.
+    #[must_use]
+    pub fn what_if(self, is: Rc<dyn TimeModel>, would_be: Rc<dyn TimeModel>) -> Self {
+        Self { what_if: Some((is, would_be)), ..self }
+    }
+
+    /// By how much the logarithm of a time changes by that.
+    fn change(&self, mapping: Mapping) -> f64 {
+        let ratio = |(is, would_be): &(Rc<dyn TimeModel>, Rc<dyn TimeModel>)| {
+            would_be.time(mapping).0 / is.time(mapping).0
+        };
+        // A time of nothing has no ratio to another.
+        let ratio = self.what_if.as_ref().map(ratio);
+        ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0).map_or(0.0, f64::ln)
+    }
+
+    /// What was measured of a mapping, as things are.
+    pub fn measured(&self, mapping: Mapping) -> Option<Observed> {
+        self.what_if.is_none().then(|| self.observations.of(mapping)).flatten()
     }
 
     /// What it is conditioned on.
@@ -217,6 +242,9 @@ impl Posterior {
                     means[index] += gain * (observed.time.0.ln() - means[index]);
                     variances[index] *= 1.0 - gain;
                 }
+                for (mean, &mapping) in means.iter_mut().zip(block) {
+                    *mean += self.change(mapping);
+                }
                 marginals.extend(place, means.iter().copied(), variances.iter().copied());
             }
         }
@@ -248,6 +276,9 @@ impl Posterior {
                 mean += &gain * missed;
                 let row = covariance.row(index).clone_owned();
                 covariance -= gain * row;
+            }
+            for (mean, &mapping) in mean.iter_mut().zip(mappings) {
+                *mean += self.change(mapping);
             }
             means.push(mean);
             covariances.push(covariance);

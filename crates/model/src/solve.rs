@@ -60,7 +60,7 @@ use mmgp_base::table::records::{Maybe, Prediction};
 use mmgp_base::units::Seconds;
 
 pub use break_even::{BreakEven, BreakEvenRow, Optimum, break_even};
-pub use candidates::{MOST_RANKED, candidates, feasible};
+pub use candidates::{MOST_RANKED, allowed, candidates, feasible};
 pub use choice::{Choice, Confirmation};
 pub use constraints::{Constraints, Space};
 use contest::Contest;
@@ -195,7 +195,7 @@ pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> 
             expected_regret: stake.expected_regret,
             regret_95: stake.regret_95,
             indistinguishable: stake.indistinguishable,
-            measured: posterior.observations().of(mapping),
+            measured: posterior.measured(mapping),
             beyond: range.is_some_and(|range| !range.holds(mapping)),
         }
     };

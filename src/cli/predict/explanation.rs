@@ -8,8 +8,7 @@ use crate::Mapping;
 use crate::cli::output::{aligned, warn};
 use crate::error::Result;
 use crate::model::time_model;
-use crate::solve::best::within;
-use crate::solve::{Explanation, TermEffect, explain};
+use crate::solve::{Explanation, TermEffect, explain, rank};
 use crate::units::Seconds;
 
 #[derive(Serialize)]
@@ -20,6 +19,7 @@ struct Json<'a> {
     low_s: f64,
     high_s: f64,
     breakdown: Vec<Part>,
+    misfit_share: f64,
     terms: Vec<Term<'a>>,
 }
 
@@ -45,9 +45,9 @@ pub fn text(asked: &Asked<'_>, configuration: Option<Mapping>) -> Result<String>
     let model = &*asked.model;
     let mapping = match configuration {
         Some(configuration) => configuration,
-        None => within(model, &asked.constraints.space(model.apus())?, 1)[0].mapping,
+        None => rank(&asked.posterior, &asked.mappings()?, asked.sampling)?.choice.mapping,
     };
-    let explanation = explain(model, mapping)?;
+    let explanation = explain(&asked.posterior, model, mapping);
     warn(&explanation.warnings);
     let Explanation { time, low, high, terms, .. } = &explanation;
     let breakdown = parts(&explanation.parts);
@@ -57,7 +57,7 @@ pub fn text(asked: &Asked<'_>, configuration: Option<Mapping>) -> Result<String>
     };
     let preface = format!(
         "{mapping} takes {time}, 95 % interval {low} .. {high}{}\n\n{}\n",
-        due_to(terms).map_or_else(String::new, |cause| format!(", {cause}")),
+        format!(", {}", due_to(&explanation)),
         breakdown_table(&header, &breakdown)
     );
     let json_terms = terms.iter().map(|effect| Term {
@@ -74,6 +74,7 @@ pub fn text(asked: &Asked<'_>, configuration: Option<Mapping>) -> Result<String>
         time_s: time.0,
         low_s: low.0,
         high_s: high.0,
+        misfit_share: explanation.misfit_share,
         terms: json_terms.collect(),
         breakdown,
     };
@@ -94,12 +95,17 @@ pub fn text(asked: &Asked<'_>, configuration: Option<Mapping>) -> Result<String>
 }
 
 /// The largest cause of the interval.
-fn due_to(terms: &[TermEffect]) -> Option<String> {
-    let first = terms.first().filter(|term| term.variance_share > 0.0)?;
+fn due_to(explanation: &Explanation) -> String {
+    let Explanation { terms, misfit_share, .. } = explanation;
     // Errors that go against each other have shares above 1 and below 0.
     let all: f64 = terms.iter().map(|term| term.variance_share.abs()).sum();
-    let share = 100.0 * first.variance_share / all;
-    Some(format!("which is to {share:.0} % due to {}", first.name))
+    let of_terms = |term: &TermEffect| (1.0 - misfit_share) * term.variance_share / all;
+    match terms.first().filter(|term| term.variance_share > 0.0) {
+        Some(first) if of_terms(first) > *misfit_share => {
+            format!("which is to {:.0} % due to {}", 100.0 * of_terms(first), first.name)
+        }
+        _ => format!("which is to {:.0} % due to the misfit of the model", 100.0 * misfit_share),
+    }
 }
 
 fn parts(parts: &[time_model::Part]) -> Vec<Part> {

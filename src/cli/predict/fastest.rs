@@ -46,7 +46,7 @@ impl From<&Predicted> for Row {
 
 pub fn text(asked: &Asked<'_>, top: Option<u32>) -> Result<String> {
     let count = top.unwrap_or(SHOWN) as usize;
-    let found = fastest(&*asked.model, &asked.constraints, count)?;
+    let found = fastest(&asked.posterior, &*asked.model, &asked.constraints, count)?;
     warn(&found.warnings);
     let rows = Rows {
         rows: &found.configurations,

@@ -4,10 +4,11 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Asked;
+use super::headline::sentence;
 use super::rows::Rows;
 use crate::cli::output::warn;
 use crate::error::Result;
-use crate::solve::{Measured, Measurement, next_measurement};
+use crate::solve::{Measured, Measurement, next_measurement, rank};
 use crate::units::Seconds;
 
 #[derive(Args)]
@@ -18,9 +19,9 @@ pub struct NextArguments {
     /// error has halved
     #[arg(long, group = "question", conflicts_with = "m")]
     pub next: bool,
-    /// Relative noise of a single timed run
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.02, requires = "next")]
-    pub noise: f64,
+    /// Relative noise of a single timed run; without it, what repetitions tell, or 0.02
+    #[arg(long, value_name = "FRACTION", requires = "next")]
+    pub noise: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -42,15 +43,18 @@ struct Row {
     std_error_of_best_s: f64,
 }
 
-pub fn text(asked: &Asked<'_>, noise: f64) -> Result<String> {
-    let next = next_measurement(&*asked.model, &asked.constraints, noise, asked.sampling)?;
+pub fn text(asked: &Asked<'_>, noise: Option<f64>) -> Result<String> {
+    let mappings = asked.mappings()?;
+    let ranking = rank(&asked.posterior, &mappings, asked.sampling)?;
+    let next = next_measurement(&asked.posterior, &mappings, noise)?;
     warn(&next.warnings);
-    let best = next.best;
+    let (best, noise) = (next.best, next.noise);
+    let expected_regret = ranking.configurations[0].expected_regret;
     let certain = next.measurements.iter().all(|measurement| measurement.gain.0 == 0.0);
     let preface = format!(
-        "The best by the prediction is {best}; its expected regret is {}.\n{}A run is taken \
-         to have a noise of {} % (--noise).\n\n",
-        next.expected_regret,
+        "{}\nIts expected regret is {expected_regret}.\n{}A run is taken \
+         to have a noise of {:.1} % (--noise).\n\n",
+        sentence(&ranking.choice),
         if certain {
             "No measurement is expected to change the choice; these make its time surer.\n"
         } else {
@@ -69,7 +73,7 @@ pub fn text(asked: &Asked<'_>, noise: f64) -> Result<String> {
         json: Json {
             best_m: best.m(),
             best_p: best.p(),
-            expected_regret_s: next.expected_regret.0,
+            expected_regret_s: expected_regret.0,
             noise,
             measurements: &rows,
         },

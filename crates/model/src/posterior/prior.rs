@@ -173,15 +173,16 @@ impl Prior {
 fn shapes(unknown: &[Term]) -> Vec<Shape> {
     let mut shapes: Vec<Shape> = Vec::new();
     for term in unknown {
-        let shape = match term {
-            Term::ApuTime => Shape::Shared,
-            Term::Gap => Shape::Apus,
-            Term::Alpha | Term::CollectiveCost => Shape::FurtherThreads,
-            _ => Shape::One,
+        let of_term: &[Shape] = match term {
+            Term::ApuTime => &[Shape::Shared],
+            Term::Gap => &[Shape::Apus],
+            Term::Alpha | Term::CollectiveCost => &[Shape::FurtherThreads],
+            // With alpha, whatever that is.
+            Term::HpuTime => &[Shape::One, Shape::FurtherThreads],
+            _ => &[Shape::One],
         };
-        if !shapes.contains(&shape) {
-            shapes.push(shape);
-        }
+        let new: Vec<Shape> = of_term.iter().copied().filter(|it| !shapes.contains(it)).collect();
+        shapes.extend(new);
     }
     shapes
 }

@@ -28,10 +28,17 @@ pub fn candidates(
     constraints: &Constraints,
     apus: u32,
 ) -> Result<Vec<Mapping>> {
-    let constraints = match posterior.range() {
-        Some(range) => constraints.clone().within(range),
-        None => constraints.clone(),
-    };
+    match posterior.range() {
+        Some(range) => allowed(&constraints.clone().within(range), apus),
+        None => allowed(constraints, apus),
+    }
+}
+
+/// What the constraints leave on so many APUs, however far from what was timed.
+///
+/// # Errors
+/// As [`candidates`].
+pub fn allowed(constraints: &Constraints, apus: u32) -> Result<Vec<Mapping>> {
     let space = constraints.space(apus)?;
     // Counted before they are listed: there may be any number.
     let count = space.count();

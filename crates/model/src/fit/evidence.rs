@@ -1,0 +1,50 @@
+//! The runs as predictions are conditioned on them, and what files said before.
+
+use super::runs::{Cell, Runs};
+use crate::model::Parameters;
+use crate::model::observations::{Before, Evidence, Observations, Observed};
+use crate::model::terms::Term;
+use mmgp_base::Mapping;
+use mmgp_base::units::Seconds;
+
+impl Runs {
+    /// A median for each configuration, and the scatter of repetitions.
+    ///
+    /// Configurations without a time above 0 are left out: they have no logarithm.
+    pub fn observations(&self) -> Observations {
+        let timed = self.cells.iter().filter(|cell| cell.median_s > 0.0 && cell.mean_s > 0.0);
+        let observed = |cell: &Cell| Observed {
+            mapping: Mapping::of(cell.m, cell.p),
+            time: Seconds(cell.median_s),
+            repetitions: cell.count as f64,
+        };
+        Observations::new(
+            self.file.clone(),
+            timed.clone().map(observed).collect(),
+            timed.clone().map(Cell::squared_relative_deviations).sum(),
+            timed.map(|cell| cell.count as f64 - 1.0).sum(),
+        )
+    }
+}
+
+/// What a fit of these runs is conditioned on; `base` holds what files said, with the terms that
+/// none of them knows, and `prior` is an earlier fit, whose runs count on.
+pub(crate) fn evidence(
+    runs: &Runs,
+    base: &Parameters,
+    unknown: &[Term],
+    prior: Option<&Parameters>,
+) -> Evidence {
+    let observations = runs.observations();
+    let earlier = prior.and_then(|prior| prior.evidence.clone());
+    if let Some(Evidence { observations: earlier, before }) = earlier {
+        return Evidence { observations: earlier.merged(observations), before };
+    }
+    let is_anything_known = base.time(Mapping::SEQUENTIAL).0 > 0.0;
+    let before = is_anything_known.then(|| Before {
+        terms: base.terms.clone(),
+        correlation: base.correlation.clone(),
+        unknown: unknown.to_vec(),
+    });
+    Evidence { observations, before }
+}
