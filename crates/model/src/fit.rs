@@ -90,7 +90,7 @@ pub use refined::Counts;
 pub use report::Report;
 pub use resampled::Resampling;
 pub use robust::Loss;
-pub use runs::{LogTimes, Runs};
+pub use runs::{LogTimes, Reading, Runs, WarmUp};
 pub use settings::{Options, Settings};
 
 use crate::model::Parameters;

@@ -99,7 +99,12 @@ pub enum Warning {
     /// The first repetitions differ from the others.
     #[error(
         "{file}: the first repetition takes {percent:+.1} % against the others, more than chance \
-         explains: what is measured warms up; run it once before the clock starts"
+         explains: what is measured warms up; {}",
+        match left_out {
+            0 => "run it once before the clock starts".into(),
+            1 => "1 run, the first of its configuration, was left out".into(),
+            count => format!("{count} runs, the first of their configurations, were left out"),
+        }
     )]
     WarmUp {
         /// The file of the runs.
@@ -108,6 +113,8 @@ pub enum Warning {
         percent: f64,
         /// The same in standard errors.
         deviations: f64,
+        /// How many runs were left out for it.
+        left_out: u64,
     },
     /// Times change from repetition to repetition.
     #[error(

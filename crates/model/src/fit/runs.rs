@@ -8,7 +8,8 @@
 //! slope of time over the repetitions after the first. Both are relative to the mean of each
 //! configuration and pooled over all; each is a warning where it is larger than half a per cent
 //! and such a difference or larger would come by chance once in a thousand files
-//! ([`Warning::WarmUp`], [`Warning::Drift`]).
+//! ([`Warning::WarmUp`], [`Warning::Drift`]). First repetitions that are a warm-up are left out of the
+//! sums, unless they are to be kept ([`WarmUp`]).
 
 mod collector;
 mod steadiness;
@@ -19,7 +20,7 @@ pub use times::{CellTimes, LogTimes};
 use collector::{Collector, Keep};
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::Run;
-use mmgp_base::table::{Columns, Source, runs};
+use mmgp_base::table::{Columns, Source, runs, runs_of};
 
 /// All timed runs of a program, summed up for each configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,31 +77,29 @@ impl Runs {
         scaled
     }
 
-    /// Reads `runs.csv` without holding its rows.
+    /// Reads timed runs as is usual: [`Reading::runs`].
     ///
     /// # Errors
-    /// [`Error::Input`] for a file that is not such a table, or two rows of the same (m, p,
-    /// repetition).
+    /// As there.
     pub fn read(source: &Source) -> Result<(Self, Vec<Warning>)> {
-        let (runs, (), warnings) = collect(source)?;
-        Ok((runs, warnings))
+        Reading::default().runs(source)
     }
 
-    /// Reads `runs.csv` and keeps the logarithm of every time, 8 bytes a run.
+    /// As [`Self::read`], and keeps the logarithm of every time: [`Reading::runs_and_times`].
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// As there.
     pub fn read_keeping_times(source: &Source) -> Result<(Self, LogTimes, Vec<Warning>)> {
-        collect(source)
+        Reading::default().runs_and_times(source)
     }
 
-    /// Adds up rows from elsewhere, which `file` names.
+    /// Adds up rows from elsewhere, which `file` names; where they show a warm-up, it is left out.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for two rows of the same (m, p, repetition), one of which is zero, or
     /// a time that is not finite or negative; [`Error::TooLittleData`] for no rows.
     pub fn from_rows(file: &str, rows: &[Run]) -> Result<(Self, Vec<Warning>)> {
-        let (runs, (), warnings) = collect_rows(file, rows)?;
+        let (runs, (), warnings) = collect_rows(file, rows, WarmUp::LeaveOut)?;
         Ok((runs, warnings))
     }
 
@@ -112,7 +111,7 @@ impl Runs {
         file: &str,
         rows: &[Run],
     ) -> Result<(Self, LogTimes, Vec<Warning>)> {
-        collect_rows(file, rows)
+        collect_rows(file, rows, WarmUp::LeaveOut)
     }
 
     /// Number of runs.
@@ -126,17 +125,66 @@ impl Runs {
     }
 }
 
-fn collect<K: Keep>(source: &Source) -> Result<(Runs, K, Vec<Warning>)> {
-    let (collector, mut warnings) =
-        runs::collect(source, &Columns::default(), Collector::<K>::new, |collector, run| {
-            collector.insert(run)
-        })?;
-    warnings.extend(collector.warnings(&source.name));
-    let (runs, kept) = collector.finish(&source.name);
-    Ok((runs, kept, warnings))
+/// How timed runs are read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// What the file calls its columns or parameters.
+    pub columns: Columns,
+    /// What becomes of first repetitions that took longer than the others.
+    pub warm_up: WarmUp,
 }
 
-fn collect_rows<K: Keep>(file: &str, rows: &[Run]) -> Result<(Runs, K, Vec<Warning>)> {
+/// What becomes of the first repetition of each configuration where they take longer than the
+/// others, more than chance explains ([`Warning::WarmUp`]).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WarmUp {
+    /// It is left out where the configuration has others: it would shift the mean, and pass for
+    /// noise that hides how far a model is off.
+    #[default]
+    LeaveOut,
+    /// It counts as the others do.
+    Keep,
+}
+
+impl Reading {
+    /// Reads timed runs of any format that is known, those of a CSV file without holding its rows.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a file that is none of these, or two rows of the same (m, p,
+    /// repetition).
+    pub fn runs(&self, source: &Source) -> Result<(Runs, Vec<Warning>)> {
+        let (runs, (), warnings) = self.collect(source)?;
+        Ok((runs, warnings))
+    }
+
+    /// As [`Self::runs`], and keeps the logarithm of every time, 8 bytes a run.
+    ///
+    /// # Errors
+    /// As [`Self::runs`].
+    pub fn runs_and_times(&self, source: &Source) -> Result<(Runs, LogTimes, Vec<Warning>)> {
+        self.collect(source)
+    }
+
+    fn collect<K: Keep>(&self, source: &Source) -> Result<(Runs, K, Vec<Warning>)> {
+        if let Some((rows, mut warnings)) = runs_of(source, &self.columns)? {
+            let (runs, kept, more) = collect_rows(&source.name, &rows, self.warm_up)?;
+            warnings.extend(more);
+            return Ok((runs, kept, warnings));
+        }
+        let new = Collector::<K>::new;
+        let (collector, mut warnings) =
+            runs::collect(source, &self.columns, new, |collector, run| collector.insert(run))?;
+        let (runs, kept, more) = collector.finish(&source.name, self.warm_up);
+        warnings.extend(more);
+        Ok((runs, kept, warnings))
+    }
+}
+
+fn collect_rows<K: Keep>(
+    file: &str,
+    rows: &[Run],
+    warm_up: WarmUp,
+) -> Result<(Runs, K, Vec<Warning>)> {
     let mut collector = Collector::<K>::new();
     for run in rows {
         let refuse = |name, found: String, expected: &str| {
@@ -162,13 +210,15 @@ fn collect_rows<K: Keep>(file: &str, rows: &[Run]) -> Result<(Runs, K, Vec<Warni
             advice: "time the program at several (m, p)".into(),
         });
     }
-    let warnings = collector.warnings(file);
-    let (runs, kept) = collector.finish(file);
-    Ok((runs, kept, warnings))
+    Ok(collector.finish(file, warm_up))
 }
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+    use rand_distr::{Distribution, Normal};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
     use super::*;
 
     fn run(m: u32, p: u32, repetition: u32, time_s: f64) -> Run {
@@ -247,6 +297,100 @@ mod tests {
         assert_eq!(times.cells[1].logs(), [8_f64.ln(), 10_f64.ln(), 12_f64.ln()]);
         assert_eq!([0, 1, 2].map(|index| times.cells[1].repetition(index)), [1, 2, 7]);
         assert_eq!((times.cells[0].logs(), times.cells[0].repetition(0)), (&[5_f64.ln()][..], 1));
+    }
+
+    /// 56 configurations of CP2K's sizes, five runs of each at 0.4 % of noise, the first of which
+    /// takes 13 % longer; in the order of the file, the last repetition comes first.
+    fn warming_up() -> Vec<Run> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
+        let noise = Normal::new(1.0, 0.004).unwrap();
+        let mut rows = Vec::new();
+        for repetition in (1..=5).rev() {
+            for (m, p) in (1..=14).flat_map(|m| [1, 2, 4, 8].map(|p| (m, p))) {
+                let longer = if repetition == 1 { 1.13 } else { 1.0 };
+                let time_s = longer * (20.0 + 100.0 / f64::from(m * p));
+                rows.push(run(m, p, repetition, time_s * noise.sample(&mut random)));
+            }
+        }
+        rows.push(run(99, 1, 1, 30.0));
+        rows
+    }
+
+    fn text_of(rows: &[Run]) -> Source {
+        Source::new("runs.csv", &mmgp_base::table::csv::write(rows))
+    }
+
+    /// Relative noise of single runs, pooled over the cells.
+    fn noise(runs: &Runs) -> f64 {
+        let squares: f64 = runs.cells.iter().map(Cell::squared_relative_deviations).sum();
+        (squares / (runs.count() - runs.cells.len() as u64) as f64).sqrt()
+    }
+
+    #[test]
+    fn a_warm_up_is_left_out_of_means_medians_scatter_and_single_times() {
+        let rows = warming_up();
+        let (runs, times, warnings) = Runs::read_keeping_times(&text_of(&rows)).unwrap();
+        let later: Vec<Run> =
+            rows.iter().filter(|run| run.repetition > 1 || run.m == 99).cloned().collect();
+        let (expected, expected_times, none) =
+            Runs::from_rows_keeping_times("runs.csv", &later).unwrap();
+        assert_eq!((none, runs.count()), (Vec::new(), expected.count()));
+        for (found, expected) in runs.cells.iter().zip(&expected.cells) {
+            assert_eq!((found.m, found.p, found.count), (expected.m, expected.p, expected.count));
+            assert_eq!(found.median_s, expected.median_s);
+            approx::assert_relative_eq!(found.mean_s, expected.mean_s, max_relative = 1e-14);
+            let squares = found.squared_deviations_s2;
+            approx::assert_relative_eq!(squares, expected.squared_deviations_s2, epsilon = 1e-9);
+        }
+        assert_eq!(times, expected_times);
+        assert!((noise(&runs) - 0.004).abs() < 0.0006, "{}", noise(&runs));
+        let [Warning::WarmUp { percent, left_out: 56, .. }] = warnings[..] else {
+            panic!("{warnings:?}")
+        };
+        assert!((percent - 13.0).abs() < 0.3, "{percent}");
+        let message = warnings[0].to_string();
+        assert!(message.ends_with("56 runs, the first of their configurations, were left out"));
+    }
+
+    #[test]
+    fn a_warm_up_is_kept_where_that_is_asked_for() {
+        let rows = warming_up();
+        let keep = Reading { warm_up: WarmUp::Keep, ..Reading::default() };
+        let (runs, warnings) = keep.runs(&text_of(&rows)).unwrap();
+        assert_eq!(runs.count() as usize, rows.len());
+        assert!(noise(&runs) > 0.04, "{}", noise(&runs));
+        assert!(warnings[0].to_string().ends_with("run it once before the clock starts"));
+    }
+
+    #[test]
+    fn a_first_repetition_that_is_faster_is_kept() {
+        let mut rows = warming_up();
+        for run in rows.iter_mut().filter(|run| run.repetition == 1) {
+            run.time_s /= 1.13 * 1.13;
+        }
+        let (runs, warnings) = Runs::read(&text_of(&rows)).unwrap();
+        assert_eq!(runs.count() as usize, rows.len());
+        assert!(matches!(warnings[..], [Warning::WarmUp { left_out: 0, .. }]), "{warnings:?}");
+    }
+
+    #[test]
+    fn repetitions_keep_their_numbers_where_the_first_is_left_out() {
+        let rows: Vec<Run> = (1..=40)
+            .flat_map(|m| [1, 2, 3, 4].map(|each| (m, each)))
+            .map(|(m, each)| {
+                let longer = if each == 1 { 2.0 } else { 1.0 };
+                run(m, 1, each, longer + 1e-3 * f64::from((m * 7 + each * 5) % 11))
+            })
+            .collect();
+        let (runs, times, _) = Runs::from_rows_keeping_times("runs.csv", &rows).unwrap();
+        assert_eq!(runs.count(), 120);
+        let cell = &times.cells[7];
+        assert_eq!([0, 1, 2].map(|index| cell.repetition(index)), [2, 3, 4]);
+        assert_eq!(cell.logs().len(), 3);
+        // Backwards, each has its number written down.
+        let backwards: Vec<Run> = rows.into_iter().rev().collect();
+        let (_, times, _) = Runs::from_rows_keeping_times("runs.csv", &backwards).unwrap();
+        assert_eq!([0, 1, 2].map(|index| times.cells[7].repetition(index)), [4, 3, 2]);
     }
 
     #[test]

@@ -117,6 +117,7 @@ pub(crate) fn warm_up(file: &str, measurements: &[Repetitions]) -> Option<Warnin
         file: file.to_string(),
         percent: 100.0 * excess / compared,
         deviations: excess / deviation,
+        left_out: 0,
     })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::steadiness::Steadiness;
-use super::{Cell, Runs};
+use super::{Cell, Runs, WarmUp};
 use mmgp_base::error::Warning;
 use mmgp_base::table::records::Run;
 
@@ -11,6 +11,9 @@ use mmgp_base::table::records::Run;
 pub(super) trait Keep: Default {
     /// Takes the next run of a cell; a new cell has the next index.
     fn insert(&mut self, cell: usize, run: &Run);
+
+    /// Forgets the run of a cell that came after so many others.
+    fn leave_out(&mut self, cell: usize, at: usize);
 
     /// What was kept, cell `order[0]` first.
     fn in_order(self, order: &[usize]) -> Self;
@@ -20,6 +23,8 @@ pub(super) trait Keep: Default {
 impl Keep for () {
     #[inline]
     fn insert(&mut self, _: usize, _: &Run) {}
+
+    fn leave_out(&mut self, _: usize, _: usize) {}
 
     fn in_order(self, _: &[usize]) -> Self {}
 }
@@ -63,22 +68,44 @@ impl<K: Keep> Collector<K> {
         self.cells[index].insert(&run)
     }
 
-    /// The cells in increasing order, and what was kept of them in the same order.
-    pub fn finish(self, file: &str) -> (Runs, K) {
+    /// The cells in increasing order, what was kept of them in the same order, and signs of a
+    /// machine that was not in a steady state. Where it warmed up, the first repetitions are left
+    /// out or kept.
+    pub fn finish(mut self, file: &str, warm_up: WarmUp) -> (Runs, K, Vec<Warning>) {
+        let mut steadiness = Steadiness::default();
+        for sums in &self.cells {
+            steadiness.add(sums);
+        }
+        let mut found = steadiness.warm_up(file);
+        if let (Some(Warning::WarmUp { percent, left_out, .. }), WarmUp::LeaveOut) =
+            (&mut found, warm_up)
+            && *percent > 0.0
+        {
+            *left_out = self.leave_out_first();
+        }
+        let warnings = found.into_iter().chain(steadiness.drift(file)).collect();
+        let (runs, kept) = self.into_runs(file);
+        (runs, kept, warnings)
+    }
+
+    /// Leaves out the first repetition of every configuration that has others; answers how many.
+    fn leave_out_first(&mut self) -> u64 {
+        let mut left_out = 0;
+        let repeated = self.cells.iter_mut().enumerate().filter(|(_, sums)| sums.count > 1);
+        for (index, sums) in repeated {
+            self.kept.leave_out(index, sums.first_at as usize);
+            sums.leave_out_first();
+            left_out += 1;
+        }
+        left_out
+    }
+
+    fn into_runs(self, file: &str) -> (Runs, K) {
         let mut cells: Vec<(usize, Cell)> = self.cells.iter().map(Sums::cell).enumerate().collect();
         cells.sort_by_key(|(_, cell)| (cell.m, cell.p));
         let order: Vec<usize> = cells.iter().map(|(index, _)| *index).collect();
         let cells = cells.into_iter().map(|(_, cell)| cell).collect();
         (Runs { file: file.to_string(), cells }, self.kept.in_order(&order))
-    }
-
-    /// Signs of a machine that was not in a steady state.
-    pub fn warnings(&self, file: &str) -> Vec<Warning> {
-        let mut steadiness = Steadiness::default();
-        for sums in &self.cells {
-            steadiness.add(sums);
-        }
-        steadiness.warnings(file)
     }
 }
 
@@ -185,6 +212,17 @@ impl Sums {
             mean_s: self.origin_s + mean,
             median_s: median(&self.times),
             squared_deviations_s2: (self.sum_of_squares - self.sum * mean).max(0.0),
+        }
+    }
+
+    /// Subtracts the first repetition, of two or more.
+    fn leave_out_first(&mut self) {
+        let difference = self.first.1 - self.origin_s;
+        self.count -= 1;
+        self.sum -= difference;
+        self.sum_of_squares -= difference * difference;
+        if (self.first_at as usize) < self.times.len() {
+            self.times.remove(self.first_at as usize);
         }
     }
 

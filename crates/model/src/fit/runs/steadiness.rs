@@ -88,11 +88,8 @@ impl Steadiness {
         }
     }
 
-    pub fn warnings(&self, file: &str) -> Vec<Warning> {
-        self.warm_up(file).into_iter().chain(self.drift(file)).collect()
-    }
-
-    fn warm_up(&self, file: &str) -> Option<Warning> {
+    /// How many of the first repetitions are left out is for whoever does so to say.
+    pub fn warm_up(&self, file: &str) -> Option<Warning> {
         let size = self.warm_up.mean();
         let deviations = self
             .warm_up
@@ -101,12 +98,13 @@ impl Steadiness {
             file: file.to_string(),
             percent: 100.0 * size,
             deviations: deviations.abs(),
+            left_out: 0,
         })
     }
 
     /// The change over the repetitions: as many as numbers that scatter alike would span, if they
     /// lay side by side.
-    fn drift(&self, file: &str) -> Option<Warning> {
+    pub fn drift(&self, file: &str) -> Option<Warning> {
         let degrees_of_freedom = self.sloped - self.sloped_cells - 1.0;
         let slope = self.drift.mean();
         let left = (self.sloped_squares - slope.powi(2) * self.drift.weights).max(0.0);

@@ -14,8 +14,9 @@ pub struct LogTimes {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CellTimes {
     logs: Vec<f64>,
-    /// Empty as long as the runs are 1, 2, 3...
+    /// Empty as long as the runs are 1, 2, 3..., after as many as were left out.
     repetitions: Vec<u32>,
+    left_out: u32,
 }
 
 impl CellTimes {
@@ -26,7 +27,7 @@ impl CellTimes {
 
     /// Which repetition a run is, by its index.
     pub fn repetition(&self, index: usize) -> u32 {
-        self.repetitions.get(index).copied().unwrap_or(index as u32 + 1)
+        self.repetitions.get(index).copied().unwrap_or(index as u32 + 1 + self.left_out)
     }
 
     fn insert(&mut self, run: &Run) {
@@ -47,6 +48,17 @@ impl Keep for LogTimes {
             self.cells.push(CellTimes::default());
         }
         self.cells[cell].insert(run);
+    }
+
+    fn leave_out(&mut self, cell: usize, at: usize) {
+        let CellTimes { logs, repetitions, left_out } = &mut self.cells[cell];
+        logs.remove(at);
+        if repetitions.is_empty() {
+            // They are 1, 2, 3... and the first is the one that goes.
+            *left_out = 1;
+        } else {
+            repetitions.remove(at);
+        }
     }
 
     fn in_order(mut self, order: &[usize]) -> Self {
