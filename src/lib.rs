@@ -9,16 +9,18 @@
 //!
 //! # The model's side
 //!
-//! [`table`] reads files, [`fit`] makes parameters of them, [`model`] holds the equations, and
-//! [`solve`] ranks:
+//! [`table`] reads files, [`fit`] makes parameters of them, [`model`] holds the equations,
+//! [`posterior`] what is believed of the times, and [`solve`] ranks:
 //!
 //! ```
-//! use mmgp::solve::{Sampling, rank};
+//! use mmgp::posterior::Posterior;
+//! use mmgp::solve::{Constraints, Sampling, candidates, rank};
 //!
 //! let parameters = mmgp::model::published("pbpi-qs20")?;
-//! let ranking = rank(&parameters, Sampling::new(1000, 1))?;
-//! let best = ranking.configurations[0];
-//! assert_eq!(best.mapping, mmgp::Mapping::of(4, 4));
+//! let posterior = Posterior::of(&parameters)?;
+//! let mappings = candidates(&posterior, &Constraints::NONE, parameters.apus)?;
+//! let ranking = rank(&posterior, &mappings, Sampling::new(1000, 1))?;
+//! assert_eq!(ranking.choice.mapping, mmgp::Mapping::of(4, 4));
 //! assert_eq!(ranking.configurations.len(), 50);
 //! # Ok::<(), mmgp::Error>(())
 //! ```
@@ -62,7 +64,7 @@ pub mod validate;
 #[doc(inline)]
 pub use mmgp_base::{Error, Mapping, Result, Warning, error, table, units};
 #[doc(inline)]
-pub use mmgp_model::{export, fit, model, solve};
+pub use mmgp_model::{export, fit, model, posterior, solve};
 #[doc(inline)]
 pub use {
     mmgp_apps as apps, mmgp_cell as cell, mmgp_kernels as kernels, mmgp_machine as machine,

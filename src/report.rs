@@ -22,8 +22,10 @@ mod template;
 use crate::error::Result;
 use crate::model::Parameters;
 use crate::plot::benchmarks::Panel;
+use crate::posterior::{Basis, Posterior};
 use crate::solve::{
-    Configuration, Constraints, NextMeasurement, Ranking, Sampling, next_measurement, rank,
+    Configuration, Constraints, NextMeasurement, Ranking, Sampling, candidates, next_measurement,
+    rank,
 };
 use crate::table::records::{Split, Validation};
 use crate::validate::{Comparison, ModelSummary};
@@ -75,34 +77,31 @@ impl Study {
     }
 }
 
-/// Relative noise of a single timed run, for what to measure next.
-const NOISE: f64 = 0.02;
-
 /// What follows from a study.
 struct Known {
     ranking: Ranking,
     models: Vec<ModelSummary>,
-    /// What to measure next; `None` where no parameter has a standard error.
-    next: Option<NextMeasurement>,
+    /// What to measure next.
+    next: NextMeasurement,
+    basis: Basis,
     warnings: Vec<String>,
 }
 
 impl Known {
     fn new(study: &Study) -> Result<Self> {
-        let ranking = rank(&study.parameters, study.sampling)?;
+        let posterior = Posterior::of(&study.parameters)?;
+        let mappings = candidates(&posterior, &Constraints::NONE, study.parameters.apus)?;
+        let ranking = rank(&posterior, &mappings, study.sampling)?;
         let models = if study.validation.is_empty() {
             Vec::new()
         } else {
             Comparison::new(study.validation.clone()).summary.models
         };
-        let is_uncertain = ranking.configurations.iter().any(|it| it.low != it.high);
-        let next = is_uncertain
-            .then(|| next_measurement(&study.parameters, &Constraints::NONE, NOISE, study.sampling))
-            .transpose()?;
+        let next = next_measurement(&posterior, &mappings, None)?;
         let mut warnings = study.provenance.warnings.clone();
         let own = ranking.warnings.iter().map(ToString::to_string);
         warnings.extend(own.filter(|text| !study.provenance.warnings.contains(text)));
-        Ok(Self { ranking, models, next, warnings })
+        Ok(Self { ranking, models, next, basis: posterior.basis(), warnings })
     }
 
     fn best(&self) -> &Configuration {

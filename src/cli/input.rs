@@ -15,12 +15,13 @@ use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{Tree, newick, simulate};
 use crate::apps::{Application, Port};
 use crate::cell::Placement;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Warning};
+use crate::fit::Runs;
 use crate::machine::Machine;
 use crate::measure::Emulated;
 use crate::model::Parameters;
 use crate::model::published::{published, published_names};
-use crate::table::{STANDARD_INPUT, Source};
+use crate::table::{self, Columns, STANDARD_INPUT, Source};
 use pbpi::PbpiArguments;
 use raxml::RaxmlArguments;
 
@@ -91,6 +92,19 @@ pub fn parameters(name: &str) -> Result<Parameters> {
     match parameter_file(name) {
         Some(path) => Parameters::read(&Source::read(path)?),
         None => published(name),
+    }
+}
+
+/// Timed runs, in any of the formats that are read.
+pub fn timed_runs(path: &Path) -> Result<(Runs, Vec<Warning>)> {
+    let source = Source::read(path)?;
+    match table::runs_of(&source, &Columns::default())? {
+        Some((rows, mut warnings)) => {
+            let (runs, more) = Runs::from_rows(&source.name, &rows)?;
+            warnings.extend(more);
+            Ok((runs, warnings))
+        }
+        None => Runs::read(&source),
     }
 }
 

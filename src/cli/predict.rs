@@ -24,8 +24,9 @@ use super::{input, output};
 use crate::Mapping;
 use crate::error::Result;
 use crate::model::Parameters;
+use crate::model::refined::Refined;
 use crate::model::time_model::{self, TimeModel};
-use crate::posterior::{Posterior, Prior};
+use crate::posterior::{Basis, Posterior, Prior};
 use crate::solve::{
     self, Configuration, Constraints, MOST_RANKED, Ranking, Sampling, predict_one, rank,
 };
@@ -170,6 +171,8 @@ struct Asked<'a> {
     model: Rc<dyn TimeModel>,
     /// What is believed of the times.
     posterior: Posterior,
+    /// The same before terms were scaled, where any were.
+    unchanged: Option<Posterior>,
     constraints: Constraints,
     /// Whether more than what was timed is asked for.
     is_machine_given: bool,
@@ -187,6 +190,18 @@ impl Asked<'_> {
             solve::allowed(&self.constraints, apus)
         } else {
             solve::candidates(&self.posterior, &self.constraints, apus)
+        }
+    }
+
+    /// The ranking before anything was changed; `None` where nothing is feasible then.
+    fn as_given(&self) -> Result<Option<Ranking>> {
+        let posterior = match &self.unchanged {
+            Some(posterior) => posterior,
+            None => &self.posterior,
+        };
+        match solve::candidates(posterior, &self.constraints, self.given.apus) {
+            Ok(mappings) => rank(posterior, &mappings, self.sampling).map(Some),
+            Err(_) => Ok(None),
         }
     }
 
@@ -228,21 +243,28 @@ impl Arguments {
             None => None,
         };
         let is_conditioned = observations.is_some() || given.evidence.is_some();
-        let believed = if is_conditioned { given } else { &parameters };
-        let mut prior = Prior::of(believed).with_misfit(self.model_error)?;
-        if let Some(name) = &self.model {
-            prior = prior.only(name)?;
-        }
-        let mut posterior = Posterior::new(&prior, observations)?;
+        let is_scaled = parameters.terms != given.terms;
+        let of = |parameters: &Parameters| -> Result<Posterior> {
+            let mut prior = Prior::of(parameters).with_misfit(self.model_error)?;
+            if let Some(name) = &self.model {
+                prior = prior.only(name)?;
+            }
+            Posterior::new(&prior, observations.clone())
+        };
         let model = self.question_model(&parameters)?;
-        if is_conditioned && parameters.terms != given.terms {
-            posterior = posterior.what_if(self.question_model(given)?, Rc::clone(&model));
-        }
+        let unchanged = is_scaled.then(|| of(given)).transpose()?;
+        // The runs are of the program as it is: they cannot condition another.
+        let posterior = if is_scaled && is_conditioned {
+            of(given)?.what_if(self.question_model(given)?, Rc::clone(&model))
+        } else {
+            of(&parameters)?
+        };
         Ok(Asked {
             given,
             parameters,
             model,
             posterior,
+            unchanged,
             constraints: self.constraints.read(),
             is_machine_given: self.apus.is_some() || self.machine.is_some(),
             sampling: Sampling::new(Sampling::USUAL_DRAWS, self.seed),
@@ -253,7 +275,7 @@ impl Arguments {
 
     /// The model of parameters that questions about terms are asked of.
     fn question_model(&self, parameters: &Parameters) -> Result<Rc<dyn TimeModel>> {
-        let refined = parameters.refined_model();
+        let refined = Refined::of(parameters);
         let name = match self.model.as_deref() {
             Some(name) if time_model::NAMES.contains(&name) => name,
             None if refined.is_some() => time_model::NAMES[1],
@@ -299,7 +321,7 @@ fn answer(asked: &Asked<'_>, arguments: &Arguments) -> Result<String> {
     warn(&ranking.warnings);
     let what_if = match configuration {
         Some(_) => None,
-        None => WhatIf::of(asked)?,
+        None => WhatIf::of(asked, &ranking)?,
     };
     Ok(text(&ranking, asked, configuration, what_if))
 }
@@ -309,7 +331,7 @@ struct Json {
     feasible: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     choice: Option<headline::Json>,
-    basis: headline::Basis,
+    basis: Basis,
     configurations: Vec<Prediction>,
     #[serde(skip_serializing_if = "Option::is_none")]
     what_if: Option<WhatIf>,
@@ -340,7 +362,7 @@ fn text(
         Format::Json => output::json(&Json {
             feasible: ranking.configurations.len(),
             choice: one.is_none().then(|| headline::Json::new(&ranking.choice)),
-            basis: headline::Basis::new(&asked.posterior),
+            basis: asked.posterior.basis(),
             configurations: configurations.map(Prediction::from).collect(),
             what_if,
         }),

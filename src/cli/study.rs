@@ -21,7 +21,8 @@ use crate::fit::{Fitted, Inputs, Measured, Options, Settings, fit};
 use crate::measure::ApplicationTarget;
 use crate::model::Parameters;
 use crate::model::parameters::Decomposition;
-use crate::solve::{Ranking, Sampling, rank};
+use crate::posterior::Posterior;
+use crate::solve::{Constraints, Ranking, Sampling, candidates, rank};
 use crate::table::records::Prediction;
 use crate::table::{self, csv};
 use crate::units::Seconds;
@@ -116,7 +117,9 @@ fn study(job: &Job<'_>, seed: u64, folder: &Path) -> Result<Studied> {
     let [equation_11, with_refined] = FILES;
     table::write(&folder.join(equation_11), fitted.parameters.to_toml())?;
     table::write(&folder.join(with_refined), refined.to_toml())?;
-    let ranking = rank(&fitted.parameters, Sampling::new(Sampling::USUAL_DRAWS, seed))?;
+    let posterior = Posterior::of(&fitted.parameters)?;
+    let mappings = candidates(&posterior, &Constraints::NONE, fitted.parameters.apus)?;
+    let ranking = rank(&posterior, &mappings, Sampling::new(Sampling::USUAL_DRAWS, seed))?;
     let rows: Vec<Prediction> = ranking.configurations.iter().map(Prediction::from).collect();
     table::write(&folder.join("predictions.csv"), csv::write(&rows))?;
     let mut validated = job.run(&refined, folder)?;
@@ -168,19 +171,12 @@ fn measured<R>(file: &str, rows: Vec<R>) -> Measured<R> {
 /// What a person would act on.
 fn answer(ranking: &Ranking, app: &dyn Application, target: &ApplicationTarget) -> String {
     let configurations = &ranking.configurations;
-    let best = &configurations[0];
     format!(
-        "{} on {}: of {} feasible configurations the model chooses m = {} host processes with \
-         p = {} APUs each:\n{} predicted, {:.2} times as fast as (1, 1); the best with \
-         probability {:.0} % by the spread of what was measured.\n\n{}",
+        "{} on {}, {} feasible configurations.\n{}\n\n{}",
         app.name(),
         target.description(),
         configurations.len(),
-        best.mapping.m(),
-        best.mapping.p(),
-        best.time,
-        best.speedup,
-        100.0 * best.probability_best,
+        ranking.choice,
         predict::table(configurations.iter().take(SHOWN))
     )
 }

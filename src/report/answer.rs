@@ -3,7 +3,7 @@
 use super::template::escaped;
 use super::{Known, Study};
 use crate::solve::Configuration;
-use crate::units::Seconds;
+use crate::units::Percent;
 use crate::validate::ModelSummary;
 
 /// So many configurations that cannot be told from the best are named; of more, their number.
@@ -55,49 +55,36 @@ fn predicted(best: &Configuration) -> String {
     format!("{}{interval}, {:.2} times as fast as (1, 1)", best.time, best.speedup)
 }
 
-/// Where no parameter has a standard error.
-const UNKNOWN: &str = "not known: the parameters come without standard errors";
-
 fn sureness(known: &Known) -> String {
     let best = known.best();
-    if known.next.is_none() {
-        return UNKNOWN.into();
-    }
-    let probability = format!(
-        "the fastest with probability {:.0} %, by the uncertainty of the parameters",
-        100.0 * best.probability_best
-    );
+    let Some(probability) = best.probability_best else {
+        return "not known: it asks for what was never varied".into();
+    };
+    let probability = format!("the fastest with probability {:.0} %", 100.0 * probability);
     let others: Vec<String> = known.ranking.configurations[1..]
         .iter()
         .filter(|other| other.indistinguishable)
         .map(|other| other.mapping.to_string())
         .collect();
-    match others.len() {
-        0 => format!("{probability}; no other configuration comes near"),
-        count if count <= MOST_NAMED => {
-            format!("{probability}; cannot be told from {}", others.join(", "))
-        }
-        count => format!("{probability}; cannot be told from {count} others"),
-    }
+    let others = match others.len() {
+        0 => "no other configuration comes near".into(),
+        count if count <= MOST_NAMED => format!("cannot be told from {}", others.join(", ")),
+        count => format!("cannot be told from {count} others"),
+    };
+    format!("{probability}; {others}. {}", known.basis)
 }
 
 fn cost(known: &Known) -> String {
-    let best = known.best();
-    if known.next.is_none() {
-        return UNKNOWN.into();
+    let choice = &known.ranking.choice;
+    let advice = choice.advice().map_or_else(String::new, |advice| format!(" {advice}"));
+    let expected = Percent(choice.expected_cost);
+    match choice.costs_at_most {
+        Some(cost) => format!(
+            "expected {expected}, with 95 % at most {} more than the fastest.{advice}",
+            Percent(cost)
+        ),
+        None => format!("not known: it asks for what was never varied.{advice}"),
     }
-    if best.regret_95.0 == 0.0 && best.expected_regret.0 == 0.0 {
-        return "nothing, as far as the parameters tell: no other configuration comes out faster"
-            .into();
-    }
-    let share = |time: Seconds| 100.0 * time.0 / best.time.0;
-    format!(
-        "expected {} ({:.2} %), with 95 % probability at most {} ({:.2} %) more than the fastest",
-        best.expected_regret,
-        share(best.expected_regret),
-        best.regret_95,
-        share(best.regret_95)
-    )
 }
 
 fn name(model: &ModelSummary) -> &'static str {
@@ -122,7 +109,7 @@ fn regret(model: &ModelSummary) -> String {
     }
 }
 
-/// What the intervals do not know.
+/// What ran.
 fn outcome(known: &Known) -> String {
     let Some(model) = known.models.first() else { return String::new() };
     let (m, p) = (model.measured_best.m(), model.measured_best.p());
@@ -138,8 +125,7 @@ fn outcome(known: &Known) -> String {
         more => format!("{more} other configurations are"),
     };
     format!(
-        "({m}, {p}) was the fastest. Intervals and probabilities follow from how surely the terms \
-         are known, not from how far the model is off: {near} predicted within its mean error of \
-         the best"
+        "({m}, {p}) was the fastest; {near} predicted within the mean error of the best. The \
+         predictions know nothing of these runs"
     )
 }

@@ -9,7 +9,8 @@ use crate::model::parameters::Estimate;
 use crate::model::refined::{Memory, Placement, Refinements};
 use crate::model::terms::{Per, Term};
 use crate::plot::benchmarks::Panel;
-use crate::solve::{Configuration, Measured, NextMeasurement, Ranking};
+use crate::posterior::Basis;
+use crate::solve::{Configuration, Measured, Ranking};
 use crate::table::records::{Split, Validation};
 use crate::validate::ModelSummary;
 
@@ -22,7 +23,10 @@ pub(super) struct Data<'a> {
     parameters: ParameterSet<'a>,
     configurations: Columns,
     models: &'a [ModelSummary],
-    next: Option<Next>,
+    next: Next,
+    basis: &'a Basis,
+    choice: String,
+    advice: Option<String>,
     warnings: &'a [String],
     benchmarks: &'a [Panel],
     provenance: &'a Provenance,
@@ -37,7 +41,10 @@ impl<'a> Data<'a> {
             parameters: ParameterSet::from(&study.parameters),
             configurations: Columns::new(study, &known.ranking),
             models: &known.models,
-            next: known.next.as_ref().map(Next::new),
+            next: Next::new(known),
+            basis: &known.basis,
+            choice: known.ranking.choice.to_string(),
+            advice: known.ranking.choice.advice(),
             warnings: &known.warnings,
             benchmarks: &study.benchmarks,
             provenance: &study.provenance,
@@ -147,7 +154,7 @@ struct Columns {
     time_s: Vec<f64>,
     low_s: Vec<f64>,
     high_s: Vec<f64>,
-    probability_best: Vec<f64>,
+    probability_best: Vec<Option<f64>>,
     speedup: Vec<f64>,
     efficiency: Vec<f64>,
     expected_regret_s: Vec<f64>,
@@ -244,7 +251,8 @@ struct Measurement {
 }
 
 impl Next {
-    fn new(next: &NextMeasurement) -> Self {
+    fn new(known: &super::Known) -> Self {
+        let next = &known.next;
         let measurement = |it: &crate::solve::Measurement| Measurement {
             what: match &it.what {
                 Measured::Run(mapping) => format!("run {mapping}"),
@@ -254,8 +262,8 @@ impl Next {
             error_of_best_s: it.error_of_best.0,
         };
         Self {
-            expected_regret_s: next.expected_regret.0,
-            noise: super::NOISE,
+            expected_regret_s: known.best().expected_regret.0,
+            noise: next.noise,
             measurements: next
                 .measurements
                 .iter()

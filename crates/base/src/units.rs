@@ -210,6 +210,18 @@ impl fmt::Display for SimTime {
     }
 }
 
+/// A part of a whole, as it is printed: `3.1 %`, `27 %`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Percent(pub f64);
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = 100.0 * self.0;
+        let digits = usize::from(percent < 9.95);
+        write!(f, "{percent:.digits$} %")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,6 +18,7 @@
 //! All work is on configurations, never on single runs. The runs meet the equations here and in
 //! [`fit`](crate::fit) alone.
 
+mod basis;
 mod components;
 mod kernel;
 mod mean;
@@ -33,6 +34,7 @@ use nalgebra::{DMatrix, DVector};
 use crate::model::Parameters;
 use crate::model::observations::{Observations, Observed, Range};
 use crate::model::time_model::TimeModel;
+pub use basis::Basis;
 use components::{Component, Data, Family};
 use kernel::kernel;
 pub use mixture::{Joint, Marginals};

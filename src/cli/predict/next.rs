@@ -4,7 +4,6 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Asked;
-use super::headline::sentence;
 use super::rows::Rows;
 use crate::cli::output::warn;
 use crate::error::Result;
@@ -54,7 +53,7 @@ pub fn text(asked: &Asked<'_>, noise: Option<f64>) -> Result<String> {
     let preface = format!(
         "{}\nIts expected regret is {expected_regret}.\n{}A run is taken \
          to have a noise of {:.1} % (--noise).\n\n",
-        sentence(&ranking.choice),
+        ranking.choice,
         if certain {
             "No measurement is expected to change the choice; these make its time surer.\n"
         } else {

@@ -4,10 +4,10 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Asked;
+use crate::Mapping;
 use crate::error::{Result, shortened};
-use crate::model::{Parameters, time_model};
-use crate::solve::best::{Candidate, within};
-use crate::solve::{Scale, scaled};
+use crate::model::Parameters;
+use crate::solve::{Ranking, Scale, scaled};
 use crate::units::Seconds;
 
 #[derive(Args)]
@@ -50,28 +50,26 @@ struct Place {
     time_s: f64,
 }
 
-impl From<Candidate> for Place {
-    fn from(Candidate { time, mapping }: Candidate) -> Self {
-        Self { m: mapping.m(), p: mapping.p(), time_s: time.0 }
-    }
-}
-
 impl WhatIf {
     /// The comparison, where anything is changed and the constraints leave something as given.
-    pub fn of(asked: &Asked<'_>) -> Result<Option<Self>> {
-        let Asked { given, parameters, model, constraints, .. } = asked;
-        let Ok(given_space) = constraints.space(given.apus) else { return Ok(None) };
+    pub fn of(asked: &Asked<'_>, changed: &Ranking) -> Result<Option<Self>> {
+        let Asked { given, parameters, .. } = asked;
         if parameters == *given {
             return Ok(None);
         }
-        let space = constraints.space(parameters.apus)?;
-        let before = time_model::named(model.name(), given)?;
-        let [was] = within(&*before, &given_space, 1)[..] else { return Ok(None) };
-        let [is] = within(&**model, &space, 1)[..] else { return Ok(None) };
-        let mapping = was.mapping;
-        let kept = space.contains(mapping);
-        let kept = kept.then(|| Place::from(Candidate { time: model.time(mapping), mapping }));
-        Ok(Some(Self { as_given: was.into(), changed: is.into(), as_given_after_change: kept }))
+        let Some(before) = asked.as_given()? else { return Ok(None) };
+        let was = before.choice;
+        let place = |mapping: Mapping, time: Seconds| Place {
+            m: mapping.m(),
+            p: mapping.p(),
+            time_s: time.0,
+        };
+        let kept = changed.configurations.iter().find(|it| it.mapping == was.mapping);
+        Ok(Some(Self {
+            as_given: place(was.mapping, was.time),
+            changed: place(changed.choice.mapping, changed.choice.time),
+            as_given_after_change: kept.map(|it| place(it.mapping, it.time)),
+        }))
     }
 
     /// The comparison in words.

@@ -1,11 +1,13 @@
 //! The choice: what to run, what it may cost, and what to measure before relying on it.
 
+use std::fmt;
+
 use super::Configuration;
 use super::contest::Contest;
 use super::gain::Learning;
 use crate::posterior::Posterior;
 use mmgp_base::Mapping;
-use mmgp_base::units::Seconds;
+use mmgp_base::units::{Percent, Seconds};
 
 /// The configuration to run.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +41,39 @@ pub struct Confirmation {
     pub mapping: Mapping,
     /// The expected cost of the choice, as [`Choice::expected_cost`], once this and those before it ran.
     pub expected_cost: f64,
+}
+
+/// The sentence that all is for: run (m, p), it takes about so long, and that choice costs at most so
+/// much.
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { mapping, time, low, high, .. } = self;
+        write!(f, "Run {mapping}: it takes about {time} ({low} .. {high}), and ")?;
+        match self.costs_at_most {
+            Some(cost) if cost < NOTHING => f.write_str("nothing else comes near it (95 %)."),
+            Some(cost) => {
+                write!(f, "it costs at most {} more than the fastest (95 %).", Percent(cost))
+            }
+            None => f.write_str("what it may cost is not known."),
+        }
+    }
+}
+
+/// A cost below this part of the time is none.
+const NOTHING: f64 = 5e-4;
+
+impl Choice {
+    /// What to run before relying on it, and what that buys; `None` where it is settled.
+    pub fn advice(&self) -> Option<String> {
+        let runs: Vec<String> = self.confirm.iter().map(|it| it.mapping.to_string()).collect();
+        let last = self.confirm.last()?;
+        Some(format!(
+            "Before relying on it, time {}: what the choice is expected to cost falls from {} to {}.",
+            runs.join(" and "),
+            Percent(self.expected_cost),
+            Percent(last.expected_cost)
+        ))
+    }
 }
 
 /// A choice that costs at most this, relative, is settled.
