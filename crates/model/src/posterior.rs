@@ -26,6 +26,7 @@ mod mixture;
 mod prior;
 mod scatter;
 mod values;
+mod wild;
 
 use std::rc::Rc;
 
@@ -42,6 +43,7 @@ use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 pub use prior::Prior;
 use scatter::{Grid, noise_variance};
+use wild::{FEWEST_FOR_ONE, WILD_VARIANCE};
 
 /// How far a model is taken to be off where no run tells: a relative standard deviation.
 ///
@@ -58,7 +60,7 @@ pub const FLAT: &str = "flat";
 const MOST_TOGETHER: usize = 100;
 
 /// Components whose weight is below this part of the largest are left out.
-const FAINT: f64 = 1e-3;
+const FAINT: f64 = 1e-4;
 
 /// What is believed of the time of every mapping.
 pub struct Posterior {
@@ -70,6 +72,8 @@ pub struct Posterior {
     rest: Vec<Observed>,
     misfit: f64,
     models: Vec<Rc<dyn TimeModel>>,
+    /// Those whose single run nothing explains.
+    wild: Vec<Mapping>,
     /// What if the second model held where the first does: every time changes by their ratio.
     what_if: Option<(Rc<dyn TimeModel>, Rc<dyn TimeModel>)>,
 }
@@ -109,23 +113,22 @@ impl Posterior {
             (None, None) => Observations::new("", Vec::new(), 0.0, 0.0),
         };
         let (together, rest) = together(&observations);
-        let data = Data::of(&together);
-        let means = prior.means(&together);
-        if means.is_empty() {
+        let mut data = Data::of(&together);
+        let (mut families, mut components) = fitted(prior, &together, &data);
+        if families.is_empty() {
             return Err(Error::TooLittleData {
                 file: observations.source,
                 found: "neither a model with values nor timed runs".into(),
                 advice: "give one of them".into(),
             });
         }
-        let grid = Grid::over_a_mean(prior.misfit(), &together);
-        let (mut families, mut components) = (Vec::new(), Vec::new());
-        for (place, mean) in means.into_iter().enumerate() {
-            let of_flat = (mean.name() == FLAT).then(|| Grid::over_nothing(&together));
-            let grid = of_flat.as_ref().unwrap_or(&grid);
-            let (family, of_family) = Family::fitted(mean, place, &data, grid);
-            families.push(family);
-            components.extend(of_family);
+        let mut wild = Vec::new();
+        while wild.len() < data.mappings.len() / FEWEST_FOR_ONE
+            && let Some(place) = wild::wildest(&data, &components)
+        {
+            data.wildness[place] = WILD_VARIANCE;
+            wild.push(data.mappings[place]);
+            (families, components) = fitted(prior, &together, &data);
         }
         normalise(&mut components);
         for component in &components {
@@ -134,7 +137,7 @@ impl Posterior {
         let models = prior.models().cloned().collect();
         let misfit = prior.misfit();
         let what_if = None;
-        Ok(Self { families, components, data, observations, rest, misfit, models, what_if })
+        Ok(Self { families, components, data, observations, rest, misfit, models, what_if, wild })
     }
 
     /// What whoever reads predictions for these mappings should know of the models of files.
@@ -145,7 +148,17 @@ impl Posterior {
             self.families.iter().any(|it| it.mean.name() == model.name() && it.weight > 0.5)
         };
         let of_used = self.models.iter().find(used);
-        of_used.map_or_else(Vec::new, |model| model.warnings(first..=last))
+        let mut warnings = of_used.map_or_else(Vec::new, |model| model.warnings(first..=last));
+        let wild: Vec<String> = self.wild.iter().map(ToString::to_string).collect();
+        if !wild.is_empty() {
+            let file = &self.observations.source;
+            warnings.push(Warning::Note(format!(
+                "{file}: nothing explains the time of {}, which counts for hardly anything; run it \
+                 again",
+                wild.join(", ")
+            )));
+        }
+        warnings
     }
 
     /// What if a model held in the place of another: every time changes by the ratio of both, and the
@@ -285,11 +298,17 @@ impl Posterior {
             means.push(mean);
             covariances.push(covariance);
         }
-        Joint::new(self.weights(), means, covariances, self.widening())
+        let search = self.components.iter().map(|component| component.search_weight).collect();
+        Joint::new((self.weights(), search), means, covariances, self.widening())
     }
 
     fn weights(&self) -> Vec<f64> {
         self.components.iter().map(|component| component.weight).collect()
+    }
+
+    /// Configurations whose single run nothing explains, and which count for hardly anything.
+    pub fn wild(&self) -> &[Mapping] {
+        &self.wild
     }
 
     /// The means of what is asked given the runs, its covariance with them (a column for each), and
@@ -408,13 +427,41 @@ fn together(observations: &Observations) -> (Observations, Vec<Observed>) {
     (part, pick(false).collect())
 }
 
-/// Logarithms of weights become weights that add up to 1; faint components are left out.
+/// Every mean about the runs, and all components with the logarithms of their weights.
+fn fitted(
+    prior: &Prior,
+    observations: &Observations,
+    data: &Data,
+) -> (Vec<Family>, Vec<Component>) {
+    let grid = Grid::over_a_mean(prior.misfit(), observations);
+    let (mut families, mut components) = (Vec::new(), Vec::new());
+    for (place, mean) in prior.means(observations).into_iter().enumerate() {
+        let of_flat = (mean.name() == FLAT).then(|| Grid::over_nothing(observations));
+        let grid = of_flat.as_ref().unwrap_or(&grid);
+        let (family, of_family) = Family::fitted(mean, place, data, grid);
+        families.push(family);
+        components.extend(of_family);
+    }
+    (families, components)
+}
+
+/// Logarithms of weights become weights that add up to 1; components that are faint in both weights are left
+/// out.
 fn normalise(components: &mut Vec<Component>) {
-    let largest = components.iter().map(|it| it.weight).fold(f64::NEG_INFINITY, f64::max);
-    components.iter_mut().for_each(|it| it.weight = (it.weight - largest).exp());
-    components.retain(|it| it.weight > FAINT);
+    fn each(components: &mut [Component], of: fn(&mut Component) -> &mut f64) {
+        let logs = components.iter_mut().map(|it| *of(it));
+        let largest = logs.fold(f64::NEG_INFINITY, f64::max);
+        components.iter_mut().for_each(|it| *of(it) = (*of(it) - largest).exp());
+    }
+    each(components, |it| &mut it.weight);
+    each(components, |it| &mut it.search_weight);
+    components.retain(|it| it.weight.max(it.search_weight) > FAINT);
     let total: f64 = components.iter().map(|it| it.weight).sum();
-    components.iter_mut().for_each(|it| it.weight /= total);
+    let of_search: f64 = components.iter().map(|it| it.search_weight).sum();
+    for component in components {
+        component.weight /= total;
+        component.search_weight /= of_search;
+    }
 }
 
 #[cfg(test)]

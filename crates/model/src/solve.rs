@@ -96,7 +96,7 @@ impl Sampling {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Ranking {
-    /// In the order of their predicted times; ties by m, then p.
+    /// In the order of [`Marginals::order`]: the first is the choice.
     pub configurations: Vec<Configuration>,
     /// The first of them, what it may cost, and what to run before relying on it.
     pub choice: Choice,
@@ -111,12 +111,11 @@ pub struct Ranking {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Configuration {
-    /// Place in the order of predicted time, from 1.
+    /// Place in the ranking, from 1.
     pub rank: u32,
     /// Which it is.
     pub mapping: Mapping,
-    /// Predicted time of the run: the exponential of the expected logarithm, near the median. The
-    /// least of them is the choice of least expected regret, in proportion.
+    /// Predicted time of the run: the exponential of the expected logarithm, near the median.
     pub time: Seconds,
     /// Lower end of the 95 % interval of its time over many runs.
     pub low: Seconds,
@@ -199,13 +198,12 @@ pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> 
             beyond: range.is_some_and(|range| !range.holds(mapping)),
         }
     };
-    let mut configurations: Vec<Configuration> = mappings.iter().enumerate().map(of).collect();
-    configurations.sort_by(|one, other| {
-        one.time.0.total_cmp(&other.time.0).then(one.mapping.cmp(&other.mapping))
+    let order = marginals.order(mappings);
+    let configurations = order.iter().zip(1..).map(|(&index, rank)| Configuration {
+        rank,
+        ..of((index, &mappings[index]))
     });
-    for (configuration, rank) in configurations.iter_mut().zip(1..) {
-        configuration.rank = rank;
-    }
+    let configurations: Vec<Configuration> = configurations.collect();
     let choice = choice::choice(&configurations[0], &contest, posterior);
     let mut warnings = posterior.warnings(mappings);
     warnings.extend(candidates::never_varied(range, mappings));

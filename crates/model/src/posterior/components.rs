@@ -27,6 +27,8 @@ pub(super) struct Component {
     pub family: usize,
     pub node: Node,
     pub weight: f64,
+    /// The weight where a further run is sought: nothing is taken to be right, no mean is preferred.
+    pub search_weight: f64,
     /// Of the covariance of the runs; `None` without runs.
     pub factor: Option<Cholesky<f64, Dyn>>,
     /// That covariance's inverse times what the mean misses the runs by.
@@ -39,6 +41,8 @@ pub(super) struct Data {
     /// Logarithms of the times.
     pub log_times: DVector<f64>,
     pub repetitions: Vec<f64>,
+    /// Variance that a run has beyond the noise, where it is taken to be wild.
+    pub wildness: Vec<f64>,
     /// The kernel between all of them.
     kernel: DMatrix<f64>,
 }
@@ -50,6 +54,7 @@ impl Data {
         Self {
             log_times: DVector::from_iterator(all.len(), all.iter().map(|it| it.time.0.ln())),
             repetitions: all.iter().map(|it| it.repetitions).collect(),
+            wildness: vec![0.0; all.len()],
             kernel: DMatrix::from_fn(all.len(), all.len(), |row, column| {
                 kernel(mappings[row], mappings[column])
             }),
@@ -61,7 +66,8 @@ impl Data {
     fn covariance(&self, node: &Node) -> DMatrix<f64> {
         let mut covariance = &self.kernel * node.size.powi(2);
         for (index, repetitions) in self.repetitions.iter().enumerate() {
-            covariance[(index, index)] += node.own.powi(2) + node.noise.powi(2) / repetitions;
+            covariance[(index, index)] +=
+                node.own.powi(2) + node.noise.powi(2) / repetitions + self.wildness[index];
         }
         covariance
     }
@@ -78,7 +84,7 @@ const SETTLED: f64 = 1e-2;
 
 /// Evidence is tempered by this: of runs that the models only come near to, it makes too much. Without,
 /// intervals cover about 1 % less.
-const TEMPER: f64 = 0.7;
+pub(super) const TEMPER: f64 = 0.7;
 
 impl Family {
     /// The mean about the runs, and its components with the logarithms of their weights.
@@ -88,7 +94,7 @@ impl Family {
         data: &Data,
         grid: &Grid,
     ) -> (Self, Vec<Component>) {
-        let prior = mean.prior();
+        let (prior, preference) = (mean.prior(), mean.preference());
         let coefficients = prior.iter().map(|(mean, _)| *mean).collect();
         let slopes = DMatrix::zeros(data.mappings.len(), prior.len());
         let mut family = Self { mean, coefficients, prior, slopes, weight: 0.0 };
@@ -97,6 +103,7 @@ impl Family {
                 family: place,
                 node,
                 weight: log_prior,
+                search_weight: log_prior,
                 factor: None,
                 pull: DVector::zeros(0),
             });
@@ -137,8 +144,11 @@ impl Family {
         let spread = family.spread_of(&slopes);
         let component = |(base, &(node, log_prior)): (DMatrix<f64>, &(Node, f64))| {
             let (factor, pull, evidence) = evidence(base + &spread, &missed)?;
-            let weight = TEMPER * (evidence + log_prior);
-            Some(Component { family: place, node, weight, factor: Some(factor), pull })
+            let weight = TEMPER * (evidence + log_prior + preference);
+            let search_weight =
+                if node.is_spike() { f64::NEG_INFINITY } else { weight - preference };
+            let factor = Some(factor);
+            Some(Component { family: place, node, weight, search_weight, factor, pull })
         };
         let components = bases.into_iter().zip(&grid.nodes).filter_map(component).collect();
         family.slopes = slopes;

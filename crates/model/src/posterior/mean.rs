@@ -24,6 +24,11 @@ pub(crate) trait Mean {
     /// The logarithm of the time with these coefficients, and its derivative by each of them.
     fn at(&self, coefficients: &[f64], mapping: Mapping) -> (f64, Vec<f64>);
 
+    /// The logarithm of how much likelier it is than others, whatever ran.
+    fn preference(&self) -> f64 {
+        0.0
+    }
+
     /// The values of files behind it: of each its name and, in its standard errors, what it has of
     /// each coefficient.
     fn values(&self) -> Vec<(String, Vec<f64>)> {
@@ -125,7 +130,12 @@ impl Sizes {
 pub(crate) struct Sum {
     name: &'static str,
     sizes: Sizes,
+    preference: f64,
 }
+
+/// How much likelier equation 11 is than another mean beforehand: it is what the tool is about, and
+/// where it is right it is not to be given away.
+const OF_EQUATION_11: f64 = 10.0;
 
 impl Sum {
     pub fn new(
@@ -133,13 +143,25 @@ impl Sum {
         decomposition: Decomposition,
         observations: &Observations,
     ) -> Self {
-        Self { name, sizes: Sizes::new(decomposition, shapes, observations) }
+        let sizes = Sizes::new(decomposition, shapes, observations);
+        Self { name, sizes, preference: 0.0 }
+    }
+}
+
+impl Sum {
+    /// As one that is preferred to the others.
+    pub fn preferred(self) -> Self {
+        Self { preference: OF_EQUATION_11.ln(), ..self }
     }
 }
 
 impl Mean for Sum {
     fn name(&self) -> &str {
         self.name
+    }
+
+    fn preference(&self) -> f64 {
+        self.preference
     }
 
     fn prior(&self) -> Vec<(f64, f64)> {
@@ -211,6 +233,10 @@ impl Known {
 impl Mean for Known {
     fn name(&self) -> &str {
         self.model.name()
+    }
+
+    fn preference(&self) -> f64 {
+        OF_EQUATION_11.ln()
     }
 
     fn prior(&self) -> Vec<(f64, f64)> {

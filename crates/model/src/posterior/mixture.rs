@@ -6,6 +6,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::function::erf::erfc;
 
+use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 
 /// The times of some mappings, each by itself.
@@ -23,6 +24,8 @@ pub struct Marginals {
 #[derive(Debug, Clone)]
 pub struct Joint {
     weights: Vec<f64>,
+    /// Where a further run is sought.
+    search_weights: Vec<f64>,
     means: Vec<DVector<f64>>,
     covariances: Vec<DMatrix<f64>>,
     widening: f64,
@@ -54,8 +57,7 @@ impl Marginals {
         self.deviations[component].extend(variances.map(deviation));
     }
 
-    /// The mean of the logarithm of the time of the mapping with that index: the choice with the
-    /// least of it has the least expected loss, in proportion.
+    /// The mean of the logarithm of the time of the mapping with that index.
     pub fn log_time(&self, index: usize) -> f64 {
         self.sum(index, |mean, _| mean)
     }
@@ -63,6 +65,22 @@ impl Marginals {
     /// The time that this is the logarithm of, which is printed: a median.
     pub fn time(&self, index: usize) -> Seconds {
         Seconds(self.log_time(index).exp())
+    }
+
+    /// The places of the mappings in the order of choice: by one standard deviation above the expected
+    /// logarithm; ties by the mapping.
+    ///
+    /// Were the posterior right, the least expected logarithm alone would lose least. Times have
+    /// cliffs that it does not know, and on programs that others measured what is known better is the safer choice: the
+    /// mean regret falls from 17 to 10 % (`tests/foreign`).
+    pub fn order(&self, mappings: &[Mapping]) -> Vec<usize> {
+        let keys: Vec<f64> =
+            (0..mappings.len()).map(|it| self.log_time(it) + self.deviation(it)).collect();
+        let mut order: Vec<usize> = (0..mappings.len()).collect();
+        order.sort_by(|&one, &other| {
+            keys[one].total_cmp(&keys[other]).then(mappings[one].cmp(&mappings[other]))
+        });
+        order
     }
 
     /// The expected time.
@@ -132,13 +150,20 @@ fn root(of: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
 }
 
 impl Joint {
+    /// Of components with weights for predictions and for the search of a further run.
     pub(super) fn new(
-        weights: Vec<f64>,
+        (weights, search_weights): (Vec<f64>, Vec<f64>),
         means: Vec<DVector<f64>>,
         covariances: Vec<DMatrix<f64>>,
         widening: f64,
     ) -> Self {
-        Self { weights, means, covariances, widening }
+        Self { weights, search_weights, means, covariances, widening }
+    }
+
+    /// As it is seen where a further run is sought: a mean that seems right may be wrong where nothing ran.
+    #[must_use]
+    pub fn for_search(self) -> Self {
+        Self { weights: self.search_weights.clone(), ..self }
     }
 
     /// The means of the logarithms.
@@ -245,7 +270,7 @@ mod tests {
     fn draws_have_the_moments_of_the_mixture() {
         let means = vec![DVector::from_vec(vec![0.0, 1.0]), DVector::from_vec(vec![2.0, 1.0])];
         let one = DMatrix::from_row_slice(2, 2, &[1.0, 0.8, 0.8, 1.0]);
-        let joint = Joint::new(vec![0.5, 0.5], means, vec![one.clone(), one * 0.5], 1.0);
+        let joint = Joint::new((vec![0.5, 0.5], vec![0.5, 0.5]), means, vec![one.clone(), one * 0.5], 1.0);
         let draws = joint.draws(200_000, 1);
         let mean = draws.column_mean();
         let covariance = joint.covariance();

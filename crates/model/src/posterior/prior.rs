@@ -160,7 +160,8 @@ impl Prior {
                 if is_equation_11 { self.decomposition } else { Decomposition::Data };
             let name =
                 if name == FREE && !self.known.is_empty() { FREE_BESIDE_FILES } else { name };
-            means.push(Box::new(Sum::new((name, shapes), decomposition, observations)));
+            let sum = Sum::new((name, shapes), decomposition, observations);
+            means.push(Box::new(if name == FREE { sum.preferred() } else { sum }));
         }
         if is_wanted(FLAT) {
             means.push(Box::new(Flat::new(observations)));

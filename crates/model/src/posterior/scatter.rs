@@ -13,6 +13,13 @@ pub(super) struct Node {
     pub noise: f64,
 }
 
+impl Node {
+    /// Whether the mean is taken to be right.
+    pub fn is_spike(&self) -> bool {
+        self.size == 0.0
+    }
+}
+
 /// The nodes with the logarithms of their probabilities.
 #[derive(Debug, Clone)]
 pub(super) struct Grid {
@@ -20,7 +27,11 @@ pub(super) struct Grid {
 }
 
 /// Sizes of the misfit, in the size that is expected.
-const SIZES: [f64; 3] = [0.5, 1.5, 4.0];
+const SIZES: [f64; 4] = [0.5, 1.5, 4.0, 8.0];
+
+/// With runs, the median of the size, in the size that is expected: programs differ more than the models that were
+/// published.
+const MEDIAN_SIZE: f64 = 2.0;
 
 /// The size of the misfit where there is no mean but a constant.
 const SIZE_OF_FLAT: f64 = 0.6;
@@ -28,11 +39,20 @@ const SIZE_OF_FLAT: f64 = 0.6;
 /// Sizes of what configurations have of their own.
 const OWN: [f64; 3] = [0.01, 0.05, 0.2];
 
-/// The one that is expected.
+/// The same where the mean is taken to be right.
+const OWN_OF_SPIKE: [f64; 2] = [0.003, 0.01];
+
+/// The probability that a mean is right, but for what configurations have of their own.
+const SPIKE: f64 = 0.5;
+
+/// The size that is expected of what configurations have of their own.
 const EXPECTED_OWN: f64 = 0.02;
 
 /// The same in the size of the misfit, where no run tells.
 const OWN_OF_SIZE: f64 = 0.2;
+
+/// Standard deviation of the logarithm of either size.
+const SPREAD: f64 = 1.5;
 
 /// Noise that counts as one repetition more, so that two equal times do not make a certainty.
 const EXPECTED_NOISE: f64 = 0.02;
@@ -61,22 +81,29 @@ impl Grid {
             let node = Node { size: expected, own: OWN_OF_SIZE * expected, noise: EXPECTED_NOISE };
             return Self { nodes: vec![(node, 0.0)] };
         }
-        let sizes = SIZES.map(|factor| (factor * expected, -0.5 * factor.ln().powi(2)));
-        Self::of(&sizes, observations)
+        let of_size = |factor: f64| log_density(factor, MEDIAN_SIZE);
+        let sizes = SIZES.map(|factor| (factor * expected, of_size(factor)));
+        let mut grid = Self::of(&sizes, &OWN, observations);
+        let spike = Self::of(&[(0.0, 0.0)], &OWN_OF_SPIKE, observations);
+        for (_, log_prior) in &mut grid.nodes {
+            *log_prior += (1.0 - SPIKE).ln();
+        }
+        grid.nodes.extend(spike.nodes.into_iter().map(|(node, prior)| (node, prior + SPIKE.ln())));
+        grid
     }
 
     /// Over a constant.
     pub fn over_nothing(observations: &Observations) -> Self {
-        Self::of(&[(SIZE_OF_FLAT, 0.0)], observations)
+        Self::of(&[(SIZE_OF_FLAT, 0.0)], &OWN, observations)
     }
 
-    fn of(sizes: &[(f64, f64)], observations: &Observations) -> Self {
+    fn of(sizes: &[(f64, f64)], owns: &[f64], observations: &Observations) -> Self {
         let mut nodes = Vec::new();
         for &(size, of_size) in sizes {
-            for own in OWN {
-                let of_own = -0.5 * (own / EXPECTED_OWN).ln().powi(2);
+            for &own in owns {
                 for noise in noises(observations) {
-                    nodes.push((Node { size, own, noise }, of_size + of_own));
+                    let log_prior = of_size + log_density(own, EXPECTED_OWN);
+                    nodes.push((Node { size, own, noise }, log_prior));
                 }
             }
         }
@@ -85,11 +112,16 @@ impl Grid {
         Self { nodes }
     }
 
-    /// The place of the node that is likeliest beforehand.
+    /// The place of the node that is likeliest beforehand; of equal ones the first.
     pub fn likeliest(&self) -> usize {
         let by_prior = |one: &usize, other: &usize| {
             self.nodes[*one].1.total_cmp(&self.nodes[*other].1).then(other.cmp(one))
         };
         (0..self.nodes.len()).max_by(by_prior).unwrap_or(0)
     }
+}
+
+/// The logarithm of the density of a size whose logarithm is normal, but for a constant.
+fn log_density(size: f64, median: f64) -> f64 {
+    -0.5 * ((size / median).ln() / SPREAD).powi(2)
 }

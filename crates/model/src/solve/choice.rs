@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::Configuration;
 use super::contest::Contest;
-use super::gain::Learning;
 use crate::posterior::Posterior;
 use mmgp_base::Mapping;
 use mmgp_base::units::{Percent, Seconds};
@@ -106,24 +105,28 @@ pub(super) fn choice(first: &Configuration, contest: &Contest, posterior: &Poste
     }
 }
 
-/// The runs that lower the expected cost most, one after the other.
+/// The runs after which the best of all that ran costs least, one after the other, while each
+/// lowers what is to be expected.
 fn confirmations(
     contest: &Contest,
     posterior: &Posterior,
     expected_cost: f64,
 ) -> Vec<Confirmation> {
-    let mut learning = Learning::new(&contest.joint, posterior.noise_variance());
-    let mut confirmations = Vec::new();
+    let ran: Vec<bool> =
+        contest.mappings.iter().map(|&mapping| posterior.measured(mapping).is_some()).collect();
     let mut left = expected_cost;
-    for _ in 0..MOST_CONFIRMATIONS {
-        let Some((place, gain)) = learning.best() else { break };
-        if gain <= 1e-3 * expected_cost {
+    let mut confirmations = Vec::new();
+    for (place, cost) in contest.confirmations(&ran, MOST_CONFIRMATIONS) {
+        // Whoever finds nothing better may still take the choice.
+        let cost = cost.min(left);
+        if cost > WORTHWHILE * left {
             break;
         }
-        // The gain is to first order and of Gaussian beliefs, the cost of all draws.
-        left = (left - gain).max(0.0);
-        confirmations.push(Confirmation { mapping: contest.mappings[place], expected_cost: left });
-        learning.ran(place);
+        left = cost;
+        confirmations.push(Confirmation { mapping: contest.mappings[place], expected_cost: cost });
     }
     confirmations
 }
+
+/// A run is proposed where it leaves at most this of the expected cost.
+const WORTHWHILE: f64 = 0.98;

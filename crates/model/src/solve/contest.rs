@@ -4,7 +4,7 @@
 use nalgebra::DMatrix;
 
 use super::Sampling;
-use crate::posterior::{Joint, Marginals, Posterior};
+use crate::posterior::{Marginals, Posterior};
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 
@@ -19,10 +19,9 @@ const CANNOT_BE_TOLD: f64 = 0.05;
 pub(super) struct Contest {
     /// The mappings that are drawn.
     pub mappings: Vec<Mapping>,
-    pub joint: Joint,
     /// The place among `mappings` of each configuration that is drawn.
     places: Vec<Option<usize>>,
-    /// The place of the one with the least expected logarithm.
+    /// The place of the first of the ranking.
     pub choice: usize,
     /// Logarithms of the times, a column for each draw.
     draws: DMatrix<f64>,
@@ -46,18 +45,17 @@ impl Contest {
         marginals: &Marginals,
         sampling: Sampling,
     ) -> Self {
-        let drawn = contenders(all, marginals);
+        let first = marginals.order(all)[0];
+        let drawn = contenders(first, all.len(), marginals);
         let mappings: Vec<Mapping> = drawn.iter().map(|&index| all[index]).collect();
         let mut places = vec![None; all.len()];
         for (place, &index) in drawn.iter().enumerate() {
             places[index] = Some(place);
         }
-        let joint = posterior.joint(&mappings);
-        let draws = joint.draws(sampling.draws, sampling.seed);
+        let draws = posterior.joint(&mappings).draws(sampling.draws, sampling.seed);
         let least = draws.column_iter().map(|column| column.min()).collect();
-        // As the marginals have it, so that the first of a ranking is the choice.
-        let choice = least_of(&drawn, marginals);
-        Self { mappings, joint, places, choice, draws, least }
+        let choice = drawn.iter().position(|&index| index == first).unwrap_or(0);
+        Self { mappings, places, choice, draws, least }
     }
 
     /// The mean of the least time.
@@ -73,6 +71,39 @@ impl Contest {
             row.iter().zip(&self.least).map(|(time, least)| (time - least).exp_m1()).collect();
         let mean = costs.iter().sum::<f64>() / costs.len() as f64;
         (mean, quantile(&mut costs, 0.95))
+    }
+
+    /// What may be run, the most useful first: each with the expected cost, relative to the fastest, of the best of
+    /// what ran before, what `ran` says of the mappings drawn, and all that are run up to it.
+    pub fn confirmations(&self, ran: &[bool], most: usize) -> Vec<(usize, f64)> {
+        let count = self.least.len();
+        let mut kept = vec![f64::INFINITY; count];
+        for (place, _) in ran.iter().enumerate().filter(|(_, ran)| **ran) {
+            for (kept, time) in kept.iter_mut().zip(self.draws.row(place).iter()) {
+                *kept = kept.min(*time);
+            }
+        }
+        let cost = |kept: &[f64], place: usize| {
+            let row = self.draws.row(place);
+            let each = row.iter().zip(kept).zip(&self.least);
+            let sum: f64 = each.map(|((time, kept), least)| (time.min(*kept) - least).exp_m1()).sum();
+            sum / count as f64
+        };
+        let mut confirmations: Vec<(usize, f64)> = Vec::new();
+        while confirmations.len() < most {
+            let left = (0..self.mappings.len()).filter(|&place| {
+                !ran[place] && !confirmations.iter().any(|(taken, _)| *taken == place)
+            });
+            let costs = left.map(|place| (place, cost(&kept, place)));
+            let Some((place, cost)) = costs.reduce(|a, b| if b.1 < a.1 { b } else { a }) else {
+                break;
+            };
+            for (kept, time) in kept.iter_mut().zip(self.draws.row(place).iter()) {
+                *kept = kept.min(*time);
+            }
+            confirmations.push((place, cost));
+        }
+        confirmations
     }
 
     /// What is at stake with the configuration of that index.
@@ -105,26 +136,19 @@ impl Contest {
     }
 }
 
-/// Those with the least 2.5 % quantiles, and the one with the least expected logarithm, in their order.
-fn contenders(all: &[Mapping], marginals: &Marginals) -> Vec<usize> {
-    let mut drawn: Vec<usize> = (0..all.len()).collect();
-    if all.len() > MOST_DRAWN {
+/// Those with the least 2.5 % quantiles and the first of the ranking, by their indices.
+fn contenders(first: usize, count: usize, marginals: &Marginals) -> Vec<usize> {
+    let mut drawn: Vec<usize> = (0..count).collect();
+    if count > MOST_DRAWN {
         let lows: Vec<f64> = drawn.iter().map(|&it| marginals.quantile(it, 0.025).0).collect();
-        let choice = least_of(&drawn, marginals);
         drawn.sort_by(|&one, &other| lows[one].total_cmp(&lows[other]));
         drawn.truncate(MOST_DRAWN);
-        if !drawn.contains(&choice) {
-            drawn[MOST_DRAWN - 1] = choice;
+        if !drawn.contains(&first) {
+            drawn[MOST_DRAWN - 1] = first;
         }
         drawn.sort_unstable();
     }
     drawn
-}
-
-/// The place of the one with the least expected logarithm; of equal ones the first.
-fn least_of(indices: &[usize], marginals: &Marginals) -> usize {
-    let times: Vec<f64> = indices.iter().map(|&index| marginals.log_time(index)).collect();
-    (0..times.len()).min_by(|&one, &other| times[one].total_cmp(&times[other])).unwrap_or(0)
 }
 
 /// The smallest value that at least `share` of the values do not exceed.

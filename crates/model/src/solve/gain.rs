@@ -32,16 +32,6 @@ impl Learning {
         Self { log_times, covariance, noise_variance }
     }
 
-    /// What a run of each is expected to gain.
-    pub fn gains(&self) -> Vec<f64> {
-        (0..self.log_times.len())
-            .map(|place| {
-                let variance = self.covariance[(place, place)] + self.noise_variance;
-                self.gain_of(self.covariance.column(place).iter().copied(), variance)
-            })
-            .collect()
-    }
-
     /// What a measurement gains that has this variance, noise included, and these covariances with
     /// the times.
     pub fn gain_of(&self, covariances: impl Iterator<Item = f64>, variance: f64) -> f64 {
@@ -66,19 +56,6 @@ impl Learning {
     pub fn run(&self, place: usize) -> (f64, Vec<f64>) {
         let variance = self.covariance[(place, place)] + self.noise_variance;
         (variance, self.covariance.column(place).iter().copied().collect())
-    }
-
-    /// The run that gains most, and its gain; of equal ones the first.
-    pub fn best(&self) -> Option<(usize, f64)> {
-        let gains = self.gains().into_iter().enumerate();
-        gains.reduce(|best, it| if it.1 > best.1 { it } else { best })
-    }
-
-    /// As it is after a run at that place that came out as expected.
-    pub fn ran(&mut self, place: usize) {
-        let variance = self.covariance[(place, place)] + self.noise_variance;
-        let column = self.covariance.column(place).clone_owned();
-        self.covariance.ger(-1.0 / variance, &column, &column, 1.0);
     }
 }
 

@@ -1,0 +1,79 @@
+//! Runs that no model and no neighbour explains: a time of three times what it should be.
+//!
+//! A configuration that ran once is wild or is not, a priori with [`PROBABILITY`]. Whether it is
+//! is judged by the evidence of all components with and without a variance of 1 more for that run,
+//! by an update of rank one; the most likely is marked, everything is fitted again, and so on while one is likely
+//! enough.
+
+use nalgebra::DVector;
+
+use super::components::{Component, Data, TEMPER};
+
+/// How likely a single run is wild beforehand.
+const PROBABILITY: f64 = 0.01;
+
+/// How likely it must be for a run to be marked.
+const ENOUGH: f64 = 0.9;
+
+/// The further variance of the logarithm of a wild run: a factor of e either way.
+pub(super) const WILD_VARIANCE: f64 = 1.0;
+
+/// At most one in so many is marked.
+pub(super) const FEWEST_FOR_ONE: usize = 5;
+
+/// The place of the run that is wild, where one is likely enough to be.
+pub(super) fn wildest(data: &Data, components: &[Component]) -> Option<usize> {
+    let may_be = |place: usize| data.repetitions[place] < 2.0 && data.wildness[place] == 0.0;
+    let places: Vec<usize> = (0..data.mappings.len()).filter(|&place| may_be(place)).collect();
+    if places.is_empty() {
+        return None;
+    }
+    // Logarithms of the evidence of each component, and with each run wild.
+    let usual: Vec<f64> = components.iter().map(|component| component.weight / TEMPER).collect();
+    let mut with_wild = vec![Vec::with_capacity(components.len()); places.len()];
+    for (component, usual) in components.iter().zip(&usual) {
+        let Some(factor) = &component.factor else { return None };
+        let precisions = diagonal_of_inverse(factor.l_dirty());
+        for (with_wild, &place) in with_wild.iter_mut().zip(&places) {
+            // Variance and error of the run as all others predict it.
+            let variance = 1.0 / precisions[place];
+            let error = component.pull[place] * variance;
+            let wide = variance + WILD_VARIANCE;
+            let gain = 0.5 * error * error * (1.0 / variance - 1.0 / wide)
+                - 0.5 * (wide / variance).ln();
+            with_wild.push(usual + gain);
+        }
+    }
+    let without = log_sum(&usual);
+    let factors = with_wild.iter().map(|with_wild| log_sum(with_wild) - without);
+    let (best, factor) = factors.enumerate().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let odds = (1.0 - PROBABILITY) / PROBABILITY * ENOUGH / (1.0 - ENOUGH);
+    (factor >= odds.ln()).then_some(places[best])
+}
+
+/// The diagonal of the inverse of `L L'`.
+fn diagonal_of_inverse(lower: &nalgebra::DMatrix<f64>) -> DVector<f64> {
+    let size = lower.nrows();
+    let mut inverse = nalgebra::DMatrix::identity(size, size);
+    lower.solve_lower_triangular_mut(&mut inverse);
+    DVector::from_iterator(size, inverse.column_iter().map(|column| column.norm_squared()))
+}
+
+fn log_sum(logs: &[f64]) -> f64 {
+    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    largest + logs.iter().map(|log| (log - largest).exp()).sum::<f64>().ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_diagonal_of_an_inverse_is_that_worked_out_by_hand() {
+        // [[4, 2], [2, 5]] has the inverse [[5, -2], [-2, 4]]/16.
+        let lower = nalgebra::DMatrix::from_row_slice(2, 2, &[2.0, 0.0, 1.0, 2.0]);
+        let found = diagonal_of_inverse(&lower);
+        approx::assert_relative_eq!(found[0], 5.0 / 16.0, max_relative = 1e-12);
+        approx::assert_relative_eq!(found[1], 0.25, max_relative = 1e-12);
+    }
+}
