@@ -56,7 +56,7 @@ use mmgp_base::units::Seconds;
 
 use best::Candidate;
 pub use break_even::{BreakEven, BreakEvenRow, Optimum, break_even};
-pub use constraints::{Constraints, Space};
+pub use constraints::{Condition, Constraints, Space};
 use draws::Draws;
 pub use explanation::{Explanation, TermEffect, explain};
 pub use fastest::{Fastest, Predicted, fastest};
