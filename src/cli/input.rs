@@ -3,6 +3,7 @@
 pub mod pbpi;
 pub mod raxml;
 mod registry;
+mod runs;
 pub mod scheduler;
 
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ use pbpi::PbpiArguments;
 use raxml::RaxmlArguments;
 
 pub use registry::{Entry, in_flags};
+pub use runs::{RunArguments, runs, runs_and_times};
 
 /// Alignments that are compiled in.
 const SHIPPED: [(&str, &str); 2] = [

@@ -100,4 +100,6 @@ fn a_constant_has_a_name_of_its_own_and_a_value() {
         let error = Condition::parse("m < 2", &[(name.into(), value)]).expect_err("refused");
         assert!(error.to_string().starts_with(&format!("constant: found {name} = ")), "{error}");
     }
+    let twice = [("a".into(), 1.0), ("a".into(), 2.0)];
+    assert!(Condition::parse("m < 2", &twice).is_err());
 }
