@@ -10,15 +10,16 @@ use clap::{Args, ValueEnum};
 
 use super::Answer;
 use super::files::Guard;
+use super::input::{self, RunArguments};
+use super::output;
 use super::output::{data, warn};
-use super::{input, output};
 use crate::error::{Error, Result, Warning};
 use crate::fit::resampled::MOST_RESAMPLES;
 use crate::fit::shape::{Selection, Shape, TermChoices};
 use crate::fit::{Inputs, Loss, Measured, Options, Resampling, Runs, Settings, fit};
 use crate::model::parameters::Decomposition;
 use crate::table::csv::Record;
-use crate::table::{self, Columns, Source};
+use crate::table::{self, Source};
 
 /// Estimate the parameters of the model from measured tables
 #[derive(Args)]
@@ -40,9 +41,8 @@ pub struct Arguments {
     /// apu_serial_time_s,gap_time_s
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
-    /// Timed runs: m,p,repetition,time_s as CSV, or what Extra-P or hyperfine wrote
-    #[arg(long, value_name = "FILE")]
-    runs: Option<PathBuf>,
+    #[command(flatten)]
+    runs: RunArguments,
     /// Parameters believed of what no file measures, each with its standard error: an earlier fit,
     /// a similar program
     #[arg(long, value_name = "NAME|FILE")]
@@ -103,6 +103,7 @@ pub struct Arguments {
 const HELP: &str = "\
 Examples:
   mmgp fit --runs runs.csv --out params.toml
+  mmgp fit --runs jobs.csv --columns m=ranks,p=threads,time=elapsed_ms
   mmgp fit --profile profile.csv --runs runs.csv --robust tukey \\
       --report fit.json
   mmgp fit --alpha alpha.csv --offload offload.csv --profile profile.csv \\
@@ -210,13 +211,13 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
 }
 
 fn guard(arguments: &Arguments) -> Guard {
-    Guard::default()
+    let guard = arguments.runs.guarded(Guard::default());
+    guard
         .reads("--alpha", arguments.alpha.as_deref())
         .reads("--offload", arguments.offload.as_deref())
         .reads("--context-switch", arguments.context_switch.as_deref())
         .reads("--collective", arguments.collective.as_deref())
         .reads("--profile", arguments.profile.as_deref())
-        .reads("--runs", arguments.runs.as_deref())
         .reads("--memory", arguments.counts.memory.as_deref())
         .reads("--prior", arguments.prior.as_deref().and_then(input::parameter_file))
         .reads("--machine", arguments.machine.as_deref().and_then(input::machine_file))
@@ -256,32 +257,16 @@ fn inputs(arguments: &Arguments, warnings: &mut Vec<Warning>) -> Result<Inputs> 
         prior: arguments.prior.as_deref().map(input::parameters).transpose()?,
         memory: read(arguments.counts.memory.as_deref(), warnings)?,
     };
-    if let Some(path) = &arguments.runs {
-        let source = Source::read(path)?;
-        let single_times = arguments.robust.is_some() || arguments.bootstrap.is_some();
-        let others = table::runs_of(&source, &Columns::default())?;
-        let (runs, times, more) = match (others, single_times) {
-            (Some((rows, failed)), true) => {
-                warnings.extend(failed);
-                let (runs, times, more) = Runs::from_rows_keeping_times(&source.name, &rows)?;
-                (runs, Some(times), more)
-            }
-            (Some((rows, failed)), false) => {
-                warnings.extend(failed);
-                let (runs, more) = Runs::from_rows(&source.name, &rows)?;
-                (runs, None, more)
-            }
-            (None, true) => {
-                let (runs, times, more) = Runs::read_keeping_times(&source)?;
-                (runs, Some(times), more)
-            }
-            (None, false) => {
-                let (runs, more) = Runs::read(&source)?;
-                (runs, None, more)
-            }
-        };
+    if let Some(path) = &arguments.runs.runs {
+        let more;
+        if arguments.robust.is_some() || arguments.bootstrap.is_some() {
+            let (runs, times, found) = input::runs_and_times(path, &arguments.runs)?;
+            (inputs.runs, inputs.times, more) = (Some(runs), Some(times), found);
+        } else {
+            let (runs, found) = input::runs(path, &arguments.runs)?;
+            (inputs.runs, more) = (Some(runs), found);
+        }
         warnings.extend(more);
-        (inputs.runs, inputs.times) = (Some(runs), times);
     }
     Ok(inputs)
 }

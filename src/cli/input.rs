@@ -3,6 +3,7 @@
 pub mod pbpi;
 pub mod raxml;
 mod registry;
+mod runs;
 pub mod scheduler;
 
 use std::path::{Path, PathBuf};
@@ -15,17 +16,17 @@ use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{Tree, newick, simulate};
 use crate::apps::{Application, Port};
 use crate::cell::Placement;
-use crate::error::{Error, Result, Warning};
-use crate::fit::Runs;
+use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::measure::Emulated;
 use crate::model::Parameters;
 use crate::model::published::{published, published_names};
-use crate::table::{self, Columns, STANDARD_INPUT, Source};
+use crate::table::{STANDARD_INPUT, Source};
 use pbpi::PbpiArguments;
 use raxml::RaxmlArguments;
 
 pub use registry::{Entry, in_flags};
+pub use runs::{RunArguments, runs, runs_and_times};
 
 /// Alignments that are compiled in.
 const SHIPPED: [(&str, &str); 2] = [
@@ -92,19 +93,6 @@ pub fn parameters(name: &str) -> Result<Parameters> {
     match parameter_file(name) {
         Some(path) => Parameters::read(&Source::read(path)?),
         None => published(name),
-    }
-}
-
-/// Timed runs, in any of the formats that are read.
-pub fn timed_runs(path: &Path) -> Result<(Runs, Vec<Warning>)> {
-    let source = Source::read(path)?;
-    match table::runs_of(&source, &Columns::default())? {
-        Some((rows, mut warnings)) => {
-            let (runs, more) = Runs::from_rows(&source.name, &rows)?;
-            warnings.extend(more);
-            Ok((runs, warnings))
-        }
-        None => Runs::read(&source),
     }
 }
 

@@ -18,7 +18,9 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Answer;
+use super::choice::ChoiceArguments;
 use super::files::Guard;
+use super::input::RunArguments;
 use super::output::{Format, aligned, data, warn};
 use super::{input, output};
 use crate::Mapping;
@@ -41,10 +43,8 @@ pub struct Arguments {
     /// Parameters: a TOML file or a published set (pbpi-qs20, raxml-qs20)
     #[arg(long, value_name = "NAME|FILE")]
     params: String,
-    /// Timed runs to condition the predictions on, beside those in the parameters: what ran keeps
-    /// its time within its noise, and says how far off the models are
-    #[arg(long, value_name = "FILE")]
-    runs: Option<PathBuf>,
+    #[command(flatten)]
+    runs: RunArguments,
     /// The one mean to use: mmgp (equation 11), refined (the same with the [refined] terms of the
     /// parameters), amdahl, amdahl-2, usl, mmgp+1/m+1/p, all-terms or flat; without it, all that
     /// apply are weighed by the runs, and without runs refined stands for mmgp where it can
@@ -93,6 +93,8 @@ pub struct Arguments {
     #[command(flatten)]
     constraints: ConstraintArguments,
     #[command(flatten)]
+    choice: ChoiceArguments,
+    #[command(flatten)]
     what_if: WhatIfArguments,
 }
 
@@ -100,6 +102,7 @@ const HELP: &str = "\
 Examples:
   mmgp predict --params pbpi-qs20 --top 5
   mmgp predict --params params.toml --runs runs.csv
+  mmgp predict --params params.toml --where 'm*p <= cores && m % 2 == 0'
   mmgp predict --params params.toml --machine ps3 --format json
   mmgp predict --params params.toml --p-divides 8 --apus-per-chip 8
   mmgp predict --params refined.toml --model refined
@@ -149,7 +152,7 @@ struct ConstraintArguments {
 }
 
 impl ConstraintArguments {
-    fn read(&self) -> Constraints {
+    fn bounds(&self) -> Constraints {
         Constraints::NONE
             .min_m(self.min_m)
             .max_m(self.max_m)
@@ -214,9 +217,9 @@ impl Asked<'_> {
 }
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
-    Guard::default()
+    let guard = arguments.choice.guarded(arguments.runs.guarded(Guard::default()));
+    guard
         .reads("--params", input::parameter_file(&arguments.params))
-        .reads("--runs", arguments.runs.as_deref())
         .reads("--machine", arguments.machine.as_deref().and_then(input::machine_file))
         .writes("--out", arguments.out.as_deref())
         .check()?;
@@ -234,14 +237,19 @@ impl Arguments {
             parameters.apus = input::machine(name)?.layout.spes();
         }
         parameters.apus = self.apus.unwrap_or(parameters.apus);
-        let observations = match &self.runs {
+        let mut warnings = Vec::new();
+        let observations = match &self.runs.runs {
             Some(path) => {
-                let (runs, warnings) = input::timed_runs(path)?;
-                warn(&warnings);
+                let (runs, more) = input::runs(path, &self.runs)?;
+                warnings.extend(more);
                 Some(runs.observations())
             }
             None => None,
         };
+        let columns = self.runs.columns.clone().unwrap_or_default();
+        let bounds = self.constraints.bounds();
+        let constraints = self.choice.added_to(bounds, &columns, &mut warnings)?;
+        warn(&warnings);
         let is_conditioned = observations.is_some() || given.evidence.is_some();
         let is_scaled = parameters.terms != given.terms;
         let of = |parameters: &Parameters| -> Result<Posterior> {
@@ -265,7 +273,7 @@ impl Arguments {
             model,
             posterior,
             unchanged,
-            constraints: self.constraints.read(),
+            constraints,
             is_machine_given: self.apus.is_some() || self.machine.is_some(),
             sampling: Sampling::new(Sampling::USUAL_DRAWS, self.seed),
             format: self.format,

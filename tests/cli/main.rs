@@ -12,6 +12,7 @@ mod parameters;
 mod programs;
 mod raxml;
 mod report;
+mod runs;
 #[cfg(target_os = "linux")]
 mod signals;
 mod spu_timing;

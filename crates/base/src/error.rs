@@ -91,7 +91,7 @@ pub enum Error {
         /// APUs available.
         apus: u32,
         /// Names and values, of which none can be left out without something being feasible.
-        constraints: Vec<(&'static str, u32)>,
+        constraints: Vec<(&'static str, String)>,
     },
     /// A value outside its range. The message says what is allowed.
     #[error("{name}: found {}, expected {expected}", shortened(found))]
@@ -200,8 +200,8 @@ pub enum Error {
 }
 
 /// As `min_m 3 and max_p 4`.
-fn named(constraints: &[(&str, u32)]) -> String {
-    let named = constraints.iter().map(|(name, value)| format!("{name} {value}"));
+fn named(constraints: &[(&str, String)]) -> String {
+    let named = constraints.iter().map(|(name, value)| format!("{name} {}", shortened(value)));
     named.collect::<Vec<_>>().join(" and ")
 }
 

@@ -8,6 +8,7 @@
 #![allow(clippy::disallowed_methods)] // This module is the exception to its own rule.
 
 mod columns;
+mod configurations;
 pub mod csv;
 pub mod extrap;
 mod failures;
@@ -23,6 +24,7 @@ pub mod toml;
 pub mod trace;
 
 pub use columns::Columns;
+pub use configurations::configurations;
 pub use foreign::runs_of;
 pub use micro_benchmarks::MicroBenchmarks;
 pub use place::place;

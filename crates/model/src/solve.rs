@@ -62,7 +62,7 @@ use mmgp_base::units::Seconds;
 pub use break_even::{BreakEven, BreakEvenRow, Optimum, break_even};
 pub use candidates::{MOST_RANKED, allowed, candidates, feasible};
 pub use choice::{Choice, Confirmation};
-pub use constraints::{Constraints, Space};
+pub use constraints::{Condition, Constraints, Space};
 use contest::Contest;
 pub use explanation::{Explanation, TermEffect, explain};
 pub use fastest::{Fastest, Predicted, fastest};

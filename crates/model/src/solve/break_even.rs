@@ -85,7 +85,7 @@ pub fn break_even(
     if shared + serial <= 0.0 {
         return error("t_apu_s + c_apu_s", shared + serial, "a time on APUs above 0");
     }
-    let one_thread = constraints.max_m(1);
+    let one_thread = constraints.clone().max_m(1);
     let space = one_thread.space(parameters.apus)?;
     let choices = space.choices(1);
     let rows = choices.iter().map(|p| row(parameters, p, host_factor)).collect();

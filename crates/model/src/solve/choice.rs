@@ -118,12 +118,17 @@ fn confirmations(
     let mut confirmations = Vec::new();
     for (place, cost) in contest.confirmations(&ran, MOST_CONFIRMATIONS) {
         // Whoever finds nothing better may still take the choice.
-        let cost = cost.min(left);
-        if cost > WORTHWHILE * left {
+        left = cost.min(left);
+        confirmations.push(Confirmation { mapping: contest.mappings[place], expected_cost: left });
+    }
+    // Runs that promise nothing are not worth their time.
+    let is_worthwhile = |before: f64, after: f64| after <= WORTHWHILE * before;
+    while let Some(last) = confirmations.last() {
+        let before = confirmations.len().checked_sub(2).map(|index| &confirmations[index]);
+        if is_worthwhile(before.map_or(expected_cost, |it| it.expected_cost), last.expected_cost) {
             break;
         }
-        left = cost;
-        confirmations.push(Confirmation { mapping: contest.mappings[place], expected_cost: cost });
+        confirmations.pop();
     }
     confirmations
 }

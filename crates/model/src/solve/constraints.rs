@@ -1,11 +1,17 @@
 //! Which configurations may be chosen: what the machine holds, and what the user allows.
 
+mod condition;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::model::observations::Range;
+pub use condition::Condition;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 
 /// What a configuration must meet besides `m * p <= apus`, as `Constraints::NONE.max_m(4)`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Constraints {
     min_m: u32,
@@ -15,25 +21,35 @@ pub struct Constraints {
     m_divides: Option<u32>,
     p_divides: Option<u32>,
     apus_per_chip: Option<u32>,
+    condition: Option<Arc<Condition>>,
+    /// Increasing.
+    among: Option<Arc<[Mapping]>>,
 }
 
 /// The configurations that constraints leave on a machine, at least one.
 ///
-/// For every m the p form a range from the least allowed to [`Self::last_p`], or, where p must
-/// divide something, its divisors within that range; the range never grows with m.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// For every m the p form a range from the least allowed to the last that there is room for, or,
+/// where p must divide something, its divisors within that range; the range never grows with m.
+/// Under a condition or a table of what is allowed, m and p are any.
+#[derive(Debug, Clone)]
 pub struct Space {
     apus: u32,
     constraints: Constraints,
     /// The p that divide what they must, increasing.
     divisors: Option<Vec<u32>>,
+    /// The p of each m, increasing, where they are any.
+    listed: Option<BTreeMap<u32, Vec<u32>>>,
 }
+
+/// A condition is asked of so many configurations at most, which takes a second or two.
+const MOST_ASKED: u64 = 20_000_000;
 
 /// The p that go with one m, increasing.
 #[derive(Debug, Clone, Copy)]
 pub struct Choices<'a> {
     first: u32,
-    divisors: Option<&'a [u32]>,
+    /// All of them and more, where they are not one after the other.
+    listed: Option<&'a [u32]>,
     /// How many there are.
     pub count: u32,
 }
@@ -48,6 +64,8 @@ impl Constraints {
         m_divides: None,
         p_divides: None,
         apus_per_chip: None,
+        condition: None,
+        among: None,
     };
 
     /// The fewest host threads, at least 1.
@@ -70,9 +88,12 @@ impl Constraints {
         Self { max_p: p.into(), ..self }
     }
 
-    /// Within the range of what was timed, where no other bound is set.
+    /// Within the range of what was timed, where no other bound is set and nothing is listed.
     #[must_use]
     pub(super) fn within(self, range: Range) -> Self {
+        if self.among.is_some() {
+            return self;
+        }
         let least = |own: u32, timed: u32| if own > 1 { own } else { timed };
         Self {
             min_m: if self.max_m.is_some() { self.min_m } else { least(self.min_m, range.m.0) },
@@ -101,25 +122,47 @@ impl Constraints {
         Self { apus_per_chip: apus.into(), ..self }
     }
 
-    /// What they leave on a machine with so many APUs.
+    /// A condition that (m, p) must meet, or none.
+    pub fn condition(self, condition: impl Into<Option<Condition>>) -> Self {
+        Self { condition: condition.into().map(Arc::new), ..self }
+    }
+
+    /// The configurations that are allowed, or all. Whoever lists them knows what fits: of these,
+    /// `m * p` may be more than the APUs, as where several processes share one.
+    pub fn among(self, allowed: impl Into<Option<Vec<Mapping>>>) -> Self {
+        let sorted = |mut allowed: Vec<Mapping>| {
+            allowed.sort_unstable();
+            allowed.dedup();
+            allowed.into()
+        };
+        Self { among: allowed.into().map(sorted), ..self }
+    }
+
+    /// Whether the condition, if there is one, holds of a mapping on each of so many nodes.
+    pub(super) fn hold_on(&self, nodes: u32, mapping: Mapping) -> bool {
+        self.condition.as_ref().is_none_or(|condition| condition.holds(mapping, nodes))
+    }
+
+    /// What they leave on a machine with so many APUs, on one node.
     ///
     /// # Errors
     ///
     /// [`Error::NothingFeasible`] where they leave nothing, which names those that are to blame:
-    /// a set of which none can be spared. [`Error::OutOfRange`] for a 0 in any of them.
+    /// a set of which none can be spared. [`Error::OutOfRange`] for a 0 in any of them, and for a
+    /// condition on more than 20 million configurations.
     pub fn space(&self, apus: u32) -> Result<Space> {
-        if let Some((name, _)) = self.set().iter().find(|(_, value)| *value == 0) {
+        if let Some((name, _)) = self.set().iter().find(|(_, value)| value == "0") {
             let expected = "a whole number of at least 1".into();
             return Err(Error::OutOfRange { name, found: "0".into(), expected });
         }
-        let space = Space::of(*self, apus);
+        let space = Space::of(self.clone(), apus)?;
         if space.ms().next().is_some() {
             return Ok(space);
         }
-        let mut blamed = *self;
+        let mut blamed = self.clone();
         for (name, _) in self.set() {
-            let without = blamed.without(name);
-            if Space::of(without, apus).ms().next().is_none() {
+            let without = blamed.clone().without(name);
+            if Space::of(without.clone(), apus)?.ms().next().is_none() {
                 blamed = without;
             }
         }
@@ -127,8 +170,10 @@ impl Constraints {
     }
 
     /// The constraints that say something, by their names.
-    fn set(&self) -> Vec<(&'static str, u32)> {
+    fn set(&self) -> Vec<(&'static str, String)> {
         let least = |value: u32| (value != 1).then_some(value);
+        let listed = self.among.as_ref().map(|allowed| format!("({})", allowed.len()));
+        let condition = self.condition.as_ref().map(|it| format!("\"{}\"", it.text()));
         let all = [
             ("min_m", least(self.min_m)),
             ("max_m", self.max_m),
@@ -138,34 +183,89 @@ impl Constraints {
             ("p_divides", self.p_divides),
             ("apus_per_chip", self.apus_per_chip),
         ];
-        all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+        all.into_iter()
+            .map(|(name, value)| (name, value.map(|value| value.to_string())))
+            .chain([("where", condition), ("configurations", listed)])
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect()
     }
 
-    fn without(&self, name: &str) -> Self {
-        let none = Self::NONE;
+    fn without(self, name: &str) -> Self {
         match name {
-            "min_m" => Self { min_m: none.min_m, ..*self },
-            "max_m" => Self { max_m: None, ..*self },
-            "min_p" => Self { min_p: none.min_p, ..*self },
-            "max_p" => Self { max_p: None, ..*self },
-            "m_divides" => Self { m_divides: None, ..*self },
-            "p_divides" => Self { p_divides: None, ..*self },
-            _ => Self { apus_per_chip: None, ..*self },
+            "min_m" => self.min_m(1),
+            "max_m" => self.max_m(None),
+            "min_p" => self.min_p(1),
+            "max_p" => self.max_p(None),
+            "m_divides" => self.m_divides(None),
+            "p_divides" => self.p_divides(None),
+            "where" => self.condition(None),
+            "configurations" => self.among(None),
+            _ => self.apus_per_chip(None),
         }
     }
 }
 
 impl Space {
-    fn of(constraints: Constraints, apus: u32) -> Self {
+    fn of(constraints: Constraints, apus: u32) -> Result<Self> {
         let divisors = constraints.p_divides.map(|whole| {
             let last = constraints.max_p.unwrap_or(apus).min(apus).min(whole);
             (constraints.min_p..=last).filter(|&p| whole.is_multiple_of(p)).collect()
         });
-        Self { apus, constraints, divisors }
+        let mut space = Self { apus, constraints, divisors, listed: None };
+        let Constraints { condition, among, .. } = space.constraints.clone();
+        if condition.is_none() && among.is_none() {
+            return Ok(space);
+        }
+        if among.is_none() {
+            space.check_few()?;
+        }
+        let mut listed: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut list = |mapping: Mapping| {
+            if space.constraints.hold_on(1, mapping) {
+                listed.entry(mapping.m()).or_default().push(mapping.p());
+            }
+        };
+        match &among {
+            Some(among) => among.iter().filter(|it| space.allows(**it)).for_each(|it| list(*it)),
+            None => space.configurations().for_each(&mut list),
+        }
+        space.listed = Some(listed);
+        Ok(space)
+    }
+
+    /// Whether what is allowed may be looked at one by one.
+    fn check_few(&self) -> Result<()> {
+        let counts = self.ms().map(|m| u64::from(self.choices(m).count));
+        let mut total = 0;
+        for count in counts {
+            total += count;
+            if total > MOST_ASKED {
+                return Err(Error::OutOfRange {
+                    name: "where",
+                    found: format!("more than {MOST_ASKED} configurations to ask it of"),
+                    expected: "fewer; see max_m and max_p".into(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a configuration that is listed meets all constraints on numbers.
+    fn allows(&self, mapping: Mapping) -> bool {
+        let Constraints { min_m, max_m, min_p, max_p, m_divides, p_divides, .. } = self.constraints;
+        let (m, p) = (mapping.m(), mapping.p());
+        (min_m..=max_m.unwrap_or(u32::MAX)).contains(&m)
+            && (min_p..=max_p.unwrap_or(u32::MAX)).contains(&p)
+            && m_divides.is_none_or(|whole| whole.is_multiple_of(m))
+            && p_divides.is_none_or(|whole| whole.is_multiple_of(p))
+            && (self.constraints.apus_per_chip.is_none() || p <= self.last_p(m))
     }
 
     /// The largest m to look at: there may be no p for it.
     pub(super) fn last_m(&self) -> u32 {
+        if let Some(listed) = &self.listed {
+            return listed.keys().next_back().copied().unwrap_or(0);
+        }
         let Constraints { max_m, m_divides, .. } = self.constraints;
         max_m.unwrap_or(self.apus).min(self.apus).min(m_divides.unwrap_or(u32::MAX))
     }
@@ -173,14 +273,16 @@ impl Space {
     /// Every m for which there is a p, increasing.
     pub fn ms(&self) -> impl Iterator<Item = u32> + '_ {
         let Constraints { min_m, m_divides, .. } = self.constraints;
-        (min_m..=self.last_m())
+        let last_m = if self.listed.is_none() { self.last_m() } else { 0 };
+        let ranged = (min_m..=last_m)
             .filter(move |&m| m_divides.is_none_or(|whole| whole.is_multiple_of(m)))
-            .take_while(|&m| self.choices(m).count > 0)
+            .take_while(|&m| self.choices(m).count > 0);
+        self.listed.iter().flat_map(|listed| listed.keys().copied()).chain(ranged)
     }
 
     /// The largest p that m threads leave room for, whatever p must divide; 0 where there is
     /// none.
-    pub fn last_p(&self, m: u32) -> u32 {
+    fn last_p(&self, m: u32) -> u32 {
         let most = self.constraints.max_p.unwrap_or(self.apus).min(self.apus / m);
         let Some(chip) = self.constraints.apus_per_chip else { return most };
         let (chips, rest) = (self.apus / chip, self.apus % chip);
@@ -200,14 +302,19 @@ impl Space {
 
     /// The p that go with m.
     pub fn choices(&self, m: u32) -> Choices<'_> {
-        let (first, last) = (self.constraints.min_p, self.last_p(m));
-        let divisors = self.divisors.as_deref();
-        let count = match divisors {
+        let first = self.constraints.min_p;
+        if let Some(listed) = &self.listed {
+            let listed = listed.get(&m).map_or(&[][..], Vec::as_slice);
+            return Choices { first, listed: Some(listed), count: listed.len() as u32 };
+        }
+        let last = self.last_p(m);
+        let listed = self.divisors.as_deref();
+        let count = match listed {
             Some(divisors) => divisors.partition_point(|&p| p <= last) as u32,
             None if last < first => 0,
             None => last - first + 1,
         };
-        Choices { first, divisors, count }
+        Choices { first, listed, count }
     }
 
     /// Every one, by m, then p.
@@ -223,6 +330,9 @@ impl Space {
     /// Whether a mapping is one of them.
     pub fn contains(&self, mapping: Mapping) -> bool {
         let (m, p) = (mapping.m(), mapping.p());
+        if let Some(listed) = &self.listed {
+            return listed.get(&m).is_some_and(|ps| ps.binary_search(&p).is_ok());
+        }
         let Constraints { min_m, max_m, m_divides, .. } = self.constraints;
         m >= min_m
             && m <= max_m.unwrap_or(self.apus).min(self.apus)
@@ -234,13 +344,13 @@ impl Space {
 impl<'a> Choices<'a> {
     /// All from 1 to `last`.
     pub(super) fn up_to_last(last: u32) -> Self {
-        Self { first: 1, divisors: None, count: last }
+        Self { first: 1, listed: None, count: last }
     }
 
     /// The p with that index, below [`Self::count`].
     pub fn at(&self, index: u32) -> u32 {
-        match self.divisors {
-            Some(divisors) => divisors[index as usize],
+        match self.listed {
+            Some(listed) => listed[index as usize],
             None => self.first + index,
         }
     }
@@ -252,10 +362,8 @@ impl<'a> Choices<'a> {
 
     /// How many are at most `p`.
     pub fn up_to(&self, p: u32) -> u32 {
-        match self.divisors {
-            Some(divisors) => {
-                (divisors.partition_point(|&choice| choice <= p) as u32).min(self.count)
-            }
+        match self.listed {
+            Some(listed) => (listed.partition_point(|&choice| choice <= p) as u32).min(self.count),
             None => (p.saturating_add(1)).saturating_sub(self.first).min(self.count),
         }
     }
@@ -273,6 +381,7 @@ mod tests {
             .collect();
         let space = constraints.space(apus).unwrap();
         assert_eq!(space.configurations().collect::<Vec<_>>(), expected, "{constraints:?}");
+        assert_eq!(space.count(), expected.len());
         for m in 1..=apus {
             for p in 1..=apus {
                 let mapping = Mapping::of(m, p);
@@ -283,12 +392,12 @@ mod tests {
 
     #[test]
     fn what_is_left_is_what_a_look_at_every_configuration_leaves() {
-        let none = Constraints::NONE;
-        check(none, 16, |_, _| true);
-        check(none.max_m(5).min_p(2), 16, |m, p| m <= 5 && p >= 2);
-        check(none.min_m(3).max_p(4), 20, |m, p| m >= 3 && p <= 4);
-        check(none.p_divides(8), 16, |_, p| 8 % p == 0);
-        check(none.m_divides(12).p_divides(6), 30, |m, p| 12 % m == 0 && 6 % p == 0);
+        let none = || Constraints::NONE;
+        check(none(), 16, |_, _| true);
+        check(none().max_m(5).min_p(2), 16, |m, p| m <= 5 && p >= 2);
+        check(none().min_m(3).max_p(4), 20, |m, p| m >= 3 && p <= 4);
+        check(none().p_divides(8), 16, |_, p| 8 % p == 0);
+        check(none().m_divides(12).p_divides(6), 30, |m, p| 12 % m == 0 && 6 % p == 0);
     }
 
     /// Places threads one after the other on the first chip with room for them.
@@ -309,18 +418,67 @@ mod tests {
         assert!(!space.contains(Mapping::of(1, 9)));
     }
 
+    fn condition(text: &str) -> Condition {
+        Condition::parse(text, &[("cores".into(), 12.0)]).expect("a good condition")
+    }
+
+    #[test]
+    fn a_condition_leaves_any_m_and_p() {
+        let of = |text: &str| Constraints::NONE.condition(condition(text));
+        check(of("m*p <= cores && p != 2"), 16, |m, p| m * p <= 12 && p != 2);
+        // Gaps between the m, and p that grow with m.
+        check(of("m % 3 == 0 and p >= m / 2"), 40, |m, p| m % 3 == 0 && 2 * p >= m);
+        check(of("m + p > 4").p_divides(8).max_m(5), 16, |m, p| m + p > 4 && 8 % p == 0 && m <= 5);
+        check(of("nodes == 1"), 8, |_, _| true);
+    }
+
+    #[test]
+    fn a_table_leaves_what_it_lists_also_beyond_the_apus() {
+        let listed = [(4, 1), (1, 4), (8, 1), (1, 4), (2, 2)].map(|(m, p)| Mapping::of(m, p));
+        let of = || Constraints::NONE.among(listed.to_vec());
+        let left = |constraints: Constraints| -> Vec<(u32, u32)> {
+            let space = constraints.space(4).unwrap();
+            assert!(space.configurations().all(|mapping| space.contains(mapping)));
+            space.configurations().map(|it| (it.m(), it.p())).collect()
+        };
+        assert_eq!(left(of()), [(1, 4), (2, 2), (4, 1), (8, 1)]);
+        assert_eq!(left(of().max_m(4).min_p(2)), [(1, 4), (2, 2)]);
+        assert_eq!(left(of().condition(condition("m != 2"))), [(1, 4), (4, 1), (8, 1)]);
+        assert_eq!(left(of().apus_per_chip(2)), [(2, 2), (4, 1)]);
+        assert!(!of().space(4).unwrap().contains(Mapping::of(3, 1)));
+    }
+
+    #[test]
+    fn conditions_and_tables_are_blamed_by_name() {
+        let message = |constraints: Constraints| constraints.space(16).unwrap_err().to_string();
+        let none = || Constraints::NONE;
+        assert_eq!(
+            message(none().max_p(9).min_m(3).condition(condition("m < 3"))),
+            "no (m, p) of 16 APUs meets min_m 3 and where \"m < 3\" together; relax one of them"
+        );
+        assert_eq!(
+            message(none().min_p(3).among(vec![Mapping::of(1, 1), Mapping::of(2, 2)])),
+            "no (m, p) of 16 APUs meets min_p 3 and configurations (2) together; relax one of them"
+        );
+        let many = none().condition(condition("m > 0")).space(100_000_000).unwrap_err().to_string();
+        assert!(many.starts_with("where: found more than 20000000 configurations"), "{many}");
+    }
+
     #[test]
     fn constraints_that_leave_nothing_are_named_without_the_innocent() {
         let message = |constraints: Constraints| constraints.space(16).unwrap_err().to_string();
-        let none = Constraints::NONE;
+        let none = || Constraints::NONE;
         assert_eq!(
-            message(none.min_m(20).p_divides(8)),
+            message(none().min_m(20).p_divides(8)),
             "no (m, p) of 16 APUs meets min_m 20; relax it"
         );
         assert_eq!(
-            message(none.min_m(3).max_m(9).min_p(6).p_divides(6)),
+            message(none().min_m(3).max_m(9).min_p(6).p_divides(6)),
             "no (m, p) of 16 APUs meets min_m 3 and min_p 6 together; relax one of them"
         );
-        assert_eq!(message(none.max_p(0)), "max_p: found 0, expected a whole number of at least 1");
+        assert_eq!(
+            message(none().max_p(0)),
+            "max_p: found 0, expected a whole number of at least 1"
+        );
     }
 }

@@ -90,6 +90,11 @@ impl Contest {
             sum / count as f64
         };
         let mut confirmations: Vec<(usize, f64)> = Vec::new();
+        if !ran.contains(&true) {
+            // The choice is run in any case: there is nothing yet to hold another run against.
+            confirmations.push((self.choice, cost(&kept, self.choice)));
+            kept = self.draws.row(self.choice).iter().copied().collect();
+        }
         while confirmations.len() < most {
             let left = (0..self.mappings.len()).filter(|&place| {
                 !ran[place] && !confirmations.iter().any(|(taken, _)| *taken == place)

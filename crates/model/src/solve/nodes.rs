@@ -44,7 +44,8 @@ pub struct NodeConfiguration {
 /// The most configurations that are ranked.
 const MOST: u64 = 2_500_000;
 
-/// Predicts and ranks (n, m, p) for n from 1 to `nodes`; the constraints hold on every node.
+/// Predicts and ranks (n, m, p) for n from 1 to `nodes`; the constraints hold on every node, and a
+/// condition on the number of nodes for each n.
 ///
 /// # Errors
 ///
@@ -59,7 +60,8 @@ pub fn rank_nodes(
     let error = |name, found: String, expected: &str| {
         Err(Error::OutOfRange { name, found, expected: expected.into() })
     };
-    let space = constraints.space(parameters.apus)?;
+    // Of n nodes a condition may say something else than of one.
+    let space = constraints.clone().condition(None).space(parameters.apus)?;
     if nodes == 0 || u64::from(nodes) * space.count() as u64 > MOST {
         let most = MOST / space.count() as u64;
         return error("nodes", nodes.to_string(), &format!("from 1 to {most}"));
@@ -74,6 +76,7 @@ pub fn rank_nodes(
     let sequential = on(1).time(Mapping::SEQUENTIAL);
     let mut configurations: Vec<NodeConfiguration> = (1..=nodes)
         .flat_map(|n| space.configurations().map(move |mapping| (n, mapping)))
+        .filter(|&(n, mapping)| constraints.hold_on(n, mapping))
         .map(|(n, mapping)| {
             let model = on(n);
             let time = model.time(mapping);
@@ -85,6 +88,10 @@ pub fn rank_nodes(
             NodeConfiguration { rank: 0, n, mapping, time, low, high, speedup, efficiency }
         })
         .collect();
+    if configurations.is_empty() {
+        // One node is one of them, and tells what is to blame.
+        constraints.space(parameters.apus)?;
+    }
     configurations.sort_by(|one, other| {
         let place = |c: &NodeConfiguration| (c.n, c.mapping);
         one.time.0.total_cmp(&other.time.0).then(place(one).cmp(&place(other)))
@@ -94,4 +101,34 @@ pub fn rank_nodes(
     }
     let warnings = on(1).warnings(1..=space.ms().last().unwrap_or(1));
     Ok(NodeRanking { configurations, warnings })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::published;
+    use crate::solve::Condition;
+
+    #[test]
+    fn a_condition_speaks_of_the_nodes_that_it_is_asked_of() {
+        let parameters = published("pbpi-qs20").unwrap();
+        let level = NodeLevel { per_message: Seconds(0.0), per_step: Seconds(0.0) };
+        let ranked = |text: &str| {
+            let condition = Condition::parse(text, &[]).expect("a good condition");
+            rank_nodes(&parameters, &Constraints::NONE.condition(condition), 3, level)
+        };
+        let ranking = ranked("nodes * m * p > 16").unwrap();
+        let all = rank_nodes(&parameters, &Constraints::NONE, 3, level).unwrap().configurations;
+        let expected = all.iter().filter(|it| u64::from(it.n) * it.mapping.apus() > 16);
+        assert!(
+            ranking
+                .configurations
+                .iter()
+                .map(|it| (it.n, it.mapping))
+                .eq(expected.map(|it| (it.n, it.mapping)))
+        );
+        assert!(ranking.configurations.iter().all(|it| it.n > 1));
+        let error = ranked("nodes * m > 100").unwrap_err().to_string();
+        assert_eq!(error, "no (m, p) of 16 APUs meets where \"nodes * m > 100\"; relax it");
+    }
 }

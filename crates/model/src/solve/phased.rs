@@ -75,7 +75,7 @@ pub fn plan_phases(
     let phases: Vec<Parameters> =
         parameters.phases.iter().map(|phase| parameters.of_phase(phase)).collect();
     let space = constraints.space(parameters.apus)?;
-    let widest = space.ms().next().map_or(0, |m| u64::from(space.choices(m).count));
+    let widest = space.ms().map(|m| u64::from(space.choices(m).count)).max().unwrap_or(0);
     check(changes, phases.len(), widest)?;
     let mut plans: Vec<Plan> = space
         .ms()
