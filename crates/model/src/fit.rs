@@ -39,6 +39,7 @@
 mod alpha;
 mod beside;
 mod bootstrap;
+mod bounds;
 mod collective;
 pub mod comparison;
 pub mod conflict;
@@ -50,6 +51,7 @@ mod estimate;
 mod growth;
 #[cfg(test)]
 mod held_out;
+mod host_time;
 pub mod identifiability;
 mod identify;
 mod inputs;
@@ -67,6 +69,7 @@ pub mod online;
 mod outcome;
 mod prior;
 mod profile;
+mod range;
 #[cfg(test)]
 mod recovery;
 pub mod refined;
@@ -120,6 +123,7 @@ pub struct Fitted {
 /// the least squares do not converge; [`Error::OutOfRange`] for no APUs or no tasks.
 pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     check(inputs, settings)?;
+    range::check(inputs)?;
     let known = Known::from(inputs, settings)?;
     let mut warnings = known.warnings.clone();
     let mut base = known.parameters(settings);
@@ -134,7 +138,7 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
         correlations: &correlations,
         options: &settings.options,
     });
-    let (parameters, mut in_runs, left) = match request {
+    let (mut parameters, mut in_runs, left) = match request {
         Some(request) => {
             let joint = joint::fit(&base, &unknown, request)?;
             warnings.extend(joint.warnings);
@@ -147,13 +151,16 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
         let values = report.estimated;
         report.comparison = beside::comparison(request.runs, report, refined.as_ref(), values)?;
     }
+    warnings.extend(bounds::slowdowns(&mut parameters));
     warnings.extend(left.iter().map(|term| term.not_measured()));
     let terms = report::terms(&parameters, &known, inputs.runs.as_ref());
     let loggp = inputs.offload.as_ref().map(loggp::loggp).transpose()?;
     let name = settings.name.clone();
     let report = Report { name, terms, choices: known.choices, loggp, runs: in_runs };
-    let refined = refined.map(|refined| {
+    let refined = refined.map(|mut refined| {
         warnings.extend(refined.warnings);
+        // What equation 11 warns of, the refined model has too.
+        bounds::slowdowns(&mut refined.parameters);
         refined.parameters
     });
     Ok(Fitted { parameters, report, refined, warnings })
