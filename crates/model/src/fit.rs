@@ -82,6 +82,8 @@ pub mod runs;
 mod sample;
 mod settings;
 pub mod shape;
+#[cfg(test)]
+mod soundness;
 mod term;
 #[cfg(test)]
 mod trials;
