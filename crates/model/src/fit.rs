@@ -39,6 +39,7 @@
 mod alpha;
 mod beside;
 mod bootstrap;
+mod bounds;
 mod collective;
 pub mod comparison;
 pub mod conflict;
@@ -51,6 +52,7 @@ mod evidence;
 mod growth;
 #[cfg(test)]
 mod held_out;
+mod host_time;
 pub mod identifiability;
 mod identify;
 mod inputs;
@@ -68,6 +70,7 @@ pub mod online;
 mod outcome;
 mod prior;
 mod profile;
+mod range;
 #[cfg(test)]
 mod recovery;
 pub mod refined;
@@ -80,6 +83,8 @@ pub mod runs;
 mod sample;
 mod settings;
 pub mod shape;
+#[cfg(test)]
+mod soundness;
 mod term;
 #[cfg(test)]
 mod trials;
@@ -121,6 +126,7 @@ pub struct Fitted {
 /// the least squares do not converge; [`Error::OutOfRange`] for no APUs or no tasks.
 pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     check(inputs, settings)?;
+    range::check(inputs)?;
     let known = Known::from(inputs, settings)?;
     let mut warnings = known.warnings.clone();
     let mut base = known.parameters(settings);
@@ -155,13 +161,16 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
         let values = report.estimated;
         report.comparison = beside::comparison(request.runs, report, refined.as_ref(), values)?;
     }
+    warnings.extend(bounds::slowdowns(&mut parameters));
     warnings.extend(left.iter().map(|term| term.not_measured()));
     let terms = report::terms(&parameters, &known, inputs.runs.as_ref());
     let loggp = inputs.offload.as_ref().map(loggp::loggp).transpose()?;
     let name = settings.name.clone();
     let report = Report { name, terms, choices: known.choices, loggp, runs: in_runs };
-    let refined = refined.map(|refined| {
+    let refined = refined.map(|mut refined| {
         warnings.extend(refined.warnings);
+        // What equation 11 warns of, the refined model has too.
+        bounds::slowdowns(&mut refined.parameters);
         refined.parameters
     });
     Ok(Fitted { parameters, report, refined, warnings })

@@ -57,7 +57,7 @@ impl Conflict {
     ) -> Option<Self> {
         let priors = unknowns.list.iter().filter(|unknown| unknown.prior.is_some()).count() as f64;
         let shared = priors + alone.rank - unknowns.list.len() as f64;
-        if shared < 0.5 {
+        if priors == 0.0 || shared < 0.5 {
             return None;
         }
         let ratio = (2.0 * joint.solution.cost - alone.squares).max(0.0) / shared;

@@ -126,11 +126,8 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 /// `None` where leaving one out leaves the others without an answer.
 fn left_out(fit: &Fit) -> Option<LeftOut> {
     let points = &fit.data.points;
-    if fit.estimated.minimum.leverages.iter().any(|&leverage| leverage > 1.0 - 1e-6) {
-        return None;
-    }
-    let errors: Vec<f64> =
-        fit.estimated.left_out().iter().map(|each| 100.0 * each.exp_m1().abs()).collect();
+    let errors = fit.estimated.spared()?;
+    let errors: Vec<f64> = errors.iter().map(|each| 100.0 * each.exp_m1().abs()).collect();
     let worst = (0..errors.len()).max_by(|&one, &other| errors[one].total_cmp(&errors[other]))?;
     Some(LeftOut {
         mean_error_percent: errors.iter().sum::<f64>() / errors.len() as f64,

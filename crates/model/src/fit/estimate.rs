@@ -39,6 +39,12 @@ pub(crate) struct Spread {
 /// The relative error of priors that leaves the runs to speak for themselves.
 const SILENT: f64 = 10.0;
 
+/// A leverage this near 1 leaves nothing of a point to be judged by.
+pub(crate) const INDISPENSABLE: f64 = 1e-6;
+
+/// The logarithm of a thousand: by what nobody's prediction is off who knows anything.
+const SENSELESS: f64 = 6.9;
+
 /// How often noise and estimate are made to fit each other.
 const ROUNDS: usize = 5;
 
@@ -154,6 +160,15 @@ impl Estimated {
         };
         let degrees_of_freedom = (0..entries.len()).map(degrees_of_freedom).collect();
         Spread { entries, covariance, degrees_of_freedom }
+    }
+
+    /// As [`Self::left_out`]; `None` where the others say nothing of one of them.
+    pub fn spared(&self) -> Option<Vec<f64>> {
+        let indispensable = |leverage: &f64| *leverage > 1.0 - INDISPENSABLE;
+        if self.minimum.leverages.iter().any(indispensable) {
+            return None;
+        }
+        Some(self.left_out()).filter(|errors| errors.iter().all(|error| error.abs() < SENSELESS))
     }
 
     /// `ln(T/t)` of each point, predicted by a fit without it: by the leverages of this one, which

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::estimate::INDISPENSABLE;
+use super::joint_fit::Trial;
 use super::likelihood::NEGLIGIBLE;
 use super::runs::Runs;
 use super::shape::Shape;
@@ -57,6 +59,21 @@ fn over(ms: BTreeSet<u32>) -> OverM {
     OverM::Table(Table { values: vec![Estimate::exact(1.0); m.len()], m })
 }
 
+/// The errors of every trial at the configurations that each of them can be judged by, because it
+/// can do without them; empty where there is none.
+pub(crate) fn spared(trials: &[Trial]) -> Vec<Vec<f64>> {
+    let is_spared = |index: usize| {
+        trials
+            .iter()
+            .all(|trial| trial.within.estimated.minimum.leverages[index] < 1.0 - INDISPENSABLE)
+    };
+    let of = |trial: &Trial| {
+        let errors = trial.within.estimated.left_out().into_iter().enumerate();
+        errors.filter(|(index, _)| is_spared(*index)).map(|(_, error)| error).collect()
+    };
+    trials.iter().map(of).collect()
+}
+
 /// The trial to take: the first, unless another's squared errors are smaller by more than one
 /// standard error of the difference over the configurations; of several such, the smallest.
 pub(crate) fn choose(left_out: &[Vec<f64>]) -> usize {
@@ -65,6 +82,9 @@ pub(crate) fn choose(left_out: &[Vec<f64>]) -> usize {
     let clearly_better = |&trial: &usize| {
         let differences: Vec<f64> = squares(0).zip(squares(trial)).map(|(a, b)| a - b).collect();
         let count = differences.len() as f64;
+        if count < 2.0 {
+            return false;
+        }
         let gain = differences.iter().sum::<f64>() / count;
         let variance = differences.iter().map(|each| (each - gain).powi(2)).sum::<f64>();
         let std_error = (variance / (count - 1.0) / count).sqrt();

@@ -2,14 +2,15 @@
 
 use nalgebra::DVector;
 
+use super::bounds::{self, Within};
 use super::data::{self, Robust};
 use super::design::{Design, Sensitivity};
-use super::estimate::{Data, estimate};
+use super::estimate::Data;
 use super::growth::{self, SHAPES};
+use super::host_time;
 use super::identify::{Group, Verdict, identify};
-use super::joint_fit::Fit;
+use super::joint_fit::{self, Fit, HostTime};
 use super::least_squares::LeastSquares;
-use super::likelihood::NEGLIGIBLE;
 use super::measurement::stated;
 use super::noise::Repetitions;
 use super::outcome;
@@ -25,6 +26,10 @@ use crate::model::sensitivity::Entry;
 use crate::model::terms::Term;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
+
+/// The least T_HPU, in parts of the shortest time, where only runs tell what further threads add to
+/// it: as a slowdown of less than that, it would be a number without meaning.
+const LEAST_HOST_TIME: f64 = 1e-3;
 
 /// Parameters that meet the runs.
 pub(crate) struct Joint {
@@ -107,8 +112,8 @@ fn best_shape(
         None => &SHAPES[..1],
     };
     let mut data: Option<(Data, Option<Robust>)> = None;
-    let mut tried = Vec::new();
-    let mut fits = Vec::new();
+    let mut shapes_tried = Vec::new();
+    let mut fits: Vec<joint_fit::Trial> = Vec::new();
     for &shape in shapes {
         let growth = if grows { growth::table(shape, runs, base.apus) } else { None };
         if grows && growth.is_none() {
@@ -123,33 +128,44 @@ fn best_shape(
         if unknowns.list.len() > data.points.len() + sources(&unknowns) {
             continue;
         }
+        // The linear shape is what the configurations were examined for already.
+        if shape != Shape::Linear && !host_time::are_told_apart(&unknowns, &data.points, &start) {
+            continue;
+        }
         // A shape that the runs cannot hold has no minimum of its own; the linear one has.
-        let estimated = match estimate(&unknowns, data, &start) {
+        match joint_fit::Trial::of(base, &unknowns, data, &start) {
             Err(_) if shape != Shape::Linear => continue,
-            estimated => estimated?,
-        };
-        let error = Some(growth::size(&estimated.left_out()));
-        tried.push(Trial { shape, parameters: Vec::new(), error });
-        fits.push((base, estimated));
+            trial => fits.push(trial?),
+        }
+        shapes_tried.push(shape);
     }
     let Some((data, robust)) = data.filter(|_| !fits.is_empty()) else {
         return Err(unfit_shape(request));
     };
-    let left_out: Vec<Vec<f64>> = fits.iter().map(|(_, each)| each.left_out()).collect();
+    let left_out = growth::spared(&fits);
     let chosen = growth::choose(&left_out);
+    let error = |errors: &Vec<f64>| (!errors.is_empty()).then(|| growth::size(errors));
+    let tried = shapes_tried.iter().zip(&left_out);
+    let tried =
+        tried.map(|(&shape, errors)| Trial { shape, parameters: Vec::new(), error: error(errors) });
     let choice = grows.then(|| Choice {
         term: "alpha".into(),
-        chosen: tried[chosen].shape,
-        reason: match (&asked, tried.len()) {
+        chosen: shapes_tried[chosen],
+        reason: match (&asked, shapes_tried.len()) {
             (Some(_), _) => Reason::Asked,
             (_, 1) => Reason::TooFew,
             _ if chosen == 0 => Reason::Simplest,
             _ => Reason::LeastError,
         },
-        tried: tried.clone(),
+        tried: tried.collect(),
     });
-    let (base, estimated) = fits.swap_remove(chosen);
-    Ok(Fit { estimated, verdict, base, choice, data, robust })
+    let mut trial = fits.swap_remove(chosen);
+    let mut host_time = HostTime::Known;
+    if let Some(conventional) = host_time::by_convention(&trial, &data, &runs.file)? {
+        (trial, host_time) = (conventional, HostTime::Conventional);
+    }
+    let joint_fit::Trial { base, within: Within { estimated, held, .. } } = trial;
+    Ok(Fit { estimated, verdict, base, choice, held, data, robust, host_time })
 }
 
 /// The runs, each with its full weight or as a robust loss weighs it.
@@ -227,10 +243,10 @@ fn unknowns(
     let mut from = Vec::new();
     let shortest = runs.cells.iter().map(|cell| cell.mean_s).fold(f64::INFINITY, f64::min);
     let grows = growth.is_some();
-    // What further threads add is a product with T_HPU, which then must not be zero.
+    // What further threads add is a product with T_HPU, which then must not be next to nothing.
     let lower = |entry| match entry {
-        Entry::HpuTime if grows => NEGLIGIBLE * shortest,
-        _ => 0.0,
+        Entry::HpuTime if grows => LEAST_HOST_TIME * shortest,
+        _ => bounds::least(entry),
     };
     let weights = growth.map_or_else(Vec::new, |(alpha, weights)| {
         base.terms.alpha = alpha;

@@ -1,15 +1,16 @@
 //! A fit as parameters, warnings and a report.
 
+use super::bounds::Held;
 use super::estimate::Spread;
 use super::identify::Group;
-use super::joint_fit::Fit;
+use super::joint_fit::{Fit, HostTime};
 use super::noise::{ASSUMED, Origin};
 use super::prior::MEASURED_ONCE;
 use super::report::{Convergence, RunsReport, Sum};
 use super::request::Request;
 use super::runs::Runs;
 use super::unknowns::{Kind, Prior, Unknown};
-use super::{diagnosis, report, resampled};
+use super::{bounds, diagnosis, report, resampled};
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM, Terms};
 use crate::model::sensitivity::Entry;
@@ -31,7 +32,8 @@ pub(crate) fn parameters(fit: &Fit, known: &Parameters, runs: &Runs) -> Paramete
     let spread = estimated.spread();
     for (row, &entry) in spread.entries.iter().enumerate() {
         // Errors in common know no bound; a term does.
-        let value = at.terms.estimate(entry).map_or(0.0, |estimate| estimate.value.max(0.0));
+        let value = at.terms.estimate(entry).map_or(0.0, |estimate| estimate.value);
+        let value = value.max(bounds::least(entry));
         let variance = spread.covariance[(row, row)];
         let std_error = variance.max(0.0).sqrt();
         // To the thousandth: what follows are digits of rounding.
@@ -51,6 +53,10 @@ pub(crate) fn parameters(fit: &Fit, known: &Parameters, runs: &Runs) -> Paramete
             *place = estimate;
         }
     }
+    if fit.host_time == HostTime::Conventional {
+        parameters.terms.t_hpu_s.combined_with = carried(fit, Entry::HpuTime);
+    }
+    bounds::put(&fit.held, &mut parameters, &runs.file);
     define_alpha_of_one(&mut parameters);
     parameters.correlation = correlation(fit, &spread);
     rescale_phases(&mut parameters, known);
@@ -91,6 +97,12 @@ fn source(fit: &Fit, entry: Entry, before: Option<&Estimate>, runs: &Runs) -> Op
 }
 
 fn carried(fit: &Fit, entry: Entry) -> Vec<String> {
+    if fit.host_time == HostTime::Conventional && entry == Entry::ApuSerialTime {
+        let mut others = carried(fit, Entry::HpuTime);
+        others.retain(|term| term != Term::ApuSerialTime.name());
+        others.insert(0, Term::HpuTime.name().to_string());
+        return others;
+    }
     let is_it = |group: &&Group| match entry {
         Entry::Alpha(_) => group.carrier == Term::Alpha,
         _ => group.carrier.entry(0) == entry,
@@ -142,7 +154,11 @@ fn rescale_phases(parameters: &mut Parameters, known: &Parameters) {
 /// What the reader should know.
 pub(crate) fn warnings(fit: &Fit, known: &Parameters) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    for group in fit.verdict.groups.iter().filter(|group| !group.carried.is_empty()) {
+    warnings.extend(of_host_time(fit));
+    let conventional = fit.host_time == HostTime::Conventional;
+    let is_said = |group: &Group| conventional && group.carrier == Term::HpuTime;
+    let sums = fit.verdict.groups.iter().filter(|group| !group.carried.is_empty());
+    for group in sums.filter(|group| !is_said(group)) {
         let (on, sum) = (group.carrier.name(), contributions(group));
         warnings.push(Warning::Combined { on, sum });
     }
@@ -152,6 +168,7 @@ pub(crate) fn warnings(fit: &Fit, known: &Parameters) -> Vec<Warning> {
         .iter()
         .zip(&solution.at_bound)
         .filter(|(unknown, held)| **held && unknown.prior.is_none())
+        .filter(|(unknown, _)| !(conventional && unknown.term == Term::ApuSerialTime))
         .map(|(unknown, _)| unknown.term)
         .collect();
     at_bound.dedup();
@@ -161,6 +178,7 @@ pub(crate) fn warnings(fit: &Fit, known: &Parameters) -> Vec<Warning> {
     warnings.extend(measured_once(list, known));
     warnings.extend(of_noise(fit));
     warnings.extend(of_conflict(fit));
+    warnings.extend(of_held(fit));
     warnings
 }
 
@@ -218,6 +236,31 @@ fn of_conflict(fit: &Fit) -> Option<Warning> {
     )))
 }
 
+/// One warning for the split that the runs do not tell.
+fn of_host_time(fit: &Fit) -> Option<Warning> {
+    (fit.host_time == HostTime::Conventional).then(|| {
+        Warning::Note(format!(
+            "the runs tell what grows with m, (alpha - 1)*t_hpu_s, but next to nothing of t_hpu_s \
+             itself: it is taken as {:.3e} s, alpha is relative to that, and the error of what all \
+             configurations have in common is c_apu_s's",
+            fit.base.terms.t_hpu_s.value
+        ))
+    })
+}
+
+fn of_held(fit: &Fit) -> Option<Warning> {
+    let farthest = |each: &&Held| (each.wanted - each.bound).abs();
+    let held = fit.held.iter().max_by(|a, b| farthest(a).total_cmp(&farthest(b)))?;
+    let more = match fit.held.len() {
+        1 => String::new(),
+        count => format!(" and {} other values", count - 1),
+    };
+    let name = fit.base.terms.name_of(held.entry);
+    Some(Warning::Note(format!(
+        "the runs contradict the files beyond reason in {name}{more}: {held}"
+    )))
+}
+
 fn contributions(group: &Group) -> Vec<String> {
     let terms = [group.carrier].into_iter().chain(group.carried.iter().copied());
     let mut names: Vec<String> = terms.map(|term| term.contribution().to_string()).collect();
@@ -262,10 +305,7 @@ pub(crate) fn report(
 
 /// Every configuration as predicted from all others \[s\]; none where one cannot be spared.
 fn left_out_s(fit: &Fit) -> Vec<f64> {
-    let minimum = &fit.estimated.minimum;
-    if minimum.leverages.iter().any(|leverage| *leverage > 1.0 - 1e-6) {
-        return Vec::new();
-    }
-    let points = fit.data.points.iter().zip(fit.estimated.left_out());
+    let Some(errors) = fit.estimated.spared() else { return Vec::new() };
+    let points = fit.data.points.iter().zip(errors);
     points.map(|(point, error)| (point.log_time + error).exp()).collect()
 }

@@ -248,6 +248,10 @@ impl fmt::Display for Noise {
         write!(f, " ({:.0} degrees of freedom)", self.degrees_of_freedom)?;
         if let Some(lack) = self.lack_of_fit {
             let (of_residuals, of_repetitions) = lack.degrees_of_freedom;
+            if lack.ratio.is_infinite() {
+                let text = "repetitions agree to the last digit, so that any misfit is one";
+                return write!(f, "\n  lack of fit           {text}");
+            }
             write!(
                 f,
                 "\n  lack of fit           F({of_residuals:.0}, {of_repetitions:.0}) = {:.2}, \

@@ -147,9 +147,8 @@ pub(crate) fn correlation(
         .map(|(row, column)| matrix(row.max(column), row.min(column)))
         .collect();
     let entries: Vec<Entry> = uncertain.iter().map(|&each| entry(each)).collect();
-    (entries.len() >= 2).then(|| {
-        Correlation::new(entries, matrix).expect("invariant: a covariance has correlations")
-    })
+    // What is too large or too small to be squared has no correlation that could be told.
+    Correlation::new(entries, matrix).ok().filter(|known| known.entries().len() >= 2)
 }
 
 impl Choice {
@@ -250,6 +249,12 @@ mod tests {
             "alpha: linear, it errs least; with one m left out they err by: constant 31.00 %, \
              linear 0.81 %\n  a = 8.0000e-2 +- 2.2e-3 (95 %)"
         );
+    }
+
+    #[test]
+    fn what_cannot_be_squared_has_no_correlation() {
+        let covariance = DMatrix::from_element(2, 2, f64::INFINITY);
+        assert_eq!(correlation(Some(covariance), Entry::Alpha), None);
     }
 
     #[test]

@@ -121,6 +121,13 @@ impl Unknowns {
         self.base.terms.estimate(entry).map_or(0.0, |estimate| estimate.value)
     }
 
+    /// Holds an entry that no unknown moves any more at a value.
+    pub fn hold(&mut self, entry: Entry, value: f64) {
+        if let Some(estimate) = self.base.terms.estimate_mut(entry) {
+            estimate.value = value;
+        }
+    }
+
     /// What further threads add to the host's time at one entry of alpha's table \[s\].
     fn growth(&self, x: &[f64], index: usize) -> f64 {
         let part = |(unknown, value): (&Unknown, &f64)| match &unknown.kind {

@@ -3,6 +3,7 @@
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, Phase, Terms};
 use crate::model::sensitivity::Entry;
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 
 /// A term, or one entry of a table as `alpha(8)`, and what it is multiplied by.
@@ -21,7 +22,7 @@ pub struct Scale {
 ///
 /// [`Error::UnknownName`] for a term that the parameters do not have, with the nearest name;
 /// [`Error::OutOfRange`] for a factor that is negative or not finite, or that leaves an alpha
-/// which is not above 0.
+/// which is not above 0 or times of 1e100 s and more.
 pub fn scaled(parameters: &Parameters, scales: &[Scale]) -> Result<Parameters> {
     let mut scaled = parameters.clone();
     for Scale { term, factor } in scales {
@@ -44,7 +45,27 @@ pub fn scaled(parameters: &Parameters, scales: &[Scale]) -> Result<Parameters> {
             }
         }
     }
+    check_size(&scaled, scales)?;
     Ok(scaled)
+}
+
+/// The longest time that can be computed with \[s\]: its square is added up.
+const LONGEST: f64 = 1e100;
+
+/// Refuses factors that leave no time which could be compared.
+fn check_size(scaled: &Parameters, scales: &[Scale]) -> Result<()> {
+    let all = scaled.apus;
+    let is_small = |(m, p)| scaled.time(Mapping::of(m, p)).0 < LONGEST;
+    if scales.is_empty() || [(1, 1), (all, 1), (1, all)].into_iter().all(is_small) {
+        return Ok(());
+    }
+    let factors: Vec<String> =
+        scales.iter().map(|Scale { term, factor }| format!("{term}={factor:e}")).collect();
+    Err(Error::OutOfRange {
+        name: "scale",
+        found: format!("{}, with which a run takes no time below 1e100 s", factors.join(", ")),
+        expected: "smaller factors".into(),
+    })
 }
 
 /// The entries that a name means.
@@ -114,6 +135,14 @@ mod tests {
         approx::assert_relative_eq!(terms.alpha_at(2), 1.56, max_relative = 1e-15);
         approx::assert_relative_eq!(terms.o_col_at(4), 354e-6, max_relative = 1e-15);
         assert_eq!(terms.o_col_at(5), 167e-6);
+    }
+
+    #[test]
+    fn a_factor_that_leaves_no_time_to_compare_is_refused() {
+        let parameters = published("pbpi-qs20").unwrap();
+        let error = scaled(&parameters, &scale_of("t_hpu_s", 1e308)).unwrap_err().to_string();
+        assert!(error.starts_with("scale: found t_hpu_s=1e308, with which"), "{error}");
+        assert!(scaled(&parameters, &scale_of("t_hpu_s", 1e30)).is_ok());
     }
 
     #[test]

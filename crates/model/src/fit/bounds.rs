@@ -1,0 +1,155 @@
+//! Estimates that stay where terms make sense: times of 0 or more, slowdowns of 1 or more.
+//!
+//! The least squares hold unknowns within bounds, but an entry that moves with an error in common
+//! with others is a sum of several unknowns, which no bound of theirs holds. Where such an entry ends
+//! beyond what it may be, it is held at its bound and the rest is estimated again.
+
+use std::fmt;
+
+use nalgebra::DVector;
+
+use super::estimate::{Data, Estimated, estimate};
+use super::unknowns::{Kind, Unknown, Unknowns};
+use crate::model::Parameters;
+use crate::model::sensitivity::Entry;
+use mmgp_base::error::{Result, Warning};
+
+/// A fraction of a bound that is rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// An entry whose estimate would be beyond what it may be.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Held {
+    pub entry: Entry,
+    /// The value that it is held at.
+    pub bound: f64,
+    /// What its file says, where one does.
+    pub measured: f64,
+    /// What all data together would make of it.
+    pub wanted: f64,
+}
+
+/// The least value of an entry: nobody is slowed down by less than nothing.
+pub(crate) fn least(entry: Entry) -> f64 {
+    if matches!(entry, Entry::Alpha(_)) { 1.0 } else { 0.0 }
+}
+
+/// An estimate with every entry of the parameters at its bound or above.
+#[derive(Debug, Clone)]
+pub(crate) struct Within {
+    pub estimated: Estimated,
+    /// Without what is held, and with the errors of the priors as files have them.
+    pub unknowns: Unknowns,
+    pub held: Vec<Held>,
+}
+
+/// As [`estimate`], within all bounds.
+pub(crate) fn estimate_within(
+    unknowns: &Unknowns,
+    data: &Data,
+    start: &DVector<f64>,
+) -> Result<Within> {
+    let (mut unknowns, mut start) = (unknowns.clone(), start.clone());
+    let mut held = Vec::new();
+    loop {
+        let estimated = estimate(&unknowns, data, &start)?;
+        let beyond = beyond(&estimated);
+        if beyond.is_empty() {
+            return Ok(Within { estimated, unknowns, held });
+        }
+        (unknowns, start) = holding(&unknowns, &beyond, &estimated.minimum.solution.x);
+        held.extend(beyond);
+    }
+}
+
+/// The entries that errors in common have moved beyond their bounds.
+fn beyond(estimated: &Estimated) -> Vec<Held> {
+    let unknowns = &estimated.unknowns;
+    let found = unknowns.parameters(estimated.minimum.solution.x.as_slice());
+    let in_common = |entry: &Entry| {
+        let has = |unknown: &Unknown| matches!(unknown.kind, Kind::Common(_));
+        unknowns.list.iter().any(|unknown| has(unknown) && unknown.moves(*entry))
+    };
+    let of = |entry: Entry| {
+        let (bound, wanted) = (least(entry), found.terms.estimate(entry)?.value);
+        let is_beyond = wanted < bound - ROUNDING * bound.max(unknowns.base_value(entry));
+        is_beyond.then(|| Held { entry, bound, measured: unknowns.base_value(entry), wanted })
+    };
+    found.terms.entries().into_iter().filter(in_common).filter_map(of).collect()
+}
+
+/// The unknowns without what moves the held entries, which are at their bounds.
+fn holding(unknowns: &Unknowns, held: &[Held], start: &DVector<f64>) -> (Unknowns, DVector<f64>) {
+    let is_held = |entry: &Entry| held.iter().any(|each| each.entry == *entry);
+    let mut list = Vec::new();
+    let mut from = Vec::new();
+    for (unknown, &start) in unknowns.list.iter().zip(start) {
+        let kind = match &unknown.kind {
+            Kind::Entry(entry) if is_held(entry) => continue,
+            Kind::Common(parts) => {
+                let left = parts.iter().filter(|(entry, _)| !is_held(entry)).copied();
+                let left: Vec<(Entry, f64)> = left.collect();
+                if left.is_empty() {
+                    continue;
+                }
+                Kind::Common(left)
+            }
+            other => other.clone(),
+        };
+        list.push(Unknown { kind, ..unknown.clone() });
+        from.push(start);
+    }
+    let mut held_unknowns = unknowns.clone();
+    held_unknowns.list = list;
+    held.iter().for_each(|each| held_unknowns.hold(each.entry, each.bound));
+    (held_unknowns, DVector::from_vec(from))
+}
+
+/// Puts held entries at their bounds in the parameters of a result.
+pub(crate) fn put(held: &[Held], parameters: &mut Parameters, runs: &str) {
+    for each in held {
+        if let Some(estimate) = parameters.terms.estimate_mut(each.entry) {
+            (estimate.value, estimate.std_error) = (each.bound, None);
+            estimate.degrees_of_freedom = None;
+            let file = estimate.source.take().unwrap_or_default();
+            estimate.source = Some(format!("{file} and {runs}"));
+        }
+    }
+}
+
+/// Slowdowns below 1 become 1; says which, unless their own errors explain it.
+///
+/// Those of a file that no runs correct are as measured until here, and so are those that the fit
+/// leaves at rounding below 1.
+pub(crate) fn slowdowns(parameters: &mut Parameters) -> Option<Warning> {
+    let mut contradictions = Vec::new();
+    for entry in parameters.terms.entries() {
+        let name = parameters.terms.name_of(entry);
+        let Some(estimate) = parameters.terms.estimate_mut(entry) else { continue };
+        if !matches!(entry, Entry::Alpha(_)) || estimate.value >= 1.0 {
+            continue;
+        }
+        let by_chance = estimate.standard_error().map_or(0.0, |error| error.half_width());
+        if estimate.value + by_chance < 1.0 - ROUNDING {
+            let file = estimate.source.as_deref().unwrap_or("a file");
+            contradictions.push(format!("{name} = {:.3} by {file}", estimate.value));
+        }
+        estimate.value = 1.0;
+    }
+    let first = contradictions.first()?;
+    let more = match contradictions.len() {
+        1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    Some(Warning::Note(format!(
+        "{first}{more}: several host threads cannot be faster each than one alone; 1 is taken; \
+         measure one process and several by turns"
+    )))
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { bound, measured, wanted, .. } = self;
+        write!(f, "its file says {measured:.4e}, the runs want {wanted:.4e}; {bound} is taken")
+    }
+}
