@@ -21,8 +21,8 @@ impl Runs {
         Observations::new(
             self.file.clone(),
             timed.clone().map(observed).collect(),
-            timed.clone().map(Cell::squared_relative_deviations).sum(),
-            timed.map(|cell| cell.count as f64 - 1.0).sum(),
+            timed.clone().map(|cell| cell.usual_scatter.squares).sum(),
+            timed.map(|cell| cell.usual_scatter.degrees_of_freedom).sum(),
         )
     }
 }

@@ -47,6 +47,17 @@ pub struct Cell {
     pub median_s: f64,
     /// Sum of the squared deviations from that mean [s^2].
     pub squared_deviations_s2: f64,
+    /// The scatter of the times that the median is of, wild ones aside.
+    pub usual_scatter: Scatter,
+}
+
+/// Squared deviations of the logarithms of times from their mean, added up.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Scatter {
+    /// The sum.
+    pub squares: f64,
+    /// Its degrees of freedom: times beyond the first.
+    pub degrees_of_freedom: f64,
 }
 
 impl Cell {
@@ -54,8 +65,15 @@ impl Cell {
     pub fn of((m, p): (u32, u32), times_s: &[f64]) -> Self {
         let mean_s = times_s.iter().sum::<f64>() / times_s.len() as f64;
         let squared_deviations_s2 = times_s.iter().map(|time| (time - mean_s).powi(2)).sum();
-        let median_s = collector::median(times_s);
-        Self { m, p, count: times_s.len() as u64, mean_s, median_s, squared_deviations_s2 }
+        Self {
+            m,
+            p,
+            count: times_s.len() as u64,
+            mean_s,
+            median_s: collector::median(times_s),
+            squared_deviations_s2,
+            usual_scatter: collector::usual_scatter(times_s),
+        }
     }
 
     /// Sum of the squared deviations relative to the mean, which are those of the logarithms of
@@ -234,9 +252,8 @@ mod tests {
         let runs = read("m,p,repetition,time_s\n2,1,1,8\n1,1,1,5\n2,1,2,10\n2,1,3,12\n").unwrap();
         // Around 10: (-2)^2 + 0 + 2^2.
         let two =
-            Cell { m: 2, p: 1, count: 3, mean_s: 10.0, median_s: 10.0, squared_deviations_s2: 8.0 };
-        let one = Cell { m: 1, p: 1, count: 1, mean_s: 5.0, median_s: 5.0, ..two };
-        let one = Cell { squared_deviations_s2: 0.0, ..one };
+            Cell { squared_deviations_s2: 8.0, ..Cell::of((2, 1), &[8.0, 10.0, 12.0]) };
+        let one = Cell::of((1, 1), &[5.0]);
         assert_eq!(runs.cells, [one, two]);
         assert_eq!([Cell::of((1, 1), &[5.0]), Cell::of((2, 1), &[8.0, 10.0, 12.0])], [one, two]);
         assert_eq!((runs.count(), runs.apus_used()), (4, 2));

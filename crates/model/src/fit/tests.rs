@@ -96,8 +96,7 @@ fn runs_and_files_meet_by_the_weight_of_their_errors() {
     };
     let rows = vec![row(1, 9.98), row(2, 10.02)];
     let squared_deviations_s2 = 7.0 * (0.004 * 10.06_f64).powi(2);
-    let (mean_s, median_s) = (10.06, 10.06);
-    let cell = runs::Cell { m: 1, p: 1, count: 8, mean_s, median_s, squared_deviations_s2 };
+    let cell = runs::Cell { squared_deviations_s2, ..runs::Cell::of((1, 1), &[10.06; 8]) };
     let inputs = Inputs {
         profile: Some(Measured { file: "profile.csv".into(), rows }),
         runs: Some(Runs { file: "runs.csv".into(), cells: vec![cell] }),
@@ -445,12 +444,8 @@ fn the_report_says_how_every_term_was_obtained() {
 #[test]
 fn standard_errors_are_those_of_the_normal_equations() {
     let cell = |p, mean_s| runs::Cell {
-        m: 1,
-        p,
-        count: 8,
-        mean_s,
-        median_s: mean_s,
         squared_deviations_s2: mean_s * mean_s * 1e-4,
+        ..runs::Cell::of((1, p), &[mean_s; 8])
     };
     let runs =
         Runs { file: "runs.csv".into(), cells: vec![cell(1, 10.0), cell(2, 6.5), cell(4, 5.5)] };

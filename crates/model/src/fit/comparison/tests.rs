@@ -7,14 +7,7 @@ fn given(model: &str, parameters: usize, predictions_s: Vec<f64>) -> LeftOut {
 }
 
 fn runs(times: &[((u32, u32), f64)]) -> Runs {
-    let cell = |&((m, p), mean_s): &((u32, u32), f64)| Cell {
-        m,
-        p,
-        count: 1,
-        mean_s,
-        median_s: mean_s,
-        squared_deviations_s2: 0.0,
-    };
+    let cell = |&(mapping, time_s): &((u32, u32), f64)| Cell::of(mapping, &[time_s]);
     Runs { file: "runs.csv".into(), cells: times.iter().map(cell).collect() }
 }
 

@@ -1,4 +1,5 @@
 use super::super::held_out::{self, Truth};
+use super::super::runs::Scatter;
 use super::*;
 
 fn runs(time: impl Fn(f64, f64) -> f64, configurations: &[(u32, u32)]) -> Runs {
@@ -9,6 +10,7 @@ fn runs(time: impl Fn(f64, f64) -> f64, configurations: &[(u32, u32)]) -> Runs {
         mean_s: time(f64::from(m), f64::from(p)),
         median_s: time(f64::from(m), f64::from(p)),
         squared_deviations_s2: 0.0,
+        usual_scatter: Scatter::default(),
     };
     Runs { file: "runs.csv".into(), cells: configurations.iter().enumerate().map(cell).collect() }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::steadiness::Steadiness;
-use super::{Cell, Runs, WarmUp};
+use super::{Cell, Runs, Scatter, WarmUp};
 use mmgp_base::error::Warning;
 use mmgp_base::table::records::Run;
 
@@ -149,6 +149,21 @@ pub(super) fn median(times: &[f64]) -> f64 {
     }
 }
 
+/// How far the logarithm of a usual time is from that of the median, at most.
+const USUAL: f64 = 0.5;
+
+/// The scatter of the logarithms of those of the first [`MEDIAN_OF`] of `times` that are usual.
+pub(super) fn usual_scatter(times: &[f64]) -> Scatter {
+    let median = median(times).ln();
+    let logs = times.iter().take(MEDIAN_OF).map(|time| time.ln());
+    let usual: Vec<f64> = logs.filter(|log| (log - median).abs() < USUAL).collect();
+    let mean = usual.iter().sum::<f64>() / usual.len().max(1) as f64;
+    Scatter {
+        squares: usual.iter().map(|log| (log - mean).powi(2)).sum(),
+        degrees_of_freedom: usual.len().saturating_sub(1) as f64,
+    }
+}
+
 /// Moments of the runs of one configuration without its first repetition.
 pub(super) struct Later {
     pub count: f64,
@@ -211,6 +226,7 @@ impl Sums {
             count: self.count,
             mean_s: self.origin_s + mean,
             median_s: median(&self.times),
+            usual_scatter: usual_scatter(&self.times),
             squared_deviations_s2: (self.sum_of_squares - self.sum * mean).max(0.0),
         }
     }
