@@ -11,7 +11,8 @@ use mmgp::Mapping;
 use mmgp::model::parameters::{Decomposition, Estimate, OverM, Parameters, Table, Terms};
 use mmgp::model::published;
 use mmgp::solve::best::{Grid, brute_force, by_structure};
-use mmgp::solve::{Constraints, Sampling, next_measurement, rank};
+use mmgp::posterior::Posterior;
+use mmgp::solve::{Constraints, Sampling, candidates, next_measurement, rank};
 
 const GRID: Grid = Grid { m_max: 10_000, p_max: 10_000, apus: 25_000_000 };
 
@@ -55,11 +56,13 @@ fn predict(criterion: &mut Criterion) {
     });
     let pbpi = uncertain_pbpi();
     let sampling = Sampling::new(Sampling::USUAL_DRAWS, 1);
-    group.bench_function("rank 50 configurations with 10^4 draws", |bencher| {
-        bencher.iter(|| rank(black_box(&pbpi), sampling));
+    let posterior = Posterior::of(&pbpi).expect("a model");
+    let mappings = candidates(&posterior, &Constraints::NONE, 16).expect("50 mappings");
+    group.bench_function("rank 50 configurations", |bencher| {
+        bencher.iter(|| rank(black_box(&posterior), &mappings, sampling));
     });
     group.bench_function("rank what to measure next", |bencher| {
-        bencher.iter(|| next_measurement(black_box(&pbpi), &Constraints::NONE, 0.02, sampling));
+        bencher.iter(|| next_measurement(black_box(&posterior), &mappings, Some(0.02)));
     });
     group.throughput(Throughput::Elements(GRID.configurations()));
     group.bench_function("ten best of 10^8 by brute force", |bencher| {

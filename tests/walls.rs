@@ -25,7 +25,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 10] = [
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 15] = [
+const MAY_USE: [(&str, &[&str]); 16] = [
     ("units", &[]),
     ("mapping", &[]),
     ("error", &[]),
@@ -33,18 +33,19 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     ("series", &[]),
     ("model", &["table"]),
     ("fit", &["model", "table"]),
-    ("solve", &["model", "table"]),
-    ("export", &["model", "table"]),
+    ("posterior", &["model"]),
+    ("solve", &["model", "posterior", "table"]),
+    ("export", &["model", "posterior", "table"]),
     ("measure", &["cell", "runtime", "apps", "kernels", "spu", "machine", "table"]),
     ("validate", &["solve", "fit", "model", "measure", "apps", "cell", "machine", "table"]),
     ("plot", &["model", "table"]),
-    ("report", &["model", "solve", "validate", "plot", "table"]),
-    ("capi", &["fit", "model", "solve", "table"]),
+    ("report", &["model", "posterior", "solve", "validate", "plot", "table"]),
+    ("capi", &["fit", "model", "posterior", "solve", "table"]),
     (
         "cli",
         &[
-            "apps", "cell", "export", "fit", "machine", "measure", "model", "plot", "report",
-            "runtime", "solve", "spu", "table", "validate",
+            "apps", "cell", "export", "fit", "machine", "measure", "model", "plot", "posterior",
+            "report", "runtime", "solve", "spu", "table", "validate",
         ],
     ),
 ];

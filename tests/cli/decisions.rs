@@ -77,7 +77,7 @@ fn every_choice_has_its_regret_and_the_best_is_among_those_not_told_from_it() {
     }
     let sum: f64 = configurations.iter().map(|row| number(row, "probability_best")).sum();
     assert!((sum - 1.0).abs() < 1e-9);
-    // The expected regret of the best is the least.
+    // The expected regret of the best is about the least.
     let least = configurations.iter().map(|row| number(row, "expected_regret_s"));
     let least = least.fold(f64::INFINITY, f64::min);
     assert!(number(&configurations[0], "expected_regret_s") <= least + 0.1);
@@ -125,6 +125,9 @@ fn an_explanation_adds_up() {
     let time = answer["time_s"].as_f64().expect("a number");
     assert!((sum("breakdown", "time_s") - time).abs() < 1e-9 * time);
     assert!((sum("terms", "variance_share") - 1.0).abs() < 1e-9);
+    // 10 % of misfit beside some 2 % of the terms.
+    let misfit = answer["misfit_share"].as_f64().expect("a number");
+    assert!(0.8 < misfit && misfit < 1.0, "{misfit}");
     let header = "term,value,std_error,derivative,elasticity,variance_share";
     check_csv(&["--m", "4", "--p", "4", "--explain"], header, 10);
     let table = predict(&["--explain"]);
@@ -142,7 +145,7 @@ fn the_next_measurement_is_ranked_by_what_it_gains() {
         .collect();
     assert!(gains.len() > 50 && gains.is_sorted_by(|one, other| one >= other));
     check_csv(&["--next", "--top", "3"], "rank,measure,m,p,gain_s,std_error_of_best_s", 3);
-    assert!(predict(&["--next"]).contains("noise of 2 % (--noise)"));
+    assert!(predict(&["--next"]).contains("noise of 2.0 % (--noise)"));
 }
 
 #[test]
@@ -185,7 +188,8 @@ fn nodes_multiply_the_configurations_and_cost_what_they_are_said_to() {
         |answer: &Value, key: &str| answer["configurations"][0][key].as_f64().expect("a number");
     for key in ["m", "p", "time_s", "low_s", "high_s", "speedup"] {
         let [with, without] = [first(&one, key), first(&alone, key)];
-        assert!((with - without).abs() < 1e-9 * without, "{key}: {with} {without}");
+        // Both know the errors of the terms to first order, one of the time, one of its logarithm.
+        assert!((with - without).abs() < 0.01 * without, "{key}: {with} {without}");
     }
     assert_eq!(json(&["--nodes", "3", "--node-overhead", "1e-6"])["feasible"], 150);
     // 20,000 collectives of 1 s each: nobody leaves the first node.
@@ -207,7 +211,9 @@ fn the_refined_model_ranks_where_the_parameters_have_its_terms() {
     };
     let refined = predict(&["--model", "refined"]);
     assert_eq!(refined["feasible"], 50);
-    assert_eq!(predict(&["--model", "mmgp"]), json(&[]));
+    // Without a word, what knows more decides.
+    assert_eq!(predict(&[]), refined);
+    assert_eq!(predict(&["--model", "mmgp"])["configurations"], json(&[])["configurations"]);
     let time = |answer: &Value, at: (u32, u32)| {
         let rows = answer["configurations"].as_array().expect("a list");
         let row = rows.iter().find(|row| row["m"] == at.0 && row["p"] == at.1);
@@ -239,7 +245,8 @@ fn the_refined_model_ranks_where_the_parameters_have_its_terms() {
     }
     folder.refuses(
         &["predict", "--params", "pbpi-qs20", "--model", "refined"],
-        "model: found refined, expected mmgp, as the parameters have no refined terms",
+        "there is no model \"refined\"; known: mmgp, amdahl, amdahl-2, usl, mmgp+1/m+1/p, all-terms, \
+         flat",
     );
 }
 
@@ -248,10 +255,12 @@ fn of_too_many_configurations_to_weigh_the_fastest_are_told() {
     let header = "rank,m,p,time_s,low_s,high_s,speedup,efficiency";
     check_csv(&["--apus", "300000"], header, 10);
     check_csv(&["--apus", "300000", "--top", "3", "--p-divides", "8"], header, 3);
-    let [few, many] = ["200000", "200001"]
-        .map(|apus| json(&["--apus", apus, "--top", "1", "--max-m", "8", "--max-p", "8"]));
+    // 20,000 configurations are the most that are ranked.
+    let [few, many] =
+        ["200", "201"].map(|most| json(&["--apus", "300000", "--max-m", most, "--max-p", "100"]));
     for key in ["m", "p", "time_s"] {
         assert_eq!(few["configurations"][0][key], many["configurations"][0][key]);
     }
+    assert_eq!(few["configurations"].as_array().map(Vec::len), Some(20_000));
     assert!(many["configurations"][0]["probability_best"].is_null());
 }

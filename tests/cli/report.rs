@@ -25,6 +25,7 @@ fn a_page_of_parameters_has_the_ranking_that_predict_prints() {
     let predicted: serde_json::Value = serde_json::from_str(&predicted).expect("JSON");
     let rows = predicted["configurations"].as_array().expect("a list");
     assert_eq!(rows.len(), 50);
+    assert_eq!(data["choice"], predicted["choice"]["sentence"]);
     for column in ["m", "p", "time_s", "low_s", "high_s", "probability_best", "regret_95_s"] {
         let of_rows: Vec<f64> =
             rows.iter().map(|row| row[column].as_f64().expect(column)).collect();

@@ -2,7 +2,8 @@
 
 use mmgp_model::model::parameters::Estimate;
 use mmgp_model::model::time_model::{TimeModel, Value};
-use mmgp_model::solve::{Sampling, rank};
+use mmgp_model::posterior::Posterior;
+use mmgp_model::solve::{Constraints, Sampling, candidates, rank};
 use mmgp_model::{Mapping, units::Seconds};
 
 /// `T = work/N + cost*N` on N = m*p APUs.
@@ -30,7 +31,9 @@ impl TimeModel for Toy {
 
 fn main() {
     let cost = Estimate { std_error: Some(0.1), ..Estimate::exact(1.0) };
-    let ranking = rank(&Toy([Estimate::exact(64.0), cost]), Sampling::new(1000, 1)).unwrap();
+    let posterior = Posterior::of_model(Toy([Estimate::exact(64.0), cost]));
+    let mappings = candidates(&posterior, &Constraints::NONE, 16).unwrap();
+    let ranking = rank(&posterior, &mappings, Sampling::new(1000, 1)).unwrap();
     // sqrt(64/1) = 8 APUs; of equal times the smaller m comes first.
     assert_eq!(ranking.configurations[0].mapping, Mapping::of(1, 8));
 }

@@ -1,13 +1,15 @@
 //! The model's side of mmgp: from measurements to a ranking, with no emulator, terminal or picture.
 //!
-//! [`fit`] makes parameters of tables, [`model`] holds the equations, [`solve`] ranks every mapping
+//! [`fit`] makes parameters of tables, [`model`] holds the equations, [`posterior`] what is believed
+//! of the times and how far the model is off, [`solve`] ranks mappings
 //! (m, p) by any [`TimeModel`](model::time_model::TimeModel), [`export`] hands parameters to other
 //! tools. Timed runs of a program on a machine with four APUs, and what follows from them:
 //!
 //! ```
 //! use mmgp_model::fit::{Inputs, Runs, Settings, fit};
 //! use mmgp_model::model::parameters::Decomposition;
-//! use mmgp_model::solve::{Sampling, rank};
+//! use mmgp_model::posterior::Posterior;
+//! use mmgp_model::solve::{Constraints, Sampling, candidates, rank};
 //! use mmgp_model::table::Source;
 //!
 //! let csv = "m,p,repetition,time_s\n\
@@ -21,13 +23,16 @@
 //!     eprintln!("warning: {warning}");
 //! }
 //!
-//! let ranking = rank(&fitted.parameters, Sampling::new(10_000, 1))?;
+//! let posterior = Posterior::of(&fitted.parameters)?;
+//! let mappings = candidates(&posterior, &Constraints::NONE, 4)?;
+//! let ranking = rank(&posterior, &mappings, Sampling::new(4_000, 1))?;
+//! println!("{}", ranking.choice);
 //! for configuration in &ranking.configurations {
 //!     let (mapping, time) = (configuration.mapping, configuration.time);
 //!     let (low, high) = (configuration.low, configuration.high);
 //!     println!("{mapping}: {time}, {low} to {high}");
 //! }
-//! let best = ranking.configurations[0].mapping;
+//! let best = ranking.choice.mapping;
 //! assert_eq!((best.m(), best.p()), (4, 1));
 //! # Ok::<(), mmgp_model::Error>(())
 //! ```

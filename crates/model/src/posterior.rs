@@ -52,6 +52,11 @@ use wild::{FEWEST_FOR_ONE, WILD_VARIANCE};
 /// (arXiv 2509.22832), Lee et al. 2007 2.2 to 10.5 % (medians). A mean of 8 % is a standard deviation of 10 %.
 pub const USUAL_MISFIT: f64 = 0.1;
 
+/// The standard deviation of the logarithm of a time about a model that no run was held against.
+pub fn untold_deviation() -> f64 {
+    scatter::untold(USUAL_MISFIT)
+}
+
 /// The mean that is a constant: what is left is the discrepancy.
 pub const FLAT: &str = "flat";
 

@@ -53,7 +53,7 @@ use crate::model::Parameters;
 use crate::model::observations::Observed;
 use crate::model::time_model::TimeModel;
 use crate::model::uncertainty::{StandardError, quantile_97_5};
-use crate::posterior::{Marginals, Posterior, USUAL_MISFIT};
+use crate::posterior::{Marginals, Posterior, untold_deviation};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::{Maybe, Prediction};
@@ -260,9 +260,9 @@ fn check(mappings: &[Mapping], sampling: Sampling) -> Result<()> {
 }
 
 /// The 95 % interval about a time whose terms have this error, where no run tells how far the model is off:
-/// by [`USUAL_MISFIT`].
+/// by [`USUAL_MISFIT`](crate::posterior::USUAL_MISFIT).
 fn interval(time: Seconds, of_terms: StandardError) -> (Seconds, Seconds) {
-    let of_model = quantile_97_5(None) * USUAL_MISFIT;
+    let of_model = quantile_97_5(None) * untold_deviation();
     let relative = if time.0 > 0.0 { of_terms.half_width() / time.0 } else { 0.0 };
     let half_width = of_model.hypot(relative);
     (time * (-half_width).exp(), time * half_width.exp())

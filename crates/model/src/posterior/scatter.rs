@@ -51,6 +51,12 @@ const EXPECTED_OWN: f64 = 0.02;
 /// The same in the size of the misfit, where no run tells.
 const OWN_OF_SIZE: f64 = 0.2;
 
+/// The standard deviation of the logarithm of a time about its mean where no run tells how far a mean is
+/// off that is expected to be off by so much.
+pub(super) fn untold(expected: f64) -> f64 {
+    expected.hypot(OWN_OF_SIZE * expected)
+}
+
 /// Standard deviation of the logarithm of either size.
 const SPREAD: f64 = 1.5;
 
