@@ -68,7 +68,7 @@ enum Command {
     Study(study::Arguments),
     Bench(bench::Arguments),
     Profile(profile::Arguments),
-    Fit(fit::Arguments),
+    Fit(Box<fit::Arguments>),
     Predict(predict::Arguments),
     Emulate(emulate::Arguments),
     Validate(validate::Arguments),

@@ -48,7 +48,9 @@ pub fn configurations(source: &Source, columns: &Columns) -> Result<(Vec<Mapping
 mod tests {
     use super::*;
 
-    fn read(columns: &Columns, text: &str) -> Result<(Vec<(u32, u32)>, Vec<String>)> {
+    type Read = (Vec<(u32, u32)>, Vec<String>);
+
+    fn read(columns: &Columns, text: &str) -> Result<Read> {
         let (allowed, warnings) = configurations(&Source::new("x.csv", text), columns)?;
         let allowed = allowed.iter().map(|mapping| (mapping.m(), mapping.p())).collect();
         Ok((allowed, warnings.iter().map(Warning::to_string).collect()))

@@ -156,25 +156,16 @@ fn plain(source: &Source, mut insert: impl FnMut(Run) -> bool) -> Option<Failure
         }
         let (m, p, repetition) = (cursor.count()?, cursor.count()?, cursor.count()?);
         let at = text.len() - cursor.rest.len();
-        let time_s = match cursor.seconds()? {
-            Time::Measured(time_s) => time_s,
-            Time::Failed(said) => {
-                failures.add((m, p), || (source.position(at), quoted(said, "time_s")));
-                continue;
-            }
+        let Some(time_s) = cursor.seconds() else {
+            let said = cursor.failure()?;
+            failures.add((m, p), || (source.position(at), quoted(said, "time_s")));
+            continue;
         };
         if !insert(Run { m, p, repetition, time_s }) {
             return None;
         }
         rows += 1;
     }
-}
-
-/// What stands in the column of times.
-enum Time<'a> {
-    Measured(f64),
-    /// The run failed, in these words.
-    Failed(&'a str),
 }
 
 /// What of the text is still to be read.
@@ -244,7 +235,7 @@ impl<'a> Cursor<'a> {
     /// Up to 15 digits are an exact `f64`, as is the power of ten, so their quotient is the `f64`
     /// nearest to what is written: the same as the standard library's.
     #[inline]
-    fn seconds(&mut self) -> Option<Time<'a>> {
+    fn seconds(&mut self) -> Option<f64> {
         let (whole, before) = self.digits(0, 0);
         let (value, after) = match self.rest.get(before) {
             Some(b'.') => self.digits(before + 1, whole),
@@ -257,22 +248,36 @@ impl<'a> Cursor<'a> {
         }
         self.rest = &self.rest[length..];
         self.end_of_line()?;
-        Some(Time::Measured(value as f64 / POWERS_OF_TEN[after]))
+        Some(value as f64 / POWERS_OF_TEN[after])
     }
 
-    /// As [`Self::seconds`], for numbers of many digits or with an exponent, and for failed runs.
+    /// As [`Self::seconds`], for numbers of many digits or with an exponent.
     #[cold]
-    fn uncommon_seconds(&mut self) -> Option<Time<'a>> {
-        let end = self.rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-        let (field, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
-        let field = std::str::from_utf8(field).ok()?;
+    fn uncommon_seconds(&mut self) -> Option<f64> {
+        let (field, rest) = self.last_field()?;
+        let time: f64 = field.parse().ok()?;
+        if !(time.is_finite() && time >= 0.0) {
+            return None;
+        }
         self.rest = rest;
         self.end_of_line()?;
-        if is_failure(field) {
-            return Some(Time::Failed(field));
-        }
-        let time: f64 = field.parse().ok()?;
-        (time.is_finite() && time >= 0.0).then_some(Time::Measured(time))
+        Some(time)
+    }
+
+    /// What says that a run failed, where [`Self::seconds`] found no time.
+    #[cold]
+    fn failure(&mut self) -> Option<&'a str> {
+        let (field, rest) = self.last_field()?;
+        self.rest = rest;
+        self.end_of_line()?;
+        is_failure(field).then_some(field)
+    }
+
+    /// The rest of the line, and what follows it.
+    fn last_field(&self) -> Option<(&'a str, &'a [u8])> {
+        let end = self.rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        let (field, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        Some((std::str::from_utf8(field).ok()?, rest))
     }
 
     /// The end of a line or of the text.
@@ -397,8 +402,11 @@ mod tests {
         }
     }
 
-    /// The rows as (m, p, repetition, time) and the warnings, of columns under these names.
-    fn read_as(columns: &str, text: &str) -> (Vec<(u32, u32, u32, f64)>, Vec<String>) {
+    /// (m, p, repetition, time).
+    type Row = (u32, u32, u32, f64);
+
+    /// The rows and the warnings, of columns under these names.
+    fn read_as(columns: &str, text: &str) -> (Vec<Row>, Vec<String>) {
         let columns = match columns {
             "" => Columns::default(),
             columns => columns.parse().expect("good columns"),

@@ -317,12 +317,12 @@ mod tests {
     }
 
     /// 56 configurations of CP2K's sizes, five runs of each at 0.4 % of noise, the first of which
-    /// takes 13 % longer; in the order of the file, the last repetition comes first.
+    /// takes 13 % longer and stands amid the others in the file.
     fn warming_up() -> Vec<Run> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
         let noise = Normal::new(1.0, 0.004).unwrap();
         let mut rows = Vec::new();
-        for repetition in (1..=5).rev() {
+        for repetition in [4, 1, 5, 3, 2] {
             for (m, p) in (1..=14).flat_map(|m| [1, 2, 4, 8].map(|p| (m, p))) {
                 let longer = if repetition == 1 { 1.13 } else { 1.0 };
                 let time_s = longer * (20.0 + 100.0 / f64::from(m * p));
