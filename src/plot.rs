@@ -21,8 +21,8 @@
 //! let text = "m,p,measured_s,predicted_s,error_percent\n\
 //!             1,1,8.0,8.2,2.5\n1,2,4.1,4.3,4.9\n2,1,4.4,4.2,-4.5\n";
 //! let (rows, _) = csv::read(&Source::new("validation.csv", text))?;
-//! let times = Times { rows: &rows, predictions: &[] };
-//! let figure = Picture { title: "My program on my machine", kind: Kind::Parity(times) };
+//! let times = Times::of_validation(&rows, &[])?;
+//! let figure = Picture { title: "My program on my machine", kind: Kind::Parity(&times) };
 //! let picture: Vec<u8> = draw(&figure, Format::Svg)?;
 //! assert!(picture.starts_with(b"<svg"));
 //! # Ok::<(), mmgp::Error>(())
@@ -42,6 +42,7 @@ mod machine;
 mod over_all;
 mod panels;
 mod parity;
+mod places;
 #[cfg(feature = "png")]
 mod png;
 mod residuals;
@@ -55,18 +56,20 @@ mod unit;
 
 use std::path::Path;
 
+use crate::Mapping;
 use crate::error::{Error, Result};
 use crate::model::Parameters;
-use crate::table::records::{MachineFigure, Prediction, Split, Validation};
+use crate::table::records::{MachineFigure, Split};
 use crate::table::trace::Trace;
+use crate::units::Seconds;
 use benchmarks::Panel;
-use heat_map::{Cell, Standing};
+use heat_map::{Cell, Content};
 use scene::{Bounds, Scene};
 use style::Entry;
-use times::{Point, Through, checked};
+use times::{Marks, Point, Points, checked};
 
 pub use gantt::Window;
-pub use times::Times;
+pub use times::{Measured, Predicted, Series, Standing, Times};
 
 /// What to draw.
 #[derive(Debug, Clone, Copy)]
@@ -82,21 +85,21 @@ pub struct Picture<'a> {
 #[derive(Debug, Clone, Copy)]
 pub enum Kind<'a> {
     /// Time against m, one APU for each host thread: p = 1.
-    AgainstM(Times<'a>),
+    AgainstM(&'a Times),
     /// Time against p, one host thread: m = 1.
-    AgainstP(Times<'a>),
+    AgainstP(&'a Times),
     /// Time at every (m, p), grouped by m, with the best measured and the best predicted marked.
-    OverAll(Times<'a>),
+    OverAll(&'a Times),
     /// The three above on one page.
-    Combined(Times<'a>),
+    Combined(&'a Times),
     /// Predicted against measured times, with a band of 10 % around equality.
-    Parity(Times<'a>),
+    Parity(&'a Times),
     /// Errors of the predictions against m, p and m*p.
-    Residuals(Times<'a>),
-    /// Predicted time of every feasible (m, p), as a colour.
-    HeatMap(&'a [Prediction]),
+    Residuals(&'a Times),
+    /// Predicted time of every (m, p), as a colour, with what was measured marked.
+    HeatMap(&'a Times),
     /// The same of measured times.
-    MeasuredHeatMap(&'a [Validation]),
+    MeasuredHeatMap(&'a Times),
     /// The models' terms beside the measured split, in parts of the measured time.
     Breakdown {
         /// What the terms are computed from.
@@ -178,25 +181,14 @@ pub fn draw(figure: &Picture<'_>, format: Format) -> Result<Vec<u8>> {
 fn scene(figure: &Picture<'_>) -> Result<Scene> {
     let title = figure.title;
     match figure.kind {
-        Kind::AgainstM(times) => of_times(title, Comparison::AgainstM, &times),
-        Kind::AgainstP(times) => of_times(title, Comparison::AgainstP, &times),
-        Kind::OverAll(times) => of_times(title, Comparison::OverAll, &times),
-        Kind::Combined(times) => of_times(title, Comparison::Combined, &times),
-        Kind::Parity(times) => of_times(title, Comparison::Parity, &times),
-        Kind::Residuals(times) => of_times(title, Comparison::Residuals, &times),
-        Kind::HeatMap(rows) => {
-            let standing = |row: &Prediction| match row.indistinguishable {
-                0 => Standing::Slower,
-                _ => Standing::Indistinguishable,
-            };
-            let cell = |row: &Prediction| ("time_s", (row.m, row.p), row.time_s, standing(row));
-            of_cells(title, rows.iter().map(cell), "predicted")
-        }
-        Kind::MeasuredHeatMap(rows) => {
-            let cell =
-                |row: &Validation| ("measured_s", (row.m, row.p), row.measured_s, Standing::Slower);
-            of_cells(title, rows.iter().map(cell), "measured")
-        }
+        Kind::AgainstM(times) => of_times(title, Comparison::AgainstM, times),
+        Kind::AgainstP(times) => of_times(title, Comparison::AgainstP, times),
+        Kind::OverAll(times) => of_times(title, Comparison::OverAll, times),
+        Kind::Combined(times) => of_times(title, Comparison::Combined, times),
+        Kind::Parity(times) => of_times(title, Comparison::Parity, times),
+        Kind::Residuals(times) => of_times(title, Comparison::Residuals, times),
+        Kind::HeatMap(times) => of_predicted(title, times),
+        Kind::MeasuredHeatMap(times) => of_measured(title, times),
         Kind::Breakdown { parameters, splits } => breakdown::scene(title, parameters, splits),
         Kind::Gantt { trace, window } => gantt::scene(title, trace, window),
         Kind::Benchmarks(panels) => of_panels(title, panels),
@@ -245,20 +237,21 @@ impl Comparison {
         }
     }
 
-    fn legend(self, points: &[Point]) -> Vec<Entry> {
+    fn legend(self, points: &Points) -> Vec<Entry> {
         match self {
             Self::Parity => parity::legend(points),
             Self::Residuals => residuals::legend(points),
-            _ => times::legend(points, Through::Lines),
+            _ => points.legend(Marks::OverLines),
         }
     }
 
-    fn draw(self, scene: &mut Scene, area: Bounds, points: &[Point]) {
+    fn draw(self, scene: &mut Scene, area: Bounds, times: &Points) {
+        let points = &times.points;
         match self {
             Self::AgainstM => curve::against_m(scene, area, points, ""),
             Self::AgainstP => curve::against_p(scene, area, points, ""),
-            Self::OverAll => over_all::draw(scene, area, points, ""),
-            Self::Parity => parity::draw(scene, area, points),
+            Self::OverAll => over_all::draw(scene, area, times, ""),
+            Self::Parity => parity::draw(scene, area, times),
             Self::Residuals => residuals::draw(scene, area, points),
             Self::Combined => {
                 let (middle, lower) = (area.middle()[0], area.top + 390.0);
@@ -266,19 +259,19 @@ impl Comparison {
                 let right = Bounds { left: middle, bottom: lower, ..area };
                 curve::against_m(scene, left, points, "(a) ");
                 curve::against_p(scene, right, points, "(b) ");
-                over_all::draw(scene, Bounds { top: lower, ..area }, points, "(c) ");
+                over_all::draw(scene, Bounds { top: lower, ..area }, times, "(c) ");
             }
         }
     }
 }
 
-fn of_times(title: &str, comparison: Comparison, times: &Times<'_>) -> Result<Scene> {
+fn of_times(title: &str, comparison: Comparison, times: &Times) -> Result<Scene> {
     let points = times::points(times)?;
-    if !points.iter().any(|point| comparison.shows(point)) {
+    if !points.points.iter().any(|point| comparison.shows(point)) {
         return Err(Error::TooLittleData {
-            file: "validation.csv".into(),
+            file: format!("predicted and {} times", times.measured_as),
             found: format!("no configuration {}", comparison.condition()),
-            advice: "validate at least one such configuration".into(),
+            advice: "measure or predict at least one such configuration".into(),
         });
     }
     let legend = comparison.legend(&points);
@@ -287,25 +280,50 @@ fn of_times(title: &str, comparison: Comparison, times: &Times<'_>) -> Result<Sc
     Ok(scene)
 }
 
-fn of_cells(
-    title: &str,
-    rows: impl Iterator<Item = (&'static str, (u32, u32), f64, Standing)>,
-    what: &str,
-) -> Result<Scene> {
-    let cell =
-        |(name, (m, p), time, standing)| Ok(Cell { m, p, time: checked(name, time)?, standing });
+/// A map of what is predicted, with marks where something was measured.
+fn of_predicted(title: &str, times: &Times) -> Result<Scene> {
+    let cell = |row: &Predicted| (row.mapping, row.time, row.standing);
+    let cells = cells("time_s", times.predicted.rows.iter().map(cell))?;
+    let marked = times.measured.iter().map(|row| (row.mapping.m(), row.mapping.p()));
+    let mut marked: Vec<(u32, u32)> = marked.collect();
+    marked.sort_unstable();
+    let content =
+        Content { cells: &cells, what: "predicted", marked: (&marked, &times.measured_as) };
+    of_cells(title, content)
+}
+
+fn of_measured(title: &str, times: &Times) -> Result<Scene> {
+    let cell = |row: &Measured| (row.mapping, row.time, Standing::Slower);
+    let cells = cells("measured_s", times.measured.iter().map(cell))?;
+    of_cells(title, Content { cells: &cells, what: &times.measured_as, marked: (&[], "") })
+}
+
+/// The cells of a map by m and then by p.
+fn cells(
+    name: &'static str,
+    rows: impl Iterator<Item = (Mapping, Seconds, Standing)>,
+) -> Result<Vec<Cell>> {
+    let cell = |(mapping, time, standing): (Mapping, Seconds, Standing)| {
+        let time = checked(name, time.0)?;
+        Ok(Cell { m: mapping.m(), p: mapping.p(), time, standing })
+    };
     let mut cells = rows.map(cell).collect::<Result<Vec<Cell>>>()?;
-    if cells.is_empty() {
+    cells.sort_by_key(|cell| (cell.m, cell.p));
+    Ok(cells)
+}
+
+fn of_cells(title: &str, content: Content<'_>) -> Result<Scene> {
+    if content.cells.is_empty() {
         return Err(Error::TooLittleData {
-            file: format!("{what} times"),
+            file: format!("{} times", content.what),
             found: "no configuration at all".into(),
             advice: "a map needs at least one".into(),
         });
     }
-    cells.sort_by_key(|cell| (cell.m, cell.p));
-    let legend = heat_map::legend(&cells);
+    let map = heat_map::Map::new(content);
+    let legend = map.legend();
     let (mut scene, area) = begun(title, (heat_map::WIDTH, heat_map::HEIGHT), &legend);
-    heat_map::draw(&mut scene, area, &cells, what);
+    map.draw(&mut scene, area);
     Ok(scene)
 }
 

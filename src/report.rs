@@ -121,7 +121,7 @@ pub fn page(study: &Study) -> Result<String> {
     let data = serde_json::to_string(&data::Data::new(&sorted, &known));
     let figure = |(number, it): (usize, &Picture)| {
         format!(
-            "<figure class=\"static\" id=\"figure-{number}\">\n<figcaption>{}</figcaption>\n{}\n\
+            "<figure class=\"static scroller\" tabindex=\"0\" id=\"figure-{number}\">\n<figcaption>{}</figcaption>\n{}\n\
              </figure>\n",
             template::escaped(&it.title),
             it.svg

@@ -188,7 +188,9 @@ impl Material {
         let mut material = Self::default();
         let mut reader = Reader::default();
         let wants = |kind: PictureArgument| pictures.contains(&kind);
-        if pictures.iter().any(|picture| picture.compares()) {
+        // A map of predicted times marks what was measured, where that is given.
+        let marks = wants(PictureArgument::HeatMap) && files.validation.is_some();
+        if marks || pictures.iter().any(|picture| picture.compares()) {
             material.validation = reader.validation(files)?;
         }
         if wants(PictureArgument::HeatMap) || !material.validation.is_empty() {
@@ -215,7 +217,12 @@ impl Material {
         window: Window,
         (title, format): (&str, Format),
     ) -> Result<Vec<u8>> {
-        let times = Times { rows: &self.validation, predictions: &self.predictions };
+        let compared = Times::of_validation(&self.validation, &self.predictions)?;
+        let ranked = Times {
+            measured: compared.measured.clone(),
+            ..Times::of_predictions(&self.predictions)?
+        };
+        let times = &compared;
         let parameters = || self.parameters.as_ref().expect("invariant: they were asked for");
         let panels = match picture {
             PictureArgument::Benchmarks => benchmarks::panels(&self.tables, parameters()),
@@ -228,8 +235,8 @@ impl Material {
             PictureArgument::All => Kind::OverAll(times),
             PictureArgument::Parity => Kind::Parity(times),
             PictureArgument::Residuals => Kind::Residuals(times),
-            PictureArgument::HeatMap => Kind::HeatMap(&self.predictions),
-            PictureArgument::HeatMapMeasured => Kind::MeasuredHeatMap(&self.validation),
+            PictureArgument::HeatMap => Kind::HeatMap(&ranked),
+            PictureArgument::HeatMapMeasured => Kind::MeasuredHeatMap(times),
             PictureArgument::Breakdown => {
                 Kind::Breakdown { parameters: parameters(), splits: &self.splits }
             }

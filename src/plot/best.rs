@@ -26,19 +26,22 @@ enum Side {
     Right,
 }
 
-/// Draws two names and their lines so that no line runs through the other's name.
-pub(super) fn draw(scene: &mut Scene, mut pair: [Best; 2], data: &Bounds) {
+/// Draws two names at most, and their lines, so that no line runs through the other's name.
+pub(super) fn draw(scene: &mut Scene, mut named: Vec<Best>, data: &Bounds) {
+    named.sort_by(|one, other| one.at[0].total_cmp(&other.at[0]));
     // Two lines in one column stand side by side.
-    if pair[0].at[0] == pair[1].at[0] {
-        pair[0].at[0] -= 1.0;
-        pair[1].at[0] += 1.0;
+    if let [one, other] = &mut named[..]
+        && one.at[0] == other.at[0]
+    {
+        one.at[0] -= 1.0;
+        other.at[0] += 1.0;
     }
-    pair.sort_by(|one, other| one.at[0].total_cmp(&other.at[0]));
-    let room = pair.iter().map(|best| TEXT.width(&best.name)).fold(0.0, f64::max) + 8.0;
-    let sides = sides([pair[0].at[0], pair[1].at[0]], room, (data.left, data.right));
+    let (Some(first), Some(last)) = (named.first(), named.last()) else { return };
+    let room = named.iter().map(|best| TEXT.width(&best.name)).fold(0.0, f64::max) + 8.0;
+    let sides = sides([first.at[0], last.at[0]], room, (data.left, data.right));
     // The line from the upper row passes the lower one, so that row's name must be beyond it.
     let rows = if sides[1] == Side::Right { [0.0, 1.0] } else { [1.0, 0.0] };
-    for ((best, side), row) in pair.iter().zip(sides).zip(rows) {
+    for ((best, side), row) in named.iter().zip(sides).zip(rows) {
         let [x, y] = best.at;
         let row_y = data.top - (2.0 * ROW + 2.0) + ROW * row + ROW / 2.0;
         scene.line(vec![[x, row_y - 6.0], [x, y]], stroke(best.color, 1.0));

@@ -24,8 +24,9 @@ use crate::table::records::Split;
 pub(super) const WIDTH: f64 = 1240.0;
 const PANEL: f64 = 560.0;
 
-/// Bars narrower than this are lines; of more configurations the fastest are shown.
-const NARROWEST: f64 = 2.4;
+/// Of more configurations than have room to be read, the fastest of each m are shown, and of those
+/// the ones at powers of two and half-way between.
+const MOST: usize = 24;
 
 // Colours of the parts. What belongs together has a hue; the shade says which of it.
 const HOST: Color = BLUE;
@@ -85,29 +86,51 @@ struct Column {
 pub(super) fn scene(title: &str, parameters: &Parameters, splits: &[Split]) -> Result<Scene> {
     let mut columns = columns(parameters, splits)?;
     let all = columns.len();
+    let shown = if all <= MOST {
+        "each".to_string()
+    } else {
+        let by_m = fastest_by_m(&mut columns);
+        format!("{by_m}, {} of {all}", columns.len())
+    };
     let is_refined = parameters.refinements.as_ref().is_some_and(|it| !it.names().is_empty());
-    let bars = 1 + usize::from(is_refined) + usize::from(!splits.is_empty());
-    let most = ((WIDTH - 110.0) / (bars as f64 * NARROWEST + 2.0)) as usize;
-    if all > most {
-        columns.sort_by(|one, other| one.whole.total_cmp(&other.whole));
-        columns.truncate(most);
-        columns.sort_by_key(|column| (column.m, column.p));
-    }
     let head = 44.0 + LEGEND_ROW * (LEGEND.len() as f64 + 1.0) + 14.0;
     let mut scene = Scene::new(WIDTH, head + PANEL, title);
     super::style::head(&mut scene, title, &[]);
     legend(&mut scene, if is_refined { Models::Both } else { Models::Equation11 });
-    let shown = if all > most { format!("the fastest {most} of {all}") } else { "each".into() };
     let order = match (is_refined, splits.is_empty()) {
         (false, false) => "equation 11, measured",
         (true, false) => "equation 11, refined model, measured",
         (false, true) => "equation 11",
         (true, true) => "equation 11, refined model",
     };
-    let caption = format!("Bars of {shown} (m, p), from left to right: {order}");
+    let caption = format!("(m, p): {shown}; bars from left to right: {order}");
     let panel = Bounds::new(0.0, head, WIDTH, head + PANEL);
     draw(&mut scene, panel, &columns, (&caption, splits.is_empty()));
     Ok(scene)
+}
+
+/// Keeps the fastest of each m; of too many, those at powers of two, half-way between and the
+/// fastest of all. Says which.
+fn fastest_by_m(columns: &mut Vec<Column>) -> &'static str {
+    let best_of = |columns: &[Column]| {
+        let best = columns.iter().min_by(|one, other| one.whole.total_cmp(&other.whole));
+        best.map(|column| (column.m, column.p))
+    };
+    let best = best_of(columns);
+    let groups = columns.chunk_by(|one, next| one.m == next.m);
+    let kept: Vec<(u32, u32)> = groups.filter_map(best_of).collect();
+    columns.retain(|column| kept.contains(&(column.m, column.p)));
+    if columns.len() <= MOST {
+        return "the fastest of each m";
+    }
+    let is_best = |column: &Column| Some((column.m, column.p)) == best;
+    let is_round = |m: u32| m.is_power_of_two() || (m % 3 == 0 && (m / 3).is_power_of_two());
+    columns.retain(|column| is_best(column) || is_round(column.m));
+    if columns.len() <= MOST {
+        return "the fastest of m = 1, 2, 3, 4, 6, 8, 12 … and of all";
+    }
+    columns.retain(|column| is_best(column) || column.m.is_power_of_two());
+    "the fastest of m = 1, 2, 4, 8 … and of all"
 }
 
 /// The configurations by m and p, with their bars.

@@ -3,41 +3,57 @@
 use super::axis::Axis;
 use super::frame::{BELOW, Frame, Surround};
 use super::scene::{Bounds, Scene};
-use super::style::{self, MEASURED, Mark, SKY, stroke};
-use super::times::{Model, Point, all};
+use super::style::{self, MEASURED, Mark, stroke};
+use super::times::{Model, Point, all, is_many};
 use super::unit::Unit;
 
 /// Time against m at p = 1; `letter` stands before the caption.
 pub(super) fn against_m(scene: &mut Scene, panel: Bounds, points: &[Point], letter: &str) {
     let caption = format!("{letter}One APU for each host thread (p = 1)");
+    let is_many = is_many(points.len());
     let points: Vec<_> = points.iter().filter(|point| point.p == 1).map(|p| (p.m, *p)).collect();
-    draw(scene, panel, &points, [&caption, "host threads m"]);
+    draw(scene, panel, (&points, is_many), [&caption, "host threads m"]);
 }
 
 /// Time against p at m = 1; `letter` stands before the caption.
 pub(super) fn against_p(scene: &mut Scene, panel: Bounds, points: &[Point], letter: &str) {
     let caption = format!("{letter}One host thread (m = 1)");
+    let is_many = is_many(points.len());
     let points: Vec<_> = points.iter().filter(|point| point.m == 1).map(|p| (p.p, *p)).collect();
-    draw(scene, panel, &points, [&caption, "APUs for the host thread p"]);
+    draw(scene, panel, (&points, is_many), [&caption, "APUs for the host thread p"]);
 }
 
-/// The points, each at its count of m or p.
-fn draw(scene: &mut Scene, panel: Bounds, points: &[(u32, Point)], [caption, x_title]: [&str; 2]) {
+/// The points, each at its count of m or p, and whether the whole picture has many.
+fn draw(
+    scene: &mut Scene,
+    panel: Bounds,
+    (points, is_many): (&[(u32, Point)], bool),
+    [caption, x_title]: [&str; 2],
+) {
     let (counts, times): (Vec<u32>, Vec<Point>) = points.iter().copied().unzip();
     let unit = Unit::of(all(&times).fold(0.0, f64::max));
     let y = Axis::of_times(all(&times).map(|time| time * unit.per_second));
     let y_title = format!("time [{}]", unit.symbol);
     let surround = Surround { caption, x_title, y_title: &y_title, above: 0.0, below: BELOW };
-    let frame = Frame::draw(scene, panel, Axis::of_counts(&counts), y, &surround);
-    if points.is_empty() {
-        return style::instead_of_data(scene, &frame.data, "no such configuration was measured");
-    }
+    let frame = Frame::new(panel, Axis::of_counts(&counts), y, &surround);
     let at = |count: u32, time: f64| frame.at(f64::from(count), time * unit.per_second);
-    for (count, point) in points {
-        if let Some((low, high)) = point.interval {
-            let [x, low] = at(*count, low);
-            style::interval(scene, x, [low, at(*count, high)[1]], SKY);
-        }
+    let intervals: Vec<(f64, [f64; 2])> = points
+        .iter()
+        .filter_map(|(count, point)| {
+            let (low, high) = point.interval?;
+            let ends = [low, high].map(|time| time * unit.per_second);
+            Some((frame.x_at(f64::from(*count)), ends))
+        })
+        .collect();
+    if is_many {
+        frame.band(scene, &intervals);
+    }
+    frame.draw_around(scene, panel, &surround);
+    if points.is_empty() {
+        return style::instead_of_data(scene, &frame.data, "no such configuration is known");
+    }
+    if !is_many {
+        intervals.iter().for_each(|(x, ends)| frame.interval(scene, *x, *ends));
     }
     for model in Model::ALL {
         let path = points.iter().filter_map(|(count, point)| Some(at(*count, model.of(point)?)));
@@ -45,13 +61,15 @@ fn draw(scene: &mut Scene, panel: Bounds, points: &[(u32, Point)], [caption, x_t
     }
     let radius = style::dot_radius(frame.data.width() / points.len() as f64);
     for model in Model::ALL {
-        for (count, point) in points {
+        for (count, point) in points.iter().filter(|_| !is_many) {
             if let Some(time) = model.of(point) {
-                model.mark().draw(scene, at(*count, time), radius);
+                model.mark(points.len()).draw(scene, at(*count, time), radius);
             }
         }
     }
     for (count, point) in points {
-        Mark::Dot(MEASURED).draw(scene, at(*count, point.measured), radius);
+        if let Some(time) = point.measured {
+            Mark::Dot(MEASURED).draw(scene, at(*count, time), radius);
+        }
     }
 }

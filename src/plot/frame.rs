@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, label};
 use super::scene::{Anchor, Bounds, Place, Scene};
-use super::style::{FAINT, GRID, INDENT, INK, LABEL, LEFT_AXIS, RIGHT_MARGIN, TEXT};
+use super::style::{BAND, FAINT, GRID, INDENT, INK, LABEL, LEFT_AXIS, RIGHT_MARGIN, SKY, TEXT};
 use super::style::{shortened, stroke};
 
 /// What stands around the data of a panel.
@@ -115,6 +115,26 @@ impl Frame {
 
     pub fn y_at(&self, value: f64) -> f64 {
         self.data.bottom - self.y.fraction(value) * self.data.height()
+    }
+
+    /// An area between intervals that stand side by side, each at its x.
+    pub fn band(&self, scene: &mut Scene, intervals: &[(f64, [f64; 2])]) {
+        let lower = intervals.iter().map(|&(x, [low, _])| [x, self.y_at(low)]);
+        let upper = intervals.iter().rev().map(|&(x, [_, high])| [x, self.y_at(high)]);
+        if intervals.len() > 1 {
+            scene.polygon(lower.chain(upper).collect(), BAND);
+        }
+    }
+
+    /// An interval at an x, open at an end that lies beyond the axis.
+    pub fn interval(&self, scene: &mut Scene, x: f64, ends: [f64; 2]) {
+        let line = stroke(SKY, 1.0);
+        scene.line(ends.map(|end| [x, self.y_at(end)]).to_vec(), line);
+        let [low, high] = self.y.ends();
+        for end in ends.into_iter().filter(|end| (low..=high).contains(end)) {
+            let y = self.y_at(end);
+            scene.line(vec![[x - 2.5, y], [x + 2.5, y]], line);
+        }
     }
 
     /// The place of a point with these two values.

@@ -1,23 +1,30 @@
 //! The time of every feasible (m, p), as a colour.
+//!
+//! Up to 24 values of m and of p, all cells have the same size, with their times in them. Beyond, the
+//! sides are logarithmic and what would be smaller than a cell that can be seen shares one, which has
+//! the colour of its fastest: no picture has more cells than eyes can tell apart.
 
 use super::axis::{Axis, label};
 use super::color_map::{self, STEPS};
-use super::scene::{Anchor, Bounds, Font, Place, Scene, text_bounds};
-use super::style::{self, DOT, Entry, GREY, INK, LABEL, Mark, TEXT, WHITE, entry, stroke};
+use super::places::{Division, Places};
+use super::scene::{Anchor, Bounds, Font, Place, Scene};
+use super::style::{DOT, Entry, GREY, INK, LABEL, Mark, TEXT, VERMILLION, WHITE};
+use super::style::{entry, stroke};
+use super::times::Standing;
 use super::unit::{self, Unit};
 
 /// Size of a picture.
 pub(super) const WIDTH: f64 = 1000.0;
 pub(super) const HEIGHT: f64 = 640.0;
 
-/// Up to so many values of m, or of p, cells have the same size.
-const EQUAL_CELLS: usize = 24;
+/// Space of the map within its area, the colour bar left out.
+const LEFT: f64 = 76.0;
+const RIGHT: f64 = 144.0;
+const TOP: f64 = 10.0;
+const BOTTOM: f64 = 56.0;
 
 /// Iso-lines of m*p, at most.
 const ISO_LINES: usize = 6;
-
-/// Cells that are narrower have a dot instead of a ring.
-const RING: f64 = 11.0;
 
 /// A configuration with its time \[s\].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,226 +36,228 @@ pub(super) struct Cell {
     pub standing: Standing,
 }
 
-/// How a configuration compares with the best.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
-    Slower,
-    Indistinguishable,
+/// What a map shows.
+pub(super) struct Content<'a> {
+    /// By m and then by p; there is at least one.
+    pub cells: &'a [Cell],
+    /// What the times are: `predicted` or `measured`.
+    pub what: &'a str,
+    /// Configurations (m, p) that are marked, in order, and what they are.
+    pub marked: (&'a [(u32, u32)], &'a str),
 }
 
-/// Entries of the legend.
-pub(super) fn legend(cells: &[Cell]) -> Vec<Entry> {
-    let best = best(cells).map_or_else(String::new, |best| {
-        format!("fastest: ({}, {}) with {}", best.m, best.p, unit::time(best.time))
-    });
-    let mut entries = vec![entry(Mark::Star, &best)];
-    if others(cells).next().is_some() {
-        entries.push(entry(Mark::Ring, "cannot be told from it"));
+impl Content<'_> {
+    fn best(&self) -> &Cell {
+        let best = self.cells.iter().min_by(|one, other| one.time.total_cmp(&other.time));
+        best.expect("invariant: a map has cells")
     }
-    let products: Vec<String> = products(cells).iter().map(u64::to_string).collect();
-    if !products.is_empty() {
-        let words = format!("equal m × p, from above: {}", products.join(", "));
-        entries.push(entry(Mark::Line(GREY), &words));
+
+    /// Those that cannot be told from the best.
+    fn others(&self) -> impl Iterator<Item = &Cell> {
+        let best = (self.best().m, self.best().p);
+        self.cells.iter().filter(move |cell| {
+            cell.standing == Standing::Indistinguishable && (cell.m, cell.p) != best
+        })
     }
-    entries
+
+    /// The products m*p that have a line: the largest, its half and so on.
+    fn products(&self) -> Vec<u64> {
+        let product = |cell: &Cell| u64::from(cell.m) * u64::from(cell.p);
+        let most = self.cells.iter().map(product).max().unwrap_or(1);
+        let halves = std::iter::successors(Some(most), |product| Some(product / 2));
+        halves.take(ISO_LINES).take_while(|&product| product >= 2).collect()
+    }
 }
 
-/// The products m*p that have a line: the largest, its half and so on.
-fn products(cells: &[Cell]) -> Vec<u64> {
-    let product = |cell: &Cell| u64::from(cell.m) * u64::from(cell.p);
-    let most = cells.iter().map(product).max().unwrap_or(1);
-    let halves = std::iter::successors(Some(most), |product| Some(product / 2));
-    halves.take(ISO_LINES).take_while(|&product| product >= 2).collect()
-}
-
-fn best(cells: &[Cell]) -> Option<&Cell> {
-    cells.iter().min_by(|one, other| one.time.total_cmp(&other.time))
-}
-
-/// Those that cannot be told from the best.
-fn others(cells: &[Cell]) -> impl Iterator<Item = &Cell> {
-    let best = best(cells).map(|best| (best.m, best.p));
-    cells.iter().filter(move |cell| {
-        cell.standing == Standing::Indistinguishable && Some((cell.m, cell.p)) != best
-    })
-}
-
-/// Draws the map and its colour bar; `what` is what the times are: `predicted` or `measured`.
-pub(super) fn draw(scene: &mut Scene, area: Bounds, cells: &[Cell], what: &str) {
-    let unit = Unit::of(cells.iter().map(|cell| cell.time).fold(0.0, f64::max));
-    let times = cells.iter().map(|cell| cell.time * unit.per_second);
-    let shades = Axis::of_times(times.clone());
-    let bar =
-        Bounds::new(area.right - 84.0, area.top + 28.0, area.right - 62.0, area.bottom - 56.0);
-    let title = format!("{what} time [{}]", unit.symbol);
-    color_bar(scene, bar, &shades, &title);
-    let data = Bounds::new(area.left + 76.0, area.top + 10.0, bar.left - 60.0, area.bottom - 56.0);
-    let [across, up] = [|cell: &Cell| cell.p, |cell: &Cell| cell.m]
-        .map(|of| Places::new(cells.iter().map(of).collect()));
-    let map = Map { cells, across, up, data, shades, unit };
-    map.fill(scene);
-    map.iso_lines(scene);
-    map.numbers(scene);
-    map.labels(scene);
-    map.marks(scene);
-}
-
-/// The colours with their times, the short ones light and at the bottom.
-fn color_bar(scene: &mut Scene, bar: Bounds, shades: &Axis, title: &str) {
-    for step in 0..STEPS {
-        let height = bar.height() / STEPS as f64;
-        let top = bar.bottom - height * (STEPS - step) as f64;
-        let bounds = Bounds::new(bar.left, top, bar.right, top + height + 0.3);
-        scene.rectangle(bounds, color_map::color(step));
-    }
-    for &tick in &shades.ticks {
-        let y = bar.bottom - shades.fraction(tick) * bar.height();
-        scene.line(vec![[bar.right, y], [bar.right + 4.0, y]], stroke(INK, 1.0));
-        scene.text(&label(tick), [bar.right + 8.0, y], LABEL);
-    }
-    scene.text(title, [bar.left - 14.0, bar.middle()[1]], TEXT.at(Anchor::Middle).upwards());
-}
-
-/// Where the values of m, or of p, lie along one side, from 0 to 1.
-struct Places {
-    /// Increasing, each once.
-    values: Vec<u32>,
-    division: Division,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Division {
-    /// Each value takes the same room.
-    Equal,
-    /// Equal ratios take the same room.
-    Logarithmic,
-}
-
-impl Places {
-    fn new(mut values: Vec<u32>) -> Self {
-        values.sort_unstable();
-        values.dedup();
-        let division =
-            if values.len() <= EQUAL_CELLS { Division::Equal } else { Division::Logarithmic };
-        Self { values, division }
-    }
-
-    /// Both ends of the cells of a value.
-    fn ends(&self, value: u32) -> (f64, f64) {
-        match self.division {
-            Division::Equal => {
-                let index = self.values.partition_point(|&known| known < value) as f64;
-                let count = self.values.len() as f64;
-                (index / count, (index + 1.0) / count)
-            }
-            Division::Logarithmic => {
-                let value = f64::from(value);
-                (self.logarithmic(value - 0.5), self.logarithmic(value + 0.5))
-            }
-        }
-    }
-
-    fn logarithmic(&self, value: f64) -> f64 {
-        let low = f64::from(self.values[0]) - 0.5;
-        let high = f64::from(*self.values.last().expect("invariant: there is a value")) + 0.5;
-        ((value / low).ln() / (high / low).ln()).clamp(0.0, 1.0)
-    }
-
-    /// The place of a value that need not be one of a cell, or `None` beyond the ends.
-    fn at(&self, value: f64) -> Option<f64> {
-        let first = f64::from(self.values[0]);
-        let last = f64::from(*self.values.last()?);
-        if !(first..=last).contains(&value) {
-            return None;
-        }
-        if self.division == Division::Logarithmic {
-            return Some(self.logarithmic(value));
-        }
-        let after = self.values.partition_point(|&known| f64::from(known) < value);
-        let middle = |index: usize| (index as f64 + 0.5) / self.values.len() as f64;
-        let high = f64::from(self.values[after]);
-        let Some(below) = after.checked_sub(1).filter(|_| high > value) else {
-            return Some(middle(after));
-        };
-        let low = f64::from(self.values[below]);
-        let part = (value - low) / (high - low);
-        Some(middle(below) + part * (middle(after) - middle(below)))
-    }
-
-    /// The values that have room for a label every `least` of the side: all, or powers of two.
-    fn labelled(&self, least: f64) -> Vec<u32> {
-        let all = match self.division {
-            Division::Equal => self.values.clone(),
-            Division::Logarithmic => {
-                let is_power = |value: &&u32| value.is_power_of_two();
-                self.values.iter().filter(is_power).copied().collect()
-            }
-        };
-        let mut labelled: Vec<u32> = Vec::new();
-        let mut free_from = f64::NEG_INFINITY;
-        for value in all {
-            let (low, high) = self.ends(value);
-            let middle = low.midpoint(high);
-            if middle >= free_from {
-                labelled.push(value);
-                free_from = middle + least;
-            }
-        }
-        labelled
-    }
+/// A rectangle of the map with the configurations that lie in it.
+struct Tile {
+    /// Which one from the left, and from below.
+    at: (usize, usize),
+    bounds: Bounds,
+    /// Of its fastest configuration.
+    time: f64,
+    /// Of any of them.
+    standing: Standing,
+    /// How many configurations it has.
+    count: usize,
 }
 
 /// The map once its sides are divided.
-struct Map<'a> {
-    cells: &'a [Cell],
+pub(super) struct Map<'a> {
+    content: Content<'a>,
     /// Of p.
     across: Places,
     /// Of m.
     up: Places,
-    data: Bounds,
+    /// By their place.
+    tiles: Vec<Tile>,
     /// The times in their unit, from short to long.
     shades: Axis,
     unit: Unit,
+    data: Bounds,
 }
 
-impl Map<'_> {
-    fn bounds(&self, cell: &Cell) -> Bounds {
-        let (left, right) = self.across.ends(cell.p);
-        let (low, high) = self.up.ends(cell.m);
-        let x = |part: f64| self.data.left + part * self.data.width();
-        let y = |part: f64| self.data.bottom - part * self.data.height();
-        Bounds::new(x(left), y(high), x(right), y(low))
+impl<'a> Map<'a> {
+    /// Divides an area that begins at the top of the picture; [`Map::draw`] moves it down.
+    pub fn new(content: Content<'a>) -> Self {
+        let data = Bounds::new(LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM);
+        let values = |of: fn(&Cell) -> u32| content.cells.iter().map(of).collect();
+        let across = Places::new(values(|cell| cell.p), data.width());
+        let up = Places::new(values(|cell| cell.m), data.height());
+        let unit = Unit::of(content.cells.iter().map(|cell| cell.time).fold(0.0, f64::max));
+        let shades = Axis::of_times(content.cells.iter().map(|cell| cell.time * unit.per_second));
+        let mut map = Self { content, across, up, tiles: Vec::new(), shades, unit, data };
+        map.tiles = map.divided();
+        map
+    }
+
+    fn divided(&self) -> Vec<Tile> {
+        let mut tiles = std::collections::BTreeMap::new();
+        for cell in self.content.cells {
+            let at = (self.across.tile(cell.p), self.up.tile(cell.m));
+            let tile = tiles.entry(at).or_insert_with(|| Tile {
+                at,
+                bounds: self.bounds(at),
+                time: f64::INFINITY,
+                standing: Standing::Slower,
+                count: 0,
+            });
+            tile.time = tile.time.min(cell.time);
+            tile.count += 1;
+            if cell.standing == Standing::Indistinguishable {
+                tile.standing = cell.standing;
+            }
+        }
+        tiles.into_values().collect()
+    }
+
+    fn bounds(&self, (across, up): (usize, usize)) -> Bounds {
+        let [left, right] = self.across.ends(across).map(|part| self.x(part));
+        let [low, high] = self.up.ends(up).map(|part| self.y(part));
+        // At whole pixels of a bitmap: then neighbours share a border, with nothing between.
+        let [left, right, low, high] =
+            [left, right, low, high].map(|place| (place * 2.0).round() / 2.0);
+        Bounds::new(left, high, right, low)
+    }
+
+    fn x(&self, part: f64) -> f64 {
+        self.data.left + part * self.data.width()
+    }
+
+    fn y(&self, part: f64) -> f64 {
+        self.data.bottom - part * self.data.height()
+    }
+
+    /// Where a configuration lies.
+    fn at(&self, (m, p): (u32, u32)) -> Place {
+        [self.x(self.across.middle(p)), self.y(self.up.middle(m))]
+    }
+
+    /// Whether all cells have the same size.
+    fn is_even(&self) -> bool {
+        [&self.across, &self.up].iter().all(|places| places.division() == Division::Equal)
+    }
+
+    /// What stands in each tile, where all have room for it.
+    fn numbers(&self) -> Option<Vec<String>> {
+        let words = |tile: &Tile| {
+            let words = three_digits(tile.time * self.unit.per_second);
+            let Bounds { left, right, top, bottom } = tile.bounds;
+            let has_room = bottom - top >= 17.0 && right - left >= LABEL.width(&words) + 6.0;
+            has_room.then_some(words)
+        };
+        self.tiles.iter().filter(|_| self.is_even()).map(words).collect::<Option<Vec<_>>>()
+    }
+
+    /// Whether the numbers of all tiles stand in them.
+    fn has_numbers(&self) -> bool {
+        self.numbers().is_some_and(|numbers| !numbers.is_empty())
+    }
+
+    /// Entries of the legend.
+    pub fn legend(&self) -> Vec<Entry> {
+        let best = self.content.best();
+        let words = format!("fastest: ({}, {}) with {}", best.m, best.p, unit::time(best.time));
+        let mut entries = vec![entry(Mark::Star, &words)];
+        if self.content.others().next().is_some() {
+            let mark = if self.is_even() { Mark::Ring } else { Mark::Line(VERMILLION) };
+            entries.push(entry(mark, "cannot be told from it"));
+        }
+        let (marked, words) = self.content.marked;
+        if self.marks_all() {
+            entries.push((Vec::new(), format!("all {words}")));
+        } else if !marked.is_empty() {
+            entries.push(entry(Mark::Dot(INK), words));
+        }
+        if self.tiles.iter().any(|tile| tile.count > 1) {
+            let shade = color_map::color(STEPS / 2);
+            entries.push(entry(Mark::Area(shade), "of several in a cell, the fastest"));
+        }
+        let products: Vec<String> = self.content.products().iter().map(u64::to_string).collect();
+        if !products.is_empty() && !self.has_numbers() {
+            let words = format!("equal m × p, from above: {}", products.join(", "));
+            entries.push(entry(Mark::Line(GREY), &words));
+        }
+        entries
+    }
+
+    /// Whether every cell would have a mark, which would tell nothing.
+    fn marks_all(&self) -> bool {
+        let marked = self.content.marked.0;
+        self.content.cells.iter().all(|cell| marked.binary_search(&(cell.m, cell.p)).is_ok())
+    }
+
+    /// Draws the map and its colour bar.
+    pub fn draw(mut self, scene: &mut Scene, area: Bounds) {
+        self.data.top += area.top;
+        self.data.bottom += area.top;
+        self.tiles = self.divided();
+        let bar = Bounds::new(
+            area.right - 84.0,
+            area.top + 28.0,
+            area.right - 62.0,
+            area.bottom - BOTTOM,
+        );
+        let title = format!("{} time [{}]", self.content.what, self.unit.symbol);
+        color_bar(scene, bar, &self.shades, &title);
+        self.fill(scene);
+        if self.has_numbers() {
+            self.write_numbers(scene);
+        } else {
+            self.iso_lines(scene);
+        }
+        self.labels(scene);
+        self.dots(scene);
+        self.marks(scene);
     }
 
     /// Short times are light.
-    fn step(&self, cell: &Cell) -> usize {
-        STEPS - 1 - color_map::step(self.shades.fraction(cell.time * self.unit.per_second))
+    fn step(&self, time: f64) -> usize {
+        STEPS - 1 - color_map::step(self.shades.fraction(time * self.unit.per_second))
     }
 
     fn fill(&self, scene: &mut Scene) {
-        let mut cells: Vec<&Cell> = self.cells.iter().collect();
-        cells.sort_by_key(|cell| self.step(cell));
-        for cell in cells {
-            let Bounds { left, top, right, bottom } = self.bounds(cell);
-            // A white line between cells that are large enough; else they overlap by a hair, so
-            // that none shows.
-            let gap = if right - left > 12.0 && bottom - top > 12.0 { 0.5 } else { -0.15 };
+        let mut tiles: Vec<&Tile> = self.tiles.iter().collect();
+        tiles.sort_by_key(|tile| self.step(tile.time));
+        // Where each has its number, a white line between them.
+        let gap = if self.is_even() { 0.5 } else { 0.0 };
+        for tile in tiles {
+            let Bounds { left, top, right, bottom } = tile.bounds;
             let bounds = Bounds::new(left + gap, top + gap, right - gap, bottom - gap);
-            scene.rectangle(bounds, color_map::color(self.step(cell)));
+            scene.rectangle(bounds, color_map::color(self.step(tile.time)));
         }
     }
 
     /// Lines through the middles of cells with the same m*p.
     fn iso_lines(&self, scene: &mut Scene) {
-        for product in products(self.cells) {
+        for product in self.content.products() {
             let product = product as f64;
             let path: Vec<Place> = (0..=200)
                 .filter_map(|index| {
                     // From m = 1 to m = product, in equal ratios.
                     let m = product.powf(f64::from(index) / 200.0);
                     let (up, across) = (self.up.at(m)?, self.across.at(product / m)?);
-                    let x = self.data.left + across * self.data.width();
-                    Some([x, self.data.bottom - up * self.data.height()])
+                    Some([self.x(across), self.y(up)])
                 })
                 .collect();
             scene.line(path.clone(), stroke(WHITE, 2.6));
@@ -256,38 +265,25 @@ impl Map<'_> {
         }
     }
 
-    /// Times in the cells with room for them.
-    fn numbers(&self, scene: &mut Scene) {
-        for cell in self.cells {
-            let bounds = self.bounds(cell);
-            if bounds.height() < 17.0 || bounds.width() < 17.0 {
-                continue;
-            }
-            let words = three_digits(cell.time * self.unit.per_second);
-            let ground = color_map::color(self.step(cell));
-            let font = Font { color: color_map::ink_on(ground), ..LABEL }.at(Anchor::Middle);
-            if bounds.width() < font.width(&words) + 6.0 {
-                continue;
-            }
-            let at = bounds.middle();
-            let Bounds { left, top, right, bottom } = text_bounds(&words, at, &font);
-            // The line of equal products does not run through the number.
-            scene.rectangle(Bounds::new(left - 2.0, top - 2.5, right + 2.0, bottom + 2.5), ground);
-            scene.text(&words, at, font);
+    fn write_numbers(&self, scene: &mut Scene) {
+        for (tile, words) in self.tiles.iter().zip(self.numbers().unwrap_or_default()) {
+            let color = color_map::ink_on(color_map::color(self.step(tile.time)));
+            let font = Font { color, ..LABEL }.at(Anchor::Middle);
+            scene.text(&words, tile.bounds.middle(), font);
         }
     }
 
     fn labels(&self, scene: &mut Scene) {
         let Bounds { left, bottom, .. } = self.data;
-        let widest = self.across.values.last().map_or(0.0, |p| LABEL.width(&count(*p)));
+        let widest = self.across.last().map_or(0.0, |p| LABEL.width(&count(p)));
         for p in self.across.labelled((widest + 6.0) / self.data.width()) {
-            let (low, high) = self.across.ends(p);
-            let x = left + low.midpoint(high) * self.data.width();
+            let x = self.x(self.across.middle(p));
+            scene.line(vec![[x, bottom], [x, bottom + 4.0]], stroke(INK, 1.0));
             scene.text(&count(p), [x, bottom + 14.0], LABEL.at(Anchor::Middle));
         }
         for m in self.up.labelled(15.0 / self.data.height()) {
-            let (low, high) = self.up.ends(m);
-            let y = bottom - low.midpoint(high) * self.data.height();
+            let y = self.y(self.up.middle(m));
+            scene.line(vec![[left - 4.0, y], [left, y]], stroke(INK, 1.0));
             scene.text(&count(m), [left - 8.0, y], LABEL.at(Anchor::End));
         }
         let [x, y] = self.data.middle();
@@ -298,34 +294,95 @@ impl Map<'_> {
         scene.line(axes, stroke(INK, 1.0));
     }
 
-    /// The best, and those that cannot be told from it: in the corner of a large cell, on a small.
+    /// Dots where configurations are marked: in the corner of a cell with a number.
+    fn dots(&self, scene: &mut Scene) {
+        let marked = self.content.marked.0;
+        if self.marks_all() {
+            return;
+        }
+        let is_of_cell = |at: &&(u32, u32)| {
+            self.content.cells.binary_search_by_key(*at, |cell| (cell.m, cell.p)).is_ok()
+        };
+        let places: Vec<Place> = marked
+            .iter()
+            .filter(is_of_cell)
+            .map(|&(m, p)| {
+                let Bounds { left, bottom, .. } =
+                    self.bounds((self.across.tile(p), self.up.tile(m)));
+                if self.is_even() { [left + 5.5, bottom - 5.5] } else { self.at((m, p)) }
+            })
+            .collect();
+        let radius = if places.len() > 200 { 1.0 } else { 2.2 };
+        places.iter().for_each(|at| scene.circle(*at, radius + 1.0, WHITE));
+        places.iter().for_each(|at| scene.circle(*at, radius, INK));
+    }
+
+    /// The best, and those that cannot be told from it: rings in the corners of cells with numbers,
+    /// else a line around them.
     fn marks(&self, scene: &mut Scene) {
-        let place = |cell: &Cell| {
-            let bounds = self.bounds(cell);
+        let best = self.content.best();
+        if !self.is_even() {
+            if self.content.others().next().is_some() {
+                self.outline(scene);
+            }
+            return Mark::Star.draw(scene, self.at((best.m, best.p)), DOT);
+        }
+        let corner = |cell: &Cell| {
+            let bounds = self.bounds((self.across.tile(cell.p), self.up.tile(cell.m)));
             if bounds.width() > 26.0 && bounds.height() > 26.0 {
                 [bounds.right - 2.0, bounds.top + 2.0]
             } else {
-                bounds.middle()
+                [bounds.right - 4.0, bounds.top + 4.0]
             }
         };
-        let best = best(self.cells);
-        for cell in others(self.cells) {
-            let bounds = self.bounds(cell);
-            let room = bounds.width().min(bounds.height());
-            if room > RING {
-                Mark::Ring.draw(scene, place(cell), 0.9 * DOT);
-            } else {
-                // Many small cells: dots that do not hide what is below.
-                scene.circle(bounds.middle(), (room / 4.0).max(0.6), style::VERMILLION);
-            }
+        for cell in self.content.others() {
+            Mark::Ring.draw(scene, corner(cell), 0.9 * DOT);
         }
-        if let Some(cell) = best {
-            Mark::Star.draw(scene, place(cell), DOT);
-            let Bounds { left, top, right, bottom } = self.bounds(cell);
-            let rim = vec![[left, top], [right, top], [right, bottom], [left, bottom], [left, top]];
-            scene.line(rim, stroke(style::VERMILLION, 2.0));
-        }
+        Mark::Star.draw(scene, corner(best), DOT);
+        let Bounds { left, top, right, bottom } =
+            self.bounds((self.across.tile(best.p), self.up.tile(best.m)));
+        let rim = vec![[left, top], [right, top], [right, bottom], [left, bottom], [left, top]];
+        scene.line(rim, stroke(VERMILLION, 2.0));
     }
+
+    /// A line around the tiles of those that cannot be told from the best.
+    fn outline(&self, scene: &mut Scene) {
+        let is_in = |tile: &&Tile| tile.standing == Standing::Indistinguishable;
+        let family: std::collections::BTreeSet<(usize, usize)> =
+            self.tiles.iter().filter(is_in).map(|tile| tile.at).collect();
+        let mut sides: Vec<Vec<Place>> = Vec::new();
+        for tile in self.tiles.iter().filter(is_in) {
+            let (across, up) = tile.at;
+            let Bounds { left, top, right, bottom } = tile.bounds;
+            let [a, b, c, d] = [[left, bottom], [right, bottom], [right, top], [left, top]];
+            let neighbours = [
+                ((across, up.wrapping_sub(1)), vec![a, b]),
+                ((across + 1, up), vec![b, c]),
+                ((across, up + 1), vec![c, d]),
+                ((across.wrapping_sub(1), up), vec![d, a]),
+            ];
+            let open = neighbours.into_iter().filter(|(at, _)| !family.contains(at));
+            sides.extend(open.map(|(_, side)| side));
+        }
+        sides.iter().for_each(|side| scene.line(side.clone(), stroke(WHITE, 3.4)));
+        sides.into_iter().for_each(|side| scene.line(side, stroke(VERMILLION, 1.6)));
+    }
+}
+
+/// The colours with their times, the short ones light and at the bottom.
+fn color_bar(scene: &mut Scene, bar: Bounds, shades: &Axis, title: &str) {
+    let height = bar.height() / STEPS as f64;
+    for step in 0..STEPS {
+        let [top, bottom] =
+            [STEPS - step, STEPS - step - 1].map(|part| bar.bottom - height * part as f64);
+        scene.rectangle(Bounds::new(bar.left, top, bar.right, bottom), color_map::color(step));
+    }
+    for &tick in &shades.ticks {
+        let y = bar.bottom - shades.fraction(tick) * bar.height();
+        scene.line(vec![[bar.right, y], [bar.right + 4.0, y]], stroke(INK, 1.0));
+        scene.text(&label(tick), [bar.right + 8.0, y], LABEL);
+    }
+    scene.text(title, [bar.left - 14.0, bar.middle()[1]], TEXT.at(Anchor::Middle).upwards());
 }
 
 /// A value of m or p in the room that there is: `512`, `2.1e9`.

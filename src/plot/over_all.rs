@@ -6,8 +6,8 @@ use super::axis::Axis;
 use super::best::{self, Best};
 use super::frame::{self, Frame, Surround};
 use super::scene::{Anchor, Bounds, Color, Place, Scene};
-use super::style::{self, INK, LABEL, MEASURED, Mark, PREDICTED, SKY, stroke};
-use super::times::{Model, Point, all};
+use super::style::{self, BAND, INK, LABEL, MEASURED, Mark, PREDICTED, stroke};
+use super::times::{Model, Point, Points, all, is_many};
 use super::unit::{self, Unit};
 
 /// Space between two groups, in widths of a column.
@@ -23,12 +23,13 @@ pub(super) const BELOW: f64 = 2.0 * ROW + 44.0;
 pub(super) const X_TITLE: &str = "APUs p for each host thread, grouped by host threads m";
 
 /// Draws the points, which come by m and then by p; `letter` stands before the caption.
-pub(super) fn draw(scene: &mut Scene, panel: Bounds, points: &[Point], letter: &str) {
+pub(super) fn draw(scene: &mut Scene, panel: Bounds, times: &Points, letter: &str) {
+    let points = &times.points;
     let unit = Unit::of(all(points).fold(0.0, f64::max));
     let configurations: Vec<(u32, u32)> = points.iter().map(|point| (point.m, point.p)).collect();
     let columns = Columns::new(&configurations);
     let y = Axis::of_times(all(points).map(|time| time * unit.per_second));
-    let caption = format!("{letter}Every feasible configuration (m, p)");
+    let caption = format!("{letter}Every configuration (m, p)");
     let y_title = format!("time [{}]", unit.symbol);
     let surround = Surround {
         caption: &caption,
@@ -37,11 +38,15 @@ pub(super) fn draw(scene: &mut Scene, panel: Bounds, points: &[Point], letter: &
         above: best::HEIGHT,
         below: BELOW,
     };
-    let frame = Frame::draw(scene, panel, columns.axis(), y, &surround);
+    let frame = Frame::new(panel, columns.axis(), y, &surround);
+    let drawn = Panel { times, columns: &columns, frame: &frame, unit };
+    if is_many(points.len()) {
+        drawn.draw_bands(scene);
+    }
+    frame.draw_around(scene, panel, &surround);
     columns.labels(scene, &frame);
-    let panel = Panel { points, columns: &columns, frame: &frame, unit };
-    panel.draw_best(scene);
-    panel.draw_times(scene);
+    drawn.draw_best(scene);
+    drawn.draw_times(scene);
 }
 
 /// A column for each configuration, the groups of one m a little apart.
@@ -108,7 +113,9 @@ impl<'a> Columns<'a> {
             let bracket = vec![[first - half, m_row - 11.0], [last + half, m_row - 11.0]];
             scene.line(bracket, stroke(INK, 0.8));
             m_labels.push((first.midpoint(last), self.configurations[indices.start].0.to_string()));
-            for index in indices.step_by(stride) {
+            // Of a group that has no room for a second label, the only one would be p = 1.
+            let is_narrow = stride > 1 && indices.len() <= 2 * stride;
+            for index in indices.step_by(stride).filter(|_| !is_narrow) {
                 p_labels.push((self.x(index, frame), self.configurations[index].1.to_string()));
             }
         }
@@ -119,59 +126,83 @@ impl<'a> Columns<'a> {
 
 /// The panel once its axes stand.
 struct Panel<'a> {
-    points: &'a [Point],
+    times: &'a Points,
     columns: &'a Columns<'a>,
     frame: &'a Frame,
     unit: Unit,
 }
 
 impl Panel<'_> {
+    fn points(&self) -> &[Point] {
+        &self.times.points
+    }
+
     /// The place of a time in the column of the point with that index.
     fn at(&self, index: usize, time: f64) -> Place {
         [self.columns.x(index, self.frame), self.frame.y_at(time * self.unit.per_second)]
     }
 
-    /// The marks of all points, and lines through the predicted times of each m.
-    fn draw_times(&self, scene: &mut Scene) {
-        for (index, point) in self.points.iter().enumerate() {
-            if let Some((low, high)) = point.interval {
-                let [x, low] = self.at(index, low);
-                style::interval(scene, x, [low, self.at(index, high)[1]], SKY);
+    /// The interval of a point in its column, in the unit of the axis.
+    fn interval(&self, index: usize) -> Option<(f64, [f64; 2])> {
+        let (low, high) = self.points()[index].interval?;
+        let ends = [low, high].map(|end| end * self.unit.per_second);
+        Some((self.columns.x(index, self.frame), ends))
+    }
+
+    /// The intervals of each m as an area; that of a column alone is as wide as the column.
+    fn draw_bands(&self, scene: &mut Scene) {
+        let half = self.columns.width(self.frame) * (1.0 + GAP) / 2.0;
+        for indices in self.columns.groups() {
+            let intervals: Vec<_> = indices.filter_map(|index| self.interval(index)).collect();
+            self.frame.band(scene, &intervals);
+            if let [(x, [low, high])] = intervals[..] {
+                let (top, bottom) = (self.frame.y_at(high), self.frame.y_at(low));
+                scene.rectangle(Bounds::new(x - half, top, x + half, bottom), BAND);
             }
         }
+    }
+
+    /// The marks of all points, and lines through the predicted times of each m. Of many points the
+    /// lines say all, but where there is a single one.
+    fn draw_times(&self, scene: &mut Scene) {
+        let points = self.points();
+        let is_many = is_many(points.len());
+        let intervals = (0..points.len()).filter(|_| !is_many).filter_map(|it| self.interval(it));
+        intervals.for_each(|(x, ends)| self.frame.interval(scene, x, ends));
         for model in Model::ALL {
             for indices in self.columns.groups() {
-                let time = |index: usize| Some(self.at(index, model.of(&self.points[index])?));
+                let time = |index: usize| Some(self.at(index, model.of(&points[index])?));
                 scene.line(indices.filter_map(time).collect(), stroke(model.color(), 1.4));
             }
         }
         let radius = style::dot_radius(self.columns.width(self.frame));
         for model in Model::ALL {
-            for (index, point) in self.points.iter().enumerate() {
-                if let Some(time) = model.of(point) {
-                    model.mark().draw(scene, self.at(index, time), radius);
+            for index in self.columns.groups().filter(|it| !is_many || it.len() == 1).flatten() {
+                if let Some(time) = model.of(&points[index]) {
+                    model.mark(points.len()).draw(scene, self.at(index, time), radius);
                 }
             }
         }
-        for (index, point) in self.points.iter().enumerate() {
-            Mark::Dot(MEASURED).draw(scene, self.at(index, point.measured), radius);
+        for (index, point) in points.iter().enumerate() {
+            if let Some(time) = point.measured {
+                Mark::Dot(MEASURED).draw(scene, self.at(index, time), radius);
+            }
         }
     }
 
     /// Marks the best measured and the best predicted configuration.
     fn draw_best(&self, scene: &mut Scene) {
-        let measured = self.best("measured", MEASURED, |point| point.measured);
+        let measured = self.best(&self.times.measured_as, MEASURED, |point| point.measured);
         let predicted = self.best("predicted", PREDICTED, |point| point.predicted);
-        if let (Some(measured), Some(predicted)) = (measured, predicted) {
-            best::draw(scene, [measured, predicted], &self.frame.data);
-        }
+        best::draw(scene, measured.into_iter().chain(predicted).collect(), &self.frame.data);
     }
 
     /// The first of the fastest points, by the time of that kind.
-    fn best(&self, kind: &str, color: Color, time: impl Fn(&Point) -> f64) -> Option<Best> {
-        let times = self.points.iter().map(time).enumerate();
+    fn best(&self, kind: &str, color: Color, time: impl Fn(&Point) -> Option<f64>) -> Option<Best> {
+        let times = self.points().iter().enumerate();
+        let times = times.filter_map(|(index, point)| Some((index, time(point)?)));
         let (index, time) = times.min_by(|(_, one), (_, other)| one.total_cmp(other))?;
-        let Point { m, p, .. } = self.points[index];
+        let Point { m, p, .. } = self.points()[index];
         let name = format!("{kind} best ({m}, {p}) {}", unit::time(time));
         Some(Best { at: self.at(index, time), name, color })
     }

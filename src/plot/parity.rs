@@ -3,8 +3,8 @@
 use super::axis::Axis;
 use super::frame::{BELOW, Frame, Surround};
 use super::scene::{Anchor, Bounds, Font, Place, Scene, text_bounds};
-use super::style::{self, DOT, Entry, INK, LABEL, Mark, SHADE, SKY, entry, stroke};
-use super::times::{Model, Point, Through, all};
+use super::style::{self, DOT, Entry, INK, LABEL, Mark, SHADE, entry, stroke};
+use super::times::{Marks, Model, Point, Points, all, is_many};
 use super::unit::Unit;
 
 /// How far from equality the band reaches.
@@ -15,32 +15,36 @@ pub(super) const WIDTH: f64 = 680.0;
 pub(super) const HEIGHT: f64 = 640.0;
 
 /// Entries of the legend: each model with its mean error.
-pub(super) fn legend(points: &[Point]) -> Vec<Entry> {
-    let mut entries = super::times::legend(points, Through::Nothing);
+pub(super) fn legend(points: &Points) -> Vec<Entry> {
+    let mut entries = points.legend(Marks::Alone);
+    let count = points.points.len();
     for (marks, words) in &mut entries {
-        let model = Model::ALL.into_iter().find(|model| *marks == [model.mark()]);
+        let model = Model::ALL.into_iter().find(|model| *marks == [model.mark(count)]);
         let Some(model) = model else { continue };
-        let errors: Vec<f64> = model.errors(points).map(|(_, error)| error.abs()).collect();
+        let errors: Vec<f64> = model.errors(&points.points).map(|(_, error)| error.abs()).collect();
         if !errors.is_empty() {
             let mean = errors.iter().sum::<f64>() / errors.len() as f64;
             *words += &format!(", mean error {mean:.1} %");
         }
     }
-    entries.push(entry(Mark::Area(SHADE), "within 10 % of the measured time"));
+    let words = format!("within 10 % of the {} time", points.measured_as);
+    entries.push(entry(Mark::Area(SHADE), &words));
     entries
 }
 
-/// Draws the points whose times are all above 0, which a logarithm needs.
-pub(super) fn draw(scene: &mut Scene, panel: Bounds, points: &[Point]) {
-    let points: Vec<Point> = points
-        .iter()
-        .filter(|point| point.measured > 0.0 && point.predicted > 0.0)
-        .copied()
-        .collect();
+/// Draws the points with both times, where these are above 0, which a logarithm needs.
+pub(super) fn draw(scene: &mut Scene, panel: Bounds, times: &Points) {
+    let has_both = |point: &&Point| {
+        let is_positive = |time: Option<f64>| time.is_some_and(|time| time > 0.0);
+        is_positive(point.measured) && (is_positive(point.predicted) || is_positive(point.beside))
+    };
+    let points: Vec<Point> = times.points.iter().filter(has_both).copied().collect();
+    let is_many = is_many(times.points.len());
     let unit = Unit::of(all(&points).fold(0.0, f64::max));
-    let times = || all(&points).filter(|time| *time > 0.0).map(|time| time * unit.per_second);
-    let axis = Axis::of_ratios(times());
-    let titles = ["measured", "predicted"].map(|what| format!("{what} time [{}]", unit.symbol));
+    let drawn = || all(&points).filter(|time| *time > 0.0).map(|time| time * unit.per_second);
+    let axis = Axis::of_ratios(drawn());
+    let titles =
+        [&*times.measured_as, "predicted"].map(|what| format!("{what} time [{}]", unit.symbol));
     let surround = Surround {
         caption: "On the line a prediction is right, above it too long, below it too short",
         x_title: &titles[0],
@@ -52,23 +56,26 @@ pub(super) fn draw(scene: &mut Scene, panel: Bounds, points: &[Point]) {
     band(scene, &frame);
     frame.draw_around(scene, panel, &surround);
     if points.is_empty() {
-        return style::instead_of_data(scene, &frame.data, "no time above 0");
+        let words = "no configuration has both times above 0";
+        return style::instead_of_data(scene, &frame.data, words);
     }
     let equal = frame.x.ends().map(|end| frame.at(end, end));
     scene.line(equal.to_vec(), stroke(INK, 1.0));
-    let at = |measured: f64, predicted: f64| {
+    let at = |point: &Point, predicted: f64| {
+        let measured = point.measured.expect("invariant: the others are left out");
         frame.at(measured * unit.per_second, predicted * unit.per_second)
     };
-    for point in &points {
+    for point in points.iter().filter(|_| !is_many) {
         if let Some((low, high)) = point.interval {
-            let [x, low] = at(point.measured, low);
-            style::interval(scene, x, [low, at(point.measured, high)[1]], SKY);
+            let ends = [low, high].map(|end| end * unit.per_second);
+            frame.interval(scene, at(point, low)[0], ends);
         }
     }
+    let radius = if is_many { 1.2 } else { 0.8 * DOT };
     for model in Model::ALL.into_iter().rev() {
         for point in &points {
             if let Some(time) = model.of(point).filter(|time| *time > 0.0) {
-                model.mark().draw(scene, at(point.measured, time), 0.8 * DOT);
+                model.mark(times.points.len()).draw(scene, at(point, time), radius);
             }
         }
     }
@@ -78,7 +85,7 @@ pub(super) fn draw(scene: &mut Scene, panel: Bounds, points: &[Point]) {
         let time = model.of(point).filter(|time| *time > 0.0)?;
         let name = format!("({}, {}) {error:+.1} %", point.m, point.p).replace('-', "−");
         let font = Font { color: model.color(), ..LABEL };
-        Some((name, at(point.measured, time), font))
+        Some((name, at(point, time), font))
     });
     names(scene, &frame.data, &worst.collect::<Vec<_>>());
 }
@@ -114,7 +121,7 @@ fn names(scene: &mut Scene, data: &Bounds, named: &[(String, Place, Font)]) {
             let font = font.at(anchor);
             let bounds = text_bounds(name, at, &font);
             if data.holds(&bounds) && taken.iter().all(|other| !other.overlaps(&bounds)) {
-                scene.text(name, at, font);
+                style::text_on_white(scene, name, at, font);
                 taken.push(bounds);
                 break;
             }

@@ -56,10 +56,10 @@ fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, item: &Item) -> Drawn
     match item {
         Item::Rectangle { bounds, fill } => {
             let (left, top) = place([bounds.left, bounds.top]);
-            // The last pixel belongs to it.
+            // Plotters fills up to its second corner, without it: neighbours leave nothing between.
             let (right, bottom) = place([bounds.right, bounds.bottom]);
             // Whatever has an area shows, however thin it is.
-            let corners = [(left, top), ((right - 1).max(left), (bottom - 1).max(top))];
+            let corners = [(left, top), (right.max(left + 1), bottom.max(top + 1))];
             area.draw(&Rectangle::new(corners, rgb(*fill).filled()))
         }
         Item::Polygon { corners, fill } => {

@@ -3,8 +3,8 @@
 use super::axis::Axis;
 use super::frame::{BELOW, Frame, Surround};
 use super::scene::{Bounds, Scene};
-use super::style::{self, Entry, INK, Mark, SHADE, SKY, entry, stroke};
-use super::times::{Model, Point, Through, error_percent};
+use super::style::{self, Entry, INK, Mark, SHADE, entry, stroke};
+use super::times::{Marks, Model, Point, Points, error_percent, is_many};
 
 /// How far from 0 the band reaches \[%\].
 const BAND: f64 = 10.0;
@@ -14,9 +14,10 @@ pub(super) const WIDTH: f64 = 1200.0;
 pub(super) const HEIGHT: f64 = 480.0;
 
 /// Entries of the legend.
-pub(super) fn legend(points: &[Point]) -> Vec<Entry> {
-    let mut entries = super::times::legend(points, Through::Nothing);
-    entries.push(entry(Mark::Area(SHADE), "within 10 % of the measured time"));
+pub(super) fn legend(points: &Points) -> Vec<Entry> {
+    let mut entries = points.legend(Marks::Alone);
+    let words = format!("within 10 % of the {} time", points.measured_as);
+    entries.push(entry(Mark::Area(SHADE), &words));
     entries
 }
 
@@ -31,9 +32,14 @@ const COUNTS: [Count; 3] = [
 
 /// Draws the three panels side by side, with the same vertical axis.
 pub(super) fn draw(scene: &mut Scene, area: Bounds, points: &[Point]) {
-    let models = Model::ALL.into_iter().flat_map(|model| model.errors(points).map(|it| it.1));
-    let ends = points.iter().filter_map(interval).flat_map(|(low, high)| [low, high]);
-    let errors: Vec<f64> = models.chain(ends).collect();
+    let errors = || Model::ALL.into_iter().flat_map(|model| model.errors(points).map(|it| it.1));
+    let low = errors().fold(-BAND, f64::min);
+    let high = errors().fold(BAND, f64::max);
+    // Intervals may double the reach of the axis; wider ones would flatten all errors.
+    let within = |end: f64| end.max(low - (high - low) / 2.0).min(high + (high - low) / 2.0);
+    let ends = points.iter().filter_map(|point| interval(point, points.len()));
+    let ends = ends.flat_map(|(low, high)| [within(low), within(high)]);
+    let errors: Vec<f64> = errors().chain(ends).collect();
     let y = Axis::of_differences(errors.iter().copied());
     let width = area.width() / COUNTS.len() as f64;
     for (index, count) in COUNTS.iter().enumerate() {
@@ -58,33 +64,33 @@ fn draw_panel(scene: &mut Scene, panel: Bounds, points: &[Point], (count, y): (&
     let zero = frame.y_at(0.0);
     scene.line(vec![[left, zero], [right, zero]], stroke(INK, 1.0));
     if Model::ALL.into_iter().all(|model| model.errors(points).next().is_none()) {
-        return style::instead_of_data(scene, &frame.data, "no measured time above 0");
+        let words = "no configuration has both times above 0";
+        return style::instead_of_data(scene, &frame.data, words);
     }
     // The models stand side by side at each count.
     let spacing = frame.data.width() / (counts.len() + 1) as f64;
-    let radius = style::dot_radius(spacing).min(2.6);
-    let is_alone = points.iter().all(|point| point.refined.is_none());
+    let radius = if is_many(points.len()) { 1.2 } else { style::dot_radius(spacing).min(2.6) };
+    let is_alone = points.iter().all(|point| point.beside.is_none());
     let aside = if is_alone { 0.0 } else { (spacing / 5.0).min(4.5) };
     for point in points {
-        if let Some((low, high)) = interval(point) {
-            let x = frame.x_at(f64::from(of(point))) - aside;
-            style::interval(scene, x, [frame.y_at(low), frame.y_at(high)], SKY);
+        if let Some((low, high)) = interval(point, points.len()) {
+            frame.interval(scene, frame.x_at(f64::from(of(point))) - aside, [low, high]);
         }
     }
     for model in Model::ALL {
         let aside = match model {
-            Model::Equation11 => -aside,
-            Model::Refined => aside,
+            Model::First => -aside,
+            Model::Beside => aside,
         };
         for (point, error) in model.errors(points) {
             let at = [frame.x_at(f64::from(of(point))) + aside, frame.y_at(error)];
-            model.mark().draw(scene, at, radius);
+            model.mark(points.len()).draw(scene, at, radius);
         }
     }
 }
 
-/// The interval of what equation 11 predicts, as errors \[%\].
-fn interval(point: &Point) -> Option<(f64, f64)> {
-    let (low, high) = point.interval?;
+/// The interval of what is predicted, as errors \[%\]; none where `count` points crowd the panel.
+fn interval(point: &Point, count: usize) -> Option<(f64, f64)> {
+    let (low, high) = point.interval.filter(|_| !is_many(count))?;
     Some((error_percent(point, low)?, error_percent(point, high)?))
 }

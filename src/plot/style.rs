@@ -23,6 +23,9 @@ pub(super) const FAINT: Color = Color(238, 238, 238);
 /// A band of good agreement.
 pub(super) const SHADE: Color = Color(228, 240, 228);
 
+/// An area of intervals.
+pub(super) const BAND: Color = Color(208, 232, 248);
+
 /// Measured: dots.
 pub(super) const MEASURED: Color = VERMILLION;
 /// Predicted by equation 11: hollow diamonds.

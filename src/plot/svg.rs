@@ -38,6 +38,8 @@ pub(super) fn encode(scene: &Scene) -> Vec<u8> {
 /// What the items of one element have in common.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Look {
+    /// Rectangles, whose edges are those of pixels, so that neighbours have nothing between them.
+    Crisp(Color),
     Filled(Color),
     Circles(Color),
     Line(Color, f64),
@@ -47,7 +49,8 @@ enum Look {
 impl Look {
     fn of(item: &Item) -> Self {
         match item {
-            Item::Rectangle { fill, .. } | Item::Polygon { fill, .. } => Self::Filled(*fill),
+            Item::Rectangle { fill, .. } => Self::Crisp(*fill),
+            Item::Polygon { fill, .. } => Self::Filled(*fill),
             Item::Circle { fill, .. } => Self::Circles(*fill),
             Item::Line { stroke, .. } => Self::Line(stroke.color, stroke.width),
             Item::Text { font, .. } => Self::Text(*font),
@@ -56,6 +59,9 @@ impl Look {
 
     fn begin(self, svg: &mut String) {
         let _ = match self {
+            Self::Crisp(color) => {
+                write!(svg, "<path shape-rendering=\"crispEdges\" fill=\"{}\" d=\"", hex(color))
+            }
             Self::Filled(color) => write!(svg, "<path fill=\"{}\" d=\"", hex(color)),
             Self::Circles(color) => write!(svg, "<g fill=\"{}\">", hex(color)),
             Self::Line(color, width) => write!(
@@ -82,7 +88,7 @@ impl Look {
 
     fn end(self) -> &'static str {
         match self {
-            Self::Filled(_) | Self::Line(..) => "\"/>\n",
+            Self::Crisp(_) | Self::Filled(_) | Self::Line(..) => "\"/>\n",
             Self::Circles(_) | Self::Text(_) => "</g>\n",
         }
     }

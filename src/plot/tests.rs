@@ -1,4 +1,4 @@
-#[cfg(test)]
+mod sizes;
 mod texts;
 
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::scene::{Item, text_bounds};
 use super::*;
 use crate::model::published::published;
 use crate::table::Source;
-use crate::table::records::Maybe;
+use crate::table::records::{Maybe, Prediction, Validation};
 use crate::table::trace::{Span, Track};
 
 fn row(m: u32, p: u32, measured_s: f64, predicted_s: f64) -> Validation {
@@ -84,13 +84,20 @@ fn splits(rows: &[Validation]) -> Vec<Split> {
     rows.iter().map(split).collect()
 }
 
-/// The pictures that are drawn of rows, each with its name.
+/// Rows beside predictions, of which a map has the standings.
+fn compared(rows: &[Validation], predictions: &[Prediction]) -> Times {
+    let mut times = Times::of_validation(rows, predictions).expect("counts above 0");
+    if !predictions.is_empty() {
+        times.predicted = Times::of_predictions(predictions).expect("counts above 0").predicted;
+    }
+    times
+}
+
+/// The pictures that are drawn of times, each with its name.
 fn pictures<'a>(
-    rows: &'a [Validation],
-    predictions: &'a [Prediction],
+    times: &'a Times,
     (parameters, splits): (&'a Parameters, &'a [Split]),
 ) -> Vec<(&'static str, Kind<'a>)> {
-    let times = Times { rows, predictions };
     vec![
         ("m", Kind::AgainstM(times)),
         ("p", Kind::AgainstP(times)),
@@ -98,8 +105,8 @@ fn pictures<'a>(
         ("combined", Kind::Combined(times)),
         ("parity", Kind::Parity(times)),
         ("residuals", Kind::Residuals(times)),
-        ("heat map", Kind::HeatMap(predictions)),
-        ("measured heat map", Kind::MeasuredHeatMap(rows)),
+        ("heat map", Kind::HeatMap(times)),
+        ("measured heat map", Kind::MeasuredHeatMap(times)),
         ("breakdown", Kind::Breakdown { parameters, splits }),
     ]
 }
@@ -183,7 +190,8 @@ fn every_picture_names_its_axes_with_units_and_its_series() {
         &["measured time [ms]", "host threads m"],
         &["part of the measured time [%]", "starting and collecting APUs"],
     ];
-    let pictures = pictures(&rows, &predictions, (&parameters, &splits));
+    let times = compared(&rows, &predictions);
+    let pictures = pictures(&times, (&parameters, &splits));
     for ((name, kind), expected) in pictures.into_iter().zip(expected) {
         check_words(kind, expected);
         if ["m", "p", "all", "combined"].contains(&name) {
@@ -195,10 +203,10 @@ fn every_picture_names_its_axes_with_units_and_its_series() {
 #[test]
 fn the_best_configurations_are_named_with_their_times() {
     let rows = [row(1, 1, 4e-3, 4e-3), row(1, 2, 3e-3, 2.5e-3), row(2, 1, 1.5e-3, 2.75e-3)];
-    let times = Times { rows: &rows, predictions: &[] };
+    let times = compared(&rows, &[]);
     let expected = ["measured best (2, 1) 1.500 ms", "predicted best (1, 2) 2.500 ms"];
-    check_words(Kind::OverAll(times), &expected);
-    check_words(Kind::MeasuredHeatMap(&rows), &["fastest: (2, 1) with 1.500 ms"]);
+    check_words(Kind::OverAll(&times), &expected);
+    check_words(Kind::MeasuredHeatMap(&times), &["fastest: (2, 1) with 1.500 ms"]);
 }
 
 #[test]
@@ -206,9 +214,9 @@ fn parity_names_the_mean_error_and_the_worst_of_each_model() {
     // Errors of +10 % and -30 %; the refined model is right but for -4 %.
     let refined = |row: Validation, time| Validation { refined_s: Maybe(Some(time)), ..row };
     let rows = [refined(row(1, 1, 10.0, 11.0), 10.0), refined(row(1, 2, 5.0, 3.5), 4.8)];
-    let times = Times { rows: &rows, predictions: &[] };
+    let times = compared(&rows, &[]);
     check_words(
-        Kind::Parity(times),
+        Kind::Parity(&times),
         &[
             "predicted by equation 11, mean error 20.0 %",
             "predicted by the refined model, mean error 2.0 %",
@@ -220,7 +228,8 @@ fn parity_names_the_mean_error_and_the_worst_of_each_model() {
 
 /// The centres of the dots below the legend, and the vertices of the longest line.
 fn marks(rows: &[Validation]) -> (Vec<[f64; 2]>, Vec<[f64; 2]>) {
-    let kind = Kind::AgainstP(Times { rows, predictions: &[] });
+    let times = compared(rows, &[]);
+    let kind = Kind::AgainstP(&times);
     let scene = scene(&Picture { title: "", kind }).expect("a picture");
     let dot = |item: &Item| match item {
         Item::Circle { center, .. } => Some(*center),
@@ -283,7 +292,8 @@ fn bars_of_the_measured_split_end_at_a_hundred_percent() {
 #[test]
 fn a_png_has_two_pixels_for_each_unit_and_all_colours() {
     let rows = study(16);
-    let kind = Kind::AgainstM(Times { rows: &rows, predictions: &[] });
+    let times = compared(&rows, &[]);
+    let kind = Kind::AgainstM(&times);
     let bytes = draw(&Picture { title: "", kind }, Format::Png).expect("a picture");
     let scene = scene(&Picture { title: "", kind }).expect("a picture");
     let mut reader = ::png::Decoder::new(&bytes[..]).read_info().expect("a PNG");
@@ -306,7 +316,8 @@ fn the_same_figure_gives_the_same_bytes_in_any_order_of_its_rows() {
     let reversed: Vec<Validation> = rows.iter().rev().cloned().collect();
     for &format in Format::ALL {
         let picture = |rows: &[Validation]| {
-            let kind = Kind::Combined(Times { rows, predictions: &[] });
+            let times = compared(rows, &[]);
+            let kind = Kind::Combined(&times);
             draw(&Picture { title: "", kind }, format).expect("a picture")
         };
         assert!(picture(&rows) == picture(&reversed), "{format:?}");
@@ -315,10 +326,12 @@ fn the_same_figure_gives_the_same_bytes_in_any_order_of_its_rows() {
 
 /// The texts of an SVG as a reader of XML sees them.
 fn texts_of_svg(title: &str) -> Vec<String> {
-    let kind = Kind::MeasuredHeatMap(&[]);
+    let nothing = compared(&[], &[]);
+    let kind = Kind::MeasuredHeatMap(&nothing);
     assert!(draw(&Picture { title, kind }, Format::Svg).is_err());
     let rows = study(4);
-    let kind = Kind::AgainstM(Times { rows: &rows, predictions: &[] });
+    let times = compared(&rows, &[]);
+    let kind = Kind::AgainstM(&times);
     let bytes = draw(&Picture { title, kind }, Format::Svg).expect("a picture");
     let svg = String::from_utf8(bytes).expect("an SVG is text");
     let document = roxmltree::Document::parse(&svg).expect("well-formed XML");
@@ -352,15 +365,17 @@ fn check_error(kind: Kind<'_>, expected: &str) {
 
 #[test]
 fn a_picture_of_nothing_is_an_error() {
-    let advice = "validate at least one such configuration";
+    let advice = "measure or predict at least one such configuration";
     let rows = [row(2, 2, 1.0, 1.0)];
-    let times = Times { rows: &rows, predictions: &[] };
-    let error = |condition| format!("validation.csv: no configuration {condition}; {advice}");
-    check_error(Kind::AgainstM(times), &error("with p = 1"));
-    check_error(Kind::AgainstP(times), &error("with m = 1"));
-    check_error(Kind::Combined(Times { rows: &[], predictions: &[] }), &error("at all"));
+    let nothing = compared(&[], &[]);
+    let times = compared(&rows, &[]);
+    let error =
+        |condition| format!("predicted and measured times: no configuration {condition}; {advice}");
+    check_error(Kind::AgainstM(&times), &error("with p = 1"));
+    check_error(Kind::AgainstP(&times), &error("with m = 1"));
+    check_error(Kind::Combined(&nothing), &error("at all"));
     assert!(draw(&Picture { title: "", kind: Kind::Benchmarks(&[]) }, Format::Svg).is_err());
-    assert!(draw(&Picture { title: "", kind: Kind::HeatMap(&[]) }, Format::Svg).is_err());
+    assert!(draw(&Picture { title: "", kind: Kind::HeatMap(&nothing) }, Format::Svg).is_err());
 }
 
 #[test]
@@ -370,9 +385,9 @@ fn a_time_that_no_run_can_take_is_an_error() {
         for (row, name) in
             [(row(1, 1, time, 1.0), "measured_s"), (row(1, 1, 1.0, time), "predicted_s")]
         {
-            let times = Times { rows: &[row], predictions: &[] };
-            check_error(Kind::OverAll(times), &format!("{name}: {expected}"));
-            check_error(Kind::Residuals(times), &format!("{name}: {expected}"));
+            let times = compared(&[row], &[]);
+            check_error(Kind::OverAll(&times), &format!("{name}: {expected}"));
+            check_error(Kind::Residuals(&times), &format!("{name}: {expected}"));
         }
     }
 }

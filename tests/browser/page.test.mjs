@@ -156,3 +156,30 @@ test("every parameter with a standard error has its 95 % interval, by the degree
     assert.ok(text.includes(`±\u00a0${written}`), text);
     await context.close();
 });
+
+test("on paper a study of 16 APUs takes nine pages at most, and nothing leaves them", async () => {
+    const { page, context } = await open(shared, "study.html");
+    const pdf = (await page.pdf({ preferCSSPageSize: true })).toString("latin1");
+    const pages = pdf.match(/\/Type\s*\/Page\b/g).length;
+    assert.ok(pages <= 9, `${pages} pages`);
+    await context.close();
+});
+
+test("a picture that is shown as it is takes the colours of the page", async () => {
+    for (const colorScheme of ["light", "dark"]) {
+        const { page, context } = await open(shared, "study.html", { colorScheme });
+        const found = await page.evaluate(() => {
+            const figure = document.querySelector("figure.static svg");
+            const fill = (node) => getComputedStyle(node).fill;
+            return {
+                ground: fill(figure.querySelector("rect")),
+                ink: fill(figure.querySelector("text")),
+                page: getComputedStyle(document.body).backgroundColor,
+                text: getComputedStyle(document.body).color,
+            };
+        });
+        assert.equal(found.ground, found.page, colorScheme);
+        assert.equal(found.ink, found.text, colorScheme);
+        await context.close();
+    }
+});

@@ -157,11 +157,86 @@ test("a value that is typed in its unit is met to the last digit", async () => {
     assert.match(await field.getAttribute("aria-label"), /in ns$/);
     await field.fill("123.456");
     assert.equal(await page.evaluate(() => whatIf.result().model.terms.g_s), 123.456e-9);
-    await field.fill("-1");
-    assert.equal(await field.getAttribute("aria-invalid"), "true");
-    await nextPicture(page);
-    assert.equal(await page.evaluate(() => whatIf.result().model.terms.g_s), 123.456e-9);
     await context.close();
+});
+
+test("an invalid value is refused at its field, and the answer is withdrawn until it is mended", async () => {
+    const { page, context, complaints } = await open(shared, "study.html");
+    const message = () => panel(page).locator(".message").innerText();
+    const apus = panel(page).getByLabel("APUs", { exact: true });
+    await apus.fill("24");
+    await shown(page);
+    const answered = await message();
+    for (const [field, nonsense, valid, advice] of [
+        [value(page, "g"), "-1", "350", /at least 0/],
+        [factor(page, "T_APU"), "", "1", /at least 0/],
+        [factor(page, "excess of α over 1"), "-1e9", "1", /α stays above 0/],
+        [apus, "4097", "24", /from 1 to 4,096/],
+        [apus, "2.5", "24", /from 1 to 4,096/],
+    ]) {
+        await field.fill(nonsense);
+        await nextPicture(page);
+        assert.equal(await field.getAttribute("aria-invalid"), "true");
+        const told = page.locator(`#${await field.getAttribute("aria-describedby")}`);
+        assert.match(await told.innerText(), advice);
+        assert.match(await message(), /^No answer/);
+        assert.equal(await panel(page).locator("table.top:visible").count(), 0);
+        assert.equal(await panel(page).locator(".chart:visible").count(), 0);
+        await field.fill(valid);
+        await nextPicture(page);
+        assert.equal(await field.getAttribute("aria-invalid"), "false");
+        assert.equal(await panel(page).locator(".complaint:visible").count(), 0);
+        assert.equal(await panel(page).locator(".chart:visible").count(), 1);
+    }
+    await factor(page, "g").fill("1");
+    await nextPicture(page);
+    assert.equal(await message(), answered);
+    // Two at once, and reset.
+    await apus.fill("0");
+    await factor(page, "g").fill("-1");
+    await nextPicture(page);
+    assert.match(await message(), /APUs, g/);
+    await panel(page).getByRole("button", { name: /Reset/ }).click();
+    await nextPicture(page);
+    assert.match(await message(), /Nothing is changed/);
+    assert.deepEqual(complaints, []);
+    await context.close();
+});
+
+test("an answer beyond what was measured says so, where the page knows", async () => {
+    const fs = await import("node:fs");
+    const known = await open(shared, "study.html");
+    const range = '"measured":{"m":[1,16],"p":[1,16]},';
+    const source = fs.readFileSync(at("study.html"), "utf8");
+    const page = known.page;
+    await panel(page).getByLabel("APUs", { exact: true }).fill("64");
+    await nextPicture(page);
+    assert.doesNotMatch(await panel(page).locator(".message").innerText(), /beyond what was measured/);
+    await known.context.close();
+
+    // The script stands as it is, so that the page's policy still lets it run.
+    const written = source.replace('id="data">{', `id="data">{${range}`);
+    fs.writeFileSync(at("measured.html"), written);
+    const told = await open(shared, "measured.html");
+    const message = () => panel(told.page).locator(".message").innerText();
+    await factor(told.page, "g").fill("2");
+    await nextPicture(told.page);
+    assert.doesNotMatch(await message(), /beyond/);
+    await panel(told.page).getByLabel("APUs", { exact: true }).fill("64");
+    const top = await shown(told.page);
+    const isBeyond = ({ pair }) => pair.endsWith("*");
+    const [, m, p] = top[0].pair.match(/(\d+), (\d+)/);
+    assert.equal(isBeyond(top[0]), Number(m) > 16 || Number(p) > 16);
+    const said = await message();
+    // Of the 280 with m*p <= 64: the sum of floor(64/m) over 1 to 64, less those up to 16 in both.
+    const inside = Array.from({ length: 16 }, (_, k) => Math.min(16, Math.floor(64 / (k + 1))));
+    const count = 280 - inside.reduce((sum, each) => sum + each, 0);
+    assert.ok(said.includes(`${count} lie outside the measured m = 1 to 16 and p = 1 to 16`), said);
+    const best = await told.page.evaluate(() => whatIf.result().outcomes.map((each) => each.best));
+    const isExtrapolated = best.some((each) => each.m > 16 || each.p > 16);
+    assert.equal(/this answer is extrapolated/.test(said), isExtrapolated, said);
+    assert.deepEqual(told.complaints, []);
+    await told.context.close();
 });
 
 test("another decomposition is that of a parameter file with it", async () => {

@@ -6,7 +6,8 @@ use super::*;
 fn check_all(name: &str, rows: &[Validation], percent: f64) {
     let parameters = published("pbpi-qs20").expect("it is published");
     let (predictions, splits) = (predictions(rows, percent), splits(rows));
-    for (kind_name, kind) in pictures(rows, &predictions, (&parameters, &splits)) {
+    let times = compared(rows, &predictions);
+    for (kind_name, kind) in pictures(&times, (&parameters, &splits)) {
         match scene(&Picture { title: &"long title ".repeat(30), kind }) {
             Ok(scene) => check_texts(&format!("{name}, {kind_name}"), &scene),
             Err(Error::TooLittleData { .. }) => {}

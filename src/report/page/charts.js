@@ -72,7 +72,7 @@ const charts = (() => {
      */
     function create(
         parent,
-        { title, description, caption, controls, legend: entries, draw, onPick },
+        { title, description, caption, controls, legend: entries, isWide, draw, onPick },
     ) {
         counter += 1;
         const id = `chart-${counter}`;
@@ -90,7 +90,7 @@ const charts = (() => {
         const heading = element("h3", { id: `${id}-heading`, dir: "auto" }, title);
         const figure = element(
             "figure",
-            { class: "chart", "aria-labelledby": `${id}-heading` },
+            { class: isWide ? "chart wide" : "chart", "aria-labelledby": `${id}-heading` },
             heading,
             controls ? element("div", { class: "controls" }, controls) : null,
             entries ? legend(entries) : null,
@@ -98,7 +98,8 @@ const charts = (() => {
             caption ? element("figcaption", {}, caption) : null,
         );
         parent.append(figure);
-        const chart = { title, stage, picture, hits: [], of: new Map(), at: -1, width: 0, onPick };
+        const state = { hits: [], of: new Map(), at: -1, width: 0 };
+        const chart = { title, stage, picture, isWide, onPick, ...state };
         chart.redraw = (width = Math.floor(stage.clientWidth)) => {
             if (width < 40) return;
             chart.width = width;
@@ -137,14 +138,17 @@ const charts = (() => {
     });
 
     let isPrinting = false;
-    /** Paper has a width of its own, which no observer is told in time. */
-    function print(width) {
-        isPrinting = width !== null;
-        for (const chart of all) chart.redraw(width ?? undefined);
-    }
-    const PAPER = 680;
-    window.addEventListener("beforeprint", () => print(PAPER));
-    window.addEventListener("afterprint", () => print(null));
+    // Paper has a width of its own, which no observer is told in time: that of the page, or of one
+    // of two columns.
+    const PAPER = { page: 700, column: 340 };
+    window.addEventListener("beforeprint", () => {
+        isPrinting = true;
+        for (const chart of all) chart.redraw(chart.isWide ? PAPER.page : PAPER.column);
+    });
+    window.addEventListener("afterprint", () => {
+        isPrinting = false;
+        for (const chart of all) chart.redraw();
+    });
 
     let selected = null;
 

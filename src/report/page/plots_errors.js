@@ -30,7 +30,7 @@ const plotsOfErrors = (() => {
                 const times = [measured_s, ...models.map((each) => each.times)];
                 const all = times.flatMap((column) => of.map((k) => column[k]));
                 const domain = axes.roomy(axes.extent(all.filter((time) => time > 0)), "log");
-                const height = Math.max(Math.min(canvas.width * 0.8, 400), 280);
+                const height = Math.max(Math.min(canvas.width * 0.77, 400), 250);
                 const area = { top: 8, bottom: height - 42, right: canvas.width - 10 };
                 const y = axes.scale("log", domain, [area.bottom, area.top]);
                 area.left = axes.leftMargin(y, { factor: unit.factor });
@@ -44,7 +44,8 @@ const plotsOfErrors = (() => {
                 });
                 const diagonal = [domain[0], domain[1]].map((time) => [x.at(time), y.at(time)]);
                 canvas.layer.append(charts.line("reference", diagonal));
-                if (study.hasIntervals) canvas.layer.append(intervals(of, x, y));
+                if (study.hasIntervals && of.length <= MOST_INTERVALS)
+                    canvas.layer.append(intervals(of, x, y));
                 const at = (k, time) => [x.at(measured_s[k]), y.at(time)];
                 return { height, hits: marks(canvas, of, at) };
             },
@@ -72,14 +73,16 @@ const plotsOfErrors = (() => {
         return text.svg("path", { class: `band-${percent}`, d: `M${corners.join("L")}z` });
     }
 
+    /** Of so many the intervals would hide the points; the plots of times show them as a band. */
+    const MOST_INTERVALS = 200;
+
     function intervals(of, x, y) {
         const [low, high] = y.domain;
         const ends = (k) => [Math.max(low_s[k], low), Math.min(high_s[k], high)];
         // An interval that is hidden behind its mark is not drawn.
         const isVisible = ([, from, to]) => Math.abs(from - to) > 4;
         const places = of.map((k) => [x.at(measured_s[k]), ...ends(k).map((time) => y.at(time))]);
-        const series = of.length > 200 ? "equation-11 faint" : "equation-11";
-        return charts.whiskers(series, places.filter(isVisible));
+        return charts.whiskers("equation-11", places.filter(isVisible));
     }
 
     /** The points of all models; `at` places a time of a configuration. */
@@ -110,7 +113,7 @@ const plotsOfErrors = (() => {
                 const errors = models.flatMap(({ times }) =>
                     of.map((k) => study.errorOf(times, k)),
                 );
-                const height = Math.max(Math.min(canvas.width * 0.8, 400), 280);
+                const height = Math.max(Math.min(canvas.width * 0.77, 400), 250);
                 const area = { top: 8, bottom: height - 42, right: canvas.width - 10 };
                 const range = axes.roomy(axes.extent([...errors, -6, 6]), "linear");
                 const y = axes.scale("linear", range, [area.bottom, area.top]);

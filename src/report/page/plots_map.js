@@ -74,10 +74,13 @@ const plotOfMap = (() => {
         };
     }
 
-    /** The cell of a configuration, half a step to each side, one pixel at least. */
+    /**
+     * The cell of a configuration, half a step to each side, one pixel at least; its borders are
+     * those of pixels, so that nothing shows between it and its neighbours.
+     */
     function cell(k, x, y) {
-        const [left, right] = [x.at(p[k] - 0.5), x.at(p[k] + 0.5)];
-        const [top, bottom] = [y.at(m[k] + 0.5), y.at(m[k] - 0.5)];
+        const [left, right] = [x.at(p[k] - 0.5), x.at(p[k] + 0.5)].map(Math.round);
+        const [top, bottom] = [y.at(m[k] + 0.5), y.at(m[k] - 0.5)].map(Math.round);
         return {
             x: left,
             y: top,
@@ -88,8 +91,7 @@ const plotOfMap = (() => {
 
     /** A rectangle as a piece of a path. */
     function box({ x, y, width, height }) {
-        const [wide, tall] = [width.toFixed(1), height.toFixed(1)];
-        return `M${x.toFixed(1)},${y.toFixed(1)}h${wide}v${tall}h-${wide}z`;
+        return `M${x},${y}h${width}v${height}h-${width}z`;
     }
 
     /** All cells as one path for each level of colour. */
@@ -176,6 +178,8 @@ const plotOfMap = (() => {
     }
 
     const MOST_RINGS = 60;
+    // Marks on all cells would tell nothing.
+    const isPartlyMeasured = study.hasMeasured && indices.some((k) => measured_s[k] === null);
     const FAMILY = "cannot be told from the best of equation 11";
 
     /**
@@ -195,6 +199,15 @@ const plotOfMap = (() => {
             layer.append(charts.points("family-under", "circle", family.map(centre), 6));
             layer.append(charts.points("family", "circle", family.map(centre), 6));
         }
+        if (isPartlyMeasured) {
+            const ran = indices.filter((k) => measured_s[k] !== null);
+            const corner = (k) => {
+                const { x: left, y: top, width, height } = cell(k, x, y);
+                const isLarge = Math.min(width, height) > 12;
+                return isLarge ? [left + 5, top + height - 5] : centre(k);
+            };
+            layer.append(charts.points("ran", "circle", ran.map(corner), 2));
+        }
         const best = isTime ? study.least(values) : -1;
         if (best >= 0) layer.append(charts.points("optimum", "diamond", [centre(best)], 4));
     }
@@ -209,12 +222,14 @@ const plotOfMap = (() => {
         const choice = element("select", {}, options);
         const chart = charts.create(parent, {
             title: "Map of all feasible (m, p)",
+            isWide: true,
             description:
                 "The chosen quantity at every m and p, as in the table of all configurations.",
             controls: [element("label", {}, "show ", choice)],
             legend: [
                 { name: "least time of what is shown", series: "optimum", mark: "diamond" },
                 ...(study.hasIntervals ? [ofFamily] : []),
+                ...(isPartlyMeasured ? [{ name: "measured", series: "ran", mark: "circle" }] : []),
                 { name: "as many APUs in use, m·p", series: "iso", isLine: true },
             ],
             onPick: study.select,

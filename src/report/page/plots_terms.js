@@ -62,6 +62,7 @@ const plotsOfTerms = (() => {
         );
         const chart = charts.create(parent, {
             title: "Where the time goes",
+            isWide: true,
             description:
                 "The terms of each model beside the parts of the measured run, for each configuration; the panel of the selected configuration has them as numbers.",
             controls: [back, where, on],

@@ -106,7 +106,7 @@ const plotsOfTimes = (() => {
             legend: legend(),
             onPick: study.select,
             draw(canvas) {
-                const height = 280;
+                const height = canvas.width < 400 ? 240 : 280;
                 const of = study.indices
                     .filter((k) => fixed[k] === value)
                     .sort((a, b) => along[a] - along[b]);
@@ -142,13 +142,14 @@ const plotsOfTimes = (() => {
         );
         const chart = charts.create(parent, {
             title: "Time of every configuration (m, p)",
+            isWide: true,
             description:
                 "Times of all models and measured times, as in the table of all configurations.",
             controls: [element("label", {}, "order by ", choice)],
             legend: legend(),
             onPick: study.select,
             draw(canvas) {
-                const height = 320;
+                const height = 300;
                 const of = orders[choice.value];
                 const isGrouped = of === study.byMThenP;
                 const position = new Map(of.map((k, i) => [k, i]));

@@ -109,6 +109,40 @@ const whatIf = (() => {
         return read;
     }
 
+    /** The limits of what was measured, as {m: [least, most], p: [least, most]}; null if unknown. */
+    const { measured = null } = study.data;
+
+    /** Whether a configuration lies beyond what was measured, as far as that is known. */
+    function isBeyond(m, p) {
+        const isOutside = (count, [least, most]) => count < least || count > most;
+        return Boolean(measured) && (isOutside(m, measured.m) || isOutside(p, measured.p));
+    }
+
+    /** A sentence on the configurations beyond what was measured; null where there are none. */
+    function beyond({ ranking, outcomes }) {
+        const count = ranking.m.filter((m, k) => isBeyond(m, ranking.p[k])).length;
+        if (count === 0) return null;
+        const range = ([least, most]) => `${text.count(least)} to ${text.count(most)}`;
+        const best = outcomes
+            .map((each) => each.best)
+            .filter(({ m, p }) => isBeyond(m, p))
+            .map(({ m, p }) => text.pair(m, p));
+        const all = [...new Set(best)].join(" and ");
+        const first = all && `${all} ${best.length > 1 && all.includes("and") ? "lie" : "lies"} beyond what was measured: this answer is extrapolated. `;
+        return `${first}Of ${text.count(ranking.m.length)} feasible configurations ${text.count(count)} lie outside the measured m = ${range(measured.m)} and p = ${range(measured.p)}; they are marked *.`;
+    }
+
+    /** What is wrong with what was typed for a term, for the one who typed it. */
+    function advice(term, isFactor) {
+        const [, , isWhole] = place(given, term);
+        if (isWhole) return "A whole number of at least 1 is needed.";
+        if (term === "bandwidth") return "A number above 0 is needed.";
+        const isAlpha = term === "alpha" && isFactor;
+        return isAlpha
+            ? "A number of at least 0 is needed, under which α stays above 0."
+            : "A number of at least 0 is needed.";
+    }
+
     /** Whether a term may have that factor or value. */
     function isAllowed(term, number, isFactor) {
         if (!Number.isFinite(number) || number < 0 || (isOverM(term) && !isFactor)) return false;
@@ -177,6 +211,9 @@ const whatIf = (() => {
         place,
         isOverM,
         isAllowed,
+        isBeyond,
+        beyond,
+        advice,
         changed,
         compute,
         sentence,

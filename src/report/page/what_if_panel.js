@@ -11,8 +11,33 @@ const whatIfPanel = (() => {
         role: "region",
         "aria-label": "The fastest configurations by the changed terms",
     });
+    const curves = element("div");
     let chart = null;
     let isWaiting = false;
+    /** What is wrong with a field, by the name of its row; while there is any there is no answer. */
+    const wrong = new Map();
+    const complaints = new Map();
+
+    /** The place below a row where it says what is wrong. */
+    function complaint(row) {
+        const node = element("span", { class: "complaint", id: `wrong-${row}`, role: "alert" });
+        complaints.set(row, node);
+        return node;
+    }
+
+    /** Refuses what was typed into a field of a row, or takes that back where `advice` is null. */
+    function refuse(row, name, inputs, advice) {
+        const isNew = wrong.has(row) !== (advice !== null);
+        if (advice === null) wrong.delete(row);
+        else wrong.set(row, name);
+        complaints.get(row).textContent = advice ?? "";
+        for (const [input, isWrong] of inputs) {
+            input.setAttribute("aria-invalid", String(isWrong));
+            if (isWrong) input.setAttribute("aria-describedby", `wrong-${row}`);
+            else input.removeAttribute("aria-describedby");
+        }
+        if (isNew) later();
+    }
 
     /** At most one computation for each picture on the screen, however fast a slider moves. */
     function later() {
@@ -66,7 +91,7 @@ const whatIfPanel = (() => {
                 : Number(`${written}e${typed.exponent}`);
         const accept = (input, wanted, isFactor) => {
             const isGood = input.value !== "" && whatIf.isAllowed(term, wanted, isFactor);
-            input.setAttribute("aria-invalid", String(!isGood));
+            refuse(term, symbol, [[input, !isGood]], isGood ? null : whatIf.advice(term, isFactor));
             if (!isGood) return;
             const isGiven = isFactor ? wanted === 1 : wanted === original;
             change(({ changes }) => {
@@ -85,9 +110,8 @@ const whatIfPanel = (() => {
                 const size = (now.value ?? original * now.factor) / 10 ** typed.exponent;
                 value.value = Number(size.toPrecision(isWhole ? 15 : 6));
             }
-            for (const input of [factor, slider, value]) {
-                if (input && input !== except) input.setAttribute("aria-invalid", "false");
-            }
+            const others = [factor, slider, value].filter((input) => input && input !== except);
+            refuse(term, symbol, others.map((input) => [input, false]), null);
             row.classList.toggle("changed", Boolean(whatIf.state().changes[term]));
         };
         // Nothing is as large as any multiple of nothing: only a value changes that.
@@ -114,6 +138,7 @@ const whatIfPanel = (() => {
                       element("span", { class: "unit" }, typed.unit),
                   )
                 : null,
+            complaint(term),
         );
         rows.set(term, show);
         return row;
@@ -121,6 +146,9 @@ const whatIfPanel = (() => {
 
     const number = (attributes) =>
         element("input", { type: "number", inputmode: "decimal", ...attributes });
+
+    const WHOLE = { apus: "APUs", tasks: "independent tasks" };
+    const refuseNot = (key) => refuse(key, WHOLE[key], [[fields[key], false]], null);
 
     /** APUs and decomposition. */
     function machineFields() {
@@ -135,7 +163,8 @@ const whatIfPanel = (() => {
         const whole = (input, key, most) => {
             const wanted = Number(input.value);
             const isGood = Number.isInteger(wanted) && wanted >= 1 && wanted <= most;
-            input.setAttribute("aria-invalid", String(!isGood));
+            const advice = `A whole number from 1 to ${text.count(most)} is needed.`;
+            refuse(key, WHOLE[key], [[input, !isGood]], isGood ? null : advice);
             if (isGood) change((state) => (state[key] = wanted));
         };
         fields.apus.addEventListener("input", () => whole(fields.apus, "apus", whatIf.MOST_APUS));
@@ -143,13 +172,18 @@ const whatIfPanel = (() => {
         fields.decomposition.addEventListener("change", () => {
             change((state) => (state.decomposition = fields.decomposition.value));
             fields.tasks.disabled = fields.decomposition.value !== "task";
+            // What no longer counts cannot be wrong.
+            if (fields.tasks.disabled) fields.tasks.value = whatIf.state().tasks;
+            refuseNot("tasks");
         });
         return element(
             "div",
             { class: "machine" },
             element("label", {}, "APUs ", fields.apus),
+            complaint("apus"),
             element("label", {}, "decomposition ", fields.decomposition),
             element("label", {}, "independent tasks ", fields.tasks),
+            complaint("tasks"),
         );
     }
 
@@ -160,20 +194,37 @@ const whatIfPanel = (() => {
         fields.tasks.value = state.tasks;
         fields.decomposition.value = state.decomposition;
         fields.tasks.disabled = state.decomposition !== "task";
-        for (const input of Object.values(fields)) input.setAttribute("aria-invalid", "false");
+        for (const key of Object.keys(WHOLE)) refuseNot(key);
         for (const show of rows.values()) show(null);
     }
 
+    const say = (sentences) =>
+        message.replaceChildren(...sentences.map((line) => element("p", {}, line)));
+
+    /** Shows what comes out, or, where a field holds no value, that nothing does. */
     function render() {
+        const isWrong = wrong.size > 0;
+        message.classList.toggle("withdrawn", isWrong);
+        for (const node of [ranking, curves]) node.hidden = isWrong;
+        if (isWrong) {
+            const names = [...wrong.values()].join(", ");
+            ranking.replaceChildren();
+            say([`No answer: what was typed for ${names} is not valid. Correct it, or reset.`]);
+            return;
+        }
         const result = whatIf.compute();
         const sentences = result.isChanged
-            ? result.outcomes.map(whatIf.sentence)
+            ? [...result.outcomes.map(whatIf.sentence), whatIf.beyond(result)]
             : ["Nothing is changed: these are the times as given."];
-        message.replaceChildren(...sentences.map((line) => element("p", {}, line)));
+        say(sentences.filter(Boolean));
         message.closest("section").classList.toggle("unchanged", !result.isChanged);
         ranking.replaceChildren(topTable(result));
         chart.redraw();
     }
+
+    /** A mark behind what lies beyond the measured. */
+    const beyondMark = (m, p) =>
+        whatIf.isBeyond(m, p) ? element("span", { title: "beyond what was measured" }, " *") : null;
 
     /** The first of the new ranking, with their places as given. */
     function topTable({ ranking: now }) {
@@ -191,7 +242,7 @@ const whatIfPanel = (() => {
                 "tr",
                 {},
                 element("td", {}, String(k + 1)),
-                element("td", {}, text.pair(m, now.p[k])),
+                element("td", {}, text.pair(m, now.p[k]), beyondMark(m, now.p[k])),
                 time(now.time_s[k]),
                 now.refined_s ? time(now.refined_s[k]) : null,
                 element("td", {}, before === undefined ? "not feasible" : text.count(before + 1)),
@@ -256,11 +307,11 @@ const whatIfPanel = (() => {
             );
         }
         controls.append(reset);
-        const results = element("div", { class: "what-if-results" }, message, ranking);
+        const results = element("div", { class: "what-if-results" }, message, ranking, curves);
         parent.append(element("div", { class: "what-if" }, controls, results));
         whatIf.set(whatIf.fromHash(location.hash) ?? whatIf.state());
         whatIf.compute();
-        chart = whatIfPlot.create(results);
+        chart = whatIfPlot.create(curves);
         showState();
         render();
         window.addEventListener("hashchange", () => {

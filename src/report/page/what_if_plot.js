@@ -45,6 +45,7 @@ const whatIfPlot = (() => {
     function create(parent) {
         return charts.create(parent, {
             title: "Least time for each m, over its p",
+            isWide: true,
             description:
                 "The least time over p for each number of host threads, as given and with the changed terms.",
             legend: curves().map((curve) => ({ ...curve, isLine: true })),
