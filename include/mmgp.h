@@ -17,13 +17,16 @@
  * Link: cc program.c -I include -L target/release/examples -lmmgp
  *
  * Threads. mmgp_time, mmgp_predict, mmgp_best, mmgp_apus, mmgp_samples and mmgp_add_sample may be
- * called on the same model by any number of threads at once. The first five take no lock and wait
- * for nobody; each sees the model either before or after a sample, never between. mmgp_add_sample
- * holds a lock against other calls of itself. Loading is independent of everything. mmgp_free may be
+ * called on the same model by any number of threads at once. The first five wait for nobody; each
+ * sees the model either before or after a sample, never between. The first question after samples
+ * takes them in, which costs it some microseconds for each (m, p) that was ever run; questions that
+ * other threads ask meanwhile are answered without these samples. mmgp_add_sample holds a lock
+ * against other calls of itself. Loading is independent of everything. mmgp_free may be
  * called when no other call on the model is under way or will follow. None of these is safe within
  * a signal handler.
  *
- * Memory. Only mmgp_load and mmgp_load_text allocate. All numbers that go in and out are the
+ * Memory. mmgp_load and mmgp_load_text allocate; mmgp_add_sample does where the (m, p), or such a
+ * time of it, is new, and so does the question that takes samples in. All numbers that go in and out are the
  * caller's. Where a call fails, it writes to none of its results.
  */
 #ifndef MMGP_H
@@ -102,12 +105,13 @@ mmgp_status mmgp_predict(const mmgp_model *model, uint32_t m, uint32_t p,
  * smaller p. It looks at every m once. */
 mmgp_status mmgp_best(const mmgp_model *model, const mmgp_limits *limits, mmgp_choice *choice);
 
-/* Learns from a run of time_s seconds at (m, p): one step of recursive least squares (a Kalman
- * filter without dynamics) on the totals that equation 11 is linear in, from the standard errors of
- * the parameters. After any number of runs the model is the least-squares solution of parameters and
- * runs together. `surprise`, where not null, becomes the distance of time_s from what was expected
- * in standard deviations: beyond about 4 either side it is rather a disturbance than noise. A model
- * whose parameters have no standard errors learns nothing unless unknown_error is set. */
+/* Learns from a run of time_s seconds at (m, p). After any number of runs, in any order, the model is
+ * the least-squares solution of parameters, by their standard errors, and runs together, in the
+ * totals that equation 11 is linear in. A wild run (milliseconds for seconds, a disturbance) counts
+ * for nothing where others tell that it is one; runs that agree with each other are believed, however
+ * far from the parameters. `surprise`, where not null, becomes the distance of time_s from what was
+ * expected not long before in standard deviations: beyond about 4 either side it is rather a
+ * disturbance than noise. A model whose parameters have no standard errors learns nothing unless unknown_error is set. */
 mmgp_status mmgp_add_sample(mmgp_model *model, uint32_t m, uint32_t p, double time_s,
                             double *surprise);
 

@@ -12,10 +12,14 @@
 //! writer's, after it has seen its own generation and before it writes the other copy, meets the
 //! reader's between its data and its second look, so that a reader that saw anything new also sees
 //! that the generation is new.
+//!
+//! A sample is only put down; the next question takes all of them in, which takes as long as a few
+//! thousand answers. Who finds that another thread is doing so does not wait, but answers from what is
+//! published.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::{Mutex, PoisonError, TryLockError};
 
 use super::Limits;
 use crate::fit::online::{Line, Online};
@@ -34,6 +38,8 @@ pub struct Model {
     generation: AtomicU64,
     copies: [Published; 2],
     learner: Mutex<Online>,
+    /// Whether samples wait to be taken in.
+    waiting: AtomicBool,
 }
 
 /// One copy, as the bits of `f64`.
@@ -130,6 +136,7 @@ impl Model {
             generation: AtomicU64::new(0),
             copies: [Published::of_size(&online), Published::of_size(&online)],
             learner: Mutex::new(online),
+            waiting: AtomicBool::new(false),
         };
         model.copies[0].write(&model.learner.lock().unwrap_or_else(PoisonError::into_inner));
         model
@@ -188,7 +195,7 @@ impl Model {
         })
     }
 
-    /// Learns from a run; see [`Online::learn`].
+    /// Learns from a run; see [`Online::add`].
     pub fn learn(&self, m: u32, p: u32, time_s: f64) -> Result<f64, Refusal> {
         self.check(m, p)?;
         if !(time_s.is_finite() && time_s > 0.0) {
@@ -198,12 +205,27 @@ impl Model {
             return Err(Refusal::NothingToLearn);
         }
         let mut online = self.learner.lock().unwrap_or_else(PoisonError::into_inner);
-        let surprise = online.learn(m, p, time_s).map_err(|_| Refusal::Time(time_s))?;
+        let surprise = online.add(m, p, time_s).map_err(|_| Refusal::Time(time_s))?;
+        self.waiting.store(true, Ordering::Release);
+        Ok(surprise)
+    }
+
+    /// Takes in the samples that wait, unless another thread is at it, and publishes what follows.
+    #[cold]
+    fn take_in(&self) {
+        let mut online = match self.learner.try_lock() {
+            Ok(online) => online,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        if !self.waiting.swap(false, Ordering::Acquire) {
+            return;
+        }
+        online.settle();
         let next = self.generation.load(Ordering::Relaxed) + 1;
         fence(Ordering::Release);
         self.copies[(next & 1) as usize].write(&online);
         self.generation.store(next, Ordering::Release);
-        Ok(surprise)
     }
 
     #[inline]
@@ -224,6 +246,9 @@ impl Model {
     /// What `look` finds in one copy while that is not written.
     #[inline]
     fn read<T>(&self, look: impl Fn(&Published) -> T) -> T {
+        if self.waiting.load(Ordering::Acquire) {
+            self.take_in();
+        }
         loop {
             let generation = self.generation.load(Ordering::Acquire);
             let found = look(&self.copies[(generation & 1) as usize]);

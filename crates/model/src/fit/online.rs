@@ -1,18 +1,26 @@
-//! Terms that follow timed runs one by one: a recursive least-squares update, which is a Kalman
-//! filter whose state stands still.
+//! Terms that follow timed runs one by one, whatever their order, and despite wild ones.
 //!
 //! With the counts of off-loads and collectives known, equation 11 is linear in the *totals* T_HPU,
 //! alpha_k*T_HPU, T_APU, C_APU, N*O_offload, N*T_CSW, N*g and N_COL*O_COL,k (k being the entries of
 //! a table over m): `T(m,p) = h(m,p)'x + c(m)`. The parameters' values, standard errors and
-//! correlations are the first mean and covariance P of x, to first order where a total is a product.
-//! A run of t seconds at (m, p), whose relative noise is s, then gives
+//! correlations are the first mean x0 and covariance P0 of x, to first order where a total is a product.
+//! `x` is the minimum of `(x - x0)' P0^-1 (x - x0) + sum of w*[(t - T)/(s*T)]^2` over all runs, s being
+//! the relative noise of a run and `w` what the run is worth: 1, unless it is wild. What is kept of the
+//! runs ([`seen`]) does not depend on their order, and neither does the answer, to rounding.
 //!
-//! `S = h'P h + (s*T)^2`, `k = P h/S`, `x <- x + k*(t - T)`, `P <- P - k*h'P`,
+//! Of three or more runs of one configuration, a run is judged by its distance from their median.
+//! Fewer are judged by the model: by what it is off at the other configurations, and by what it may be
+//! off by its own standard error before any run. Up to three standard deviations it counts whole, from
+//! six on not at all. So one wild run among many costs next to nothing; and runs that agree with each
+//! other are believed, however far from the parameters they are.
 //!
-//! T being the time predicted before. After any number of runs x is exactly the minimum of the sum of
-//! squares that the first mean and all runs make together, with the same weights: nothing is lost by
-//! taking them one by one. (R. E. Kalman, J. Basic Eng. 82, 1960; equations 21 to 25 without
-//! dynamics.)
+//! With these weights the minimum is found by one step of a Kalman filter for each configuration: with
+//! the mean t of w runs
+//!
+//! `S = h'P h + (s*T)^2/w`, `k = P h/S`, `x <- x + k*(t - h'x)`, `P <- P - k*h'P`,
+//!
+//! from the first mean and covariance, T being the time at the last minimum; again until it stands
+//! still. (R. E. Kalman, J. Basic Eng. 82, 1960; equations 21 to 25 without dynamics.)
 //!
 //! A value with no uncertainty never moves. A standard error from few repetitions counts as that of
 //! a normal distribution with the same 95 % interval. Totals are not held above 0: where runs know
@@ -32,6 +40,7 @@
 //! # Ok::<(), mmgp_base::Error>(())
 //! ```
 
+mod seen;
 mod totals;
 
 pub use totals::{Coefficients, Line};
@@ -40,6 +49,7 @@ use crate::model::Parameters;
 use crate::model::run::Row;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
+use seen::{OF_MEDIAN, Seen, Summary, median};
 use totals::Totals;
 
 /// What is believed of runs and of values of which nothing is known.
@@ -59,10 +69,15 @@ pub struct Online {
     values: Vec<f64>,
     /// Row by row, symmetric.
     covariance: Vec<f64>,
+    /// Both before the first run.
+    first: (Vec<f64>, Vec<f64>),
     /// `P h` of a run.
     gain: Vec<f64>,
     noise: f64,
     samples: u64,
+    /// Runs that values and covariance do not hold yet.
+    waiting: u64,
+    seen: Seen,
 }
 
 /// The most totals that are followed: their covariance takes 8 MiB.
@@ -72,7 +87,7 @@ const MOST_TOTALS: usize = 1024;
 pub const MOST_THREADS: u32 = 1 << 17;
 
 impl Online {
-    /// Starts from `parameters`, for m from 1 to `last_m`. Nothing is allocated after this.
+    /// Starts from `parameters`, for m from 1 to `last_m`.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] where the noise is not above 0, an error is negative, either is not
@@ -97,13 +112,17 @@ impl Online {
             let found = format!("{count} uncertain totals");
             return error("parameters", found, &format!("at most {MOST_TOTALS}"));
         }
+        let (values, covariance) = (totals.values(), totals.covariance());
         Ok(Self {
             lines: totals.lines(last_m),
-            values: totals.values(),
-            covariance: totals.covariance(),
+            first: (values.clone(), covariance.clone()),
+            values,
+            covariance,
             gain: vec![0.0; count],
             noise: belief.noise,
             samples: 0,
+            waiting: 0,
+            seen: Seen::new(belief.noise),
         })
     }
 
@@ -151,12 +170,24 @@ impl Online {
 
     /// Learns from a run of `time_s` seconds at (m, p), and answers how far it was from what was
     /// expected, in standard deviations of that difference: beyond 4 or so either side it is rather
-    /// a disturbance than noise, and the caller may wish it had not been learnt.
+    /// a disturbance than noise, and counts for little.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub fn learn(&mut self, m: u32, p: u32, time_s: f64) -> Result<f64> {
+        let surprise = self.add(m, p, time_s)?;
+        self.settle();
+        Ok(surprise)
+    }
+
+    /// As [`Self::learn`], but what is answered follows only with [`Self::settle`]: for programs that
+    /// add many runs between questions. It settles by itself after every eighth part more of them, so
+    /// that the surprise is of what was known not long before.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for m or p of 0, m above [`Self::last_m`], or a time that is not finite
     /// and above 0. Nothing is learnt then.
-    pub fn learn(&mut self, m: u32, p: u32, time_s: f64) -> Result<f64> {
+    pub fn add(&mut self, m: u32, p: u32, time_s: f64) -> Result<f64> {
         let error = |name, found: String, expected: String| {
             Err(Error::OutOfRange { name, found, expected })
         };
@@ -169,24 +200,112 @@ impl Online {
         if !(time_s.is_finite() && time_s > 0.0) {
             return error("time", format!("{time_s:?}"), "a finite time above 0 s".into());
         }
-        let count = self.values.len();
+        if self.waiting * 8 > self.samples {
+            self.settle();
+        }
+        let expected = self.expected(m, p);
+        let variance = self.std_error(m, p).powi(2) + (self.noise * expected).powi(2);
+        self.seen.add(m, p, time_s);
+        self.samples += 1;
+        self.waiting += 1;
+        // Where nothing is uncertain, a program that takes no time has no noise.
+        Ok(if variance > 0.0 { (time_s - expected) / variance.sqrt() } else { 0.0 })
+    }
+
+    /// Takes in all runs that were added.
+    pub fn settle(&mut self) {
+        if self.waiting == 0 {
+            return;
+        }
+        self.waiting = 0;
+        let seen = std::mem::replace(&mut self.seen, Seen::new(self.noise));
+        self.values.copy_from_slice(&self.first.0);
+        self.covariance.copy_from_slice(&self.first.1);
+        let judged = self.judged(&seen);
+        let mut expected: Vec<f64> =
+            seen.configurations.iter().map(|each| self.expected(each.m, each.p)).collect();
+        for _ in 0..MOST_ROUNDS {
+            let summaries = self.summaries(&seen, &judged, &expected);
+            self.values.copy_from_slice(&self.first.0);
+            self.covariance.copy_from_slice(&self.first.1);
+            for ((each, summary), &expected) in
+                seen.configurations.iter().zip(&summaries).zip(&expected)
+            {
+                self.step(each.m, each.p, summary, expected);
+            }
+            let mut change: f64 = 0.0;
+            for (each, expected) in seen.configurations.iter().zip(&mut expected) {
+                let now = self.expected(each.m, each.p);
+                change = change.max((now - *expected).abs() / now.abs().max(f64::MIN_POSITIVE));
+                *expected = now;
+            }
+            if change < STANDS_STILL {
+                break;
+            }
+        }
+        self.seen = seen;
+    }
+
+    /// Equation 11 without the bounds at 0.
+    fn expected(&self, m: u32, p: u32) -> f64 {
         let line = &self.lines[m as usize - 1];
         let coefficients = line.coefficients(p);
+        let of_totals = coefficients.iter().map(|(index, weight)| self.values[index] * weight);
+        line.fixed() + of_totals.sum::<f64>()
+    }
+
+    /// What the runs say by themselves, before the model is asked.
+    fn judged(&self, seen: &Seen) -> Judged {
+        let all = &seen.configurations;
+        let centres: Vec<f64> = all.iter().map(|each| each.centre()).collect();
+        let of_many = all.iter().zip(&centres).filter(|(each, _)| each.count >= ENOUGH);
+        let spreads = of_many.map(|(each, &centre)| (each.spread(centre), each.count)).collect();
+        let deviation = self.noise.max(OF_MEDIAN * median(spreads));
+        let relative = |each: &seen::Configuration| {
+            self.std_error(each.m, each.p) / self.expected(each.m, each.p).max(f64::MIN_POSITIVE)
+        };
+        let before = all.iter().map(relative).fold(self.noise, f64::max);
+        let many = |(each, &centre): (&seen::Configuration, &f64)| {
+            (each.count >= ENOUGH).then(|| each.summary(centre, deviation))
+        };
+        Judged { summaries: all.iter().zip(&centres).map(many).collect(), centres, before }
+    }
+
+    /// What counts of each configuration with these expected times.
+    fn summaries(&self, seen: &Seen, judged: &Judged, expected: &[f64]) -> Vec<Summary> {
+        let least = |centre: f64| 1e-6 * centre.exp();
+        let off = judged.centres.iter().zip(expected);
+        let mut off: Vec<(f64, f64)> = off
+            .map(|(&centre, &time)| ((centre - time.max(least(centre)).ln()).abs(), 1.0))
+            .collect();
+        // What the parameters say of their own error is worth two configurations.
+        off.push((judged.before / OF_MEDIAN, 2.0));
+        let deviation = self.noise.max(OF_MEDIAN * median(off));
+        let each = |index: usize| {
+            let by_model = expected[index].max(least(judged.centres[index])).ln();
+            judged.summaries[index]
+                .unwrap_or_else(|| seen.configurations[index].summary(by_model, deviation))
+        };
+        (0..expected.len()).map(each).collect()
+    }
+
+    /// One step of the filter, for all runs of one configuration.
+    fn step(&mut self, m: u32, p: u32, summary: &Summary, reference_s: f64) {
+        if summary.weight <= 0.0 {
+            return;
+        }
+        let count = self.values.len();
+        let coefficients = self.lines[m as usize - 1].coefficients(p);
         for (index, gain) in self.gain.iter_mut().enumerate() {
             let row = &self.covariance[index * count..(index + 1) * count];
             *gain = coefficients.iter().map(|(column, weight)| row[column] * weight).sum();
         }
-        let expected: f64 = line.fixed()
-            + coefficients.iter().map(|(index, weight)| self.values[index] * weight).sum::<f64>();
         let of_belief: f64 =
             coefficients.iter().map(|(index, weight)| self.gain[index] * weight).sum();
-        let variance = of_belief.max(0.0) + (self.noise * expected).powi(2);
-        self.samples += 1;
-        if variance <= 0.0 {
-            // Nothing is uncertain, and a program that takes no time has no noise.
-            return Ok(0.0);
-        }
-        let difference = time_s - expected;
+        // A model that has lost its way to times of nothing is led back by what was measured.
+        let reference_s = reference_s.max(1e-6 * summary.mean_s);
+        let variance = of_belief.max(0.0) + (self.noise * reference_s).powi(2) / summary.weight;
+        let difference = summary.mean_s - self.expected(m, p);
         for (index, value) in self.values.iter_mut().enumerate() {
             *value += self.gain[index] * difference / variance;
         }
@@ -199,8 +318,26 @@ impl Online {
             let diagonal = &mut self.covariance[row * count + row];
             *diagonal = diagonal.max(0.0);
         }
-        Ok(difference / variance.sqrt())
     }
+}
+
+/// Runs of a configuration that have a median of their own.
+const ENOUGH: f64 = 3.0;
+
+/// A relative change of all expected times below this is rounding.
+const STANDS_STILL: f64 = 1e-12;
+
+/// More rounds than these change nothing that anyone could see.
+const MOST_ROUNDS: u32 = 60;
+
+/// What runs say by themselves.
+struct Judged {
+    /// Of configurations with enough runs.
+    summaries: Vec<Option<Summary>>,
+    /// Logarithms of the medians.
+    centres: Vec<f64>,
+    /// The largest relative standard error of a time by the parameters alone.
+    before: f64,
 }
 
 #[cfg(test)]
