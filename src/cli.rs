@@ -6,7 +6,6 @@
 
 mod bench;
 mod check_machine;
-#[allow(dead_code)] // No command takes it yet.
 mod choice;
 mod completions;
 mod emulate;

@@ -3,7 +3,7 @@
 use crate::error::Error;
 
 /// What the library calls something, and the flag that sets it.
-const FLAGS: [(&str, &str); 12] = [
+const FLAGS: [(&str, &str); 15] = [
     ("min_m", "--min-m"),
     ("max_m", "--max-m"),
     ("min_p", "--min-p"),
@@ -11,6 +11,9 @@ const FLAGS: [(&str, &str); 12] = [
     ("m_divides", "--m-divides"),
     ("p_divides", "--p-divides"),
     ("apus_per_chip", "--apus-per-chip"),
+    ("where", "--where"),
+    ("configurations", "--configurations"),
+    ("misfit", "--model-error"),
     ("host_factor", "--host-factor"),
     ("change_cost", "--change-cost"),
     ("rounds", "--phase-rounds"),
