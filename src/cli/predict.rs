@@ -185,7 +185,15 @@ struct Asked<'a> {
     shown: usize,
 }
 
+/// Rows of a ranking for people who do not say how many.
+const ROWS: usize = 50;
+
 impl Asked<'_> {
+    /// How many answers to print for people, so many where they do not say.
+    fn shown_to_people(&self, usual: usize) -> usize {
+        if self.shown == usize::MAX { usual } else { self.shown }
+    }
+
     /// The configurations in question.
     fn mappings(&self) -> Result<Vec<Mapping>> {
         let apus = self.parameters.apus;
@@ -354,12 +362,19 @@ fn text(
     let configurations = ranking.configurations.iter().take(asked.shown);
     match asked.format {
         Format::Table => {
+            let shown = asked.shown_to_people(ROWS);
+            let configurations = ranking.configurations.iter().take(shown);
+            let left = ranking.configurations.len().saturating_sub(shown);
+            let more = match (left, asked.shown) {
+                (1.., usize::MAX) => format!("... and {left} more (--top)\n"),
+                _ => String::new(),
+            };
             let head = match one {
                 Some(_) => headline::basis(&asked.posterior),
                 None => headline::text(ranking, &asked.posterior),
             };
             let comparison = what_if.map(|what_if| format!("\n{}\n", what_if.sentence()));
-            format!("{head}\n{}{}", table(configurations), comparison.unwrap_or_default())
+            format!("{head}\n{}{more}{}", table(configurations), comparison.unwrap_or_default())
         }
         Format::Csv => {
             if let Some(what_if) = what_if {

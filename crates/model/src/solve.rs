@@ -37,6 +37,8 @@
 
 pub mod best;
 mod break_even;
+#[cfg(test)]
+mod calibration;
 mod candidates;
 mod choice;
 pub mod constraints;

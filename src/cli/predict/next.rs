@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Asked;
 use super::rows::Rows;
-use crate::cli::output::warn;
+use crate::cli::output::{Format, warn};
 use crate::error::Result;
 use crate::solve::{Measured, Measurement, next_measurement, rank};
 use crate::units::Seconds;
@@ -22,6 +22,9 @@ pub struct NextArguments {
     #[arg(long, value_name = "FRACTION", requires = "next")]
     pub noise: Option<f64>,
 }
+
+/// Rows for people who do not say how many.
+const ROWS: usize = 10;
 
 #[derive(Serialize)]
 struct Json<'a> {
@@ -55,14 +58,28 @@ pub fn text(asked: &Asked<'_>, noise: Option<f64>) -> Result<String> {
          to have a noise of {:.1} % (--noise).\n\n",
         ranking.choice,
         if certain {
-            "No measurement is expected to change the choice; these make its time surer.\n"
+            "No measurement is expected to change the choice.\n"
         } else {
             ""
         },
         100.0 * noise
     );
-    let rows: Vec<Row> =
-        next.measurements.iter().zip(1..).take(asked.shown).map(|(m, rank)| row(m, rank)).collect();
+    // People are told what is of use, programs everything.
+    let is_useful = |it: &&Measurement| {
+        asked.format != Format::Table || it.gain.0 > 0.0 || (certain && asked.shown != usize::MAX)
+    };
+    let shown = match asked.format {
+        Format::Table => asked.shown_to_people(ROWS),
+        Format::Csv | Format::Json => asked.shown,
+    };
+    let rows: Vec<Row> = next
+        .measurements
+        .iter()
+        .filter(is_useful)
+        .zip(1..)
+        .take(shown)
+        .map(|(m, rank)| row(m, rank))
+        .collect();
     let columns = ["rank", "measure", "m", "p", "gain_s", "std_error_of_best_s"];
     let answer = Rows {
         rows: &rows,
