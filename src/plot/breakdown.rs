@@ -124,7 +124,8 @@ fn fastest_by_m(columns: &mut Vec<Column>) -> &'static str {
         return "the fastest of each m";
     }
     let is_best = |column: &Column| Some((column.m, column.p)) == best;
-    let is_round = |m: u32| m.is_power_of_two() || (m % 3 == 0 && (m / 3).is_power_of_two());
+    let is_round =
+        |m: u32| m.is_power_of_two() || (m.is_multiple_of(3) && (m / 3).is_power_of_two());
     columns.retain(|column| is_best(column) || is_round(column.m));
     if columns.len() <= MOST {
         return "the fastest of m = 1, 2, 3, 4, 6, 8, 12 … and of all";

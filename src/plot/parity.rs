@@ -87,7 +87,7 @@ pub(super) fn draw(scene: &mut Scene, panel: Bounds, times: &Points) {
         let font = Font { color: model.color(), ..LABEL };
         Some((name, at(point, time), font))
     });
-    names(scene, &frame.data, &worst.collect::<Vec<_>>());
+    names(scene, &frame.data, &worst.collect::<Vec<_>>(), is_many);
 }
 
 /// The band around equality.
@@ -108,7 +108,7 @@ fn band(scene: &mut Scene, frame: &Frame) {
 }
 
 /// Names beside their points, where they leave the area or touch another on another side.
-fn names(scene: &mut Scene, data: &Bounds, named: &[(String, Place, Font)]) {
+fn names(scene: &mut Scene, data: &Bounds, named: &[(String, Place, Font)], is_many: bool) {
     let mut taken: Vec<Bounds> = Vec::new();
     for (name, [x, y], font) in named {
         let sides = [
@@ -121,7 +121,11 @@ fn names(scene: &mut Scene, data: &Bounds, named: &[(String, Place, Font)]) {
             let font = font.at(anchor);
             let bounds = text_bounds(name, at, &font);
             if data.holds(&bounds) && taken.iter().all(|other| !other.overlaps(&bounds)) {
-                style::text_on_white(scene, name, at, font);
+                // Among thousands of dots a name has a ground of its own.
+                match is_many {
+                    true => style::text_on_white(scene, name, at, font),
+                    false => scene.text(name, at, font),
+                }
                 taken.push(bounds);
                 break;
             }

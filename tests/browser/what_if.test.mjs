@@ -156,6 +156,7 @@ test("a value that is typed in its unit is met to the last digit", async () => {
     const field = value(page, "g");
     assert.match(await field.getAttribute("aria-label"), /in ns$/);
     await field.fill("123.456");
+    await nextPicture(page);
     assert.equal(await page.evaluate(() => whatIf.result().model.terms.g_s), 123.456e-9);
     await context.close();
 });

@@ -67,8 +67,8 @@ const charts = (() => {
     let counter = 0;
 
     /**
-     * A chart in `parent`. `draw(canvas)` fills `canvas.layer` for `canvas.width` and returns its
-     * `height` and the `hits` [{x, y, index, tip()}] that answer; `index` is a configuration or null.
+     * A chart in `parent`. `draw(canvas)` fills `canvas.layer` for `canvas.width`, on paper where
+     * `canvas.isPrinted`, and returns its `height` and the `hits` [{x, y, index, tip()}] that answer; `index` is a configuration or null.
      */
     function create(
         parent,
@@ -105,7 +105,7 @@ const charts = (() => {
             chart.width = width;
             const layer = svg("g");
             const over = svg("g", { class: "over" });
-            const { height, hits } = draw({ layer, width });
+            const { height, hits } = draw({ layer, width, isPrinted: isPrinting });
             picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
             const head = [
                 svg("title", { id: `${id}-title` }, title),

@@ -15,6 +15,9 @@ const plotsOfErrors = (() => {
             })),
     ];
 
+    const heightOf = ({ width, isPrinted }) =>
+        isPrinted ? 240 : Math.max(Math.min(width * 0.8, 400), 280);
+
     const measured = () => study.indices.filter((k) => measured_s[k] !== null);
 
     /** Predicted against measured: on the diagonal they are equal. */
@@ -30,7 +33,7 @@ const plotsOfErrors = (() => {
                 const times = [measured_s, ...models.map((each) => each.times)];
                 const all = times.flatMap((column) => of.map((k) => column[k]));
                 const domain = axes.roomy(axes.extent(all.filter((time) => time > 0)), "log");
-                const height = Math.max(Math.min(canvas.width * 0.77, 400), 250);
+                const height = heightOf(canvas);
                 const area = { top: 8, bottom: height - 42, right: canvas.width - 10 };
                 const y = axes.scale("log", domain, [area.bottom, area.top]);
                 area.left = axes.leftMargin(y, { factor: unit.factor });
@@ -113,7 +116,7 @@ const plotsOfErrors = (() => {
                 const errors = models.flatMap(({ times }) =>
                     of.map((k) => study.errorOf(times, k)),
                 );
-                const height = Math.max(Math.min(canvas.width * 0.77, 400), 250);
+                const height = heightOf(canvas);
                 const area = { top: 8, bottom: height - 42, right: canvas.width - 10 };
                 const range = axes.roomy(axes.extent([...errors, -6, 6]), "linear");
                 const y = axes.scale("linear", range, [area.bottom, area.top]);

@@ -202,9 +202,8 @@ const plotOfMap = (() => {
         if (isPartlyMeasured) {
             const ran = indices.filter((k) => measured_s[k] !== null);
             const corner = (k) => {
-                const { x: left, y: top, width, height } = cell(k, x, y);
-                const isLarge = Math.min(width, height) > 12;
-                return isLarge ? [left + 5, top + height - 5] : centre(k);
+                const { x: left, y: top, height } = cell(k, x, y);
+                return hasFigures ? [left + 5, top + height - 5] : centre(k);
             };
             layer.append(charts.points("ran", "circle", ran.map(corner), 2));
         }

@@ -106,7 +106,7 @@ const plotsOfTimes = (() => {
             legend: legend(),
             onPick: study.select,
             draw(canvas) {
-                const height = canvas.width < 400 ? 240 : 280;
+                const height = canvas.isPrinted ? 220 : 280;
                 const of = study.indices
                     .filter((k) => fixed[k] === value)
                     .sort((a, b) => along[a] - along[b]);
@@ -149,7 +149,7 @@ const plotsOfTimes = (() => {
             legend: legend(),
             onPick: study.select,
             draw(canvas) {
-                const height = 300;
+                const height = canvas.isPrinted ? 260 : 320;
                 const of = orders[choice.value];
                 const isGrouped = of === study.byMThenP;
                 const position = new Map(of.map((k, i) => [k, i]));
