@@ -45,7 +45,10 @@ fn place_to_cut(text: &str, room: usize) -> usize {
         return text.len();
     }
     let begins = text.len() - text.trim_start().len();
-    let spaces = text.char_indices().enumerate().filter(|(_, (at, c))| *c == ' ' && *at > begins);
+    // A per cent sign stays with its number.
+    let is_space = |at: usize| at > begins && !text[at + 1..].starts_with('%');
+    let spaces = text.char_indices().enumerate();
+    let spaces = spaces.filter(|(_, (at, c))| *c == ' ' && is_space(*at));
     let mut cut = None;
     for (column, (at, _)) in spaces {
         if column > room && cut.is_some() {
@@ -104,6 +107,7 @@ mod tests {
         check("one two three", 13, "one two three");
         check("one two three", 9, "one two\n  three");
         check("  one two three\nfour", 10, "  one two\n    three\nfour");
+        check("off by 44 % of", 10, "off by\n  44 % of");
         check("unbreakable word", 4, "unbreakable\n  word");
     }
 
