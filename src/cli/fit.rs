@@ -3,6 +3,7 @@
 mod counts;
 pub mod flags;
 mod report;
+mod short;
 
 use std::path::{Path, PathBuf};
 
@@ -93,9 +94,12 @@ pub struct Arguments {
     /// Machine whose APUs are available: a built-in name or a TOML file
     #[arg(long, value_name = "NAME|FILE")]
     machine: Option<String>,
-    /// Do not print how each term was obtained
+    /// Do not print what was found
     #[arg(long)]
     quiet: bool,
+    /// Print how each term was obtained, every test, and all warnings
+    #[arg(long, conflicts_with = "quiet")]
+    verbose: bool,
     #[command(flatten)]
     counts: counts::CountFlags,
 }
@@ -195,11 +199,17 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     if !missing.is_empty() {
         return report::undetermined(&missing, &arguments.require);
     }
+    let summary = fitted.summary();
     warnings.extend(fitted.warnings.into_iter().map(flags::warning));
-    if output::Verbosity::from(arguments.quiet) == output::Verbosity::Usual {
+    if arguments.verbose {
         eprintln!("{}", fitted.report);
+        warn(&warnings);
+    } else {
+        if output::Verbosity::from(arguments.quiet) == output::Verbosity::Usual {
+            eprintln!("{}", short::wrapped(&summary.to_string(), short::width()));
+        }
+        short::warn(&warnings);
     }
-    warn(&warnings);
     if let Some(path) = &arguments.report {
         table::write(path, report::json(&fitted.report, &warnings))?;
     }

@@ -85,6 +85,7 @@ mod settings;
 pub mod shape;
 #[cfg(test)]
 mod soundness;
+pub mod summary;
 mod term;
 #[cfg(test)]
 mod trials;

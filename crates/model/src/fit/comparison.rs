@@ -213,7 +213,20 @@ impl fmt::Display for Comparison {
     }
 }
 
+/// An error below this part of another is clearly less.
+const CLEARLY: f64 = 2.0 / 3.0;
+
 impl Comparison {
+    /// The model that predicts left-out configurations best, where that is clearly better than the
+    /// first does.
+    pub fn clearly_better(&self) -> Option<&Row> {
+        let first = self.rows.first()?;
+        let error = |row: &Row| row.mean_error_percent;
+        let best = self.rows.iter().min_by(|one, other| error(one).total_cmp(&error(other)))?;
+        let is_clear = error(best) < CLEARLY * error(first) && error(first) - error(best) > 1.0;
+        is_clear.then_some(best)
+    }
+
     fn verdict(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named = |name: &str| self.rows.iter().find(|row| row.model == name);
         let smaller = self.smaller.as_ref();
@@ -221,6 +234,17 @@ impl Comparison {
         let (Some(test), Some((small, large))) = (smaller, pair) else {
             return match self.rows.first() {
                 Some(first) => {
+                    if let Some(better) = self.clearly_better() {
+                        return writeln!(
+                            f,
+                            "{} predicts left-out configurations better than {}: {:.2} % against \
+                             {:.2} %.",
+                            better.model,
+                            first.model,
+                            better.mean_error_percent,
+                            first.mean_error_percent
+                        );
+                    }
                     writeln!(
                         f,
                         "No smaller model predicts left-out configurations as well as {}.",

@@ -70,6 +70,8 @@ pub struct RunsReport {
     pub max_error_percent: f64,
     /// The configuration that has it.
     pub worst: (u32, u32),
+    /// The configuration whose measured time is the least.
+    pub fastest: (u32, u32),
     /// Largest over smallest singular value of the scaled sensitivities; the nearer to 1, the
     /// better the configurations tell the terms apart.
     pub condition: Option<f64>,
@@ -133,6 +135,10 @@ impl RunsReport {
         let worst = (0..errors.len())
             .max_by(|&one, &other| errors[one].total_cmp(&errors[other]).then(other.cmp(&one)))
             .expect("invariant: there are runs");
+        let by_time = |one: &&super::runs::Cell, other: &&super::runs::Cell| {
+            one.mean_s.total_cmp(&other.mean_s)
+        };
+        let fastest = runs.cells.iter().min_by(by_time).expect("invariant: there are runs");
         let squares: f64 =
             runs.cells.iter().map(|cell| cell.count as f64 * relative_error(cell).powi(2)).sum();
         let of_constant = squares_of_constant(runs);
@@ -147,6 +153,7 @@ impl RunsReport {
             mean_error_percent: 100.0 * errors.iter().sum::<f64>() / errors.len() as f64,
             max_error_percent: 100.0 * errors[worst],
             worst: (runs.cells[worst].m, runs.cells[worst].p),
+            fastest: (fastest.m, fastest.p),
             condition: None,
             convergence: None,
             growth: None,

@@ -1,0 +1,290 @@
+//! A fit in a few lines: what was fitted, the formula with its numbers, and the terms that matter.
+
+use std::fmt;
+
+use super::Fitted;
+use super::report::RunsReport;
+use crate::model::Parameters;
+use crate::model::parameters::{Decomposition, Estimate, OverM};
+use crate::model::run::Breakdown;
+use mmgp_base::Mapping;
+
+/// The few lines; prints without a newline at the end of each.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// What was fitted, and how well.
+    pub sentence: String,
+    /// Equation 11 with the numbers in it.
+    pub formula: String,
+    /// The configuration at which terms are weighed: the fastest that was timed, without runs the
+    /// fastest by the prediction.
+    pub at: (u32, u32),
+    /// The terms that matter there, the largest first.
+    pub terms: Vec<Part>,
+    /// That another model predicts better what it has not seen, if one does.
+    pub better: Option<String>,
+}
+
+/// A term and its part of the time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Its name in parameter files, of a table with its m.
+    pub term: String,
+    /// With its standard error, where that is known.
+    pub estimate: Estimate,
+    /// From 0 to 1.
+    pub share: f64,
+}
+
+/// More terms than these say no more.
+const SHOWN: usize = 5;
+
+/// A term that makes up less than this is not worth a line.
+const NOTABLE: f64 = 0.002;
+
+/// The largest m that is looked at for the fastest configuration.
+const LAST_M: u32 = 4096;
+
+/// Numbers that differ by less than this fraction are the same, by rounding.
+const ROUNDING: f64 = 1e-9;
+
+impl Fitted {
+    /// The fit in a few lines.
+    pub fn summary(&self) -> Summary {
+        let measured = self.report.runs.as_ref().map(|runs| runs.fastest);
+        let predicted = || fastest(&self.parameters);
+        let at = measured.map_or_else(predicted, |(m, p)| Mapping::of(m, p));
+        Summary {
+            sentence: sentence(self),
+            formula: formula(&self.parameters),
+            at: (at.m(), at.p()),
+            terms: parts(&self.parameters, at),
+            better: self.report.runs.as_ref().and_then(better),
+        }
+    }
+}
+
+/// The configuration of this machine with the least predicted time.
+fn fastest(parameters: &Parameters) -> Mapping {
+    let mut best = (Mapping::of(1, 1), f64::INFINITY);
+    for m in 1..=parameters.apus.min(LAST_M) {
+        let row = parameters.row(m);
+        let last = parameters.apus / m;
+        // The least of a + b/p + c*p is at the root of b/c; of nothing, the cast gives 0.
+        let root = ((row.shared / row.growing).sqrt() as u32).clamp(1, last);
+        for p in [1, root, root.saturating_add(1).min(last), last] {
+            let time = row.at(p).0;
+            if time < best.1 * (1.0 - ROUNDING) {
+                best = (Mapping::of(m, p), time);
+            }
+        }
+    }
+    best.0
+}
+
+fn sentence(fitted: &Fitted) -> String {
+    let Some(runs) = &fitted.report.runs else {
+        return "The terms of equation 11 as files measured them, without a timed run.".into();
+    };
+    let left_out = runs.diagnosis.left_out.map_or(String::new(), |each| {
+        format!(", and by {:.1} % at configurations left out", each.mean_error_percent)
+    });
+    format!(
+        "Equation 11 fitted to {} runs of {} configurations in {}: off by {:.1} % in the mean{left_out}.",
+        runs.runs, runs.configurations, runs.file, runs.mean_error_percent
+    )
+}
+
+fn better(runs: &RunsReport) -> Option<String> {
+    let comparison = runs.comparison.as_ref()?;
+    let (best, own) = (comparison.clearly_better()?, comparison.rows.first()?);
+    Some(format!(
+        "{} predicts configurations left out better than {}: off by {:.1} % against {:.1} %.",
+        best.model, own.model, best.mean_error_percent, own.mean_error_percent
+    ))
+}
+
+/// `T = 7.4 + 0.5 (m - 1) + 582/(m p) + 0.9 p s`, with what is not there left out.
+fn formula(parameters: &Parameters) -> String {
+    let tables = [&parameters.terms.alpha, &parameters.terms.o_col_s];
+    let last = tables.into_iter().filter_map(OverM::last_m).chain([2]).max();
+    let last = last.map_or(2, |last| last.min(LAST_M));
+    // Of a task decomposition, what each of the rounds takes.
+    let of_round = |m: u32| match parameters.decomposition {
+        Decomposition::Data => 1.0,
+        Decomposition::Task { tasks } => f64::from(tasks.div_ceil(m)),
+    };
+    let constant = |m: u32| parameters.row(m).constant / of_round(m);
+    let row = parameters.row(1);
+    let by_m = match parameters.decomposition {
+        Decomposition::Data => "(m p)",
+        Decomposition::Task { .. } => "p",
+    };
+    let mut parts = Vec::new();
+    if constant(1) > 0.0 {
+        parts.push(number(constant(1)));
+    }
+    parts.extend(growth(last, |m| constant(m) - constant(1), constant(1)));
+    if row.shared > 0.0 {
+        parts.push(format!("{}/{by_m}", number(row.shared / of_round(1))));
+    }
+    if row.growing > 0.0 {
+        parts.push(format!("{} p", number(row.growing / of_round(1))));
+    }
+    let sum = if parts.is_empty() { "0".to_string() } else { parts.join(" + ") };
+    match parameters.decomposition {
+        Decomposition::Data => format!("T = {sum} s"),
+        Decomposition::Task { tasks } => {
+            format!("T = ceil({tasks}/m) rounds of ({sum}) s")
+        }
+    }
+}
+
+/// What further threads add, which is `excess` up to `last`; `None` for nothing.
+fn growth(last: u32, excess: impl Fn(u32) -> f64, constant: f64) -> Option<String> {
+    let all: Vec<u32> = (2..=last).collect();
+    let size = all.iter().map(|&m| excess(m).abs()).fold(0.0, f64::max);
+    if size <= ROUNDING * constant {
+        return None;
+    }
+    let is = |shape: &dyn Fn(f64) -> f64| {
+        let factor = excess(last) / shape(f64::from(last));
+        let meets = |&m: &u32| (excess(m) - factor * shape(f64::from(m))).abs() < 1e-6 * size;
+        all.iter().all(meets).then(|| number(factor))
+    };
+    if let Some(slope) = is(&|m| m - 1.0).filter(|_| last > 2) {
+        return Some(format!("{slope} (m - 1)"));
+    }
+    if let Some(step) = is(&|_| 1.0) {
+        return Some(format!("{step} [m > 1]"));
+    }
+    if let Some(slope) = is(&f64::log2) {
+        return Some(format!("{slope} log2(m)"));
+    }
+    Some(format!("(0 .. {} from m = 1 to {last})", number(excess(last))))
+}
+
+/// A number as people write it, with three digits.
+fn number(value: f64) -> String {
+    let digits = value.abs().log10().floor();
+    if value == 0.0 {
+        return "0".into();
+    }
+    if !(-3.0..5.0).contains(&digits) {
+        return format!("{value:.2e}");
+    }
+    let decimals = (2.0 - digits).max(0.0) as usize;
+    let text = format!("{value:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text,
+    }
+}
+
+/// The terms by what they add to the time at one configuration.
+fn parts(parameters: &Parameters, at: Mapping) -> Vec<Part> {
+    let terms = &parameters.terms;
+    let breakdown = parameters.breakdown(at);
+    let total = breakdown.total().0;
+    let alpha = terms.alpha_at(at.m());
+    let over_m = |name: &str, values: &OverM| {
+        let value = values.at(at.m(), 1.0);
+        let nearest = match values {
+            OverM::Constant(estimate) => estimate,
+            OverM::Table(table) => {
+                let index = table.m.partition_point(|&m| m < at.m()).min(table.m.len() - 1);
+                &table.values[index]
+            }
+        };
+        (format!("{name}({})", at.m()), Estimate { value, ..nearest.clone() })
+    };
+    let Breakdown { hpu_s, apu_s, apu_serial_s, offload_s, context_switch_s, collective_s, gap_s } =
+        breakdown;
+    let named = |name: &str, estimate: &Estimate| (name.to_string(), estimate.clone());
+    let of_alone = hpu_s / alpha;
+    let all = [
+        (named("t_hpu_s", &terms.t_hpu_s), of_alone),
+        (over_m("alpha", &terms.alpha), hpu_s - of_alone),
+        (named("t_apu_s", &terms.t_apu_s), apu_s),
+        (named("c_apu_s", &terms.c_apu_s), apu_serial_s),
+        (named("o_offload_s", &terms.o_offload_s), offload_s),
+        (named("t_csw_s", &terms.t_csw_s), context_switch_s),
+        (over_m("o_col_s", &terms.o_col_s), collective_s),
+        (named("g_s", &terms.g_s), gap_s),
+    ];
+    let mut parts: Vec<Part> = all
+        .into_iter()
+        .map(|((term, estimate), time)| Part { term, estimate, share: time / total })
+        .filter(|part| part.share > NOTABLE)
+        .collect();
+    parts.sort_by(|one, other| other.share.total_cmp(&one.share));
+    parts.truncate(SHOWN);
+    parts
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { term, estimate, share } = self;
+        let error = estimate.std_error.map(|error| format!(" +- {}", number(error)));
+        let value = format!("{}{}", number(estimate.value), error.unwrap_or_default());
+        write!(f, "{term:<12} {value:<22} {:>3.0} %", 100.0 * share)
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.sentence)?;
+        write!(f, "{}", self.formula)?;
+        if !self.terms.is_empty() {
+            let (m, p) = self.at;
+            write!(f, "\n  term         with standard error    of the time at ({m}, {p})")?;
+        }
+        for part in &self.terms {
+            write!(f, "\n  {part}")?;
+        }
+        match &self.better {
+            Some(better) => write!(f, "\n{better}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trials::{TERMS, exact_runs, feasible, fitted, measured, only, truth};
+    use super::*;
+
+    fn check(decomposition: Decomposition, slope: f64, expected: &str) {
+        let truth = truth(decomposition, slope, TERMS);
+        let inputs = only(exact_runs(&truth, &feasible()));
+        let fitted = fitted(&inputs, decomposition).unwrap();
+        assert_eq!(fitted.summary().formula, expected);
+    }
+
+    #[test]
+    fn the_formula_has_the_numbers_that_the_runs_determine() {
+        // 8 + 2 + 1000*(100 + 50 + 150) us at every configuration, 0.08*8 for each further thread.
+        check(Decomposition::Data, 0.08, "T = 10.3 + 0.64 (m - 1) + 120/(m p) + 0.2 p s");
+        check(Decomposition::Data, 0.0, "T = 10.3 + 120/(m p) + 0.2 p s");
+        let tasks = Decomposition::Task { tasks: 16 };
+        let rounds = "T = ceil(16/m) rounds of (0.644 + 0.04 (m - 1) + 7.5/p + 0.0125 p) s";
+        check(tasks, 0.08, rounds);
+    }
+
+    #[test]
+    fn the_terms_are_those_that_the_fastest_configuration_spends_its_time_on() {
+        let truth = truth(Decomposition::Data, 0.08, TERMS);
+        let summary = fitted(&measured(&truth), Decomposition::Data).unwrap().summary();
+        let shares: f64 = summary.terms.iter().map(|part| part.share).sum();
+        assert!(summary.terms.len() == SHOWN && shares > 0.95, "{summary}");
+        // (2, 8) takes 8*1.08 + 120/16 + 2 + 0.3 + 1.6 = 20.04 s; (4, 4) 20.52, (1, 16) 21 s.
+        assert_eq!((summary.at, summary.terms[0].term.as_str()), ((2, 8), "t_hpu_s"));
+        approx::assert_relative_eq!(summary.terms[0].share, 8.0 / 20.04, max_relative = 1e-9);
+    }
+
+    #[test]
+    fn numbers_have_three_digits() {
+        let all = [0.0, 7.4, 51.63, 582.4, 12_345.6, 1e7, 0.00123, 1.5e-6].map(number);
+        assert_eq!(all, ["0", "7.4", "51.6", "582", "12346", "1.00e7", "0.00123", "1.50e-6"]);
+    }
+}
