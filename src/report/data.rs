@@ -5,8 +5,6 @@ use serde::Serialize;
 use super::Study;
 use super::provenance::Provenance;
 use crate::model::Parameters;
-use crate::model::parameters::Estimate;
-use crate::model::refined::{Memory, Placement, Refinements};
 use crate::model::terms::{Per, Term};
 use crate::plot::benchmarks::Panel;
 use crate::posterior::Basis;
@@ -52,24 +50,18 @@ impl<'a> Data<'a> {
     }
 }
 
-/// The parameters in their own layout, with the refined terms beside them and the table of the terms
-/// of equation 11.
+/// The parameters in their own layout, with the table of the terms of equation 11 beside them.
 #[derive(Serialize)]
 struct ParameterSet<'a> {
     #[serde(flatten)]
     parameters: &'a Parameters,
-    refined: Option<Refined<'a>>,
     table: Vec<TermRow>,
 }
 
 impl<'a> From<&'a Parameters> for ParameterSet<'a> {
     fn from(parameters: &'a Parameters) -> Self {
-        let refinements = parameters.refinements.as_ref();
-        Self {
-            parameters,
-            refined: refinements.filter(|it| !it.names().is_empty()).map(Refined::from),
-            table: Term::all().map(|term| TermRow::new(term, parameters)).collect(),
-        }
+        let table = Term::all().map(|term| TermRow::new(term, parameters)).collect();
+        Self { parameters, table }
     }
 }
 
@@ -98,49 +90,6 @@ impl TermRow {
             unit: if term.unit() == "1" { "" } else { term.unit() },
             over_m: term.is_over_m(),
             of_phases: Term::of_phases().any(|of_phases| of_phases == term),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Refined<'a> {
-    iterations: Option<u32>,
-    hardware_contexts: Option<u32>,
-    exposed_transfer_s: Option<&'a Estimate>,
-    memory: Option<SharedMemory<'a>>,
-    work_growth_s: Option<&'a Estimate>,
-}
-
-impl<'a> From<&'a Refinements> for Refined<'a> {
-    fn from(refined: &'a Refinements) -> Self {
-        Self {
-            iterations: refined.iterations,
-            hardware_contexts: refined.hardware_contexts,
-            exposed_transfer_s: refined.exposed_transfer_s.as_ref(),
-            memory: refined.memory.as_ref().map(SharedMemory::from),
-            work_growth_s: refined.work_growth_s.as_ref(),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct SharedMemory<'a> {
-    demand_bytes_per_s: &'a Estimate,
-    bandwidth_bytes_per_s: &'a Estimate,
-    memories: u32,
-    placement: &'static str,
-}
-
-impl<'a> From<&'a Memory> for SharedMemory<'a> {
-    fn from(memory: &'a Memory) -> Self {
-        let is_it = |(_, placement): &&(&str, Placement)| *placement == memory.placement;
-        let (placement, _) =
-            Placement::NAMES.iter().find(is_it).expect("invariant: all have names");
-        Self {
-            demand_bytes_per_s: &memory.demand_bytes_per_s,
-            bandwidth_bytes_per_s: &memory.bandwidth_bytes_per_s,
-            memories: memory.memories,
-            placement,
         }
     }
 }

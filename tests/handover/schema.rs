@@ -50,6 +50,9 @@ fn broken(root: &Value, schema: &Value, value: &Value, place: &str) -> Vec<Strin
                     refuse(format!("{value} is no {rule}"));
                 }
             }
+            ("enum", _) if !rule.as_array().expect("a list").contains(value) => {
+                refuse(format!("{value} is none of {rule}"));
+            }
             ("const", _) if value != rule => refuse(format!("{value} is not {rule}")),
             ("minimum", Value::Number(number)) if number.as_f64() < rule.as_f64() => {
                 refuse(format!("{value} is below {rule}"));
@@ -107,8 +110,12 @@ fn broken(root: &Value, schema: &Value, value: &Value, place: &str) -> Vec<Strin
     found
 }
 
-fn schema() -> Value {
-    let text = include_str!("../../schema/parameters-1.json");
+/// The schema of a version of the layout.
+fn schema(version: u32) -> Value {
+    let text = match version {
+        1 => include_str!("../../schema/parameters-1.json"),
+        _ => include_str!("../../schema/parameters-2.json"),
+    };
     serde_json::from_str(text).expect("the schema is JSON")
 }
 
@@ -118,7 +125,7 @@ fn exported(parameters: &Parameters) -> Value {
 
 #[test]
 fn what_is_exported_is_as_the_schema_says() {
-    let schema = schema();
+    let schema = schema(1);
     for name in published_names() {
         let mut parameters = published(name).expect("a published set");
         parameters.decomposition = match parameters.decomposition {
@@ -140,9 +147,9 @@ fn what_is_exported_is_as_the_schema_says() {
 
 #[test]
 fn what_is_no_export_breaks_the_schema() {
-    let schema = schema();
+    let schema = schema(1);
     let good = exported(&published("pbpi-qs20").expect("a published set"));
-    for (pointer, bad) in [
+    let cases = [
         ("/schema", json!(2)),
         ("/apus", json!(0)),
         ("/apus", json!(1.5)),
@@ -157,9 +164,52 @@ fn what_is_no_export_breaks_the_schema() {
         ("/terms/alpha", json!({"m": [0], "value": [1]})),
         ("/terms/alpha", json!({"m": [1], "value": [null]})),
         ("/terms", json!({})),
-    ] {
+    ];
+    check_each_breaks(&schema, &good, &cases);
+}
+
+/// Each value at its place breaks the schema.
+fn check_each_breaks(schema: &Value, good: &Value, cases: &[(&str, Value)]) {
+    for (pointer, bad) in cases {
         let mut object = good.clone();
         *object.pointer_mut(pointer).expect("a place in the export") = bad.clone();
-        assert!(!broken(&schema, &schema, &object, "").is_empty(), "{pointer}: {bad}");
+        assert!(!broken(schema, schema, &object, "").is_empty(), "{pointer}: {bad}");
     }
+}
+
+/// What only the second layout holds, in the words of a parameter file.
+const FURTHER: &str = "\n[refined]\niterations = 2499\nhardware_contexts = 4\n\
+    exposed_transfer_s = 9e-8\nmemory_demand_bytes_per_s = 2e9\n\
+    memory_bandwidth_bytes_per_s = { value = 20e9, source = \"memory.csv\" }\nmemories = 2\n\
+    memory_of = \"apu\"\nwork_growth_s = 0.01\n\
+    [runs]\nsource = \"runs.csv\"\nm = [1, 4]\np = [2, 2]\ntime_s = [200.0, 70.5]\n\
+    repetitions = [3, 1]\nscatter = 1e-4\ndegrees_of_freedom = 2\n\
+    [before_runs]\nunknown = [\"c_apu_s\"]\n";
+
+#[test]
+fn refined_terms_and_runs_are_exported_as_the_second_schema_says() {
+    let toml = published("pbpi-qs20").expect("a published set").to_toml();
+    let (_, terms) = toml.split_once("[terms]").expect("a table of terms");
+    let correlation = "[before_runs.correlation]\nentries = [\"t_hpu_s\", \"g_s\"]\n\
+                       t_hpu_s = [1.0, 0.5]\ng_s = [0.5, 1.0]\n";
+    let text = format!("{toml}{FURTHER}[before_runs.terms]{terms}{correlation}");
+    let source = mmgp::table::Source::new("p.toml", &text);
+    let parameters = Parameters::read(&source).expect("a parameter file");
+    let object = exported(&parameters);
+    let schema = schema(2);
+    assert_eq!(broken(&schema, &schema, &object, ""), Vec::<String>::new(), "{object:#}");
+    let json = mmgp::table::Source::new("p.json", &object.to_string());
+    assert_eq!(Parameters::read(&json).expect("its own export"), parameters);
+    let cases = [
+        ("/schema", json!(1)),
+        ("/refined/iterations", json!(0)),
+        ("/refined/memory_of", json!("node")),
+        ("/refined/work_growth_s", json!(0.01)),
+        ("/runs/m", json!([])),
+        ("/runs/repetitions", json!([0, 1])),
+        ("/runs", json!({"m": [1], "p": [1], "time_s": [1]})),
+        ("/before_runs/terms", json!({})),
+        ("/before_runs/correlation/matrix", json!([[2, 0], [0, 2]])),
+    ];
+    check_each_breaks(&schema, &object, &cases);
 }

@@ -17,6 +17,7 @@ mod c_header;
 mod csv;
 mod json;
 mod latex;
+mod left_out;
 mod loggopsim;
 mod markdown;
 mod names;

@@ -26,12 +26,14 @@ const equations = (() => {
                 iterations: refined.iterations ?? null,
                 hardware_contexts: refined.hardware_contexts ?? null,
                 exposed_transfer_s: value(refined.exposed_transfer_s, null),
-                memory: refined.memory && {
-                    demand_bytes_per_s: refined.memory.demand_bytes_per_s.value,
-                    bandwidth_bytes_per_s: refined.memory.bandwidth_bytes_per_s.value,
-                    memories: refined.memory.memories,
-                    placement: refined.memory.placement,
-                },
+                memory: refined.memory_of
+                    ? {
+                          demand_bytes_per_s: refined.memory_demand_bytes_per_s.value,
+                          bandwidth_bytes_per_s: refined.memory_bandwidth_bytes_per_s.value,
+                          memories: refined.memories,
+                          placement: refined.memory_of,
+                      }
+                    : null,
                 work_growth_s: value(refined.work_growth_s, null),
             },
         };

@@ -126,25 +126,25 @@ const tablesOfParameters = (() => {
             .map((key) => ({ key, estimate: terms[key] }));
         ofEstimates(parent, "Terms of equation 11", rows);
         if (tabled.length) overM(parent, tabled);
-        if (refined) ofEstimates(parent, "Terms of the refined model", refinedRows(refined));
+        const ofRefined = refined ? refinedRows(refined) : [];
+        if (ofRefined.length) ofEstimates(parent, "Terms of the refined model", ofRefined);
         if (data.parameters.phases) ofPhases(parent);
     }
 
     function refinedRows(refined) {
         const counted = (value) => (value === null || value === undefined ? null : { value });
-        const { memory } = refined;
         return [
             ["iterations", counted(refined.iterations)],
             ["hardware_contexts", counted(refined.hardware_contexts)],
             ["exposed_transfer_s", refined.exposed_transfer_s],
-            ["demand", memory?.demand_bytes_per_s],
-            ["bandwidth", memory?.bandwidth_bytes_per_s],
+            ["demand", refined.memory_demand_bytes_per_s],
+            ["bandwidth", refined.memory_bandwidth_bytes_per_s],
             [
                 "memories",
-                memory && {
-                    value: memory.memories,
+                refined.memory_of && {
+                    value: refined.memories,
                     source:
-                        memory.placement === "process"
+                        refined.memory_of === "process"
                             ? "processes are dealt to them in turn"
                             : "APUs are dealt to them in turn",
                 },

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::left_out::left_out;
 use super::names::{comment, identifier};
 use crate::model::parameters::{Decomposition, OverM, Parameters};
 use crate::model::terms::Value;
@@ -22,6 +23,9 @@ pub fn c_header(parameters: &Parameters) -> String {
     };
     line(&format!("/* {}: parameters of equation 11 of MMGP. */", comment(&parameters.name)));
     line("/* Times are seconds. Standard errors, sources and phases are not carried over. */");
+    if let Some(sentence) = left_out(parameters) {
+        line(&format!("/* {sentence} */"));
+    }
     line(&format!("#ifndef {guard}\n#define {guard}\n"));
     line("#include <math.h>\n");
     line(&format!("static const unsigned mmgp_NAME_apus = {}u;", parameters.apus));

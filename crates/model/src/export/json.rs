@@ -2,7 +2,8 @@
 
 use crate::model::Parameters;
 
-/// One JSON object in the layout of schema 1, indented by two spaces.
+/// One JSON object in the layout of schema 1, or of schema 2 where there are refined terms or runs,
+/// indented by two spaces.
 ///
 /// ```json
 /// {
@@ -28,8 +29,9 @@ use crate::model::Parameters;
 /// `combined_with`) where only this value lacks it. What is wholly unknown is left out, and so is
 /// `phases` where the program is one phase. `low` and `high` are the ends of the 95 % interval that
 /// follows from `std_error` and its degrees of freedom; `correlation` is that of the errors, entries
-/// of a table by their m. `schema/parameters-1.json` is the JSON Schema of this layout, and
-/// [`Parameters::read`] reads it back exactly.
+/// of a table by their m. `refined`, `runs` and `before_runs` have the keys of the tables of these
+/// names in a parameter file. `schema/parameters-1.json` and `schema/parameters-2.json` are the JSON
+/// Schemas of both layouts, and [`Parameters::read`] reads them back exactly.
 pub fn json(parameters: &Parameters) -> String {
     let text = serde_json::to_string_pretty(parameters);
     text.expect("invariant: the keys are text and the numbers are numbers") + "\n"

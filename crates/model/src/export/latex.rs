@@ -1,10 +1,11 @@
 //! Parameters as a table in LaTeX.
 
+use super::left_out::basis;
 use crate::model::parameters::{Decomposition, Parameters};
 use crate::model::terms::{Term, Value};
 
 /// A `tabular` of the terms that needs no package: symbol, m, value, standard error, unit, source;
-/// a rule and a row with its name above the terms of each phase.
+/// a rule and a row with its name above the terms of each phase; below all, what predictions rest on.
 ///
 /// It is UTF-8, which LaTeX reads by itself since 2018. Intervals and correlations are not carried
 /// over.
@@ -26,7 +27,12 @@ pub fn latex(parameters: &Parameters) -> String {
         text += &format!("\\hline\n\\multicolumn{{6}}{{l}}{{{}}} \\\\\n", escaped(&phase.name));
         text += &rows(phase.values());
     }
-    text += "\\hline\n\\end{tabular}\n";
+    text += "\\hline\n";
+    if let Some(basis) = basis(parameters) {
+        let cell = "\\multicolumn{6}{p{0.9\\linewidth}}";
+        text += &format!("{cell}{{{}.}} \\\\\n", escaped(&basis));
+    }
+    text += "\\end{tabular}\n";
     text
 }
 

@@ -1,5 +1,6 @@
 //! The terms of communication as flags of LogGOPSim.
 
+use super::left_out::left_out;
 use super::names::comment;
 use crate::model::parameters::Parameters;
 
@@ -15,11 +16,12 @@ pub fn loggopsim(parameters: &Parameters) -> String {
         "# {}: terms of equation 11 of MMGP [ns].\n\
          # L is half of O_offload, rounded; o is 0, as the terms do not part it from L.\n\
          # Transfers are overlapped in the model: a byte costs nothing, and -S (the size from which\n\
-         # messages wait for their receiver) is not reached.\n\
+         # messages wait for their receiver) is not reached.\n{more}\
          -L {} -o 0 -g {} -G 0 -O 0 -S 2147483647\n",
         comment(&parameters.name),
         nanoseconds(parameters.terms.o_offload_s.value / 2.0),
         nanoseconds(parameters.terms.g_s.value),
+        more = left_out(parameters).map(|it| format!("# {it}\n")).unwrap_or_default(),
     )
 }
 

@@ -1,14 +1,18 @@
 //! Parameters as a table in Markdown.
 
+use super::left_out::basis;
 use crate::model::parameters::{Decomposition, Estimate, Parameters};
 use crate::model::terms::{Term, Value};
 
-/// A heading, a line on decomposition and APUs, and a table of the terms: symbol, name, m, value,
+/// A heading, a line on decomposition and APUs, one on what predictions rest on, and a table of the terms: symbol, name, m, value,
 /// standard error, 95 % interval, unit, source. Each phase has a table of its own.
 ///
 /// Correlations are not carried over.
 pub fn markdown(parameters: &Parameters) -> String {
     let mut text = format!("## {}\n\n{}\n\n", escaped(&parameters.name), summary(parameters));
+    if let Some(basis) = basis(parameters) {
+        text += &format!("{}.\n\n", escaped(&basis));
+    }
     text += &table(parameters.terms.values());
     for phase in &parameters.phases {
         text += &format!("\n### {}\n\n", escaped(&phase.name));

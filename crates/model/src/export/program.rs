@@ -1,5 +1,6 @@
 //! Parameters as a program of a few lines: what its languages have in common.
 
+use super::left_out::left_out;
 use super::names::comment;
 use crate::model::parameters::{Decomposition, OverM, Parameters};
 use crate::model::terms::{Term, Value};
@@ -35,8 +36,12 @@ pub(super) fn program(language: &Language, parameters: &Parameters) -> String {
     let name = comment(&parameters.name);
     let mut text = format!(
         "{begin} {name}: parameters of equation 11 of MMGP.\n{begin} Times are seconds. Standard \
-         errors, sources and phases are not carried over.\n\n"
+         errors, sources and phases are not carried over.\n"
     );
+    if let Some(sentence) = left_out(parameters) {
+        text += &format!("{begin} {sentence}\n");
+    }
+    text.push('\n');
     text += &(language.name_and_apus)(parameters);
     for (term, value) in terms.values() {
         text += &(language.constant)(term, value);

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::left_out::left_out;
 use super::names::{comment, quoted};
 use crate::model::parameters::Parameters;
 
@@ -19,9 +20,10 @@ pub fn simgrid(parameters: &Parameters) -> String {
          <!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n\
          <!-- {}: terms of equation 11 of MMGP. One flop stands for one second; a link's latency is\n     \
          half of O_offload. alpha, T_CSW, O_COL and g are properties only, bandwidth is not\n     \
-         modelled, standard errors and phases are not carried over. -->\n\
+         modelled, standard errors and phases are not carried over. -->\n{more}\
          <platform version=\"4.1\">\n  <zone id=\"mmgp\" routing=\"Full\">\n",
         comment(&parameters.name),
+        more = left_out(parameters).map(|it| format!("<!-- {it} -->\n")).unwrap_or_default(),
     );
     let mut property = |id: &str, value: &str| {
         let _ = writeln!(text, "    <prop id=\"{id}\" value=\"{value}\"/>");

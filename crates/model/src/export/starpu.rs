@@ -1,5 +1,6 @@
 //! One off-load as a performance model of StarPU.
 
+use super::left_out::left_out;
 use super::names::comment;
 use crate::model::parameters::Parameters;
 
@@ -32,7 +33,7 @@ pub fn starpu(parameters: &Parameters) -> String {
         "# {name}: one off-load by equation 7 of MMGP, {offloads} in the run.\n\
          # The codelet's size_base must return {WHOLE} / p, the share of each of p APUs.\n\
          # Left out: p*g, T_CSW, O_COL, alpha, T_HPU. {TRUSTED} timings are what StarPU asks for;\n\
-         # they stand for the fit that gave the terms.\n\
+         # they stand for the fit that gave the terms.\n{more}\
          # performance model version\n45\n\
          # number of combinations\n1\n\
          # number of device types\n1\n\
@@ -46,6 +47,7 @@ pub fn starpu(parameters: &Parameters) -> String {
          # a b c\n{regression}\n\
          # no multiple regression\n0\n",
         name = comment(&parameters.name),
+        more = left_out(parameters).map(|it| format!("# {it}\n")).unwrap_or_default(),
     )
 }
 

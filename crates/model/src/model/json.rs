@@ -1,8 +1,10 @@
-//! The parameters in JSON (`schema/parameters-1.json`).
+//! The parameters in JSON (`schema/parameters-1.json`, `schema/parameters-2.json`).
 //!
 //! The same rules hold as for a parameter file in TOML. `low` and `high` follow from the standard
 //! errors and are passed over.
 
+mod evidence;
+mod refined;
 mod writing;
 
 use super::parameters::{Decomposition, Estimate, OverM, Parameters, Phase, Table, Terms};
@@ -13,15 +15,16 @@ use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
 use mmgp_base::table::json::{Object, Value};
 
-/// The version of the layout. It grows when a reader of the previous one would go wrong.
-const SCHEMA: u32 = 1;
+/// The versions of the layout: 2 has `refined`, `runs` and `before_runs`. Each set is written in the
+/// first that holds it.
+const SCHEMAS: [u32; 2] = [1, 2];
 
 /// Reads and checks the whole text.
 pub(super) fn read(source: &Source) -> Result<Parameters> {
     let root = Value::parse(source)?.object()?;
     let schema = root.required("schema")?;
-    if schema.count(1)? != SCHEMA {
-        return Err(schema.error(&SCHEMA.to_string()));
+    if !SCHEMAS.contains(&schema.count(1)?) {
+        return Err(schema.error("1 or 2"));
     }
     root.expect_keys(&[
         "schema",
@@ -31,6 +34,9 @@ pub(super) fn read(source: &Source) -> Result<Parameters> {
         "terms",
         "phases",
         "correlation",
+        "refined",
+        "runs",
+        "before_runs",
     ])?;
     let terms = read_terms(&root.required("terms")?.object()?)?;
     let phases = match root.get("phases") {
@@ -43,8 +49,8 @@ pub(super) fn read(source: &Source) -> Result<Parameters> {
         decomposition: read_decomposition(&root.required("decomposition")?.object()?)?,
         apus: root.required("apus")?.count(1)?,
         correlation: correlation.map(|known| read_correlation(&known, &terms)).transpose()?,
-        refinements: None,
-        evidence: None,
+        refinements: root.get("refined").map(|terms| refined::read(&terms)).transpose()?,
+        evidence: evidence::read(&root)?,
         terms,
         phases,
     };
@@ -266,7 +272,7 @@ mod tests {
             let error = parse(&TEXT.replacen(old, new, 1)).expect_err("must be refused");
             assert_eq!(error.to_string(), message, "{new}");
         };
-        check("\"schema\": 1", "\"schema\": 2", "p.json:1:12: found the number 2, expected 1");
+        check("\"schema\": 1", "\"schema\": 3", "p.json:1:12: found the number 3, expected 1 or 2");
         check("1.5", "-1.5", "p.json:4:34: found the number -1.5, expected 0 or more");
         check("1.5", "1e999", "p.json:4:34: found the number 1e999, expected a finite number");
         check("1.5", "null", "p.json:4:24: found an object without \"value\", expected \"value\"");
@@ -319,5 +325,72 @@ mod tests {
             error.starts_with("p.json:1:1: found phases whose t_apu_s add up to 0.4"),
             "{error}"
         );
+    }
+    /// With refined terms and runs, after which nothing of the old layout is lost.
+    fn with_all() -> String {
+        let terms =
+            TEXT.split_once("\"terms\": ").unwrap().1.split_once(",\n        \"corr").unwrap().0;
+        let further = format!(
+            r#""apus": 16, "refined": {{"iterations": 2499, "hardware_contexts": 4,
+            "exposed_transfer_s": {{"value": 9e-8, "std_error": 1e-9}},
+            "memory_demand_bytes_per_s": {{"value": 2e9}},
+            "memory_bandwidth_bytes_per_s": {{"value": 2e10, "source": "memory.csv"}},
+            "memories": 2, "memory_of": "apu", "work_growth_s": {{"value": 0.01}}}},
+            "runs": {{"source": "my \"runs\"", "m": [1, 4], "p": [2, 2], "time_s": [0.1, 7.25],
+            "repetitions": [3, 1], "scatter": 1e-4, "degrees_of_freedom": 2}},
+            "before_runs": {{"unknown": ["c_apu_s"], "terms": {terms},
+            "correlation": {{"entries": ["t_hpu_s", "g_s"], "matrix": [[1, 0.5], [0.5, 1]]}}}}"#
+        );
+        TEXT.replacen("\"schema\": 1", "\"schema\": 2", 1).replacen("\"apus\": 16", &further, 1)
+    }
+
+    #[test]
+    fn refined_terms_and_runs_are_the_same_in_json_and_in_toml() {
+        let parameters = parse(&with_all()).unwrap();
+        let refined = parameters.refinements.as_ref().unwrap();
+        assert_eq!(refined.names().len(), 5);
+        let evidence = parameters.evidence.as_ref().unwrap();
+        assert_eq!(evidence.observations.configurations[1].time.0, 7.25);
+        assert!(evidence.before.as_ref().unwrap().correlation.is_some());
+        let toml = Source::new("p.toml", &parameters.to_toml());
+        assert_eq!(Parameters::read(&toml).unwrap(), parameters);
+        let json = serde_json::to_string(&parameters).unwrap();
+        assert!(json.starts_with("{\"schema\":2,"), "{json}");
+        assert_eq!(parse(&json).unwrap(), parameters);
+    }
+
+    #[test]
+    fn a_mistake_in_refined_terms_or_runs_is_refused_at_its_place() {
+        let text = with_all();
+        let check = |old: &str, new: &str, message: &str| {
+            assert!(text.contains(old), "{old}");
+            let error = parse(&text.replacen(old, new, 1)).expect_err("must be refused");
+            assert_eq!(error.to_string(), message, "{new}");
+        };
+        check("7.25", "0", "p.json:7:89: found the number 0, expected above 0");
+        check("[3, 1]", "[3, 0.5]", "p.json:8:32: found the number 0.5, expected at least 1");
+        check(
+            "[0.1, 7.25]",
+            "[0.1]",
+            "p.json:7:83: found 1 items for \"time_s\" and 2 for \"m\", expected as many of each, at least one",
+        );
+        check(
+            "[\"c_apu_s\"]",
+            "[\"c_apu\"]",
+            "p.json:9:41: found the text \"c_apu\", expected the name of a term",
+        );
+        check(
+            "\"apu\"",
+            "\"node\"",
+            "p.json:6:41: found the text \"node\", expected \"process\" or \"apu\"",
+        );
+        check(
+            "\"memories\": 2, ",
+            "",
+            "p.json:2:80: found an object without \"memories\", expected \"memories\"",
+        );
+        check("2e10", "0", "p.json:1:1: found no bandwidth, expected more than 0 byte/s");
+        let without_runs = text.replacen("\"runs\": {", "\"run\": {", 1);
+        assert!(parse(&without_runs).is_err());
     }
 }

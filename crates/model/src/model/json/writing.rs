@@ -1,22 +1,33 @@
-//! Parameters as serde writes them, in the layout of `schema/parameters-1.json`.
+//! Parameters as serde writes them, in the layout of `schema/parameters-1.json`, or of
+//! `schema/parameters-2.json` where they have what only that holds.
 
 use serde::{Serialize, Serializer};
 
 use super::super::parameters::{Decomposition, Estimate, Parameters, Phase, Terms};
 use super::super::terms::Value;
-use super::SCHEMA;
+use super::super::uncertainty::Correlation;
+use super::SCHEMAS;
+use super::evidence::{BeforeRuns, Runs};
+use super::refined::Refined;
 
 impl Serialize for Parameters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let correlation = self.correlation.as_ref().map(|known| Correlation {
-            entries: known.entries().iter().map(|&entry| self.terms.name_of(entry)).collect(),
-            matrix: (0..known.entries().len()).map(|index| known.row(index)).collect(),
-        });
         let Self { name, decomposition, apus, terms, phases, .. } = self;
-        let decomposition = *decomposition;
-        let apus = *apus;
-        Object { schema: SCHEMA, name, decomposition, apus, terms, phases, correlation }
-            .serialize(serializer)
+        let (decomposition, apus) = (*decomposition, *apus);
+        let (refined, evidence) = (self.refinements.as_ref(), self.evidence.as_ref());
+        Object {
+            schema: SCHEMAS[usize::from(refined.is_some() || evidence.is_some())],
+            name,
+            decomposition,
+            apus,
+            terms,
+            phases,
+            correlation: self.correlation.as_ref().map(|known| Matrix::new(known, terms)),
+            refined: refined.map(Refined::from),
+            runs: evidence.map(|known| Runs::from(&known.observations)),
+            before_runs: evidence.and_then(|known| known.before.as_ref().map(BeforeRuns::from)),
+        }
+        .serialize(serializer)
     }
 }
 
@@ -30,13 +41,29 @@ struct Object<'a> {
     #[serde(skip_serializing_if = "<[Phase]>::is_empty")]
     phases: &'a [Phase],
     #[serde(skip_serializing_if = "Option::is_none")]
-    correlation: Option<Correlation<'a>>,
+    correlation: Option<Matrix<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refined: Option<Refined<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<Runs<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before_runs: Option<BeforeRuns<'a>>,
 }
 
+/// A correlation by the names of its entries.
 #[derive(Serialize)]
-struct Correlation<'a> {
+pub(super) struct Matrix<'a> {
     entries: Vec<String>,
     matrix: Vec<&'a [f64]>,
+}
+
+impl<'a> Matrix<'a> {
+    pub fn new(known: &'a Correlation, terms: &Terms) -> Self {
+        Self {
+            entries: known.entries().iter().map(|&entry| terms.name_of(entry)).collect(),
+            matrix: (0..known.entries().len()).map(|index| known.row(index)).collect(),
+        }
+    }
 }
 
 impl Serialize for Terms {
