@@ -57,11 +57,7 @@ pub fn text(asked: &Asked<'_>, noise: Option<f64>) -> Result<String> {
         "{}\nIts expected regret is {expected_regret}.\n{}A run is taken \
          to have a noise of {:.1} % (--noise).\n\n",
         ranking.choice,
-        if certain {
-            "No measurement is expected to change the choice.\n"
-        } else {
-            ""
-        },
+        if certain { "No measurement is expected to change the choice.\n" } else { "" },
         100.0 * noise
     );
     // People are told what is of use, programs everything.

@@ -3,6 +3,7 @@
 use super::runs::{Cell, Runs};
 use crate::model::Parameters;
 use crate::model::observations::{Before, Evidence, Observations, Observed};
+use crate::model::parameters::Terms;
 use crate::model::terms::Term;
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
@@ -42,9 +43,18 @@ pub(crate) fn evidence(
     }
     let is_anything_known = base.time(Mapping::SEQUENTIAL).0 > 0.0;
     let before = is_anything_known.then(|| Before {
-        terms: base.terms.clone(),
+        terms: of_a_file(base),
         correlation: base.correlation.clone(),
         unknown: unknown.to_vec(),
     });
     Evidence { observations, before }
+}
+
+/// The terms as a file can hold them: files may say of alpha what it cannot be.
+fn of_a_file(base: &Parameters) -> Terms {
+    let mut terms = base.terms.clone();
+    for estimate in terms.value_mut(Term::Alpha).estimates() {
+        estimate.value = estimate.value.max(Term::Alpha.neutral());
+    }
+    terms
 }
