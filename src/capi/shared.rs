@@ -1,12 +1,13 @@
 //! A model that many threads read while others add samples.
 //!
 //! What is known of the misfit of equation 11 never changes. What else is predicted from (a row of
-//! equation 11 for each m, and the covariance of the totals) is kept twice. Readers use the copy that
-//! the *generation* names, its last bit being the index. A writer, one at a time under a lock, writes the other copy and then names it by the next
-//! generation. A reader looks at the generation before and after: where it is the same, the copy was
-//! not written meanwhile, as that begins only after the generation has moved on. So a reader never
-//! waits for a writer, even one that the system has stopped midway; it reads again only where a whole
-//! sample was added during the nanoseconds that it takes.
+//! equation 11 for each m, and the covariance of the totals) is kept twice. Readers use the copy
+//! that the *generation* names, its last bit being the index. A writer, one at a time under a lock,
+//! writes the other copy and then names it by the next generation. A reader looks at the generation
+//! before and after: where it is the same, the copy was not written meanwhile, as that begins only
+//! after the generation has moved on. So a reader never waits for a writer, even one that the
+//! system has stopped midway; it reads again only where a whole sample was added during the
+//! nanoseconds that it takes.
 //!
 //! Everything that is written is an atomic, read and written relaxed; two fences make the order: the
 //! writer's, after it has seen its own generation and before it writes the other copy, meets the
