@@ -4,6 +4,13 @@
  * (APUs). A model is loaded from parameters that `mmgp fit` has written; it predicts the time of a
  * run at (m, p) by equation 11 of MMGP, chooses the best (m, p), and learns from timed runs.
  *
+ * Where the parameters come with the runs that they were fitted with, times and intervals within the
+ * range of these runs are those of `mmgp predict`: equation 11 times how far the runs show it off,
+ * which is worked out at loading for up to 4096 (m, p); of a range that has more, for the m and p that
+ * were timed, as far as they fit. Without runs but with refined terms they are those of the refined
+ * model, if there are at most 4096 (m, p). Everywhere else they are equation 11, taken to be off by a
+ * relative standard deviation of 10 %.
+ *
  *     mmgp_model *model;
  *     mmgp_choice best;
  *     if (mmgp_load("params.toml", NULL, &model) != MMGP_OK)
@@ -62,8 +69,9 @@ typedef struct mmgp_options {
                              0: as many as there are APUs, up to that */
 } mmgp_options;
 
-/* A time and its 95 % interval from the uncertainty of the parameters [s]. The noise of a single
- * run is not in it. */
+/* A time and its 95 % interval from the uncertainty of the parameters and the error of the model [s].
+ * The noise of a single run is not in it. Samples narrow what the parameters contribute where the
+ * model is equation 11; how far the model is off is taken as it was at loading. */
 typedef struct mmgp_prediction {
     double time_s;
     double low_s;
@@ -102,7 +110,9 @@ mmgp_status mmgp_predict(const mmgp_model *model, uint32_t m, uint32_t p,
                          mmgp_prediction *prediction);
 
 /* The (m, p) with the least predicted time within the limits; of equal ones the smaller m, then the
- * smaller p. It looks at every m once. */
+ * smaller p. With runs, max_m and max_p of 0 mean the range of the runs, and so do the smallest m and p,
+ * unless nothing there is within the limits. It looks at every m once, and at every (m, p) that is known
+ * beyond equation 11. */
 mmgp_status mmgp_best(const mmgp_model *model, const mmgp_limits *limits, mmgp_choice *choice);
 
 /* Learns from a run of time_s seconds at (m, p). After any number of runs, in any order, the model is

@@ -18,6 +18,7 @@
 #![allow(unsafe_code)] // Pointers come from C.
 
 mod message;
+mod misfit;
 mod shared;
 
 use std::ffi::{CStr, c_char, c_int};
@@ -28,6 +29,7 @@ use crate::error::{Error, Result};
 use crate::fit::online::{Belief, MOST_THREADS, Online};
 use crate::model::{Parameters, published, published_names};
 use crate::table::Source;
+use misfit::Misfit;
 pub use shared::Model;
 use shared::{Choice, Prediction, Refusal};
 
@@ -212,7 +214,8 @@ unsafe fn load(
     let apus = parameters.apus;
     let last_m = if options.max_m == 0 { apus.min(MOST_THREADS) } else { options.max_m.min(apus) };
     let online = Online::new(&parameters, belief, last_m)?;
-    let loaded = Box::into_raw(Box::new(Model::new(apus, online)));
+    let misfit = Misfit::of(&parameters, last_m)?;
+    let loaded = Box::into_raw(Box::new(Model::new(apus, online, misfit)));
     // SAFETY: not null, and the caller's to be written.
     unsafe { store(model, "model", loaded) }
 }

@@ -1,12 +1,13 @@
 //! A model that many threads read while others add samples.
 //!
-//! What is predicted from (a row of equation 11 for each m, and the covariance of the totals) is
-//! kept twice. Readers use the copy that the *generation* names, its last bit being the index. A
-//! writer, one at a time under a lock, writes the other copy and then names it by the next
-//! generation. A reader looks at the generation before and after: where it is the same, the copy was
-//! not written meanwhile, as that begins only after the generation has moved on. So a reader never
-//! waits for a writer, even one that the system has stopped midway; it reads again only where a whole
-//! sample was added during the nanoseconds that it takes.
+//! What is known of the misfit of equation 11 never changes. What else is predicted from (a row of
+//! equation 11 for each m, and the covariance of the totals) is kept twice. Readers use the copy
+//! that the *generation* names, its last bit being the index. A writer, one at a time under a lock,
+//! writes the other copy and then names it by the next generation. A reader looks at the generation
+//! before and after: where it is the same, the copy was not written meanwhile, as that begins only
+//! after the generation has moved on. So a reader never waits for a writer, even one that the
+//! system has stopped midway; it reads again only where a whole sample was added during the
+//! nanoseconds that it takes.
 //!
 //! Everything that is written is an atomic, read and written relaxed; two fences make the order: the
 //! writer's, after it has seen its own generation and before it writes the other copy, meets the
@@ -22,9 +23,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Mutex, PoisonError, TryLockError};
 
 use super::Limits;
+use super::misfit::{self, Known, Misfit};
 use crate::fit::online::{Line, Online};
+use crate::model::observations::Range;
 use crate::model::run::Row;
-use crate::model::uncertainty::quantile_97_5;
+use crate::posterior::USUAL_MISFIT;
 
 /// `mmgp_model`: a loaded model.
 pub struct Model {
@@ -32,9 +35,8 @@ pub struct Model {
     /// Whether a sample can change anything.
     learns: bool,
     totals: usize,
+    misfit: Misfit,
     lines: Vec<Line>,
-    /// Half the width of a 95 % interval in standard errors.
-    quantile: f64,
     generation: AtomicU64,
     copies: [Published; 2],
     learner: Mutex<Online>,
@@ -61,6 +63,13 @@ pub struct Prediction {
     pub low_s: f64,
     /// Upper end \[s\].
     pub high_s: f64,
+}
+
+impl Prediction {
+    /// With an interval that is as wide to either side, as a factor.
+    fn about(time_s: f64, width: f64) -> Self {
+        Self { time_s, low_s: time_s / width, high_s: time_s * width }
+    }
 }
 
 /// `mmgp_choice`.
@@ -124,15 +133,15 @@ impl fmt::Display for Refusal {
 }
 
 impl Model {
-    /// Publishes what `online` knows, for a machine of so many APUs.
-    pub fn new(apus: u32, online: Online) -> Self {
+    /// Publishes what `online` knows, for a machine of so many APUs, beside what is known of its misfit.
+    pub fn new(apus: u32, online: Online, misfit: Misfit) -> Self {
         let learns = online.covariance().iter().any(|&variance| variance != 0.0);
         let model = Self {
             apus,
             learns,
             totals: online.values().len(),
+            misfit,
             lines: online.lines().to_vec(),
-            quantile: quantile_97_5(None),
             generation: AtomicU64::new(0),
             copies: [Published::of_size(&online), Published::of_size(&online)],
             learner: Mutex::new(online),
@@ -156,43 +165,70 @@ impl Model {
     #[inline]
     pub fn time(&self, m: u32, p: u32) -> Result<f64, Refusal> {
         self.check(m, p)?;
-        Ok(self.read(|copy| copy.row(m)).at(p).0)
+        Ok(self.read(|copy| copy.row(m)).at(p).0 * self.misfit.factor(m, p))
     }
 
-    /// That time with its interval, without the noise of a run.
+    /// That time with its interval, without the noise of a run: where runs tell of the misfit, they tell
+    /// of all that is uncertain; elsewhere it is that of the terms and the usual one of the model.
     pub fn predict(&self, m: u32, p: u32) -> Result<Prediction, Refusal> {
         self.check(m, p)?;
+        if let Some(Known { factor, width }) = self.misfit.at(m, p) {
+            return Ok(Prediction::about(self.read(|copy| copy.row(m)).at(p).0 * factor, width));
+        }
         let coefficients = self.lines[m as usize - 1].coefficients(p);
         let (row, variance) = self.read(|copy| {
             let entry =
                 |row: usize, column: usize| load(&copy.covariance[row * self.totals + column]);
             (copy.row(m), coefficients.variance(entry))
         });
-        let (time_s, half_width) = (row.at(p).0, self.quantile * variance.sqrt());
-        Ok(Prediction {
-            time_s,
-            low_s: (time_s - half_width).max(0.0),
-            high_s: time_s + half_width,
+        let time_s = row.at(p).0;
+        let of_terms = if time_s > 0.0 { variance.sqrt() / time_s } else { 0.0 };
+        Ok(Prediction::about(time_s, misfit::width(USUAL_MISFIT.hypot(of_terms))))
+    }
+
+    /// The least time within the limits, of equal ones the smaller m, then the smaller p. Where a limit
+    /// does not say how far to go, the range of the runs does, if anything within it is left.
+    pub fn best(&self, limits: Limits) -> Choice {
+        let or = |limit: u32, usual: u32| if limit == 0 { usual } else { limit };
+        let apus = or(limits.apus, self.apus).min(self.apus);
+        let all = Range { m: (1, or(limits.max_m, u32::MAX)), p: (1, or(limits.max_p, u32::MAX)) };
+        self.read(|copy| {
+            let asked = |limit: u32, (first, last): (u32, u32)| (first, or(limit, last));
+            let found = self.misfit.range().and_then(|known| {
+                let (m, p) = (asked(limits.max_m, known.m), asked(limits.max_p, known.p));
+                self.least(copy, Range { m, p }, apus)
+            });
+            let found = found.or_else(|| self.least(copy, all, apus));
+            found.unwrap_or(Choice { m: 1, p: 1, time_s: f64::INFINITY })
         })
     }
 
-    /// The least time within the limits; of equal ones the smaller m, then the smaller p.
-    pub fn best(&self, limits: Limits) -> Choice {
-        let at_most = |limit: u32, usual: u32| if limit == 0 { usual } else { limit.min(usual) };
-        let apus = at_most(limits.apus, self.apus);
-        let last_m = at_most(limits.max_m, self.lines.len() as u32).min(apus);
-        self.read(|copy| {
-            let mut best = Choice { m: 1, p: 1, time_s: f64::INFINITY };
-            for m in 1..=last_m {
-                let row = copy.row(m);
-                let p = optimum(&row, at_most(limits.max_p, apus / m));
-                let time_s = row.at(p).0;
-                if time_s < best.time_s {
-                    best = Choice { m, p, time_s };
+    /// The least time within a range, which ends where the APUs and the threads do.
+    fn least(&self, copy: &Published, range: Range, apus: u32) -> Option<Choice> {
+        let mut best: Option<Choice> = None;
+        for m in range.m.0..=range.m.1.min(apus).min(self.lines.len() as u32) {
+            let (row, last_p) = (copy.row(m), range.p.1.min(apus / m));
+            let mut consider = |p: u32, factor: f64| {
+                let time_s = row.at(p).0 * factor;
+                if time_s < best.map_or(f64::INFINITY, |best| best.time_s) {
+                    best = Some(Choice { m, p, time_s });
                 }
+            };
+            // Within what is known there is nothing but the table: equation 11 is for what is below
+            // and beyond.
+            let known = self.misfit.range().filter(|it| (it.m.0..=it.m.1).contains(&m));
+            let (below, beyond) = known.map_or((0, 1), |it| (it.p.0 - 1, it.p.1.saturating_add(1)));
+            if range.p.0 <= below.min(last_p) {
+                consider(optimum(&row, range.p.0, below.min(last_p)), 1.0);
             }
-            best
-        })
+            for (p, factor) in self.misfit.row(m).take_while(|&(p, _)| p <= last_p) {
+                consider(p, factor);
+            }
+            if range.p.0.max(beyond) <= last_p {
+                consider(optimum(&row, range.p.0.max(beyond), last_p), 1.0);
+            }
+        }
+        best
     }
 
     /// Learns from a run; see [`Online::add`].
@@ -201,6 +237,8 @@ impl Model {
         if !(time_s.is_finite() && time_s > 0.0) {
             return Err(Refusal::Time(time_s));
         }
+        // The misfit that is known is no news to the terms.
+        let time_s = time_s / self.misfit.factor(m, p);
         if !self.learns {
             return Err(Refusal::NothingToLearn);
         }
@@ -295,12 +333,12 @@ fn load(cell: &AtomicU64) -> f64 {
     f64::from_bits(cell.load(Ordering::Relaxed))
 }
 
-/// The p from 1 to `last_p` with the least time, which is convex in p; of two equal ones, the
+/// The p from `first_p` to `last_p` with the least time, which is convex in p; of two equal ones, the
 /// smaller.
-fn optimum(row: &Row, last_p: u32) -> u32 {
+fn optimum(row: &Row, first_p: u32, last_p: u32) -> u32 {
     // Not a number where both are 0: then every p is as good, and the cast gives 0.
     let continuous = (row.shared / row.growing).sqrt();
-    let below = (continuous as u32).clamp(1, last_p);
+    let below = (continuous as u32).clamp(first_p, last_p);
     let above = below.saturating_add(1).min(last_p);
     if row.at(above).0 < row.at(below).0 { above } else { below }
 }

@@ -3,6 +3,9 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
+use crate::Mapping;
+use crate::model::observations::{Evidence, Observations, Observed};
+use crate::posterior::Posterior;
 use crate::solve::feasible;
 
 /// A model from a text, as C gets it.
@@ -41,9 +44,11 @@ fn every_time_and_interval_is_that_of_the_library() {
         approx::assert_relative_eq!(time, parameters.time(mapping).0, max_relative = 1e-14);
         assert_eq!(prediction.time_s, time);
         // Only T_HPU is uncertain; it counts alpha times.
-        let half_width = 1.959_963_984_540_054 * 0.2 * parameters.terms.alpha_at(m);
-        approx::assert_relative_eq!(time - prediction.low_s, half_width, max_relative = 1e-9);
-        approx::assert_relative_eq!(prediction.high_s - time, half_width, max_relative = 1e-9);
+        let of_terms = 0.2 * parameters.terms.alpha_at(m) / time;
+        // No run tells how far the model is off: 10 %.
+        let width = (1.959_963_984_540_054 * of_terms.hypot(0.1)).exp();
+        approx::assert_relative_eq!(prediction.low_s, time / width, max_relative = 1e-9);
+        approx::assert_relative_eq!(prediction.high_s, time * width, max_relative = 1e-9);
     }
     // SAFETY: the model is loaded, and nobody uses it any more.
     unsafe { mmgp_free(model) };
@@ -70,6 +75,158 @@ fn the_best_is_the_first_of_all_within_the_limits() {
         // SAFETY: the model is loaded, and nobody uses it any more.
         unsafe { mmgp_free(model) };
     }
+}
+
+/// Runs of PBPI up to (4, 4), of which those with p = 4 take 1.5 times as long as equation 11 says.
+fn with_runs() -> Parameters {
+    let mut parameters = published("pbpi-qs20").unwrap();
+    let observed = |(m, p): (u32, u32)| {
+        let mapping = Mapping::of(m, p);
+        let time = parameters.time(mapping) * if p == 4 { 1.5 } else { 1.0 };
+        Observed { mapping, time, repetitions: 3.0 }
+    };
+    let timed = [(1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (2, 4), (4, 1), (4, 2), (4, 4)];
+    let observations = Observations::new("runs.csv", timed.map(observed).to_vec(), 1e-4, 18.0);
+    parameters.evidence = Some(Evidence { observations, before: None });
+    parameters
+}
+
+#[test]
+fn where_runs_are_known_times_and_intervals_are_of_the_posterior() {
+    let parameters = with_runs();
+    let model = loaded(&parameters.to_toml(), None);
+    // SAFETY: the model is loaded.
+    let model_ref = unsafe { &*model };
+    let mappings: Vec<Mapping> = feasible(16).collect();
+    let posterior = Posterior::of(&parameters).unwrap();
+    let marginals = posterior.marginals(&mappings);
+    for (index, &mapping) in mappings.iter().enumerate() {
+        let (m, p) = (mapping.m(), mapping.p());
+        let found = model_ref.predict(m, p).unwrap();
+        let (time, deviation) = if m <= 4 && p <= 4 {
+            (marginals.time(index).0, marginals.deviation(index))
+        } else {
+            (parameters.time(mapping).0, 0.1)
+        };
+        approx::assert_relative_eq!(found.time_s, time, max_relative = 1e-9);
+        // Runs with p = 4 took 1.5 times as long.
+        assert_eq!(found.time_s > 1.3 * parameters.time(mapping).0, m <= 4 && p == 4);
+        assert_eq!(model_ref.time(m, p), Ok(found.time_s));
+        let width = (1.959_963_984_540_054 * deviation).exp();
+        approx::assert_relative_eq!(found.low_s, time / width, max_relative = 1e-9);
+        approx::assert_relative_eq!(found.high_s, time * width, max_relative = 1e-9);
+    }
+    // SAFETY: nobody uses it any more.
+    unsafe { mmgp_free(model) };
+}
+
+#[test]
+fn however_little_is_known_an_interval_has_ends() {
+    let options = Options { unknown_error: 1e30, ..LEARNING };
+    let model = loaded(&published("pbpi-qs20").unwrap().to_toml(), Some(&options));
+    // SAFETY: the model is loaded.
+    let found = unsafe { &*model }.predict(4, 4).unwrap();
+    assert!(0.0 < found.low_s && found.low_s < found.time_s, "{found:?}");
+    assert!(found.time_s < found.high_s && found.high_s.is_finite(), "{found:?}");
+    // SAFETY: nobody uses it any more.
+    unsafe { mmgp_free(model) };
+}
+
+#[test]
+fn the_best_lies_within_the_runs_unless_the_limits_say_how_far_to_go() {
+    let parameters = with_runs();
+    let model = loaded(&parameters.to_toml(), None);
+    // SAFETY: the model is loaded.
+    let model_ref = unsafe { &*model };
+    let time = |mapping: &Mapping| model_ref.time(mapping.m(), mapping.p()).unwrap();
+    let check = |limits: (u32, u32, u32), (max_m, max_p): (u32, u32)| {
+        let (apus, limit_m, limit_p) = limits;
+        let expected = feasible(if apus == 0 { 16 } else { apus })
+            .filter(|it| it.m() <= max_m && it.p() <= max_p)
+            .min_by(|one, other| time(one).total_cmp(&time(other)))
+            .map(|it| (it.m(), it.p()));
+        let found = model_ref.best(Limits { apus, max_m: limit_m, max_p: limit_p });
+        assert_eq!(Some((found.m, found.p)), expected, "{limits:?}");
+        assert_eq!(found.time_s, model_ref.time(found.m, found.p).unwrap());
+    };
+    check((0, 0, 0), (4, 4));
+    check((8, 0, 0), (4, 4));
+    check((0, 2, 0), (2, 4));
+    check((0, 16, 0), (16, 4));
+    check((0, 0, 16), (4, 16));
+    check((0, 16, 16), (16, 16));
+    check((1, 0, 0), (4, 4));
+    // SAFETY: nobody uses it any more.
+    unsafe { mmgp_free(model) };
+}
+
+#[test]
+fn limits_below_all_runs_are_kept_to() {
+    let mut parameters = with_runs();
+    let evidence = parameters.evidence.as_mut().unwrap();
+    evidence.observations.configurations.retain(|it| it.mapping.p() > 1);
+    let model = loaded(&parameters.to_toml(), None);
+    // SAFETY: the model is loaded.
+    let model_ref = unsafe { &*model };
+    for (limits, expected) in [((0, 3, 1), (3, 1)), ((1, 0, 0), (1, 1)), ((2, 0, 0), (1, 2))] {
+        let (apus, max_m, max_p) = limits;
+        let found = model_ref.best(Limits { apus, max_m, max_p });
+        assert_eq!((found.m, found.p), expected);
+        assert!(found.time_s.is_finite());
+    }
+    // SAFETY: nobody uses it any more.
+    unsafe { mmgp_free(model) };
+}
+
+#[test]
+fn a_sample_is_learnt_as_the_time_that_it_is() {
+    let model = loaded(&with_runs().to_toml(), Some(&LEARNING));
+    // SAFETY: the model is loaded.
+    let model_ref = unsafe { &*model };
+    let before = model_ref.time(4, 4).unwrap();
+    // What was expected is no surprise, and changes nothing.
+    assert!(model_ref.learn(4, 4, before).unwrap().abs() < 1e-9);
+    approx::assert_relative_eq!(model_ref.time(4, 4).unwrap(), before, max_relative = 1e-12);
+    for _ in 0..500 {
+        model_ref.learn(4, 4, 1.1 * before).unwrap();
+    }
+    approx::assert_relative_eq!(model_ref.time(4, 4).unwrap(), 1.1 * before, max_relative = 1e-3);
+    // SAFETY: nobody uses it any more.
+    unsafe { mmgp_free(model) };
+}
+
+#[test]
+fn of_a_large_range_the_timed_configurations_are_known() {
+    let mut parameters = with_runs();
+    parameters.apus = 1 << 16;
+    let mapping = Mapping::of(256, 128);
+    let far = Observed { mapping, time: parameters.time(mapping), repetitions: 3.0 };
+    parameters.evidence.as_mut().unwrap().observations.configurations.push(far);
+    let misfit = Misfit::of(&parameters, 1 << 16).unwrap();
+    for observed in &parameters.evidence.as_ref().unwrap().observations.configurations {
+        let (m, p) = (observed.mapping.m(), observed.mapping.p());
+        let time = parameters.time(observed.mapping).0 * misfit.at(m, p).expect("known").factor;
+        approx::assert_relative_eq!(time, observed.time.0, max_relative = 0.05);
+    }
+    assert_eq!(misfit.at(3, 1), None);
+    assert_eq!((misfit.at(257, 1), misfit.at(1, 129)), (None, None));
+}
+
+#[test]
+fn refined_terms_without_runs_count_too() {
+    let text = format!("{}[refined]\niterations = 5\n", published("pbpi-qs20").unwrap().to_toml());
+    let parameters = Parameters::read(&Source::new("p", &text)).unwrap();
+    let model = loaded(&text, None);
+    // SAFETY: the model is loaded.
+    let model_ref = unsafe { &*model };
+    for mapping in feasible(16) {
+        let found = model_ref.predict(mapping.m(), mapping.p()).unwrap();
+        let expected = parameters.refined_time(mapping).0;
+        approx::assert_relative_eq!(found.time_s, expected, max_relative = 1e-9);
+        assert!(found.high_s / found.low_s > 1.4);
+    }
+    // SAFETY: nobody uses it any more.
+    unsafe { mmgp_free(model) };
 }
 
 #[test]

@@ -48,7 +48,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     if let Some(name) = &arguments.params {
         let target: Target = arguments.to.parse()?;
         let parameters = parameters(name)?;
-        warn(parameters.refined_left_out().as_slice());
+        if target != Target::Json {
+            warn(parameters.refined_left_out().as_slice());
+        }
         data(arguments.out.as_deref(), &target.write(&parameters))?;
     }
     if let Some(path) = &arguments.runs {
