@@ -76,7 +76,8 @@ def compare_predictions(tables, given):
             of_ways.setdefault(way, []).append(outcome)
     kept(given.raw, found)
     print(f"Over {len(found)} tables, {given.splits} splits each:\n")
-    print(report.over_all(found))
+    print(report.over_all(found) + "\n")
+    print(report.of_promises([it for of_ways in found.values() for it in of_ways["mmgp"]]))
     for table in tables:
         print(f"\n{table.name} ({len(table.mappings)} configurations):\n")
         print(report.of_table(found[table.name]))
@@ -100,12 +101,12 @@ def compare_searches(problems, given):
 
 def main():
     given = arguments()
-    if not given.mmgp.is_file():
-        sys.exit(f"{given.mmgp}: no such binary; give --mmgp PATH")
     files = sorted(given.data.glob("*.csv"))
     if not files:
         print(f"{given.data}: no tables there; nothing to do (--data DIR)")
         return
+    if not given.mmgp.is_file():
+        sys.exit(f"{given.mmgp}: no such binary; give --mmgp PATH")
     wanted = set(filter(None, given.only.split(",")))
     tables = list(map(data.table, files))
     if given.next:

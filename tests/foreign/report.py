@@ -81,6 +81,18 @@ def over_all(found):
     return markdown(columns + COLUMNS, rows)
 
 
+def of_promises(outcomes):
+    """What choices are said to cost against what they do."""
+    promised = [(it.regrets[0], *it.said) for it in outcomes if it.said]
+    regrets, expected, at_most = np.array(promised).T
+    kept = 100.0 * np.mean(regrets <= at_most + 1e-9)
+    return (
+        f"{len(promised)} of {len(outcomes)} choices say what they cost: {expected.mean():.1f} % in the "
+        f"mean, and they cost {regrets.mean():.1f} %; \"at most\" holds for {kept:.1f} % of them, and is "
+        f"{np.median(at_most):.0f} % in the median."
+    )
+
+
 def of_table(ways):
     columns = ["", "error %", "covered, left out", "covered, measured"]
     rows = []

@@ -24,6 +24,8 @@ class Outcome:
     measured: list = field(default_factory=list)
     # The logarithm of upper over lower end, of left-out ones.
     widths: list = field(default_factory=list)
+    # What the choice is said to cost: in the mean, and at most with 95 %.
+    said: tuple = ()
 
 
 class Split:
@@ -69,7 +71,11 @@ def of_mmgp(split, mmgp):
     rows = {(row["m"], row["p"]): row for row in answer["configurations"]}
     outcome.error = split.error({at: row["time_s"] for at, row in rows.items()})
     split.cover(outcome, intervals_of_means(rows, answer["basis"]["noise"], split))
-    outcome.regrets.append(split.regret(mapping_of(answer["choice"])))
+    choice = answer["choice"]
+    outcome.regrets.append(split.regret(mapping_of(choice)))
+    # Where a dimension was never varied, the choice promises nothing.
+    if choice["costs_at_most"] is not None:
+        outcome.said = 100.0 * choice["expected_cost"], 100.0 * choice["costs_at_most"]
     for further in (1, 2):
         measured.add(further_run(answer, measured))
         outcome.regrets.append(split.regret(split.best_of(measured)))
