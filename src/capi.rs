@@ -4,7 +4,7 @@
 //! The header is the documentation for who calls; this is what holds inside:
 //!
 //! * Every function catches a panic and answers [`BUG`]: none crosses into C.
-//! * Nothing is allocated but by the two functions that load. A message goes into a buffer that each
+//! * Nothing is allocated but by the two functions that load and where samples are learnt. A message goes into a buffer that each
 //!   thread has from its start.
 //! * What is predicted from is published in two copies by turns (`capi/shared.rs`), all of it atomics,
 //!   so that a reader neither waits for a writer nor sees half of a sample.

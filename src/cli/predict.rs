@@ -267,13 +267,14 @@ impl Arguments {
             }
             Posterior::new(&prior, observations.clone())
         };
-        let model = self.question_model(&parameters)?;
         let unchanged = is_scaled.then(|| of(given)).transpose()?;
+        let changed = of(&parameters)?;
+        let model = self.question_model(&parameters)?;
         // The runs are of the program as it is: they cannot condition another.
         let posterior = if is_scaled && is_conditioned {
             of(given)?.what_if(self.question_model(given)?, Rc::clone(&model))
         } else {
-            of(&parameters)?
+            changed
         };
         Ok(Asked {
             given,

@@ -40,7 +40,7 @@ fn a_parameter_that_is_missing_negative_misspelt_or_no_number_is_refused() {
         ("apus = 16", "apus = 0"),
         "p.toml:10:8: found the number 0 for \"apus\", expected a whole number of at least 1",
     );
-    check_parameters(("schema = 1", "schema = 2"), "p.toml:7:10: found schema 2, expected 1");
+    check_parameters(("schema = 1", "schema = 3"), "p.toml:7:10: found schema 3, expected 1 or 2");
 }
 
 /// `mmgp study` refuses the shipped QS20 after a change, with the message, and writes nothing.
@@ -94,7 +94,8 @@ fn check_best(params: &str, best: (u32, u32)) {
         assert_eq!(configuration["rank"], index + 1);
     }
     let csv = predict("csv");
-    assert_eq!(csv.lines().next(), Some(columns));
+    // Nothing ran: two columns would say nothing.
+    assert_eq!(csv.lines().next(), columns.strip_suffix(",measured_s,beyond"));
     assert_eq!(csv.lines().count(), 51);
     let table = predict("table");
     assert!(table.starts_with(&format!("Run ({}, {}): it takes about ", best.0, best.1)));

@@ -29,6 +29,11 @@ fn of_jobs() -> String {
 
 const COLUMNS: &str = "m=ranks,p=threads,time=elapsed_ms";
 
+/// A text that was wrapped for a terminal.
+fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn other_columns_and_units_make_the_same_parameters() {
     let folder = Folder::with("runs.csv", usual());
@@ -39,7 +44,7 @@ fn other_columns_and_units_make_the_same_parameters() {
     assert_eq!(run.stdout.replace("jobs.tsv", "runs.csv"), expected);
     let failed = "jobs.tsv: 1 run failed and was left out, in line 20, of (8, 8): \"TIMEOUT\" in column \
                   \"elapsed_ms\"";
-    assert!(run.stderr.contains(failed), "{}", run.stderr);
+    assert!(in_one_line(&run.stderr).contains(failed), "{}", run.stderr);
 }
 
 #[test]
@@ -73,7 +78,7 @@ fn a_warm_up_is_left_out_unless_it_is_kept() {
     let stderr = |more: &[&str]| {
         let run = folder.mmgp(&[&["fit", "--quiet", "--runs", "runs.csv"], more].concat());
         assert_eq!(run.code, Some(0), "{}", run.stderr);
-        run.stderr
+        in_one_line(&run.stderr)
     };
     let left_out = stderr(&[]);
     assert!(left_out.contains("were left out; --keep-warm-up keeps them"), "{left_out}");

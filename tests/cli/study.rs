@@ -77,7 +77,7 @@ fn a_study_leaves_every_file_and_the_same_bytes_on_any_number_of_threads() {
         assert!(!bytes(&one).is_empty(), "{file} is empty");
     }
     assert_eq!(nothing, "");
-    assert!(printed.contains("of 50 feasible configurations"), "{printed}");
+    assert!(printed.contains(", 50 feasible configurations.\nRun ("), "{printed}");
     check_summary(&one);
     check_splits(&one);
     check_pictures(&one);

@@ -83,7 +83,12 @@ fn rank(warning: &Warning) -> u32 {
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     match warning {
         Warning::Note(text) if has(text, &["contradict", "cannot be faster"]) => 0,
-        Warning::Note(text) if has(text, &["misses the means", "as many terms as runs"]) => 1,
+        Warning::WarmUp { left_out: 1.., .. } => 1,
+        Warning::Note(text)
+            if has(text, &["left out", "misses the means", "as many terms as runs"]) =>
+        {
+            1
+        }
         Warning::UnknownColumn { .. } => 2,
         Warning::WarmUp { .. } | Warning::Drift { .. } => 3,
         Warning::Note(text) if has(text, &["next to nothing of"]) => 4,

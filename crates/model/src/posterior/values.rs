@@ -2,7 +2,8 @@
 
 use nalgebra::DMatrix;
 
-use super::{Asked, Posterior};
+use super::Posterior;
+use super::asked::Asked;
 use mmgp_base::Mapping;
 
 /// A value that is not known exactly, and how its error goes together with times.

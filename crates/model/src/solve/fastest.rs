@@ -79,17 +79,14 @@ pub fn fastest(
     mappings.push(Mapping::SEQUENTIAL);
     let marginals = posterior.marginals(&mappings);
     let sequential = marginals.time(mappings.len() - 1);
-    let predicted = |(index, candidate): (usize, best::Candidate)| {
-        let (mapping, Row { time, low, high }) = (candidate.mapping, Row::of(&marginals, index));
+    let predicted = |index: usize| {
+        let (mapping, Row { time, low, high }) = (mappings[index], Row::of(&marginals, index));
         let speedup = speedup(sequential, time);
         let efficiency = speedup / mapping.apus() as f64;
         Predicted { rank: 0, mapping, time, low, high, speedup, efficiency }
     };
-    let mut configurations: Vec<Predicted> = found.into_iter().enumerate().map(predicted).collect();
-    configurations.sort_by(|one, other| {
-        one.time.0.total_cmp(&other.time.0).then(one.mapping.cmp(&other.mapping))
-    });
-    configurations.truncate(count);
+    let order = marginals.order(&mappings[..found.len()]);
+    let mut configurations: Vec<Predicted> = order.into_iter().take(count).map(predicted).collect();
     for (configuration, rank) in configurations.iter_mut().zip(1..) {
         configuration.rank = rank;
     }
