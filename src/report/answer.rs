@@ -2,6 +2,7 @@
 
 use super::template::escaped;
 use super::{Known, Study};
+use crate::model::observations::Observed;
 use crate::solve::Configuration;
 use crate::units::Percent;
 use crate::validate::ModelSummary;
@@ -17,6 +18,9 @@ pub(super) fn html(study: &Study, known: &Known) -> String {
         ("What it costs to be wrong", cost(known)),
     ];
     facts.extend(known.models.iter().map(|model| (name(model), error(model))));
+    if let Some((_, fastest)) = known.timed {
+        facts.push(("What was timed", timed(known, fastest)));
+    }
     if !known.models.is_empty() {
         facts.push(("In the runs", outcome(known)));
     }
@@ -26,12 +30,17 @@ pub(super) fn html(study: &Study, known: &Known) -> String {
         .collect();
     format!(
         "<section id=\"answer\" aria-labelledby=\"answer-title\">\n\
-         <p class=\"of\"><bdi>{}</bdi>, {} APUs, {} feasible configurations</p>\n\
+         <p class=\"of\"><bdi>{}</bdi>, {} APUs, {} {}</p>\n\
          <h1 id=\"answer-title\">Run {} host {} with {} {}{}: <span class=\"choice\">(m, p) = \
          ({}, {})</span></h1>\n<dl>\n{facts}</dl>\n</section>",
         escaped(&study.title),
         study.parameters.apus,
         known.ranking.configurations.len(),
+        if known.timed.is_some() {
+            "configurations within what was timed"
+        } else {
+            "feasible configurations"
+        },
         best.mapping.m(),
         plural(best.mapping.m(), "thread", "threads"),
         best.mapping.p(),
@@ -106,6 +115,21 @@ fn regret(model: &ModelSummary) -> String {
         "the fastest of all that ran".into()
     } else {
         format!("{:.1} % slower than the fastest that ran", model.regret_percent)
+    }
+}
+
+/// What the user's own runs say.
+fn timed(known: &Known, fastest: Observed) -> String {
+    let count = known.basis.timed;
+    let configurations = plural(count as u32, "configuration", "configurations");
+    let text = format!(
+        "the fastest that was timed is {} with {}, of {count} {configurations}",
+        fastest.mapping, fastest.time
+    );
+    match known.best().measured {
+        Some(_) if known.best().mapping == fastest.mapping => text,
+        Some(own) => format!("{text}; the choice took {}", own.time),
+        None => format!("{text}; the choice itself was not timed"),
     }
 }
 
