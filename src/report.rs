@@ -19,6 +19,7 @@ mod data;
 pub mod provenance;
 mod template;
 
+use crate::Mapping;
 use crate::error::{Error, Result};
 use crate::model::Parameters;
 use crate::model::observations::{Observations, Observed, Range};
@@ -30,6 +31,7 @@ use crate::solve::{
     next_measurement, rank,
 };
 use crate::table::records::{Split, Validation};
+use crate::units::Seconds;
 use crate::validate::{Comparison, ModelSummary};
 use provenance::Provenance;
 
@@ -91,6 +93,8 @@ struct Known {
     basis: Basis,
     /// The smallest and the largest m and p that were timed, and the fastest; `None` without runs.
     timed: Option<(Range, Observed)>,
+    /// What the configurations are ranked by: each time one standard deviation on.
+    ranked_by: Vec<Seconds>,
     warnings: Vec<String>,
 }
 
@@ -111,7 +115,13 @@ impl Known {
         let own = ranking.warnings.iter().map(ToString::to_string);
         warnings.extend(own.filter(|text| !study.provenance.warnings.contains(text)));
         let timed = posterior.range().zip(posterior.observations().fastest());
-        Ok(Self { ranking, models, next, basis: posterior.basis(), timed, warnings })
+        let ranked: Vec<Mapping> = ranking.configurations.iter().map(|it| it.mapping).collect();
+        let marginals = posterior.marginals(&ranked);
+        let one_on =
+            |(index, it): (usize, &Configuration)| it.time * marginals.deviation(index).exp();
+        let ranked_by = ranking.configurations.iter().enumerate().map(one_on).collect();
+        let basis = posterior.basis();
+        Ok(Self { ranking, models, next, basis, timed, ranked_by, warnings })
     }
 
     fn best(&self) -> &Configuration {
@@ -169,3 +179,6 @@ pub fn page(study: &Study) -> Result<String> {
         data: &data.expect("invariant: the page's data has string keys only"),
     }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,8 @@
 
 use super::template::escaped;
 use super::{Known, Study};
+use crate::Mapping;
 use crate::model::observations::Observed;
-use crate::solve::Configuration;
 use crate::units::Percent;
 use crate::validate::ModelSummary;
 
@@ -13,7 +13,7 @@ const MOST_NAMED: usize = 8;
 pub(super) fn html(study: &Study, known: &Known) -> String {
     let best = known.best();
     let mut facts = vec![
-        ("Predicted time", predicted(best)),
+        ("Predicted time", predicted(known)),
         ("How sure", sureness(known)),
         ("What it costs to be wrong", cost(known)),
     ];
@@ -55,13 +55,19 @@ fn plural(count: u32, one: &'static str, more: &'static str) -> &'static str {
     if count == 1 { one } else { more }
 }
 
-fn predicted(best: &Configuration) -> String {
+fn predicted(known: &Known) -> String {
+    let best = known.best();
     let interval = if best.low == best.high {
         String::new()
     } else {
         format!(" (95 % interval {} to {})", best.low, best.high)
     };
-    format!("{}{interval}, {:.2} times as fast as (1, 1)", best.time, best.speedup)
+    // Far from all that was timed (1, 1) is nothing to go by.
+    let speedup = match known.timed {
+        Some((range, _)) if !range.holds(Mapping::SEQUENTIAL) => String::new(),
+        _ => format!(", {:.2} times as fast as (1, 1)", best.speedup),
+    };
+    format!("{}{interval}{speedup}", best.time)
 }
 
 fn sureness(known: &Known) -> String {

@@ -166,6 +166,9 @@ struct Columns {
     /// Given the runs, where there are any: the times that are ranked.
     #[serde(skip_serializing_if = "Option::is_none")]
     believed_s: Option<Vec<f64>>,
+    /// The same one standard deviation on: what is ranked by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranked_by_s: Option<Vec<f64>>,
     /// Of what is ranked.
     low_s: Vec<f64>,
     high_s: Vec<f64>,
@@ -208,6 +211,7 @@ impl Columns {
             p: column(rows, |it| it.mapping.p()),
             time_s: column(rows, |it| study.parameters.time(it.mapping).0),
             believed_s: has_runs.then(|| column(rows, |it| it.time.0)),
+            ranked_by_s: has_runs.then(|| known.ranked_by.iter().map(|it| it.0).collect()),
             low_s: column(rows, |it| it.low.0),
             high_s: column(rows, |it| it.high.0),
             probability_best: column(rows, |it| it.probability_best),
