@@ -19,15 +19,19 @@ mod data;
 pub mod provenance;
 mod template;
 
-use crate::error::Result;
+use crate::Mapping;
+use crate::error::{Error, Result};
 use crate::model::Parameters;
+use crate::model::observations::{Observations, Observed, Range};
+use crate::model::time_model;
 use crate::plot::benchmarks::Panel;
-use crate::posterior::{Basis, Posterior};
+use crate::posterior::{Basis, Posterior, Prior};
 use crate::solve::{
-    Configuration, Constraints, NextMeasurement, Ranking, Sampling, candidates, next_measurement,
-    rank,
+    Configuration, Constraints, MOST_RANKED, NextMeasurement, Ranking, Sampling, candidates,
+    next_measurement, rank,
 };
 use crate::table::records::{Split, Validation};
+use crate::units::Seconds;
 use crate::validate::{Comparison, ModelSummary};
 use provenance::Provenance;
 
@@ -38,6 +42,8 @@ pub struct Study {
     pub title: String,
     /// The terms of equation 11, and of the refined model where there are any.
     pub parameters: Parameters,
+    /// Timed runs of the program, beside those that the parameters were fitted with.
+    pub observations: Option<Observations>,
     /// The rows of `validation.csv`.
     pub validation: Vec<Validation>,
     /// The rows of `split.csv`.
@@ -67,6 +73,7 @@ impl Study {
         Self {
             title: parameters.name.clone(),
             parameters,
+            observations: None,
             validation: Vec::new(),
             splits: Vec::new(),
             benchmarks: Vec::new(),
@@ -84,13 +91,19 @@ struct Known {
     /// What to measure next.
     next: NextMeasurement,
     basis: Basis,
+    /// The smallest and the largest m and p that were timed, and the fastest; `None` without runs.
+    timed: Option<(Range, Observed)>,
+    /// What the configurations are ranked by: each time one standard deviation on.
+    ranked_by: Vec<Seconds>,
     warnings: Vec<String>,
 }
 
 impl Known {
     fn new(study: &Study) -> Result<Self> {
-        let posterior = Posterior::of(&study.parameters)?;
-        let mappings = candidates(&posterior, &Constraints::NONE, study.parameters.apus)?;
+        let posterior = posterior(study)?;
+        let apus = study.parameters.apus;
+        let mappings = candidates(&posterior, &Constraints::NONE, apus)
+            .map_err(|error| too_many(error, apus))?;
         let ranking = rank(&posterior, &mappings, study.sampling)?;
         let models = if study.validation.is_empty() {
             Vec::new()
@@ -101,7 +114,14 @@ impl Known {
         let mut warnings = study.provenance.warnings.clone();
         let own = ranking.warnings.iter().map(ToString::to_string);
         warnings.extend(own.filter(|text| !study.provenance.warnings.contains(text)));
-        Ok(Self { ranking, models, next, basis: posterior.basis(), warnings })
+        let timed = posterior.range().zip(posterior.observations().fastest());
+        let ranked: Vec<Mapping> = ranking.configurations.iter().map(|it| it.mapping).collect();
+        let marginals = posterior.marginals(&ranked);
+        let one_on =
+            |(index, it): (usize, &Configuration)| it.time * marginals.deviation(index).exp();
+        let ranked_by = ranking.configurations.iter().enumerate().map(one_on).collect();
+        let basis = posterior.basis();
+        Ok(Self { ranking, models, next, basis, timed, ranked_by, warnings })
     }
 
     fn best(&self) -> &Configuration {
@@ -109,10 +129,35 @@ impl Known {
     }
 }
 
+/// What is believed of the times: given the runs, or by equation 11 where there are none. Refined
+/// terms would stand in its place then, with nothing to tell whether they should.
+fn posterior(study: &Study) -> Result<Posterior> {
+    let prior = Prior::of(&study.parameters);
+    if study.observations.is_none() && study.parameters.evidence.is_none() {
+        return Posterior::new(&prior.only(time_model::NAMES[0])?, None);
+    }
+    Posterior::new(&prior, study.observations.clone())
+}
+
+/// The same error in terms of what a page is made of.
+fn too_many(error: Error, apus: u32) -> Error {
+    match error {
+        Error::OutOfRange { name: "configurations", .. } => Error::OutOfRange {
+            name: "apus",
+            found: apus.to_string(),
+            expected: format!(
+                "parameters of at most some 2,400 APUs: a page shows every configuration, and no \
+                 more than {MOST_RANKED}"
+            ),
+        },
+        other => other,
+    }
+}
+
 /// The page of a study: the content of an HTML file, the same bytes for the same study.
 ///
 /// # Errors
-/// Those of [`rank`]: no draws, or no feasible configuration.
+/// Those of [`rank`] and [`candidates`]: no draws, no feasible configuration, or too many to show.
 pub fn page(study: &Study) -> Result<String> {
     let mut sorted = study.clone();
     sorted.validation.sort_by_key(|row| (row.m, row.p));
@@ -134,3 +179,6 @@ pub fn page(study: &Study) -> Result<String> {
         data: &data.expect("invariant: the page's data has string keys only"),
     }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use crate::fit::online::MOST_THREADS;
 use crate::model::Parameters;
 use crate::model::observations::Range;
 use crate::model::uncertainty::quantile_97_5;
-use crate::posterior::{Posterior, USUAL_MISFIT};
+use crate::posterior::{Posterior, untold_deviation};
 
 /// The most configurations that are looked up; more are equation 11.
 const MOST: usize = 4096;
@@ -58,7 +58,7 @@ impl Misfit {
             |&m: &u32| ps.iter().take(fitting(m, &ps, apus)).map(move |&p| Mapping::new(m, p));
         let mappings = ms.iter().flat_map(fitting).collect::<Result<Vec<Mapping>>>()?;
         let marginals = posterior.marginals(&mappings);
-        let usual = Known { factor: 1.0, width: width(USUAL_MISFIT) };
+        let usual = Known { factor: 1.0, width: width(untold_deviation()) };
         let known = |(index, &mapping): (usize, &Mapping)| {
             let factor = (marginals.log_time(index) - parameters.time(mapping).0.ln()).exp();
             let width = width(marginals.deviation(index));

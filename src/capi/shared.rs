@@ -27,7 +27,7 @@ use super::misfit::{self, Known, Misfit};
 use crate::fit::online::{Line, Online};
 use crate::model::observations::Range;
 use crate::model::run::Row;
-use crate::posterior::USUAL_MISFIT;
+use crate::posterior::untold_deviation;
 
 /// `mmgp_model`: a loaded model.
 pub struct Model {
@@ -183,7 +183,7 @@ impl Model {
         });
         let time_s = row.at(p).0;
         let of_terms = if time_s > 0.0 { variance.sqrt() / time_s } else { 0.0 };
-        Ok(Prediction::about(time_s, misfit::width(USUAL_MISFIT.hypot(of_terms))))
+        Ok(Prediction::about(time_s, misfit::width(untold_deviation().hypot(of_terms))))
     }
 
     /// The least time within the limits, of equal ones the smaller m, then the smaller p. Where a limit

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::input;
+use super::input::{self, RunArguments};
 use crate::error::{Error, Result, Warning};
 use crate::model::Parameters;
+use crate::model::observations::Observations;
 use crate::report::provenance::InputFile;
 use crate::table::csv::{self, Record};
 use crate::table::records::{Prediction, Split, Validation};
@@ -70,10 +71,10 @@ pub struct Files {
     #[arg(long, value_name = "DIR")]
     pub study: Option<PathBuf>,
     /// validation.csv, as study and validate write it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "runs")]
     pub validation: Option<PathBuf>,
     /// predictions.csv, for a heat map and for intervals
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "runs")]
     pub predictions: Option<PathBuf>,
     /// Parameters, for the terms and for what was fitted: a TOML file or a published set
     #[arg(long, value_name = "NAME|FILE")]
@@ -99,6 +100,8 @@ pub struct Files {
     /// memory.csv
     #[arg(long, value_name = "FILE")]
     pub memory: Option<PathBuf>,
+    #[command(flatten)]
+    pub runs: RunArguments,
 }
 
 /// The file in a study's folder that there is no page without.
@@ -113,15 +116,20 @@ impl Files {
         Self { study: Some(folder.into()), ..Self::default() }.with_study()
     }
 
-    /// With what the study's folder has of the files that were not given.
+    /// With what the study's folder has of the files that were not given. Where timed runs are, what the
+    /// study itself ran and predicted is left aside.
     pub fn with_study(self) -> Self {
         let Some(folder) = self.study else { return self };
         let find = |given: Option<PathBuf>, name: &str| {
             given.or_else(|| Some(folder.join(name)).filter(|path| path.is_file()))
         };
+        let of_study = |given: Option<PathBuf>, name: &str| match self.runs.runs {
+            Some(_) => given,
+            None => find(given, name),
+        };
         Self {
-            validation: find(self.validation, "validation.csv"),
-            predictions: find(self.predictions, "predictions.csv"),
+            validation: of_study(self.validation, "validation.csv"),
+            predictions: of_study(self.predictions, "predictions.csv"),
             params: self.params,
             split: find(self.split, "split.csv"),
             trace: find(self.trace, "trace.json"),
@@ -130,6 +138,7 @@ impl Files {
             context_switch: find(self.context_switch, "context_switch.csv"),
             collective: find(self.collective, "collective.csv"),
             memory: find(self.memory, "memory.csv"),
+            runs: self.runs,
             study: Some(folder),
         }
     }
@@ -138,7 +147,7 @@ impl Files {
     pub fn guard(&self, study: &str) -> Guard {
         let of_study = |name: &str| self.study.as_ref().map(|folder| folder.join(name));
         let params = self.params.as_deref().and_then(input::parameter_file);
-        let mut guard = Guard::default().reads("--params", params);
+        let mut guard = self.runs.guarded(Guard::default()).reads("--params", params);
         for name in [PARAMETERS, REFINED] {
             guard = guard.reads(study, of_study(name).as_deref());
         }
@@ -219,6 +228,14 @@ impl Reader {
 
     pub fn splits(&mut self, files: &Files) -> Result<Vec<Split>> {
         self.rows(&files.split, "where measured time went")
+    }
+
+    /// Timed runs as predictions are conditioned on them.
+    pub fn observations(&mut self, arguments: &RunArguments) -> Result<Option<Observations>> {
+        let Some(path) = &arguments.runs else { return Ok(None) };
+        let (runs, warnings) = input::runs_in(&self.source(path, "timed runs")?, arguments)?;
+        self.warnings.extend(warnings);
+        Ok(Some(runs.observations()))
     }
 
     pub fn micro_benchmarks(&mut self, files: &Files) -> Result<MicroBenchmarks> {

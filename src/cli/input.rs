@@ -26,7 +26,7 @@ use pbpi::PbpiArguments;
 use raxml::RaxmlArguments;
 
 pub use registry::{Entry, in_flags};
-pub use runs::{RunArguments, runs, runs_and_times};
+pub use runs::{RunArguments, runs, runs_and_times, runs_in};
 
 /// Alignments that are compiled in.
 const SHIPPED: [(&str, &str); 2] = [

@@ -1,5 +1,7 @@
 //! `mmgp plot`
 
+mod timed;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -14,6 +16,7 @@ use crate::plot::{Format, Kind, Picture, Times, Window, draw};
 use crate::table::records::{Prediction, Split, Validation};
 use crate::table::trace::Trace;
 use crate::table::{self, MicroBenchmarks};
+use timed::Timed;
 
 /// Draw what was found: modelled against measured times, and more
 #[derive(Args)]
@@ -42,6 +45,7 @@ const HELP: &str = "\
 Examples:
   mmgp plot --study mmgp-study --kind parity --out parity.svg
   mmgp plot --validation validation.csv --out validation.svg
+  mmgp plot --params params.toml --runs runs.csv --kind heat-map --out map.png
   mmgp plot --kind gantt --trace run.json --from 0.007 --to 0.0075 --out run.png";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -134,6 +138,7 @@ impl PictureArgument {
         let validation = (files.validation.is_none(), "validation.csv", "--validation FILE");
         let params = (!files.has_parameters(), "parameters", "--params NAME|FILE");
         let needed = match self {
+            _ if self.is_of_times() && files.runs.runs.is_some() => vec![params],
             Self::HeatMap => {
                 vec![(files.predictions.is_none(), "predictions.csv", "--predictions FILE")]
             }
@@ -153,9 +158,34 @@ impl PictureArgument {
         missing.map(|(_, file, flag)| (file, flag))
     }
 
-    /// Whether it is drawn from `validation.csv`.
+    /// Whether it is drawn from `validation.csv`, where there are no timed runs.
     fn compares(self) -> bool {
-        !matches!(self, Self::HeatMap | Self::Gantt | Self::Breakdown | Self::Benchmarks)
+        self.is_of_times() && self != Self::HeatMap
+    }
+
+    /// Whether it shows measured times, predicted ones or both.
+    fn is_of_times(self) -> bool {
+        !matches!(self, Self::Gantt | Self::Breakdown | Self::Benchmarks)
+    }
+
+    /// Whether it is drawn from timed runs: given ones, or those that came with the parameters.
+    fn is_of_runs(self, files: &Files) -> bool {
+        let is_asked = files.runs.runs.is_some() || self.missing(files).is_some();
+        self.is_of_times() && is_asked && files.has_parameters()
+    }
+
+    /// Whether it holds predictions against what was measured.
+    fn is_of_errors(self) -> bool {
+        matches!(self, Self::Parity | Self::Residuals)
+    }
+
+    fn without(self, (file, flag): (&str, &str)) -> Error {
+        let kind = self.to_possible_value().expect("invariant: no picture is hidden");
+        Error::TooLittleData {
+            file: format!("plot --kind {}", kind.get_name()),
+            found: format!("no {file}"),
+            advice: format!("give it with {flag}, or the folder of a study with --study DIR"),
+        }
     }
 }
 
@@ -165,6 +195,8 @@ struct Material {
     validation: Vec<Validation>,
     predictions: Vec<Prediction>,
     parameters: Option<Parameters>,
+    /// Where times are of timed runs, not of a validation.
+    timed: Option<Timed>,
     splits: Vec<Split>,
     trace: Trace,
     tables: MicroBenchmarks,
@@ -173,20 +205,20 @@ struct Material {
 impl Material {
     /// Reads what these pictures need, and nothing else.
     fn read(files: &Files, pictures: &[PictureArgument]) -> Result<(Self, Vec<Warning>)> {
-        for picture in pictures {
-            if let Some((file, flag)) = picture.missing(files) {
-                let kind = picture.to_possible_value().expect("invariant: no picture is hidden");
-                return Err(Error::TooLittleData {
-                    file: format!("plot --kind {}", kind.get_name()),
-                    found: format!("no {file}"),
-                    advice: format!(
-                        "give it with {flag}, or the folder of a study with --study DIR"
-                    ),
-                });
-            }
-        }
         let mut material = Self::default();
         let mut reader = Reader::default();
+        if pictures.iter().any(|picture| picture.is_of_runs(files)) {
+            let observations = reader.observations(&files.runs)?;
+            let parameters = reader.parameters(files)?.expect("invariant: there are some");
+            material.timed = Timed::new(parameters, observations)?;
+        }
+        for picture in pictures {
+            let is_enough = picture.is_of_times() && material.timed.is_some();
+            match picture.missing(files) {
+                Some(missing) if !is_enough => return Err(picture.without(missing)),
+                _ => {}
+            }
+        }
         let wants = |kind: PictureArgument| pictures.contains(&kind);
         // A map of predicted times marks what was measured, where that is given.
         let marks = wants(PictureArgument::HeatMap) && files.validation.is_some();
@@ -217,10 +249,17 @@ impl Material {
         window: Window,
         (title, format): (&str, Format),
     ) -> Result<Vec<u8>> {
-        let compared = Times::of_validation(&self.validation, &self.predictions)?;
-        let ranked = Times {
-            measured: compared.measured.clone(),
-            ..Times::of_predictions(&self.predictions)?
+        let compared = match &self.timed {
+            Some(timed) if picture.is_of_errors() => timed.unseen()?,
+            Some(timed) => timed.times()?,
+            None => Times::of_validation(&self.validation, &self.predictions)?,
+        };
+        let ranked = match &self.timed {
+            Some(_) => compared.clone(),
+            None => Times {
+                measured: compared.measured.clone(),
+                ..Times::of_predictions(&self.predictions)?
+            },
         };
         let times = &compared;
         let parameters = || self.parameters.as_ref().expect("invariant: they were asked for");

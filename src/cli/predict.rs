@@ -1,5 +1,6 @@
 //! `mmgp predict`
 
+mod asked;
 mod break_even;
 mod explanation;
 mod fastest;
@@ -12,7 +13,6 @@ mod rows;
 mod what_if;
 
 use std::path::PathBuf;
-use std::rc::Rc;
 
 use clap::Args;
 use serde::Serialize;
@@ -25,15 +25,11 @@ use super::output::{Format, aligned, data, warn};
 use super::{input, output};
 use crate::Mapping;
 use crate::error::Result;
-use crate::model::Parameters;
-use crate::model::refined::Refined;
-use crate::model::time_model::{self, TimeModel};
-use crate::posterior::{Basis, Posterior, Prior};
-use crate::solve::{
-    self, Configuration, Constraints, MOST_RANKED, Ranking, Sampling, predict_one, rank,
-};
+use crate::posterior::Basis;
+use crate::solve::{Configuration, Constraints, Ranking, predict_one, rank};
 use crate::table::csv;
 use crate::table::records::Prediction;
+use asked::Asked;
 use what_if::{WhatIf, WhatIfArguments};
 
 /// Rank every feasible configuration (m, p), predict one, or weigh the choice
@@ -164,66 +160,6 @@ impl ConstraintArguments {
     }
 }
 
-/// What every question is asked of.
-struct Asked<'a> {
-    /// As the file has them.
-    given: &'a Parameters,
-    /// With another machine, and scaled.
-    parameters: Parameters,
-    /// The model whose terms and structure a question is about.
-    model: Rc<dyn TimeModel>,
-    /// What is believed of the times.
-    posterior: Posterior,
-    /// The same before terms were scaled, where any were.
-    unchanged: Option<Posterior>,
-    constraints: Constraints,
-    /// Whether more than what was timed is asked for.
-    is_machine_given: bool,
-    sampling: Sampling,
-    format: Format,
-    /// How many answers to print.
-    shown: usize,
-}
-
-/// Rows of a ranking for people who do not say how many.
-const ROWS: usize = 50;
-
-impl Asked<'_> {
-    /// How many answers to print for people, so many where they do not say.
-    fn shown_to_people(&self, usual: usize) -> usize {
-        if self.shown == usize::MAX { usual } else { self.shown }
-    }
-
-    /// The configurations in question.
-    fn mappings(&self) -> Result<Vec<Mapping>> {
-        let apus = self.parameters.apus;
-        if self.is_machine_given {
-            solve::allowed(&self.constraints, apus)
-        } else {
-            solve::candidates(&self.posterior, &self.constraints, apus)
-        }
-    }
-
-    /// The ranking before anything was changed; `None` where nothing is feasible then.
-    fn as_given(&self) -> Result<Option<Ranking>> {
-        let posterior = match &self.unchanged {
-            Some(posterior) => posterior,
-            None => &self.posterior,
-        };
-        match solve::candidates(posterior, &self.constraints, self.given.apus) {
-            Ok(mappings) => rank(posterior, &mappings, self.sampling).map(Some),
-            Err(_) => Ok(None),
-        }
-    }
-
-    /// Whether these are too many to rank.
-    fn is_too_large(&self) -> Result<bool> {
-        let is_bounded = !self.is_machine_given && self.posterior.range().is_some();
-        let count = || Ok(self.constraints.space(self.parameters.apus)?.count());
-        Ok(!is_bounded && count()? > MOST_RANKED)
-    }
-}
-
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let guard = arguments.choice.guarded(arguments.runs.guarded(Guard::default()));
     guard
@@ -236,70 +172,6 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let text = answer(&asked, arguments).map_err(flags::translated)?;
     data(arguments.out.as_deref(), &text)?;
     Ok(Answer::Done)
-}
-
-impl Arguments {
-    fn asked<'a>(&self, given: &'a Parameters) -> Result<Asked<'a>> {
-        let mut parameters = self.what_if.scaled(given)?;
-        if let Some(name) = &self.machine {
-            parameters.apus = input::machine(name)?.layout.spes();
-        }
-        parameters.apus = self.apus.unwrap_or(parameters.apus);
-        let mut warnings = Vec::new();
-        let observations = match &self.runs.runs {
-            Some(path) => {
-                let (runs, more) = input::runs(path, &self.runs)?;
-                warnings.extend(more);
-                Some(runs.observations())
-            }
-            None => None,
-        };
-        let columns = self.runs.columns.clone().unwrap_or_default();
-        let bounds = self.constraints.bounds();
-        let constraints = self.choice.added_to(bounds, &columns, &mut warnings)?;
-        warn(&warnings);
-        let is_conditioned = observations.is_some() || given.evidence.is_some();
-        let is_scaled = parameters.terms != given.terms;
-        let of = |parameters: &Parameters| -> Result<Posterior> {
-            let mut prior = Prior::of(parameters).with_misfit(self.model_error)?;
-            if let Some(name) = &self.model {
-                prior = prior.only(name)?;
-            }
-            Posterior::new(&prior, observations.clone())
-        };
-        let unchanged = is_scaled.then(|| of(given)).transpose()?;
-        let changed = of(&parameters)?;
-        let model = self.question_model(&parameters)?;
-        // The runs are of the program as it is: they cannot condition another.
-        let posterior = if is_scaled && is_conditioned {
-            of(given)?.what_if(self.question_model(given)?, Rc::clone(&model))
-        } else {
-            changed
-        };
-        Ok(Asked {
-            given,
-            parameters,
-            model,
-            posterior,
-            unchanged,
-            constraints,
-            is_machine_given: self.apus.is_some() || self.machine.is_some(),
-            sampling: Sampling::new(Sampling::USUAL_DRAWS, self.seed),
-            format: self.format,
-            shown: self.top.map_or(usize::MAX, |top| top as usize),
-        })
-    }
-
-    /// The model of parameters that questions about terms are asked of.
-    fn question_model(&self, parameters: &Parameters) -> Result<Rc<dyn TimeModel>> {
-        let refined = Refined::of(parameters);
-        let name = match self.model.as_deref() {
-            Some(name) if time_model::NAMES.contains(&name) => name,
-            None if refined.is_some() => time_model::NAMES[1],
-            _ => time_model::NAMES[0],
-        };
-        time_model::named(name, parameters).map(Rc::from)
-    }
 }
 
 fn answer(asked: &Asked<'_>, arguments: &Arguments) -> Result<String> {
@@ -342,6 +214,9 @@ fn answer(asked: &Asked<'_>, arguments: &Arguments) -> Result<String> {
     };
     Ok(text(&ranking, asked, configuration, what_if))
 }
+
+/// Rows of a ranking for people who do not say how many.
+const ROWS: usize = 50;
 
 #[derive(Serialize)]
 struct Json {

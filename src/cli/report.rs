@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::files::{Files, Guard, Reader, without_parameters};
+use super::input::RunArguments;
 use super::output::{data, warn};
 use super::{Answer, input, study};
 use crate::error::{Error, Result};
@@ -24,6 +25,8 @@ pub struct Arguments {
     /// raxml-qs20)
     #[arg(value_name = "DIR|FILE|NAME", default_value = study::FOLDER)]
     of: String,
+    #[command(flatten)]
+    runs: RunArguments,
     /// File to write; without it, standard output, unless that is a terminal
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -35,10 +38,14 @@ pub struct Arguments {
 const HELP: &str = "\
 Examples:
   mmgp report mmgp-study --out report.html
+  mmgp report params.toml --runs runs.csv --out report.html
   mmgp report pbpi-qs20 --title 'As published' > published.html
 
 The folder must hold params.toml. What else is there is used: refined.toml, validation.csv, \
-split.csv, the micro-benchmarks' CSV files, trace.json and study.json (where it all comes from).";
+split.csv, the micro-benchmarks' CSV files, trace.json and study.json (where it all comes from).\n\
+\n\
+With timed runs, those that the parameters were fitted with included, the page ranks what is \
+believed given the runs, within the smallest and the largest m and p that ran.";
 
 /// The file in which a study says where it comes from.
 pub const PROVENANCE: &str = "study.json";
@@ -59,14 +66,18 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         });
     }
     let folder = Path::new(&arguments.of);
-    guard(folder, &arguments.of).writes("--out", arguments.out.as_deref()).check()?;
+    let guard = arguments.runs.guarded(guard(folder, &arguments.of));
+    guard.writes("--out", arguments.out.as_deref()).check()?;
+    let mut reader = Reader::recording();
     let mut study = if folder.is_dir() {
-        read(folder)?
+        read(folder, &mut reader)?
     } else if arguments.of == study::FOLDER {
         return Err(without_parameters(folder));
     } else {
-        read_parameters(&arguments.of)?
+        Study::new(reader.parameters_named(&arguments.of)?)
     };
+    study.observations = reader.observations(&arguments.runs)?;
+    let mut study = with_sources(study, reader);
     if let Some(title) = &arguments.title {
         study.title = title.clone();
     }
@@ -85,12 +96,14 @@ fn guard(folder: &Path, name: &str) -> Guard {
 
 /// Writes the page of the study in a folder beside its files.
 pub fn write(folder: &Path) -> Result<()> {
-    table::write(&folder.join(PAGE), page(&read(folder)?)?)
+    let mut reader = Reader::recording();
+    let study = read(folder, &mut reader)?;
+    table::write(&folder.join(PAGE), page(&with_sources(study, reader))?)
 }
 
 /// The study in a folder.
-fn read(folder: &Path) -> Result<Study> {
-    let (files, mut reader) = (Files::of_study(folder), Reader::recording());
+fn read(folder: &Path, reader: &mut Reader) -> Result<Study> {
+    let files = Files::of_study(folder);
     let parameters =
         reader.parameters(&files)?.expect("invariant: a folder has some or is refused");
     let tables = reader.micro_benchmarks(&files)?;
@@ -102,21 +115,18 @@ fn read(folder: &Path) -> Result<Study> {
         provenance: provenance(folder)?,
         ..Study::new(parameters)
     };
-    warn(&reader.warnings);
     if let Some(seed) = study.provenance.seed {
         study.sampling.seed = seed;
     }
-    study.provenance.warnings.extend(reader.warnings.iter().map(ToString::to_string));
-    study.provenance.inputs.extend(reader.inputs());
     Ok(study)
 }
 
-/// Parameters alone: a file, or a published set.
-fn read_parameters(name: &str) -> Result<Study> {
-    let mut reader = Reader::recording();
-    let mut study = Study::new(reader.parameters_named(name)?);
-    study.provenance.inputs = reader.inputs();
-    Ok(study)
+/// With the files that were read, and what was doubted of them, which is told as well.
+fn with_sources(mut study: Study, reader: Reader) -> Study {
+    warn(&reader.warnings);
+    study.provenance.warnings.extend(reader.warnings.iter().map(ToString::to_string));
+    study.provenance.inputs.extend(reader.inputs());
+    study
 }
 
 /// The picture of a trace.

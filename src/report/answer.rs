@@ -2,7 +2,8 @@
 
 use super::template::escaped;
 use super::{Known, Study};
-use crate::solve::Configuration;
+use crate::Mapping;
+use crate::model::observations::Observed;
 use crate::units::Percent;
 use crate::validate::ModelSummary;
 
@@ -12,11 +13,14 @@ const MOST_NAMED: usize = 8;
 pub(super) fn html(study: &Study, known: &Known) -> String {
     let best = known.best();
     let mut facts = vec![
-        ("Predicted time", predicted(best)),
+        ("Predicted time", predicted(known)),
         ("How sure", sureness(known)),
         ("What it costs to be wrong", cost(known)),
     ];
     facts.extend(known.models.iter().map(|model| (name(model), error(model))));
+    if let Some((_, fastest)) = known.timed {
+        facts.push(("What was timed", timed(known, fastest)));
+    }
     if !known.models.is_empty() {
         facts.push(("In the runs", outcome(known)));
     }
@@ -26,12 +30,17 @@ pub(super) fn html(study: &Study, known: &Known) -> String {
         .collect();
     format!(
         "<section id=\"answer\" aria-labelledby=\"answer-title\">\n\
-         <p class=\"of\"><bdi>{}</bdi>, {} APUs, {} feasible configurations</p>\n\
+         <p class=\"of\"><bdi>{}</bdi>, {} APUs, {} {}</p>\n\
          <h1 id=\"answer-title\">Run {} host {} with {} {}{}: <span class=\"choice\">(m, p) = \
          ({}, {})</span></h1>\n<dl>\n{facts}</dl>\n</section>",
         escaped(&study.title),
         study.parameters.apus,
         known.ranking.configurations.len(),
+        if known.timed.is_some() {
+            "configurations within what was timed"
+        } else {
+            "feasible configurations"
+        },
         best.mapping.m(),
         plural(best.mapping.m(), "thread", "threads"),
         best.mapping.p(),
@@ -46,13 +55,19 @@ fn plural(count: u32, one: &'static str, more: &'static str) -> &'static str {
     if count == 1 { one } else { more }
 }
 
-fn predicted(best: &Configuration) -> String {
+fn predicted(known: &Known) -> String {
+    let best = known.best();
     let interval = if best.low == best.high {
         String::new()
     } else {
         format!(" (95 % interval {} to {})", best.low, best.high)
     };
-    format!("{}{interval}, {:.2} times as fast as (1, 1)", best.time, best.speedup)
+    // Far from all that was timed (1, 1) is nothing to go by.
+    let speedup = match known.timed {
+        Some((range, _)) if !range.holds(Mapping::SEQUENTIAL) => String::new(),
+        _ => format!(", {:.2} times as fast as (1, 1)", best.speedup),
+    };
+    format!("{}{interval}{speedup}", best.time)
 }
 
 fn sureness(known: &Known) -> String {
@@ -106,6 +121,21 @@ fn regret(model: &ModelSummary) -> String {
         "the fastest of all that ran".into()
     } else {
         format!("{:.1} % slower than the fastest that ran", model.regret_percent)
+    }
+}
+
+/// What the user's own runs say.
+fn timed(known: &Known, fastest: Observed) -> String {
+    let count = known.basis.timed;
+    let configurations = plural(count as u32, "configuration", "configurations");
+    let text = format!(
+        "the fastest that was timed is {} with {}, of {count} {configurations}",
+        fastest.mapping, fastest.time
+    );
+    match known.best().measured {
+        Some(_) if known.best().mapping == fastest.mapping => text,
+        Some(own) => format!("{text}; the choice took {}", own.time),
+        None => format!("{text}; the choice itself was not timed"),
     }
 }
 

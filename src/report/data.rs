@@ -8,7 +8,7 @@ use crate::model::Parameters;
 use crate::model::terms::{Per, Term};
 use crate::plot::benchmarks::Panel;
 use crate::posterior::Basis;
-use crate::solve::{Configuration, Measured, Ranking};
+use crate::solve::{Configuration, Measured};
 use crate::table::records::{Split, Validation};
 use crate::validate::ModelSummary;
 
@@ -21,6 +21,9 @@ pub(super) struct Data<'a> {
     parameters: ParameterSet<'a>,
     configurations: Columns,
     models: &'a [ModelSummary],
+    /// The smallest and the largest m and p that were timed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<Limits>,
     next: Next,
     basis: &'a Basis,
     choice: String,
@@ -37,8 +40,9 @@ impl<'a> Data<'a> {
             title: &study.title,
             generator: format!("mmgp {}", crate::VERSION),
             parameters: ParameterSet::from(&study.parameters),
-            configurations: Columns::new(study, &known.ranking),
+            configurations: Columns::new(study, known),
             models: &known.models,
+            measured: known.timed.map(|(range, _)| Limits { m: range.m, p: range.p }),
             next: Next::new(known),
             basis: &known.basis,
             choice: known.ranking.choice.to_string(),
@@ -48,6 +52,12 @@ impl<'a> Data<'a> {
             provenance: &study.provenance,
         }
     }
+}
+
+#[derive(Serialize)]
+struct Limits {
+    m: (u32, u32),
+    p: (u32, u32),
 }
 
 /// The parameters in their own layout, with the table of the terms of equation 11 beside them.
@@ -100,7 +110,15 @@ impl TermRow {
 struct Columns {
     m: Vec<u32>,
     p: Vec<u32>,
+    /// Of equation 11.
     time_s: Vec<f64>,
+    /// Given the runs, where there are any: the times that are ranked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    believed_s: Option<Vec<f64>>,
+    /// The same one standard deviation on: what is ranked by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranked_by_s: Option<Vec<f64>>,
+    /// Of what is ranked.
     low_s: Vec<f64>,
     high_s: Vec<f64>,
     probability_best: Vec<Option<f64>>,
@@ -111,25 +129,38 @@ struct Columns {
     indistinguishable: Vec<u8>,
     refined_s: Option<Vec<f64>>,
     measured_s: Option<Vec<Option<f64>>>,
+    /// How many runs a measured time is of, where it is of timed runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repetitions: Option<Vec<Option<f64>>>,
     split: Option<SplitColumns>,
 }
 
 impl Columns {
-    fn new(study: &Study, ranking: &Ranking) -> Self {
-        let rows = &ranking.configurations;
+    fn new(study: &Study, known: &super::Known) -> Self {
+        let rows = &known.ranking.configurations;
+        let has_runs = known.timed.is_some();
         fn column<T>(rows: &[Configuration], of: impl Fn(&Configuration) -> T) -> Vec<T> {
             rows.iter().map(of).collect()
         }
         let refinements = study.parameters.refinements.as_ref();
         let is_refined = refinements.is_some_and(|it| !it.names().is_empty());
-        let measured = |row: &Configuration| {
+        let validated = |row: &Configuration| {
             let key = |it: &Validation| (it.m, it.p);
             find(&study.validation, key, row).map(|it| it.measured_s)
         };
+        let timed = |row: &Configuration| match validated(row) {
+            Some(_) => None,
+            None => row.measured,
+        };
+        let measured =
+            |row: &Configuration| validated(row).or_else(|| timed(row).map(|it| it.time.0));
+        let has_measured = has_runs || !study.validation.is_empty();
         Self {
             m: column(rows, |it| it.mapping.m()),
             p: column(rows, |it| it.mapping.p()),
-            time_s: column(rows, |it| it.time.0),
+            time_s: column(rows, |it| study.parameters.time(it.mapping).0),
+            believed_s: has_runs.then(|| column(rows, |it| it.time.0)),
+            ranked_by_s: has_runs.then(|| known.ranked_by.iter().map(|it| it.0).collect()),
             low_s: column(rows, |it| it.low.0),
             high_s: column(rows, |it| it.high.0),
             probability_best: column(rows, |it| it.probability_best),
@@ -140,7 +171,8 @@ impl Columns {
             indistinguishable: column(rows, |it| u8::from(it.indistinguishable)),
             refined_s: is_refined
                 .then(|| column(rows, |it| study.parameters.refined_time(it.mapping).0)),
-            measured_s: (!study.validation.is_empty()).then(|| column(rows, measured)),
+            measured_s: has_measured.then(|| column(rows, measured)),
+            repetitions: has_runs.then(|| column(rows, |row| timed(row).map(|it| it.repetitions))),
             split: (!study.splits.is_empty()).then(|| SplitColumns::new(&study.splits, rows)),
         }
     }

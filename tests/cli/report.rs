@@ -14,6 +14,10 @@ fn numbers(column: &serde_json::Value) -> Vec<f64> {
     items.iter().map(|item| item.as_f64().expect("a number")).collect()
 }
 
+fn of_rows(rows: &[serde_json::Value], column: &str) -> Vec<f64> {
+    rows.iter().map(|row| row[column].as_f64().expect(column)).collect()
+}
+
 #[test]
 fn a_page_of_parameters_has_the_ranking_that_predict_prints() {
     let folder = Folder::new();
@@ -26,15 +30,98 @@ fn a_page_of_parameters_has_the_ranking_that_predict_prints() {
     let rows = predicted["configurations"].as_array().expect("a list");
     assert_eq!(rows.len(), 50);
     assert_eq!(data["choice"], predicted["choice"]["sentence"]);
-    for column in ["m", "p", "time_s", "low_s", "high_s", "probability_best", "regret_95_s"] {
-        let of_rows: Vec<f64> =
-            rows.iter().map(|row| row[column].as_f64().expect(column)).collect();
-        assert_eq!(numbers(&data["configurations"][column]), of_rows, "{column}");
+    for column in ["m", "p", "low_s", "high_s", "probability_best", "regret_95_s"] {
+        assert_eq!(numbers(&data["configurations"][column]), of_rows(rows, column), "{column}");
     }
-    for nothing in ["refined_s", "measured_s", "split"] {
+    // One is that of equation 11, the other has been through its logarithm.
+    let times = numbers(&data["configurations"]["time_s"]);
+    for (time, predicted) in times.iter().zip(of_rows(rows, "time_s")) {
+        assert!((time / predicted - 1.0).abs() < 1e-12, "{time} {predicted}");
+    }
+    for nothing in ["believed_s", "refined_s", "measured_s", "split"] {
         assert!(data["configurations"][nothing].is_null(), "{nothing}");
     }
     assert_eq!(page, folder.succeeds(&["report", "pbpi-qs20", "--title", "a title"]));
+}
+
+/// Times of a program that runs into the bandwidth of its memory beyond eight APUs.
+fn runs() -> String {
+    let mut rows = String::from("m,p,repetition,time_s\n");
+    for (m, p) in [(1, 1), (1, 4), (2, 1), (2, 2), (4, 1), (4, 2), (4, 4), (1, 8)] {
+        let busy = f64::from((m * p).min(8));
+        for (repetition, scatter) in [(1, 1.004), (2, 0.996)] {
+            let time = (2.0 + 60.0 / busy + 0.1 * f64::from(p)) * scatter;
+            rows += &format!("{m},{p},{repetition},{time}\n");
+        }
+    }
+    rows
+}
+
+#[test]
+fn a_page_of_runs_has_the_ranking_that_predict_prints_with_them() {
+    let folder = Folder::with("runs.csv", runs());
+    folder.succeeds(&["fit", "--runs", "runs.csv", "--quiet", "--out", "params.toml"]);
+    let page = folder.succeeds(&["report", "params.toml", "--runs", "runs.csv"]);
+    let data = data(&page);
+    let with_runs = ["--params", "params.toml", "--runs", "runs.csv", "--format", "json"];
+    let predicted = folder.succeeds(&[&["predict"][..], &with_runs].concat());
+    let predicted: serde_json::Value = serde_json::from_str(&predicted).expect("JSON");
+    let rows = predicted["configurations"].as_array().expect("a list");
+    assert_eq!(data["choice"], predicted["choice"]["sentence"]);
+    let columns = &data["configurations"];
+    assert_eq!(numbers(&columns["believed_s"]), of_rows(rows, "time_s"));
+    for column in ["m", "p", "low_s", "high_s", "probability_best", "expected_regret_s"] {
+        assert_eq!(numbers(&columns[column]), of_rows(rows, column), "{column}");
+    }
+    let measured: Vec<_> = rows.iter().map(|row| row["measured_s"].clone()).collect();
+    assert_eq!(columns["measured_s"], serde_json::Value::from(measured));
+    let (answer, _) = page.split_once("</section>").expect("the answer ends");
+    assert!(answer.contains("the fastest that was timed is (4, 2)"), "{answer}");
+    assert!(!page.contains("emulat"));
+    // The parameters have the runs that they were fitted with.
+    let own = folder.succeeds(&["report", "params.toml"]);
+    assert_eq!(self::data(&own)["configurations"], *columns);
+}
+
+#[test]
+fn what_reading_the_runs_warned_of_stands_on_the_page() {
+    let folder =
+        Folder::with("jobs.csv", runs().replace("time_s", "elapsed_ms") + "4,4,3,TIMEOUT\n");
+    let columns = ["--columns", "time=elapsed_ms"];
+    let run = folder.mmgp(&[&["report", "pbpi-qs20", "--runs", "jobs.csv"][..], &columns].concat());
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let data = data(&run.stdout);
+    let warning = data["warnings"][0].as_str().expect("a warning");
+    assert!(warning.contains("1 run failed and was left out"), "{warning}");
+    assert!(run.stderr.contains(warning), "{}", run.stderr);
+    assert_eq!(data["provenance"]["inputs"][0]["role"], "timed runs");
+}
+
+#[test]
+fn every_picture_of_times_can_be_of_runs() {
+    let folder = Folder::with("runs.csv", runs());
+    folder.succeeds(&["fit", "--runs", "runs.csv", "--quiet", "--out", "params.toml"]);
+    let draw = |kind: &str, more: &[&str]| {
+        let usual = ["plot", "--params", "params.toml", "--kind", kind, "--out", "a.svg"];
+        folder.succeeds(&[&usual[..], more].concat());
+        folder.read("a.svg")
+    };
+    for kind in ["m", "p", "all", "combined", "heat-map", "heat-map-measured"] {
+        let picture = draw(kind, &["--runs", "runs.csv"]);
+        assert!(picture.contains("measured"), "{kind}");
+        // The parameters have them.
+        assert!(picture == draw(kind, &[]), "{kind}");
+    }
+    for kind in ["parity", "residuals"] {
+        let picture = draw(kind, &[]);
+        assert!(picture.contains("predicted by the models given the other runs"), "{kind}");
+    }
+    let lacking = "plot --kind m: no parameters; give it with --params NAME|FILE, or the folder of a \
+                   study with --study DIR";
+    folder.refuses(&["plot", "--runs", "runs.csv", "--kind", "m", "--out", "b.svg"], lacking);
+    let lacking = "plot --kind m: no validation.csv; give it with --validation FILE, or the folder of \
+                   a study with --study DIR";
+    folder.refuses(&["plot", "--params", "pbpi-qs20", "--kind", "m", "--out", "b.svg"], lacking);
 }
 
 #[test]

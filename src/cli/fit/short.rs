@@ -83,7 +83,7 @@ fn rank(warning: &Warning) -> u32 {
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     match warning {
         Warning::Note(text) if has(text, &["contradict", "cannot be faster"]) => 0,
-        Warning::WarmUp { left_out: 1.., .. } => 1,
+        Warning::FailedRuns { .. } | Warning::WarmUp { left_out: 1.., .. } => 1,
         Warning::Note(text)
             if has(text, &["left out", "misses the means", "as many terms as runs"]) =>
         {

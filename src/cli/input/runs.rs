@@ -41,7 +41,12 @@ impl RunArguments {
 
 /// The timed runs of a file.
 pub fn runs(path: &Path, arguments: &RunArguments) -> Result<(Runs, Vec<Warning>)> {
-    let (runs, warnings) = arguments.reading().runs(&Source::read(path)?).map_err(in_flags)?;
+    runs_in(&Source::read(path)?, arguments)
+}
+
+/// As [`runs`], of a file that was read.
+pub fn runs_in(source: &Source, arguments: &RunArguments) -> Result<(Runs, Vec<Warning>)> {
+    let (runs, warnings) = arguments.reading().runs(source).map_err(in_flags)?;
     Ok((runs, warnings.into_iter().map(with_flag).collect()))
 }
 

@@ -24,7 +24,7 @@
         const parent = body("plots");
         if (!study.hasMeasured) {
             const why =
-                "Nothing was measured, so there is no parity and there are no residuals here: mmgp validate runs every feasible (m, p).";
+                "Nothing was measured, so there is no parity and there are no residuals here: mmgp report --runs takes timed runs of a program, and mmgp validate runs one.";
             parent.before(element("p", { class: "note" }, why));
         }
         plotsOfTimes.draw(parent);

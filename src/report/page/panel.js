@@ -16,12 +16,13 @@ const panel = (() => {
         };
         const found = [
             fact("rank", `${text.count(k + 1)} of ${text.count(study.size)}`),
-            fact(
-                "equation 11",
-                text.exact(configurations.time_s[k], study.withInterval(k), "s"),
-                off(configurations.time_s),
-            ),
         ];
+        const { hasRuns, ranked_s, withInterval } = study;
+        const ranked = text.exact(ranked_s[k], withInterval(k), "s");
+        const time = configurations.time_s[k];
+        const own = hasRuns ? text.exact(time, text.seconds(time), "s") : ranked;
+        if (hasRuns) found.push(fact("given the runs", ranked));
+        found.push(fact("equation 11", own, off(configurations.time_s)));
         if (refined_s) {
             const time = text.exact(refined_s[k], text.seconds(refined_s[k]), "s");
             found.push(fact("refined model", time, off(refined_s)));
@@ -31,7 +32,7 @@ const panel = (() => {
             found.push(
                 fact(
                     "measured",
-                    time === null ? "not measured" : text.exact(time, text.seconds(time), "s"),
+                    time === null ? "not measured" : text.exact(time, study.measuredTime(k), "s"),
                 ),
             );
         }
@@ -42,10 +43,11 @@ const panel = (() => {
             ),
         );
         if (study.hasIntervals) {
-            const sure = text.percent(probability_best[k]);
+            const probability = probability_best[k];
+            const sure = probability === null ? "not known" : `with ${text.percent(probability)}`;
             const isClose = indistinguishable[k] && k > 0;
             found.push(
-                fact("is the best", `with ${sure}${isClose ? "; cannot be told from rank 1" : ""}`),
+                fact("is the best", `${sure}${isClose ? "; cannot be told from rank 1" : ""}`),
                 fact(
                     "regret",
                     `${text.seconds(expected_regret_s[k])} expected, ${text.seconds(regret_95_s[k])} at 95\u00a0%`,
@@ -139,7 +141,7 @@ const panel = (() => {
         );
         if (measured.length) {
             body.append(numbers("Measured split", PARTS, measured, unit));
-        } else if (study.hasMeasured) {
+        } else if (study.hasMeasured && !study.hasRuns) {
             body.append(
                 element(
                     "p",
@@ -147,13 +149,12 @@ const panel = (() => {
                     "Where the measured time went is not known (no split.csv).",
                 ),
             );
-        } else {
-            body.append(
-                element("p", { class: "note" }, "Nothing was measured: mmgp validate would."),
-            );
+        } else if (!study.hasMeasured) {
+            const advice = "Nothing was measured: mmgp report --runs takes timed runs.";
+            body.append(element("p", { class: "note" }, advice));
         }
         const lines = study.describe(k);
-        bar.textContent = `${text.pair(m[k], p[k])} ${text.seconds(configurations.time_s[k])}: breakdown`;
+        bar.textContent = `${text.pair(m[k], p[k])} ${text.seconds(study.ranked_s[k])}: breakdown`;
         charts.spoken.textContent = `Selected ${lines.join(", ")}`;
     }
 

@@ -47,7 +47,8 @@ const plotsOfErrors = (() => {
                 });
                 const diagonal = [domain[0], domain[1]].map((time) => [x.at(time), y.at(time)]);
                 canvas.layer.append(charts.line("reference", diagonal));
-                if (study.hasIntervals && of.length <= MOST_INTERVALS)
+                // An interval given the runs has seen what was measured.
+                if (study.hasIntervals && !study.hasRuns && of.length <= MOST_INTERVALS)
                     canvas.layer.append(intervals(of, x, y));
                 const at = (k, time) => [x.at(measured_s[k]), y.at(time)];
                 return { height, hits: marks(canvas, of, at) };

@@ -1,7 +1,7 @@
 // The heat map of a quantity over the feasible region of (m, p).
 const plotOfMap = (() => {
     const { element, svg } = text;
-    const { configurations, models, indices } = study;
+    const { configurations, models, predictions, indices } = study;
     const { m, p, measured_s, indistinguishable } = configurations;
 
     // From fast to slow, light to dark, by viridis (Smith and van der Walt 2015, CC0); and from too
@@ -24,23 +24,24 @@ const plotOfMap = (() => {
         return `#${mixed.join("")}`;
     }
 
+    /** A name after "time" or "error". */
+    const NAMES = {
+        "given the runs": "given the runs",
+        "equation 11": "by equation 11",
+        "refined model": "by the refined model",
+    };
+
     /** What the map can show: {label: {values, isTime}}. */
     function quantities() {
         const found = {};
-        for (const { name, times } of models) {
-            found[`time by ${name === "equation 11" ? name : `the ${name}`}`] = {
-                values: times,
-                isTime: true,
-            };
+        for (const { name, times } of predictions) {
+            found[`time ${NAMES[name]}`] = { values: times, isTime: true };
         }
         if (study.hasMeasured) {
             found["measured time"] = { values: measured_s, isTime: true };
             for (const { name, times } of models) {
                 const values = indices.map((k) => study.errorOf(times, k));
-                found[`error of ${name === "equation 11" ? name : `the ${name}`}`] = {
-                    values,
-                    isTime: false,
-                };
+                found[`error ${NAMES[name].replace("by", "of")}`] = { values, isTime: false };
             }
         }
         return found;
@@ -60,17 +61,22 @@ const plotOfMap = (() => {
         return { along, stops: ERRORS, label: "error [%]", factor: 1 };
     }
 
+    /** Room above what was timed for the key to the colours: there every corner may be taken. */
+    const ABOVE = study.hasRuns ? 56 : 0;
+
     /** The scales of both axes: numbers as they are, or their logarithms where there are many. */
     function scales(width, height) {
-        const last = Math.max(...axes.extent(m), ...axes.extent(p));
-        const kind = last > 32 ? "log" : "linear";
-        const domain = [0.5, last + 0.5];
-        const area = { top: 8, bottom: height - 42, left: 48, right: width - 10 };
+        const most = Math.max(...axes.extent(m), ...axes.extent(p));
+        const area = { top: 8 + ABOVE, bottom: height - 42, left: 48, right: width - 10 };
+        const scale = (values, range) => {
+            const [first, last] = study.hasRuns ? axes.extent(values) : [1, most];
+            return axes.scale(last > 32 ? "log" : "linear", [first - 0.5, last + 0.5], range);
+        };
         return {
             area,
-            last,
-            x: axes.scale(kind, domain, [area.left, area.right]),
-            y: axes.scale(kind, domain, [area.bottom, area.top]),
+            last: indices.reduce((last, k) => Math.max(last, m[k] * p[k]), 1),
+            x: scale(p, [area.left, area.right]),
+            y: scale(m, [area.bottom, area.top]),
         };
     }
 
@@ -135,16 +141,19 @@ const plotOfMap = (() => {
     function isoLines(layer, { x, y, last }) {
         let d = "";
         const labels = svg("g", { class: "iso-labels" });
+        const isIn = ({ domain: [low, high] }, value) => low < value && value < high;
         for (let product = last; product >= 2; product /= 2) {
             if (!Number.isInteger(product)) break;
             const steps = 60;
-            for (let step = 0; step <= steps; step += 1) {
-                const at = product ** (step / steps);
+            const along = Array.from({ length: steps + 1 }, (_, step) => product ** (step / steps));
+            const shown = along.filter((at) => isIn(x, at) && isIn(y, product / at));
+            shown.forEach((at, step) => {
                 d += `${step ? "L" : "M"}${x.at(at).toFixed(1)},${y.at(product / at).toFixed(1)}`;
-            }
-            const middle = Math.sqrt(product);
-            const [left, top] = [x.at(middle + 0.5) + 6, y.at(middle + 0.5) - 4];
-            if (product === last)
+            });
+            const middle = study.hasRuns ? shown[shown.length >> 1] : Math.sqrt(product);
+            const [left, top] = [x.at(middle + 0.5) + 6, y.at(product / middle + 0.5) - 4];
+            const hasRoom = shown.length > 5 && left < x.at(x.domain[1]) - 60;
+            if (product === last && hasRoom)
                 labels.append(svg("text", { x: left, y: top }, `m·p = ${text.count(product)}`));
         }
         layer.append(
@@ -180,7 +189,7 @@ const plotOfMap = (() => {
     const MOST_RINGS = 60;
     // Marks on all cells would tell nothing.
     const isPartlyMeasured = study.hasMeasured && indices.some((k) => measured_s[k] === null);
-    const FAMILY = "cannot be told from the best of equation 11";
+    const FAMILY = `cannot be told from the best${study.hasRuns ? "" : " of equation 11"}`;
 
     /**
      * Marks what cannot be told from the best, by rings or, of many, by hatching their cells; and
@@ -220,7 +229,7 @@ const plotOfMap = (() => {
         const options = Object.keys(all).map((name) => element("option", {}, name));
         const choice = element("select", {}, options);
         const chart = charts.create(parent, {
-            title: "Map of all feasible (m, p)",
+            title: study.hasRuns ? "Map of all (m, p) within what was timed" : "Map of all feasible (m, p)",
             isWide: true,
             description:
                 "The chosen quantity at every m and p, as in the table of all configurations.",
@@ -233,7 +242,7 @@ const plotOfMap = (() => {
             ],
             onPick: study.select,
             draw(canvas) {
-                const height = Math.max(Math.min(canvas.width * 0.62, 460), 300);
+                const height = Math.max(Math.min(canvas.width * 0.62, 460), 300) + ABOVE;
                 const frame = scales(canvas.width, height);
                 const { x, y, area } = frame;
                 const shown = all[choice.value];
@@ -245,10 +254,12 @@ const plotOfMap = (() => {
                 });
                 canvas.layer.append(...cells(shown.values, shading, x, y));
                 isoLines(canvas.layer, frame);
-                const hasFigures = x.kind === "linear" && cell(0, x, y).width >= 34;
+                const { width, height: tall } = cell(0, x, y);
+                const isEven = x.kind === "linear" && y.kind === "linear";
+                const hasFigures = isEven && width >= 34 && tall >= 13;
                 if (hasFigures) canvas.layer.append(figures(shown, shading, x, y));
                 highlights(canvas.layer, shown, x, y, hasFigures);
-                key(canvas.layer, shading, area);
+                key(canvas.layer, shading, { ...area, top: area.top - ABOVE });
                 const hits = indices.map((k) => ({
                     x: x.at(p[k]),
                     y: y.at(m[k]),

@@ -67,7 +67,7 @@ const plotsOfTerms = (() => {
                 "The terms of each model beside the parts of the measured run, for each configuration; the panel of the selected configuration has them as numbers.",
             controls: [back, where, on],
             legend: entries(),
-            caption: `Configurations (m, p) in the order of their predicted times; bars from left to right: ${sides.join(", ")}.`,
+            caption: `Configurations (m, p) in the order of their ${study.hasRuns ? "ranks" : "predicted times"}; bars from left to right: ${sides.join(", ")}.`,
             onPick: study.select,
             draw(canvas) {
                 const height = 340;

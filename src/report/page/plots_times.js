@@ -2,13 +2,18 @@
 const plotsOfTimes = (() => {
     const { element } = text;
     const { m, p, low_s, high_s } = study.configurations;
-    const shown = study.hasMeasured ? [...study.models, study.MEASURED] : study.models;
+    const { predictions } = study;
+    const shown = study.hasMeasured ? [...predictions, study.MEASURED] : predictions;
+
+    const BAND = study.hasRuns ? "band of-believed" : "band";
 
     function legend() {
-        const entries = study.models.map((each) => ({ ...each, isLine: true }));
+        const entries = predictions.map((each) => ({ ...each, isLine: true }));
         if (study.hasMeasured) entries.push(study.MEASURED);
         if (study.hasIntervals) {
-            entries.push({ name: "95 % interval of equation 11", series: "band", isArea: true });
+            const [{ name }] = predictions;
+            const ofWhat = study.hasRuns ? name : `of ${name}`;
+            entries.push({ name: `95 % interval ${ofWhat}`, series: BAND, isArea: true });
         }
         return entries;
     }
@@ -25,7 +30,7 @@ const plotsOfTimes = (() => {
 
     /** The frame of a chart of times: axes, and scales of both. */
     function frame(canvas, { of, xDomain, xKind, xLabel, xTicks, isWhole, height }) {
-        const unit = text.commonUnit(of.map((k) => study.configurations.time_s[k]));
+        const unit = text.commonUnit(of.map((k) => study.ranked_s[k]));
         const area = { top: 8, bottom: height - 42, right: canvas.width - 10, left: 0 };
         const vertical = axes.scale("log", domain(of), [area.bottom, area.top]);
         area.left = axes.leftMargin(vertical, { factor: unit.factor });
@@ -41,9 +46,11 @@ const plotsOfTimes = (() => {
     /** Draws all series of these configurations at their x, and returns what answers. */
     function series(canvas, { of, at, y, isJoined }) {
         const hits = [];
-        const r = of.length > 1000 ? 1.3 : of.length > 120 ? 1.8 : 3.5;
+        const usual = of.length > 1000 ? 1.3 : of.length > 120 ? 1.8 : 3.5;
         if (study.hasIntervals) canvas.layer.append(band(of, at, y, isJoined));
         for (const { series, mark, times } of shown) {
+            // A few runs among thousands of predictions are to be seen.
+            const r = study.hasRuns && series === "measured" ? Math.max(usual, 2.5) : usual;
             const known = of.filter((k) => times[k] !== null);
             const places = known.map((k) => [at(k), y.at(times[k])]);
             if (series !== "measured") {
@@ -60,7 +67,7 @@ const plotsOfTimes = (() => {
         return hits;
     }
 
-    /** The interval of equation 11 as an area, broken where points are not joined. */
+    /** The interval of what is ranked as an area, broken where points are not joined. */
     function band(of, at, y, isJoined) {
         const runs = [];
         of.forEach((k, i) => {
@@ -85,10 +92,17 @@ const plotsOfTimes = (() => {
                 .map((k) => place(k, low_s[k]));
             return `M${[...there, ...back].join("L")}z`;
         };
-        return text.svg("path", { class: "band", d: runs.map(outline).join("") });
+        return text.svg("path", { class: BAND, d: runs.map(outline).join("") });
     }
 
     const always = () => true;
+
+    /** The value at which most was measured. */
+    function mostMeasured(fixed, values) {
+        const ran = study.indices.filter((k) => study.configurations.measured_s[k] !== null);
+        const count = (value) => ran.filter((k) => fixed[k] === value).length;
+        return values.reduce((most, value) => (count(value) > count(most) ? value : most));
+    }
 
     /** Time along one number at a fixed value of the other. */
     function slice(parent, { along, fixed, alongName, fixedName, title }) {
@@ -98,7 +112,8 @@ const plotsOfTimes = (() => {
             {},
             values.map((value) => element("option", { value }, String(value))),
         );
-        let value = values[0];
+        let value = study.hasRuns ? mostMeasured(fixed, values) : values[0];
+        choice.value = String(value);
         const chart = charts.create(parent, {
             title,
             description: `Times at one ${fixedName}, as in the table of all configurations.`,
@@ -134,7 +149,8 @@ const plotsOfTimes = (() => {
 
     /** All configurations beside each other. */
     function overAll(parent) {
-        const orders = { "m, then p": study.byMThenP, "predicted time": study.indices };
+        const byRank = study.hasRuns ? "rank" : "predicted time";
+        const orders = { "m, then p": study.byMThenP, [byRank]: study.indices };
         const choice = element(
             "select",
             {},
@@ -158,7 +174,9 @@ const plotsOfTimes = (() => {
                     height,
                     xKind: "linear",
                     xDomain: [-0.7, of.length - 0.3],
-                    xLabel: isGrouped ? "m; within each group p grows" : "rank by equation 11",
+                    xLabel: isGrouped
+                        ? "m; within each group p grows"
+                        : `rank ${study.hasRuns ? "" : "by "}${predictions[0].name}`,
                     xTicks: (scale) => (isGrouped ? ofGroups(of, scale) : ofRanks(of, scale)),
                 });
                 if (isGrouped) canvas.layer.append(separators(of, x, area));

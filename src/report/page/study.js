@@ -3,6 +3,7 @@ const study = (() => {
     const data = JSON.parse(document.getElementById("data").textContent);
     const { configurations } = data;
     const { m, p, time_s, low_s, high_s, refined_s, measured_s, split } = configurations;
+    const { believed_s = null, repetitions = null } = configurations;
     const model = equations.plain(data.parameters);
     const isData = model.decomposition === "data";
     const size = m.length;
@@ -11,7 +12,10 @@ const study = (() => {
     const places = new Map(indices.map((k) => [`${m[k]},${p[k]}`, k]));
     const hasMeasured = Boolean(measured_s) && measured_s.some((time) => time !== null);
     const hasIntervals = indices.some((k) => low_s[k] < high_s[k]);
-    const unit = text.commonUnit(time_s);
+    const hasRuns = Boolean(believed_s);
+    /** The times that the configurations are ranked by. */
+    const ranked_s = believed_s ?? time_s;
+    const unit = text.commonUnit(ranked_s);
 
     /** The models of this page, with their marks; equation 11 always, the refined one if given. */
     const models = [{ name: "equation 11", series: "equation-11", mark: "diamond", times: time_s }];
@@ -23,6 +27,10 @@ const study = (() => {
             times: refined_s,
         });
     }
+    /** What is believed given timed runs; it has seen them, and so has no error. */
+    const GIVEN = { name: "given the runs", series: "believed", mark: "square", times: believed_s };
+    /** Whatever says how long a configuration takes: what is ranked comes first. */
+    const predictions = hasRuns ? [GIVEN, ...models] : models;
     const MEASURED = { name: "measured", series: "measured", mark: "circle", times: measured_s };
 
     /** By how much a model is off at a configuration [percent]; null where nothing was measured. */
@@ -68,11 +76,19 @@ const study = (() => {
         return Object.fromEntries(Object.keys(PARTS).map((part) => [part, split[part][k]]));
     }
 
-    /** A time with its interval. */
+    /** The time that is ranked, with its interval. */
     function withInterval(k) {
-        if (!(low_s[k] < high_s[k])) return text.seconds(time_s[k]);
-        const ends = [low_s[k], high_s[k]];
-        return `${text.seconds(time_s[k])} ${text.interval(time_s[k], ends, text.seconds)}`;
+        const time = ranked_s[k];
+        if (!(low_s[k] < high_s[k])) return text.seconds(time);
+        const written = text.interval(time, [low_s[k], high_s[k]], text.seconds);
+        return `${text.seconds(time)} ${written.startsWith("±") ? written : `(${written})`}`;
+    }
+
+    /** What was measured, and how often where that is known. */
+    function measuredTime(k) {
+        const count = repetitions?.[k] ?? null;
+        const runs = count === null ? "" : ` (${text.count(count)} ${count === 1 ? "run" : "runs"})`;
+        return `${text.seconds(measured_s[k])}${runs}`;
     }
 
     /** What is known of a configuration, in a few lines. */
@@ -82,10 +98,12 @@ const study = (() => {
             const error = errorOf(times, k);
             return error === null ? "" : `, ${text.deviation(error)}`;
         };
-        lines.push(`equation 11: ${withInterval(k)}${off(time_s)}`);
+        if (hasRuns) lines.push(`given the runs: ${withInterval(k)}`);
+        const own = hasRuns ? text.seconds(time_s[k]) : withInterval(k);
+        lines.push(`equation 11: ${own}${off(time_s)}`);
         if (refined_s) lines.push(`refined model: ${text.seconds(refined_s[k])}${off(refined_s)}`);
         if (hasMeasured && measured_s[k] !== null) {
-            lines.push(`measured: ${text.seconds(measured_s[k])}`);
+            lines.push(`measured: ${measuredTime(k)}`);
         }
         return lines;
     }
@@ -118,10 +136,13 @@ const study = (() => {
         places,
         unit,
         models,
+        predictions,
+        ranked_s,
         MEASURED,
         TERMS,
         PARTS,
         hasMeasured,
+        hasRuns,
         hasIntervals,
         isData,
         errorOf,
@@ -129,6 +150,7 @@ const study = (() => {
         refined,
         splitOf,
         withInterval,
+        measuredTime,
         describe,
         least,
         select,

@@ -27,8 +27,18 @@ const tableOfConfigurations = (() => {
     const fractionColumn = (title, values) => ({
         title,
         value: (k) => values[k],
-        cell: (k) => text.exact(values[k], text.percent(values[k])),
+        cell: (k) => (values[k] === null ? "" : text.exact(values[k], text.percent(values[k]))),
     });
+
+    const repetitionColumn = {
+        title: "runs",
+        hint: "how often it was run; the time is their median",
+        value: (k) => configurations.repetitions[k],
+        cell: (k) => {
+            const count = configurations.repetitions[k];
+            return count === null ? "" : text.count(count);
+        },
+    };
 
     function configurationColumns() {
         const pick = (k) =>
@@ -46,12 +56,13 @@ const tableOfConfigurations = (() => {
             { title: "rank", value: (k) => k, cell: pick },
             { title: "m", value: (k) => m[k], cell: (k) => String(m[k]) },
             { title: "p", value: (k) => p[k], cell: (k) => String(p[k]) },
-            timeColumn("equation 11", time_s),
         ];
+        const { ranked_s, hasRuns } = study;
+        columns.push(timeColumn(hasRuns ? "given the runs" : "equation 11", ranked_s));
         if (study.hasIntervals) {
             const digits = (time) => text.digits(time / unit.factor, 3);
             const interval = (k) => {
-                const written = text.interval(time_s[k], [low_s[k], high_s[k]], digits);
+                const written = text.interval(ranked_s[k], [low_s[k], high_s[k]], digits);
                 return element("span", { title: `${low_s[k]} s to ${high_s[k]} s` }, written);
             };
             columns.push({
@@ -61,9 +72,12 @@ const tableOfConfigurations = (() => {
                 cell: interval,
             });
         }
+        if (hasRuns) columns.push(timeColumn("measured", measured_s), repetitionColumn);
+        if (hasRuns) columns.push(timeColumn("equation 11", time_s));
         if (refined_s) columns.push(timeColumn("refined", refined_s));
         if (study.hasMeasured) {
-            columns.push(timeColumn("measured", measured_s), errorColumn("error, eq. 11", time_s));
+            if (!hasRuns) columns.push(timeColumn("measured", measured_s));
+            columns.push(errorColumn("error, eq. 11", time_s));
             if (refined_s) columns.push(errorColumn("error, refined", refined_s));
         }
         if (study.hasIntervals) {
@@ -117,7 +131,9 @@ const tableOfConfigurations = (() => {
 
     function draw(parent) {
         const created = tables.create(parent, {
-            caption: "All feasible configurations (m, p)",
+            caption: study.hasRuns
+                ? "All configurations (m, p) within what was timed"
+                : "All feasible configurations (m, p)",
             isHeaded: true,
             columns: configurationColumns(),
             rows: indices,

@@ -4,9 +4,51 @@ const whatIf = (() => {
     const { element } = text;
     const { NAMES } = tablesOfParameters;
     const given = study.model;
-    const base = equations.rank(given);
+    /** What is ranked: equation 11, as far off as the runs have it where there are any. */
+    const RANKED = study.hasRuns ? "equation 11 and its misfit" : "equation 11";
+    /** The limits of what was measured, as {m: [least, most], p: [least, most]}; null if unknown. */
+    const { measured = null } = study.data;
+    const { time_s, believed_s, ranked_by_s } = study.configurations;
+    const base = rank(given);
     const MOST_APUS = Math.max(4096, given.apus);
     const SHOWN = 10;
+
+    /** By what factor a column differs from equation 11; beyond what was measured, as at its border. */
+    function factor(column, m, p) {
+        if (!study.hasRuns) return 1;
+        const within = (count, [least, most]) => Math.min(Math.max(count, least), most);
+        const [row, most] = [within(m, measured.m), within(p, measured.p)];
+        const k = study.places.get(`${row},${Math.min(most, Math.floor(given.apus / row))}`);
+        const ratio = k === undefined ? 1 : column[k] / time_s[k];
+        return Number.isFinite(ratio) && ratio > 0 ? ratio : 1;
+    }
+
+    /**
+     * Every configuration in question with its times, in the order of choice: with runs, those within what
+     * was timed, unless more APUs are asked for than are given.
+     */
+    function rank(model) {
+        const all = equations.rank(model);
+        if (!study.hasRuns) return all;
+        const isMore = model.apus > given.apus;
+        const rows = all.m
+            .map((m, k) => ({ k, m, p: all.p[k], time: all.time_s[k] }))
+            .filter(({ m, p }) => isMore || !isBeyond(m, p))
+            .map(({ k, m, p, time }) => ({
+                ...{ k, m, p },
+                time: time * factor(believed_s, m, p),
+                key: time * factor(ranked_by_s, m, p),
+            }))
+            .sort((a, b) => a.key - b.key || a.m - b.m || a.p - b.p);
+        return {
+            m: rows.map(({ m }) => m),
+            p: rows.map(({ p }) => p),
+            time_s: rows.map(({ time }) => time),
+            refined_s: all.refined_s && rows.map(({ k }) => all.refined_s[k]),
+        };
+    }
+
+    const timeOf = (model, m, p) => equations.time(model, m, p) * factor(believed_s, m, p);
 
     /** Where a term lies in the plain parameters: [holder, key, is a whole number]. */
     function place(model, term) {
@@ -109,9 +151,6 @@ const whatIf = (() => {
         return read;
     }
 
-    /** The limits of what was measured, as {m: [least, most], p: [least, most]}; null if unknown. */
-    const { measured = null } = study.data;
-
     /** Whether a configuration lies beyond what was measured, as far as that is known. */
     function isBeyond(m, p) {
         const isOutside = (count, [least, most]) => count < least || count > most;
@@ -163,7 +202,7 @@ const whatIf = (() => {
     /** What comes out for each model: best as given, best now, and the old choice now. */
     function outcomes(model, ranking) {
         const of = [
-            { name: "equation 11", key: "time_s", before: 0, now: 0, time: equations.time },
+            { name: RANKED, key: "time_s", before: 0, now: 0, time: timeOf },
         ];
         if (ranking.refined_s && base.refined_s) {
             of.push({
@@ -187,11 +226,14 @@ const whatIf = (() => {
     function sentence({ name, old, best, keeping }) {
         const pair = text.pair(best.m, best.p);
         const ratio = text.digits(best.time / old.time);
-        const start = `By ${name === "equation 11" ? name : `the ${name}`} ${pair} is now the fastest, ${text.seconds(best.time)}: ${ratio} times as long as ${text.pair(old.m, old.p)} as given, ${text.seconds(old.time)}.`;
+        // Given runs, what is known better goes before what may be faster.
+        const isFirst = study.hasRuns && name === RANKED;
+        const start = `By ${name === RANKED ? name : `the ${name}`} ${pair} is now ${isFirst ? "the choice" : "the fastest"}, ${text.seconds(best.time)}: ${ratio} times as long as ${text.pair(old.m, old.p)} as given, ${text.seconds(old.time)}.`;
         if (best.m === old.m && best.p === old.p) return `${start} The choice stays the same.`;
         if (keeping === null) return `${start} The choice as given needs more APUs than there are.`;
-        const lost = text.percent((keeping - best.time) / best.time);
-        return `${start} Keeping ${text.pair(old.m, old.p)} would take ${text.seconds(keeping)}, ${lost} more.`;
+        const lost = (keeping - best.time) / best.time;
+        const howMuch = `${text.percent(Math.abs(lost))} ${lost < 0 ? "less, but that is less sure" : "more"}`;
+        return `${start} Keeping ${text.pair(old.m, old.p)} would take ${text.seconds(keeping)}, ${howMuch}.`;
     }
 
     let result = null;
@@ -199,7 +241,7 @@ const whatIf = (() => {
     /** Recomputes, and tells whoever shows it. */
     function compute() {
         const model = changed(state);
-        const ranking = equations.rank(model);
+        const ranking = rank(model);
         result = { model, ranking, outcomes: outcomes(model, ranking), isChanged: isChanged() };
         return result;
     }
@@ -207,6 +249,7 @@ const whatIf = (() => {
     return {
         given,
         base,
+        RANKED,
         terms,
         place,
         isOverM,

@@ -226,6 +226,8 @@ const whatIfPanel = (() => {
     const beyondMark = (m, p) =>
         whatIf.isBeyond(m, p) ? element("span", { title: "beyond what was measured" }, " *") : null;
 
+    const noRank = (m, p) => (m * p > given.apus ? "not feasible" : "not ranked");
+
     /** The first of the new ranking, with their places as given. */
     function topTable({ ranking: now }) {
         const places = new Map(base.m.map((m, k) => [`${m},${base.p[k]}`, k]));
@@ -245,13 +247,13 @@ const whatIfPanel = (() => {
                 element("td", {}, text.pair(m, now.p[k]), beyondMark(m, now.p[k])),
                 time(now.time_s[k]),
                 now.refined_s ? time(now.refined_s[k]) : null,
-                element("td", {}, before === undefined ? "not feasible" : text.count(before + 1)),
+                element("td", {}, before === undefined ? noRank(m, now.p[k]) : text.count(before + 1)),
             );
         });
         const titles = [
             "rank",
             "(m, p)",
-            `equation 11 [${unit.name}]`,
+            `${whatIf.RANKED} [${unit.name}]`,
             now.refined_s && `refined [${unit.name}]`,
             "rank as given",
         ];
@@ -261,7 +263,9 @@ const whatIfPanel = (() => {
             element(
                 "caption",
                 {},
-                `The fastest of ${text.count(now.m.length)} feasible configurations, in the order of equation 11`,
+                study.hasRuns
+                    ? `The first of ${text.count(now.m.length)} configurations, in the order of choice`
+                    : `The fastest of ${text.count(now.m.length)} feasible configurations, in the order of ${whatIf.RANKED}`,
             ),
             element(
                 "thead",
@@ -308,6 +312,11 @@ const whatIfPanel = (() => {
         }
         controls.append(reset);
         const results = element("div", { class: "what-if-results" }, message, ranking, curves);
+        if (study.hasRuns) {
+            const note =
+                "Each time is that of equation 11 with the changed terms, as far off as the runs have it now. More APUs bring in what lies beyond the timed m and p, where it is taken to be as far off as at their border.";
+            parent.append(element("p", { class: "note" }, note));
+        }
         parent.append(element("div", { class: "what-if" }, controls, results));
         whatIf.set(whatIf.fromHash(location.hash) ?? whatIf.state());
         whatIf.compute();

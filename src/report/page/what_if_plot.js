@@ -18,13 +18,13 @@ const whatIfPlot = (() => {
         const { ranking: now } = whatIf.result();
         const found = [
             {
-                name: "as given, equation 11",
+                name: `as given, ${whatIf.RANKED}`,
                 series: "given",
                 mark: "square",
                 of: leastByM(base, "time_s"),
             },
             {
-                name: "what if, equation 11",
+                name: `what if, ${whatIf.RANKED}`,
                 series: "equation-11",
                 mark: "diamond",
                 of: leastByM(now, "time_s"),

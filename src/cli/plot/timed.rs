@@ -1,0 +1,100 @@
+//! Times for pictures of a user's own runs: what is believed given all of them, and, where predictions
+//! are held against measured times, what is believed of each given the others.
+
+use crate::error::Result;
+use crate::model::Parameters;
+use crate::model::observations::{Observations, Observed};
+use crate::plot::{Measured, Predicted, Series, Standing, Times};
+use crate::posterior::{Posterior, Prior};
+use crate::solve::{self, Configuration, Constraints, Sampling};
+use crate::units::Seconds;
+
+/// Parameters and the runs of the program.
+pub struct Timed {
+    parameters: Parameters,
+    posterior: Posterior,
+}
+
+/// Of more configurations none is left out to see what the others say of it: each is a fit.
+const MOST_LEFT_OUT: usize = 60;
+
+impl Timed {
+    /// Of parameters, the runs that they were fitted with, and further ones; `None` where there are
+    /// no runs.
+    pub fn new(parameters: Parameters, further: Option<Observations>) -> Result<Option<Self>> {
+        if further.is_none() && parameters.evidence.is_none() {
+            return Ok(None);
+        }
+        let posterior = Posterior::new(&Prior::of(&parameters), further)?;
+        Ok(posterior.range().is_some().then_some(Self { parameters, posterior }))
+    }
+
+    /// What is believed of every configuration within what was timed.
+    pub fn times(&self) -> Result<Times> {
+        let apus = self.parameters.apus;
+        let mappings = solve::candidates(&self.posterior, &Constraints::NONE, apus)?;
+        let sampling = Sampling::new(Sampling::USUAL_DRAWS, 1);
+        let ranking = solve::rank(&self.posterior, &mappings, sampling)?;
+        let rows = ranking.configurations.iter().map(predicted).collect();
+        Ok(self.beside("the models given the runs", rows))
+    }
+
+    /// Predictions of what ran that have not seen it: those of the other runs or, where these are too
+    /// few or too many, of equation 11 alone.
+    pub fn unseen(&self) -> Result<Times> {
+        let observed = &self.posterior.observations().configurations;
+        if !(2..=MOST_LEFT_OUT).contains(&observed.len()) {
+            let of_equation_11 = |it: &Observed| {
+                let (mapping, standing) = (it.mapping, Standing::Slower);
+                Predicted { mapping, time: self.parameters.time(mapping), interval: None, standing }
+            };
+            let rows = observed.iter().map(of_equation_11).collect();
+            return Ok(self.beside("equation 11", rows));
+        }
+        let rows = observed.iter().map(|it| self.left_out(it)).collect::<Result<_>>()?;
+        Ok(self.beside("the models given the other runs", rows))
+    }
+
+    /// What the other runs say of one.
+    fn left_out(&self, left_out: &Observed) -> Result<Predicted> {
+        let mapping = left_out.mapping;
+        let mut others = self.posterior.observations().clone();
+        others.configurations.retain(|observed| observed.mapping != mapping);
+        let mut parameters = self.parameters.clone();
+        let posterior = match &mut parameters.evidence {
+            Some(evidence) => {
+                evidence.observations = others;
+                Posterior::of(&parameters)?
+            }
+            None => Posterior::new(&Prior::of(&parameters), Some(others))?,
+        };
+        let times = posterior.marginals(&[mapping]);
+        let [low, high] = [0.025, 0.975].map(|share| times.quantile(0, share));
+        let interval = (low < high).then_some((low, high));
+        Ok(Predicted { mapping, time: times.time(0), interval, standing: Standing::Slower })
+    }
+
+    /// Predictions beside the runs.
+    fn beside(&self, name: &str, rows: Vec<Predicted>) -> Times {
+        let measured = |it: &Observed| Measured {
+            mapping: it.mapping,
+            time: it.time,
+            repetitions: it.repetitions.round().max(1.0) as u32,
+        };
+        let observed = &self.posterior.observations().configurations;
+        Times {
+            measured: observed.iter().map(measured).collect(),
+            measured_as: "measured".into(),
+            predicted: Series { name: name.into(), rows },
+            beside: None,
+        }
+    }
+}
+
+fn predicted(row: &Configuration) -> Predicted {
+    let standing =
+        if row.indistinguishable { Standing::Indistinguishable } else { Standing::Slower };
+    let is_interval = |(low, high): &(Seconds, Seconds)| low < high;
+    let interval = Some((row.low, row.high)).filter(is_interval);
+    Predicted { mapping: row.mapping, time: row.time, interval, standing }
+}
