@@ -27,7 +27,7 @@ fn parameters() -> Parameters {
         offloads: Estimate::exact(1500.0),
         o_offload_s: Estimate::exact(70e-6),
         g_s: Estimate::exact(28e-9),
-        alpha: OverM::Table(Table { m, values }),
+        alpha: OverM::Table(Table::new(m, values)),
         ..Terms::nothing()
     };
     Parameters::new("grid", Decomposition::Data, GRID.apus, terms)

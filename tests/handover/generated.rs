@@ -21,7 +21,7 @@ fn sets() -> Vec<Parameters> {
     let raxml = published("raxml-qs20").expect("a published set");
     let table = |m: &[u32], values: &[f64]| {
         let values = values.iter().copied().map(Estimate::exact).collect();
-        OverM::Table(Table { m: m.to_vec(), values })
+        OverM::Table(Table::new(m.to_vec(), values))
     };
     let mut late = pbpi.clone();
     late.name = "*/ \"quoted\" \\ -- `$(x)` \u{202e}\u{b5}\u{1f600}\r\n#endif\n\"\"\" '''".into();

@@ -37,6 +37,7 @@ pub mod refined;
 pub mod run;
 pub mod sensitivity;
 pub(crate) mod sources;
+pub(crate) mod tabulated;
 pub mod terms;
 pub mod time_model;
 pub mod uncertainty;

@@ -11,7 +11,7 @@ pub(crate) fn estimate(value: f64, std_error: f64) -> Estimate {
 /// Exact values over m.
 pub(crate) fn table(m: &[u32], values: &[f64]) -> OverM {
     let values = values.iter().copied().map(Estimate::exact).collect();
-    OverM::Table(Table { m: m.to_vec(), values })
+    OverM::Table(Table::new(m.to_vec(), values))
 }
 
 /// On 16 APUs: T_HPU 2, T_APU 32, C_APU 1, 8 off-loads of 125 + 250 + 500*p ms, 4 collectives.

@@ -124,7 +124,7 @@ mod tests {
     fn the_sums_of_a_table_stand_beside_its_m() {
         let mut parameters = bare();
         let sum = Estimate { combined_with: vec!["t_csw_s".into()], ..Estimate::exact(2.0) };
-        let table = Table { m: vec![1, 4], values: vec![Estimate::exact(0.0), sum] };
+        let table = Table::new(vec![1, 4], vec![Estimate::exact(0.0), sum]);
         parameters.terms.o_col_s = OverM::Table(table);
         let object: serde_json::Value =
             serde_json::from_str(&json(&parameters)).expect("a JSON object");

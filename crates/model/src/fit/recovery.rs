@@ -296,7 +296,7 @@ fn ten_percent_off(truth: &Parameters, seed: u64) -> Parameters {
     }
     let last = Estimate { std_error: Some(0.1 * slope.abs()), ..Estimate::exact(1.0 + slope) };
     let values = vec![Estimate::exact(1.0), last];
-    believed.terms.alpha = OverM::Table(Table { m: vec![1, 16], values });
+    believed.terms.alpha = OverM::Table(Table::new(vec![1, 16], values));
     believed
 }
 

@@ -73,10 +73,7 @@ impl Random {
             t_csw_s,
             g_s,
             collectives: self.happens(0.5).then(|| Estimate::exact(offloads)),
-            alpha: OverM::Table(Table {
-                m: (1..=16).collect(),
-                values: (1..=16).map(alpha).collect(),
-            }),
+            alpha: OverM::Table(Table::new((1..=16).collect(), (1..=16).map(alpha).collect())),
             o_col_s: OverM::Constant(o_col),
         };
         Parameters::new("truth", decomposition, self.one_of(&[1, 4, 16, 64]), terms)

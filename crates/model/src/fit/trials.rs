@@ -24,7 +24,7 @@ pub fn truth(decomposition: Decomposition, slope: f64, terms: [f64; 8]) -> Param
         o_offload_s: o_offload,
         t_csw_s: t_csw,
         g_s: g,
-        alpha: OverM::Table(Table { m: (1..=16).collect(), values: alpha.collect() }),
+        alpha: OverM::Table(Table::new((1..=16).collect(), alpha.collect())),
         o_col_s: OverM::Constant(o_col),
     };
     Parameters::new("truth", decomposition, 16, terms)

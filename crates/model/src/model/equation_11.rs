@@ -77,6 +77,7 @@ impl End {
     /// `at_one` is what the term is at m = 1, if the table does not say.
     fn of(over: &OverM, at_one: f64, term: &'static str) -> Option<Self> {
         let OverM::Table(table) = over else { return None };
+        over.held_beyond()?;
         let last = table.values.len() - 1;
         let (last_m, value) = (table.m[last], table.values[last].value);
         let (before_m, before) = match last.checked_sub(1) {
@@ -168,9 +169,8 @@ impl Parameters {
         let terms = &self.terms;
         let (first_m, last_m) = (*ms.start(), *ms.end());
         let mut warnings = Vec::new();
-        for (term, known) in [("alpha", terms.alpha.last_m()), ("o_col_s", terms.o_col_s.last_m())]
-        {
-            if let Some(last) = known
+        for (term, over) in [("alpha", &terms.alpha), ("o_col_s", &terms.o_col_s)] {
+            if let Some(last) = over.held_beyond()
                 && last < last_m
             {
                 warnings.push(Warning::BeyondTable { term, last, m: first_m.max(last + 1) });
@@ -179,7 +179,7 @@ impl Parameters {
         // The gradient at p = 1 holds every entry that some p makes the time depend on.
         let asked: BTreeSet<Entry> = ms
             .flat_map(|m| self.gradient(Mapping::of(m, 1)))
-            .filter(|(_, slope)| *slope > 0.0)
+            .filter(|(_, slope)| *slope != 0.0)
             .map(|(entry, _)| entry)
             .collect();
         let mut unknown: Vec<&str> = asked
@@ -228,8 +228,8 @@ mod tests {
     fn what_lies_beyond_each_table_is_a_value_after_the_entries() {
         let mut parameters = published("pbpi-qs20").unwrap();
         let values = || [1.0, 1.5].map(Estimate::exact).to_vec();
-        parameters.terms.alpha = OverM::Table(Table { m: vec![1, 2], values: values() });
-        parameters.terms.o_col_s = OverM::Table(Table { m: vec![1, 4], values: values() });
+        parameters.terms.alpha = OverM::Table(Table::new(vec![1, 2], values()));
+        parameters.terms.o_col_s = OverM::Table(Table::new(vec![1, 4], values()));
         let names: Vec<String> = parameters.values().into_iter().map(|value| value.name).collect();
         let last = names.len() - 1;
         assert_eq!(names[last - 1..], ["alpha beyond m = 2", "o_col_s beyond m = 4"]);

@@ -18,9 +18,14 @@
 //! o_col_s     = { m = [1, 2, 4], value = [0.0, 16e-6, 118e-6] }
 //! ```
 //!
+//! Such a table is linear between its m and held constant beyond the last. With
+//! `interpolation = "line"` it goes on beyond it as it came; with `"logarithm"` so, too, and linear in
+//! log2(m): `alpha = { m = [1, 8], value = [1.0, 1.7], interpolation = "line" }`.
+//!
 //! A table over m may give `std_error` as an array of the same length and one `source`. Where its
 //! entries differ in what is known of them, each is a table of its own:
-//! `alpha = [{ m = 1, value = 1.0 }, { m = 2, value = 1.28, std_error = 0.01 }]`.
+//! `alpha = [{ m = 1, value = 1.0 }, { m = 2, value = 1.28, std_error = 0.01 }]`; `interpolation` then
+//! stands in the first.
 //!
 //! `degrees_of_freedom` beside `std_error` are those that it was estimated with, an array beside an
 //! array (older files call them `freedom`). Where the errors of terms go together, `[correlation]` says how:
@@ -45,17 +50,20 @@ mod phases;
 mod refined;
 mod writing;
 
-use super::parameters::{Decomposition, Estimate, OverM, Parameters, Table, Terms};
-use super::terms::Term;
+use super::parameters::{Decomposition, Estimate, Interpolation, OverM, Parameters, Table, Terms};
 use super::terms::reading::{self, Named};
+use super::terms::{Term, Value};
 use super::uncertainty::Correlation;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
 use mmgp_base::table::toml::{self, Document};
 
-/// The versions of the format that this module reads: 2 has `[runs]` and `[before_runs]`. Each file is
-/// written in the first that holds it.
+/// The versions of the format that this module reads: 2 has `[runs]`, `[before_runs]` and tables with
+/// an `interpolation`. Each file is written in the first that holds it.
 const SCHEMAS: [u32; 2] = [1, 2];
+
+/// The key of a table's [`Interpolation`].
+pub(in crate::model) const INTERPOLATION: &str = "interpolation";
 
 impl Parameters {
     /// Reads and checks a parameter file, in TOML or as exported to JSON; an error names file, line, column, what was found and
@@ -98,6 +106,12 @@ impl Parameters {
     /// The text of a parameter file from which [`Self::read`] gives back exactly `self`.
     pub fn to_toml(&self) -> String {
         writing::parameters(self)
+    }
+
+    /// Whether a reader of the first version would go wrong.
+    pub(in crate::model) fn needs_schema_2(&self) -> bool {
+        let is_held = |(_, value): (_, Value<'_>)| value.interpolation == Interpolation::Held;
+        self.evidence.is_some() || !self.terms.values().all(is_held)
     }
 }
 
@@ -229,7 +243,7 @@ fn read_over_m(parent: &toml::Table<'_>, key: &str) -> Result<OverM> {
 /// `{ m = [..], value = [..], std_error = [..], source = ".." }`
 fn read_columns(entry: &toml::Table<'_>) -> Result<Table> {
     let degrees = reading::degrees_of_freedom(|key| entry.has(key));
-    entry.expect_keys(&["m", "value", "std_error", degrees, "source"])?;
+    entry.expect_keys(&["m", "value", "std_error", degrees, "source", INTERPOLATION])?;
     let m = entry.counts("m")?;
     check_increasing(entry, "m", &m)?;
     let column = |key: &str| -> Result<Option<Vec<f64>>> {
@@ -258,15 +272,29 @@ fn read_columns(entry: &toml::Table<'_>) -> Result<Table> {
         combined_with: Vec::new(),
     };
     let values = values.iter().enumerate().map(estimate).collect();
-    Ok(Table { m, values })
+    Ok(Table { m, values, interpolation: read_interpolation(entry)? })
+}
+
+fn read_interpolation(entry: &toml::Table<'_>) -> Result<Interpolation> {
+    let Some(name) = entry.optional_text(INTERPOLATION)? else { return Ok(Interpolation::Held) };
+    Interpolation::named(name).ok_or_else(|| {
+        let expected = Interpolation::NAMES.map(|(known, _)| format!("{known:?}")).join(" or ");
+        entry.error(INTERPOLATION, format!("{name:?}"), expected)
+    })
 }
 
 /// `[{ m = .., value = .., .. }, ..]`
 fn read_rows(parent: &toml::Table<'_>, key: &str, entries: &[toml::Table<'_>]) -> Result<Table> {
     let m = entries.iter().map(|entry| entry.count("m", 1)).collect::<Result<Vec<_>>>()?;
     check_increasing(parent, key, &m)?;
-    let values = entries.iter().map(|entry| read_estimate_table(entry, &["m"]));
-    Ok(Table { m, values: values.collect::<Result<_>>()? })
+    let mut own_keys = vec!["m", INTERPOLATION];
+    let mut values = Vec::new();
+    for entry in entries {
+        values.push(read_estimate_table(entry, &own_keys)?);
+        own_keys.truncate(1);
+    }
+    let interpolation = entries.first().map(read_interpolation).transpose()?.unwrap_or_default();
+    Ok(Table { m, values, interpolation })
 }
 
 /// At least one m, the first at least 1, each larger than the one before.

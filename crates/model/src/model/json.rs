@@ -7,7 +7,10 @@ mod evidence;
 mod refined;
 mod writing;
 
-use super::parameters::{Decomposition, Estimate, OverM, Parameters, Phase, Table, Terms};
+use super::file::INTERPOLATION;
+use super::parameters::{
+    Decomposition, Estimate, Interpolation, OverM, Parameters, Phase, Table, Terms,
+};
 use super::terms::Term;
 use super::terms::reading::{self, Named};
 use super::uncertainty::Correlation;
@@ -143,7 +146,7 @@ fn read_over_m(value: &Value<'_>) -> Result<OverM> {
     let Some(place) = object.get("m") else {
         return read_estimate(value).map(OverM::Constant);
     };
-    let degrees = expect_beside(&object, &["m", "value"])?;
+    let degrees = expect_beside(&object, &["m", "value", INTERPOLATION])?;
     let m: Vec<u32> = place.array()?.iter().map(|m| m.count(1)).collect::<Result<_>>()?;
     if m.is_empty() || !m.is_sorted_by(|a, b| a < b) {
         let found = format!("m = {m:?}");
@@ -172,7 +175,13 @@ fn read_over_m(value: &Value<'_>) -> Result<OverM> {
         })
     };
     let values = values.iter().enumerate().map(estimate).collect::<Result<_>>()?;
-    Ok(OverM::Table(Table { m, values }))
+    let interpolation =
+        object.get(INTERPOLATION).map(|name| read_interpolation(&name)).transpose()?;
+    Ok(OverM::Table(Table { m, values, interpolation: interpolation.unwrap_or_default() }))
+}
+
+fn read_interpolation(name: &Value<'_>) -> Result<Interpolation> {
+    Interpolation::named(&name.text()?).ok_or_else(|| name.error("\"line\" or \"logarithm\""))
 }
 
 /// The list at `key`, with an item for each m.
@@ -311,6 +320,18 @@ mod tests {
             "\"task\", \"tasks\": 0",
             "p.json:2:52: found the number 0, expected a whole number from 1 to 4294967295",
         );
+    }
+
+    #[test]
+    fn how_a_table_goes_on_survives() {
+        let good = TEXT.replacen("[1, 1.25],", "[1, 1.25], \"interpolation\": \"line\",", 1);
+        let parameters = parse(&good).unwrap();
+        let OverM::Table(alpha) = &parameters.terms.alpha else { panic!("a table") };
+        assert_eq!(alpha.interpolation, Interpolation::Line);
+        let text = serde_json::to_string(&parameters).unwrap();
+        assert_eq!(parse(&text).unwrap(), parameters);
+        let error = parse(&good.replacen("\"line\"", "\"held\"", 1)).expect_err("no such name");
+        assert!(error.to_string().ends_with("expected \"line\" or \"logarithm\""), "{error}");
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Estimate {
 pub enum OverM {
     /// The same for all m; for `alpha`, for all m > 1.
     Constant(Estimate),
-    /// Known at certain m; between them interpolated linearly, beyond the last held constant.
+    /// Known at certain m; [`Interpolation`] says what holds between and beyond them.
     Table(Table),
 }
 
@@ -63,6 +63,57 @@ pub struct Table {
     pub m: Vec<u32>,
     /// One estimate for each m.
     pub values: Vec<Estimate>,
+    /// What holds between and beyond them.
+    pub interpolation: Interpolation,
+}
+
+impl Table {
+    /// Values that are linear between their m and held constant beyond the last.
+    pub fn new(m: Vec<u32>, values: Vec<Estimate>) -> Self {
+        Self { m, values, interpolation: Interpolation::Held }
+    }
+}
+
+/// What a table is between its entries and beyond the last.
+///
+/// Below the first, it comes from what the term is at m = 1, which is also the last but one entry
+/// of a table that has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Interpolation {
+    /// Linear between entries, held constant beyond the last: nothing is known there.
+    #[default]
+    Held,
+    /// Linear in m, beyond the last as between the last two.
+    Line,
+    /// Linear in log2(m), beyond the last as between the last two.
+    Logarithm,
+}
+
+impl Interpolation {
+    /// Those that have a name in files; a table without one is held.
+    pub const NAMES: [(&'static str, Self); 2] =
+        [("line", Self::Line), ("logarithm", Self::Logarithm)];
+
+    /// The name in files; `None` where a table needs none.
+    pub fn name(self) -> Option<&'static str> {
+        Self::NAMES.iter().find(|(_, named)| *named == self).map(|(name, _)| *name)
+    }
+
+    /// The one of that name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, named)| *named)
+    }
+
+    /// How far m is from one entry to the next, of which it may lie beyond: 0 at `low`, 1 at `high`.
+    pub(super) fn position(self, m: u32, low: u32, high: u32) -> f64 {
+        match self {
+            Self::Held | Self::Line => f64::from(m - low) / f64::from(high - low),
+            Self::Logarithm => {
+                let low = f64::from(low);
+                (f64::from(m) / low).log2() / (f64::from(high) / low).log2()
+            }
+        }
+    }
 }
 
 /// The terms of equation 11. Times are seconds, per run unless it says otherwise.

@@ -1,6 +1,6 @@
 //! Equation 11, the time of a whole run, for data and for task decomposition.
 
-use super::parameters::{Decomposition, OverM, Parameters, Phase, Table, Terms};
+use super::parameters::{Decomposition, Interpolation, OverM, Parameters, Phase, Table, Terms};
 use super::time_model::Part;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
@@ -187,51 +187,69 @@ impl Terms {
     pub fn o_col_at(&self, m: u32) -> f64 {
         self.o_col_s.at(m, 0.0)
     }
+
+    /// As [`Self::alpha_at`], but linear in the entries of the table even where that leads below 0.
+    pub(crate) fn linear_alpha_at(&self, m: u32) -> f64 {
+        if m == 1 { 1.0 } else { self.alpha.at_or_above(f64::NEG_INFINITY, m, 1.0) }
+    }
+
+    /// As [`Self::o_col_at`], but linear in the entries of the table even where that leads below 0.
+    pub(crate) fn linear_o_col_at(&self, m: u32) -> f64 {
+        self.o_col_s.at_or_above(f64::NEG_INFINITY, m, 0.0)
+    }
 }
 
 impl OverM {
-    /// The value at m: a number is the same for all m; a table is interpolated linearly, from
-    /// `at_one` at m = 1 where it starts later, and held constant beyond its last m.
+    /// The value at m: a number is the same for all m; a table is interpolated as it says, from
+    /// `at_one` at m = 1 where it starts later; one that goes on beyond its last m ends at 0.
     pub fn at(&self, m: u32, at_one: f64) -> f64 {
+        self.at_or_above(0.0, m, at_one)
+    }
+
+    /// As [`Self::at`], with the least that a table goes on to.
+    fn at_or_above(&self, least: f64, m: u32, at_one: f64) -> f64 {
         match self {
             OverM::Constant(estimate) => estimate.value,
-            OverM::Table(table) => table.at(m, at_one),
+            OverM::Table(table) => table.at_or_above(least, m, at_one),
         }
     }
 
-    /// The largest m that the table knows; `None` for a number, which holds for all.
-    pub fn last_m(&self) -> Option<u32> {
+    /// The m beyond which nothing is known, so that the last value is held; `None` where there is
+    /// no such m.
+    pub fn held_beyond(&self) -> Option<u32> {
         match self {
-            OverM::Constant(_) => None,
-            OverM::Table(table) => table.m.last().copied(),
+            OverM::Table(table) if table.interpolation == Interpolation::Held => {
+                table.m.last().copied()
+            }
+            _ => None,
         }
     }
 }
 
 impl Table {
-    fn at(&self, m: u32, at_one: f64) -> f64 {
+    fn at_or_above(&self, least: f64, m: u32, at_one: f64) -> f64 {
         let Neighbours { low, high, position } = self.neighbours(m);
         let high = self.values[high].value;
         if position == 1.0 {
             return high;
         }
         let low = low.map_or(at_one, |low| self.values[low].value);
-        low + (high - low) * position
+        let value = low + (high - low) * position;
+        if position > 1.0 { value.max(least) } else { value }
     }
 
-    /// The entries between which m lies. A table has at least one entry.
+    /// The entries between which m lies, or beyond which. A table has at least one entry.
     pub(super) fn neighbours(&self, m: u32) -> Neighbours {
-        let after = self.m.partition_point(|&known| known < m);
-        let low = after.checked_sub(1);
-        match self.m.get(after) {
-            None => Neighbours { low: None, high: self.m.len() - 1, position: 1.0 },
-            Some(&high_m) if high_m == m => Neighbours { low: None, high: after, position: 1.0 },
-            Some(&high_m) => {
-                let low_m = low.map_or(1, |low| self.m[low]);
-                let position = f64::from(m - low_m) / f64::from(high_m - low_m);
-                Neighbours { low, high: after, position }
-            }
+        let (last, after) = (self.m.len() - 1, self.m.partition_point(|&known| known < m));
+        let high = after.min(last);
+        let low = high.checked_sub(1);
+        let (low_m, high_m) = (low.map_or(1, |low| self.m[low]), self.m[high]);
+        let is_held = after > last && self.interpolation == Interpolation::Held;
+        // One entry at m = 1 has no slope.
+        if high_m == m || is_held || low_m == high_m {
+            return Neighbours { low: None, high, position: 1.0 };
         }
+        Neighbours { low, high, position: self.interpolation.position(m, low_m, high_m) }
     }
 }
 
@@ -241,7 +259,8 @@ pub(super) struct Neighbours {
     pub low: Option<usize>,
     /// The entry at m or above, or the last.
     pub high: usize,
-    /// How far m is from the one below to the one above: 1 at an entry and beyond the last.
+    /// How far m is from the one below to the one above: 1 at an entry and where the last is held,
+    /// more than 1 where the table goes on beyond it.
     pub position: f64,
 }
 
@@ -314,6 +333,43 @@ mod tests {
         let terms = Terms { alpha: number.clone(), o_col_s: number, ..terms };
         assert_eq!([1, 2, 9].map(|m| terms.alpha_at(m)), [1.0, 1.28, 1.28]);
         assert_eq!([1, 2].map(|m| terms.o_col_at(m)), [1.28, 1.28]);
+    }
+
+    #[test]
+    fn a_line_and_a_logarithm_go_on_beyond_their_last_m() {
+        let table = |m: &[u32], values: &[f64], interpolation| {
+            let values = values.iter().copied().map(Estimate::exact).collect();
+            OverM::Table(Table { interpolation, ..Table::new(m.to_vec(), values) })
+        };
+        let line = table(&[2, 4, 8], &[1.0, 1.5, 3.5], Interpolation::Line);
+        assert_eq!([2, 3, 6, 8, 9, 12].map(|m| line.at(m, 0.5)), [1.0, 1.25, 2.5, 3.5, 4.0, 5.5]);
+        assert_eq!(line.at(1, 0.5), 0.5);
+        let logarithm = table(&[2, 8], &[1.0, 3.0], Interpolation::Logarithm);
+        assert_eq!(
+            [1, 2, 4, 8, 16, 64].map(|m| logarithm.at(m, 0.5)),
+            [0.5, 1.0, 2.0, 3.0, 4.0, 6.0]
+        );
+        // One entry goes on from what the term is at m = 1, where that is not the entry.
+        let single = |m, interpolation| table(&[m], &[3.0], interpolation);
+        assert_eq!(single(5, Interpolation::Line).at(9, 1.0), 5.0);
+        assert_eq!(single(4, Interpolation::Logarithm).at(16, 1.0), 5.0);
+        assert_eq!(single(1, Interpolation::Line).at(16, 1.0), 3.0);
+        let held = [line, logarithm, single(1, Interpolation::Held)].map(|term| term.held_beyond());
+        assert_eq!(held, [None, None, Some(1)]);
+    }
+
+    #[test]
+    fn a_falling_line_ends_at_nothing() {
+        let mut parameters = parameters(Decomposition::Data);
+        let values = [1.0, 0.5].map(Estimate::exact).to_vec();
+        let falling =
+            Table { interpolation: Interpolation::Line, ..Table::new(vec![1, 3], values) };
+        parameters.terms.alpha = OverM::Table(falling.clone());
+        parameters.terms.o_col_s = OverM::Table(falling);
+        let terms = &parameters.terms;
+        assert_eq!([4, 5, 9].map(|m| terms.alpha_at(m)), [0.25, 0.0, 0.0]);
+        assert_eq!([4, 5, 9].map(|m| terms.o_col_at(m)), [0.25, 0.0, 0.0]);
+        assert_eq!(parameters.breakdown(Mapping::of(9, 1)).hpu_s, 0.0);
     }
 
     #[test]

@@ -80,8 +80,8 @@ impl OverM {
     }
 
     /// The entries that the value at m is made of, each with its weight; at most two, the
-    /// neighbours of m in the table. Where they add up to less than 1, the rest is the weight of
-    /// what the term is at m = 1.
+    /// neighbours of m in the table; beyond a table that goes on, the last two, the lower with a
+    /// weight below 0. What they differ from 1 by is the weight of what the term is at m = 1.
     pub fn weights(&self, m: u32) -> Vec<(usize, f64)> {
         let OverM::Table(table) = self else { return vec![(0, 1.0)] };
         let Neighbours { low, high, position } = table.neighbours(m);
@@ -109,9 +109,10 @@ impl Parameters {
         let offloads = terms.offloads.value;
         let per_offload = terms.o_offload_s.value + terms.t_csw_s.value + apus * terms.g_s.value;
         let collectives = terms.collectives.as_ref().map(|estimate| estimate.value);
-        let uncounted_collective = if collectives.is_none() { terms.o_col_at(m) } else { 0.0 };
+        let o_col_s = terms.linear_o_col_at(m);
+        let uncounted_collective = if collectives.is_none() { o_col_s } else { 0.0 };
         let mut gradient = vec![
-            (Entry::HpuTime, r * terms.alpha_at(m)),
+            (Entry::HpuTime, r * terms.linear_alpha_at(m)),
             (Entry::ApuTime, r / pieces),
             (Entry::ApuSerialTime, r),
             (Entry::Offloads, r * (per_offload + uncounted_collective)),
@@ -120,7 +121,7 @@ impl Parameters {
             (Entry::Gap, r * offloads * apus),
         ];
         if collectives.is_some() {
-            gradient.push((Entry::Collectives, r * terms.o_col_at(m)));
+            gradient.push((Entry::Collectives, r * o_col_s));
         }
         // alpha is 1 at m = 1 by definition, whatever the table says.
         let alpha = if m == 1 { Vec::new() } else { terms.alpha.weights(m) };
@@ -138,9 +139,19 @@ impl Parameters {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parameters::Decomposition;
+    use super::super::parameters::{Decomposition, Interpolation};
     use super::*;
     use crate::toy;
+
+    /// With tables that go on beyond m = 5 and m = 9.
+    fn going_on(parameters: &Parameters, interpolation: Interpolation) -> Parameters {
+        let mut parameters = parameters.clone();
+        for term in [&mut parameters.terms.alpha, &mut parameters.terms.o_col_s] {
+            let OverM::Table(table) = term else { panic!("a table") };
+            table.interpolation = interpolation;
+        }
+        parameters
+    }
 
     fn parameters(decomposition: Decomposition, collectives: Option<f64>) -> Parameters {
         let mut parameters = toy::parameters(decomposition);
@@ -178,6 +189,8 @@ mod tests {
                 let mut parameters = parameters(decomposition, collectives);
                 for (m, p) in [(1, 1), (1, 6), (2, 3), (3, 2), (4, 5), (9, 1), (12, 4)] {
                     check(&parameters, m, p);
+                    check(&going_on(&parameters, Interpolation::Line), m, p);
+                    check(&going_on(&parameters, Interpolation::Logarithm), m, p);
                 }
                 parameters.terms.alpha = OverM::Constant(Estimate::exact(1.28));
                 parameters.terms.o_col_s = OverM::Constant(Estimate::exact(0.01));
@@ -196,6 +209,22 @@ mod tests {
         assert_eq!(alpha.len(), 2);
         approx::assert_relative_eq!(alpha[0].1, 2.0 / 3.0, max_relative = 1e-15);
         approx::assert_relative_eq!(alpha[1].1, 4.0 / 3.0, max_relative = 1e-15);
+    }
+
+    #[test]
+    fn beyond_a_line_the_last_entry_weighs_more_than_all_and_the_one_before_less_than_nothing() {
+        let parameters = parameters(Decomposition::Data, None);
+        let line = going_on(&parameters, Interpolation::Line).terms;
+        assert_eq!(line.alpha.weights(11), [(1, -2.0), (2, 3.0)]);
+        let logarithm = going_on(&parameters, Interpolation::Logarithm).terms;
+        let weights = logarithm.alpha.weights(13);
+        // From 2 to 13 it is log2(6.5)/log2(2.5) times as far as from 2 to 5.
+        approx::assert_relative_eq!(
+            weights[1].1,
+            6.5_f64.ln() / 2.5_f64.ln(),
+            max_relative = 1e-14
+        );
+        assert_eq!(weights[0].1, 1.0 - weights[1].1);
     }
 
     #[test]

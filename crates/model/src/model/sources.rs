@@ -263,7 +263,7 @@ mod tests {
     fn half_of_what_the_last_slope_would_bring_is_one_standard_error() {
         let mut parameters = published("pbpi-qs20").unwrap();
         let values = [1.0, 1.25, 1.5].map(Estimate::exact).to_vec();
-        parameters.terms.alpha = OverM::Table(Table { m: vec![1, 2, 4], values });
+        parameters.terms.alpha = OverM::Table(Table::new(vec![1, 2, 4], values));
         let sources = Sources::of(&parameters);
         let error =
             |m| sources.standard_error(&sources.slopes(&parameters, Mapping::of(m, 1))).value;
@@ -278,7 +278,7 @@ mod tests {
     fn a_table_of_one_entry_goes_on_from_what_the_term_is_at_one() {
         let mut parameters = published("pbpi-qs20").unwrap();
         let values = vec![Estimate::exact(30e-6)];
-        parameters.terms.o_col_s = OverM::Table(Table { m: vec![4], values });
+        parameters.terms.o_col_s = OverM::Table(Table::new(vec![4], values));
         let sources = Sources::of(&parameters);
         let slopes = sources.slopes(&parameters, Mapping::of(6, 1));
         // From nothing at m = 1 to 30 us at m = 4, for 20,000 collectives.

@@ -76,12 +76,12 @@ impl Posterior {
             means.push(mean);
             covariances.push(covariance);
         }
-        let search = self.components.iter().map(|component| component.search_weight).collect();
-        Joint::new((self.weights(), search), means, covariances, self.widening())
+        Joint::new(self.weights(), means, covariances, self.widening())
     }
 
-    fn weights(&self) -> Vec<f64> {
-        self.components.iter().map(|component| component.weight).collect()
+    /// The weights of the components for predictions, and for choices and searches.
+    fn weights(&self) -> (Vec<f64>, Vec<f64>) {
+        self.components.iter().map(|it| (it.weight, it.search_weight)).unzip()
     }
 
     /// The means of what is asked given the runs, its covariance with them (a column for each), and

@@ -3,11 +3,12 @@
 //! A configuration that ran once is wild or is not, a priori with [`PROBABILITY`]. Whether it is
 //! is judged by the evidence of all components with and without a variance of 1 more for that run,
 //! by an update of rank one; the most likely is marked, everything is fitted again, and so on while one is likely
-//! enough.
+//! enough. A run at the edge of what was timed, as (1, 1) often is, may be what no other tells, and is never marked.
 
 use nalgebra::DVector;
 
 use super::components::{Component, Data, TEMPER};
+use mmgp_base::Mapping;
 
 /// How likely a single run is wild beforehand.
 const PROBABILITY: f64 = 0.01;
@@ -23,7 +24,9 @@ pub(super) const FEWEST_FOR_ONE: usize = 5;
 
 /// The place of the run that is wild, where one is likely enough to be.
 pub(super) fn wildest(data: &Data, components: &[Component]) -> Option<usize> {
-    let may_be = |place: usize| data.repetitions[place] < 2.0 && data.wildness[place] == 0.0;
+    let may_be = |place: usize| {
+        data.repetitions[place] < 2.0 && data.wildness[place] == 0.0 && is_surrounded(data, place)
+    };
     let places: Vec<usize> = (0..data.mappings.len()).filter(|&place| may_be(place)).collect();
     if places.is_empty() {
         return None;
@@ -49,6 +52,20 @@ pub(super) fn wildest(data: &Data, components: &[Component]) -> Option<usize> {
     let (best, factor) = factors.enumerate().max_by(|one, other| one.1.total_cmp(&other.1))?;
     let odds = (1.0 - PROBABILITY) / PROBABILITY * ENOUGH / (1.0 - ENOUGH);
     (factor >= odds.ln()).then_some(places[best])
+}
+
+/// Whether others say what a run should take without going beyond what they are: in m, p and m p.
+fn is_surrounded(data: &Data, place: usize) -> bool {
+    let measures: [fn(Mapping) -> u64; 3] =
+        [|it| u64::from(it.m()), |it| u64::from(it.p()), Mapping::apus];
+    measures.into_iter().all(|of| {
+        let own = of(data.mappings[place]);
+        let others = || {
+            let others = data.mappings.iter().enumerate().filter(|(other, _)| *other != place);
+            others.map(|(_, &mapping)| of(mapping))
+        };
+        others().any(|other| other <= own) && others().any(|other| other >= own)
+    })
 }
 
 /// The diagonal of the inverse of `L L'`.

@@ -276,7 +276,7 @@ mod tests {
         m.sort_unstable();
         m.dedup();
         let values = m.iter().map(|_| Estimate::exact(least + random.random::<f64>())).collect();
-        OverM::Table(Table { m, values })
+        OverM::Table(Table::new(m, values))
     }
 
     /// Magnitudes over many decades, and often nothing at all.
@@ -370,7 +370,7 @@ mod tests {
         let terms = &mut parameters.terms;
         // Collectives are free at m = 512, and T_APU/m = N g p^2 at p = 512 there.
         let values = [1.0, 0.0, 1.0].map(Estimate::exact).to_vec();
-        terms.o_col_s = OverM::Table(Table { m: vec![1, tile, 2 * tile], values });
+        terms.o_col_s = OverM::Table(Table::new(vec![1, tile, 2 * tile], values));
         terms.g_s = Estimate::exact(360.0 / f64::from(tile).powi(3) / 1500.0);
         let grid = Grid { m_max: 2 * tile, p_max: 2 * tile, apus: 600_000 };
         let best = by_structure(&parameters, grid, 1);
@@ -397,7 +397,7 @@ mod tests {
     fn the_ten_best_of_a_hundred_million_are_the_same_both_ways() {
         let m: Vec<u32> = (1..=10_000).collect();
         let alpha = m.iter().map(|&m| Estimate::exact(1.0 + 0.0008 * f64::from(m - 1))).collect();
-        let parameters = grid_py(OverM::Table(Table { m, values: alpha }));
+        let parameters = grid_py(OverM::Table(Table::new(m, alpha)));
         let grid = Grid { m_max: 10_000, p_max: 10_000, apus: 25_000_000 };
         assert_eq!(grid.configurations(), 59_649_916);
         let best = by_structure(&parameters, grid, 10);

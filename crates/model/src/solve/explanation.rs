@@ -175,7 +175,7 @@ mod tests {
         use crate::model::parameters::{Estimate, OverM, Table};
         let mut parameters = published("pbpi-qs20").unwrap();
         let values = [1.0, 1.5].map(Estimate::exact).to_vec();
-        parameters.terms.alpha = OverM::Table(Table { m: vec![1, 2], values });
+        parameters.terms.alpha = OverM::Table(Table::new(vec![1, 2], values));
         let explanation = explain(&parameters, Mapping::of(8, 2));
         assert_eq!(explanation.terms[0].name, "alpha beyond m = 2");
         assert_eq!(explanation.terms[0].variance_share, 1.0);

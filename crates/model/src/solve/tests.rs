@@ -197,7 +197,7 @@ fn a_table_that_ends_too_early_and_values_without_errors_are_warned_of() {
     check(&parameters, (1, 2), &[]);
     let values = vec![Estimate::exact(1.0), estimate(1.5, 0.1)];
     parameters.apus = 9;
-    parameters.terms.alpha = OverM::Table(Table { m: vec![1, 4], values });
+    parameters.terms.alpha = OverM::Table(Table::new(vec![1, 4], values));
     let beyond = "alpha is known up to m = 4; its last value was used for m = 7 and above";
     check(&parameters, (7, 1), &[beyond]);
     check(&parameters, (3, 1), &[]);

@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
-use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
+use crate::model::parameters::{Decomposition, Estimate, Interpolation, OverM, Table, Terms};
 use crate::model::published;
 use crate::model::sensitivity::Entry;
 use crate::model::uncertainty::Correlation;
@@ -22,8 +22,8 @@ fn parameters(decomposition: Decomposition) -> Parameters {
         t_csw_s: estimate(0.02, 0.0),
         g_s: estimate(0.03, 0.004),
         collectives: Some(Estimate::exact(5.0)),
-        alpha: OverM::Table(Table { m: vec![1, 2, 6], values: alpha }),
-        o_col_s: OverM::Table(Table { m: vec![2, 5], values: o_col }),
+        alpha: OverM::Table(Table::new(vec![1, 2, 6], alpha)),
+        o_col_s: OverM::Table(Table::new(vec![2, 5], o_col)),
         ..toy::parameters(decomposition).terms
     };
     Parameters::new("toy", decomposition, 16, terms)
@@ -64,6 +64,26 @@ fn before_the_first_run_time_and_error_are_those_of_the_parameters() {
             approx::assert_relative_eq!(online.time(m, p).0, time, max_relative = 1e-14);
             assert_eq!(online.std_error(m, p), 0.0);
         }
+    }
+}
+
+#[test]
+fn a_table_that_goes_on_weighs_as_in_the_parameters() {
+    let mut parameters = parameters(Decomposition::Data);
+    // The entries before the last two are certain, and weigh less than nothing beyond these.
+    let going_on = |m: [u32; 2], values: [Estimate; 2], interpolation| {
+        OverM::Table(Table { interpolation, ..Table::new(m.to_vec(), values.to_vec()) })
+    };
+    let alpha = [Estimate::exact(1.0), estimate(1.5, 0.1)];
+    parameters.terms.alpha = going_on([1, 6], alpha, Interpolation::Line);
+    let o_col = [Estimate::exact(0.01), estimate(0.03, 0.002)];
+    parameters.terms.o_col_s = going_on([2, 5], o_col, Interpolation::Logarithm);
+    let online = Online::new(&parameters, BELIEF, 16).unwrap();
+    for (m, p) in every(16) {
+        let time = parameters.time(Mapping::of(m, p)).0;
+        approx::assert_relative_eq!(online.time(m, p).0, time, max_relative = 1e-13);
+        let expected = parameters.propagated(&parameters.gradient(Mapping::of(m, p))).value;
+        approx::assert_relative_eq!(online.std_error(m, p), expected, max_relative = 1e-12);
     }
 }
 

@@ -221,7 +221,7 @@ impl<'a> Totals<'a> {
                 line.entry_count += 1;
             }
         }
-        line.fixed = line.fraction * collectives * unit.terms.o_col_at(m);
+        line.fixed = line.fraction * collectives * unit.terms.linear_o_col_at(m);
         line
     }
 

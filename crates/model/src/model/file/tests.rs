@@ -280,8 +280,8 @@ fn intricate() -> Parameters {
             t_csw_s: Estimate::exact(f64::MAX),
             g_s: Estimate::exact(1e-9),
             collectives: Some(Estimate::exact(2.0)),
-            alpha: OverM::Table(Table { m: vec![1, 2, 40], values: alpha }),
-            o_col_s: OverM::Table(Table { m: vec![1, 2, 4], values: o_col.to_vec() }),
+            alpha: OverM::Table(Table::new(vec![1, 2, 40], alpha)),
+            o_col_s: OverM::Table(Table::new(vec![1, 2, 4], o_col.to_vec())),
         },
         phases: vec![phase("new\"view"), phase("evaluate")],
         correlation: Some(
@@ -303,7 +303,7 @@ fn what_is_written_reads_back_exactly() {
 
 #[test]
 fn a_table_whose_entries_differ_in_one_way_reads_back_exactly() {
-    let plain = || Table { m: vec![2, 3], values: vec![Estimate::exact(1.5); 2] };
+    let plain = || Table::new(vec![2, 3], vec![Estimate::exact(1.5); 2]);
     let changes: [fn(&mut Estimate); 5] = [
         |_| {},
         |estimate| estimate.std_error = Some(0.5),
@@ -317,6 +317,48 @@ fn a_table_whose_entries_differ_in_one_way_reads_back_exactly() {
         change(&mut table.values[1]);
         parameters.terms.alpha = OverM::Table(table);
         assert_eq!(read(&parameters.to_toml()).unwrap(), parameters);
+    }
+}
+
+#[test]
+fn a_table_that_goes_on_reads_back_exactly_and_makes_it_the_second_version() {
+    for (name, interpolation) in Interpolation::NAMES {
+        let mut parameters = read(GOOD).unwrap();
+        let OverM::Table(table) = &mut parameters.terms.alpha else { panic!("a table") };
+        table.interpolation = interpolation;
+        let columns = parameters.to_toml();
+        assert!(columns.starts_with("schema = 2\n"), "{columns}");
+        assert!(columns.contains(&format!(", interpolation = \"{name}\" }}")), "{columns}");
+        assert_eq!(read(&columns).unwrap(), parameters);
+        // Each entry with a source of its own.
+        parameters.terms.estimate_mut(Entry::Alpha(1)).unwrap().source = Some("runs.csv".into());
+        let rows = parameters.to_toml();
+        assert_eq!(rows.matches("interpolation").count(), 1, "{rows}");
+        assert_eq!(read(&rows).unwrap(), parameters);
+    }
+}
+
+#[test]
+fn an_interpolation_that_is_none_is_refused() {
+    let good = "source = \"alpha.csv\" }";
+    check(
+        good,
+        "interpolation = \"spline\" }",
+        "p.toml:13:85: found \"spline\", expected \"line\" or \"logarithm\"",
+    );
+    check(
+        good,
+        "interpolation = 2 }",
+        "p.toml:13:85: found the number 2 for \"terms.alpha.interpolation\", expected a string",
+    );
+    // It belongs to the first entry, and to no number.
+    for misplaced in [
+        "[{ m = 1, value = 0.0 }, { m = 2, value = 1e-6, interpolation = \"line\" }]",
+        "{ value = 0.0, interpolation = \"line\" }",
+    ] {
+        let text = GOOD.replacen("o_col_s = 0.0", &format!("o_col_s = {misplaced}"), 1);
+        let error = read(&text).unwrap_err().to_string();
+        assert!(error.contains("interpolation\", expected one of "), "{error}");
     }
 }
 
@@ -368,7 +410,7 @@ fn degrees_of_freedom_are_read_by_their_old_name_too() {
     };
     let mut parameters = read(GOOD).unwrap();
     parameters.terms.g_s = of_five(1.5);
-    let table = Table { m: vec![2, 3], values: vec![of_five(1.5), of_five(2.5)] };
+    let table = Table::new(vec![2, 3], vec![of_five(1.5), of_five(2.5)]);
     parameters.terms.alpha = OverM::Table(table);
     let text = parameters.to_toml();
     assert_eq!(text.matches("degrees_of_freedom").count(), 2);

@@ -6,11 +6,11 @@ use super::super::parameters::{Decomposition, Estimate, Parameters, Phase, Terms
 use super::super::sensitivity::Entry;
 use super::super::terms::{Per, Term, Value};
 use super::super::uncertainty::Correlation;
-use super::SCHEMAS;
+use super::{INTERPOLATION, SCHEMAS};
 
 pub(super) fn parameters(parameters: &Parameters) -> String {
     let mut text = String::new();
-    let schema = SCHEMAS[usize::from(parameters.evidence.is_some())];
+    let schema = SCHEMAS[usize::from(parameters.needs_schema_2())];
     line(&mut text, format_args!("schema = {schema}"));
     line(&mut text, format_args!("name = {}", quoted(&parameters.name)));
     match parameters.decomposition {
@@ -86,13 +86,14 @@ fn line(text: &mut String, content: std::fmt::Arguments<'_>) {
 
 fn written(value: Value<'_>) -> String {
     match value.m {
-        Some(m) => columns(m, value.estimates).unwrap_or_else(|| rows(value)),
+        Some(m) => columns(m, value).unwrap_or_else(|| rows(value)),
         None => value.estimates.iter().map(|estimate| inline_table(estimate, None)).collect(),
     }
 }
 
 /// A table by columns, where what is known of its entries has the same shape for all.
-fn columns(m: &[u32], estimates: &[Estimate]) -> Option<String> {
+fn columns(m: &[u32], table: Value<'_>) -> Option<String> {
+    let estimates = table.estimates;
     let first = estimates.first()?;
     let alike = |estimate: &Estimate| {
         estimate.std_error.is_some() == first.std_error.is_some()
@@ -117,13 +118,23 @@ fn columns(m: &[u32], estimates: &[Estimate]) -> Option<String> {
     if let Some(source) = &first.source {
         text += &format!(", source = {}", quoted(source));
     }
-    Some(text + " }")
+    Some(text + &interpolation(table) + " }")
 }
 
 /// A table by rows, each with what is known of it.
 fn rows(table: Value<'_>) -> String {
-    let row = |(m, estimate)| format!("    {},\n", inline_table(estimate, m));
-    format!("[\n{}]", table.numbers().map(row).collect::<String>())
+    let row = |(m, estimate)| inline_table(estimate, m);
+    let mut rows: Vec<String> = table.numbers().map(row).collect();
+    if let Some(first) = rows.first_mut().and_then(|first| first.strip_suffix(" }")) {
+        rows[0] = format!("{first}{} }}", interpolation(table));
+    }
+    format!("[\n    {},\n]", rows.join(",\n    "))
+}
+
+/// The pair that says how a table is interpolated, where a file must say so.
+fn interpolation(table: Value<'_>) -> String {
+    let name = table.interpolation.name();
+    name.map(|name| format!(", {INTERPOLATION} = {}", quoted(name))).unwrap_or_default()
 }
 
 pub(super) fn inline_table(estimate: &Estimate, m: Option<u32>) -> String {

@@ -92,7 +92,10 @@ impl Serialize for Phase {
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match (self.m, self.estimates) {
-            (Some(m), estimates) => table(m, estimates).serialize(serializer),
+            (Some(m), estimates) => {
+                let interpolation = self.interpolation.name();
+                Columns { interpolation, ..table(m, estimates) }.serialize(serializer)
+            }
             (None, [estimate]) => estimate.serialize(serializer),
             (None, _) => serializer.serialize_none(),
         }
@@ -143,6 +146,8 @@ struct Columns<'a> {
     source: Vec<Option<&'a str>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     combined_with: Vec<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interpolation: Option<&'static str>,
 }
 
 fn table<'a>(m: &'a [u32], estimates: &'a [Estimate]) -> Columns<'a> {
@@ -159,6 +164,7 @@ fn table<'a>(m: &'a [u32], estimates: &'a [Estimate]) -> Columns<'a> {
         high: column(estimates, high, Option::is_some),
         source: column(estimates, |each| each.source.as_deref(), Option::is_some),
         combined_with: column(estimates, |each| &each.combined_with[..], |sum| !sum.is_empty()),
+        interpolation: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is known of a term, whatever its kind: to look at it, to change it.
 
-use super::super::parameters::{Estimate, OverM, Phase, Terms};
+use super::super::parameters::{Estimate, Interpolation, OverM, Phase, Terms};
 use super::{Per, Term};
 
 /// What is known of a term: nothing, one number, or one for each m of a table.
@@ -10,25 +10,31 @@ pub struct Value<'a> {
     pub estimates: &'a [Estimate],
     /// The m of each, where the term is a table over m.
     pub m: Option<&'a [u32]>,
+    /// What such a table is between and beyond them.
+    pub interpolation: Interpolation,
 }
 
 impl<'a> Value<'a> {
+    fn without_m(estimates: &'a [Estimate]) -> Self {
+        Self { estimates, m: None, interpolation: Interpolation::Held }
+    }
+
     /// Each number, with its m where it is one of a table.
     pub fn numbers(self) -> impl Iterator<Item = (Option<u32>, &'a Estimate)> {
-        let Self { estimates, m } = self;
+        let Self { estimates, m, .. } = self;
         (0..estimates.len()).map(move |index| (m.map(|m| m[index]), &estimates[index]))
     }
 }
 
 impl<'a> From<&'a Estimate> for Value<'a> {
     fn from(estimate: &'a Estimate) -> Self {
-        Self { estimates: std::slice::from_ref(estimate), m: None }
+        Self::without_m(std::slice::from_ref(estimate))
     }
 }
 
 impl<'a> From<&'a Option<Estimate>> for Value<'a> {
     fn from(estimate: &'a Option<Estimate>) -> Self {
-        Self { estimates: estimate.as_slice(), m: None }
+        Self::without_m(estimate.as_slice())
     }
 }
 
@@ -36,7 +42,11 @@ impl<'a> From<&'a OverM> for Value<'a> {
     fn from(term: &'a OverM) -> Self {
         match term {
             OverM::Constant(estimate) => estimate.into(),
-            OverM::Table(table) => Self { estimates: &table.values, m: Some(&table.m) },
+            OverM::Table(table) => Self {
+                estimates: &table.values,
+                m: Some(&table.m),
+                interpolation: table.interpolation,
+            },
         }
     }
 }
@@ -149,7 +159,7 @@ impl Phase {
 
     /// What is known of its part of a term; nothing where phases have none.
     pub fn value(&self, term: Term) -> Value<'_> {
-        let nothing = Value { estimates: &[], m: None };
+        let nothing = Value::without_m(&[]);
         term.row().of_phase.as_ref().map_or(nothing, |field| (field.get)(self))
     }
 
