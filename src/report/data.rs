@@ -52,12 +52,12 @@ impl<'a> Data<'a> {
     }
 }
 
-/// The parameters in their own layout, with the refined terms beside them and the table of the terms
+/// The parameters in their own layout, tables written out as far as the page asks, with the refined terms beside them and the table of the terms
 /// of equation 11.
 #[derive(Serialize)]
 struct ParameterSet<'a> {
     #[serde(flatten)]
-    parameters: &'a Parameters,
+    parameters: Parameters,
     refined: Option<Refined<'a>>,
     table: Vec<TermRow>,
 }
@@ -66,7 +66,7 @@ impl<'a> From<&'a Parameters> for ParameterSet<'a> {
     fn from(parameters: &'a Parameters) -> Self {
         let refinements = parameters.refinements.as_ref();
         Self {
-            parameters,
+            parameters: parameters.tabulated(parameters.apus),
             refined: refinements.filter(|it| !it.names().is_empty()).map(Refined::from),
             table: Term::all().map(|term| TermRow::new(term, parameters)).collect(),
         }

@@ -8,6 +8,7 @@ use crate::model::terms::{Term, Value};
 ///
 /// Correlations are not carried over.
 pub fn markdown(parameters: &Parameters) -> String {
+    let parameters = &parameters.tabulated(parameters.apus);
     let mut text = format!("## {}\n\n{}\n\n", escaped(&parameters.name), summary(parameters));
     text += &table(parameters.terms.values());
     for phase in &parameters.phases {
