@@ -63,6 +63,9 @@ impl From<FitPoint> for (f64, f64, Option<f64>, Option<f64>) {
 /// A panel for each table with rows that can be shown, in the order of the equation's terms; for
 /// each collective operation and message size one of its own.
 pub fn panels(tables: &MicroBenchmarks, parameters: &Parameters) -> Vec<Panel> {
+    let processes = tables.alpha.iter().map(|row| row.processes);
+    let last_m = processes.chain(tables.collective.iter().map(|row| row.ranks)).max();
+    let parameters = &parameters.tabulated(last_m.unwrap_or(1));
     let mut panels = vec![
         alpha(&tables.alpha, parameters),
         offload(&tables.offload, parameters),

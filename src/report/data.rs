@@ -18,7 +18,7 @@ pub(super) struct Data<'a> {
     schema: u32,
     title: &'a str,
     generator: String,
-    parameters: ParameterSet<'a>,
+    parameters: ParameterSet,
     configurations: Columns,
     models: &'a [ModelSummary],
     /// The smallest and the largest m and p that were timed.
@@ -60,18 +60,19 @@ struct Limits {
     p: (u32, u32),
 }
 
-/// The parameters in their own layout, with the table of the terms of equation 11 beside them.
+/// The parameters in their own layout, tables over m written out as far as the page asks, with the
+/// table of the terms of equation 11 beside them.
 #[derive(Serialize)]
-struct ParameterSet<'a> {
+struct ParameterSet {
     #[serde(flatten)]
-    parameters: &'a Parameters,
+    parameters: Parameters,
     table: Vec<TermRow>,
 }
 
-impl<'a> From<&'a Parameters> for ParameterSet<'a> {
-    fn from(parameters: &'a Parameters) -> Self {
+impl From<&Parameters> for ParameterSet {
+    fn from(parameters: &Parameters) -> Self {
         let table = Term::all().map(|term| TermRow::new(term, parameters)).collect();
-        Self { parameters, table }
+        Self { parameters: parameters.tabulated(parameters.apus), table }
     }
 }
 

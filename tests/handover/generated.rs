@@ -7,12 +7,14 @@ use std::process::Command;
 
 use mmgp::Mapping;
 use mmgp::export::Target;
-use mmgp::model::parameters::{Decomposition, Estimate, OverM, Parameters, Table};
+use mmgp::model::parameters::{
+    Decomposition, Estimate, Interpolation, OverM, Parameters, Table, Terms,
+};
 use mmgp::model::published;
 
 use super::{Folder, has, output};
 
-/// m and p go this far, beyond every table and every machine.
+/// m and p go this far, beyond every table that is held.
 const LAST: u32 = 20;
 
 /// Parameter sets of every shape, named as badly as can be.
@@ -37,7 +39,17 @@ fn sets() -> Vec<Parameters> {
     let mut empty = pbpi.clone();
     empty.name = "\u{0}".into();
     empty.terms.o_col_s = table(&[4], &[0.25]);
-    vec![pbpi, raxml, late, plain, empty]
+    let mut going_on = pbpi.clone();
+    going_on.name = "going on".into();
+    going_on.apus = LAST;
+    let Terms { alpha, o_col_s, .. } = &mut going_on.terms;
+    (*alpha, *o_col_s) = (table(&[1, 4], &[1.0, 1.375]), table(&[2, 8], &[0.25, 0.625]));
+    for (term, interpolation) in [(alpha, Interpolation::Line), (o_col_s, Interpolation::Logarithm)]
+    {
+        let OverM::Table(table) = term else { panic!("a table") };
+        table.interpolation = interpolation;
+    }
+    vec![pbpi, raxml, late, plain, empty, going_on]
 }
 
 /// Lines of `m p time` are what the library says.

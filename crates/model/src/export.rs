@@ -2,7 +2,9 @@
 //!
 //! A target is one file with one function from [`Parameters`] (or from runs, see [`runs`]) to text.
 //! Numbers are written with the fewest digits from which they can be read back exactly, where the
-//! format allows it. What a format cannot carry is said in a comment of the text itself.
+//! format allows it. What a format cannot carry is said in a comment of the text itself. But for
+//! [`json`], a table that goes on beyond its last m is written out to all APUs
+//! ([`Parameters::tabulated`]).
 //!
 //! ```
 //! use mmgp_model::export::Target;

@@ -14,6 +14,7 @@ use crate::model::terms::Value;
 /// It needs nothing but `<math.h>`'s NAN, is valid C99 and C++, and allocates nothing. Standard
 /// errors, sources and the phases of the program are left out.
 pub fn c_header(parameters: &Parameters) -> String {
+    let parameters = &parameters.tabulated(parameters.apus);
     let name = identifier(&parameters.name);
     let guard = format!("MMGP_{}_H", name.to_ascii_uppercase());
     let mut text = String::new();

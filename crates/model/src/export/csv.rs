@@ -13,6 +13,7 @@ const COLUMNS: [&str; 8] =
 /// over m; terms in `combined_with` are separated by spaces. What is not known is empty. The name,
 /// the decomposition and the number of APUs are not values of terms and are left out.
 pub fn csv(parameters: &Parameters) -> String {
+    let parameters = &parameters.tabulated(parameters.apus);
     let mut writer = csv::Writer::from_writer(Vec::new());
     let in_memory = "invariant: writing to memory cannot fail";
     writer.write_record(COLUMNS).expect(in_memory);

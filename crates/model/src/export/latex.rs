@@ -10,6 +10,7 @@ use crate::model::terms::{Term, Value};
 /// It is UTF-8, which LaTeX reads by itself since 2018. Intervals and correlations are not carried
 /// over.
 pub fn latex(parameters: &Parameters) -> String {
+    let parameters = &parameters.tabulated(parameters.apus);
     let work = match parameters.decomposition {
         Decomposition::Data => "data decomposition".to_string(),
         Decomposition::Task { tasks } => format!("task decomposition of {tasks} tasks"),

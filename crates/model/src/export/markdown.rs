@@ -9,6 +9,7 @@ use crate::model::terms::{Term, Value};
 ///
 /// Correlations are not carried over.
 pub fn markdown(parameters: &Parameters) -> String {
+    let parameters = &parameters.tabulated(parameters.apus);
     let mut text = format!("## {}\n\n{}\n\n", escaped(&parameters.name), summary(parameters));
     if let Some(basis) = basis(parameters) {
         text += &format!("{}.\n\n", escaped(&basis));

@@ -32,6 +32,7 @@ pub(super) struct Language {
 /// The text of the program, with the time of a run as `time_s(m, p)`.
 pub(super) fn program(language: &Language, parameters: &Parameters) -> String {
     let &Language { comment: begin, sum: [before, after], .. } = language;
+    let parameters = &parameters.tabulated(parameters.apus);
     let terms = &parameters.terms;
     let name = comment(&parameters.name);
     let mut text = format!(

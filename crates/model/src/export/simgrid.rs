@@ -15,6 +15,7 @@ use crate::model::parameters::Parameters;
 /// and g, which no platform knows, are its to apply. The model has no bandwidth: transfers are
 /// overlapped, and the links are given one so high that they cost nothing.
 pub fn simgrid(parameters: &Parameters) -> String {
+    let parameters = &parameters.tabulated(parameters.apus);
     let mut text = format!(
         "<?xml version='1.0'?>\n\
          <!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n\

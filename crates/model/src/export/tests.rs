@@ -1,5 +1,7 @@
 use super::*;
-use crate::model::parameters::{Decomposition, Estimate, OverM, Phase, Table, Terms};
+use crate::model::parameters::{
+    Decomposition, Estimate, Interpolation, OverM, Phase, Table, Terms,
+};
 use crate::toy::estimate;
 
 /// A parameter set with everything that may be there, and things that are hard to write.
@@ -12,10 +14,8 @@ pub(in crate::export) fn everything() -> Parameters {
         combined_with: vec!["t_csw_s".into(), "o_col_s".into()],
         ..Estimate::exact(7e-8)
     };
-    let alpha = Table {
-        m: vec![1, 2],
-        values: vec![Estimate::exact(1.0), measured(1.28, 0.01, "alpha.csv")],
-    };
+    let values = vec![Estimate::exact(1.0), measured(1.28, 0.01, "alpha.csv")];
+    let alpha = Table::new(vec![1, 2], values);
     Parameters {
         name: "PBPI \"107\", QS20".into(),
         decomposition: Decomposition::Task { tasks: 16 },
@@ -80,6 +80,21 @@ fn an_unknown_target_names_the_known_ones() {
         "there is no export target \"jsn\"; did you mean \"json\"? known: json, csv, \
          c-header, rust, python, markdown, latex, starpu, simgrid, loggopsim"
     );
+}
+
+#[test]
+fn only_json_says_how_a_table_goes_on_and_the_others_write_it_out() {
+    let mut parameters = everything();
+    let OverM::Table(alpha) = &mut parameters.terms.alpha else { panic!("a table") };
+    alpha.interpolation = Interpolation::Line;
+    // 1 + 15 times 0.28, on 16 APUs.
+    let last = parameters.terms.alpha_at(16).to_string();
+    for &target in Target::ALL {
+        let text = target.write(&parameters);
+        let knows_alpha = ![Target::Json, Target::StarPu, Target::LogGopSim].contains(&target);
+        assert_eq!(text.contains(&last), knows_alpha, "{}", target.name());
+        assert_eq!(text.contains("\"line\""), target == Target::Json, "{}", target.name());
+    }
 }
 
 #[test]

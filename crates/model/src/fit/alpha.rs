@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use super::inputs::Measured;
 use super::measurement::Measurement;
 use super::sample::{Mean, Repetitions, repeated_once, warm_up};
-use super::shape::{Part, Points, Question, Scale, Selection, Shape, choose, correlation, grid};
+use super::shape::{Part, Points, Question, Scale, Selection, Shape, choose, correlation, knots};
 use crate::model::parameters::{Estimate, OverM, Table};
 use crate::model::sensitivity::Entry;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::Alpha;
 
-/// The slowdown relative to one process with the same matrix, up to `last_m`.
+/// The slowdown relative to one process with the same matrix, as it will be asked for up to
+/// `last_m`.
 ///
 /// `alpha_m = mean over sizes of [time of m concurrent products / time of one product]`, where a
 /// time is the mean over its repetitions; `alpha_1 = 1` by definition. The standard error is the
@@ -32,12 +33,12 @@ pub(crate) fn alpha(
             .collect();
     let points = points(file, &times)?;
     if points.m.len() == 1 {
-        let table = Table { m: vec![1], values: vec![one(file)] };
+        let table = Table::new(vec![1], vec![one(file)]);
         return Ok(Measurement::new(OverM::Table(table), observations, warnings));
     }
     let question = Question { term: "alpha".into(), file, selection, last_m };
     let (candidate, choice) = choose(&points, &question)?;
-    let m = grid(choice.chosen, &points.m[1..], last_m);
+    let (m, interpolation) = knots(choice.chosen, &points, last_m);
     let (values, together) = candidate.tabulated(&m, &points, file);
     if values.iter().all(|estimate| estimate.std_error.is_none()) {
         warnings.push(repeated_once("alpha", file));
@@ -49,6 +50,7 @@ pub(crate) fn alpha(
         _ => OverM::Table(Table {
             m: [1].into_iter().chain(m).collect(),
             values: [one(file)].into_iter().chain(values).collect(),
+            interpolation,
         }),
     };
     let correlation = correlation.filter(|_| choice.chosen != Shape::Constant);
@@ -162,6 +164,7 @@ fn part(mean: Mean, loadings: Vec<(usize, f64)>) -> Part {
 mod tests {
     use super::super::shape::Reason;
     use super::*;
+    use crate::model::parameters::Interpolation;
 
     /// Rows of (matrix size, processes, repetition, time).
     fn check(rows: &[(u32, u32, u32, f64)]) -> Result<Vec<(u32, f64, Option<f64>)>> {
@@ -280,7 +283,9 @@ mod tests {
         };
         approx::assert_relative_eq!(constant.value, 1.75, max_relative = 0.03);
         let linear = forced(Shape::Linear).unwrap();
-        assert_eq!((linear.value.last_m(), linear.choices[0].reason), (Some(16), Reason::Asked));
+        let OverM::Table(line) = &linear.value else { panic!("a table") };
+        assert_eq!((&line.m[..], line.interpolation), (&[1, 4][..], Interpolation::Line));
+        assert_eq!(linear.choices[0].reason, Reason::Asked);
         assert_eq!(
             forced(Shape::Logarithmic).unwrap_err().to_string(),
             "shape of alpha: found logarithmic, expected constant, linear, curve, table"

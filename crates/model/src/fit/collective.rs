@@ -6,7 +6,8 @@ use super::inputs::Measured;
 use super::measurement::Measurement;
 use super::sample::{Mean, Repetitions, repeated_once, warm_up};
 use super::shape::{
-    Choice, Part, Points, Question, Scale, Selection, TermChoices, choose, correlation, grid,
+    Choice, Part, Points, Question, Scale, Selection, Shape, TermChoices, choose, correlation,
+    knots,
 };
 use crate::model::parameters::{OverM, Table};
 use crate::model::sensitivity::Entry;
@@ -42,7 +43,7 @@ pub(crate) fn collective(
     let asked = |term: String, selection| Question { term, file, selection, last_m };
     let at_one = times.get(&1).map(|kinds| at_one(kinds).measured_in(file));
     let points = points(&times);
-    let mut table = Table { m: Vec::new(), values: Vec::new() };
+    let mut table = Table::new(Vec::new(), Vec::new());
     table.m.extend(at_one.iter().map(|_| 1));
     table.values.extend(at_one);
     let first = table.m.len();
@@ -50,9 +51,12 @@ pub(crate) fn collective(
     let mut together = None;
     if !points.m.is_empty() {
         let (candidate, choice) = choose(&points, &asked("o_col_s".into(), choices.collective))?;
-        let m = grid(choice.chosen, &points.m, last_m);
+        let (m, interpolation) = knots(choice.chosen, &points, last_m);
+        table.interpolation = interpolation;
         let (values, covariance) = candidate.tabulated(&m, &points, file);
-        let lowest = m.iter().map(|&m| candidate.term(m, &points)).fold(f64::INFINITY, f64::min);
+        let far = (choice.chosen != Shape::Table).then_some(last_m);
+        let lowest = m.iter().copied().chain(far).map(|m| candidate.term(m, &points));
+        let lowest = lowest.fold(f64::INFINITY, f64::min);
         warnings.extend((lowest < 0.0).then_some(Warning::AtBound { term: "o_col_s", bound: 0.0 }));
         together = covariance;
         table.m.extend(m);
@@ -200,8 +204,8 @@ fn unlike(file: &str, ranks: u32, kinds: &BTreeMap<Kind, Repetitions>) -> Option
 
 #[cfg(test)]
 mod tests {
-    use super::super::shape::Shape;
     use super::*;
+    use crate::model::parameters::Interpolation;
 
     /// Rows of (operation, ranks, microseconds for 2 calls).
     fn check(rows: &[(&str, u32, f64)]) -> (Table, Vec<String>) {
@@ -314,13 +318,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_tabulated_at_its_ends_whose_errors_go_together() {
+    fn a_line_is_known_at_its_ends_whose_errors_go_together() {
         let measured = noisy(&[("barrier", LINEAR)], &[2, 4, 8, 12, 16], 3);
         let shape = Selection::Fixed(Shape::Linear);
         let choices = TermChoices { collective: shape, ..TermChoices::default() };
         let result = collective(&measured, &choices, 32).unwrap();
         let OverM::Table(table) = &result.value else { panic!("a table") };
-        assert_eq!(table.m, [2, 32]);
+        assert_eq!((&table.m[..], table.interpolation), (&[2, 16][..], Interpolation::Line));
         let correlation = result.correlation.unwrap();
         assert_eq!(correlation.entries(), [Entry::Collective(0), Entry::Collective(1)]);
         // A slope that is too high lifts the far end and lowers the near one.

@@ -7,37 +7,34 @@ use super::joint_fit::Trial;
 use super::likelihood::NEGLIGIBLE;
 use super::runs::Runs;
 use super::shape::Shape;
-use crate::model::parameters::{Estimate, OverM, Table};
+use crate::model::parameters::{Estimate, Interpolation, OverM, Table};
 
 /// The shapes that runs are held against, in this order: the first stays where no other is
 /// clearly better.
 pub(crate) const SHAPES: [Shape; 4] =
     [Shape::Linear, Shape::Constant, Shape::Logarithmic, Shape::Table];
 
-/// The table that alpha of this shape has, and for each of its numbers the weights of
+/// alpha in this shape, and for each number of the shape the weights of
 /// [`super::unknowns::Kind::Growth`]; `None` where the runs cannot tell the shape from a simpler
 /// one.
-pub(crate) fn table(shape: Shape, runs: &Runs, apus: u32) -> Option<(OverM, Vec<Vec<f64>>)> {
+pub(crate) fn alpha(shape: Shape, runs: &Runs) -> Option<(OverM, Vec<Vec<f64>>)> {
     let timed: BTreeSet<u32> = runs.cells.iter().map(|cell| cell.m).collect();
-    let last = timed.last().copied().unwrap_or(1).max(apus).max(2);
-    let (ms, weights): (BTreeSet<u32>, fn(u32) -> f64) = match shape {
-        // A table is linear between its entries.
-        Shape::Linear => ([1, last].into(), |m| f64::from(m) - 1.0),
-        Shape::Constant => ([1, 2, last].into(), |m| f64::from(u8::from(m > 1))),
-        Shape::Logarithmic => {
-            let powers = (0..32).map(|power| 1 << power).take_while(|&m| m < last);
-            let ms = timed.iter().copied().chain(powers).chain([1, last]);
-            (ms.collect(), |m| f64::from(m).log2())
-        }
-        Shape::Table => return own_values(&timed, runs),
-        Shape::Curve => return None,
-    };
+    let last = timed.last().copied().unwrap_or(1).max(2);
     // Shapes with one number are the same where only one m was timed beside 1.
     if shape != Shape::Linear && timed.iter().filter(|&&m| m > 1).count() < 2 {
         return None;
     }
-    let weights = ms.iter().map(|&m| weights(m)).collect();
-    Some((over(ms), vec![weights]))
+    let from_one_to_last = |interpolation, growth: f64| {
+        let table = Table { interpolation, ..over([1, last].into()) };
+        Some((OverM::Table(table), vec![vec![0.0, growth]]))
+    };
+    match shape {
+        Shape::Linear => from_one_to_last(Interpolation::Line, f64::from(last) - 1.0),
+        Shape::Logarithmic => from_one_to_last(Interpolation::Logarithm, f64::from(last).log2()),
+        Shape::Constant => Some((OverM::Constant(Estimate::exact(1.0)), vec![vec![1.0]])),
+        Shape::Table => own_values(&timed, runs),
+        Shape::Curve => None,
+    }
 }
 
 /// A number for every m > 1 that at least two configurations have: one of them can be left out.
@@ -51,12 +48,11 @@ fn own_values(timed: &BTreeSet<u32>, runs: &Runs) -> Option<(OverM, Vec<Vec<f64>
     let one_hot =
         |knot: usize| (0..=knots.len()).map(move |at| f64::from(u8::from(at == knot + 1)));
     let weights = (0..knots.len()).map(|knot| one_hot(knot).collect()).collect();
-    Some((over(knots.into_iter().chain([1]).collect()), weights))
+    Some((OverM::Table(over(knots.into_iter().chain([1]).collect())), weights))
 }
 
-fn over(ms: BTreeSet<u32>) -> OverM {
-    let m: Vec<u32> = ms.into_iter().collect();
-    OverM::Table(Table { values: vec![Estimate::exact(1.0); m.len()], m })
+fn over(ms: BTreeSet<u32>) -> Table {
+    Table::new(ms.iter().copied().collect(), vec![Estimate::exact(1.0); ms.len()])
 }
 
 /// The errors of every trial at the configurations that each of them can be judged by, because it
@@ -120,7 +116,7 @@ mod tests {
     #[test]
     fn a_table_has_a_number_where_one_configuration_can_be_spared() {
         let runs = exact_runs(&truth(Decomposition::Data, 0.1, TERMS), &feasible());
-        let (OverM::Table(alpha), weights) = table(Shape::Table, &runs, 16).unwrap() else {
+        let (OverM::Table(alpha), weights) = alpha(Shape::Table, &runs).unwrap() else {
             panic!("a table")
         };
         assert_eq!(alpha.m, [1, 2, 3, 4, 5, 6, 7, 8]);
@@ -131,7 +127,7 @@ mod tests {
     #[test]
     fn one_further_m_has_but_one_shape() {
         let runs = exact_runs(&truth(Decomposition::Data, 0.1, TERMS), &[(1, 1), (4, 1), (4, 2)]);
-        let shapes = SHAPES.map(|shape| table(shape, &runs, 16).is_some());
+        let shapes = SHAPES.map(|shape| alpha(shape, &runs).is_some());
         assert_eq!(shapes, [true, false, false, false]);
     }
 }

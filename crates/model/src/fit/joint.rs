@@ -115,7 +115,7 @@ fn best_shape(
     let mut shapes_tried = Vec::new();
     let mut fits: Vec<joint_fit::Trial> = Vec::new();
     for &shape in shapes {
-        let growth = if grows { growth::table(shape, runs, base.apus) } else { None };
+        let growth = if grows { growth::alpha(shape, runs) } else { None };
         if grows && growth.is_none() {
             continue;
         }

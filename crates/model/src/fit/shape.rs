@@ -11,8 +11,9 @@ pub(crate) use points::{Part, Points, Scale};
 
 use nalgebra::DMatrix;
 
-use crate::model::parameters::Estimate;
+use crate::model::parameters::{Estimate, Interpolation};
 use crate::model::sensitivity::Entry;
+use crate::model::tabulated::every_m;
 use crate::model::uncertainty::Correlation;
 
 /// How a term depends on m, the number of host threads or ranks, for m > 1.
@@ -104,25 +105,28 @@ pub struct Choice {
     pub reason: Reason,
 }
 
-/// Beyond this m, a formula is tabulated at steps of a twentieth.
-const EVERY_M: u32 = 64;
-
-/// The m above 1 at which a term of this shape is tabulated: a line needs no more than its ends,
-/// because tables are linear between their m.
-pub(crate) fn grid(shape: Shape, measured: &[u32], last_m: u32) -> Vec<u32> {
-    let last = measured.iter().copied().chain([last_m, 2]).max().expect("invariant: not empty");
-    match shape {
-        Shape::Table => measured.to_vec(),
-        Shape::Constant | Shape::Linear if last == 2 => vec![2],
-        Shape::Constant | Shape::Linear => vec![2, last],
-        Shape::Logarithmic | Shape::Curve => {
-            let mut m: Vec<u32> = (2..=last.min(EVERY_M)).collect();
-            while let Some(&at) = m.last().filter(|&&at| at < last) {
-                m.push((at + at.div_ceil(20)).min(last));
-            }
-            m
-        }
-    }
+/// The m above 1 at which a term of this shape is stored, and what it is between and beyond them.
+///
+/// A line and a logarithm are known by two m, which were measured: beyond, they go on. A curve goes on
+/// in no such way, and is stored at every m up to `last_m`.
+pub(crate) fn knots(shape: Shape, points: &Points, last_m: u32) -> (Vec<u32>, Interpolation) {
+    let measured = &points.m[points.above_one()];
+    let last = measured.last().copied().unwrap_or(2);
+    // A ratio to m = 1 starts there; a quantity that starts later must not come from nothing.
+    let ends = || match points.scale {
+        Scale::RelativeToOne => vec![last],
+        Scale::Absolute => [2].into_iter().chain(measured.first().copied()).chain([last]).collect(),
+    };
+    let (mut m, interpolation) = match shape {
+        Shape::Table => (measured.to_vec(), Interpolation::Held),
+        // Two m, lest it rise from what the term is at m = 1.
+        Shape::Constant => (vec![2, last.max(3)], Interpolation::Line),
+        Shape::Linear => (ends(), Interpolation::Line),
+        Shape::Logarithmic => (ends(), Interpolation::Logarithm),
+        Shape::Curve => (every_m(last.max(last_m)), Interpolation::Held),
+    };
+    m.dedup();
+    (m, interpolation)
 }
 
 /// The correlation matrix of a covariance over entries, of which those that are exact are left
@@ -219,14 +223,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_tabulated_at_its_ends_and_a_curve_everywhere() {
-        assert_eq!(grid(Shape::Linear, &[2, 3, 4], 16), [2, 16]);
-        assert_eq!(grid(Shape::Constant, &[2], 2), [2]);
-        assert_eq!(grid(Shape::Table, &[2, 3, 20], 16), [2, 3, 20]);
-        assert_eq!(grid(Shape::Curve, &[2, 4], 5), [2, 3, 4, 5]);
-        let far = grid(Shape::Curve, &[2], 97_920);
-        assert_eq!((far[62], far[63], far.last().copied()), (64, 68, Some(97_920)));
-        assert!(far.len() < 250);
+    fn a_line_is_stored_at_its_ends_and_a_curve_everywhere() {
+        let at = |scale, shape, m: &[u32], last_m| {
+            let points = Points {
+                scale,
+                m: m.to_vec(),
+                values: vec![1.0; m.len()],
+                counts: vec![1.0; m.len()],
+                parts: Vec::new(),
+                kinds: Vec::new(),
+            };
+            knots(shape, &points, last_m)
+        };
+        use Interpolation::{Held, Line, Logarithm};
+        let absolute = |shape, m: &[u32]| at(Scale::Absolute, shape, m, 64);
+        assert_eq!(absolute(Shape::Linear, &[2, 3, 16]), (vec![2, 16], Line));
+        assert_eq!(absolute(Shape::Logarithmic, &[4, 8, 16]), (vec![2, 4, 16], Logarithm));
+        assert_eq!(absolute(Shape::Constant, &[2]), (vec![2, 3], Line));
+        assert_eq!(absolute(Shape::Table, &[2, 3, 20]), (vec![2, 3, 20], Held));
+        let ratio = |shape, m: &[u32], last_m| at(Scale::RelativeToOne, shape, m, last_m);
+        assert_eq!(ratio(Shape::Linear, &[1, 2, 8], 64), (vec![8], Line));
+        assert_eq!(ratio(Shape::Curve, &[1, 2, 4], 5), (vec![2, 3, 4, 5], Held));
     }
 
     #[test]

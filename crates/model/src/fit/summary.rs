@@ -107,7 +107,11 @@ fn better(runs: &RunsReport) -> Option<String> {
 /// `T = 7.4 + 0.5 (m - 1) + 582/(m p) + 0.9 p s`, with what is not there left out.
 fn formula(parameters: &Parameters) -> String {
     let tables = [&parameters.terms.alpha, &parameters.terms.o_col_s];
-    let last = tables.into_iter().filter_map(OverM::last_m).chain([2]).max();
+    let last_m = |over: &OverM| match over {
+        OverM::Constant(_) => None,
+        OverM::Table(table) => table.m.last().copied(),
+    };
+    let last = tables.into_iter().filter_map(last_m).chain([2]).max();
     let last = last.map_or(2, |last| last.min(LAST_M));
     // Of a task decomposition, what each of the rounds takes.
     let of_round = |m: u32| match parameters.decomposition {

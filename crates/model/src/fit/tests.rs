@@ -1,3 +1,4 @@
+use super::shape::TermChoices;
 use super::trials::*;
 use super::*;
 use crate::model::parameters::OverM;
@@ -517,6 +518,37 @@ fn times_that_no_clock_shows_are_refused_and_not_computed_with() {
     inputs.collective.as_mut().unwrap().rows[3].time_s = 1e300;
     let error = fitted(&inputs, DATA).unwrap_err().to_string();
     assert_eq!(error, "size: found 1e300 for collective.csv, expected 0, or from 1e-30 to 1e30");
+}
+
+/// The time at 32 threads of what the same data give on 8 and on 32 APUs.
+fn check_on_8_and_on_32(inputs: &Inputs, terms: TermChoices) {
+    let time = |apus: u32| {
+        let options = Options { terms: terms.clone(), ..Options::default() };
+        let settings = Settings::new("trial", DATA, apus).with(options);
+        fit(inputs, &settings).unwrap().parameters.time(Mapping::of(32, 1)).0
+    };
+    approx::assert_relative_eq!(time(8), time(32), max_relative = 1e-9);
+}
+
+#[test]
+fn what_is_predicted_for_more_threads_does_not_depend_on_the_apus_that_were_named() {
+    use shape::Selection;
+    use shape::Shape::{Constant, Linear, Logarithmic};
+    let configurations: Vec<(u32, u32)> = feasible().into_iter().filter(|it| it.0 <= 8).collect();
+    let mut truth = truth(DATA, 0.08, TERMS);
+    let runs = noisy_runs(&truth, &configurations, 0.01, 1);
+    truth.terms.o_col_s = crate::toy::table(&[1, 16], &[1e-4, 4e-4]);
+    let files = measured(&truth);
+    for shape in [Linear, Constant, Logarithmic] {
+        let fixed = Selection::Fixed(shape);
+        check_on_8_and_on_32(
+            &only(runs.clone()),
+            TermChoices { alpha: fixed, ..TermChoices::default() },
+        );
+        let of_collective = TermChoices { collective: fixed, ..TermChoices::default() };
+        let of_alpha = if shape == Logarithmic { Selection::Fixed(Linear) } else { fixed };
+        check_on_8_and_on_32(&files, TermChoices { alpha: of_alpha, ..of_collective });
+    }
 }
 
 #[test]

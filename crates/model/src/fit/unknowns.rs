@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 
 use crate::model::Parameters;
-use crate::model::parameters::{Estimate, OverM};
+use crate::model::parameters::Estimate;
 use crate::model::sensitivity::Entry;
 use crate::model::terms::Term;
 
@@ -24,7 +24,7 @@ pub(crate) enum Kind {
     /// One entry itself.
     Entry(Entry),
     /// What further threads add to the host's time \[s\], `S = a*T_HPU`: with these weights over
-    /// the entries of alpha's table, `alpha_i = 1 + S*weight_i/T_HPU`.
+    /// the entries of alpha, `alpha_i = 1 + S*weight_i/T_HPU`.
     ///
     /// As a product with T_HPU it enters equation 11 as itself, whatever T_HPU turns out to be.
     Growth(Vec<f64>),
@@ -106,10 +106,8 @@ impl Unknowns {
         }
         if alpha_grows {
             let t_hpu = parameters.terms.t_hpu_s.value;
-            let OverM::Table(table) = &mut parameters.terms.alpha else {
-                unreachable!("invariant: alpha grows over a table")
-            };
-            for (index, estimate) in table.values.iter_mut().enumerate() {
+            let alpha = parameters.terms.value_mut(Term::Alpha).estimates();
+            for (index, estimate) in alpha.iter_mut().enumerate() {
                 estimate.value = 1.0 + self.growth(x, index) / t_hpu;
             }
         }
@@ -128,7 +126,7 @@ impl Unknowns {
         }
     }
 
-    /// What further threads add to the host's time at one entry of alpha's table \[s\].
+    /// What further threads add to the host's time at one entry of alpha \[s\].
     fn growth(&self, x: &[f64], index: usize) -> f64 {
         let part = |(unknown, value): (&Unknown, &f64)| match &unknown.kind {
             Kind::Growth(weights) => value * weights[index],
