@@ -37,10 +37,14 @@ fn a_page_ranks_what_is_believed_given_the_runs_and_keeps_the_times_of_equation_
     let (equation_11, believed) = (column("time_s"), column("believed_s"));
     let ranked_by = column("ranked_by_s");
     for (k, &mapping) in mappings.iter().enumerate() {
-        assert_eq!(equation_11[k], study.parameters.time(mapping).0, "{mapping}");
-        assert!((believed[k] / marginals.time(k).0 - 1.0).abs() < 1e-12, "{mapping}");
+        // The reader of JSON may miss the last digit.
+        let is_same = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-12;
+        assert!(is_same(equation_11[k], study.parameters.time(mapping).0), "{mapping}");
+        assert!(is_same(believed[k], marginals.time(k).0), "{mapping}");
         let measured = runs.of(mapping);
-        assert_eq!(columns["measured_s"][k].as_f64(), measured.map(|it| it.time.0), "{mapping}");
+        let shown = columns["measured_s"][k].as_f64();
+        assert_eq!(shown.is_some(), measured.is_some(), "{mapping}");
+        assert!(shown.zip(measured).is_none_or(|(it, run)| is_same(it, run.time.0)), "{mapping}");
         assert_eq!(columns["repetitions"][k].as_f64(), measured.map(|it| it.repetitions));
     }
     assert!(ranked_by.is_sorted(), "{ranked_by:?}");

@@ -52,6 +52,17 @@ for (const name of [
     report(at(`${name}.toml`), `${name}.html`);
 }
 
+// Runs of a program that runs into the bandwidth of its memory beyond eight APUs.
+const timed = [[1, 1], [1, 4], [1, 8], [2, 1], [2, 2], [4, 1], [4, 2], [4, 4]].flatMap(([m, p]) =>
+    [1.004, 0.996].map((scatter, k) => {
+        const time = (2 + 60 / Math.min(m * p, 8) + 0.1 * p) * scatter;
+        return `${m},${p},${k + 1},${time}\n`;
+    }),
+);
+write("runs.csv", `m,p,repetition,time_s\n${timed.join("")}`);
+mmgp("fit", "--runs", at("runs.csv"), "--out", at("runs.toml"));
+report(at("runs.toml"), "runs.html");
+
 // Some 5,000 configurations.
 write("many.toml", apus(refined, 745));
 report(at("many.toml"), "many.html");
