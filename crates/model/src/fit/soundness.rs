@@ -92,7 +92,7 @@ impl Random {
             _ => true,
         };
         let allowed: Vec<(u32, u32)> = all.filter(is_allowed).collect();
-        let wanted = self.0.random_range(1..12).min(allowed.len());
+        let wanted = self.0.random_range(1..9).min(allowed.len());
         let mut chosen: Vec<(u32, u32)> = (0..wanted).map(|_| self.one_of(&allowed)).collect();
         chosen.sort_unstable();
         chosen.dedup();
@@ -132,7 +132,7 @@ impl Random {
         let mut keep = |probability: f64| self.happens(probability);
         let kept = [0.5, 0.4, 0.4, 0.5, 0.5].map(&mut keep);
         // Small files make quick fits.
-        let last = if keep(0.1) { 16 } else { 4 };
+        let last = if keep(0.02) { 16 } else { 3 };
         alpha.iter_mut().for_each(|file| file.rows.retain(|row| row.processes <= last));
         collective.iter_mut().for_each(|file| file.rows.retain(|row| row.ranks <= last));
         // A slowdown is off at all m > 1 alike, or at each by itself.
@@ -207,13 +207,13 @@ impl Random {
             memories: self.happens(0.5).then_some((2, Placement::ByProcess)),
         };
         Options {
-            robust: if self.happens(0.05) {
+            robust: if self.happens(0.01) {
                 Some(self.one_of(&[Loss::Huber, Loss::Tukey]))
             } else {
                 None
             },
             terms: TermChoices { alpha, collective, ..TermChoices::default() },
-            counts: self.happens(0.02).then_some(counts),
+            counts: self.happens(0.002).then_some(counts),
             ..Options::default()
         }
     }
