@@ -520,35 +520,43 @@ fn times_that_no_clock_shows_are_refused_and_not_computed_with() {
     assert_eq!(error, "size: found 1e300 for collective.csv, expected 0, or from 1e-30 to 1e30");
 }
 
-/// The time at 32 threads of what the same data give on 8 and on 32 APUs.
-fn check_on_8_and_on_32(inputs: &Inputs, terms: TermChoices) {
+/// The time at 32 threads is the same whether 8 APUs or 32 were named.
+fn check_on_8_and_on_32(inputs: &Inputs, terms: TermChoices) -> f64 {
     let time = |apus: u32| {
         let options = Options { terms: terms.clone(), ..Options::default() };
         let settings = Settings::new("trial", DATA, apus).with(options);
         fit(inputs, &settings).unwrap().parameters.time(Mapping::of(32, 1)).0
     };
     approx::assert_relative_eq!(time(8), time(32), max_relative = 1e-9);
+    time(8)
 }
 
 #[test]
-fn what_is_predicted_for_more_threads_does_not_depend_on_the_apus_that_were_named() {
-    use shape::Selection;
+fn a_shape_goes_on_beyond_the_runs_whatever_number_of_apus_was_named() {
+    use shape::Selection::Fixed;
     use shape::Shape::{Constant, Linear, Logarithmic};
+    // 8*(1 + 0.08*31) + 120/32 + 2 + 0.5 s, and a collective along a line that starts at 2 ranks.
     let configurations: Vec<(u32, u32)> = feasible().into_iter().filter(|it| it.0 <= 8).collect();
     let mut truth = truth(DATA, 0.08, TERMS);
-    let runs = noisy_runs(&truth, &configurations, 0.01, 1);
+    let runs = only(noisy_runs(&truth, &configurations, 0.001, 1));
     truth.terms.o_col_s = crate::toy::table(&[1, 16], &[1e-4, 4e-4]);
     let files = measured(&truth);
-    for shape in [Linear, Constant, Logarithmic] {
-        let fixed = Selection::Fixed(shape);
-        check_on_8_and_on_32(
-            &only(runs.clone()),
-            TermChoices { alpha: fixed, ..TermChoices::default() },
-        );
-        let of_collective = TermChoices { collective: fixed, ..TermChoices::default() };
-        let of_alpha = if shape == Logarithmic { Selection::Fixed(Linear) } else { fixed };
-        check_on_8_and_on_32(&files, TermChoices { alpha: of_alpha, ..of_collective });
-    }
+    let of_runs = |shape| {
+        let choices = TermChoices { alpha: Fixed(shape), ..TermChoices::default() };
+        check_on_8_and_on_32(&runs, choices)
+    };
+    let of_files = |alpha, collective| {
+        let (alpha, collective) = (Fixed(alpha), Fixed(collective));
+        check_on_8_and_on_32(&files, TermChoices { alpha, collective, ..TermChoices::default() })
+    };
+    approx::assert_relative_eq!(of_runs(Linear), 34.09, max_relative = 0.02);
+    let expected = 34.09 - 0.15 + 0.1 + 0.3 * 31.0 / 15.0;
+    approx::assert_relative_eq!(of_files(Linear, Linear), expected, max_relative = 1e-6);
+    // What grows more slowly has grown less, and what does not grow least.
+    assert!(of_runs(Constant) + 1.0 < of_runs(Logarithmic));
+    assert!(of_runs(Logarithmic) + 1.0 < of_runs(Linear));
+    assert!(of_files(Linear, Constant) + 0.05 < of_files(Linear, Logarithmic));
+    assert!(of_files(Linear, Logarithmic) + 0.05 < of_files(Linear, Linear));
 }
 
 #[test]
