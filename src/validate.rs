@@ -141,7 +141,12 @@ pub fn compare(parameters: &Parameters, runs: &[Ran]) -> Comparison {
     Comparison::new(runs.iter().map(row).collect())
 }
 
-fn beside(mapping: Mapping, measured_s: f64, predicted_s: f64, refined_s: Maybe) -> Validation {
+fn beside(
+    mapping: Mapping,
+    measured_s: f64,
+    predicted_s: f64,
+    refined_s: Maybe,
+) -> Validation {
     let (m, p) = (mapping.m(), mapping.p());
     let error_percent = 100.0 * (predicted_s - measured_s) / measured_s;
     Validation { m, p, measured_s, predicted_s, error_percent, refined_s }

@@ -44,21 +44,8 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     (
         "cli",
         &[
-            "apps",
-            "cell",
-            "export",
-            "fit",
-            "machine",
-            "measure",
-            "model",
-            "plot",
-            "posterior",
-            "report",
-            "runtime",
-            "solve",
-            "spu",
-            "table",
-            "validate",
+            "apps", "cell", "export", "fit", "machine", "measure", "model", "plot", "posterior",
+            "report", "runtime", "solve", "spu", "table", "validate",
         ],
     ),
 ];

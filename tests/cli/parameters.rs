@@ -174,7 +174,9 @@ fn refined_terms_that_are_left_out_are_named() {
     folder.write("params.toml", published);
     let said = "warning: [refined] is left out, for this is equation 11 alone: iterations, \
                 hardware_contexts\n";
-    for command in [&["export", "--to", "c-header"][..]] {
+    for command in [
+        &["export", "--to", "c-header"][..],
+    ] {
         let of = |params: &str| folder.mmgp(&[command, &["--params", params]].concat());
         let (with, without) = (of("refined.toml"), of("params.toml"));
         assert_eq!((with.code, with.stdout), (Some(0), without.stdout), "{command:?}");

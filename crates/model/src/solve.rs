@@ -199,10 +199,10 @@ pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> 
         }
     };
     let order = marginals.order(mappings);
-    let configurations = order
-        .iter()
-        .zip(1..)
-        .map(|(&index, rank)| Configuration { rank, ..of((index, &mappings[index])) });
+    let configurations = order.iter().zip(1..).map(|(&index, rank)| Configuration {
+        rank,
+        ..of((index, &mappings[index]))
+    });
     let configurations: Vec<Configuration> = configurations.collect();
     let choice = choice::choice(&configurations[0], &contest, posterior);
     let mut warnings = posterior.warnings(mappings);

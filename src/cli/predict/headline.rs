@@ -10,9 +10,9 @@ pub fn text(ranking: &Ranking, posterior: &Posterior) -> String {
     let mut lines = vec![ranking.choice.to_string()];
     lines.extend(ranking.choice.advice());
     let fastest = posterior.observations().fastest();
-    lines.extend(
-        fastest.map(|it| format!("The fastest that was timed is {} with {}.", it.mapping, it.time)),
-    );
+    lines.extend(fastest.map(|it| {
+        format!("The fastest that was timed is {} with {}.", it.mapping, it.time)
+    }));
     lines.join("\n") + "\n" + &basis(posterior)
 }
 

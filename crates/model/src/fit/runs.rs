@@ -251,7 +251,8 @@ mod tests {
     fn a_cell_holds_mean_and_scatter_of_its_runs() {
         let runs = read("m,p,repetition,time_s\n2,1,1,8\n1,1,1,5\n2,1,2,10\n2,1,3,12\n").unwrap();
         // Around 10: (-2)^2 + 0 + 2^2.
-        let two = Cell { squared_deviations_s2: 8.0, ..Cell::of((2, 1), &[8.0, 10.0, 12.0]) };
+        let two =
+            Cell { squared_deviations_s2: 8.0, ..Cell::of((2, 1), &[8.0, 10.0, 12.0]) };
         let one = Cell::of((1, 1), &[5.0]);
         assert_eq!(runs.cells, [one, two]);
         assert_eq!([Cell::of((1, 1), &[5.0]), Cell::of((2, 1), &[8.0, 10.0, 12.0])], [one, two]);

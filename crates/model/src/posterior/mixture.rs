@@ -270,8 +270,7 @@ mod tests {
     fn draws_have_the_moments_of_the_mixture() {
         let means = vec![DVector::from_vec(vec![0.0, 1.0]), DVector::from_vec(vec![2.0, 1.0])];
         let one = DMatrix::from_row_slice(2, 2, &[1.0, 0.8, 0.8, 1.0]);
-        let joint =
-            Joint::new((vec![0.5, 0.5], vec![0.5, 0.5]), means, vec![one.clone(), one * 0.5], 1.0);
+        let joint = Joint::new((vec![0.5, 0.5], vec![0.5, 0.5]), means, vec![one.clone(), one * 0.5], 1.0);
         let draws = joint.draws(200_000, 1);
         let mean = draws.column_mean();
         let covariance = joint.covariance();

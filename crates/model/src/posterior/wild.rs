@@ -39,8 +39,8 @@ pub(super) fn wildest(data: &Data, components: &[Component]) -> Option<usize> {
             let variance = 1.0 / precisions[place];
             let error = component.pull[place] * variance;
             let wide = variance + WILD_VARIANCE;
-            let gain =
-                0.5 * error * error * (1.0 / variance - 1.0 / wide) - 0.5 * (wide / variance).ln();
+            let gain = 0.5 * error * error * (1.0 / variance - 1.0 / wide)
+                - 0.5 * (wide / variance).ln();
             with_wild.push(usual + gain);
         }
     }

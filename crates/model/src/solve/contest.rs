@@ -86,8 +86,7 @@ impl Contest {
         let cost = |kept: &[f64], place: usize| {
             let row = self.draws.row(place);
             let each = row.iter().zip(kept).zip(&self.least);
-            let sum: f64 =
-                each.map(|((time, kept), least)| (time.min(*kept) - least).exp_m1()).sum();
+            let sum: f64 = each.map(|((time, kept), least)| (time.min(*kept) - least).exp_m1()).sum();
             sum / count as f64
         };
         let mut confirmations: Vec<(usize, f64)> = Vec::new();
