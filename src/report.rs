@@ -117,9 +117,8 @@ impl Known {
         let timed = posterior.range().zip(posterior.observations().fastest());
         let ranked: Vec<Mapping> = ranking.configurations.iter().map(|it| it.mapping).collect();
         let marginals = posterior.marginals(&ranked);
-        let one_on =
-            |(index, it): (usize, &Configuration)| it.time * marginals.deviation(index).exp();
-        let ranked_by = ranking.configurations.iter().enumerate().map(one_on).collect();
+        let cautious = |index: usize| Seconds(marginals.caution(index).exp());
+        let ranked_by = (0..ranked.len()).map(cautious).collect();
         let basis = posterior.basis();
         Ok(Self { ranking, models, next, basis, timed, ranked_by, warnings })
     }

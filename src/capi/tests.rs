@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::*;
 use crate::Mapping;
 use crate::model::observations::{Evidence, Observations, Observed};
-use crate::posterior::Posterior;
+use crate::posterior::{Posterior, untold_deviation};
 use crate::solve::feasible;
 
 /// A model from a text, as C gets it.
@@ -46,7 +46,7 @@ fn every_time_and_interval_is_that_of_the_library() {
         // Only T_HPU is uncertain; it counts alpha times.
         let of_terms = 0.2 * parameters.terms.alpha_at(m) / time;
         // No run tells how far the model is off: 10 %.
-        let width = (1.959_963_984_540_054 * of_terms.hypot(0.1)).exp();
+        let width = (1.959_963_984_540_054 * of_terms.hypot(untold_deviation())).exp();
         approx::assert_relative_eq!(prediction.low_s, time / width, max_relative = 1e-9);
         approx::assert_relative_eq!(prediction.high_s, time * width, max_relative = 1e-9);
     }
@@ -106,7 +106,7 @@ fn where_runs_are_known_times_and_intervals_are_of_the_posterior() {
         let (time, deviation) = if m <= 4 && p <= 4 {
             (marginals.time(index).0, marginals.deviation(index))
         } else {
-            (parameters.time(mapping).0, 0.1)
+            (parameters.time(mapping).0, untold_deviation())
         };
         approx::assert_relative_eq!(found.time_s, time, max_relative = 1e-9);
         // Runs with p = 4 took 1.5 times as long.

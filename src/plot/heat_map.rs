@@ -8,12 +8,10 @@ use super::axis::{Axis, label};
 use super::color_map::{self, STEPS};
 use super::places::{Division, Places};
 use super::scene::{Anchor, Bounds, Font, Place, Scene};
-use super::style::{DOT, Entry, GREY, INK, LABEL, Mark, TEXT, VERMILLION, WHITE};
-use super::style::{entry, stroke};
+use super::style::{DOT, Entry, GREY, INK, LABEL, Mark, TEXT, VERMILLION, WHITE, entry, stroke};
 use super::times::Standing;
 use super::unit::{self, Unit};
 
-/// Size of a picture.
 pub(super) const WIDTH: f64 = 1000.0;
 pub(super) const HEIGHT: f64 = 640.0;
 
@@ -22,7 +20,6 @@ const LEFT: f64 = 76.0;
 const RIGHT: f64 = 144.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 56.0;
-
 /// Iso-lines of m*p, at most.
 const ISO_LINES: usize = 6;
 

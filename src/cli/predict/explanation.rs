@@ -56,8 +56,8 @@ pub fn text(asked: &Asked<'_>, configuration: Option<Mapping>) -> Result<String>
         None => format!("of the {} model", model.name()),
     };
     let preface = format!(
-        "{mapping} takes {time}, 95 % interval {low} .. {high}{}\n\n{}\n",
-        format!(", {}", due_to(&explanation)),
+        "{mapping} takes {time}, 95 % interval {low} .. {high}, {}\n\n{}\n",
+        due_to(&explanation),
         breakdown_table(&header, &breakdown)
     );
     let json_terms = terms.iter().map(|effect| Term {

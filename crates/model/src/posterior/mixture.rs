@@ -87,7 +87,7 @@ impl Marginals {
 
     /// One standard deviation above the expected logarithm, where no mean is taken to be right: a mean
     /// that seems to be would overrule what was measured.
-    fn caution(&self, index: usize) -> f64 {
+    pub fn caution(&self, index: usize) -> f64 {
         let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
             let parts = self.search_weights.iter().zip(&self.means).zip(&self.deviations);
             parts.map(|((w, means), deviations)| w * of(means[index], deviations[index])).sum()

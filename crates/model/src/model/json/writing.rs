@@ -16,7 +16,7 @@ impl Serialize for Parameters {
         let (decomposition, apus) = (*decomposition, *apus);
         let (refined, evidence) = (self.refinements.as_ref(), self.evidence.as_ref());
         Object {
-            schema: SCHEMAS[usize::from(refined.is_some() || evidence.is_some())],
+            schema: SCHEMAS[usize::from(refined.is_some() || self.needs_schema_2())],
             name,
             decomposition,
             apus,
