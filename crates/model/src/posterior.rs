@@ -150,7 +150,7 @@ impl Posterior {
         };
         let of_used = self.models.iter().find(used);
         let mut warnings = of_used.map_or_else(Vec::new, |model| model.warnings(first..=last));
-        let wild: Vec<String> = self.wild.iter().map(ToString::to_string).collect();
+        let wild: Vec<String> = self.wild().iter().map(ToString::to_string).collect();
         if !wild.is_empty() {
             let file = &self.observations.source;
             warnings.push(Warning::Note(format!(

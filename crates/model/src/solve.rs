@@ -66,7 +66,7 @@ pub use candidates::{MOST_RANKED, allowed, candidates, feasible};
 pub use choice::{Choice, Confirmation};
 pub use constraints::{Condition, Constraints, Space};
 use contest::Contest;
-pub use explanation::{Explanation, TermEffect, explain};
+pub use explanation::{Explanation, MISFIT, TermEffect, explain};
 pub use fastest::{Fastest, Predicted, fastest};
 pub use next::{Measured, Measurement, NextMeasurement, next_measurement};
 pub use nodes::{NodeConfiguration, NodeRanking, rank_nodes};

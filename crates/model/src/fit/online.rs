@@ -6,7 +6,7 @@
 //! correlations are the first mean x0 and covariance P0 of x, to first order where a total is a product.
 //! `x` is the minimum of `(x - x0)' P0^-1 (x - x0) + sum of w*[(t - T)/(s*T)]^2` over all runs, s being
 //! the relative noise of a run and `w` what the run is worth: 1, unless it is wild. What is kept of the
-//! runs ([`seen`]) does not depend on their order, and neither does the answer, to rounding.
+//! runs (`seen`) does not depend on their order, and neither does the answer, to rounding.
 //!
 //! Of three or more runs of one configuration, a run is judged by its distance from their median.
 //! Fewer are judged by the model: by what it is off at the other configurations, and by what it may be
