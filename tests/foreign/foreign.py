@@ -49,7 +49,7 @@ def split(job):
 
 def searched(job):
     problem, truth, way, seed = job
-    return problem, way, search.regrets(truth, seed, ways[way])
+    return problem, search.regrets(truth, seed, ways[way])
 
 
 def each(function, jobs, given):
@@ -91,12 +91,15 @@ def compare_searches(problems, given):
         for way in search.ways(None)
     ]
     found = {}
-    for problem, way, regrets in each(searched, jobs, given):
-        found.setdefault(problem, {}).setdefault(way, []).append(regrets)
+    for problem, of_names in each(searched, jobs, given):
+        for name, regrets in of_names.items():
+            found.setdefault(problem, {}).setdefault(name, []).append(regrets)
     kept(given.raw, found)
     print(f"Share of {given.seeds} seeds within {100 * search.NEAR:.0f} % of the best after "
           f"{' / '.join(map(str, search.AT))} runs:\n")
     print(report.of_search(found))
+    print("\nMean regret in %:\n")
+    print(report.of_search_regrets(found))
 
 
 def main():
