@@ -2,9 +2,9 @@
 
 import argparse
 import multiprocessing
-import os
 import pickle
 import sys
+import tempfile
 from pathlib import Path
 
 import data
@@ -36,9 +36,9 @@ binary = None
 ways = None
 
 
-def start(path):
+def start(path, folder):
     global binary, ways
-    binary = Mmgp(path)
+    binary = Mmgp(path, folder)
     ways = search.ways(binary)
 
 
@@ -54,7 +54,10 @@ def searched(job):
 
 def each(function, jobs, given):
     """All outcomes in the order of the jobs, with a line of progress."""
-    with multiprocessing.Pool(given.workers, start, [given.mmgp]) as pool:
+    with (
+        tempfile.TemporaryDirectory(prefix="mmgp-foreign-") as folder,
+        multiprocessing.Pool(given.workers, start, [given.mmgp, folder]) as pool,
+    ):
         for done, outcome in enumerate(pool.imap(function, jobs), 1):
             if sys.stderr.isatty() or done % 100 == 0:
                 print(f"\r{done} of {len(jobs)}", end="", file=sys.stderr, flush=True)
