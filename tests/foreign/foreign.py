@@ -2,9 +2,9 @@
 
 import argparse
 import multiprocessing
-import os
 import pickle
 import sys
+import tempfile
 from pathlib import Path
 
 import data
@@ -36,9 +36,9 @@ binary = None
 ways = None
 
 
-def start(path):
+def start(path, folder):
     global binary, ways
-    binary = Mmgp(path)
+    binary = Mmgp(path, folder)
     ways = search.ways(binary)
 
 
@@ -49,12 +49,15 @@ def split(job):
 
 def searched(job):
     problem, truth, way, seed = job
-    return problem, way, search.regrets(truth, seed, ways[way])
+    return problem, search.regrets(truth, seed, ways[way])
 
 
 def each(function, jobs, given):
     """All outcomes in the order of the jobs, with a line of progress."""
-    with multiprocessing.Pool(given.workers, start, [given.mmgp]) as pool:
+    with (
+        tempfile.TemporaryDirectory(prefix="mmgp-foreign-") as folder,
+        multiprocessing.Pool(given.workers, start, [given.mmgp, folder]) as pool,
+    ):
         for done, outcome in enumerate(pool.imap(function, jobs), 1):
             if sys.stderr.isatty() or done % 100 == 0:
                 print(f"\r{done} of {len(jobs)}", end="", file=sys.stderr, flush=True)
@@ -91,12 +94,15 @@ def compare_searches(problems, given):
         for way in search.ways(None)
     ]
     found = {}
-    for problem, way, regrets in each(searched, jobs, given):
-        found.setdefault(problem, {}).setdefault(way, []).append(regrets)
+    for problem, of_names in each(searched, jobs, given):
+        for name, regrets in of_names.items():
+            found.setdefault(problem, {}).setdefault(name, []).append(regrets)
     kept(given.raw, found)
     print(f"Share of {given.seeds} seeds within {100 * search.NEAR:.0f} % of the best after "
           f"{' / '.join(map(str, search.AT))} runs:\n")
     print(report.of_search(found))
+    print("\nMean regret in %:\n")
+    print(report.of_search_regrets(found))
 
 
 def main():

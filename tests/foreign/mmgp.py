@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import tempfile
 from pathlib import Path
 
 from data import write_mappings, write_runs
@@ -12,9 +11,9 @@ from data import write_mappings, write_runs
 class Mmgp:
     """The binary, with a folder for the files between `fit` and `predict`."""
 
-    def __init__(self, path):
+    def __init__(self, path, folder):
         self.path = str(Path(path).resolve())
-        self.folder = Path(tempfile.mkdtemp(prefix="mmgp-foreign-"))
+        self.folder = Path(folder)
 
     def call(self, *arguments):
         done = subprocess.run([self.path, *map(str, arguments)], capture_output=True, text=True)
@@ -24,7 +23,7 @@ class Mmgp:
 
     def fitted(self, runs):
         """The parameter file of these runs."""
-        here = self.folder / f"{os.getpid()}"
+        here = self.folder / str(os.getpid())
         here.mkdir(exist_ok=True)
         write_runs(here / "split.csv", runs)
         out = here / "p.toml"

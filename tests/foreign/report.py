@@ -107,17 +107,19 @@ def of_table(ways):
     return markdown(columns + COLUMNS, rows)
 
 
-def of_search(found):
-    """`found[problem][way]` are, of each seed, the regrets after each number of runs."""
-    ways = list(next(iter(found.values())))
+def after_runs(found, cell):
+    """`found[problem][way]` are, of each seed, the regrets after each number of runs; ways are rows."""
     rows = []
-    for problem, of_ways in found.items():
-        cells = []
-        for way in ways:
-            within = [
-                f"{100.0 * np.mean([regrets[count] <= NEAR for regrets in of_ways[way]]):.0f}"
-                for count in AT
-            ]
-            cells.append(" / ".join(within))
-        rows.append([problem, *cells])
-    return markdown(["", *ways], rows)
+    for way in next(iter(found.values())):
+        cells = [" / ".join(cell([it[count] for it in of_ways[way]]) for count in AT)
+                 for of_ways in found.values()]
+        rows.append([way, *cells])
+    return markdown(["", *found], rows)
+
+
+def of_search(found):
+    return after_runs(found, lambda regrets: f"{100.0 * np.mean(np.array(regrets) <= NEAR):.0f}")
+
+
+def of_search_regrets(found):
+    return after_runs(found, lambda regrets: f"{100.0 * np.mean(regrets):.1f}")

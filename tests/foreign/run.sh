@@ -26,6 +26,6 @@ if [[ " $* " == *" --with-extrap "* ]]; then
     fi
 fi
 # One thread for each worker: the matrices are small.
-export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 cd "$root"
 exec "$environment/bin/python" "$here/foreign.py" "$@"
