@@ -75,7 +75,8 @@ class Next:
         answer = self.mmgp.predicted(search.runs, search.mappings)
         ran = search.ran()
         rows = [row for row in answer["configurations"] if (row["m"], row["p"]) in ran]
-        best = min(rows, key=lambda row: row["time_s"])
+        # They come in the order of the ranking.
+        best = rows[0]
         return best["m"], best["p"]
 
 
