@@ -119,8 +119,8 @@ impl Misfit {
     }
 }
 
-/// How far the ends of the 95 % interval are from a time whose logarithm has this standard deviation, as
-/// a factor.
+/// How far the ends of the 95 % interval are from a time whose logarithm has this standard
+/// deviation, as a factor.
 pub fn width(deviation: f64) -> f64 {
     (quantile_97_5(None) * deviation).exp().min(WIDEST)
 }

@@ -133,7 +133,8 @@ impl fmt::Display for Refusal {
 }
 
 impl Model {
-    /// Publishes what `online` knows, for a machine of so many APUs, beside what is known of its misfit.
+    /// Publishes what `online` knows, for a machine of so many APUs, beside what is known of its
+    /// misfit.
     pub fn new(apus: u32, online: Online, misfit: Misfit) -> Self {
         let learns = online.covariance().iter().any(|&variance| variance != 0.0);
         let model = Self {
@@ -168,8 +169,9 @@ impl Model {
         Ok(self.read(|copy| copy.row(m)).at(p).0 * self.misfit.factor(m, p))
     }
 
-    /// That time with its interval, without the noise of a run: where runs tell of the misfit, they tell
-    /// of all that is uncertain; elsewhere it is that of the terms and the usual one of the model.
+    /// That time with its interval, without the noise of a run: where runs tell of the misfit, they
+    /// tell of all that is uncertain; elsewhere it is that of the terms and the usual one of the
+    /// model.
     pub fn predict(&self, m: u32, p: u32) -> Result<Prediction, Refusal> {
         self.check(m, p)?;
         if let Some(Known { factor, width }) = self.misfit.at(m, p) {

@@ -116,8 +116,8 @@ impl Files {
         Self { study: Some(folder.into()), ..Self::default() }.with_study()
     }
 
-    /// With what the study's folder has of the files that were not given. Where timed runs are, what the
-    /// study itself ran and predicted is left aside.
+    /// With what the study's folder has of the files that were not given. Where timed runs are,
+    /// what the study itself ran and predicted is left aside.
     pub fn with_study(self) -> Self {
         let Some(folder) = self.study else { return self };
         let find = |given: Option<PathBuf>, name: &str| {

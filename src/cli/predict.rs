@@ -114,10 +114,10 @@ Examples:
 
 Where runs are known, configurations within the smallest and the largest m and p that ran are \
 ranked; --apus, --machine and the constraints ask for more, marked > as beyond what was timed. The \
-order is that of predicted times, which is that of the least expected loss. Intervals hold 95 % and, as \
-the probability of being the best and the regret (what a choice costs against knowing the \
-fastest), know how far the model is off: as the runs say, or as --model-error does. What cannot \
-be told from the best (marked =) is faster than it with at least 5 %.";
+order is that of predicted times and one standard deviation: where times have cliffs, what is \
+known better is the safer choice. Intervals hold 95 % and, as the probability of being the best \
+and the regret (what a choice costs against knowing the fastest), know how far the model is off: \
+as the runs say, or as --model-error does. What cannot be told from the best (marked =) is faster than it with at least 5 %.";
 
 /// [`Constraints`] on the command line.
 #[derive(Args)]

@@ -4,12 +4,12 @@
 //!
 //! `ln T(m, p) = ln mu(m, p; z) + f(m, p) + e(m, p)`,
 //!
-//! *mu* being a mean with a few coefficients z, as equation 11; *f* a discrepancy that configurations near each other
-//! have in common, a Gaussian process over (log m, log p) (Kennedy and O'Hagan, Bayesian calibration of
-//! computer models, JRSS B 63, 2001); and *e* what each configuration has of its own, however often it is
-//! run. A timed run adds noise. Several means and several sizes of f, e and noise stand side by side,
-//! weighted by how likely they make what was timed, so that no choice among them is taken for
-//! certain: see `components`.
+//! *mu* being a mean with a few coefficients z, as equation 11; *f* a discrepancy that configurations
+//! near each other have in common, a Gaussian process over (log m, log p) (Kennedy and O'Hagan,
+//! Bayesian calibration of computer models, JRSS B 63, 2001); and *e* what each configuration has of
+//! its own, however often it is run. A timed run adds noise. Several means and several sizes of f, e
+//! and noise stand side by side, weighted by how likely they make what was timed, so that no choice
+//! among them is taken for certain: see `components`.
 //!
 //! Conditioned on runs, a configuration that ran keeps its time within its noise, one near it
 //! follows it, and one far off is as uncertain as the means are there. Without runs it is a prior:
@@ -49,7 +49,8 @@ use wild::{FEWEST_FOR_ONE, WILD_VARIANCE};
 ///
 /// Mean errors that were published for models of m x p: MMGP on a Cell 2.8 and 3.2 % (Blagojevic et
 /// al. 2008), hybrid GTC below 7.8 % (Wu and Taylor), training of language models 5.0 and 9.4 %
-/// (arXiv 2509.22832), Lee et al. 2007 2.2 to 10.5 % (medians). A mean of 8 % is a standard deviation of 10 %.
+/// (arXiv 2509.22832), Lee et al. 2007 2.2 to 10.5 % (medians). A mean of 8 % is a standard
+/// deviation of 10 %.
 pub const USUAL_MISFIT: f64 = 0.1;
 
 /// The standard deviation of the logarithm of a time about a model that no run was held against.
@@ -257,8 +258,8 @@ fn fitted(
     (families, components)
 }
 
-/// Logarithms of weights become weights that add up to 1; components that are faint in both weights are left
-/// out.
+/// Logarithms of weights become weights that add up to 1; components that are faint in both weights
+/// are left out.
 fn normalise(components: &mut Vec<Component>) {
     fn each(components: &mut [Component], of: fn(&mut Component) -> &mut f64) {
         let logs = components.iter_mut().map(|it| *of(it));

@@ -3,8 +3,8 @@
 //! [`rank`] orders mappings (m, p) by what a [`Posterior`] believes of their times, each with an
 //! interval, the probability that it is the best, and the regret of choosing it, and makes the
 //! [`Choice`]; [`candidates`] says which mappings are in question; [`best`] finds the
-//! few best by a model's structure where there are too many to rank, and [`fastest`] says what is known of them. Around
-//! the choice:
+//! few best by a model's structure where there are too many to rank, and [`fastest`] says what is
+//! known of them. Around the choice:
 //!
 //! * [`explain`]: what a predicted time is made of, and what its interval is due to;
 //! * [`next_measurement`]: what to measure so that the choice becomes better;
@@ -133,8 +133,8 @@ pub struct Configuration {
     /// Expected regret: the mean over the draws of what it takes longer than the configuration
     /// that is the fastest in that draw.
     pub expected_regret: Seconds,
-    /// The regret that 95 % of the draws do not exceed; of a configuration that has no chance to be the best, no
-    /// more than that.
+    /// The regret that 95 % of the draws do not exceed; of a configuration that has no chance to be
+    /// the best, no more than that.
     pub regret_95: Seconds,
     /// Whether it cannot be told from the best: with at least 5 % it is faster than the choice.
     pub indistinguishable: bool,
@@ -169,7 +169,8 @@ impl From<&Configuration> for Prediction {
 ///
 /// # Errors
 ///
-/// [`Error::OutOfRange`] for no draws and for no mapping, or more than [`MOST_RANKED`]: use [`fastest`] there.
+/// [`Error::OutOfRange`] for no draws and for no mapping, or more than [`MOST_RANKED`]: use
+/// [`fastest`] there.
 pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> Result<Ranking> {
     check(mappings, sampling)?;
     // The sequential run comes last.
@@ -261,8 +262,8 @@ fn check(mappings: &[Mapping], sampling: Sampling) -> Result<()> {
     Ok(())
 }
 
-/// The 95 % interval about a time whose terms have this error, where no run tells how far the model is off:
-/// by [`USUAL_MISFIT`](crate::posterior::USUAL_MISFIT).
+/// The 95 % interval about a time whose terms have this error, where no run tells how far the model
+/// is off: by [`USUAL_MISFIT`](crate::posterior::USUAL_MISFIT).
 fn interval(time: Seconds, of_terms: StandardError) -> (Seconds, Seconds) {
     let of_model = quantile_97_5(None) * untold_deviation();
     let relative = if time.0 > 0.0 { of_terms.half_width() / time.0 } else { 0.0 };

@@ -50,7 +50,7 @@ pub fn text(asked: &Asked<'_>, noise: Option<f64>) -> Result<String> {
     let ranking = rank(&asked.posterior, &mappings, asked.sampling)?;
     let next = next_measurement(&asked.posterior, &mappings, noise)?;
     warn(&next.warnings);
-    let (best, noise) = (next.best, next.noise);
+    let (best, noise) = (ranking.choice.mapping, next.noise);
     let expected_regret = ranking.configurations[0].expected_regret;
     let certain = next.measurements.iter().all(|measurement| measurement.gain.0 == 0.0);
     let preface = format!(

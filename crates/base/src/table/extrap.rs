@@ -3,7 +3,8 @@
 //! Extra-P keeps, for each region (call path) and metric, the repeated values at each point of its
 //! parameters. A file is read where its parameters are `m` and `p`, in either order, and one region
 //! has the metric `time`, whose values are the times of whole runs in seconds, or what [`Columns`]
-//! names instead of these; other metrics are passed over. The values at a point are its repetitions 1, 2, 3... in the order of the file.
+//! names instead of these; other metrics are passed over. The values at a point are its repetitions
+//! 1, 2, 3... in the order of the file.
 //!
 //! ```
 //! use mmgp_base::table::{Columns, Source, extrap};

@@ -4,8 +4,9 @@ use super::left_out::basis;
 use crate::model::parameters::{Decomposition, Estimate, Parameters};
 use crate::model::terms::{Term, Value};
 
-/// A heading, a line on decomposition and APUs, one on what predictions rest on, and a table of the terms: symbol, name, m, value,
-/// standard error, 95 % interval, unit, source. Each phase has a table of its own.
+/// A heading, a line on decomposition and APUs, one on what predictions rest on, and a table of the
+/// terms: symbol, name, m, value, standard error, 95 % interval, unit, source. Each phase has a
+/// table of its own.
 ///
 /// Correlations are not carried over.
 pub fn markdown(parameters: &Parameters) -> String {

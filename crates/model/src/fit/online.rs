@@ -3,10 +3,11 @@
 //! With the counts of off-loads and collectives known, equation 11 is linear in the *totals* T_HPU,
 //! alpha_k*T_HPU, T_APU, C_APU, N*O_offload, N*T_CSW, N*g and N_COL*O_COL,k (k being the entries of
 //! a table over m): `T(m,p) = h(m,p)'x + c(m)`. The parameters' values, standard errors and
-//! correlations are the first mean x0 and covariance P0 of x, to first order where a total is a product.
-//! `x` is the minimum of `(x - x0)' P0^-1 (x - x0) + sum of w*[(t - T)/(s*T)]^2` over all runs, s being
-//! the relative noise of a run and `w` what the run is worth: 1, unless it is wild. What is kept of the
-//! runs (`seen`) does not depend on their order, and neither does the answer, to rounding.
+//! correlations are the first mean x0 and covariance P0 of x, to first order where a total is a
+//! product. `x` is the minimum of `(x - x0)' P0^-1 (x - x0) + sum of w*[(t - T)/(s*T)]^2` over all
+//! runs, s being the relative noise of a run and `w` what the run is worth: 1, unless it is wild.
+//! What is kept of the runs (`seen`) does not depend on their order, and neither does the answer,
+//! to rounding.
 //!
 //! Of three or more runs of one configuration, a run is judged by its distance from their median.
 //! Fewer are judged by the model: by what it is off at the other configurations, and by what it may be

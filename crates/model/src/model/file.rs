@@ -28,7 +28,8 @@
 //! stands in the first.
 //!
 //! `degrees_of_freedom` beside `std_error` are those that it was estimated with, an array beside an
-//! array (older files call them `freedom`). Where the errors of terms go together, `[correlation]` says how:
+//! array (older files call them `freedom`). Where the errors of terms go together, `[correlation]`
+//! says how:
 //!
 //! ```toml
 //! [correlation]
@@ -66,8 +67,8 @@ const SCHEMAS: [u32; 2] = [1, 2];
 pub(in crate::model) const INTERPOLATION: &str = "interpolation";
 
 impl Parameters {
-    /// Reads and checks a parameter file, in TOML or as exported to JSON; an error names file, line, column, what was found and
-    /// what was expected.
+    /// Reads and checks a parameter file, in TOML or as exported to JSON; an error names file,
+    /// line, column, what was found and what was expected.
     pub fn read(source: &Source) -> Result<Self> {
         if source.text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
             return super::json::read(source);

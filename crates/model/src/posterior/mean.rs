@@ -2,8 +2,8 @@
 //!
 //! A mean is a family of functions with a few coefficients z, each with a normal prior, given by the
 //! logarithm of its time and the derivatives of that. [`Sum`] is a sum of positive terms, each of
-//! a size that nothing is known of but that no term alone exceeds a measured time; [`Known`] is a model whose
-//! values were measured, with their errors; [`Flat`] is a constant.
+//! a size that nothing is known of but that no term alone exceeds a measured time; [`Known`] is a
+//! model whose values were measured, with their errors; [`Flat`] is a constant.
 
 use std::rc::Rc;
 

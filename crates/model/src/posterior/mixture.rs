@@ -74,8 +74,8 @@ impl Marginals {
     /// logarithm, no mean being taken to be right; ties by the mapping.
     ///
     /// Were the posterior right, the least expected logarithm alone would lose least. Times have
-    /// cliffs that it does not know, and on programs that others measured what is known better is the safer choice: the
-    /// mean regret falls from 17 to 10 % (`tests/foreign`).
+    /// cliffs that it does not know, and on programs that others measured what is known better is
+    /// the safer choice: the mean regret falls from 17 to 10 % (`tests/foreign`).
     pub fn order(&self, mappings: &[Mapping]) -> Vec<usize> {
         let keys: Vec<f64> = (0..mappings.len()).map(|index| self.caution(index)).collect();
         let mut order: Vec<usize> = (0..mappings.len()).collect();
@@ -174,7 +174,8 @@ impl Joint {
         Self { weights, search_weights, means, covariances, widening }
     }
 
-    /// As it is seen where a further run is sought: a mean that seems right may be wrong where nothing ran.
+    /// As it is seen where a further run is sought: a mean that seems right may be wrong where
+    /// nothing ran.
     #[must_use]
     pub fn for_search(self) -> Self {
         Self { weights: self.search_weights.clone(), ..self }

@@ -69,8 +69,8 @@ impl Prior {
     }
 
     /// Of parameters: what files say of them, and the runs that they were fitted with. Where there are
-    /// refined terms, the refined model stands beside equation 11; without runs to choose between them, in
-    /// its place.
+    /// refined terms, the refined model stands beside equation 11; without runs to choose between
+    /// them, in its place.
     pub fn of(parameters: &Parameters) -> Self {
         let mut prior = Self::of_runs(parameters.decomposition);
         let (base, unknown) = match &parameters.evidence {

@@ -29,8 +29,8 @@ pub(super) struct Grid {
 /// Sizes of the misfit, in the size that is expected.
 const SIZES: [f64; 4] = [0.5, 1.5, 4.0, 8.0];
 
-/// With runs, the median of the size, in the size that is expected: programs differ more than the models that were
-/// published.
+/// With runs, the median of the size, in the size that is expected: programs differ more than the
+/// models that were published.
 const MEDIAN_SIZE: f64 = 2.0;
 
 /// The size of the misfit where there is no mean but a constant.
@@ -51,8 +51,8 @@ const EXPECTED_OWN: f64 = 0.02;
 /// The same in the size of the misfit, where no run tells.
 const OWN_OF_SIZE: f64 = 0.2;
 
-/// The standard deviation of the logarithm of a time about its mean where no run tells how far a mean is
-/// off that is expected to be off by so much.
+/// The standard deviation of the logarithm of a time about its mean where no run tells how far a
+/// mean is off that is expected to be off by so much.
 pub(super) fn untold(expected: f64) -> f64 {
     expected.hypot(OWN_OF_SIZE * expected)
 }

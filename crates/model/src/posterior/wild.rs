@@ -2,8 +2,9 @@
 //!
 //! A configuration that ran once is wild or is not, a priori with [`PROBABILITY`]. Whether it is
 //! is judged by the evidence of all components with and without a variance of 1 more for that run,
-//! by an update of rank one; the most likely is marked, everything is fitted again, and so on while one is likely
-//! enough. A run at the edge of what was timed, as (1, 1) often is, may be what no other tells, and is never marked.
+//! by an update of rank one; the most likely is marked, everything is fitted again, and so on while
+//! one is likely enough. A run at the edge of what was timed, as (1, 1) often is, may be what no
+//! other tells, and is never marked.
 
 use nalgebra::DVector;
 

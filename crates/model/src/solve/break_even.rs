@@ -62,8 +62,9 @@ pub struct Optimum {
 ///
 /// # Errors
 ///
-/// [`Error::OutOfRange`] for another model than equation 11, a factor that is not above 0, and for parameters without off-loads or
-/// without APU time; [`Error::NothingFeasible`] where the constraints leave nothing at m = 1.
+/// [`Error::OutOfRange`] for another model than equation 11, a factor that is not above 0, and for
+/// parameters without off-loads or without APU time; [`Error::NothingFeasible`] where the
+/// constraints leave nothing at m = 1.
 pub fn break_even(
     model: &dyn TimeModel,
     constraints: &Constraints,

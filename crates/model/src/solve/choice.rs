@@ -24,8 +24,8 @@ pub struct Choice {
     pub is_measured: bool,
     /// What it is expected to take longer than the fastest, relative to that.
     pub expected_cost: f64,
-    /// With 95 % it takes no more than this longer than the fastest, relative to that; `None` where a candidate
-    /// asks for a dimension that was never varied.
+    /// With 95 % it takes no more than this longer than the fastest, relative to that; `None` where
+    /// a candidate asks for a dimension that was never varied.
     pub costs_at_most: Option<f64>,
     /// What to run before relying on it, the most useful first, at most two; none where it is
     /// settled.
@@ -38,7 +38,8 @@ pub struct Choice {
 pub struct Confirmation {
     /// Which configuration to run.
     pub mapping: Mapping,
-    /// The expected cost of the choice, as [`Choice::expected_cost`], once this and those before it ran.
+    /// The expected cost of the choice, as [`Choice::expected_cost`], once this and those before it
+    /// ran.
     pub expected_cost: f64,
 }
 

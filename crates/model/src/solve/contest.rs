@@ -73,8 +73,9 @@ impl Contest {
         (mean, quantile(&mut costs, 0.95))
     }
 
-    /// What may be run, the most useful first: each with the expected cost, relative to the fastest, of the best of
-    /// what ran before, what `ran` says of the mappings drawn, and all that are run up to it.
+    /// What may be run, the most useful first: each with the expected cost, relative to the
+    /// fastest, of the best of what ran before, what `ran` says of the mappings drawn, and all that
+    /// are run up to it.
     pub fn confirmations(&self, ran: &[bool], most: usize) -> Vec<(usize, f64)> {
         let count = self.least.len();
         let mut kept = vec![f64::INFINITY; count];

@@ -23,7 +23,8 @@ pub struct Explanation {
     /// Every number that the time depends on, by its part of the variance, the largest first;
     /// among equals by the size of their elasticity.
     pub terms: Vec<TermEffect>,
-    /// How much of the variance of the logarithm of the time is due to the misfit of the model, not to its terms.
+    /// How much of the variance of the logarithm of the time is due to the misfit of the model, not
+    /// to its terms.
     pub misfit_share: f64,
     /// What the reader should know.
     pub warnings: Vec<Warning>,

@@ -43,12 +43,13 @@ pub struct Predicted {
 /// The most values of m that are searched: a second or two.
 const MOST_ROWS: u32 = 100_000_000;
 
-/// So many more than asked for are found by the model's structure, as the posterior may order them otherwise.
+/// So many more than asked for are found by the model's structure, as the posterior may order them
+/// otherwise.
 const ROOM: usize = 64;
 
-/// The `count` fastest of what the constraints allow on so many APUs: found by the structure of the model, whose rows are
-/// convex in p, so that what is near the best of a row is next to its optimum; ordered by what the posterior
-/// believes.
+/// The `count` fastest of what the constraints allow on so many APUs: found by the structure of the
+/// model, whose rows are convex in p, so that what is near the best of a row is next to its
+/// optimum; ordered by what the posterior believes.
 ///
 /// Probabilities and regrets weigh every configuration against every other and are left out, of
 /// which a warning tells.

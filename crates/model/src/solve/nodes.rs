@@ -30,8 +30,9 @@ pub struct NodeConfiguration {
     pub mapping: Mapping,
     /// Predicted time.
     pub time: Seconds,
-    /// Lower end of its 95 % interval, in which the model is off by [`USUAL_MISFIT`](crate::posterior::USUAL_MISFIT); what
-    /// messages between nodes cost counts as exact.
+    /// Lower end of its 95 % interval, in which the model is off by
+    /// [`USUAL_MISFIT`](crate::posterior::USUAL_MISFIT); what messages between nodes cost counts as
+    /// exact.
     pub low: Seconds,
     /// Upper end of that interval.
     pub high: Seconds,

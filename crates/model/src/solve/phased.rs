@@ -64,8 +64,9 @@ const MOST_STEPS: u64 = 2_000_000_000;
 ///
 /// # Errors
 ///
-/// [`Error::OutOfRange`] for another model than equation 11, parameters without phases, no rounds, a negative cost or too many
-/// APUs; [`Error::NothingFeasible`] where the constraints leave nothing.
+/// [`Error::OutOfRange`] for another model than equation 11, parameters without phases, no rounds,
+/// a negative cost or too many APUs; [`Error::NothingFeasible`] where the constraints leave
+/// nothing.
 pub fn plan_phases(
     model: &dyn TimeModel,
     constraints: &Constraints,
