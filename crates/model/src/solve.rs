@@ -123,8 +123,8 @@ pub struct Configuration {
     pub low: Seconds,
     /// Upper end of that interval.
     pub high: Seconds,
-    /// Probability that no other candidate is faster; `None` where it asks for a dimension that was
-    /// never varied.
+    /// Probability that no other candidate is faster; `None` where any of them asks for a dimension
+    /// that was never varied.
     pub probability_best: Option<f64>,
     /// Predicted time of (1, 1) over that of this configuration.
     pub speedup: f64,
@@ -180,9 +180,10 @@ pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> 
     let sequential = marginals.time(mappings.len());
     let contest = Contest::new(posterior, mappings, &marginals, sampling);
     let range = posterior.range();
+    // Where one of them asks for what is not known, any other may be slower or faster than that.
+    let is_unknown = candidates::never_varied(range, mappings).is_some();
     let of = |(index, &mapping): (usize, &Mapping)| {
         let row = Row::of(&marginals, index);
-        let is_unknown = range.is_some_and(|range| range.never_varied(mapping).is_some());
         let stake = contest.stake(index, &marginals);
         let speedup = speedup(sequential, row.time);
         Configuration {

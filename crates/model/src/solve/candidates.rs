@@ -61,10 +61,6 @@ pub(super) fn never_varied(range: Option<Range>, mappings: &[Mapping]) -> Option
     let only = if name == "m" { range.m.0 } else { range.p.0 };
     Some(Warning::Note(format!(
         "all runs have {name} = {only}: what another {name} does is not known, and no probability \
-         is given for {mapping}{}",
-        match asked.count() {
-            0 => String::new(),
-            others => format!(" and {others} others"),
-        }
+         is given, as for {mapping}"
     )))
 }

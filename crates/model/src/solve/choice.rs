@@ -67,6 +67,9 @@ impl Choice {
     pub fn advice(&self) -> Option<String> {
         let runs: Vec<String> = self.confirm.iter().map(|it| it.mapping.to_string()).collect();
         let last = self.confirm.last()?;
+        if self.costs_at_most.is_none() {
+            return Some(format!("Before relying on it, time {}.", runs.join(" and ")));
+        }
         Some(format!(
             "Before relying on it, time {}: what the choice is expected to cost falls from {} to {}.",
             runs.join(" and "),
