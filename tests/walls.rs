@@ -10,9 +10,10 @@ use toml::de::{DeTable, DeValue};
 
 /// Which crates of the workspace a crate may depend on: Cargo holds the sources to it, this list
 /// holds the manifests to the code map. Nobody beneath `mmgp` has both `model` and a machine.
-const MAY_DEPEND_ON: [(&str, &[&str]); 10] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
     ("base", &[]),
     ("model", &["base"]),
+    ("tune", &["base", "model"]),
     ("machine", &["base"]),
     ("sim", &["base"]),
     ("spu", &["base"]),
@@ -20,16 +21,20 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 10] = [
     ("cell", &["base", "machine", "sim", "spu"]),
     ("runtime", &["base", "machine", "sim", "cell"]),
     ("apps", &["base", "machine", "sim", "spu", "kernels", "cell", "runtime"]),
-    ("mmgp", &["base", "model", "machine", "sim", "spu", "kernels", "cell", "runtime", "apps"]),
+    (
+        "mmgp",
+        &["base", "model", "tune", "machine", "sim", "spu", "kernels", "cell", "runtime", "apps"],
+    ),
 ];
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 16] = [
+const MAY_USE: [(&str, &[&str]); 17] = [
     ("units", &[]),
     ("mapping", &[]),
     ("error", &[]),
-    ("table", &[]),
+    ("attempt", &[]),
+    ("table", &["attempt"]),
     ("series", &[]),
     ("model", &["table"]),
     ("fit", &["model", "table"]),
@@ -58,6 +63,7 @@ const MAY_USE: [(&str, &[&str]); 16] = [
             "solve",
             "spu",
             "table",
+            "tune",
             "validate",
         ],
     ),

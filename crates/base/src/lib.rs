@@ -1,6 +1,7 @@
 //! What every part of mmgp stands on: quantities that cannot be mixed up ([`units`]), one error
 //! and warnings as values ([`error`]), and files in and out ([`table`]).
 
+pub mod attempt;
 pub mod error;
 mod mapping;
 pub mod series;

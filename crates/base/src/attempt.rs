@@ -1,0 +1,132 @@
+//! Attempts to run a program at a mapping: what is asked for, and what comes of it.
+//!
+//! An attempt is what stands in a line of `log.jsonl` ([`crate::table::log`]). Only one that went
+//! well has a time; one that was stopped has a bound below its time.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Mapping;
+use crate::units::Seconds;
+
+/// What is to be run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Order {
+    /// Counts the attempts of a log, from 1.
+    pub id: u64,
+    /// The configuration.
+    pub mapping: Mapping,
+    /// Nodes that it takes.
+    pub nodes: u32,
+    /// Values of further factors, by name.
+    pub factors: BTreeMap<String, String>,
+    /// Counts the attempts at this configuration that are timed, from 1; of a warm-up 0.
+    pub repetition: u32,
+    /// After this time it is stopped \[s\].
+    pub limit: Option<Seconds>,
+}
+
+impl Order {
+    /// Whether its time does not count.
+    pub fn is_warm_up(&self) -> bool {
+        self.repetition == 0
+    }
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It ran to its end and its time is known.
+    Ok,
+    /// It ended with an error, or could not be started.
+    Failed,
+    /// It was stopped at its limit: its time is longer.
+    Timeout,
+    /// It ended well, and its output does not say what it should.
+    Wrong,
+    /// It was stopped because everything was: it says nothing of the configuration.
+    Interrupted,
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Timeout => "timeout",
+            Self::Wrong => "wrong",
+            Self::Interrupted => "interrupted",
+        })
+    }
+}
+
+/// What came of an order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// Which order it answers.
+    pub id: u64,
+    /// Its place among all attempts, in the order in which they ended, from 1.
+    #[serde(default)]
+    pub order: u64,
+    /// The command with all placeholders filled in; none where somebody else ran it.
+    #[serde(default)]
+    pub argv: Vec<String>,
+    /// What was set in its environment.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// When it started: date and time of day, in UTC.
+    #[serde(default)]
+    pub start: String,
+    /// Processes.
+    pub m: u32,
+    /// APUs or threads of each.
+    pub p: u32,
+    /// Nodes that it took.
+    #[serde(default = "one")]
+    pub nodes: u32,
+    /// Values of further factors, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub params: BTreeMap<String, String>,
+    /// As in [`Order::repetition`].
+    pub repetition: u32,
+    /// How it ended.
+    pub status: Status,
+    /// Why it is not `ok`, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// From its start to its end \[s\].
+    pub wall_s: Option<f64>,
+    /// The time that counts, of one that is `ok` \[s\].
+    pub time_s: Option<f64>,
+    /// Where the time comes from: `wall`, `output`, `json`, `told`.
+    #[serde(default)]
+    pub time_source: String,
+    /// Its exit status.
+    #[serde(default)]
+    pub exit: Option<i32>,
+    /// The signal that ended it.
+    #[serde(default)]
+    pub signal: Option<i32>,
+    /// CPU time of all its processes \[s\].
+    #[serde(default)]
+    pub cpu_s: Option<f64>,
+    /// Peak memory of its largest process \[KiB\].
+    #[serde(default)]
+    pub max_rss_kb: Option<u64>,
+    /// Context switches, voluntary or not.
+    #[serde(default)]
+    pub context_switches: Option<u64>,
+    /// The computer that started it.
+    #[serde(default)]
+    pub host: String,
+    /// Its load over the last minute, before the start.
+    #[serde(default)]
+    pub load: Option<f64>,
+}
+
+fn one() -> u32 {
+    1
+}
