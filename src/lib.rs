@@ -62,7 +62,7 @@ pub mod report;
 pub mod validate;
 
 #[doc(inline)]
-pub use mmgp_base::{Error, Mapping, Result, Warning, error, table, units};
+pub use mmgp_base::{Error, Mapping, Result, Warning, attempt, error, table, target, units};
 #[doc(inline)]
 pub use mmgp_model::{export, fit, model, posterior, solve};
 #[doc(inline)]

@@ -22,7 +22,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::cell::Progress;
 pub use emulated::Emulated;
-pub use target::{ApplicationTarget, Target};
+pub use target::{ApplicationTarget, Measured, Target};
 
 /// How far the timebase is into a tick at the start of each run: uniform in [0, 1).
 pub struct ClockPhases {

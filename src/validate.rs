@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 use crate::Mapping;
 use crate::apps::Ran;
 use crate::error::{Result, Warning};
-use crate::measure::Target;
+use crate::measure::Measured;
 use crate::model::refined::Refined;
 use crate::model::{Parameters, TimeModel};
 use crate::solve;
@@ -26,7 +26,7 @@ pub use counts::counts;
 ///
 /// # Errors
 /// The first error, in the same order.
-pub fn sweep<T: Target + ?Sized>(
+pub fn sweep<T: Measured<Ran = Ran> + ?Sized>(
     target: &T,
     workload: &T::Workload,
     threads: usize,

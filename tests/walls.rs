@@ -29,11 +29,12 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 17] = [
+const MAY_USE: [(&str, &[&str]); 18] = [
     ("units", &[]),
     ("mapping", &[]),
     ("error", &[]),
     ("attempt", &[]),
+    ("target", &[]),
     ("table", &["attempt"]),
     ("series", &[]),
     ("model", &["table"]),

@@ -1,6 +1,6 @@
 //! The emulated machine as a target.
 
-use super::target::{Layout, Target};
+use super::target::{Layout, Measured, Target};
 use super::{memory, micro, profile};
 use crate::Mapping;
 use crate::apps::{Application, Ran};
@@ -52,6 +52,7 @@ impl Emulated {
 
 impl Target for Emulated {
     type Workload = dyn Application;
+    type Ran = Ran;
 
     fn name(&self) -> &str {
         &self.machine.name
@@ -61,6 +62,12 @@ impl Target for Emulated {
         &self.machine.description
     }
 
+    fn run(&self, workload: &dyn Application, mapping: Mapping) -> Result<Ran> {
+        workload.run(&self.at_rest(self.blade(0.0))?, mapping)
+    }
+}
+
+impl Measured for Emulated {
     fn layout(&self) -> Layout {
         let layout = self.machine.layout;
         let hardware_contexts = layout.cells * layout.threads_per_ppe;
@@ -112,10 +119,6 @@ impl Target for Emulated {
             rows.extend(profile::rows(workload, &ran.run, repetition));
         }
         Ok(rows)
-    }
-
-    fn run(&self, workload: &dyn Application, mapping: Mapping) -> Result<Ran> {
-        workload.run(&self.at_rest(self.blade(0.0))?, mapping)
     }
 }
 

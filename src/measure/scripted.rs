@@ -19,7 +19,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::target::{Layout, Target};
+use super::target::{Layout, Measured, Target};
 use crate::Mapping;
 use crate::apps::run::Run;
 use crate::apps::{Application, Division, Fingerprint, Ran};
@@ -118,6 +118,7 @@ impl Scripted {
 
 impl Target for Scripted {
     type Workload = dyn Application;
+    type Ran = Ran;
 
     fn name(&self) -> &str {
         "scripted"
@@ -127,6 +128,17 @@ impl Target for Scripted {
         "a script"
     }
 
+    fn run(&self, _: &dyn Application, mapping: Mapping) -> Result<Ran> {
+        let apus = self.layout.apus;
+        if mapping.apus() > u64::from(apus) {
+            return Err(Error::Infeasible { m: mapping.m(), p: mapping.p(), apus });
+        }
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(mapping);
+        (self.run)(mapping)
+    }
+}
+
+impl Measured for Scripted {
     fn layout(&self) -> Layout {
         self.layout
     }
@@ -157,14 +169,5 @@ impl Target for Scripted {
     ) -> Result<Vec<Profile>> {
         progress.step();
         Ok(self.profile.clone())
-    }
-
-    fn run(&self, _: &dyn Application, mapping: Mapping) -> Result<Ran> {
-        let apus = self.layout.apus;
-        if mapping.apus() > u64::from(apus) {
-            return Err(Error::Infeasible { m: mapping.m(), p: mapping.p(), apus });
-        }
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(mapping);
-        (self.run)(mapping)
     }
 }

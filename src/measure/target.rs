@@ -1,28 +1,19 @@
 //! Where it is measured: the seam where a machine plugs in.
 //!
-//! Whatever measures (`bench`, `profile`), sweeps (`validate`) or does both (`study`) asks a
-//! [`Target`]. There are two: the [emulated machine](super::emulated::Emulated), and a
+//! A [`Target`] runs workloads. What `bench`, `profile`, `validate` and `study` drive can also be
+//! measured part by part: there are two, the [emulated machine](super::emulated::Emulated), and a
 //! [script](super::scripted::Scripted) that answers at once, for tests of those drivers. The user's
-//! own machine has its place here; it alone will ask a clock.
+//! own programs are a [target of orders](crate::native::Program), which `tune` and `measure` drive.
 
-use crate::Mapping;
 use crate::apps::{Application, Ran};
 use crate::cell::Progress;
 use crate::error::Result;
 use crate::table::MicroBenchmarks;
 use crate::table::records::Profile;
+pub use crate::target::Target;
 
-/// What can be measured.
-pub trait Target: Sync {
-    /// What runs on it: an application, a command.
-    type Workload: ?Sized + Sync;
-
-    /// Its name, as in `qs20`.
-    fn name(&self) -> &str;
-
-    /// What it is, for people.
-    fn description(&self) -> &str;
-
+/// A target that can be measured part by part, and not by whole runs alone.
+pub trait Measured: Target + Sync {
     /// What it has.
     fn layout(&self) -> Layout;
 
@@ -57,17 +48,10 @@ pub trait Target: Sync {
         seed: u64,
         progress: &Progress,
     ) -> Result<Vec<Profile>>;
-
-    /// Runs the workload once.
-    ///
-    /// # Errors
-    /// [`Infeasible`](crate::Error::Infeasible) where there are fewer than m * p APUs, and what the
-    /// run runs into.
-    fn run(&self, workload: &Self::Workload, mapping: Mapping) -> Result<Ran>;
 }
 
 /// A target for [applications](Application).
-pub type ApplicationTarget = dyn Target<Workload = dyn Application>;
+pub type ApplicationTarget = dyn Measured<Workload = dyn Application, Ran = Ran>;
 
 /// What a target has of each, as far as the model asks for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

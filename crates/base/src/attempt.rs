@@ -8,16 +8,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Mapping;
 use crate::units::Seconds;
 
-/// What is to be run.
+/// How a mapping is to be run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order {
     /// Counts the attempts of a log, from 1.
     pub id: u64,
-    /// The configuration.
-    pub mapping: Mapping,
     /// Nodes that it takes.
     pub nodes: u32,
     /// Values of further factors, by name.

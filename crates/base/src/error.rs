@@ -60,6 +60,12 @@ pub enum Error {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// Another process goes on with a file. Wait for its end, or use another folder.
+    #[error("{} is in use: another mmgp is running in that folder", file.display())]
+    InUse {
+        /// The file.
+        file: PathBuf,
+    },
     /// A name that is neither built in nor a file. Use one of the known ones or give a path.
     #[error("there is no {kind} {:?}{}", shortened(name), alternatives(name, known))]
     UnknownName {

@@ -6,6 +6,7 @@ pub mod error;
 mod mapping;
 pub mod series;
 pub mod table;
+pub mod target;
 pub mod units;
 
 pub use error::{Error, Result, Warning};

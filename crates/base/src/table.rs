@@ -15,6 +15,7 @@ mod failures;
 mod foreign;
 pub mod hyperfine;
 pub mod json;
+pub mod log;
 mod micro_benchmarks;
 mod place;
 pub mod records;

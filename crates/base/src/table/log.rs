@@ -1,0 +1,165 @@
+//! `log.jsonl`: one [`Attempt`] a line, written as it ends, so that whatever happens to the writer
+//! nothing is lost but the attempt under way.
+//!
+//! Whoever writes a log holds a lock on it, which ends with the process however that ends. A last
+//! line without its end is what a writer was killed in, and is taken away.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::{Source, writing};
+use crate::attempt::{Attempt, Status};
+use crate::error::{Error, Result};
+
+/// A log that this process, and no other, goes on with.
+pub struct Log {
+    path: PathBuf,
+    file: File,
+    attempts: Vec<Attempt>,
+}
+
+impl Log {
+    /// Goes on with the log at `path`, or begins it.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] where another process goes on with it; [`Error::Input`] for a line that is no
+    /// attempt; [`Error::Write`].
+    pub fn open(path: &Path) -> Result<Self> {
+        let failed = |source| Error::Write { file: path.into(), source };
+        let mut options = OpenOptions::new();
+        let mut file = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Error::InUse { file: path.into() }),
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+        file.set_len(whole as u64).map_err(failed)?;
+        file.seek(std::io::SeekFrom::End(0)).map_err(failed)?;
+        bytes.truncate(whole);
+        let text = String::from_utf8_lossy(&bytes);
+        let attempts = parse(&Source::new(&path.display().to_string(), &text))?;
+        Ok(Self { path: path.into(), file, attempts })
+    }
+
+    /// All attempts, in the order in which they ended.
+    pub fn attempts(&self) -> &[Attempt] {
+        &self.attempts
+    }
+
+    /// Writes an attempt, which gets its place in the order.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn append(&mut self, mut attempt: Attempt) -> Result<()> {
+        attempt.order = self.attempts.len() as u64 + 1;
+        let text = serde_json::to_string(&attempt);
+        let line = text.expect("invariant: an attempt has string keys only") + "\n";
+        {
+            let _writing = writing();
+            let written = self.file.write_all(line.as_bytes());
+            written.map_err(|source| Error::Write { file: self.path.clone(), source })?;
+        }
+        self.attempts.push(attempt);
+        Ok(())
+    }
+}
+
+/// The attempts of a log that nobody writes, or that is only looked at.
+///
+/// # Errors
+/// [`Error::Input`] at a line that is no attempt.
+pub fn parse(source: &Source) -> Result<Vec<Attempt>> {
+    let mut attempts = Vec::new();
+    let mut offset = 0;
+    for line in source.text.split_inclusive('\n') {
+        let start = offset;
+        offset += line.len();
+        if line.trim().is_empty() {
+            continue;
+        }
+        let error = |column: usize, found: String| Error::Input {
+            at: source.position(start + column.saturating_sub(1)),
+            found,
+            expected: "an attempt as JSON".into(),
+        };
+        let attempt: Attempt =
+            serde_json::from_str(line).map_err(|it| error(it.column(), it.to_string()))?;
+        let is_time = |time: f64| time >= 0.0 && time.is_finite();
+        if attempt.m == 0 || attempt.p == 0 {
+            return Err(error(1, format!("m = {}, p = {}", attempt.m, attempt.p)));
+        }
+        let times = [attempt.time_s, attempt.wall_s].into_iter().flatten();
+        if let Some(time) = times.into_iter().find(|&time| !is_time(time)) {
+            return Err(error(1, format!("a time of {time} s")));
+        }
+        if attempt.status == Status::Ok && attempt.time_s.is_none() {
+            return Err(error(1, "an attempt that is ok, without time_s".into()));
+        }
+        attempts.push(attempt);
+    }
+    Ok(attempts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attempt(id: u64, time_s: f64) -> Attempt {
+        let text = format!(
+            r#"{{"id":{id},"m":2,"p":4,"repetition":1,"status":"ok","wall_s":1.5,"time_s":{time_s}}}"#
+        );
+        parse(&Source::new("log.jsonl", &text)).expect("an attempt").remove(0)
+    }
+
+    #[test]
+    fn a_log_goes_on_after_its_last_whole_line_and_belongs_to_one() {
+        let folder = std::env::temp_dir().join(format!("mmgp-log-{}", std::process::id()));
+        super::super::create_folder(&folder).expect("a folder");
+        let path = folder.join("log.jsonl");
+        let mut log = Log::open(&path).expect("a new log");
+        log.append(attempt(7, 0.1 + 0.2)).expect("it is written");
+        assert!(matches!(Log::open(&path), Err(Error::InUse { .. })));
+        log.file.write_all(br#"{"id":8,"m":2"#).expect("killed while writing");
+        drop(log);
+        let mut log = Log::open(&path).expect("it is free");
+        assert_eq!(log.attempts(), [Attempt { order: 1, ..attempt(7, 0.1 + 0.2) }]);
+        log.append(attempt(8, 1.0)).expect("it is written");
+        drop(log);
+        let log = Log::open(&path).expect("it is free");
+        let ids: Vec<(u64, u64)> = log.attempts().iter().map(|it| (it.id, it.order)).collect();
+        assert_eq!(ids, [(7, 1), (8, 2)]);
+        std::fs::remove_dir_all(&folder).expect("it is removed");
+    }
+
+    #[test]
+    fn what_is_no_attempt_is_refused_at_its_place() {
+        let check = |line: &str, message: &str| {
+            let text = format!("\n{line}\n");
+            let error = parse(&Source::new("log.jsonl", &text)).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{error}");
+        };
+        check(r#"{"id":1,"m":"#, "log.jsonl:2:12: found EOF while parsing");
+        check(
+            r#"{"id":1,"m":0,"p":4,"repetition":1,"status":"failed"}"#,
+            "log.jsonl:2:1: found m = 0, p = 4, expected",
+        );
+        check(
+            r#"{"id":1,"m":1,"p":4,"repetition":1,"status":"ok"}"#,
+            "log.jsonl:2:1: found an attempt that is ok, without time_s",
+        );
+        check(
+            r#"{"id":1,"m":1,"p":4,"repetition":1,"status":"ok","time_s":-1}"#,
+            "log.jsonl:2:1: found a time of -1 s",
+        );
+    }
+}
