@@ -66,6 +66,14 @@ pub enum Error {
         /// The file.
         file: PathBuf,
     },
+    /// A program could not be run. The message says why.
+    #[error("{program}: {why}")]
+    Program {
+        /// Which.
+        program: String,
+        /// What was in the way.
+        why: String,
+    },
     /// A name that is neither built in nor a file. Use one of the known ones or give a path.
     #[error("there is no {kind} {:?}{}", shortened(name), alternatives(name, known))]
     UnknownName {

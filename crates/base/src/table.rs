@@ -24,7 +24,7 @@ mod streamed;
 pub mod toml;
 pub mod trace;
 
-pub use columns::Columns;
+pub use columns::{Columns, Unit};
 pub use configurations::configurations;
 pub use foreign::runs_of;
 pub use micro_benchmarks::MicroBenchmarks;
@@ -161,6 +161,16 @@ fn part_of(path: &Path) -> PathBuf {
 /// Creates a folder and its parents where they do not exist.
 pub fn create_folder(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|source| Error::Write { file: path.into(), source })
+}
+
+/// Removes a folder with all that is in it; one that is not there is none to remove.
+pub fn remove_folder(path: &Path) -> Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(Error::Write { file: path.into(), source })
+        }
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

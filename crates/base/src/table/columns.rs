@@ -107,14 +107,20 @@ impl Columns {
     }
 }
 
-/// The unit of a column of times.
+/// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unit {
+pub enum Unit {
+    /// h
     Hours,
+    /// min
     Minutes,
+    /// s
     Seconds,
+    /// ms
     Milliseconds,
+    /// us
     Microseconds,
+    /// ns
     Nanoseconds,
 }
 
@@ -124,20 +130,27 @@ pub(super) const USUAL_TIMES: [&str; 6] =
 
 impl Unit {
     /// By the end of a column's name: `_ms` or `(ms)`; without one, seconds.
-    pub(super) fn of(name: &str) -> Self {
+    pub fn of(name: &str) -> Self {
         let name = name.trim_end_matches([')', ']']);
-        match name.rsplit_once(['_', ' ', '(', '[', '.', '-']).map_or("", |(_, unit)| unit) {
+        let end = name.rsplit_once(['_', ' ', '(', '[', '.', '-']).map_or("", |(_, unit)| unit);
+        Self::named(end).unwrap_or(Self::Seconds)
+    }
+
+    /// By its name: h, min, s, ms, us, ns.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
             "h" => Self::Hours,
             "min" => Self::Minutes,
+            "s" => Self::Seconds,
             "ms" => Self::Milliseconds,
             "us" | "\u{b5}s" | "\u{3bc}s" => Self::Microseconds,
             "ns" => Self::Nanoseconds,
-            _ => Self::Seconds,
-        }
+            _ => return None,
+        })
     }
 
     /// So much of it in seconds. The quotients are the numbers nearest to the true ones.
-    pub(super) fn seconds(self, value: f64) -> f64 {
+    pub fn seconds(self, value: f64) -> f64 {
         match self {
             Self::Hours => value * 3600.0,
             Self::Minutes => value * 60.0,

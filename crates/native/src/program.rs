@@ -1,0 +1,292 @@
+//! A user's command as a target.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use mmgp_base::attempt::{Attempt, Order, Status};
+use mmgp_base::error::Result;
+use mmgp_base::target::Target;
+use mmgp_base::units::Seconds;
+use mmgp_base::{Mapping, table};
+
+use crate::command::{Command, Placeholders};
+use crate::pin::Pin;
+use crate::supervisor::{Ended, Run, Supervisor};
+use crate::time_source::{TimeSource, regex};
+use crate::{clock, host};
+
+/// How a command is run, and how its time is taken.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// What is run.
+    pub command: Command,
+    /// Where its time is found.
+    pub time: TimeSource,
+    /// A regular expression that its output must have for the run to be right.
+    pub check: Option<String>,
+    /// On which processors it runs.
+    pub pin: Pin,
+    /// Where each run gets a fresh folder, `{dir}`.
+    pub folders: Option<PathBuf>,
+    /// Whether these folders stay after runs that went well.
+    pub keeps_folders: bool,
+    /// Where the output of each run is kept; that of runs that did not go well alone, unless
+    /// [`Self::keeps_output`].
+    pub outputs: Option<PathBuf>,
+    /// Whether the output of all runs is kept.
+    pub keeps_output: bool,
+    /// Other names of m and p in placeholders.
+    pub names: Option<(String, String)>,
+}
+
+/// A user's command as a target.
+pub struct Program {
+    settings: Settings,
+    supervisor: Mutex<Supervisor>,
+    host: String,
+}
+
+impl Program {
+    /// Of settings that are checked here, before anything runs.
+    ///
+    /// # Errors
+    /// [`mmgp_base::Error::OutOfRange`] for a regular expression that is none.
+    pub fn new(settings: Settings, supervisor: Supervisor) -> Result<Self> {
+        if let Some(check) = &settings.check {
+            regex(check)?;
+        }
+        Ok(Self { settings, supervisor: Mutex::new(supervisor), host: host::name() })
+    }
+
+    /// The values of all placeholders.
+    fn placeholders(&self, order: &Order, mapping: Mapping, folder: &Path) -> Placeholders {
+        let mut places = Placeholders::default()
+            .with("m", mapping.m())
+            .with("p", mapping.p())
+            .with("nodes", order.nodes)
+            .with("rep", order.repetition)
+            .with("dir", folder.display());
+        if let Some((of_m, of_p)) = &self.settings.names {
+            places = places.with(of_m, mapping.m()).with(of_p, mapping.p());
+        }
+        order.factors.iter().fold(places, |places, (name, value)| places.with(name, value))
+    }
+
+    /// What is to be run, with all places filled in; without what pins it.
+    pub fn filled(
+        &self,
+        order: &Order,
+        mapping: Mapping,
+    ) -> (Vec<String>, BTreeMap<String, String>) {
+        let folder = self.folder(order.id);
+        let places = self.placeholders(order, mapping, &folder);
+        let command = &self.settings.command;
+        let mut env: BTreeMap<String, String> = places.variables().collect();
+        let set = command.env.iter().map(|(name, value)| (name.clone(), places.fill(value)));
+        env.extend(set);
+        (places.fill_all(&command.argv), env)
+    }
+
+    fn folder(&self, id: u64) -> PathBuf {
+        let here = || PathBuf::from(".");
+        let folder = self.settings.folders.as_ref().map_or_else(here, |it| it.join(id.to_string()));
+        std::path::absolute(&folder).unwrap_or(folder)
+    }
+
+    /// Runs one of the commands.
+    fn run_one(&self, run: Run) -> Result<Ended> {
+        self.supervisor.lock().unwrap_or_else(PoisonError::into_inner).run(run)
+    }
+}
+
+impl Target for Program {
+    type Workload = Order;
+    type Ran = Attempt;
+
+    fn name(&self) -> &str {
+        "host"
+    }
+
+    fn description(&self) -> &str {
+        &self.host
+    }
+
+    /// Whatever the command does is an attempt; errors are those of mmgp's own files and processes.
+    fn run(&self, order: &Order, mapping: Mapping) -> Result<Attempt> {
+        let settings = &self.settings;
+        let folder = self.folder(order.id);
+        if settings.folders.is_some() {
+            table::remove_folder(&folder)?;
+            table::create_folder(&folder)?;
+        }
+        let places = self.placeholders(order, mapping, &folder);
+        let (argv, mut env) = self.filled(order, mapping);
+        let processors = settings.pin.processors(mapping);
+        if !processors.is_empty() {
+            env.insert("MMGP_PROCESSORS".into(), listed(&processors));
+        }
+        let run = |argv: Vec<String>| Run {
+            argv,
+            env: env.clone(),
+            without: settings.command.without.clone(),
+            folder: match &settings.command.folder {
+                Some(folder) => Some(places.fill(folder).into()),
+                None => settings.folders.as_ref().map(|_| folder.clone()),
+            },
+            processors: processors.concat(),
+            ..Run::default()
+        };
+        let mut attempt = begun(order, mapping, argv.clone(), env.clone(), &self.host);
+        let patterns = [settings.time.pattern(), settings.check.as_deref()];
+        let prepared = match &settings.command.prepare {
+            Some(prepare) => Some(self.run_one(run(places.fill_all(prepare)))?),
+            None => None,
+        };
+        let ended = match prepared.as_ref().and_then(failure) {
+            Some(why) => {
+                attempt.status = Status::Failed;
+                attempt.reason = Some(format!("what prepares it: {why}"));
+                prepared.unwrap_or_default()
+            }
+            None => {
+                let ended = self.run_one(Run {
+                    limit_s: order.limit.map(|limit| limit.0),
+                    patterns: patterns.iter().flatten().map(ToString::to_string).collect(),
+                    ..run(argv)
+                })?;
+                self.judge(&mut attempt, &ended, order.limit);
+                ended
+            }
+        };
+        if let Some(conclude) = &settings.command.conclude {
+            let concluded = self.run_one(run(places.fill_all(conclude)))?;
+            if let (Status::Ok, Some(why)) = (attempt.status, failure(&concluded)) {
+                attempt.status = Status::Failed;
+                attempt.reason = Some(format!("what concludes it: {why}"));
+            }
+        }
+        if ended.is_stopped {
+            attempt.status = Status::Interrupted;
+        }
+        if attempt.status != Status::Ok {
+            attempt.time_s = None;
+        }
+        self.tidy(&attempt, &ended, &folder)?;
+        Ok(attempt)
+    }
+}
+
+impl Program {
+    /// What an end of the command means.
+    fn judge(&self, attempt: &mut Attempt, ended: &Ended, limit: Option<Seconds>) {
+        let settings = &self.settings;
+        attempt.wall_s = ended.not_started.is_none().then_some(ended.wall_s);
+        (attempt.exit, attempt.signal) = (ended.exit, ended.signal);
+        attempt.cpu_s = Some(ended.cpu_s);
+        attempt.max_rss_kb = Some(ended.max_rss_kb);
+        attempt.context_switches = Some(ended.context_switches);
+        attempt.time_source = settings.time.name().into();
+        let mut matches = ended.matches.iter();
+        let of_time = settings.time.pattern().and(matches.next()).and_then(Option::as_ref);
+        let of_check = settings.check.as_ref().and(matches.next());
+        let time = settings.time.time(Seconds(ended.wall_s), of_time, &ended.output);
+        let (status, reason) = if ended.is_late {
+            let limit = limit.map_or(ended.wall_s, |limit| limit.0);
+            (Status::Timeout, Some(format!("stopped after {}", Seconds(limit))))
+        } else if let Some(why) = failure(ended) {
+            (Status::Failed, Some(why))
+        } else if let (Some(check), Some(None)) = (&settings.check, of_check) {
+            (Status::Wrong, Some(format!("its output does not match {check:?}")))
+        } else {
+            match time {
+                Ok(time) => {
+                    attempt.time_s = Some(time.0);
+                    let left = ended.left_behind;
+                    (Status::Ok, (left > 0).then(|| format!("left {left} processes behind")))
+                }
+                Err(why) => (Status::Wrong, Some(why)),
+            }
+        };
+        (attempt.status, attempt.reason) = (status, reason);
+    }
+
+    /// Keeps what is to be kept of a run, and nothing else.
+    fn tidy(&self, attempt: &Attempt, ended: &Ended, folder: &Path) -> Result<()> {
+        let settings = &self.settings;
+        let is_ok = attempt.status == Status::Ok;
+        if let Some(outputs) = &settings.outputs
+            && (!is_ok || settings.keeps_output)
+            && !(ended.output.is_empty() && ended.errors.is_empty())
+        {
+            table::create_folder(outputs)?;
+            for (end, text) in [("out", &ended.output), ("err", &ended.errors)] {
+                table::write(&outputs.join(format!("{}.{end}", attempt.id)), text)?;
+            }
+        }
+        if settings.folders.is_some() && is_ok && !settings.keeps_folders {
+            table::remove_folder(folder)?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a command that ended did not end well.
+fn failure(ended: &Ended) -> Option<String> {
+    if let Some(why) = &ended.not_started {
+        return Some(why.clone());
+    }
+    let last = |text: &str| text.lines().rev().find(|it| !it.trim().is_empty()).map(str::to_string);
+    let said = last(&ended.errors).map_or(String::new(), |line| {
+        let short: String = line.trim().chars().take(LONGEST_REASON).collect();
+        format!(": {short}")
+    });
+    match (ended.exit, ended.signal) {
+        (Some(0), _) => None,
+        (Some(code), _) => Some(format!("exit status {code}{said}")),
+        (None, Some(signal)) => Some(format!("ended by signal {signal}{said}")),
+        (None, None) => Some(format!("it ended in an unknown way{said}")),
+    }
+}
+
+/// So many characters of what a program said last are told.
+const LONGEST_REASON: usize = 200;
+
+fn begun(
+    order: &Order,
+    mapping: Mapping,
+    argv: Vec<String>,
+    env: BTreeMap<String, String>,
+    host: &str,
+) -> Attempt {
+    Attempt {
+        id: order.id,
+        order: 0,
+        argv,
+        env,
+        start: clock::now(),
+        m: mapping.m(),
+        p: mapping.p(),
+        nodes: order.nodes,
+        params: order.factors.clone(),
+        repetition: order.repetition,
+        status: Status::Failed,
+        reason: None,
+        wall_s: None,
+        time_s: None,
+        time_source: String::new(),
+        exit: None,
+        signal: None,
+        cpu_s: None,
+        max_rss_kb: None,
+        context_switches: None,
+        host: host.into(),
+        load: host::load(),
+    }
+}
+
+/// As in `0,1;2,3`: the processors of each process.
+fn listed(processors: &[Vec<usize>]) -> String {
+    let of_one = |it: &Vec<usize>| it.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    processors.iter().map(of_one).collect::<Vec<_>>().join(";")
+}

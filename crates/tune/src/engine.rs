@@ -1,0 +1,303 @@
+//! Runs what a search asks for, until the choice is good enough or the budget is spent.
+//!
+//! Everything follows from the log: whoever goes on with a log that was cut anywhere goes on as if
+//! nothing had happened.
+
+use std::collections::BTreeMap;
+
+use mmgp_base::attempt::{Attempt, Order, Status};
+use mmgp_base::table::log::Log;
+use mmgp_base::target::Target;
+use mmgp_base::units::Seconds;
+use mmgp_base::{Mapping, Result};
+
+use crate::search::{Found, Search, Tried, Verdict};
+
+/// What orders are given to.
+pub type OrderTarget<'a> = dyn Target<Workload = Order, Ran = Attempt> + 'a;
+
+/// One value of each further factor, and the search for the fastest configuration with these.
+pub struct Level {
+    /// Names and values; none where there is nothing but m and p.
+    pub factors: BTreeMap<String, String>,
+    /// The search.
+    pub search: Search,
+}
+
+/// How many runs there may be, and how long they may take.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Budget {
+    /// Timed runs, failed ones among them; warm-ups are none.
+    pub runs: Option<u64>,
+    /// All the time that runs take, warm-ups among them \[s\].
+    pub time: Option<Seconds>,
+}
+
+/// When a run is stopped.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Timeout {
+    /// After so many times the shortest run so far, and a second at least.
+    Times(f64),
+    /// After that time.
+    After(Seconds),
+}
+
+/// How runs are made.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Discipline {
+    /// Runs of each configuration before its first timed one.
+    pub warm_ups: u32,
+    /// When a run is stopped.
+    pub timeout: Option<Timeout>,
+    /// Nodes of configurations that take more than one.
+    pub nodes: BTreeMap<Mapping, u32>,
+}
+
+/// Why there are no more runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Every choice is good enough.
+    Settled,
+    /// All runs of the budget are made.
+    Runs,
+    /// The time of the budget is spent, or what is left does not suffice for the next run.
+    Time,
+    /// No run would tell anything more.
+    Exhausted,
+    /// Somebody asked for an end.
+    Interrupted,
+}
+
+/// Who wants to know how it goes, and may end it.
+pub trait Observer {
+    /// Before each run: what is known so far, and what is run next.
+    fn begins(&mut self, progress: &Progress<'_>);
+
+    /// Whether to make no more runs.
+    fn is_interrupted(&self) -> bool;
+}
+
+/// How far a search is.
+#[non_exhaustive]
+pub struct Progress<'a> {
+    /// Timed runs so far.
+    pub runs: u64,
+    /// Time that runs took so far \[s\].
+    pub spent: Seconds,
+    /// The level that runs next.
+    pub level: &'a Level,
+    /// What is known of it.
+    pub verdict: &'a Verdict,
+    /// What runs next.
+    pub mapping: Mapping,
+    /// How.
+    pub order: &'a Order,
+}
+
+/// Searches every level for its fastest configuration.
+///
+/// # Errors
+/// Those of the target, of the log, and of [`Search::judge`].
+pub fn tune(
+    target: &OrderTarget<'_>,
+    log: &mut Log,
+    levels: &[Level],
+    discipline: &Discipline,
+    budget: Budget,
+    observer: &mut dyn Observer,
+) -> Result<End> {
+    loop {
+        let verdicts = verdicts(levels, log.attempts())?;
+        if verdicts.iter().all(|verdict| verdict.is_settled) {
+            return Ok(End::Settled);
+        }
+        if observer.is_interrupted() {
+            return Ok(End::Interrupted);
+        }
+        let (runs, spent) = (timed(log.attempts()), spent(log.attempts()));
+        if budget.runs.is_some_and(|most| runs >= most) {
+            return Ok(End::Runs);
+        }
+        let left = budget.time.map(|time| Seconds(time.0 - spent.0));
+        let Some((level, verdict)) = neediest(levels, &verdicts, log.attempts()) else {
+            return Ok(End::Exhausted);
+        };
+        let (mapping, expected) = verdict.next[0];
+        if left.is_some_and(|left| left.0 <= expected.map_or(0.0, |time| time.0)) {
+            return Ok(End::Time);
+        }
+        let order = discipline.order(&level.factors, mapping, log.attempts(), left);
+        observer.begins(&Progress { runs, spent, level, verdict, mapping, order: &order });
+        log.append(target.run(&order, mapping)?)?;
+    }
+}
+
+/// Runs each of these configurations so often, in blocks of one repetition each; what the log has
+/// already is not run again.
+///
+/// # Errors
+/// Those of the target and of the log.
+pub fn measure(
+    target: &OrderTarget<'_>,
+    log: &mut Log,
+    runs: &[(BTreeMap<String, String>, Mapping, u32)],
+    discipline: &Discipline,
+    budget: Budget,
+    observer: &mut dyn FnMut(usize) -> bool,
+) -> Result<End> {
+    for (done, (factors, mapping, repetition)) in runs.iter().enumerate() {
+        // Warm-ups first, then the run itself.
+        while tried_so_often(log.attempts(), factors, *mapping) < *repetition {
+            if observer(done) {
+                return Ok(End::Interrupted);
+            }
+            if budget.runs.is_some_and(|most| timed(log.attempts()) >= most) {
+                return Ok(End::Runs);
+            }
+            let left = budget.time.map(|time| Seconds(time.0 - spent(log.attempts()).0));
+            if left.is_some_and(|left| left.0 <= 0.0) {
+                return Ok(End::Time);
+            }
+            let order = discipline.order(factors, *mapping, log.attempts(), left);
+            log.append(target.run(&order, *mapping)?)?;
+        }
+    }
+    Ok(End::Settled)
+}
+
+/// The orders of what is worth running next at each level, without running it: for other drivers.
+///
+/// # Errors
+/// Those of [`Search::judge`].
+pub fn ask(
+    levels: &[Level],
+    attempts: &[Attempt],
+    discipline: &Discipline,
+    count: usize,
+) -> Result<Vec<(Mapping, Order)>> {
+    let verdicts = verdicts(levels, attempts)?;
+    let mut orders = Vec::new();
+    for (level, verdict) in levels.iter().zip(&verdicts).filter(|(_, it)| !it.is_settled) {
+        for &(mapping, _) in &verdict.next {
+            let mut order = discipline.order(&level.factors, mapping, attempts, None);
+            order.id += orders.len() as u64;
+            orders.push((mapping, order));
+        }
+    }
+    orders.truncate(count);
+    Ok(orders)
+}
+
+/// What is known of each level.
+///
+/// # Errors
+/// Those of [`Search::judge`].
+pub fn verdicts(levels: &[Level], attempts: &[Attempt]) -> Result<Vec<Verdict>> {
+    levels.iter().map(|level| level.search.judge(&tried(&level.factors, attempts))).collect()
+}
+
+/// What attempts say of the configurations of a level.
+pub fn tried(factors: &BTreeMap<String, String>, attempts: &[Attempt]) -> Vec<Tried> {
+    let of_level = attempts.iter().filter(|attempt| attempt.params == *factors);
+    of_level
+        .filter_map(|attempt| Some(Tried { mapping: mapping(attempt), found: found(attempt)? }))
+        .collect()
+}
+
+/// The configuration of an attempt.
+pub fn mapping(attempt: &Attempt) -> Mapping {
+    Mapping::new(attempt.m, attempt.p).expect("invariant: a log has no m or p of 0")
+}
+
+/// What an attempt says of its configuration: nothing where it was interrupted, or went well and was to
+/// warm up.
+fn found(attempt: &Attempt) -> Option<Found> {
+    match attempt.status {
+        Status::Ok if attempt.repetition == 0 => None,
+        Status::Ok => attempt.time_s.map(|time| Found::Time(Seconds(time))),
+        Status::Failed | Status::Wrong => Some(Found::Failed),
+        // Only the wall clock was stopped: a time that a program measures itself may be shorter.
+        Status::Timeout => attempt.wall_s.map(|wall| Found::Longer(Seconds(wall))),
+        Status::Interrupted => None,
+    }
+}
+
+/// Timed runs.
+pub fn timed(attempts: &[Attempt]) -> u64 {
+    let counts = |it: &&Attempt| it.repetition > 0 && it.status != Status::Interrupted;
+    attempts.iter().filter(counts).count() as u64
+}
+
+/// The time that all attempts took.
+pub fn spent(attempts: &[Attempt]) -> Seconds {
+    Seconds(attempts.iter().filter_map(|attempt| attempt.wall_s.or(attempt.time_s)).sum())
+}
+
+/// Attempts at a configuration that count as tries, well or not.
+fn tried_so_often(attempts: &[Attempt], factors: &BTreeMap<String, String>, of: Mapping) -> u32 {
+    let counts = |it: &&Attempt| {
+        it.params == *factors
+            && mapping(it) == of
+            && it.status != Status::Interrupted
+            && (it.repetition > 0 || it.status != Status::Ok)
+    };
+    attempts.iter().filter(counts).count() as u32
+}
+
+/// The unsettled level with the fewest runs of those that have something to run; the first of equal
+/// ones.
+fn neediest<'a>(
+    levels: &'a [Level],
+    verdicts: &'a [Verdict],
+    attempts: &[Attempt],
+) -> Option<(&'a Level, &'a Verdict)> {
+    let open = levels.iter().zip(verdicts).filter(|(_, it)| !it.is_settled && !it.next.is_empty());
+    open.min_by_key(|(level, _)| tried(&level.factors, attempts).len())
+}
+
+/// What is stopped no sooner than after this, however fast others were.
+const SHORTEST_TIMEOUT: Seconds = Seconds(1.0);
+
+impl Discipline {
+    /// The next run of a configuration: a warm-up, or a timed one.
+    pub fn order(
+        &self,
+        factors: &BTreeMap<String, String>,
+        of: Mapping,
+        attempts: &[Attempt],
+        left: Option<Seconds>,
+    ) -> Order {
+        let tries = tried_so_often(attempts, factors, of);
+        let is_warm_up = |it: &&Attempt| {
+            it.params == *factors
+                && mapping(it) == of
+                && it.repetition == 0
+                && it.status == Status::Ok
+        };
+        let warm_ups = attempts.iter().filter(is_warm_up).count() as u32;
+        let warms_up = tries == 0 && warm_ups < self.warm_ups;
+        let last = attempts.iter().map(|attempt| attempt.id).max().unwrap_or(0);
+        let limits = [self.limit(factors, attempts), left].into_iter().flatten();
+        Order {
+            id: last + 1,
+            nodes: self.nodes.get(&of).copied().unwrap_or(1),
+            factors: factors.clone(),
+            repetition: if warms_up { 0 } else { tries + 1 },
+            limit: limits.reduce(|one, other| Seconds(one.0.min(other.0))),
+        }
+    }
+
+    fn limit(&self, factors: &BTreeMap<String, String>, attempts: &[Attempt]) -> Option<Seconds> {
+        match self.timeout? {
+            Timeout::After(time) => Some(time),
+            Timeout::Times(factor) => {
+                let went_well =
+                    attempts.iter().filter(|it| it.status == Status::Ok && it.params == *factors);
+                let shortest = went_well.filter_map(|it| it.wall_s).reduce(f64::min)?;
+                Some(Seconds((factor * shortest).max(SHORTEST_TIMEOUT.0)))
+            }
+        }
+    }
+}
