@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::files::Guard;
+use crate::Mapping;
 use crate::error::{Error, Result, Warning};
+use crate::native::host;
 use crate::solve::{Condition, Constraints};
 use crate::table::{Columns, Source, configurations};
 
@@ -14,7 +16,8 @@ use crate::table::{Columns, Source, configurations};
 #[command(next_help_heading = "Constraints on the configurations")]
 pub struct ChoiceArguments {
     /// Condition on m, p, nodes and constants: 'm*p <= cores && p <= 8'; + - * / % ( ), < <= > >=
-    /// == !=, && || ! or and, or, not. cores is what this computer has, unless --constant sets it
+    /// == !=, && || ! or and, or, not. cores and gpus are what this computer has, unless --constant
+    /// sets them
     #[arg(long = "where", value_name = "CONDITION")]
     condition: Option<String>,
     /// A constant of --where; may be given several times
@@ -51,12 +54,46 @@ impl ChoiceArguments {
         Ok(constraints)
     }
 
-    /// Those that were given, and the cores of this computer where they are not.
+    /// Which of these may be chosen, or of the table's where there is one, by the nodes that each
+    /// takes.
+    pub fn of(
+        &self,
+        listed: Option<Vec<Mapping>>,
+        nodes: &dyn Fn(Mapping) -> u32,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Vec<Mapping>> {
+        let mut allowed = listed.unwrap_or_default();
+        if let Some(path) = &self.configurations {
+            let (table, more) = configurations(&Source::read(path)?, &Columns::default())?;
+            warnings.extend(more);
+            allowed = table;
+        }
+        if let Some(text) = &self.condition {
+            let condition = Condition::parse(text, &self.constants()).map_err(in_flags)?;
+            allowed.retain(|&mapping| condition.holds(mapping, nodes(mapping)));
+        }
+        allowed.sort_unstable();
+        allowed.dedup();
+        Ok(allowed)
+    }
+
+    /// Whether there is a table of configurations.
+    pub fn has_table(&self) -> bool {
+        self.configurations.is_some()
+    }
+
+    /// Whether there is a condition.
+    pub fn has_condition(&self) -> bool {
+        self.condition.is_some()
+    }
+
+    /// Those that were given, and what this computer has where they are not.
     fn constants(&self) -> Vec<(String, f64)> {
         let mut constants = self.constant.clone();
-        if !constants.iter().any(|(name, _)| name == "cores") {
-            let cores = std::thread::available_parallelism().map_or(1, usize::from);
-            constants.push(("cores".into(), cores as f64));
+        for (name, count) in [("cores", host::cores as fn() -> usize), ("gpus", host::gpus)] {
+            if !constants.iter().any(|(known, _)| known == name) {
+                constants.push((name.into(), count() as f64));
+            }
         }
         constants
     }
@@ -88,7 +125,6 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::Mapping;
 
     #[derive(Parser)]
     struct Cli {
@@ -122,8 +158,8 @@ mod tests {
         let refused = |arguments: &[&str]| constraints(arguments).unwrap_err().to_string();
         assert_eq!(
             refused(&["--where", "m*p <= cpus"]),
-            "--where: found \"cpus\" at character 8, expected m, p, nodes, a number or the constant \
-             cores"
+            "--where: found \"cpus\" at character 8, expected m, p, nodes, a number or the \
+             constants cores, gpus"
         );
         let error = refused(&["--where", "m < 2", "--constant", "m=2"]);
         assert!(error.starts_with("--constant: found m = 2, expected a name"), "{error}");

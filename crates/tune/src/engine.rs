@@ -199,11 +199,16 @@ pub fn verdicts(levels: &[Level], attempts: &[Attempt]) -> Result<Vec<Verdict>> 
 }
 
 /// What attempts say of the configurations of a level.
+///
+/// What is stopped has run so long by the wall clock. Where the program measures its time itself, the
+/// bound is what the least share of its time in the wall clock's leaves of it.
 pub fn tried(factors: &BTreeMap<String, String>, attempts: &[Attempt]) -> Vec<Tried> {
-    let of_level = attempts.iter().filter(|attempt| attempt.params == *factors);
-    of_level
-        .filter_map(|attempt| Some(Tried { mapping: mapping(attempt), found: found(attempt)? }))
-        .collect()
+    let of_level = || attempts.iter().filter(|attempt| attempt.params == *factors);
+    let shares =
+        of_level().filter_map(|it| Some(it.time_s? / it.wall_s.filter(|wall| *wall > 0.0)?));
+    let share = shares.fold(1.0, f64::min);
+    let tried = |it: &Attempt| Some(Tried { mapping: mapping(it), found: found(it, share)? });
+    of_level().filter_map(tried).collect()
 }
 
 /// The configuration of an attempt.
@@ -213,13 +218,12 @@ pub fn mapping(attempt: &Attempt) -> Mapping {
 
 /// What an attempt says of its configuration: nothing where it was interrupted, or went well and was to
 /// warm up.
-fn found(attempt: &Attempt) -> Option<Found> {
+fn found(attempt: &Attempt, share: f64) -> Option<Found> {
     match attempt.status {
         Status::Ok if attempt.repetition == 0 => None,
         Status::Ok => attempt.time_s.map(|time| Found::Time(Seconds(time))),
         Status::Failed | Status::Wrong => Some(Found::Failed),
-        // Only the wall clock was stopped: a time that a program measures itself may be shorter.
-        Status::Timeout => attempt.wall_s.map(|wall| Found::Longer(Seconds(wall))),
+        Status::Timeout => attempt.wall_s.map(|wall| Found::Longer(Seconds(share * wall))),
         Status::Interrupted => None,
     }
 }

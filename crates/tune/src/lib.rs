@@ -3,6 +3,7 @@
 //! [`Search`] is asked after every run: it believes of the times what a
 //! [`Posterior`](mmgp_model::posterior::Posterior) does, and knows neither a clock nor a program.
 
+pub mod derived;
 pub mod engine;
 mod search;
 

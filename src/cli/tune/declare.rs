@@ -1,0 +1,173 @@
+//! What may be run.
+
+use std::collections::BTreeMap;
+
+use clap::{Args, ValueEnum};
+
+use super::values::Values;
+use super::words::Words;
+use crate::Mapping;
+use crate::cli::choice::ChoiceArguments;
+use crate::cli::files::Guard;
+use crate::error::{Error, Result, Warning};
+use crate::model::parameters::Decomposition;
+use crate::native::host;
+
+/// What may be run.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "What may be run")]
+pub struct DeclareArguments {
+    /// Values of m, processes: 1,2,4 or 1..64 or 4..64+4 or 1..64*2 and lists of these [default: with
+    /// --p left out too, all with m*p up to the cores of this computer]
+    #[arg(long, value_name = "LIST", conflicts_with = "configurations")]
+    m: Option<Values>,
+    /// Values of p, threads or accelerators of each process, in the same way
+    #[arg(long, value_name = "LIST", conflicts_with = "configurations")]
+    p: Option<Values>,
+    #[command(flatten)]
+    choice: ChoiceArguments,
+    /// A further factor, as --param scheme=static,dynamic: searched for each of its values apart; may
+    /// be given several times, for all combinations
+    #[arg(long, value_name = "NAME=A,B,...", value_parser = factor)]
+    param: Vec<(String, Vec<String>)>,
+    /// A node has so many places: a configuration takes ceil(m*p/N) nodes, which {nodes} and
+    /// --where know
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    per_node: Option<u32>,
+    /// So many independent tasks are dealt to the processes, none of which is split between them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    tasks: Option<u32>,
+    /// What m and p are called in answers and placeholders: ranks,threads
+    #[arg(long, value_name = "M,P", conflicts_with = "as_kind")]
+    names: Option<Words>,
+    /// What the program is: sets the names, and OMP_NUM_THREADS={p} for one with OpenMP
+    #[arg(long = "as", id = "as_kind", value_name = "KIND")]
+    kind: Option<Kind>,
+}
+
+/// Programs of two levels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// Ranks of MPI, each of several threads of OpenMP
+    #[value(name = "mpi+openmp")]
+    MpiOpenMp,
+    /// Ranks of MPI, each of several GPUs
+    #[value(name = "mpi+gpu")]
+    MpiGpu,
+    /// Processes, each of several threads
+    #[value(name = "processes+threads")]
+    ProcessesThreads,
+}
+
+impl Kind {
+    fn words(self) -> &'static str {
+        match self {
+            Self::MpiOpenMp => "ranks,threads",
+            Self::MpiGpu => "ranks,gpus",
+            Self::ProcessesThreads => "processes,threads",
+        }
+    }
+}
+
+/// What may be run, looked up and checked.
+pub struct Declared {
+    /// Configurations by m, then p, at least one.
+    pub space: Vec<Mapping>,
+    /// Every combination of further factors; one without any where there is none.
+    pub levels: Vec<BTreeMap<String, String>>,
+    /// Nodes of configurations that take more than one.
+    pub nodes: BTreeMap<Mapping, u32>,
+    /// What m and p are called.
+    pub words: Words,
+    /// How the work is divided among processes.
+    pub decomposition: Decomposition,
+    /// What is set in the environment unless the user does.
+    pub env: Vec<(String, String)>,
+}
+
+impl DeclareArguments {
+    /// With the files that are read.
+    pub fn guarded(&self, guard: Guard) -> Guard {
+        self.choice.guarded(guard)
+    }
+
+    /// What may be run.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where nothing may.
+    pub fn declared(&self, warnings: &mut Vec<Warning>) -> Result<Declared> {
+        let nodes = |mapping: Mapping| {
+            let of = |places: u32| mapping.apus().div_ceil(u64::from(places));
+            self.per_node.map_or(1, |places| u32::try_from(of(places)).unwrap_or(u32::MAX))
+        };
+        let listed = (!self.choice.has_table()).then(|| self.grid());
+        let space = self.choice.of(listed, &nodes, warnings)?;
+        if space.is_empty() {
+            return Err(Error::OutOfRange {
+                name: "--where",
+                found: "a condition that no configuration meets".into(),
+                expected: "one that leaves something of --m and --p".into(),
+            });
+        }
+        let nodes = space.iter().map(|&it| (it, nodes(it))).filter(|(_, nodes)| *nodes > 1);
+        let words = match (&self.names, self.kind) {
+            (Some(words), _) => words.clone(),
+            (None, Some(kind)) => kind.words().parse().expect("invariant: two words"),
+            (None, None) => Words::default(),
+        };
+        let with_openmp = self.kind == Some(Kind::MpiOpenMp);
+        let openmp = with_openmp.then(|| ("OMP_NUM_THREADS".to_string(), "{p}".to_string()));
+        Ok(Declared {
+            nodes: nodes.collect(),
+            space,
+            levels: self.levels(),
+            words,
+            decomposition: match self.tasks {
+                Some(tasks) => Decomposition::Task { tasks },
+                None => Decomposition::Data,
+            },
+            env: openmp.into_iter().collect(),
+        })
+    }
+
+    /// All combinations of m and p.
+    fn grid(&self) -> Vec<Mapping> {
+        let cores = u32::try_from(host::cores()).unwrap_or(u32::MAX);
+        let all = || (1..=cores).collect::<Vec<u32>>();
+        let of = |values: &Option<Values>| values.as_ref().map_or_else(all, |it| it.0.clone());
+        let (ms, ps) = (of(&self.m), of(&self.p));
+        let is_whole = self.m.is_some() && self.p.is_some();
+        let fits = |it: &Mapping| is_whole || self.choice.has_condition() || it.apus() <= u64::from(cores);
+        ms.iter().flat_map(|&m| ps.iter().map(move |&p| Mapping::of(m, p))).filter(fits).collect()
+    }
+
+    fn levels(&self) -> Vec<BTreeMap<String, String>> {
+        let mut levels = vec![BTreeMap::new()];
+        for (name, values) in &self.param {
+            let with = |level: &BTreeMap<String, String>, value: &String| {
+                let mut level = level.clone();
+                level.insert(name.clone(), value.clone());
+                level
+            };
+            levels =
+                levels.iter().flat_map(|it| values.iter().map(move |value| with(it, value))).collect();
+        }
+        levels
+    }
+}
+
+fn factor(text: &str) -> std::result::Result<(String, Vec<String>), String> {
+    let expected = "expected NAME=A,B,... with a name of letters, digits, - and _";
+    let (name, values) = text.split_once('=').ok_or(expected)?;
+    let is_name = !name.is_empty()
+        && name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'-');
+    if !is_name || ["m", "p", "nodes", "rep", "dir"].contains(&name) {
+        return Err(format!("{expected}, other than m, p, nodes, rep, dir"));
+    }
+    let values: Vec<String> = values.split(',').map(str::to_string).collect();
+    let is_again = |(index, value): (usize, &String)| values[..index].contains(value);
+    if values.iter().any(String::is_empty) || values.iter().enumerate().any(is_again) {
+        return Err(format!("{expected}: each value once, none empty"));
+    }
+    Ok((name.into(), values))
+}
