@@ -1,11 +1,17 @@
 //! Signals that end the program.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::table::{self, Source};
+
+/// What is done at the first signal instead of ending the program.
+type Action = Box<dyn FnOnce(i32) + Send>;
+
+static AT_FIRST: Mutex<Option<Action>> = Mutex::new(None);
 
 /// From here on each of them ends the program between two writes, so that whoever sends it finds
 /// every file either whole or untouched; the exit code tells which it was, as a shell does. A hangup
@@ -15,10 +21,19 @@ pub fn obey() {
     // Where they cannot be handled, the default ends the program as well.
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup)) else { return };
     std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            table::exit_between_writes(128 + signal);
+        for signal in signals.forever() {
+            match AT_FIRST.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                Some(action) => action(signal),
+                None => table::exit_between_writes(128 + signal),
+            }
         }
     });
+}
+
+/// Has the first signal do this, where somebody winds up and ends the program himself; the second
+/// ends it.
+pub fn take_first(action: impl FnOnce(i32) + Send + 'static) {
+    *AT_FIRST.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(action));
 }
 
 /// Whether whoever started the program had it ignore a signal. Only Linux tells.

@@ -1,6 +1,7 @@
 //! A command with places for the mapping, and what stands in them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// What the user runs, with placeholders.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -47,6 +48,19 @@ impl Command {
         }
         found
     }
+}
+
+/// Whether a program is there and may be run: at its path, or by its name on the `PATH`.
+pub fn is_executable(program: &str) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    let is_one = |path: &Path| {
+        path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    };
+    if program.contains('/') {
+        return is_one(Path::new(program));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    !program.is_empty() && std::env::split_paths(&path).any(|folder| is_one(&folder.join(program)))
 }
 
 /// What stands in the places.

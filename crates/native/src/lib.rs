@@ -16,8 +16,8 @@ pub mod supervisor;
 mod time_source;
 
 pub use clock::Stopwatch;
-pub use command::{Command, Placeholders};
+pub use command::{Command, Placeholders, is_executable};
 pub use pin::Pin;
 pub use program::{Program, Settings};
 pub use supervisor::Supervisor;
-pub use time_source::TimeSource;
+pub use time_source::{Pattern, TimeSource, check_pattern};

@@ -13,7 +13,7 @@ use mmgp_base::{Mapping, table};
 use crate::command::{Command, Placeholders};
 use crate::pin::Pin;
 use crate::supervisor::{Ended, Run, Supervisor};
-use crate::time_source::{TimeSource, regex};
+use crate::time_source::TimeSource;
 use crate::{clock, host};
 
 /// How a command is run, and how its time is taken.
@@ -48,17 +48,18 @@ pub struct Program {
 }
 
 impl Program {
-    /// Of settings that are checked here, before anything runs.
-    ///
-    /// # Errors
-    /// [`mmgp_base::Error::OutOfRange`] for a regular expression that is none.
-    pub fn new(settings: Settings, supervisor: Supervisor) -> Result<Self> {
-        if let Some(check) = &settings.check {
-            regex(check)?;
-        }
-        Ok(Self { settings, supervisor: Mutex::new(supervisor), host: host::name() })
+    /// Of settings, run by a supervisor.
+    pub fn new(settings: Settings, supervisor: Supervisor) -> Self {
+        Self { settings, supervisor: Mutex::new(supervisor), host: host::name() }
     }
 
+    /// Runs one of the commands.
+    fn run_one(&self, run: Run) -> Result<Ended> {
+        self.supervisor.lock().unwrap_or_else(PoisonError::into_inner).run(run)
+    }
+}
+
+impl Settings {
     /// The values of all placeholders.
     fn placeholders(&self, order: &Order, mapping: Mapping, folder: &Path) -> Placeholders {
         let mut places = Placeholders::default()
@@ -67,7 +68,7 @@ impl Program {
             .with("nodes", order.nodes)
             .with("rep", order.repetition)
             .with("dir", folder.display());
-        if let Some((of_m, of_p)) = &self.settings.names {
+        if let Some((of_m, of_p)) = &self.names {
             places = places.with(of_m, mapping.m()).with(of_p, mapping.p());
         }
         order.factors.iter().fold(places, |places, (name, value)| places.with(name, value))
@@ -81,7 +82,7 @@ impl Program {
     ) -> (Vec<String>, BTreeMap<String, String>) {
         let folder = self.folder(order.id);
         let places = self.placeholders(order, mapping, &folder);
-        let command = &self.settings.command;
+        let command = &self.command;
         let mut env: BTreeMap<String, String> = places.variables().collect();
         let set = command.env.iter().map(|(name, value)| (name.clone(), places.fill(value)));
         env.extend(set);
@@ -90,13 +91,8 @@ impl Program {
 
     fn folder(&self, id: u64) -> PathBuf {
         let here = || PathBuf::from(".");
-        let folder = self.settings.folders.as_ref().map_or_else(here, |it| it.join(id.to_string()));
+        let folder = self.folders.as_ref().map_or_else(here, |it| it.join(id.to_string()));
         std::path::absolute(&folder).unwrap_or(folder)
-    }
-
-    /// Runs one of the commands.
-    fn run_one(&self, run: Run) -> Result<Ended> {
-        self.supervisor.lock().unwrap_or_else(PoisonError::into_inner).run(run)
     }
 }
 
@@ -115,13 +111,13 @@ impl Target for Program {
     /// Whatever the command does is an attempt; errors are those of mmgp's own files and processes.
     fn run(&self, order: &Order, mapping: Mapping) -> Result<Attempt> {
         let settings = &self.settings;
-        let folder = self.folder(order.id);
+        let folder = settings.folder(order.id);
         if settings.folders.is_some() {
             table::remove_folder(&folder)?;
             table::create_folder(&folder)?;
         }
-        let places = self.placeholders(order, mapping, &folder);
-        let (argv, mut env) = self.filled(order, mapping);
+        let places = settings.placeholders(order, mapping, &folder);
+        let (argv, mut env) = settings.filled(order, mapping);
         let processors = settings.pin.processors(mapping);
         if !processors.is_empty() {
             env.insert("MMGP_PROCESSORS".into(), listed(&processors));

@@ -44,11 +44,15 @@ impl Pattern {
     }
 }
 
-/// A regular expression.
+/// Whether a text is a regular expression.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] with what is wrong.
-pub(crate) fn regex(text: &str) -> Result<Regex> {
+pub fn check_pattern(text: &str) -> Result<()> {
+    regex(text).map(|_| ())
+}
+
+fn regex(text: &str) -> Result<Regex> {
     Regex::new(text).map_err(|error| Error::OutOfRange {
         name: "regular expression",
         found: format!("{text:?}"),

@@ -261,10 +261,26 @@ fn neediest<'a>(
     open.min_by_key(|(level, _)| tried(&level.factors, attempts).len())
 }
 
+impl Budget {
+    /// So many runs, and so much time.
+    pub const fn new(runs: Option<u64>, time: Option<Seconds>) -> Self {
+        Self { runs, time }
+    }
+}
+
 /// What is stopped no sooner than after this, however fast others were.
 const SHORTEST_TIMEOUT: Seconds = Seconds(1.0);
 
 impl Discipline {
+    /// So many warm-ups, an end of each run, and the nodes of configurations that take several.
+    pub const fn new(
+        warm_ups: u32,
+        timeout: Option<Timeout>,
+        nodes: BTreeMap<Mapping, u32>,
+    ) -> Self {
+        Self { warm_ups, timeout, nodes }
+    }
+
     /// The next run of a configuration: a warm-up, or a timed one.
     pub fn order(
         &self,

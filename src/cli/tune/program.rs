@@ -1,0 +1,249 @@
+//! How the command is run, and how its time is taken.
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+
+use super::declare::Declared;
+use crate::error::{Error, Result};
+use crate::native::{self, Command, Pattern, Pin, TimeSource};
+use crate::tune::engine::{Discipline, Timeout};
+use crate::units::Seconds;
+
+/// How the command is run.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "How it is run")]
+pub struct ProgramArguments {
+    /// Take the time from its output: a regular expression whose first group is a time in seconds, or
+    /// in the unit that the group is named by, (?<ms>[0-9]+), or that a second group finds; the last
+    /// match counts [default: the wall clock]
+    #[arg(long, value_name = "REGEX", conflicts_with = "time_json")]
+    time_from: Option<String>,
+    /// Take the time from JSON that it prints: the keys that lead to it, as in timing.total_s; the
+    /// end of the last key is the unit
+    #[arg(long, value_name = "KEY.KEY...")]
+    time_json: Option<String>,
+    /// A run is right only if its output matches this
+    #[arg(long, value_name = "REGEX")]
+    check: Option<String>,
+    /// Set in its environment, with placeholders; may be given several times
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    env: Vec<(String, String)>,
+    /// Run it by the shell (sh -c), its words joined by blanks
+    #[arg(long)]
+    shell: bool,
+    /// Runs before each run, untimed; a run that it fails for fails
+    #[arg(long, value_name = "COMMAND")]
+    prepare: Option<String>,
+    /// Runs after each run, however that ended
+    #[arg(long, value_name = "COMMAND")]
+    conclude: Option<String>,
+    /// Where it runs, with placeholders [default: here, or the fresh folder]
+    #[arg(long, value_name = "DIR")]
+    workdir: Option<String>,
+    /// A fresh folder for each run, {dir}; removed after runs that went well
+    #[arg(long)]
+    fresh_dir: bool,
+    /// Keep the fresh folders
+    #[arg(long, requires = "fresh_dir")]
+    keep_dirs: bool,
+    /// Keep the end of the output of all runs, in DIR/output; without it, of those alone that did not
+    /// go well
+    #[arg(long)]
+    keep_output: bool,
+    /// On which processors: as the program and its launcher say, or m*p cores, next to each other
+    /// ({MMGP_PROCESSORS} has p for each process: 0,1;2,3)
+    #[arg(long, value_enum, default_value_t)]
+    pin: PinKind,
+    /// Runs of each configuration before its first timed one
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    warmup: u32,
+    /// Stop a run after this: 60s, 5m, or so many times the shortest run so far (3x, a second at
+    /// least); its processes end with it
+    #[arg(long, value_name = "TIME|Nx", value_parser = timeout)]
+    timeout: Option<TimeoutFlag>,
+    /// The program and its arguments, with the placeholders {m} {p} {nodes} {rep} {dir}, those of
+    /// --names and of --param; the environment has the same as MMGP_M, MMGP_P, ...
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// Who says on which processors a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum PinKind {
+    /// The program, its launcher, or the operating system
+    #[default]
+    Launcher,
+    /// m*p cores
+    Cores,
+}
+
+/// A timeout that [`clap`] can hold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimeoutFlag(Timeout);
+
+/// The folder of the outputs that are kept.
+const OUTPUT: &str = "output";
+
+/// The folder of the runs' fresh folders.
+const FRESH: &str = "runs";
+
+impl ProgramArguments {
+    /// The program and its arguments as they were given.
+    pub fn command(&self) -> &[String] {
+        &self.command
+    }
+
+    /// How it is run, checked as far as can be before it runs.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a command, a regular expression or a list of keys that cannot be.
+    pub fn settings(&self, declared: &Declared, folder: &Path) -> Result<native::Settings> {
+        let of_kind = declared.env.iter().filter(|(name, _)| {
+            !self.env.iter().any(|(given, _)| given == name)
+        });
+        let split = |flag: &'static str, text: &Option<String>| -> Result<Option<Vec<String>>> {
+            text.as_deref().map(|text| self.words_of(flag, text)).transpose()
+        };
+        let argv = if self.shell { shell(&self.command.join(" ")) } else { self.command.clone() };
+        let command = Command {
+            argv,
+            env: of_kind.chain(&self.env).cloned().collect(),
+            folder: self.workdir.clone(),
+            prepare: split("--prepare", &self.prepare)?,
+            conclude: split("--conclude", &self.conclude)?,
+            without: Vec::new(),
+        };
+        check_is_found(&command, self.workdir.is_some())?;
+        if let Some(check) = &self.check {
+            native::check_pattern(check).map_err(|error| renamed(error, "--check"))?;
+        }
+        let time = match (&self.time_from, &self.time_json) {
+            (Some(pattern), _) => TimeSource::Output(Pattern::new(pattern).map_err(|error| renamed(error, "--time-from"))?),
+            (None, Some(path)) => TimeSource::Json(keys(path)?),
+            (None, None) => TimeSource::Wall,
+        };
+        Ok(native::Settings {
+            command,
+            time,
+            check: self.check.clone(),
+            pin: match self.pin {
+                PinKind::Launcher => Pin::Launcher,
+                PinKind::Cores => Pin::Cores,
+            },
+            folders: self.fresh_dir.then(|| folder.join(FRESH)),
+            keeps_folders: self.keep_dirs,
+            outputs: Some(folder.join(OUTPUT)),
+            keeps_output: self.keep_output,
+            names: Some(declared.words.pair()),
+        })
+    }
+
+    /// How runs are made.
+    pub fn discipline(&self, declared: &Declared) -> Discipline {
+        let timeout = self.timeout.map(|it| it.0);
+        Discipline::new(self.warmup, timeout, declared.nodes.clone())
+    }
+
+    /// What says whether a log is of the same runs: whatever changes a time.
+    pub fn identity(&self) -> Vec<(&'static str, String)> {
+        let env: Vec<String> = self.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let text = |it: &Option<String>| it.clone().unwrap_or_default();
+        vec![
+            ("command", self.command.join(" ")),
+            ("--env", env.join(" ")),
+            ("--shell", self.shell.to_string()),
+            ("--time-from", text(&self.time_from)),
+            ("--time-json", text(&self.time_json)),
+            ("--check", text(&self.check)),
+            ("--prepare", text(&self.prepare)),
+            ("--workdir", text(&self.workdir)),
+            ("--pin", format!("{:?}", self.pin)),
+        ]
+    }
+
+    fn words_of(&self, flag: &'static str, text: &str) -> Result<Vec<String>> {
+        if self.shell {
+            return Ok(shell(text));
+        }
+        let words = shlex::split(text).filter(|words| !words.is_empty());
+        words.ok_or_else(|| Error::OutOfRange {
+            name: flag,
+            found: format!("{text:?}"),
+            expected: "a command, its quotes closed".into(),
+        })
+    }
+}
+
+fn shell(text: &str) -> Vec<String> {
+    ["sh", "-c", text].map(String::from).to_vec()
+}
+
+/// A program that is on no path shows before anything runs.
+fn check_is_found(command: &Command, moves: bool) -> Result<()> {
+    let all = [Some(&command.argv), command.prepare.as_ref(), command.conclude.as_ref()];
+    for program in all.into_iter().flatten().filter_map(|words| words.first()) {
+        // What is filled in, or lies where the runs will be, is seen when it runs.
+        let is_relative = program.contains('/') && !program.starts_with('/');
+        if program.contains('{') || (moves && is_relative) || native::is_executable(program) {
+            continue;
+        }
+        return Err(Error::OutOfRange {
+            name: "command",
+            found: format!("{program:?}, which is no program here"),
+            expected: if program.contains(char::is_whitespace) {
+                "a program and its arguments as words of their own, or --shell".into()
+            } else {
+                "a program on the PATH or a path to one".into()
+            },
+        });
+    }
+    Ok(())
+}
+
+fn keys(path: &str) -> Result<Vec<String>> {
+    let keys: Vec<String> = path.split('.').map(str::to_string).collect();
+    if keys.iter().any(String::is_empty) {
+        return Err(Error::OutOfRange {
+            name: "--time-json",
+            found: format!("{path:?}"),
+            expected: "keys with points between them, as in timing.total_s".into(),
+        });
+    }
+    Ok(keys)
+}
+
+fn variable(text: &str) -> std::result::Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    if name.is_empty() || name.contains(char::is_whitespace) {
+        return Err("expected NAME=VALUE with a name of a variable".into());
+    }
+    Ok((name.into(), value.into()))
+}
+
+fn timeout(text: &str) -> std::result::Result<TimeoutFlag, String> {
+    let expected = || format!("{text:?} is neither a time, as in 90s or 5m, nor a factor, as in 3x");
+    if let Some(factor) = text.strip_suffix('x') {
+        let factor = factor.parse::<f64>().ok().filter(|it| *it >= 1.0 && it.is_finite());
+        return factor.map(|it| TimeoutFlag(Timeout::Times(it))).ok_or_else(expected);
+    }
+    duration(text).map(|time| TimeoutFlag(Timeout::After(time))).map_err(|_| expected())
+}
+
+/// A time above 0, as in `90s`, `1h 30m`; a bare number is seconds.
+pub fn duration(text: &str) -> std::result::Result<Seconds, String> {
+    let bare = text.parse::<f64>().ok();
+    let time = bare.or_else(|| Some(humantime::parse_duration(text).ok()?.as_secs_f64()));
+    let time = time.filter(|it| *it > 0.0 && it.is_finite());
+    time.map(Seconds).ok_or_else(|| format!("{text:?} is no time above 0, as in 90s, 30m or 1h 30m"))
+}
+
+/// The same error, of that flag.
+fn renamed(error: Error, flag: &'static str) -> Error {
+    match error {
+        Error::OutOfRange { found, expected, .. } => {
+            Error::OutOfRange { name: flag, found, expected }
+        }
+        other => other,
+    }
+}
