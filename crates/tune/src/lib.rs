@@ -3,6 +3,8 @@
 //! [`Search`] is asked after every run: it believes of the times what a
 //! [`Posterior`](mmgp_model::posterior::Posterior) does, and knows neither a clock nor a program.
 
+mod design;
+mod known;
 mod search;
 
 pub use search::{Found, Search, Tried, Verdict};
