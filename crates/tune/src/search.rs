@@ -2,8 +2,12 @@
 //! goes on where a search stopped goes on as if it had never stopped.
 
 use mmgp_base::units::Seconds;
-use mmgp_base::{Mapping, Result};
-use mmgp_model::posterior::Prior;
+use mmgp_base::{Error, Mapping, Result};
+use mmgp_model::posterior::{Posterior, Prior};
+use mmgp_model::solve::{Measured, Sampling, next_measurement, rank};
+
+use crate::design;
+use crate::known::Known;
 
 /// What came of running a configuration once.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,7 +63,128 @@ impl Search {
     ///
     /// # Errors
     /// [`mmgp_base::Error::OutOfRange`] where there is nothing to choose from.
-    pub fn judge(&self, _tried: &[Tried]) -> Result<Verdict> {
-        unimplemented!()
+    pub fn judge(&self, tried: &[Tried]) -> Result<Verdict> {
+        if self.space.is_empty() {
+            return Err(Error::OutOfRange {
+                name: "configurations",
+                found: "none".into(),
+                expected: "at least one to choose".into(),
+            });
+        }
+        let known = Known::of(tried);
+        let open: Vec<Mapping> =
+            self.space.iter().copied().filter(|&mapping| !known.is_out(mapping)).collect();
+        let first = design::remaining(&open, &known, self.seed);
+        let observations = known.observations();
+        let mut verdict = Verdict {
+            choice: None,
+            time: None,
+            regret_95: None,
+            is_settled: false,
+            next: first.iter().map(|&mapping| (mapping, None)).collect(),
+        };
+        let ran: Vec<Mapping> = open.iter().copied().filter(|&it| known.ran(it)).collect();
+        if ran.is_empty() {
+            return Ok(verdict);
+        }
+        let posterior = Posterior::new(&self.prior, Some(observations))?;
+        let marginals = posterior.marginals(&ran);
+        let best = marginals.order(&ran)[0];
+        verdict.choice = Some(ran[best]);
+        verdict.time = Some(marginals.time(best));
+        if !first.is_empty() {
+            return Ok(verdict);
+        }
+        let ranking = rank(&posterior, &open, Sampling::new(Sampling::USUAL_DRAWS, self.seed))?;
+        verdict.regret_95 = ranking.choice.costs_at_most;
+        verdict.is_settled = ranking.choice.is_measured
+            && verdict.regret_95.is_some_and(|regret| regret <= self.regret);
+        let next = next_measurement(&posterior, &open, None)?;
+        let marginals = posterior.marginals(&open);
+        let runs = next.measurements.iter().filter_map(|measurement| match measurement.what {
+            Measured::Run(mapping) => {
+                let place = open.iter().position(|&it| it == mapping)?;
+                Some((mapping, Some(marginals.time(place))))
+            }
+            Measured::Term { .. } => None,
+        });
+        verdict.next = runs.take(PROPOSED).collect();
+        Ok(verdict)
+    }
+}
+
+/// So many runs are proposed at most.
+const PROPOSED: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mmgp_model::model::parameters::Decomposition;
+    use mmgp_model::solve::feasible;
+
+    fn search(space: Vec<Mapping>) -> Search {
+        Search { space, prior: Prior::of_runs(Decomposition::Data), regret: 0.02, seed: 1 }
+    }
+
+    fn time(mapping: Mapping) -> f64 {
+        let (m, p) = (f64::from(mapping.m()), f64::from(mapping.p()));
+        12.0 + 3.0 * m + 400.0 / (m * p) + 1.5 * p
+    }
+
+    /// Runs what is asked for first, so often.
+    fn play(search: &Search, found: impl Fn(Mapping) -> Found, runs: usize) -> Vec<Tried> {
+        let mut tried = Vec::new();
+        for _ in 0..runs {
+            let (mapping, _) = search.judge(&tried).unwrap().next[0];
+            tried.push(Tried { mapping, found: found(mapping) });
+        }
+        tried
+    }
+
+    #[test]
+    fn a_program_of_the_form_of_equation_11_is_solved_in_ten_runs() {
+        let search = search(feasible(16).collect());
+        let tried = play(&search, |it| Found::Time(Seconds(time(it))), 10);
+        let verdict = search.judge(&tried).unwrap();
+        let least = search.space.iter().map(|&it| time(it)).fold(f64::INFINITY, f64::min);
+        assert!(time(verdict.choice.unwrap()) < 1.02 * least, "{verdict:?}");
+    }
+
+    #[test]
+    fn what_failed_is_neither_proposed_again_nor_chosen() {
+        let search = search(feasible(8).collect());
+        let fails = |it: Mapping| it.p() > 2;
+        let found = |it| if fails(it) { Found::Failed } else { Found::Time(Seconds(time(it))) };
+        let tried = play(&search, found, 14);
+        let failed: Vec<Mapping> =
+            tried.iter().map(|it| it.mapping).filter(|&it| fails(it)).collect();
+        let mut once = failed.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert!(!failed.is_empty() && once.len() == failed.len(), "{tried:?}");
+        assert!(!fails(search.judge(&tried).unwrap().choice.unwrap()));
+    }
+
+    #[test]
+    fn what_only_has_a_bound_is_never_the_choice() {
+        let search = search([(1, 1), (2, 1), (4, 1)].map(|(m, p)| Mapping::of(m, p)).to_vec());
+        let found = |it: Mapping| match it.m() {
+            1 => Found::Time(Seconds(10.0)),
+            _ => Found::Longer(Seconds(5.0)),
+        };
+        let verdict = search.judge(&play(&search, found, 6)).unwrap();
+        assert_eq!(verdict.choice, Some(Mapping::of(1, 1)));
+    }
+
+    #[test]
+    fn nothing_that_ran_leaves_no_choice_and_nothing_to_choose_from_is_an_error() {
+        let search = search(feasible(2).collect());
+        let verdict = search.judge(&[]).unwrap();
+        assert_eq!((verdict.choice, verdict.regret_95, verdict.next.len()), (None, None, 3));
+        let tried = play(&search, |_| Found::Failed, 3);
+        let verdict = search.judge(&tried).unwrap();
+        assert!(verdict.next.is_empty() && !verdict.is_settled && verdict.choice.is_none());
+        let nothing = Search { space: Vec::new(), ..search };
+        assert!(nothing.judge(&[]).is_err());
     }
 }

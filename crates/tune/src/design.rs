@@ -1,0 +1,184 @@
+//! The first runs: corners and middle of what may be chosen, over (log m, log p).
+
+use mmgp_base::Mapping;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::known::Known;
+
+/// So many configurations are run before any model is asked, where there are as many.
+const FIRST: usize = 5;
+
+/// The place of a configuration in (log m, log p).
+pub(crate) type Place = [f64; 2];
+
+/// The place of a configuration.
+pub(crate) fn place(mapping: Mapping) -> Place {
+    [f64::from(mapping.m()).ln(), f64::from(mapping.p()).ln()]
+}
+
+/// The squared distance of two places.
+pub(crate) fn apart(one: Place, other: Place) -> f64 {
+    (one[0] - other[0]).powi(2) + (one[1] - other[1]).powi(2)
+}
+
+/// What is still to be run of the first runs, in the order in which it is to be run.
+///
+/// What failed is not replaced by its neighbour, which is likely to fail too, but by what lies
+/// farthest from all that was tried.
+pub(crate) fn remaining(space: &[Mapping], known: &Known, seed: u64) -> Vec<Mapping> {
+    let ran = space.iter().filter(|&&mapping| known.ran(mapping)).count();
+    let mut planned = first(space);
+    planned.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+    let open = |planned: &[Mapping]| -> Vec<Mapping> {
+        planned.iter().copied().filter(|&mapping| !known.was_tried(mapping)).collect()
+    };
+    let mut open_now = open(&planned);
+    if ran >= FIRST {
+        return open_now;
+    }
+    // Those that were tried hold what is planned apart from them.
+    planned.extend(known.all().map(|(mapping, _)| mapping));
+    while ran + open_now.len() < FIRST.min(space.len())
+        && let Some(next) = farthest(space, &planned, |mapping| !known.was_tried(mapping))
+    {
+        planned.push(next);
+        open_now.push(next);
+    }
+    open_now
+}
+
+/// The first runs where nothing fails, each once: of what may be chosen the smallest, that of the
+/// largest m and that of the largest p, the most balanced of the largest, and the middle between the
+/// first and that.
+fn first(space: &[Mapping]) -> Vec<Mapping> {
+    let places: Vec<Place> = space.iter().map(|&mapping| place(mapping)).collect();
+    if space.len() <= FIRST {
+        return space.to_vec();
+    }
+    let end = |axis: usize, pick: fn(f64, f64) -> f64| {
+        places.iter().map(|place| place[axis]).reduce(pick).unwrap_or(0.0)
+    };
+    let (low, high) =
+        ([0, 1].map(|axis| end(axis, f64::min)), [0, 1].map(|axis| end(axis, f64::max)));
+    let mean = [0, 1]
+        .map(|axis| places.iter().map(|place| place[axis]).sum::<f64>() / places.len() as f64);
+    let largest = space.iter().map(|mapping| mapping.apus()).max().unwrap_or(1);
+    let mut planned: Vec<Mapping> = Vec::new();
+    for wanted in [low, [high[0], low[1]], [low[0], high[1]]] {
+        planned.extend(nearest(space, wanted, |it| !planned.contains(&it)));
+    }
+    let is_largest = |it: Mapping| it.apus() == largest;
+    let balanced = nearest(space, mean, |it| is_largest(it) && !planned.contains(&it));
+    planned.extend(balanced);
+    let far = balanced.map_or(high, place);
+    let middle = [0, 1].map(|axis| f64::midpoint(low[axis], far[axis]));
+    planned.extend(nearest(space, middle, |it| !planned.contains(&it)));
+    off_one_line(&mut planned, space);
+    planned
+}
+
+/// Of those that may be taken the one nearest to a place; of equal ones the first.
+fn nearest(space: &[Mapping], wanted: Place, may: impl Fn(Mapping) -> bool) -> Option<Mapping> {
+    let left = space.iter().copied().filter(|&mapping| may(mapping));
+    left.min_by(|&one, &other| apart(place(one), wanted).total_cmp(&apart(place(other), wanted)))
+}
+
+/// Where all lie on one line and there is more than that line, the last gives way to what lies
+/// farthest from it.
+fn off_one_line(planned: &mut [Mapping], space: &[Mapping]) {
+    let origin = place(planned[0]);
+    let Some(&other) = planned
+        .iter()
+        .max_by(|one, other| apart(place(**one), origin).total_cmp(&apart(place(**other), origin)))
+    else {
+        return;
+    };
+    let along = place(other);
+    let beside = |mapping: Mapping| {
+        let it = place(mapping);
+        ((along[0] - origin[0]) * (it[1] - origin[1])
+            - (along[1] - origin[1]) * (it[0] - origin[0]))
+            .abs()
+    };
+    if planned.iter().any(|&mapping| beside(mapping) > ON_A_LINE) {
+        return;
+    }
+    let farthest = space.iter().copied().max_by(|&a, &b| beside(a).total_cmp(&beside(b)));
+    let Some(farthest) = farthest.filter(|&it| beside(it) > ON_A_LINE) else { return };
+    let last = planned.iter().rposition(|&it| it != planned[0] && it != other);
+    if let Some(last) = last {
+        planned[last] = farthest;
+    }
+}
+
+/// What is left of an area by rounding.
+const ON_A_LINE: f64 = 1e-9;
+
+/// Of those that may be taken the one whose nearest of `taken` is the farthest; of equal ones the
+/// first.
+fn farthest(
+    space: &[Mapping],
+    taken: &[Mapping],
+    may: impl Fn(Mapping) -> bool,
+) -> Option<Mapping> {
+    let nearest = |mapping: Mapping| {
+        let distances = taken.iter().map(|&it| apart(place(it), place(mapping)));
+        distances.fold(f64::INFINITY, f64::min)
+    };
+    let left = space.iter().copied().filter(|&it| may(it) && !taken.contains(&it));
+    let measured = left.map(|mapping| (mapping, nearest(mapping)));
+    measured.reduce(|one, other| if other.1 > one.1 { other } else { one }).map(|it| it.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn triangle(cores: u32) -> Vec<Mapping> {
+        mmgp_model::solve::feasible(cores).collect()
+    }
+
+    fn sorted(mut mappings: Vec<Mapping>) -> Vec<(u32, u32)> {
+        mappings.sort_unstable();
+        mappings.into_iter().map(|it| (it.m(), it.p())).collect()
+    }
+
+    #[test]
+    fn corners_and_middle_of_a_triangle_and_of_a_grid_come_first() {
+        assert_eq!(sorted(first(&triangle(16))), [(1, 1), (1, 16), (2, 2), (4, 4), (16, 1)]);
+        let grid: Vec<Mapping> = [1, 2, 4, 8, 16]
+            .into_iter()
+            .flat_map(|m| [1, 2, 4].map(|p| Mapping::of(m, p)))
+            .collect();
+        assert_eq!(sorted(first(&grid)), [(1, 1), (1, 4), (4, 2), (16, 1), (16, 4)]);
+    }
+
+    #[test]
+    fn first_runs_never_lie_on_one_line_where_there_is_more() {
+        let mut line: Vec<Mapping> = (0..6).map(|k| Mapping::of(1 << k, 32 >> k)).collect();
+        let is_flat = |space: &[Mapping]| {
+            let of = first(space);
+            assert_eq!(of.len(), FIRST);
+            of.iter().all(|it| it.apus() == 32)
+        };
+        assert!(is_flat(&line));
+        line.push(Mapping::of(3, 2));
+        assert!(!is_flat(&line));
+    }
+
+    #[test]
+    fn what_failed_is_replaced_by_what_lies_far_from_it() {
+        use crate::search::{Found, Tried};
+        let space = triangle(16);
+        let tried = |(m, p), found| Tried { mapping: Mapping::of(m, p), found };
+        let failed = [tried((16, 1), Found::Failed), tried((4, 4), Found::Failed)];
+        let left = remaining(&space, &Known::of(&failed), 1);
+        assert_eq!(left.len(), FIRST);
+        assert!(
+            left.iter().all(|it| ![(16, 1), (4, 4), (15, 1), (14, 1)].contains(&(it.m(), it.p())))
+        );
+        assert!(remaining(&space, &Known::of(&failed), 2) != left, "no order by chance");
+    }
+}
