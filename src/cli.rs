@@ -25,7 +25,11 @@ mod signals;
 mod simulate_alignment;
 mod spu_timing;
 mod study;
+#[cfg(unix)]
+mod supervise;
 mod trace;
+#[cfg(unix)]
+mod tune;
 mod validate;
 
 use std::borrow::Cow;
@@ -65,6 +69,8 @@ Exit code 0: done; 1: the answer is no; 2: bad usage or input; 130: interrupted;
 #[derive(Subcommand)]
 enum Command {
     Study(study::Arguments),
+    #[cfg(unix)]
+    Tune(Box<tune::Arguments>),
     Bench(bench::Arguments),
     Profile(profile::Arguments),
     Fit(Box<fit::Arguments>),
@@ -78,6 +84,9 @@ enum Command {
     Likelihood(likelihood::Arguments),
     SimulateAlignment(simulate_alignment::Arguments),
     SpuTiming(spu_timing::Arguments),
+    #[cfg(unix)]
+    #[command(hide = true)]
+    Supervise(supervise::Arguments),
     Man(man::Arguments),
     Completions(completions::Arguments),
 }
@@ -87,6 +96,9 @@ enum Answer {
     Done,
     /// A threshold that the user set was not met.
     No,
+    /// A signal ended it, after it had wound up.
+    #[cfg(unix)]
+    Signal(i32),
 }
 
 /// All commands with their flags and help, for whoever documents or completes them.
@@ -96,11 +108,17 @@ pub fn command() -> clap::Command {
 
 /// Runs the program that the arguments of the process ask for.
 pub fn main() -> ExitCode {
-    #[cfg(unix)]
-    signals::obey();
     let cli = Cli::try_parse().unwrap_or_else(|error| without_length(error).exit());
+    #[cfg(unix)]
+    if !matches!(cli.command, Command::Supervise(_)) {
+        signals::obey();
+    }
     let result = match cli.command {
         Command::Study(arguments) => study::run(&arguments),
+        #[cfg(unix)]
+        Command::Tune(arguments) => tune::run(&arguments),
+        #[cfg(unix)]
+        Command::Supervise(arguments) => supervise::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
@@ -120,6 +138,8 @@ pub fn main() -> ExitCode {
     match result {
         Ok(Answer::Done) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
+        #[cfg(unix)]
+        Ok(Answer::Signal(signal)) => ExitCode::from(128 + signal as u8),
         Err(error) => failed(&input::in_flags(error)),
     }
 }

@@ -15,7 +15,7 @@ use clap::builder::Styles;
 use clap::builder::styling::Style;
 use serde::Serialize;
 
-pub use progress::{progress, waiting};
+pub use progress::{Spinner, progress, spinner, waiting};
 
 use crate::error::{Error, Result, Warning};
 use crate::table;

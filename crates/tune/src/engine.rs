@@ -82,6 +82,8 @@ pub trait Observer {
 /// How far a search is.
 #[non_exhaustive]
 pub struct Progress<'a> {
+    /// All attempts so far.
+    pub attempts: &'a [Attempt],
     /// Timed runs so far.
     pub runs: u64,
     /// Time that runs took so far \[s\].
@@ -129,7 +131,16 @@ pub fn tune(
             return Ok(End::Time);
         }
         let order = discipline.order(&level.factors, mapping, log.attempts(), left);
-        observer.begins(&Progress { runs, spent, level, verdict, mapping, order: &order });
+        let attempts = log.attempts();
+        observer.begins(&Progress {
+            attempts,
+            runs,
+            spent,
+            level,
+            verdict,
+            mapping,
+            order: &order,
+        });
         log.append(target.run(&order, mapping)?)?;
     }
 }

@@ -38,6 +38,25 @@ pub fn waiting(what: &'static str, verbosity: Verbosity) -> ProgressLine {
     ProgressLine::new(bar, "{msg:<22} {spinner} {elapsed}", what, verbosity)
 }
 
+/// A line with what is going on and for how long, until it is dropped.
+pub struct Spinner(ProgressBar);
+
+/// Shows such a line at once.
+pub fn spinner(what: String) -> Spinner {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{msg} {spinner} {elapsed}");
+    bar.set_style(style.expect("invariant: the template is one"));
+    bar.set_message(what);
+    bar.enable_steady_tick(TICK);
+    Spinner(bar)
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 impl ProgressLine {
     fn new(bar: ProgressBar, template: &str, what: &'static str, verbosity: Verbosity) -> Self {
         let style = ProgressStyle::with_template(template);

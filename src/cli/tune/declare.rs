@@ -137,7 +137,8 @@ impl DeclareArguments {
         let of = |values: &Option<Values>| values.as_ref().map_or_else(all, |it| it.0.clone());
         let (ms, ps) = (of(&self.m), of(&self.p));
         let is_whole = self.m.is_some() && self.p.is_some();
-        let fits = |it: &Mapping| is_whole || self.choice.has_condition() || it.apus() <= u64::from(cores);
+        let fits =
+            |it: &Mapping| is_whole || self.choice.has_condition() || it.apus() <= u64::from(cores);
         ms.iter().flat_map(|&m| ps.iter().map(move |&p| Mapping::of(m, p))).filter(fits).collect()
     }
 
@@ -149,8 +150,10 @@ impl DeclareArguments {
                 level.insert(name.clone(), value.clone());
                 level
             };
-            levels =
-                levels.iter().flat_map(|it| values.iter().map(move |value| with(it, value))).collect();
+            levels = levels
+                .iter()
+                .flat_map(|it| values.iter().map(move |value| with(it, value)))
+                .collect();
         }
         levels
     }

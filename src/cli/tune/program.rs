@@ -99,9 +99,10 @@ impl ProgramArguments {
     /// # Errors
     /// [`Error::OutOfRange`] for a command, a regular expression or a list of keys that cannot be.
     pub fn settings(&self, declared: &Declared, folder: &Path) -> Result<native::Settings> {
-        let of_kind = declared.env.iter().filter(|(name, _)| {
-            !self.env.iter().any(|(given, _)| given == name)
-        });
+        let of_kind = declared
+            .env
+            .iter()
+            .filter(|(name, _)| !self.env.iter().any(|(given, _)| given == name));
         let split = |flag: &'static str, text: &Option<String>| -> Result<Option<Vec<String>>> {
             text.as_deref().map(|text| self.words_of(flag, text)).transpose()
         };
@@ -119,7 +120,9 @@ impl ProgramArguments {
             native::check_pattern(check).map_err(|error| renamed(error, "--check"))?;
         }
         let time = match (&self.time_from, &self.time_json) {
-            (Some(pattern), _) => TimeSource::Output(Pattern::new(pattern).map_err(|error| renamed(error, "--time-from"))?),
+            (Some(pattern), _) => TimeSource::Output(
+                Pattern::new(pattern).map_err(|error| renamed(error, "--time-from"))?,
+            ),
             (None, Some(path)) => TimeSource::Json(keys(path)?),
             (None, None) => TimeSource::Wall,
         };
@@ -147,7 +150,8 @@ impl ProgramArguments {
 
     /// What says whether a log is of the same runs: whatever changes a time.
     pub fn identity(&self) -> Vec<(&'static str, String)> {
-        let env: Vec<String> = self.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let env: Vec<String> =
+            self.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let text = |it: &Option<String>| it.clone().unwrap_or_default();
         vec![
             ("command", self.command.join(" ")),
@@ -222,7 +226,8 @@ fn variable(text: &str) -> std::result::Result<(String, String), String> {
 }
 
 fn timeout(text: &str) -> std::result::Result<TimeoutFlag, String> {
-    let expected = || format!("{text:?} is neither a time, as in 90s or 5m, nor a factor, as in 3x");
+    let expected =
+        || format!("{text:?} is neither a time, as in 90s or 5m, nor a factor, as in 3x");
     if let Some(factor) = text.strip_suffix('x') {
         let factor = factor.parse::<f64>().ok().filter(|it| *it >= 1.0 && it.is_finite());
         return factor.map(|it| TimeoutFlag(Timeout::Times(it))).ok_or_else(expected);
@@ -235,7 +240,8 @@ pub fn duration(text: &str) -> std::result::Result<Seconds, String> {
     let bare = text.parse::<f64>().ok();
     let time = bare.or_else(|| Some(humantime::parse_duration(text).ok()?.as_secs_f64()));
     let time = time.filter(|it| *it > 0.0 && it.is_finite());
-    time.map(Seconds).ok_or_else(|| format!("{text:?} is no time above 0, as in 90s, 30m or 1h 30m"))
+    time.map(Seconds)
+        .ok_or_else(|| format!("{text:?} is no time above 0, as in 90s, 30m or 1h 30m"))
 }
 
 /// The same error, of that flag.

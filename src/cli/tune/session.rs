@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::super::signals;
+use crate::attempt::Attempt;
 use crate::error::{Error, Result};
 use crate::native::{self, Program, Supervisor};
 use crate::table::log::Log;
 use crate::table::{self, Source, log};
-use crate::attempt::Attempt;
 
 /// The log of all attempts.
 pub const LOG: &str = "log.jsonl";
@@ -66,7 +66,8 @@ fn check(folder: &Path, identity: &[(&str, String)]) -> Result<()> {
         let before = known.of.iter().find(|(known, _)| known == name);
         let before = before.map_or("", |(_, value)| value.as_str());
         if before != value {
-            let told = |text: &str| if text.is_empty() { "none".into() } else { format!("{text:?}") };
+            let told =
+                |text: &str| if text.is_empty() { "none".into() } else { format!("{text:?}") };
             return Err(Error::OutOfRange {
                 name: "--out",
                 found: format!(

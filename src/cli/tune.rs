@@ -1,0 +1,173 @@
+//! `mmgp tune`
+
+mod answer;
+mod declare;
+mod folder;
+mod program;
+mod session;
+mod values;
+mod watch;
+mod words;
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Answer;
+use super::files::Guard;
+use super::output::{Verbosity, data, warn};
+use crate::error::{Error, Result};
+use crate::posterior::Prior;
+use crate::tune::Search;
+use crate::tune::engine::{self, Budget, End, Level};
+use crate::units::Seconds;
+
+pub use declare::{DeclareArguments, Declared};
+pub use folder::{Report, write};
+pub use program::ProgramArguments;
+pub use session::{Session, attempts};
+pub use watch::Watch;
+
+/// Run your program at chosen (m, p) until the choice is good enough, and say which and why
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub struct Arguments {
+    #[command(flatten)]
+    declare: DeclareArguments,
+    #[command(flatten)]
+    program: ProgramArguments,
+    #[command(flatten)]
+    budget: BudgetArguments,
+    #[command(flatten)]
+    search: SearchArguments,
+    /// Print the runs that would come first, and how long they may take, and run nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print nothing but the answer, warnings and errors
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// How far a search goes.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "When it stops")]
+pub struct BudgetArguments {
+    /// Stop once all runs together took so long: 30m, 2h, 90s
+    #[arg(long, value_name = "TIME", value_parser = program::duration)]
+    budget: Option<Seconds>,
+    /// Stop after so many timed runs
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    runs: Option<u64>,
+}
+
+impl BudgetArguments {
+    pub fn budget(&self) -> Budget {
+        Budget::new(self.runs, self.budget)
+    }
+}
+
+/// What is searched, and where it is kept.
+#[derive(Args, Clone)]
+pub struct SearchArguments {
+    /// Stop once the choice takes at most this longer than the fastest, with 95 %
+    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = percent)]
+    #[arg(help_heading = "When it stops")]
+    until_regret: f64,
+    /// Folder of the log and of all that follows from it; the same command goes on there
+    #[arg(long, value_name = "DIR", default_value = FOLDER)]
+    pub out: PathBuf,
+    /// Seed of the order of runs
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+impl SearchArguments {
+    /// The search at each level.
+    pub fn levels(&self, declared: &Declared) -> Vec<Level> {
+        let search = || Search {
+            space: declared.space.clone(),
+            prior: Prior::of_runs(declared.decomposition),
+            regret: self.until_regret,
+            seed: self.seed,
+        };
+        let level = |factors: &_| Level { factors: Clone::clone(factors), search: search() };
+        declared.levels.iter().map(level).collect()
+    }
+}
+
+/// The folder unless one is given.
+const FOLDER: &str = "mmgp-tune";
+
+const HELP: &str = "\
+Examples:
+  mmgp tune --m 1..64*2 --p 1,2,4,8 --where 'm*p <= cores' --as mpi+openmp \\
+      --time-from 'Total time: +([0-9.]+) s' --budget 30m --out tune -- mpirun -n {m} ./app
+  mmgp tune --runs 20 --until-regret 2% -- ./program --processes {m} --threads {p}
+  mmgp tune --configurations table.csv --timeout 3x --dry-run -- ./program {m} {p}
+
+It starts with runs at the corners and in the middle, and then makes the run that lowers the \
+expected regret most for its time, until the regret is small enough or the budget is spent. What it \
+recommends has run. Every attempt is a line of DIR/log.jsonl, written as it ends: the same command \
+goes on where it stopped, whatever stopped it. A configuration that fails is not chosen; one that is \
+stopped is known to take longer.
+
+Leaves in DIR: log.jsonl, runs.csv (for fit and predict), summary.json, hyperfine.json, t4.json, \
+params.toml, report.html (the page), output (of runs that went wrong).
+
+Exit code 0: the regret is reached; 1: the budget was spent first, the answer says what is known; \
+2: bad usage; 130, 143: interrupted, and the line to go on is printed.";
+
+pub fn run(arguments: &Arguments) -> Result<Answer> {
+    let mut warnings = Vec::new();
+    arguments.declare.guarded(Guard::default()).check()?;
+    if arguments.program.command().is_empty() {
+        return Err(no_command());
+    }
+    let declared = arguments.declare.declared(&mut warnings)?;
+    let folder = &arguments.search.out;
+    let settings = arguments.program.settings(&declared, folder)?;
+    warnings.extend(watch::doubts(&settings, &declared));
+    warn(&warnings);
+    let levels = arguments.search.levels(&declared);
+    let discipline = arguments.program.discipline(&declared);
+    let identity = arguments.program.identity();
+    if arguments.dry_run {
+        let attempts = attempts(folder, &identity)?;
+        let text =
+            watch::dry_run(&settings, &levels, &discipline, &attempts, arguments.budget.budget())?;
+        data(None, &text)?;
+        return Ok(Answer::Done);
+    }
+    let verbosity = Verbosity::from(arguments.quiet);
+    let mut session = Session::open(folder, &identity)?;
+    let (program, interrupt) = session.program(settings)?;
+    let budget = arguments.budget.budget();
+    let mut watch = Watch::new(&declared.words, budget, interrupt.clone(), verbosity);
+    let end = engine::tune(&program, &mut session.log, &levels, &discipline, budget, &mut watch)?;
+    watch.finish(&session.log);
+    drop(program);
+    let report = Report { declared: &declared, levels: &levels, folder, end: Some(end) };
+    let answer = write(&report, session.log.attempts())?;
+    data(None, &answer)?;
+    match end {
+        End::Settled => Ok(Answer::Done),
+        End::Interrupted => Ok(watch::interrupted(&interrupt)),
+        End::Runs | End::Time | End::Exhausted => Ok(Answer::No),
+    }
+}
+
+/// The error where there is nothing to run.
+pub fn no_command() -> Error {
+    Error::OutOfRange {
+        name: "command",
+        found: "none".into(),
+        expected: "the program to run after --, as in -- ./program --threads {p}".into(),
+    }
+}
+
+/// A part of a whole above 0, as in `1%` or `0.5`: a number is per cent with or without its sign.
+fn percent(text: &str) -> std::result::Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim().parse::<f64>().ok();
+    let number = number.filter(|it| *it > 0.0 && it.is_finite());
+    number.map(|it| it / 100.0).ok_or_else(|| format!("{text:?} is no per cent above 0, as in 1%"))
+}

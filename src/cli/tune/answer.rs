@@ -1,0 +1,235 @@
+//! What a search found, for people and for programs.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::words::Words;
+use crate::Mapping;
+use crate::attempt::{Attempt, Status};
+use crate::fit::{Inputs, Runs, Settings, fit};
+use crate::model::parameters::Decomposition;
+use crate::model::{Parameters, TimeModel};
+use crate::tune::derived::{self, median};
+use crate::tune::engine::{End, Level, mapping, timed};
+use crate::tune::{Search, Verdict};
+use crate::units::{Percent, Seconds};
+
+/// What was found at one level.
+pub struct Found<'a> {
+    /// The level.
+    pub level: &'a Level,
+    /// What is known of it.
+    pub verdict: &'a Verdict,
+    /// All attempts of the log.
+    pub attempts: &'a [Attempt],
+    /// What m and p are called.
+    pub words: &'a Words,
+    /// How the work is divided.
+    pub decomposition: Decomposition,
+}
+
+/// The same for programs: summary.json.
+#[derive(Serialize)]
+pub struct Summary {
+    /// The choice.
+    pub best: Option<(u32, u32)>,
+    /// Its time over many runs \[s\].
+    pub time_s: Option<f64>,
+    /// How often it was timed.
+    pub measured: usize,
+    /// What it costs at most, relative to the fastest (95 %).
+    pub regret_95: Option<f64>,
+    /// Timed runs.
+    pub runs: u64,
+    /// Configurations that were tried.
+    pub tried: usize,
+    /// Configurations that may be chosen.
+    pub configurations: usize,
+    /// Why it stopped: `settled`, `runs`, `time`, `exhausted`, `interrupted`; none where it goes on.
+    pub stopped: Option<&'static str>,
+    /// Further factors of this choice.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub params: BTreeMap<String, String>,
+    /// What m and p are called.
+    pub names: (String, String),
+    /// In a sentence.
+    pub sentence: String,
+}
+
+/// Why a search stopped, as programs are told.
+pub fn why(end: End) -> &'static str {
+    match end {
+        End::Settled => "settled",
+        End::Runs => "runs",
+        End::Time => "time",
+        End::Exhausted => "exhausted",
+        End::Interrupted => "interrupted",
+    }
+}
+
+impl Found<'_> {
+    fn search(&self) -> &Search {
+        &self.level.search
+    }
+
+    fn of_level(&self) -> impl Iterator<Item = &Attempt> {
+        self.attempts.iter().filter(|it| it.params == self.level.factors)
+    }
+
+    /// The times of every configuration that ran well.
+    fn times(&self) -> BTreeMap<Mapping, Vec<f64>> {
+        let mut times: BTreeMap<Mapping, Vec<f64>> = BTreeMap::new();
+        for run in derived::runs(&self.level.factors, self.attempts) {
+            times.entry(Mapping::of(run.m, run.p)).or_default().push(run.time_s);
+        }
+        times
+    }
+
+    /// Configurations that were tried, well or not.
+    fn tried(&self) -> usize {
+        let timed = self.of_level().filter(|it| it.status != Status::Interrupted);
+        let all: std::collections::BTreeSet<Mapping> = timed.map(mapping).collect();
+        all.len()
+    }
+
+    /// The answer as a sentence.
+    pub fn sentence(&self) -> String {
+        let of = |it: Mapping| self.words.of(it);
+        let factors: String =
+            self.level.factors.iter().map(|(name, value)| format!("{name} {value}: ")).collect();
+        let tried = self.tried();
+        let all = self.search().space.len();
+        let (Some(choice), Some(time)) = (self.verdict.choice, self.verdict.time) else {
+            return format!("{factors}nothing ran well, of {tried} of {all} configurations.");
+        };
+        let times = self.times();
+        let count = times.get(&choice).map_or(0, Vec::len);
+        let regret = match self.verdict.regret_95 {
+            Some(regret) if regret < 5e-4 => "the fastest (95 %)".to_string(),
+            Some(regret) => format!("at most {} from the best (95 %)", Percent(regret)),
+            None => "how far from the best is not known".to_string(),
+        };
+        let beside = self.beside(choice, &times);
+        let beside = beside.map_or(String::new(), |(other, ratio)| {
+            format!("; {ratio:.2} times as fast as {}", of(other))
+        });
+        let count = match count {
+            1 => "measured once".to_string(),
+            count => format!("measured {count} times"),
+        };
+        format!(
+            "{factors}{}: {time}, {count}; {regret}, after {tried} of {all} configurations{beside}.",
+            of(choice)
+        )
+    }
+
+    /// What people run who do not ask, with what the choice is times as fast: most processes of least
+    /// threads; where that is the choice or did not run, the slowest that ran.
+    fn beside(
+        &self,
+        choice: Mapping,
+        times: &BTreeMap<Mapping, Vec<f64>>,
+    ) -> Option<(Mapping, f64)> {
+        let time = |it: &Mapping| times.get(it).and_then(|times| median(times.clone()));
+        let others = || times.keys().filter(|&&it| it != choice);
+        let least = self.search().space.iter().map(|it| it.p()).min()?;
+        let flat = self.search().space.iter().filter(|it| it.p() == least).max();
+        let flat = flat.filter(|&&it| it != choice && times.contains_key(&it));
+        let by_time = |one: &&Mapping, other: &&Mapping| {
+            time(one).unwrap_or(0.0).total_cmp(&time(other).unwrap_or(0.0))
+        };
+        let other = *flat.or_else(|| others().max_by(by_time))?;
+        Some((other, time(&other)? / time(&choice)?))
+    }
+
+    /// The same for programs.
+    pub fn summary(&self, end: Option<End>) -> Summary {
+        let verdict = self.verdict;
+        Summary {
+            best: verdict.choice.map(|it| (it.m(), it.p())),
+            time_s: verdict.time.map(|it| it.0),
+            measured: verdict.choice.and_then(|it| Some(self.times().get(&it)?.len())).unwrap_or(0),
+            regret_95: verdict.regret_95,
+            runs: timed(&self.of_level().cloned().collect::<Vec<_>>()),
+            tried: self.tried(),
+            configurations: self.search().space.len(),
+            stopped: end.map(why),
+            params: self.level.factors.clone(),
+            names: self.words.pair(),
+            sentence: self.sentence(),
+        }
+    }
+
+    /// The parameters that the runs determine, where they suffice.
+    pub fn parameters(&self, name: &str) -> Option<Parameters> {
+        let rows = derived::runs(&self.level.factors, self.attempts);
+        let (runs, _) = Runs::from_rows("runs.csv", &rows).ok()?;
+        let most = self.search().space.iter().map(|it| it.apus()).max()?;
+        let apus = u32::try_from(most).ok()?;
+        let settings = Settings::new(name, self.decomposition, apus);
+        let inputs = Inputs { runs: Some(runs), ..Inputs::default() };
+        Some(fit(&inputs, &settings).ok()?.parameters)
+    }
+
+    /// What stands below the sentence: what limits, what failed, what comes next.
+    pub fn details(&self, name: &str) -> String {
+        let mut lines = Vec::new();
+        if let (Some(choice), Some(parameters)) = (self.verdict.choice, self.parameters(name)) {
+            lines.extend(self.limit(&parameters, choice));
+        }
+        lines.extend(self.failures());
+        if let Some((next, _)) = self.verdict.next.first().filter(|_| !self.verdict.is_settled) {
+            lines.push(format!("The next run would be {}.", self.words.of(*next)));
+        }
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    /// The formula, and the parts of the time at the choice.
+    fn limit(&self, parameters: &Parameters, choice: Mapping) -> Option<String> {
+        let mut parts = parameters.parts(choice);
+        let total: f64 = parts.iter().map(|part| part.time.0).sum();
+        parts.retain(|part| part.time.0 > 0.005 * total);
+        parts.sort_by(|one, other| other.time.0.total_cmp(&one.time.0));
+        let told: Vec<String> = parts
+            .iter()
+            .map(|part| {
+                format!("{} {} ({:.0} %)", part.name, part.time, 100.0 * part.time.0 / total)
+            })
+            .collect();
+        let first = told.first()?;
+        let rest = told[1..].join(", ");
+        let rest = if rest.is_empty() { rest } else { format!(", then {rest}") };
+        Some(format!("By equation 11, what limits there is {first}{rest}."))
+    }
+
+    /// Configurations that did not run well, with why, those with the same reason together.
+    fn failures(&self) -> Vec<String> {
+        let mut by_reason: BTreeMap<String, Vec<Mapping>> = BTreeMap::new();
+        let bad = [Status::Failed, Status::Wrong, Status::Timeout];
+        for attempt in self.of_level().filter(|it| bad.contains(&it.status)) {
+            let reason = attempt.reason.as_deref().unwrap_or("no reason is known");
+            let key = format!("{}: {reason}", attempt.status);
+            let of_reason = by_reason.entry(key).or_default();
+            if !of_reason.contains(&mapping(attempt)) {
+                of_reason.push(mapping(attempt));
+            }
+        }
+        let line = |(reason, mappings): (&String, &Vec<Mapping>)| {
+            let shown: Vec<String> =
+                mappings.iter().take(SHOWN).map(|&it| self.words.of(it)).collect();
+            let more = mappings.len().saturating_sub(SHOWN);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{reason}: {}{more}", shown.join(", "))
+        };
+        by_reason.iter().map(line).collect()
+    }
+}
+
+/// So many configurations that failed for the same reason are named.
+const SHOWN: usize = 6;
+
+/// The budget's share that is left, as a time.
+pub fn left(budget: Option<Seconds>, spent: Seconds) -> Option<Seconds> {
+    budget.map(|budget| Seconds((budget.0 - spent.0).max(0.0)))
+}

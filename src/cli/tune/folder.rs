@@ -1,0 +1,95 @@
+//! What is left in the folder, and the answer.
+
+use std::path::Path;
+
+use super::answer::{Found, Summary};
+use super::declare::Declared;
+use crate::attempt::Attempt;
+use crate::cli::output::json;
+use crate::error::Result;
+use crate::table::{self, csv};
+use crate::tune::derived;
+use crate::tune::engine::{End, Level, verdicts};
+
+/// What a report is made of.
+pub struct Report<'a> {
+    /// What may be run.
+    pub declared: &'a Declared,
+    /// The searches.
+    pub levels: &'a [Level],
+    /// Where everything is.
+    pub folder: &'a Path,
+    /// Why there are no more runs.
+    pub end: Option<End>,
+}
+
+/// Writes all that follows from the attempts, and returns the answer.
+///
+/// # Errors
+/// Those of writing.
+pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
+    let folder = report.folder;
+    let verdicts = verdicts(report.levels, attempts)?;
+    let all = report.levels.iter().zip(&verdicts);
+    let found: Vec<Found<'_>> = all
+        .map(|(level, verdict)| Found {
+            level,
+            verdict,
+            attempts,
+            words: &report.declared.words,
+            decomposition: report.declared.decomposition,
+        })
+        .collect();
+    let name = program_name(attempts);
+    let mut text = String::new();
+    for found in &found {
+        let suffix: String = found
+            .level
+            .factors
+            .iter()
+            .map(|(name, value)| format!("-{name}={}", plain(value)))
+            .collect();
+        let rows = derived::runs(&found.level.factors, attempts);
+        if !rows.is_empty() {
+            table::write(&folder.join(format!("runs{suffix}.csv")), csv::write(&rows))?;
+        }
+        if let Some(parameters) = found.parameters(&name) {
+            table::write(&folder.join(format!("params{suffix}.toml")), parameters.to_toml())?;
+        }
+        text += &format!("{}\n{}", found.sentence(), found.details(&name));
+    }
+    table::write(&folder.join("hyperfine.json"), json(&derived::hyperfine(attempts)))?;
+    table::write(&folder.join("t4.json"), json(&derived::t4(attempts)))?;
+    let summaries: Vec<Summary> = found.iter().map(|it| it.summary(report.end)).collect();
+    let best = summaries.iter().filter(|it| it.time_s.is_some());
+    let time = |it: &&Summary| it.time_s.unwrap_or(f64::INFINITY);
+    let best = best.min_by(|one, other| time(one).total_cmp(&time(other))).or(summaries.first());
+    let summary = match (best, summaries.len()) {
+        (Some(only), 0..=1) => json(only),
+        (best, _) => {
+            let mut all = serde_json::to_value(best).unwrap_or_default();
+            all["levels"] = serde_json::to_value(&summaries).unwrap_or_default();
+            json(&all)
+        }
+    };
+    table::write(&folder.join("summary.json"), summary)?;
+    if let (Some(best), true) = (best, summaries.len() > 1) {
+        let factors: Vec<String> =
+            best.params.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        text += &format!("Fastest with {}.\n", factors.join(", "));
+    }
+    text += &format!("Everything is in {}.\n", folder.display());
+    Ok(text)
+}
+
+/// What the program is called.
+fn program_name(attempts: &[Attempt]) -> String {
+    let first = attempts.iter().find_map(|attempt| attempt.argv.first());
+    first.cloned().unwrap_or_else(|| "program".into())
+}
+
+/// A value as a part of a file's name.
+fn plain(value: &str) -> String {
+    let kept = |it: char| if it.is_ascii_alphanumeric() || "._-".contains(it) { it } else { '_' };
+    value.chars().map(kept).collect()
+}

@@ -1,0 +1,198 @@
+//! How a search goes, line by line, and what is said before it begins and when it is interrupted.
+
+use std::io::IsTerminal as _;
+
+use super::declare::Declared;
+use super::session::Interrupt;
+use super::words::Words;
+use crate::attempt::{Attempt, Status};
+use crate::cli::Answer;
+use crate::cli::output::{Spinner, Verbosity, spinner};
+use crate::error::{Result, Warning};
+use crate::native;
+use crate::table::log::Log;
+use crate::tune::engine::{
+    Budget, Discipline, Level, Observer, Progress, Timeout, ask, mapping, spent, timed,
+};
+use crate::units::{Percent, Seconds};
+
+/// Tells of each run on standard error, unless nobody wants to know.
+pub struct Watch<'a> {
+    words: &'a Words,
+    budget: Budget,
+    interrupt: Interrupt,
+    verbosity: Verbosity,
+    /// What is running, on a terminal.
+    spinner: Option<Spinner>,
+    /// Attempts that were told.
+    told: usize,
+}
+
+impl<'a> Watch<'a> {
+    pub fn new(
+        words: &'a Words,
+        budget: Budget,
+        interrupt: Interrupt,
+        verbosity: Verbosity,
+    ) -> Self {
+        Self { words, budget, interrupt, verbosity, spinner: None, told: usize::MAX }
+    }
+
+    /// Whether somebody asked for an end.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupt.signal().is_some()
+    }
+
+    /// Tells what ended since it last told, and what is known now.
+    pub fn tell(&mut self, attempts: &[Attempt], known: &str) {
+        // What a log began with was told before.
+        let told = self.told.min(attempts.len());
+        self.told = attempts.len();
+        if self.verbosity == Verbosity::Quiet {
+            return;
+        }
+        self.spinner = None;
+        for attempt in &attempts[told..] {
+            eprintln!("{}", line(attempt, self.words, known));
+        }
+    }
+
+    /// Shows what runs now.
+    pub fn show(&mut self, what: String) {
+        if self.verbosity == Verbosity::Usual && std::io::stderr().is_terminal() {
+            self.spinner = Some(spinner(what));
+        }
+    }
+
+    /// Tells of the last attempt.
+    pub fn finish(&mut self, log: &Log) {
+        self.tell(log.attempts(), "");
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn begins(&mut self, progress: &Progress<'_>) {
+        let known = match (progress.verdict.choice, progress.verdict.regret_95) {
+            (Some(best), Some(regret)) => {
+                format!(
+                    "; best so far {}, at most {} from the best",
+                    self.words.of(best),
+                    Percent(regret)
+                )
+            }
+            (Some(best), None) => format!("; best so far {}", self.words.of(best)),
+            (None, _) => String::new(),
+        };
+        let left = super::answer::left(self.budget.time, progress.spent);
+        let left = left.map_or(String::new(), |left| format!("; {left} left"));
+        self.tell(progress.attempts, &format!("{known}{left}"));
+        let number = progress.runs + 1;
+        let of = self.budget.runs.map_or(String::new(), |runs| format!(" of {runs}"));
+        let kind = if progress.order.is_warm_up() { "warm-up before run" } else { "run" };
+        self.show(format!("{kind} {number}{of}: {}", self.words.of(progress.mapping)));
+    }
+
+    fn is_interrupted(&self) -> bool {
+        Watch::is_interrupted(self)
+    }
+}
+
+/// What came of an attempt.
+fn line(attempt: &Attempt, words: &Words, known: &str) -> String {
+    let of = words.of(mapping(attempt));
+    let factors: String =
+        attempt.params.iter().map(|(name, value)| format!(", {name} {value}")).collect();
+    let found = match (attempt.status, attempt.time_s) {
+        (Status::Ok, Some(time)) => Seconds(time).to_string(),
+        (status, _) => status.to_string(),
+    };
+    let kind = if attempt.repetition == 0 { " (warm-up)" } else { "" };
+    let reason = attempt.reason.as_ref().map_or(String::new(), |it| format!(" ({it})"));
+    format!("{}. {of}{factors}{kind}: {found}{reason}{known}", attempt.order)
+}
+
+/// What whoever starts runs should know of their declaration.
+pub fn doubts(settings: &native::Settings, declared: &Declared) -> Vec<Warning> {
+    let command = &settings.command;
+    let (of_m, of_p) = declared.words.pair();
+    let mut known: Vec<String> = ["m", "p", "nodes", "rep", "dir"].map(String::from).to_vec();
+    known.extend([of_m.clone(), of_p.clone()]);
+    known.extend(declared.levels.iter().flat_map(|level| level.keys().cloned()));
+    let mut warnings = Vec::new();
+    for (name, word) in [("m", &of_m), ("p", &of_p)] {
+        let varies = |of: fn(&crate::Mapping) -> u32| {
+            declared.space.iter().any(|it| of(it) != of(&declared.space[0]))
+        };
+        let varies = if name == "m" { varies(|it| it.m()) } else { varies(|it| it.p()) };
+        if varies && !command.names(name) && !command.names(word) {
+            let variable = name.to_ascii_uppercase();
+            warnings.push(Warning::Note(format!(
+                "neither the command nor its environment has {{{name}}}: the program must read \
+                 MMGP_{variable}"
+            )));
+        }
+    }
+    let unknown = command.unknown(&known);
+    if !unknown.is_empty() {
+        let names: Vec<String> = unknown.iter().map(|it| format!("{{{it}}}")).collect();
+        let known: Vec<String> = known.iter().map(|it| format!("{{{it}}}")).collect();
+        warnings.push(Warning::Note(format!(
+            "{} is left as it is: placeholders are {}",
+            names.join(", "),
+            known.join(" ")
+        )));
+    }
+    warnings
+}
+
+/// The runs that would come first.
+///
+/// # Errors
+/// Those of a search.
+pub fn dry_run(
+    settings: &native::Settings,
+    levels: &[Level],
+    discipline: &Discipline,
+    attempts: &[Attempt],
+    budget: Budget,
+) -> Result<String> {
+    let orders = ask(levels, attempts, discipline, usize::MAX)?;
+    let mut text = String::new();
+    for (mapping, order) in &orders {
+        let (argv, env) = settings.filled(order, *mapping);
+        let own = env.iter().filter(|(name, _)| !name.starts_with("MMGP_"));
+        let own: String = own.map(|(name, value)| format!("{name}={} ", quoted(value))).collect();
+        let words: Vec<String> = argv.iter().map(|word| quoted(word)).collect();
+        text += &format!("{own}{}\n", words.join(" "));
+    }
+    let count = levels.first().map_or(0, |level| level.search.space.len());
+    text += &format!(
+        "These come first, of {count} configurations; what follows is chosen by their times.\n"
+    );
+    let (runs, time) = (timed(attempts), spent(attempts));
+    if runs > 0 {
+        text += &format!("So far {runs} runs took {time}.\n");
+    }
+    let limit = match discipline.timeout {
+        Some(Timeout::After(limit)) => budget.runs.map(|runs| Seconds(runs as f64 * limit.0)),
+        _ => None,
+    };
+    let most = [limit, budget.time].into_iter().flatten();
+    match most.reduce(|one, other| Seconds(one.0.min(other.0))) {
+        Some(most) => text += &format!("All runs take at most {most}.\n"),
+        None => text += "How long they take is not known before they ran; --budget sets a limit.\n",
+    }
+    Ok(text)
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| word.into(), Into::into)
+}
+
+/// Says how to go on.
+pub fn interrupted(interrupt: &Interrupt) -> Answer {
+    let words: Vec<String> = std::env::args().map(|word| quoted(&word)).collect();
+    eprintln!("interrupted; to go on:\n  {}", words.join(" "));
+    Answer::Signal(interrupt.signal().unwrap_or(0))
+}
