@@ -4,6 +4,8 @@
 //! done; 1: the answer is no; 2: bad usage or input; 129, 130 or 143: ended by SIGHUP, SIGINT or
 //! SIGTERM.
 
+#[cfg(unix)]
+mod ask;
 mod bench;
 mod check_machine;
 mod choice;
@@ -15,6 +17,8 @@ mod fit;
 mod input;
 mod likelihood;
 mod man;
+#[cfg(unix)]
+mod measure;
 mod output;
 mod plot;
 mod predict;
@@ -27,6 +31,8 @@ mod spu_timing;
 mod study;
 #[cfg(unix)]
 mod supervise;
+#[cfg(unix)]
+mod tell;
 mod trace;
 #[cfg(unix)]
 mod tune;
@@ -71,6 +77,12 @@ enum Command {
     Study(study::Arguments),
     #[cfg(unix)]
     Tune(Box<tune::Arguments>),
+    #[cfg(unix)]
+    Measure(Box<measure::Arguments>),
+    #[cfg(unix)]
+    Ask(Box<ask::Arguments>),
+    #[cfg(unix)]
+    Tell(tell::Arguments),
     Bench(bench::Arguments),
     Profile(profile::Arguments),
     Fit(Box<fit::Arguments>),
@@ -117,6 +129,12 @@ pub fn main() -> ExitCode {
         Command::Study(arguments) => study::run(&arguments),
         #[cfg(unix)]
         Command::Tune(arguments) => tune::run(&arguments),
+        #[cfg(unix)]
+        Command::Measure(arguments) => measure::run(&arguments),
+        #[cfg(unix)]
+        Command::Ask(arguments) => ask::run(&arguments),
+        #[cfg(unix)]
+        Command::Tell(arguments) => tell::run(&arguments),
         #[cfg(unix)]
         Command::Supervise(arguments) => supervise::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),

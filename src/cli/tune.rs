@@ -9,24 +9,26 @@ mod values;
 mod watch;
 mod words;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::Answer;
 use super::files::Guard;
 use super::output::{Verbosity, data, warn};
-use crate::error::{Error, Result};
+use crate::attempt::{Attempt, Order};
+use crate::error::{Error, Result, Warning};
+use crate::native;
 use crate::posterior::Prior;
 use crate::tune::Search;
-use crate::tune::engine::{self, Budget, End, Level};
+use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level};
 use crate::units::Seconds;
 
 pub use declare::{DeclareArguments, Declared};
 pub use folder::{Report, write};
-pub use program::ProgramArguments;
-pub use session::{Session, attempts};
-pub use watch::Watch;
+pub use program::{ProgramArguments, duration};
+pub use session::Session;
+pub use watch::{Watch, interrupted};
 
 /// Run your program at chosen (m, p) until the choice is good enough, and say which and why
 #[derive(Args)]
@@ -96,7 +98,7 @@ impl SearchArguments {
 }
 
 /// The folder unless one is given.
-const FOLDER: &str = "mmgp-tune";
+pub const FOLDER: &str = "mmgp-tune";
 
 const HELP: &str = "\
 Examples:
@@ -120,40 +122,110 @@ Exit code 0: the regret is reached; 1: the budget was spent first, the answer sa
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let mut warnings = Vec::new();
     arguments.declare.guarded(Guard::default()).check()?;
-    if arguments.program.command().is_empty() {
-        return Err(no_command());
-    }
-    let declared = arguments.declare.declared(&mut warnings)?;
-    let folder = &arguments.search.out;
-    let settings = arguments.program.settings(&declared, folder)?;
-    warnings.extend(watch::doubts(&settings, &declared));
+    let job = prepared(&arguments.declare, &arguments.program, &arguments.search, &mut warnings)?;
     warn(&warnings);
-    let levels = arguments.search.levels(&declared);
-    let discipline = arguments.program.discipline(&declared);
-    let identity = arguments.program.identity();
+    let budget = arguments.budget.budget();
     if arguments.dry_run {
-        let attempts = attempts(folder, &identity)?;
-        let text =
-            watch::dry_run(&settings, &levels, &discipline, &attempts, arguments.budget.budget())?;
-        data(None, &text)?;
+        data(None, &job.first_runs(&job.attempts()?, budget)?)?;
         return Ok(Answer::Done);
     }
+    let mut session = job.open()?;
+    let (program, interrupt) = session.program(job.settings.clone())?;
     let verbosity = Verbosity::from(arguments.quiet);
-    let mut session = Session::open(folder, &identity)?;
-    let (program, interrupt) = session.program(settings)?;
-    let budget = arguments.budget.budget();
-    let mut watch = Watch::new(&declared.words, budget, interrupt.clone(), verbosity);
-    let end = engine::tune(&program, &mut session.log, &levels, &discipline, budget, &mut watch)?;
+    let mut watch = Watch::new(&job.declared.words, budget, interrupt.clone(), verbosity);
+    let Job { levels, discipline, .. } = &job;
+    let end = engine::tune(&program, &mut session.log, levels, discipline, budget, &mut watch)?;
     watch.finish(&session.log);
     drop(program);
-    let report = Report { declared: &declared, levels: &levels, folder, end: Some(end) };
-    let answer = write(&report, session.log.attempts())?;
+    let answer = write(&job.report(Some(end)), session.log.attempts())?;
     data(None, &answer)?;
     match end {
         End::Settled => Ok(Answer::Done),
-        End::Interrupted => Ok(watch::interrupted(&interrupt)),
+        End::Interrupted => Ok(interrupted(&interrupt)),
         End::Runs | End::Time | End::Exhausted => Ok(Answer::No),
     }
+}
+
+/// Everything that is checked before anything runs.
+pub struct Job {
+    pub declared: Declared,
+    pub settings: native::Settings,
+    pub levels: Vec<Level>,
+    pub discipline: Discipline,
+    folder: PathBuf,
+    identity: Vec<(&'static str, String)>,
+}
+
+/// Checks flags, and looks up what they name.
+pub fn prepared(
+    declare: &DeclareArguments,
+    program: &ProgramArguments,
+    search: &SearchArguments,
+    warnings: &mut Vec<Warning>,
+) -> Result<Job> {
+    if program.command().is_empty() {
+        return Err(no_command());
+    }
+    let declared = declare.declared(warnings)?;
+    let settings = program.settings(&declared, &search.out)?;
+    warnings.extend(watch::doubts(&settings, &declared));
+    Ok(Job {
+        levels: search.levels(&declared),
+        discipline: program.discipline(&declared),
+        identity: program.identity(),
+        folder: search.out.clone(),
+        declared,
+        settings,
+    })
+}
+
+impl Job {
+    /// What was done in the folder already.
+    pub fn attempts(&self) -> Result<Vec<Attempt>> {
+        session::attempts(&self.folder, &self.identity)
+    }
+
+    /// The folder, to go on there.
+    pub fn open(&self) -> Result<Session> {
+        Session::open(&self.folder, &self.identity)
+    }
+
+    /// What a report is made of.
+    pub fn report(&self, end: Option<End>) -> Report<'_> {
+        let Self { declared, levels, folder, .. } = self;
+        Report { declared, levels, folder, end }
+    }
+
+    /// The runs that would come first, and how long all may take.
+    fn first_runs(&self, attempts: &[Attempt], budget: Budget) -> Result<String> {
+        let orders = engine::ask(&self.levels, attempts, &self.discipline, usize::MAX)?;
+        let count = self.levels.first().map_or(0, |level| level.search.space.len());
+        let runs = budget.runs.map(|runs| runs.saturating_sub(engine::timed(attempts)));
+        Ok(watch::commands(&self.settings, &orders)
+            + &format!(
+                "These come first, of {count} configurations; what follows depends on their times.\n"
+            )
+            + &watch::most_time(&self.discipline, runs, budget, attempts))
+    }
+
+    /// The runs of cells that are due, and how long all may take.
+    pub fn runs_of(&self, cells: &[Cell], attempts: &[Attempt], budget: Budget) -> String {
+        let due: Vec<&Cell> = cells.iter().filter(|cell| engine::is_due(cell, attempts)).collect();
+        let order = |cell: &&Cell| {
+            let order = self.discipline.order(&cell.factors, cell.mapping, attempts, None);
+            (cell.mapping, Order { repetition: cell.repetition, ..order })
+        };
+        let orders: Vec<_> = due.iter().map(order).collect();
+        let runs = Some(orders.len() as u64);
+        watch::commands(&self.settings, &orders)
+            + &format!("{} runs.\n", orders.len())
+            + &watch::most_time(&self.discipline, runs, budget, attempts)
+    }
+}
+
+/// What a driver of one's own, or another engine, has told.
+pub fn of_drivers(folder: &Path) -> Result<Vec<Attempt>> {
+    session::attempts(folder, &[])
 }
 
 /// The error where there is nothing to run.

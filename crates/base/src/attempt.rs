@@ -127,3 +127,33 @@ pub struct Attempt {
 fn one() -> u32 {
     1
 }
+
+impl Attempt {
+    /// One of which nothing is known but how it ended.
+    pub fn new(id: u64, m: u32, p: u32, status: Status) -> Self {
+        Self {
+            id,
+            order: 0,
+            argv: Vec::new(),
+            env: BTreeMap::new(),
+            start: String::new(),
+            m,
+            p,
+            nodes: 1,
+            params: BTreeMap::new(),
+            repetition: 1,
+            status,
+            reason: None,
+            wall_s: None,
+            time_s: None,
+            time_source: String::new(),
+            exit: None,
+            signal: None,
+            cpu_s: None,
+            max_rss_kb: None,
+            context_switches: None,
+            host: String::new(),
+            load: None,
+        }
+    }
+}

@@ -256,28 +256,15 @@ fn begun(
     host: &str,
 ) -> Attempt {
     Attempt {
-        id: order.id,
-        order: 0,
         argv,
         env,
         start: clock::now(),
-        m: mapping.m(),
-        p: mapping.p(),
         nodes: order.nodes,
         params: order.factors.clone(),
         repetition: order.repetition,
-        status: Status::Failed,
-        reason: None,
-        wall_s: None,
-        time_s: None,
-        time_source: String::new(),
-        exit: None,
-        signal: None,
-        cpu_s: None,
-        max_rss_kb: None,
-        context_switches: None,
         host: host.into(),
         load: host::load(),
+        ..Attempt::new(order.id, mapping.m(), mapping.p(), Status::Failed)
     }
 }
 

@@ -64,7 +64,7 @@ pub enum End {
     Runs,
     /// The time of the budget is spent, or what is left does not suffice for the next run.
     Time,
-    /// No run would tell anything more.
+    /// There is nothing more to run.
     Exhausted,
     /// Somebody asked for an end.
     Interrupted,
@@ -145,23 +145,34 @@ pub fn tune(
     }
 }
 
-/// Runs each of these configurations so often, in blocks of one repetition each; what the log has
-/// already is not run again.
+/// A configuration to time, and how often it will have been timed then.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// Values of further factors.
+    pub factors: BTreeMap<String, String>,
+    /// The configuration.
+    pub mapping: Mapping,
+    /// Timed runs of it, this one among them.
+    pub repetition: u32,
+}
+
+/// Runs all of these in their order; what the log has already is not run again, and neither is what
+/// failed once.
 ///
 /// # Errors
 /// Those of the target and of the log.
 pub fn measure(
     target: &OrderTarget<'_>,
     log: &mut Log,
-    runs: &[(BTreeMap<String, String>, Mapping, u32)],
+    cells: &[Cell],
     discipline: &Discipline,
     budget: Budget,
-    observer: &mut dyn FnMut(usize) -> bool,
+    observer: &mut dyn CellObserver,
 ) -> Result<End> {
-    for (done, (factors, mapping, repetition)) in runs.iter().enumerate() {
+    for cell in cells {
         // Warm-ups first, then the run itself.
-        while tried_so_often(log.attempts(), factors, *mapping) < *repetition {
-            if observer(done) {
+        while is_due(cell, log.attempts()) {
+            if observer.is_interrupted() {
                 return Ok(End::Interrupted);
             }
             if budget.runs.is_some_and(|most| timed(log.attempts()) >= most) {
@@ -171,11 +182,31 @@ pub fn measure(
             if left.is_some_and(|left| left.0 <= 0.0) {
                 return Ok(End::Time);
             }
-            let order = discipline.order(factors, *mapping, log.attempts(), left);
-            log.append(target.run(&order, *mapping)?)?;
+            let order = discipline.order(&cell.factors, cell.mapping, log.attempts(), left);
+            observer.begins_cell(log.attempts(), cell);
+            log.append(target.run(&order, cell.mapping)?)?;
         }
     }
-    Ok(End::Settled)
+    Ok(End::Exhausted)
+}
+
+/// Who wants to know which cell is next, and may end it.
+pub trait CellObserver {
+    /// Before each run.
+    fn begins_cell(&mut self, attempts: &[Attempt], cell: &Cell);
+
+    /// Whether to make no more runs.
+    fn is_interrupted(&self) -> bool;
+}
+
+/// Whether a cell is still to be timed.
+pub fn is_due(cell: &Cell, attempts: &[Attempt]) -> bool {
+    let has_failed = attempts.iter().any(|it| {
+        it.params == cell.factors
+            && mapping(it) == cell.mapping
+            && matches!(it.status, Status::Failed | Status::Wrong)
+    });
+    !has_failed && tried_so_often(attempts, &cell.factors, cell.mapping) < cell.repetition
 }
 
 /// The orders of what is worth running next at each level, without running it: for other drivers.

@@ -50,7 +50,7 @@ pub fn attempts(folder: &Path, identity: &[(&str, String)]) -> Result<Vec<Attemp
     log::parse(&Source::read(&path)?)
 }
 
-/// Refuses a folder whose log is of something else.
+/// Refuses a folder whose log is of something else; whoever runs nothing is of nothing.
 fn check(folder: &Path, identity: &[(&str, String)]) -> Result<()> {
     let path = folder.join(IDENTITY);
     if !path.exists() {
@@ -92,7 +92,7 @@ impl Session {
     pub fn open(folder: &Path, identity: &[(&str, String)]) -> Result<Self> {
         table::create_folder(folder)?;
         let log = Log::open(&folder.join(LOG))?;
-        if log.attempts().is_empty() {
+        if log.attempts().is_empty() && !identity.is_empty() {
             let of = identity.iter().map(|(name, value)| ((*name).into(), value.clone()));
             let identity = Identity { schema: 1, of: of.collect() };
             table::write(&folder.join(IDENTITY), super::super::output::json(&identity))?;

@@ -5,14 +5,15 @@ use std::io::IsTerminal as _;
 use super::declare::Declared;
 use super::session::Interrupt;
 use super::words::Words;
-use crate::attempt::{Attempt, Status};
+use crate::Mapping;
+use crate::attempt::{Attempt, Order, Status};
 use crate::cli::Answer;
 use crate::cli::output::{Spinner, Verbosity, spinner};
-use crate::error::{Result, Warning};
+use crate::error::Warning;
 use crate::native;
 use crate::table::log::Log;
 use crate::tune::engine::{
-    Budget, Discipline, Level, Observer, Progress, Timeout, ask, mapping, spent, timed,
+    Budget, Cell, CellObserver, Discipline, Observer, Progress, Timeout, mapping, spent, timed,
 };
 use crate::units::{Percent, Seconds};
 
@@ -97,6 +98,19 @@ impl Observer for Watch<'_> {
     }
 }
 
+impl CellObserver for Watch<'_> {
+    fn begins_cell(&mut self, attempts: &[Attempt], cell: &Cell) {
+        let left = super::answer::left(self.budget.time, spent(attempts));
+        self.tell(attempts, &left.map_or(String::new(), |left| format!("; {left} left")));
+        let number = timed(attempts) + 1;
+        self.show(format!("run {number}: {}", self.words.of(cell.mapping)));
+    }
+
+    fn is_interrupted(&self) -> bool {
+        Watch::is_interrupted(self)
+    }
+}
+
 /// What came of an attempt.
 fn line(attempt: &Attempt, words: &Words, known: &str) -> String {
     let of = words.of(mapping(attempt));
@@ -120,7 +134,7 @@ pub fn doubts(settings: &native::Settings, declared: &Declared) -> Vec<Warning> 
     known.extend(declared.levels.iter().flat_map(|level| level.keys().cloned()));
     let mut warnings = Vec::new();
     for (name, word) in [("m", &of_m), ("p", &of_p)] {
-        let varies = |of: fn(&crate::Mapping) -> u32| {
+        let varies = |of: fn(&Mapping) -> u32| {
             declared.space.iter().any(|it| of(it) != of(&declared.space[0]))
         };
         let varies = if name == "m" { varies(|it| it.m()) } else { varies(|it| it.p()) };
@@ -145,44 +159,38 @@ pub fn doubts(settings: &native::Settings, declared: &Declared) -> Vec<Warning> 
     warnings
 }
 
-/// The runs that would come first.
-///
-/// # Errors
-/// Those of a search.
-pub fn dry_run(
-    settings: &native::Settings,
-    levels: &[Level],
-    discipline: &Discipline,
-    attempts: &[Attempt],
-    budget: Budget,
-) -> Result<String> {
-    let orders = ask(levels, attempts, discipline, usize::MAX)?;
-    let mut text = String::new();
-    for (mapping, order) in &orders {
+/// The commands of orders, as a shell reads them.
+pub fn commands(settings: &native::Settings, orders: &[(Mapping, Order)]) -> String {
+    let line = |(mapping, order): &(Mapping, Order)| {
         let (argv, env) = settings.filled(order, *mapping);
         let own = env.iter().filter(|(name, _)| !name.starts_with("MMGP_"));
         let own: String = own.map(|(name, value)| format!("{name}={} ", quoted(value))).collect();
         let words: Vec<String> = argv.iter().map(|word| quoted(word)).collect();
-        text += &format!("{own}{}\n", words.join(" "));
-    }
-    let count = levels.first().map_or(0, |level| level.search.space.len());
-    text += &format!(
-        "These come first, of {count} configurations; what follows is chosen by their times.\n"
-    );
-    let (runs, time) = (timed(attempts), spent(attempts));
-    if runs > 0 {
-        text += &format!("So far {runs} runs took {time}.\n");
+        format!("{own}{}\n", words.join(" "))
+    };
+    orders.iter().map(line).collect()
+}
+
+/// How long so many runs may take together.
+pub fn most_time(
+    discipline: &Discipline,
+    runs: Option<u64>,
+    budget: Budget,
+    attempts: &[Attempt],
+) -> String {
+    let mut text = String::new();
+    if timed(attempts) > 0 {
+        text += &format!("So far {} runs took {}.\n", timed(attempts), spent(attempts));
     }
     let limit = match discipline.timeout {
-        Some(Timeout::After(limit)) => budget.runs.map(|runs| Seconds(runs as f64 * limit.0)),
+        Some(Timeout::After(limit)) => runs.map(|runs| Seconds(runs as f64 * limit.0)),
         _ => None,
     };
     let most = [limit, budget.time].into_iter().flatten();
-    match most.reduce(|one, other| Seconds(one.0.min(other.0))) {
-        Some(most) => text += &format!("All runs take at most {most}.\n"),
-        None => text += "How long they take is not known before they ran; --budget sets a limit.\n",
+    text + &match most.reduce(|one, other| Seconds(one.0.min(other.0))) {
+        Some(most) => format!("All runs take at most {most}.\n"),
+        None => "How long they take is not known before they ran; --budget sets a limit.\n".into(),
     }
-    Ok(text)
 }
 
 /// A word as a shell reads it.

@@ -1,0 +1,125 @@
+//! `mmgp measure`
+
+use clap::Args;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
+use super::Answer;
+use super::files::Guard;
+use super::output::{Verbosity, data, warn};
+use super::tune::{self, BudgetArguments, DeclareArguments, ProgramArguments, SearchArguments};
+use crate::error::Result;
+use crate::tune::engine::{self, Cell, End, Level};
+
+/// Run your program at every (m, p) of a list, in random order, and keep the times
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub struct Arguments {
+    #[command(flatten)]
+    declare: DeclareArguments,
+    #[command(flatten)]
+    program: ProgramArguments,
+    #[command(flatten)]
+    budget: BudgetArguments,
+    #[command(flatten)]
+    search: SearchArguments,
+    /// How often each configuration is timed
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    repetitions: u32,
+    /// Print the runs, and how long they may take, and run nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print nothing but the answer, warnings and errors
+    #[arg(long)]
+    quiet: bool,
+}
+
+const HELP: &str = "\
+Examples:
+  mmgp measure --configurations table.csv --out runs -- mpirun -n {m} ./app --threads {p}
+  mmgp measure --m 1,2,4 --p 1,2 --repetitions 5 --warmup 1 -- ./program {m} {p}
+
+Every configuration is timed once, in an order of its own, before any is timed again, so that a \
+machine that is busy for a while does not harm one configuration alone. A configuration that fails \
+is not run again. The folder is that of `mmgp tune`, which goes on from there.
+
+Exit code 0: all ran, well or not; 1: the budget was spent first; 130, 143: interrupted.";
+
+pub fn run(arguments: &Arguments) -> Result<Answer> {
+    let mut warnings = Vec::new();
+    arguments.declare.guarded(Guard::default()).check()?;
+    let job =
+        tune::prepared(&arguments.declare, &arguments.program, &arguments.search, &mut warnings)?;
+    warn(&warnings);
+    let cells = cells(&job.levels, arguments.repetitions, arguments.search.seed);
+    let budget = arguments.budget.budget();
+    if arguments.dry_run {
+        data(None, &job.runs_of(&cells, &job.attempts()?, budget))?;
+        return Ok(Answer::Done);
+    }
+    let mut session = job.open()?;
+    let (program, interrupt) = session.program(job.settings.clone())?;
+    let verbosity = Verbosity::from(arguments.quiet);
+    let mut watch = tune::Watch::new(&job.declared.words, budget, interrupt.clone(), verbosity);
+    let log = &mut session.log;
+    let end = engine::measure(&program, log, &cells, &job.discipline, budget, &mut watch)?;
+    watch.finish(&session.log);
+    drop(program);
+    let answer = tune::write(&job.report(Some(end)), session.log.attempts())?;
+    data(None, &answer)?;
+    Ok(match end {
+        End::Interrupted => tune::interrupted(&interrupt),
+        End::Runs | End::Time => Answer::No,
+        End::Settled | End::Exhausted => Answer::Done,
+    })
+}
+
+/// All configurations of all levels, once in an order drawn for each repetition.
+fn cells(levels: &[Level], repetitions: u32, seed: u64) -> Vec<Cell> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut cells = Vec::new();
+    for repetition in 1..=repetitions {
+        let of = |level: &Level| {
+            let factors = level.factors.clone();
+            let cell = move |&mapping: &_| Cell { factors: factors.clone(), mapping, repetition };
+            level.search.space.iter().map(cell).collect::<Vec<Cell>>()
+        };
+        let mut block: Vec<Cell> = levels.iter().flat_map(of).collect();
+        // Fisher and Yates: every order is as likely.
+        for last in (1..block.len()).rev() {
+            let other = (random.next_u64() % (last as u64 + 1)) as usize;
+            block.swap(last, other);
+        }
+        cells.extend(block);
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Mapping;
+    use crate::model::parameters::Decomposition;
+    use crate::posterior::Prior;
+    use crate::tune::Search;
+
+    #[test]
+    fn every_configuration_is_run_once_before_any_is_run_again() {
+        let space: Vec<Mapping> = (1..=20).map(|m| Mapping::of(m, 1)).collect();
+        let prior = Prior::of_runs(Decomposition::Data);
+        let search = Search { space: space.clone(), prior, regret: 0.01, seed: 1 };
+        let level = Level { factors: Default::default(), search };
+        let cells = cells(&[level], 2, 1);
+        let orders: Vec<Vec<Mapping>> =
+            cells.chunks(20).map(|block| block.iter().map(|it| it.mapping).collect()).collect();
+        for (order, repetition) in orders.iter().zip([1, 2]) {
+            assert!(cells.iter().filter(|it| it.repetition == repetition).count() == 20);
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, space);
+            assert_ne!(*order, space);
+        }
+        assert_ne!(orders[0], orders[1]);
+    }
+}
