@@ -10,10 +10,11 @@ use toml::de::{DeTable, DeValue};
 
 /// Which crates of the workspace a crate may depend on: Cargo holds the sources to it, this list
 /// holds the manifests to the code map. Nobody beneath `mmgp` has both `model` and a machine.
-const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 12] = [
     ("base", &[]),
     ("model", &["base"]),
     ("tune", &["base", "model"]),
+    ("launch", &["base"]),
     ("machine", &["base"]),
     ("sim", &["base"]),
     ("spu", &["base"]),
@@ -23,7 +24,10 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
     ("apps", &["base", "machine", "sim", "spu", "kernels", "cell", "runtime"]),
     (
         "mmgp",
-        &["base", "model", "tune", "machine", "sim", "spu", "kernels", "cell", "runtime", "apps"],
+        &[
+            "base", "model", "tune", "launch", "machine", "sim", "spu", "kernels", "cell",
+            "runtime", "apps",
+        ],
     ),
 ];
 
