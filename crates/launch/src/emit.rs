@@ -105,3 +105,151 @@ run() {
         tee -a -- "$results"
 }
 "#;
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::collections::BTreeMap;
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+
+    use mmgp_base::table::Source;
+    use mmgp_base::units::Seconds;
+
+    use super::*;
+    use crate::results::{Outcome, Told, read};
+    use crate::run::tests::{limited, run};
+
+    /// What `commands` print in an empty folder with `text` in the file `script`.
+    pub(crate) fn in_folder(text: &str, commands: &str) -> String {
+        let commands = format!(
+            "cd \"$(mktemp -d)\" && trap 'rm -rf \"$PWD\"' EXIT && cat > script && {commands}"
+        );
+        let mut bash = Command::new("bash")
+            .args(["-c", &commands])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("bash runs");
+        let mut stdin = bash.stdin.take().expect("it is piped");
+        stdin.write_all(text.as_bytes()).expect("bash reads");
+        drop(stdin);
+        let output = bash.wait_with_output().expect("bash ends");
+        String::from_utf8(output.stdout).expect("bash prints text")
+    }
+
+    /// One that tells what came of the other; in each, something is easily lost.
+    fn awkward() -> Vec<Run> {
+        let mut first =
+            run(7, 4, 2, &["bash", "-c", "sleep 0.2; printf %s \"$A,$MMGP_P,$1,$PWD\""]);
+        first.argv.extend(["bash", "it's {} {1} \"$HOME\"\n\t`id`"].map(String::from));
+        first.env = BTreeMap::from([("A".to_string(), "x  y=z\n'$HOME'".to_string())]);
+        first.dir = Some("a b".into());
+        let failed = run(8, 1, 1, &["bash", "-c", "exit 3"]);
+        let endless = ["bash", "-c", "sleep 100 & wait"];
+        vec![
+            first,
+            failed,
+            limited(run(9, 2, 1, &endless), 0.3),
+            run(10, 3, 1, &["./no such=file"]),
+        ]
+    }
+
+    /// Asserts what the runs of [`awkward`] come to.
+    fn check(told: &[Told]) {
+        assert_eq!(told.iter().map(|it| it.id).collect::<Vec<_>>(), [7, 8, 9, 10].map(Some));
+        let Outcome::Time(time) = told[0].outcome else { panic!("{:?}", told[0]) };
+        assert!((0.2..5.0).contains(&time.0), "{time:?}");
+        assert_eq!(told[1].outcome, Outcome::Failed { exit: Some(3), signal: None });
+        assert_eq!(told[2].outcome, Outcome::Longer(Seconds(0.3)));
+        assert_eq!(told[3].outcome, Outcome::Failed { exit: Some(127), signal: None });
+        assert!(told[0].mapping.is_some_and(|it| (it.m(), it.p()) == (4, 2)));
+        assert_eq!(told[0].repetition, Some(1));
+    }
+
+    #[test]
+    fn the_script_runs_every_word_as_it_is_and_its_results_can_be_read() {
+        let text = script(&awkward(), "the results.csv");
+        let printed = in_folder(
+            &text,
+            "bash script > printed; cat 'the results.csv'; echo =; cat 'the results.output/7'; echo =; \
+             echo \"$PWD\"",
+        );
+        let (results, rest) = printed.split_once("=\n").expect("both parts");
+        check(&read(&Source::new("results.csv", results)).expect("as it was written"));
+        let (output, folder) = rest.rsplit_once("=\n").expect("both parts");
+        let folder = folder.trim();
+        let argument = "it's {} {1} \"$HOME\"\n\t`id`";
+        assert_eq!(output, format!("x  y=z\n'$HOME',2,{argument},{folder}/a b"));
+    }
+
+    #[test]
+    fn what_has_a_line_is_not_run_again() {
+        let runs: Vec<Run> = [1, 11].map(|id| run(id, 1, 1, &["true"])).into();
+        let lines = in_folder(
+            &script(&runs, "r.csv"),
+            "bash script; sed -i /^11,/d r.csv; bash script > again; cat again",
+        );
+        let lines: Vec<&str> = lines.lines().map(|line| &line[..line.len().min(3)]).collect();
+        assert_eq!(lines, ["1,1", "11,", "11,"]);
+    }
+
+    #[test]
+    fn an_interrupted_run_leaves_no_line_and_no_process() {
+        let runs = [run(1, 1, 1, &["true"]), run(2, 1, 1, &["sleep", "1234.5"])];
+        let printed = in_folder(
+            &script(&runs, "r.csv"),
+            "{ bash script > lines & sleep 0.5; kill -TERM $!; wait $!; echo $?; \
+             pgrep -f '^sleep 1234.5'; wc -l < r.csv; }",
+        );
+        assert_eq!(printed.split_whitespace().collect::<Vec<_>>(), ["130", "2"]);
+    }
+
+    #[test]
+    fn every_command_for_parallel_stands_on_a_line_of_its_own() {
+        let text = parallel(&awkward(), "a b.joblog");
+        assert_eq!(in_folder(&text, "bash -n script && echo right"), "right\n");
+        let lines: Vec<&str> = text.lines().skip(3).collect();
+        assert_eq!(
+            lines[0],
+            "exec parallel --jobs 1 --joblog 'a b.joblog' \"$@\" << 'END_OF_RUNS'"
+        );
+        assert_eq!(
+            lines[2],
+            "env MMGP_ID=8 MMGP_M=1 MMGP_P=1 MMGP_NODES=1 MMGP_REP=1 bash -c 'exit 3'"
+        );
+        assert_eq!((lines.len(), lines[5]), (6, "END_OF_RUNS"));
+    }
+
+    #[test]
+    fn parallel_runs_every_word_as_it_is_and_its_log_can_be_read() {
+        let text = parallel(&awkward(), "log");
+        let printed = in_folder(
+            &text,
+            "if command -v parallel > found; then bash script > out 2> err; cat log; \
+             echo =; cat out; fi",
+        );
+        let Some((log, output)) = printed.split_once("=\n") else {
+            eprintln!("skipped: there is no GNU parallel");
+            return;
+        };
+        check(&read(&Source::new("log", log)).expect("as parallel wrote it"));
+        assert!(output.contains("x  y=z\n'$HOME',2,it's {} {1} \"$HOME\"\n\t`id`,"), "{output}");
+    }
+
+    #[test]
+    fn a_job_of_hyperqueue_has_every_word_as_it_is() {
+        let mut runs = awkward();
+        runs[1].order.nodes = 2;
+        let text = hyperqueue(&runs, "a \"b\"");
+        let job: toml::Table = toml::from_str(&text).expect("it is TOML");
+        assert_eq!(job["name"].as_str(), Some("a \"b\""));
+        let tasks = job["task"].as_array().expect("tasks");
+        assert_eq!(tasks[0]["id"].as_integer(), Some(7));
+        assert_eq!(tasks[0]["command"].as_array().expect("words").len(), 5);
+        assert_eq!(tasks[0]["command"][4].as_str(), Some(runs[0].argv[4].as_str()));
+        assert_eq!(tasks[0]["env"]["A"].as_str(), Some("x  y=z\n'$HOME'"));
+        assert_eq!(tasks[0]["request"][0]["resources"]["cpus"].as_str(), Some("all"));
+        assert_eq!(tasks[1]["request"][0]["n_nodes"].as_integer(), Some(2));
+        assert_eq!(tasks[2]["time_limit"].as_str(), Some("300ms"));
+    }
+}

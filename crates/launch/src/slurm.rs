@@ -117,3 +117,88 @@ fn sbatch_word(word: &str) -> String {
     }
     format!("\"{}\"", word.replace('\\', r"\\").replace('"', "\\\""))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emit::tests::in_folder;
+    use crate::run::tests::run;
+
+    const SETTINGS: Settings<'static> =
+        Settings { name: "tune", output: "a b/slurm-%j.out", options: "" };
+
+    #[test]
+    fn a_step_always_says_how_many_cpus_a_task_has() {
+        let words = step(Mapping::of(4, 2), 3);
+        assert_eq!(words.join(" "), "srun -n 4 -c 2 --exact -N 3 --mem=0 --export=ALL");
+        assert_eq!(step_variable(Mapping::of(4, 2)), ("SRUN_CPUS_PER_TASK", "2".to_string()));
+    }
+
+    #[test]
+    fn options_of_the_job_leak_and_what_describes_it_does_not() {
+        let leaking = ["SBATCH_PARTITION", "SLURM_CPUS_PER_TASK", "SLURM_CPU_BIND_LIST"];
+        assert!(leaking.iter().all(|name| leaks(name)));
+        let kept = ["SLURM_JOB_ID", "SLURM_CPUS_ON_NODE", "SLURM_JOB_NUM_NODES", "PATH"];
+        assert!(!kept.iter().any(|name| leaks(name)));
+    }
+
+    #[test]
+    fn a_job_becomes_the_command_with_nothing_that_leaks() {
+        let command = ["bash", "-c", "env | grep -c ^S; echo \"$0\"", "it's"].map(String::from);
+        let text = job(&SETTINGS, 2, &command);
+        let lines: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
+        assert_eq!(
+            lines[1..],
+            [
+                "#SBATCH --job-name=tune",
+                "#SBATCH --output=\"a b/slurm-%j.out\"",
+                "#SBATCH --nodes=2",
+                "#SBATCH --signal=B:TERM@60",
+                "#SBATCH --exclusive"
+            ]
+        );
+        let printed = in_folder(
+            &text,
+            "env -i PATH=\"$PATH\" SBATCH_A=1 SLURM_CPUS_PER_TASK=2 SLURM_CPU_BIND_TYPE=x \
+             SLURM_JOB_ID=7 bash script",
+        );
+        // SHLVL and the number of the job are left.
+        assert_eq!(printed, "2\nit's\n");
+    }
+
+    #[test]
+    fn the_user_has_the_last_word() {
+        let settings = Settings { options: "--time=5\n#SBATCH -n 4 -c 4\n\n", ..SETTINGS };
+        let text = job(&settings, 1, &["true".to_string()]);
+        assert!(text.contains("@60\n#SBATCH --time=5\n#SBATCH -n 4 -c 4\n\n# What"), "{text}");
+    }
+
+    /// What is submitted, by an sbatch that prints its arguments and what matters of its input.
+    #[test]
+    fn every_number_of_nodes_is_an_array_that_waits_for_those_before() {
+        let mut runs: Vec<_> = (1..=5).map(|id| run(id, 4, 2, &["./app", "it's"])).collect();
+        runs[1].order.nodes = 2;
+        let text = array(&Settings { options: "-p x --nodes=9", ..SETTINGS }, &runs, "r.csv");
+        let printed = in_folder(
+            &text,
+            "mkdir bin && cat > bin/sbatch << 'E'\n\
+             #!/bin/bash\n\
+             n=$(($(cat n 2> /dev/null || echo 40) + 1)); echo $n > n; echo \"$n;cluster\"\n\
+             { echo \"$@\"; tee job | grep -E '^#SBATCH (-p|--nodes|--array)|^[0-9]+\\)'; bash -n job; } >> log\n\
+             E\nchmod +x bin/sbatch; PATH=$PWD/bin:$PATH bash script; cat log",
+        );
+        let call = "run 1 4 2 1 1 '' . env MMGP_ID=1 MMGP_M=4 MMGP_P=2 MMGP_NODES=1 MMGP_REP=1 \
+                    SRUN_CPUS_PER_TASK=2 srun -n 4 -c 2 --exact -N 1 --mem=0 --export=ALL ./app \
+                    'it'\\''s' ;;";
+        let lines: Vec<&str> = printed.lines().collect();
+        let options = "#SBATCH -p x --nodes=9";
+        let expected =
+            ["41", "42", "--parsable", "#SBATCH --nodes=1", options, "#SBATCH --nodes=1"];
+        assert_eq!(lines[..6], expected);
+        assert_eq!(lines[6..8], ["#SBATCH --array=1-4%1", &format!("1) {call}")]);
+        assert_eq!(lines[11], "--parsable --dependency=afterany:41");
+        assert_eq!(lines[14..16], ["#SBATCH --nodes=2", "#SBATCH --array=1-1%1"]);
+        assert!(lines[16].starts_with("1) run 2 4 2 2 1 "), "{}", lines[16]);
+        assert_eq!(lines.len(), 17);
+    }
+}
