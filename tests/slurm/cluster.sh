@@ -28,7 +28,7 @@ unpack() {
     mv "$new" "$1"
 }
 
-# A port on which nobody listens, and the one above it: free_ports COUNT
+# The first of so many ports in a row on which nobody listens: free_ports COUNT
 free_ports() {
     local first port
     while first=$((20000 + RANDOM % 10000)); do
@@ -80,6 +80,8 @@ END
     for node in n1 n2; do
         slurmd -D -N "$node" > "$work/$node.out.log" 2>&1 & daemons+=($!)
     done
+    # Their end is no news.
+    disown -a
     local tries
     for ((tries = 0; ; tries++)); do
         [ "$(sinfo -h -o %T 2> /dev/null)" != idle ] || return 0
@@ -94,7 +96,7 @@ inside() {
     local work code=0
     work=$(mktemp -d)
     daemons=()
-    trap 'kill -KILL "${daemons[@]}" 2> /dev/null || true; wait 2> /dev/null; rm -rf "$work"' EXIT
+    trap 'kill -KILL "${daemons[@]}" 2> /dev/null || true; rm -rf "$work"' EXIT
     start "$work"
     "$@" || code=$?
     scancel --full --signal=KILL --state=running -u "$(id -un)" 2> /dev/null || true

@@ -79,7 +79,6 @@ END
 
 tune() {
     program
-    export SBATCH_COMMENT=leaks
     "$MMGP" tune --via slurm --sbatch '--time=5 --nodes=1 -n 16' --m 1,2,4 --p 1,2 --runs 6 \
         --out out -- ./program
     ended 120
@@ -96,6 +95,8 @@ tune() {
 }
 
 if [ "${1:-}" = inside ]; then
+    # As users have it in their environment.
+    export SBATCH_COMMENT=leaks
     cd "$(mktemp -d)"
     trap 'rm -rf "$PWD"' EXIT
     for test in array signal tune; do

@@ -5,6 +5,10 @@
 //! release notes of 22.05: since then srun no longer takes `-c` from the job around it, and a step
 //! that does not ask has one CPU a task. It is therefore always given.
 //!
+//! **Times.** srun takes some tenths of a second to start and end a step, and waits while one before
+//! it is cleaned up: on the wall clock that belongs to a run. Where runs are short, the time is
+//! better read from the program's output.
+//!
 //! **The time limit.** 60 seconds before its end, or up to 60 seconds earlier, a job is sent
 //! SIGTERM ([`job`]). It becomes the command itself, so that this is what the signal reaches: what
 //! ended cleanly goes on when the same script is submitted again.
@@ -23,8 +27,8 @@ pub struct Settings<'a> {
     pub name: &'a str,
     /// Where its output goes: `tune/slurm-%j.out` has the job's number in it.
     pub output: &'a str,
-    /// Options of sbatch in its own syntax, on one or several lines: they outweigh ours. Without
-    /// any a job is given whole nodes.
+    /// Options of sbatch in its own syntax, on one or several lines: they outweigh ours. Where
+    /// none says how many CPUs, a job is given whole nodes.
     pub options: &'a str,
 }
 
@@ -54,8 +58,9 @@ pub fn leaks(name: &str) -> bool {
 /// the site's default is none. [`leaks`] says what must not be in that environment, and
 /// [`step_variable`] what must.
 ///
-/// srun ends with the highest exit code of its tasks. To stop a step, send srun SIGTERM and leave
-/// it a few seconds: killed at once, it leaves its tasks behind.
+/// srun ends with the highest exit code of its tasks; that of a step that asks for more CPUs than
+/// the job has is 1. To stop a step, send srun SIGTERM, at which it kills its tasks, and wait for
+/// it: killed itself, it leaves them behind until Slurm notices.
 pub fn step(mapping: Mapping, nodes: u32) -> Vec<String> {
     let (m, p) = (mapping.m().to_string(), mapping.p().to_string());
     let nodes = nodes.to_string();
@@ -72,10 +77,11 @@ pub fn step_variable(mapping: Mapping) -> (&'static str, String) {
 /// A batch script that becomes `command`, which starts its runs as [`step`]s, on `nodes` nodes.
 pub fn job(settings: &Settings<'_>, nodes: u32, command: &[String]) -> String {
     let mut text = head(settings, nodes, "--signal=B:TERM@60");
-    if settings.options.trim().is_empty() {
+    text += &options(settings);
+    // Its steps would have one CPU among them.
+    if !asks_for_cpus(settings.options) {
         text += "#SBATCH --exclusive\n";
     }
-    text += &options(settings);
     text += &format!("\n{}\nexec {}\n", unset(), command_line(command));
     text
 }
@@ -95,6 +101,12 @@ fn options(settings: &Settings<'_>) -> String {
     let lines = settings.options.lines().map(|line| line.trim().trim_start_matches("#SBATCH"));
     let lines = lines.map(str::trim).filter(|line| !line.is_empty());
     lines.map(|line| format!("#SBATCH {line}\n")).collect()
+}
+
+/// Whether options of sbatch say how many CPUs a job has.
+fn asks_for_cpus(options: &str) -> bool {
+    let cpus = ["-n", "-c", "--ntasks", "--cpus-per-task", "--exclusive", "--mincpus"];
+    options.split_whitespace().any(|word| cpus.iter().any(|option| word.starts_with(option)))
 }
 
 /// Takes out what [`leaks`].
@@ -168,9 +180,11 @@ mod tests {
 
     #[test]
     fn the_user_has_the_last_word() {
-        let settings = Settings { options: "--time=5\n#SBATCH -n 4 -c 4\n\n", ..SETTINGS };
-        let text = job(&settings, 1, &["true".to_string()]);
-        assert!(text.contains("@60\n#SBATCH --time=5\n#SBATCH -n 4 -c 4\n\n# What"), "{text}");
+        let text = |options| job(&Settings { options, ..SETTINGS }, 1, &["true".to_string()]);
+        let both = text("--time=5\n#SBATCH -n 4 -c 4\n\n");
+        assert!(both.contains("@60\n#SBATCH --time=5\n#SBATCH -n 4 -c 4\n\n# What"), "{both}");
+        let time = text("--time=5 --nodes=2");
+        assert!(time.contains("@60\n#SBATCH --time=5 --nodes=2\n#SBATCH --exclusive\n"), "{time}");
     }
 
     /// What is submitted, by an sbatch that prints its arguments and what matters of its input.
