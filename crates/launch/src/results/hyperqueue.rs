@@ -2,7 +2,8 @@
 //! list for each job, `job info JOB` a list of jobs with `tasks`, `task info` a list of tasks.
 //!
 //! The format may change with its version
-//! (<https://it4innovations.github.io/hyperqueue/stable/cli/output-mode/>); read of 0.12 to 0.22.
+//! (<https://it4innovations.github.io/hyperqueue/stable/cli/output-mode/>); what is read is what its
+//! source writes (`client/output/json.rs`), and further keys are passed over.
 
 use mmgp_base::Result;
 use mmgp_base::table::Source;
