@@ -10,11 +10,12 @@ use toml::de::{DeTable, DeValue};
 
 /// Which crates of the workspace a crate may depend on: Cargo holds the sources to it, this list
 /// holds the manifests to the code map. Nobody beneath `mmgp` has both `model` and a machine.
-const MAY_DEPEND_ON: [(&str, &[&str]); 12] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
     ("base", &[]),
     ("model", &["base"]),
     ("tune", &["base", "model"]),
     ("native", &["base"]),
+    ("launch", &["base"]),
     ("machine", &["base"]),
     ("sim", &["base"]),
     ("spu", &["base"]),
@@ -25,8 +26,8 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 12] = [
     (
         "mmgp",
         &[
-            "base", "model", "tune", "native", "machine", "sim", "spu", "kernels", "cell",
-            "runtime", "apps",
+            "base", "model", "tune", "native", "launch", "machine", "sim", "spu", "kernels",
+            "cell", "runtime", "apps",
         ],
     ),
 ];

@@ -1,0 +1,255 @@
+//! A list of runs for others' engines.
+//!
+//! Every run finds which it is in its environment ([`Run::variables`]), and none runs beside
+//! another, which would spoil the times of both.
+
+mod hyperqueue;
+
+use crate::quote::{command_line, quoted};
+use crate::run::Run;
+pub use hyperqueue::hyperqueue;
+
+/// What a command is started with: `srun` and its options, or nothing.
+pub(crate) struct Launcher(pub(crate) Vec<String>);
+
+/// A bash script that runs one after the other and adds a line for each to the file `results`, as
+/// it ends: `id,m,p,nodes,repetition,time_s,exit`, with the time on the wall clock \[s\] and the
+/// exit status, which is `timeout` where the run was stopped at its limit, the time then being
+/// that limit. What a run prints is kept beside it: for `results.csv` in `results.output/ID`.
+///
+/// A run that has a line is not run again: a script that was interrupted goes on. Needs bash, and
+/// coreutils for runs with a limit.
+pub fn script(runs: &[Run], results: &str) -> String {
+    let mut text = String::from("#!/usr/bin/env bash\n") + &runner(results);
+    for run in runs {
+        text += &line(run, Launcher(Vec::new()));
+        text.push('\n');
+    }
+    text
+}
+
+/// A bash script that has GNU parallel run one after the other; what is given to the script is
+/// further options. Its `--joblog` goes to `results`.
+///
+/// In that log ids come back in the column `Command`, where each command sets `MMGP_ID`
+/// (`parallel(1)`; the number in the column `Seq` is the place in the list). Its times are to the
+/// millisecond, and hold the start of a shell.
+pub fn parallel(runs: &[Run], results: &str) -> String {
+    let mut text = format!(
+        "#!/usr/bin/env bash\nPARALLEL_SHELL=$(command -v bash)\nexport PARALLEL_SHELL\n\
+         exec parallel --jobs 1 --joblog {} \"$@\" << 'END_OF_RUNS'\n",
+        quoted(results)
+    );
+    for run in runs {
+        let words = [timeout(run), run.words(Vec::new())].concat();
+        let command = command_line(&words);
+        text += &match &run.dir {
+            Some(dir) => {
+                let dir = quoted(dir);
+                format!("mkdir -p -- {dir} && cd -- {dir} && {command}\n")
+            }
+            None => command + "\n",
+        };
+    }
+    text + "END_OF_RUNS\n"
+}
+
+/// Stops a run at its limit, with all that it started; 10 seconds later without asking.
+fn timeout(run: &Run) -> Vec<String> {
+    let Some(limit) = run.order.limit else { return Vec::new() };
+    ["timeout", "-k", "10", &limit.0.to_string()].map(String::from).to_vec()
+}
+
+/// What a script needs to run and time what [`line`] gives.
+pub(crate) fn runner(results: &str) -> String {
+    format!("results={}\n{RUNNER}", quoted(results))
+}
+
+/// A call of the function `run` in [`RUNNER`].
+pub(crate) fn line(run: &Run, launcher: Launcher) -> String {
+    let order = &run.order;
+    // bash counts in whole numbers.
+    let limit = order.limit.map_or(String::new(), |it| format!("{:.0}", it.0 * 1e6));
+    let mut words: Vec<String> = vec!["run".into(), order.id.to_string()];
+    words.extend([run.mapping.m(), run.mapping.p()].map(|count| count.to_string()));
+    words.extend([order.nodes, order.repetition].map(|count| count.to_string()));
+    words.extend([limit, run.dir.clone().unwrap_or_else(|| ".".into())]);
+    words.extend(timeout(run));
+    words.extend(run.words(launcher.0));
+    command_line(&words)
+}
+
+/// Before bash 5 the time is what `date` says. Its separator of decimals is that of the language.
+const RUNNER: &str = r#"outputs=${results%.*}.output
+mkdir -p -- "$outputs" || exit
+[ -s "$results" ] || echo id,m,p,nodes,repetition,time_s,exit >> "$results" || exit
+child=
+# An interrupted run leaves no line.
+trap '[ -z "$child" ] || kill "$child"; wait; exit 130' INT TERM
+now() {
+    if [ -n "${EPOCHREALTIME:-}" ]; then now=${EPOCHREALTIME/[^0-9]/}; else now=$(date +%s%6N); fi
+}
+# run ID M P NODES REPETITION LIMIT_US FOLDER COMMAND...
+run() {
+    local row=$1,$2,$3,$4,$5 limit=$6 dir=$7 output=$outputs/$1 exit=0 start time
+    ! grep -qs "^$1," "$results" || return 0
+    shift 7
+    now; start=$now
+    (mkdir -p -- "$dir" && cd -- "$dir" && exec "$@") > "$output" 2>&1 < /dev/null & child=$!
+    wait "$child" || exit=$?
+    now; time=$((now - start)); child=
+    if [ -n "$limit" ] && [ "$exit" != 0 ] && [ "$time" -ge "$limit" ]; then
+        exit=timeout time=$limit
+    fi
+    printf '%s,%d.%06d,%s\n' "$row" $((time / 1000000)) $((time % 1000000)) "$exit" |
+        tee -a -- "$results"
+}
+"#;
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::collections::BTreeMap;
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+
+    use mmgp_base::table::Source;
+    use mmgp_base::units::Seconds;
+
+    use super::*;
+    use crate::results::{Outcome, Told, read};
+    use crate::run::tests::{limited, run};
+
+    /// What `commands` print in an empty folder with `text` in the file `script`.
+    pub(crate) fn in_folder(text: &str, commands: &str) -> String {
+        let commands = format!(
+            "cd \"$(mktemp -d)\" && trap 'rm -rf \"$PWD\"' EXIT && cat > script && {commands}"
+        );
+        let mut bash = Command::new("bash")
+            .args(["-c", &commands])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("bash runs");
+        let mut stdin = bash.stdin.take().expect("it is piped");
+        stdin.write_all(text.as_bytes()).expect("bash reads");
+        drop(stdin);
+        let output = bash.wait_with_output().expect("bash ends");
+        String::from_utf8(output.stdout).expect("bash prints text")
+    }
+
+    /// One that tells what came of the other; in each, something is easily lost.
+    fn awkward() -> Vec<Run> {
+        let mut first =
+            run(7, 4, 2, &["bash", "-c", "sleep 0.2; printf %s \"$A,$MMGP_P,$1,$PWD\""]);
+        first.argv.extend(["bash", "it's {} {1} \"$HOME\"\n\t`id`"].map(String::from));
+        first.env = BTreeMap::from([("A".to_string(), "x  y=z\n'$HOME'".to_string())]);
+        first.dir = Some("a b".into());
+        let failed = run(8, 1, 1, &["bash", "-c", "exit 3"]);
+        let endless = ["bash", "-c", "sleep 100 & wait"];
+        vec![
+            first,
+            failed,
+            limited(run(9, 2, 1, &endless), 0.3),
+            run(10, 3, 1, &["./no such=file"]),
+        ]
+    }
+
+    /// Asserts what the runs of [`awkward`] come to.
+    fn check(told: &[Told]) {
+        assert_eq!(told.iter().map(|it| it.id).collect::<Vec<_>>(), [7, 8, 9, 10].map(Some));
+        let Outcome::Time(time) = told[0].outcome else { panic!("{:?}", told[0]) };
+        assert!((0.2..5.0).contains(&time.0), "{time:?}");
+        assert_eq!(told[1].outcome, Outcome::Failed { exit: Some(3), signal: None });
+        assert_eq!(told[2].outcome, Outcome::Longer(Seconds(0.3)));
+        assert_eq!(told[3].outcome, Outcome::Failed { exit: Some(127), signal: None });
+        assert!(told[0].mapping.is_some_and(|it| (it.m(), it.p()) == (4, 2)));
+        assert_eq!(told[0].repetition, Some(1));
+    }
+
+    #[test]
+    fn the_script_runs_every_word_as_it_is_and_its_results_can_be_read() {
+        let text = script(&awkward(), "the results.csv");
+        let printed = in_folder(
+            &text,
+            "bash script > printed; cat 'the results.csv'; echo =; cat 'the results.output/7'; echo =; \
+             echo \"$PWD\"",
+        );
+        let (results, rest) = printed.split_once("=\n").expect("both parts");
+        check(&read(&Source::new("results.csv", results)).expect("as it was written"));
+        let (output, folder) = rest.rsplit_once("=\n").expect("both parts");
+        let folder = folder.trim();
+        let argument = "it's {} {1} \"$HOME\"\n\t`id`";
+        assert_eq!(output, format!("x  y=z\n'$HOME',2,{argument},{folder}/a b"));
+    }
+
+    #[test]
+    fn what_has_a_line_is_not_run_again() {
+        let runs: Vec<Run> = [1, 11].map(|id| run(id, 1, 1, &["true"])).into();
+        let lines = in_folder(
+            &script(&runs, "r.csv"),
+            "bash script; sed -i /^11,/d r.csv; bash script > again; cat again",
+        );
+        let lines: Vec<&str> = lines.lines().map(|line| &line[..line.len().min(3)]).collect();
+        assert_eq!(lines, ["1,1", "11,", "11,"]);
+    }
+
+    #[test]
+    fn an_interrupted_run_leaves_no_line_and_no_process() {
+        let runs = [run(1, 1, 1, &["true"]), run(2, 1, 1, &["sleep", "1234.5"])];
+        let printed = in_folder(
+            &script(&runs, "r.csv"),
+            "{ bash script > lines & sleep 0.5; kill -TERM $!; wait $!; echo $?; \
+             pgrep -f '^sleep 1234.5'; wc -l < r.csv; }",
+        );
+        assert_eq!(printed.split_whitespace().collect::<Vec<_>>(), ["130", "2"]);
+    }
+
+    #[test]
+    fn every_command_for_parallel_stands_on_a_line_of_its_own() {
+        let text = parallel(&awkward(), "a b.joblog");
+        assert_eq!(in_folder(&text, "bash -n script && echo right"), "right\n");
+        let lines: Vec<&str> = text.lines().skip(3).collect();
+        assert_eq!(
+            lines[0],
+            "exec parallel --jobs 1 --joblog 'a b.joblog' \"$@\" << 'END_OF_RUNS'"
+        );
+        assert_eq!(
+            lines[2],
+            "env MMGP_ID=8 MMGP_M=1 MMGP_P=1 MMGP_NODES=1 MMGP_REP=1 bash -c 'exit 3'"
+        );
+        assert_eq!((lines.len(), lines[5]), (6, "END_OF_RUNS"));
+    }
+
+    #[test]
+    fn parallel_runs_every_word_as_it_is_and_its_log_can_be_read() {
+        let text = parallel(&awkward(), "log");
+        let printed = in_folder(
+            &text,
+            "if command -v parallel > found; then bash script > out 2> err; cat log; \
+             echo =; cat out; fi",
+        );
+        let Some((log, output)) = printed.split_once("=\n") else {
+            eprintln!("skipped: there is no GNU parallel");
+            return;
+        };
+        check(&read(&Source::new("log", log)).expect("as parallel wrote it"));
+        assert!(output.contains("x  y=z\n'$HOME',2,it's {} {1} \"$HOME\"\n\t`id`,"), "{output}");
+    }
+
+    #[test]
+    fn a_job_of_hyperqueue_has_every_word_as_it_is() {
+        let mut runs = awkward();
+        runs[1].order.nodes = 2;
+        let text = hyperqueue(&runs, "a \"b\"");
+        let job: toml::Table = toml::from_str(&text).expect("it is TOML");
+        assert_eq!(job["name"].as_str(), Some("a \"b\""));
+        let tasks = job["task"].as_array().expect("tasks");
+        assert_eq!(tasks[0]["id"].as_integer(), Some(7));
+        assert_eq!(tasks[0]["command"].as_array().expect("words").len(), 5);
+        assert_eq!(tasks[0]["command"][4].as_str(), Some(runs[0].argv[4].as_str()));
+        assert_eq!(tasks[0]["env"]["A"].as_str(), Some("x  y=z\n'$HOME'"));
+        assert_eq!(tasks[0]["request"][0]["resources"]["cpus"].as_str(), Some("all"));
+        assert_eq!(tasks[1]["request"][0]["n_nodes"].as_integer(), Some(2));
+        assert_eq!(tasks[2]["time_limit"].as_str(), Some("300ms"));
+    }
+}
