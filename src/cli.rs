@@ -12,6 +12,7 @@ mod emulate;
 mod export;
 mod files;
 mod fit;
+mod import_profile;
 mod input;
 mod likelihood;
 mod man;
@@ -67,6 +68,7 @@ enum Command {
     Study(study::Arguments),
     Bench(bench::Arguments),
     Profile(profile::Arguments),
+    ImportProfile(import_profile::Arguments),
     Fit(Box<fit::Arguments>),
     Predict(predict::Arguments),
     Emulate(emulate::Arguments),
@@ -103,6 +105,7 @@ pub fn main() -> ExitCode {
         Command::Study(arguments) => study::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),
+        Command::ImportProfile(arguments) => import_profile::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Emulate(arguments) => emulate::run(&arguments),

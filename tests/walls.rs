@@ -29,7 +29,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 17] = [
+const MAY_USE: [(&str, &[&str]); 18] = [
     ("units", &[]),
     ("mapping", &[]),
     ("error", &[]),
@@ -41,6 +41,7 @@ const MAY_USE: [(&str, &[&str]); 17] = [
     ("posterior", &["model"]),
     ("solve", &["model", "posterior", "table"]),
     ("export", &["model", "posterior", "table"]),
+    ("import", &["table"]),
     ("measure", &["cell", "runtime", "apps", "kernels", "spu", "machine", "table"]),
     ("validate", &["solve", "fit", "model", "measure", "apps", "cell", "machine", "table"]),
     ("plot", &["model", "table"]),
@@ -53,6 +54,7 @@ const MAY_USE: [(&str, &[&str]); 17] = [
             "cell",
             "export",
             "fit",
+            "import",
             "machine",
             "measure",
             "model",
