@@ -14,6 +14,7 @@ mod emulate;
 mod export;
 mod files;
 mod fit;
+mod import_profile;
 mod input;
 mod likelihood;
 mod man;
@@ -85,6 +86,7 @@ enum Command {
     Tell(tell::Arguments),
     Bench(bench::Arguments),
     Profile(profile::Arguments),
+    ImportProfile(import_profile::Arguments),
     Fit(Box<fit::Arguments>),
     Predict(predict::Arguments),
     Emulate(emulate::Arguments),
@@ -139,6 +141,7 @@ pub fn main() -> ExitCode {
         Command::Supervise(arguments) => supervise::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),
+        Command::ImportProfile(arguments) => import_profile::run(&arguments),
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Emulate(arguments) => emulate::run(&arguments),

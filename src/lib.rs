@@ -56,6 +56,7 @@
 
 pub mod capi;
 pub mod cli;
+pub mod import;
 pub mod measure;
 pub mod plot;
 pub mod report;

@@ -5,6 +5,7 @@
 mod chains;
 mod decisions;
 mod generated;
+mod import_profile;
 mod likelihood;
 mod machine;
 mod overwriting;

@@ -10,6 +10,7 @@
 mod columns;
 mod configurations;
 pub mod csv;
+mod device_trace;
 pub mod extrap;
 mod failures;
 mod foreign;
@@ -26,6 +27,7 @@ pub mod trace;
 
 pub use columns::{Columns, Unit};
 pub use configurations::configurations;
+pub use device_trace::{Activity, DeviceTrace, Launch, Stretch};
 pub use foreign::runs_of;
 pub use micro_benchmarks::MicroBenchmarks;
 pub use place::place;

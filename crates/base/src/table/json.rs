@@ -218,7 +218,7 @@ fn offset_of(source: &Source, part: &str) -> usize {
 }
 
 /// The message without the place, which [`Error::Input`] gives itself.
-fn without_place(error: &serde_json::Error) -> String {
+pub(super) fn without_place(error: &serde_json::Error) -> String {
     let message = error.to_string();
     message.split(" at line ").next().unwrap_or_default().to_string()
 }

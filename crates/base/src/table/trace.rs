@@ -1,15 +1,15 @@
 //! Traces in the trace-event format of Chrome, as `mmgp emulate --trace` writes them: read event by
 //! event, keeping nothing but spans.
 
+pub(super) mod events;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::Source;
-use crate::error::{Error, Position, Result};
+use crate::error::{Error, Result};
 
 /// A trace: spans of time on tracks.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -90,17 +90,8 @@ impl Trace {
     /// [`Error::Input`] with the place where the text is no trace, and where it holds no span.
     pub fn read(source: &Source) -> Result<Self> {
         let mut reading = Reading::default();
-        let mut deserializer = serde_json::Deserializer::from_str(&source.text);
-        let read = Whole(&mut reading).deserialize(&mut deserializer);
-        read.and_then(|()| deserializer.end()).map_err(|error| Error::Input {
-            at: Position {
-                file: source.name.clone(),
-                line: error.line().max(1) as u64,
-                column: error.column().max(1) as u64,
-            },
-            found: error.to_string(),
-            expected: "a trace as mmgp emulate --trace writes it".into(),
-        })?;
+        let expected = "a trace as mmgp emulate --trace writes it";
+        events::read(source, expected, |event| reading.event(&event))?;
         let trace = reading.trace();
         if trace.tracks.is_empty() {
             return Err(Error::Input {
@@ -167,46 +158,6 @@ impl Reading {
         }
         tracks.sort_by_key(|(is_machine, _)| *is_machine);
         Trace { tracks: tracks.into_iter().map(|(_, track)| track).collect(), categories }
-    }
-}
-
-/// The whole file: an object with the events, or the events alone, as the format allows both.
-struct Whole<'r>(&'r mut Reading);
-
-impl<'de> DeserializeSeed<'de> for Whole<'_> {
-    type Value = ();
-
-    fn deserialize<D: serde::Deserializer<'de>>(
-        self,
-        deserializer: D,
-    ) -> std::result::Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Whole<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object with \"traceEvents\", or a list of events")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
-        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-            if key == "traceEvents" {
-                map.next_value_seed(Whole(self.0))?;
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut events: A) -> std::result::Result<(), A::Error> {
-        while let Some(event) = events.next_element::<Event<'de>>()? {
-            self.0.event(&event).map_err(serde::de::Error::custom)?;
-        }
-        Ok(())
     }
 }
 

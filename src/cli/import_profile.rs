@@ -1,0 +1,160 @@
+//! `mmgp import-profile`
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::Answer;
+use super::files::Guard;
+use super::output::{Format, aligned, data, json, warn};
+use crate::error::{Error, Result, Warning};
+use crate::import::{AtP, Phases, profile};
+use crate::table::DeviceTrace;
+use crate::table::csv;
+use crate::table::records::Profile;
+
+/// Write profile.csv from a trace that a profiler has recorded
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub struct Arguments {
+    /// Trace of a run at m = p = 1: JSON of PyTorch's profiler or of `mmgp emulate --trace`, or an
+    /// SQLite export of Nsight Systems. `-` is JSON from standard input. Several are repetitions
+    /// of the same run
+    #[arg(value_name = "FILE", required = true)]
+    traces: Vec<PathBuf>,
+    /// A trace of the same work with P APUs, which tells the time that APUs can share from the time
+    /// that they cannot
+    #[arg(long, num_args = 2, value_names = ["P", "FILE"])]
+    at_p: Option<Vec<PathBuf>>,
+    /// What gets a row of its own
+    #[arg(long, value_enum, default_value = "functions")]
+    phases: PhasesArgument,
+    /// How to print
+    #[arg(long, value_enum, default_value = "csv")]
+    format: Format,
+    /// File to write; without it, standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+const HELP: &str = "\
+Examples:
+  mmgp import-profile trace.json --out profile.csv
+  # three runs, and one with 4 GPUs
+  mmgp import-profile r1.json r2.json r3.json --at-p 4 p4.json --out profile.csv
+  # a database of Nsight Systems, all functions as one
+  mmgp import-profile report.sqlite --phases one --format table
+  mmgp fit --profile profile.csv --out params.toml
+
+How to record a trace:
+  PyTorch          torch.profiler.profile(), then export_chrome_trace(\"trace.json\")
+  Nsight Systems   nsys profile --trace=cuda,mpi -o report ./app
+                   nsys export --type sqlite report.nsys-rep
+  emulated         mmgp emulate --trace trace.json
+
+Off-loads are launches. Every moment from the first thing recorded to the last counts once: a device \
+works (apu_parallel_time_s); none does, but one is being launched or waited for (gap_time_s); or \
+neither (hpu_time_s), which belongs to the function whose launch comes next. The gap holds the way \
+of the signals, so such a profile needs no offload.csv. Kernels of NCCL and operations of MPI are \
+counted as collectives; where a run at m = 1 has none, put their number into that column.
+
+One trace cannot split what APUs share (T_APU) from what they cannot (C_APU): without --at-p all is \
+taken to be shared. Databases are read by builds with the feature nsys: `cargo install mmgp \
+--features nsys`.";
+
+#[derive(Clone, Copy, ValueEnum)]
+enum PhasesArgument {
+    /// Each off-loaded function, whatever its templates
+    Functions,
+    /// The whole run
+    One,
+}
+
+/// The profile as JSON.
+#[derive(Serialize)]
+struct Json<'a> {
+    profile: &'a [Profile],
+}
+
+pub fn run(arguments: &Arguments) -> Result<Answer> {
+    let other = arguments.other()?;
+    let read = arguments
+        .traces
+        .iter()
+        .fold(Guard::default(), |guard, trace| guard.reads("FILE", Some(trace)));
+    let read = read.reads("--at-p", other.map(|(_, file)| file));
+    read.writes("--out", arguments.out.as_deref()).check()?;
+    let traces = arguments.traces.iter().map(|trace| DeviceTrace::read(trace));
+    let traces: Vec<DeviceTrace> = traces.collect::<Result<_>>()?;
+    let other = other.map(|(p, file)| Ok::<_, Error>((p, DeviceTrace::read(file)?))).transpose()?;
+    let phases = match arguments.phases {
+        PhasesArgument::Functions => Phases::Functions,
+        PhasesArgument::One => Phases::One,
+    };
+    let at_p = other.as_ref().map(|(p, trace)| AtP { p: *p, trace });
+    let (rows, mut warnings) = profile(&traces, phases, at_p)?;
+    if at_p.is_none() {
+        warnings.push(unsplit(&rows));
+    }
+    warn(&warnings);
+    let text = match arguments.format {
+        Format::Csv => csv::write(&rows),
+        Format::Json => json(&Json { profile: &rows }),
+        Format::Table => table(&rows),
+    };
+    data(arguments.out.as_deref(), &text)?;
+    Ok(Answer::Done)
+}
+
+impl Arguments {
+    /// The other p with its file.
+    fn other(&self) -> Result<Option<(u32, &Path)>> {
+        let Some([p, file]) = self.at_p.as_deref() else { return Ok(None) };
+        let number = p.to_str().and_then(|p| p.parse::<u32>().ok()).filter(|&p| p >= 2);
+        let number = number.ok_or_else(|| Error::OutOfRange {
+            name: "--at-p",
+            found: p.display().to_string(),
+            expected: format!("a whole number from 2 to {}, then a file", u32::MAX),
+        })?;
+        Ok(Some((number, file)))
+    }
+}
+
+/// That nothing is known of what APUs cannot share.
+fn unsplit(rows: &[Profile]) -> Warning {
+    let apu_s: f64 = rows.iter().map(|row| row.apu_parallel_time_s).sum();
+    Warning::Note(format!(
+        "one trace cannot tell T_APU from C_APU: all {apu_s:.6} s of APU time are taken for what APUs \
+         can share, which flatters a large p; trace the same work at another p and give it as \
+         --at-p P FILE"
+    ))
+}
+
+/// The rows for people, with times in milliseconds.
+fn table(rows: &[Profile]) -> String {
+    let milliseconds = |time_s: f64| format!("{:.3}", 1e3 * time_s);
+    let cells = |row: &Profile| {
+        vec![
+            row.phase.clone(),
+            row.repetition.to_string(),
+            row.offloads.to_string(),
+            row.collectives.to_string(),
+            milliseconds(row.hpu_time_s),
+            milliseconds(row.apu_parallel_time_s),
+            milliseconds(row.apu_serial_time_s),
+            milliseconds(row.gap_time_s),
+        ]
+    };
+    let header = [
+        "phase",
+        "repetition",
+        "off-loads",
+        "collectives",
+        "host [ms]",
+        "APU, shared [ms]",
+        "APU, serial [ms]",
+        "gap [ms]",
+    ];
+    aligned(&header, &rows.iter().map(cells).collect::<Vec<_>>())
+}
