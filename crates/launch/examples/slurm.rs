@@ -23,8 +23,8 @@ fn main() {
         let numbers: Vec<u32> = word.split(':').map(|it| it.parse().expect("a number")).collect();
         let [m, p, nodes] = numbers[..] else { panic!("{word} is not M:P:NODES") };
         let (id, mapping) = (index as u64 + 1, Mapping::of(m, p));
-        let order = Order { id, mapping, nodes, factors: [].into(), repetition: 1, limit: None };
-        Run { order, argv: argv.to_vec(), env: [].into(), dir: None }
+        let order = Order { id, nodes, factors: [].into(), repetition: 1, limit: None };
+        Run { mapping, order, argv: argv.to_vec(), env: [].into(), dir: None }
     };
     let runs: Vec<Run> = configurations.iter().enumerate().map(run).collect();
     print!("{}", slurm::array(&settings, &runs, file));
