@@ -7,7 +7,9 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use super::Answer;
 use super::files::Guard;
 use super::output::{Verbosity, data, warn};
-use super::tune::{self, BudgetArguments, DeclareArguments, ProgramArguments, SearchArguments};
+use super::tune::{
+    self, BudgetArguments, DeclareArguments, ElsewhereArguments, ProgramArguments, SearchArguments,
+};
 use crate::error::Result;
 use crate::tune::engine::{self, Cell, End, Level};
 
@@ -23,6 +25,8 @@ pub struct Arguments {
     budget: BudgetArguments,
     #[command(flatten)]
     search: SearchArguments,
+    #[command(flatten)]
+    elsewhere: ElsewhereArguments,
     /// How often each configuration is timed
     #[arg(long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
@@ -49,11 +53,16 @@ Exit code 0: all ran, well or not; 1: the budget was spent first; 130, 143: inte
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let mut warnings = Vec::new();
     arguments.declare.guarded(Guard::default()).check()?;
-    let job =
+    let mut job =
         tune::prepared(&arguments.declare, &arguments.program, &arguments.search, &mut warnings)?;
     warn(&warnings);
     let cells = cells(&job.levels, arguments.repetitions, arguments.search.seed);
     let budget = arguments.budget.budget();
+    arguments.elsewhere.set(&mut job.settings);
+    if !arguments.elsewhere.is_here() {
+        let orders = job.orders_of(&cells, &job.attempts()?);
+        return arguments.elsewhere.hand_over(&job, &orders, arguments.dry_run);
+    }
     if arguments.dry_run {
         data(None, &job.runs_of(&cells, &job.attempts()?, budget))?;
         return Ok(Answer::Done);

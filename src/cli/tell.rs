@@ -1,14 +1,15 @@
 //! `mmgp tell`
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::Answer;
-use super::tune::{Session, duration};
+use super::tune::{Session, asked, duration};
 use crate::attempt::{Attempt, Status};
 use crate::error::{Error, Result};
+use crate::launch;
+use crate::table::Source;
 use crate::units::Seconds;
 
 /// Tell what came of a run that `mmgp ask` asked for, or of any other
@@ -19,16 +20,18 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value = super::tune::FOLDER)]
     out: PathBuf,
     /// Processes
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    m: u32,
+    #[arg(long, required_unless_present = "results")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    m: Option<u32>,
     /// Threads or accelerators of each
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    p: u32,
+    #[arg(long, required_unless_present = "results")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    p: Option<u32>,
     /// A further factor that it ran with; may be given several times
-    #[arg(long, value_name = "NAME=VALUE", value_parser = factor)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = factor, conflicts_with = "results")]
     param: Vec<(String, String)>,
     /// The id that it was asked for with; each is told once
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "results")]
     id: Option<u64>,
     #[command(flatten)]
     found: Found,
@@ -47,47 +50,127 @@ struct Found {
     /// It was stopped after this: it takes longer
     #[arg(long, value_name = "TIME", value_parser = duration)]
     above: Option<Seconds>,
+    /// What another engine wrote of the runs of --emit: a table id,m,p,repetition,time_s,exit, a job
+    /// log of GNU parallel, the tasks of HyperQueue as JSON; what was told before is passed over
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["m", "p"])]
+    results: Option<PathBuf>,
 }
 
 const HELP: &str = "\
 Examples:
   mmgp tell --out tune --m 8 --p 4 --time 12.5
   mmgp tell --out tune --m 64 --p 1 --failed 'out of memory'
-  mmgp tell --out tune --m 1 --p 1 --above 10m";
+  mmgp tell --out tune --m 1 --p 1 --above 10m
+  mmgp tell --out tune --results tune/results.csv";
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
-    let Arguments { m, p, found, .. } = arguments;
     let mut session = Session::open(&arguments.out, &[])?;
-    let attempts = session.log.attempts();
-    let last = attempts.iter().map(|it| it.id).max().unwrap_or(0);
-    if let Some(id) = arguments.id
-        && attempts.iter().any(|it| it.id == id)
-    {
+    if let Some(results) = &arguments.found.results {
+        return collect(&arguments.out, results, &mut session);
+    }
+    let (Some(m), Some(p)) = (arguments.m, arguments.p) else {
+        return Ok(Answer::Done);
+    };
+    let id = arguments.id.unwrap_or_else(|| next_id(&session));
+    if was_told(&session, id) {
         return Err(Error::OutOfRange {
             name: "--id",
             found: format!("{id}, of which was told before"),
             expected: "one of which was not".into(),
         });
     }
-    let params: BTreeMap<String, String> = arguments.param.iter().cloned().collect();
-    let same = attempts.iter().filter(|it| (it.m, it.p) == (*m, *p) && it.params == params);
-    let (status, reason, bound) = match (&found.failed, found.above) {
-        (Some(reason), _) => (Status::Failed, Some(reason.clone()), None),
-        (None, Some(above)) => {
-            (Status::Timeout, Some(format!("stopped after {above}")), Some(above))
+    let found = &arguments.found;
+    let outcome = match (&found.failed, found.above, found.time) {
+        (Some(reason), ..) => Outcome::Failed(reason.clone(), None),
+        (None, Some(above), _) => Outcome::Longer(above),
+        (None, None, Some(time)) => Outcome::Time(time),
+        // The flags ask for one of them.
+        (None, None, None) => return Ok(Answer::Done),
+    };
+    let params = arguments.param.iter().cloned().collect();
+    tell(&mut session, Attempt { params, ..Attempt::new(id, m, p, Status::Ok) }, outcome)?;
+    Ok(Answer::Done)
+}
+
+/// What came of a run.
+enum Outcome {
+    Time(Seconds),
+    Longer(Seconds),
+    /// Why, and with which exit status.
+    Failed(String, Option<i32>),
+}
+
+fn next_id(session: &Session) -> u64 {
+    session.log.attempts().iter().map(|it| it.id).max().unwrap_or(0) + 1
+}
+
+fn was_told(session: &Session, id: u64) -> bool {
+    session.log.attempts().iter().any(|it| it.id == id)
+}
+
+/// Writes what came of a run whose configuration an attempt has.
+fn tell(session: &mut Session, of: Attempt, outcome: Outcome) -> Result<()> {
+    let is_same = |it: &&Attempt| (it.m, it.p) == (of.m, of.p) && it.params == of.params;
+    let repetition = session.log.attempts().iter().filter(is_same).count() as u32 + 1;
+    let attempt = Attempt { repetition, time_source: "told".into(), ..of };
+    let attempt = match outcome {
+        Outcome::Time(time) => Attempt {
+            status: Status::Ok,
+            wall_s: Some(time.0),
+            time_s: Some(time.0),
+            exit: Some(0),
+            ..attempt
+        },
+        Outcome::Longer(bound) => Attempt {
+            status: Status::Timeout,
+            wall_s: Some(bound.0),
+            reason: Some(format!("stopped after {bound}")),
+            ..attempt
+        },
+        Outcome::Failed(reason, exit) => {
+            Attempt { status: Status::Failed, reason: Some(reason), exit, ..attempt }
         }
-        (None, None) => (Status::Ok, None, None),
     };
-    let attempt = Attempt {
-        repetition: same.count() as u32 + 1,
-        reason,
-        wall_s: bound.or(found.time).map(|time| time.0),
-        time_s: found.time.map(|time| time.0),
-        time_source: "told".into(),
-        params,
-        ..Attempt::new(arguments.id.unwrap_or(last + 1), *m, *p, status)
-    };
-    session.log.append(attempt)?;
+    session.log.append(attempt)
+}
+
+/// Tells all that another engine wrote and nobody told yet.
+fn collect(folder: &Path, results: &Path, session: &mut Session) -> Result<Answer> {
+    let source = Source::read(results)?;
+    let (mut told, mut known) = (0, 0);
+    for result in launch::results::read(&source)? {
+        if result.id.is_some_and(|id| was_told(session, id)) {
+            known += 1;
+            continue;
+        }
+        let asked = result.id.map(|id| asked(folder, id)).transpose()?.flatten();
+        let of_asked = asked.as_ref().map(|(mapping, ..)| *mapping);
+        let Some(mapping) = result.mapping.or(of_asked) else {
+            return Err(Error::OutOfRange {
+                name: "--results",
+                found: format!("{}, with ids that were not asked in this folder", source.name),
+                expected: "what came of the runs of --emit with the same --out".into(),
+            });
+        };
+        let (nodes, params) = asked.map_or((1, Default::default()), |(_, nodes, it)| (nodes, it));
+        let id = result.id.unwrap_or_else(|| next_id(session));
+        let attempt = Attempt::new(id, mapping.m(), mapping.p(), Status::Ok);
+        let outcome = match result.outcome {
+            launch::results::Outcome::Time(time) => Outcome::Time(time),
+            launch::results::Outcome::Longer(bound) => Outcome::Longer(bound),
+            launch::results::Outcome::Failed { exit, signal } => {
+                let reason = match (exit, signal) {
+                    (_, Some(signal)) => format!("ended by signal {signal}"),
+                    (Some(exit), None) => format!("exit status {exit}"),
+                    (None, None) => "it failed".into(),
+                };
+                Outcome::Failed(reason, exit)
+            }
+        };
+        tell(session, Attempt { nodes, params, ..attempt }, outcome)?;
+        told += 1;
+    }
+    eprintln!("{told} runs were told, {known} were known");
     Ok(Answer::Done)
 }
 

@@ -2,6 +2,7 @@
 
 mod answer;
 mod declare;
+mod elsewhere;
 mod folder;
 mod program;
 mod session;
@@ -16,15 +17,17 @@ use clap::Args;
 use super::Answer;
 use super::files::Guard;
 use super::output::{Verbosity, data, warn};
+use crate::Mapping;
 use crate::attempt::{Attempt, Order};
 use crate::error::{Error, Result, Warning};
 use crate::native;
 use crate::posterior::Prior;
 use crate::tune::Search;
-use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level};
+use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level, Timeout};
 use crate::units::Seconds;
 
 pub use declare::{DeclareArguments, Declared};
+pub use elsewhere::{ElsewhereArguments, asked};
 pub use folder::{Report, write};
 pub use program::{ProgramArguments, duration};
 pub use session::Session;
@@ -42,6 +45,8 @@ pub struct Arguments {
     budget: BudgetArguments,
     #[command(flatten)]
     search: SearchArguments,
+    #[command(flatten)]
+    elsewhere: ElsewhereArguments,
     /// Print the runs that would come first, and how long they may take, and run nothing
     #[arg(long)]
     dry_run: bool,
@@ -97,6 +102,10 @@ impl SearchArguments {
     }
 }
 
+/// When a run is stopped that no flag says anything of: what takes so many times as long as another is
+/// not the fastest, and may hang.
+const USUAL_TIMEOUT: Timeout = Timeout::Times(30.0);
+
 /// The folder unless one is given.
 pub const FOLDER: &str = "mmgp-tune";
 
@@ -122,9 +131,16 @@ Exit code 0: the regret is reached; 1: the budget was spent first, the answer sa
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let mut warnings = Vec::new();
     arguments.declare.guarded(Guard::default()).check()?;
-    let job = prepared(&arguments.declare, &arguments.program, &arguments.search, &mut warnings)?;
+    let mut job =
+        prepared(&arguments.declare, &arguments.program, &arguments.search, &mut warnings)?;
+    job.discipline.timeout = arguments.program.timeout(Some(USUAL_TIMEOUT));
     warn(&warnings);
     let budget = arguments.budget.budget();
+    arguments.elsewhere.set(&mut job.settings);
+    if !arguments.elsewhere.is_here() {
+        let orders = job.orders(&job.attempts()?)?;
+        return arguments.elsewhere.hand_over(&job, &orders, arguments.dry_run);
+    }
     if arguments.dry_run {
         data(None, &job.first_runs(&job.attempts()?, budget)?)?;
         return Ok(Answer::Done);
@@ -196,9 +212,19 @@ impl Job {
         Report { declared, levels, folder, end }
     }
 
+    /// Nodes that a configuration takes.
+    fn nodes(&self, mapping: Mapping) -> u32 {
+        self.declared.nodes.get(&mapping).copied().unwrap_or(1)
+    }
+
+    /// The runs that would come first.
+    fn orders(&self, attempts: &[Attempt]) -> Result<Vec<(Mapping, Order)>> {
+        engine::ask(&self.levels, attempts, &self.discipline, usize::MAX)
+    }
+
     /// The runs that would come first, and how long all may take.
     fn first_runs(&self, attempts: &[Attempt], budget: Budget) -> Result<String> {
-        let orders = engine::ask(&self.levels, attempts, &self.discipline, usize::MAX)?;
+        let orders = self.orders(attempts)?;
         let count = self.levels.first().map_or(0, |level| level.search.space.len());
         let runs = budget.runs.map(|runs| runs.saturating_sub(engine::timed(attempts)));
         Ok(watch::commands(&self.settings, &orders)
@@ -208,14 +234,20 @@ impl Job {
             + &watch::most_time(&self.discipline, runs, budget, attempts))
     }
 
+    /// The runs of cells that are due.
+    pub fn orders_of(&self, cells: &[Cell], attempts: &[Attempt]) -> Vec<(Mapping, Order)> {
+        let due = cells.iter().filter(|cell| engine::is_due(cell, attempts));
+        let order = |(cell, further): (&Cell, u64)| {
+            let order = self.discipline.order(&cell.factors, cell.mapping, attempts, None);
+            let id = order.id + further;
+            (cell.mapping, Order { id, repetition: cell.repetition, ..order })
+        };
+        due.zip(0..).map(order).collect()
+    }
+
     /// The runs of cells that are due, and how long all may take.
     pub fn runs_of(&self, cells: &[Cell], attempts: &[Attempt], budget: Budget) -> String {
-        let due: Vec<&Cell> = cells.iter().filter(|cell| engine::is_due(cell, attempts)).collect();
-        let order = |cell: &&Cell| {
-            let order = self.discipline.order(&cell.factors, cell.mapping, attempts, None);
-            (cell.mapping, Order { repetition: cell.repetition, ..order })
-        };
-        let orders: Vec<_> = due.iter().map(order).collect();
+        let orders = self.orders_of(cells, attempts);
         let runs = Some(orders.len() as u64);
         watch::commands(&self.settings, &orders)
             + &format!("{} runs.\n", orders.len())

@@ -36,6 +36,8 @@ pub struct Settings {
     pub outputs: Option<PathBuf>,
     /// Whether the output of all runs is kept.
     pub keeps_output: bool,
+    /// What each run of a mapping on so many nodes is started with: `srun` and its options.
+    pub launcher: Option<fn(Mapping, u32) -> Vec<String>>,
     /// Other names of m and p in placeholders.
     pub names: Option<(String, String)>,
 }
@@ -83,10 +85,21 @@ impl Settings {
         let folder = self.folder(order.id);
         let places = self.placeholders(order, mapping, &folder);
         let command = &self.command;
+        let mut argv = self.launcher.map_or_else(Vec::new, |it| it(mapping, order.nodes));
+        argv.extend(places.fill_all(&command.argv));
         let mut env: BTreeMap<String, String> = places.variables().collect();
         let set = command.env.iter().map(|(name, value)| (name.clone(), places.fill(value)));
         env.extend(set);
-        (places.fill_all(&command.argv), env)
+        (argv, env)
+    }
+
+    /// Where an order runs; where mmgp was started if nowhere else.
+    pub fn folder_of(&self, order: &Order, mapping: Mapping) -> Option<PathBuf> {
+        let fresh = self.folder(order.id);
+        match &self.command.folder {
+            Some(folder) => Some(self.placeholders(order, mapping, &fresh).fill(folder).into()),
+            None => self.folders.as_ref().map(|_| fresh),
+        }
     }
 
     fn folder(&self, id: u64) -> PathBuf {
@@ -126,10 +139,7 @@ impl Target for Program {
             argv,
             env: env.clone(),
             without: settings.command.without.clone(),
-            folder: match &settings.command.folder {
-                Some(folder) => Some(places.fill(folder).into()),
-                None => settings.folders.as_ref().map(|_| folder.clone()),
-            },
+            folder: settings.folder_of(order, mapping),
             processors: processors.concat(),
             ..Run::default()
         };

@@ -58,9 +58,9 @@ pub struct ProgramArguments {
     /// Runs of each configuration before its first timed one
     #[arg(long, value_name = "N", default_value_t = 0)]
     warmup: u32,
-    /// Stop a run after this: 60s, 5m, or so many times the shortest run so far (3x, a second at
-    /// least); its processes end with it
-    #[arg(long, value_name = "TIME|Nx", value_parser = timeout)]
+    /// Stop a run after this: 60s, 5m, so many times the shortest run so far (3x, a second at
+    /// least), or none; its processes end with it [default: 30x in tune, none in measure]
+    #[arg(long, value_name = "TIME|Nx|none", value_parser = timeout)]
     timeout: Option<TimeoutFlag>,
     /// The program and its arguments, with the placeholders {m} {p} {nodes} {rep} {dir}, those of
     /// --names and of --param; the environment has the same as MMGP_M, MMGP_P, ...
@@ -80,7 +80,7 @@ pub enum PinKind {
 
 /// A timeout that [`clap`] can hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TimeoutFlag(Timeout);
+pub struct TimeoutFlag(Option<Timeout>);
 
 /// The folder of the outputs that are kept.
 const OUTPUT: &str = "output";
@@ -138,14 +138,19 @@ impl ProgramArguments {
             keeps_folders: self.keep_dirs,
             outputs: Some(folder.join(OUTPUT)),
             keeps_output: self.keep_output,
+            launcher: None,
             names: Some(declared.words.pair()),
         })
     }
 
     /// How runs are made.
     pub fn discipline(&self, declared: &Declared) -> Discipline {
-        let timeout = self.timeout.map(|it| it.0);
-        Discipline::new(self.warmup, timeout, declared.nodes.clone())
+        Discipline::new(self.warmup, self.timeout(None), declared.nodes.clone())
+    }
+
+    /// When a run is stopped, as the flag says or else as is usual.
+    pub fn timeout(&self, usual: Option<Timeout>) -> Option<Timeout> {
+        self.timeout.map_or(usual, |it| it.0)
     }
 
     /// What says whether a log is of the same runs: whatever changes a time.
@@ -227,12 +232,15 @@ fn variable(text: &str) -> std::result::Result<(String, String), String> {
 
 fn timeout(text: &str) -> std::result::Result<TimeoutFlag, String> {
     let expected =
-        || format!("{text:?} is neither a time, as in 90s or 5m, nor a factor, as in 3x");
+        || format!("{text:?} is neither a time, as in 90s or 5m, a factor, as in 3x, nor none");
+    if text == "none" {
+        return Ok(TimeoutFlag(None));
+    }
     if let Some(factor) = text.strip_suffix('x') {
         let factor = factor.parse::<f64>().ok().filter(|it| *it >= 1.0 && it.is_finite());
-        return factor.map(|it| TimeoutFlag(Timeout::Times(it))).ok_or_else(expected);
+        return factor.map(|it| TimeoutFlag(Some(Timeout::Times(it)))).ok_or_else(expected);
     }
-    duration(text).map(|time| TimeoutFlag(Timeout::After(time))).map_err(|_| expected())
+    duration(text).map(|time| TimeoutFlag(Some(Timeout::After(time)))).map_err(|_| expected())
 }
 
 /// A time above 0, as in `90s`, `1h 30m`; a bare number is seconds.

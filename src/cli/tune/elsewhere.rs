@@ -1,0 +1,212 @@
+//! Runs that others start: a job of Slurm, or lists for other engines.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+
+use super::Job;
+use crate::Mapping;
+use crate::attempt::Order;
+use crate::cli::Answer;
+use crate::cli::output::{data, json};
+use crate::error::{Error, Result};
+use crate::launch::{self, emit, slurm};
+use crate::native;
+use crate::table::{self, Source};
+
+/// Who starts the runs, if not this command.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Who starts the runs")]
+pub struct ElsewhereArguments {
+    /// Through Slurm: submits one job that runs this command in its allocation, each run a step of
+    /// srun -n {m} -c {p} --exact; where configurations take different numbers of nodes, an array of
+    /// the runs that come next (then tell --results and this command again). In a job it goes on
+    /// there. With --dry-run the script is printed
+    #[arg(long, value_enum, value_name = "ENGINE")]
+    via: Option<Via>,
+    /// Options of sbatch for that job: '--time=2:00:00 --partition=main'
+    #[arg(long, value_name = "OPTIONS", requires = "via", default_value = "")]
+    #[arg(allow_hyphen_values = true, hide_default_value = true)]
+    sbatch: String,
+    /// Print the runs that come next for another engine and run nothing: a script for bash, one for
+    /// GNU parallel, or a job file for HyperQueue; mmgp tell --results reads what comes of them
+    #[arg(long, value_enum, value_name = "ENGINE", conflicts_with_all = ["via", "dry_run"])]
+    emit: Option<Emit>,
+}
+
+/// Through whom this command is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Via {
+    /// Slurm
+    Slurm,
+}
+
+/// For whom runs are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Emit {
+    /// A bash script
+    Script,
+    /// GNU parallel
+    Parallel,
+    /// HyperQueue: hq job submit-file
+    Hyperqueue,
+}
+
+/// What was asked of another engine, by ids: what comes back may have nothing else.
+#[derive(Serialize, Deserialize)]
+struct Asked {
+    id: u64,
+    m: u32,
+    p: u32,
+    nodes: u32,
+    params: BTreeMap<String, String>,
+}
+
+/// Lists what was asked of others.
+const ASKED: &str = "asked.json";
+
+/// What others write.
+const RESULTS: &str = "results.csv";
+
+impl ElsewhereArguments {
+    /// Whether this command itself starts the runs, perhaps as steps of the job it is in.
+    pub fn is_here(&self) -> bool {
+        self.emit.is_none() && (self.via.is_none() || is_in_job())
+    }
+
+    /// How each run is started here: as a step of the job.
+    pub fn set(&self, settings: &mut native::Settings) {
+        if self.via == Some(Via::Slurm) && is_in_job() {
+            settings.launcher = Some(slurm::step);
+            let (name, _) = slurm::step_variable(Mapping::SEQUENTIAL);
+            let env = &mut settings.command.env;
+            if !env.iter().any(|(set, _)| set == name) {
+                env.push((name.into(), "{p}".into()));
+            }
+            let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+            settings.command.without = names.filter(|name| slurm::leaks(name)).collect();
+        }
+    }
+
+    /// Has others run what is due.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where the time is not the wall clock's and others cannot take it.
+    pub fn hand_over(&self, job: &Job, due: &[(Mapping, Order)], is_dry: bool) -> Result<Answer> {
+        let folder = &job.folder;
+        if let Some(emit) = self.emit {
+            check_is_wall(job, "--emit")?;
+            let runs = runs(job, due);
+            note(job, due)?;
+            let results = folder.join(RESULTS).display().to_string();
+            let text = match emit {
+                Emit::Script => emit::script(&runs, &results),
+                Emit::Parallel => emit::parallel(&runs, &results),
+                Emit::Hyperqueue => emit::hyperqueue(&runs, "mmgp"),
+            };
+            data(None, &text)?;
+            return Ok(Answer::Done);
+        }
+        let output = folder.join("slurm-%j.out").display().to_string();
+        let settings = slurm::Settings { name: "mmgp", output: &output, options: &self.sbatch };
+        let differ =
+            job.declared.space.iter().any(|it| job.nodes(*it) != job.nodes(job.declared.space[0]));
+        let script = if differ {
+            check_is_wall(job, "--via")?;
+            let results = folder.join(RESULTS).display().to_string();
+            slurm::array(&settings, &runs(job, due), &results)
+        } else {
+            let mut command: Vec<String> = std::env::args().collect();
+            if let Ok(own) = std::env::current_exe() {
+                command[0] = own.display().to_string();
+            }
+            slurm::job(&settings, job.nodes(job.declared.space[0]), &command)
+        };
+        if is_dry {
+            data(None, &script)?;
+            return Ok(Answer::Done);
+        }
+        note(job, due)?;
+        let path = folder.join("job.sh");
+        table::write(&path, script)?;
+        submit(&path, differ)?;
+        if differ {
+            let folder = folder.display();
+            eprintln!(
+                "when they have ended: mmgp tell --out {folder} --results {folder}/{RESULTS}, \
+                       and this command again"
+            );
+        }
+        Ok(Answer::Done)
+    }
+}
+
+/// Whether this process is in a job of Slurm.
+fn is_in_job() -> bool {
+    std::env::var_os("SLURM_JOB_ID").is_some()
+}
+
+/// Others take the time by the wall clock alone.
+fn check_is_wall(job: &Job, flag: &'static str) -> Result<()> {
+    let is_wall = matches!(job.settings.time, native::TimeSource::Wall);
+    if is_wall && job.settings.check.is_none() {
+        return Ok(());
+    }
+    Err(Error::OutOfRange {
+        name: flag,
+        found: "runs whose output is to be read".into(),
+        expected: "runs that are timed by the wall clock, without --time-from, --time-json and \
+                   --check: another engine starts them"
+            .into(),
+    })
+}
+
+fn runs(job: &Job, due: &[(Mapping, Order)]) -> Vec<launch::Run> {
+    let run = |(mapping, order): &(Mapping, Order)| {
+        let (argv, env) = job.settings.filled(order, *mapping);
+        let dir = job.settings.folder_of(order, *mapping).map(|it| it.display().to_string());
+        launch::Run { mapping: *mapping, order: order.clone(), argv, env, dir }
+    };
+    due.iter().map(run).collect()
+}
+
+/// Keeps what was asked, beside what the log is of.
+fn note(job: &Job, due: &[(Mapping, Order)]) -> Result<()> {
+    drop(job.open()?);
+    let asked = |(mapping, order): &(Mapping, Order)| Asked {
+        id: order.id,
+        m: mapping.m(),
+        p: mapping.p(),
+        nodes: order.nodes,
+        params: order.factors.clone(),
+    };
+    let asked: Vec<Asked> = due.iter().map(asked).collect();
+    table::write(&job.folder.join(ASKED), json(&asked))
+}
+
+/// Submits a job, or runs the script that submits arrays.
+fn submit(script: &Path, is_array: bool) -> Result<()> {
+    let program = if is_array { "bash" } else { "sbatch" };
+    let failed = |why: String| Error::Program { program: program.into(), why };
+    let status = std::process::Command::new(program).arg(script).status();
+    let status = status.map_err(|error| failed(error.to_string()))?;
+    if status.success() { Ok(()) } else { Err(failed(status.to_string())) }
+}
+
+/// Which configuration and further factors an id was asked with.
+pub fn asked(folder: &Path, id: u64) -> Result<Option<(Mapping, u32, BTreeMap<String, String>)>> {
+    let path = folder.join(ASKED);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let source = Source::read(&path)?;
+    let all: Vec<Asked> = serde_json::from_str(&source.text).map_err(|error| Error::Input {
+        at: source.position(0),
+        found: error.to_string(),
+        expected: "what was asked of another engine".into(),
+    })?;
+    let found = all.into_iter().find(|it| it.id == id);
+    found.map(|it| Ok((Mapping::new(it.m, it.p)?, it.nodes, it.params))).transpose()
+}
