@@ -28,14 +28,14 @@ pub struct Arguments {
     #[command(flatten)]
     elsewhere: ElsewhereArguments,
     /// How often each configuration is timed
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "When it stops")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: u32,
     /// Print the runs, and how long they may take, and run nothing
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     dry_run: bool,
     /// Print nothing but the answer, warnings and errors
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     quiet: bool,
 }
 

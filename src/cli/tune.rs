@@ -48,10 +48,10 @@ pub struct Arguments {
     #[command(flatten)]
     elsewhere: ElsewhereArguments,
     /// Print the runs that would come first, and how long they may take, and run nothing
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     dry_run: bool,
     /// Print nothing but the answer, warnings and errors
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     quiet: bool,
 }
 
@@ -81,10 +81,10 @@ pub struct SearchArguments {
     #[arg(help_heading = "When it stops")]
     until_regret: f64,
     /// Folder of the log and of all that follows from it; the same command goes on there
-    #[arg(long, value_name = "DIR", default_value = FOLDER)]
+    #[arg(long, value_name = "DIR", default_value = FOLDER, help_heading = "Output")]
     pub out: PathBuf,
     /// Seed of the order of runs
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Output")]
     pub seed: u64,
 }
 
@@ -184,6 +184,7 @@ pub fn prepared(
     }
     let declared = declare.declared(warnings)?;
     let settings = program.settings(&declared, &search.out)?;
+    program::check_room(&settings, &declared)?;
     warnings.extend(watch::doubts(&settings, &declared));
     Ok(Job {
         levels: search.levels(&declared),

@@ -52,7 +52,7 @@ pub struct ProgramArguments {
     #[arg(long)]
     keep_output: bool,
     /// On which processors: as the program and its launcher say, or m*p cores, next to each other
-    /// ({MMGP_PROCESSORS} has p for each process: 0,1;2,3)
+    /// (MMGP_PROCESSORS in its environment has p of them for each process: 0,1;2,3)
     #[arg(long, value_enum, default_value_t)]
     pin: PinKind,
     /// Runs of each configuration before its first timed one
@@ -208,6 +208,20 @@ fn check_is_found(command: &Command, moves: bool) -> Result<()> {
         });
     }
     Ok(())
+}
+
+/// Refuses to pin what has no room.
+pub fn check_room(settings: &native::Settings, declared: &Declared) -> Result<()> {
+    let there = native::host::processors().len() as u64;
+    let too_large = declared.space.iter().find(|it| it.apus() > there);
+    match too_large.filter(|_| settings.pin == Pin::Cores) {
+        None => Ok(()),
+        Some(mapping) => Err(Error::OutOfRange {
+            name: "--pin",
+            found: format!("{mapping} among the configurations, and {there} processors"),
+            expected: "configurations that have room, as by --where 'm*p <= cores'".into(),
+        }),
+    }
 }
 
 fn keys(path: &str) -> Result<Vec<String>> {
