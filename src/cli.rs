@@ -11,6 +11,7 @@ mod check_machine;
 mod choice;
 mod completions;
 mod emulate;
+mod example;
 mod export;
 mod files;
 mod fit;
@@ -98,6 +99,7 @@ enum Command {
     Likelihood(likelihood::Arguments),
     SimulateAlignment(simulate_alignment::Arguments),
     SpuTiming(spu_timing::Arguments),
+    Example(example::Arguments),
     #[cfg(unix)]
     #[command(hide = true)]
     Supervise(supervise::Arguments),
@@ -153,6 +155,7 @@ pub fn main() -> ExitCode {
         Command::Likelihood(arguments) => likelihood::run(&arguments),
         Command::SimulateAlignment(arguments) => simulate_alignment::run(&arguments),
         Command::SpuTiming(arguments) => spu_timing::run(&arguments),
+        Command::Example(arguments) => example::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
     };

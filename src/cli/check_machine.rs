@@ -61,7 +61,7 @@ enum Format {
     Csv,
     /// JSON
     Json,
-    /// Markdown, as in mmgp's README
+    /// Markdown, as in mmgp's CELL.md
     Markdown,
 }
 

@@ -4,6 +4,8 @@
 
 mod chains;
 mod decisions;
+#[cfg(unix)]
+mod example;
 mod generated;
 mod import_profile;
 mod likelihood;
