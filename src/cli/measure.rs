@@ -55,10 +55,11 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     arguments.declare.guarded(Guard::default()).check()?;
     let mut job =
         tune::prepared(&arguments.declare, &arguments.program, &arguments.search, &mut warnings)?;
-    warn(&warnings);
     let cells = cells(&job.levels, arguments.repetitions, arguments.search.seed);
     let budget = arguments.budget.budget();
     arguments.elsewhere.set(&mut job.settings);
+    warnings.extend(job.doubts());
+    warn(&warnings);
     if !arguments.elsewhere.is_here() {
         let orders = job.orders_of(&cells, &job.attempts()?);
         return arguments.elsewhere.hand_over(&job, &orders, arguments.dry_run);

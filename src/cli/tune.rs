@@ -134,9 +134,10 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let mut job =
         prepared(&arguments.declare, &arguments.program, &arguments.search, &mut warnings)?;
     job.discipline.timeout = arguments.program.timeout(Some(USUAL_TIMEOUT));
+    arguments.elsewhere.set(&mut job.settings);
+    warnings.extend(job.doubts());
     warn(&warnings);
     let budget = arguments.budget.budget();
-    arguments.elsewhere.set(&mut job.settings);
     if !arguments.elsewhere.is_here() {
         let orders = job.orders(&job.attempts()?)?;
         return arguments.elsewhere.hand_over(&job, &orders, arguments.dry_run);
@@ -185,7 +186,6 @@ pub fn prepared(
     let declared = declare.declared(warnings)?;
     let settings = program.settings(&declared, &search.out)?;
     program::check_room(&settings, &declared)?;
-    warnings.extend(watch::doubts(&settings, &declared));
     Ok(Job {
         levels: search.levels(&declared),
         discipline: program.discipline(&declared),
@@ -211,6 +211,11 @@ impl Job {
     pub fn report(&self, end: Option<End>) -> Report<'_> {
         let Self { declared, levels, folder, .. } = self;
         Report { declared, levels, folder, end }
+    }
+
+    /// What whoever starts it should know of what is declared.
+    pub fn doubts(&self) -> Vec<Warning> {
+        watch::doubts(&self.settings, &self.declared)
     }
 
     /// Nodes that a configuration takes.

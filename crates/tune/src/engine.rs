@@ -363,3 +363,6 @@ impl Discipline {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

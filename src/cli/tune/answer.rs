@@ -189,6 +189,13 @@ impl Found<'_> {
     fn limit(&self, parameters: &Parameters, choice: Mapping) -> Option<String> {
         let mut parts = parameters.parts(choice);
         let total: f64 = parts.iter().map(|part| part.time.0).sum();
+        // The shares are those of the formula, which is off.
+        let measured = self.verdict.time.map_or(total, |time| time.0);
+        let off = if (total / measured - 1.0).abs() > 0.05 {
+            format!(", which gives {} there", Seconds(total))
+        } else {
+            String::new()
+        };
         parts.retain(|part| part.time.0 > 0.005 * total);
         parts.sort_by(|one, other| other.time.0.total_cmp(&one.time.0));
         let told: Vec<String> = parts
@@ -200,7 +207,7 @@ impl Found<'_> {
         let first = told.first()?;
         let rest = told[1..].join(", ");
         let rest = if rest.is_empty() { rest } else { format!(", then {rest}") };
-        Some(format!("By equation 11, what limits there is {first}{rest}."))
+        Some(format!("By equation 11{off}, what limits is {first}{rest}."))
     }
 
     /// Configurations that did not run well, with why, those with the same reason together.

@@ -106,7 +106,12 @@ impl DeclareArguments {
             return Err(Error::OutOfRange {
                 name: "--where",
                 found: "a condition that no configuration meets".into(),
-                expected: "one that leaves something of --m and --p".into(),
+                expected: format!(
+                    "one that leaves something to run; here are {} cores and {} GPUs, which \
+                     --constant may change",
+                    host::cores(),
+                    host::gpus()
+                ),
             });
         }
         let nodes = space.iter().map(|&it| (it, nodes(it))).filter(|(_, nodes)| *nodes > 1);

@@ -78,8 +78,10 @@ impl ElsewhereArguments {
 
     /// How each run is started here: as a step of the job.
     pub fn set(&self, settings: &mut native::Settings) {
-        if self.via == Some(Via::Slurm) && is_in_job() {
+        if self.via == Some(Via::Slurm) {
             settings.launcher = Some(slurm::step);
+        }
+        if self.via == Some(Via::Slurm) && is_in_job() {
             let (name, _) = slurm::step_variable(Mapping::SEQUENTIAL);
             let env = &mut settings.command.env;
             if !env.iter().any(|(set, _)| set == name) {
@@ -164,8 +166,10 @@ fn check_is_wall(job: &Job, flag: &'static str) -> Result<()> {
 }
 
 fn runs(job: &Job, due: &[(Mapping, Order)]) -> Vec<launch::Run> {
+    // Who starts them says how: an array of Slurm puts its steps there itself.
+    let settings = native::Settings { launcher: None, ..job.settings.clone() };
     let run = |(mapping, order): &(Mapping, Order)| {
-        let (argv, env) = job.settings.filled(order, *mapping);
+        let (argv, env) = settings.filled(order, *mapping);
         let dir = job.settings.folder_of(order, *mapping).map(|it| it.display().to_string());
         launch::Run { mapping: *mapping, order: order.clone(), argv, env, dir }
     };

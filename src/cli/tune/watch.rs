@@ -138,7 +138,9 @@ pub fn doubts(settings: &native::Settings, declared: &Declared) -> Vec<Warning> 
             declared.space.iter().any(|it| of(it) != of(&declared.space[0]))
         };
         let varies = if name == "m" { varies(|it| it.m()) } else { varies(|it| it.p()) };
-        if varies && !command.names(name) && !command.names(word) {
+        // A launcher says how many to start.
+        let is_told = settings.launcher.is_some();
+        if varies && !is_told && !command.names(name) && !command.names(word) {
             let variable = name.to_ascii_uppercase();
             warnings.push(Warning::Note(format!(
                 "neither the command nor its environment has {{{name}}}: the program must read \

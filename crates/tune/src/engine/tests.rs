@@ -1,0 +1,201 @@
+//! Searches of a scripted program: exact, and over at once.
+
+use std::cell::Cell as Counter;
+use std::path::PathBuf;
+
+use mmgp_model::model::parameters::Decomposition;
+use mmgp_model::posterior::Prior;
+use mmgp_model::solve::feasible;
+
+use super::*;
+
+/// A program whose attempts are given by its configuration and repetition.
+struct Script<F>(F);
+
+impl<F: Fn(Mapping, &Order) -> (Status, f64)> Target for Script<F> {
+    type Workload = Order;
+    type Ran = Attempt;
+
+    fn name(&self) -> &str {
+        "script"
+    }
+
+    fn description(&self) -> &str {
+        "a script"
+    }
+
+    fn run(&self, order: &Order, mapping: Mapping) -> Result<Attempt> {
+        let (status, time_s) = (self.0)(mapping, order);
+        let limit = order.limit.map_or(f64::INFINITY, |limit| limit.0);
+        let is_late = status == Status::Ok && time_s > limit;
+        let status = if is_late { Status::Timeout } else { status };
+        Ok(Attempt {
+            params: order.factors.clone(),
+            repetition: order.repetition,
+            wall_s: Some(time_s.min(limit)),
+            time_s: (status == Status::Ok).then_some(time_s),
+            ..Attempt::new(order.id, mapping.m(), mapping.p(), status)
+        })
+    }
+}
+
+/// Ends a search after so many runs.
+struct After(Counter<u64>);
+
+impl Observer for After {
+    fn begins(&mut self, _: &Progress<'_>) {
+        self.0.set(self.0.get().saturating_sub(1));
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.0.get() == 0
+    }
+}
+
+fn time(mapping: Mapping) -> f64 {
+    let (m, p) = (f64::from(mapping.m()), f64::from(mapping.p()));
+    12.0 + 3.0 * m + 400.0 / (m * p) + 1.5 * p
+}
+
+/// Fails for many threads, and takes long on one.
+fn script(mapping: Mapping, order: &Order) -> (Status, f64) {
+    let status = if mapping.p() > 8 { Status::Failed } else { Status::Ok };
+    (status, time(mapping) * (1.0 + 0.001 * f64::from(order.repetition)))
+}
+
+fn levels(values: &[&str]) -> Vec<Level> {
+    let level = |value: &&str| Level {
+        factors: [("scheme".to_string(), (*value).to_string())].into(),
+        search: Search {
+            space: feasible(16).collect(),
+            prior: Prior::of_runs(Decomposition::Data),
+            regret: 0.01,
+            seed: 3,
+        },
+    };
+    values.iter().map(level).collect()
+}
+
+/// A log of its own for each test.
+fn log(name: &str) -> (PathBuf, Log) {
+    let path = std::env::temp_dir().join(format!("mmgp-engine-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let log = Log::open(&path).expect("a new log");
+    (path, log)
+}
+
+/// Searches until the end, with so many runs before an interruption at first.
+fn search(
+    name: &str,
+    discipline: &Discipline,
+    interrupt_after: Option<u64>,
+) -> (End, Vec<Attempt>) {
+    let (path, mut log) = log(name);
+    let levels = levels(&["a", "b"]);
+    let budget = Budget::new(Some(16), None);
+    if let Some(runs) = interrupt_after {
+        let mut after = After(Counter::new(runs + 1));
+        let end = tune(&Script(script), &mut log, &levels, discipline, budget, &mut after);
+        assert_eq!(end.expect("it ends"), End::Interrupted);
+        drop(log);
+        log = Log::open(&path).expect("it is free");
+    }
+    let mut never = After(Counter::new(u64::MAX));
+    let end = tune(&Script(script), &mut log, &levels, discipline, budget, &mut never);
+    let attempts = log.attempts().to_vec();
+    std::fs::remove_file(&path).expect("it is removed");
+    (end.expect("it ends"), attempts)
+}
+
+#[test]
+fn whoever_goes_on_goes_on_as_if_nothing_had_happened() {
+    let discipline = Discipline::new(1, Some(Timeout::Times(3.0)), BTreeMap::new());
+    let (end, undisturbed) = search("whole", &discipline, None);
+    assert_eq!((end, timed(&undisturbed)), (End::Runs, 16));
+    for runs in [2, 9] {
+        assert_eq!(search("cut", &discipline, Some(runs)).1, undisturbed, "after {runs}");
+    }
+}
+
+#[test]
+fn each_level_has_its_share_and_each_configuration_its_warm_ups_first() {
+    let discipline = Discipline::new(2, None, BTreeMap::new());
+    let (_, attempts) = search("levels", &discipline, None);
+    for value in ["a", "b"] {
+        let of_level: Vec<&Attempt> =
+            attempts.iter().filter(|it| it.params["scheme"] == value).collect();
+        assert_eq!(of_level.iter().filter(|it| it.repetition > 0).count(), 8);
+        for (place, attempt) in of_level.iter().enumerate() {
+            let same = of_level[..place].iter().filter(|it| (it.m, it.p) == (attempt.m, attempt.p));
+            let warm_ups = same.clone().filter(|it| it.repetition == 0).count();
+            let has_failed = attempt.status == Status::Failed;
+            let is_right = if attempt.repetition == 0 { warm_ups < 2 } else { warm_ups == 2 };
+            assert!(is_right || has_failed, "{attempt:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_stopped_has_a_bound_that_is_no_time() {
+    let discipline = Discipline::new(0, Some(Timeout::Times(1.2)), BTreeMap::new());
+    let (_, attempts) = search("stopped", &discipline, None);
+    let late = attempts.iter().find(|it| it.status == Status::Timeout).expect("one is stopped");
+    let level = &late.params;
+    let earlier = attempts.iter().take_while(|it| it.id < late.id);
+    let shortest = earlier.filter(|it| it.params == *level).filter_map(|it| it.time_s);
+    let limit = 1.2 * shortest.fold(f64::INFINITY, f64::min);
+    assert_eq!((late.wall_s, late.time_s), (Some(limit), None));
+    let tried = tried(level, &attempts);
+    let found = tried.iter().find(|it| it.mapping == mapping(late)).expect("it was tried");
+    assert_eq!(found.found, Found::Longer(Seconds(limit)));
+}
+
+#[test]
+fn a_program_that_measures_less_than_the_wall_clock_has_bounds_as_much_lower() {
+    let mut attempts =
+        vec![Attempt::new(1, 1, 1, Status::Ok), Attempt::new(2, 2, 1, Status::Timeout)];
+    (attempts[0].wall_s, attempts[0].time_s) = (Some(10.0), Some(4.0));
+    attempts[1].wall_s = Some(20.0);
+    let found = tried(&BTreeMap::new(), &attempts)[1].found;
+    assert_eq!(found, Found::Longer(Seconds(8.0)));
+}
+
+#[test]
+fn a_budget_of_time_is_not_begun_to_be_exceeded() {
+    let (path, mut log) = log("budget");
+    let levels = levels(&["a"]);
+    let budget = Budget::new(None, Some(Seconds(700.0)));
+    let discipline = Discipline::default();
+    let mut never = After(Counter::new(u64::MAX));
+    let end = tune(&Script(script), &mut log, &levels, &discipline, budget, &mut never);
+    assert!(matches!(end.expect("it ends"), End::Time | End::Settled));
+    assert!(spent(log.attempts()).0 <= 700.0);
+    std::fs::remove_file(&path).expect("it is removed");
+}
+
+#[test]
+fn what_failed_once_is_not_measured_again() {
+    let (path, mut log) = log("measure");
+    let cell = |(m, p, repetition)| Cell {
+        factors: BTreeMap::new(),
+        mapping: Mapping::of(m, p),
+        repetition,
+    };
+    let cells = [(1, 9, 1), (2, 1, 1), (2, 1, 2), (1, 9, 2)].map(cell);
+    struct Watch;
+    impl CellObserver for Watch {
+        fn begins_cell(&mut self, _: &[Attempt], _: &Cell) {}
+        fn is_interrupted(&self) -> bool {
+            false
+        }
+    }
+    let discipline = Discipline::new(1, None, BTreeMap::new());
+    for _ in 0..2 {
+        let end =
+            measure(&Script(script), &mut log, &cells, &discipline, Budget::default(), &mut Watch);
+        assert_eq!(end.expect("it ends"), End::Exhausted);
+        let ran: Vec<_> = log.attempts().iter().map(|it| (it.m, it.p, it.repetition)).collect();
+        assert_eq!(ran, [(1, 9, 0), (2, 1, 0), (2, 1, 1), (2, 1, 2)]);
+    }
+    std::fs::remove_file(&path).expect("it is removed");
+}
