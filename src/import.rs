@@ -117,7 +117,7 @@ fn swept(trace: &DeviceTrace, p: u32, phases: Phases) -> Result<Swept> {
     let swept = Swept::of(trace);
     Ok(match phases {
         Phases::Functions => swept,
-        Phases::One => swept.as_one(),
+        Phases::One => swept.into_one(),
     })
 }
 

@@ -94,7 +94,7 @@ impl Swept {
     }
 
     /// All phases as one.
-    pub fn as_one(self) -> Self {
+    pub fn into_one(self) -> Self {
         let mut all = Part::named("all");
         for part in &self.parts {
             all.add(part);
