@@ -22,6 +22,9 @@
 //! another p of the same work, equation 6 for each function says it:
 //!
 //! `T_APU(1,p) = T_APU(1,1)/p + C_APU`
+//!
+//! where the left side is a mean over the devices that have a part in the function: that they do
+//! not begin at once is the model's `p*g`, and that one is done before another no column's.
 
 mod sweep;
 
@@ -114,7 +117,7 @@ fn swept(trace: &DeviceTrace, p: u32, phases: Phases) -> Result<Swept> {
     let swept = Swept::of(trace);
     Ok(match phases {
         Phases::Functions => swept,
-        Phases::One => swept.as_one(),
+        Phases::One => swept.into_one(),
     })
 }
 
@@ -272,6 +275,24 @@ mod tests {
         ]);
         let (rows, _) = profile(&[trace], Phases::Functions, None).unwrap();
         check(&rows, &[("a", 1, 1, [0.0, 8.0, 0.0, 2.0]), ("b", 1, 0, [10.0, 1.0, 0.0, 2.0])]);
+    }
+
+    #[test]
+    fn the_time_at_another_p_is_a_mean_over_the_devices() {
+        let on = |device: u32, start: u32, end: u32| {
+            format!(
+                r#"{{"ph":"X","cat":"kernel","name":"f","ts":{start},"dur":{},
+                "args":{{"device":{device}}}}}"#,
+                end - start
+            )
+        };
+        // One works 40 us, the other from 2 us later on 44; 42 = 64/2 + 10.
+        let events = format!("[{},{}]", on(0, 0, 40), on(1, 2, 46));
+        let other = DeviceTrace::of_json(&Source::new("2.json", &events)).unwrap();
+        let at_p = AtP { p: 2, trace: &other };
+        let traces = [working("f", 74)];
+        let (rows, _) = profile(&traces, Phases::Functions, Some(at_p)).unwrap();
+        check(&rows, &[("f", 1, 0, [0.0, 64.0, 10.0, 2.0])]);
     }
 
     /// One launch of `f` that works so long.

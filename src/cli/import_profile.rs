@@ -45,7 +45,8 @@ Examples:
   mmgp import-profile r1.json r2.json r3.json --at-p 4 p4.json --out profile.csv
   # a database of Nsight Systems, all functions as one
   mmgp import-profile report.sqlite --phases one --format table
-  mmgp fit --profile profile.csv --out params.toml
+
+`mmgp fit --profile profile.csv --apus 4 --out params.toml` makes parameters of it.
 
 How to record a trace:
   PyTorch          torch.profiler.profile(), then export_chrome_trace(\"trace.json\")

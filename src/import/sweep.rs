@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::Warning;
-use crate::table::DeviceTrace;
+use crate::table::{Activity, DeviceTrace};
 
 /// What a trace says of a phase; times are exact.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) struct Part {
     pub collectives: u64,
     /// Time of the host's own \[fs\].
     host_fs: i128,
-    /// Time in which a device works \[fs\].
+    /// Time in which a device works, as a mean over the devices that do \[fs\].
     apu_fs: i128,
     /// Time in which the host has a device work and none does \[fs\].
     gap_fs: i128,
@@ -72,9 +72,15 @@ impl Swept {
             let begun = trace.launches.partition_point(|it| it.when.start_fs <= collective_fs);
             parts[trace.launches[begun.saturating_sub(1)].function].collectives += 1;
         }
-        let mut sweep = Sweep { trace, parts, ..Sweep::new(trace) };
+        let mut sweep = Sweep::new(trace, parts);
         sweep.run();
         let Sweep { mut parts, hidden_fs, .. } = sweep;
+        let places: BTreeSet<(usize, usize)> =
+            trace.activities.iter().map(|it| (it.function, it.device)).collect();
+        for (function, part) in parts.iter_mut().enumerate() {
+            let devices = places.range((function, 0)..(function + 1, 0)).count();
+            part.apu_fs /= devices.max(1) as i128;
+        }
         let mut order: Vec<usize> = Vec::new();
         let launched = trace.launches.iter().map(|launch| launch.function);
         for function in launched.chain(trace.activities.iter().map(|it| it.function)) {
@@ -88,7 +94,7 @@ impl Swept {
     }
 
     /// All phases as one.
-    pub fn as_one(self) -> Self {
+    pub fn into_one(self) -> Self {
         let mut all = Part::named("all");
         for part in &self.parts {
             all.add(part);
@@ -130,8 +136,8 @@ struct Sweep<'a> {
     trace: &'a DeviceTrace,
     parts: Vec<Part>,
     hidden_fs: i128,
-    /// Activities under way, by function.
-    working: BTreeMap<usize, i128>,
+    /// Activities under way, by device and function.
+    working: BTreeMap<usize, BTreeMap<usize, i128>>,
     /// Launches under way.
     launching: BTreeSet<usize>,
     /// Launches that have begun.
@@ -141,10 +147,10 @@ struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    fn new(trace: &'a DeviceTrace) -> Self {
+    fn new(trace: &'a DeviceTrace, parts: Vec<Part>) -> Self {
         Self {
             trace,
-            parts: Vec::new(),
+            parts,
             hidden_fs: 0,
             working: BTreeMap::new(),
             launching: BTreeSet::new(),
@@ -166,15 +172,11 @@ impl<'a> Sweep<'a> {
 
     fn apply(&mut self, change: Change) {
         match change {
-            Change::Works(function) => *self.working.entry(function).or_default() += 1,
-            Change::Rests(function) => {
-                let working = self.working.get_mut(&function);
-                let working = working.expect("invariant: what ends has begun");
-                *working -= 1;
-                if *working == 0 {
-                    self.working.remove(&function);
-                }
+            Change::Works(activity) => {
+                let Activity { function, device, .. } = self.trace.activities[activity];
+                *self.working.entry(device).or_default().entry(function).or_default() += 1;
             }
+            Change::Rests(activity) => self.rest(self.trace.activities[activity]),
             Change::Launches(launch) => {
                 self.launching.insert(launch);
                 self.begun = launch + 1;
@@ -189,19 +191,35 @@ impl<'a> Sweep<'a> {
         }
     }
 
+    fn rest(&mut self, activity: Activity) {
+        let has_begun = "invariant: what ends has begun";
+        let working = self.working.get_mut(&activity.device).expect(has_begun);
+        let count = working.get_mut(&activity.function).expect(has_begun);
+        *count -= 1;
+        if *count == 0 {
+            working.remove(&activity.function);
+        }
+        if working.is_empty() {
+            self.working.remove(&activity.device);
+        }
+    }
+
     /// Time goes by in which nothing begins or ends.
     fn pass(&mut self, span_fs: i128) {
         if span_fs == 0 {
             return;
         }
         let function_of = |launch: usize| self.trace.launches[launch].function;
-        let all: i128 = self.working.values().sum();
-        if let Some((&first, _)) = self.working.first_key_value() {
-            for (&function, count) in &self.working {
-                self.parts[function].apu_fs += span_fs / all * count;
+        if !self.working.is_empty() {
+            for working in self.working.values() {
+                let all: i128 = working.values().sum();
+                // What cannot be divided is less than a femtosecond for each.
+                let mut rest_fs = span_fs % all;
+                for (&function, count) in working {
+                    self.parts[function].apu_fs += span_fs / all * count + rest_fs;
+                    rest_fs = 0;
+                }
             }
-            // What cannot be divided is less than a femtosecond for each.
-            self.parts[first].apu_fs += span_fs % all;
             if self.calls > 0 {
                 self.hidden_fs += span_fs;
             }
@@ -219,9 +237,9 @@ impl<'a> Sweep<'a> {
 /// All that begins and ends, in the order of time.
 fn changes(trace: &DeviceTrace) -> Vec<(i128, Change)> {
     let mut changes = Vec::new();
-    for activity in &trace.activities {
-        changes.push((activity.when.start_fs, Change::Works(activity.function)));
-        changes.push((activity.when.end_fs, Change::Rests(activity.function)));
+    for (index, activity) in trace.activities.iter().enumerate() {
+        changes.push((activity.when.start_fs, Change::Works(index)));
+        changes.push((activity.when.end_fs, Change::Rests(index)));
     }
     for (index, launch) in trace.launches.iter().enumerate() {
         changes.push((launch.when.start_fs, Change::Launches(index)));

@@ -79,16 +79,17 @@ fn a_second_p_splits_the_time_of_the_apus_as_equation_6_does() {
     for ((split, alone), truth) in split.iter().zip(&alone).zip(&rows(&folder, &profile)) {
         let whole_s = split.apu_parallel_time_s + split.apu_serial_time_s;
         approx::assert_relative_eq!(whole_s, alone.apu_parallel_time_s, max_relative = 1e-12);
-        // What the loops of four SPEs wait for one another is not shared either.
+        // A loop that four SPEs share does not take exactly a quarter of its time: each fills and
+        // drains its pipeline and its buffers.
         assert!(split.apu_serial_time_s >= truth.apu_serial_time_s, "{split:?} {truth:?}");
         approx::assert_relative_eq!(
             split.apu_parallel_time_s,
             truth.apu_parallel_time_s,
-            max_relative = 0.1
+            max_relative = 0.03
         );
     }
     // What comes out is what a fit reads.
-    folder.succeeds(&["fit", "--profile", "p.csv", "--out", "params.toml"]);
+    folder.succeeds(&["fit", "--profile", "p.csv", "--apus", "16", "--out", "params.toml"]);
 }
 
 const TRACE: &str = r#"[

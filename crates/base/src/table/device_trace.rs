@@ -35,6 +35,8 @@ pub struct Activity {
     pub when: Stretch,
     /// Which of the functions.
     pub function: usize,
+    /// Which of the devices, from 0.
+    pub device: usize,
 }
 
 /// An off-load: what the host did to have a device work, once, however much that was.
@@ -97,7 +99,7 @@ impl DeviceTrace {
         if start.starts_with(GZIP) {
             return Err(unsupported(path, "it is compressed by gzip: decompress it first"));
         }
-        chrome::read(&Source::read(path)?)
+        Self::of_json(&Source::read(path)?)
     }
 
     /// Reads a trace from the text of a JSON file.

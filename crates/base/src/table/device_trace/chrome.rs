@@ -314,7 +314,10 @@ mod tests {
         let copied = Stretch { start_fs: 30 * FEMTOSECONDS + half, end_fs: 32 * FEMTOSECONDS };
         assert_eq!(
             trace.activities,
-            [Activity { when: us(18, 27), function: 0 }, Activity { when: copied, function: 1 }]
+            [
+                Activity { when: us(18, 27), function: 0, device: 0 },
+                Activity { when: copied, function: 1, device: 0 }
+            ]
         );
         // The kernel begins 2 us after the call has returned, the copy half a microsecond.
         let until = Stretch { start_fs: 28 * FEMTOSECONDS, end_fs: copied.start_fs };
@@ -370,6 +373,16 @@ mod tests {
     }
 
     #[test]
+    fn a_call_within_a_call_is_no_second_launch() {
+        let driver = call("cuLaunchKernel", 1, 3, 9).replace("cuda_runtime", "cuda_driver");
+        let runtime = call("cudaLaunchKernel", 0, 4, 9);
+        for calls in [[driver.clone(), runtime.clone()], [runtime, driver]] {
+            let trace = read(&joined(&[calls.concat(), kernel("a", 5, 7, 9)])).unwrap();
+            assert_eq!(trace.launches, [Launch { when: us(0, 5), call: us(0, 4), function: 0 }]);
+        }
+    }
+
+    #[test]
     fn collectives_are_counted_and_are_no_off_loads() {
         let events = [
             call("cudaLaunchKernel", 0, 1, 1),
@@ -398,7 +411,7 @@ mod tests {
             r#"{"ph":"?","pid":0},{"ph":"E","pid":5,"tid":5,"ts":3},"#.into(),
         ];
         let trace = read(&joined(&events)).unwrap();
-        assert_eq!(trace.activities[2], Activity { when: us(7, 12), function: 1 });
+        assert_eq!(trace.activities[2], Activity { when: us(7, 12), function: 1, device: 0 });
         assert_eq!(trace.window, us(0, 12));
         assert_eq!(
             messages(&trace),
@@ -441,7 +454,7 @@ mod tests {
         assert_eq!((when, call), (us(3, 7), us(3, 3)));
         let quarter = FEMTOSECONDS / 4;
         let served = Stretch { start_fs: 13 * quarter, end_fs: 25 * quarter };
-        assert_eq!(trace.activities, [Activity { when: served, function }]);
+        assert_eq!(trace.activities, [Activity { when: served, function, device: 0 }]);
         assert_eq!(trace.functions[function], "node");
         assert_eq!(trace.collectives_fs, [30 * quarter]);
         assert_eq!(messages(&trace), [""; 0]);

@@ -19,6 +19,8 @@ struct Worked {
     when: Recorded,
     /// Of the names.
     name: usize,
+    /// Of the devices.
+    device: usize,
     /// The number that it shares with the call that launched it.
     correlation: Option<u64>,
 }
@@ -37,19 +39,18 @@ struct Call {
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     window: Option<Stretch>,
-    names: Vec<String>,
-    numbers: BTreeMap<String, usize>,
+    names: Numbered,
     worked: Vec<Worked>,
     calls: BTreeMap<u64, Call>,
     /// Off-loads that the trace itself shows from their begins to their ends.
     offloads: Vec<(Recorded, usize)>,
     /// What accelerators did for those.
     served: Vec<Worked>,
-    accelerators: BTreeSet<String>,
+    accelerators: Numbered,
     waits: Vec<Recorded>,
     collectives_fs: Vec<i128>,
-    devices: BTreeSet<String>,
-    processes: BTreeSet<String>,
+    devices: Numbered,
+    processes: Numbered,
     unknown: BTreeMap<String, u64>,
 }
 
@@ -64,9 +65,8 @@ impl Gathered {
 
     /// A device did something of that name.
     pub fn works(&mut self, when: Recorded, name: &str, device: &str, correlation: Option<u64>) {
-        let name = self.number(name);
-        self.worked.push(Worked { when, name, correlation });
-        remember(&mut self.devices, device);
+        let (name, device) = (self.names.number(name), self.devices.number(device));
+        self.worked.push(Worked { when, name, device, correlation });
     }
 
     /// The host called the devices' library.
@@ -79,28 +79,31 @@ impl Gathered {
         if names::is_wait(name) {
             self.waits.push(when);
         } else if let Some(correlation) = correlation {
-            self.calls.insert(correlation, Call { when, launches, is_answered: false });
+            let call = Call { when, launches, is_answered: false };
+            // A call of the runtime may make one of the driver for the same: the outer one counts.
+            let known = self.calls.entry(correlation).or_insert(call);
+            known.launches |= launches;
+            known.when = known.when.around(when);
         }
     }
 
     /// The host off-loaded a function and waited until it was done.
     pub fn offloads(&mut self, when: Recorded, function: &str, process: &str) {
         self.covers(when);
-        let function = self.number(function);
+        let function = self.names.number(function);
         self.offloads.push((when, function));
         self.launches_in(process);
     }
 
     /// A process of the host has a device work.
     pub fn launches_in(&mut self, process: &str) {
-        remember(&mut self.processes, process);
+        self.processes.number(process);
     }
 
     /// An accelerator did what the host off-loaded.
     pub fn serves(&mut self, when: Recorded, function: &str, accelerator: &str) {
-        let name = self.number(function);
-        self.served.push(Worked { when, name, correlation: None });
-        remember(&mut self.accelerators, accelerator);
+        let (name, device) = (self.names.number(function), self.accelerators.number(accelerator));
+        self.served.push(Worked { when, name, device, correlation: None });
     }
 
     /// A collective operation began on the host.
@@ -123,16 +126,7 @@ impl Gathered {
     /// Whether no device did anything but collectives.
     pub fn is_idle(&self) -> bool {
         let worked = if self.shows_offloads() { &self.served } else { &self.worked };
-        worked.iter().all(|worked| names::is_collective(&self.names[worked.name]))
-    }
-
-    fn number(&mut self, name: &str) -> usize {
-        if let Some(&number) = self.numbers.get(name) {
-            return number;
-        }
-        self.numbers.insert(name.to_string(), self.names.len());
-        self.names.push(name.to_string());
-        self.names.len() - 1
+        worked.iter().all(|worked| names::is_collective(&self.names.all[worked.name]))
     }
 
     /// The trace of a file in which a device has worked.
@@ -159,13 +153,13 @@ impl Gathered {
         DeviceTrace {
             file: file.to_string(),
             window,
-            functions: self.names,
+            functions: self.names.all,
             activities,
             launches,
             waits,
             collectives_fs: self.collectives_fs,
-            devices: self.devices.len(),
-            processes: self.processes.len(),
+            devices: self.devices.all.len(),
+            processes: self.processes.all.len(),
             warnings,
         }
     }
@@ -185,18 +179,18 @@ impl Gathered {
         self.worked.sort_by_key(|worked| worked.when.start_fs);
         let (mut activities, mut launches) = (Vec::new(), Vec::new());
         let (mut seen, mut unlaunched) = (BTreeSet::new(), 0);
-        for Worked { when, name, correlation } in &self.worked {
+        for Worked { when, name, device, correlation } in &self.worked {
             let when = when.until(last_fs);
             let call = correlation.and_then(|number| self.calls.get_mut(&number));
             let call = call.map(|call| {
                 call.is_answered = true;
                 call.when.until(last_fs)
             });
-            if names::is_collective(&self.names[*name]) {
+            if names::is_collective(&self.names.all[*name]) {
                 self.collectives_fs.push(when.start_fs);
                 continue;
             }
-            activities.push(Activity { when, function: *name });
+            activities.push(Activity { when, function: *name, device: *device });
             if correlation.is_some_and(|number| !seen.insert(number)) {
                 continue;
             }
@@ -252,6 +246,12 @@ impl Gathered {
 }
 
 impl Recorded {
+    /// Both, and what is between them.
+    fn around(self, other: Self) -> Self {
+        let end_fs = self.end_fs.zip(other.end_fs).map(|(one, other)| one.max(other));
+        Self { start_fs: self.start_fs.min(other.start_fs), end_fs }
+    }
+
     /// What has no end lasts until `last_fs`.
     fn until(self, last_fs: i128) -> Stretch {
         Stretch { start_fs: self.start_fs, end_fs: self.end_fs.unwrap_or(last_fs) }
@@ -262,8 +262,20 @@ fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-fn remember(names: &mut BTreeSet<String>, name: &str) {
-    if !names.contains(name) {
-        names.insert(name.to_string());
+/// Names, each with the number of its first place.
+#[derive(Debug, Default)]
+struct Numbered {
+    all: Vec<String>,
+    numbers: BTreeMap<String, usize>,
+}
+
+impl Numbered {
+    fn number(&mut self, name: &str) -> usize {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        self.numbers.insert(name.to_string(), self.all.len());
+        self.all.push(name.to_string());
+        self.all.len() - 1
     }
 }

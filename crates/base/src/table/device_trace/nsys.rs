@@ -28,8 +28,11 @@ const LAST_MINOR: u32 = 28;
 /// Where the version stands.
 const VERSION: &str = "EXPORT_SCHEMA_VERSION";
 
-/// What devices did, by table: an expression for its name, and how that is to be read.
-const WORK: [(&str, &str, fn(&str) -> String); 4] = [
+/// A table of what devices did: its name, an expression for what was done, and how that is read.
+type Work = (&'static str, &'static str, fn(&str) -> String);
+
+/// What devices did.
+const WORK: [Work; 4] = [
     (
         "CUPTI_ACTIVITY_KIND_KERNEL",
         "(SELECT value FROM StringIds WHERE id = shortName)",
@@ -301,7 +304,10 @@ INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'cudaMemcpy_v302
             let (kernel, copy) = (ns(2000, 4000), ns(5300, 5800));
             assert_eq!(
                 trace.activities,
-                [Activity { when: kernel, function: 0 }, Activity { when: copy, function: 1 }]
+                [
+                    Activity { when: kernel, function: 0, device: 0 },
+                    Activity { when: copy, function: 1, device: 0 }
+                ]
             );
             // The kernel begins after its call has returned; the call of the copy waits for it.
             assert_eq!(
