@@ -16,7 +16,7 @@ pub struct Command {
     pub prepare: Option<Vec<String>>,
     /// What runs after each run, however that ended.
     pub conclude: Option<Vec<String>>,
-    /// Variables that are taken out of the environment: names, or beginnings that end in `*`.
+    /// Names of variables that are taken out of the environment.
     pub without: Vec<String>,
 }
 

@@ -16,6 +16,7 @@ mod serve;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::fd::AsFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -115,5 +116,7 @@ pub fn serve(lock: &Path) -> Result<()> {
         .open(lock)
         .map_err(failed_lock)?;
     file.lock().map_err(failed_lock)?;
-    serve::serve(io::stdin(), io::stdout()).map_err(|it| failed(&it))
+    // Without a buffer between: it would hide requests from whoever waits for them.
+    let requests = io::stdin().as_fd().try_clone_to_owned().map_err(|it| failed(&it))?;
+    serve::serve(File::from(requests), io::stdout()).map_err(|it| failed(&it))
 }

@@ -22,7 +22,7 @@ pub struct Run {
     pub argv: Vec<String>,
     /// What is set in its environment.
     pub env: BTreeMap<String, String>,
-    /// Variables that are taken out of its environment: names, or beginnings that end in `*`.
+    /// Names of variables that are taken out of its environment.
     pub without: Vec<String>,
     /// Where it runs; where the supervisor does, unless given.
     pub folder: Option<PathBuf>,
