@@ -247,6 +247,40 @@ mod tests {
         check(&rows, &[("all", 3, 0, [50.0, 38.0, 0.0, 12.0])]);
     }
 
+    /// Whatever a profiler has recorded of one device, every moment is in one column.
+    #[test]
+    fn columns_add_up_to_the_time_of_the_trace() {
+        use proptest::test_runner::TestRunner;
+        const KINDS: [(&str, &str); 5] = [
+            ("cuda_runtime", LAUNCH),
+            ("kernel", "f"),
+            ("kernel", "g"),
+            ("cuda_runtime", "cudaStreamSynchronize"),
+            ("kernel", "ncclDevKernel_AllReduce"),
+        ];
+        let event = (0..KINDS.len(), 0..500_u32, 0..60_u32, 0..20_u32);
+        let events = proptest::collection::vec(event, 1..60);
+        let checked = TestRunner::deterministic().run(&events, |events| {
+            let event = |(kind, start, length, correlation): (usize, u32, u32, u32)| {
+                (KINDS[kind].0, KINDS[kind].1, start, start + length, correlation)
+            };
+            let mut events: Vec<Event> = events.into_iter().map(event).collect();
+            events.push(("kernel", "h", 250, 260, 21));
+            let start = events.iter().map(|event| event.2).min().expect("there is one");
+            let end = events.iter().map(|event| event.3).max().expect("there is one");
+            let (rows, _) = profile(&[trace(&events)], Phases::Functions, None).expect("a profile");
+            let times = |row: &Profile| [row.hpu_time_s, row.apu_parallel_time_s, row.gap_time_s];
+            let times: Vec<f64> = rows.iter().flat_map(times).collect();
+            assert!(times.iter().all(|&time| time >= 0.0));
+            let sum_us = 1e6 * times.iter().sum::<f64>();
+            approx::assert_relative_eq!(sum_us, f64::from(end - start), max_relative = 1e-12);
+            // What a fit refuses: a gap of a function that is not off-loaded.
+            assert!(rows.iter().all(|row| row.offloads > 0 || row.gap_time_s == 0.0));
+            Ok(())
+        });
+        checked.expect("every trace adds up");
+    }
+
     #[test]
     fn functions_that_work_at_once_share_the_time() {
         let trace = trace(&[

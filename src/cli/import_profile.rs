@@ -49,7 +49,7 @@ Examples:
 `mmgp fit --profile profile.csv --apus 4 --out params.toml` makes parameters of it.
 
 How to record a trace:
-  PyTorch          torch.profiler.profile(), then export_chrome_trace(\"trace.json\")
+  PyTorch          torch.profiler's export_chrome_trace(\"trace.json\")
   Nsight Systems   nsys profile --trace=cuda,mpi -o report ./app
                    nsys export --type sqlite report.nsys-rep
   emulated         mmgp emulate --trace trace.json
