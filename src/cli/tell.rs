@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::Answer;
-use super::tune::{Session, asked, duration};
+use super::tune::{Asked, Session, asked, duration};
 use crate::attempt::{Attempt, Status};
 use crate::error::{Error, Result};
 use crate::launch;
@@ -144,7 +144,7 @@ fn collect(folder: &Path, results: &Path, session: &mut Session) -> Result<Answe
             continue;
         }
         let asked = result.id.map(|id| asked(folder, id)).transpose()?.flatten();
-        let of_asked = asked.as_ref().map(|(mapping, ..)| *mapping);
+        let of_asked = asked.as_ref().map(Asked::mapping).transpose()?;
         let Some(mapping) = result.mapping.or(of_asked) else {
             return Err(Error::OutOfRange {
                 name: "--results",
@@ -152,7 +152,7 @@ fn collect(folder: &Path, results: &Path, session: &mut Session) -> Result<Answe
                 expected: "what came of the runs of --emit with the same --out".into(),
             });
         };
-        let (nodes, params) = asked.map_or((1, Default::default()), |(_, nodes, it)| (nodes, it));
+        let (nodes, params) = asked.map_or((1, Default::default()), |it| (it.nodes, it.params));
         let id = result.id.unwrap_or_else(|| next_id(session));
         let attempt = Attempt::new(id, mapping.m(), mapping.p(), Status::Ok);
         let outcome = match result.outcome {

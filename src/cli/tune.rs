@@ -27,7 +27,7 @@ use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level, Timeout};
 use crate::units::Seconds;
 
 pub use declare::{DeclareArguments, Declared};
-pub use elsewhere::{ElsewhereArguments, asked};
+pub use elsewhere::{Asked, ElsewhereArguments, asked};
 pub use folder::{Report, write};
 pub use program::{ProgramArguments, duration};
 pub use session::Session;

@@ -56,12 +56,21 @@ pub enum Emit {
 
 /// What was asked of another engine, by ids: what comes back may have nothing else.
 #[derive(Serialize, Deserialize)]
-struct Asked {
+pub struct Asked {
     id: u64,
     m: u32,
     p: u32,
-    nodes: u32,
-    params: BTreeMap<String, String>,
+    /// Nodes that it takes.
+    pub nodes: u32,
+    /// Further factors.
+    pub params: BTreeMap<String, String>,
+}
+
+impl Asked {
+    /// Its configuration.
+    pub fn mapping(&self) -> Result<Mapping> {
+        Mapping::new(self.m, self.p)
+    }
 }
 
 /// Lists what was asked of others.
@@ -199,8 +208,8 @@ fn submit(script: &Path, is_array: bool) -> Result<()> {
     if status.success() { Ok(()) } else { Err(failed(status.to_string())) }
 }
 
-/// Which configuration and further factors an id was asked with.
-pub fn asked(folder: &Path, id: u64) -> Result<Option<(Mapping, u32, BTreeMap<String, String>)>> {
+/// What was asked with an id.
+pub fn asked(folder: &Path, id: u64) -> Result<Option<Asked>> {
     let path = folder.join(ASKED);
     if !path.exists() {
         return Ok(None);
@@ -211,6 +220,5 @@ pub fn asked(folder: &Path, id: u64) -> Result<Option<(Mapping, u32, BTreeMap<St
         found: error.to_string(),
         expected: "what was asked of another engine".into(),
     })?;
-    let found = all.into_iter().find(|it| it.id == id);
-    found.map(|it| Ok((Mapping::new(it.m, it.p)?, it.nodes, it.params))).transpose()
+    Ok(all.into_iter().find(|it| it.id == id))
 }
