@@ -165,6 +165,25 @@ pub fn create_folder(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|source| Error::Write { file: path.into(), source })
 }
 
+/// The names in a folder, in no order; none of one that cannot be read.
+pub fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Waits until nobody else holds the lock on a file, and holds it until the file is dropped, or the
+/// process is gone.
+///
+/// # Errors
+/// [`Error::Write`].
+pub fn lock(path: &Path) -> Result<fs::File> {
+    let failed = |source| Error::Write { file: path.into(), source };
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create(true).truncate(false).open(path).map_err(failed)?;
+    file.lock().map_err(failed)?;
+    Ok(file)
+}
+
 /// Removes a folder with all that is in it; one that is not there is none to remove.
 pub fn remove_folder(path: &Path) -> Result<()> {
     match fs::remove_dir_all(path) {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mmgp_base::table::Source;
+use mmgp_base::table::{self, Source};
 
 pub use crate::pin::processors;
 
@@ -32,23 +32,15 @@ pub fn gpus() -> usize {
         return list.split(',').filter(is_one).count();
     }
     let count = |folder: &str, beginning: &str| {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let is_one = |name: String| {
+        let is_one = |name: &String| {
             let number = name.strip_prefix(beginning).unwrap_or("");
             !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit())
         };
-        entries.filter(|it| is_one(it.file_name().to_string_lossy().into_owned())).count()
+        table::names_in(Path::new(folder)).iter().filter(|name| is_one(name)).count()
     };
     match count("/dev", "nvidia") {
         // AMD's and Intel's, with what draws the screen among them.
         0 => count("/dev/dri", "renderD"),
         found => found,
     }
-}
-
-/// CPU's model, where the operating system tells.
-pub fn processor() -> Option<String> {
-    let text = Source::read(Path::new("/proc/cpuinfo")).ok()?.text;
-    let line = text.lines().find_map(|line| line.strip_prefix("model name"))?;
-    Some(line.trim_start_matches(['\t', ' ', ':']).to_string())
 }

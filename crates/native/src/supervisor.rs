@@ -14,7 +14,7 @@ mod output;
 mod protocol;
 mod serve;
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::process::CommandExt as _;
@@ -23,6 +23,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mmgp_base::error::{Error, Result};
+use mmgp_base::table;
 use protocol::Request;
 pub use protocol::{Ended, Match, Run};
 
@@ -108,14 +109,7 @@ fn failed(source: &io::Error) -> Error {
 /// # Errors
 /// [`Error::Write`] where the lock cannot be taken, [`Error::Program`] where nobody reads answers.
 pub fn serve(lock: &Path) -> Result<()> {
-    let failed_lock = |source| Error::Write { file: lock.into(), source };
-    let file: File = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(lock)
-        .map_err(failed_lock)?;
-    file.lock().map_err(failed_lock)?;
+    let _held = table::lock(lock)?;
     // Without a buffer between: it would hide requests from whoever waits for them.
     let requests = io::stdin().as_fd().try_clone_to_owned().map_err(|it| failed(&it))?;
     serve::serve(File::from(requests), io::stdout()).map_err(|it| failed(&it))

@@ -90,7 +90,10 @@ impl Observer for Watch<'_> {
         let number = progress.runs + 1;
         let of = self.budget.runs.map_or(String::new(), |runs| format!(" of {runs}"));
         let kind = if progress.order.is_warm_up() { "warm-up before run" } else { "run" };
-        self.show(format!("{kind} {number}{of}: {}", self.words.of(progress.mapping)));
+        let factors = &progress.level.factors;
+        let factors: String =
+            factors.iter().map(|(name, value)| format!(", {name} {value}")).collect();
+        self.show(format!("{kind} {number}{of}: {}{factors}", self.words.of(progress.mapping)));
     }
 
     fn is_interrupted(&self) -> bool {

@@ -4,7 +4,9 @@
 //! `PR_SET_CHILD_SUBREAPER`), so that whatever a command starts stays among its descendants, also what
 //! has left the command's process group.
 
-use mmgp_base::table::Source;
+use std::path::PathBuf;
+
+use mmgp_base::table::{self, Source};
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -70,12 +72,12 @@ fn descendants() -> Vec<Pid> {
 
 /// The children of all threads of a process.
 fn children(parent: Pid) -> Vec<Pid> {
-    let tasks = format!("/proc/{parent}/task");
-    let Ok(tasks) = std::fs::read_dir(tasks) else { return Vec::new() };
-    let of_task = |path: std::path::PathBuf| {
-        let text = Source::read(&path.join("children")).map(|it| it.text).unwrap_or_default();
+    let tasks = PathBuf::from(format!("/proc/{parent}/task"));
+    let of_task = |task: String| {
+        let file = tasks.join(task).join("children");
+        let text = Source::read(&file).map(|it| it.text).unwrap_or_default();
         let ids = text.split_whitespace().filter_map(|id| id.parse().ok());
         ids.map(Pid::from_raw).collect::<Vec<_>>()
     };
-    tasks.flatten().flat_map(|task| of_task(task.path())).collect()
+    table::names_in(&tasks).into_iter().flat_map(of_task).collect()
 }
