@@ -62,7 +62,7 @@ impl Marginals {
 
     /// The mean of the logarithm of the time of the mapping with that index.
     pub fn log_time(&self, index: usize) -> f64 {
-        self.sum(index, |mean, _| mean)
+        self.sum(&self.weights, index, |mean, _| mean)
     }
 
     /// The time that this is the logarithm of, which is printed: a median.
@@ -88,28 +88,30 @@ impl Marginals {
     /// One standard deviation above the expected logarithm, where no mean is taken to be right: a mean
     /// that seems to be would overrule what was measured.
     pub fn caution(&self, index: usize) -> f64 {
-        let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
-            let parts = self.search_weights.iter().zip(&self.means).zip(&self.deviations);
-            parts.map(|((w, means), deviations)| w * of(means[index], deviations[index])).sum()
-        };
-        let centre = sum(&|mean, _| mean);
-        let variance = sum(&|mean, deviation| deviation * deviation + (mean - centre).powi(2));
-        centre + variance.sqrt()
+        let (centre, deviation) = self.moments(&self.search_weights, index);
+        centre + deviation
     }
 
     /// The expected time.
     pub fn expected(&self, index: usize) -> Seconds {
-        Seconds(self.sum(index, |mean, deviation| (mean + 0.5 * deviation * deviation).exp()))
+        let of = |mean: f64, deviation: f64| (mean + 0.5 * deviation * deviation).exp();
+        Seconds(self.sum(&self.weights, index, of))
     }
 
     /// The standard deviation of the logarithm of the time.
     pub fn deviation(&self, index: usize) -> f64 {
-        let centre = self.log_time(index);
-        self.sum(index, |mean, deviation| deviation * deviation + (mean - centre).powi(2)).sqrt()
+        self.moments(&self.weights, index).1
     }
 
-    fn sum(&self, index: usize, of: impl Fn(f64, f64) -> f64) -> f64 {
-        let parts = self.weights.iter().zip(&self.means).zip(&self.deviations);
+    /// The mean of the logarithm and its standard deviation.
+    fn moments(&self, weights: &[f64], index: usize) -> (f64, f64) {
+        let centre = self.sum(weights, index, |mean, _| mean);
+        let square = |mean: f64, deviation: f64| deviation * deviation + (mean - centre).powi(2);
+        (centre, self.sum(weights, index, square).sqrt())
+    }
+
+    fn sum(&self, weights: &[f64], index: usize, of: impl Fn(f64, f64) -> f64) -> f64 {
+        let parts = weights.iter().zip(&self.means).zip(&self.deviations);
         parts.map(|((w, means), deviations)| w * of(means[index], deviations[index])).sum()
     }
 
@@ -128,8 +130,10 @@ impl Marginals {
             let all = self.means.iter().zip(&self.deviations).map(of);
             all.fold(-sign * f64::INFINITY, if sign > 0.0 { f64::max } else { f64::min })
         };
-        let share =
-            |x: f64| self.sum(index, |mean, own| below((x - mean) / deviation(own))) - probability;
+        let share = |x: f64| {
+            let of = |mean: f64, own: f64| below((x - mean) / deviation(own));
+            self.sum(&self.weights, index, of) - probability
+        };
         Seconds(root(share, ends(-1.0), ends(1.0)).exp())
     }
 }
