@@ -4,7 +4,9 @@
 //! [`Posterior`](mmgp_model::posterior::Posterior) does, and knows neither a clock nor a program.
 
 mod design;
+mod further;
 mod known;
+mod regret;
 mod search;
 
 pub use search::{Found, Search, Tried, Verdict};
