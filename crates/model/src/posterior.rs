@@ -37,6 +37,7 @@ use crate::model::observations::{Observations, Observed, Range};
 use crate::model::time_model::TimeModel;
 pub use basis::Basis;
 use components::{Component, Data, Family};
+pub(crate) use mixture::Noisy;
 pub use mixture::{Joint, Marginals};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};

@@ -48,6 +48,7 @@ mod fastest;
 mod gain;
 mod next;
 mod nodes;
+mod outlook;
 mod phased;
 mod what_if;
 
@@ -70,6 +71,7 @@ pub use explanation::{Explanation, MISFIT, TermEffect, explain};
 pub use fastest::{Fastest, Predicted, fastest};
 pub use next::{Measured, Measurement, NextMeasurement, next_measurement};
 pub use nodes::{NodeConfiguration, NodeRanking, rank_nodes};
+pub use outlook::Outlook;
 pub use phased::{Changes, Plan, Plans, plan_phases};
 pub use what_if::{Scale, scaled};
 

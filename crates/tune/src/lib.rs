@@ -8,7 +8,9 @@
 pub mod derived;
 mod design;
 pub mod engine;
+mod further;
 mod known;
+mod regret;
 mod search;
 
 pub use search::{Found, Search, Tried, Verdict};

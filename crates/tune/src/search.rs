@@ -4,10 +4,12 @@
 use mmgp_base::units::Seconds;
 use mmgp_base::{Error, Mapping, Result};
 use mmgp_model::posterior::{Posterior, Prior};
-use mmgp_model::solve::{Measured, Sampling, next_measurement, rank};
+use mmgp_model::solve::Outlook;
 
 use crate::design;
+use crate::further::further;
 use crate::known::Known;
+use crate::regret::regret_95;
 
 /// What came of running a configuration once.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,6 +58,9 @@ pub struct Verdict {
     /// What to run next, the most useful first, each with the time that it is expected to take;
     /// none where no run would tell anything.
     pub next: Vec<(Mapping, Option<Seconds>)>,
+    /// By how much the first of them is expected to lower what the choice takes, relative to that;
+    /// `None` during the first runs.
+    pub gain: Option<f64>,
 }
 
 impl Search {
@@ -75,45 +80,54 @@ impl Search {
         let open: Vec<Mapping> =
             self.space.iter().copied().filter(|&mapping| !known.is_out(mapping)).collect();
         let first = design::remaining(&open, &known, self.seed);
-        let observations = known.observations();
         let mut verdict = Verdict {
             choice: None,
             time: None,
             regret_95: None,
             is_settled: false,
             next: first.iter().map(|&mapping| (mapping, None)).collect(),
+            gain: None,
         };
         let ran: Vec<Mapping> = open.iter().copied().filter(|&it| known.ran(it)).collect();
         if ran.is_empty() {
             return Ok(verdict);
         }
-        let posterior = Posterior::new(&self.prior, Some(observations))?;
+        let posterior = Posterior::new(&self.prior, Some(known.observations()))?;
         let marginals = posterior.marginals(&ran);
         let best = marginals.order(&ran)[0];
         verdict.choice = Some(ran[best]);
         verdict.time = Some(marginals.time(best));
-        if !first.is_empty() {
-            return Ok(verdict);
+        if first.is_empty() {
+            self.look_further(&posterior, &known, (&open, ran[best]), &mut verdict);
         }
-        let ranking = rank(&posterior, &open, Sampling::new(Sampling::USUAL_DRAWS, self.seed))?;
-        verdict.regret_95 = ranking.choice.costs_at_most;
-        verdict.is_settled = ranking.choice.is_measured
-            && verdict.regret_95.is_some_and(|regret| regret <= self.regret);
-        let next = next_measurement(&posterior, &open, None)?;
-        let marginals = posterior.marginals(&open);
-        let runs = next.measurements.iter().filter_map(|measurement| match measurement.what {
-            Measured::Run(mapping) => {
-                let place = open.iter().position(|&it| it == mapping)?;
-                Some((mapping, Some(marginals.time(place))))
-            }
-            Measured::Term { .. } => None,
-        });
-        verdict.next = runs.take(PROPOSED).collect();
         Ok(verdict)
+    }
+
+    /// What the choice may cost, and what to run next.
+    fn look_further(
+        &self,
+        posterior: &Posterior,
+        known: &Known,
+        (open, choice): (&[Mapping], Mapping),
+        verdict: &mut Verdict,
+    ) {
+        let outlook = Outlook::new(posterior, open);
+        let Some(place) = outlook.mappings().iter().position(|&it| it == choice) else { return };
+        let range = posterior.range();
+        let is_known =
+            |&mapping: &Mapping| range.is_some_and(|range| range.never_varied(mapping).is_none());
+        if open.iter().all(is_known) {
+            verdict.regret_95 = regret_95(&outlook, place);
+            verdict.is_settled = verdict.regret_95.is_some_and(|regret| regret <= self.regret);
+        }
+        let proposals = further(&outlook, place, known, self.regret);
+        verdict.gain = proposals.first().map(|proposal| proposal.gain);
+        let next = proposals.iter().map(|it| (it.mapping, Some(it.time)));
+        verdict.next = next.take(PROPOSED).collect();
     }
 }
 
-/// So many runs are proposed at most.
+/// So many further runs are proposed at most.
 const PROPOSED: usize = 8;
 
 #[cfg(test)]

@@ -180,7 +180,15 @@ impl Found<'_> {
         }
         lines.extend(self.failures());
         if let Some((next, _)) = self.verdict.next.first().filter(|_| !self.verdict.is_settled) {
-            lines.push(format!("The next run would be {}.", self.words.of(*next)));
+            let next = self.words.of(*next);
+            lines.push(match self.verdict.gain {
+                Some(gain) if gain > 5e-5 => format!(
+                    "The next run would be {next}: it is expected to save {} of the time.",
+                    Percent(gain)
+                ),
+                Some(_) => format!("The next run would be {next}, to be surer of the choice."),
+                None => format!("The next run would be {next}."),
+            });
         }
         lines.iter().map(|line| format!("{line}\n")).collect()
     }

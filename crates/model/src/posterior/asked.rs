@@ -76,7 +76,8 @@ impl Posterior {
             means.push(mean);
             covariances.push(covariance);
         }
-        Joint::new(self.weights(), means, covariances, self.widening())
+        let noises = self.components.iter().map(|component| component.node.noise).collect();
+        Joint::new(self.weights(), (means, covariances, noises), self.widening())
     }
 
     /// The weights of the components for predictions, and for choices and searches.

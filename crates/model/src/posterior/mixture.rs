@@ -30,7 +30,18 @@ pub struct Joint {
     search_weights: Vec<f64>,
     means: Vec<DVector<f64>>,
     covariances: Vec<DMatrix<f64>>,
+    /// Of each component, the standard deviation of the noise of a single run.
+    noises: Vec<f64>,
     widening: f64,
+}
+
+/// What runs alone say of a difference of two times.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Noisy {
+    /// Its variance, in variances of the noise of a single run.
+    pub runs: f64,
+    /// How well that noise is known.
+    pub degrees_of_freedom: f64,
 }
 
 /// No variance of a logarithm is below this.
@@ -39,6 +50,13 @@ const LEAST_VARIANCE: f64 = 1e-12;
 /// The normal distribution function.
 fn below(x: f64) -> f64 {
     0.5 * erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
+}
+
+/// The normal deviate that is exceeded as often as this one of Student's t, nearly (Wallace, Annals
+/// of Mathematical Statistics 30, 1959).
+fn as_normal(t: f64, degrees: f64) -> f64 {
+    let size = (degrees * (t * t / degrees).ln_1p()).sqrt();
+    (size * (8.0 * degrees + 1.0) / (8.0 * degrees + 3.0)).copysign(t)
 }
 
 impl Marginals {
@@ -62,7 +80,7 @@ impl Marginals {
 
     /// The mean of the logarithm of the time of the mapping with that index.
     pub fn log_time(&self, index: usize) -> f64 {
-        self.sum(index, |mean, _| mean)
+        self.sum(&self.weights, index, |mean, _| mean)
     }
 
     /// The time that this is the logarithm of, which is printed: a median.
@@ -88,28 +106,37 @@ impl Marginals {
     /// One standard deviation above the expected logarithm, where no mean is taken to be right: a mean
     /// that seems to be would overrule what was measured.
     pub fn caution(&self, index: usize) -> f64 {
-        let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
-            let parts = self.search_weights.iter().zip(&self.means).zip(&self.deviations);
-            parts.map(|((w, means), deviations)| w * of(means[index], deviations[index])).sum()
-        };
-        let centre = sum(&|mean, _| mean);
-        let variance = sum(&|mean, deviation| deviation * deviation + (mean - centre).powi(2));
-        centre + variance.sqrt()
+        let (centre, deviation) = self.moments(&self.search_weights, index);
+        centre + deviation
+    }
+
+    /// Two standard deviations below the expected logarithm, where no mean is taken to be right: what
+    /// there is to hope for.
+    pub(crate) fn hope(&self, index: usize) -> f64 {
+        let (centre, deviation) = self.moments(&self.search_weights, index);
+        centre - 2.0 * deviation
     }
 
     /// The expected time.
     pub fn expected(&self, index: usize) -> Seconds {
-        Seconds(self.sum(index, |mean, deviation| (mean + 0.5 * deviation * deviation).exp()))
+        let of = |mean: f64, deviation: f64| (mean + 0.5 * deviation * deviation).exp();
+        Seconds(self.sum(&self.weights, index, of))
     }
 
     /// The standard deviation of the logarithm of the time.
     pub fn deviation(&self, index: usize) -> f64 {
-        let centre = self.log_time(index);
-        self.sum(index, |mean, deviation| deviation * deviation + (mean - centre).powi(2)).sqrt()
+        self.moments(&self.weights, index).1
     }
 
-    fn sum(&self, index: usize, of: impl Fn(f64, f64) -> f64) -> f64 {
-        let parts = self.weights.iter().zip(&self.means).zip(&self.deviations);
+    /// The mean of the logarithm and its standard deviation.
+    fn moments(&self, weights: &[f64], index: usize) -> (f64, f64) {
+        let centre = self.sum(weights, index, |mean, _| mean);
+        let square = |mean: f64, deviation: f64| deviation * deviation + (mean - centre).powi(2);
+        (centre, self.sum(weights, index, square).sqrt())
+    }
+
+    fn sum(&self, weights: &[f64], index: usize, of: impl Fn(f64, f64) -> f64) -> f64 {
+        let parts = weights.iter().zip(&self.means).zip(&self.deviations);
         parts.map(|((w, means), deviations)| w * of(means[index], deviations[index])).sum()
     }
 
@@ -128,8 +155,10 @@ impl Marginals {
             let all = self.means.iter().zip(&self.deviations).map(of);
             all.fold(-sign * f64::INFINITY, if sign > 0.0 { f64::max } else { f64::min })
         };
-        let share =
-            |x: f64| self.sum(index, |mean, own| below((x - mean) / deviation(own))) - probability;
+        let share = |x: f64| {
+            let of = |mean: f64, own: f64| below((x - mean) / deviation(own));
+            self.sum(&self.weights, index, of) - probability
+        };
         Seconds(root(share, ends(-1.0), ends(1.0)).exp())
     }
 }
@@ -164,14 +193,14 @@ fn root(of: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
 }
 
 impl Joint {
-    /// Of components with weights for predictions and for the search of a further run.
+    /// Of components with weights for predictions and for the search of a further run; of each its
+    /// means, its covariances and its noise.
     pub(super) fn new(
         (weights, search_weights): (Vec<f64>, Vec<f64>),
-        means: Vec<DVector<f64>>,
-        covariances: Vec<DMatrix<f64>>,
+        (means, covariances, noises): (Vec<DVector<f64>>, Vec<DMatrix<f64>>, Vec<f64>),
         widening: f64,
     ) -> Self {
-        Self { weights, search_weights, means, covariances, widening }
+        Self { weights, search_weights, means, covariances, noises, widening }
     }
 
     /// As it is seen where a further run is sought: a mean that seems right may be wrong where
@@ -200,6 +229,29 @@ impl Joint {
             sum.ger(weight, &apart, &apart, 1.0);
         }
         sum
+    }
+
+    /// The probability that the logarithm of the time at one place is above that at another by more
+    /// than this.
+    ///
+    /// What repetitions tell of the noise is not widened as the models are, but has the tails of
+    /// Student's t, with as many degrees of freedom as Welch and Satterthwaite have it.
+    pub(crate) fn slower(&self, places: (usize, usize), by: f64, noisy: Noisy) -> f64 {
+        let (one, other) = places;
+        let mut probability = 0.0;
+        for (index, weight) in self.weights.iter().enumerate() {
+            let covariance = &self.covariances[index];
+            let variance = covariance[(one, one)] + covariance[(other, other)]
+                - 2.0 * covariance[(one, other)];
+            let variance = variance.max(LEAST_VARIANCE);
+            let of_noise = (noisy.runs * self.noises[index].powi(2)).min(variance);
+            let wide = self.widening.powi(2) * (variance - of_noise) + of_noise;
+            let share = of_noise / wide;
+            let t = (self.means[index][one] - self.means[index][other] - by) / wide.sqrt();
+            let degrees = noisy.degrees_of_freedom / (share * share).max(f64::EPSILON);
+            probability += weight * below(as_normal(t, degrees));
+        }
+        probability
     }
 
     /// Draws of the logarithms of all times, a column for each draw; each component has as many as
@@ -282,11 +334,50 @@ mod tests {
     }
 
     #[test]
+    fn students_deviates_become_normal_ones_of_the_same_probability() {
+        // The tables' t of 5, 1 and 0.1 % for 2, 3 and 10 degrees of freedom.
+        let known = [
+            (2.0, [2.919_986, 6.964_557, 22.327_125]),
+            (3.0, [2.353_363, 4.540_703, 10.214_532]),
+            (10.0, [1.812_461, 2.763_769, 4.143_7]),
+        ];
+        for (degrees, ts) in known {
+            for (t, probability) in ts.into_iter().zip([0.05, 0.01, 0.001]) {
+                let found = below(-as_normal(t, degrees));
+                // Too likely rather than not likely enough, the more the farther out.
+                let within = if degrees < 3.0 { 0.5 } else { 0.25 };
+                assert!(found > 0.99 * probability, "{found} {probability}");
+                approx::assert_relative_eq!(found, probability, max_relative = within);
+                approx::assert_relative_eq!(below(as_normal(-t, degrees)), found);
+            }
+        }
+    }
+
+    /// Two components: a difference of -0.2 with a variance of 0.4, and one of 1 with 0.2.
+    #[test]
+    fn how_likely_one_time_is_above_another_is_the_share_of_draws_that_have_it_so() {
+        let means = vec![DVector::from_vec(vec![0.0, 0.2]), DVector::from_vec(vec![2.0, 1.0])];
+        let one = DMatrix::from_row_slice(2, 2, &[1.0, 0.8, 0.8, 1.0]);
+        let weights = (vec![0.3, 0.7], vec![0.3, 0.7]);
+        let parts = (means, vec![one.clone(), one * 0.5], vec![0.1; 2]);
+        let joint = Joint::new(weights, parts, 1.0);
+        let of = |runs| joint.slower((0, 1), 0.3, Noisy { runs, degrees_of_freedom: 3.0 });
+        let expected = 0.3 * below(-0.5 / 0.4_f64.sqrt()) + 0.7 * below(0.7 / 0.2_f64.sqrt());
+        approx::assert_relative_eq!(of(0.0), expected, max_relative = 1e-12);
+        let draws = joint.draws(100_000, 3);
+        let share = draws.column_iter().filter(|it| it[0] - it[1] > 0.3).count() as f64 / 1e5;
+        assert!((share - expected).abs() < 0.006, "{share} {expected}");
+        // Nothing but noise: t = -0.5/sqrt(0.4) and 0.7/sqrt(0.2) of 3 degrees of freedom.
+        approx::assert_relative_eq!(of(1e6), 0.3 * 0.243 + 0.7 * 0.893, max_relative = 0.01);
+    }
+
+    #[test]
     fn draws_have_the_moments_of_the_mixture() {
         let means = vec![DVector::from_vec(vec![0.0, 1.0]), DVector::from_vec(vec![2.0, 1.0])];
         let one = DMatrix::from_row_slice(2, 2, &[1.0, 0.8, 0.8, 1.0]);
-        let joint =
-            Joint::new((vec![0.5, 0.5], vec![0.5, 0.5]), means, vec![one.clone(), one * 0.5], 1.0);
+        let covariances = vec![one.clone(), one * 0.5];
+        let weights = (vec![0.5, 0.5], vec![0.5, 0.5]);
+        let joint = Joint::new(weights, (means, covariances, vec![0.1; 2]), 1.0);
         let draws = joint.draws(200_000, 1);
         let mean = draws.column_mean();
         let covariance = joint.covariance();

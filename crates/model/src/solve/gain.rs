@@ -32,6 +32,11 @@ impl Learning {
         Self { log_times, covariance, noise_variance }
     }
 
+    /// The expected logarithms of the times.
+    pub fn log_times(&self) -> &DVector<f64> {
+        &self.log_times
+    }
+
     /// What a measurement gains that has this variance, noise included, and these covariances with
     /// the times.
     pub fn gain_of(&self, covariances: impl Iterator<Item = f64>, variance: f64) -> f64 {

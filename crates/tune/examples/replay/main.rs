@@ -1,0 +1,146 @@
+//! Searches for the fastest configuration of programs whose every time is known, and how far off
+//! the choice was after each run: JSON lines, one for each search.
+//!
+//! ```text
+//! replay [--data DIR] [--seeds 100] [--runs 20] [--only NAME,NAME] [--regret 0.02] [--workers 2]
+//! replay --scripts ...   # the times that the runs take, for whoever searches otherwise
+//! replay --speed         # seconds for one decision
+//! ```
+
+mod problems;
+mod speed;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use mmgp_base::Mapping;
+use mmgp_base::units::Seconds;
+use mmgp_model::model::parameters::Decomposition;
+use mmgp_model::posterior::Prior;
+use mmgp_tune::{Found, Search, Tried};
+use problems::Problem;
+
+/// What the arguments ask for.
+struct Given {
+    data: PathBuf,
+    seeds: u64,
+    runs: usize,
+    only: Option<String>,
+    regret: f64,
+    workers: usize,
+    scripts: bool,
+    speed: bool,
+}
+
+fn given() -> Given {
+    let mut given = Given {
+        data: "../shared/data/hybrid".into(),
+        seeds: 100,
+        runs: 20,
+        only: None,
+        regret: 0.02,
+        workers: 2,
+        scripts: false,
+        speed: false,
+    };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(name) = arguments.next() {
+        let mut value = || arguments.next().unwrap_or_else(|| panic!("{name}: no value"));
+        match name.as_str() {
+            "--data" => given.data = value().into(),
+            "--seeds" => given.seeds = value().parse().expect("a number of seeds"),
+            "--runs" => given.runs = value().parse().expect("a number of runs"),
+            "--only" => given.only = Some(value()),
+            "--regret" => given.regret = value().parse().expect("a regret"),
+            "--workers" => given.workers = value().parse().expect("a number of workers"),
+            "--scripts" => given.scripts = true,
+            "--speed" => given.speed = true,
+            _ => panic!("{name}: not known"),
+        }
+    }
+    given
+}
+
+fn main() {
+    let given = given();
+    if given.speed {
+        return speed::measure();
+    }
+    let mut problems = problems::all(&given.data).expect("tables");
+    if let Some(only) = &given.only {
+        problems.retain(|problem| only.split(',').any(|name| name == problem.name));
+    }
+    let each = |problem: usize| (0..given.seeds).map(move |seed| (problem, seed));
+    let jobs: Vec<(usize, u64)> = (0..problems.len()).flat_map(each).collect();
+    let next = AtomicUsize::new(0);
+    let (lines, found) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..given.workers {
+            let lines = lines.clone();
+            let (jobs, problems, given, next) = (&jobs, &problems, &given, &next);
+            scope.spawn(move || {
+                while let Some(&(problem, seed)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let line = line(&problems[problem], seed, given);
+                    lines.send(((problem, seed), line)).expect("somebody listens");
+                }
+            });
+        }
+        drop(lines);
+        // In the order of the jobs, whoever is done first.
+        let mut waiting = BTreeMap::new();
+        let mut due = jobs.iter();
+        let mut job = due.next();
+        for (done, line) in found {
+            waiting.insert(done, line);
+            while let Some(line) = job.and_then(|job| waiting.remove(job)) {
+                println!("{line}");
+                job = due.next();
+            }
+        }
+    });
+}
+
+/// One search, or its script.
+fn line(problem: &Problem, seed: u64, given: &Given) -> String {
+    let script = problem.script(seed, given.runs);
+    if given.scripts {
+        let configuration = |(at, times): (&Mapping, &Vec<f64>)| {
+            serde_json::json!({
+                "m": at.m(), "p": at.p(), "true_s": problem.configurations[at].0, "times_s": times,
+            })
+        };
+        let all: Vec<_> = script.iter().map(configuration).collect();
+        return serde_json::json!({ "problem": problem.name, "seed": seed, "configurations": all })
+            .to_string();
+    }
+    let search = Search {
+        space: problem.configurations.keys().copied().collect(),
+        prior: Prior::of_runs(Decomposition::Data),
+        regret: given.regret,
+        seed,
+    };
+    let mut tried: Vec<Tried> = Vec::new();
+    let mut steps = Vec::new();
+    let mut verdict = search.judge(&tried).expect("configurations");
+    while tried.len() < given.runs
+        && let Some(&(mapping, _)) = verdict.next.first()
+    {
+        let before = tried.iter().filter(|it| it.mapping == mapping).count();
+        let time = script[&mapping][before];
+        tried.push(Tried { mapping, found: Found::Time(Seconds(time)) });
+        verdict = search.judge(&tried).expect("configurations");
+        let choice = verdict.choice.expect("something ran");
+        steps.push(serde_json::json!({
+            "m": mapping.m(),
+            "p": mapping.p(),
+            "time_s": time,
+            "choice": [choice.m(), choice.p()],
+            "regret": problem.regret(choice),
+            "regret_95": verdict.regret_95,
+            "settled": verdict.is_settled,
+        }));
+    }
+    serde_json::json!({ "problem": problem.name, "seed": seed, "runs": steps }).to_string()
+}

@@ -1,0 +1,115 @@
+//! Programs whose every time is known: tables that others measured, and truths that are formulas.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use mmgp_base::table::records::Run;
+use mmgp_base::table::{Columns, Source, runs};
+use mmgp_base::{Mapping, Result};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_distr::{Distribution, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A program.
+pub struct Problem {
+    pub name: String,
+    /// Of each configuration its true time, and all that were measured; none of a formula.
+    pub configurations: BTreeMap<Mapping, (f64, Vec<f64>)>,
+}
+
+/// Noise of the runs of a formula, relative.
+const NOISE: f64 = 0.02;
+
+/// Tables whose first repetition is a warm-up, as their source has it.
+const WARM_UP: [&str; 1] = ["cp2k_h2o64"];
+
+type Truth = fn(f64, f64) -> f64;
+
+fn step(is_beyond: bool) -> f64 {
+    f64::from(u8::from(is_beyond))
+}
+
+/// Times \[s\] on 16 APUs.
+const TRUTHS: [(&str, Truth); 7] = [
+    ("~equation 11", |m, p| 6.0 * (1.0 + 0.35 * (m - 1.0)) + 360.0 / (m * p) + 11.1 + 4.2 * p),
+    ("~slope in m", |m, p| 12.0 + 3.0 * m + 400.0 / (m * p) + 1.5 * p),
+    ("~bandwidth", |m, p| {
+        6.0 * (1.0 + 0.35 * (m - 1.0)) + 360.0 / (m * p).min(7.0) + 11.1 + 4.2 * p
+    }),
+    ("~NUMA", |m, p| {
+        let steps = 1.5 * step(m > 4.0) + 2.5 * step(m > 8.0);
+        let shared = 360.0 / (m * p) * (1.0 + 0.3 * step(p > 4.0));
+        6.0 * (1.0 + 0.1 * (m - 1.0) + steps) + shared + 11.1 + 2.0 * p
+    }),
+    ("~20 tasks", |m, p| {
+        6.0 * (1.0 + 0.15 * (m - 1.0)) + 18.0 * (20.0 / (m * p)).ceil() + 5.0 + 2.0 * p
+    }),
+    ("~serial parts", |m, p| 20.0 + 40.0 / m + 300.0 / (m * p)),
+    ("~APUs", |m, p| 1.3 * (1.0 + 0.08 * (m - 1.0)) + 360.0 / (m * p) + 0.705 + 0.042 * p),
+];
+
+/// All tables of a folder, then all formulas.
+///
+/// # Errors
+/// As [`runs::read`].
+pub fn all(data: &Path) -> Result<Vec<Problem>> {
+    let mut files: Vec<_> = std::fs::read_dir(data)
+        .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+        .unwrap_or_default();
+    files.retain(|path: &std::path::PathBuf| path.extension().is_some_and(|it| it == "csv"));
+    files.sort();
+    let mut problems = files.iter().map(|path| table(path)).collect::<Result<Vec<_>>>()?;
+    problems.extend(TRUTHS.into_iter().map(|(name, truth)| {
+        let of = |it: Mapping| (it, (truth(f64::from(it.m()), f64::from(it.p())), Vec::new()));
+        let configurations = mmgp_model::solve::feasible(16).map(of).collect();
+        Problem { name: name.to_string(), configurations }
+    }));
+    Ok(problems)
+}
+
+fn table(path: &Path) -> Result<Problem> {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let (rows, _) = runs::read(&Source::read(path)?, &Columns::default())?;
+    let first = if WARM_UP.contains(&name.as_str()) { 2 } else { 1 };
+    let mut times: BTreeMap<Mapping, Vec<f64>> = BTreeMap::new();
+    for Run { m, p, repetition, time_s } in rows {
+        if repetition >= first {
+            times.entry(Mapping::new(m, p)?).or_default().push(time_s);
+        }
+    }
+    let with_truth = |(at, times): (Mapping, Vec<f64>)| (at, (median_of_logs(&times).exp(), times));
+    Ok(Problem { name, configurations: times.into_iter().map(with_truth).collect() })
+}
+
+fn median_of_logs(times: &[f64]) -> f64 {
+    let mut logs: Vec<f64> = times.iter().map(|time| time.ln()).collect();
+    logs.sort_by(f64::total_cmp);
+    f64::midpoint(logs[(logs.len() - 1) / 2], logs[logs.len() / 2])
+}
+
+impl Problem {
+    /// What a configuration takes longer than the fastest, relative to that.
+    pub fn regret(&self, mapping: Mapping) -> f64 {
+        let all = self.configurations.values().map(|(truth, _)| *truth);
+        self.configurations[&mapping].0 / all.fold(f64::INFINITY, f64::min) - 1.0
+    }
+
+    /// The times of so many runs of each configuration, in the order of the configurations: those
+    /// measured in an order by chance, again from the start when used up; of a formula, with noise.
+    pub fn script(&self, seed: u64, runs: usize) -> BTreeMap<Mapping, Vec<f64>> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let times = |(&at, (truth, measured)): (&Mapping, &(f64, Vec<f64>))| {
+            let mut measured = measured.clone();
+            measured.shuffle(&mut random);
+            let times = if measured.is_empty() {
+                let mut normal = || -> f64 { StandardNormal.sample(&mut random) };
+                (0..runs).map(|_| truth * (1.0 + NOISE * normal()).max(0.5)).collect()
+            } else {
+                measured.iter().copied().cycle().take(runs).collect()
+            };
+            (at, times)
+        };
+        self.configurations.iter().map(times).collect()
+    }
+}

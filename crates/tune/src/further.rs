@@ -1,0 +1,108 @@
+//! What to run once the first runs are done.
+//!
+//! A run is worth what it lowers the expected cost of the choice by, for each second that it takes.
+//! Where no run is worth much any more, what is left is the doubt whether the choice is good enough:
+//! then the rival that most likely is better than is good enough runs, or the choice, where that ran
+//! less often.
+
+use mmgp_base::Mapping;
+use mmgp_base::units::Seconds;
+use mmgp_model::solve::Outlook;
+
+use crate::design::{apart, place};
+use crate::known::Known;
+
+/// A run that lowers the expected cost by less than this part of the regret that is good enough is
+/// not worth much.
+const WORTHWHILE: f64 = 0.05;
+
+/// A run to make.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Proposal {
+    /// Of which configuration.
+    pub mapping: Mapping,
+    /// What it is expected to take.
+    pub time: Seconds,
+    /// By how much it lowers the expected cost of the choice, relative to that.
+    pub gain: f64,
+    /// What decides: larger is more useful.
+    score: f64,
+}
+
+/// Runs, the most useful first; `choice` is the place of the choice.
+pub(crate) fn further(
+    outlook: &Outlook,
+    choice: usize,
+    known: &Known,
+    regret: f64,
+) -> Vec<Proposal> {
+    let all = outlook.mappings();
+    let is_slower = |mapping: Mapping| {
+        let bound = known.of_mapping(mapping).and_then(|record| record.longer_than);
+        bound.is_some_and(|bound| !known.ran(mapping) && bound.0 >= outlook.time(choice).0)
+    };
+    let places: Vec<usize> = (0..all.len()).filter(|&it| !is_slower(all[it])).collect();
+    let chances: Vec<f64> = all.iter().map(|&mapping| chance_to_run(mapping, known)).collect();
+    let propose = |place: usize, gain: f64, score: f64| {
+        let (mapping, time) = (all[place], outlook.time(place));
+        Proposal { mapping, time, gain, score: score * chances[place] }
+    };
+    let gains: Vec<f64> = places.iter().map(|&place| outlook.gain(place)).collect();
+    let most = places.iter().zip(&gains).map(|(&place, gain)| chances[place] * gain);
+    let by_gain = most.fold(0.0, f64::max) >= WORTHWHILE * regret;
+    let scored = |(&place, &gain): (&usize, &f64)| {
+        if by_gain {
+            return propose(place, gain, gain / outlook.time(place).0);
+        }
+        if place == choice {
+            return propose(place, gain, 0.0);
+        }
+        let doubt = outlook.slower(choice, place, regret);
+        let runs_more = outlook.repetitions(place) > outlook.repetitions(choice);
+        propose(if runs_more { choice } else { place }, gain, doubt)
+    };
+    let mut proposals: Vec<Proposal> = places.iter().zip(&gains).map(scored).collect();
+    proposals.retain(|proposal| proposal.score > 0.0);
+    proposals.sort_by(|one, other| other.score.total_cmp(&one.score));
+    let mut once: Vec<Proposal> = Vec::new();
+    for proposal in proposals {
+        if once.iter().all(|it| it.mapping != proposal.mapping) {
+            once.push(proposal);
+        }
+    }
+    once
+}
+
+/// How likely a configuration runs at all: the nearer it lies to one that failed, in the distance of
+/// the nearest that ran, the less.
+fn chance_to_run(mapping: Mapping, known: &Known) -> f64 {
+    let nearest = |failed: bool| {
+        let those = known.all().filter(|(at, record)| {
+            if failed { record.is_out() } else { known.ran(*at) && !record.is_out() }
+        });
+        let distances = those.map(|(at, _)| apart(place(at), place(mapping)));
+        distances.fold(f64::INFINITY, f64::min)
+    };
+    let (failed, ran) = (nearest(true), nearest(false));
+    if failed.is_infinite() || ran == 0.0 { 1.0 } else { failed / (failed + ran) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::{Found, Tried};
+
+    #[test]
+    fn what_lies_nearer_to_a_failure_than_to_a_time_is_likely_to_fail() {
+        let tried = |(m, p), found| Tried { mapping: Mapping::of(m, p), found };
+        let time = Found::Time(Seconds(1.0));
+        let none = Known::of(&[tried((1, 1), time)]);
+        assert_eq!(chance_to_run(Mapping::of(64, 1), &none), 1.0);
+        let known = Known::of(&[tried((1, 1), time), tried((16, 1), Found::Failed)]);
+        let chance = |m| chance_to_run(Mapping::of(m, 1), &known);
+        assert_eq!(chance(1), 1.0);
+        // Squares of log 8 and log 2.
+        approx::assert_relative_eq!(chance(8), 1.0 / 10.0, max_relative = 1e-9);
+        approx::assert_relative_eq!(chance(4), 0.5, max_relative = 1e-9);
+    }
+}
