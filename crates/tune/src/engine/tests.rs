@@ -52,6 +52,22 @@ impl Observer for After {
     }
 }
 
+/// Watches nothing.
+struct Watch;
+
+impl CellObserver for Watch {
+    fn begins_cell(&mut self, _: &[Attempt], _: &Cell) {}
+
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+}
+
+/// The first run of a configuration.
+fn cell((m, p): (u32, u32)) -> Cell {
+    Cell { factors: BTreeMap::new(), mapping: Mapping::of(m, p), repetition: 1 }
+}
+
 fn time(mapping: Mapping) -> f64 {
     let (m, p) = (f64::from(mapping.m()), f64::from(mapping.p()));
     12.0 + 3.0 * m + 400.0 / (m * p) + 1.5 * p
@@ -137,17 +153,19 @@ fn each_level_has_its_share_and_each_configuration_its_warm_ups_first() {
 
 #[test]
 fn what_is_stopped_has_a_bound_that_is_no_time() {
-    let discipline = Discipline::new(0, Some(Timeout::Times(1.2)), BTreeMap::new());
-    let (_, attempts) = search("stopped", &discipline, None);
-    let late = attempts.iter().find(|it| it.status == Status::Timeout).expect("one is stopped");
-    let level = &late.params;
-    let earlier = attempts.iter().take_while(|it| it.id < late.id);
-    let shortest = earlier.filter(|it| it.params == *level).filter_map(|it| it.time_s);
-    let limit = 1.2 * shortest.fold(f64::INFINITY, f64::min);
-    assert_eq!((late.wall_s, late.time_s), (Some(limit), None));
-    let tried = tried(level, &attempts);
-    let found = tried.iter().find(|it| it.mapping == mapping(late)).expect("it was tried");
-    assert_eq!(found.found, Found::Longer(Seconds(limit)));
+    let (path, mut log) = log("stopped");
+    let cells = [(4, 4), (1, 1)].map(cell);
+    let discipline = Discipline::new(0, Some(Timeout::Times(2.0)), BTreeMap::new());
+    let end =
+        measure(&Script(script), &mut log, &cells, &discipline, Budget::default(), &mut Watch);
+    assert_eq!(end.expect("it ends"), End::Exhausted);
+    // 12 + 12 + 25 + 6, and a thousandth of the first repetition; (1, 1) takes 416.5.
+    let limit = 2.0 * 55.0 * 1.001;
+    let late = &log.attempts()[1];
+    assert_eq!((late.status, late.time_s), (Status::Timeout, None));
+    let found = tried(&BTreeMap::new(), log.attempts())[1].found;
+    assert_eq!(found, Found::Longer(Seconds(limit)));
+    std::fs::remove_file(&path).expect("it is removed");
 }
 
 #[test]
@@ -176,19 +194,9 @@ fn a_budget_of_time_is_not_begun_to_be_exceeded() {
 #[test]
 fn what_failed_once_is_not_measured_again() {
     let (path, mut log) = log("measure");
-    let cell = |(m, p, repetition)| Cell {
-        factors: BTreeMap::new(),
-        mapping: Mapping::of(m, p),
-        repetition,
-    };
-    let cells = [(1, 9, 1), (2, 1, 1), (2, 1, 2), (1, 9, 2)].map(cell);
-    struct Watch;
-    impl CellObserver for Watch {
-        fn begins_cell(&mut self, _: &[Attempt], _: &Cell) {}
-        fn is_interrupted(&self) -> bool {
-            false
-        }
-    }
+    let again = |it: Cell| Cell { repetition: 2, ..it };
+    let (fails, runs) = (cell((1, 9)), cell((2, 1)));
+    let cells = [fails.clone(), runs.clone(), again(runs), again(fails)];
     let discipline = Discipline::new(1, None, BTreeMap::new());
     for _ in 0..2 {
         let end =
