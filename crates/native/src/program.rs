@@ -194,8 +194,8 @@ impl Program {
         attempt.context_switches = Some(ended.context_switches);
         attempt.time_source = settings.time.name().into();
         let mut matches = ended.matches.iter();
-        let of_time = settings.time.pattern().and(matches.next()).and_then(Option::as_ref);
-        let of_check = settings.check.as_ref().and(matches.next());
+        let of_time = settings.time.pattern().and_then(|_| matches.next()?.as_ref());
+        let of_check = settings.check.as_ref().and_then(|_| matches.next());
         let time = settings.time.time(Seconds(ended.wall_s), of_time, &ended.output);
         let (status, reason) = if ended.is_late {
             let limit = limit.map_or(ended.wall_s, |limit| limit.0);
