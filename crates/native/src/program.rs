@@ -273,6 +273,7 @@ fn begun(
         params: order.factors.clone(),
         repetition: order.repetition,
         host: host.into(),
+        limit_s: order.limit.map(|limit| limit.0),
         load: host::load(),
         ..Attempt::new(order.id, mapping.m(), mapping.p(), Status::Failed)
     }
