@@ -62,7 +62,13 @@ pub fn error(error: &Error) {
 /// A line on standard error whose first word is in colour where that is a terminal and neither
 /// `NO_COLOR`, `CLICOLOR=0` nor `TERM=dumb` forbids it.
 fn message(style: &Style, kind: &str, text: &dyn Display) {
-    anstream::eprintln!("{style}{kind}:{style:#} {text}");
+    // Nobody may read it: work goes on.
+    let _ = writeln!(anstream::stderr(), "{style}{kind}:{style:#} {text}");
+}
+
+/// A line on standard error, for whoever reads it.
+pub fn line(text: &dyn Display) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// A table for people: columns of numbers, aligned to the right under their headers.

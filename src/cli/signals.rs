@@ -1,7 +1,7 @@
 //! Signals that end the program.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -34,6 +34,15 @@ pub fn obey() {
 /// ends it.
 pub fn take_first(action: impl FnOnce(i32) + Send + 'static) {
     *AT_FIRST.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(action));
+}
+
+/// From here on none of them does anything: the process ends when its work is gone.
+pub fn outlive() {
+    let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+    for signal in [SIGINT, SIGTERM].into_iter().chain(hangup) {
+        // What is started is not to ignore them, so a handler that does nothing takes them.
+        let _ = signal_hook::flag::register(signal, Arc::default());
+    }
 }
 
 /// Whether whoever started the program had it ignore a signal. Only Linux tells.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Answer;
+use super::output::line;
+use super::signals;
 use crate::error::Result;
 use crate::native::supervisor;
 
@@ -16,6 +18,8 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
-    supervisor::serve(&arguments.lock)?;
+    // What is sent to all processes at once is for the one that asks.
+    signals::outlive();
+    supervisor::serve(&arguments.lock, || line(&"waiting for the end of what ran here before"))?;
     Ok(Answer::Done)
 }

@@ -23,6 +23,10 @@ mod study;
 mod tables;
 mod terminal;
 mod trace;
+#[cfg(target_os = "linux")]
+mod tune;
+#[cfg(target_os = "linux")]
+mod tune_ends;
 mod usage;
 
 use std::fs;

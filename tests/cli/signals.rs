@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::Folder;
 
 /// Asks again and again for up to ten seconds whether something has come to pass.
-fn wait_for<T>(mut happened: impl FnMut() -> Option<T>) -> Option<T> {
+pub fn wait_for<T>(mut happened: impl FnMut() -> Option<T>) -> Option<T> {
     (0..1000).find_map(|_| {
         let found = happened();
         if found.is_none() {
@@ -41,7 +41,7 @@ fn send(child: &Child, signal: &str) {
 }
 
 /// The exit code of a command that ends by itself; none of one that a signal ends.
-fn code(mut child: Child) -> Option<i32> {
+pub fn code(mut child: Child) -> Option<i32> {
     let status = wait_for(|| child.try_wait().expect("its state"));
     let _ = child.kill();
     status.expect("it ends").code()

@@ -96,6 +96,9 @@ pub struct Attempt {
     pub reason: Option<String>,
     /// From its start to its end \[s\].
     pub wall_s: Option<f64>,
+    /// After this it was to be stopped \[s\]: the bound below the time of one that was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_s: Option<f64>,
     /// The time that counts, of one that is `ok` \[s\].
     pub time_s: Option<f64>,
     /// Where the time comes from: `wall`, `output`, `json`, `told`.
@@ -145,6 +148,7 @@ impl Attempt {
             status,
             reason: None,
             wall_s: None,
+            limit_s: None,
             time_s: None,
             time_source: String::new(),
             exit: None,

@@ -16,6 +16,7 @@ mod failures;
 mod foreign;
 pub mod hyperfine;
 pub mod json;
+mod lock;
 pub mod log;
 mod micro_benchmarks;
 mod place;
@@ -29,6 +30,7 @@ pub use columns::{Columns, Unit};
 pub use configurations::configurations;
 pub use device_trace::{Activity, DeviceTrace, Launch, Stretch};
 pub use foreign::runs_of;
+pub use lock::{Held, Lock};
 pub use micro_benchmarks::MicroBenchmarks;
 pub use place::place;
 pub use streamed::StreamedFile;
@@ -171,17 +173,12 @@ pub fn names_in(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Waits until nobody else holds the lock on a file, and holds it until the file is dropped, or the
-/// process is gone.
+/// All bytes of a file, which need not be text.
 ///
 /// # Errors
-/// [`Error::Write`].
-pub fn lock(path: &Path) -> Result<fs::File> {
-    let failed = |source| Error::Write { file: path.into(), source };
-    let mut options = OpenOptions::new();
-    let file = options.write(true).create(true).truncate(false).open(path).map_err(failed)?;
-    file.lock().map_err(failed)?;
-    Ok(file)
+/// [`Error::Read`].
+pub fn bytes(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|source| Error::Read { file: path.into(), source })
 }
 
 /// Removes a folder with all that is in it; one that is not there is none to remove.

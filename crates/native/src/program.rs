@@ -165,15 +165,18 @@ impl Target for Program {
                 ended
             }
         };
+        let mut is_stopped = ended.is_stopped;
         if let Some(conclude) = &settings.command.conclude {
-            let concluded = self.run_one(run(places.fill_all(conclude)))?;
+            let concludes = Run { concludes: true, ..run(places.fill_all(conclude)) };
+            let concluded = self.run_one(concludes)?;
             if let (Status::Ok, Some(why)) = (attempt.status, failure(&concluded)) {
                 attempt.status = Status::Failed;
                 attempt.reason = Some(format!("what concludes it: {why}"));
+                is_stopped |= concluded.is_stopped;
             }
         }
-        if ended.is_stopped {
-            attempt.status = Status::Interrupted;
+        if is_stopped {
+            (attempt.status, attempt.reason) = (Status::Interrupted, None);
         }
         if attempt.status != Status::Ok {
             attempt.time_s = None;
@@ -194,8 +197,8 @@ impl Program {
         attempt.context_switches = Some(ended.context_switches);
         attempt.time_source = settings.time.name().into();
         let mut matches = ended.matches.iter();
-        let of_time = settings.time.pattern().and(matches.next()).and_then(Option::as_ref);
-        let of_check = settings.check.as_ref().and(matches.next());
+        let of_time = settings.time.pattern().and_then(|_| matches.next()?.as_ref());
+        let of_check = settings.check.as_ref().and_then(|_| matches.next());
         let time = settings.time.time(Seconds(ended.wall_s), of_time, &ended.output);
         let (status, reason) = if ended.is_late {
             let limit = limit.map_or(ended.wall_s, |limit| limit.0);
@@ -209,7 +212,8 @@ impl Program {
                 Ok(time) => {
                     attempt.time_s = Some(time.0);
                     let left = ended.left_behind;
-                    (Status::Ok, (left > 0).then(|| format!("left {left} processes behind")))
+                    let some = if left == 1 { "a process" } else { &format!("{left} processes") };
+                    (Status::Ok, (left > 0).then(|| format!("left {some} behind")))
                 }
                 Err(why) => (Status::Wrong, Some(why)),
             }
@@ -273,6 +277,7 @@ fn begun(
         params: order.factors.clone(),
         repetition: order.repetition,
         host: host.into(),
+        limit_s: order.limit.map(|limit| limit.0),
         load: host::load(),
         ..Attempt::new(order.id, mapping.m(), mapping.p(), Status::Failed)
     }

@@ -5,25 +5,30 @@
 //! group of its own. A command that has ended, or is late, leaves nothing behind: its whole group is
 //! asked to end and then ended, and so is what has left the group. Where the process that asked
 //! is gone, killed as it may be, the supervisor notices at once, ends what runs, and ends itself.
+//! Where the supervisor is killed, the process that asked ends what it left.
 //!
 //! A file that a supervisor holds a lock on as long as it lives keeps the next one waiting until
-//! nothing of the last is left.
+//! nothing of the last is left. Where both were killed, the next one ends what they left, which it
+//! knows by [`MARK`].
 
 mod family;
 mod output;
 mod protocol;
 mod serve;
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::fd::AsFd as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use family::GRACE;
 use mmgp_base::error::{Error, Result};
-use mmgp_base::table;
+use mmgp_base::table::{Held, Lock};
+use nix::unistd::{getppid, setsid};
 use protocol::Request;
 pub use protocol::{Ended, Match, Run};
 
@@ -47,20 +52,23 @@ impl Stop {
 }
 
 impl Supervisor {
-    /// Starts one by a command that calls [`serve`] with its standard input and output.
+    /// Starts one by a command that calls [`serve`] with its standard input and output, and waits until
+    /// nothing of the last one is left.
     ///
     /// # Errors
     /// [`Error::Program`] where it cannot be started.
     pub fn start(mut command: Command) -> Result<Self> {
-        // A group of its own: what a terminal sends when a key is pressed is not for it.
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().map_err(|it| failed(&it))?;
         // What it leaves if it is killed comes to this process.
         family::adopt();
         let gone = || failed(&io::Error::other("it has no pipes"));
         let requests = process.stdin.take().ok_or_else(gone)?;
         let answers = BufReader::new(process.stdout.take().ok_or_else(gone)?);
-        Ok(Self { process, requests: Arc::new(Mutex::new(Some(requests))), answers })
+        let requests = Arc::new(Mutex::new(Some(requests)));
+        let mut started = Self { process, requests, answers };
+        started.answer()?;
+        Ok(started)
     }
 
     /// What ends the command that it runs.
@@ -73,13 +81,24 @@ impl Supervisor {
     /// # Errors
     /// [`Error::Program`] where the supervisor does not answer.
     pub fn run(&mut self, run: Run) -> Result<Ended> {
-        send(&self.requests, &Request::Run(run)).map_err(|it| failed(&it))?;
-        let mut line = String::new();
-        self.answers.read_line(&mut line).map_err(|it| failed(&it))?;
-        if line.is_empty() {
-            return Err(failed(&io::Error::other("it has ended before its command")));
-        }
+        // Where this cannot be said, there is no answer either.
+        let _ = send(&self.requests, &Request::Run(run));
+        let line = self.answer()?;
         serde_json::from_str(&line).map_err(|it| failed(&it.into()))
+    }
+
+    fn answer(&mut self) -> Result<String> {
+        let mut line = String::new();
+        match self.answers.read_line(&mut line) {
+            Ok(_) if line.ends_with('\n') => Ok(line),
+            read => {
+                // What it leaves is ended here: somebody has killed it.
+                let _ = self.process.wait();
+                family::wind_up(GRACE);
+                let why = read.err().unwrap_or_else(|| io::Error::other("it has ended"));
+                Err(failed(&why))
+            }
+        }
     }
 }
 
@@ -103,14 +122,50 @@ fn failed(source: &io::Error) -> Error {
     Error::Program { program: "the process that runs commands".into(), why: source.to_string() }
 }
 
+/// From one look whether the last supervisor has ended to the next.
+const POLL: Duration = Duration::from_millis(10);
+
+/// A variable that all commands of a supervisor have in their environment: the place of its lock.
+pub const MARK: &str = "MMGP_RUNNING";
+
 /// Serves the process on the other side of standard input and output, holding a lock on the file at
-/// `lock` as long as anything may be left of what was started.
+/// `lock` as long as anything may be left of what was started. Says so where another holds it, and
+/// waits.
 ///
 /// # Errors
 /// [`Error::Write`] where the lock cannot be taken, [`Error::Program`] where nobody reads answers.
-pub fn serve(lock: &Path) -> Result<()> {
-    let _held = table::lock(lock)?;
+pub fn serve(lock: &Path, waits: impl FnOnce()) -> Result<()> {
+    // A session of its own: no terminal is for it and for what it starts.
+    let _ = setsid();
+    let mut lock = Lock::new(lock)?;
+    let place = lock.place()?;
+    family::adopt();
+    let (asker, mut waits) = (getppid(), Some(waits));
+    loop {
+        match lock.take()? {
+            // Nobody else is at work, so whatever is left has no supervisor any more.
+            Held::ByUs => break family::end_marked(MARK, place.as_os_str()),
+            Held::Unknown => break,
+            Held::ByAnother if getppid() != asker => return Ok(()),
+            Held::ByAnother => {
+                if let Some(waits) = waits.take() {
+                    waits();
+                }
+                std::thread::sleep(POLL);
+            }
+        }
+    }
+    let served = attend((MARK, place.as_os_str()));
+    family::bury();
+    served.map_err(|it| failed(&it))
+}
+
+/// Says that all is ready, and answers.
+fn attend(mark: (&str, &OsStr)) -> io::Result<()> {
     // Without a buffer between: it would hide requests from whoever waits for them.
-    let requests = io::stdin().as_fd().try_clone_to_owned().map_err(|it| failed(&it))?;
-    serve::serve(File::from(requests), io::stdout()).map_err(|it| failed(&it))
+    let requests = io::stdin().as_fd().try_clone_to_owned()?;
+    let mut answers = io::stdout();
+    answers.write_all(b"ready\n")?;
+    answers.flush()?;
+    serve::serve(File::from(requests), answers, mark)
 }

@@ -265,7 +265,11 @@ fn found(attempt: &Attempt, share: f64) -> Option<Found> {
         Status::Ok if attempt.repetition == 0 => None,
         Status::Ok => attempt.time_s.map(|time| Found::Time(Seconds(time))),
         Status::Failed | Status::Wrong => Some(Found::Failed),
-        Status::Timeout => attempt.wall_s.map(|wall| Found::Longer(Seconds(share * wall))),
+        // How long it took to end then says nothing of the configuration.
+        Status::Timeout => {
+            let bound = attempt.limit_s.or(attempt.wall_s);
+            bound.map(|bound| Found::Longer(Seconds(share * bound)))
+        }
         Status::Interrupted => None,
     }
 }

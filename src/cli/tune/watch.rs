@@ -8,7 +8,7 @@ use super::words::Words;
 use crate::Mapping;
 use crate::attempt::{Attempt, Order, Status};
 use crate::cli::Answer;
-use crate::cli::output::{Spinner, Verbosity, spinner};
+use crate::cli::output::{self, Spinner, Verbosity, spinner};
 use crate::error::Warning;
 use crate::native;
 use crate::table::log::Log;
@@ -54,7 +54,7 @@ impl<'a> Watch<'a> {
         }
         self.spinner = None;
         for attempt in &attempts[told..] {
-            eprintln!("{}", line(attempt, self.words, known));
+            output::line(&line(attempt, self.words, known));
         }
     }
 
@@ -205,7 +205,8 @@ fn quoted(word: &str) -> String {
 
 /// Says how to go on.
 pub fn interrupted(interrupt: &Interrupt) -> Answer {
-    let words: Vec<String> = std::env::args().map(|word| quoted(&word)).collect();
-    eprintln!("interrupted; to go on:\n  {}", words.join(" "));
+    let words = std::env::args_os().map(|word| quoted(&word.to_string_lossy()));
+    let words: Vec<String> = words.collect();
+    output::line(&format!("interrupted; to go on:\n  {}", words.join(" ")));
     Answer::Signal(interrupt.signal().unwrap_or(0))
 }

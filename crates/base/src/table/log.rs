@@ -5,7 +5,7 @@
 //! line without its end is what a writer was killed in, and is taken away.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read as _, Seek as _, Write as _};
+use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::{Source, writing};
@@ -38,6 +38,8 @@ impl Log {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(Error::InUse { file: path.into() }),
+            // Some file systems of clusters have no locks.
+            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {}
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
         let mut bytes = Vec::new();

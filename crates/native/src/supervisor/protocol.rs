@@ -32,6 +32,8 @@ pub struct Run {
     pub limit_s: Option<f64>,
     /// Regular expressions to find in its output, line by line.
     pub patterns: Vec<String>,
+    /// Whether it tidies up: it runs to its end also where a stop was asked for.
+    pub concludes: bool,
 }
 
 /// What came of a command.

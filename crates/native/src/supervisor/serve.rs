@@ -4,6 +4,7 @@
 //! clock, so that nobody has to be woken by anybody when a command ends: that would count as its
 //! time.
 
+use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -17,38 +18,39 @@ use nix::sys::resource::{UsageWho, getrusage};
 use regex_lite::Regex;
 use wait4::{ResUse, Wait4 as _};
 
-use super::family;
+use super::family::{self, GRACE};
 use super::output::Output;
 use super::protocol::{Ended, Request, Run};
 use crate::clock::Stopwatch;
 use crate::pin;
 
-/// How long what was asked to end may take before it is ended: a launcher has to end its own.
-const GRACE: Duration = Duration::from_secs(5);
-
-/// How long what a command left behind may take to end by itself.
-const LINGERING: Duration = Duration::from_millis(20);
+/// Whoever ends everything at once may reach the command before its supervisor: so long after one that
+/// did not end well a stop still counts as what ended it.
+const AFTERMATH: Duration = Duration::from_millis(200);
 
 /// How long the end of the output of a command that has ended is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Answers requests until there will be no more, and then leaves nothing that was started.
+/// Answers requests until there will be no more. Commands have a variable in their environment.
 ///
 /// # Errors
 /// Where nobody can be waited for, or an answer cannot be given.
-pub(super) fn serve(requests: impl Read + AsFd, mut answers: impl Write) -> io::Result<()> {
-    family::adopt();
+pub(super) fn serve(
+    requests: impl Read + AsFd,
+    mut answers: impl Write,
+    mark: (&str, &OsStr),
+) -> io::Result<()> {
     let mut desk = Desk::new(requests)?;
     let mut is_stopped = false;
     while let Some(request) = desk.next()? {
         match request {
             Request::Run(run) => {
-                let ended = if is_stopped {
+                let ended = if is_stopped && !run.concludes {
                     Ended { is_stopped, ..Ended::default() }
                 } else {
-                    attend(&run, &mut desk)?
+                    attend(&run, mark, &mut desk)?
                 };
-                is_stopped = ended.is_stopped;
+                is_stopped |= ended.is_stopped;
                 if desk.is_alone {
                     break;
                 }
@@ -60,7 +62,6 @@ pub(super) fn serve(requests: impl Read + AsFd, mut answers: impl Write) -> io::
             Request::Stop => is_stopped = true,
         }
     }
-    family::bury();
     Ok(())
 }
 
@@ -117,6 +118,11 @@ impl<R: Read + AsFd> Desk<R> {
         Ok(())
     }
 
+    /// Whether a stop is among the requests that were read; there are no others while a command runs.
+    fn is_stop_asked_for(&mut self) -> bool {
+        std::iter::from_fn(|| self.taken()).any(|request| matches!(request, Request::Stop))
+    }
+
     /// Takes notice of processes that ended.
     fn heed(&mut self) {
         let mut bytes = [0; 64];
@@ -125,7 +131,11 @@ impl<R: Read + AsFd> Desk<R> {
 }
 
 /// Runs a command to its end; where whoever asked for it is gone, that comes soon.
-fn attend<R: Read + AsFd>(run: &Run, desk: &mut Desk<R>) -> io::Result<Ended> {
+fn attend<R: Read + AsFd>(
+    run: &Run,
+    mark: (&str, &OsStr),
+    desk: &mut Desk<R>,
+) -> io::Result<Ended> {
     let patterns: Result<Vec<Regex>, _> = run.patterns.iter().map(|it| Regex::new(it)).collect();
     let patterns = match patterns {
         Ok(patterns) => patterns,
@@ -136,23 +146,28 @@ fn attend<R: Read + AsFd>(run: &Run, desk: &mut Desk<R>) -> io::Result<Ended> {
     }
     let before = usage();
     let mut command = command(run);
+    command.env(mark.0, mark.1);
     let watch = Stopwatch::start();
     let mut child = match command.spawn() {
         Ok(child) => child,
-        Err(error) => return Ok(not_started(error.to_string())),
+        Err(error) => return Ok(not_started(why_not(&error, run))),
     };
     let mut outputs =
         [Output::new(child.stdout.take(), &patterns), Output::new(child.stderr.take(), &patterns)];
     let mut ended = Ended::default();
-    let used = watched(run, &mut child, watch, desk, &mut outputs, &mut ended)?;
-    ended.exit = used.status.code();
-    ended.signal = used.status.signal();
-    ended.max_rss_kb = used.rusage.maxrss / 1024;
-    let watch = Stopwatch::start();
-    while family::is_left() && !watch.left_of(LINGERING).is_zero() {
-        std::thread::sleep(Duration::from_millis(1));
+    let (used, grace) = watched(run, &mut child, watch, desk, &mut outputs, &mut ended)?;
+    match used {
+        Some(used) => {
+            ended.exit = used.status.code();
+            ended.signal = used.status.signal();
+            ended.max_rss_kb = used.rusage.maxrss / 1024;
+        }
+        None => ended.not_started = Some("it does not let itself be ended".into()),
     }
-    ended.left_behind = family::bury();
+    ended.left_behind = family::wind_up(grace);
+    if ended.exit != Some(0) && !ended.is_late && !ended.is_stopped {
+        ended.is_stopped = is_stop_due(desk)?;
+    }
     let watch = Stopwatch::start();
     while outputs.iter().any(Output::is_open) && !watch.left_of(PATIENCE).is_zero() {
         wait(&mut outputs, None::<&Desk<R>>, Some(watch.left_of(PATIENCE)))?;
@@ -166,7 +181,42 @@ fn attend<R: Read + AsFd>(run: &Run, desk: &mut Desk<R>) -> io::Result<Ended> {
     Ok(ended)
 }
 
-/// Waits for the end of a command, and hastens it where that is due.
+/// Whether a stop is asked for in the next moments.
+fn is_stop_due<R: Read + AsFd>(desk: &mut Desk<R>) -> io::Result<bool> {
+    let watch = Stopwatch::start();
+    while !desk.is_alone && !watch.left_of(AFTERMATH).is_zero() {
+        if wait(&mut [], Some(desk), Some(watch.left_of(AFTERMATH)))? {
+            desk.read()?;
+        }
+        desk.heed();
+        if desk.is_stop_asked_for() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// What was done to end a command.
+#[derive(Clone, Copy)]
+enum Stage {
+    Nothing,
+    Asked(Stopwatch),
+    Ended(Stopwatch),
+}
+
+impl Stage {
+    /// How much longer it, and what it left, may take.
+    fn grace(self) -> Duration {
+        match self {
+            Self::Nothing => GRACE,
+            Self::Asked(since) => since.left_of(GRACE),
+            Self::Ended(_) => Duration::ZERO,
+        }
+    }
+}
+
+/// Waits for the end of a command, and hastens it where that is due: how it ended, if it did, and how
+/// long what it left may take.
 fn watched<R: Read + AsFd>(
     run: &Run,
     child: &mut Child,
@@ -174,54 +224,54 @@ fn watched<R: Read + AsFd>(
     desk: &mut Desk<R>,
     outputs: &mut [Output; 2],
     ended: &mut Ended,
-) -> io::Result<ResUse> {
+) -> io::Result<(Option<ResUse>, Duration)> {
     let group = child.id();
     // No longer than any clock can count.
     let limit = run.limit_s.map(|it| Duration::try_from_secs_f64(it).unwrap_or(Duration::MAX));
-    let mut asked: Option<Stopwatch> = None;
+    let mut stage = Stage::Nothing;
     loop {
         if let Some(used) = child.try_wait4()? {
             ended.wall_s = watch.elapsed().0;
-            return Ok(used);
+            return Ok((Some(used), stage.grace()));
         }
-        let left = match asked {
-            Some(asked) => Some(asked.left_of(GRACE)),
-            None => limit.map(|limit| watch.left_of(limit)),
+        let left = match stage {
+            Stage::Nothing => limit.map(|limit| watch.left_of(limit)),
+            Stage::Asked(since) | Stage::Ended(since) => Some(since.left_of(GRACE)),
         };
-        if left.is_some_and(|left| left.is_zero()) {
-            ended.is_late |= asked.is_none();
-            hasten(group, asked.is_some());
-            asked = Some(Stopwatch::start());
-            continue;
+        let is_over = left.is_some_and(|left| left.is_zero());
+        match stage {
+            Stage::Nothing => {
+                ended.is_late |= is_over;
+                let is_stopped = ended.is_stopped && !run.concludes;
+                if is_over || is_stopped || desk.is_alone {
+                    family::ask(group);
+                    stage = Stage::Asked(Stopwatch::start());
+                    continue;
+                }
+            }
+            Stage::Asked(_) if is_over => {
+                family::end(group);
+                stage = Stage::Ended(Stopwatch::start());
+                continue;
+            }
+            Stage::Ended(_) if is_over => {
+                ended.wall_s = watch.elapsed().0;
+                return Ok((None, stage.grace()));
+            }
+            Stage::Asked(_) | Stage::Ended(_) => {}
         }
-        let said = wait(outputs, Some(desk), left)?;
-        if said {
+        if wait(outputs, Some(desk), left)? {
             desk.read()?;
         }
         desk.heed();
-        while let Some(request) = desk.taken() {
-            ended.is_stopped |= matches!(request, Request::Stop);
-        }
-        if (ended.is_stopped || desk.is_alone) && asked.is_none() {
-            hasten(group, false);
-            asked = Some(Stopwatch::start());
-        }
-    }
-}
-
-/// Asks a group to end, or ends it.
-fn hasten(group: u32, was_asked: bool) {
-    if was_asked {
-        family::end(group);
-    } else {
-        family::ask(group);
+        ended.is_stopped |= desk.is_stop_asked_for();
     }
 }
 
 /// Waits until something comes in, no longer than `most`, and reads what is printed; whether a
 /// request is there.
 fn wait<R: Read + AsFd>(
-    outputs: &mut [Output; 2],
+    outputs: &mut [Output],
     desk: Option<&Desk<R>>,
     most: Option<Duration>,
 ) -> io::Result<bool> {
@@ -245,7 +295,7 @@ fn wait<R: Read + AsFd>(
             output.read();
         }
     }
-    Ok(ready[2])
+    Ok(ready[outputs.len()])
 }
 
 /// Which of these have something to be read, or have ended.
@@ -263,6 +313,17 @@ fn ready(all: &[Option<BorrowedFd<'_>>], timeout: PollTimeout) -> io::Result<Vec
         events.is_some_and(|events| !events.is_empty())
     };
     Ok(all.iter().map(is_ready).collect())
+}
+
+/// Why a command was not started, in words that say what is missing.
+fn why_not(error: &io::Error, run: &Run) -> String {
+    let program = run.argv.first().map_or("", String::as_str);
+    match &run.folder {
+        Some(folder) if !folder.is_dir() => {
+            format!("the folder {} to run it in is not there", folder.display())
+        }
+        _ => format!("{program} cannot be started: {error}"),
+    }
 }
 
 fn not_started(why: String) -> Ended {

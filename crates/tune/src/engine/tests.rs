@@ -176,6 +176,10 @@ fn a_program_that_measures_less_than_the_wall_clock_has_bounds_as_much_lower() {
     attempts[1].wall_s = Some(20.0);
     let found = tried(&BTreeMap::new(), &attempts)[1].found;
     assert_eq!(found, Found::Longer(Seconds(8.0)));
+    // How long it took to end does not count.
+    attempts[1].limit_s = Some(15.0);
+    let found = tried(&BTreeMap::new(), &attempts)[1].found;
+    assert_eq!(found, Found::Longer(Seconds(6.0)));
 }
 
 #[test]

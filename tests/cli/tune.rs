@@ -1,0 +1,317 @@
+//! Commands that run programs: how these are run, and what is kept.
+
+use serde_json::Value;
+
+use crate::{Folder, Run};
+
+/// Runs a command on a script of a shell.
+pub fn run(folder: &Folder, arguments: &str, script: &str) -> Run {
+    folder.mmgp(&words(arguments, script))
+}
+
+/// The words of such a command.
+pub fn words<'a>(arguments: &'a str, script: &'a str) -> Vec<&'a str> {
+    arguments.split_whitespace().chain(["--quiet", "--", "sh", "-c", script]).collect()
+}
+
+/// All attempts of a log.
+pub fn log(folder: &Folder, out: &str) -> Vec<Value> {
+    let text = folder.read(&format!("{out}/log.jsonl"));
+    text.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
+}
+
+/// A field of all of them.
+fn of<'a>(log: &'a [Value], field: &str) -> Vec<&'a Value> {
+    log.iter().map(|attempt| &attempt[field]).collect()
+}
+
+const ONE: &str = "measure --m 1 --p 1 --repetitions 1 --out out";
+const FOUR: &str = "--m 1,2 --p 1,2 --out out";
+
+#[test]
+fn a_search_answers_in_the_users_words_and_leaves_its_files() {
+    let folder = Folder::new();
+    let search = format!("tune {FOUR} --names ranks,threads --runs 4 --time-from t=(.*)");
+    let script = "echo t=$((20 - 4 * MMGP_RANKS - {threads}))";
+    let found = run(&folder, &search, script);
+    assert!(found.stdout.starts_with("2 ranks of 2 threads: "), "{}", found.stdout);
+    assert!(found.stdout.ends_with("Everything is in out.\n"), "{}", found.stdout);
+    let summary: Value = serde_json::from_str(&folder.read("out/summary.json")).expect("JSON");
+    assert_eq!(summary["best"], serde_json::json!([2, 2]));
+    assert!(found.stdout.starts_with(summary["sentence"].as_str().expect("a sentence")));
+    for file in ["hyperfine.json", "t4.json", "tune.json"] {
+        let _: Value = serde_json::from_str(&folder.read(&format!("out/{file}"))).expect("JSON");
+    }
+    assert!(folder.read("out/runs.csv").lines().any(|line| line == "2,2,1,10"));
+}
+
+#[test]
+fn the_exit_code_tells_whether_the_regret_was_reached_before_the_budget() {
+    let folder = Folder::new();
+    assert_eq!(run(&folder, "tune --m 2 --p 1 --out one", "true").code, Some(0));
+    assert_eq!(run(&folder, &format!("tune {FOUR} --runs 2"), "true").code, Some(1));
+    assert_eq!(log(&folder, "out").len(), 2);
+    let measure = "measure --m 1..9 --p 1 --budget 50ms --out timed";
+    for _ in 0..2 {
+        assert_eq!(run(&folder, measure, "sleep 0.06").code, Some(1));
+        // The budget is that of the folder.
+        assert_eq!(log(&folder, "timed").len(), 1);
+    }
+}
+
+#[test]
+fn every_configuration_is_measured_once_before_any_again_and_none_twice_as_much() {
+    let folder = Folder::new();
+    let measure = format!("measure {FOUR} --repetitions 2");
+    assert_eq!(run(&folder, &format!("{measure} --runs 3"), "true").code, Some(1));
+    assert_eq!(run(&folder, &measure, "true").code, Some(0));
+    let log = log(&folder, "out");
+    assert_eq!(of(&log, "repetition"), [1, 1, 1, 1, 2, 2, 2, 2]);
+    assert_eq!(folder.read("out/runs.csv").lines().count(), 9);
+    run(&folder, &measure, "true");
+    assert_eq!(self::log(&folder, "out"), log);
+}
+
+#[test]
+fn a_program_finds_what_it_is_to_run_with() {
+    let folder = Folder::new();
+    folder.succeeds(&[
+        "measure", "--m", "3", "--p", "2", "--per-node", "4", "--names", "ranks,threads", "--param",
+        "scheme=dynamic", "--env", "BOTH={ranks}x{p}", "--fresh-dir", "--keep-dirs", "--repetitions",
+        "1", "--out", "out", "--", "sh", "-c",
+        "echo {m} {p} {nodes} {rep} {ranks} {threads} {scheme} $BOTH {print} > found; \
+         echo $MMGP_M $MMGP_P $MMGP_NODES $MMGP_REP $MMGP_RANKS $MMGP_THREADS $MMGP_SCHEME >> found; \
+         [ {dir} = $MMGP_DIR ] && [ {dir} = $PWD ] && echo here >> found",
+    ]);
+    let expected = "3 2 2 1 3 2 dynamic 3x2 {print}\n3 2 2 1 3 2 dynamic\nhere\n";
+    assert_eq!(folder.read("out/runs/1/found"), expected);
+    let attempt = &log(&folder, "out")[0];
+    assert_eq!((&attempt["env"]["BOTH"], &attempt["nodes"]), (&"3x2".into(), &2.into()));
+    assert_eq!(attempt["params"]["scheme"], "dynamic");
+    assert!(folder.path("out/runs-scheme=dynamic.csv").exists());
+}
+
+#[test]
+fn an_environment_need_not_be_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = Folder::new();
+    let words = words("measure --m 1 --p 1 --out out", "env > found");
+    let mut command = folder.command(&words);
+    // The first is not for a shell to hand on.
+    command.env(OsStr::from_bytes(b"NO\xffTEXT"), "").env("VALUE", OsStr::from_bytes(b"\xfe="));
+    assert!(command.output().expect("it starts").status.success());
+    let found = std::fs::read(folder.path("found")).expect("it ran");
+    assert!(found.windows(9).any(|bytes| bytes == b"VALUE=\xfe=\n"));
+}
+
+#[test]
+fn a_fresh_folder_goes_after_what_went_well_and_stays_after_what_did_not() {
+    let folder = Folder::new();
+    let measure = "measure --m 1,2 --p 1 --repetitions 1 --fresh-dir --out out";
+    run(&folder, measure, "touch {m}; exit $((MMGP_M - 1))");
+    let failed = log(&folder, "out").into_iter().find(|it| it["m"] == 2).expect("it ran");
+    let left: Vec<_> = std::fs::read_dir(folder.path("out/runs")).expect("it is there").collect();
+    assert_eq!(left.len(), 1);
+    assert!(folder.path(&format!("out/runs/{}/2", failed["id"])).exists());
+}
+
+#[test]
+fn warm_ups_are_in_the_log_and_not_among_the_runs() {
+    let folder = Folder::new();
+    run(&folder, &format!("{ONE} --warmup 2 --time-from t=(.*)"), "echo t=$((9 - MMGP_REP))");
+    assert_eq!(of(&log(&folder, "out"), "repetition"), [0, 0, 1]);
+    assert_eq!(folder.read("out/runs.csv"), "m,p,repetition,time_s\n1,1,1,8\n");
+}
+
+/// The time that is kept of a program that prints this.
+fn time(flags: &str, printed: &str) -> Value {
+    let folder = Folder::with("printed", printed);
+    let measured = run(&folder, &format!("{ONE} {flags}"), "cat printed");
+    assert_eq!(measured.code, Some(0), "{}", measured.stderr);
+    log(&folder, "out")[0]["time_s"].clone()
+}
+
+#[test]
+fn a_time_is_found_in_the_output_and_its_unit_with_it() {
+    assert_eq!(time(r"--time-from took=(\S+)", "took=9\ntook=2.5\n"), 2.5);
+    assert_eq!(time(r"--time-from took=(?<ms>\S+)", "took=250"), 0.25);
+    assert_eq!(time(r"--time-from (\d+)(us|ms)", "took 250us\n"), 250e-6);
+    assert_eq!(time("--time-json a.total_ms", "x\n{\"a\": {\"total_ms\": 1500}}\n"), 1.5);
+    // However much is printed beside it.
+    assert_eq!(time("--time-from took=(.*)", &("\0\n".repeat(2_000_000) + "took=3\n")), 3.0);
+}
+
+/// Runs a script that does not go well; the log must tell how it ended and why.
+fn check(flags: &str, script: &str, status: &str, reason: &str) {
+    let folder = Folder::new();
+    let measured = run(&folder, &format!("{ONE} {flags}"), script);
+    assert_eq!(measured.code, Some(0), "{}", measured.stderr);
+    let attempt = &log(&folder, "out")[0];
+    assert_eq!((&attempt["status"], &attempt["reason"]), (&status.into(), &reason.into()));
+    assert_eq!(attempt["time_s"].is_null(), status != "ok");
+}
+
+#[test]
+fn what_does_not_go_well_has_a_reason_and_no_time() {
+    check("", "exit 3", "failed", "exit status 3");
+    check("", "echo a; echo no memory >&2; exit 3", "failed", "exit status 3: no memory");
+    check("", "kill -9 $$", "failed", "ended by signal 9");
+    check("--check right", "echo wrong", "wrong", "its output does not match \"right\"");
+    let no_time = "its output has no time (the time was looked for with \"t=(.)\")";
+    check("--time-from t=(.)", "echo t=", "wrong", no_time);
+    check("--time-json t", "echo t=1", "wrong", "its output has no JSON");
+    check("--prepare false", "true", "failed", "what prepares it: exit status 1");
+    check("--conclude false", "true", "failed", "what concludes it: exit status 1");
+    let folder = "the folder none/1 to run it in is not there";
+    check("--workdir none/{m}", "true", "failed", folder);
+}
+
+#[test]
+fn what_is_late_is_stopped_and_its_bound_is_the_limit() {
+    let folder = Folder::new();
+    run(&folder, &format!("{ONE} --timeout 0.1s"), "sleep 60 & sleep 60");
+    let attempt = &log(&folder, "out")[0];
+    assert_eq!((&attempt["status"], &attempt["limit_s"]), (&"timeout".into(), &0.1.into()));
+    let wall = attempt["wall_s"].as_f64().expect("a time");
+    assert!((0.1..4.0).contains(&wall), "{wall}");
+    assert!(!folder.path("out/runs.csv").exists());
+}
+
+#[test]
+fn what_stays_behind_is_ended_and_told_of() {
+    let left = "left 2 processes behind";
+    check("", "setsid sleep 60 & sleep 60 > /dev/null & echo", "ok", left);
+    // Unless it ends by itself at once.
+    let folder = Folder::new();
+    run(&folder, ONE, "for i in 1 2 3 4 5 6 7 8 9; do true & done");
+    assert!(log(&folder, "out")[0]["reason"].is_null());
+}
+
+#[test]
+fn prepare_and_conclude_run_around_each_run_and_take_none_of_its_time() {
+    let folder = Folder::with("steps", "");
+    let words: Vec<&str> = ONE.split_whitespace().collect();
+    let around = ["--shell", "--prepare", "sleep 0.3; echo a{m} >> steps", "--conclude"];
+    let rest = ["echo c{p} >> steps", "--", "echo b >> steps"];
+    folder.succeeds(&[&words[..], &around, &rest].concat());
+    assert_eq!(folder.read("steps"), "a1\nb\nc1\n");
+    assert!(log(&folder, "out")[0]["wall_s"].as_f64().expect("a time") < 0.3);
+}
+
+#[test]
+fn the_output_is_kept_of_what_went_wrong_and_of_all_where_that_is_asked_for() {
+    let folder = Folder::new();
+    run(&folder, ONE, "echo fine; echo well >&2");
+    assert!(!folder.path("out/output").exists());
+    let other = ONE.replace("out out", "out kept") + " --keep-output";
+    run(&folder, &other, "echo fine; echo well >&2");
+    let read = |end: &str| folder.read(&format!("kept/output/1.{end}"));
+    assert_eq!((read("out"), read("err")), ("fine\n".into(), "well\n".into()));
+}
+
+#[test]
+fn a_dry_run_prints_commands_and_leaves_nothing() {
+    let folder = Folder::new();
+    for command in ["measure", "tune"] {
+        let arguments = format!("{command} {FOUR} --timeout 2s --dry-run --env A={{m}}");
+        let printed = run(&folder, &arguments, "touch ran; echo {p}");
+        assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+        assert!(printed.stdout.contains("A=2 sh -c 'touch ran; echo 1'\n"), "{}", printed.stdout);
+        assert!(folder.files().is_empty());
+    }
+}
+
+/// Nothing may run, and the message must say so much.
+fn misuse(arguments: &[&str], message: &str) {
+    let folder = Folder::new();
+    for command in ["tune", "measure"] {
+        let run = folder.mmgp(&[&[command], arguments, &["--", "touch", "ran"]].concat());
+        assert!(run.stderr.contains(message), "{arguments:?}: {}", run.stderr);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(folder.files().is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_flag_that_makes_no_sense_is_named_and_nothing_runs() {
+    misuse(&["--m", "0"], "--m");
+    misuse(&["--p", "4..1"], "--p");
+    misuse(&["--m", "1", "--configurations", "x"], "--configurations");
+    misuse(&["--configurations", "none.csv"], "none.csv");
+    misuse(&["--m", "1", "--p", "1", "--where", "m > 1"], "--where");
+    misuse(&["--m", "1", "--p", "1", "--where", "m >"], "--where");
+    misuse(&["--param", "m=1,2"], "--param");
+    misuse(&["--param", "a=1,1"], "--param");
+    misuse(&["--per-node", "0"], "--per-node");
+    misuse(&["--tasks", "0"], "--tasks");
+    misuse(&["--names", "ranks"], "--names");
+    misuse(&["--as", "mpi"], "--as");
+    misuse(&["--time-from", "t="], "--time-from");
+    misuse(&["--time-from", "t=("], "--time-from");
+    misuse(&["--time-json", "a..b"], "--time-json");
+    misuse(&["--time-json", "a", "--time-from", "(a)"], "--time-json");
+    misuse(&["--check", "("], "--check");
+    misuse(&["--env", "=1"], "--env");
+    misuse(&["--prepare", "none-such"], "none-such");
+    misuse(&["--conclude", "'a"], "--conclude");
+    misuse(&["--keep-dirs"], "--fresh-dir");
+    misuse(&["--pin", "all"], "--pin");
+    misuse(&["--warmup", "x"], "--warmup");
+    misuse(&["--timeout", "0.5x"], "--timeout");
+    misuse(&["--budget", "soon"], "--budget");
+    misuse(&["--runs", "0"], "--runs");
+    misuse(&["--until-regret", "0"], "--until-regret");
+    misuse(&["--seed", "x"], "--seed");
+}
+
+#[test]
+fn a_program_that_is_not_there_shows_before_anything_runs() {
+    let folder = Folder::new();
+    let refused = |command: &[&str], why: &str| {
+        let run = folder.mmgp(&[&["tune", "--m", "1", "--p", "1"], command].concat());
+        assert_eq!(run.code, Some(2));
+        assert!(run.stderr.contains(why), "{}", run.stderr);
+        assert!(folder.files().is_empty());
+    };
+    refused(&["--", "none-such"], "\"none-such\", which is no program here");
+    refused(&["--", "echo a"], "--shell");
+    refused(&[], "the program to run after --");
+}
+
+/// What `mmgp ask` prints.
+fn ask(folder: &Folder, count: &str) -> Value {
+    let arguments = ["ask", "--m", "1..4", "--p", "1", "--out", "out", "--count", count];
+    serde_json::from_str(&folder.succeeds(&arguments)).expect("JSON")
+}
+
+fn tell(folder: &Folder, id: &str, m: &str, found: [&str; 2]) -> Run {
+    let of = ["tell", "--out", "out", "--id", id, "--m", m, "--p", "1"];
+    folder.mmgp(&[&of[..], &found].concat())
+}
+
+#[test]
+fn a_driver_of_ones_own_asks_and_tells() {
+    let folder = Folder::new();
+    let first = ask(&folder, "3");
+    assert_eq!(ask(&folder, "3"), first, "asking changes nothing");
+    assert_eq!((first["runs"].as_array().map(Vec::len), &first["best"]), (Some(3), &Value::Null));
+    let m = |index: usize| first["runs"][index]["m"].to_string();
+    assert_eq!(tell(&folder, "1", &m(0), ["--time", "90ms"]).code, Some(0));
+    assert_eq!(tell(&folder, "2", &m(1), ["--failed", "no memory"]).code, Some(0));
+    assert_eq!(tell(&folder, "3", &m(2), ["--above", "5s"]).code, Some(0));
+    let again = tell(&folder, "3", &m(2), ["--time", "6s"]);
+    assert_eq!(again.code, Some(2));
+    assert!(again.stderr.contains("--id") && again.stderr.contains("told before"));
+    let log = log(&folder, "out");
+    assert_eq!(of(&log, "status"), ["ok", "failed", "timeout"]);
+    assert_eq!((&log[0]["time_s"], &log[1]["reason"]), (&0.09.into(), &"no memory".into()));
+    assert_eq!((&log[2]["wall_s"], &log[2]["time_s"]), (&5.0.into(), &Value::Null));
+    let then = ask(&folder, "9");
+    assert_eq!(then["best"].as_array().map(|it| it[0].to_string()), Some(m(0)));
+    let runs = then["runs"].as_array().expect("a list");
+    let failed = &first["runs"][1]["m"];
+    assert!(runs.iter().all(|run| run["m"] != *failed), "{then}");
+    let both = folder.mmgp(&["tell", "--m", "1", "--p", "1", "--time", "1", "--failed", "x"]);
+    assert_eq!(both.code, Some(2));
+}
