@@ -17,6 +17,7 @@
 mod answer;
 mod data;
 pub mod provenance;
+pub mod search;
 mod template;
 
 use crate::Mapping;
@@ -56,6 +57,8 @@ pub struct Study {
     pub sampling: Sampling,
     /// Where it comes from.
     pub provenance: Provenance,
+    /// The search that the runs come from: its answer then is that of the page.
+    pub search: Option<search::Search>,
 }
 
 /// A picture with its title.
@@ -80,6 +83,7 @@ impl Study {
             figures: Vec::new(),
             sampling: Sampling::new(Sampling::USUAL_DRAWS, 1),
             provenance: Provenance::default(),
+            search: None,
         }
     }
 }
@@ -171,10 +175,15 @@ pub fn page(study: &Study) -> Result<String> {
             it.svg
         )
     };
+    let figures: String = sorted.figures.iter().enumerate().map(figure).collect();
+    let answer = match &sorted.search {
+        Some(search) => search::answer(search, &sorted.title),
+        None => answer::html(&sorted, &known),
+    };
     Ok(template::filled(&template::Filling {
         title: &sorted.title,
-        answer: &answer::html(&sorted, &known),
-        figures: &sorted.figures.iter().enumerate().map(figure).collect::<String>(),
+        answer: &answer,
+        figures: &(sorted.search.as_ref().map_or_else(String::new, search::sections) + &figures),
         data: &data.expect("invariant: the page's data has string keys only"),
     }))
 }

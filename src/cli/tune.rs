@@ -62,14 +62,22 @@ pub struct BudgetArguments {
     /// Stop once all runs together took so long: 30m, 2h, 90s
     #[arg(long, value_name = "TIME", value_parser = program::duration)]
     budget: Option<Seconds>,
-    /// Stop after so many timed runs
+    /// Stop after so many timed runs [default of tune: 50 where there is no --budget]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     runs: Option<u64>,
 }
 
 impl BudgetArguments {
+    /// As the flags say.
     pub fn budget(&self) -> Budget {
         Budget::new(self.runs, self.budget)
+    }
+
+    /// The same, with an end where the flags say none: on a busy machine the noise may be such that
+    /// no number of runs is enough.
+    fn or_usual(&self) -> Budget {
+        let usual = self.budget.is_none().then_some(USUAL_RUNS);
+        Budget::new(self.runs.or(usual), self.budget)
     }
 }
 
@@ -101,6 +109,9 @@ impl SearchArguments {
         declared.levels.iter().map(level).collect()
     }
 }
+
+/// Timed runs where no flag sets an end.
+const USUAL_RUNS: u64 = 50;
 
 /// When a run is stopped that no flag says anything of: what takes so many times as long as another is
 /// not the fastest, and may hang.
@@ -137,7 +148,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     arguments.elsewhere.set(&mut job.settings);
     warnings.extend(job.doubts());
     warn(&warnings);
-    let budget = arguments.budget.budget();
+    let budget = arguments.budget.or_usual();
     if !arguments.elsewhere.is_here() {
         let orders = job.orders(&job.attempts()?)?;
         return arguments.elsewhere.hand_over(&job, &orders, arguments.dry_run);

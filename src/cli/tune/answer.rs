@@ -7,11 +7,13 @@ use serde::Serialize;
 use super::words::Words;
 use crate::Mapping;
 use crate::attempt::{Attempt, Status};
+use crate::error::Result;
 use crate::fit::{Inputs, Runs, Settings, fit};
 use crate::model::parameters::Decomposition;
 use crate::model::{Parameters, TimeModel};
+use crate::report::search;
 use crate::tune::derived::{self, median};
-use crate::tune::engine::{End, Level, mapping, timed};
+use crate::tune::engine::{End, Level, mapping, timed, tried};
 use crate::tune::{Search, Verdict};
 use crate::units::{Percent, Seconds};
 
@@ -193,6 +195,44 @@ impl Found<'_> {
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
+    /// What a page shows of the search; what is known after each attempt is found again.
+    ///
+    /// # Errors
+    /// Those of [`Search::judge`].
+    pub fn course(&self, name: &str) -> Result<search::Search> {
+        let all: Vec<Attempt> = self.of_level().cloned().collect();
+        let step = all.len().div_ceil(MOST_JUDGED);
+        let row = |(place, it): (usize, &Attempt)| -> Result<search::Row> {
+            let is_judged = (place + 1).is_multiple_of(step) || place + 1 == all.len();
+            let known = tried(&self.level.factors, &all[..=place]);
+            let verdict = is_judged.then(|| self.search().judge(&known)).transpose()?;
+            let reason = it.reason.as_ref().map_or(String::new(), |why| format!(": {why}"));
+            Ok(search::Row {
+                order: place as u64 + 1,
+                m: it.m,
+                p: it.p,
+                kind: match it.repetition {
+                    0 => "warm-up".into(),
+                    repetition => format!("run {repetition}"),
+                },
+                status: format!("{}{reason}", it.status),
+                time_s: it.time_s,
+                wall_s: it.wall_s,
+                cpu_s: it.cpu_s,
+                max_rss_kb: it.max_rss_kb,
+                best: verdict.as_ref().and_then(|it| it.choice).map(|it| self.words.of(it)),
+                regret: verdict.as_ref().and_then(|it| it.regret_95),
+            })
+        };
+        Ok(search::Search {
+            sentence: self.sentence(),
+            details: self.details(name).lines().map(str::to_string).collect(),
+            names: self.words.pair(),
+            limit: self.search().regret,
+            attempts: all.iter().enumerate().map(row).collect::<Result<_>>()?,
+        })
+    }
+
     /// The formula, and the parts of the time at the choice.
     fn limit(&self, parameters: &Parameters, choice: Mapping) -> Option<String> {
         let mut parts = parameters.parts(choice);
@@ -240,6 +280,9 @@ impl Found<'_> {
         by_reason.iter().map(line).collect()
     }
 }
+
+/// So many states of a search are found again for its page.
+const MOST_JUDGED: usize = 100;
 
 /// So many configurations that failed for the same reason are named.
 const SHOWN: usize = 6;

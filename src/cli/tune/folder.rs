@@ -7,6 +7,7 @@ use super::declare::Declared;
 use crate::attempt::Attempt;
 use crate::cli::output::json;
 use crate::error::Result;
+use crate::report::{Study, page};
 use crate::table::{self, csv};
 use crate::tune::derived;
 use crate::tune::engine::{End, Level, verdicts};
@@ -55,6 +56,15 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
         }
         if let Some(parameters) = found.parameters(&name) {
             table::write(&folder.join(format!("params{suffix}.toml")), parameters.to_toml())?;
+            let study = Study {
+                title: format!("{name}{suffix}"),
+                search: Some(found.course(&name)?),
+                ..Study::new(parameters)
+            };
+            // What is too large to be ranked whole has no page.
+            if let Ok(page) = page(&study) {
+                table::write(&folder.join(format!("report{suffix}.html")), page)?;
+            }
         }
         text += &format!("{}\n{}", found.sentence(), found.details(&name));
     }
