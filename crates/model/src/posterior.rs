@@ -20,6 +20,7 @@
 
 mod asked;
 mod basis;
+mod censored;
 mod components;
 mod kernel;
 mod mean;
@@ -126,7 +127,7 @@ impl Posterior {
             });
         }
         let mut wild = Vec::new();
-        while wild.len() < data.mappings.len() / FEWEST_FOR_ONE
+        while wild.len() < data.timed() / FEWEST_FOR_ONE
             && let Some(place) = wild::wildest(&data, &components)
         {
             data.wildness[place] = WILD_VARIANCE;

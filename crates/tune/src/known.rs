@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 use mmgp_model::fit::runs::{Cell, Runs};
-use mmgp_model::model::observations::Observations;
+use mmgp_model::model::observations::{Bound, Observations};
 
 use crate::search::{Found, Tried};
 
@@ -86,7 +86,11 @@ impl Known {
     pub fn observations(&self) -> Observations {
         let ran = self.all().filter(|(_, record)| !record.times_s.is_empty());
         let cell = |(at, record): (Mapping, &Record)| Cell::of((at.m(), at.p()), &record.times_s);
-        Runs { file: "the runs".into(), cells: ran.map(cell).collect() }.observations()
+        let bound = |(mapping, record): (Mapping, &Record)| {
+            record.longer_than.map(|longer_than| Bound { mapping, longer_than })
+        };
+        let timed = Runs { file: "the runs".into(), cells: ran.map(cell).collect() };
+        timed.observations().with_bounds(self.all().filter_map(bound))
     }
 }
 
@@ -117,6 +121,11 @@ mod tests {
         let known = known(&bounds);
         let record = known.of_mapping(Mapping::of(2, 1)).unwrap();
         assert_eq!(record.longer_than, Some(Seconds(9.0)));
-        assert!(known.observations().configurations.is_empty());
+        let observations = known.observations();
+        assert!(observations.configurations.is_empty());
+        assert_eq!(observations.bounds[0].longer_than, Seconds(9.0));
+        // With a time there is no bound.
+        let known = self::known(&[bounds[0], Found::Time(Seconds(12.0)), bounds[1]]);
+        assert!(known.observations().bounds.is_empty());
     }
 }

@@ -20,6 +20,8 @@ pub struct Observations {
     pub scatter: f64,
     /// Its degrees of freedom: repetitions beyond the first.
     pub degrees_of_freedom: f64,
+    /// What is known of others that were stopped, by m, then p, each once. No file keeps it.
+    pub bounds: Vec<Bound>,
 }
 
 /// The runs that parameters were fitted with, and what files said of the terms before.
@@ -53,6 +55,15 @@ pub struct Observed {
     pub repetitions: f64,
 }
 
+/// A configuration of which every run was stopped before its end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bound {
+    /// Which.
+    pub mapping: Mapping,
+    /// It takes longer than this, above 0.
+    pub longer_than: Seconds,
+}
+
 /// The smallest and the largest m and p that were timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
@@ -73,7 +84,23 @@ impl Observations {
         configurations.reverse();
         configurations.sort_by_key(|observed| observed.mapping);
         configurations.dedup_by_key(|observed| observed.mapping);
-        Self { source: source.into(), configurations, scatter, degrees_of_freedom }
+        let bounds = Vec::new();
+        Self { source: source.into(), configurations, scatter, degrees_of_freedom, bounds }
+    }
+
+    /// The same with what is known of runs that were stopped. Of a configuration that was timed a bound
+    /// says nothing, and of several the largest counts.
+    #[must_use]
+    pub fn with_bounds(mut self, bounds: impl IntoIterator<Item = Bound>) -> Self {
+        self.bounds.extend(bounds);
+        let mut bounds = std::mem::take(&mut self.bounds);
+        bounds.retain(|bound| self.of(bound.mapping).is_none());
+        bounds.sort_by(|one, other| {
+            let by_bound = other.longer_than.0.total_cmp(&one.longer_than.0);
+            one.mapping.cmp(&other.mapping).then(by_bound)
+        });
+        bounds.dedup_by_key(|bound| bound.mapping);
+        Self { bounds, ..self }
     }
 
     /// What both know; of a configuration that both have, what `later` says.
@@ -92,7 +119,8 @@ impl Observations {
             format!("{} and {}", self.source, later.source)
         };
         let all = self.configurations.into_iter().chain(later.configurations).collect();
-        Self::new(source, all, scatter, degrees_of_freedom)
+        let bounds = self.bounds.into_iter().chain(later.bounds);
+        Self::new(source, all, scatter, degrees_of_freedom).with_bounds(bounds)
     }
 
     /// What is known of a configuration, where it was timed.
@@ -161,6 +189,18 @@ mod tests {
         let longer = observations(&[(1, 1, 9.0), (2, 1, 5.0), (8, 1, 2.0)], 0.1);
         let both = old.merged(longer.clone());
         assert_eq!(both, longer);
+    }
+
+    #[test]
+    fn of_what_was_timed_no_bound_is_kept_and_of_bounds_the_largest() {
+        let bound = |m, longer_than| Bound {
+            mapping: Mapping::of(m, 1),
+            longer_than: Seconds(longer_than),
+        };
+        let old = observations(&[(1, 1, 9.0)], 0.1).with_bounds([bound(4, 2.0), bound(2, 3.0)]);
+        assert_eq!(old.bounds, [bound(2, 3.0), bound(4, 2.0)]);
+        let new = observations(&[(2, 1, 5.5)], 0.3).with_bounds([bound(1, 20.0), bound(4, 6.0)]);
+        assert_eq!(old.merged(new).bounds, [bound(4, 6.0)]);
     }
 
     #[test]

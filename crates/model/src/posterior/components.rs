@@ -2,10 +2,11 @@
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
+use super::censored::as_measured;
 use super::kernel::kernel;
 use super::mean::Mean;
 use super::scatter::{Grid, Node};
-use crate::model::observations::Observations;
+use crate::model::observations::{Bound, Observations, Observed};
 use mmgp_base::Mapping;
 
 /// A mean, fitted.
@@ -35,31 +36,46 @@ pub(super) struct Component {
     pub pull: DVector<f64>,
 }
 
-/// The runs, as numbers.
+/// The runs, as numbers, and after them those that were stopped.
 pub(super) struct Data {
     pub mappings: Vec<Mapping>,
-    /// Logarithms of the times.
+    /// Logarithms of the times; of those that were stopped, of their bounds.
     pub log_times: DVector<f64>,
     pub repetitions: Vec<f64>,
     /// Variance that a run has beyond the noise, where it is taken to be wild.
     pub wildness: Vec<f64>,
+    /// How many were stopped.
+    stopped: usize,
     /// The kernel between all of them.
     kernel: DMatrix<f64>,
 }
 
 impl Data {
     pub fn of(observations: &Observations) -> Self {
-        let all = &observations.configurations;
+        let once = |bound: &Bound| Observed {
+            mapping: bound.mapping,
+            time: bound.longer_than,
+            repetitions: 1.0,
+        };
+        let stopped = observations.bounds.iter().map(once);
+        let all: Vec<Observed> =
+            observations.configurations.iter().copied().chain(stopped).collect();
         let mappings: Vec<Mapping> = all.iter().map(|observed| observed.mapping).collect();
         Self {
             log_times: DVector::from_iterator(all.len(), all.iter().map(|it| it.time.0.ln())),
             repetitions: all.iter().map(|it| it.repetitions).collect(),
             wildness: vec![0.0; all.len()],
+            stopped: observations.bounds.len(),
             kernel: DMatrix::from_fn(all.len(), all.len(), |row, column| {
                 kernel(mappings[row], mappings[column])
             }),
             mappings,
         }
+    }
+
+    /// How many ran to their end.
+    pub fn timed(&self) -> usize {
+        self.mappings.len() - self.stopped
     }
 
     /// The covariance of the runs about their mean.
@@ -118,16 +134,19 @@ impl Family {
             let spread = family.spread_of(&slopes);
             if step == 2 {
                 let evidences = bases.iter().zip(&grid.nodes).map(|(base, (_, log_prior))| {
-                    evidence(base + &spread, &missed).map_or(f64::NEG_INFINITY, |it| it.2)
-                        + log_prior
+                    let found = evidence(base + &spread, &missed, data.stopped);
+                    found.map_or(f64::NEG_INFINITY, |it| it.2) + log_prior
                 });
                 let evidences: Vec<f64> = evidences.collect();
                 likeliest = (0..evidences.len())
                     .max_by(|&one, &other| evidences[one].total_cmp(&evidences[other]))
                     .unwrap_or(likeliest);
             }
-            let Some(factor) = (&bases[likeliest] + &spread).cholesky() else { break };
-            let pulled = slopes.transpose() * factor.solve(&missed);
+            let Some((_, pull, _)) = evidence(&bases[likeliest] + &spread, &missed, data.stopped)
+            else {
+                break;
+            };
+            let pulled = slopes.transpose() * pull;
             let mut largest = 0.0_f64;
             for (index, coefficient) in family.coefficients.iter_mut().enumerate() {
                 let (mean, variance) = family.prior[index];
@@ -143,7 +162,7 @@ impl Family {
         let (missed, slopes) = family.linear(data);
         let spread = family.spread_of(&slopes);
         let component = |(base, &(node, log_prior)): (DMatrix<f64>, &(Node, f64))| {
-            let (factor, pull, evidence) = evidence(base + &spread, &missed)?;
+            let (factor, pull, evidence) = evidence(base + &spread, &missed, data.stopped)?;
             let weight = TEMPER * (evidence + log_prior + preference);
             let search_weight =
                 if node.is_spike() { f64::NEG_INFINITY } else { weight - preference };
@@ -212,15 +231,19 @@ impl Family {
     }
 }
 
-/// The factor of a covariance, its inverse times what was missed, and the logarithm of the density.
+/// The factor of a covariance, its inverse times what was missed, and the logarithm of the density;
+/// of what was missed the last are bounds.
 fn evidence(
-    covariance: DMatrix<f64>,
+    mut covariance: DMatrix<f64>,
     missed: &DVector<f64>,
+    stopped: usize,
 ) -> Option<(Cholesky<f64, Dyn>, DVector<f64>, f64)> {
+    let mut missed = missed.clone();
+    let of_bounds = as_measured(&mut covariance, &mut missed, stopped)?;
     let factor = covariance.cholesky()?;
-    let pull = factor.solve(missed);
+    let pull = factor.solve(&missed);
     let log_root: f64 = factor.l_dirty().diagonal().iter().map(|pivot| pivot.ln()).sum();
     let constant = 0.5 * missed.len() as f64 * std::f64::consts::TAU.ln();
-    let evidence = -0.5 * missed.dot(&pull) - log_root - constant;
+    let evidence = of_bounds - 0.5 * missed.dot(&pull) - log_root - constant;
     Some((factor, pull, evidence))
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::observations::Bound;
 use crate::model::parameters::Decomposition;
 use mmgp_base::units::Seconds;
 
@@ -106,4 +107,48 @@ fn marginals_are_the_diagonal_of_the_joint() {
         let deviation = covariance[(index, index)].sqrt();
         approx::assert_relative_eq!(deviation, marginals.deviation(index), max_relative = 1e-9);
     }
+}
+
+fn bounded(observations: Observations, bounds: &[(u32, u32, f64)]) -> Posterior {
+    let bound = |&(m, p, time_s): &(u32, u32, f64)| Bound {
+        mapping: Mapping::of(m, p),
+        longer_than: Seconds(time_s),
+    };
+    let observations = observations.with_bounds(bounds.iter().map(bound));
+    Posterior::new(&Prior::of_runs(Decomposition::Data), Some(observations)).unwrap()
+}
+
+#[test]
+fn a_bound_that_is_met_anyway_changes_nothing() {
+    let (without, with) = (posterior(), bounded(observations(), &[(3, 3, 1.0), (1, 16, 0.5)]));
+    let (without, with) = (without.marginals(&asked()), with.marginals(&asked()));
+    for index in 0..ASKED.len() {
+        let (one, other) = (without.time(index).0, with.time(index).0);
+        approx::assert_relative_eq!(one, other, max_relative = 1e-9);
+        let (one, other) = (without.deviation(index), with.deviation(index));
+        approx::assert_relative_eq!(one, other, max_relative = 1e-7);
+    }
+}
+
+#[test]
+fn a_bound_above_what_is_expected_raises_it_and_what_is_near_and_is_no_time() {
+    let expected = posterior().marginals(&asked());
+    let with = bounded(observations(), &[(1, 16, 130.0)]);
+    let found = with.marginals(&asked());
+    // (1, 16) was expected to take 89 s +- 14 %.
+    assert!(expected.time(4).0 < 100.0 && found.time(4).0 > 125.0, "{}", found.time(4));
+    assert!(found.quantile(4, 0.3).0 > 115.0);
+    // What was timed stays.
+    approx::assert_relative_eq!(expected.time(1).0, found.time(1).0, max_relative = 0.02);
+    let neighbour = [Mapping::of(1, 15)];
+    let [before, after] = [posterior(), with].map(|it| it.marginals(&neighbour).time(0).0);
+    assert!(after > 1.1 * before, "{before} {after}");
+    // A time there would have said more.
+    let mut timed = observations();
+    let time = Observed { mapping: Mapping::of(1, 16), time: Seconds(130.0), repetitions: 1.0 };
+    timed.configurations.push(time);
+    let timed = Observations::new("", timed.configurations, timed.scatter, 6.0);
+    let timed = bounded(timed, &[(1, 16, 125.0)]).marginals(&asked());
+    assert!(timed.deviation(4) < 0.5 * found.deviation(4));
+    assert!(timed.time(4).0 < 1.02 * 130.0);
 }

@@ -28,7 +28,7 @@ pub(super) fn wildest(data: &Data, components: &[Component]) -> Option<usize> {
     let may_be = |place: usize| {
         data.repetitions[place] < 2.0 && data.wildness[place] == 0.0 && is_surrounded(data, place)
     };
-    let places: Vec<usize> = (0..data.mappings.len()).filter(|&place| may_be(place)).collect();
+    let places: Vec<usize> = (0..data.timed()).filter(|&place| may_be(place)).collect();
     if places.is_empty() {
         return None;
     }

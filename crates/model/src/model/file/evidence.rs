@@ -109,7 +109,7 @@ fn read_before(before: &toml::Table<'_>) -> Result<Before> {
 pub(super) fn write(text: &mut String, evidence: &Evidence) {
     use std::fmt::Write as _;
 
-    let Observations { source, configurations, scatter, degrees_of_freedom } =
+    let Observations { source, configurations, scatter, degrees_of_freedom, bounds: _ } =
         &evidence.observations;
     let column = |of: &dyn Fn(&Observed) -> String| -> String {
         configurations.iter().map(of).collect::<Vec<_>>().join(", ")
