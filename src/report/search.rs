@@ -50,7 +50,8 @@ pub(super) fn answer(search: &Search, title: &str) -> String {
         search.details.iter().map(|line| format!("<p>{}</p>\n", escaped(line))).collect();
     format!(
         "<section id=\"answer\" aria-labelledby=\"answer-title\">\n<p class=\"of\"><bdi>{}</bdi></p>\n\
-         <h1 id=\"answer-title\">{}</h1>\n{details}</section>",
+         <h1 id=\"answer-title\">{}</h1>\n{details}<p><a href=\"#course\">The course of the \
+         search</a>, <a href=\"#log\">every run</a></p>\n</section>",
         escaped(title),
         escaped(&search.sentence)
     )
@@ -89,6 +90,9 @@ pub(super) fn sections(search: &Search) -> String {
     )
 }
 
+/// The column that says how an attempt ended.
+const STATUS: usize = 4;
+
 fn row(row: &Row) -> String {
     let number = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.4}"));
     let memory = row.max_rss_kb.map_or("–".into(), |kib| format!("{:.1}", kib as f64 / 1024.0));
@@ -106,7 +110,11 @@ fn row(row: &Row) -> String {
         row.best.clone().unwrap_or_else(|| "–".into()),
         regret,
     ];
-    let cells: String = cells.iter().map(|text| format!("<td>{}</td>", escaped(text))).collect();
+    let cell = |(place, text): (usize, &String)| {
+        let class = if place == STATUS { " class=\"text\"" } else { "" };
+        format!("<td{class}>{}</td>", escaped(text))
+    };
+    let cells: String = cells.iter().enumerate().map(cell).collect();
     format!("<tr>{cells}</tr>\n")
 }
 
@@ -138,19 +146,17 @@ fn picture(search: &Search) -> String {
     };
     let mut svg = format!(
         "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" role=\"img\" \
-         aria-label=\"Regret by runs\" fill=\"none\" stroke=\"currentColor\" font-size=\"12\">\n"
+         aria-label=\"Regret by runs\" fill=\"currentColor\" font-size=\"12\">\n"
     );
     let text = |x: f64, y: f64, anchor: &str, text: &str| {
-        format!(
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"currentColor\" \
-             stroke=\"none\">{text}</text>\n"
-        )
+        format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>\n")
     };
     let mut tick = low;
     while tick <= high * 1.001 {
         let at = y(tick);
         svg += &format!(
-            "<line x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\" opacity=\"0.2\"/>\n",
+            "<line x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\" \
+             stroke=\"currentColor\" opacity=\"0.2\"/>\n",
             WIDTH - RIGHT
         );
         svg += &text(LEFT - 6.0, at + 4.0, "end", &format!("{tick} %"));
@@ -163,15 +169,19 @@ fn picture(search: &Search) -> String {
     svg += &text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 8.0, "middle", "runs");
     let at = y(limit);
     svg += &format!(
-        "<line x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\" stroke-dasharray=\"6 4\"/>\n",
+        "<line x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\" \
+         stroke=\"currentColor\" stroke-dasharray=\"6 4\"/>\n",
         WIDTH - RIGHT
     );
     let path: Vec<String> =
         points.iter().map(|&(run, regret)| format!("{:.1},{:.1}", x(run), y(regret))).collect();
-    svg += &format!("<polyline points=\"{}\" stroke-width=\"2\"/>\n", path.join(" "));
+    svg += &format!(
+        "<polyline points=\"{}\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\"/>\n",
+        path.join(" ")
+    );
     for &(run, regret) in &points {
         svg += &format!(
-            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"currentColor\"><title>run {run}: \
+            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\"><title>run {run}: \
              {regret:.2} %</title></circle>\n",
             x(run),
             y(regret)
