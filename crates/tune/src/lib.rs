@@ -4,6 +4,7 @@
 //! [`Posterior`](mmgp_model::posterior::Posterior) does, and knows neither a clock nor a program.
 
 mod design;
+mod failures;
 mod further;
 mod known;
 mod regret;
