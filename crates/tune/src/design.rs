@@ -5,10 +5,14 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::failures::Failures;
 use crate::known::Known;
 
 /// So many configurations are run before any model is asked, where there are as many.
 const FIRST: usize = 4;
+
+/// So many of them are to have a time.
+const FEWEST_TIMES: usize = 2;
 
 /// The place of a configuration in (log m, log p).
 pub(crate) type Place = [f64; 2];
@@ -26,27 +30,26 @@ pub(crate) fn apart(one: Place, other: Place) -> f64 {
 /// What is still to be run of the first runs, in the order in which it is to be run.
 ///
 /// What failed is not replaced by its neighbour, which is likely to fail too, but by what lies
-/// farthest from all that was tried.
+/// farthest from all that was tried. What was stopped tells something as well.
 pub(crate) fn remaining(space: &[Mapping], known: &Known, seed: u64) -> Vec<Mapping> {
-    let ran = space.iter().filter(|&&mapping| known.ran(mapping)).count();
+    let count = |tells: &dyn Fn(Mapping) -> bool| space.iter().filter(|it| tells(**it)).count();
+    let timed = count(&|mapping| known.ran(mapping));
+    let told = count(&|mapping| known.was_tried(mapping) && !known.is_out(mapping));
     let mut planned = first(space);
     planned.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
-    let open = |planned: &[Mapping]| -> Vec<Mapping> {
-        planned.iter().copied().filter(|&mapping| !known.was_tried(mapping)).collect()
-    };
-    let mut open_now = open(&planned);
-    if ran >= FIRST {
-        return open_now;
-    }
+    let failures = Failures::of(known);
+    let may_run = |mapping: &Mapping| !known.was_tried(*mapping) && !failures.reach(*mapping);
+    let mut open: Vec<Mapping> = planned.iter().copied().filter(may_run).collect();
+    let left: Vec<Mapping> = space.iter().copied().filter(may_run).collect();
     // Those that were tried hold what is planned apart from them.
     planned.extend(known.all().map(|(mapping, _)| mapping));
-    while ran + open_now.len() < FIRST.min(space.len())
-        && let Some(next) = farthest(space, &planned, |mapping| !known.was_tried(mapping))
+    while (told + open.len() < FIRST || timed + open.len() < FEWEST_TIMES)
+        && let Some(next) = farthest(&left, &planned)
     {
         planned.push(next);
-        open_now.push(next);
+        open.push(next);
     }
-    open_now
+    open
 }
 
 /// The first runs where nothing fails, each once: of what may be chosen the smallest, that of the
@@ -115,18 +118,13 @@ fn off_one_line(planned: &mut [Mapping], space: &[Mapping]) {
 /// What is left of an area by rounding.
 const ON_A_LINE: f64 = 1e-9;
 
-/// Of those that may be taken the one whose nearest of `taken` is the farthest; of equal ones the
-/// first.
-fn farthest(
-    space: &[Mapping],
-    taken: &[Mapping],
-    may: impl Fn(Mapping) -> bool,
-) -> Option<Mapping> {
+/// The one whose nearest of `taken` is the farthest, of equal ones the first; none where all are taken.
+fn farthest(space: &[Mapping], taken: &[Mapping]) -> Option<Mapping> {
     let nearest = |mapping: Mapping| {
         let distances = taken.iter().map(|&it| apart(place(it), place(mapping)));
         distances.fold(f64::INFINITY, f64::min)
     };
-    let left = space.iter().copied().filter(|&it| may(it) && !taken.contains(&it));
+    let left = space.iter().copied().filter(|it| !taken.contains(it));
     let measured = left.map(|mapping| (mapping, nearest(mapping)));
     measured.reduce(|one, other| if other.1 > one.1 { other } else { one }).map(|it| it.0)
 }

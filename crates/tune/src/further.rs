@@ -9,7 +9,7 @@ use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 use mmgp_model::solve::Outlook;
 
-use crate::design::{apart, place};
+use crate::failures::Failures;
 use crate::known::Known;
 
 /// A run that lowers the expected cost by less than this part of the regret that is good enough is
@@ -42,7 +42,8 @@ pub(crate) fn further(
         bound.is_some_and(|bound| !known.ran(mapping) && bound.0 >= outlook.time(choice).0)
     };
     let places: Vec<usize> = (0..all.len()).filter(|&it| !is_slower(all[it])).collect();
-    let chances: Vec<f64> = all.iter().map(|&mapping| chance_to_run(mapping, known)).collect();
+    let failures = Failures::of(known);
+    let chances: Vec<f64> = all.iter().map(|&mapping| failures.chance(mapping)).collect();
     let propose = |place: usize, gain: f64, score: f64| {
         let (mapping, time) = (all[place], outlook.time(place));
         Proposal { mapping, time, gain, score: score * chances[place] }
@@ -71,38 +72,4 @@ pub(crate) fn further(
         }
     }
     once
-}
-
-/// How likely a configuration runs at all: the nearer it lies to one that failed, in the distance of
-/// the nearest that ran, the less.
-fn chance_to_run(mapping: Mapping, known: &Known) -> f64 {
-    let nearest = |failed: bool| {
-        let those = known.all().filter(|(at, record)| {
-            if failed { record.is_out() } else { known.ran(*at) && !record.is_out() }
-        });
-        let distances = those.map(|(at, _)| apart(place(at), place(mapping)));
-        distances.fold(f64::INFINITY, f64::min)
-    };
-    let (failed, ran) = (nearest(true), nearest(false));
-    if failed.is_infinite() || ran == 0.0 { 1.0 } else { failed / (failed + ran) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::search::{Found, Tried};
-
-    #[test]
-    fn what_lies_nearer_to_a_failure_than_to_a_time_is_likely_to_fail() {
-        let tried = |(m, p), found| Tried { mapping: Mapping::of(m, p), found };
-        let time = Found::Time(Seconds(1.0));
-        let none = Known::of(&[tried((1, 1), time)]);
-        assert_eq!(chance_to_run(Mapping::of(64, 1), &none), 1.0);
-        let known = Known::of(&[tried((1, 1), time), tried((16, 1), Found::Failed)]);
-        let chance = |m| chance_to_run(Mapping::of(m, 1), &known);
-        assert_eq!(chance(1), 1.0);
-        // Squares of log 8 and log 2.
-        approx::assert_relative_eq!(chance(8), 1.0 / 10.0, max_relative = 1e-9);
-        approx::assert_relative_eq!(chance(4), 0.5, max_relative = 1e-9);
-    }
 }

@@ -8,6 +8,7 @@
 pub mod derived;
 mod design;
 pub mod engine;
+mod failures;
 mod further;
 mod known;
 mod regret;

@@ -88,7 +88,24 @@ impl Placement {
     /// Every placement, by its name in files.
     pub const NAMES: [(&'static str, Placement); 2] =
         [("process", Placement::ByProcess), ("apu", Placement::ByApu)];
+
+    /// The placement of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, placement)| placement)
+    }
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        let is_it = |(_, known): &&(&str, Self)| *known == self;
+        Self::NAMES.iter().find(is_it).expect("invariant: all have names").0
+    }
 }
+
+/// The key of what an APU streams, in parameter files of either format.
+pub(super) const DEMAND: &str = "memory_demand_bytes_per_s";
+
+/// The key of what a memory delivers.
+pub(super) const BANDWIDTH: &str = "memory_bandwidth_bytes_per_s";
 
 impl Memory {
     /// How many APUs stream from the memory that has to serve the most.
@@ -102,6 +119,18 @@ impl Memory {
 }
 
 impl Refinements {
+    /// The keys of `[refined]` in parameter files of either format.
+    pub(super) const KEYS: [&'static str; 8] = [
+        "iterations",
+        "hardware_contexts",
+        "exposed_transfer_s",
+        DEMAND,
+        BANDWIDTH,
+        "memories",
+        "memory_of",
+        "work_growth_s",
+    ];
+
     /// The names of all terms.
     pub const NAMES: [&'static str; 5] =
         ["iterations", "hardware_contexts", "exposed_transfer_s", "memory", "work_growth_s"];

@@ -46,15 +46,7 @@ pub(super) fn read(root: &toml::Table<'_>) -> Result<Option<Evidence>> {
 }
 
 fn read_runs(runs: &toml::Table<'_>) -> Result<Observations> {
-    runs.expect_keys(&[
-        "source",
-        "m",
-        "p",
-        "time_s",
-        "repetitions",
-        "scatter",
-        "degrees_of_freedom",
-    ])?;
+    runs.expect_keys(&Observations::KEYS)?;
     let (m, p) = (runs.counts("m")?, runs.counts("p")?);
     let column = |key: &str, least: f64| -> Result<Vec<f64>> {
         let numbers = runs.optional_numbers(key)?.unwrap_or_default();

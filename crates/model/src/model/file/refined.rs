@@ -13,27 +13,14 @@
 //! ```
 
 use super::super::parameters::Estimate;
-use super::super::refined::{Memory, Placement, Refinements};
+use super::super::refined::{BANDWIDTH, DEMAND, Memory, Placement, Refinements};
 use super::{read_estimate, writing};
 use mmgp_base::error::Result;
 use mmgp_base::table::toml;
 
-const DEMAND: &str = "memory_demand_bytes_per_s";
-const BANDWIDTH: &str = "memory_bandwidth_bytes_per_s";
-const KEYS: [&str; 8] = [
-    "iterations",
-    "hardware_contexts",
-    "exposed_transfer_s",
-    DEMAND,
-    BANDWIDTH,
-    "memories",
-    "memory_of",
-    "work_growth_s",
-];
-
 pub(super) fn read(root: &toml::Table<'_>) -> Result<Option<Refinements>> {
     let Some(table) = root.optional_table("refined")? else { return Ok(None) };
-    table.expect_keys(&KEYS)?;
+    table.expect_keys(&Refinements::KEYS)?;
     let count = |key| table.has(key).then(|| table.count(key, 1)).transpose();
     let estimate = |key| table.has(key).then(|| read_estimate(&table, key)).transpose();
     let of_memory = [DEMAND, BANDWIDTH, "memories", "memory_of"];
@@ -53,8 +40,7 @@ fn read_memory(table: &toml::Table<'_>) -> Result<Memory> {
         return Err(table.error(BANDWIDTH, "no bandwidth", "more than 0 byte/s"));
     }
     let name = table.text("memory_of")?;
-    let Some((_, placement)) = Placement::NAMES.into_iter().find(|(known, _)| *known == name)
-    else {
+    let Some(placement) = Placement::named(&name) else {
         return Err(table.error("memory_of", format!("{name:?}"), "\"process\" or \"apu\""));
     };
     Ok(Memory {
@@ -88,8 +74,7 @@ pub(super) fn write(text: &mut String, refinements: &Refinements) {
         exposed_transfer_s.as_ref().and_then(written),
     );
     if let Some(memory) = memory {
-        let name = Placement::NAMES.iter().find(|(_, known)| *known == memory.placement);
-        let name = name.map(|(name, _)| format!("{name:?}"));
+        let name = Some(format!("{:?}", memory.placement.name()));
         line(DEMAND, "What an APU streams [byte/s of T_APU]", written(&memory.demand_bytes_per_s));
         line(BANDWIDTH, "What a memory delivers [byte/s]", written(&memory.bandwidth_bytes_per_s));
         line("memories", "Memories of that bandwidth", count(memory.memories));

@@ -23,15 +23,7 @@ pub(super) fn read(root: &Object<'_>) -> Result<Option<Evidence>> {
 
 fn read_runs(value: &Value<'_>) -> Result<Observations> {
     let runs = value.object()?;
-    runs.expect_keys(&[
-        "source",
-        "m",
-        "p",
-        "time_s",
-        "repetitions",
-        "scatter",
-        "degrees_of_freedom",
-    ])?;
+    runs.expect_keys(&Observations::KEYS)?;
     let m = runs.required("m")?.array()?;
     let column = |key: &str| -> Result<Vec<Value<'_>>> {
         let list = runs.required(key)?;

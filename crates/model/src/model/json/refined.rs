@@ -3,27 +3,14 @@
 use serde::Serialize;
 
 use super::super::parameters::Estimate;
-use super::super::refined::{Memory, Placement, Refinements};
+use super::super::refined::{BANDWIDTH, DEMAND, Memory, Placement, Refinements};
 use super::read_estimate;
 use mmgp_base::error::Result;
 use mmgp_base::table::json::{Object, Value};
 
-const DEMAND: &str = "memory_demand_bytes_per_s";
-const BANDWIDTH: &str = "memory_bandwidth_bytes_per_s";
-const KEYS: [&str; 8] = [
-    "iterations",
-    "hardware_contexts",
-    "exposed_transfer_s",
-    DEMAND,
-    BANDWIDTH,
-    "memories",
-    "memory_of",
-    "work_growth_s",
-];
-
 pub(super) fn read(value: &Value<'_>) -> Result<Refinements> {
     let object = value.object()?;
-    object.expect_keys(&KEYS)?;
+    object.expect_keys(&Refinements::KEYS)?;
     let count = |key: &str| object.get(key).map(|value| value.count(1)).transpose();
     let estimate = |key: &str| object.get(key).map(|value| read_estimate(&value)).transpose();
     let of_memory = [DEMAND, BANDWIDTH, "memories", "memory_of"];
@@ -40,8 +27,7 @@ pub(super) fn read(value: &Value<'_>) -> Result<Refinements> {
 fn read_memory(object: &Object<'_>) -> Result<Memory> {
     let place = object.required("memory_of")?;
     let name = place.text()?;
-    let Some((_, placement)) = Placement::NAMES.into_iter().find(|(known, _)| *known == name)
-    else {
+    let Some(placement) = Placement::named(&name) else {
         return Err(place.error("\"process\" or \"apu\""));
     };
     Ok(Memory {
@@ -89,13 +75,11 @@ impl<'a> From<&'a Refinements> for Refined<'a> {
 
 impl<'a> From<&'a Memory> for OfMemory<'a> {
     fn from(memory: &'a Memory) -> Self {
-        let is_it = |(_, placement): &&(&str, Placement)| *placement == memory.placement;
-        let (name, _) = Placement::NAMES.iter().find(is_it).expect("invariant: all have names");
         Self {
             memory_demand_bytes_per_s: &memory.demand_bytes_per_s,
             memory_bandwidth_bytes_per_s: &memory.bandwidth_bytes_per_s,
             memories: memory.memories,
-            memory_of: name,
+            memory_of: memory.placement.name(),
         }
     }
 }
