@@ -181,6 +181,10 @@ impl Found<'_> {
             lines.extend(self.limit(&parameters, choice));
         }
         lines.extend(self.failures());
+        let taken = &self.verdict.taken_to_fail;
+        if !taken.is_empty() {
+            lines.push(format!("not run, and taken to fail as others did: {}", self.listed(taken)));
+        }
         if let Some((next, _)) = self.verdict.next.first().filter(|_| !self.verdict.is_settled) {
             let next = self.words.of(*next);
             lines.push(match self.verdict.gain {
@@ -258,6 +262,14 @@ impl Found<'_> {
         Some(format!("By equation 11{off}, what limits is {first}{rest}."))
     }
 
+    /// The first of some configurations, and how many others there are.
+    fn listed(&self, mappings: &[Mapping]) -> String {
+        let shown: Vec<String> = mappings.iter().take(SHOWN).map(|&it| self.words.of(it)).collect();
+        let more = mappings.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        shown.join(", ") + &more
+    }
+
     /// Configurations that did not run well, with why, those with the same reason together.
     fn failures(&self) -> Vec<String> {
         let mut by_reason: BTreeMap<String, Vec<Mapping>> = BTreeMap::new();
@@ -271,11 +283,7 @@ impl Found<'_> {
             }
         }
         let line = |(reason, mappings): (&String, &Vec<Mapping>)| {
-            let shown: Vec<String> =
-                mappings.iter().take(SHOWN).map(|&it| self.words.of(it)).collect();
-            let more = mappings.len().saturating_sub(SHOWN);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("{reason}: {}{more}", shown.join(", "))
+            format!("{reason}: {}", self.listed(mappings))
         };
         by_reason.iter().map(line).collect()
     }
