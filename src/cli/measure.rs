@@ -5,11 +5,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use super::Answer;
-use super::files::Guard;
-use super::output::{Verbosity, data, warn};
-use super::tune::{
-    self, BudgetArguments, DeclareArguments, ElsewhereArguments, ProgramArguments, SearchArguments,
-};
+use super::output::{Verbosity, data};
+use super::tune::{self, RunsArguments};
 use crate::error::Result;
 use crate::tune::engine::{self, Cell, End, Level};
 
@@ -18,25 +15,11 @@ use crate::tune::engine::{self, Cell, End, Level};
 #[command(after_help = HELP)]
 pub struct Arguments {
     #[command(flatten)]
-    declare: DeclareArguments,
-    #[command(flatten)]
-    program: ProgramArguments,
-    #[command(flatten)]
-    budget: BudgetArguments,
-    #[command(flatten)]
-    search: SearchArguments,
-    #[command(flatten)]
-    elsewhere: ElsewhereArguments,
+    runs: RunsArguments,
     /// How often each configuration is timed
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "When it stops")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: u32,
-    /// Print the runs, and how long they may take, and run nothing
-    #[arg(long, help_heading = "Output")]
-    dry_run: bool,
-    /// Print nothing but the answer, warnings and errors
-    #[arg(long, help_heading = "Output")]
-    quiet: bool,
 }
 
 const HELP: &str = "\
@@ -51,15 +34,11 @@ is not run again. The folder is that of `mmgp tune`, which goes on from there.
 Exit code 0: all ran, well or not; 1: the budget was spent first; 130, 143: interrupted.";
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
-    let mut warnings = Vec::new();
-    arguments.declare.guarded(Guard::default()).check()?;
-    let mut job =
-        tune::prepared(&arguments.declare, &arguments.program, &arguments.search, &mut warnings)?;
-    let cells = cells(&job.levels, arguments.repetitions, arguments.search.seed);
+    let repetitions = arguments.repetitions;
+    let arguments = &arguments.runs;
+    let job = arguments.prepared()?;
+    let cells = cells(&job.levels, repetitions, arguments.search.seed);
     let budget = arguments.budget.budget();
-    arguments.elsewhere.set(&mut job.settings);
-    warnings.extend(job.doubts());
-    warn(&warnings);
     if !arguments.elsewhere.is_here() {
         let orders = job.orders_of(&cells, &job.attempts()?);
         return arguments.elsewhere.hand_over(&job, &orders, arguments.dry_run);

@@ -19,7 +19,7 @@ use super::files::Guard;
 use super::output::{Verbosity, data, warn};
 use crate::Mapping;
 use crate::attempt::{Attempt, Order};
-use crate::error::{Error, Result, Warning};
+use crate::error::{Error, Result};
 use crate::native;
 use crate::posterior::Prior;
 use crate::tune::Search;
@@ -27,9 +27,11 @@ use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level, Timeout};
 use crate::units::Seconds;
 
 pub use declare::{DeclareArguments, Declared};
-pub use elsewhere::{Asked, ElsewhereArguments, asked};
+use elsewhere::ElsewhereArguments;
+pub use elsewhere::{Asked, asked};
 pub use folder::{Report, write};
-pub use program::{ProgramArguments, duration};
+use program::ProgramArguments;
+pub use program::duration;
 pub use session::Session;
 pub use watch::{Watch, interrupted};
 
@@ -38,21 +40,28 @@ pub use watch::{Watch, interrupted};
 #[command(after_help = HELP)]
 pub struct Arguments {
     #[command(flatten)]
+    runs: RunsArguments,
+}
+
+/// What is run, how, how often, and by whom.
+#[derive(Args)]
+pub struct RunsArguments {
+    #[command(flatten)]
     declare: DeclareArguments,
     #[command(flatten)]
     program: ProgramArguments,
     #[command(flatten)]
-    budget: BudgetArguments,
+    pub budget: BudgetArguments,
     #[command(flatten)]
-    search: SearchArguments,
+    pub search: SearchArguments,
     #[command(flatten)]
-    elsewhere: ElsewhereArguments,
+    pub elsewhere: ElsewhereArguments,
     /// Print the runs that would come first, and how long they may take, and run nothing
     #[arg(long, help_heading = "Output")]
-    dry_run: bool,
+    pub dry_run: bool,
     /// Print nothing but the answer, warnings and errors
     #[arg(long, help_heading = "Output")]
-    quiet: bool,
+    pub quiet: bool,
 }
 
 /// How far a search goes.
@@ -140,14 +149,9 @@ Exit code 0: the regret is reached; 1: the budget was spent first, the answer sa
 2: bad usage; 130, 143: interrupted, and the line to go on is printed.";
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
-    let mut warnings = Vec::new();
-    arguments.declare.guarded(Guard::default()).check()?;
-    let mut job =
-        prepared(&arguments.declare, &arguments.program, &arguments.search, &mut warnings)?;
+    let arguments = &arguments.runs;
+    let mut job = arguments.prepared()?;
     job.discipline.timeout = arguments.program.timeout(Some(USUAL_TIMEOUT));
-    arguments.elsewhere.set(&mut job.settings);
-    warnings.extend(job.doubts());
-    warn(&warnings);
     let budget = arguments.budget.or_usual();
     if !arguments.elsewhere.is_here() {
         let orders = job.orders(&job.attempts()?)?;
@@ -184,27 +188,33 @@ pub struct Job {
     identity: Vec<(&'static str, String)>,
 }
 
-/// Checks flags, and looks up what they name.
-pub fn prepared(
-    declare: &DeclareArguments,
-    program: &ProgramArguments,
-    search: &SearchArguments,
-    warnings: &mut Vec<Warning>,
-) -> Result<Job> {
-    if program.command().is_empty() {
-        return Err(no_command());
+impl RunsArguments {
+    /// Checks flags, looks up what they name, and says what is doubtful.
+    ///
+    /// # Errors
+    /// Whatever cannot be run.
+    pub fn prepared(&self) -> Result<Job> {
+        let mut warnings = Vec::new();
+        let Self { declare, program, search, .. } = self;
+        declare.guarded(Guard::default()).check()?;
+        if program.command().is_empty() {
+            return Err(no_command());
+        }
+        let declared = declare.declared(&mut warnings)?;
+        let mut settings = program.settings(&declared, &search.out)?;
+        program::check_room(&settings, &declared)?;
+        self.elsewhere.set(&mut settings);
+        warnings.extend(watch::doubts(&settings, &declared));
+        warn(&warnings);
+        Ok(Job {
+            levels: search.levels(&declared),
+            discipline: program.discipline(&declared),
+            identity: program.identity(),
+            folder: search.out.clone(),
+            declared,
+            settings,
+        })
     }
-    let declared = declare.declared(warnings)?;
-    let settings = program.settings(&declared, &search.out)?;
-    program::check_room(&settings, &declared)?;
-    Ok(Job {
-        levels: search.levels(&declared),
-        discipline: program.discipline(&declared),
-        identity: program.identity(),
-        folder: search.out.clone(),
-        declared,
-        settings,
-    })
 }
 
 impl Job {
@@ -222,11 +232,6 @@ impl Job {
     pub fn report(&self, end: Option<End>) -> Report<'_> {
         let Self { declared, levels, folder, .. } = self;
         Report { declared, levels, folder, end }
-    }
-
-    /// What whoever starts it should know of what is declared.
-    pub fn doubts(&self) -> Vec<Warning> {
-        watch::doubts(&self.settings, &self.declared)
     }
 
     /// Nodes that a configuration takes.
@@ -278,7 +283,7 @@ pub fn of_drivers(folder: &Path) -> Result<Vec<Attempt>> {
 }
 
 /// The error where there is nothing to run.
-pub fn no_command() -> Error {
+fn no_command() -> Error {
     Error::OutOfRange {
         name: "command",
         found: "none".into(),

@@ -10,6 +10,7 @@ use crate::attempt::{Attempt, Order, Status};
 use crate::cli::Answer;
 use crate::cli::output::{self, Spinner, Verbosity, spinner};
 use crate::error::Warning;
+use crate::launch::{command_line, quoted};
 use crate::native;
 use crate::table::log::Log;
 use crate::tune::engine::{
@@ -170,8 +171,7 @@ pub fn commands(settings: &native::Settings, orders: &[(Mapping, Order)]) -> Str
         let (argv, env) = settings.filled(order, *mapping);
         let own = env.iter().filter(|(name, _)| !name.starts_with("MMGP_"));
         let own: String = own.map(|(name, value)| format!("{name}={} ", quoted(value))).collect();
-        let words: Vec<String> = argv.iter().map(|word| quoted(word)).collect();
-        format!("{own}{}\n", words.join(" "))
+        format!("{own}{}\n", command_line(&argv))
     };
     orders.iter().map(line).collect()
 }
@@ -196,11 +196,6 @@ pub fn most_time(
         Some(most) => format!("All runs take at most {most}.\n"),
         None => "How long they take is not known before they ran; --budget sets a limit.\n".into(),
     }
-}
-
-/// A word as a shell reads it.
-fn quoted(word: &str) -> String {
-    shlex::try_quote(word).map_or_else(|_| word.into(), Into::into)
 }
 
 /// Says how to go on.
