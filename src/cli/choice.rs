@@ -158,7 +158,7 @@ mod tests {
         let refused = |arguments: &[&str]| constraints(arguments).unwrap_err().to_string();
         assert_eq!(
             refused(&["--where", "m*p <= cpus"]),
-            "--where: found \"cpus\" at character 8, expected m, p, nodes, a number or the \
+            "--where: found \"cpus\" at character 8, expected m, p, nodes, a number or one of the \
              constants cores, gpus"
         );
         let error = refused(&["--where", "m < 2", "--constant", "m=2"]);
