@@ -100,9 +100,6 @@ enum Command {
     SimulateAlignment(simulate_alignment::Arguments),
     SpuTiming(spu_timing::Arguments),
     Example(example::Arguments),
-    #[cfg(unix)]
-    #[command(hide = true)]
-    Supervise(supervise::Arguments),
     Man(man::Arguments),
     Completions(completions::Arguments),
 }
@@ -124,11 +121,13 @@ pub fn command() -> clap::Command {
 
 /// Runs the program that the arguments of the process ask for.
 pub fn main() -> ExitCode {
+    #[cfg(unix)]
+    if let Some(lock) = supervise::asked() {
+        return supervise::run(&lock).map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS);
+    }
     let cli = Cli::try_parse().unwrap_or_else(|error| without_length(error).exit());
     #[cfg(unix)]
-    if !matches!(cli.command, Command::Supervise(_)) {
-        signals::obey();
-    }
+    signals::obey();
     let result = match cli.command {
         Command::Study(arguments) => study::run(&arguments),
         #[cfg(unix)]
@@ -139,8 +138,6 @@ pub fn main() -> ExitCode {
         Command::Ask(arguments) => ask::run(&arguments),
         #[cfg(unix)]
         Command::Tell(arguments) => tell::run(&arguments),
-        #[cfg(unix)]
-        Command::Supervise(arguments) => supervise::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Profile(arguments) => profile::run(&arguments),
         Command::ImportProfile(arguments) => import_profile::run(&arguments),

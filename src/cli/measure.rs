@@ -24,7 +24,7 @@ pub struct Arguments {
 
 const HELP: &str = "\
 Examples:
-  mmgp measure --configurations table.csv --out runs -- mpirun -n {m} ./app --threads {p}
+  mmgp measure --configurations table.csv --out runs -- mpirun -n {m} ./app
   mmgp measure --m 1,2,4 --p 1,2 --repetitions 5 --warmup 1 -- ./program {m} {p}
 
 Every configuration is timed once, in an order of its own, before any is timed again, so that a \

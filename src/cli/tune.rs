@@ -132,8 +132,8 @@ pub const FOLDER: &str = "mmgp-tune";
 const HELP: &str = "\
 Examples:
   mmgp tune --m 1..64*2 --p 1,2,4,8 --where 'm*p <= cores' --as mpi+openmp \\
-      --time-from 'Total time: +([0-9.]+) s' --budget 30m --out tune -- mpirun -n {m} ./app
-  mmgp tune --runs 20 --until-regret 2% -- ./program --processes {m} --threads {p}
+      --budget 30m --out tune -- mpirun -n {m} ./app
+  mmgp tune --time-from 'Total time: +([0-9.]+) s' -- ./app {m} {p}
   mmgp tune --configurations table.csv --timeout 3x --dry-run -- ./program {m} {p}
 
 It starts with runs at the corners and in the middle, and then makes the run that lowers the \

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::signals;
+use super::super::{signals, supervise};
 use crate::attempt::Attempt;
 use crate::error::{Error, Result};
 use crate::native::{self, Program, Supervisor};
@@ -110,7 +110,7 @@ impl Session {
         let own = std::env::current_exe()
             .map_err(|error| Error::Program { program: "mmgp".into(), why: error.to_string() })?;
         let mut command = Command::new(own);
-        command.arg("supervise").arg(self.folder.join(RUNNING));
+        command.arg(supervise::COMMAND).arg(self.folder.join(RUNNING));
         let supervisor = Supervisor::start(command)?;
         let interrupt = Interrupt(Arc::new(AtomicI32::new(0)));
         let (flag, stop) = (interrupt.clone(), supervisor.stopper());

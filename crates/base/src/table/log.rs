@@ -94,8 +94,8 @@ pub fn parse(source: &Source) -> Result<Vec<Attempt>> {
             found,
             expected: "an attempt as JSON".into(),
         };
-        let attempt: Attempt =
-            serde_json::from_str(line).map_err(|it| error(it.column(), it.to_string()))?;
+        let attempt: Attempt = serde_json::from_str(line.trim_end())
+            .map_err(|it| error(it.column(), it.to_string()))?;
         let is_time = |time: f64| time >= 0.0 && time.is_finite();
         if attempt.m == 0 || attempt.p == 0 {
             return Err(error(1, format!("m = {}, p = {}", attempt.m, attempt.p)));
