@@ -134,7 +134,7 @@ Examples:
   mmgp tune --m 1..64*2 --p 1,2,4,8 --where 'm*p <= cores' --as mpi+openmp \\
       --budget 30m --out tune -- mpirun -n {m} ./app
   mmgp tune --time-from 'Total time: +([0-9.]+) s' -- ./app {m} {p}
-  mmgp tune --configurations table.csv --timeout 3x --dry-run -- ./program {m} {p}
+  mmgp tune --configurations table.csv --timeout 3x --dry-run -- ./app {m} {p}
 
 It starts with runs at the corners and in the middle, and then makes the run that lowers the \
 expected regret most for its time, until the regret is small enough or the budget is spent. What it \

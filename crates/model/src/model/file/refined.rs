@@ -40,7 +40,7 @@ fn read_memory(table: &toml::Table<'_>) -> Result<Memory> {
         return Err(table.error(BANDWIDTH, "no bandwidth", "more than 0 byte/s"));
     }
     let name = table.text("memory_of")?;
-    let Some(placement) = Placement::named(&name) else {
+    let Some(placement) = Placement::named(name) else {
         return Err(table.error("memory_of", format!("{name:?}"), "\"process\" or \"apu\""));
     };
     Ok(Memory {
