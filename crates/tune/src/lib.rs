@@ -4,6 +4,45 @@
 //! [`Posterior`](mmgp_model::posterior::Posterior) does, and knows neither a clock nor a program.
 //! [`engine`] runs what it asks for on a target and keeps the log; [`derived`] is what follows from
 //! a log for others.
+//!
+//! * The first runs are the corners of what may be chosen: `design`.
+//! * Then that run is made which lowers the expected cost of the choice most for each second that it
+//!   takes, and, once none does any more, the one that settles the strongest doubt: `further`.
+//! * A search is settled where the choice costs no more than is good enough, with 95 %, however often
+//!   it was asked: `regret`.
+//! * What failed is not run again, nor is what failures reach: `failures`. What was stopped takes longer
+//!   than it was given, which is all that is said of it.
+//!
+//! The choice is always one that ran well. How good all that is, on programs that others timed and on
+//! truths whose best is known, is in `tests/replay`.
+//!
+//! ```
+//! use mmgp_base::{Mapping, units::Seconds};
+//! use mmgp_model::model::parameters::Decomposition;
+//! use mmgp_model::posterior::Prior;
+//! use mmgp_tune::{Found, Search, Tried};
+//!
+//! let search = Search {
+//!     space: mmgp_model::solve::feasible(16).collect(),
+//!     prior: Prior::of_runs(Decomposition::Data),
+//!     regret: 0.05,
+//!     seed: 1,
+//! };
+//! let time = |it: Mapping| {
+//!     let (m, p) = (f64::from(it.m()), f64::from(it.p()));
+//!     Seconds(12.0 + 3.0 * m + 400.0 / (m * p) + 1.5 * p)
+//! };
+//! let mut tried = Vec::new();
+//! let mut verdict = search.judge(&tried)?;
+//! while !verdict.is_settled {
+//!     let (mapping, _expected) = verdict.next[0];
+//!     tried.push(Tried { mapping, found: Found::Time(time(mapping)) });
+//!     verdict = search.judge(&tried)?;
+//! }
+//! assert_eq!(verdict.choice, Some(Mapping::of(4, 4)));
+//! assert!(tried.len() < 20);
+//! # Ok::<(), mmgp_base::Error>(())
+//! ```
 
 pub mod derived;
 mod design;

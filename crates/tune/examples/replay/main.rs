@@ -112,8 +112,13 @@ fn line(problem: &Problem, seed: u64, given: &Given) -> String {
             })
         };
         let all: Vec<_> = script.iter().map(configuration).collect();
-        return serde_json::json!({ "problem": problem.name, "seed": seed, "configurations": all })
-            .to_string();
+        let line = serde_json::json!({
+            "problem": problem.name,
+            "table": problem.is_table,
+            "seed": seed,
+            "configurations": all,
+        });
+        return line.to_string();
     }
     let search = Search {
         space: problem.configurations.keys().copied().collect(),

@@ -14,6 +14,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// A program.
 pub struct Problem {
     pub name: String,
+    /// Whether somebody measured it; otherwise its times are a formula's.
+    pub is_table: bool,
     /// Of each configuration its true time, and all that were measured; none of a formula.
     pub configurations: BTreeMap<Mapping, (f64, Vec<f64>)>,
 }
@@ -32,21 +34,21 @@ fn step(is_beyond: bool) -> f64 {
 
 /// Times \[s\] on 16 APUs.
 const TRUTHS: [(&str, Truth); 7] = [
-    ("~equation 11", |m, p| 6.0 * (1.0 + 0.35 * (m - 1.0)) + 360.0 / (m * p) + 11.1 + 4.2 * p),
-    ("~slope in m", |m, p| 12.0 + 3.0 * m + 400.0 / (m * p) + 1.5 * p),
-    ("~bandwidth", |m, p| {
+    ("equation 11", |m, p| 6.0 * (1.0 + 0.35 * (m - 1.0)) + 360.0 / (m * p) + 11.1 + 4.2 * p),
+    ("slope in m", |m, p| 12.0 + 3.0 * m + 400.0 / (m * p) + 1.5 * p),
+    ("bandwidth", |m, p| {
         6.0 * (1.0 + 0.35 * (m - 1.0)) + 360.0 / (m * p).min(7.0) + 11.1 + 4.2 * p
     }),
-    ("~NUMA", |m, p| {
+    ("NUMA", |m, p| {
         let steps = 1.5 * step(m > 4.0) + 2.5 * step(m > 8.0);
         let shared = 360.0 / (m * p) * (1.0 + 0.3 * step(p > 4.0));
         6.0 * (1.0 + 0.1 * (m - 1.0) + steps) + shared + 11.1 + 2.0 * p
     }),
-    ("~20 tasks", |m, p| {
+    ("20 tasks", |m, p| {
         6.0 * (1.0 + 0.15 * (m - 1.0)) + 18.0 * (20.0 / (m * p)).ceil() + 5.0 + 2.0 * p
     }),
-    ("~serial parts", |m, p| 20.0 + 40.0 / m + 300.0 / (m * p)),
-    ("~APUs", |m, p| 1.3 * (1.0 + 0.08 * (m - 1.0)) + 360.0 / (m * p) + 0.705 + 0.042 * p),
+    ("serial parts", |m, p| 20.0 + 40.0 / m + 300.0 / (m * p)),
+    ("APUs", |m, p| 1.3 * (1.0 + 0.08 * (m - 1.0)) + 360.0 / (m * p) + 0.705 + 0.042 * p),
 ];
 
 /// All tables of a folder, then all formulas.
@@ -63,7 +65,7 @@ pub fn all(data: &Path) -> Result<Vec<Problem>> {
     problems.extend(TRUTHS.into_iter().map(|(name, truth)| {
         let of = |it: Mapping| (it, (truth(f64::from(it.m()), f64::from(it.p())), Vec::new()));
         let configurations = mmgp_model::solve::feasible(16).map(of).collect();
-        Problem { name: name.to_string(), configurations }
+        Problem { name: name.to_string(), is_table: false, configurations }
     }));
     Ok(problems)
 }
@@ -79,7 +81,8 @@ fn table(path: &Path) -> Result<Problem> {
         }
     }
     let with_truth = |(at, times): (Mapping, Vec<f64>)| (at, (median_of_logs(&times).exp(), times));
-    Ok(Problem { name, configurations: times.into_iter().map(with_truth).collect() })
+    let configurations = times.into_iter().map(with_truth).collect();
+    Ok(Problem { name, is_table: true, configurations })
 }
 
 fn median_of_logs(times: &[f64]) -> f64 {
