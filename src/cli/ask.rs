@@ -31,9 +31,10 @@ pub struct Arguments {
 const HELP: &str = "\
 Examples:
   mmgp ask --m 1..64*2 --p 1,2,4,8 --out tune
-  mmgp tell --out tune --m 8 --p 4 --time 12.5
+  mmgp ask --m 1..64*2 --p 1,2,4,8 --until-regret 5% --out tune --count 3
 
-Asks and answers go by one log, DIR/log.jsonl, and are those of `mmgp tune`. Prints {\"runs\": [{\"id\", \
+What came of a run is told by `mmgp tell --out tune --m 8 --p 4 --time 12.5`. Asks and answers go by \
+one log, DIR/log.jsonl, and are those of `mmgp tune`. Prints {\"runs\": [{\"id\", \
 \"m\", \"p\", ...}], \"best\": [m, p], \"time_s\", \"regret_95\", \"settled\"}: run what it says, tell what \
 came of it, and ask again, until \"settled\" is true. Asked again without being told anything, it says \
 the same.";
