@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
+use mmgp_cell::EffectiveAddress;
+use mmgp_cell::element::Element;
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_cell::record::Loop;
-use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_spu::LocalAddress;
 
 /// How the transfers of blocks and the computation go together.
@@ -83,7 +83,7 @@ impl Streams {
 
     /// Begins to fetch the first block of `share`, where blocks are double-buffered, so that
     /// [`Streams::run`] finds it; what is done between them overlaps with that.
-    pub async fn prefetch(&self, spe: &Spe, share: &Range<u32>) -> Result<()> {
+    pub async fn prefetch(&self, spe: &impl Element, share: &Range<u32>) -> Result<()> {
         if self.buffers.transfers == Transfers::DoubleBuffered && !share.is_empty() {
             self.issue(spe, Direction::Get, 0, self.block(share, 0)).await?;
         }
@@ -102,12 +102,11 @@ impl Streams {
     /// [`Streams::prefetch`] must have been called for the same share.
     pub async fn run(
         &self,
-        spe: &Spe,
+        spe: &impl Element,
         share: Range<u32>,
         mut compute: impl AsyncFnMut(u32, u32),
-    ) -> Result<Loop> {
+    ) -> Result<()> {
         let blocks = (share.end - share.start).div_ceil(self.buffers.groups);
-        let mut start = None;
         for number in 0..blocks {
             let set = number % 2;
             match self.buffers.transfers {
@@ -120,22 +119,26 @@ impl Streams {
                 }
                 Transfers::DoubleBuffered => {}
             }
-            spe.mfc.wait_for(get_tag(set)).await;
-            start.get_or_insert(spe.sim.now());
-            spe.mfc.wait_for(put_tag(set)).await;
+            spe.wait_for(get_tag(set)).await;
+            if number == 0 {
+                spe.loop_begins();
+            }
+            spe.wait_for(put_tag(set)).await;
             let (first, groups) = self.block(&share, number);
             compute(self.sets[set as usize], groups).await;
             self.issue(spe, Direction::Put, set, (first, groups)).await?;
         }
-        let end = spe.sim.now();
-        spe.mfc.wait_for(put_tag(0)).await;
-        spe.mfc.wait_for(put_tag(1)).await;
-        Ok(Loop { start: start.unwrap_or(end), end })
+        if blocks > 0 {
+            spe.loop_ends();
+        }
+        spe.wait_for(put_tag(0)).await;
+        spe.wait_for(put_tag(1)).await;
+        Ok(())
     }
 
     async fn issue(
         &self,
-        spe: &Spe,
+        spe: &impl Element,
         direction: Direction,
         set: u32,
         (first, groups): (u32, u32),
@@ -148,9 +151,9 @@ impl Streams {
             let local = LocalAddress(self.sets[set as usize] + lane.offset);
             let effective = lane.main.offset(u64::from(first) * lane.bytes);
             let bytes = Bytes(u64::from(groups) * lane.bytes);
-            spe.mfc.enqueue(Command::new(direction, local, effective, bytes, tag)).await?;
+            spe.enqueue_operands(Command::new(direction, local, effective, bytes, tag)).await?;
             if self.buffers.transfers == Transfers::OneByOne {
-                spe.mfc.wait_for(tag).await;
+                spe.wait_for(tag).await;
             }
         }
         Ok(())

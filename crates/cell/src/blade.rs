@@ -18,6 +18,7 @@ use crate::record::Recorder;
 use crate::spe::Spe;
 use crate::timing::{KernelTiming, KernelTimings};
 use crate::trace::{Sink, Tracer};
+use crate::traffic::Traffic;
 use mmgp_base::error::Result;
 use mmgp_base::units::SimTime;
 use mmgp_machine::Machine;
@@ -37,11 +38,14 @@ pub struct Blade {
     pub trace: Tracer,
     /// How far the program is, for a progress bar.
     pub progress: Progress,
+    /// Who uses which Cells.
+    pub traffic: Rc<Traffic>,
     pub(crate) spes: Vec<Spe>,
     pub(crate) ppes: Rc<Vec<Ppe>>,
     pub(crate) scheduler: Rc<Scheduler>,
     pub(crate) fault: Fault,
     hazards: Rc<Cell<Hazards>>,
+    timing: KernelTiming,
     pub(crate) loading: Watch<Loading>,
 }
 
@@ -71,6 +75,7 @@ impl Blade {
         (sim, trace): (Sim, Tracer),
     ) -> Self {
         let machine = Rc::new(machine.clone());
+        let machine_layout = machine.layout;
         let memory = Rc::new(Memory::new(&machine));
         let eib = Rc::new(Eib::new(&sim, &machine, &memory));
         let fault = Fault::default();
@@ -92,6 +97,8 @@ impl Blade {
             recorder,
             trace,
             progress: Progress::default(),
+            traffic: Rc::new(Traffic::new(&eib, machine_layout)),
+            timing,
             spes,
             ppes,
             scheduler,
@@ -105,6 +112,15 @@ impl Blade {
     /// at first, but in the tests of this library.
     pub fn set_hazards(&self, hazards: Hazards) {
         self.hazards.set(hazards);
+    }
+
+    /// Whether what off-loads compute may come first and their times afterwards, once for those that
+    /// are alike: where kernels are timed once, nobody wants to see every transfer, and no hazards are
+    /// looked for.
+    pub fn is_functional_first(&self) -> bool {
+        self.timing == KernelTiming::Cached
+            && self.hazards.get() == Hazards::Ignored
+            && !self.trace.is_on()
     }
 
     /// The same machine at rest, its processes sharing the hardware threads in that way.
@@ -131,8 +147,13 @@ impl Blade {
 
     /// The memory of the host process `rank`, whose SPEs are `spes`.
     pub fn homes(&self, placement: Placement, rank: u32, spes: &[u32]) -> Homes {
-        let cells = spes.iter().map(|spe| spe / self.machine.layout.spes_per_cell).collect();
-        Homes::new(&self.memory, placement, self.cell_of(rank), cells)
+        let (own, layout) = (self.cell_of(rank), self.machine.layout);
+        let cells: Vec<u32> = spes.iter().map(|spe| spe / layout.spes_per_cell).collect();
+        let all = if placement == Placement::Interleaved { layout.cells } else { 0 };
+        (0..all).chain(cells.iter().copied()).chain([own]).for_each(|cell| {
+            self.traffic.uses(rank, cell);
+        });
+        Homes::new(&self.memory, placement, own, cells)
     }
 
     /// Runs everything to its end; the instant of the last event.

@@ -1,11 +1,14 @@
 //! The channels of an SPU other than those of its MFC: what connects it with everybody else.
 
+use std::collections::BTreeMap;
+
 use super::decrementer::{Decrementer, Timebase};
 use super::event::EventFacility;
 use super::mailbox::{InboundMailbox, Outbound, OutboundMailbox};
 use super::signal::{Signal, SignalRegister};
 use mmgp_machine::Machine;
 use mmgp_sim::{Sim, Watch};
+use mmgp_spu::local_store::LocalAddress;
 
 /// Mailboxes, signal notification, decrementer and events of one SPU, and what others have put into
 /// its local store.
@@ -17,7 +20,26 @@ pub(super) struct Channels {
     pub decrementer: Decrementer,
     pub events: EventFacility,
     /// Transfers of other SPEs that have arrived in the local store.
-    pub arrivals: Watch<u64>,
+    pub arrivals: Watch<Arrivals>,
+}
+
+/// How many transfers of other SPEs have arrived at each address of a local store since the SPE was
+/// last told to forget them.
+#[derive(Default)]
+pub(super) struct Arrivals(BTreeMap<u32, u64>);
+
+impl Arrivals {
+    pub fn add(&mut self, at: LocalAddress) {
+        *self.0.entry(at.0).or_default() += 1;
+    }
+
+    pub fn at(&self, at: LocalAddress) -> u64 {
+        self.0.get(&at.0).copied().unwrap_or(0)
+    }
+
+    pub fn forget(&mut self) {
+        self.0.clear();
+    }
 }
 
 impl Channels {
@@ -36,7 +58,7 @@ impl Channels {
             signals: Signal::ALL.map(|signal| SignalRegister::new(sim, access, signal, &events)),
             decrementer,
             events,
-            arrivals: Watch::new(sim, "a put of another SPE", 0),
+            arrivals: Watch::new(sim, "a put of another SPE", Arrivals::default()),
         }
     }
 

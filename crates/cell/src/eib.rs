@@ -30,7 +30,7 @@ use std::rc::Rc;
 
 use super::memory::{Banks, EffectiveAddress, LINE, Memory};
 use super::unit::Unit;
-use mmgp_base::units::{Bytes, Seconds, SimSpan};
+use mmgp_base::units::{Bytes, Seconds, SimSpan, SimTime};
 use mmgp_machine::Machine;
 use mmgp_sim::{Flows, Pool, Sim};
 use route::Buses;
@@ -121,6 +121,17 @@ impl Eib {
     /// other SPEs included: each time for a line of 128 bytes or a part of one.
     pub(crate) fn local_store_lines(&self, spe: u32) -> u64 {
         self.local_store_lines[spe as usize].get()
+    }
+
+    /// When all banks of a Cell's memory have done what they were asked for.
+    pub(crate) fn banks_free(&self, cell: usize) -> SimTime {
+        self.banks[cell].borrow().all_free()
+    }
+
+    /// When all places in the window of an SPE's MFC are free.
+    pub(crate) fn window_open(&self, spe: u32) -> SimTime {
+        let round_trip = self.delays.memory_round_trip.max(self.delays.local_store);
+        self.windows[spe as usize].1.borrow().open(round_trip + self.delays.link)
     }
 
     /// Waits until the last byte of a transfer has arrived whose first byte arrives now. The

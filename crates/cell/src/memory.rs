@@ -26,6 +26,8 @@ pub struct Memory {
     /// The Cell of each page of the latter.
     homes: RefCell<Vec<u32>>,
     page: u64,
+    /// Bytes from one line of a bank to the next.
+    bank_period: u64,
     stores: Vec<Rc<RefCell<LocalStore>>>,
     layout: Layout,
     /// What every write has to tell.
@@ -49,6 +51,7 @@ impl Memory {
             main,
             homes: RefCell::default(),
             page: machine.numa.page.0,
+            bank_period: u64::from(machine.banks.count) * LINE,
             stores,
             layout,
             lock_lines: LockLines::default(),
@@ -102,6 +105,15 @@ impl Memory {
             Some(Place::LocalStore { spe, .. } | Place::ProblemState { spe, .. }) => {
                 Unit::Spe { spe }
             }
+        }
+    }
+
+    /// All of an effective address that the time of a transfer depends on, given how long it is: of
+    /// memory that lies on one Cell, the Cell and the bank with the offset in its line.
+    pub(crate) fn phase(&self, at: EffectiveAddress) -> u64 {
+        match at.place() {
+            Some(Place::Memory { offset, .. }) => at.0 - offset + offset % self.bank_period,
+            _ => at.0,
         }
     }
 

@@ -50,6 +50,7 @@ pub(crate) use hazard::{Detector, Touch};
 pub use proxy::Proxy;
 
 use super::board::Board;
+use super::memory::Memory;
 use command::Operation;
 use hazard::Origin;
 use mmgp_base::error::Result;
@@ -82,8 +83,31 @@ impl Mfc {
     /// the hardware. [`Error::Hazard`](mmgp_base::error::Error::Hazard) where hazards are looked for and
     /// an earlier command that was not waited for touches the same bytes.
     pub async fn enqueue(&self, command: Command) -> Result<()> {
-        self.shared.rules().transfer(&command)?;
+        self.check(&command)?;
         self.enter(Operation::Transfer(command), command.tag).await
+    }
+
+    /// Whether the command keeps to the rules.
+    ///
+    /// # Errors
+    /// As [`Mfc::enqueue`].
+    pub(crate) fn check(&self, command: &Command) -> Result<()> {
+        self.shared.rules().transfer(command)
+    }
+
+    /// Puts a transfer of which the data have been moved into the queue.
+    pub(crate) async fn enqueue_moved(&self, command: Command) -> Result<()> {
+        self.enter(Operation::Moved(command), command.tag).await
+    }
+
+    /// What the host's loads and the MFC reach.
+    pub(crate) fn memory(&self) -> &Rc<Memory> {
+        self.shared.eib.memory()
+    }
+
+    /// Counts commands whose time is known from others.
+    pub(crate) fn count(&self, commands: u64) {
+        self.shared.commands.set(self.shared.commands.get() + commands);
     }
 
     /// Puts a list into the queue, as [`Mfc::enqueue`] does. Its elements are looked at when the

@@ -12,12 +12,16 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::board::Board;
-use super::channel::Channels;
+use super::channel::{Arrivals, Channels};
 use super::decrementer::Decrementer;
+use super::element::Loops;
 use super::event::EventFacility;
 use super::fault::Fault;
 use super::mailbox::{InboundMailbox, OutboundMailbox};
+use super::memory::Memory;
 use super::mfc::{Detector, Hazards, Mfc, Touch};
+use super::record::Loop;
+use super::script::{Operation, Script};
 use super::signal::{Signal, SignalRegister};
 use super::timing::{KernelTime, KernelTimings};
 use super::trace::{Category, Tracer, Track};
@@ -81,12 +85,67 @@ impl Spe {
             Hazards::Ignored => self.timings.borrow_mut().run(kernel, &mut self.store.borrow_mut()),
             Hazards::Checked => self.compute_checked(kernel).await,
         };
+        self.take(time, before).await;
+        output
+    }
+
+    /// Lets the time of a kernel go by before which DMA had accessed the local store so often.
+    async fn take(&self, time: KernelTime, lines_before: u64) {
         self.spend(time.cycles).await;
-        let lines = self.mfc.local_store_lines() - before;
+        let lines = self.mfc.local_store_lines() - lines_before;
         if lines > 0 {
             self.spend(time.dma_conflicts(lines)).await;
         }
-        output
+    }
+
+    /// Executes a kernel with the clock stopped; the time that it takes when DMA leaves its local
+    /// store alone.
+    pub(crate) fn execute<K: Kernel>(&self, kernel: &K) -> (K::Output, KernelTime) {
+        self.timings.borrow_mut().run(kernel, &mut self.store.borrow_mut())
+    }
+
+    /// The time that a kernel would take whose branches depend on its shape alone.
+    pub(crate) fn time<K: Kernel>(&self, kernel: &K) -> KernelTime {
+        self.timings.borrow_mut().time(kernel, &self.store.borrow())
+    }
+
+    /// Forgets what other SPEs have put into its local store, so that the scripts of a task find none
+    /// of what came before it.
+    pub fn forget_messages(&self) {
+        self.channels().arrivals.update(Arrivals::forget);
+    }
+
+    /// Lets the time of a script go by; when its loops began and ended.
+    ///
+    /// # Errors
+    /// [`Error::Hazard`](mmgp_base::error::Error::Hazard), where hazards are looked for.
+    pub async fn play(&self, script: &Script) -> Result<Vec<Loop>> {
+        let mut loops = Loops::default();
+        for &operation in &script.operations {
+            match operation {
+                Operation::Enqueue(command) => self.mfc.enqueue_moved(command).await?,
+                Operation::Wait(tag) => self.mfc.wait_for(tag).await,
+                Operation::Compute(time) => self.take(time, self.mfc.local_store_lines()).await,
+                Operation::Spend(cycles) => self.spend(cycles).await,
+                Operation::Message { at, count } => {
+                    let arrivals = &self.channels().arrivals;
+                    arrivals.wait_until(|arrivals| arrivals.at(at) >= count).await;
+                    self.spend(self.poll).await;
+                }
+                Operation::LoopBegins => loops.begin(self.sim.now()),
+                Operation::LoopEnds => loops.end(self.sim.now()),
+            }
+        }
+        Ok(loops.into_done())
+    }
+
+    /// Counts the DMA commands of a script whose time is known.
+    pub fn count_commands(&self, commands: u64) {
+        self.mfc.count(commands);
+    }
+
+    pub(crate) fn memory(&self) -> &Memory {
+        self.mfc.memory()
     }
 
     async fn compute_checked<K: Kernel>(&self, kernel: &K) -> (K::Output, KernelTime) {

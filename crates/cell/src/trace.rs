@@ -216,6 +216,11 @@ impl Tracer {
         Self { shared: Some(Rc::new(Shared { sim: sim.clone(), sink, lanes, functions })) }
     }
 
+    /// Whether anybody is told what happens.
+    pub(crate) fn is_on(&self) -> bool {
+        self.shared.is_some()
+    }
+
     /// Opens a span that ends when it is dropped.
     #[must_use = "the span ends where it is dropped"]
     pub fn span(&self, track: Track, category: Category, label: impl Into<Label>) -> Span {

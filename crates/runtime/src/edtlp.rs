@@ -31,6 +31,10 @@ impl Policy for Edtlp {
         request.lease_own(spes)
     }
 
+    fn leases_own_only(&self) -> bool {
+        true
+    }
+
     fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
         Box::pin(async {
             process.release();

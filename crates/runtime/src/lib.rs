@@ -30,6 +30,7 @@
 //!
 //! [`policies`] lists those that come with the library, and [`policy_named`] finds one.
 
+mod course;
 mod edtlp;
 mod leases;
 mod linux;
@@ -41,8 +42,9 @@ use std::rc::Rc;
 
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
-use mmgp_cell::Blade;
+use mmgp_cell::{Blade, Fault};
 
+pub use course::Writing;
 pub use edtlp::Edtlp;
 pub use leases::{BusyMap, Lease};
 pub use linux::Linux;
@@ -51,6 +53,7 @@ pub use offload::{Call, Signalling, SpeProgram};
 pub use policy::{Completion, Decision, Pending, Policy, Request, Steps, policies, policy_named};
 pub use process::{Process, Task};
 
+use course::Courses;
 use offload::Slots;
 
 /// A machine at rest whose SPEs are leased and whose processes wait as a policy says.
@@ -64,6 +67,8 @@ struct Shared {
     policy: Box<dyn Policy>,
     busy: BusyMap,
     slots: Slots,
+    courses: Courses,
+    fault: Fault,
 }
 
 impl Runtime {
@@ -73,7 +78,9 @@ impl Runtime {
         let blade = blade.under(&sharing);
         let busy = BusyMap::new(&blade.sim, blade.machine.layout.spes());
         let slots = Slots::new(&blade);
-        Self { blade, shared: Rc::new(Shared { policy, busy, slots }) }
+        let courses = Courses::new(&blade.sim, &blade.traffic, policy.leases_own_only());
+        let fault = blade.fault();
+        Self { blade, shared: Rc::new(Shared { policy, busy, slots, courses, fault }) }
     }
 
     /// The machine.
@@ -94,7 +101,10 @@ impl Runtime {
 
     /// A process of the host, pinned to its hardware thread, that has those SPEs of its own.
     pub fn process(&self, rank: u32, own: Vec<u32>) -> Process {
-        Process::new(self.blade.host_process(rank), own, Rc::clone(&self.shared))
+        let (blade, layout) = (&self.blade, self.blade.machine.layout);
+        let of_spes = own.iter().map(|spe| spe / layout.spes_per_cell);
+        of_spes.chain([blade.cell_of(rank)]).for_each(|cell| blade.traffic.uses(rank, cell));
+        Process::new(blade.host_process(rank), own, Rc::clone(&self.shared))
     }
 
     /// Loads a program on every SPE, which then serves calls for ever; host and SPEs tell each other

@@ -28,6 +28,10 @@ impl Policy for Linux {
         request.lease_own(spes)
     }
 
+    fn leases_own_only(&self) -> bool {
+        true
+    }
+
     fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
         Box::pin(pending.spin(process))
     }

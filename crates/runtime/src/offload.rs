@@ -19,11 +19,14 @@ use std::future::Future;
 use std::rc::Rc;
 
 use crate::Shared;
+use crate::course::{Course, Writing};
 use crate::leases::Lease;
 use crate::policy::{Completion, Pending};
 use crate::process::Process;
 use mmgp_base::error::Result;
+use mmgp_cell::element::Values;
 use mmgp_cell::record::{Loop, Recorder};
+use mmgp_cell::script::Writer;
 use mmgp_cell::trace::{Arrow, Category, Track};
 use mmgp_cell::{Blade, EffectiveAddress, Fault, Spe};
 use mmgp_sim::{Sim, Watch};
@@ -58,6 +61,17 @@ pub trait SpeProgram: 'static {
     /// Runs one function and says when its shared loops began and ended, in their order; the
     /// results are committed when it returns.
     fn call(&self, spe: &Spe, call: Call) -> impl Future<Output = Result<Vec<Loop>>>;
+
+    /// The same with the clock stopped, where its course does not depend on when things happen:
+    /// see [`Element`](mmgp_cell::element::Element).
+    fn write<'a>(&'a self, _: &'a Writer, _: Call) -> Option<Writing<'a>> {
+        None
+    }
+
+    /// Whether calls that are written down compute anything.
+    fn values(&self) -> Values {
+        Values::Computed
+    }
 }
 
 /// The structures in the local stores through which host and SPEs talk.
@@ -67,10 +81,19 @@ pub(crate) struct Slots {
     signalling: Cell<Signalling>,
 }
 
+/// What an SPE is told of a call.
+#[derive(Clone)]
+struct Told {
+    /// Whose call it is.
+    process: u32,
+    call: Call,
+    course: Course,
+}
+
 struct Slot {
     spe: Spe,
-    /// How many calls there were, and the last of them with the process whose it is.
-    start: Watch<(u64, Option<(u32, Call)>)>,
+    /// How many calls there were, and the last of them.
+    start: Watch<(u64, Option<Told>)>,
     /// How many have been served.
     stopped: Watch<u64>,
 }
@@ -108,10 +131,10 @@ impl Slot {
     }
 
     /// Tells the SPE of a call; the number of its calls so far.
-    fn tell(&self, process: u32, call: Call) -> u64 {
+    fn tell(&self, told: Told) -> u64 {
         self.start.update(|(count, start)| {
             *count += 1;
-            *start = Some((process, call));
+            *start = Some(told);
             *count
         })
     }
@@ -126,6 +149,9 @@ pub(crate) fn load<P: SpeProgram>(
 ) {
     blade.trace.name_functions(P::FUNCTIONS);
     shared.slots.signalling.set(signalling);
+    if blade.is_functional_first() {
+        shared.courses.write(program);
+    }
     for spe in 0..blade.machine.layout.spes() {
         let server = Server {
             spe: blade.spe(spe).clone(),
@@ -153,8 +179,11 @@ impl<P: SpeProgram> Server<P> {
         let (slot, signalling) =
             (&shared.slots.slots[spe.index as usize], &shared.slots.signalling);
         for number in 1.. {
-            slot.start.wait_until(|&(count, _)| count >= number).await;
-            let Some((process, call)) = slot.start.read(|&(_, call)| call) else { continue };
+            slot.start.wait_until(|(count, _)| *count >= number).await;
+            let Some(Told { process, call, course }) = slot.start.read(|(_, told)| told.clone())
+            else {
+                continue;
+            };
             let begin = spe.sim.now();
             let label = spe.trace.function(call.function);
             let span = spe.trace.span(Track::Spu(spe.index), Category::Call, label);
@@ -163,7 +192,11 @@ impl<P: SpeProgram> Server<P> {
                 Signalling::Mailbox => self.read_mailbox().await,
             }
             span.arrive(Arrow::Start { spe: spe.index, call: number });
-            match self.program.call(spe, call).await {
+            let served = match &course {
+                Course::Direct => self.program.call(spe, call).await,
+                _ => shared.courses.follow(spe, &course).await,
+            };
+            match served {
                 Ok(loops) => {
                     self.recorder.spe_run(call.function, begin, &loops, spe.sim.now());
                 }
@@ -205,15 +238,26 @@ impl Process {
         arguments: EffectiveAddress,
     ) -> Vec<u64> {
         let shares = lease.spes().len() as u32;
+        let Shared { slots, courses, .. } = &*self.shared;
+        let call = |(slot, share)| (slot, Call { function, arguments, share, shares });
+        let calls: Vec<(&Slot, Call)> = slots.of(lease, 0..).map(call).collect();
+        let of_spes: Vec<(&Spe, Call)> =
+            calls.iter().map(|&(slot, call)| (&slot.spe, call)).collect();
+        let planned = match courses.of_task(self.rank, &of_spes) {
+            Ok(planned) => planned,
+            Err(error) => {
+                self.shared.fault.raise(error);
+                std::future::pending().await
+            }
+        };
         let mut numbers = Vec::with_capacity(shares as usize);
-        for (slot, share) in self.shared.slots.of(lease, 0..) {
-            let call = Call { function, arguments, share, shares };
-            numbers.push(self.start_spe(slot, call).await);
+        for (&(slot, call), course) in calls.iter().zip(planned) {
+            numbers.push(self.start_spe(slot, Told { process: self.rank, call, course }).await);
         }
         numbers
     }
 
-    async fn start_spe(&self, slot: &Slot, call: Call) -> u64 {
+    async fn start_spe(&self, slot: &Slot, told: Told) -> u64 {
         let spe = &slot.spe;
         let span = match self.shared.slots.signalling.get() {
             Signalling::Memory => {
@@ -227,11 +271,11 @@ impl Process {
                 let span = self.crossing("write mailbox of SPE", spe);
                 // Whether there is room: what is written into a full mailbox overwrites.
                 self.load_from_spe().await;
-                self.write_mailbox(spe, call.function).await;
+                self.write_mailbox(spe, told.call.function).await;
                 span
             }
         };
-        let number = slot.tell(self.rank, call);
+        let number = slot.tell(told);
         span.depart(Arrow::Start { spe: spe.index, call: number });
         number
     }

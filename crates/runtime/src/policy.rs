@@ -31,6 +31,12 @@ pub trait Policy {
     /// host. Who has to wait asks again whenever a lease has come to its end.
     fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision;
 
+    /// Whether it leases a process none but its own SPEs. Then what a process that shares its Cells
+    /// with no other off-loads takes the same time whenever it is the same.
+    fn leases_own_only(&self) -> bool {
+        false
+    }
+
     /// Waits until `pending` is complete. The process has its hardware thread and is to have it in
     /// the end. It waits so for its SPEs where they signal through [memory](crate::Signalling), and
     /// for others' leases to end.

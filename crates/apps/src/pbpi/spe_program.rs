@@ -8,12 +8,14 @@ use crate::streaming::{Buffers, Streams};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::context::SpeImage;
+use mmgp_cell::element::{Element, Timed};
 use mmgp_cell::mfc::{Command, Direction};
+use mmgp_cell::script::Writer;
 use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_kernels::logarithm;
 use mmgp_kernels::pbpi::{LikelihoodSum, NodeUpdate, RootProduct};
 use mmgp_kernels::version::Version;
-use mmgp_runtime::{Call, Loop, Runtime, SpeProgram};
+use mmgp_runtime::{Call, Loop, Runtime, SpeProgram, Writing};
 use mmgp_spu::local_store::LocalStore;
 use mmgp_spu::{LocalAddress, Quadword};
 
@@ -150,7 +152,7 @@ impl PbpiProgram {
     /// One DMA transfer that the SPE waits for.
     async fn transfer(
         &self,
-        spe: &Spe,
+        spe: &impl Element,
         direction: Direction,
         local: u32,
         effective: EffectiveAddress,
@@ -158,8 +160,8 @@ impl PbpiProgram {
     ) -> Result<()> {
         let (local, bytes) = (LocalAddress(local), Bytes(bytes));
         let command = Command::new(direction, local, effective, bytes, CONTROL_TAG);
-        spe.mfc.enqueue(command).await?;
-        spe.mfc.wait_for(CONTROL_TAG).await;
+        spe.enqueue(command).await?;
+        spe.wait_for(CONTROL_TAG).await;
         Ok(())
     }
 
@@ -172,7 +174,7 @@ impl PbpiProgram {
         Buffers { at: self.buffers, groups: BLOCK_GROUPS, transfers: transfers(self.version) }
     }
 
-    async fn node(&self, spe: &Spe, arguments: &Arguments, share: Share) -> Result<Loop> {
+    async fn node(&self, spe: &impl Element, arguments: &Arguments, share: Share) -> Result<()> {
         self.transfer(spe, Direction::Get, self.matrices, arguments.matrices, 2 * MATRIX_BYTES)
             .await?;
         let [left, right, _] = arguments.children;
@@ -198,7 +200,7 @@ impl PbpiProgram {
         streams.run(spe, share, compute).await
     }
 
-    async fn root(&self, spe: &Spe, arguments: &Arguments, share: Share) -> Result<Loop> {
+    async fn root(&self, spe: &impl Element, arguments: &Arguments, share: Share) -> Result<()> {
         self.transfer(spe, Direction::Get, self.matrices, arguments.matrices, 3 * MATRIX_BYTES)
             .await?;
         let children = lanes(&arguments.children);
@@ -222,11 +224,11 @@ impl PbpiProgram {
 
     async fn likelihood(
         &self,
-        spe: &Spe,
+        spe: &impl Element,
         arguments: &Arguments,
         call: Call,
         share: Share,
-    ) -> Result<Loop> {
+    ) -> Result<()> {
         let mut inputs = lanes(&arguments.children[..1]);
         inputs.push((arguments.weights, WEIGHTS_BYTES));
         let streams = Streams::new(self.buffers(), &inputs, &[]);
@@ -247,11 +249,10 @@ impl PbpiProgram {
             spe.spend(self.accumulate).await;
         };
         streams.prefetch(spe, &share).await?;
-        let shared = streams.run(spe, share, compute).await?;
+        streams.run(spe, share, compute).await?;
         spe.write(LocalAddress(self.sum), &[Quadword::from_doubles([sum, 0.0])])?;
         let result = arguments.results.offset(16 * u64::from(call.share));
-        self.transfer(spe, Direction::Put, self.sum, result, 16).await?;
-        Ok(shared)
+        self.transfer(spe, Direction::Put, self.sum, result, 16).await
     }
 }
 
@@ -275,21 +276,33 @@ fn lanes(vectors: &[Vector]) -> Vec<(EffectiveAddress, u64)> {
     vectors.iter().flat_map(both).collect()
 }
 
-impl SpeProgram for PbpiProgram {
-    const FUNCTIONS: &'static [&'static str] = &FUNCTIONS;
-
-    async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
+impl PbpiProgram {
+    /// Serves a call.
+    async fn serve(&self, spe: &impl Element, call: Call) -> Result<()> {
         self.transfer(spe, Direction::Get, self.arguments, call.arguments, ARGUMENTS_BYTES).await?;
         let quadwords = spe.read(LocalAddress(self.arguments), Bytes(ARGUMENTS_BYTES))?;
         let arguments = Arguments::from_quadwords(&quadwords);
         let own = block(arguments.groups as usize, call.share as usize, call.shares as usize);
         let share = own.start as u32..own.end as u32;
-        let shared = match call.function {
-            NODE => self.node(spe, &arguments, share).await?,
-            ROOT => self.root(spe, &arguments, share).await?,
-            _ => self.likelihood(spe, &arguments, call, share).await?,
-        };
-        Ok(vec![shared])
+        match call.function {
+            NODE => self.node(spe, &arguments, share).await,
+            ROOT => self.root(spe, &arguments, share).await,
+            _ => self.likelihood(spe, &arguments, call, share).await,
+        }
+    }
+}
+
+impl SpeProgram for PbpiProgram {
+    const FUNCTIONS: &'static [&'static str] = &FUNCTIONS;
+
+    async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
+        let timed = Timed::new(spe);
+        self.serve(&timed, call).await?;
+        Ok(timed.into_loops())
+    }
+
+    fn write<'a>(&'a self, writer: &'a Writer, call: Call) -> Option<Writing<'a>> {
+        Some(Box::pin(self.serve(writer, call)))
     }
 }
 

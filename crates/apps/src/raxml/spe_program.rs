@@ -22,10 +22,12 @@ use local_map::LocalMap;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::context::SpeImage;
+use mmgp_cell::element::{Element, Timed};
 use mmgp_cell::mfc::{Command, Direction};
+use mmgp_cell::script::Writer;
 use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_kernels::raxml::{MODEL_BYTES, Rates, Version};
-use mmgp_runtime::{Call, Loop, Runtime, SpeProgram};
+use mmgp_runtime::{Call, Loop, Runtime, SpeProgram, Writing};
 use mmgp_spu::{LocalAddress, Quadword};
 
 /// The functions, in the order of their numbers.
@@ -55,8 +57,8 @@ pub struct RaxmlProgram {
 }
 
 /// A call as the functions see it.
-struct Task<'a> {
-    spe: &'a Spe,
+struct Task<'a, E> {
+    spe: &'a E,
     call: Call,
     arguments: Arguments,
     /// The groups of patterns that this SPE works on.
@@ -89,14 +91,14 @@ impl RaxmlProgram {
     }
 
     /// One DMA transfer that the SPE waits for.
-    async fn transfer(&self, spe: &Spe, command: Command) -> Result<()> {
-        spe.mfc.enqueue(command).await?;
-        spe.mfc.wait_for(command.tag).await;
+    async fn transfer(&self, spe: &impl Element, command: Command) -> Result<()> {
+        spe.enqueue(command).await?;
+        spe.wait_for(command.tag).await;
         Ok(())
     }
 
     /// Fetches the model where the SPE has another one.
-    async fn fetch_model(&self, spe: &Spe, arguments: &Arguments) -> Result<()> {
+    async fn fetch_model(&self, spe: &impl Element, arguments: &Arguments) -> Result<()> {
         let held = LocalAddress(self.map.model_version);
         if spe.read(held, Bytes(16))?[0].0[0] == arguments.model_version {
             return Ok(());
@@ -138,10 +140,9 @@ fn lanes(end: End, rates: Rates) -> Vec<(EffectiveAddress, u64)> {
     }
 }
 
-impl SpeProgram for RaxmlProgram {
-    const FUNCTIONS: &'static [&'static str] = &FUNCTIONS;
-
-    async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
+impl RaxmlProgram {
+    /// Serves a call.
+    async fn serve<E: Element>(&self, spe: &E, call: Call) -> Result<()> {
         let local = LocalAddress(self.map.arguments);
         let effective = call.arguments;
         let get = Command::new(Direction::Get, local, effective, ARGUMENTS_BYTES, CONTROL_TAG);
@@ -156,5 +157,19 @@ impl SpeProgram for RaxmlProgram {
             MAKENEWZ => self.makenewz(&task).await,
             _ => self.evaluate(&task).await,
         }
+    }
+}
+
+impl SpeProgram for RaxmlProgram {
+    const FUNCTIONS: &'static [&'static str] = &FUNCTIONS;
+
+    async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
+        let timed = Timed::new(spe);
+        self.serve(&timed, call).await?;
+        Ok(timed.into_loops())
+    }
+
+    fn write<'a>(&'a self, writer: &'a Writer, call: Call) -> Option<Writing<'a>> {
+        Some(Box::pin(self.serve(writer, call)))
     }
 }

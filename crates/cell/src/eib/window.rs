@@ -51,6 +51,12 @@ impl Window {
         last
     }
 
+    /// When all places are free, with no round trip longer than that.
+    pub fn open(&self, round_trip: SimSpan) -> SimTime {
+        let last = self.arrivals.iter().flatten().max();
+        last.map_or(SimTime::ZERO, |&last| last + round_trip)
+    }
+
     /// The lines that were expected last, from `start` to `expected`, have taken until `end`, since
     /// others were in the way: each was late in proportion.
     pub fn delay(&mut self, lines: u64, start: SimTime, expected: SimTime, end: SimTime) {

@@ -22,6 +22,11 @@ impl Banks {
         Self { free, cycle: SimSpan::from_seconds(machine.cycle) }
     }
 
+    /// When all of them have done their last access.
+    pub fn all_free(&self) -> SimTime {
+        self.free.iter().copied().max().unwrap_or(SimTime::ZERO)
+    }
+
     /// Enters an access to `lines` lines from the one numbered `first` on, and tells when the last
     /// of its banks can begin with it.
     pub fn occupy(&mut self, first: u64, lines: u64, now: SimTime) -> SimTime {

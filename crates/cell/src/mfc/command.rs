@@ -255,6 +255,8 @@ impl fmt::Display for SendSignal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
     Transfer(Command),
+    /// A transfer of which the data are where they go: it takes its time.
+    Moved(Command),
     List(ListCommand),
     SendSignal(SendSignal),
     /// `putqlluc`: an unconditional put of a lock line that waits its turn.
@@ -270,6 +272,7 @@ impl Operation {
     pub(super) const fn lane(&self) -> Direction {
         match self {
             Self::Transfer(Command { direction, .. })
+            | Self::Moved(Command { direction, .. })
             | Self::List(ListCommand { direction, .. }) => *direction,
             _ => Direction::Put,
         }
@@ -278,8 +281,10 @@ impl Operation {
     /// Its name in a trace.
     pub(super) const fn name(&self) -> &'static str {
         match self {
-            Self::Transfer(Command { direction: Direction::Get, .. }) => "get",
-            Self::Transfer(Command { direction: Direction::Put, .. }) => "put",
+            Self::Transfer(Command { direction: Direction::Get, .. })
+            | Self::Moved(Command { direction: Direction::Get, .. }) => "get",
+            Self::Transfer(Command { direction: Direction::Put, .. })
+            | Self::Moved(Command { direction: Direction::Put, .. }) => "put",
             Self::List(ListCommand { direction: Direction::Get, .. }) => "getl",
             Self::List(ListCommand { direction: Direction::Put, .. }) => "putl",
             Self::SendSignal(_) => "sndsig",
@@ -295,7 +300,7 @@ impl Operation {
         let effective = |at: EffectiveAddress| Some(("effective", at.0));
         let tag = |tag: u8| Some(("tag", u64::from(tag)));
         let arguments = match self {
-            Self::Transfer(command) => {
+            Self::Transfer(command) | Self::Moved(command) => {
                 let size = Some(("bytes", command.bytes.0));
                 [size, tag(command.tag), local(command.local), effective(command.effective)]
             }
@@ -314,7 +319,7 @@ impl Operation {
 
     pub(super) const fn order(&self) -> Order {
         match self {
-            Self::Transfer(command) => command.order,
+            Self::Transfer(command) | Self::Moved(command) => command.order,
             Self::List(command) => command.order,
             Self::SendSignal(command) => command.order,
             Self::LockLine(_) => Order::Free,
@@ -326,7 +331,7 @@ impl Operation {
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Transfer(command) => command.fmt(f),
+            Self::Transfer(command) | Self::Moved(command) => command.fmt(f),
             Self::List(command) => command.fmt(f),
             Self::SendSignal(command) => command.fmt(f),
             Self::LockLine(LockLine { local, effective }) => write!(

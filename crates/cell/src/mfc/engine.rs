@@ -65,7 +65,13 @@ impl Shared {
         progress: Progress,
     ) -> Result<State> {
         match operation {
-            Operation::Transfer(command) => self.move_data(command, progress.since).await,
+            Operation::Transfer(command) => {
+                self.move_data(command, progress.since).await;
+            }
+            Operation::Moved(command) => {
+                let (_, to) = self.carry(command, progress.since).await;
+                self.tell_of_arrival(to);
+            }
             Operation::List(list) => return self.go_on(list, progress, begun).await,
             Operation::SendSignal(command) => self.signal(command, progress.since).await,
             Operation::LockLine(line) => {
@@ -80,6 +86,17 @@ impl Shared {
 
     /// Moves the data of a transfer that could begin at `since`.
     async fn move_data(&self, command: &Command, since: SimTime) {
+        let (from, to) = self.carry(command, since).await;
+        self.eib.memory().copy(from, to, command.bytes);
+        self.tell_of_arrival(to);
+    }
+
+    /// Lets the time of a transfer go by that could begin at `since`; its two ends.
+    async fn carry(
+        &self,
+        command: &Command,
+        since: SimTime,
+    ) -> (EffectiveAddress, EffectiveAddress) {
         let local = EffectiveAddress::local_store(self.spe, command.local);
         let (from, to) = match command.direction {
             Direction::Get => (command.effective, local),
@@ -88,11 +105,15 @@ impl Shared {
         let transfer = self.transfer(from, to, command.bytes);
         self.sim.sleep_until(since + self.latency(&transfer)).await;
         self.eib.carry(&transfer).await;
-        self.eib.memory().copy(from, to, command.bytes);
-        if let Some(Place::LocalStore { spe, .. }) = to.place()
+        (from, to)
+    }
+
+    /// Data have arrived at `to`: whoever spins on it looks again.
+    fn tell_of_arrival(&self, to: EffectiveAddress) {
+        if let Some(Place::LocalStore { spe, address }) = to.place()
             && spe != self.spe
         {
-            self.channels[spe as usize].arrivals.update(|arrivals| *arrivals += 1);
+            self.channels[spe as usize].arrivals.update(|arrivals| arrivals.add(address));
         }
     }
 

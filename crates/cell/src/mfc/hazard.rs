@@ -238,7 +238,7 @@ fn areas(operation: &Operation, store: &LocalStore) -> Vec<Area> {
         ]
     };
     match operation {
-        Operation::Transfer(command) => transfer(command).to_vec(),
+        Operation::Transfer(command) | Operation::Moved(command) => transfer(command).to_vec(),
         Operation::List(command) => {
             // A program that writes to the list itself may be right: a stalled list goes on as it
             // was changed meanwhile.

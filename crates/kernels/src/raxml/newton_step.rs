@@ -6,12 +6,13 @@ use mmgp_spu::layout::Block;
 use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
 
 /// What a [`NewtonStep`] came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Progress {
     /// The curvature was wrong and the branch was shortened: derivatives are needed again. It does
     /// not count among the steps that a caller allows.
     Shortened,
     /// A step was made, and z is not yet where it stays.
+    #[default]
     Moved,
     /// A step was made that changed z by no more than the tolerance: done.
     Converged,

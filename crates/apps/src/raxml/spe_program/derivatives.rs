@@ -8,8 +8,8 @@ use crate::streaming::{Streams, Transfers};
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
 use mmgp_cell::EffectiveAddress;
+use mmgp_cell::element::Element;
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_cell::record::Loop;
 use mmgp_kernels::raxml::{Derivatives, NewtonFactors, Rates, SumTable};
 use mmgp_spu::{LocalAddress, Quadword};
 
@@ -24,16 +24,16 @@ enum Place {
 
 impl RaxmlProgram {
     /// The first SPE puts the z that all agreed on into main memory.
-    pub(super) async fn makenewz(&self, task: &Task<'_>) -> Result<Vec<Loop>> {
+    pub(super) async fn makenewz(&self, task: &Task<'_, impl Element>) -> Result<()> {
         let place = self.place(task);
-        let mut loops = vec![self.sum_table(task, place).await?];
+        self.sum_table(task, place).await?;
         let mut left = task.arguments.steps;
         for step in 0.. {
             if step > 0 {
                 self.factors(task).await;
             }
             task.spe.write(LocalAddress(self.map.result), &[Quadword::ZERO])?;
-            loops.push(self.derivatives(task, place).await?);
+            self.derivatives(task, place).await?;
             let number = task.arguments.sequence << 16 | step;
             if self.agree(task, number, &mut left).await? == Next::Stop {
                 break;
@@ -45,11 +45,11 @@ impl RaxmlProgram {
                 Command::new(Direction::Put, local, task.arguments.results, bytes, CONTROL_TAG);
             self.transfer(task.spe, put).await?;
         }
-        Ok(loops)
+        Ok(())
     }
 
     /// In local store where there is room.
-    fn place(&self, task: &Task<'_>) -> Place {
+    fn place(&self, task: &Task<'_, impl Element>) -> Place {
         let (groups, rates) = (task.share.len() as u32, task.arguments.rates);
         let words = if rates == Rates::Cat { WORDS_BYTES as u32 } else { 0 };
         let weights = self.map.resident;
@@ -63,7 +63,7 @@ impl RaxmlProgram {
     }
 
     /// The sums of all patterns; the first factors are computed while the first block comes.
-    async fn sum_table(&self, task: &Task<'_>, place: Place) -> Result<Loop> {
+    async fn sum_table(&self, task: &Task<'_, impl Element>, place: Place) -> Result<()> {
         let Task { spe, arguments, share, .. } = task;
         let rates = arguments.rates;
         let ends = arguments.ends.map(|end| lanes(end, rates));
@@ -71,7 +71,7 @@ impl RaxmlProgram {
         let out = [(arguments.sums, vector_bytes(rates))];
         let streamed = if place == Place::Main { &out[..] } else { &[] };
         let streams = Streams::new(self.buffers(rates), &inputs, streamed);
-        streams.prefetch(spe, share).await?;
+        streams.prefetch(*spe, share).await?;
         if let Place::Local { weights, categories, .. } = place {
             self.fetch_resident(task, weights, (arguments.weights, DOUBLES_BYTES)).await?;
             if rates == Rates::Cat {
@@ -101,13 +101,13 @@ impl RaxmlProgram {
             spe.compute(&kernel).await;
             done += groups;
         };
-        let shared = streams.run(spe, share.clone(), compute).await?;
-        spe.mfc.wait_for(RESIDENT_TAG).await;
-        Ok(shared)
+        streams.run(*spe, share.clone(), compute).await?;
+        spe.wait_for(RESIDENT_TAG).await;
+        Ok(())
     }
 
     /// The exponentials for the branch as it is now.
-    async fn factors(&self, task: &Task<'_>) {
+    async fn factors(&self, task: &Task<'_, impl Element>) {
         let category_count = task.arguments.categories;
         let kernel = NewtonFactors {
             version: self.version,
@@ -121,7 +121,7 @@ impl RaxmlProgram {
     }
 
     /// Adds the derivatives of the SPE's patterns to `result`.
-    async fn derivatives(&self, task: &Task<'_>, place: Place) -> Result<Loop> {
+    async fn derivatives(&self, task: &Task<'_, impl Element>, place: Place) -> Result<()> {
         let Task { spe, arguments, share, .. } = task;
         let rates = arguments.rates;
         let kernel = |groups: u32, sums: u32, weights: u32, categories: u32| Derivatives {
@@ -136,12 +136,14 @@ impl RaxmlProgram {
             result: LocalAddress(self.map.result),
         };
         if let Place::Local { weights, categories, sums } = place {
-            let (start, groups) = (spe.sim.now(), share.len() as u32);
+            let groups = share.len() as u32;
+            spe.loop_begins();
             if groups > 0 {
                 let kernel = kernel(groups, sums, weights, categories);
                 spe.compute(&kernel).await;
             }
-            return Ok(Loop { start, end: spe.sim.now() });
+            spe.loop_ends();
+            return Ok(());
         }
         let mut inputs =
             vec![(arguments.sums, vector_bytes(rates)), (arguments.weights, DOUBLES_BYTES)];
@@ -154,14 +156,14 @@ impl RaxmlProgram {
             let kernel = kernel(groups, at(0), at(1), at(2));
             spe.compute(&kernel).await;
         };
-        streams.prefetch(spe, share).await?;
-        streams.run(spe, share.clone(), compute).await
+        streams.prefetch(*spe, share).await?;
+        streams.run(*spe, share.clone(), compute).await
     }
 
     /// Begins to fetch an array of so many bytes a group, to stay during the call.
     async fn fetch_resident(
         &self,
-        task: &Task<'_>,
+        task: &Task<'_, impl Element>,
         at: u32,
         (from, group_bytes): (EffectiveAddress, u64),
     ) -> Result<()> {
@@ -172,9 +174,9 @@ impl RaxmlProgram {
             let (local, size) = (at + offset as u32, Bytes(self.largest.0.min(bytes - offset)));
             let (local, from) = (LocalAddress(local), from.offset(offset));
             let get = Command::new(Direction::Get, local, from, size, RESIDENT_TAG);
-            spe.mfc.enqueue(get).await?;
+            spe.enqueue_operands(get).await?;
             if self.buffers(task.arguments.rates).transfers == Transfers::OneByOne {
-                spe.mfc.wait_for(RESIDENT_TAG).await;
+                spe.wait_for(RESIDENT_TAG).await;
             }
         }
         Ok(())

@@ -6,14 +6,14 @@ use super::{CONTROL_TAG, RaxmlProgram, Task, lanes};
 use crate::streaming::Streams;
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
+use mmgp_cell::element::Element;
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_cell::record::Loop;
 use mmgp_kernels::raxml::{self, Diagonal, Evaluate, Rates};
 use mmgp_spu::{LocalAddress, Quadword};
 
 impl RaxmlProgram {
     /// Each SPE puts the sum over its patterns into main memory; the host adds them in order.
-    pub(super) async fn evaluate(&self, task: &Task<'_>) -> Result<Vec<Loop>> {
+    pub(super) async fn evaluate(&self, task: &Task<'_, impl Element>) -> Result<()> {
         let Task { spe, arguments, share, call } = task;
         let (version, rates) = (self.version, arguments.rates);
         let ends = arguments.ends.map(|end| lanes(end, rates));
@@ -25,7 +25,7 @@ impl RaxmlProgram {
         let out = [(arguments.terms, DOUBLES_BYTES)];
         let kept = if arguments.kept == Terms::Kept { &out[..] } else { &[] };
         let streams = Streams::new(self.buffers(rates), &inputs, kept);
-        streams.prefetch(spe, share).await?;
+        streams.prefetch(*spe, share).await?;
         let diagonal = LocalAddress(self.map.diagonal);
         let category_count = arguments.categories;
         let kernel = Diagonal {
@@ -62,11 +62,10 @@ impl RaxmlProgram {
             };
             spe.compute(&kernel).await;
         };
-        let shared = streams.run(spe, share.clone(), compute).await?;
+        streams.run(*spe, share.clone(), compute).await?;
         let result = arguments.results.offset(16 * u64::from(call.share));
         let put = Command::new(Direction::Put, local, result, Bytes(16), CONTROL_TAG);
-        self.transfer(spe, put).await?;
-        Ok(vec![shared])
+        self.transfer(*spe, put).await
     }
 }
 

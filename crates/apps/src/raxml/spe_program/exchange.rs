@@ -14,8 +14,9 @@ use super::local_map::MESSAGE_BYTES;
 use super::{EXCHANGE_TAG, RaxmlProgram, Task};
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
+use mmgp_cell::EffectiveAddress;
+use mmgp_cell::element::Element;
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_kernels::raxml::{NewtonStep, Progress};
 use mmgp_spu::{LocalAddress, Quadword};
 
@@ -31,7 +32,12 @@ pub(super) enum Next {
 impl RaxmlProgram {
     /// Ends the step with that number, of which the SPE's own derivatives stand at `result`: the
     /// branch then has the new z everywhere. `left` counts the steps that may still be made.
-    pub(super) async fn agree(&self, task: &Task<'_>, number: u64, left: &mut u32) -> Result<Next> {
+    pub(super) async fn agree(
+        &self,
+        task: &Task<'_, impl Element>,
+        number: u64,
+        left: &mut u32,
+    ) -> Result<Next> {
         if task.call.share == 0 {
             self.gather(task, number).await?;
             let next = self.decide(task, left).await;
@@ -44,29 +50,27 @@ impl RaxmlProgram {
         spe.write(LocalAddress(self.map.outgoing), &[sums, Quadword([number, 0])])?;
         self.send(spe, task.arguments.peers[0], slot).await?;
         let decision = LocalAddress(self.map.decision);
-        spe.spin(|store| store.load(decision.offset(Bytes(16))).0[0] == number).await;
-        spe.mfc.wait_for(EXCHANGE_TAG).await;
-        let [z, stop] = spe.store.borrow().load(decision).0;
+        let Quadword([z, stop]) = spe.message(decision, number).await;
+        spe.wait_for(EXCHANGE_TAG).await;
         spe.write(self.branches(), &[Quadword([z, 0])])?;
         Ok(if stop == 1 { Next::Stop } else { Next::Step })
     }
 
     /// Adds the derivatives of all SPEs, in their order, as they have come.
-    async fn gather(&self, task: &Task<'_>, number: u64) -> Result<()> {
+    async fn gather(&self, task: &Task<'_, impl Element>, number: u64) -> Result<()> {
         let Task { spe, call, .. } = task;
         let result = LocalAddress(self.map.result);
         let mut sums = spe.read(result, Bytes(16))?[0].doubles();
         for share in 1..call.shares {
             let slot = LocalAddress(self.map.partial_sums + MESSAGE_BYTES * share);
-            spe.spin(|store| store.load(slot.offset(Bytes(16))).0[0] == number).await;
-            let [g, h] = spe.store.borrow().load(slot).doubles();
+            let [g, h] = spe.message(slot, number).await.doubles();
             sums = [sums[0] + g, sums[1] + h];
             spe.spend(self.add).await;
         }
         spe.write(result, &[Quadword::from_doubles(sums)])
     }
 
-    async fn decide(&self, task: &Task<'_>, left: &mut u32) -> Next {
+    async fn decide(&self, task: &Task<'_, impl Element>, left: &mut u32) -> Next {
         let kernel = NewtonStep {
             version: self.version,
             derivatives: LocalAddress(self.map.result),
@@ -81,7 +85,7 @@ impl RaxmlProgram {
     }
 
     /// Tells the other SPEs of the task.
-    async fn scatter(&self, task: &Task<'_>, number: u64, next: Next) -> Result<()> {
+    async fn scatter(&self, task: &Task<'_, impl Element>, number: u64, next: Next) -> Result<()> {
         let Task { spe, call, arguments, .. } = task;
         if call.shares == 1 {
             return Ok(());
@@ -90,17 +94,17 @@ impl RaxmlProgram {
         let message = [Quadword([z, u64::from(next == Next::Stop)]), Quadword([number, 0])];
         spe.write(LocalAddress(self.map.outgoing), &message)?;
         for &peer in &arguments.peers[1..call.shares as usize] {
-            self.send(spe, peer, self.map.decision).await?;
+            self.send(*spe, peer, self.map.decision).await?;
         }
-        spe.mfc.wait_for(EXCHANGE_TAG).await;
+        spe.wait_for(EXCHANGE_TAG).await;
         Ok(())
     }
 
     /// Puts the outgoing message to a place in the local store of another SPE.
-    async fn send(&self, spe: &Spe, to: u8, at: u32) -> Result<()> {
+    async fn send(&self, spe: &impl Element, to: u8, at: u32) -> Result<()> {
         let local = LocalAddress(self.map.outgoing);
         let place = EffectiveAddress::local_store(u32::from(to), LocalAddress(at));
         let bytes = Bytes(u64::from(MESSAGE_BYTES));
-        spe.mfc.enqueue(Command::new(Direction::Put, local, place, bytes, EXCHANGE_TAG)).await
+        spe.enqueue(Command::new(Direction::Put, local, place, bytes, EXCHANGE_TAG)).await
     }
 }

@@ -5,12 +5,12 @@ use super::super::memory::{WORDS_BYTES, vector_bytes};
 use super::{RaxmlProgram, Task, lanes};
 use crate::streaming::Streams;
 use mmgp_base::error::Result;
-use mmgp_cell::record::Loop;
+use mmgp_cell::element::Element;
 use mmgp_kernels::raxml::{Child, NewView, Rates, TipProducts, Transition};
 use mmgp_spu::LocalAddress;
 
 impl RaxmlProgram {
-    pub(super) async fn newview(&self, task: &Task<'_>) -> Result<Vec<Loop>> {
+    pub(super) async fn newview(&self, task: &Task<'_, impl Element>) -> Result<()> {
         let Task { spe, arguments, share, .. } = task;
         let (version, rates) = (self.version, arguments.rates);
         let children = arguments.ends.map(|end| lanes(end, rates));
@@ -21,7 +21,7 @@ impl RaxmlProgram {
         let out =
             [(arguments.out.entries, vector_bytes(rates)), (arguments.out.counts, WORDS_BYTES)];
         let streams = Streams::new(self.buffers(rates), &inputs, &out);
-        streams.prefetch(spe, share).await?;
+        streams.prefetch(*spe, share).await?;
         self.transitions(task).await;
         let (right, places) = (children[0].len(), inputs.len());
         let compute = async |set: u32, groups: u32| {
@@ -50,11 +50,11 @@ impl RaxmlProgram {
             };
             spe.compute(&kernel).await;
         };
-        Ok(vec![streams.run(spe, share.clone(), compute).await?])
+        streams.run(*spe, share.clone(), compute).await
     }
 
     /// The transition matrices of both branches, and with GAMMA what they make of tips.
-    async fn transitions(&self, task: &Task<'_>) {
+    async fn transitions(&self, task: &Task<'_, impl Element>) {
         let Task { spe, arguments, .. } = task;
         let (version, category_count) = (self.version, arguments.categories);
         let [left, right] = self.map.matrices.map(LocalAddress);

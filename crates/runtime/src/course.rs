@@ -1,0 +1,242 @@
+//! How the time of a call on an SPE goes by.
+//!
+//! Where a program can be written down ([`SpeProgram::write`]), what a task computes is computed when
+//! its first SPE is started, with the clock stopped; what each SPE does that takes time is a
+//! [`Script`]. The script is then played on the machine, among all else that goes on there. A process
+//! that is alone on its Cells and finds them quiet takes the same time for the same scripts: they are
+//! played once, and their times kept.
+//!
+//! ```text
+//!   task --> scripts, one for each SPE --> known, alone, quiet?  -- yes --> sleep
+//!                                                  | no
+//!                                                  v
+//!                                                 play  (and keep the times, if alone and quiet)
+//! ```
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use crate::offload::{Call, SpeProgram};
+use mmgp_base::error::Result;
+use mmgp_base::units::{SimSpan, SimTime};
+use mmgp_cell::record::Loop;
+use mmgp_cell::script::{Fingerprint, Script, Writer};
+use mmgp_cell::{Spe, Traffic};
+use mmgp_sim::Sim;
+
+/// What [`SpeProgram::write`] gives.
+pub type Writing<'a> = Pin<Box<dyn Future<Output = Result<()>> + 'a>>;
+
+/// How an SPE serves a call.
+#[derive(Clone)]
+pub(crate) enum Course {
+    /// By running the program, each operation taking its time as it is done.
+    Direct,
+    /// By playing what it does; the times are kept for `learning`, as those of that share.
+    Play { script: Rc<Script>, learning: Option<(Rc<Learning>, usize)> },
+    /// As it did before.
+    Known { known: Rc<Known>, process: u32, share: usize },
+}
+
+/// The times of a task's calls.
+#[derive(Debug)]
+pub(crate) struct Known {
+    shares: Vec<Share>,
+    /// From the moment at which the first of them began until nothing is felt of them any more.
+    felt: SimSpan,
+}
+
+/// The time of a call.
+///
+/// The SPEs of a task begin one after the other, each as long after the one before as the host takes
+/// to start one; that is the same for all tasks.
+#[derive(Debug, Clone)]
+struct Share {
+    span: SimSpan,
+    /// Begin and end of each of its loops.
+    loops: Vec<[SimSpan; 2]>,
+    /// Its DMA commands.
+    commands: u64,
+}
+
+/// Times that are being found out.
+pub(crate) struct Learning {
+    scripts: Fingerprint,
+    process: u32,
+    spes: Vec<u32>,
+    first: Cell<Option<SimTime>>,
+    shares: RefCell<Vec<Option<Share>>>,
+}
+
+/// The program of the SPEs as far as it can be written down, and the times that are known.
+pub(crate) struct Courses {
+    sim: Sim,
+    traffic: Rc<Traffic>,
+    /// Whether processes keep to the SPEs that are their own.
+    own_only: bool,
+    program: RefCell<Option<Rc<dyn Writes>>>,
+    known: RefCell<BTreeMap<Fingerprint, Rc<Known>>>,
+}
+
+/// Writes down the calls of a task; nothing where they cannot be.
+trait Writes {
+    fn write(&self, calls: &[(&Spe, Call)]) -> Result<Option<Vec<Script>>>;
+}
+
+struct Program<P>(Rc<P>);
+
+impl<P: SpeProgram> Writes for Program<P> {
+    fn write(&self, calls: &[(&Spe, Call)]) -> Result<Option<Vec<Script>>> {
+        let Self(program) = self;
+        let messages = Rc::default();
+        let writer = |(spe, _): &(&Spe, Call)| Writer::new(spe, program.values(), &messages);
+        let writers: Vec<Writer> = calls.iter().map(writer).collect();
+        let of_call =
+            writers.iter().zip(calls).map(|(writer, &(_, call))| program.write(writer, call));
+        let Some(mut writings) = of_call.collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let written = || writers.iter().map(Writer::written).sum::<usize>();
+        let mut context = Context::from_waker(Waker::noop());
+        let mut left: Vec<usize> = (0..writings.len()).collect();
+        while !left.is_empty() {
+            let (before, mut ended) = (written(), Ok(()));
+            let waiting = left.len();
+            left.retain(|&share| match writings[share].as_mut().poll(&mut context) {
+                Poll::Pending => true,
+                Poll::Ready(result) => {
+                    if ended.is_ok() {
+                        ended = result;
+                    }
+                    false
+                }
+            });
+            ended?;
+            if left.len() == waiting && written() == before {
+                // Each waits for another: run on the machine, they are reported by name.
+                return Ok(None);
+            }
+        }
+        drop(writings);
+        Ok(Some(writers.into_iter().map(Writer::into_script).collect()))
+    }
+}
+
+impl Courses {
+    pub fn new(sim: &Sim, traffic: &Rc<Traffic>, own_only: bool) -> Self {
+        Self {
+            sim: sim.clone(),
+            traffic: Rc::clone(traffic),
+            own_only,
+            program: RefCell::default(),
+            known: RefCell::default(),
+        }
+    }
+
+    /// Lets tasks of this program be written down.
+    pub fn write<P: SpeProgram>(&self, program: &Rc<P>) {
+        *self.program.borrow_mut() = Some(Rc::new(Program(Rc::clone(program))));
+    }
+
+    /// How the calls of a task of `process`, which begins now, go; one for each SPE.
+    pub fn of_task(&self, process: u32, calls: &[(&Spe, Call)]) -> Result<Vec<Course>> {
+        let program = self.program.borrow().clone();
+        let scripts = match program {
+            Some(program) => program.write(calls)?,
+            None => None,
+        };
+        let Some(scripts) = scripts else { return Ok(vec![Course::Direct; calls.len()]) };
+        let spes: Vec<u32> = calls.iter().map(|(spe, _)| spe.index).collect();
+        calls.iter().for_each(|(spe, _)| spe.forget_messages());
+        let alone = self.own_only
+            && self.traffic.is_alone(process, &spes)
+            && self.traffic.quiet_from(process, &spes) <= self.sim.now();
+        if !alone {
+            let play = |script| Course::Play { script: Rc::new(script), learning: None };
+            return Ok(scripts.into_iter().map(play).collect());
+        }
+        let fingerprint = fingerprint(&spes, &scripts);
+        if let Some(known) = self.known.borrow().get(&fingerprint) {
+            let known = |share| Course::Known { known: Rc::clone(known), process, share };
+            return Ok((0..spes.len()).map(known).collect());
+        }
+        let learning = Rc::new(Learning {
+            scripts: fingerprint,
+            process,
+            first: Cell::new(None),
+            shares: RefCell::new(vec![None; spes.len()]),
+            spes,
+        });
+        let play = |(share, script)| Course::Play {
+            script: Rc::new(script),
+            learning: Some((Rc::clone(&learning), share)),
+        };
+        Ok(scripts.into_iter().enumerate().map(play).collect())
+    }
+
+    /// Lets the time of a call go by whose course is not [`Course::Direct`]; its loops.
+    pub async fn follow(&self, spe: &Spe, course: &Course) -> Result<Vec<Loop>> {
+        let begin = self.sim.now();
+        match course {
+            Course::Direct => unreachable!("invariant: such a call runs its program"),
+            Course::Play { script, learning } => {
+                if let Some((learning, _)) = learning
+                    && learning.first.get().is_none()
+                {
+                    learning.first.set(Some(begin));
+                }
+                let loops = spe.play(script).await?;
+                if let Some((learning, share)) = learning {
+                    self.learn(learning, *share, (begin, &loops, script.commands()));
+                }
+                Ok(loops)
+            }
+            Course::Known { known, process, share } => {
+                let Share { span, loops, commands } = &known.shares[*share];
+                spe.count_commands(*commands);
+                if *share == 0 {
+                    self.traffic.feel_until(*process, begin + known.felt);
+                }
+                self.sim.sleep_until(begin + *span).await;
+                let at =
+                    |&[start, end]: &[SimSpan; 2]| Loop { start: begin + start, end: begin + end };
+                Ok(loops.iter().map(at).collect())
+            }
+        }
+    }
+
+    /// Keeps the time of a call that ends now, and with the last one those of the task.
+    fn learn(
+        &self,
+        learning: &Learning,
+        share: usize,
+        (begin, loops, commands): (SimTime, &[Loop], u64),
+    ) {
+        let Learning { process, spes, first, shares, .. } = learning;
+        let first = first.get().unwrap_or(begin);
+        let since = |instant: SimTime| instant.since(begin);
+        let mut shares = shares.borrow_mut();
+        shares[share] = Some(Share {
+            span: since(self.sim.now()),
+            loops: loops.iter().map(|one| [since(one.start), since(one.end)]).collect(),
+            commands,
+        });
+        if let Some(shares) = shares.iter().cloned().collect::<Option<Vec<_>>>() {
+            let felt = self.traffic.quiet_from(*process, spes).since(first);
+            let known = Rc::new(Known { shares, felt });
+            self.known.borrow_mut().insert(learning.scripts, known);
+        }
+    }
+}
+
+/// What the times of a task depend on that a process begins which is alone on quiet Cells.
+fn fingerprint(spes: &[u32], scripts: &[Script]) -> Fingerprint {
+    let mut all = Fingerprint::default();
+    for (spe, script) in spes.iter().zip(scripts) {
+        all.add(u64::from(*spe));
+        all = all.then(script.fingerprint());
+    }
+    all
+}
