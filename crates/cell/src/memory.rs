@@ -2,6 +2,7 @@
 
 mod address;
 mod banks;
+mod contents;
 mod lock_lines;
 pub mod placement;
 
@@ -14,6 +15,7 @@ pub(crate) use banks::Banks;
 pub(crate) use lock_lines::{LockLines, Supplier};
 
 use super::unit::Unit;
+use contents::Contents;
 use mmgp_base::units::Bytes;
 use mmgp_machine::{Layout, Machine};
 use mmgp_spu::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
@@ -22,7 +24,7 @@ use mmgp_spu::register::Quadword;
 /// The contents of main memory and of all local stores.
 pub struct Memory {
     /// The memory of each Cell, then the one that is placed page by page.
-    main: Vec<RefCell<Vec<Quadword>>>,
+    main: Vec<RefCell<Contents>>,
     /// The Cell of each page of the latter.
     homes: RefCell<Vec<u32>>,
     page: u64,
@@ -46,7 +48,7 @@ impl Memory {
     pub fn new(machine: &Machine) -> Self {
         let layout = machine.layout;
         let stores = (0..layout.spes()).map(|_| Rc::default()).collect();
-        let main = vec![RefCell::default(); layout.cells as usize + 1];
+        let main = (0..=layout.cells).map(|_| RefCell::default()).collect();
         Self {
             main,
             homes: RefCell::default(),
@@ -60,11 +62,21 @@ impl Memory {
 
     /// Zeroed memory on `cell`, aligned to a cache line.
     pub fn allocate(&self, cell: u32, size: Bytes) -> EffectiveAddress {
-        let mut quadwords = self.main[cell as usize].borrow_mut();
-        let start = quadwords.len();
-        let lines = size.0.div_ceil(LINE) as usize;
-        quadwords.resize(start + lines * (LINE / 16) as usize, Quadword::ZERO);
-        EffectiveAddress::memory(cell, 16 * start as u64)
+        self.allocate_aligned(cell, size, LINE)
+    }
+
+    /// Zeroed memory on `cell` that begins with the first bank, as every other array does that is
+    /// allocated so: whether two arrays ask for the same bank at once does not depend on which they
+    /// are.
+    pub(crate) fn allocate_at_first_bank(&self, cell: u32, size: Bytes) -> EffectiveAddress {
+        self.allocate_aligned(cell, size, self.bank_period)
+    }
+
+    fn allocate_aligned(&self, cell: u32, size: Bytes, alignment: u64) -> EffectiveAddress {
+        let mut contents = self.main[cell as usize].borrow_mut();
+        let start = (16 * contents.len() as u64).next_multiple_of(alignment);
+        contents.grow(((start + size.0.next_multiple_of(LINE)) / 16) as usize);
+        EffectiveAddress::memory(cell, start)
     }
 
     /// Who has lock lines of this memory.
@@ -83,9 +95,7 @@ impl Memory {
         let start = homes.len() as u64;
         homes.extend((0..pages).map(|page| home(Bytes(page * self.page))));
         let quadwords = (start + pages) * self.page / 16;
-        self.main[self.layout.cells as usize]
-            .borrow_mut()
-            .resize(quadwords as usize, Quadword::ZERO);
+        self.main[self.layout.cells as usize].borrow_mut().grow(quadwords as usize);
         EffectiveAddress::paged(start * self.page)
     }
 
@@ -151,21 +161,39 @@ impl Memory {
     /// # Panics
     /// Where the memory does not hold the address, as every access below does.
     pub fn write(&self, at: EffectiveAddress, quadwords: impl IntoIterator<Item = Quadword>) {
-        let written = self.at(at, |contents, first| {
-            let places = contents[first..].iter_mut().zip(quadwords);
-            places.map(|(place, quadword)| *place = quadword).count()
-        });
-        self.lock_lines.written(at, Bytes(16 * written as u64));
+        let mut written = 0;
+        match self.held(at) {
+            (Area::Main(cell), first) => {
+                let mut contents = self.main[cell].borrow_mut();
+                for (index, quadword) in (first..).zip(quadwords) {
+                    *contents.place(index) = quadword;
+                    written += 16;
+                }
+            }
+            (Area::Store(spe), first) => {
+                let mut store = self.stores[spe].borrow_mut();
+                for (place, quadword) in whole(&mut store)[first..].iter_mut().zip(quadwords) {
+                    *place = quadword;
+                    written += 16;
+                }
+            }
+        }
+        self.lock_lines.written(at, Bytes(written));
     }
 
     /// The quadword that holds the byte at `at`.
     pub fn read(&self, at: EffectiveAddress) -> Quadword {
-        self.at(at, |contents, first| contents[first])
+        match self.held(at) {
+            (Area::Main(cell), index) => self.main[cell].borrow().read(index),
+            (Area::Store(spe), index) => {
+                self.stores[spe].borrow().load(LocalAddress(16 * index as u32))
+            }
+        }
     }
 
-    /// Copies `bytes` from one place to another: a multiple of 16 between multiples of 16, or less
-    /// within one quadword and at the same offset in it on both sides. The rest of a quadword is
-    /// left as it is.
+    /// Copies `bytes` from one place to another, at least one of which is a local store: a multiple
+    /// of 16 between multiples of 16, or less within one quadword and at the same offset in it on
+    /// both sides. The rest of a quadword is left as it is.
     pub fn copy(&self, from: EffectiveAddress, to: EffectiveAddress, bytes: Bytes) {
         if bytes.0 < 16 {
             let (start, source) = ((to.0 % 16) as usize, self.read(from).bytes());
@@ -176,18 +204,34 @@ impl Memory {
         }
         self.lock_lines.written(to, bytes);
         let count = (bytes.0 / 16) as usize;
-        let same = self.area(from).map(|(area, _)| area) == self.area(to).map(|(area, _)| area);
-        if same {
-            let start = self.at(from, |_, first| first);
-            self.at(to, |contents, first| contents.copy_within(start..start + count, first));
-        } else {
-            self.at(from, |source, first| {
-                let source = &source[first..first + count];
-                self.at(to, |target, first| {
-                    target[first..first + count].copy_from_slice(source);
-                });
-            });
+        let store = |spe: usize| self.stores[spe].borrow_mut();
+        match (self.held(from), self.held(to)) {
+            ((Area::Main(cell), source), (Area::Store(spe), first)) => {
+                let target = &mut store(spe);
+                self.main[cell].borrow().load(source, &mut whole(target)[first..first + count]);
+            }
+            ((Area::Store(spe), source), (Area::Main(cell), first)) => {
+                let from = &mut store(spe);
+                self.main[cell].borrow_mut().store(first, &whole(from)[source..source + count]);
+            }
+            ((Area::Store(spe), source), (Area::Store(other), first)) if spe == other => {
+                whole(&mut store(spe)).copy_within(source..source + count, first);
+            }
+            ((Area::Store(spe), source), (Area::Store(other), first)) => {
+                let (from, to) = (&mut store(spe), &mut store(other));
+                let source = &whole(from)[source..source + count];
+                whole(to)[first..first + count].copy_from_slice(source);
+            }
+            ((Area::Main(_), _), (Area::Main(_), _)) => {
+                unreachable!("invariant: an MFC moves data to or from a local store")
+            }
         }
+    }
+
+    /// Where the contents at an address that is mapped are kept, and the index of its quadword.
+    fn held(&self, at: EffectiveAddress) -> (Area, usize) {
+        let (area, offset) = self.area(at).expect("invariant: an access is to what is mapped");
+        (area, (offset / 16) as usize)
     }
 
     /// Where the contents at an address are kept, and how many bytes from its beginning.
@@ -202,20 +246,11 @@ impl Memory {
             Place::ProblemState { .. } => None,
         }
     }
+}
 
-    /// Calls `access` with the area of an address and the index of its quadword in it.
-    fn at<R>(&self, at: EffectiveAddress, access: impl FnOnce(&mut [Quadword], usize) -> R) -> R {
-        let (area, offset) = self.area(at).expect("invariant: an access is to what is mapped");
-        let index = (offset / 16) as usize;
-        match area {
-            Area::Main(cell) => access(&mut self.main[cell].borrow_mut(), index),
-            Area::Store(spe) => {
-                let mut store = self.stores[spe].borrow_mut();
-                let all = Bytes(u64::from(LOCAL_STORE_BYTES));
-                access(store.slice_mut(LocalAddress(0), all), index)
-            }
-        }
-    }
+/// All of a local store.
+fn whole(store: &mut LocalStore) -> &mut [Quadword] {
+    store.slice_mut(LocalAddress(0), Bytes(u64::from(LOCAL_STORE_BYTES)))
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ impl Homes {
     }
 
     /// Zeroed memory for what the SPEs of the process share. Where it would all be on the process's
-    /// own Cell, it is aligned to a cache line; otherwise to a page.
+    /// own Cell, it begins with the first bank; otherwise with a page.
     pub fn allocate(&self, size: Bytes) -> EffectiveAddress {
         let (memory, cells) = (&self.memory, self.memory.layout.cells);
         let shares = self.spe_cells.len() as u64;
@@ -51,7 +51,7 @@ impl Homes {
             }),
             Placement::BySpe if self.spe_cells.iter().any(|&cell| cell != self.cell) => memory
                 .allocate_pages(size, |first| self.spe_cells[(first.0 * shares / size.0) as usize]),
-            _ => self.allocate_own(size),
+            _ => self.memory.allocate_at_first_bank(self.cell, size),
         }
     }
 
