@@ -9,7 +9,7 @@ use super::files::Guard;
 use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments};
 use super::output::{Verbosity, data, progress};
-use crate::apps::Application;
+use crate::apps::{Application, Once};
 use crate::error::Result;
 use crate::measure::ApplicationTarget;
 use crate::table::csv;
@@ -49,9 +49,10 @@ pub const REPETITIONS: u32 = 3;
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
     guard.writes("--out", arguments.out.as_deref()).check()?;
-    let (target, app) = (arguments.scheduler.target(&arguments.machine)?, arguments.app.read()?);
+    let (target, app) =
+        (arguments.scheduler.target(&arguments.machine)?, Once::new(arguments.app.read()?));
     let (repetitions, seed) = (arguments.repetitions, arguments.app.seed);
-    let rows = measure(&target, &*app, repetitions, seed, arguments.quiet.into())?;
+    let rows = measure(&target, &app, repetitions, seed, arguments.quiet.into())?;
     data(arguments.out.as_deref(), &csv::write(&rows))?;
     Ok(Answer::Done)
 }

@@ -9,7 +9,7 @@ use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
 use super::output::{Verbosity, data, json, progress, warn};
 use super::{Answer, input, plot};
-use crate::apps::Application;
+use crate::apps::{Application, Once};
 use crate::error::{Error, Result, Warning};
 use crate::measure::ApplicationTarget;
 use crate::model::Parameters;
@@ -60,10 +60,11 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let guard = arguments.app.guarded(arguments.machine.guarded(guard));
     guard.writes_into("--out", &arguments.out, &FILES).check()?;
     let parameters = input::parameters(&arguments.params)?;
-    let (target, app) = (arguments.scheduler.target(&arguments.machine)?, arguments.app.read()?);
+    let (target, app) =
+        (arguments.scheduler.target(&arguments.machine)?, Once::new(arguments.app.read()?));
     table::create_folder(&arguments.out)?;
     let verbosity = Verbosity::from(arguments.quiet);
-    let job = Job { app: &*app, target: &target, threads: arguments.threads.count(), verbosity };
+    let job = Job { app: &app, target: &target, threads: arguments.threads.count(), verbosity };
     let validated = job.run(&parameters, &arguments.out)?;
     // Of this run alone: whatever else is in the folder may be of another.
     let files = Files {

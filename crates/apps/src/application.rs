@@ -38,6 +38,12 @@ pub trait Application: Debug + Send + Sync {
         None
     }
 
+    /// The same program with what a run of it computed, at any mapping, known: its runs compute none
+    /// of that again and take the same time. Nothing where it has to compute.
+    fn knowing(&self, _: &Ran) -> Option<Box<dyn Application>> {
+        None
+    }
+
     /// Runs it on a machine at rest under a scheduler, with m host processes and p APUs for each.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 pub mod application;
 pub mod description;
 pub mod fingerprint;
+mod once;
 pub mod pbpi;
 pub mod phylogeny;
 mod port;
@@ -14,4 +15,5 @@ mod work;
 
 pub use application::{Application, Division, Ran};
 pub use fingerprint::Fingerprint;
+pub use once::Once;
 pub use port::Port;

@@ -20,6 +20,7 @@ mod description;
 mod grid;
 mod host;
 mod host_rank;
+mod known;
 #[cfg(test)]
 mod plain;
 mod proposal;
@@ -37,6 +38,9 @@ pub(super) use segment::block;
 pub use spe_program::FUNCTIONS;
 pub use trace::{Generation, Inference, Sample, SampleSink, Samples, Sampling, Tally, Trace};
 
+use std::sync::Arc;
+
+use self::known::Known;
 use self::proposal::raise_to_floor;
 use super::Port;
 use super::application::{Application, Division, Ran};
@@ -73,6 +77,8 @@ pub struct Pbpi {
     acceptance: Acceptance,
     sampling: Option<Sampling>,
     port: Port,
+    /// The ln likelihoods of its chains, where they are known.
+    known: Option<Arc<Known>>,
 }
 
 /// Where chains start.
@@ -129,6 +135,7 @@ impl Pbpi {
             acceptance: Acceptance::MetropolisHastings,
             sampling: None,
             port: Port::Tuned,
+            known: None,
         })
     }
 
@@ -212,6 +219,13 @@ impl Application for Pbpi {
 
     fn function_before_collective(&self) -> Option<&'static str> {
         Some(FUNCTIONS[2])
+    }
+
+    /// Where its kernels branch on nothing that they compute.
+    fn knowing(&self, ran: &Ran) -> Option<Box<dyn Application>> {
+        let inference = ran.findings::<Inference>().filter(|_| self.port.is_vectorised())?;
+        let known = Some(Arc::new(Known::of(inference)));
+        Some(Box::new(Self { known, ..self.clone() }))
     }
 
     /// It finds an [`Inference`].

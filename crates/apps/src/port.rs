@@ -17,6 +17,11 @@ pub enum Port {
 }
 
 impl Port {
+    /// Whether what its kernels take depends on nothing that they compute.
+    pub(crate) const fn is_vectorised(self) -> bool {
+        matches!(self, Self::Tuned)
+    }
+
     /// The kernels that are loaded; on the host none of them runs.
     pub(crate) const fn version(self) -> Version {
         match self {

@@ -6,6 +6,7 @@
 //! What a task comes to depends on its number and the seed, not on m and p, but for the order in
 //! which the log likelihoods of patterns are added.
 
+mod answers;
 mod arguments;
 pub mod engine;
 pub mod evaluation;
@@ -22,11 +23,13 @@ mod tests;
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 pub use findings::{Best, Findings, Found};
 pub use offloaded::{OffloadedEngine, run_alone};
 pub use spe_program::{FUNCTIONS, RaxmlProgram};
 
+use self::answers::{Answers, Book};
 use self::farm::{Finished, Hosted};
 use self::host::HostEngine;
 use self::search::{Settings, Start, Task};
@@ -79,6 +82,8 @@ pub struct Raxml {
     tasks: Tasks,
     port: Port,
     placement: Placement,
+    /// What the SPEs answer, where that is known.
+    known: Option<Arc<Answers>>,
 }
 
 impl Raxml {
@@ -107,7 +112,10 @@ impl Raxml {
                 let expected = format!("{taxa}, as in the alignment");
                 refuse("the tree", format!("{} taxa", tree.taxa()), &expected)
             }
-            _ => Ok(Self { patterns, settings, tasks, port, placement: Placement::default() }),
+            _ => {
+                let placement = Placement::default();
+                Ok(Self { patterns, settings, tasks, port, placement, known: None })
+            }
         }
     }
 
@@ -131,6 +139,8 @@ impl Raxml {
             progress: blade.progress.clone(),
         });
         let host = Rc::new(RefCell::new(HostTotals::default()));
+        let answers: Answers = vec![Vec::new(); self.tasks.count() as usize];
+        let answers = Rc::new(RefCell::new(answers));
         if self.port == Port::Ppe {
             for rank in 0..m {
                 let engine = HostEngine::new(blade.host_process(rank), &job.patterns);
@@ -142,14 +152,21 @@ impl Raxml {
                 });
             }
         } else {
-            RaxmlProgram::load(on, self.port)?;
+            let known = self.known.as_ref().filter(|_| blade.is_functional_first());
+            let values = Book::new(known).values();
+            RaxmlProgram::load(on, self.port, values)?;
             for (rank, spes) in (0..m).zip(spes) {
                 let homes = blade.homes(self.placement, rank, &spes);
                 let memory = (&blade.memory, homes);
-                let engine = OffloadedEngine::new(on.process(rank, spes), memory, &job.patterns);
+                let process = on.process(rank, spes);
+                let engine = OffloadedEngine::new(process, memory, &job.patterns, known);
+                let answers = Rc::clone(&answers);
                 let life = Rc::clone(&job).worker(engine);
                 blade.sim.spawn(format!("rank {rank}"), async move {
-                    life.await;
+                    let engine = life.await;
+                    for (task, noted) in engine.into_answers() {
+                        answers.borrow_mut()[task].extend(noted);
+                    }
                 });
             }
         }
@@ -166,7 +183,8 @@ impl Raxml {
             run.functions.clear();
             run.host_functions = host.borrow().functions(&FUNCTIONS);
         }
-        Ok((run, Findings::new(outcome.take(), self.tasks)))
+        let findings = Findings::new(outcome.take(), self.tasks);
+        Ok((run, findings.answered(answers.take())))
     }
 }
 
@@ -188,6 +206,12 @@ impl Application for Raxml {
     fn description(&self) -> Option<Description> {
         let groups = self.patterns.len().div_ceil(PATTERNS_PER_GROUP as usize) as u32;
         Some(Description::new(groups, self.placement))
+    }
+
+    /// Where its kernels branch on nothing that they compute.
+    fn knowing(&self, ran: &Ran) -> Option<Box<dyn Application>> {
+        let findings = ran.findings::<Findings>().filter(|_| self.port.is_vectorised())?;
+        Some(Box::new(Self { known: Some(Arc::clone(&findings.answers)), ..self.clone() }))
     }
 
     /// It finds [`Findings`].

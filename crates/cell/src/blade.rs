@@ -114,13 +114,16 @@ impl Blade {
         self.hazards.set(hazards);
     }
 
-    /// Whether what off-loads compute may come first and their times afterwards, once for those that
-    /// are alike: where kernels are timed once, nobody wants to see every transfer, and no hazards are
-    /// looked for.
+    /// Whether what off-loads compute may come first and their times afterwards: where kernels are
+    /// timed once for each shape, and no hazards are looked for.
     pub fn is_functional_first(&self) -> bool {
-        self.timing == KernelTiming::Cached
-            && self.hazards.get() == Hazards::Ignored
-            && !self.trace.is_on()
+        self.timing == KernelTiming::Cached && self.hazards.get() == Hazards::Ignored
+    }
+
+    /// Whether somebody is told of every transfer, so that none may be left out because its time is
+    /// known.
+    pub fn is_traced(&self) -> bool {
+        self.trace.is_on()
     }
 
     /// The same machine at rest, its processes sharing the hardware threads in that way.

@@ -24,7 +24,7 @@ use super::record::Loop;
 use super::script::{Operation, Script};
 use super::signal::{Signal, SignalRegister};
 use super::timing::{KernelTime, KernelTimings};
-use super::trace::{Category, Tracer, Track};
+use super::trace::{Category, Span, Tracer, Track};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, Hertz};
 use mmgp_sim::Sim;
@@ -125,11 +125,16 @@ impl Spe {
             match operation {
                 Operation::Enqueue(command) => self.mfc.enqueue_moved(command).await?,
                 Operation::Wait(tag) => self.mfc.wait_for(tag).await,
-                Operation::Compute(time) => self.take(time, self.mfc.local_store_lines()).await,
+                Operation::Compute(name, time) => {
+                    let _span = self.trace.span(Track::Spu(self.index), Category::Kernel, name);
+                    self.take(time, self.mfc.local_store_lines()).await;
+                }
                 Operation::Spend(cycles) => self.spend(cycles).await,
                 Operation::Message { at, count } => {
+                    let span = self.waits_for_put();
                     let arrivals = &self.channels().arrivals;
                     arrivals.wait_until(|arrivals| arrivals.at(at) >= count).await;
+                    drop(span);
                     self.spend(self.poll).await;
                 }
                 Operation::LoopBegins => loops.begin(self.sim.now()),
@@ -182,10 +187,14 @@ impl Spe {
     /// Spins on its local store until what another SPE has put there is as wanted; what it wants is
     /// read without looking for hazards, since a spinning program reads while others write.
     pub async fn spin(&self, mut wanted: impl FnMut(&LocalStore) -> bool) {
-        let span = self.trace.span(Track::Spu(self.index), Category::Wait, "a put of another SPE");
+        let span = self.waits_for_put();
         self.channels().arrivals.wait_until(|_| wanted(&self.store.borrow())).await;
         drop(span);
         self.spend(self.poll).await;
+    }
+
+    fn waits_for_put(&self) -> Span {
+        self.trace.span(Track::Spu(self.index), Category::Wait, "a put of another SPE")
     }
 
     /// Cycles from a change in local store to the end of the loop that waits for it.

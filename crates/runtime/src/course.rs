@@ -76,8 +76,9 @@ pub(crate) struct Learning {
 pub(crate) struct Courses {
     sim: Sim,
     traffic: Rc<Traffic>,
-    /// Whether processes keep to the SPEs that are their own.
-    own_only: bool,
+    /// Whether the times of tasks are kept: processes keep to the SPEs that are their own, and nobody
+    /// wants to see every transfer.
+    keeps: bool,
     program: RefCell<Option<Rc<dyn Writes>>>,
     known: RefCell<BTreeMap<Fingerprint, Rc<Known>>>,
 }
@@ -125,11 +126,11 @@ impl<P: SpeProgram> Writes for Program<P> {
 }
 
 impl Courses {
-    pub fn new(sim: &Sim, traffic: &Rc<Traffic>, own_only: bool) -> Self {
+    pub fn new(sim: &Sim, traffic: &Rc<Traffic>, keeps: bool) -> Self {
         Self {
             sim: sim.clone(),
             traffic: Rc::clone(traffic),
-            own_only,
+            keeps,
             program: RefCell::default(),
             known: RefCell::default(),
         }
@@ -150,7 +151,7 @@ impl Courses {
         let Some(scripts) = scripts else { return Ok(vec![Course::Direct; calls.len()]) };
         let spes: Vec<u32> = calls.iter().map(|(spe, _)| spe.index).collect();
         calls.iter().for_each(|(spe, _)| spe.forget_messages());
-        let alone = self.own_only
+        let alone = self.keeps
             && self.traffic.is_alone(process, &spes)
             && self.traffic.quiet_from(process, &spes) <= self.sim.now();
         if !alone {

@@ -78,7 +78,8 @@ impl Runtime {
         let blade = blade.under(&sharing);
         let busy = BusyMap::new(&blade.sim, blade.machine.layout.spes());
         let slots = Slots::new(&blade);
-        let courses = Courses::new(&blade.sim, &blade.traffic, policy.leases_own_only());
+        let keeps = policy.leases_own_only() && !blade.is_traced();
+        let courses = Courses::new(&blade.sim, &blade.traffic, keeps);
         let fault = blade.fault();
         Self { blade, shared: Rc::new(Shared { policy, busy, slots, courses, fault }) }
     }

@@ -83,7 +83,8 @@ impl Chain {
     pub fn new(tree: Tree, stream: Stream, place: usize) -> Self {
         let (start, generations) = (f64::NAN, Vec::new());
         let proposals = Default::default();
-        Self { stream, trace: Trace { start, generations, tree, place, proposals } }
+        let trace = Trace { start, generations, tree, place, proposals, computed: Vec::new() };
+        Self { stream, trace }
     }
 
     fn state(&self) -> State {
@@ -142,6 +143,7 @@ impl<H: Host> Row<H> {
             tree.post_order().into_iter().filter(|&node| node >= tree.taxa()).collect();
         self.host.work(VISIT * tree.nodes() as u64).await;
         trace.start = self.host.evaluate(index, tree, &all_inner).await;
+        trace.computed.push(trace.start);
         self.host.accept(index, &all_inner);
     }
 
@@ -161,6 +163,7 @@ impl<H: Host> Row<H> {
             return;
         }
         let proposed = host.evaluate(index, &tree, &proposal.touched).await;
+        trace.computed.push(proposed);
         let heated = rules.coupling.temperature(trace.place) * (proposed - before);
         let ln_ratio = match rules.acceptance {
             Acceptance::MetropolisHastings => {

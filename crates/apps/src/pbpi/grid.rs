@@ -2,11 +2,13 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::chain::{Chain, Host, Row, RowOutcome, Rules};
 use super::coupling::Grid;
 use super::host::HostLikelihoods;
 use super::host_rank::HostRank;
+use super::known::{Known, Likelihoods};
 use super::proposal::{DEFAULT_PRIOR_RATE, Prior, raise_to_floor};
 use super::rank::Rank;
 use super::segment::{Segment, block};
@@ -18,6 +20,7 @@ use crate::phylogeny::{Stream, Tree};
 use crate::run::{HostTotals, Run};
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
+use mmgp_cell::element::Values;
 use mmgp_cell::mpi::Communicator;
 use mmgp_cell::ppe::Order;
 use mmgp_cell::{Blade, KernelTiming, Progress};
@@ -64,8 +67,13 @@ impl Pbpi {
         let (blade, m) = (on.blade(), mapping.m());
         let spes = on.assign(mapping)?;
         let grid = Grid::new(m, self.coupling.rows())?;
+        let known = self.known.as_ref().filter(|_| blade.is_functional_first());
         if self.port != Port::Ppe {
-            PbpiProgram::load(on, self.port.version())?;
+            PbpiProgram::load(
+                on,
+                self.port.version(),
+                known.map_or(Values::Computed, |_| Values::Known),
+            )?;
         }
         let world = Communicator::new(blade, m);
         let rows: Vec<Communicator> = match grid.rows() {
@@ -87,7 +95,8 @@ impl Pbpi {
                 start(blade, self.row(host, chains, collector)?, (rank, row), &outcomes);
             } else {
                 let count = chains.len();
-                let host = self.offloading_rank(on, (rank, grid), communicators, (spes, count));
+                let host =
+                    self.offloading_rank(on, (rank, grid), communicators, (spes, count), known);
                 start(blade, self.row(host, chains, collector)?, (rank, row), &outcomes);
             }
         }
@@ -110,11 +119,17 @@ impl Pbpi {
         (rank, grid): (u32, Grid),
         (world, row): (Communicator, Communicator),
         (spes, chains): (Vec<u32>, usize),
+        known: Option<&Arc<Known>>,
     ) -> Rank {
         let blade = on.blade();
         let homes = blade.homes(self.placement, rank, &spes);
-        let (inner, (_, column)) = (self.tree.taxa() - 2, grid.place(rank));
+        let (inner, (row_number, column)) = (self.tree.taxa() - 2, grid.place(rank));
+        let first = self.coupling.chains_of(row_number).start;
+        let likelihoods = Likelihoods::new(known, first, chains);
         let segment = Segment::new(blade, &homes, (column, grid.columns()), &self.patterns, inner);
+        if likelihoods.values() == Values::Computed {
+            segment.fill(blade, &self.patterns);
+        }
         Rank {
             process: on.process(rank, spes),
             grid,
@@ -123,6 +138,7 @@ impl Pbpi {
             memory: Rc::clone(&blade.memory),
             segment: segment.for_chains(&homes, chains),
             accepted_sides: vec![vec![0; self.tree.nodes()]; chains],
+            likelihoods,
             progress: progress(blade, rank),
         }
     }

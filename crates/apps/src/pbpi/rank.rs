@@ -4,10 +4,12 @@ use std::rc::Rc;
 
 use super::chain::Host;
 use super::coupling::{Grid, State};
+use super::known::Likelihoods;
 use super::segment::{Segment, Vector, pairs};
 use super::spe_program::{Arguments, LIKELIHOOD, NODE, ROOT};
 use crate::phylogeny::{Tree, jukes_cantor};
 use crate::work::ADD_RESULT;
+use mmgp_cell::element::Values;
 use mmgp_cell::memory::Memory;
 use mmgp_cell::mpi::{Address, Communicator, Data, Pattern};
 use mmgp_cell::ppe::Work;
@@ -41,6 +43,7 @@ pub(super) struct Rank {
     /// For each chain of the row and each node, which of its two vectors belongs to the accepted
     /// tree.
     pub accepted_sides: Vec<Vec<usize>>,
+    pub likelihoods: Likelihoods,
     /// Told of generations by one process of the grid, for all go on together.
     pub progress: Progress,
 }
@@ -70,10 +73,12 @@ impl Host for Rank {
         for &node in touched {
             let children: Vec<usize> = tree.children(node).collect();
             self.process.work(NODE_CALL + MATRIX * children.len() as u64).await;
-            let matrices = children
-                .iter()
-                .flat_map(|&child| jukes_cantor::transition_matrix(tree.branch_length(child)));
-            self.memory.write(self.segment.matrices, pairs(matrices));
+            if self.likelihoods.values() == Values::Computed {
+                let matrices = children
+                    .iter()
+                    .flat_map(|&child| jukes_cantor::transition_matrix(tree.branch_length(child)));
+                self.memory.write(self.segment.matrices, pairs(matrices));
+            }
             let mut arguments = Arguments { out: vector(node), ..self.segment.common_arguments() };
             for (place, &child) in arguments.children.iter_mut().zip(&children) {
                 *place = vector(child);
@@ -83,7 +88,8 @@ impl Host for Rank {
         }
         self.process.work(NODE_CALL).await;
         let own = self.sum_of_root(vector(tree.root())).await;
-        self.row.allreduce_sum(&self.process, own).await
+        let sum = self.row.allreduce_sum(&self.process, own).await;
+        self.likelihoods.next(chain, sum)
     }
 
     fn accept(&mut self, chain: usize, touched: &[usize]) {

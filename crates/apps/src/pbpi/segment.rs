@@ -30,6 +30,8 @@ pub struct Vector {
 /// The data of one process. What its SPEs share lies where the process has its homes, the rest in
 /// the memory of its own Cell.
 pub struct Segment {
+    /// Which patterns these are.
+    own: std::ops::Range<usize>,
     /// Groups of patterns, the last one padded with patterns of weight zero.
     pub groups: u32,
     /// A double for each pattern.
@@ -64,34 +66,36 @@ impl Segment {
         let groups = own.len().div_ceil(GROUP_PATTERNS);
         let allocate = |bytes: u64| homes.allocate(Bytes(bytes * groups as u64));
         let allocate_own = |bytes: u64| homes.allocate_own(Bytes(bytes));
-        let weights = allocate(WEIGHTS_BYTES);
-        let padded = |index: usize| own.start + index..own.end;
-        let doubles = (0..groups * GROUP_PATTERNS)
-            .map(|index| padded(index).next().map_or(0.0, |i| f64::from(patterns.weights[i])));
-        blade.memory.write(weights, pairs(doubles));
-        // The counts of all tips are zero and stay so.
-        let no_counts = allocate(COUNTS_BYTES);
-        let tip = |codes: &Vec<u8>| {
-            let entries = allocate(VECTOR_BYTES);
-            let doubles = (0..groups * GROUP_PATTERNS).flat_map(|index| {
-                let code = padded(index).next().map_or(15, |i| codes[i]);
-                [0, 1, 2, 3].map(|state| f64::from(code >> state & 1))
-            });
-            blade.memory.write(entries, pairs(doubles));
-            Vector { entries, counts: no_counts }
-        };
-        let tips = patterns.tips.iter().map(tip).collect();
         let most_shares = blade.machine.layout.spes();
+        let weights = allocate(WEIGHTS_BYTES);
+        let no_counts = allocate(COUNTS_BYTES);
+        let tip = |_| Vector { entries: allocate(VECTOR_BYTES), counts: no_counts };
         let vector = || Vector { entries: allocate(VECTOR_BYTES), counts: allocate(COUNTS_BYTES) };
         Self {
+            own,
             groups: groups as u32,
             weights,
-            tips,
+            tips: (0..patterns.tips.len()).map(tip).collect(),
             inner: vec![(0..inner).map(|_| [vector(), vector()]).collect()],
             arguments: allocate_own(128),
             matrices: allocate_own(3 * MATRIX_BYTES),
             results: allocate_own(16 * u64::from(most_shares)),
             most_shares,
+        }
+    }
+
+    /// Puts the patterns there. The counts of all tips are zero and stay so.
+    pub fn fill(&self, blade: &Blade, patterns: &Patterns) {
+        let padded = |index: usize| self.own.start + index..self.own.end;
+        let places = 0..self.groups as usize * GROUP_PATTERNS;
+        let weight = |index| padded(index).next().map_or(0.0, |i| f64::from(patterns.weights[i]));
+        blade.memory.write(self.weights, pairs(places.clone().map(weight)));
+        for (tip, codes) in self.tips.iter().zip(&patterns.tips) {
+            let doubles = places.clone().flat_map(|index| {
+                let code = padded(index).next().map_or(15, |i| codes[i]);
+                [0, 1, 2, 3].map(|state| f64::from(code >> state & 1))
+            });
+            blade.memory.write(tip.entries, pairs(doubles));
         }
     }
 

@@ -8,7 +8,7 @@ use crate::streaming::{Buffers, Streams};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::context::SpeImage;
-use mmgp_cell::element::{Element, Timed};
+use mmgp_cell::element::{Element, Timed, Values};
 use mmgp_cell::mfc::{Command, Direction};
 use mmgp_cell::script::Writer;
 use mmgp_cell::{EffectiveAddress, Spe};
@@ -101,6 +101,7 @@ impl Arguments {
 pub struct PbpiProgram {
     /// Of its kernels.
     version: Version,
+    values: Values,
     table: u32,
     frequencies: u32,
     arguments: u32,
@@ -116,7 +117,7 @@ impl PbpiProgram {
     ///
     /// # Errors
     /// [`mmgp_base::error::Error::LocalStoreFull`] where the code and two sets of buffers do not fit.
-    pub fn load(on: &Runtime, version: Version) -> Result<std::rc::Rc<Self>> {
+    pub fn load(on: &Runtime, version: Version, values: Values) -> Result<std::rc::Rc<Self>> {
         let blade = on.blade();
         let spu = &blade.machine.spu;
         let table = CODE.0 as u32;
@@ -137,6 +138,7 @@ impl PbpiProgram {
         let accumulate = spu.load + spu.double;
         let program = std::rc::Rc::new(Self {
             version,
+            values,
             table,
             frequencies,
             arguments,
@@ -303,6 +305,10 @@ impl SpeProgram for PbpiProgram {
 
     fn write<'a>(&'a self, writer: &'a Writer, call: Call) -> Option<Writing<'a>> {
         Some(Box::pin(self.serve(writer, call)))
+    }
+
+    fn values(&self) -> Values {
+        self.values
     }
 }
 

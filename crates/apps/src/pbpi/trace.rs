@@ -63,6 +63,8 @@ pub struct Trace {
     pub place: usize,
     /// Its proposals by kind, in the order of [`Kind::ALL`].
     pub proposals: [Tally; Kind::ALL.len()],
+    /// The ln likelihoods that were computed for it, in their order.
+    pub(super) computed: Vec<f64>,
 }
 
 impl Trace {

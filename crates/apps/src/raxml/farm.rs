@@ -95,6 +95,9 @@ pub async fn master(
 pub trait Hosted: Engine {
     /// Whose engine it is.
     fn process(&self) -> &HostProcess;
+
+    /// The task with that number begins.
+    fn begin(&mut self, _: usize) {}
 }
 
 /// The life of a worker: asks the master for tasks until there are no more.
@@ -112,6 +115,7 @@ pub async fn work<E: Hosted>(
         if task[0] == NONE {
             return;
         }
+        engine.begin(task[0] as usize);
         let result = perform(engine, task[0] as usize).await;
         world.send(engine.process(), master(RESULT), result.to_message()).await;
     }

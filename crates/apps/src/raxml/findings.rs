@@ -1,6 +1,9 @@
 //! What came of a run.
 
+use std::sync::Arc;
+
 use super::Tasks;
+use super::answers::Answers;
 use super::farm::Finished;
 use super::search::Task;
 use crate::fingerprint::{Fingerprint, ORDER_OF_ADDITIONS};
@@ -36,6 +39,8 @@ pub struct Findings {
     /// The best of the inferences, if there was one: the likelihood of a bootstrap is that of other
     /// columns, and says nothing of the alignment.
     pub best: Option<Best>,
+    /// What the SPEs answered.
+    pub(super) answers: Arc<Answers>,
 }
 
 impl Findings {
@@ -46,11 +51,16 @@ impl Findings {
             tree,
         };
         let found = finished.into_iter().map(found).collect();
-        let mut findings = Self { found, best: None };
+        let mut findings = Self { found, best: None, answers: Arc::default() };
         findings.best = findings
             .likeliest()
             .map(|found| Best { found: found.clone(), supports: findings.supports(&found.tree) });
         findings
+    }
+
+    /// The same, with what the SPEs answered.
+    pub(super) fn answered(self, answers: Answers) -> Self {
+        Self { answers: Arc::new(answers), ..self }
     }
 
     /// The inference of the highest ln likelihood, the first of equal ones.

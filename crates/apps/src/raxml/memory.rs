@@ -5,9 +5,11 @@
 
 use std::rc::Rc;
 
+use super::answers::Answer;
 use crate::phylogeny::Patterns;
 use crate::phylogeny::substitution::{Model, SiteRates};
 use mmgp_base::units::Bytes;
+use mmgp_cell::element::Values;
 use mmgp_cell::memory::Memory;
 use mmgp_cell::ppe::Work;
 use mmgp_cell::{EffectiveAddress, Homes};
@@ -74,6 +76,8 @@ pub struct ProcessMemory {
     pub terms: EffectiveAddress,
     /// The sums of `makenewz` that do not fit a local store.
     pub sums: EffectiveAddress,
+    /// Where they are known, nothing is put here that nothing but kernels reads.
+    values: Values,
 }
 
 impl ProcessMemory {
@@ -82,8 +86,8 @@ impl ProcessMemory {
         memory: &Rc<Memory>,
         homes: Homes,
         patterns: &Rc<Patterns>,
-        arguments: Bytes,
-        spes: u32,
+        (arguments, spes): (Bytes, u32),
+        values: Values,
     ) -> Self {
         let groups = patterns.len().div_ceil(GROUP_PATTERNS) as u64;
         let shared = |bytes: u64| homes.allocate(Bytes(bytes * groups));
@@ -101,6 +105,7 @@ impl ProcessMemory {
             results: own(16 * u64::from(spes)),
             terms: shared(DOUBLES_BYTES),
             sums: EffectiveAddress::default(),
+            values,
             memory: Rc::clone(memory),
             homes,
             patterns: Rc::clone(patterns),
@@ -111,12 +116,16 @@ impl ProcessMemory {
     pub fn write_patterns(&mut self, weights: &[u32]) -> Work {
         self.kept = (0..weights.len()).filter(|&pattern| weights[pattern] > 0).collect();
         self.groups = self.kept.len().div_ceil(GROUP_PATTERNS) as u32;
+        let work = PACK * (self.kept.len() * (self.tips.len() + 1)) as u64;
+        if self.values == Values::Known {
+            return work;
+        }
         for (&tip, codes) in self.tips.iter().zip(&self.patterns.tips) {
             self.write_words(tip, |pattern| u32::from(codes[pattern]), u32::from(UNDETERMINED));
         }
         let weight = |&pattern: &usize| f64::from(weights[pattern]);
         self.memory.write(self.weights, pairs(self.padded(weight, 0.0)));
-        PACK * (self.kept.len() * (self.tips.len() + 1)) as u64
+        work
     }
 
     /// Puts a model into memory, with room for its vectors; the host's work for that.
@@ -133,9 +142,14 @@ impl ProcessMemory {
             self.sums = allocate(vector_bytes(rates));
             self.room = Some(rates);
         }
-        self.memory.write(self.model, model_block(model));
+        let is_read = self.values == Values::Computed;
+        if is_read {
+            self.memory.write(self.model, model_block(model));
+        }
         let SiteRates::Categories { of_pattern, .. } = &model.rates else { return MODEL };
-        self.write_words(self.categories, |pattern| of_pattern[pattern], 0);
+        if is_read {
+            self.write_words(self.categories, |pattern| of_pattern[pattern], 0);
+        }
         MODEL + PACK * self.kept.len() as u64
     }
 
@@ -147,6 +161,12 @@ impl ProcessMemory {
     /// The first double of what the SPE with that number among those of a task has found.
     pub fn result(&self, share: usize) -> f64 {
         self.memory.read(self.results.offset(16 * share as u64)).doubles()[0]
+    }
+
+    /// The branch that the first SPE has found.
+    pub fn branch(&self) -> Answer {
+        let Quadword([z, steps]) = self.memory.read(self.results);
+        Answer::Branch { z: f64::from_bits(z), steps: steps as u32 }
     }
 
     /// The ln likelihoods that the last evaluation left, for all patterns; 0 for those without

@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
+use super::answers::{Answer, Answers, Book};
 use super::arguments::{ARGUMENTS_BYTES, Arguments, End, MOST_SHARES, Terms};
 use super::engine::{Engine, NewView};
 use super::farm::Hosted;
@@ -14,6 +16,7 @@ use crate::phylogeny::substitution::Model;
 use crate::work::ADD_RESULT;
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
+use mmgp_cell::element::Values;
 use mmgp_cell::memory::Memory;
 use mmgp_cell::ppe::Work;
 use mmgp_cell::{Homes, HostProcess, Placement};
@@ -41,25 +44,38 @@ pub struct OffloadedEngine {
     sequence: u64,
     /// Of the models that it has had so far.
     model_version: u64,
+    book: Book,
 }
 
 /// Numbers of one process, which those of no other are, begin there.
 const RANK_SHIFT: u32 = 40;
 
 impl OffloadedEngine {
-    /// An engine for `patterns`, all with their weights; it needs a model before anything else.
+    /// An engine for `patterns`, all with their weights; it needs a model before anything else. Where
+    /// the answers of its tasks are known, it computes none of them.
     pub fn new(
         process: Process,
         (memory, homes): (&Rc<Memory>, Homes),
         patterns: &Rc<Patterns>,
+        known: Option<&Arc<Answers>>,
     ) -> Self {
         let count = process.own_spes().len() as u32;
-        let mut memory = ProcessMemory::new(memory, homes, patterns, ARGUMENTS_BYTES, count);
+        let book = Book::new(known);
+        let places = (ARGUMENTS_BYTES, count);
+        let mut memory = ProcessMemory::new(memory, homes, patterns, places, book.values());
         memory.write_patterns(&patterns.weights);
         // Number 0 is what an SPE finds in a local store that nobody has written.
         let first = u64::from(process.rank + 1) << RANK_SHIFT;
         let most_shares = count.min(MOST_SHARES as u32);
-        Self { process, most_shares, memory, model: None, sequence: first, model_version: first }
+        Self {
+            process,
+            most_shares,
+            memory,
+            model: None,
+            sequence: first,
+            model_version: first,
+            book,
+        }
     }
 
     /// What is the same for all functions.
@@ -109,6 +125,11 @@ impl OffloadedEngine {
         self.process.run(Task::new(function, self.most_shares, &write)).await
     }
 
+    /// What it was answered, by task.
+    pub(super) fn into_answers(self) -> Vec<(usize, Vec<Answer>)> {
+        self.book.into_noted()
+    }
+
     async fn ln_likelihood(&mut self, ends: [usize; 2], z: f64, kept: Terms) -> f64 {
         let arguments = Arguments { kept, ..self.arguments(ends, [z, z]) };
         let shares = self.off_load(EVALUATE, arguments).await;
@@ -130,10 +151,10 @@ pub fn run_alone<T: 'static>(
 ) -> Result<T> {
     let blade = on.blade();
     let spes = on.assign(Mapping::new(1, p)?)?.remove(0);
-    RaxmlProgram::load(on, port)?;
+    RaxmlProgram::load(on, port, Values::Computed)?;
     let homes = blade.homes(Placement::default(), 0, &spes);
     let process = on.process(0, spes);
-    let mut engine = OffloadedEngine::new(process, (&blade.memory, homes), patterns);
+    let mut engine = OffloadedEngine::new(process, (&blade.memory, homes), patterns, None);
     let outcome = Rc::new(RefCell::new(None));
     let found = Rc::clone(&outcome);
     blade.sim.spawn("rank 0", async move {
@@ -150,6 +171,10 @@ pub fn run_alone<T: 'static>(
 impl Hosted for OffloadedEngine {
     fn process(&self) -> &HostProcess {
         &self.process
+    }
+
+    fn begin(&mut self, task: usize) {
+        self.book.begin(task);
     }
 }
 
@@ -178,23 +203,40 @@ impl Engine for OffloadedEngine {
     }
 
     async fn evaluate(&mut self, ends: [usize; 2], z: f64) -> f64 {
-        self.ln_likelihood(ends, z, Terms::Summed).await
+        let computed = self.ln_likelihood(ends, z, Terms::Summed).await;
+        match self.book.answer(|| Answer::Likelihood(computed)) {
+            Answer::Likelihood(likelihood) => likelihood,
+            other => unreachable!("invariant: the same search asks the same, not for {other:?}"),
+        }
     }
 
     async fn evaluate_patterns(&mut self, ends: [usize; 2], z: f64) -> Vec<f64> {
         self.ln_likelihood(ends, z, Terms::Kept).await;
         self.process.work(COPY_TERM * self.memory.kept.len() as u64).await;
-        self.memory.pattern_terms()
+        let Self { memory, book, .. } = self;
+        match book.answer(|| Answer::Patterns(memory.pattern_terms())) {
+            Answer::Patterns(terms) => terms,
+            other => unreachable!("invariant: the same search asks the same, not for {other:?}"),
+        }
     }
 
     async fn makenewz(&mut self, ends: [usize; 2], z: f64, steps: u32) -> f64 {
         if steps == 0 {
             return z;
         }
+        // Kernels that are not executed never find that a branch stays.
+        let steps = match self.book.known() {
+            Some(&Answer::Branch { steps, .. }) => steps,
+            _ => steps,
+        };
         let arguments = Arguments { steps, ..self.arguments(ends, [z, z]) };
         self.off_load(MAKENEWZ, arguments).await;
         self.process.work(ADD_RESULT).await;
-        self.memory.result(0)
+        let Self { memory, book, .. } = self;
+        match book.answer(|| memory.branch()) {
+            Answer::Branch { z, .. } => z,
+            other => unreachable!("invariant: the same search asks the same, not for {other:?}"),
+        }
     }
 
     async fn work(&mut self, work: Work) {

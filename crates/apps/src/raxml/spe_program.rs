@@ -22,7 +22,7 @@ use local_map::LocalMap;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::context::SpeImage;
-use mmgp_cell::element::{Element, Timed};
+use mmgp_cell::element::{Element, Timed, Values};
 use mmgp_cell::mfc::{Command, Direction};
 use mmgp_cell::script::Writer;
 use mmgp_cell::{EffectiveAddress, Spe};
@@ -49,6 +49,7 @@ const RESIDENT_TAG: u8 = 6;
 /// The program of every SPE.
 pub struct RaxmlProgram {
     version: Version,
+    values: Values,
     map: LocalMap,
     /// Adding two doubles that are in local store: a load and an addition.
     add: Cycles,
@@ -67,11 +68,11 @@ struct Task<'a, E> {
 
 impl RaxmlProgram {
     /// Has the program and its tables loaded into the local store of every SPE; a first port is told
-    /// of calls by mailbox.
+    /// of calls by mailbox. Where the values of the run are known, its kernels are not executed.
     ///
     /// # Errors
     /// [`mmgp_base::error::Error::LocalStoreFull`] where code, tables and buffers do not fit.
-    pub fn load(on: &Runtime, port: Port) -> Result<Rc<Self>> {
+    pub fn load(on: &Runtime, port: Port, values: Values) -> Result<Rc<Self>> {
         let blade = on.blade();
         let spu = &blade.machine.spu;
         let map = LocalMap::new(spu.local_store);
@@ -85,7 +86,7 @@ impl RaxmlProgram {
         let version = port.version();
         let signalling = signalling(version);
         let (add, largest) = (spu.load + spu.double, blade.machine.mfc.largest);
-        let program = Rc::new(Self { version, map, add, largest });
+        let program = Rc::new(Self { version, values, map, add, largest });
         on.load(&program, signalling);
         Ok(program)
     }
@@ -171,5 +172,9 @@ impl SpeProgram for RaxmlProgram {
 
     fn write<'a>(&'a self, writer: &'a Writer, call: Call) -> Option<Writing<'a>> {
         Some(Box::pin(self.serve(writer, call)))
+    }
+
+    fn values(&self) -> Values {
+        self.values
     }
 }

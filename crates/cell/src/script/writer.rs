@@ -95,7 +95,7 @@ impl Element for Writer {
             Values::Computed => self.spe.execute(kernel),
             Values::Known => (K::Output::default(), self.spe.time(kernel)),
         };
-        self.push(Operation::Compute(time));
+        self.push(Operation::Compute(kernel.name(), time));
         output
     }
 

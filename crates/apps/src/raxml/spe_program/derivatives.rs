@@ -23,24 +23,28 @@ enum Place {
 }
 
 impl RaxmlProgram {
-    /// The first SPE puts the z that all agreed on into main memory.
+    /// The first SPE puts the z that all agreed on into main memory, and after how many steps.
     pub(super) async fn makenewz(&self, task: &Task<'_, impl Element>) -> Result<()> {
         let place = self.place(task);
         self.sum_table(task, place).await?;
         let mut left = task.arguments.steps;
-        for step in 0.. {
-            if step > 0 {
+        let mut steps = 0;
+        loop {
+            if steps > 0 {
                 self.factors(task).await;
             }
             task.spe.write(LocalAddress(self.map.result), &[Quadword::ZERO])?;
             self.derivatives(task, place).await?;
-            let number = task.arguments.sequence << 16 | step;
+            let number = task.arguments.sequence << 16 | steps;
+            steps += 1;
             if self.agree(task, number, &mut left).await? == Next::Stop {
                 break;
             }
         }
         if task.call.share == 0 {
-            let (local, bytes) = (self.branches(), Bytes(16));
+            let [z, _] = task.spe.read(self.branches(), Bytes(16))?[0].0;
+            let (local, bytes) = (LocalAddress(self.map.result), Bytes(16));
+            task.spe.write(local, &[Quadword([z, steps])])?;
             let put =
                 Command::new(Direction::Put, local, task.arguments.results, bytes, CONTROL_TAG);
             self.transfer(task.spe, put).await?;
