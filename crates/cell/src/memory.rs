@@ -120,7 +120,7 @@ impl Memory {
 
     /// All of an effective address that the time of a transfer depends on, given how long it is: of
     /// memory that lies on one Cell, the Cell and the bank with the offset in its line.
-    pub(crate) fn phase(&self, at: EffectiveAddress) -> u64 {
+    pub fn phase(&self, at: EffectiveAddress) -> u64 {
         match at.place() {
             Some(Place::Memory { offset, .. }) => at.0 - offset + offset % self.bank_period,
             _ => at.0,

@@ -149,7 +149,8 @@ impl Spe {
         self.mfc.count(commands);
     }
 
-    pub(crate) fn memory(&self) -> &Memory {
+    /// What the memories hold, local stores and all.
+    pub fn memory(&self) -> &Memory {
         self.mfc.memory()
     }
 

@@ -23,6 +23,7 @@ use std::task::{Context, Poll, Waker};
 use crate::offload::{Call, SpeProgram};
 use mmgp_base::error::Result;
 use mmgp_base::units::{SimSpan, SimTime};
+use mmgp_cell::element::Values;
 use mmgp_cell::record::Loop;
 use mmgp_cell::script::{Fingerprint, Script, Writer};
 use mmgp_cell::{Spe, Traffic};
@@ -80,12 +81,23 @@ pub(crate) struct Courses {
     /// wants to see every transfer.
     keeps: bool,
     program: RefCell<Option<Rc<dyn Writes>>>,
+    /// By what the program says that they depend on.
+    written: RefCell<BTreeMap<Fingerprint, Rc<Written>>>,
     known: RefCell<BTreeMap<Fingerprint, Rc<Known>>>,
 }
 
 /// Writes down the calls of a task; nothing where they cannot be.
 trait Writes {
     fn write(&self, calls: &[(&Spe, Call)]) -> Result<Option<Vec<Script>>>;
+    /// See [`SpeProgram::alike`].
+    fn alike(&self, calls: &[(&Spe, Call)]) -> Option<Fingerprint>;
+}
+
+/// The scripts of a task's calls.
+struct Written {
+    scripts: Vec<Rc<Script>>,
+    /// Of all of them, with the SPEs.
+    fingerprint: Fingerprint,
 }
 
 struct Program<P>(Rc<P>);
@@ -123,6 +135,11 @@ impl<P: SpeProgram> Writes for Program<P> {
         drop(writings);
         Ok(Some(writers.into_iter().map(Writer::into_script).collect()))
     }
+
+    fn alike(&self, calls: &[(&Spe, Call)]) -> Option<Fingerprint> {
+        let Self(program) = self;
+        (program.values() == Values::Known).then(|| program.alike(calls)).flatten()
+    }
 }
 
 impl Courses {
@@ -132,6 +149,7 @@ impl Courses {
             traffic: Rc::clone(traffic),
             keeps,
             program: RefCell::default(),
+            written: RefCell::default(),
             known: RefCell::default(),
         }
     }
@@ -143,38 +161,58 @@ impl Courses {
 
     /// How the calls of a task of `process`, which begins now, go; one for each SPE.
     pub fn of_task(&self, process: u32, calls: &[(&Spe, Call)]) -> Result<Vec<Course>> {
-        let program = self.program.borrow().clone();
-        let scripts = match program {
-            Some(program) => program.write(calls)?,
-            None => None,
+        let Some(written) = self.written(calls)? else {
+            return Ok(vec![Course::Direct; calls.len()]);
         };
-        let Some(scripts) = scripts else { return Ok(vec![Course::Direct; calls.len()]) };
+        let scripts = written.scripts.iter().map(Rc::clone);
         let spes: Vec<u32> = calls.iter().map(|(spe, _)| spe.index).collect();
         calls.iter().for_each(|(spe, _)| spe.forget_messages());
         let alone = self.keeps
             && self.traffic.is_alone(process, &spes)
             && self.traffic.quiet_from(process, &spes) <= self.sim.now();
         if !alone {
-            let play = |script| Course::Play { script: Rc::new(script), learning: None };
-            return Ok(scripts.into_iter().map(play).collect());
+            let play = |script| Course::Play { script, learning: None };
+            return Ok(scripts.map(play).collect());
         }
-        let fingerprint = fingerprint(&spes, &scripts);
-        if let Some(known) = self.known.borrow().get(&fingerprint) {
+        if let Some(known) = self.known.borrow().get(&written.fingerprint) {
             let known = |share| Course::Known { known: Rc::clone(known), process, share };
             return Ok((0..spes.len()).map(known).collect());
         }
         let learning = Rc::new(Learning {
-            scripts: fingerprint,
+            scripts: written.fingerprint,
             process,
             first: Cell::new(None),
             shares: RefCell::new(vec![None; spes.len()]),
             spes,
         });
         let play = |(share, script)| Course::Play {
-            script: Rc::new(script),
+            script,
             learning: Some((Rc::clone(&learning), share)),
         };
-        Ok(scripts.into_iter().enumerate().map(play).collect())
+        Ok(scripts.enumerate().map(play).collect())
+    }
+
+    /// The scripts of a task's calls, where they can be written.
+    fn written(&self, calls: &[(&Spe, Call)]) -> Result<Option<Rc<Written>>> {
+        let Some(program) = self.program.borrow().clone() else { return Ok(None) };
+        let alike = program.alike(calls);
+        if let Some(alike) = alike
+            && let Some(written) = self.written.borrow().get(&alike)
+        {
+            return Ok(Some(Rc::clone(written)));
+        }
+        let Some(scripts) = program.write(calls)? else { return Ok(None) };
+        let mut fingerprint = Fingerprint::default();
+        for ((spe, _), script) in calls.iter().zip(&scripts) {
+            fingerprint.add(u64::from(spe.index));
+            fingerprint = fingerprint.then(script.fingerprint());
+        }
+        let scripts = scripts.into_iter().map(Rc::new).collect();
+        let written = Rc::new(Written { scripts, fingerprint });
+        if let Some(alike) = alike {
+            self.written.borrow_mut().insert(alike, Rc::clone(&written));
+        }
+        Ok(Some(written))
     }
 
     /// Lets the time of a call go by whose course is not [`Course::Direct`]; its loops.
@@ -230,14 +268,4 @@ impl Courses {
             self.known.borrow_mut().insert(learning.scripts, known);
         }
     }
-}
-
-/// What the times of a task depend on that a process begins which is alone on quiet Cells.
-fn fingerprint(spes: &[u32], scripts: &[Script]) -> Fingerprint {
-    let mut all = Fingerprint::default();
-    for (spe, script) in spes.iter().zip(scripts) {
-        all.add(u64::from(*spe));
-        all = all.then(script.fingerprint());
-    }
-    all
 }

@@ -26,7 +26,7 @@ use crate::process::Process;
 use mmgp_base::error::Result;
 use mmgp_cell::element::Values;
 use mmgp_cell::record::{Loop, Recorder};
-use mmgp_cell::script::Writer;
+use mmgp_cell::script::{Fingerprint, Writer};
 use mmgp_cell::trace::{Arrow, Category, Track};
 use mmgp_cell::{Blade, EffectiveAddress, Fault, Spe};
 use mmgp_sim::{Sim, Watch};
@@ -65,6 +65,13 @@ pub trait SpeProgram: 'static {
     /// The same with the clock stopped, where its course does not depend on when things happen:
     /// see [`Element`](mmgp_cell::element::Element).
     fn write<'a>(&'a self, _: &'a Writer, _: Call) -> Option<Writing<'a>> {
+        None
+    }
+
+    /// Where nothing is computed: all that the scripts of a task's calls depend on. Tasks of the same
+    /// fingerprint have the same scripts, and which of them were written leaves no trace. Nothing
+    /// where the calls must be written to know.
+    fn alike(&self, _: &[(&Spe, Call)]) -> Option<Fingerprint> {
         None
     }
 

@@ -10,7 +10,7 @@ use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::context::SpeImage;
 use mmgp_cell::element::{Element, Timed, Values};
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_cell::script::Writer;
+use mmgp_cell::script::{Fingerprint, Writer};
 use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_kernels::logarithm;
 use mmgp_kernels::pbpi::{LikelihoodSum, NodeUpdate, RootProduct};
@@ -305,6 +305,21 @@ impl SpeProgram for PbpiProgram {
 
     fn write<'a>(&'a self, writer: &'a Writer, call: Call) -> Option<Writing<'a>> {
         Some(Box::pin(self.serve(writer, call)))
+    }
+
+    fn alike(&self, calls: &[(&Spe, Call)]) -> Option<Fingerprint> {
+        let (spe, call) = calls.first()?;
+        let memory = spe.memory();
+        let places = (0..ARGUMENTS_BYTES / 16).map(|index| {
+            let Quadword(halves) = memory.read(call.arguments.offset(16 * index));
+            if index == 0 { halves } else { halves.map(|at| memory.phase(EffectiveAddress(at))) }
+        });
+        let mut all = Fingerprint::default();
+        all.add(u64::from(call.function) << 32 | u64::from(call.shares));
+        all.add(memory.phase(call.arguments));
+        places.flatten().for_each(|word| all.add(word));
+        calls.iter().for_each(|(spe, _)| all.add(u64::from(spe.index)));
+        Some(all)
     }
 
     fn values(&self) -> Values {

@@ -70,6 +70,9 @@ pub struct Arguments {
     pub sums: EffectiveAddress,
 }
 
+/// Which quadword the peers are.
+const PEERS: usize = 5;
+
 const CAT: u32 = 1;
 const TERMS: u32 = 2;
 const TIPS: [u32; 2] = [4, 8];
@@ -99,6 +102,17 @@ impl Arguments {
             pair(self.out.entries, self.out.counts),
             pair(self.terms, self.sums),
         ]
+    }
+
+    /// All of them that bears on what a call does, apart from what it computes; `place` is what does
+    /// of an address.
+    pub fn shape(self, place: impl Fn(u64) -> u64) -> Vec<u64> {
+        let same = Self { sequence: 0, model_version: 0, z: [0.0; 2], ..self };
+        let words = |(index, Quadword(halves))| match index {
+            0 | PEERS => halves,
+            _ => halves.map(&place),
+        };
+        same.to_quadwords().into_iter().enumerate().flat_map(words).collect()
     }
 
     /// As an SPE finds them.

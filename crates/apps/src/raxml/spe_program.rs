@@ -24,7 +24,7 @@ use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::context::SpeImage;
 use mmgp_cell::element::{Element, Timed, Values};
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_cell::script::Writer;
+use mmgp_cell::script::{Fingerprint, Writer};
 use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_kernels::raxml::{MODEL_BYTES, Rates, Version};
 use mmgp_runtime::{Call, Loop, Runtime, SpeProgram, Writing};
@@ -172,6 +172,28 @@ impl SpeProgram for RaxmlProgram {
 
     fn write<'a>(&'a self, writer: &'a Writer, call: Call) -> Option<Writing<'a>> {
         Some(Box::pin(self.serve(writer, call)))
+    }
+
+    /// Nothing where an SPE will fetch the model, which it keeps.
+    fn alike(&self, calls: &[(&Spe, Call)]) -> Option<Fingerprint> {
+        let (first, call) = calls.first()?;
+        let memory = first.memory();
+        let quadwords: Vec<Quadword> = (0..ARGUMENTS_BYTES.0 / 16)
+            .map(|index| memory.read(call.arguments.offset(16 * index)))
+            .collect();
+        let arguments = Arguments::from_quadwords(&quadwords);
+        let held = LocalAddress(self.map.model_version);
+        let holds = |spe: &Spe| spe.store.borrow().load(held).0[0] == arguments.model_version;
+        if !calls.iter().all(|(spe, _)| holds(spe)) {
+            return None;
+        }
+        let mut all = Fingerprint::default();
+        all.add(u64::from(call.function) << 32 | u64::from(call.shares));
+        all.add(memory.phase(call.arguments));
+        let place = |at| memory.phase(EffectiveAddress(at));
+        arguments.shape(place).into_iter().for_each(|word| all.add(word));
+        calls.iter().for_each(|(spe, _)| all.add(u64::from(spe.index)));
+        Some(all)
     }
 
     fn values(&self) -> Values {
