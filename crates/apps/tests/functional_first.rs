@@ -1,0 +1,106 @@
+//! What off-loads compute may come first and their times afterwards, from scripts that are played or
+//! known: every run takes the time, to the tick, that it takes where each operation takes its time as
+//! it is done and every kernel is timed at every call.
+
+use mmgp_apps::pbpi::{Coupling, Pbpi};
+use mmgp_apps::phylogeny::{Patterns, simulate};
+use mmgp_apps::raxml::search::{Effort, Rates, Settings, Start};
+use mmgp_apps::raxml::{Raxml, Tasks};
+use mmgp_apps::{Application, Once, Port, Ran};
+use mmgp_base::Mapping;
+use mmgp_cell::{Blade, KernelTiming};
+use mmgp_machine::Machine;
+use mmgp_runtime::{Runtime, policies};
+
+fn patterns(taxa: usize, sites: usize) -> Patterns {
+    let tree = simulate::tree(taxa, 0.1, 3).unwrap();
+    let alignment = simulate::alignment(&tree, &simulate::names(taxa), sites, 3).unwrap();
+    Patterns::compress(&alignment)
+}
+
+fn pbpi() -> Pbpi {
+    Pbpi::new(patterns(8, 1500), None, 5, 2).unwrap()
+}
+
+fn raxml(rates: Rates) -> Raxml {
+    let effort = Effort { prunings: 2, ..Effort::SHORT };
+    let settings = Settings::new(5, rates).starting_at(Start::Random).with_effort(effort);
+    let tasks = Tasks { inferences: 1, bootstraps: 2 };
+    Raxml::new(patterns(7, 400), settings, tasks, Port::Tuned).unwrap()
+}
+
+fn run(
+    app: &dyn Application,
+    machine: &Machine,
+    timing: KernelTiming,
+    (mapping, scheduler): (Mapping, usize),
+) -> Ran {
+    let blade = Blade::new(machine, timing, 0.25);
+    app.run(&Runtime::new(blade, policies().remove(scheduler)), mapping).unwrap()
+}
+
+/// Every configuration of both machines under the first scheduler, and some under the last.
+fn check(app: impl Application + Clone + 'static) {
+    for name in ["qs20", "ps3"] {
+        let machine = Machine::named(name).unwrap();
+        let apus = machine.layout.spes();
+        let once = Once::new(Box::new(app.clone()));
+        let all = (1..=apus).flat_map(|m| (1..=apus / m).map(move |p| Mapping::of(m, p)));
+        let mappings: Vec<Mapping> = all.collect();
+        let last = policies().len() - 1;
+        let others = mappings.iter().step_by(9).map(|&mapping| (mapping, last));
+        for place in mappings.iter().map(|&mapping| (mapping, 0)).chain(others) {
+            let direct = run(&app, &machine, KernelTiming::Exact, place);
+            let computed = run(&app, &machine, KernelTiming::Cached, place);
+            let known = run(&once, &machine, KernelTiming::Cached, place);
+            let what = format!("{} {name} {} scheduler {}", app.name(), place.0, place.1);
+            assert_eq!(computed.run, direct.run, "{what}, computed");
+            assert_eq!(known.run, direct.run, "{what}, known");
+            assert_eq!(computed.fingerprint.differs_from(&direct.fingerprint), None, "{what}");
+            assert_eq!(known.fingerprint.differs_from(&direct.fingerprint), None, "{what}");
+        }
+    }
+}
+
+#[test]
+fn pbpi_takes_the_time_of_exact_emulation_everywhere() {
+    check(pbpi());
+}
+
+#[test]
+fn coupled_chains_take_the_time_of_exact_emulation() {
+    let coupling = Coupling::new(4, 0.1, 1).unwrap().on_rows(2).unwrap();
+    let (app, machine) = (pbpi().coupled(coupling), Machine::named("qs20").unwrap());
+    let once = Once::new(Box::new(app.clone()));
+    for mapping in [Mapping::of(2, 8), Mapping::of(4, 2), Mapping::of(8, 2)] {
+        let direct = run(&app, &machine, KernelTiming::Exact, (mapping, 0));
+        for _ in 0..2 {
+            let known = run(&once, &machine, KernelTiming::Cached, (mapping, 0));
+            assert_eq!(known.run, direct.run, "{mapping}");
+        }
+    }
+}
+
+#[test]
+fn raxml_with_gamma_takes_the_time_of_exact_emulation_everywhere() {
+    check(raxml(Rates::Gamma));
+}
+
+#[test]
+fn raxml_with_cat_takes_the_time_of_exact_emulation_everywhere() {
+    check(raxml(Rates::Cat));
+}
+
+#[test]
+fn a_program_that_branches_on_what_it_computes_computes_every_time() {
+    let app = pbpi().ported(Port::Naive);
+    let machine = Machine::named("ps3").unwrap();
+    let ran = run(&app, &machine, KernelTiming::Cached, (Mapping::SEQUENTIAL, 0));
+    assert!(app.knowing(&ran).is_none());
+    let once = Once::new(Box::new(app.clone()));
+    for mapping in [Mapping::SEQUENTIAL, Mapping::of(1, 3), Mapping::of(2, 2)] {
+        let direct = run(&app, &machine, KernelTiming::Exact, (mapping, 0));
+        let computed = run(&once, &machine, KernelTiming::Cached, (mapping, 0));
+        assert_eq!(computed.run, direct.run, "{mapping}");
+    }
+}
