@@ -45,7 +45,7 @@ use mmgp_base::units::SimSpan;
 use mmgp_cell::mpi::Communicator;
 use mmgp_cell::{Placement, Progress};
 use mmgp_kernels::raxml::PATTERNS_PER_GROUP;
-use mmgp_runtime::Runtime;
+use mmgp_runtime::{Runtime, Teams};
 
 /// Its name.
 pub const NAME: &str = "raxml";
@@ -82,6 +82,7 @@ pub struct Raxml {
     tasks: Tasks,
     port: Port,
     placement: Placement,
+    teams: Teams,
     /// What the SPEs answer, where that is known.
     known: Option<Arc<Answers>>,
 }
@@ -114,7 +115,8 @@ impl Raxml {
             }
             _ => {
                 let placement = Placement::default();
-                Ok(Self { patterns, settings, tasks, port, placement, known: None })
+                let teams = Teams::ByMaster;
+                Ok(Self { patterns, settings, tasks, port, placement, teams, known: None })
             }
         }
     }
@@ -122,6 +124,11 @@ impl Raxml {
     /// The same with the data of the processes placed otherwise than each on its own Cell.
     pub fn placed(self, placement: Placement) -> Self {
         Self { placement, ..self }
+    }
+
+    /// The same with the SPEs that share a loop started otherwise than by a master among them.
+    pub fn teamed(self, teams: Teams) -> Self {
+        Self { teams, ..self }
     }
 
     /// Runs all tasks `on` a machine at rest, with m workers and p SPEs for each.
@@ -154,12 +161,15 @@ impl Raxml {
         } else {
             let known = self.known.as_ref().filter(|_| blade.is_functional_first());
             let values = Book::new(known).values();
-            RaxmlProgram::load(on, self.port, values)?;
+            // A first port is told of calls by mailbox, all its SPEs by the host.
+            let teams = if self.port.is_vectorised() { self.teams } else { Teams::ByHost };
+            RaxmlProgram::load(on, self.port, values, teams)?;
             for (rank, spes) in (0..m).zip(spes) {
                 let homes = blade.homes(self.placement, rank, &spes);
                 let memory = (&blade.memory, homes);
                 let process = on.process(rank, spes);
                 let engine = OffloadedEngine::new(process, memory, &job.patterns, known);
+                let engine = engine.teamed(teams);
                 let answers = Rc::clone(&answers);
                 let life = Rc::clone(&job).worker(engine);
                 blade.sim.spawn(format!("rank {rank}"), async move {

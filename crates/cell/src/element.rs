@@ -12,7 +12,7 @@ use std::future::Future;
 
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, SimTime};
-use mmgp_spu::local_store::LocalAddress;
+use mmgp_spu::local_store::{LocalAddress, LocalStore};
 use mmgp_spu::{Kernel, Quadword};
 
 use crate::mfc::Command;
@@ -58,13 +58,22 @@ pub trait Element {
 
     /// Spins until another SPE of the task has put a message of two quadwords to `at` whose second
     /// begins with `number`; its first.
-    fn message(&self, at: LocalAddress, number: u64) -> impl Future<Output = Quadword>;
+    fn message(&self, at: LocalAddress, number: Number) -> impl Future<Output = Quadword>;
 
     /// A loop begins whose turns several SPEs can share.
     fn loop_begins(&self);
 
     /// It ends.
     fn loop_ends(&self);
+}
+
+/// The number of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Number {
+    /// This one.
+    Is(u64),
+    /// Any but zero.
+    Any,
 }
 
 /// Whether the values of a run are computed.
@@ -119,9 +128,13 @@ impl<'a> Timed<'a> {
 /// The second quadword of a message.
 const NUMBER: Bytes = Bytes(16);
 
-/// Whether a message with that number lies at `at`.
-pub(crate) fn has_come(store: &mmgp_spu::LocalStore, at: LocalAddress, number: u64) -> bool {
-    store.load(at.offset(NUMBER)).0[0] == number
+/// Whether a message with the number that is wanted lies at `at`.
+pub(crate) fn has_come(store: &LocalStore, at: LocalAddress, wanted: Number) -> bool {
+    let Quadword([number, _]) = store.load(at.offset(NUMBER));
+    match wanted {
+        Number::Is(wanted) => number == wanted,
+        Number::Any => number != 0,
+    }
 }
 
 impl Element for Timed<'_> {
@@ -153,7 +166,7 @@ impl Element for Timed<'_> {
         self.spe.write(at, quadwords)
     }
 
-    async fn message(&self, at: LocalAddress, number: u64) -> Quadword {
+    async fn message(&self, at: LocalAddress, number: Number) -> Quadword {
         self.spe.spin(|store| has_come(store, at, number)).await;
         self.spe.store.borrow().load(at)
     }

@@ -49,7 +49,7 @@ pub use edtlp::Edtlp;
 pub use leases::{BusyMap, Lease};
 pub use linux::Linux;
 pub use mmgp_cell::record::Loop;
-pub use offload::{Call, Signalling, SpeProgram};
+pub use offload::{Call, Signalling, SpeProgram, Teams};
 pub use policy::{Completion, Decision, Pending, Policy, Request, Steps, policies, policy_named};
 pub use process::{Process, Task};
 

@@ -53,10 +53,27 @@ pub enum Signalling {
     Mailbox,
 }
 
+/// Who tells the SPEs that share a task that it begins, and hears that it is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Teams {
+    /// The host, one SPE after the other.
+    #[default]
+    ByHost,
+    /// The host tells the first, the *master*, which tells the others, the *workers*, from local
+    /// store to local store, and hears from them (LLP of PPoPP 2007). The others spin until it does;
+    /// that is their program's business.
+    ByMaster,
+}
+
 /// The program that is loaded on every SPE.
 pub trait SpeProgram: 'static {
     /// What its functions are called in a trace, in the order of their numbers.
     const FUNCTIONS: &'static [&'static str] = &[];
+
+    /// Who starts the SPEs of a task.
+    fn teams(&self) -> Teams {
+        Teams::ByHost
+    }
 
     /// Runs one function and says when its shared loops began and ended, in their order; the
     /// results are committed when it returns.
@@ -86,6 +103,7 @@ pub(crate) struct Slots {
     /// By number of the SPE.
     slots: Vec<Slot>,
     signalling: Cell<Signalling>,
+    teams: Cell<Teams>,
 }
 
 /// What an SPE is told of a call.
@@ -109,12 +127,24 @@ impl Slots {
     pub fn new(blade: &Blade) -> Self {
         let slots =
             (0..blade.machine.layout.spes()).map(|spe| Slot::new(&blade.sim, blade.spe(spe)));
-        Self { slots: slots.collect(), signalling: Cell::new(Signalling::Memory) }
+        Self {
+            slots: slots.collect(),
+            signalling: Cell::new(Signalling::Memory),
+            teams: Cell::default(),
+        }
     }
 
     /// The SPE with that number.
     pub fn spe(&self, spe: u32) -> &Spe {
         &self.slots[spe as usize].spe
+    }
+
+    /// How many of so many SPEs the host talks with.
+    fn told_by_host(&self, shares: usize) -> usize {
+        match self.teams.get() {
+            Teams::ByHost => shares,
+            Teams::ByMaster => 1,
+        }
     }
 
     /// Those of the SPEs of a lease, each with what stands beside it.
@@ -156,6 +186,7 @@ pub(crate) fn load<P: SpeProgram>(
 ) {
     blade.trace.name_functions(P::FUNCTIONS);
     shared.slots.signalling.set(signalling);
+    shared.slots.teams.set(program.teams());
     if blade.is_functional_first() {
         shared.courses.write(program);
     }
@@ -194,11 +225,15 @@ impl<P: SpeProgram> Server<P> {
             let begin = spe.sim.now();
             let label = spe.trace.function(call.function);
             let span = spe.trace.span(Track::Spu(spe.index), Category::Call, label);
+            let by_host = (call.share as usize) < shared.slots.told_by_host(call.shares as usize);
             match signalling.get() {
+                _ if !by_host => {}
                 Signalling::Memory => spe.spend(spe.poll()).await,
                 Signalling::Mailbox => self.read_mailbox().await,
             }
-            span.arrive(Arrow::Start { spe: spe.index, call: number });
+            if by_host {
+                span.arrive(Arrow::Start { spe: spe.index, call: number });
+            }
             let served = match &course {
                 Course::Direct => self.program.call(spe, call).await,
                 _ => shared.courses.follow(spe, &course).await,
@@ -209,10 +244,12 @@ impl<P: SpeProgram> Server<P> {
                 }
                 Err(error) => return self.fault.raise(error),
             }
-            if signalling.get() == Signalling::Mailbox {
-                self.write_mailbox(call.function).await;
+            if by_host {
+                if signalling.get() == Signalling::Mailbox {
+                    self.write_mailbox(call.function).await;
+                }
+                span.depart(Arrow::Stop { spe: spe.index, call: number });
             }
-            span.depart(Arrow::Stop { spe: spe.index, call: number });
             drop(span);
             let done = Completion { spe: spe.index, process, function: call.function };
             shared.policy.completed(done);
@@ -237,7 +274,8 @@ impl<P: SpeProgram> Server<P> {
 
 /// The host's side of an off-load.
 impl Process {
-    /// Tells the SPEs of a lease of a call, one after the other; the numbers of their calls.
+    /// Tells the SPEs of a lease of a call, one after the other; the numbers of the calls of those
+    /// that the host talks with.
     pub(crate) async fn start(
         &self,
         lease: &Lease,
@@ -257,9 +295,18 @@ impl Process {
                 std::future::pending().await
             }
         };
-        let mut numbers = Vec::with_capacity(shares as usize);
-        for (&(slot, call), course) in calls.iter().zip(planned) {
-            numbers.push(self.start_spe(slot, Told { process: self.rank, call, course }).await);
+        let told = calls.iter().zip(planned);
+        let told = told
+            .map(|(&(slot, call), course)| (slot, Told { process: self.rank, call, course }))
+            .collect::<Vec<_>>();
+        let by_host = slots.told_by_host(told.len());
+        // Those that the host does not tell have been waiting all along.
+        for (slot, told) in &told[by_host..] {
+            slot.tell(told.clone());
+        }
+        let mut numbers = Vec::with_capacity(by_host);
+        for (slot, told) in &told[..by_host] {
+            numbers.push(self.start_spe(slot, told.clone()).await);
         }
         numbers
     }
@@ -287,7 +334,7 @@ impl Process {
         number
     }
 
-    /// Waits until each SPE of a lease has served the call with its number.
+    /// Waits until each SPE of a lease that the host talks with has served the call with its number.
     pub(crate) async fn wait_for_stops(&self, lease: &Lease, numbers: &[u64]) {
         let _wait = self.trace.span(self.track(), Category::Wait, "SPEs");
         let Shared { policy, slots, .. } = &*self.shared;

@@ -11,6 +11,7 @@ use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
 use crate::apps::raxml::{NAME, Raxml, Tasks};
 use crate::cli::emulate::{RAXML_FILES, RaxmlOnce};
 use crate::error::Result;
+use crate::runtime::Teams;
 
 /// What is searched where nothing is said of it, when a program is profiled and run at every
 /// configuration: as many as the largest machine of the papers has SPEs.
@@ -39,7 +40,8 @@ fn read(arguments: &AppArguments, tasks: Tasks) -> Result<(Raxml, Vec<String>)> 
     let patterns = Patterns::compress(&alignment);
     let tree = arguments.tree(own.tree(), &alignment.names)?;
     let raxml = own.read(patterns, tree, (arguments.seed, tasks, arguments.port.into()))?;
-    Ok((raxml.placed(arguments.placement.into()), alignment.names))
+    let raxml = raxml.placed(arguments.placement.into()).teamed(own.loops.into());
+    Ok((raxml, alignment.names))
 }
 
 /// What RAxML is to do.
@@ -57,9 +59,30 @@ pub struct RaxmlArguments {
     /// Where a search begins: parsimony, random, or a tree (Newick), as --tree has it
     #[arg(long, value_name = "parsimony|random|FILE", default_value = "parsimony")]
     pub start: String,
+    /// Who starts the SPEs that share the loops of a function
+    #[arg(long, value_enum, default_value = "master")]
+    pub loops: Loops,
     /// How much is searched
     #[arg(long, value_enum, default_value = "short")]
     pub search: Search,
+}
+
+/// [`Teams`] on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Loops {
+    /// One of them, the master, which does all but the loops (PPoPP 2007)
+    Master,
+    /// The host, each of them, which then all compute the tables of a branch
+    Host,
+}
+
+impl From<Loops> for Teams {
+    fn from(loops: Loops) -> Self {
+        match loops {
+            Loops::Master => Self::ByMaster,
+            Loops::Host => Self::ByHost,
+        }
+    }
 }
 
 /// [`Rates`] on the command line.

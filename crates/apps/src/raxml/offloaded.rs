@@ -21,7 +21,7 @@ use mmgp_cell::memory::Memory;
 use mmgp_cell::ppe::Work;
 use mmgp_cell::{Homes, HostProcess, Placement};
 use mmgp_kernels::raxml::Rates;
-use mmgp_runtime::{Process, Runtime, Task};
+use mmgp_runtime::{Process, Runtime, Task, Teams};
 
 /// Filling in the arguments of an off-load: twenty words from as many places, by kind of node.
 const CALL: Work =
@@ -45,6 +45,7 @@ pub struct OffloadedEngine {
     /// Of the models that it has had so far.
     model_version: u64,
     book: Book,
+    teams: Teams,
 }
 
 /// Numbers of one process, which those of no other are, begin there.
@@ -75,6 +76,7 @@ impl OffloadedEngine {
             sequence: first,
             model_version: first,
             book,
+            teams: Teams::default(),
         }
     }
 
@@ -125,6 +127,11 @@ impl OffloadedEngine {
         self.process.run(Task::new(function, self.most_shares, &write)).await
     }
 
+    /// The same where the SPEs of a task are started so.
+    pub fn teamed(self, teams: Teams) -> Self {
+        Self { teams, ..self }
+    }
+
     /// What it was answered, by task.
     pub(super) fn into_answers(self) -> Vec<(usize, Vec<Answer>)> {
         self.book.into_noted()
@@ -133,8 +140,12 @@ impl OffloadedEngine {
     async fn ln_likelihood(&mut self, ends: [usize; 2], z: f64, kept: Terms) -> f64 {
         let arguments = Arguments { kept, ..self.arguments(ends, [z, z]) };
         let shares = self.off_load(EVALUATE, arguments).await;
-        self.process.work(ADD_RESULT * u64::from(shares)).await;
-        (0..shares as usize).map(|share| self.memory.result(share)).sum()
+        let results = match self.teams {
+            Teams::ByHost => shares,
+            Teams::ByMaster => 1,
+        };
+        self.process.work(ADD_RESULT * u64::from(results)).await;
+        (0..results as usize).map(|share| self.memory.result(share)).sum()
     }
 }
 
@@ -151,7 +162,7 @@ pub fn run_alone<T: 'static>(
 ) -> Result<T> {
     let blade = on.blade();
     let spes = on.assign(Mapping::new(1, p)?)?.remove(0);
-    RaxmlProgram::load(on, port, Values::Computed)?;
+    RaxmlProgram::load(on, port, Values::Computed, Teams::ByHost)?;
     let homes = blade.homes(Placement::default(), 0, &spes);
     let process = on.process(0, spes);
     let mut engine = OffloadedEngine::new(process, (&blade.memory, homes), patterns, None);

@@ -10,6 +10,7 @@ mod evaluate;
 mod exchange;
 mod local_map;
 mod newview;
+mod team;
 
 use std::rc::Rc;
 
@@ -27,7 +28,7 @@ use mmgp_cell::mfc::{Command, Direction};
 use mmgp_cell::script::{Fingerprint, Writer};
 use mmgp_cell::{EffectiveAddress, Spe};
 use mmgp_kernels::raxml::{MODEL_BYTES, Rates, Version};
-use mmgp_runtime::{Call, Loop, Runtime, SpeProgram, Writing};
+use mmgp_runtime::{Call, Loop, Runtime, SpeProgram, Teams, Writing};
 use mmgp_spu::{LocalAddress, Quadword};
 
 /// The functions, in the order of their numbers.
@@ -50,6 +51,7 @@ const RESIDENT_TAG: u8 = 6;
 pub struct RaxmlProgram {
     version: Version,
     values: Values,
+    teams: Teams,
     map: LocalMap,
     /// Adding two doubles that are in local store: a load and an addition.
     add: Cycles,
@@ -72,7 +74,7 @@ impl RaxmlProgram {
     ///
     /// # Errors
     /// [`mmgp_base::error::Error::LocalStoreFull`] where code, tables and buffers do not fit.
-    pub fn load(on: &Runtime, port: Port, values: Values) -> Result<Rc<Self>> {
+    pub fn load(on: &Runtime, port: Port, values: Values, teams: Teams) -> Result<Rc<Self>> {
         let blade = on.blade();
         let spu = &blade.machine.spu;
         let map = LocalMap::new(spu.local_store);
@@ -86,7 +88,7 @@ impl RaxmlProgram {
         let version = port.version();
         let signalling = signalling(version);
         let (add, largest) = (spu.load + spu.double, blade.machine.mfc.largest);
-        let program = Rc::new(Self { version, values, map, add, largest });
+        let program = Rc::new(Self { version, values, teams, map, add, largest });
         on.load(&program, signalling);
         Ok(program)
     }
@@ -96,6 +98,14 @@ impl RaxmlProgram {
         spe.enqueue(command).await?;
         spe.wait_for(command.tag).await;
         Ok(())
+    }
+
+    async fn fetch_arguments(&self, spe: &impl Element, call: Call) -> Result<Arguments> {
+        let local = LocalAddress(self.map.arguments);
+        let effective = call.arguments;
+        let get = Command::new(Direction::Get, local, effective, ARGUMENTS_BYTES, CONTROL_TAG);
+        self.transfer(spe, get).await?;
+        Ok(Arguments::from_quadwords(&spe.read(local, ARGUMENTS_BYTES)?))
     }
 
     /// Fetches the model where the SPE has another one.
@@ -144,11 +154,10 @@ fn lanes(end: End, rates: Rates) -> Vec<(EffectiveAddress, u64)> {
 impl RaxmlProgram {
     /// Serves a call.
     async fn serve<E: Element>(&self, spe: &E, call: Call) -> Result<()> {
-        let local = LocalAddress(self.map.arguments);
-        let effective = call.arguments;
-        let get = Command::new(Direction::Get, local, effective, ARGUMENTS_BYTES, CONTROL_TAG);
-        self.transfer(spe, get).await?;
-        let arguments = Arguments::from_quadwords(&spe.read(local, ARGUMENTS_BYTES)?);
+        let arguments = match self.is_worker(call) {
+            true => self.wait_for_pass(spe).await?,
+            false => self.fetch_arguments(spe, call).await?,
+        };
         self.fetch_model(spe, &arguments).await?;
         let own = block(arguments.groups as usize, call.share as usize, call.shares as usize);
         let share = own.start as u32..own.end as u32;
@@ -198,5 +207,9 @@ impl SpeProgram for RaxmlProgram {
 
     fn values(&self) -> Values {
         self.values
+    }
+
+    fn teams(&self) -> Teams {
+        self.teams
     }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use super::{Operation, Script};
-use crate::element::{Element, Values, has_come};
+use crate::element::{Element, Number, Values, has_come};
 use crate::memory::{EffectiveAddress, Place};
 use crate::mfc::{Command, Direction};
 use crate::spe::Spe;
@@ -113,7 +113,7 @@ impl Element for Writer {
         Ok(())
     }
 
-    async fn message(&self, at: LocalAddress, number: u64) -> Quadword {
+    async fn message(&self, at: LocalAddress, number: Number) -> Quadword {
         poll_fn(|_| match has_come(&self.spe.store.borrow(), at, number) {
             true => Poll::Ready(()),
             false => Poll::Pending,

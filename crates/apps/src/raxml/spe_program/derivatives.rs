@@ -10,7 +10,8 @@ use mmgp_base::units::Bytes;
 use mmgp_cell::EffectiveAddress;
 use mmgp_cell::element::Element;
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_kernels::raxml::{Derivatives, NewtonFactors, Rates, SumTable};
+use mmgp_kernels::raxml::{Derivatives, FACTOR_BYTES, NewtonFactors, Rates, SumTable};
+use mmgp_runtime::Teams;
 use mmgp_spu::{LocalAddress, Quadword};
 
 /// Where the sums of a call lie between its steps.
@@ -30,7 +31,7 @@ impl RaxmlProgram {
         let mut left = task.arguments.steps;
         let mut steps = 0;
         loop {
-            if steps > 0 {
+            if steps > 0 && self.teams == Teams::ByHost {
                 self.factors(task).await;
             }
             task.spe.write(LocalAddress(self.map.result), &[Quadword::ZERO])?;
@@ -83,7 +84,10 @@ impl RaxmlProgram {
                 self.fetch_resident(task, categories, from).await?;
             }
         }
-        self.factors(task).await;
+        if !self.is_worker(task.call) {
+            self.factors(task).await;
+        }
+        self.share_tables(task, &[self.factor_table(task)]).await?;
         let mut done = 0;
         let compute = async |set: u32, groups: u32| {
             let at = |lane: usize| LocalAddress(set + streams.offset(lane));
@@ -110,8 +114,14 @@ impl RaxmlProgram {
         Ok(())
     }
 
+    /// Where they are.
+    pub(super) fn factor_table(&self, task: &Task<'_, impl Element>) -> (LocalAddress, Bytes) {
+        let bytes = u64::from(task.arguments.categories) * FACTOR_BYTES.0;
+        (LocalAddress(self.map.factors), Bytes(bytes))
+    }
+
     /// The exponentials for the branch as it is now.
-    async fn factors(&self, task: &Task<'_, impl Element>) {
+    pub(super) async fn factors(&self, task: &Task<'_, impl Element>) {
         let category_count = task.arguments.categories;
         let kernel = NewtonFactors {
             version: self.version,

@@ -8,11 +8,12 @@ use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
 use mmgp_cell::element::Element;
 use mmgp_cell::mfc::{Command, Direction};
-use mmgp_kernels::raxml::{self, Diagonal, Evaluate, Rates};
+use mmgp_kernels::raxml::{self, DIAGONAL_BYTES, Diagonal, Evaluate, Rates};
 use mmgp_spu::{LocalAddress, Quadword};
 
 impl RaxmlProgram {
-    /// Each SPE puts the sum over its patterns into main memory; the host adds them in order.
+    /// Each SPE that the host has started puts the sum over its patterns into main memory, which the
+    /// host adds in order; a master adds those of its workers first.
     pub(super) async fn evaluate(&self, task: &Task<'_, impl Element>) -> Result<()> {
         let Task { spe, arguments, share, call } = task;
         let (version, rates) = (self.version, arguments.rates);
@@ -36,7 +37,11 @@ impl RaxmlProgram {
             out: diagonal,
             tables: self.tables(),
         };
-        spe.compute(&kernel).await;
+        if !self.is_worker(*call) {
+            spe.compute(&kernel).await;
+        }
+        let bytes = Bytes(u64::from(category_count) * DIAGONAL_BYTES.0);
+        self.share_tables(task, &[(diagonal, bytes)]).await?;
         let (second, places) = (ends[0].len(), inputs.len());
         let weights = ends.concat().len();
         let local = LocalAddress(self.map.result);
@@ -63,6 +68,10 @@ impl RaxmlProgram {
             spe.compute(&kernel).await;
         };
         streams.run(*spe, share.clone(), compute).await?;
+        self.join(task).await?;
+        if self.is_worker(*call) {
+            return Ok(());
+        }
         let result = arguments.results.offset(16 * u64::from(call.share));
         let put = Command::new(Direction::Put, local, result, Bytes(16), CONTROL_TAG);
         self.transfer(*spe, put).await

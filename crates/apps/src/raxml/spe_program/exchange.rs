@@ -15,9 +15,10 @@ use super::{EXCHANGE_TAG, RaxmlProgram, Task};
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
 use mmgp_cell::EffectiveAddress;
-use mmgp_cell::element::Element;
+use mmgp_cell::element::{Element, Number};
 use mmgp_cell::mfc::{Command, Direction};
 use mmgp_kernels::raxml::{NewtonStep, Progress};
+use mmgp_runtime::Teams;
 use mmgp_spu::{LocalAddress, Quadword};
 
 /// What follows a step.
@@ -31,7 +32,7 @@ pub(super) enum Next {
 
 impl RaxmlProgram {
     /// Ends the step with that number, of which the SPE's own derivatives stand at `result`: the
-    /// branch then has the new z everywhere. `left` counts the steps that may still be made.
+    /// branch then has the new z everywhere, and where a master has computed them, the factors. `left` counts the steps that may still be made.
     pub(super) async fn agree(
         &self,
         task: &Task<'_, impl Element>,
@@ -41,29 +42,42 @@ impl RaxmlProgram {
         if task.call.share == 0 {
             self.gather(task, number).await?;
             let next = self.decide(task, left).await;
+            if next == Next::Step && self.teams == Teams::ByMaster {
+                self.factors(task).await;
+            }
             self.scatter(task, number, next).await?;
             return Ok(next);
         }
         let spe = task.spe;
+        self.report(task, number).await?;
+        let decision = LocalAddress(self.map.decision);
+        let Quadword([z, stop]) = spe.message(decision, Number::Is(number)).await;
+        spe.wait_for(EXCHANGE_TAG).await;
+        spe.write(self.branches(), &[Quadword([z, 0])])?;
+        if stop == 1 {
+            return Ok(Next::Stop);
+        }
+        self.share_tables(task, &[self.factor_table(task)]).await?;
+        Ok(Next::Step)
+    }
+
+    /// Puts what stands at `result` to the first SPE.
+    pub(super) async fn report(&self, task: &Task<'_, impl Element>, number: u64) -> Result<()> {
+        let spe = task.spe;
         let sums = spe.read(LocalAddress(self.map.result), Bytes(16))?[0];
         let slot = self.map.partial_sums + MESSAGE_BYTES * task.call.share;
         spe.write(LocalAddress(self.map.outgoing), &[sums, Quadword([number, 0])])?;
-        self.send(spe, task.arguments.peers[0], slot).await?;
-        let decision = LocalAddress(self.map.decision);
-        let Quadword([z, stop]) = spe.message(decision, number).await;
-        spe.wait_for(EXCHANGE_TAG).await;
-        spe.write(self.branches(), &[Quadword([z, 0])])?;
-        Ok(if stop == 1 { Next::Stop } else { Next::Step })
+        self.send(spe, task.arguments.peers[0], slot).await
     }
 
-    /// Adds the derivatives of all SPEs, in their order, as they have come.
-    async fn gather(&self, task: &Task<'_, impl Element>, number: u64) -> Result<()> {
+    /// Adds what all SPEs report, in their order, as it has come.
+    pub(super) async fn gather(&self, task: &Task<'_, impl Element>, number: u64) -> Result<()> {
         let Task { spe, call, .. } = task;
         let result = LocalAddress(self.map.result);
         let mut sums = spe.read(result, Bytes(16))?[0].doubles();
         for share in 1..call.shares {
             let slot = LocalAddress(self.map.partial_sums + MESSAGE_BYTES * share);
-            let [g, h] = spe.message(slot, number).await.doubles();
+            let [g, h] = spe.message(slot, Number::Is(number)).await.doubles();
             sums = [sums[0] + g, sums[1] + h];
             spe.spend(self.add).await;
         }
@@ -101,7 +115,7 @@ impl RaxmlProgram {
     }
 
     /// Puts the outgoing message to a place in the local store of another SPE.
-    async fn send(&self, spe: &impl Element, to: u8, at: u32) -> Result<()> {
+    pub(super) async fn send(&self, spe: &impl Element, to: u8, at: u32) -> Result<()> {
         let local = LocalAddress(self.map.outgoing);
         let place = EffectiveAddress::local_store(u32::from(to), LocalAddress(at));
         let bytes = Bytes(u64::from(MESSAGE_BYTES));

@@ -32,6 +32,8 @@ pub(super) struct LocalMap {
     pub factors: u32,
     /// What kernels leave: a quadword.
     pub result: u32,
+    /// What the master tells a worker: two quadwords.
+    pub pass: u32,
     /// What goes to other SPEs: two quadwords.
     pub outgoing: u32,
     /// What comes from the first SPE: two quadwords.
@@ -77,6 +79,7 @@ impl LocalMap {
             diagonal: take(categories(DIAGONAL_BYTES)),
             factors: take(categories(FACTOR_BYTES)),
             result: take(quadword),
+            pass: take(message),
             outgoing: take(message),
             decision: take(message),
             partial_sums: take(Bytes(MOST_SHARES as u64 * message.0)),

@@ -5,8 +5,11 @@ use super::super::memory::{WORDS_BYTES, vector_bytes};
 use super::{RaxmlProgram, Task, lanes};
 use crate::streaming::Streams;
 use mmgp_base::error::Result;
+use mmgp_base::units::Bytes;
 use mmgp_cell::element::Element;
-use mmgp_kernels::raxml::{Child, NewView, Rates, TipProducts, Transition};
+use mmgp_kernels::raxml::{
+    Child, MATRIX_BYTES, NewView, Rates, TIP_PRODUCT_BYTES, TipProducts, Transition,
+};
 use mmgp_spu::LocalAddress;
 
 impl RaxmlProgram {
@@ -22,7 +25,10 @@ impl RaxmlProgram {
             [(arguments.out.entries, vector_bytes(rates)), (arguments.out.counts, WORDS_BYTES)];
         let streams = Streams::new(self.buffers(rates), &inputs, &out);
         streams.prefetch(*spe, share).await?;
-        self.transitions(task).await;
+        if !self.is_worker(task.call) {
+            self.transitions(task).await;
+        }
+        self.share_tables(task, &self.transition_tables(task)).await?;
         let (right, places) = (children[0].len(), inputs.len());
         let compute = async |set: u32, groups: u32| {
             let at = |lane: usize| LocalAddress(set + streams.offset(lane));
@@ -50,7 +56,19 @@ impl RaxmlProgram {
             };
             spe.compute(&kernel).await;
         };
-        streams.run(*spe, share.clone(), compute).await
+        streams.run(*spe, share.clone(), compute).await?;
+        self.join(task).await
+    }
+
+    /// Where they are.
+    fn transition_tables(&self, task: &Task<'_, impl Element>) -> Vec<(LocalAddress, Bytes)> {
+        let arguments = &task.arguments;
+        let bytes = Bytes(u64::from(arguments.categories) * MATRIX_BYTES.0);
+        let matrices = self.map.matrices.map(|at| (LocalAddress(at), bytes));
+        let is_tip = |side: usize| matches!(arguments.ends[side], End::Tip(_));
+        let tips = (0..2).filter(|&side| arguments.rates == Rates::Gamma && is_tip(side));
+        let products = tips.map(|side| (LocalAddress(self.map.products[side]), TIP_PRODUCT_BYTES));
+        matrices.into_iter().chain(products).collect()
     }
 
     /// The transition matrices of both branches, and with GAMMA what they make of tips.
