@@ -2,6 +2,7 @@
 //! emulated machine meet.
 
 mod counts;
+mod inputs;
 pub mod machine;
 
 use std::sync::Mutex;
@@ -19,6 +20,7 @@ use crate::solve;
 use crate::table::records::{Maybe, Validation};
 
 pub use counts::counts;
+pub use inputs::WithoutInputs;
 
 /// Runs the workload at every feasible mapping of the target, on so many threads of this computer
 /// and no more than the target allows; `finished` is called after each. The runs come by m, then p,
@@ -92,6 +94,9 @@ pub struct ModelSummary {
     pub measured_best: Mapping,
     /// How much longer the predicted best takes than the measured best [%].
     pub regret_percent: f64,
+    /// The error without the terms that were put into the machine; none where they are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_inputs: Option<WithoutInputs>,
 }
 
 /// As a list of m and p.
@@ -138,8 +143,17 @@ pub fn compare(parameters: &Parameters, runs: &[Ran]) -> Comparison {
         let predicted_s = parameters.time(mapping).0;
         beside(mapping, ran.run.time.0, predicted_s, Maybe(refined_s))
     };
-    Comparison::new(runs.iter().map(row).collect())
+    let mut comparison = Comparison::new(runs.iter().map(row).collect());
+    for model in &mut comparison.summary.models {
+        model.without_inputs = Some(match model.model {
+            "mmgp" => inputs::without_inputs(parameters, Parameters::clone, runs),
+            _ => inputs::without_inputs(parameters, |of| Refined::of(of).expect(KNOWN), runs),
+        });
+    }
+    comparison
 }
+
+const KNOWN: &str = "invariant: the refined model has predicted these runs";
 
 fn beside(mapping: Mapping, measured_s: f64, predicted_s: f64, refined_s: Maybe) -> Validation {
     let (m, p) = (mapping.m(), mapping.p());
@@ -175,6 +189,7 @@ fn summarize(model: &'static str, rows: &[Validation]) -> ModelSummary {
         predicted_best: Mapping::of(predicted.m, predicted.p),
         measured_best: Mapping::of(measured.m, measured.p),
         regret_percent: 100.0 * (predicted.measured_s / measured.measured_s - 1.0),
+        without_inputs: None,
     }
 }
 

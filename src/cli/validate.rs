@@ -156,9 +156,16 @@ fn describe_model(model: &ModelSummary, rows: &[Validation], configurations: usi
     let worst = worst.map_or_else(String::new, |row| {
         format!(" at ({}, {}), where it predicts {:+.1} %", row.m, row.p, row.error_percent)
     });
+    let without = model.without_inputs.map_or_else(String::new, |without| {
+        format!(
+            "Of the time without collectives and alpha, which the machine was given: mean {:.1} %, \
+             maximum {:.1} %.\n",
+            without.mean_error_percent, without.max_error_percent
+        )
+    });
     format!(
         "{choice}\nError of the predicted times over {configurations} configurations: mean {:.1} %, \
-         standard deviation {:.1} %, maximum {:.1} %{worst}.\n",
+         standard deviation {:.1} %, maximum {:.1} %{worst}.\n{without}",
         model.mean_error_percent, model.sd_error_percent, model.max_error_percent
     )
 }

@@ -108,8 +108,15 @@ fn name(model: &ModelSummary) -> &'static str {
 
 fn error(model: &ModelSummary) -> String {
     let (m, p) = (model.predicted_best.m(), model.predicted_best.p());
+    let without = model.without_inputs.map_or_else(String::new, |without| {
+        format!(
+            " (of the time without collectives and alpha, which the machine was given: mean {:.1} %, \
+             maximum {:.1} %)",
+            without.mean_error_percent, without.max_error_percent
+        )
+    });
     format!(
-        "mean {:.1} %, maximum {:.1} %; it chooses ({m}, {p}), {}",
+        "mean {:.1} %, maximum {:.1} %{without}; it chooses ({m}, {p}), {}",
         model.mean_error_percent,
         model.max_error_percent,
         regret(model)

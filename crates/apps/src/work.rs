@@ -1,5 +1,6 @@
 //! What the host executes around functions, alike in both programs.
 
+use mmgp_cell::HostProcess;
 use mmgp_cell::ppe::Work;
 
 /// Calling a function: its arguments, the addresses of its vectors, saving registers.
@@ -8,6 +9,15 @@ pub(crate) const CALL: Work =
         .in_line();
 
 /// Adding what one SPE found.
-pub(crate) const ADD_RESULT: Work =
+const ADD_RESULT: Work =
     Work { integers: 1, loads: 1, stores: 0, floats: 1, divides: 0, branches: 1, code: 0 }
         .in_line();
+
+/// Adds what so many SPEs have each put into a quadword of main memory.
+pub(crate) async fn add_results(process: &HostProcess, results: u32) {
+    process.load_put_lines(u64::from(results).div_ceil(RESULTS_IN_LINE)).await;
+    process.work(ADD_RESULT * u64::from(results)).await;
+}
+
+/// Quadwords in a line.
+const RESULTS_IN_LINE: u64 = 8;

@@ -242,6 +242,12 @@ impl HostProcess {
         self.stall(self.machine.ppe.mmio_store).await;
     }
 
+    /// Loads lines that an SPE has put into main memory: no cache has them any more.
+    pub async fn load_put_lines(&self, lines: u64) {
+        let cycles = Cycles(lines * self.machine.cache.memory.0);
+        self.stall(cycles.at(self.machine.clock).seconds()).await;
+    }
+
     /// Loads a word from a local store.
     pub async fn load_from_spe(&self) {
         self.stall(self.machine.ppe.mmio_load).await;

@@ -6,9 +6,22 @@ use std::rc::Rc;
 use crate::Shared;
 use crate::leases::Lease;
 use crate::policy::{Decision, Pending, Request, Steps};
+use mmgp_cell::ppe::Work;
 use mmgp_cell::record::Instants;
 use mmgp_cell::trace::Category;
 use mmgp_cell::{EffectiveAddress, HostProcess};
+
+/// What the run-time system does when a task arrives: a call of it, the test whether the task is
+/// large enough, the lock of the arena that all processes share, a look at the state of each of a
+/// Cell's or a blade's SPEs, and the task's entry there.
+const ARRIVAL: Work =
+    Work { integers: 24, loads: 32, stores: 16, floats: 2, divides: 0, branches: 20, code: 0 }
+        .in_line();
+/// What it does when a task is done: a call, the lock, the SPEs marked as idle, and how long the task
+/// took.
+const DEPARTURE: Work =
+    Work { integers: 16, loads: 16, stores: 12, floats: 2, divides: 0, branches: 8, code: 0 }
+        .in_line();
 
 /// What a program asks for.
 pub struct Task<'a> {
@@ -75,6 +88,7 @@ impl Process {
             own: &self.own,
             host_can: on_host.is_some(),
         };
+        self.work(ARRIVAL).await;
         let decided = self.sim.now();
         let Some(lease) = self.place(&request).await else {
             on_host.expect("invariant: a policy sends to the host what it can do").await;
@@ -91,6 +105,7 @@ impl Process {
         self.collect(&lease, &numbers).await;
         let collected = self.sim.now();
         self.off_loaded(function, Instants { decided, started, resumed, collected });
+        self.work(DEPARTURE).await;
         shares
     }
 

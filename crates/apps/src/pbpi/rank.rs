@@ -8,7 +8,7 @@ use super::known::Likelihoods;
 use super::segment::{Segment, Vector, pairs};
 use super::spe_program::{Arguments, LIKELIHOOD, NODE, ROOT};
 use crate::phylogeny::{Tree, jukes_cantor};
-use crate::work::ADD_RESULT;
+use crate::work::add_results;
 use mmgp_cell::element::Values;
 use mmgp_cell::memory::Memory;
 use mmgp_cell::mpi::{Address, Communicator, Data, Pattern};
@@ -135,7 +135,7 @@ impl Rank {
         let mut arguments = self.segment.common_arguments();
         arguments.children[0] = root;
         let shares = self.off_load(LIKELIHOOD, arguments).await;
-        self.process.work(ADD_RESULT * u64::from(shares)).await;
+        add_results(&self.process, shares).await;
         let result = |share: u32| {
             let at = self.segment.results.offset(16 * u64::from(share));
             self.memory.read(at).doubles()[0]

@@ -13,7 +13,7 @@ use super::spe_program::{EVALUATE, MAKENEWZ, NEWVIEW, RaxmlProgram};
 use crate::Port;
 use crate::phylogeny::Patterns;
 use crate::phylogeny::substitution::Model;
-use crate::work::ADD_RESULT;
+use crate::work::add_results;
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_cell::element::Values;
@@ -144,7 +144,7 @@ impl OffloadedEngine {
             Teams::ByHost => shares,
             Teams::ByMaster => 1,
         };
-        self.process.work(ADD_RESULT * u64::from(results)).await;
+        add_results(&self.process, results).await;
         (0..results as usize).map(|share| self.memory.result(share)).sum()
     }
 }
@@ -242,7 +242,7 @@ impl Engine for OffloadedEngine {
         };
         let arguments = Arguments { steps, ..self.arguments(ends, [z, z]) };
         self.off_load(MAKENEWZ, arguments).await;
-        self.process.work(ADD_RESULT).await;
+        add_results(&self.process, 1).await;
         let Self { memory, book, .. } = self;
         match book.answer(|| memory.branch()) {
             Answer::Branch { z, .. } => z,
