@@ -14,13 +14,14 @@ use super::input::pbpi::SamplingArguments;
 use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments};
 use super::output::{Format, data, progress};
-use super::trace::TraceFile;
+use super::trace::{Detail, TraceFile};
 use crate::Mapping;
 use crate::apps::{Application, Ran};
 use crate::cell::mfc::Hazards;
 use crate::cell::{Blade, KernelTiming};
 use crate::error::Result;
 use crate::runtime::Runtime;
+use crate::units::Bytes;
 pub use findings::{RAXML_FILES, RaxmlOnce};
 pub use inference::PbpiOnce;
 use report::{OwnReport, Report};
@@ -57,6 +58,12 @@ pub struct Arguments {
     /// output, which then has nothing else: the report goes to --out or nowhere
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// How much of what happens goes into the trace
+    #[arg(long, value_enum, default_value = "offloads", requires = "trace")]
+    trace_detail: Detail,
+    /// Where the trace ends if it gets too long [MB]
+    #[arg(long, value_name = "MB", default_value_t = 100, requires = "trace")]
+    trace_limit: u64,
     /// No progress
     #[arg(long)]
     quiet: bool,
@@ -112,7 +119,10 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         Timing::Exact => KernelTiming::Exact,
     };
     let mapping = Mapping::new(arguments.m, arguments.p)?;
-    let trace = arguments.trace.as_deref().map(|path| TraceFile::create(path, &machine));
+    let trace = arguments.trace.as_deref().map(|path| {
+        let limit = Bytes(arguments.trace_limit * 1_000_000);
+        TraceFile::create(path, &machine, arguments.trace_detail, limit)
+    });
     let trace = trace.transpose()?;
     let blade = match &trace {
         Some(trace) => Blade::traced(&machine, timing, 0.0, trace.sink()),

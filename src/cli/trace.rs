@@ -5,16 +5,54 @@ use std::io::{self, Stdout, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use crate::cell::trace::Sink;
+use clap::ValueEnum;
+
+use super::output::warn;
 use crate::cell::trace::chrome::ChromeTrace;
-use crate::error::{Error, Result};
+use crate::cell::trace::outline::Outline;
+use crate::cell::trace::{Event, Sink};
+use crate::error::{Error, Result, Warning};
 use crate::machine::Machine;
 use crate::table::StreamedFile;
+use crate::units::Bytes;
 
 /// A trace that is written while a program runs.
 pub struct TraceFile {
     path: PathBuf,
-    writer: Rc<RefCell<ChromeTrace<Destination>>>,
+    writer: Rc<RefCell<Detailed>>,
+}
+
+/// How much of what happens goes into a trace.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Detail {
+    /// What the host does, off-loads, messages
+    Offloads,
+    /// Kernels, transfers, waits and what starts what, too: some 30 times as much
+    All,
+}
+
+/// A trace with that much detail.
+enum Detailed {
+    Offloads(Outline<ChromeTrace<Destination>>),
+    All(ChromeTrace<Destination>),
+}
+
+impl Detailed {
+    fn chrome(&mut self) -> &mut ChromeTrace<Destination> {
+        match self {
+            Self::Offloads(outline) => outline.sink(),
+            Self::All(chrome) => chrome,
+        }
+    }
+}
+
+impl Sink for Detailed {
+    fn record(&mut self, event: &Event) {
+        match self {
+            Self::Offloads(outline) => outline.record(event),
+            Self::All(chrome) => chrome.record(event),
+        }
+    }
 }
 
 enum Destination {
@@ -25,13 +63,17 @@ enum Destination {
 
 impl TraceFile {
     /// Opens the file, or standard output for `-`.
-    pub fn create(path: &Path, machine: &Machine) -> Result<Self> {
+    pub fn create(path: &Path, machine: &Machine, detail: Detail, limit: Bytes) -> Result<Self> {
         let destination = if path == Path::new("-") {
             Destination::StandardOutput(io::stdout())
         } else {
             Destination::Streamed(StreamedFile::create(path)?)
         };
-        let writer = ChromeTrace::new(destination, machine.layout);
+        let chrome = ChromeTrace::new(destination, machine.layout).limited(limit);
+        let writer = match detail {
+            Detail::Offloads => Detailed::Offloads(Outline::new(chrome)),
+            Detail::All => Detailed::All(chrome),
+        };
         Ok(Self { path: path.into(), writer: Rc::new(RefCell::new(writer)) })
     }
 
@@ -42,12 +84,13 @@ impl TraceFile {
 
     /// Whether the trace goes to standard output.
     pub fn is_standard_output(&self) -> bool {
-        matches!(self.writer.borrow_mut().out(), Destination::StandardOutput(_))
+        matches!(self.writer.borrow_mut().chrome().out(), Destination::StandardOutput(_))
     }
 
     /// Completes the trace, puts the file in its place and says how long it is.
     pub fn commit(&self) -> Result<()> {
         let mut writer = self.writer.borrow_mut();
+        let writer = writer.chrome();
         let finished = writer.finish();
         let events = finished.map_err(|source| {
             writer.out().discard();
@@ -57,13 +100,20 @@ impl TraceFile {
             file.commit()?;
             eprintln!("{events} events written to {}", self.path.display());
         }
+        if let Some(end) = writer.ended_early() {
+            let milliseconds = 1e3 * end.seconds().0;
+            warn(&[Warning::Note(format!(
+                "the trace ends at {milliseconds:.3} ms of the run: it has reached its limit, which \
+                 --trace-limit raises"
+            ))]);
+        }
         Ok(())
     }
 
     /// Leaves no file. Nothing does so by itself: a machine whose program failed may still hold the
     /// sink.
     pub fn discard(&self) {
-        self.writer.borrow_mut().out().discard();
+        self.writer.borrow_mut().chrome().out().discard();
     }
 }
 

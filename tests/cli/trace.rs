@@ -14,7 +14,9 @@ const QUICK: [&str; 9] =
 /// A run with a trace: its events and its report.
 fn traced() -> (Vec<Value>, Value) {
     let folder = Folder::new();
-    let run = folder.mmgp(&[&QUICK[..], &["--format", "json", "--trace", "t.json"]].concat());
+    let run = folder.mmgp(
+        &[&QUICK[..], &["--format", "json", "--trace", "t.json", "--trace-detail", "all"]].concat(),
+    );
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert_eq!(folder.files(), ["t.json"]);
     let trace: Value = serde_json::from_str(&folder.read("t.json")).expect("JSON");
@@ -165,6 +167,34 @@ fn spans_add_up_to_the_report() {
     let first = of_category(&events, "run").map(|event| 1e-6 * number(event, "ts"));
     let first = first.fold(f64::INFINITY, f64::min);
     assert!(((last - first) / reported("time_s") - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn an_outline_has_the_off_loads_of_the_whole_trace_and_little_else() {
+    let (whole, _) = traced();
+    let folder = Folder::new();
+    let trace: Value =
+        serde_json::from_str(&folder.succeeds(&[&QUICK[..], &["--trace", "-"]].concat())).unwrap();
+    let Value::Array(events) = &trace["traceEvents"] else { panic!("no list of events") };
+    assert!(4 * events.len() < whole.len(), "{} of {}", events.len(), whole.len());
+    for category in ["run", "switch", "ppe", "offload", "call", "mpi"] {
+        let of = |events| of_category(events, category).cloned().collect::<Vec<Value>>();
+        assert_eq!(of(events), of(&whole), "{category}");
+    }
+}
+
+#[test]
+fn a_trace_that_gets_too_long_ends_with_a_word() {
+    let folder = Folder::new();
+    let long = ["emulate", "--input", "sim24", "--m", "4", "--p", "4", "--quiet", "--trace"];
+    let limited = ["t.json", "--trace-detail", "all", "--trace-limit", "1"];
+    let run = folder.mmgp(&[&long[..], &limited].concat());
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stderr.contains("warning: the trace ends at "), "{}", run.stderr);
+    assert!(run.stderr.contains("--trace-limit"), "{}", run.stderr);
+    let text = folder.read("t.json");
+    assert!((1_000_000..1_100_000).contains(&text.len()), "{}", text.len());
+    serde_json::from_str::<Value>(&text).expect("JSON to its end");
 }
 
 #[test]

@@ -244,6 +244,7 @@ impl HostProcess {
 
     /// Loads lines that an SPE has put into main memory: no cache has them any more.
     pub async fn load_put_lines(&self, lines: u64) {
+        let _span = self.span("cold caches");
         let cycles = Cycles(lines * self.machine.cache.memory.0);
         self.stall(cycles.at(self.machine.clock).seconds()).await;
     }

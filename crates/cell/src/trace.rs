@@ -16,6 +16,7 @@
 
 pub mod chrome;
 pub mod excerpt;
+pub mod outline;
 #[cfg(test)]
 mod tests;
 

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::{Argument, Arrow, ArrowEnd, Event, Sink, Track};
+use mmgp_base::units::{Bytes, SimTime};
 use mmgp_machine::Layout;
 
 /// Writes a trace as JSON while it comes, and holds no more of it than a buffer.
@@ -20,8 +21,18 @@ pub struct ChromeTrace<W> {
     /// Tracks and processes of the trace that have a name.
     named: BTreeSet<(u32, Option<u32>)>,
     events: u64,
+    limit: Option<Limit>,
     /// The first failure to write; nothing is written after it.
     failure: Option<io::Error>,
+}
+
+/// What a trace may take.
+#[derive(Debug, Clone, Copy)]
+struct Limit {
+    bytes: u64,
+    written: u64,
+    /// The instant of the first event that found no room.
+    reached: Option<SimTime>,
 }
 
 /// Bytes that are gathered before they are written.
@@ -41,7 +52,28 @@ impl<W: Write> ChromeTrace<W> {
     pub fn new(out: W, layout: Layout) -> Self {
         let mut buffer = String::with_capacity(BUFFER_BYTES + 1024);
         buffer.push_str("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-        Self { out, layout, buffer, named: BTreeSet::new(), events: 0, failure: None }
+        Self { out, layout, buffer, named: BTreeSet::new(), events: 0, limit: None, failure: None }
+    }
+
+    /// The same of so many bytes at most, but for what completes the last events: what happens after
+    /// that is left out.
+    pub fn limited(self, limit: Bytes) -> Self {
+        Self { limit: Some(Limit { bytes: limit.0, written: 0, reached: None }), ..self }
+    }
+
+    /// From when on events have been left out, if any were.
+    pub fn ended_early(&self) -> Option<SimTime> {
+        self.limit.and_then(|limit| limit.reached)
+    }
+
+    /// Whether there is room for an event that ends at `instant`.
+    fn has_room(&mut self, instant: SimTime) -> bool {
+        let gathered = self.buffer.len() as u64;
+        let Some(limit) = &mut self.limit else { return true };
+        if limit.reached.is_none() && limit.written + gathered >= limit.bytes {
+            limit.reached = Some(instant);
+        }
+        limit.reached.is_none()
     }
 
     /// Completes the trace; how many events it holds, names included.
@@ -63,6 +95,9 @@ impl<W: Write> ChromeTrace<W> {
     }
 
     fn flush(&mut self) {
+        if let Some(limit) = &mut self.limit {
+            limit.written += self.buffer.len() as u64;
+        }
         if self.failure.is_none() {
             self.failure = self.out.write_all(self.buffer.as_bytes()).err();
         }
@@ -165,6 +200,10 @@ impl<W: Write> ChromeTrace<W> {
 
 impl<W: Write> Sink for ChromeTrace<W> {
     fn record(&mut self, event: &Event) {
+        let (Event::Span { end: instant, .. } | Event::Arrow { at: instant, .. }) = *event;
+        if !self.has_room(instant) {
+            return;
+        }
         match *event {
             Event::Span { track, category, label, start, end, arguments } => {
                 let (process, thread) = self.place(track);
