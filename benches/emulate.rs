@@ -5,7 +5,8 @@
 //! nanoseconds of the emulated machine, as its elements: a throughput of 1 Gelem/s is one emulated
 //! second for each second of one core of the host. The elements of the second are DMA commands.
 //! Both time the same call, from building the machine to collecting the result; simulating and
-//! compressing the alignment is not in it. Then DMA alone: transfers through the bus, as their
+//! compressing the alignment is not in it. Then come runs whose values are known from another, as
+//! those of a study are. Then DMA alone: transfers through the bus, as their
 //! elements. The elements of the last one are events of a trace, written as JSON to nowhere.
 
 use std::hint::black_box;
@@ -13,6 +14,7 @@ use std::rc::Rc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mmgp::Mapping;
+use mmgp::apps::Application;
 use mmgp::apps::pbpi::Pbpi;
 use mmgp::apps::phylogeny::patterns::Patterns;
 use mmgp::apps::phylogeny::simulate;
@@ -20,8 +22,9 @@ use mmgp::cell::eib::{Eib, Transfer};
 use mmgp::cell::memory::Memory;
 use mmgp::cell::trace::chrome::ChromeTrace;
 use mmgp::cell::trace::{Category, Event, Sink, Track};
-use mmgp::cell::{EffectiveAddress, KernelTiming};
+use mmgp::cell::{Blade, EffectiveAddress, KernelTiming};
 use mmgp::machine::Machine;
+use mmgp::runtime::{Edtlp, Runtime};
 use mmgp::sim::Sim;
 use mmgp::spu::local_store::LocalAddress;
 use mmgp::units::{Bytes, SimSpan, SimTime};
@@ -30,7 +33,7 @@ const TAXA: usize = 107;
 const SITES: usize = 10_000;
 const SEED: u64 = 107;
 const MEAN_BRANCH_LENGTH: f64 = 0.1;
-const GENERATIONS: u32 = 10;
+const GENERATIONS: u32 = 50;
 
 fn program() -> Pbpi {
     let tree = simulate::tree(TAXA, MEAN_BRANCH_LENGTH, SEED).expect("invariant: enough taxa");
@@ -70,10 +73,24 @@ fn benchmarks(criterion: &mut Criterion) {
         run.expect("invariant: a QS20 has 8 SPEs").0
     };
     let run = emulate();
+    let computes = program.clone();
+    let at = |app: &dyn Application, mapping: Mapping| {
+        let blade = Blade::new(black_box(&machine), KernelTiming::Cached, 0.0);
+        let run = app.run(&Runtime::new(blade, Box::new(Edtlp)), mapping);
+        run.expect("invariant: a QS20 has 16 SPEs")
+    };
+    let known = computes.knowing(&at(&computes, Mapping::SEQUENTIAL));
+    let known = known.expect("invariant: its kernels do not branch on what they compute");
     let mut group = criterion.benchmark_group("emulate");
     group.sample_size(10);
     group.throughput(Throughput::Elements((1e9 * run.time.0) as u64));
     group.bench_function("PBPI at (1, 8), emulated nanoseconds", |bencher| bencher.iter(emulate));
+    for mapping in [Mapping::of(1, 8), Mapping::of(2, 8), Mapping::of(4, 2), Mapping::of(8, 1)] {
+        let run = at(&*known, mapping);
+        group.throughput(Throughput::Elements((1e9 * run.run.time.0) as u64));
+        let name = format!("the same known, at {mapping}, emulated nanoseconds");
+        group.bench_function(name, |bencher| bencher.iter(|| at(&*known, mapping)));
+    }
     group.throughput(Throughput::Elements(run.dma_commands));
     group.bench_function("PBPI at (1, 8), DMA commands", |bencher| bencher.iter(emulate));
     const EACH: u64 = 2000;

@@ -96,8 +96,7 @@ impl Process {
         };
         let shares = lease.spes().len() as u32;
         assert!(shares <= most_shares, "invariant: a policy leases no more SPEs than can share");
-        let _offload =
-            self.trace.span(self.track(), Category::Offload, self.trace.function(function));
+        let span = self.trace.span(self.track(), Category::Offload, self.trace.function(function));
         let numbers = self.start(&lease, function, arguments(lease.spes())).await;
         let started = self.sim.now();
         self.wait_for_stops(&lease, &numbers).await;
@@ -105,6 +104,7 @@ impl Process {
         self.collect(&lease, &numbers).await;
         let collected = self.sim.now();
         self.off_loaded(function, Instants { decided, started, resumed, collected });
+        drop(span);
         self.work(DEPARTURE).await;
         shares
     }
