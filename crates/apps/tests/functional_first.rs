@@ -10,7 +10,7 @@ use mmgp_apps::{Application, Once, Port, Ran};
 use mmgp_base::Mapping;
 use mmgp_cell::{Blade, KernelTiming};
 use mmgp_machine::Machine;
-use mmgp_runtime::{Runtime, policies};
+use mmgp_runtime::{Runtime, Teams, policies};
 
 fn patterns(taxa: usize, sites: usize) -> Patterns {
     let tree = simulate::tree(taxa, 0.1, 3).unwrap();
@@ -89,6 +89,24 @@ fn raxml_with_gamma_takes_the_time_of_exact_emulation_everywhere() {
 #[test]
 fn raxml_with_cat_takes_the_time_of_exact_emulation_everywhere() {
     check(raxml(Rates::Cat));
+}
+
+#[test]
+fn raxml_finds_the_same_whoever_starts_the_spes_that_share_a_loop() {
+    let machine = Machine::named("qs20").unwrap();
+    for rates in [Rates::Gamma, Rates::Cat] {
+        let by_master = raxml(rates);
+        let by_host = raxml(rates).teamed(Teams::ByHost);
+        let once = Once::new(Box::new(by_host.clone()));
+        for mapping in [Mapping::SEQUENTIAL, Mapping::of(1, 5), Mapping::of(3, 4)] {
+            let one = run(&by_master, &machine, KernelTiming::Cached, (mapping, 0));
+            let other = run(&by_host, &machine, KernelTiming::Exact, (mapping, 0));
+            let known = run(&once, &machine, KernelTiming::Cached, (mapping, 0));
+            assert_eq!(one.fingerprint.differs_from(&other.fingerprint), None, "{mapping}");
+            assert_eq!(known.run, other.run, "{mapping}");
+            assert_eq!(one.run == other.run, mapping.p() == 1, "{mapping}");
+        }
+    }
 }
 
 #[test]

@@ -43,6 +43,10 @@ pub(crate) enum Course {
     Known { known: Rc<Known>, process: u32, share: usize },
 }
 
+/// The most tasks whose times are kept: those of programs that branch on data need not come again.
+/// When there are so many, all are forgotten, so that those that come now find room.
+const MOST_KNOWN: usize = 1 << 14;
+
 /// The times of a task's calls.
 #[derive(Debug)]
 pub(crate) struct Known {
@@ -264,8 +268,11 @@ impl Courses {
         });
         if let Some(shares) = shares.iter().cloned().collect::<Option<Vec<_>>>() {
             let felt = self.traffic.quiet_from(*process, spes).since(first);
-            let known = Rc::new(Known { shares, felt });
-            self.known.borrow_mut().insert(learning.scripts, known);
+            let mut known = self.known.borrow_mut();
+            if known.len() == MOST_KNOWN {
+                known.clear();
+            }
+            known.insert(learning.scripts, Rc::new(Known { shares, felt }));
         }
     }
 }
