@@ -85,6 +85,7 @@ mod transition;
 mod tuned;
 
 pub use super::version::Version;
+use super::version::named;
 pub use derivatives::{Derivatives, NewtonFactors, SumTable};
 pub use evaluate::{Diagonal, Evaluate};
 pub use model_block::{MODEL_BYTES, ModelBlock};
@@ -142,6 +143,24 @@ pub enum End {
         /// Its scaling counts.
         counts: LocalAddress,
     },
+}
+
+/// Which ends of a branch are tips; one alone is the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    TipTip,
+    TipInner,
+    InnerInner,
+}
+
+impl Ends {
+    const fn of(ends: [End; 2]) -> Self {
+        match ends {
+            [End::Tip { .. }, End::Tip { .. }] => Self::TipTip,
+            [End::Tip { .. }, _] => Self::TipInner,
+            [End::Inner { .. }, _] => Self::InnerInner,
+        }
+    }
 }
 
 /// Patterns in a group.

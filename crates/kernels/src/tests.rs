@@ -8,25 +8,37 @@ use crate::{cell_be, logarithm, pbpi, raxml};
 use mmgp_base::units::Bytes;
 use mmgp_spu::layout::{Access, Block};
 use mmgp_spu::{
-    Branches, Journal, Kernel, LOCAL_STORE_BYTES, LocalAddress, LocalStore, Path, PortUse,
-    Quadword, QuadwordSet, Shape, Stopwatch, execute_on_path, execute_watched,
+    Branches, Compiler, Journal, Kernel, LOCAL_STORE_BYTES, LocalAddress, LocalStore, Path,
+    PortUse, Quadword, QuadwordSet, Stopwatch, execute_on_path, execute_watched,
 };
 use rand::RngExt as _;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
 
+const VERSIONS: [Version; 2] = [Version::Naive, Version::Tuned];
+
+/// Combinations of options: version, rates, tips, terms and groups.
+const COMBINATIONS: u32 = VERSIONS.len() as u32 * 2 * 3 * 2 * 2;
+
 /// Kernels with data, and the times that were seen.
 struct Trial {
     random: Xoshiro256PlusPlus,
     /// Where the next block may begin.
     free: u32,
+    /// The options: of so many layouts in a row, each has others.
+    combination: usize,
     version: Version,
     rates: Rates,
+    /// Ends or children that are tips, the first ones.
+    tips: usize,
+    with_terms: bool,
     groups: u32,
     category_count: u32,
-    stopwatches: BTreeMap<mmgp_spu::Compiler, Stopwatch>,
-    seen: BTreeMap<(Shape, Option<Path>), (u64, PortUse)>,
+    stopwatches: BTreeMap<Compiler, Stopwatch>,
+    /// By what a kept time is looked up by, and nothing of the shape beside it: a kernel that says
+    /// otherwise what it branches on has another name.
+    seen: BTreeMap<(&'static str, u32, Compiler, Option<Path>), (u64, PortUse)>,
     /// Runs of a shape, and a path, that had been seen.
     repeated: u32,
 }
@@ -36,8 +48,11 @@ impl Trial {
         Self {
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             free: 0,
+            combination: 0,
             version: Version::Tuned,
             rates: Rates::Cat,
+            tips: 0,
+            with_terms: false,
             groups: 1,
             category_count: 1,
             stopwatches: BTreeMap::new(),
@@ -46,12 +61,21 @@ impl Trial {
         }
     }
 
-    /// Chooses another layout and other options.
+    /// Chooses another layout, and the options that come next.
     fn shuffle(&mut self) {
         self.free = 16 * self.random.random_range(0..64);
-        self.version = [Version::Naive, Version::Tuned][self.random.random_range(0..2)];
-        self.rates = [Rates::Gamma, Rates::Cat][self.random.random_range(0..2)];
-        self.groups = self.random.random_range(1..=3);
+        let mut rest = self.combination;
+        let mut choose = |count: usize| {
+            let chosen = rest % count;
+            rest /= count;
+            chosen
+        };
+        self.version = VERSIONS[choose(VERSIONS.len())];
+        self.rates = [Rates::Gamma, Rates::Cat][choose(2)];
+        self.tips = choose(3);
+        self.with_terms = choose(2) > 0;
+        self.groups = 1 + choose(2) as u32;
+        self.combination += 1;
         self.category_count = match self.rates {
             Rates::Gamma => GAMMA_CATEGORIES,
             Rates::Cat => self.random.random_range(1..=MAX_CATEGORIES),
@@ -136,12 +160,13 @@ impl Trial {
         let stopwatch = stopwatch.or_insert_with(|| Stopwatch::new(cell_be(), shape.compiler));
         let (_, profile) = stopwatch.time(kernel, &mut store.clone());
         let time = (profile.cycles.0, profile.port_use());
-        match self.seen.get(&(shape, path)) {
+        let key = (shape.name, shape.turns, shape.compiler, path);
+        match self.seen.get(&key) {
             Some(before) => {
                 assert_eq!(*before, time, "{shape:?}");
                 self.repeated += 1;
             }
-            None => _ = self.seen.insert((shape, path), time),
+            None => _ = self.seen.insert(key, time),
         }
         let (_, accesses) = execute_watched(kernel, &mut store.clone());
         let blocks = kernel.blocks();
@@ -229,8 +254,7 @@ fn kernels_of_pbpi_take_one_time_for_each_shape_and_touch_their_blocks_alone() {
 #[test]
 fn newview_takes_one_time_for_each_shape_and_touches_its_blocks_alone() {
     use raxml::{CATEGORY_BYTES_PER_GROUP, CODE_BYTES_PER_GROUP, COUNT_BYTES_PER_GROUP};
-    check(2, 250, 100, |trial| {
-        let tips = trial.random.random_range(0..3);
+    check(2, 3 * COMBINATIONS, COMBINATIONS, |trial| {
         let child = |trial: &mut Trial, is_tip: bool| {
             if is_tip {
                 let products = match trial.rates {
@@ -250,8 +274,8 @@ fn newview_takes_one_time_for_each_shape_and_touches_its_blocks_alone() {
             rates: trial.rates,
             groups: trial.groups,
             category_count: trial.category_count,
-            left: child(trial, tips > 0),
-            right: child(trial, tips > 1),
+            left: child(trial, trial.tips > 0),
+            right: child(trial, trial.tips > 1),
             model: trial.place(raxml::MODEL_BYTES.0),
             categories: trial.of_groups(CATEGORY_BYTES_PER_GROUP),
             out: trial.vectors(),
@@ -262,8 +286,8 @@ fn newview_takes_one_time_for_each_shape_and_touches_its_blocks_alone() {
 }
 
 fn ends(trial: &mut Trial) -> [End; 2] {
-    let is_tip = trial.random.random();
-    [is_tip, false].map(|is_tip| {
+    [0, 1].map(|side| {
+        let is_tip = side < trial.tips;
         if is_tip {
             return End::Tip { codes: trial.of_groups(raxml::CODE_BYTES_PER_GROUP) };
         }
@@ -274,7 +298,7 @@ fn ends(trial: &mut Trial) -> [End; 2] {
 
 #[test]
 fn evaluate_takes_one_time_for_each_shape_and_touches_its_blocks_alone() {
-    check(3, 250, 100, |trial| {
+    check(3, 3 * COMBINATIONS, COMBINATIONS, |trial| {
         let kernel = raxml::Evaluate {
             version: trial.version,
             rates: trial.rates,
@@ -285,10 +309,7 @@ fn evaluate_takes_one_time_for_each_shape_and_touches_its_blocks_alone() {
             diagonal: trial.of_categories(raxml::DIAGONAL_BYTES),
             categories: trial.of_groups(raxml::CATEGORY_BYTES_PER_GROUP),
             weights: trial.of_groups(raxml::WEIGHT_BYTES_PER_GROUP),
-            terms: trial
-                .random
-                .random::<bool>()
-                .then(|| trial.of_groups(raxml::TERM_BYTES_PER_GROUP)),
+            terms: trial.with_terms.then(|| trial.of_groups(raxml::TERM_BYTES_PER_GROUP)),
             tables: trial.place(raxml::TABLES_BYTES.0),
             result: trial.place(16),
         };
@@ -298,7 +319,7 @@ fn evaluate_takes_one_time_for_each_shape_and_touches_its_blocks_alone() {
 
 #[test]
 fn makenewz_takes_one_time_for_each_shape_and_touches_its_blocks_alone() {
-    check(4, 150, 150, |trial| {
+    check(4, 2 * COMBINATIONS, COMBINATIONS, |trial| {
         let (version, rates, groups) = (trial.version, trial.rates, trial.groups);
         let category_count = trial.category_count;
         let model = trial.place(raxml::MODEL_BYTES.0);

@@ -34,3 +34,15 @@ impl Version {
         }
     }
 }
+
+/// The name of a kernel of a version: that of its function, and the version.
+macro_rules! named {
+    ($version:expr, $function:literal) => {
+        match $version {
+            $crate::version::Version::Naive => concat!($function, ", naive"),
+            $crate::version::Version::Tuned => concat!($function, ", tuned"),
+        }
+    };
+}
+
+pub(crate) use named;

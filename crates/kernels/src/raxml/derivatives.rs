@@ -1,8 +1,8 @@
 //! The derivatives of the log-likelihood by u = ln z of one branch.
 
 use super::{
-    End, FACTOR_BYTES, MODEL_BYTES, Rates, TABLES_BYTES, Version, WEIGHT_BYTES_PER_GROUP,
-    blocks_of_ends, naive, tuned,
+    End, Ends, FACTOR_BYTES, MODEL_BYTES, Rates, TABLES_BYTES, Version, WEIGHT_BYTES_PER_GROUP,
+    blocks_of_ends, naive, named, tuned,
 };
 use mmgp_base::units::Bytes;
 use mmgp_spu::layout::Block;
@@ -30,17 +30,15 @@ impl Kernel for SumTable {
     type Output = ();
 
     fn shape(&self) -> Shape {
+        use Ends::{InnerInner, TipInner, TipTip};
         use Rates::{Cat, Gamma};
-        use Version::{Naive, Tuned};
-        let name = match (self.version, self.rates, matches!(self.ends[0], End::Tip { .. })) {
-            (Naive, Gamma, true) => "sum table, GAMMA, tip/inner, naive",
-            (Naive, Gamma, false) => "sum table, GAMMA, inner/inner, naive",
-            (Naive, Cat, true) => "sum table, CAT, tip/inner, naive",
-            (Naive, Cat, false) => "sum table, CAT, inner/inner, naive",
-            (Tuned, Gamma, true) => "sum table, GAMMA, tip/inner, tuned",
-            (Tuned, Gamma, false) => "sum table, GAMMA, inner/inner, tuned",
-            (Tuned, Cat, true) => "sum table, CAT, tip/inner, tuned",
-            (Tuned, Cat, false) => "sum table, CAT, inner/inner, tuned",
+        let name = match (self.rates, Ends::of(self.ends)) {
+            (Gamma, TipTip) => named!(self.version, "sum table, GAMMA, tip/tip"),
+            (Gamma, TipInner) => named!(self.version, "sum table, GAMMA, tip/inner"),
+            (Gamma, InnerInner) => named!(self.version, "sum table, GAMMA, inner/inner"),
+            (Cat, TipTip) => named!(self.version, "sum table, CAT, tip/tip"),
+            (Cat, TipInner) => named!(self.version, "sum table, CAT, tip/inner"),
+            (Cat, InnerInner) => named!(self.version, "sum table, CAT, inner/inner"),
         };
         Shape { branches: Branches::OnShape, ..self.version.shape(name, self.groups) }
     }
@@ -93,10 +91,7 @@ impl Kernel for NewtonFactors {
     type Output = ();
 
     fn shape(&self) -> Shape {
-        let name = match self.version {
-            Version::Naive => "Newton factors, naive",
-            Version::Tuned => "Newton factors, tuned",
-        };
+        let name = named!(self.version, "Newton factors");
         self.version.shape(name, self.category_count)
     }
 
@@ -160,11 +155,9 @@ impl Kernel for Derivatives {
     type Output = [f64; 2];
 
     fn shape(&self) -> Shape {
-        let name = match (self.version, self.rates) {
-            (Version::Naive, Rates::Gamma) => "derivatives, GAMMA, naive",
-            (Version::Naive, Rates::Cat) => "derivatives, CAT, naive",
-            (Version::Tuned, Rates::Gamma) => "derivatives, GAMMA, tuned",
-            (Version::Tuned, Rates::Cat) => "derivatives, CAT, tuned",
+        let name = match self.rates {
+            Rates::Gamma => named!(self.version, "derivatives, GAMMA"),
+            Rates::Cat => named!(self.version, "derivatives, CAT"),
         };
         self.version.shape(name, self.groups)
     }

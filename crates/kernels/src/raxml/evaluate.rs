@@ -1,8 +1,8 @@
 //! The log-likelihood of a tree, seen from a branch.
 
 use super::{
-    DIAGONAL_BYTES, End, MODEL_BYTES, Rates, TABLES_BYTES, TERM_BYTES_PER_GROUP, Version,
-    WEIGHT_BYTES_PER_GROUP, blocks_of_ends, naive, tuned,
+    DIAGONAL_BYTES, End, Ends, MODEL_BYTES, Rates, TABLES_BYTES, TERM_BYTES_PER_GROUP, Version,
+    WEIGHT_BYTES_PER_GROUP, blocks_of_ends, naive, named, tuned,
 };
 use mmgp_base::units::Bytes;
 use mmgp_spu::layout::Block;
@@ -29,10 +29,7 @@ impl Kernel for Diagonal {
     type Output = ();
 
     fn shape(&self) -> Shape {
-        let name = match self.version {
-            Version::Naive => "diagonal, naive",
-            Version::Tuned => "diagonal, tuned",
-        };
+        let name = named!(self.version, "diagonal");
         self.version.shape(name, self.category_count)
     }
 
@@ -101,26 +98,27 @@ impl Kernel for Evaluate {
     type Output = f64;
 
     fn shape(&self) -> Shape {
+        use Ends::{InnerInner, TipInner, TipTip};
         use Rates::{Cat, Gamma};
-        use Version::{Naive, Tuned};
-        let tip = matches!(self.ends[0], End::Tip { .. });
-        let name = match (self.version, self.rates, tip, self.terms) {
-            (Naive, Gamma, true, None) => "evaluate, GAMMA, tip/inner, naive",
-            (Naive, Gamma, true, Some(_)) => "evaluate with terms, GAMMA, tip/inner, naive",
-            (Naive, Gamma, false, None) => "evaluate, GAMMA, inner/inner, naive",
-            (Naive, Gamma, false, Some(_)) => "evaluate with terms, GAMMA, inner/inner, naive",
-            (Naive, Cat, true, None) => "evaluate, CAT, tip/inner, naive",
-            (Naive, Cat, true, Some(_)) => "evaluate with terms, CAT, tip/inner, naive",
-            (Naive, Cat, false, None) => "evaluate, CAT, inner/inner, naive",
-            (Naive, Cat, false, Some(_)) => "evaluate with terms, CAT, inner/inner, naive",
-            (Tuned, Gamma, true, None) => "evaluate, GAMMA, tip/inner, tuned",
-            (Tuned, Gamma, true, Some(_)) => "evaluate with terms, GAMMA, tip/inner, tuned",
-            (Tuned, Gamma, false, None) => "evaluate, GAMMA, inner/inner, tuned",
-            (Tuned, Gamma, false, Some(_)) => "evaluate with terms, GAMMA, inner/inner, tuned",
-            (Tuned, Cat, true, None) => "evaluate, CAT, tip/inner, tuned",
-            (Tuned, Cat, true, Some(_)) => "evaluate with terms, CAT, tip/inner, tuned",
-            (Tuned, Cat, false, None) => "evaluate, CAT, inner/inner, tuned",
-            (Tuned, Cat, false, Some(_)) => "evaluate with terms, CAT, inner/inner, tuned",
+        let name = match (self.rates, Ends::of(self.ends), self.terms) {
+            (Gamma, TipTip, None) => named!(self.version, "evaluate, GAMMA, tip/tip"),
+            (Gamma, TipTip, Some(_)) => named!(self.version, "evaluate with terms, GAMMA, tip/tip"),
+            (Gamma, TipInner, None) => named!(self.version, "evaluate, GAMMA, tip/inner"),
+            (Gamma, TipInner, Some(_)) => {
+                named!(self.version, "evaluate with terms, GAMMA, tip/inner")
+            }
+            (Gamma, InnerInner, None) => named!(self.version, "evaluate, GAMMA, inner/inner"),
+            (Gamma, InnerInner, Some(_)) => {
+                named!(self.version, "evaluate with terms, GAMMA, inner/inner")
+            }
+            (Cat, TipTip, None) => named!(self.version, "evaluate, CAT, tip/tip"),
+            (Cat, TipTip, Some(_)) => named!(self.version, "evaluate with terms, CAT, tip/tip"),
+            (Cat, TipInner, None) => named!(self.version, "evaluate, CAT, tip/inner"),
+            (Cat, TipInner, Some(_)) => named!(self.version, "evaluate with terms, CAT, tip/inner"),
+            (Cat, InnerInner, None) => named!(self.version, "evaluate, CAT, inner/inner"),
+            (Cat, InnerInner, Some(_)) => {
+                named!(self.version, "evaluate with terms, CAT, inner/inner")
+            }
         };
         self.version.shape(name, self.groups)
     }

@@ -2,7 +2,7 @@
 
 use super::{
     CODE_BYTES_PER_GROUP, COUNT_BYTES_PER_GROUP, MATRIX_BYTES, MODEL_BYTES, Rates,
-    TIP_PRODUCT_BYTES, Version, naive, tuned,
+    TIP_PRODUCT_BYTES, Version, naive, named, tuned,
 };
 use mmgp_spu::layout::Block;
 use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, Shape, Spu};
@@ -94,20 +94,13 @@ impl Kernel for NewView {
     fn shape(&self) -> Shape {
         use Child::{Inner, Tip};
         use Rates::{Cat, Gamma};
-        use Version::{Naive, Tuned};
-        let name = match (self.version, self.rates, self.left, self.right) {
-            (Naive, Gamma, Tip { .. }, Tip { .. }) => "newview, GAMMA, tip/tip, naive",
-            (Naive, Gamma, Tip { .. }, _) => "newview, GAMMA, tip/inner, naive",
-            (Naive, Gamma, Inner { .. }, _) => "newview, GAMMA, inner/inner, naive",
-            (Naive, Cat, Tip { .. }, Tip { .. }) => "newview, CAT, tip/tip, naive",
-            (Naive, Cat, Tip { .. }, _) => "newview, CAT, tip/inner, naive",
-            (Naive, Cat, Inner { .. }, _) => "newview, CAT, inner/inner, naive",
-            (Tuned, Gamma, Tip { .. }, Tip { .. }) => "newview, GAMMA, tip/tip, tuned",
-            (Tuned, Gamma, Tip { .. }, _) => "newview, GAMMA, tip/inner, tuned",
-            (Tuned, Gamma, Inner { .. }, _) => "newview, GAMMA, inner/inner, tuned",
-            (Tuned, Cat, Tip { .. }, Tip { .. }) => "newview, CAT, tip/tip, tuned",
-            (Tuned, Cat, Tip { .. }, _) => "newview, CAT, tip/inner, tuned",
-            (Tuned, Cat, Inner { .. }, _) => "newview, CAT, inner/inner, tuned",
+        let name = match (self.rates, self.left, self.right) {
+            (Gamma, Tip { .. }, Tip { .. }) => named!(self.version, "newview, GAMMA, tip/tip"),
+            (Gamma, Tip { .. }, _) => named!(self.version, "newview, GAMMA, tip/inner"),
+            (Gamma, Inner { .. }, _) => named!(self.version, "newview, GAMMA, inner/inner"),
+            (Cat, Tip { .. }, Tip { .. }) => named!(self.version, "newview, CAT, tip/tip"),
+            (Cat, Tip { .. }, _) => named!(self.version, "newview, CAT, tip/inner"),
+            (Cat, Inner { .. }, _) => named!(self.version, "newview, CAT, inner/inner"),
         };
         let branches = match self.right {
             // Nothing is scaled.

@@ -1,6 +1,6 @@
 //! A step of Newton's method towards the best length of a branch.
 
-use super::{TABLES_BYTES, Version, naive, tuned};
+use super::{TABLES_BYTES, Version, naive, named, tuned};
 use mmgp_base::units::Bytes;
 use mmgp_spu::layout::Block;
 use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
@@ -44,11 +44,7 @@ impl Kernel for NewtonStep {
     type Output = Progress;
 
     fn shape(&self) -> Shape {
-        let name = match self.version {
-            Version::Naive => "Newton step, naive",
-            Version::Tuned => "Newton step, tuned",
-        };
-        self.version.shape(name, 0)
+        self.version.shape(named!(self.version, "Newton step"), 0)
     }
 
     fn blocks(&self) -> Vec<Block> {

@@ -2,7 +2,7 @@
 
 use super::{
     GAMMA_CATEGORIES, MATRIX_BYTES, MODEL_BYTES, TABLES_BYTES, TIP_PRODUCT_BYTES, Version, naive,
-    tuned,
+    named, tuned,
 };
 use mmgp_base::units::Bytes;
 use mmgp_spu::layout::Block;
@@ -33,10 +33,7 @@ impl Kernel for Transition {
     type Output = ();
 
     fn shape(&self) -> Shape {
-        let name = match self.version {
-            Version::Naive => "transition matrices, naive",
-            Version::Tuned => "transition matrices, tuned",
-        };
+        let name = named!(self.version, "transition matrices");
         self.version.shape(name, self.category_count)
     }
 
@@ -83,10 +80,7 @@ impl Kernel for TipProducts {
     type Output = ();
 
     fn shape(&self) -> Shape {
-        let name = match self.version {
-            Version::Naive => "tip products, naive",
-            Version::Tuned => "tip products, tuned",
-        };
+        let name = named!(self.version, "tip products");
         Shape { branches: Branches::OnShape, ..self.version.shape(name, 0) }
     }
 
