@@ -130,9 +130,9 @@ pub struct AppArguments {
     /// In which memory the data of a process lie
     #[arg(long, value_enum, default_value = "own-cell")]
     pub placement: PlacementArgument,
-    /// How the functions that can be off-loaded run
-    #[arg(long, value_enum, default_value = "tuned")]
-    pub port: PortArgument,
+    /// How the functions that can be off-loaded run [default: tuned for pbpi, 2006 for raxml]
+    #[arg(long, value_enum)]
+    pub port: Option<PortArgument>,
     #[command(flatten, next_help_heading = "PBPI")]
     pub pbpi: PbpiArguments,
     #[command(flatten, next_help_heading = "RAxML")]
@@ -163,8 +163,11 @@ impl From<PlacementArgument> for Placement {
 /// [`Port`] on the command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum PortArgument {
-    /// On the SPEs, rewritten for them
+    /// On the SPEs, rewritten for them: vectorised, multiply and add in one instruction
     Tuned,
+    /// The same as compilers had it in 2006: multiply and add apart
+    #[value(name = "2006")]
+    Unfused,
     /// On the SPEs, as first ported
     Naive,
     /// On the host
@@ -175,6 +178,7 @@ impl From<PortArgument> for Port {
     fn from(argument: PortArgument) -> Self {
         match argument {
             PortArgument::Tuned => Self::Tuned,
+            PortArgument::Unfused => Self::Unfused,
             PortArgument::Naive => Self::Naive,
             PortArgument::Ppe => Self::Ppe,
         }

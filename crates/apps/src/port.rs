@@ -10,6 +10,9 @@ use crate::streaming::Transfers;
 pub enum Port {
     /// For the SPU: vectorised kernels, DMA in large pieces that overlaps with them.
     Tuned,
+    /// As rewritten for the SPU in 2006: as [`Self::Tuned`], but compiled by a compiler that fuses no
+    /// multiplication with the addition behind it.
+    Unfused,
     /// As first ported: scalar kernels, one transfer after the other, mailboxes.
     Naive,
     /// Not at all: everything runs on the host.
@@ -19,13 +22,14 @@ pub enum Port {
 impl Port {
     /// Whether what its kernels take depends on nothing that they compute.
     pub(crate) const fn is_vectorised(self) -> bool {
-        matches!(self, Self::Tuned)
+        matches!(self, Self::Tuned | Self::Unfused)
     }
 
     /// The kernels that are loaded; on the host none of them runs.
     pub(crate) const fn version(self) -> Version {
         match self {
             Self::Naive => Version::Naive,
+            Self::Unfused => Version::Unfused,
             Self::Tuned | Self::Ppe => Version::Tuned,
         }
     }
@@ -35,7 +39,7 @@ impl Port {
 pub(crate) const fn transfers(version: Version) -> Transfers {
     match version {
         Version::Naive => Transfers::OneByOne,
-        Version::Tuned => Transfers::DoubleBuffered,
+        Version::Unfused | Version::Tuned => Transfers::DoubleBuffered,
     }
 }
 
@@ -43,6 +47,6 @@ pub(crate) const fn transfers(version: Version) -> Transfers {
 pub(crate) const fn signalling(version: Version) -> Signalling {
     match version {
         Version::Naive => Signalling::Mailbox,
-        Version::Tuned => Signalling::Memory,
+        Version::Unfused | Version::Tuned => Signalling::Memory,
     }
 }

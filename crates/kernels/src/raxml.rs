@@ -1,5 +1,5 @@
-//! The likelihood kernels of RAxML: the three functions newview, evaluate and makenewz, each in a
-//! naive and in a tuned version.
+//! The likelihood kernels of RAxML: the three functions newview, evaluate and makenewz, each in
+//! every [`Version`].
 //!
 //! A *pattern* is a distinct column of an alignment; four form a *group*, the unit of all data. A
 //! likelihood vector is held in the coordinates of the eigenvectors, l = 0..3, once for each of the
@@ -70,6 +70,25 @@
 //! | [`NewtonFactors`], a category | 26 | 182 | 237 | 424 |
 //! | [`TipProducts`], once | 216 | 1512 | 1820 | 2112 |
 //! | [`NewtonStep`], once | 23 | 161 | 373 | 503 |
+//!
+//! The same [multiplying and adding apart](Version::Unfused); what is not named takes no other time:
+//!
+//! | kernel | instructions | bound | list scheduling | program order |
+//! |---|---|---|---|---|
+//! | [`NewView`], GAMMA, inner/inner | 176 | 1232 | 1348 | 1869 |
+//! | [`NewView`], GAMMA, tip/inner | 120 | 840 | 905 | 1301 |
+//! | [`NewView`], GAMMA, tip/tip | 64 | 448 | 486.5 | 698.5 |
+//! | [`NewView`], CAT, inner/inner | 44 | 308 | 352 | 542 |
+//! | [`NewView`], CAT, tip/inner | 44 | 308 | 353.5 | 552 |
+//! | [`NewView`], CAT, tip/tip | 44 | 308 | 350 | 538.5 |
+//! | [`Evaluate`], GAMMA, inner/inner | 29.5 | 206.5 | 234 | 401 |
+//! | [`Evaluate`], GAMMA, tip/inner | 23.5 | 164.5 | 187.5 | 313.5 |
+//! | [`Evaluate`], CAT, inner/inner | 11.5 | 80.5 | 99 | 176 |
+//! | [`Evaluate`], CAT, tip/inner | 11.5 | 80.5 | 100.5 | 178.5 |
+//! | [`Derivatives`], GAMMA | 52 | 364 | 386 | 597.5 |
+//! | [`Derivatives`], CAT | 16 | 112 | 133 | 220 |
+//! | [`TipProducts`], once | 312 | 2184 | 2492 | |
+//! | [`NewtonStep`], once | 26 | 182 | 380 | |
 //!
 //! The formulas are those of the likelihood of a tree by Felsenstein (1981), with the transition
 //! probabilities P_jk(t) = sum over l of EI_jl exp(-lambda_l t) V_kl of a time-reversible model. A

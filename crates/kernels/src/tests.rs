@@ -16,7 +16,7 @@ use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
 
-const VERSIONS: [Version; 2] = [Version::Naive, Version::Tuned];
+const VERSIONS: [Version; 3] = [Version::Naive, Version::Unfused, Version::Tuned];
 
 /// Combinations of options: version, rates, tips, terms and groups.
 const COMBINATIONS: u32 = VERSIONS.len() as u32 * 2 * 3 * 2 * 2;

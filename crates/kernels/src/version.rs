@@ -1,13 +1,17 @@
-//! The two ways in which a kernel is written.
+//! The ways in which a kernel is written.
 
 use mmgp_spu::{Branches, Compiler, Shape};
 
-/// How a kernel is written. Both versions compute the same function from the same layout of data;
+/// How a kernel is written. All versions compute the same function from the same layout of data;
 /// their results differ by rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
     /// As first ported: scalar, with branches, [`Compiler::NAIVE`].
     Naive,
+    /// As vectorised by hand with the intrinsics of 2006: the tuned kernels, whose sources multiply
+    /// and add apart, and whose compiler fuses nothing. What they call of the library (logarithm,
+    /// exponential, reciprocal) is written with fused instructions, as the SDK's was.
+    Unfused,
     /// For the SPU: vectorised, without branches on data, [`Compiler::LIST_SCHEDULING`].
     Tuned,
 }
@@ -17,7 +21,7 @@ impl Version {
     pub(crate) const fn compiler(self) -> Compiler {
         match self {
             Self::Naive => Compiler::NAIVE,
-            Self::Tuned => Compiler::LIST_SCHEDULING,
+            Self::Unfused | Self::Tuned => Compiler::LIST_SCHEDULING,
         }
     }
 
@@ -30,7 +34,7 @@ impl Version {
     pub(crate) const fn branches(self) -> Branches {
         match self {
             Self::Naive => Branches::OnData,
-            Self::Tuned => Branches::OnShape,
+            Self::Unfused | Self::Tuned => Branches::OnShape,
         }
     }
 }
@@ -40,6 +44,7 @@ macro_rules! named {
     ($version:expr, $function:literal) => {
         match $version {
             $crate::version::Version::Naive => concat!($function, ", naive"),
+            $crate::version::Version::Unfused => concat!($function, ", 2006"),
             $crate::version::Version::Tuned => concat!($function, ", tuned"),
         }
     };

@@ -50,6 +50,7 @@ mod block;
 mod channel;
 mod compiled;
 mod compiler;
+mod forward;
 mod hint;
 pub mod instruction;
 mod known;
@@ -68,6 +69,7 @@ mod semantics;
 mod shape;
 mod step;
 mod timed;
+mod unfused;
 mod watched;
 
 pub use channel::{Channel, ChannelRead, Channels};
@@ -83,6 +85,7 @@ pub use profile::{BlockProfile, Profile};
 pub use register::Quadword;
 pub use shape::Shape;
 pub use timed::{Stopwatch, TimedSpu};
+pub use unfused::Unfused;
 pub use watched::{Accesses, QuadwordSet};
 
 use instruction::for_each_instruction;
@@ -198,6 +201,29 @@ pub trait Spu {
     type Register: Copy;
 
     for_each_instruction!(declare);
+
+    /// `ra rb + rc` of doubles where a source has a product and a sum: [`Spu::dfma`], unless the
+    /// compiler fuses nothing ([`Unfused`]). As if it always overwrote `rc`.
+    #[inline(always)]
+    fn multiply_add(
+        &mut self,
+        ra: Self::Register,
+        rb: Self::Register,
+        rc: Self::Register,
+    ) -> Self::Register {
+        self.dfma(ra, rb, rc)
+    }
+
+    /// `rc - ra rb`, likewise: [`Spu::dfnms`] or two instructions.
+    #[inline(always)]
+    fn subtract_product(
+        &mut self,
+        ra: Self::Register,
+        rb: Self::Register,
+        rc: Self::Register,
+    ) -> Self::Register {
+        self.dfnms(ra, rb, rc)
+    }
 
     /// Load quadword relative to the instruction: a constant that the compiler put beside the
     /// code. It is given by value, so that the host's compiler sees it too.

@@ -1,6 +1,7 @@
 //! The SPU that executes and notes what a kernel does: the path that it takes, and what it touches.
 
 use super::channel::Channel;
+use super::forward::for_each_other_method;
 use super::instruction::for_each_instruction;
 use super::local_store::{LocalAddress, LocalStore, QuadwordMemory};
 use super::path::{Journal, Path, PathRecorder};
@@ -121,59 +122,7 @@ impl Spu for ObservedSpu<'_> {
 
     for_each_instruction!(forward_instructions);
 
-    forward! {
-        lqr(constant: Quadword) -> Quadword;
-        lqd(displacement: i32, ra: Quadword) -> Quadword;
-        lqx(ra: Quadword, rb: Quadword) -> Quadword;
-        lqa(address: LocalAddress) -> Quadword;
-        stqd(rt: Quadword, displacement: i32, ra: Quadword);
-        stqx(rt: Quadword, ra: Quadword, rb: Quadword);
-        stqa(rt: Quadword, address: LocalAddress);
-        stqr(rt: Quadword, address: LocalAddress);
-        heq(ra: Quadword, rb: Quadword) -> bool;
-        heqi(ra: Quadword, i10: i16) -> bool;
-        hgt(ra: Quadword, rb: Quadword) -> bool;
-        hgti(ra: Quadword, i10: i16) -> bool;
-        hlgt(ra: Quadword, rb: Quadword) -> bool;
-        hlgti(ra: Quadword, i10: i16) -> bool;
-        label();
-        hbrr();
-        hbra();
-        hbr(ra: Quadword);
-        hbrp();
-        hbrr_for(branch: BranchName);
-        name_branch(name: BranchName);
-        br();
-        bra();
-        brsl(link: LocalAddress) -> Quadword;
-        brasl(link: LocalAddress) -> Quadword;
-        bi(ra: Quadword);
-        bisl(ra: Quadword, link: LocalAddress) -> Quadword;
-        bisled(ra: Quadword, link: LocalAddress) -> (Quadword, bool);
-        iret();
-        brz(rt: Quadword) -> bool;
-        brnz(rt: Quadword) -> bool;
-        brhz(rt: Quadword) -> bool;
-        brhnz(rt: Quadword) -> bool;
-        biz(rt: Quadword, ra: Quadword) -> bool;
-        binz(rt: Quadword, ra: Quadword) -> bool;
-        bihz(rt: Quadword, ra: Quadword) -> bool;
-        bihnz(rt: Quadword, ra: Quadword) -> bool;
-        rdch(channel: Channel) -> Quadword;
-        rchcnt(channel: Channel) -> Quadword;
-        wrch(channel: Channel, ra: Quadword);
-        mfspr() -> Quadword;
-        mtspr(ra: Quadword);
-        fscrrd() -> Quadword;
-        fscrwr(ra: Quadword);
-        stop(signal: u16);
-        stopd(rt: Quadword, ra: Quadword, rb: Quadword);
-        sync();
-        syncc();
-        dsync();
-        nop();
-        lnop();
-    }
+    for_each_other_method!(forward);
 
     #[inline(never)]
     fn value(&self, register: Quadword) -> Quadword {

@@ -4,11 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AppArguments, Entry};
+use super::{AppArguments, Entry, PortArgument};
 use crate::apps::pbpi::{Acceptance, Coupling, NAME, Pbpi, Sampling};
 use crate::apps::phylogeny::Patterns;
 use crate::cli::emulate::PbpiOnce;
 use crate::error::{Error, Result};
+
+/// The port where nothing is said of it.
+const PORT: PortArgument = PortArgument::Tuned;
 
 /// How it is read.
 pub const ENTRY: Entry = Entry {
@@ -36,7 +39,8 @@ fn read(arguments: &AppArguments) -> Result<(Pbpi, Vec<String>)> {
     let tree = arguments.tree(None, &alignment.names)?;
     let pbpi = Pbpi::new(patterns, tree, arguments.seed, arguments.generations)?;
     let pbpi = pbpi.named(alignment.names.clone())?;
-    let pbpi = pbpi.placed(arguments.placement.into()).ported(arguments.port.into());
+    let pbpi =
+        pbpi.placed(arguments.placement.into()).ported(arguments.port.unwrap_or(PORT).into());
     Ok((arguments.pbpi.apply(pbpi)?, alignment.names))
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use super::{AppArguments, Entry};
+use super::{AppArguments, Entry, PortArgument};
 use crate::apps::Port;
 use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
@@ -18,6 +18,9 @@ use crate::runtime::Teams;
 const STUDY: Tasks = Tasks { inferences: 0, bootstraps: 16 };
 /// The same when it is run once: a tree with supports.
 const ONCE: Tasks = Tasks { inferences: 1, bootstraps: 3 };
+
+/// The port where nothing is said of it: as the papers measured it.
+const PORT: PortArgument = PortArgument::Unfused;
 
 /// How it is read.
 pub const ENTRY: Entry = Entry {
@@ -39,9 +42,14 @@ fn read(arguments: &AppArguments, tasks: Tasks) -> Result<(Raxml, Vec<String>)> 
     let alignment = arguments.alignment("sim42")?;
     let patterns = Patterns::compress(&alignment);
     let tree = arguments.tree(own.tree(), &alignment.names)?;
-    let raxml = own.read(patterns, tree, (arguments.seed, tasks, arguments.port.into()))?;
+    let raxml = own.read(patterns, tree, (arguments.seed, tasks, port(arguments).into()))?;
     let raxml = raxml.placed(arguments.placement.into()).teamed(own.loops.into());
     Ok((raxml, alignment.names))
+}
+
+/// How its functions were brought to the machine.
+pub fn port(arguments: &AppArguments) -> PortArgument {
+    arguments.port.unwrap_or(PORT)
 }
 
 /// What RAxML is to do.

@@ -7,7 +7,7 @@ use super::{
 use crate::logarithm::{FIRST_DOUBLES, Logarithm, SECOND_DOUBLES, TABLE_BYTES};
 use mmgp_base::units::Bytes;
 use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Quadword, Shape, Spu};
+use mmgp_spu::{Compiled, Kernel, LocalAddress, Quadword, Shape, Spu, Unfused};
 
 /// `sum_i w_i (ln(sum_j f_j root_ij) - 256 count_i ln 2)`; the layout is described in the
 /// [module](super), the logarithm in [`logarithm`](crate::logarithm).
@@ -68,6 +68,7 @@ impl Kernel for LikelihoodSum {
     fn shape(&self) -> Shape {
         let name = match self.version {
             Version::Naive => "likelihood sum, naive",
+            Version::Unfused => "likelihood sum, 2006",
             Version::Tuned => "likelihood sum",
         };
         self.version.shape(name, self.groups)
@@ -89,6 +90,7 @@ impl Kernel for LikelihoodSum {
     fn run<S: Spu>(&self, spu: &mut S) -> f64 {
         match self.version {
             Version::Naive => naive::likelihood_sum(spu, self),
+            Version::Unfused => tuned(&mut Unfused::new(spu), self),
             Version::Tuned => tuned(spu, self),
         }
     }
@@ -172,7 +174,7 @@ fn add_pair<S: Spu>(
     let n = spu.shufb(n, n, constants.counts_of_pair[pair]);
     let logarithms = constants.logarithm.of(spu, likelihoods, n);
     let weights = spu.lqd(16 * pair as i32, weights);
-    spu.dfma(weights, logarithms, sum)
+    spu.multiply_add(weights, logarithms, sum)
 }
 
 /// `f_0 root_0 + f_2 root_2` and `f_1 root_1 + f_3 root_3` of the pattern at `displacement`.
@@ -186,5 +188,5 @@ fn dot_product<S: Spu>(
     let lower = spu.lqd(displacement, root);
     let upper = spu.lqd(displacement + 16, root);
     let products = spu.dfm(constants.frequencies[0], lower);
-    spu.dfma(constants.frequencies[1], upper, products)
+    spu.multiply_add(constants.frequencies[1], upper, products)
 }

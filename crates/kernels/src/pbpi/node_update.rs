@@ -3,7 +3,7 @@
 use super::product::{Child, product_of_children};
 use super::{COUNT_BYTES_PER_GROUP, MATRIX_BYTES, VECTOR_BYTES_PER_GROUP, Version, naive};
 use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
+use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu, Unfused};
 
 /// `out_j = (sum_k Pl_jk l_k) (sum_k Pr_jk r_k)` for each pattern, scaled; layout and scaling are
 /// described in the [module](super).
@@ -48,6 +48,7 @@ impl Kernel for NodeUpdate {
     fn shape(&self) -> Shape {
         let name = match self.version {
             Version::Naive => "node update, naive",
+            Version::Unfused => "node update, 2006",
             Version::Tuned => "node update",
         };
         self.version.shape(name, self.groups)
@@ -78,6 +79,10 @@ impl Kernel for NodeUpdate {
         match self.version {
             Version::Naive => {
                 naive::product_of_children(spu, self.groups, children, self.out, self.out_counts)
+            }
+            Version::Unfused => {
+                let spu = &mut Unfused::new(spu);
+                product_of_children(spu, self.groups, children, self.out, self.out_counts);
             }
             Version::Tuned => {
                 product_of_children(spu, self.groups, children, self.out, self.out_counts);

@@ -193,9 +193,9 @@ fn matrix_times_vector<S: Spu>(
     ];
     let p = child.matrix;
     let sum = [spu.dfm(p[0], l[0]), spu.dfm(p[1], l[0])];
-    let sum = [spu.dfma(p[2], l[1], sum[0]), spu.dfma(p[3], l[1], sum[1])];
-    let sum = [spu.dfma(p[4], l[2], sum[0]), spu.dfma(p[5], l[2], sum[1])];
-    [spu.dfma(p[6], l[3], sum[0]), spu.dfma(p[7], l[3], sum[1])]
+    let sum = [spu.multiply_add(p[2], l[1], sum[0]), spu.multiply_add(p[3], l[1], sum[1])];
+    let sum = [spu.multiply_add(p[4], l[2], sum[0]), spu.multiply_add(p[5], l[2], sum[1])];
+    [spu.multiply_add(p[6], l[3], sum[0]), spu.multiply_add(p[7], l[3], sum[1])]
 }
 
 /// The counts of the children added up, for the four patterns of a group.

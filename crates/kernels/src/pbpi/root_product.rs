@@ -3,7 +3,7 @@
 use super::product::{Child, product_of_children};
 use super::{COUNT_BYTES_PER_GROUP, MATRIX_BYTES, VECTOR_BYTES_PER_GROUP, Version, naive};
 use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
+use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu, Unfused};
 
 /// `out_j = (sum_k Pa_jk a_k) (sum_k Pb_jk b_k) (sum_k Pc_jk c_k)` for each pattern, scaled; layout
 /// and scaling are described in the [module](super).
@@ -38,6 +38,7 @@ impl Kernel for RootProduct {
     fn shape(&self) -> Shape {
         let name = match self.version {
             Version::Naive => "root product, naive",
+            Version::Unfused => "root product, 2006",
             Version::Tuned => "root product",
         };
         self.version.shape(name, self.groups)
@@ -65,6 +66,10 @@ impl Kernel for RootProduct {
         match self.version {
             Version::Naive => {
                 naive::product_of_children(spu, self.groups, children, self.out, self.out_counts)
+            }
+            Version::Unfused => {
+                let spu = &mut Unfused::new(spu);
+                product_of_children(spu, self.groups, children, self.out, self.out_counts);
             }
             Version::Tuned => {
                 product_of_children(spu, self.groups, children, self.out, self.out_counts);

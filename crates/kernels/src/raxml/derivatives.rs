@@ -6,7 +6,7 @@ use super::{
 };
 use mmgp_base::units::Bytes;
 use mmgp_spu::layout::Block;
-use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, Shape, Spu};
+use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, Shape, Spu, Unfused};
 
 /// `s = x^p x^q`, entry by entry, of the vectors of the ends of a branch (a tip has the same vector
 /// in each category). Scaling counts do not matter, as they cancel.
@@ -59,7 +59,7 @@ impl Kernel for SumTable {
     fn run<S: Spu>(&self, spu: &mut S) {
         match self.version {
             Version::Naive => naive::sum_table(spu, self),
-            Version::Tuned => tuned::sum_table(spu, self),
+            Version::Unfused | Version::Tuned => tuned::sum_table(spu, self),
         }
     }
 
@@ -108,7 +108,7 @@ impl Kernel for NewtonFactors {
     fn run<S: Spu>(&self, spu: &mut S) {
         match self.version {
             Version::Naive => naive::newton_factors(spu, self),
-            Version::Tuned => tuned::newton_factors(spu, self),
+            Version::Unfused | Version::Tuned => tuned::newton_factors(spu, self),
         }
     }
 
@@ -178,6 +178,7 @@ impl Kernel for Derivatives {
     fn run<S: Spu>(&self, spu: &mut S) -> [f64; 2] {
         match self.version {
             Version::Naive => naive::derivatives(spu, self),
+            Version::Unfused => tuned::derivatives(&mut Unfused::new(spu), self),
             Version::Tuned => tuned::derivatives(spu, self),
         }
     }

@@ -6,7 +6,7 @@ use super::{
 };
 use mmgp_base::units::Bytes;
 use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
+use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu, Unfused};
 
 /// `d_cl = exp(rho_c lambda_l ln z)` for each category c of rate rho_c, as `[category][l]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Kernel for Diagonal {
     fn run<S: Spu>(&self, spu: &mut S) {
         match self.version {
             Version::Naive => naive::diagonal(spu, self),
-            Version::Tuned => tuned::diagonal(spu, self),
+            Version::Unfused | Version::Tuned => tuned::diagonal(spu, self),
         }
     }
 
@@ -143,6 +143,7 @@ impl Kernel for Evaluate {
     fn run<S: Spu>(&self, spu: &mut S) -> f64 {
         match self.version {
             Version::Naive => naive::evaluate(spu, self),
+            Version::Unfused => tuned::evaluate(&mut Unfused::new(spu), self),
             Version::Tuned => tuned::evaluate(spu, self),
         }
     }

@@ -5,7 +5,7 @@ use super::{
     TIP_PRODUCT_BYTES, Version, naive, named, tuned,
 };
 use mmgp_spu::layout::Block;
-use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, Shape, Spu};
+use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, Shape, Spu, Unfused};
 
 /// A child of [`NewView`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,6 +124,7 @@ impl Kernel for NewView {
     fn run<S: Spu>(&self, spu: &mut S) {
         match self.version {
             Version::Naive => naive::new_view(spu, self),
+            Version::Unfused => tuned::new_view(&mut Unfused::new(spu), self),
             Version::Tuned => tuned::new_view(spu, self),
         }
     }

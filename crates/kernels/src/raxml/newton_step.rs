@@ -3,7 +3,7 @@
 use super::{TABLES_BYTES, Version, naive, named, tuned};
 use mmgp_base::units::Bytes;
 use mmgp_spu::layout::Block;
-use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
+use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu, Unfused};
 
 /// What a [`NewtonStep`] came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,6 +59,7 @@ impl Kernel for NewtonStep {
     fn run<S: Spu>(&self, spu: &mut S) -> Progress {
         match self.version {
             Version::Naive => naive::newton_step(spu, self),
+            Version::Unfused => tuned::newton_step(&mut Unfused::new(spu), self),
             Version::Tuned => tuned::newton_step(spu, self),
         }
     }

@@ -6,7 +6,7 @@ use super::{
 };
 use mmgp_base::units::Bytes;
 use mmgp_spu::layout::Block;
-use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, Shape, Spu};
+use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, Shape, Spu, Unfused};
 
 /// `left_jl = EI_jl exp(rho_c lambda_l ln z_left)` for each category c of rate rho_c, and `right`
 /// with z_right; stored as `[category][l][j]`, so that a product with a vector is four
@@ -52,7 +52,7 @@ impl Kernel for Transition {
     fn run<S: Spu>(&self, spu: &mut S) {
         match self.version {
             Version::Naive => naive::transition(spu, self),
-            Version::Tuned => tuned::transition(spu, self),
+            Version::Unfused | Version::Tuned => tuned::transition(spu, self),
         }
     }
 
@@ -96,6 +96,7 @@ impl Kernel for TipProducts {
     fn run<S: Spu>(&self, spu: &mut S) {
         match self.version {
             Version::Naive => naive::tip_products(spu, self),
+            Version::Unfused => tuned::tip_products(&mut Unfused::new(spu), self),
             Version::Tuned => tuned::tip_products(spu, self),
         }
     }

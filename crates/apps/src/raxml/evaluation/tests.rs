@@ -102,11 +102,12 @@ impl By {
     }
 }
 
-pub(super) const EVERYBODY: [By; 4] = [
+pub(super) const EVERYBODY: [By; 5] = [
     By::Plain,
     By::Kernels(1, Port::Tuned),
     By::Kernels(5, Port::Tuned),
     By::Kernels(2, Port::Naive),
+    By::Kernels(3, Port::Unfused),
 ];
 
 fn sim12(model: &str) -> Problem {

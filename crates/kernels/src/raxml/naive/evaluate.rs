@@ -76,7 +76,10 @@ fn term<S: Spu>(spu: &mut S, kernel: &Evaluate, place: Place<S::Register>) -> S:
         Rates::Cat => one_category(spu, kernel, place),
     };
     let mut term = logarithm(spu, likelihood);
-    let mut count = load_word(spu, place.ends[1].counts, 0);
+    let mut count = match kernel.ends[1] {
+        End::Tip { .. } => spu.il(0),
+        End::Inner { .. } => load_word(spu, place.ends[1].counts, 0),
+    };
     if let End::Inner { .. } = kernel.ends[0] {
         let other = load_word(spu, place.ends[0].counts, 0);
         count = spu.a(count, other);
@@ -105,7 +108,9 @@ fn mixture<S: Spu>(spu: &mut S, kernel: &Evaluate, place: Place<S::Register>) ->
         if let End::Inner { .. } = p {
             at[0] = spu.ai(at[0], 32);
         }
-        at[1] = spu.ai(at[1], 32);
+        if let End::Inner { .. } = q {
+            at[1] = spu.ai(at[1], 32);
+        }
         at[2] = spu.ai(at[2], 32);
         categories = spu.ai(categories, -1);
         if !spu.brnz(categories) {

@@ -55,7 +55,9 @@ fn products<S: Spu>(spu: &mut S, kernel: &SumTable, [p, q]: [S::Register; 2], ou
         if let End::Inner { .. } = kernel.ends[0] {
             p = spu.ai(p, 32);
         }
-        q = spu.ai(q, 32);
+        if let End::Inner { .. } = kernel.ends[1] {
+            q = spu.ai(q, 32);
+        }
         out = spu.ai(out, 32);
         categories = spu.ai(categories, -1);
         if !spu.brnz(categories) {

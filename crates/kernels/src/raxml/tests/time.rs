@@ -123,6 +123,42 @@ fn what_is_done_once_takes_the_documented_time() {
 }
 
 #[test]
+fn what_multiplies_and_adds_apart_takes_the_documented_time() {
+    const VERSION: Version = Version::Unfused;
+    for (rates, kind, documented) in [
+        // A pattern has 44 in each category: 2 x 16 for the children, 2 for y, 16 and less for V.
+        (Rates::Gamma, Kind::InnerInner, [704, 5392, 7476]),
+        (Rates::Gamma, Kind::TipInner, [480, 3620, 5204]),
+        (Rates::Gamma, Kind::TipTip, [256, 1946, 2794]),
+        (Rates::Cat, Kind::InnerInner, [176, 1408, 2168]),
+        (Rates::Cat, Kind::TipInner, [176, 1414, 2208]),
+        (Rates::Cat, Kind::TipTip, [176, 1400, 2154]),
+    ] {
+        let store = store_with_products(rates, 24);
+        check_time(&store, |groups| new_view(VERSION, rates, kind, groups), documented);
+    }
+    for (rates, kind, documented) in [
+        (Rates::Gamma, Kind::InnerInner, [118, 936, 1603]),
+        (Rates::Gamma, Kind::TipInner, [94, 750, 1254]),
+        (Rates::Cat, Kind::InnerInner, [46, 397, 703]),
+        (Rates::Cat, Kind::TipInner, [46, 402, 714]),
+    ] {
+        let store = random_store(rates, 24);
+        check_time(&store, |groups| evaluate(VERSION, rates, kind, groups), documented);
+    }
+    for (rates, documented) in [(Rates::Gamma, [208, 1544, 2390]), (Rates::Cat, [64, 531, 881])] {
+        let store = random_store(rates, 24);
+        check_time(&store, |groups| derivatives(VERSION, rates, groups), documented);
+    }
+    let store = random_store(Rates::Gamma, 1);
+    let profile = check_timed(&tip_products(VERSION, 0), &store, Compiler::LIST_SCHEDULING);
+    assert_eq!((profile.double_precision(), profile.cycles.0), (312, 2492));
+    let step = NewtonStep { version: VERSION, ..NEWTON_STEP };
+    let profile = check_timed(&step, &store, Compiler::LIST_SCHEDULING);
+    assert_eq!((profile.double_precision(), profile.cycles.0), (26, 380));
+}
+
+#[test]
 fn the_time_of_a_tuned_kernel_depends_on_its_shape_alone() {
     fn profile<K: Kernel>(kernel: &K, mut store: LocalStore) -> Profile {
         time(kernel, &mut store, &cell_be(), Compiler::LIST_SCHEDULING).1

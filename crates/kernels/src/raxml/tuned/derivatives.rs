@@ -174,7 +174,7 @@ fn add_group<S: Spu>(
         let inverse = constants.reciprocal.of(spu, s_0);
         let slope = spu.dfm(s_1, inverse);
         let curvature = spu.dfm(s_2, inverse);
-        let curvature = spu.dfnms(slope, slope, curvature);
+        let curvature = spu.subtract_product(slope, slope, curvature);
 
         // What is no number must not come through where the weight is 0.
         let weights = spu.lqd(16 * pair as i32, place.weights);
@@ -182,8 +182,8 @@ fn add_group<S: Spu>(
         let absent = spu.shufb(absent, absent, constants.high_words_twice);
         let slope = spu.andc(slope, absent);
         let curvature = spu.andc(curvature, absent);
-        g = spu.dfma(weights, slope, g);
-        h = spu.dfma(weights, curvature, h);
+        g = spu.multiply_add(weights, slope, g);
+        h = spu.multiply_add(weights, curvature, h);
     }
     [g, h]
 }
@@ -266,7 +266,7 @@ fn dot_products<S: Spu, const QUADWORDS: usize>(
     for index in 1..QUADWORDS {
         let s = spu.lqd(displacement + 16 * index as i32, sums);
         for kind in 0..3 {
-            dots[kind] = spu.dfma(s, factors[kind][index], dots[kind]);
+            dots[kind] = spu.multiply_add(s, factors[kind][index], dots[kind]);
         }
     }
     dots

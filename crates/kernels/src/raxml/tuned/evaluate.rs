@@ -150,7 +150,7 @@ fn add_group<S: Spu>(
             spu.stqd(terms, displacement, address);
         }
         let weights = spu.lqd(displacement, place.weights);
-        sum = spu.dfma(weights, terms, sum);
+        sum = spu.multiply_add(weights, terms, sum);
     }
     sum
 }
@@ -220,7 +220,7 @@ fn between<S: Spu, const QUADWORDS: usize>(
         let x_p = p.quadword(spu, index);
         sum = Some(match sum {
             None => spu.dfm(x_p, product),
-            Some(sum) => spu.dfma(x_p, product, sum),
+            Some(sum) => spu.multiply_add(x_p, product, sum),
         });
     }
     sum.expect("invariant: a vector has quadwords")
@@ -240,10 +240,10 @@ fn with_tip<S: Spu>(
         for half in 0..2 {
             let index = 2 * category + half;
             let x_q = q.quadword(spu, index);
-            sums[half] = spu.dfma(x_q, d[index], sums[half]);
+            sums[half] = spu.multiply_add(x_q, d[index], sums[half]);
         }
     }
     let x_p = [p.quadword(spu, 0), p.quadword(spu, 1)];
     let sum = spu.dfm(x_p[0], sums[0]);
-    spu.dfma(x_p[1], sums[1], sum)
+    spu.multiply_add(x_p[1], sums[1], sum)
 }

@@ -35,10 +35,16 @@ impl<R: Copy> Matrix<R> {
         let exchanged = [spu.rotqbyi(x[0], 8), spu.rotqbyi(x[1], 8)];
         let [lower, upper] = self.rows;
         let sum = [spu.dfm(lower[0], x[0]), spu.dfm(upper[0], x[0])];
+        let sum = [
+            spu.multiply_add(lower[1], exchanged[0], sum[0]),
+            spu.multiply_add(upper[1], exchanged[0], sum[1]),
+        ];
         let sum =
-            [spu.dfma(lower[1], exchanged[0], sum[0]), spu.dfma(upper[1], exchanged[0], sum[1])];
-        let sum = [spu.dfma(lower[2], x[1], sum[0]), spu.dfma(upper[2], x[1], sum[1])];
-        [spu.dfma(lower[3], exchanged[1], sum[0]), spu.dfma(upper[3], exchanged[1], sum[1])]
+            [spu.multiply_add(lower[2], x[1], sum[0]), spu.multiply_add(upper[2], x[1], sum[1])];
+        [
+            spu.multiply_add(lower[3], exchanged[1], sum[0]),
+            spu.multiply_add(upper[3], exchanged[1], sum[1]),
+        ]
     }
 }
 

@@ -4,7 +4,7 @@ use super::matrix::Matrix;
 use super::operand::{CatInner, CatTip, GammaInner, GammaTip, Operand, Place, word_of_pattern};
 use super::scaling::Scaling;
 use crate::raxml::model_block::{TIP_VECTORS_OFFSET, V_OFFSET};
-use crate::raxml::{Child, NewView, PATTERNS_PER_GROUP, Rates};
+use crate::raxml::{Child, NewView, PATTERNS_PER_GROUP, Rates, Version};
 use mmgp_spu::Spu;
 
 /// Chooses the loop once, outside of it.
@@ -31,7 +31,12 @@ pub(in crate::raxml) fn new_view<S: Spu>(spu: &mut S, kernel: &NewView) {
                 unreachable!("invariant: a tip is the left child")
             };
             let right = GammaInner::new(spu, vectors, counts, matrices);
-            one_by_one(spu, kernel, left, right);
+            // A product that is not fused with its sum needs a register of its own.
+            if kernel.version == Version::Unfused {
+                one_by_one::<S, _, _, 1>(spu, kernel, left, right);
+            } else {
+                one_by_one::<S, _, _, 3>(spu, kernel, left, right);
+            }
         }
         (Rates::Cat, Tip { codes, products }, right) => {
             let tip_vectors = kernel.model.offset(TIP_VECTORS_OFFSET);
@@ -82,11 +87,16 @@ impl<R: Copy> Output<R> {
 }
 
 /// All patterns, one in each turn of the loop; for two inner nodes with GAMMA, whose matrices alone
-/// take 64 registers of 128: what [`pipelined`] holds in addition finds no room. That the loads of
-/// the last category wait until category 0 is multiplied saves the registers that they would take.
+/// take 64 registers of 128: what [`pipelined`] holds in addition finds no room. That the loads of a
+/// category wait until the one `DELAYED` before it is multiplied saves the registers that they would
+/// take.
 #[inline(always)]
-fn one_by_one<S, Left, Right>(spu: &mut S, kernel: &NewView, mut left: Left, mut right: Right)
-where
+fn one_by_one<S, Left, Right, const DELAYED: usize>(
+    spu: &mut S,
+    kernel: &NewView,
+    mut left: Left,
+    mut right: Right,
+) where
     S: Spu,
     Left: Operand<S>,
     Right: Operand<S>,
@@ -101,7 +111,7 @@ where
     loop {
         spu.label();
         spu.hbrr();
-        let computed = turn::<S, _, _, 4, 1, 3>(spu, &factors, output.word, &left, &right);
+        let computed = turn::<S, _, _, 4, 1, DELAYED>(spu, &factors, output.word, &left, &right);
         finish(spu, &scaling, &mut output, &computed, (&left, &right));
         output.word = spu.ai(output.word, 4);
         left.advance(spu, 1);
@@ -181,8 +191,8 @@ impl<R: Copy> Factors<R> {
     }
 }
 
-/// The vectors of a turn before scaling. The loads of the categories from `DELAYED` on wait until
-/// category 0 is multiplied.
+/// The vectors of a turn before scaling. The loads of a category wait until the one `DELAYED` before
+/// it is multiplied.
 #[inline(always)]
 fn turn<S, Left, Right, const CATEGORIES: usize, const PER_TURN: usize, const DELAYED: usize>(
     spu: &mut S,
@@ -228,16 +238,24 @@ where
     let of_left = left.pattern(spu, place);
     let of_right = right.pattern(spu, place);
     let mut entries = [[place.word; 2]; CATEGORIES];
-    let mut late = (of_left, of_right);
+    let mut late = [(of_left, of_right); CATEGORIES];
     for category in 0..CATEGORIES {
-        let (of_left, of_right) = if category < DELAYED { (of_left, of_right) } else { late };
+        let (of_left, of_right) = late[category];
         let a = left.product(spu, of_left, category);
+        // Where registers are fewest, one child comes after the other, too.
+        let of_right = if DELAYED == 1 && CATEGORIES > 1 {
+            let nothing = spu.andi(a[0], 0);
+            Right::delayed(spu, of_right, nothing)
+        } else {
+            of_right
+        };
         let b = right.product(spu, of_right, category);
         let y = [spu.dfm(a[0], b[0]), spu.dfm(a[1], b[1])];
-        if category == 0 && DELAYED < CATEGORIES {
+        if category + DELAYED < CATEGORIES {
             let nothing = spu.andi(y[0], 0);
             let late_left = Left::delayed(spu, of_left, nothing);
-            late = (late_left, Right::delayed(spu, of_right, nothing));
+            let late_right = Right::delayed(spu, of_right, nothing);
+            late[category + DELAYED] = (late_left, late_right);
         }
         entries[category] = v.times(spu, y);
     }

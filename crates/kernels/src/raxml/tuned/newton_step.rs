@@ -56,7 +56,7 @@ impl<R: Copy> Constants<R> {
     fn line<S: Spu<Register = R>>(spu: &mut S, z: R, coefficient: f64, constant: f64) -> R {
         let coefficient = spu.lqr(both(coefficient));
         let constant = spu.lqr(both(constant));
-        spu.dfma(z, coefficient, constant)
+        spu.multiply_add(z, coefficient, constant)
     }
 
     /// z' where the curvature is negative: `min(max(z e^t, zmin), 0.25 z + 0.75)` with t = -g/h, and

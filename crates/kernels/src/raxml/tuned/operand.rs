@@ -314,9 +314,11 @@ fn columns_times_vector<S: Spu>(
     let column = [spu.lqd(0, matrix), spu.lqd(16, matrix)];
     let sum = [spu.dfm(column[0], x[0]), spu.dfm(column[1], x[0])];
     let column = [spu.lqd(32, matrix), spu.lqd(48, matrix)];
-    let sum = [spu.dfma(column[0], x[1], sum[0]), spu.dfma(column[1], x[1], sum[1])];
+    let sum =
+        [spu.multiply_add(column[0], x[1], sum[0]), spu.multiply_add(column[1], x[1], sum[1])];
     let column = [spu.lqd(64, matrix), spu.lqd(80, matrix)];
-    let sum = [spu.dfma(column[0], x[2], sum[0]), spu.dfma(column[1], x[2], sum[1])];
+    let sum =
+        [spu.multiply_add(column[0], x[2], sum[0]), spu.multiply_add(column[1], x[2], sum[1])];
     let column = [spu.lqd(96, matrix), spu.lqd(112, matrix)];
-    [spu.dfma(column[0], x[3], sum[0]), spu.dfma(column[1], x[3], sum[1])]
+    [spu.multiply_add(column[0], x[3], sum[0]), spu.multiply_add(column[1], x[3], sum[1])]
 }

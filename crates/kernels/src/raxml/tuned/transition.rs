@@ -268,7 +268,8 @@ fn state_product<S: Spu>(
     for l in 1..4 {
         let displacement = 32 * l as i32;
         let column = [spu.lqd(displacement, matrix), spu.lqd(displacement + 16, matrix)];
-        sum = [spu.dfma(column[0], x[l], sum[0]), spu.dfma(column[1], x[l], sum[1])];
+        sum =
+            [spu.multiply_add(column[0], x[l], sum[0]), spu.multiply_add(column[1], x[l], sum[1])];
     }
     sum
 }
