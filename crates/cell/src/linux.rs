@@ -29,6 +29,17 @@ pub struct Sharing {
     /// What a process pays that comes in after another one, unless it had yielded: then it pays what
     /// the machine's file says of a yield \[s\].
     pub switch: Seconds,
+    /// What a process does while it waits for a message of another one.
+    pub waiting: Waiting,
+}
+
+/// What a process does while it waits for a message of another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiting {
+    /// It stands aside until the message is there, as if its scheduler knew of it.
+    Aside,
+    /// It looks and yields, as its library does.
+    Yields,
 }
 
 /// What a hardware thread does while none of its processes is ready.
@@ -49,7 +60,13 @@ impl Sharing {
             queue: Box::new(|| Box::new(Cooperative::default())),
             idle: Idle::Polls,
             switch: machine.linux.context_switch,
+            waiting: Waiting::Aside,
         }
+    }
+
+    /// The same, but all processes stay in turn while they wait, whatever they wait for.
+    pub fn in_turn(machine: &Machine) -> Self {
+        Self { waiting: Waiting::Yields, ..Self::cooperative(machine) }
     }
 
     /// The kernel of that machine decides.
@@ -59,6 +76,7 @@ impl Sharing {
             queue: Box::new(move || of_kernel(&of)),
             idle: Idle::Sleeps,
             switch: machine.linux.yield_,
+            waiting: Waiting::Yields,
         }
     }
 }
@@ -81,6 +99,7 @@ pub struct Scheduler {
     threads_per_ppe: usize,
     idle: Idle,
     switch: Seconds,
+    waiting: Waiting,
     threads: RefCell<Vec<Thread>>,
     processes: RefCell<BTreeMap<u32, Process>>,
 }
@@ -116,7 +135,7 @@ struct Process {
 impl Scheduler {
     /// The schedulers of an idle machine.
     pub fn new(sim: &Sim, machine: &Machine, ppes: &Rc<Vec<Ppe>>, sharing: &Sharing) -> Self {
-        let Sharing { queue, idle, switch } = sharing;
+        let Sharing { queue, idle, switch, waiting } = sharing;
         let threads = machine.layout.cells * machine.layout.threads_per_ppe;
         let thread =
             |_| Thread { queue: queue(), running: None, last: None, switches: 0, polls: false };
@@ -126,6 +145,7 @@ impl Scheduler {
             threads_per_ppe: machine.layout.threads_per_ppe as usize,
             idle: *idle,
             switch: *switch,
+            waiting: *waiting,
             threads: RefCell::new((0..threads).map(thread).collect()),
             processes: RefCell::default(),
         }
@@ -207,6 +227,21 @@ impl Scheduler {
     /// What a process pays that comes in after another one, unless it had yielded.
     pub fn switch(&self) -> Seconds {
         self.switch
+    }
+
+    /// What a hardware thread does while none of its processes is ready.
+    pub fn idle(&self) -> Idle {
+        self.idle
+    }
+
+    /// What a process does while it waits for a message.
+    pub fn waiting(&self) -> Waiting {
+        self.waiting
+    }
+
+    /// Whether nobody else is ready to run on a thread.
+    pub fn is_alone(&self, thread: usize) -> bool {
+        self.threads.borrow()[thread].queue.waiting() == 0
     }
 
     /// Changes from one process to another on all threads.
