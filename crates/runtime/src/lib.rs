@@ -43,7 +43,7 @@ use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_cell::Blade;
 
-pub use edtlp::Edtlp;
+pub use edtlp::{Dispatch, Edtlp};
 pub use leases::{BusyMap, Lease};
 pub use linux::Linux;
 pub use mmgp_cell::record::Loop;
