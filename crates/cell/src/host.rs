@@ -98,7 +98,7 @@ impl HostProcess {
     pub async fn spin<T>(&self, watch: &Watch<T>, mut wanted: impl FnMut(&T) -> bool) {
         loop {
             let start = self.sim.now();
-            let span = self.span("spin");
+            let span = self.polling("spin");
             let either = first_of(watch.wait_until(&mut wanted), self.stopped());
             self.ppe().pipeline.begin();
             let first = either.await;
@@ -261,6 +261,15 @@ impl HostProcess {
         let span = SimSpan::from_seconds(span);
         self.recorder.host_busy(span);
         self.sim.sleep(span).await;
+    }
+
+    /// A span of polling, on the time line of its hardware thread.
+    fn polling(&self, name: &'static str) -> Span {
+        let category = match self.scheduler.idle() {
+            Idle::Sleeps => Category::Ppe,
+            Idle::Polls => Category::Wait,
+        };
+        self.trace.span(self.thread_track(), category, name)
     }
 
     /// Polling keeps a process busy, unless a user-level scheduler does it in its place.

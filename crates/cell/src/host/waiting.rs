@@ -95,7 +95,7 @@ impl HostProcess {
         let start = self.sim.now();
         let turn = self.turn.read(|&turn| turn);
         self.ppe().pipeline.begin();
-        let span = self.span("poll");
+        let span = self.polling("poll");
         let disturbed = self.turn.wait_until(|&now| now != turn);
         let (First::Left(()) | First::Right(())) =
             first_of(watch.wait_until(wanted), disturbed).await;
@@ -109,7 +109,7 @@ impl HostProcess {
 
     /// Keeps the pipeline busy for so long.
     async fn poll_for(&self, time: Seconds) {
-        let (start, span) = (self.sim.now(), self.span("poll"));
+        let (start, span) = (self.sim.now(), self.polling("poll"));
         self.ppe().pipeline.begin();
         self.sim.sleep(SimSpan::from_seconds(time)).await;
         drop(span);
