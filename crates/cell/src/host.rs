@@ -315,6 +315,16 @@ impl HostProcess {
         let queued = self.trace.span(self.track(), Category::Wait, "run queue");
         self.turn.wait_until(|turn| turn.thread.is_some()).await;
         drop(queued);
+        let switched = self.come_in();
+        if switched {
+            let _span = self.trace.span(self.thread_track(), Category::Switch, "context switch");
+            self.sim.sleep(SimSpan::from_seconds(switch)).await;
+        }
+        switched
+    }
+
+    /// Has the hardware thread that it was given; whether another process ran there before.
+    fn come_in(&self) -> bool {
         let before = self.thread.get();
         let thread = self.turn.read(|turn| turn.thread).unwrap_or(before);
         self.thread.set(thread);
@@ -323,10 +333,6 @@ impl HostProcess {
         let switched = self.scheduler.comes_in(thread, self.rank);
         if switched || thread != before {
             *self.translated.borrow_mut() = Translated::default();
-        }
-        if switched {
-            let _span = self.trace.span(self.thread_track(), Category::Switch, "context switch");
-            self.sim.sleep(SimSpan::from_seconds(switch)).await;
         }
         switched
     }

@@ -5,6 +5,7 @@
 //! costs is charged to the process that comes in.
 
 mod queue;
+mod rotation;
 #[cfg(test)]
 mod tests;
 
@@ -113,6 +114,10 @@ struct Thread {
     switches: u64,
     /// Whether the user-level scheduler polls here, for want of a process that is ready.
     polls: bool,
+    /// What is left of a turn of polling that began while nobody looked.
+    rest: Option<SimSpan>,
+    /// How often a process in the queue got what it waits for.
+    stirred: Watch<u64>,
 }
 
 #[derive(Clone, Copy)]
@@ -130,6 +135,9 @@ struct Process {
     /// The thread on which it ran last, or that it is pinned to.
     home: usize,
     turn: Watch<Turn>,
+    /// How long a turn is in which it only looks whether it can go on and yields, where that is all it
+    /// does.
+    turn_of_polling: Option<SimSpan>,
 }
 
 impl Scheduler {
@@ -137,8 +145,15 @@ impl Scheduler {
     pub fn new(sim: &Sim, machine: &Machine, ppes: &Rc<Vec<Ppe>>, sharing: &Sharing) -> Self {
         let Sharing { queue, idle, switch, waiting } = sharing;
         let threads = machine.layout.cells * machine.layout.threads_per_ppe;
-        let thread =
-            |_| Thread { queue: queue(), running: None, last: None, switches: 0, polls: false };
+        let thread = |number| Thread {
+            queue: queue(),
+            running: None,
+            last: None,
+            switches: 0,
+            polls: false,
+            rest: None,
+            stirred: Watch::new(sim, &format!("a turn on hardware thread {number}"), 0),
+        };
         Self {
             sim: sim.clone(),
             ppes: Rc::clone(ppes),
@@ -157,7 +172,7 @@ impl Scheduler {
         let turn = Watch::new(&self.sim, &name, Turn::default());
         let (left, virtual_run_time) = (SimSpan::ZERO, SimSpan::ZERO);
         let entity = Entity { process, affinity, left, virtual_run_time };
-        let known = Process { entity, home, turn: turn.clone() };
+        let known = Process { entity, home, turn: turn.clone(), turn_of_polling: None };
         self.processes.borrow_mut().insert(process, known);
         turn
     }
@@ -244,7 +259,8 @@ impl Scheduler {
         self.threads.borrow()[thread].queue.waiting() == 0
     }
 
-    /// Changes from one process to another on all threads.
+    /// Changes from one process to another on all threads, without those of the turns that are not
+    /// emulated one by one.
     pub fn switches(&self) -> u64 {
         self.threads.borrow().iter().map(|thread| thread.switches).sum()
     }

@@ -3,6 +3,7 @@
 use super::{First, HostProcess, first_of};
 use crate::linux::{Entry, Waiting};
 use crate::ppe::Work;
+use crate::trace::Category;
 use mmgp_base::units::{Seconds, SimSpan};
 use mmgp_machine::Machine;
 use mmgp_sim::{Reason, Watch};
@@ -39,31 +40,113 @@ impl HostProcess {
 
     /// Looks whether `watch` is as wanted, and yields by a system call as long as it is not.
     ///
-    /// Pauses and system calls of a process that has its hardware thread to itself are not emulated
-    /// one by one. They keep the pipeline busy and are not slowed down themselves.
+    /// Pauses, switches and system calls are not emulated one by one while all processes of the hardware
+    /// thread do nothing else. They keep the pipeline busy and are not slowed down themselves.
     pub async fn yield_until<T>(
         &self,
         watch: &Watch<T>,
         pause: Pause,
-        mut wanted: impl FnMut(&T) -> bool,
+        wanted: impl Fn(&T) -> bool,
     ) {
+        self.yield_for(watch, watch.reason(), pause, wanted).await;
+    }
+
+    /// The same, for a reason of which the name of the value would say too little.
+    async fn yield_for<T>(
+        &self,
+        watch: &Watch<T>,
+        reason: Reason,
+        pause: Pause,
+        wanted: impl Fn(&T) -> bool,
+    ) {
+        let ready = || watch.wait_for(reason, &wanted);
+        let mut is_due = false;
         for look in 0.. {
             let before = pause.before(look, &self.machine);
-            self.poll_for(before).await;
-            if watch.read(&mut wanted) {
-                return;
+            if !is_due {
+                self.poll_for(before).await;
+            }
+            if watch.read(&wanted) {
+                break;
             }
             let is_longest = before == pause.before(look + 1, &self.machine);
+            if is_longest {
+                let turn = SimSpan::from_seconds(before + self.machine.linux.yield_);
+                self.scheduler.polls(self.rank, Some(turn));
+            }
             if is_longest && self.scheduler.is_alone(self.thread.get()) {
                 let period = before + self.machine.linux.system_call;
-                self.look_alone(watch, &mut wanted, period).await;
-                if watch.read(&mut wanted) {
-                    return;
-                }
+                self.look_alone(ready(), period).await;
+                is_due = true;
             } else {
-                self.sched_yield().await;
+                is_due = self.yield_among(ready).await;
             }
         }
+        self.scheduler.polls(self.rank, None);
+    }
+
+    /// Yields, and has its turn again; whether its next look is due at once.
+    async fn yield_among<F: Future<Output = ()>>(&self, ready: impl Fn() -> F) -> bool {
+        let thread = self.thread.get();
+        match self.scheduler.rotation(thread) {
+            Some(turns) => self.stand_for(&turns, ready()).await,
+            None => self.requeue(Entry::Yielded),
+        }
+        let queued = self.trace.span(self.track(), Category::Wait, "run queue");
+        let turn = || self.turn.wait_until(|turn| turn.thread.is_some());
+        if let First::Right(()) = first_of(turn(), ready()).await {
+            self.scheduler.polls(self.rank, None);
+            self.scheduler.stirred(thread).update(|count| *count += 1);
+        }
+        turn().await;
+        drop(queued);
+        let switched = self.come_in();
+        let rest = self.scheduler.take_rest(self.thread.get());
+        let (span, time) = match (rest, switched) {
+            (Some(rest), _) => (self.polling("poll"), rest),
+            (None, true) => {
+                let span = self.trace.span(self.thread_track(), Category::Switch, "context switch");
+                (span, SimSpan::from_seconds(self.machine.linux.yield_))
+            }
+            (None, false) => {
+                let call = SimSpan::from_seconds(self.machine.linux.system_call);
+                (self.polling("sched_yield"), call)
+            }
+        };
+        self.ppe().pipeline.begin();
+        self.sim.sleep(time).await;
+        self.ppe().pipeline.end();
+        drop(span);
+        rest.is_some()
+    }
+
+    /// Stands for all processes of the hardware thread, whose turns these are, its own last, until one
+    /// of them has what it waits for or another comes; then whoever has its turn goes on with it.
+    async fn stand_for(&self, turns: &[SimSpan], ready: impl Future<Output = ()>) {
+        let thread = self.thread.get();
+        let stirred = self.scheduler.stirred(thread);
+        let (count, turn) = (stirred.read(|&count| count), self.turn.read(|&turn| turn));
+        let start = self.sim.now();
+        let span = self.polling("poll");
+        self.ppe().pipeline.begin();
+        let other = first_of(
+            stirred.wait_until(|&now| now != count),
+            self.turn.wait_until(|&now| now != turn),
+        );
+        first_of(other, ready).await;
+        self.ppe().pipeline.end();
+        drop(span);
+        self.polled_since(start);
+        let round = turns.iter().fold(0, |sum, turn| sum + turn.ticks()).max(1);
+        let mut left = self.sim.now().since(start).ticks() % round;
+        let mut before = 0;
+        while before + 1 < turns.len() && left >= turns[before].ticks() {
+            left -= turns[before].ticks();
+            before += 1;
+        }
+        self.running.borrow_mut().take();
+        let rest = SimSpan::from_ticks(turns[before].ticks().saturating_sub(left));
+        self.scheduler.rotate(thread, before, rest);
     }
 
     /// Waits for a message as the processes of the machine do; `reason` says for what in the report of
@@ -72,7 +155,7 @@ impl HostProcess {
         &self,
         inbox: &Watch<T>,
         reason: Reason,
-        wanted: impl FnMut(&T) -> bool,
+        wanted: impl Fn(&T) -> bool,
     ) {
         match self.scheduler.waiting() {
             Waiting::Aside => {
@@ -80,25 +163,19 @@ impl HostProcess {
                 inbox.wait_for(reason, wanted).await;
                 self.resume().await;
             }
-            Waiting::Yields => self.yield_until(inbox, Pause::Backoff, wanted).await,
+            Waiting::Yields => self.yield_for(inbox, reason, Pause::Backoff, wanted).await,
         }
     }
 
-    /// Looks once in each period until `watch` is as wanted or another process wants to run.
-    async fn look_alone<T>(
-        &self,
-        watch: &Watch<T>,
-        wanted: impl FnMut(&T) -> bool,
-        period: Seconds,
-    ) {
+    /// Looks once in each period until it is ready or another process wants to run.
+    async fn look_alone(&self, ready: impl Future<Output = ()>, period: Seconds) {
         let period = SimSpan::from_seconds(period);
         let start = self.sim.now();
         let turn = self.turn.read(|&turn| turn);
         self.ppe().pipeline.begin();
         let span = self.polling("poll");
         let disturbed = self.turn.wait_until(|&now| now != turn);
-        let (First::Left(()) | First::Right(())) =
-            first_of(watch.wait_until(wanted), disturbed).await;
+        first_of(disturbed, ready).await;
         let ticks = self.sim.now().since(start).ticks();
         let whole = ticks.div_ceil(period.ticks().max(1)).max(1) * period.ticks();
         self.sim.sleep(SimSpan::from_ticks(whole.saturating_sub(ticks))).await;
