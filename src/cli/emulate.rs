@@ -112,7 +112,7 @@ fn guard(arguments: &Arguments) -> Result<Guard> {
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     guard(arguments)?.check()?;
-    let machine = arguments.machine.read()?;
+    let machine = arguments.scheduler.read(&arguments.machine)?;
     let program = arguments.app.once(arguments)?;
     let timing = match arguments.timing {
         Timing::Cached => KernelTiming::Cached,

@@ -16,6 +16,7 @@ use std::cell::RefCell;
 use std::future::Future;
 use std::rc::Rc;
 
+use crate::cell::linux::Sharing;
 use crate::cell::{Blade, KernelTiming};
 use crate::error::{Error, Result};
 use crate::machine::Machine;
@@ -68,6 +69,12 @@ struct Bench {
 impl Bench {
     fn new(machine: &Machine) -> Self {
         Self { blade: Blade::new(machine, KernelTiming::Cached, 0.0), error: Rc::default() }
+    }
+
+    /// The same, its processes sharing the hardware threads in that way.
+    fn under(machine: &Machine, sharing: &Sharing) -> Self {
+        let Self { blade, error } = Self::new(machine);
+        Self { blade: blade.under(sharing), error }
     }
 
     /// A machine whose first Cell has at least so many SPEs.

@@ -175,6 +175,7 @@ fn time<F: Future + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::Collectives;
     use approx::assert_relative_eq;
 
     fn qs20() -> Machine {
@@ -225,12 +226,25 @@ mod tests {
     }
 
     #[test]
-    fn collectives_cost_what_the_machine_says_and_coming_back_to_a_shared_thread() {
-        let rows = collective(&qs20(), 1, &mut ClockPhases::new(1)).unwrap();
+    fn collectives_cost_what_the_table_says_where_it_is_asked_and_coming_back_to_a_shared_thread() {
+        let mut machine = qs20();
+        machine.mpi.collectives = Collectives::Table;
+        let rows = collective(&machine, 1, &mut ClockPhases::new(1)).unwrap();
         let per_call = |ranks: usize| rows[ranks - 1].time_s / COLLECTIVE_CALLS as f64;
         assert_eq!(per_call(1), 0.0);
         assert_relative_eq!(per_call(4), 118e-6, max_relative = 1e-3);
         // Sixteen ranks on four threads: each thread switches four times a call.
         assert!(per_call(16) > 842e-6 && per_call(16) < 842e-6 + 4.0 * 1.6e-6);
+    }
+
+    #[test]
+    fn collectives_of_messages_take_longer_the_more_ranks_share_a_thread() {
+        let rows = collective(&qs20(), 1, &mut ClockPhases::new(1)).unwrap();
+        let per_call = |ranks: usize| rows[ranks - 1].time_s / COLLECTIVE_CALLS as f64;
+        assert_eq!(per_call(1), 0.0);
+        // One exchange, then two, three and four, by one, one, two and four ranks on a thread.
+        assert!(2.0 * per_call(2) < per_call(4), "{} {}", per_call(2), per_call(4));
+        assert!(2.0 * per_call(4) < per_call(8), "{} {}", per_call(4), per_call(8));
+        assert!(2.0 * per_call(8) < per_call(16), "{} {}", per_call(8), per_call(16));
     }
 }

@@ -6,8 +6,9 @@
 //! nothing else of RAxML: a worker computes on the host, off-loads a task to the SPE that it owns,
 //! waits, and begins again. The ratios of its times stand beside the published ones.
 //!
-//! The Linux column emerges. Of the EDTLP column the step from one worker to two does, because the
-//! user-level scheduler polls; what each further process costs does not, and is not understood.
+//! Both columns emerge, the EDTLP one where hardware threads go round in strict turns: then processes
+//! that share one wait for the slowest of each round. Where a thread goes to whoever is ready, or by
+//! `sched_yield`, eight workers come out a quarter too fast.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -25,9 +26,10 @@ use crate::units::{Seconds, SimSpan};
 
 /// Mean time of a task on its SPE \[s\]: PPoPP 2007, section 5.
 const TASK: Seconds = Seconds(96e-6);
-/// A task lasts between 1 - this and 1 + this times the mean, each as likely. Not published: the
-/// functions of RAxML differ and one of them iterates, so 0 is excluded.
-const SPREAD: f64 = 0.5;
+/// A task takes as long as so many exponentially distributed stages, each as long on average. The
+/// standard deviation is then 0.577 of the mean; that of the emulated program, on the alignment of the
+/// papers, is 0.58. Not published.
+const STAGES: u32 = 3;
 
 /// Host code between two tasks: 35,200 cycles, the 11 us of PPoPP 2007 at 3.2 GHz. How they divide
 /// into operations is not published; here a quarter of the instructions are loads and stores, all
@@ -58,7 +60,7 @@ pub fn run(
     let one_cell = Machine { layout, ..machine.clone() };
     let on = Runtime::new(Blade::new(&one_cell, KernelTiming::Cached, 0.0), policy);
     let (blade, spes) = (on.blade(), on.assign(Mapping::new(workers, 1)?)?);
-    on.load(&Rc::new(Tasks::new(layout.spes(), seed)), Signalling::Memory);
+    on.load(&Rc::new(Tasks::new(layout.spes(), offloads, seed)), Signalling::Memory);
     let start = blade.sim.now();
     for (rank, spes) in (0..workers).zip(spes) {
         let process = on.process(rank, spes);
@@ -74,48 +76,39 @@ pub fn run(
     Ok(blade.run()?.since(start).seconds())
 }
 
-/// Tasks that last so long and do nothing; each SPE draws from a stream of its own, so a worker
-/// gets the same tasks whoever else is there. Of two tasks one lasts as much longer than the mean
-/// as the other lasts shorter, so all workers have the same to do.
+/// Tasks that last so long and do nothing. Each SPE has times of its own, so a worker gets the same
+/// tasks whoever else is there, and all have the same mean, so all workers have the same to do.
 struct Tasks {
-    streams: RefCell<Vec<Stream>>,
-}
-
-struct Stream {
-    generator: Xoshiro256PlusPlus,
-    /// What belongs to the number drawn last.
-    second: Option<f64>,
-}
-
-impl Stream {
-    /// Uniform in [0, 1], the second of two being 1 minus the first.
-    fn draw(&mut self) -> f64 {
-        if let Some(second) = self.second.take() {
-            return second;
-        }
-        let first = (self.generator.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-        self.second = Some(1.0 - first);
-        first
-    }
+    times: RefCell<Vec<std::vec::IntoIter<f64>>>,
 }
 
 impl Tasks {
-    fn new(spes: u32, seed: u64) -> Self {
-        let stream = |spe: u32| {
+    fn new(spes: u32, offloads: u32, seed: u64) -> Self {
+        let times = |spe: u32| {
             let mut generator = Xoshiro256PlusPlus::seed_from_u64(seed);
             (0..spe).for_each(|_| generator.jump());
-            Stream { generator, second: None }
+            let mut times: Vec<f64> = (0..offloads).map(|_| erlang(&mut generator)).collect();
+            let mean = times.iter().sum::<f64>() / f64::from(offloads);
+            times.iter_mut().for_each(|time| *time *= TASK.0 / mean);
+            times.into_iter()
         };
-        Self { streams: RefCell::new((0..spes).map(stream).collect()) }
+        Self { times: RefCell::new((0..spes).map(times).collect()) }
     }
+}
+
+/// The sum of the stages, each with a mean of 1.
+fn erlang(generator: &mut Xoshiro256PlusPlus) -> f64 {
+    // In [0, 1), so that one minus it is above 0.
+    let mut uniform = || (generator.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+    (0..STAGES).map(|_| -(1.0 - uniform()).ln()).sum()
 }
 
 impl SpeProgram for Tasks {
     async fn call(&self, spe: &Spe, _: Call) -> Result<Vec<Loop>> {
-        let uniform = self.streams.borrow_mut()[spe.index as usize].draw();
-        let span = TASK * (1.0 - SPREAD + 2.0 * SPREAD * uniform);
+        let time = self.times.borrow_mut()[spe.index as usize].next();
+        let time = time.expect("invariant: there is one for each task of a worker");
         let start = spe.sim.now();
-        spe.sim.sleep(SimSpan::from_seconds(span)).await;
+        spe.sim.sleep(SimSpan::from_seconds(Seconds(time))).await;
         Ok(vec![Loop { start, end: spe.sim.now() }])
     }
 }
@@ -123,25 +116,25 @@ impl SpeProgram for Tasks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::{Edtlp, Linux};
+    use crate::runtime::{Edtlp, policy_named};
 
     /// `run` for 1 to `most` workers, each time divided by that of one worker.
     fn ratios(
         machine: &Machine,
         most: u32,
-        policy: fn() -> Box<dyn Policy>,
+        policy: &str,
         offloads: u32,
         seed: u64,
     ) -> Result<Vec<f64>> {
         let times: Vec<Seconds> = (1..=most)
-            .map(|workers| run(machine, workers, policy(), offloads, seed))
+            .map(|workers| run(machine, workers, policy_named(policy)?, offloads, seed))
             .collect::<Result<_>>()?;
         Ok(times.iter().map(|time| time.0 / times[0].0).collect())
     }
     use approx::assert_relative_eq;
 
     /// Ratio of the emulated and the published times, each relative to one worker.
-    fn beside(policy: fn() -> Box<dyn Policy>, published: [f64; 8]) -> Vec<f64> {
+    fn beside(policy: &str, published: [f64; 8]) -> Vec<f64> {
         let machine = Machine::named("qs20").unwrap();
         let ratios = ratios(&machine, 8, policy, 2000, 1).unwrap();
         let published = published.iter().map(|time| time / published[0]);
@@ -162,18 +155,21 @@ mod tests {
         // PPoPP 2007, table 1, Linux. Two threads that spin slow each other's 11 us down to 14.1,
         // 2.9 %; beyond two workers less than that is published.
         let linux = [28.42, 29.23, 56.95, 57.38, 85.88, 86.43, 114.92, 115.51];
-        let beside = beside(|| Box::new(Linux), linux);
+        let beside = beside("linux", linux);
         assert!(beside.iter().all(|ratio| (ratio - 1.0).abs() < 0.02), "{beside:?}");
     }
 
     #[test]
-    fn two_event_driven_workers_take_what_is_published_and_more_of_them_less() {
-        // PPoPP 2007, table 1, EDTLP. Each further process on a hardware thread adds 17 us to the
-        // published time of an off-load; caches, translation and queueing add 2 to 3, so eight
-        // workers are emulated 29 % too fast.
+    fn strict_turns_take_what_is_published_and_other_orders_less() {
+        // PPoPP 2007, table 1, EDTLP. In strict turns a round of processes that share a hardware
+        // thread takes as long as the slowest task of it; nothing was chosen to meet the figures.
         let edtlp = [28.46, 29.36, 32.54, 33.12, 37.27, 38.66, 41.87, 43.32];
-        let beside = beside(|| Box::new(Edtlp), edtlp);
-        assert!((beside[1] - 1.0).abs() < 0.01, "{beside:?}");
-        assert!(beside[2..].iter().all(|ratio| (0.7..1.0).contains(ratio)), "{beside:?}");
+        let turns = beside("edtlp:round-robin", edtlp);
+        assert!(turns.iter().all(|ratio| (ratio - 1.0).abs() < 0.1), "{turns:?}");
+        for order in ["edtlp:ready", "edtlp:yield"] {
+            let others = beside(order, edtlp);
+            assert!((others[1] - 1.0).abs() < 0.01, "{others:?}");
+            assert!(others[7] > 0.7 && others[7] < 0.75, "{order}: {others:?}");
+        }
     }
 }

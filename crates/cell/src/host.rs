@@ -1,10 +1,12 @@
 //! A process of the host: it runs on a hardware thread, gives it away while it waits, and pays for
 //! coming back.
 
+mod waiting;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use super::linux::{Affinity, Entry, Scheduler, Turn};
+use super::linux::{Affinity, Entry, Idle, Scheduler, Turn};
 use super::loading::Loading;
 use super::ppe::{Ppe, Stretch, Translated, Work};
 use super::record::{Instants, Recorder};
@@ -13,6 +15,8 @@ use super::{Blade, Spe};
 use mmgp_base::units::{Cycles, Seconds, SimSpan, SimTime};
 use mmgp_machine::Machine;
 use mmgp_sim::{First, Sim, Watch, first_of};
+
+pub use waiting::Pause;
 
 /// A process of the host.
 ///
@@ -94,13 +98,13 @@ impl HostProcess {
     pub async fn spin<T>(&self, watch: &Watch<T>, mut wanted: impl FnMut(&T) -> bool) {
         loop {
             let start = self.sim.now();
-            let span = self.span("spin");
+            let span = self.polling("spin");
             let either = first_of(watch.wait_until(&mut wanted), self.stopped());
             self.ppe().pipeline.begin();
             let first = either.await;
             self.ppe().pipeline.end();
             drop(span);
-            self.recorder.host_busy(self.sim.now().since(start));
+            self.polled_since(start);
             match first {
                 First::Left(()) => return,
                 First::Right(how) => self.give_way(how).await,
@@ -166,12 +170,17 @@ impl HostProcess {
     /// Executes a burst of host code: waits for the lines and translations that others have
     /// displaced, then shares the pipeline.
     pub async fn work(&self, work: Work) {
+        self.work_as("host code", work).await;
+    }
+
+    /// The same, under another name in a trace.
+    pub(super) async fn work_as(&self, name: &'static str, work: Work) {
         let stall = self.ppe().stall(self.rank, work, &mut self.translated.borrow_mut());
         if stall > Seconds(0.0) {
             let _span = self.span("cold caches");
             self.stall(stall).await;
         }
-        self.execute_for("host code", self.ppe().alone(work)).await;
+        self.execute_for(name, self.ppe().alone(work)).await;
     }
 
     /// Executes code whose instructions take so many cycles with everything in the first-level
@@ -261,6 +270,22 @@ impl HostProcess {
         self.sim.sleep(span).await;
     }
 
+    /// A span of polling, on the time line of its hardware thread.
+    fn polling(&self, name: &'static str) -> Span {
+        let category = match self.scheduler.idle() {
+            Idle::Sleeps => Category::Ppe,
+            Idle::Polls => Category::Wait,
+        };
+        self.trace.span(self.thread_track(), category, name)
+    }
+
+    /// Polling keeps a process busy, unless a user-level scheduler does it in its place.
+    fn polled_since(&self, start: SimTime) {
+        if self.scheduler.idle() == Idle::Sleeps {
+            self.recorder.host_busy(self.sim.now().since(start));
+        }
+    }
+
     /// Ends when the scheduler wants the hardware thread back.
     async fn stopped(&self) -> Entry {
         loop {
@@ -297,6 +322,16 @@ impl HostProcess {
         let queued = self.trace.span(self.track(), Category::Wait, "run queue");
         self.turn.wait_until(|turn| turn.thread.is_some()).await;
         drop(queued);
+        let switched = self.come_in();
+        if switched {
+            let _span = self.trace.span(self.thread_track(), Category::Switch, "context switch");
+            self.sim.sleep(SimSpan::from_seconds(switch)).await;
+        }
+        switched
+    }
+
+    /// Has the hardware thread that it was given; whether another process ran there before.
+    fn come_in(&self) -> bool {
         let before = self.thread.get();
         let thread = self.turn.read(|turn| turn.thread).unwrap_or(before);
         self.thread.set(thread);
@@ -305,10 +340,6 @@ impl HostProcess {
         let switched = self.scheduler.comes_in(thread, self.rank);
         if switched || thread != before {
             *self.translated.borrow_mut() = Translated::default();
-        }
-        if switched {
-            let _span = self.trace.span(self.thread_track(), Category::Switch, "context switch");
-            self.sim.sleep(SimSpan::from_seconds(switch)).await;
         }
         switched
     }

@@ -5,6 +5,7 @@
 //! costs is charged to the process that comes in.
 
 mod queue;
+mod rotation;
 #[cfg(test)]
 mod tests;
 
@@ -29,6 +30,17 @@ pub struct Sharing {
     /// What a process pays that comes in after another one, unless it had yielded: then it pays what
     /// the machine's file says of a yield \[s\].
     pub switch: Seconds,
+    /// What a process does while it waits for a message of another one.
+    pub waiting: Waiting,
+}
+
+/// What a process does while it waits for a message of another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiting {
+    /// It stands aside until the message is there, as if its scheduler knew of it.
+    Aside,
+    /// It looks and yields, as its library does.
+    Yields,
 }
 
 /// What a hardware thread does while none of its processes is ready.
@@ -49,7 +61,13 @@ impl Sharing {
             queue: Box::new(|| Box::new(Cooperative::default())),
             idle: Idle::Polls,
             switch: machine.linux.context_switch,
+            waiting: Waiting::Aside,
         }
+    }
+
+    /// The same, but all processes stay in turn while they wait, whatever they wait for.
+    pub fn in_turn(machine: &Machine) -> Self {
+        Self { waiting: Waiting::Yields, ..Self::cooperative(machine) }
     }
 
     /// The kernel of that machine decides.
@@ -59,6 +77,7 @@ impl Sharing {
             queue: Box::new(move || of_kernel(&of)),
             idle: Idle::Sleeps,
             switch: machine.linux.yield_,
+            waiting: Waiting::Yields,
         }
     }
 }
@@ -81,6 +100,7 @@ pub struct Scheduler {
     threads_per_ppe: usize,
     idle: Idle,
     switch: Seconds,
+    waiting: Waiting,
     threads: RefCell<Vec<Thread>>,
     processes: RefCell<BTreeMap<u32, Process>>,
 }
@@ -94,6 +114,10 @@ struct Thread {
     switches: u64,
     /// Whether the user-level scheduler polls here, for want of a process that is ready.
     polls: bool,
+    /// What is left of a turn of polling that began while nobody looked.
+    rest: Option<SimSpan>,
+    /// How often a process in the queue got what it waits for.
+    stirred: Watch<u64>,
 }
 
 #[derive(Clone, Copy)]
@@ -111,21 +135,32 @@ struct Process {
     /// The thread on which it ran last, or that it is pinned to.
     home: usize,
     turn: Watch<Turn>,
+    /// How long a turn is in which it only looks whether it can go on and yields, where that is all it
+    /// does.
+    turn_of_polling: Option<SimSpan>,
 }
 
 impl Scheduler {
     /// The schedulers of an idle machine.
     pub fn new(sim: &Sim, machine: &Machine, ppes: &Rc<Vec<Ppe>>, sharing: &Sharing) -> Self {
-        let Sharing { queue, idle, switch } = sharing;
+        let Sharing { queue, idle, switch, waiting } = sharing;
         let threads = machine.layout.cells * machine.layout.threads_per_ppe;
-        let thread =
-            |_| Thread { queue: queue(), running: None, last: None, switches: 0, polls: false };
+        let thread = |number| Thread {
+            queue: queue(),
+            running: None,
+            last: None,
+            switches: 0,
+            polls: false,
+            rest: None,
+            stirred: Watch::new(sim, &format!("a turn on hardware thread {number}"), 0),
+        };
         Self {
             sim: sim.clone(),
             ppes: Rc::clone(ppes),
             threads_per_ppe: machine.layout.threads_per_ppe as usize,
             idle: *idle,
             switch: *switch,
+            waiting: *waiting,
             threads: RefCell::new((0..threads).map(thread).collect()),
             processes: RefCell::default(),
         }
@@ -137,7 +172,7 @@ impl Scheduler {
         let turn = Watch::new(&self.sim, &name, Turn::default());
         let (left, virtual_run_time) = (SimSpan::ZERO, SimSpan::ZERO);
         let entity = Entity { process, affinity, left, virtual_run_time };
-        let known = Process { entity, home, turn: turn.clone() };
+        let known = Process { entity, home, turn: turn.clone(), turn_of_polling: None };
         self.processes.borrow_mut().insert(process, known);
         turn
     }
@@ -209,7 +244,23 @@ impl Scheduler {
         self.switch
     }
 
-    /// Changes from one process to another on all threads.
+    /// What a hardware thread does while none of its processes is ready.
+    pub fn idle(&self) -> Idle {
+        self.idle
+    }
+
+    /// What a process does while it waits for a message.
+    pub fn waiting(&self) -> Waiting {
+        self.waiting
+    }
+
+    /// Whether nobody else is ready to run on a thread.
+    pub fn is_alone(&self, thread: usize) -> bool {
+        self.threads.borrow()[thread].queue.waiting() == 0
+    }
+
+    /// Changes from one process to another on all threads, without those of the turns that are not
+    /// emulated one by one.
     pub fn switches(&self) -> u64 {
         self.threads.borrow().iter().map(|thread| thread.switches).sum()
     }

@@ -1,31 +1,34 @@
 //! MPI among the host processes of a machine, on one Cell or on several.
 //!
 //! # Messages
-//! A message costs both sides the overhead of the library, and its data are copied. Up to the eager
-//! threshold the sender copies it into a buffer and goes on; the receiver copies it out. Above the
-//! threshold the sender first asks (rendezvous), waits until the receiver has a matching receive,
-//! and then copies the data once, straight to where they belong:
+//! Messages go through memory that the ranks share, as with the device `ch_shmem` of MPICH 1.2.7: each
+//! side executes the instructions of the library, the data are copied, and the lists of packets and the
+//! receiver's queue are locked by semaphores. Up to the eager threshold the sender
+//! copies the data into a buffer and goes on; the receiver copies them out. Above it the sender first
+//! asks (rendezvous), waits until the receiver has a matching receive, and then copies the data once,
+//! straight to where they belong:
 //!
 //! ```text
-//!   eager       sender    |overhead|copy|
-//!               receiver                ~latency~|overhead|copy|
-//!   rendezvous  sender    |overhead|   waits    |overhead|copy|
-//!               receiver           ~~~|overhead|  waits       ~~~|overhead|
+//!   eager       sender    |library|copy|lock|
+//!               receiver                    ~latency~|library|lock|copy|
+//!   rendezvous  sender    |library|lock|   waits    |library|copy|lock|
+//!               receiver               ~~~|library|lock|  waits        ~~~|library|lock|
 //! ```
 //!
 //! The latency (`~`) is paid between different Cells only, and a copy from one Cell to another has a
-//! rate of its own. A rank that waits gives its hardware thread away. Messages from one rank to
-//! another do not overtake each other; among messages of several ranks the one that arrived first is
-//! taken.
+//! rate of its own. Messages from one rank to another do not overtake each other; among messages of
+//! several ranks the one that arrived first is taken.
+//!
+//! A rank that waits does what the processes of the machine [do](super::linux::Waiting): it stands
+//! aside until its message is there, or it counts down, looks, and yields, again and again, so that
+//! others on its hardware thread wait for its turns and it for theirs.
 //!
 //! # Collectives
-//! `allreduce` and `barrier` release all ranks when the last one has come and the software cost for
-//! their number has passed: the machine's table of the measured cost of a collective by ranks,
-//! taken to be that of one double; longer contributions are copied along a binomial tree, up and
-//! down, in addition. `broadcast`, `reduce` and `gather`, for which nothing was
-//! measured, are binomial trees of messages. The two do not agree: the overhead of a message comes
-//! from the table's entry for two ranks, and a tree of such messages for four takes 32 us where the
-//! table has 118, so the trees are likely to be too cheap on a QS20 with more than two ranks.
+//! `allreduce` and `barrier` are recursive doubling, `broadcast`, `reduce` and `gather` binomial trees
+//! of such messages: what they take for so many ranks is a result. Where the machine says so
+//! ([`Collectives::Table`](mmgp_machine::Collectives)), the first two instead release all ranks when
+//! the last one has come and the cost in its table has passed: an input, taken to be that of one
+//! double; longer contributions are copied along a binomial tree, up and down, in addition.
 //!
 //! A reduction combines the contributions in the order of ranks, whatever the tree, so its result
 //! does not depend on the root or on the number of Cells.
@@ -40,14 +43,15 @@
 //! ends with [`Error::Mpi`].
 //!
 //! # What is left out
-//! Limits of the buffer for eager messages, the collective by which ranks form a communicator of some
-//! of them, derived data types, and non-blocking operations.
+//! Limits of the buffer for eager messages, processes that meet at a semaphore, the collective by which
+//! ranks form a communicator of some of them, derived data types, and non-blocking operations.
 
 mod collective;
 mod inbox;
 mod ledger;
 mod meeting;
 mod message;
+mod packets;
 #[cfg(test)]
 mod tests;
 
@@ -60,12 +64,15 @@ pub use message::{Address, Data, Message, Pattern, Reduction};
 use inbox::{Channel, Expected, Inbox, Outgoing, Payload};
 use ledger::Ledger;
 use meeting::Meeting;
+use packets::{Locks, Packets};
 
 use super::host::HostProcess;
+use super::ppe::Work;
 use super::trace::Category;
 use super::{Blade, Fault};
 use mmgp_base::error::Error;
 use mmgp_base::units::{Seconds, SimSpan};
+use mmgp_machine::Collectives;
 use mmgp_sim::{Reason, Sim, Watch};
 
 /// All ranks of a program, or some of them; clones refer to the same.
@@ -84,13 +91,14 @@ struct Shared {
     /// The number of each rank's host process.
     members: Vec<u32>,
     costs: mmgp_machine::Mpi,
-    /// Software cost of a collective of all ranks.
-    collective: SimSpan,
+    /// What a collective of all ranks takes, where that is taken from the machine's table.
+    collective: Option<SimSpan>,
     /// The Cell of each rank.
     cells: Vec<u32>,
     inboxes: Vec<Watch<Inbox>>,
     meeting: Watch<Meeting>,
     ledger: RefCell<Ledger>,
+    packets: RefCell<Packets>,
     /// Rendezvous so far.
     rendezvous: Cell<u64>,
     /// What ranks have waited for, by its name.
@@ -115,12 +123,14 @@ impl Communicator {
             fault: blade.fault.clone(),
             size,
             costs: blade.machine.mpi,
-            collective: SimSpan::from_seconds(blade.machine.collective_cost(size)),
+            collective: (blade.machine.mpi.collectives == Collectives::Table)
+                .then(|| SimSpan::from_seconds(blade.machine.collective_cost(size))),
             cells: members.iter().map(|&process| blade.cell_of(process)).collect(),
             inboxes: (0..size).map(inbox).collect(),
             members,
             meeting: Watch::new(sim, "the other ranks", Meeting::new(size)),
             ledger: RefCell::new(Ledger::new(size)),
+            packets: RefCell::new(Packets::new(blade.machine.mpi.packets, size)),
             rendezvous: Cell::new(0),
             reasons: RefCell::default(),
         };
@@ -195,8 +205,11 @@ impl Communicator {
         let source = self.own_rank(process);
         let eager = payload.bytes <= own.costs.eager;
         // The buffer lies in the memory of the sender.
-        let copied = if eager { own.costs.copy_time(payload.bytes) } else { Seconds(0.0) };
-        process.execute_for("MPI send", own.costs.overhead + copied).await;
+        process.work_as("MPI send", library(own.costs.send)).await;
+        if eager {
+            process.execute_for("MPI copy", own.costs.copy_time(payload.bytes)).await;
+        }
+        self.lock(process, |packets| packets.send(source, to)).await;
         if eager {
             own.deliver(source, to, move |inbox| inbox.message(source, channel, payload));
             return None;
@@ -224,12 +237,16 @@ impl Communicator {
                 inbox::Step::Copy => {
                     if let Some(Outgoing { to, id, payload }) = outgoing.take() {
                         let copied = own.copy_time(rank, to, payload.bytes);
-                        process.execute_for("MPI copy", own.costs.overhead + copied).await;
+                        process.work_as("MPI send", library(own.costs.send)).await;
+                        process.execute_for("MPI copy", copied).await;
+                        self.lock(process, |it| it.receive(rank, to) + it.send(rank, to)).await;
                         own.deliver(rank, to, move |inbox| inbox.data(id, payload));
                     }
                 }
                 inbox::Step::Answer { source, channel, id } => {
-                    process.execute_for("MPI answer", own.costs.overhead).await;
+                    process.work_as("MPI answer", library(own.costs.receive)).await;
+                    let locks = |it: &mut Packets| it.receive(rank, source) + it.send(rank, source);
+                    self.lock(process, locks).await;
                     expected = Some(Expected::Rendezvous { source, channel, id });
                     own.deliver(rank, source, move |inbox| inbox.answer(id));
                 }
@@ -239,32 +256,37 @@ impl Communicator {
                         inbox::Copies::FromBuffer => own.copy_time(message.source, rank, bytes),
                         inbox::Copies::Done => Seconds(0.0),
                     };
-                    process.execute_for("MPI receive", own.costs.overhead + copied).await;
+                    let source = message.source;
+                    process.work_as("MPI receive", library(own.costs.receive)).await;
+                    self.lock(process, |packets| packets.receive(rank, source)).await;
+                    process.execute_for("MPI copy", copied).await;
                     expected = None;
                     received = Some(message);
                 }
                 inbox::Step::Wait => {
                     let ready =
                         |inbox: &Inbox| inbox.can_go_on(outgoing.as_ref(), expected.as_ref());
-                    process.release();
-                    self.wait(process, inbox, &what(), ready).await;
-                    process.resume().await;
+                    if self.lock(process, |packets| packets.give_back(rank)).await == 0 {
+                        let _span = process.trace.span(process.track(), Category::Wait, "MPI");
+                        process.wait_for_message(inbox, own.reason(&what()), ready).await;
+                    }
                 }
             }
         }
         received
     }
 
-    /// Waits until `watch` is as wanted; the process has given its hardware thread away.
-    async fn wait<T>(
+    /// Takes and releases locks, as often as the packets say; how often.
+    async fn lock(
         &self,
         process: &HostProcess,
-        watch: &Watch<T>,
-        what: &str,
-        wanted: impl FnMut(&T) -> bool,
-    ) {
-        let _span = process.trace.span(process.track(), Category::Wait, "MPI");
-        watch.wait_for(self.shared.reason(what), wanted).await;
+        locks: impl FnOnce(&mut Packets) -> Locks,
+    ) -> Locks {
+        let locks = locks(&mut self.shared.packets.borrow_mut());
+        // A system call each to take and to release it.
+        let time = process.machine.linux.semaphore * f64::from(2 * locks);
+        process.execute_for("MPI lock", time).await;
+        locks
     }
 
     /// A rank that does not exist is fatal, and so is a process that has none here.
@@ -321,6 +343,14 @@ impl Shared {
             reason
         })
     }
+}
+
+/// So many instructions of the library, of the usual mix of integer code: a quarter loads, an eighth
+/// stores, three sixteenths branches.
+fn library(instructions: u64) -> Work {
+    let (loads, stores, branches) = (instructions / 4, instructions / 8, instructions * 3 / 16);
+    let integers = instructions - loads - stores - branches;
+    Work { integers, loads, stores, branches, ..Work::default() }.in_line()
 }
 
 /// The span of an operation, on the time line of the process.

@@ -51,6 +51,8 @@ pub struct Linux {
     pub scheduler: LinuxScheduler,
     /// A system call that switches to nobody.
     pub system_call: Seconds,
+    /// An operation on a semaphore that need not wait, the system call included.
+    pub semaphore: Seconds,
     /// From an SPE's interrupt until the process it wakes is in the run queue.
     pub interrupt: Seconds,
     /// Time slice of the O(1) scheduler.

@@ -207,8 +207,16 @@ pub struct Ppe {
 /// Messages of MPI among host processes, through memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mpi {
-    /// What the library executes on each side of a message.
-    pub overhead: Seconds,
+    /// Instructions that the library executes to send a message.
+    pub send: u64,
+    /// Instructions that it executes to receive one.
+    pub receive: u64,
+    /// Packets of shared memory, those of all ranks together.
+    pub packets: u32,
+    /// Turns of the loop with which a rank that waits puts off its next look, at most.
+    pub backoff: u64,
+    /// What a collective takes.
+    pub collectives: Collectives,
     /// The longest message that is sent before its receiver asks for it.
     pub eager: Bytes,
     /// Rate at which data are copied within a Cell.
@@ -217,6 +225,15 @@ pub struct Mpi {
     pub remote_latency: Seconds,
     /// Rate at which data are copied from one Cell to another.
     pub remote_copy: BytesPerSecond,
+}
+
+/// What a collective operation of all ranks takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Collectives {
+    /// The messages of which it consists.
+    Messages,
+    /// What was measured for that number of ranks: an input, which comes out again.
+    Table,
 }
 
 impl Mpi {

@@ -3,10 +3,11 @@
 mod eib;
 mod host;
 mod mfc;
+mod mpi;
 
 use std::ops::RangeInclusive;
 
-use super::{Flexio, Layout, Machine, Memory, Mpi, Ppe, Spu, built_in_source};
+use super::{Flexio, Layout, Machine, Memory, Ppe, Spu, built_in_source};
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::Source;
 use mmgp_base::table::toml::{Document, Table};
@@ -219,38 +220,6 @@ impl<'d> Layers<'_, 'd> {
             mmio_store: self.seconds("ppe", "mmio_store")?,
             mmio_load: self.seconds("ppe", "mmio_load")?,
         })
-    }
-
-    fn mpi(&mut self) -> Result<Mpi> {
-        const KEYS: [&str; 6] =
-            ["overhead", "eager", "copy", "remote_latency", "remote_copy", "collective"];
-        self.expect("mpi", &KEYS)?;
-        Ok(Mpi {
-            overhead: self.seconds("mpi", "overhead")?,
-            eager: self.bytes("mpi", "eager")?,
-            copy: self.rate("mpi", "copy")?,
-            remote_latency: self.seconds("mpi", "remote_latency")?,
-            remote_copy: self.rate("mpi", "remote_copy")?,
-        })
-    }
-
-    fn collective(&mut self) -> Result<Vec<(u32, Seconds)>> {
-        let section = self.section("mpi")?;
-        let holder = section.holder("collective").ok_or_else(|| self.missing("mpi.collective"))?;
-        let table = holder.table("collective")?;
-        table.expect_keys(&["ranks", "value", "unit", "source", "status"])?;
-        let ranks = table.counts("ranks")?;
-        let costs = table.optional_numbers("value")?.unwrap_or_default();
-        let rising = ranks.windows(2).all(|pair| pair[0] < pair[1]);
-        if ranks.first().is_none_or(|&first| first < 2) || !rising {
-            return Err(table.error("ranks", format!("{ranks:?}"), "increasing numbers from 2"));
-        }
-        if costs.len() != ranks.len() || !costs.iter().all(|cost| (0.0..=1.0).contains(cost)) {
-            let expected = format!("{} times from 0 to 1 s, one for each of ranks", ranks.len());
-            return Err(table.error("value", format!("{costs:?}"), expected));
-        }
-        self.note(&table, costs[0], "s")?;
-        Ok(ranks.into_iter().zip(costs.into_iter().map(Seconds)).collect())
     }
 
     fn count(&mut self, section: &'static str, key: &str) -> Result<u32> {

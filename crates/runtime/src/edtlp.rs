@@ -2,19 +2,107 @@
 
 use crate::leases::BusyMap;
 use crate::policy::{Decision, Pending, Policy, Request, Steps};
+use mmgp_base::error::{Error, Result};
 use mmgp_cell::HostProcess;
 use mmgp_cell::linux::Sharing;
 use mmgp_machine::Machine;
 
-/// A user-level scheduler gives the hardware thread of a process that waits to the next one whose
-/// off-load is done, in the order in which they became ready, and polls while there is none. Each
-/// process has SPEs of its own, by the mapping.
+/// A user-level scheduler gives the hardware thread of a process that waits to another one, in the
+/// default [order](Dispatch). Each process has SPEs of its own, by the mapping.
 ///
 /// Left out: the test whether a task is large enough to be off-loaded.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Edtlp;
 
+/// EDTLP in an order of its own.
+struct Ordered(Dispatch);
+
+/// In which order EDTLP dispatches the processes that share a hardware thread.
+///
+/// PPoPP 2007 says that the thread of a process that off-loads goes to the next one, round robin, and
+/// that a process continues when it holds a context and its result is present. What becomes of a
+/// process whose turn comes before its result is left open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dispatch {
+    /// To the next whose off-load is done, in the order in which they became so; the scheduler polls
+    /// while there is none.
+    Ready,
+    /// Strict turns: to the next, done or not, which polls with the thread until it is.
+    RoundRobin,
+    /// Turns by `sched_yield`: to the next, which loads the flag of its SPE and yields again where it
+    /// is not done. As the run-time's code, `while (stop == 0) sched_yield()`.
+    Yield,
+}
+
+impl Dispatch {
+    /// The order where none is named.
+    pub const DEFAULT: Self = Self::RoundRobin;
+
+    /// All orders.
+    pub const ALL: [Self; 3] = [Self::Ready, Self::RoundRobin, Self::Yield];
+
+    /// What it is called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ready => "ready",
+            Self::RoundRobin => "round-robin",
+            Self::Yield => "yield",
+        }
+    }
+
+    /// What it does, in a few words.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::Ready => "To the process whose off-load was done first",
+            Self::RoundRobin => "In strict turns; a process that is not done polls",
+            Self::Yield => "In turns; a process that is not done yields again",
+        }
+    }
+
+    /// The order of that name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] with the names that there are.
+    pub fn named(name: &str) -> Result<Self> {
+        let named = Self::ALL.into_iter().find(|order| order.name() == name);
+        named.ok_or_else(|| Error::UnknownName {
+            kind: "order of dispatch",
+            name: name.into(),
+            known: Self::ALL.map(|order| order.name().into()).into(),
+        })
+    }
+}
+
+/// The policy of those for whom no order was chosen.
+const DEFAULT: &Ordered = &Ordered(Dispatch::DEFAULT);
+
 impl Policy for Edtlp {
+    fn name(&self) -> &'static str {
+        DEFAULT.name()
+    }
+
+    fn summary(&self) -> &'static str {
+        DEFAULT.summary()
+    }
+
+    fn dispatching(&self, order: Dispatch) -> Option<Box<dyn Policy>> {
+        DEFAULT.dispatching(order)
+    }
+
+    fn sharing(&self, machine: &Machine) -> Sharing {
+        DEFAULT.sharing(machine)
+    }
+
+    fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
+        DEFAULT.place(request, spes)
+    }
+
+    fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
+        DEFAULT.wait(process, pending)
+    }
+}
+
+impl Policy for Ordered {
     fn name(&self) -> &'static str {
         "edtlp"
     }
@@ -23,8 +111,15 @@ impl Policy for Edtlp {
         "Event-driven task-level parallelism: a process that waits gives its hardware thread away"
     }
 
+    fn dispatching(&self, order: Dispatch) -> Option<Box<dyn Policy>> {
+        Some(Box::new(Self(order)))
+    }
+
     fn sharing(&self, machine: &Machine) -> Sharing {
-        Sharing::cooperative(machine)
+        match self.0 {
+            Dispatch::Ready => Sharing::cooperative(machine),
+            Dispatch::RoundRobin | Dispatch::Yield => Sharing::in_turn(machine),
+        }
     }
 
     fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
@@ -37,9 +132,21 @@ impl Policy for Edtlp {
 
     fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
         Box::pin(async {
-            process.release();
-            pending.completion().await;
-            process.resume().await;
+            match self.0 {
+                Dispatch::Ready => {
+                    process.release();
+                    pending.completion().await;
+                    process.resume().await;
+                }
+                Dispatch::RoundRobin => {
+                    process.hand_over().await;
+                    pending.spin(process).await;
+                }
+                Dispatch::Yield => {
+                    process.sched_yield().await;
+                    pending.yield_until_complete(process).await;
+                }
+            }
         })
     }
 }

@@ -45,7 +45,7 @@ use mmgp_base::error::Result;
 use mmgp_cell::{Blade, Fault};
 
 pub use course::Writing;
-pub use edtlp::Edtlp;
+pub use edtlp::{Dispatch, Edtlp};
 pub use leases::{BusyMap, Lease};
 pub use linux::Linux;
 pub use mmgp_cell::record::Loop;

@@ -2,11 +2,12 @@
 
 use std::pin::Pin;
 
-use crate::edtlp::Edtlp;
+use crate::edtlp::{Dispatch, Edtlp};
 use crate::leases::{BusyMap, Lease};
 use crate::linux::Linux;
 use mmgp_base::error::{Error, Result};
 use mmgp_cell::HostProcess;
+use mmgp_cell::host::Pause;
 use mmgp_cell::linux::Sharing;
 use mmgp_machine::Machine;
 use mmgp_sim::Watch;
@@ -22,6 +23,11 @@ pub trait Policy {
 
     /// What it does, in one sentence without a full stop.
     fn summary(&self) -> &'static str;
+
+    /// The same policy dispatching in that order; nothing where it has no choice.
+    fn dispatching(&self, _: Dispatch) -> Option<Box<dyn Policy>> {
+        None
+    }
 
     /// How the processes of the host share its hardware threads: of those that are ready, the run
     /// queue that it makes decides who goes on.
@@ -123,6 +129,13 @@ impl Pending {
         }
     }
 
+    /// The process loads the flags and yields until it is complete.
+    pub async fn yield_until_complete(&self, process: &HostProcess) {
+        for (flag, wanted) in &self.flags {
+            process.yield_until(flag, Pause::LocalStore, |flag| flag >= wanted).await;
+        }
+    }
+
     /// The process sleeps in the kernel until interrupts have told that it is complete.
     pub async fn sleep_until_interrupts(&self, process: &HostProcess) {
         for (flag, wanted) in &self.flags {
@@ -138,11 +151,22 @@ pub fn policies() -> Vec<Box<dyn Policy>> {
     vec![Box::new(Edtlp), Box::new(Linux)]
 }
 
-/// The policy of that name.
+/// The policy of that name, which may be followed by a colon and an order of dispatch:
+/// `edtlp:round-robin`.
 ///
 /// # Errors
-/// [`Error::UnknownName`] with the names that there are.
+/// [`Error::UnknownName`] with the names that there are, also for an order where the policy has no
+/// choice.
 pub fn policy_named(name: &str) -> Result<Box<dyn Policy>> {
+    if let Some((name, order)) = name.split_once(':') {
+        let (policy, order) = (policy_named(name)?, Dispatch::named(order)?);
+        let ordered = policies().into_iter().filter(|it| it.dispatching(order).is_some());
+        return policy.dispatching(order).ok_or_else(|| Error::UnknownName {
+            kind: "scheduler with orders of dispatch",
+            name: name.into(),
+            known: ordered.map(|it| it.name().into()).collect(),
+        });
+    }
     let named = policies().into_iter().find(|policy| policy.name() == name);
     named.ok_or_else(|| Error::UnknownName {
         kind: "scheduler",

@@ -50,6 +50,11 @@ impl<T> Watch<T> {
         look(&self.shared.value.borrow())
     }
 
+    /// What a process waits for that waits upon it.
+    pub fn reason(&self) -> Reason {
+        self.shared.reason
+    }
+
     /// Waits until the value is as wanted; does not wait if it already is.
     pub fn wait_until<F: FnMut(&T) -> bool>(&self, wanted: F) -> impl Future<Output = ()> {
         self.wait_for(self.shared.reason, wanted)

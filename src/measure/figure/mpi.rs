@@ -1,7 +1,8 @@
 //! Figures of MPI among host processes.
 
-use super::super::{ClockPhases, micro};
-use super::Program;
+use super::{Bench, Program};
+use crate::cell::linux::Sharing;
+use crate::cell::mpi::Communicator;
 use crate::error::Result;
 use crate::machine::Machine;
 use crate::machine::figures::Quantity;
@@ -9,10 +10,22 @@ use crate::units::Seconds;
 
 pub(super) const PROGRAMS: [Program; 1] = [Program { name: "collective", measure: collective }];
 
-/// Time of a collective among so many ranks.
+/// Time of the sum of a double over so many ranks, as a benchmark of MPI takes it: one after the other,
+/// under the machine's own scheduler.
 fn collective(machine: &Machine, ranks: u32) -> Result<Quantity> {
-    let rows = micro::collective(machine, 1, &mut ClockPhases::new(0))?;
-    let row = rows.iter().find(|row| row.ranks == ranks);
-    let row = row.expect("invariant: the micro-benchmark goes up to the machine's SPEs");
-    Ok(Quantity::Time(Seconds(row.time_s / row.calls as f64)))
+    const CALLS: u32 = 200;
+    let bench = Bench::under(machine, &Sharing::kernel(machine));
+    let world = Communicator::new(&bench.blade, ranks);
+    for rank in 0..ranks {
+        let (world, process) = (world.clone(), bench.blade.host_process(rank));
+        bench.start(&format!("rank {rank}"), async move {
+            process.resume().await;
+            for _ in 0..CALLS {
+                world.allreduce_sum(&process, 1.0).await;
+            }
+            process.release();
+            Ok(())
+        });
+    }
+    Ok(Quantity::Time(Seconds(bench.run()?.0 / f64::from(CALLS))))
 }

@@ -57,6 +57,10 @@ pub trait Queue {
     fn preempts(&self, newcomer: &Entity, running: &Entity) -> bool;
     /// How many are in it.
     fn waiting(&self) -> usize;
+    /// Those that are in it, in their order, where whoever yields is put behind all others.
+    fn rotation(&self) -> Option<Vec<u32>> {
+        None
+    }
 }
 
 /// The run queue of Linux on that machine.
@@ -97,6 +101,10 @@ impl Queue for Cooperative {
 
     fn waiting(&self) -> usize {
         self.queue.len()
+    }
+
+    fn rotation(&self) -> Option<Vec<u32>> {
+        Some(self.queue.iter().map(|entity| entity.process).collect())
     }
 }
 
@@ -155,6 +163,11 @@ impl Queue for ConstantTime {
 
     fn waiting(&self) -> usize {
         self.active.waiting() + self.expired.waiting()
+    }
+
+    fn rotation(&self) -> Option<Vec<u32>> {
+        let arrays = [&self.active, &self.expired].into_iter();
+        Some(arrays.flat_map(|array| array.rotation().unwrap_or_default()).collect())
     }
 }
 

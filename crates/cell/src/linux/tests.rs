@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::queue::of_kernel;
+use super::queue::{Cooperative, of_kernel};
 use super::*;
+use crate::host::Pause;
 use crate::ppe::Work;
 use crate::{Blade, HostProcess, KernelTiming};
 use mmgp_base::units::{Cycles, Seconds};
@@ -235,4 +236,94 @@ fn an_interrupt_wakes_a_sleeping_process_after_its_cost() {
         mail.update(|mail| *mail = 1);
     });
     blade.run().unwrap();
+}
+
+/// A queue of which nobody knows that it goes round.
+struct OneByOne(Cooperative);
+
+impl Queue for OneByOne {
+    fn enter(&mut self, entity: Entity, how: Entry, running: Option<&Entity>) {
+        self.0.enter(entity, how, running);
+    }
+
+    fn next(&mut self) -> Option<Entity> {
+        self.0.next()
+    }
+
+    fn steal(&mut self) -> Option<Entity> {
+        self.0.steal()
+    }
+
+    fn slice(&self, entity: &Entity) -> Option<SimSpan> {
+        self.0.slice(entity)
+    }
+
+    fn preempts(&self, newcomer: &Entity, running: &Entity) -> bool {
+        self.0.preempts(newcomer, running)
+    }
+
+    fn waiting(&self) -> usize {
+        self.0.waiting()
+    }
+}
+
+/// When processes on one hardware thread that yield until a flag is raised, each at its time
+/// \[ns\], see it, in the order of seeing \[ns\].
+fn seen(queue: fn() -> Box<dyn Queue>, pause: Pause, raised: &[u64]) -> Vec<(usize, f64)> {
+    let machine = Machine::named("qs20").unwrap();
+    let sharing = Sharing { queue: Box::new(queue), ..Sharing::in_turn(&machine) };
+    let blade = Blade::new(&machine, KernelTiming::Cached, 0.0).under(&sharing);
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    for (index, &raised) in raised.iter().enumerate() {
+        let flag = Watch::new(&blade.sim, "a flag", false);
+        // Two Cells with two threads each.
+        let process = blade.host_process(4 * index as u32);
+        let (seen, waited) = (Rc::clone(&seen), flag.clone());
+        blade.sim.spawn(format!("process {index}"), async move {
+            process.resume().await;
+            process.yield_until(&waited, pause, |&flag| flag).await;
+            seen.borrow_mut().push((index, 1e9 * process.sim.now().seconds().0));
+            // So that others have to wait for something else, too.
+            process.work(Work { integers: 10_000, ..Work::default() }).await;
+        });
+        let sim = blade.sim.clone();
+        blade.sim.spawn(format!("flag {index}"), async move {
+            sim.sleep(SimSpan::from_ticks(1_000_000 * raised)).await;
+            flag.update(|flag| *flag = true);
+        });
+    }
+    blade.run().unwrap();
+    seen.take()
+}
+
+#[test]
+fn turns_of_processes_that_all_wait_end_as_if_they_were_emulated_one_by_one() {
+    let all_at_once = || -> Box<dyn Queue> { Box::new(Cooperative::default()) };
+    let one_by_one = || -> Box<dyn Queue> { Box::new(OneByOne(Cooperative::default())) };
+    for pause in [Pause::LocalStore, Pause::Backoff] {
+        for raised in [[37_300, 81_900, 140_010], [400_001, 199_999, 200_000], [5, 5, 900_000]] {
+            let (fast, slow) =
+                (seen(all_at_once, pause, &raised), seen(one_by_one, pause, &raised));
+            for (&(fast, at), (slow, expected)) in fast.iter().zip(slow) {
+                assert!(fast == slow && (at - expected).abs() < 1.0, "{pause:?} {raised:?}");
+                assert!(at >= raised[fast] as f64, "{at} {raised:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn processes_that_yield_to_each_other_for_ever_are_a_deadlock() {
+    let machine = Machine::named("qs20").unwrap();
+    let blade = Blade::new(&machine, KernelTiming::Cached, 0.0).under(&Sharing::in_turn(&machine));
+    for index in [0, 1] {
+        let (process, flag) =
+            (blade.host_process(4 * index), Watch::new(&blade.sim, "a flag", false));
+        blade.sim.spawn(format!("process {index}"), async move {
+            process.resume().await;
+            process.yield_until(&flag, Pause::Backoff, |&flag| flag).await;
+        });
+    }
+    let error = blade.run().unwrap_err().to_string();
+    assert!(error.contains("process 0 waits for a flag; process 1 waits for a flag"), "{error}");
 }

@@ -30,9 +30,11 @@ impl Communicator {
             root: None,
             shape: Some(own.shape()),
         };
-        self.enter(process, signature).await;
-        let combined = self.meet(process, "MPI_Allreduce", own, Some(reduction)).await;
-        combined.expect("invariant: something was combined")
+        let round = self.enter(process, signature).await;
+        if let Some(cost) = self.shared.collective {
+            return self.meet(process, round, (own, Some(reduction)), cost).await;
+        }
+        combine(self.exchange(process, round, own).await, reduction)
     }
 
     /// `MPI_Barrier`: nobody goes on before all have come.
@@ -40,8 +42,12 @@ impl Communicator {
         let _span = operation(process, "MPI_Barrier");
         let signature =
             Signature { operation: "MPI_Barrier", reduction: None, root: None, shape: None };
-        self.enter(process, signature).await;
-        self.meet(process, "MPI_Barrier", Data::Bytes(Vec::new()), None).await;
+        let round = self.enter(process, signature).await;
+        let nothing = Data::Bytes(Vec::new());
+        match self.shared.collective {
+            Some(cost) => drop(self.meet(process, round, (nothing, None), cost).await),
+            None => drop(self.exchange(process, round, nothing).await),
+        }
     }
 
     /// `MPI_Bcast`: every rank gets what `root` gives; what others give is not looked at.
@@ -86,47 +92,82 @@ impl Communicator {
         self.tree_up(process, round, own, Up::Collect).await
     }
 
-    /// Waits for all ranks and then for the measured software cost of a collective; what they
-    /// contributed, where that is to be combined.
+    /// Every rank gets what all contribute, in the order of ranks, by recursive doubling: each
+    /// exchanges what it has with a rank at distance 1, 2, 4 and so on. Of the ranks beyond a power of
+    /// two, each even one gives its own to the odd one after it first, and gets all from there last.
+    ///
+    /// As `MPI_Allreduce` of up to 2 KB in MPICH 1.2.7 (`src/coll/intra_fns_new.c`); here also of more,
+    /// and as `MPI_Barrier`.
+    async fn exchange(&self, process: &HostProcess, round: Round, own: Data) -> Vec<Data> {
+        let rank = self.own_rank(process);
+        let doubling = Doubling::new(self.shared.size);
+        let (bytes, combining) = (own.size(), own.combining());
+        let mut parts = vec![(rank, own)];
+        let payload = |parts: &Vec<_>| Payload { parts: parts.clone(), bytes };
+        if doubling.gives_first(rank) {
+            self.tree_send(process, rank + 1, round, payload(&parts)).await;
+            parts = self.tree_recv(process, rank + 1, round).await.parts;
+        } else {
+            if doubling.gets_first(rank) {
+                parts.extend(self.tree_recv(process, rank - 1, round).await.parts);
+                process.work(combining).await;
+            }
+            for partner in doubling.partners(rank) {
+                let own = Some(payload(&parts));
+                let received = self.tree_exchange(process, partner, round, own).await;
+                parts.extend(received.parts);
+                process.work(combining).await;
+            }
+            if doubling.gets_first(rank) {
+                self.tree_send(process, rank - 1, round, payload(&parts)).await;
+            }
+        }
+        parts.sort_by_key(|&(rank, _)| rank);
+        parts.into_iter().map(|(_, data)| data).collect()
+    }
+
+    /// Waits for all ranks and then for what a collective is said to take; what they contributed,
+    /// where that is to be combined.
     ///
     /// A rank gives its hardware thread away while it waits for the slowest; the cost runs from the
     /// arrival of the last one.
     async fn meet(
         &self,
         process: &HostProcess,
-        name: &'static str,
-        own: Data,
-        reduction: Option<Reduction>,
-    ) -> Option<Data> {
+        round: Round,
+        (own, reduction): (Data, Option<Reduction>),
+        cost: SimSpan,
+    ) -> Data {
         let shared = &self.shared;
         if shared.size == 1 {
-            return Some(own);
+            return own;
         }
         let rank = self.own_rank(process);
         process.release();
         let longer = Bytes(own.size().0.saturating_sub(MEASURED.0));
-        let round = shared.meeting.read(|meeting| meeting.complete);
         let last = shared.meeting.update(|meeting| {
             meeting.contributions[rank as usize] = Some(own);
             meeting.contributions.iter().all(Option::is_some)
         });
+        let before = shared.meeting.read(|meeting| meeting.complete);
         if last {
             let _span = process.trace.span(process.track(), Category::Wait, "MPI software");
             let copies = SimSpan::from_seconds(self.tree_copies(longer));
-            shared.sim.sleep(shared.collective + copies).await;
+            shared.sim.sleep(cost + copies).await;
             shared.meeting.update(|meeting| {
                 let all = meeting.contributions.iter_mut().filter_map(Option::take).collect();
                 meeting.result = reduction.map(|reduction| combine(all, reduction));
                 meeting.complete += 1;
             });
         } else {
-            let what = format!("the other ranks in {name}");
-            let complete = |meeting: &Meeting| meeting.complete > round;
-            self.wait(process, &shared.meeting, &what, complete).await;
+            let what = format!("the other ranks in {}", round.operation);
+            let _span = process.trace.span(process.track(), Category::Wait, "MPI");
+            let complete = |meeting: &Meeting| meeting.complete > before;
+            shared.meeting.wait_for(shared.reason(&what), complete).await;
         }
         let result = shared.meeting.read(|meeting| meeting.result.clone());
         process.resume().await;
-        result
+        result.unwrap_or(Data::Bytes(Vec::new()))
     }
 
     /// Copies of so many bytes along a binomial tree, up and down: into a buffer and out of it at
@@ -191,9 +232,25 @@ impl Communicator {
     }
 
     async fn tree_recv(&self, process: &HostProcess, source: u32, round: Round) -> Payload {
-        let expected = Some(Expected::Collective { source, number: round.number });
-        let what = || format!("{}, a message from rank {source}", round.operation);
-        let received = self.progress(process, None, expected, &what).await;
+        self.tree_exchange(process, source, round, None).await
+    }
+
+    /// Receives from a rank and, where it is given one, sends it a message meanwhile.
+    async fn tree_exchange(
+        &self,
+        process: &HostProcess,
+        other: u32,
+        round: Round,
+        own: Option<Payload>,
+    ) -> Payload {
+        let channel = Channel::Collective(round.number);
+        let outgoing = match own {
+            Some(payload) => self.post(process, other, channel, payload).await,
+            None => None,
+        };
+        let expected = Some(Expected::Collective { source: other, number: round.number });
+        let what = || format!("{}, a message from rank {other}", round.operation);
+        let received = self.progress(process, outgoing, expected, &what).await;
         received.expect("invariant: one was expected").payload
     }
 
@@ -265,5 +322,42 @@ impl Tree {
     fn below(self, place: u32) -> impl DoubleEndedIterator<Item = u32> {
         let bits = if place == 0 { u32::BITS - 1 } else { place.trailing_zeros() };
         (0..bits).map(move |bit| place + (1 << bit)).filter(move |&below| below < self.size)
+    }
+}
+
+/// Who exchanges with whom in recursive doubling.
+#[derive(Clone, Copy)]
+struct Doubling {
+    /// The largest power of two among the numbers of ranks up to the size.
+    whole: u32,
+    /// How many ranks there are beyond it.
+    beyond: u32,
+}
+
+impl Doubling {
+    fn new(size: u32) -> Self {
+        let whole = 1 << size.max(1).ilog2();
+        Self { whole, beyond: size - whole }
+    }
+
+    /// Whether it gives what it has to the next rank and takes no further part.
+    fn gives_first(self, rank: u32) -> bool {
+        rank < 2 * self.beyond && rank.is_multiple_of(2)
+    }
+
+    /// Whether it takes part for the rank before it as well.
+    fn gets_first(self, rank: u32) -> bool {
+        rank < 2 * self.beyond && !rank.is_multiple_of(2)
+    }
+
+    /// The ranks with which one that takes part exchanges, one after the other.
+    fn partners(self, rank: u32) -> impl Iterator<Item = u32> {
+        let Self { whole, beyond } = self;
+        let place = if rank < 2 * beyond { rank / 2 } else { rank - beyond };
+        let distances = (0..whole.ilog2()).map(|bit| 1 << bit);
+        distances.map(move |distance| {
+            let other = place ^ distance;
+            if other < beyond { 2 * other + 1 } else { other + beyond }
+        })
     }
 }

@@ -6,13 +6,15 @@ use approx::assert_relative_eq;
 
 use super::*;
 use crate::KernelTiming;
+use crate::linux::Sharing;
 use crate::ppe::Work;
 use mmgp_base::error::Result;
-use mmgp_base::units::SimTime;
+use mmgp_base::units::{Cycles, SimTime};
 use mmgp_machine::Machine;
 
-/// Costs of the toy machine: those of the built-in ones as the tests count them.
-const OVERHEAD: f64 = 4e-6;
+/// Costs of the toy machine. 3,840 instructions to send or to receive are 960 loads of 5 cycles, 480
+/// stores of 1, 720 branches of 6 and 1,680 integer operations of 2: 12,960 cycles at 3.2 GHz.
+const OVERHEAD: f64 = 4.05e-6;
 const COPY: f64 = 1.375e9;
 const LATENCY: f64 = 300e-9;
 const REMOTE_COPY: f64 = 0.5e9;
@@ -26,7 +28,34 @@ fn run<F: Future<Output = ()> + 'static>(
     size: u32,
     program: impl Fn(Communicator, Rc<HostProcess>) -> F,
 ) -> Result<f64> {
-    let blade = Blade::new(&Machine::named(machine).unwrap(), KernelTiming::Cached, 0.0);
+    run_on(&toy(machine), size, program)
+}
+
+/// A built-in machine on which nothing waits for lines and translations, and locks cost nothing.
+fn toy(name: &str) -> Machine {
+    let mut machine = Machine::named(name).unwrap();
+    machine.clock.0 = 3.2e9;
+    (machine.mpi.send, machine.mpi.receive) = (3840, 3840);
+    machine.linux.semaphore = Seconds(0.0);
+    let cache = &mut machine.cache;
+    (cache.l2_hit, cache.memory) = (machine.ppe.load, machine.ppe.load);
+    cache.translation = Cycles(0);
+    machine
+}
+
+/// The same where collectives take what the table says.
+fn by_table() -> Machine {
+    let mut machine = toy("qs20");
+    machine.mpi.collectives = Collectives::Table;
+    machine
+}
+
+fn run_on<F: Future<Output = ()> + 'static>(
+    machine: &Machine,
+    size: u32,
+    program: impl Fn(Communicator, Rc<HostProcess>) -> F,
+) -> Result<f64> {
+    let blade = Blade::new(machine, KernelTiming::Cached, 0.0);
     let world = Communicator::new(&blade, size);
     for rank in 0..size {
         let process = Rc::new(blade.host_process(rank));
@@ -131,8 +160,8 @@ fn messages_are_chosen_by_tag_and_source_and_else_in_the_order_of_arrival() {
         let taken = Rc::clone(&taken);
         async move {
             if process.rank > 0 {
-                // Rank 1 has a PPE of its own, and its messages arrive 4.3, 8.3 and 12.3 us after the
-                // start. Rank 2 shares one with the receiver, which works: 5.1, 10.2, 15.4 us.
+                // Rank 1 has a PPE of its own, and its messages arrive 4.4, 8.4 and 12.5 us after the
+                // start. Rank 2 shares one with the receiver, which works: 5.2, 10.4, 15.6 us.
                 for tag in [1, 2, 2] {
                     world.send(&process, to(0, tag), Data::Integers(vec![tag.into()])).await;
                 }
@@ -186,7 +215,7 @@ fn a_deadlock_names_rank_operation_peer_and_tag() {
                 _ => drop(world.recv(&process, from(0, 7)).await),
             }
         },
-        "deadlock at 4.300 us: rank 0 waits for MPI_Recv from any rank with tag 5; \
+        "deadlock at 4.350 us: rank 0 waits for MPI_Recv from any rank with tag 5; \
          rank 1 waits for MPI_Send to rank 0 with tag 7; \
          rank 2 waits for MPI_Recv from rank 0 with tag 7",
     );
@@ -197,7 +226,7 @@ fn a_deadlock_names_rank_operation_peer_and_tag() {
                 world.barrier(&process).await;
             }
         },
-        "deadlock at 0.000 s: rank 0 waits for the other ranks in MPI_Barrier",
+        "deadlock at 4.350 us: rank 0 waits for MPI_Barrier, a message from rank 1",
     );
     check_failure(
         2,
@@ -295,21 +324,23 @@ fn collectives_give_what_mpi_defines_for_every_size_and_root() {
 
 #[test]
 fn nobody_leaves_a_barrier_before_the_slowest_has_come() {
-    let time = run("qs20", 3, |world, process| async move {
+    let program = |world: Communicator, process: Rc<HostProcess>| async move {
         if process.rank == 2 {
             process.work(seconds(1e-3)).await;
         }
         world.barrier(&process).await;
         assert!(process.sim.now().seconds().0 > 1e-3);
-    });
-    // Rank 0 polls on the same core. The cost of a collective of three ranks was measured: 70 us.
+    };
+    // Rank 0 polls on the same core. The table has 70 us for three ranks.
+    let time = run_on(&by_table(), 3, program);
     assert_relative_eq!(time.unwrap(), POLLING * 1e-3 + 70e-6, max_relative = 1e-9);
+    run("qs20", 3, program).unwrap();
 }
 
 #[test]
-fn a_sum_of_one_double_costs_what_was_measured_and_a_longer_one_its_copies_too() {
+fn by_the_table_a_sum_costs_what_was_measured_and_a_longer_one_its_copies_too() {
     let time = |count: usize| {
-        run("qs20", 4, |world, process| async move {
+        run_on(&by_table(), 4, |world, process| async move {
             let own = Data::Doubles(vec![1.0; count]);
             world.allreduce(&process, own, Reduction::Sum).await;
         })
@@ -319,6 +350,26 @@ fn a_sum_of_one_double_costs_what_was_measured_and_a_longer_one_its_copies_too()
     // Two levels up and two down, a copy in and a copy out at each.
     let copies = 8.0 * 8.0 * 999.0 / COPY;
     assert_relative_eq!(time(1000), 118e-6 + copies, max_relative = 1e-6);
+}
+
+#[test]
+fn a_sum_doubles_the_ranks_that_have_it_at_each_step() {
+    let adding = 2.0 * 5.0 + 1.0 + 10.0;
+    let step = |polled: f64| polled * (OVERHEAD + 8.0 / COPY);
+    let time = |size| {
+        run("qs20", size, |world, process| async move {
+            world.allreduce_sum(&process, 1.0).await;
+        })
+        .unwrap()
+    };
+    // On a Cell each: both send, and both receive a latency later.
+    let by_hand = step(1.0) + LATENCY + OVERHEAD + 8.0 / REMOTE_COPY + adding / 3.2e9;
+    assert_relative_eq!(time(2), by_hand, max_relative = 1e-6);
+    // Four, two on each Cell, which slow each other down: first between the Cells, then within.
+    let within = 2.0 * step(POLLING);
+    let between = step(POLLING) + POLLING * (OVERHEAD + 8.0 / REMOTE_COPY) + LATENCY;
+    let by_hand = within + between + 2.0 * POLLING * adding / 3.2e9;
+    assert_relative_eq!(time(4), by_hand, max_relative = 1e-6);
 }
 
 #[test]
@@ -357,6 +408,82 @@ fn a_rank_that_waits_gives_its_hardware_thread_away() {
 }
 
 #[test]
+fn under_the_kernel_a_rank_that_waits_counts_down_and_yields_until_its_message_is_there() {
+    // Ranks 0 and 4 share a thread; the kernel's queue puts whoever yields behind the other.
+    let machine = toy("qs20");
+    let time = |start: f64| {
+        let blade =
+            Blade::new(&machine, KernelTiming::Cached, 0.0).under(&Sharing::kernel(&machine));
+        let world = Communicator::new(&blade, 5);
+        for rank in [0, 4] {
+            let (world, process) = (world.clone(), blade.host_process(rank));
+            blade.sim.spawn(format!("rank {rank}"), async move {
+                process.resume().await;
+                if rank == 0 {
+                    world.recv(&process, from(4, 0)).await;
+                } else {
+                    process.work(seconds(start)).await;
+                    world.send(&process, to(0, 0), zeros(0)).await;
+                }
+                process.release();
+            });
+        }
+        blade.run().unwrap().seconds().0
+    };
+    // One turn of the countdown, 8 cycles; a yield, 2 us; rank 4 works and sends and ends, so rank 0
+    // has the thread again, counts two turns (16 cycles) and receives.
+    let by_hand = |work: f64| (8.0 + 16.0) / 3.2e9 + 2.0 * 2e-6 + work + 2.0 * OVERHEAD;
+    assert_relative_eq!(time(0.0), by_hand(0.0), max_relative = 1e-6);
+    assert_relative_eq!(time(50e-6), by_hand(50e-6), max_relative = 1e-6);
+}
+
+#[test]
+fn a_rank_that_has_its_thread_to_itself_looks_at_whole_periods() {
+    let machine = toy("qs20");
+    let blade = Blade::new(&machine, KernelTiming::Cached, 0.0).under(&Sharing::kernel(&machine));
+    let world = Communicator::new(&blade, 2);
+    for rank in 0..2 {
+        let (world, process) = (world.clone(), blade.host_process(rank));
+        blade.sim.spawn(format!("rank {rank}"), async move {
+            process.resume().await;
+            if rank == 0 {
+                world.recv(&process, from(1, 0)).await;
+            } else {
+                process.work(seconds(50e-6)).await;
+                world.send(&process, to(0, 0), zeros(0)).await;
+            }
+            process.release();
+        });
+    }
+    // Countdowns of 1 to 512 turns of 8 cycles, each with a system call of 0.2 us, and one of 1,024,
+    // after which it looks every 2.76 us; the message is there after 50 us, 4.05 and 0.3.
+    let period = 1024.0 * 8.0 / 3.2e9 + 0.2e-6;
+    let first = 2047.0 * 8.0 / 3.2e9 + 10.0 * 0.2e-6;
+    let looks = ((50e-6 + OVERHEAD + LATENCY - first) / period).ceil();
+    let by_hand = first + looks * period + OVERHEAD;
+    assert_relative_eq!(blade.run().unwrap().seconds().0, by_hand, max_relative = 1e-6);
+}
+
+#[test]
+fn a_message_takes_the_locks_of_its_queue_and_of_the_packets() {
+    // Each lock is two operations of 1 us. The sender: its list of packets and the queue; the
+    // receiver, which stands aside: the queue.
+    let mut machine = toy("qs20");
+    let message = |machine: &Machine| {
+        run_on(machine, 2, |world, process| async move {
+            match process.rank {
+                0 => world.send(&process, to(1, 0), zeros(0)).await,
+                _ => drop(world.recv(&process, from(0, 0)).await),
+            }
+        })
+        .unwrap()
+    };
+    let without = message(&machine);
+    machine.linux.semaphore = Seconds(1e-6);
+    assert_relative_eq!(message(&machine) - without, 6e-6, max_relative = 1e-6);
+}
+
+#[test]
 fn groups_add_among_themselves_and_cost_what_so_few_ranks_do() {
     let machine = Machine::named("qs20").unwrap();
     let blade = Blade::new(&machine, KernelTiming::Cached, 0.0);
@@ -388,8 +515,8 @@ fn groups_add_among_themselves_and_cost_what_so_few_ranks_do() {
 }
 
 #[test]
-fn a_collective_of_a_group_costs_what_so_many_ranks_cost() {
-    let machine = Machine::named("qs20").unwrap();
+fn by_the_table_a_collective_of_a_group_costs_what_so_many_ranks_cost() {
+    let machine = by_table();
     let time = |sizes: &[u32]| {
         let blade = Blade::new(&machine, KernelTiming::Cached, 0.0);
         let mut first = 0;

@@ -45,11 +45,12 @@ impl Layers<'_, '_> {
     }
 
     pub(super) fn linux(&mut self) -> Result<Linux> {
-        const KEYS: [&str; 10] = [
+        const KEYS: [&str; 11] = [
             "context_switch",
             "yield",
             "kernel",
             "system_call",
+            "semaphore",
             "interrupt",
             "time_slice",
             "latency",
@@ -68,6 +69,7 @@ impl Layers<'_, '_> {
                 1.0..=39.0,
             )?),
             system_call: self.seconds("linux", "system_call")?,
+            semaphore: self.seconds("linux", "semaphore")?,
             interrupt: self.seconds("linux", "interrupt")?,
             time_slice: self.positive_seconds("linux", "time_slice")?,
             latency: self.positive_seconds("linux", "latency")?,

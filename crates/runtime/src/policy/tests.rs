@@ -36,6 +36,23 @@ fn a_policy_has_its_name_and_an_unknown_one_is_told_all_names() {
 }
 
 #[test]
+fn an_order_of_dispatch_is_named_after_its_policy_and_only_where_there_is_a_choice() {
+    for order in Dispatch::ALL {
+        let policy = policy_named(&format!("edtlp:{}", order.name())).unwrap();
+        assert_eq!(policy.name(), "edtlp");
+    }
+    let message = |name: &str| policy_named(name).err().unwrap().to_string();
+    assert_eq!(
+        message("edtlp:turns"),
+        "there is no order of dispatch \"turns\"; known: ready, round-robin, yield"
+    );
+    assert_eq!(
+        message("linux:yield"),
+        "there is no scheduler with orders of dispatch \"linux\"; known: edtlp"
+    );
+}
+
+#[test]
 fn both_first_policies_lease_a_process_its_own_spes_and_no_others() {
     for policy in policies() {
         let spes = BusyMap::new(&Sim::new(), 8);
@@ -181,4 +198,51 @@ fn a_process_gives_its_thread_away_under_edtlp_and_keeps_it_under_linux() {
     assert!(edtlp > 10.0 && edtlp < 16.0, "{edtlp}");
     let linux = time_of_two(Box::new(Linux));
     assert!(linux > 20.0 && linux < 24.0, "{linux}");
+}
+
+/// Takes 100 us for process 0, and 10 us for others.
+struct LongAndShort;
+
+impl SpeProgram for LongAndShort {
+    async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
+        spe.spend(Cycles(if call.function == 0 { 320_000 } else { 32_000 })).await;
+        Ok(Vec::new())
+    }
+}
+
+/// When two processes on one hardware thread have done one long task and three short ones, in that
+/// order of dispatch \[us\].
+fn ends(order: &str) -> [f64; 2] {
+    let machine = Machine::named("qs20").unwrap();
+    let policy = policy_named(&format!("edtlp:{order}")).unwrap();
+    let on = Runtime::new(Blade::new(&machine, KernelTiming::Cached, 0.0), policy);
+    on.load(&Rc::new(LongAndShort), Signalling::Memory);
+    let ends = Rc::new(RefCell::new([0.0; 2]));
+    for (place, (rank, tasks)) in [(0, 1), (4, 3)].into_iter().enumerate() {
+        let (process, ends) = (on.process(rank, vec![rank]), Rc::clone(&ends));
+        on.blade().sim.spawn(format!("rank {rank}"), async move {
+            process.resume().await;
+            for _ in 0..tasks {
+                process.run(Task::new(rank, 1, &|_| EffectiveAddress::default())).await;
+            }
+            ends.borrow_mut()[place] = 1e6 * process.sim.now().seconds().0;
+            process.finish(0);
+        });
+    }
+    on.blade().run().unwrap();
+    ends.take()
+}
+
+#[test]
+fn in_strict_turns_a_process_waits_for_a_slower_one_and_otherwise_only_for_what_is_ready() {
+    // Each task begins by two stores of 100 ns and ends by a load of 150 ns; a switch takes 1.5 us.
+    // The short tasks are done one after the other beside the long one.
+    let [long, short] = ends("ready");
+    assert!(long > 100.2 && long < 105.0 && short > 30.0 && short < 38.0, "{long} {short}");
+    // The second of the short ones begins when the long one is done, and then nobody is in turn.
+    let [long, short] = ends("round-robin");
+    assert!(long > 100.2 && long < 105.0 && short > 120.0 && short < 126.0, "{long} {short}");
+    // Each finds out by a switch of 2 us and a load that it is not its turn.
+    let [long, short] = ends("yield");
+    assert!(long > 100.2 && long < 110.0 && short > 36.0 && short < 50.0, "{long} {short}");
 }

@@ -1,0 +1,196 @@
+//! How a process waits on its hardware thread: it looks, and lets others run between two looks.
+
+use super::{First, HostProcess, first_of};
+use crate::linux::{Entry, Waiting};
+use crate::ppe::Work;
+use crate::trace::Category;
+use mmgp_base::units::{Seconds, SimSpan};
+use mmgp_machine::Machine;
+use mmgp_sim::{Reason, Watch};
+
+/// What a process does before each look at what it waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pause {
+    /// It loads the flag from a local store, across the bus.
+    LocalStore,
+    /// It counts down from 1, 2, 4 and so on up to the limit of the machine's MPI library.
+    Backoff,
+}
+
+impl Pause {
+    /// How long the pause before the look with that number is, from 0.
+    fn before(self, look: u32, machine: &Machine) -> Seconds {
+        match self {
+            Self::LocalStore => machine.ppe.mmio_load,
+            Self::Backoff => {
+                let turns = 1_u64.checked_shl(look).unwrap_or(u64::MAX).min(machine.mpi.backoff);
+                let countdown = Work { integers: 1, branches: 1, ..Work::default() } * turns;
+                countdown.cycles(&machine.ppe).at(machine.clock).seconds()
+            }
+        }
+    }
+}
+
+impl HostProcess {
+    /// Gives the hardware thread to the next process in turn, by the user-level scheduler, and goes on
+    /// when its own turn has come again.
+    pub async fn hand_over(&self) {
+        self.give_way(Entry::Yielded).await;
+    }
+
+    /// Looks whether `watch` is as wanted, and yields by a system call as long as it is not.
+    ///
+    /// Pauses, switches and system calls are not emulated one by one while all processes of the hardware
+    /// thread do nothing else. They keep the pipeline busy and are not slowed down themselves.
+    pub async fn yield_until<T>(
+        &self,
+        watch: &Watch<T>,
+        pause: Pause,
+        wanted: impl Fn(&T) -> bool,
+    ) {
+        self.yield_for(watch, watch.reason(), pause, wanted).await;
+    }
+
+    /// The same, for a reason of which the name of the value would say too little.
+    async fn yield_for<T>(
+        &self,
+        watch: &Watch<T>,
+        reason: Reason,
+        pause: Pause,
+        wanted: impl Fn(&T) -> bool,
+    ) {
+        let ready = || watch.wait_for(reason, &wanted);
+        let mut is_due = false;
+        for look in 0.. {
+            let before = pause.before(look, &self.machine);
+            if !is_due {
+                self.poll_for(before).await;
+            }
+            if watch.read(&wanted) {
+                break;
+            }
+            let is_longest = before == pause.before(look + 1, &self.machine);
+            if is_longest {
+                let turn = SimSpan::from_seconds(before + self.machine.linux.yield_);
+                self.scheduler.polls(self.rank, Some(turn));
+            }
+            if is_longest && self.scheduler.is_alone(self.thread.get()) {
+                let period = before + self.machine.linux.system_call;
+                self.look_alone(ready(), period).await;
+                is_due = true;
+            } else {
+                is_due = self.yield_among(ready).await;
+            }
+        }
+        self.scheduler.polls(self.rank, None);
+    }
+
+    /// Yields, and has its turn again; whether its next look is due at once.
+    async fn yield_among<F: Future<Output = ()>>(&self, ready: impl Fn() -> F) -> bool {
+        let thread = self.thread.get();
+        match self.scheduler.rotation(thread) {
+            Some(turns) => self.stand_for(&turns, ready()).await,
+            None => self.requeue(Entry::Yielded),
+        }
+        let queued = self.trace.span(self.track(), Category::Wait, "run queue");
+        let turn = || self.turn.wait_until(|turn| turn.thread.is_some());
+        if let First::Right(()) = first_of(turn(), ready()).await {
+            self.scheduler.polls(self.rank, None);
+            self.scheduler.stirred(thread).update(|count| *count += 1);
+        }
+        turn().await;
+        drop(queued);
+        let switched = self.come_in();
+        let rest = self.scheduler.take_rest(self.thread.get());
+        let (span, time) = match (rest, switched) {
+            (Some(rest), _) => (self.polling("poll"), rest),
+            (None, true) => {
+                let span = self.trace.span(self.thread_track(), Category::Switch, "context switch");
+                (span, SimSpan::from_seconds(self.machine.linux.yield_))
+            }
+            (None, false) => {
+                let call = SimSpan::from_seconds(self.machine.linux.system_call);
+                (self.polling("sched_yield"), call)
+            }
+        };
+        self.ppe().pipeline.begin();
+        self.sim.sleep(time).await;
+        self.ppe().pipeline.end();
+        drop(span);
+        rest.is_some()
+    }
+
+    /// Stands for all processes of the hardware thread, whose turns these are, its own last, until one
+    /// of them has what it waits for or another comes; then whoever has its turn goes on with it.
+    async fn stand_for(&self, turns: &[SimSpan], ready: impl Future<Output = ()>) {
+        let thread = self.thread.get();
+        let stirred = self.scheduler.stirred(thread);
+        let (count, turn) = (stirred.read(|&count| count), self.turn.read(|&turn| turn));
+        let start = self.sim.now();
+        let span = self.polling("poll");
+        self.ppe().pipeline.begin();
+        let other = first_of(
+            stirred.wait_until(|&now| now != count),
+            self.turn.wait_until(|&now| now != turn),
+        );
+        first_of(other, ready).await;
+        self.ppe().pipeline.end();
+        drop(span);
+        self.polled_since(start);
+        let round = turns.iter().fold(0, |sum, turn| sum + turn.ticks()).max(1);
+        let mut left = self.sim.now().since(start).ticks() % round;
+        let mut before = 0;
+        while before + 1 < turns.len() && left >= turns[before].ticks() {
+            left -= turns[before].ticks();
+            before += 1;
+        }
+        self.running.borrow_mut().take();
+        let rest = SimSpan::from_ticks(turns[before].ticks().saturating_sub(left));
+        self.scheduler.rotate(thread, before, rest);
+    }
+
+    /// Waits for a message as the processes of the machine do; `reason` says for what in the report of
+    /// a deadlock.
+    pub(crate) async fn wait_for_message<T>(
+        &self,
+        inbox: &Watch<T>,
+        reason: Reason,
+        wanted: impl Fn(&T) -> bool,
+    ) {
+        match self.scheduler.waiting() {
+            Waiting::Aside => {
+                self.release();
+                inbox.wait_for(reason, wanted).await;
+                self.resume().await;
+            }
+            Waiting::Yields => self.yield_for(inbox, reason, Pause::Backoff, wanted).await,
+        }
+    }
+
+    /// Looks once in each period until it is ready or another process wants to run.
+    async fn look_alone(&self, ready: impl Future<Output = ()>, period: Seconds) {
+        let period = SimSpan::from_seconds(period);
+        let start = self.sim.now();
+        let turn = self.turn.read(|&turn| turn);
+        self.ppe().pipeline.begin();
+        let span = self.polling("poll");
+        let disturbed = self.turn.wait_until(|&now| now != turn);
+        first_of(disturbed, ready).await;
+        let ticks = self.sim.now().since(start).ticks();
+        let whole = ticks.div_ceil(period.ticks().max(1)).max(1) * period.ticks();
+        self.sim.sleep(SimSpan::from_ticks(whole.saturating_sub(ticks))).await;
+        drop(span);
+        self.ppe().pipeline.end();
+        self.polled_since(start);
+    }
+
+    /// Keeps the pipeline busy for so long.
+    async fn poll_for(&self, time: Seconds) {
+        let (start, span) = (self.sim.now(), self.polling("poll"));
+        self.ppe().pipeline.begin();
+        self.sim.sleep(SimSpan::from_seconds(time)).await;
+        drop(span);
+        self.ppe().pipeline.end();
+        self.polled_since(start);
+    }
+}
