@@ -43,6 +43,7 @@ use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::SimSpan;
 use mmgp_cell::mpi::Communicator;
+use mmgp_cell::ppe::HostCompiler;
 use mmgp_cell::{Placement, Progress};
 use mmgp_kernels::raxml::PATTERNS_PER_GROUP;
 use mmgp_runtime::Runtime;
@@ -81,6 +82,7 @@ pub struct Raxml {
     settings: Settings,
     tasks: Tasks,
     port: Port,
+    compiler: HostCompiler,
     placement: Placement,
     /// What the SPEs answer, where that is known.
     known: Option<Arc<Answers>>,
@@ -114,7 +116,8 @@ impl Raxml {
             }
             _ => {
                 let placement = Placement::default();
-                Ok(Self { patterns, settings, tasks, port, placement, known: None })
+                let compiler = HostCompiler::default();
+                Ok(Self { patterns, settings, tasks, port, compiler, placement, known: None })
             }
         }
     }
@@ -122,6 +125,11 @@ impl Raxml {
     /// The same with the data of the processes placed otherwise than each on its own Cell.
     pub fn placed(self, placement: Placement) -> Self {
         Self { placement, ..self }
+    }
+
+    /// The same with its functions on the host compiled otherwise than by [`HostCompiler::Gcc`].
+    pub fn compiled_by(self, compiler: HostCompiler) -> Self {
+        Self { compiler, ..self }
     }
 
     /// Runs all tasks `on` a machine at rest, with m workers and p SPEs for each.
@@ -143,7 +151,8 @@ impl Raxml {
         let answers = Rc::new(RefCell::new(answers));
         if self.port == Port::Ppe {
             for rank in 0..m {
-                let engine = HostEngine::new(blade.host_process(rank), &job.patterns);
+                let engine = HostEngine::new(blade.host_process(rank), &job.patterns)
+                    .compiled_by(self.compiler);
                 let life = Rc::clone(&job).worker(engine);
                 let host = Rc::clone(&host);
                 blade.sim.spawn(format!("rank {rank}"), async move {

@@ -37,6 +37,7 @@ fn read(arguments: &AppArguments) -> Result<(Pbpi, Vec<String>)> {
     let pbpi = Pbpi::new(patterns, tree, arguments.seed, arguments.generations)?;
     let pbpi = pbpi.named(alignment.names.clone())?;
     let pbpi = pbpi.placed(arguments.placement.into()).ported(arguments.port.into());
+    let pbpi = pbpi.compiled_by(arguments.host_compiler.into());
     Ok((arguments.pbpi.apply(pbpi)?, alignment.names))
 }
 

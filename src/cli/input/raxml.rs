@@ -39,6 +39,7 @@ fn read(arguments: &AppArguments, tasks: Tasks) -> Result<(Raxml, Vec<String>)> 
     let patterns = Patterns::compress(&alignment);
     let tree = arguments.tree(own.tree(), &alignment.names)?;
     let raxml = own.read(patterns, tree, (arguments.seed, tasks, arguments.port.into()))?;
+    let raxml = raxml.compiled_by(arguments.host_compiler.into());
     Ok((raxml.placed(arguments.placement.into()), alignment.names))
 }
 
