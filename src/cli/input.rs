@@ -16,6 +16,7 @@ use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{Tree, newick, simulate};
 use crate::apps::{Application, Port};
 use crate::cell::Placement;
+use crate::cell::ppe::HostCompiler;
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::measure::Emulated;
@@ -133,6 +134,9 @@ pub struct AppArguments {
     /// How the functions that can be off-loaded run [default: tuned for pbpi, 2006 for raxml]
     #[arg(long, value_enum)]
     pub port: Option<PortArgument>,
+    /// Which compiler made the code that the functions are on the host
+    #[arg(long, value_enum, default_value = "gcc")]
+    pub host_compiler: HostCompilerArgument,
     #[command(flatten, next_help_heading = "PBPI")]
     pub pbpi: PbpiArguments,
     #[command(flatten, next_help_heading = "RAxML")]
@@ -181,6 +185,27 @@ impl From<PortArgument> for Port {
             PortArgument::Unfused => Self::Unfused,
             PortArgument::Naive => Self::Naive,
             PortArgument::Ppe => Self::Ppe,
+        }
+    }
+}
+
+/// [`HostCompiler`] on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum HostCompilerArgument {
+    /// GCC of 2006: each operation waits for the one before
+    Gcc,
+    /// IBM's XL C: scheduled, and turns of a loop overlap
+    Xlc,
+    /// Each turn of a loop scheduled, with registers without end
+    Ideal,
+}
+
+impl From<HostCompilerArgument> for HostCompiler {
+    fn from(argument: HostCompilerArgument) -> Self {
+        match argument {
+            HostCompilerArgument::Gcc => Self::Gcc,
+            HostCompilerArgument::Xlc => Self::Xlc,
+            HostCompilerArgument::Ideal => Self::Ideal,
         }
     }
 }

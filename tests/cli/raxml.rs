@@ -45,6 +45,19 @@ fn the_ports_and_places_find_the_same_trees() {
 }
 
 #[test]
+fn code_of_another_compiler_runs_faster_on_the_host_and_is_gccs_where_nothing_is_said() {
+    let time = |compiler: &[&str]| {
+        let host = ["0", "--format", "json", "--port", "ppe"];
+        let text = Folder::new().succeeds(&[&SHORT[..], &host, compiler].concat());
+        json(&text)["time_s"].as_f64().expect("a number")
+    };
+    let [gcc, ideal, xlc] =
+        ["gcc", "ideal", "xlc"].map(|compiler| time(&["--host-compiler", compiler]));
+    assert!(gcc > ideal && ideal > xlc, "{gcc} {ideal} {xlc}");
+    assert_eq!(gcc, time(&[]));
+}
+
+#[test]
 fn trees_go_to_a_folder_and_one_of_them_can_be_the_start() {
     let folder = Folder::new();
     folder.succeeds(&[&SHORT[..], &["1", "--out", "trees"]].concat());

@@ -52,6 +52,7 @@ use super::phylogeny::tree::Tree;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_cell::Placement;
+use mmgp_cell::ppe::HostCompiler;
 use mmgp_runtime::Runtime;
 
 /// Its name.
@@ -77,6 +78,7 @@ pub struct Pbpi {
     acceptance: Acceptance,
     sampling: Option<Sampling>,
     port: Port,
+    compiler: HostCompiler,
     /// The ln likelihoods of its chains, where they are known.
     known: Option<Arc<Known>>,
 }
@@ -135,6 +137,7 @@ impl Pbpi {
             acceptance: Acceptance::MetropolisHastings,
             sampling: None,
             port: Port::Tuned,
+            compiler: HostCompiler::default(),
             known: None,
         })
     }
@@ -181,6 +184,11 @@ impl Pbpi {
     /// The same with its functions brought to the machine otherwise than [`Port::Tuned`].
     pub fn ported(self, port: Port) -> Self {
         Self { port, ..self }
+    }
+
+    /// The same with its functions on the host compiled otherwise than by [`HostCompiler::Gcc`].
+    pub fn compiled_by(self, compiler: HostCompiler) -> Self {
+        Self { compiler, ..self }
     }
 
     /// Runs it as [`Application::run`] does, with each sample also given to `samples` as it comes.

@@ -43,6 +43,7 @@ use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::SimSpan;
 use mmgp_cell::mpi::Communicator;
+use mmgp_cell::ppe::HostCompiler;
 use mmgp_cell::{Placement, Progress};
 use mmgp_kernels::raxml::PATTERNS_PER_GROUP;
 use mmgp_runtime::{Runtime, Teams};
@@ -81,6 +82,7 @@ pub struct Raxml {
     settings: Settings,
     tasks: Tasks,
     port: Port,
+    compiler: HostCompiler,
     placement: Placement,
     teams: Teams,
     /// What the SPEs answer, where that is known.
@@ -115,8 +117,17 @@ impl Raxml {
             }
             _ => {
                 let placement = Placement::default();
-                let teams = Teams::ByMaster;
-                Ok(Self { patterns, settings, tasks, port, placement, teams, known: None })
+                let (compiler, teams) = (HostCompiler::default(), Teams::ByMaster);
+                Ok(Self {
+                    patterns,
+                    settings,
+                    tasks,
+                    port,
+                    compiler,
+                    placement,
+                    teams,
+                    known: None,
+                })
             }
         }
     }
@@ -129,6 +140,11 @@ impl Raxml {
     /// The same with the SPEs that share a loop started otherwise than by a master among them.
     pub fn teamed(self, teams: Teams) -> Self {
         Self { teams, ..self }
+    }
+
+    /// The same with its functions on the host compiled otherwise than by [`HostCompiler::Gcc`].
+    pub fn compiled_by(self, compiler: HostCompiler) -> Self {
+        Self { compiler, ..self }
     }
 
     /// Runs all tasks `on` a machine at rest, with m workers and p SPEs for each.
@@ -150,7 +166,8 @@ impl Raxml {
         let answers = Rc::new(RefCell::new(answers));
         if self.port == Port::Ppe {
             for rank in 0..m {
-                let engine = HostEngine::new(blade.host_process(rank), &job.patterns);
+                let engine = HostEngine::new(blade.host_process(rank), &job.patterns)
+                    .compiled_by(self.compiler);
                 let life = Rc::clone(&job).worker(engine);
                 let host = Rc::clone(&host);
                 blade.sim.spawn(format!("rank {rank}"), async move {

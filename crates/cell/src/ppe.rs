@@ -15,6 +15,7 @@
 
 mod arithmetic;
 mod cache;
+mod compiler;
 mod hierarchy;
 mod library;
 mod pipeline;
@@ -28,6 +29,7 @@ use std::future::Future;
 use std::ops::{Add, AddAssign, Mul};
 
 pub use arithmetic::{Arithmetic, Plain};
+pub use compiler::HostCompiler;
 use hierarchy::Hierarchy;
 pub use library::{exponential, logarithm};
 pub(super) use pipeline::Pipeline;

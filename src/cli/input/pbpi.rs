@@ -41,6 +41,7 @@ fn read(arguments: &AppArguments) -> Result<(Pbpi, Vec<String>)> {
     let pbpi = pbpi.named(alignment.names.clone())?;
     let pbpi =
         pbpi.placed(arguments.placement.into()).ported(arguments.port.unwrap_or(PORT).into());
+    let pbpi = pbpi.compiled_by(arguments.host_compiler.into());
     Ok((arguments.pbpi.apply(pbpi)?, alignment.names))
 }
 

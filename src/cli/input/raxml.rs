@@ -43,6 +43,7 @@ fn read(arguments: &AppArguments, tasks: Tasks) -> Result<(Raxml, Vec<String>)> 
     let patterns = Patterns::compress(&alignment);
     let tree = arguments.tree(own.tree(), &alignment.names)?;
     let raxml = own.read(patterns, tree, (arguments.seed, tasks, port(arguments).into()))?;
+    let raxml = raxml.compiled_by(arguments.host_compiler.into());
     let raxml = raxml.placed(arguments.placement.into()).teamed(own.loops.into());
     Ok((raxml, alignment.names))
 }

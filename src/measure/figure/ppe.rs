@@ -6,16 +6,18 @@ use super::super::caches;
 use super::super::product::Product;
 use super::{Bench, Program};
 use crate::cell::HostProcess;
-use crate::cell::ppe::{Arithmetic, Order, Timed};
+use crate::cell::ppe::{Arithmetic, HostCompiler, Order, Timed};
 use crate::error::Result;
 use crate::machine::Machine;
 use crate::machine::figures::Quantity;
 use crate::units::{Bytes, Cycles, Seconds};
 
-pub(super) const PROGRAMS: [Program; 5] = [
+pub(super) const PROGRAMS: [Program; 7] = [
     Program { name: "cache-chase", measure: cache_chase },
     Program { name: "cache-read", measure: cache_read },
     Program { name: "ppe-multiply-add", measure: multiply_add },
+    Program { name: "pi-gcc", measure: |machine, _| Ok(pi(machine, HostCompiler::Gcc)) },
+    Program { name: "pi-xlc", measure: |machine, _| Ok(pi(machine, HostCompiler::Xlc)) },
     Program { name: "smt-gain", measure: smt_gain },
     Program { name: "alpha", measure: alpha },
 ];
@@ -59,6 +61,33 @@ fn cache_read(machine: &Machine, kilobytes: u32) -> Result<Quantity> {
 fn multiply_add(machine: &Machine, _: u32) -> Result<Quantity> {
     let seconds = time(machine, 1)?;
     Ok(Quantity::Performance(2.0 * (CHAINS * UNROLLED * TURNS) as f64 / seconds.0))
+}
+
+/// Cycles of a turn of the loop that integrates 4 / (1 + x^2) over \[0, 1\] at midpoints.
+fn pi(machine: &Machine, compiler: HostCompiler) -> Quantity {
+    const TURNS: u32 = 4000;
+    let mut ppe = Timed::new(machine, compiler.order());
+    let (_, cycles) = (integrate(&mut ppe, TURNS), ppe.cycles());
+    Quantity::Cycles(cycles.0 as f64 / f64::from(TURNS))
+}
+
+/// The sum of 4 / (1 + x^2) at so many midpoints, over their number; an integer counts them.
+fn integrate<A: Arithmetic>(ppe: &mut A, points: u32) -> A::Float {
+    let [half, one, four] = [0.5, 1.0, 4.0].map(|constant| ppe.constant(constant));
+    let step = ppe.constant(1.0 / f64::from(points));
+    let mut sum = ppe.constant(0.0);
+    let mut index = ppe.load_word(&0);
+    for _ in 0..points {
+        let whole = ppe.to_float(index);
+        let midpoint = ppe.add(whole, half);
+        let x = ppe.multiply(midpoint, step);
+        let below = ppe.multiply_add(x, x, one);
+        let value = ppe.divide(four, below);
+        sum = ppe.add(sum, value);
+        index = ppe.add_constant(index, 1);
+        ppe.turn(0);
+    }
+    ppe.multiply(sum, step)
 }
 
 /// What two threads of a PPE multiply and add together, over what one does.
@@ -111,4 +140,27 @@ fn time(machine: &Machine, threads: u32) -> Result<Seconds> {
         bench.run()
     });
     Ok(twice? - once?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::ppe::Plain;
+    use approx::assert_relative_eq;
+
+    #[test]
+    fn the_integral_is_pi_and_a_turn_waits_for_its_chain_or_for_its_division() {
+        // The midpoint rule is off by h^2 / 6.
+        let pi = integrate(&mut Plain, 1000);
+        assert_relative_eq!(pi, std::f64::consts::PI, max_relative = 1e-7);
+        let machine = Machine::named("qs20").unwrap();
+        let cycles = HostCompiler::ALL.map(|compiler| match super::pi(&machine, compiler) {
+            Quantity::Cycles(cycles) => cycles,
+            other => panic!("{other:?}"),
+        });
+        let [gcc, xlc, ideal] = cycles;
+        // A turn's chain: 40 through memory and 10 to a double, then 10 + 10 + 10 + 74. No turn is
+        // shorter than what keeps the unit, 74 and five others.
+        assert!(gcc >= 154.0 && xlc >= 79.0 && xlc < ideal && ideal <= gcc, "{cycles:?}");
+    }
 }

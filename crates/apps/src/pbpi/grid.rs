@@ -22,7 +22,6 @@ use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_cell::element::Values;
 use mmgp_cell::mpi::Communicator;
-use mmgp_cell::ppe::Order;
 use mmgp_cell::{Blade, KernelTiming, Progress};
 use mmgp_machine::Machine;
 use mmgp_runtime::{Edtlp, Runtime};
@@ -158,7 +157,7 @@ impl Pbpi {
             grid,
             world,
             row,
-            likelihoods: HostLikelihoods::new(&self.patterns, own, chains, Order::Scheduled),
+            likelihoods: HostLikelihoods::new(&self.patterns, own, chains, self.compiler.order()),
             totals: Rc::default(),
             progress: progress(blade, rank),
         }

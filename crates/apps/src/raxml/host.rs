@@ -24,7 +24,7 @@ use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::scaling::{Checks, Costs};
 use crate::work::CALL;
 use mmgp_base::units::{Cycles, SimSpan, SimTime};
-use mmgp_cell::ppe::{Order, Plain, Timed, Work};
+use mmgp_cell::ppe::{HostCompiler, Order, Plain, Timed, Work};
 use mmgp_cell::{HostProcess, KernelTiming};
 
 /// Deciding on the step of Newton's method.
@@ -93,7 +93,7 @@ pub struct HostEngine {
 
 impl HostEngine {
     /// An engine for `patterns`, all with their weights; its model is JC69 until it gets another.
-    /// The code is as a compiler schedules it, and timed once for each shape.
+    /// The code is as [`HostCompiler::Gcc`] makes it, and timed once for each shape.
     pub fn new(process: HostProcess, patterns: &phylogeny::Patterns) -> Self {
         let rates = SiteRates::single(patterns.len());
         let model = Model { substitution: Substitution::jc69(), rates };
@@ -101,13 +101,18 @@ impl HostEngine {
             process,
             likelihoods: Likelihoods::new(patterns, &model),
             places: Places::new(patterns.tips.len(), patterns.len()),
-            order: Order::Scheduled,
+            order: HostCompiler::Gcc.order(),
             timing: KernelTiming::Cached,
             known: BTreeMap::new(),
             check_costs: BTreeMap::new(),
             times: FunctionTimes::default(),
             calls: HostCalls::default(),
         }
+    }
+
+    /// The same with code of another compiler.
+    pub fn compiled_by(self, compiler: HostCompiler) -> Self {
+        Self { order: compiler.order(), ..self }
     }
 
     /// The time of each function so far.

@@ -78,7 +78,13 @@ pub struct Scoreboard {
     block: Vec<Instruction>,
     /// The name that the block's first result has.
     first: usize,
+    /// Turns of a loop within the block.
+    turns: u32,
 }
+
+/// Turns of a loop that are one block where they overlap. A software pipeline has no end of a block
+/// between turns; here, what it takes to fill and to drain shows once in so many.
+const OVERLAPPED: u32 = 8;
 
 /// In which order the instructions of a basic block stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,6 +99,9 @@ pub enum Order {
     /// those the one on the longest way to the end of the block. It has as many registers as it
     /// likes.
     Scheduled,
+    /// Scheduled likewise, and turns of a loop that come one after the other overlap: so many of
+    /// them are one block.
+    Pipelined,
 }
 
 impl Scoreboard {
@@ -107,6 +116,7 @@ impl Scoreboard {
             ready: vec![0],
             block: Vec::new(),
             first: 1,
+            turns: 0,
         }
     }
 
@@ -129,6 +139,7 @@ impl Scoreboard {
 
     /// Issues the block; nothing moves across its end.
     pub fn end_block(&mut self) {
+        self.turns = 0;
         let block = std::mem::take(&mut self.block);
         self.ready.resize(self.first + block.len(), 0);
         match self.order {
@@ -138,13 +149,21 @@ impl Scoreboard {
                 }
             }
             Order::Written => block.iter().for_each(|instruction| self.issue(instruction)),
-            Order::Scheduled => {
+            Order::Scheduled | Order::Pipelined => {
                 for index in schedule(&block, self.first, self.width) {
                     self.issue(&block[index]);
                 }
             }
         }
         self.first += block.len();
+    }
+
+    /// Ends a turn of a loop, and the block with it unless turns overlap.
+    pub fn end_turn(&mut self) {
+        self.turns += 1;
+        if self.order != Order::Pipelined || self.turns == OVERLAPPED {
+            self.end_block();
+        }
     }
 
     /// Issues nothing for `cycles` after the result `name` is ready.
@@ -314,6 +333,24 @@ mod tests {
                 board.push(Unit::Float, 10, needs(name));
             }
         });
+    }
+
+    #[test]
+    fn turns_that_overlap_hide_each_others_chains() {
+        let chain = |order| {
+            let mut board = Scoreboard::new(2, order);
+            for _ in 0..16 {
+                let one = board.push(Unit::Float, 10, NONE);
+                board.push(Unit::Float, 10, needs(one));
+                board.push(Unit::Branch, 0, NONE);
+                board.end_turn();
+            }
+            board.end_block();
+            board.now()
+        };
+        // By itself, a turn issues at 0 and 10; eight together at 0 to 7 and at 10 to 17.
+        assert_eq!(chain(Order::Scheduled), 16 * 11);
+        assert_eq!(chain(Order::Pipelined), 2 * 18);
     }
 
     #[test]

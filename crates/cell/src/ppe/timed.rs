@@ -226,7 +226,7 @@ impl Arithmetic for Timed {
             name = self.integer([Name::ALWAYS; 2]);
         }
         self.scoreboard.push(Unit::Branch, 0, [ALWAYS; 3]);
-        self.scoreboard.end_block();
+        self.scoreboard.end_turn();
         self.address = Operand { name, way: self.latencies.address };
     }
 }
