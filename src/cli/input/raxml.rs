@@ -8,7 +8,7 @@ use super::{AppArguments, Entry, PortArgument};
 use crate::apps::Port;
 use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
-use crate::apps::raxml::{NAME, Raxml, Tasks};
+use crate::apps::raxml::{Columns, NAME, Raxml, Tasks};
 use crate::cli::emulate::{RAXML_FILES, RaxmlOnce};
 use crate::error::Result;
 
@@ -68,6 +68,9 @@ pub struct RaxmlArguments {
     /// How much is searched
     #[arg(long, value_enum, default_value = "short")]
     pub search: Search,
+    /// Which columns a bootstrap computes
+    #[arg(long, value_name = "all|drawn", value_enum, default_value = "all")]
+    pub bootstrap_columns: ColumnsArgument,
 }
 
 /// [`Rates`] on the command line.
@@ -86,6 +89,15 @@ pub enum Search {
     Short,
     /// Until nothing is gained
     Whole,
+}
+
+/// [`Columns`] on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum ColumnsArgument {
+    /// All of the alignment, as the papers' program: a weight of 0 is a factor
+    All,
+    /// Those that were drawn
+    Drawn,
 }
 
 impl RaxmlArguments {
@@ -119,7 +131,12 @@ impl RaxmlArguments {
             inferences: self.inferences.unwrap_or(tasks.inferences),
             bootstraps: self.bootstraps.unwrap_or(tasks.bootstraps),
         };
+        let columns = match self.bootstrap_columns {
+            ColumnsArgument::All => Columns::All,
+            ColumnsArgument::Drawn => Columns::Drawn,
+        };
         let settings = Settings::new(seed, rates).starting_at(start).with_effort(effort);
+        let settings = settings.with_columns(columns);
         Raxml::new(patterns, settings, tasks, port)
     }
 }
