@@ -94,7 +94,7 @@ pub enum Search {
 /// [`Columns`] on the command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum ColumnsArgument {
-    /// All of the alignment, as the papers' program: a weight of 0 is a factor
+    /// All of the alignment, as the papers' program does
     All,
     /// Those that were drawn
     Drawn,
