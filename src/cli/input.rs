@@ -167,7 +167,7 @@ impl From<PlacementArgument> for Placement {
 /// [`Port`] on the command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum PortArgument {
-    /// On the SPEs, rewritten for them: vectorised, multiply and add in one instruction
+    /// On the SPEs, rewritten for them, multiply and add in one instruction
     Tuned,
     /// The same as compilers had it in 2006: multiply and add apart
     #[value(name = "2006")]

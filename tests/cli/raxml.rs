@@ -58,6 +58,19 @@ fn code_of_another_compiler_runs_faster_on_the_host_and_is_gccs_where_nothing_is
 }
 
 #[test]
+fn a_bootstrap_takes_longer_with_the_columns_that_it_did_not_draw() {
+    let time = |columns: &[&str]| {
+        let alone = ["emulate", "--app", "raxml", "--input", "sim12", "--inferences", "0"];
+        let rest = ["--bootstraps", "1", "--format", "json"];
+        let run = json(&Folder::new().succeeds(&[&alone[..], &rest, columns].concat()));
+        run["time_s"].as_f64().expect("a number")
+    };
+    let [all, drawn] = ["all", "drawn"].map(|it| time(&["--bootstrap-columns", it]));
+    assert!(all > 1.1 * drawn, "{all} {drawn}");
+    assert_eq!(time(&[]), all, "as the papers");
+}
+
+#[test]
 fn trees_go_to_a_folder_and_one_of_them_can_be_the_start() {
     let folder = Folder::new();
     folder.succeeds(&[&SHORT[..], &["1", "--out", "trees"]].concat());

@@ -25,6 +25,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+pub use engine::Columns;
 pub use findings::{Best, Findings, Found};
 pub use offloaded::{OffloadedEngine, run_alone};
 pub use spe_program::{FUNCTIONS, RaxmlProgram};

@@ -56,10 +56,10 @@ pub enum Hints {
 }
 
 impl Compiler {
-    /// A compiler, or a port, that knows nothing of the SPU: in the order of the program, with
-    /// branches unhinted.
+    /// An optimising compiler that knows the latencies of the SPU, but neither its pairs nor its
+    /// hints: scheduled within basic blocks, branches unhinted.
     pub const NAIVE: Self =
-        Self { order: Order::Program, pairing: Pairing::Chance, hints: Hints::Omitted };
+        Self { order: Order::List, pairing: Pairing::Chance, hints: Hints::Omitted };
 
     /// What the kernel writes, as an assembler takes it.
     pub const PROGRAM_ORDER: Self =

@@ -8,7 +8,7 @@ use super::{AppArguments, Entry, PortArgument};
 use crate::apps::Port;
 use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
-use crate::apps::raxml::{NAME, Raxml, Tasks};
+use crate::apps::raxml::{Columns, NAME, Raxml, Tasks};
 use crate::cli::emulate::{RAXML_FILES, RaxmlOnce};
 use crate::error::Result;
 use crate::runtime::Teams;
@@ -74,6 +74,9 @@ pub struct RaxmlArguments {
     /// How much is searched
     #[arg(long, value_enum, default_value = "short")]
     pub search: Search,
+    /// Which columns a bootstrap computes
+    #[arg(long, value_name = "all|drawn", value_enum, default_value = "all")]
+    pub bootstrap_columns: ColumnsArgument,
 }
 
 /// [`Teams`] on the command line.
@@ -112,6 +115,15 @@ pub enum Search {
     Whole,
 }
 
+/// [`Columns`] on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum ColumnsArgument {
+    /// All of the alignment, as the papers' program does
+    All,
+    /// Those that were drawn
+    Drawn,
+}
+
 impl RaxmlArguments {
     /// The file of the tree that a search begins at, where it does not make one.
     pub fn tree(&self) -> Option<&Path> {
@@ -143,7 +155,12 @@ impl RaxmlArguments {
             inferences: self.inferences.unwrap_or(tasks.inferences),
             bootstraps: self.bootstraps.unwrap_or(tasks.bootstraps),
         };
+        let columns = match self.bootstrap_columns {
+            ColumnsArgument::All => Columns::All,
+            ColumnsArgument::Drawn => Columns::Drawn,
+        };
         let settings = Settings::new(seed, rates).starting_at(start).with_effort(effort);
+        let settings = settings.with_columns(columns);
         Raxml::new(patterns, settings, tasks, port)
     }
 }

@@ -20,12 +20,31 @@ pub struct NewView {
     pub z: [f64; 2],
 }
 
+/// Which columns a search on resampled ones computes. Its result is the same but for rounding, as a
+/// column that was not drawn has the weight 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Columns {
+    /// All of the alignment, as programs do whose loops run over its patterns.
+    #[default]
+    All,
+    /// Those that were drawn.
+    Drawn,
+}
+
+impl Columns {
+    /// The indices of the patterns that are computed.
+    pub(super) fn of(self, weights: &[u32]) -> Vec<usize> {
+        (0..weights.len()).filter(|&index| self == Self::All || weights[index] > 0).collect()
+    }
+}
+
 /// Computes likelihoods. It keeps one vector for each inner node; which of the three directions it
 /// looks in, and whether it is up to date, is the caller's business.
 #[allow(async_fn_in_trait)] // Everything runs on one thread.
 pub trait Engine {
-    /// Weights of the patterns from now on; those of weight 0 drop out. All vectors become invalid.
-    async fn set_weights(&mut self, weights: &[u32]);
+    /// Weights of the patterns from now on, and which of them are computed. All vectors become
+    /// invalid.
+    async fn set_weights(&mut self, weights: &[u32], columns: Columns);
 
     /// The model from now on. All vectors become invalid.
     async fn set_model(&mut self, model: &Model);

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use places::Places;
 
-use super::engine::{Engine, NewView};
+use super::engine::{Columns, Engine, NewView};
 use super::farm::Hosted;
 use super::plain::Likelihoods;
 use crate::phylogeny;
@@ -176,8 +176,8 @@ impl HostEngine {
 }
 
 impl Engine for HostEngine {
-    async fn set_weights(&mut self, weights: &[u32]) {
-        self.likelihoods.set_weights(weights);
+    async fn set_weights(&mut self, weights: &[u32], columns: Columns) {
+        self.likelihoods.set_weights(weights, columns);
         let words = (self.likelihoods.taxa() + 2) * weights.len();
         self.process.work(REPACK * words as u64).await;
     }

@@ -1,11 +1,12 @@
 //! What one process keeps in main memory.
 //!
-//! Patterns lie in groups of four; those of weight 0 are left out, and the last group is filled up
-//! with patterns of weight 0 and code 15. Every array begins at a cache line.
+//! Patterns lie in groups of four; those that are not computed ([`Columns`]) are left out, and the
+//! last group is filled up with patterns of weight 0 and code 15. Every array begins at a cache line.
 
 use std::rc::Rc;
 
 use super::answers::Answer;
+use super::engine::Columns;
 use crate::phylogeny::Patterns;
 use crate::phylogeny::substitution::{Model, SiteRates};
 use mmgp_base::units::Bytes;
@@ -55,7 +56,7 @@ pub struct ProcessMemory {
     memory: Rc<Memory>,
     homes: Homes,
     patterns: Rc<Patterns>,
-    /// The patterns of weight above 0, which are those in memory.
+    /// The patterns that are computed, which are those in memory.
     pub kept: Vec<usize>,
     /// Groups that they fill.
     pub groups: u32,
@@ -112,9 +113,9 @@ impl ProcessMemory {
         }
     }
 
-    /// Puts the patterns that have a weight into memory; the host's work for that.
-    pub fn write_patterns(&mut self, weights: &[u32]) -> Work {
-        self.kept = (0..weights.len()).filter(|&pattern| weights[pattern] > 0).collect();
+    /// Puts the patterns that are computed into memory; the host's work for that.
+    pub fn write_patterns(&mut self, weights: &[u32], columns: Columns) -> Work {
+        self.kept = columns.of(weights);
         self.groups = self.kept.len().div_ceil(GROUP_PATTERNS) as u32;
         let work = PACK * (self.kept.len() * (self.tips.len() + 1)) as u64;
         if self.values == Values::Known {
@@ -169,8 +170,8 @@ impl ProcessMemory {
         Answer::Branch { z: f64::from_bits(z), steps: steps as u32 }
     }
 
-    /// The ln likelihoods that the last evaluation left, for all patterns; 0 for those without
-    /// weight.
+    /// The ln likelihoods that the last evaluation left, for all patterns; 0 for those that are not
+    /// computed.
     pub fn pattern_terms(&self) -> Vec<f64> {
         let mut terms = vec![0.0; self.patterns.len()];
         for (place, &pattern) in self.kept.iter().enumerate() {

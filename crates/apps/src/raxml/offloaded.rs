@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::answers::{Answer, Answers, Book};
 use super::arguments::{ARGUMENTS_BYTES, Arguments, End, MOST_SHARES, Terms};
-use super::engine::{Engine, NewView};
+use super::engine::{Columns, Engine, NewView};
 use super::farm::Hosted;
 use super::memory::{ProcessMemory, Vector, category_rates, rates_of};
 use super::spe_program::{EVALUATE, MAKENEWZ, NEWVIEW, RaxmlProgram};
@@ -64,7 +64,7 @@ impl OffloadedEngine {
         let book = Book::new(known);
         let places = (ARGUMENTS_BYTES, count);
         let mut memory = ProcessMemory::new(memory, homes, patterns, places, book.values());
-        memory.write_patterns(&patterns.weights);
+        memory.write_patterns(&patterns.weights, Columns::default());
         // Number 0 is what an SPE finds in a local store that nobody has written.
         let first = u64::from(process.rank + 1) << RANK_SHIFT;
         let most_shares = count.min(MOST_SHARES as u32);
@@ -190,8 +190,8 @@ impl Hosted for OffloadedEngine {
 }
 
 impl Engine for OffloadedEngine {
-    async fn set_weights(&mut self, weights: &[u32]) {
-        let mut work = self.memory.write_patterns(weights);
+    async fn set_weights(&mut self, weights: &[u32], columns: Columns) {
+        let mut work = self.memory.write_patterns(weights, columns);
         if let Some(model) = &self.model
             && rates_of(model) == Rates::Cat
         {

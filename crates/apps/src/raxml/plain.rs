@@ -5,8 +5,8 @@
 //!
 //! # Layout
 //! Vectors hold four doubles per pattern and category, `[pattern][category][l]`, in eigen
-//! coordinates; GAMMA has four categories, CAT one, whose rate the pattern chooses. Patterns of
-//! weight 0 are not there.
+//! coordinates; GAMMA has four categories, CAT one, whose rate the pattern chooses. Patterns
+//! that are not computed are not there.
 
 #[cfg(test)]
 mod engine;

@@ -33,7 +33,7 @@ mod tree;
 pub(crate) use climber::Counts;
 pub use model::Fineness;
 
-use super::engine::Engine;
+use super::engine::{Columns, Engine};
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::phylogeny::{Patterns, Stream, Tree};
 use climber::{Climber, PASSES};
@@ -139,12 +139,20 @@ pub struct Settings {
     pub start: Start,
     /// How much it does.
     pub effort: Effort,
+    /// What a bootstrap computes.
+    pub columns: Columns,
 }
 
 impl Settings {
     /// A whole search from trees of few changes of state.
     pub fn new(seed: u64, rates: Rates) -> Self {
-        Self { seed, rates, start: Start::Parsimony, effort: Effort::WHOLE }
+        Self {
+            seed,
+            rates,
+            start: Start::Parsimony,
+            effort: Effort::WHOLE,
+            columns: Columns::default(),
+        }
     }
 
     /// The same from another start.
@@ -155,6 +163,11 @@ impl Settings {
     /// The same with another effort.
     pub fn with_effort(self, effort: Effort) -> Self {
         Self { effort, ..self }
+    }
+
+    /// The same with other columns in bootstraps.
+    pub fn with_columns(self, columns: Columns) -> Self {
+        Self { columns, ..self }
     }
 }
 
@@ -254,7 +267,7 @@ async fn start<'e, E: Engine>(
     };
     host.count(Step::EigenSystem, 1);
     let model = Model { substitution, rates };
-    let mut climber = Climber::new(engine, tree, model, weights, host).await;
+    let mut climber = Climber::new(engine, tree, model, (weights, settings.columns), host).await;
     climber.smooth(settings.effort.passes).await;
     climber
 }

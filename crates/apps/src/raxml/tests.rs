@@ -81,16 +81,22 @@ async fn exercise(engine: &mut impl Engine, tree: &Tree, model: &Model) -> Vec<f
     found
 }
 
-fn on_host(patterns: &Patterns, weights: &[u32], tree: &Tree, model: &Model) -> Vec<f64> {
+fn on_host(
+    patterns: &Patterns,
+    (weights, columns): (&[u32], Columns),
+    tree: &Tree,
+    model: &Model,
+) -> Vec<f64> {
     let mut engine = PlainEngine::new(patterns, model);
     immediately(async {
-        engine.set_weights(weights).await;
+        engine.set_weights(weights, columns).await;
         exercise(&mut engine, tree, model).await
     })
 }
 
 fn on_spes(
-    (patterns, weights): (&Rc<Patterns>, &[u32]),
+    patterns: &Rc<Patterns>,
+    (weights, columns): (&[u32], Columns),
     (p, port): (u32, Port),
     tree: &Tree,
     model: &Model,
@@ -99,7 +105,7 @@ fn on_spes(
     let blade = crate::phylogeny::tests::qs20();
     let on = Runtime::new(blade, Box::new(Edtlp));
     let life = async move |engine: &mut OffloadedEngine| {
-        engine.set_weights(&weights).await;
+        engine.set_weights(&weights, columns).await;
         exercise(engine, &tree, &model).await
     };
     run_alone(&on, (p, port), patterns, life).unwrap()
@@ -107,10 +113,14 @@ fn on_spes(
 
 /// Holds p SPEs against the host, for both ways in which rates vary.
 fn check(patterns: &Rc<Patterns>, weights: &[u32], how: (u32, Port)) {
+    check_columns(patterns, (weights, Columns::default()), how);
+}
+
+fn check_columns(patterns: &Rc<Patterns>, weights: (&[u32], Columns), how: (u32, Port)) {
     let tree = random_tree(patterns);
     for model in [gamma(), categories(patterns)] {
         let expected = on_host(patterns, weights, &tree, &model);
-        let found = on_spes((patterns, weights), how, &tree, &model);
+        let found = on_spes(patterns, weights, how, &tree, &model);
         assert_eq!(found.len(), expected.len());
         for (index, (found, expected)) in found.iter().zip(&expected).enumerate() {
             // Without weight a pattern has no log likelihood.
@@ -169,12 +179,16 @@ fn more_spes_than_groups_of_patterns_are_idle_but_right() {
 }
 
 #[test]
-fn patterns_without_weight_drop_out() {
+fn patterns_without_weight_drop_out_or_count_for_nothing() {
     let patterns = sim12();
     let weight = |index: usize| (index * index % 7 % 3) as u32;
     let weights: Vec<u32> = (0..patterns.len()).map(weight).collect();
     assert!(weights.contains(&0));
-    check(&patterns, &weights, (3, Port::Tuned));
+    for columns in [Columns::All, Columns::Drawn] {
+        for port in [Port::Tuned, Port::Naive] {
+            check_columns(&patterns, (&weights, columns), (3, port));
+        }
+    }
 }
 
 #[test]
@@ -193,9 +207,17 @@ fn sums_that_do_not_fit_the_local_store_stream_from_main_memory() {
 }
 
 /// A short search with a task of each kind more than workers.
-fn search(patterns: &Rc<Patterns>, (m, p): (u32, u32), port: Port) -> (Run, Findings) {
+fn search(patterns: &Rc<Patterns>, mapping: (u32, u32), port: Port) -> (Run, Findings) {
+    search_columns((patterns, Columns::default()), mapping, port)
+}
+
+fn search_columns(
+    (patterns, columns): (&Rc<Patterns>, Columns),
+    (m, p): (u32, u32),
+    port: Port,
+) -> (Run, Findings) {
     let effort = Effort { prunings: 3, ..Effort::SHORT };
-    let settings = Settings { effort, ..Settings::new(5, Rates::Gamma) };
+    let settings = Settings { effort, columns, ..Settings::new(5, Rates::Gamma) };
     let tasks = Tasks { inferences: 1, bootstraps: 3 };
     let raxml = Raxml::new((**patterns).clone(), settings, tasks, port).unwrap();
     let blade = crate::phylogeny::tests::qs20();
@@ -257,6 +279,18 @@ fn spes_share_loops_and_nothing_else() {
     // What depends on a branch alone each does for itself, and they wait for each other.
     assert!(four.1 / one.1 > 4.0, "{one:?}, {four:?}");
     assert!((2.0..4.0).contains(&(one.2 / four.2)), "{one:?}, {four:?}");
+}
+
+#[test]
+fn a_bootstrap_finds_the_same_whether_or_not_it_computes_what_was_not_drawn() {
+    let patterns = sim12();
+    for port in [Port::Unfused, Port::Ppe] {
+        let search = |columns| search_columns((&patterns, columns), (2, 1), port);
+        let (all_run, all) = search(Columns::All);
+        let (drawn_run, drawn) = search(Columns::Drawn);
+        assert_same(&drawn, &all);
+        assert!(all_run.time > drawn_run.time * 1.1, "{port:?}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The kernels as first ported: scalar double precision in the order of the program.
+//! The kernels as first ported: scalar double precision.
 //!
 //! They are what a compiler of the time makes of loops over patterns, children and states, for which
 //! [`scalar`](crate::scalar) has the pieces. The loops over the four states and over the

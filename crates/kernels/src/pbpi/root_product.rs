@@ -13,7 +13,7 @@ use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu, Unfused};
 /// 112 double-precision instructions a group, which take at least 784 cycles on the Cell BE (7
 /// each). A group takes 906 cycles with list scheduling, 227 a pattern, and 1,027 in program order.
 ///
-/// The naive version takes 1,488 cycles a pattern, every third pattern scaled.
+/// The naive version takes 752 cycles a pattern, every third pattern scaled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RootProduct {
     /// How it is written; what stands above is the tuned version.

@@ -1,4 +1,5 @@
-//! The kernels as first ported: scalar double precision in the order of the program.
+//! The kernels as first ported: scalar double precision, for which a compiler schedules each
+//! basic block and no more ([`Compiler::NAIVE`](mmgp_spu::Compiler::NAIVE)).
 //!
 //! They are what a compiler of the time makes of loops over patterns, categories and states, for
 //! which [`scalar`](crate::scalar) has the pieces. The loops over the four states are
@@ -13,12 +14,12 @@
 //!
 //! | kernel | GAMMA | tuned | CAT | tuned |
 //! |---|---|---|---|---|
-//! | newview, inner/inner | 5333 | 827 | 1439 | 225 |
-//! | newview, tip/inner | 3169 | 567 | 1231 | 227 |
-//! | newview, tip/tip | 1874 | 319 | 1093 | 225 |
-//! | evaluate with terms, inner/inner | 1376 | 181 | 768 | 89 |
-//! | sum table, inner/inner | 668 | 84 | 170 | 21 |
-//! | derivatives | 1694 | 227 | 822 | 102 |
+//! | newview, inner/inner | 2739 | 827 | 719 | 225 |
+//! | newview, tip/inner | 1608 | 567 | 604 | 227 |
+//! | newview, tip/tip | 952 | 319 | 538 | 225 |
+//! | evaluate with terms, inner/inner | 925 | 181 | 592 | 89 |
+//! | sum table, inner/inner | 351 | 84 | 91 | 21 |
+//! | derivatives | 1060 | 227 | 632 | 102 |
 //!
 //! *Deviations* from the tuned kernels, beside rounding: a denormal is scaled like any other number;
 //! a pattern of weight 0 is left out by a branch, so that its term is not written.

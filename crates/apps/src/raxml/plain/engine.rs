@@ -3,7 +3,7 @@
 use super::Likelihoods;
 use crate::phylogeny;
 use crate::phylogeny::substitution::Model;
-use crate::raxml::engine::{Engine, NewView};
+use crate::raxml::engine::{Columns, Engine, NewView};
 use mmgp_cell::ppe::{Plain, Work};
 
 /// How often the functions were called.
@@ -41,8 +41,8 @@ impl PlainEngine {
 }
 
 impl Engine for PlainEngine {
-    async fn set_weights(&mut self, weights: &[u32]) {
-        self.likelihoods.set_weights(weights);
+    async fn set_weights(&mut self, weights: &[u32], columns: Columns) {
+        self.likelihoods.set_weights(weights, columns);
     }
 
     async fn set_model(&mut self, model: &Model) {

@@ -1,6 +1,6 @@
 //! What an engine on the host keeps: patterns, model and vectors.
 
-use super::super::engine::{NewView, Z_MAX, Z_MIN};
+use super::super::engine::{Columns, NewView, Z_MAX, Z_MIN};
 use super::Four;
 use super::evaluate::{branch_log, diagonal, evaluate};
 use super::makenewz::{Step, derivatives, newton_factors, newton_step, sum_table};
@@ -49,7 +49,7 @@ impl Eigen {
     }
 }
 
-/// The patterns that have a weight.
+/// The patterns that are computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedPatterns {
     /// Their indices among all patterns.
@@ -63,8 +63,12 @@ pub struct WeightedPatterns {
 }
 
 impl WeightedPatterns {
-    fn select(all: &phylogeny::Patterns, weights: &[u32], rates: &SiteRates) -> Self {
-        let indices: Vec<usize> = (0..weights.len()).filter(|&index| weights[index] > 0).collect();
+    fn select(
+        all: &phylogeny::Patterns,
+        (weights, columns): (&[u32], Columns),
+        rates: &SiteRates,
+    ) -> Self {
+        let indices = columns.of(weights);
         let tips = all.tips.iter();
         let tips = tips.map(|codes| indices.iter().map(|&index| codes[index].into()).collect());
         let categories = match rates {
@@ -135,6 +139,7 @@ pub struct Newton {
 pub struct Likelihoods {
     all: phylogeny::Patterns,
     weights: Vec<u32>,
+    columns: Columns,
     model: Model,
     eigen: Eigen,
     patterns: WeightedPatterns,
@@ -146,10 +151,12 @@ pub struct Likelihoods {
 impl Likelihoods {
     /// All patterns with their weights; vectors hold nothing.
     pub fn new(all: &phylogeny::Patterns, model: &Model) -> Self {
-        let patterns = WeightedPatterns::select(all, &all.weights, &model.rates);
+        let columns = Columns::default();
+        let patterns = WeightedPatterns::select(all, (&all.weights, columns), &model.rates);
         let mut new = Self {
             vectors: vec![Vectors::default(); all.tips.len().saturating_sub(2)],
             weights: all.weights.clone(),
+            columns,
             model: model.clone(),
             eigen: Eigen::new(model),
             all: all.clone(),
@@ -160,10 +167,10 @@ impl Likelihoods {
         new
     }
 
-    /// Weights from now on; patterns of weight 0 drop out.
-    pub fn set_weights(&mut self, weights: &[u32]) {
-        self.weights = weights.to_vec();
-        self.patterns = WeightedPatterns::select(&self.all, &self.weights, &self.model.rates);
+    /// Weights from now on, and which patterns are computed.
+    pub fn set_weights(&mut self, weights: &[u32], columns: Columns) {
+        (self.weights, self.columns) = (weights.to_vec(), columns);
+        self.patterns = self.select();
         self.resize();
     }
 
@@ -171,8 +178,12 @@ impl Likelihoods {
     pub fn set_model(&mut self, model: &Model) {
         self.model = model.clone();
         self.eigen = Eigen::new(model);
-        self.patterns = WeightedPatterns::select(&self.all, &self.weights, &self.model.rates);
+        self.patterns = self.select();
         self.resize();
+    }
+
+    fn select(&self) -> WeightedPatterns {
+        WeightedPatterns::select(&self.all, (&self.weights, self.columns), &self.model.rates)
     }
 
     fn resize(&mut self) {
@@ -184,7 +195,7 @@ impl Likelihoods {
         self.sums.resize(patterns * each, [0.0; 4]);
     }
 
-    /// The patterns that have a weight.
+    /// The patterns that are computed.
     pub fn patterns(&self) -> &WeightedPatterns {
         &self.patterns
     }

@@ -9,7 +9,7 @@ use crate::phylogeny::alignment::Alignment;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::phylogeny::tests::{gtr, immediately, shared_data, sim12};
 use crate::phylogeny::{Patterns, Stream, Tree, jukes_cantor, newick};
-use crate::raxml::engine::{Engine, NewView, Z_MAX, Z_MIN};
+use crate::raxml::engine::{Columns, Engine, NewView, Z_MAX, Z_MIN};
 use mmgp_cell::ppe::Plain;
 
 fn model(substitution: Substitution, rates: SiteRates) -> Model {
@@ -165,7 +165,7 @@ fn weights_multiply_the_terms_and_patterns_without_any_drop_out() {
         let expected: f64 =
             all.iter().zip(&weights).map(|(term, &weight)| term * f64::from(weight)).sum();
         let mut engine = PlainEngine::new(&patterns, &model);
-        immediately(engine.set_weights(&weights));
+        immediately(engine.set_weights(&weights, Columns::Drawn));
         let neighbours = neighbours(&tree);
         look(&mut engine, &neighbours, ends[0], ends[1]);
         look(&mut engine, &neighbours, ends[1], ends[0]);

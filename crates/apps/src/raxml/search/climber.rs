@@ -3,7 +3,7 @@
 use super::host::{Step, Tally};
 use super::tree::SearchTree;
 use crate::phylogeny::substitution::Model;
-use crate::raxml::engine::{Engine, NewView};
+use crate::raxml::engine::{Columns, Engine, NewView};
 
 /// Smoothing ends where no z changed by more.
 const SMOOTH: f64 = 1e-5;
@@ -60,10 +60,10 @@ impl<'e, E: Engine> Climber<'e, E> {
         engine: &'e mut E,
         tree: SearchTree,
         model: Model,
-        weights: Vec<u32>,
+        (weights, columns): (Vec<u32>, Columns),
         host: Tally,
     ) -> Self {
-        engine.set_weights(&weights).await;
+        engine.set_weights(&weights, columns).await;
         let counts = Counts::default();
         let mut climber = Self { engine, tree, model: model.clone(), weights, counts, host };
         climber.set_model(model).await;

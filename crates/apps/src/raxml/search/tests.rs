@@ -94,7 +94,7 @@ fn climber<'e>(data: &Data, engine: &'e mut PlainEngine, seed: u64) -> Climber<'
     let stream = &mut Stream::new(seed, 0);
     let tree = random(data.patterns.tips.len(), stream, &mut Tally::default());
     let weights = data.patterns.weights.clone();
-    immediately(Climber::new(engine, tree, data.model(), weights, Tally::default()))
+    immediately(Climber::new(engine, tree, data.model(), (weights, Columns::All), Tally::default()))
 }
 
 #[test]
@@ -247,8 +247,8 @@ struct Listening {
 }
 
 impl Engine for Listening {
-    async fn set_weights(&mut self, weights: &[u32]) {
-        self.plain.set_weights(weights).await;
+    async fn set_weights(&mut self, weights: &[u32], columns: Columns) {
+        self.plain.set_weights(weights, columns).await;
     }
 
     async fn set_model(&mut self, model: &Model) {
