@@ -145,7 +145,8 @@ fn check_splits(folder: &Folder) {
         assert_eq!(split[..3], row[..3]);
         let (time, parts) = (split[2], &split[3..]);
         let sum: f64 = parts.iter().sum();
-        assert!((sum - time).abs() < 0.02 * time, "{split:?} add up to {sum}");
+        // Tasks of a few us are timed by whole ticks of 70 ns.
+        assert!((sum - time).abs() < 0.03 * time, "{split:?} add up to {sum}");
     }
 }
 
