@@ -91,10 +91,11 @@ impl Measured for Emulated {
     ) -> Result<MicroBenchmarks> {
         let machine = &self.machine;
         let mut phases = ClockPhases { progress: progress.clone(), ..ClockPhases::new(seed) };
+        let policy = || policy_named(&self.scheduler);
         Ok(MicroBenchmarks {
             alpha: micro::alpha(machine, repetitions, &mut phases)?,
             offload: micro::offload(machine, repetitions, &mut phases)?,
-            context_switch: micro::context_switch(machine, repetitions, &mut phases)?,
+            context_switch: micro::context_switch(machine, &policy, repetitions, &mut phases)?,
             collective: micro::collective(machine, repetitions, &mut phases)?,
             memory: memory::streams(machine, repetitions, &mut phases)?,
         })

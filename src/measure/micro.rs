@@ -11,7 +11,7 @@ use crate::cell::ppe::Work;
 use crate::cell::{Blade, KernelTiming, Spe};
 use crate::error::Result;
 use crate::machine::Machine;
-use crate::runtime::{Call, Edtlp, Loop, Process, Runtime, Signalling, SpeProgram};
+use crate::runtime::{Call, Edtlp, Loop, Policy, Process, Runtime, Signalling, SpeProgram};
 use crate::table::records::{Alpha, Collective, ContextSwitch, Offload, OffloadMode};
 
 /// Sizes of the matrices, as in the MMGP paper: 100 to 500.
@@ -19,10 +19,10 @@ const MATRIX_SIZES: [u32; 5] = [100, 200, 300, 400, 500];
 /// Sizes of the ping-pong's messages: whole doublewords, which a store moves.
 const MESSAGE_BYTES: [u64; 5] = [8, 16, 32, 64, 128];
 const ROUND_TRIPS: u64 = 1000;
-/// Processes that yield to each other on one hardware thread.
+/// Processes that give way to each other on one hardware thread.
 const YIELDING: [u32; 3] = [2, 4, 8];
 const YIELDS: u64 = 1000;
-/// The loop around a yield: counting and comparing.
+/// The loop around it: counting and comparing.
 const YIELD_LOOP: Work =
     Work { integers: 2, loads: 0, stores: 0, floats: 0, divides: 0, branches: 1, code: 12 };
 const COLLECTIVE_CALLS: u64 = 200;
@@ -89,9 +89,11 @@ impl SpeProgram for Echo {
     }
 }
 
-/// Processes on one hardware thread that do nothing but yield.
+/// Processes on one hardware thread that do nothing but give way to each other, as programs do under
+/// that policy.
 pub fn context_switch(
     machine: &Machine,
+    policy: &dyn Fn() -> Result<Box<dyn Policy>>,
     repetitions: u32,
     phases: &mut ClockPhases,
 ) -> Result<Vec<ContextSwitch>> {
@@ -101,10 +103,10 @@ pub fn context_switch(
     for processes in YIELDING {
         for repetition in 1..=repetitions {
             let ranks = (0..).step_by(apart).take(processes as usize);
-            let time_s = time(machine, ranks, phases, |_, process| async move {
+            let time_s = time_under(machine, policy()?, ranks, phases, |_, process| async move {
                 for _ in 0..YIELDS {
                     process.work(YIELD_LOOP).await;
-                    process.sched_yield().await;
+                    process.give_way().await;
                 }
             })?;
             let switches = u64::from(processes) * YIELDS;
@@ -147,15 +149,26 @@ pub fn collective(
     Ok(rows)
 }
 
-/// Time from the start until the programs of all `ranks` have ended, as the timebase shows it \[s\].
+/// Under [`Edtlp`], [`time_under`].
 fn time<F: Future + 'static>(
     machine: &Machine,
     ranks: impl IntoIterator<Item = u32>,
     phases: &mut ClockPhases,
     program: impl Fn(&Runtime, Rc<Process>) -> F,
 ) -> Result<f64> {
+    time_under(machine, Box::new(Edtlp), ranks, phases, program)
+}
+
+/// Time from the start until the programs of all `ranks` have ended, as the timebase shows it \[s\].
+fn time_under<F: Future + 'static>(
+    machine: &Machine,
+    policy: Box<dyn Policy>,
+    ranks: impl IntoIterator<Item = u32>,
+    phases: &mut ClockPhases,
+    program: impl Fn(&Runtime, Rc<Process>) -> F,
+) -> Result<f64> {
     let blade = Blade::new(machine, KernelTiming::Cached, phases.next_phase());
-    let on = Runtime::new(blade, Box::new(Edtlp));
+    let on = Runtime::new(blade, policy);
     let blade = on.blade();
     for rank in ranks {
         let process = Rc::new(on.process(rank, vec![0]));
@@ -176,6 +189,7 @@ fn time<F: Future + 'static>(
 mod tests {
     use super::*;
     use crate::machine::Collectives;
+    use crate::runtime::Linux;
     use approx::assert_relative_eq;
 
     fn qs20() -> Machine {
@@ -215,14 +229,22 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_yield_costs_a_switch_and_the_line_it_comes_back_to() {
-        for row in context_switch(&qs20(), 1, &mut ClockPhases::new(1)).unwrap() {
-            // 2 us, a page of code translated again (60 cycles; its line is shared and still there),
-            // 10 cycles of loop.
-            let by_hand = 2e-6 + 70.0 / 3.2e9;
+    /// A switch under a policy: the seconds, a page of code translated again (60 cycles; its line is
+    /// shared and still there), and 10 cycles of loop.
+    fn check(policy: impl Policy + Copy + 'static, switch: f64) {
+        let under = || -> Result<Box<dyn Policy>> { Ok(Box::new(policy)) };
+        let rows = context_switch(&qs20(), &under, 1, &mut ClockPhases::new(1)).unwrap();
+        assert_eq!(rows.len(), YIELDING.len());
+        for row in rows {
+            let by_hand = switch + 70.0 / 3.2e9;
             assert_relative_eq!(row.time_s / row.switches as f64, by_hand, max_relative = 2e-3);
         }
+    }
+
+    #[test]
+    fn giving_way_costs_the_switch_of_the_scheduler_that_programs_run_under() {
+        check(Edtlp, 1.5e-6);
+        check(Linux, 2e-6);
     }
 
     #[test]

@@ -19,14 +19,14 @@ fn patterns(taxa: usize, sites: usize) -> Patterns {
 }
 
 fn pbpi() -> Pbpi {
-    Pbpi::new(patterns(8, 1500), None, 5, 2).unwrap()
+    Pbpi::new(patterns(8, 800), None, 5, 2).unwrap()
 }
 
 fn raxml(rates: Rates) -> Raxml {
     let effort = Effort { prunings: 2, ..Effort::SHORT };
     let settings = Settings::new(5, rates).starting_at(Start::Random).with_effort(effort);
-    let tasks = Tasks { inferences: 1, bootstraps: 2 };
-    Raxml::new(patterns(7, 400), settings, tasks, Port::Tuned).unwrap()
+    let tasks = Tasks { inferences: 1, bootstraps: 1 };
+    Raxml::new(patterns(6, 250), settings, tasks, Port::Tuned).unwrap()
 }
 
 fn run(

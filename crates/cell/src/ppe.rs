@@ -21,6 +21,7 @@ mod library;
 mod pipeline;
 mod scoreboard;
 mod streams;
+pub mod threads;
 mod timed;
 mod walk;
 

@@ -149,4 +149,12 @@ impl Policy for Ordered {
             }
         })
     }
+
+    /// Without the kernel: as where it waits for what is there already.
+    fn give_way<'a>(&'a self, process: &'a HostProcess) -> Steps<'a> {
+        Box::pin(async {
+            process.release();
+            process.resume().await;
+        })
+    }
 }

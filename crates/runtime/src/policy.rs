@@ -48,6 +48,12 @@ pub trait Policy {
     /// for others' leases to end.
     fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a>;
 
+    /// The process lets go of its hardware thread and goes on as soon as it is its turn again: how a
+    /// program under this scheduler gives way to others that are ready.
+    fn give_way<'a>(&'a self, process: &'a HostProcess) -> Steps<'a> {
+        Box::pin(process.sched_yield())
+    }
+
     /// An SPE has done its share of a task, at this instant; its process learns of it later.
     fn completed(&self, _: Completion) {}
 }

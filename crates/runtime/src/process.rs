@@ -126,6 +126,11 @@ impl Process {
         }
     }
 
+    /// Lets others that are ready on its hardware thread go first, as the policy does it.
+    pub async fn give_way(&self) {
+        self.shared.policy.give_way(&self.host).await;
+    }
+
     /// Sends a message of so many doublewords to the first of its own SPEs, which answers at once
     /// with one of the same length; all through memory-mapped local store.
     pub async fn ping_pong(&self, doublewords: u64) {

@@ -6,19 +6,22 @@ use super::super::caches;
 use super::super::product::Product;
 use super::{Bench, Program};
 use crate::cell::HostProcess;
+use crate::cell::ppe::threads::{self, Stream};
 use crate::cell::ppe::{Arithmetic, HostCompiler, Order, Timed};
 use crate::error::Result;
 use crate::machine::Machine;
 use crate::machine::figures::Quantity;
-use crate::units::{Bytes, Cycles, Seconds};
+use crate::units::{Bytes, Seconds};
 
-pub(super) const PROGRAMS: [Program; 7] = [
+pub(super) const PROGRAMS: [Program; 9] = [
     Program { name: "cache-chase", measure: cache_chase },
     Program { name: "cache-read", measure: cache_read },
     Program { name: "ppe-multiply-add", measure: multiply_add },
     Program { name: "pi-gcc", measure: |machine, _| Ok(pi(machine, HostCompiler::Gcc)) },
     Program { name: "pi-xlc", measure: |machine, _| Ok(pi(machine, HostCompiler::Xlc)) },
     Program { name: "smt-gain", measure: smt_gain },
+    Program { name: "smt-gain-cross", measure: smt_gain_cross },
+    Program { name: "alpha-issue", measure: alpha_issue },
     Program { name: "alpha", measure: alpha },
 ];
 
@@ -26,11 +29,10 @@ pub(super) const PROGRAMS: [Program; 7] = [
 /// turns.
 const CHAINS: u64 = 8;
 const UNROLLED: u64 = 8;
-const TURNS: u64 = 10_000;
+const TURNS: u64 = 2000;
 
-/// What the loop takes: as cellmark's, eight chains unrolled eight times.
-fn multiply_adds(machine: &Machine) -> Cycles {
-    let mut ppe = Timed::new(machine, Order::Written);
+/// The loop of multiply-adds, as cellmark's: eight chains unrolled eight times.
+fn multiply_adds(ppe: &mut Timed) {
     let factor = ppe.constant(0.5);
     let mut chains = [ppe.constant(1.0); CHAINS as usize];
     for _ in 0..TURNS {
@@ -41,7 +43,34 @@ fn multiply_adds(machine: &Machine) -> Cycles {
         }
         ppe.turn(0);
     }
-    ppe.cycles()
+}
+
+/// The same loop of additions of integers.
+fn additions(ppe: &mut Timed) {
+    let mut chains = [0; CHAINS as usize].map(|zero| ppe.load_word(&zero));
+    for _ in 0..TURNS {
+        for _ in 0..UNROLLED {
+            for chain in &mut chains {
+                *chain = ppe.add_constant(*chain, 1);
+            }
+        }
+        ppe.turn(0);
+    }
+}
+
+/// The innermost loop of a product of matrices, with everything in the first-level cache.
+fn scalar_product(ppe: &mut Timed) {
+    let mut sum = ppe.constant(0.0);
+    for _ in 0..TURNS {
+        let (a, b) = (ppe.load(&0.5), ppe.load(&0.25));
+        sum = ppe.multiply_add(a, b, sum);
+        ppe.turn(2);
+    }
+}
+
+/// What code executes, its instructions in that order.
+fn stream(machine: &Machine, order: Order, code: fn(&mut Timed)) -> Stream {
+    Stream::of(Timed::recording(machine, order), code)
 }
 
 /// Time of a load whose address is what the one before loaded, in a chase from line to line through
@@ -59,7 +88,8 @@ fn cache_read(machine: &Machine, kilobytes: u32) -> Result<Quantity> {
 /// Floating-point operations a second of one thread that multiplies and adds doubles in
 /// independent chains.
 fn multiply_add(machine: &Machine, _: u32) -> Result<Quantity> {
-    let seconds = time(machine, 1)?;
+    let cycles = threads::cycles(&[&stream(machine, Order::Written, multiply_adds)]);
+    let seconds = cycles.at(machine.clock).seconds();
     Ok(Quantity::Performance(2.0 * (CHAINS * UNROLLED * TURNS) as f64 / seconds.0))
 }
 
@@ -92,8 +122,24 @@ fn integrate<A: Arithmetic>(ppe: &mut A, points: u32) -> A::Float {
 
 /// What two threads of a PPE multiply and add together, over what one does.
 fn smt_gain(machine: &Machine, _: u32) -> Result<Quantity> {
-    let [one, two] = [1, 2].map(|threads| time(machine, threads));
-    Ok(Quantity::Ratio(2.0 * one?.0 / two?.0))
+    let own = stream(machine, Order::Written, multiply_adds);
+    Ok(Quantity::Ratio(2.0 / own.slowdown_beside(&own)))
+}
+
+/// What a thread that multiplies and adds doubles does beside one that adds integers, over what it
+/// does alone, and what that one does: together.
+fn smt_gain_cross(machine: &Machine, _: u32) -> Result<Quantity> {
+    let [floats, integers] =
+        [multiply_adds, additions].map(|code| stream(machine, Order::Written, code));
+    let rates = [floats.slowdown_beside(&integers), integers.slowdown_beside(&floats)];
+    Ok(Quantity::Ratio(rates.iter().map(|slowdown| 1.0 / slowdown).sum()))
+}
+
+/// How much longer the innermost loop of a product of matrices takes beside another one, with
+/// everything in the first-level cache.
+fn alpha_issue(machine: &Machine, _: u32) -> Result<Quantity> {
+    let own = stream(machine, HostCompiler::Gcc.order(), scalar_product);
+    Ok(Quantity::Ratio(own.slowdown_beside(&own)))
 }
 
 /// How much longer two products of matrices of that size take on the threads of one PPE than one
@@ -119,27 +165,6 @@ fn alpha(machine: &Machine, size: u32) -> Result<Quantity> {
 /// A process on that thread of the PPE of Cell 0; processes are dealt to the Cells first.
 fn on_thread(bench: &Bench, thread: u32) -> HostProcess {
     bench.blade.host_process(thread * bench.blade.machine.layout.cells)
-}
-
-/// Time until each of so many processes, one on each thread of a PPE, has done its multiply-adds.
-fn time(machine: &Machine, threads: u32) -> Result<Seconds> {
-    let cycles = multiply_adds(machine);
-    let [once, twice] = [1, 2].map(|turns| {
-        let bench = Bench::new(machine);
-        for thread in 0..threads {
-            let process = on_thread(&bench, thread);
-            bench.start(&format!("process {thread}"), async move {
-                process.resume().await;
-                for _ in 0..turns {
-                    process.compute(cycles, &[]).await;
-                }
-                process.release();
-                Ok(())
-            });
-        }
-        bench.run()
-    });
-    Ok(twice? - once?)
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@
 //! An instruction issues in the cycle of the one before it, if there is room and its unit is free,
 //! or later; never earlier. It does so when its operands are ready.
 
+use super::threads::Step;
+
 /// What executes instructions; there is one of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
@@ -23,7 +25,7 @@ pub enum Unit {
 }
 
 /// Their number.
-const UNITS: usize = 4;
+pub(super) const UNITS: usize = 4;
 
 /// The result of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,6 +34,15 @@ pub struct Name(usize);
 impl Name {
     /// What has always been there.
     pub const ALWAYS: Self = Self(0);
+
+    /// The result of that instruction, the first being 1.
+    pub(super) const fn of(index: usize) -> Self {
+        Self(index)
+    }
+
+    pub(super) const fn index(self) -> usize {
+        self.0
+    }
 }
 
 /// An operand: what it is, and how many cycles after others it can be used here.
@@ -60,7 +71,8 @@ pub struct Instruction {
     pub busy: u64,
     /// What it needs.
     pub operands: [Operand; 3],
-    result: Name,
+    /// What it is called that comes out.
+    pub result: Name,
 }
 
 /// Issues basic blocks of instructions.
@@ -80,6 +92,8 @@ pub struct Scoreboard {
     first: usize,
     /// Turns of a loop within the block.
     turns: u32,
+    /// What it has issued, where that is kept.
+    record: Option<Vec<Step>>,
 }
 
 /// Turns of a loop that are one block where they overlap. A software pipeline has no end of a block
@@ -117,7 +131,18 @@ impl Scoreboard {
             block: Vec::new(),
             first: 1,
             turns: 0,
+            record: None,
         }
+    }
+
+    /// The same, keeping what it issues.
+    pub fn recording(self) -> Self {
+        Self { record: Some(Vec::new()), ..self }
+    }
+
+    /// What it has issued since it began to keep it.
+    pub(super) fn into_steps(self) -> (u32, Vec<Step>) {
+        (self.width, self.record.unwrap_or_default())
     }
 
     /// Adds an instruction to the block; the name of its result.
@@ -168,6 +193,7 @@ impl Scoreboard {
 
     /// Issues nothing for `cycles` after the result `name` is ready.
     pub fn refill(&mut self, name: Name, cycles: u64) {
+        self.record.iter_mut().for_each(|steps| steps.push(Step::Refill(name, cycles)));
         let next = self.ready[name.0] + cycles;
         if next > self.cycle {
             (self.cycle, self.issued) = (next, 0);
@@ -180,6 +206,7 @@ impl Scoreboard {
     }
 
     fn issue(&mut self, instruction: &Instruction) {
+        self.record.iter_mut().for_each(|steps| steps.push(Step::Issue(*instruction)));
         let unit = instruction.unit as usize;
         let operands = instruction.operands.iter();
         let needed = operands.map(|operand| self.ready[operand.name.0] + operand.way).max();

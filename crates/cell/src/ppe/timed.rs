@@ -1,6 +1,7 @@
 //! Arithmetic that also goes through the scoreboard of the core.
 
 use super::scoreboard::{Name, Operand, Order, Scoreboard, Unit};
+use super::threads::Step;
 use super::{Arithmetic, Plain};
 use mmgp_base::units::Cycles;
 use mmgp_machine::Machine;
@@ -64,6 +65,18 @@ impl Timed {
             forward: issue.forward.0,
         };
         Self { scoreboard: Scoreboard::new(issue.width, order), latencies, address: ALWAYS }
+    }
+
+    /// The same, keeping what it executes for a [`Stream`](super::threads::Stream).
+    pub fn recording(machine: &Machine, order: Order) -> Self {
+        let idle = Self::new(machine, order);
+        Self { scoreboard: idle.scoreboard.recording(), ..idle }
+    }
+
+    /// What it can issue in a cycle, and what it has executed.
+    pub(super) fn into_steps(mut self) -> (u32, Vec<Step>) {
+        self.scoreboard.end_block();
+        self.scoreboard.into_steps()
     }
 
     /// Time from the first instruction to the last so far.

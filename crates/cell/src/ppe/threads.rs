@@ -1,0 +1,230 @@
+//! Streams of instructions on the hardware threads of a core together, cycle by cycle.
+//!
+//! ```text
+//!   cycle     0      1      2      3      4
+//!   thread 0  a b           c
+//!   thread 1         a b           -      (waits: thread 0 has the cycle)
+//! ```
+//! In each cycle one thread issues, by turns; a thread that has nothing to issue leaves its cycle to
+//! the other one. Units are shared. That a thread which waits does not hold up the other one is
+//! assumed: the source has the alternation alone (cellmark: one thread a cycle, about half each).
+
+use super::scoreboard::{Instruction, Name, Operand, UNITS, Unit};
+use super::{Timed, Work};
+use mmgp_base::units::Cycles;
+use mmgp_machine::Machine;
+
+/// What a thread does next.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Step {
+    /// It issues an instruction.
+    Issue(Instruction),
+    /// It issues nothing for so many cycles after a result is ready.
+    Refill(Name, u64),
+}
+
+/// The instructions of a piece of code, in the order in which they issue.
+#[derive(Debug, Clone)]
+pub struct Stream {
+    width: u32,
+    steps: Vec<Step>,
+}
+
+impl Stream {
+    /// What `code` executes on a [recording](Timed::recording) core.
+    pub fn of(mut core: Timed, code: impl FnOnce(&mut Timed)) -> Self {
+        code(&mut core);
+        let (width, steps) = core.into_steps();
+        Self { width, steps }
+    }
+
+    /// What `times` bursts execute of which only the counts are known: their operations evenly
+    /// mixed, each waiting for the one before, as [`Work::cycles`] has it.
+    pub fn of_work(machine: &Machine, work: Work, times: u64) -> Self {
+        let ppe = &machine.ppe;
+        let kinds = [
+            (work.integers, Unit::Integer, ppe.integer.0, 1),
+            (work.loads, Unit::Memory, ppe.load.0, 1),
+            (work.stores, Unit::Memory, ppe.store.0, 1),
+            (work.floats, Unit::Float, ppe.float.0, 1),
+            (work.divides, Unit::Float, ppe.divide.0, ppe.divide.0),
+            (work.branches, Unit::Branch, ppe.branch.0, 1),
+        ];
+        let total: u64 = kinds.iter().map(|kind| kind.0).sum();
+        let mut done = [0; 6];
+        let mut steps = Vec::new();
+        let always = Operand::from(Name::ALWAYS);
+        let mut before = Name::ALWAYS;
+        for index in 0..total * times {
+            // Next comes the kind that is furthest behind its share.
+            let behind = |kind: &usize| {
+                (kinds[*kind].0 * (index + 1)) as i128 - (done[*kind] * total) as i128
+            };
+            let kind = (0..kinds.len()).rev().max_by_key(behind).unwrap_or(0);
+            done[kind] += 1;
+            let (_, unit, latency, busy) = kinds[kind];
+            let result = Name::of(index as usize + 1);
+            let operands = [Operand::from(before), always, always];
+            steps.push(Step::Issue(Instruction { unit, latency, busy, operands, result }));
+            before = result;
+        }
+        Self { width: machine.ppe_issue.width, steps }
+    }
+
+    /// How many times as long it takes with another stream on the other hardware thread.
+    pub fn slowdown_beside(&self, other: &Self) -> f64 {
+        let [alone, together] = [&[self][..], &[self, other][..]].map(cycles);
+        together.0 as f64 / alone.0 as f64
+    }
+}
+
+/// Time from the first instruction to the last of the first stream; the others begin again whenever
+/// they have come to their end.
+pub fn cycles(streams: &[&Stream]) -> Cycles {
+    let mut threads: Vec<Thread> = streams.iter().map(|stream| Thread::new(stream)).collect();
+    let mut free = [0; UNITS];
+    let mut cycle = 0;
+    while !threads[0].has_ended() {
+        let next = cycle as usize % threads.len();
+        for turn in 0..threads.len() {
+            let thread = (next + turn) % threads.len();
+            if threads[thread].issue(cycle, &mut free) {
+                break;
+            }
+        }
+        for thread in &mut threads[1..] {
+            thread.begin_again_at_end();
+        }
+        cycle += 1;
+    }
+    Cycles(cycle)
+}
+
+/// A thread, and how far it has come.
+struct Thread<'a> {
+    stream: &'a Stream,
+    next: usize,
+    /// It issues nothing before.
+    from: u64,
+    /// By name.
+    ready: Vec<u64>,
+}
+
+impl<'a> Thread<'a> {
+    fn new(stream: &'a Stream) -> Self {
+        let names = stream.steps.iter().map(|step| match step {
+            Step::Issue(instruction) => instruction.result.index(),
+            Step::Refill(..) => 0,
+        });
+        let ready = vec![0; names.max().unwrap_or(0) + 1];
+        Self { stream, next: 0, from: 0, ready }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.next == self.stream.steps.len()
+    }
+
+    /// Its results of the last time are there until they are computed anew.
+    fn begin_again_at_end(&mut self) {
+        if self.has_ended() {
+            self.next = 0;
+        }
+    }
+
+    /// Issues what it can in a cycle; whether that is anything.
+    fn issue(&mut self, cycle: u64, free: &mut [u64; UNITS]) -> bool {
+        let mut issued = 0;
+        while let Some(step) = self.stream.steps.get(self.next) {
+            match step {
+                Step::Refill(name, cycles) => {
+                    self.from = self.from.max(self.ready[name.index()] + cycles);
+                }
+                Step::Issue(instruction) => {
+                    let unit = instruction.unit as usize;
+                    let ready =
+                        |operand: &Operand| self.ready[operand.name.index()] + operand.way <= cycle;
+                    let can = issued < self.stream.width
+                        && self.from <= cycle
+                        && free[unit] <= cycle
+                        && instruction.operands.iter().all(ready);
+                    if !can {
+                        break;
+                    }
+                    issued += 1;
+                    free[unit] = cycle + instruction.busy;
+                    self.ready[instruction.result.index()] = cycle + instruction.latency;
+                }
+            }
+            self.next += 1;
+        }
+        issued > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Arithmetic, HostCompiler, exponential};
+    use super::*;
+
+    fn qs20() -> Machine {
+        Machine::named("qs20").unwrap()
+    }
+
+    /// So many turns of so many independent chains of multiply-adds.
+    fn chains(count: usize, turns: u32) -> impl Fn(&mut Timed) {
+        move |ppe: &mut Timed| {
+            let mut chains = vec![ppe.constant(1.0); count];
+            for _ in 0..turns {
+                for chain in &mut chains {
+                    *chain = ppe.multiply_add(*chain, *chain, *chain);
+                }
+                ppe.turn(0);
+            }
+        }
+    }
+
+    fn stream(code: impl Fn(&mut Timed)) -> Stream {
+        Stream::of(Timed::recording(&qs20(), HostCompiler::Ideal.order()), code)
+    }
+
+    #[test]
+    fn a_stream_alone_takes_what_the_scoreboard_says() {
+        let codes: [&dyn Fn(&mut Timed); 2] = [&chains(3, 50), &|ppe: &mut Timed| {
+            for x in [0.3, -1e9, 1.7] {
+                let x = ppe.load(&x);
+                exponential(ppe, x);
+            }
+        }];
+        for code in codes {
+            let mut timed = Timed::new(&qs20(), HostCompiler::Ideal.order());
+            code(&mut timed);
+            assert_eq!(cycles(&[&stream(code)]), timed.cycles());
+        }
+    }
+
+    #[test]
+    fn what_waits_long_hardly_feels_the_other_thread_and_what_never_waits_has_half() {
+        // One chain of ten cycles has a tenth of the unit; sixteen keep it busy without a gap.
+        let [one, many] = [chains(1, 400), chains(16, 100)].map(stream);
+        assert!(one.slowdown_beside(&one) < 1.02);
+        let half = many.slowdown_beside(&many);
+        assert!((1.98..2.02).contains(&half), "{half}");
+        // Eight have 8 of 10 cycles alone and 5 of 10 beside others that always can.
+        let eight = stream(chains(8, 200));
+        let beside = eight.slowdown_beside(&many);
+        assert!((1.55..1.65).contains(&beside), "{beside}");
+    }
+
+    #[test]
+    fn counted_work_takes_the_sum_of_its_latencies_alone() {
+        let machine = qs20();
+        let work = Work::TRANSCENDENTAL;
+        let stream = Stream::of_work(&machine, work, 100);
+        let alone = cycles(&[&stream]).0 as i64;
+        // The last operation has issued and need not have ended.
+        let sum = 100 * work.cycles(&machine.ppe).0 as i64;
+        assert!((sum - alone).abs() <= 10, "{alone} for {sum}");
+        let slowdown = stream.slowdown_beside(&stream);
+        assert!((1.0..1.3).contains(&slowdown), "{slowdown}");
+    }
+}
