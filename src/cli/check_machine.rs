@@ -46,8 +46,10 @@ Examples:
   mmgp check-machine --format markdown
 
 Prints each published figure beside what the emulated machine shows when a program measures it. \
-A figure is `calibrated` where a constant of the machine's file was taken from it or chosen to \
-meet it, and `independent` where none was: only those tell how far the machine can be trusted.
+A figure is an `input` where a constant of the machine's file was taken from it or from another \
+on the same subject in the same document, `calibrated` where one was chosen to meet it, and \
+`independent` otherwise: only those tell how far the machine can be trusted. Figures of one fact, \
+which follow from one another, count once.
 
 With --out it also writes machine.csv, machine.json, machine.md, machine.svg and machine.png. \
 Exit code 1 where an independent figure is missed by more than the threshold; figures that are \

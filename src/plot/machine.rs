@@ -136,6 +136,7 @@ mod tests {
             unit: "ns".into(),
             error_percent: 10.0 * (emulated - 10.0),
             basis: basis.into(),
+            fact: name.into(),
             constants: String::new(),
             confirmed: "yes".into(),
             source: "somewhere".into(),

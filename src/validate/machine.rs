@@ -1,5 +1,7 @@
 //! The emulated machine held against what has been published about the real one.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::on_threads;
@@ -50,16 +52,72 @@ impl MachineCheck {
         telling.map(|row| row.error_percent.abs()).fold(0.0, f64::max)
     }
 
-    /// How many figures are independent, and how many of those are met.
+    /// How many distinct facts are independent, and how many of those are met: by all of their figures.
     pub fn independent(&self) -> (usize, usize) {
-        let independent = self.figures.iter().filter(|row| is_independent(row));
-        (independent.clone().count(), independent.filter(|row| is_met(row)).count())
+        let mut facts: BTreeMap<&str, bool> = BTreeMap::new();
+        for row in self.figures.iter().filter(|row| is_independent(row)) {
+            let met = facts.entry(&row.fact).or_insert(true);
+            *met &= is_met(row);
+        }
+        (facts.len(), facts.values().filter(|&&met| met).count())
+    }
+
+    /// How many figures have that basis.
+    pub fn with_basis(&self, basis: Basis) -> usize {
+        self.figures.iter().filter(|row| row.basis == basis.name()).count()
     }
 }
 
-/// Whether no constant of the machine was taken from the figure or chosen to meet it.
+/// What a published figure has to do with the constants of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// No constant was taken from what was found out there, nor from another figure on the same
+    /// subject in the same document.
+    Independent,
+    /// A constant was taken from it, or from a figure with which it stands or falls.
+    Input,
+    /// A constant was chosen so that it is met.
+    Calibrated,
+}
+
+impl Basis {
+    /// Its name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Independent => "independent",
+            Self::Input => "input",
+            Self::Calibrated => "calibrated",
+        }
+    }
+}
+
+/// The basis of a figure among all those of a machine: of the constants that it names, or that others
+/// of its fact or on its subject in its document name.
+fn basis(machine: &Machine, all: &[Figure], figure: &Figure) -> Basis {
+    let is_near = |other: &&Figure| {
+        let same_fact = other.fact == figure.fact;
+        same_fact || (other.group == figure.group && other.document() == figure.document())
+    };
+    let own = std::slice::from_ref(figure);
+    let near = all.iter().filter(is_near);
+    let status = |constant: &String| {
+        machine.provenance.iter().find(|it| it.name == *constant).map(|it| it.status)
+    };
+    let of = |figures: &mut dyn Iterator<Item = &Figure>| {
+        let constants: Vec<_> = figures.flat_map(|it| &it.constants).filter_map(status).collect();
+        match &constants[..] {
+            [] => None,
+            all if all.contains(&Status::Calibrated) => Some(Basis::Calibrated),
+            _ => Some(Basis::Input),
+        }
+    };
+    let own = of(&mut own.iter());
+    own.or_else(|| of(&mut near.into_iter())).unwrap_or(Basis::Independent)
+}
+
+/// Whether the figure tells anything of the machine beside its constants: see [`Basis`].
 pub fn is_independent(row: &MachineFigure) -> bool {
-    row.basis == "independent"
+    row.basis == Basis::Independent.name()
 }
 
 /// Whether the emulated machine is as near to the figure as it should be.
@@ -81,7 +139,7 @@ pub fn check(
 ) -> Result<MachineCheck> {
     let published = figures::published(&machine.name)?;
     let figures = on_threads(&published, threads, &|figure| {
-        let row = row(machine, figure);
+        let row = row(machine, &published, figure);
         finished();
         row
     })?;
@@ -89,14 +147,13 @@ pub fn check(
     Ok(MachineCheck { machine: machine.name.clone(), figures, calibrated })
 }
 
-fn row(machine: &Machine, figure: &Figure) -> Result<MachineFigure> {
+fn row(machine: &Machine, published: &[Figure], figure: &Figure) -> Result<MachineFigure> {
     let quantity = measure(machine, figure)?;
     let emulated = figure.unit.of(quantity).ok_or_else(|| Error::OutOfRange {
         name: "a published figure",
         found: format!("{quantity:?} for {}", figure.name()),
         expected: format!("a quantity in {}", figure.unit.symbol()),
     })?;
-    let basis = if figure.constants.is_empty() { "independent" } else { "calibrated" };
     Ok(MachineFigure {
         group: figure.group.into(),
         figure: figure.name(),
@@ -106,7 +163,8 @@ fn row(machine: &Machine, figure: &Figure) -> Result<MachineFigure> {
         emulated,
         unit: figure.unit.symbol().into(),
         error_percent: error_percent(figure, emulated),
-        basis: basis.into(),
+        basis: basis(machine, published, figure).name().into(),
+        fact: figure.fact.clone(),
         constants: figure.constants.join(" "),
         confirmed: figure.confirmed.name().into(),
         source: figure.source.clone(),

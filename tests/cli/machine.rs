@@ -15,7 +15,7 @@ fn every_form_tells_the_same_figures() {
     let markdown = folder.succeeds(&["check-machine", "qs22", "--format", "markdown"]);
     assert_eq!(markdown.lines().filter(|line| line.starts_with("| ")).count(), rows + 1);
     let table = folder.succeeds(&["check-machine", "qs22"]);
-    for line in ["independent figures are met", "Constants that were calibrated"] {
+    for line in ["distinct independent facts are met", "Constants that were calibrated"] {
         assert!(table.contains(line) && markdown.contains(line), "{table}\n{markdown}");
     }
     assert_eq!(folder.files(), Vec::<String>::new());

@@ -33,6 +33,8 @@ pub struct Figure {
     pub program: String,
     /// What the program is told, such as a number of bytes or ranks; 0 where it needs nothing.
     pub at: u32,
+    /// What was found out: figures of one fact follow from one another, and count once.
+    pub fact: String,
     /// What it is, in a few words.
     pub what: String,
     /// The published value, in `unit`.
@@ -60,6 +62,12 @@ impl Figure {
             0 => self.program.clone(),
             at => format!("{}/{at}", self.program),
         }
+    }
+
+    /// The publication or file that it stands in: its source up to a colon, after which comes what it
+    /// says there.
+    pub fn document(&self) -> &str {
+        self.source.split(": ").next().unwrap_or(&self.source)
     }
 }
 
@@ -224,6 +232,7 @@ fn family(group: &'static str, entry: &Table<'_>) -> Result<Vec<Figure>> {
     entry.expect_keys(&[
         "program",
         "at",
+        "fact",
         "what",
         "value",
         "unit",
@@ -251,12 +260,14 @@ fn family(group: &'static str, entry: &Table<'_>) -> Result<Vec<Figure>> {
         [Confirmation::Yes, Confirmation::Derived, Confirmation::No, Confirmation::Disputed];
     let confirmed = choose(entry, "confirmed", confirmations.map(|it| (it.name(), it)))?;
     let (program, what, source) = (text("program")?, text("what")?, text("source")?);
+    let fact = entry.optional_text("fact")?.unwrap_or(&program).to_string();
     let (machines, constants) = (entry.texts("machines")?, entry.texts("constants")?);
     let remark = entry.optional_text("remark")?.unwrap_or_default();
     let figure = |(at, value): (u32, f64)| Figure {
         group,
         program: program.clone(),
         at,
+        fact: fact.clone(),
         what: what.replace("{at}", &at.to_string()),
         value,
         unit,

@@ -2,7 +2,7 @@
 
 use crate::cli::output::aligned;
 use crate::table::records::MachineFigure;
-use crate::validate::machine::{FIGURES_FOR_A_CONSTANT, MachineCheck, is_independent, is_met};
+use crate::validate::machine::{Basis, FIGURES_FOR_A_CONSTANT, MachineCheck, is_met};
 
 /// Columns for a terminal, remarks below.
 pub fn table(check: &MachineCheck) -> String {
@@ -102,10 +102,13 @@ fn number(value: f64) -> String {
 /// How many figures are met, and which constants were calibrated by how many.
 fn summary(check: &MachineCheck) -> String {
     let (independent, met) = check.independent();
-    let calibrated = check.figures.iter().filter(|row| !is_independent(row)).count();
+    let rows = check.with_basis(Basis::Independent);
+    let (inputs, calibrated) =
+        (check.with_basis(Basis::Input), check.with_basis(Basis::Calibrated));
     let mut text = format!(
-        "{met} of {independent} independent figures are met (the SPU's within 1 %, others within \
-         10 %); {calibrated} figures went into the machine's file.\n"
+        "{met} of {independent} distinct independent facts are met (the SPU's within 1 %, others \
+         within 10 %, each by all of its figures, {rows} together). {inputs} figures are inputs, \
+         {calibrated} were calibrated on.\n"
     );
     if !check.calibrated.is_empty() {
         text += "Constants that were calibrated, and by how many published figures: ";

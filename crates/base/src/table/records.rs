@@ -325,9 +325,12 @@ record! {
         unit: String = word(),
         /// `100 * (emulated - published) / published`; of a bound that is kept, 0.
         error_percent: f64 = number(),
-        /// `calibrated` where a constant of the machine was taken from this figure or chosen to
-        /// meet it, else `independent`.
+        /// `input` where a constant of the machine was taken from this figure or one on the same
+        /// subject in the same document, `calibrated` where one was chosen to meet it, else
+        /// `independent`.
         basis: String = word(),
+        /// What was found out: figures of one fact follow from one another.
+        fact: String = word(),
         /// Those constants, with blanks between.
         constants: String = phrase(),
         /// Whether the figure was published so: `yes`; `derived` from what was; `no`, as it is
