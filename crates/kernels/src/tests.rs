@@ -21,6 +21,10 @@ const VERSIONS: [Version; 3] = [Version::Naive, Version::Unfused, Version::Tuned
 /// Combinations of options: version, rates, tips, terms and groups.
 const COMBINATIONS: u32 = VERSIONS.len() as u32 * 2 * 3 * 2 * 2;
 
+/// Name, turns, compiler and path of a kernel, and nothing of the shape beside them: one that says
+/// otherwise what it branches on has another name.
+type Key = (&'static str, u32, Compiler, Option<Path>);
+
 /// Kernels with data, and the times that were seen.
 struct Trial {
     random: Xoshiro256PlusPlus,
@@ -36,9 +40,7 @@ struct Trial {
     groups: u32,
     category_count: u32,
     stopwatches: BTreeMap<Compiler, Stopwatch>,
-    /// By what a kept time is looked up by, and nothing of the shape beside it: a kernel that says
-    /// otherwise what it branches on has another name.
-    seen: BTreeMap<(&'static str, u32, Compiler, Option<Path>), (u64, PortUse)>,
+    seen: BTreeMap<Key, (u64, PortUse)>,
     /// Runs of a shape, and a path, that had been seen.
     repeated: u32,
 }
