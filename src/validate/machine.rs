@@ -74,7 +74,8 @@ pub enum Basis {
     /// No constant was taken from what was found out there, nor from another figure on the same
     /// subject in the same document.
     Independent,
-    /// A constant was taken from it, or from a figure with which it stands or falls.
+    /// A constant was taken from it, or from a figure with which it stands or falls, or a mechanism
+    /// was chosen in view of it.
     Input,
     /// A constant was chosen so that it is met.
     Calibrated,
@@ -111,7 +112,7 @@ fn basis(machine: &Machine, all: &[Figure], figure: &Figure) -> Basis {
             _ => Some(Basis::Input),
         }
     };
-    let own = of(&mut own.iter());
+    let own = of(&mut own.iter()).or(figure.informed.then_some(Basis::Input));
     own.or_else(|| of(&mut near.into_iter())).unwrap_or(Basis::Independent)
 }
 

@@ -169,7 +169,7 @@ impl Ppe {
     pub(super) fn new(sim: &Sim, machine: &Machine, cell: u32) -> Self {
         let name = format!("the PPE of Cell {cell}");
         Self {
-            pipeline: Pipeline::new(sim, &name, machine.ppe.smt_slowdown),
+            pipeline: Pipeline::new(sim, &name, threads::slowdown(machine)),
             caches: RefCell::new(Hierarchy::new(machine)),
             description: machine.ppe,
             page: machine.cache.page,

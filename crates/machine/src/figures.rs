@@ -51,6 +51,8 @@ pub struct Figure {
     pub confirmed: Confirmation,
     /// Constants of the machine file that were taken from it or chosen to meet it, as `ppe.load`.
     pub constants: Vec<String>,
+    /// Whether something of the machine that is no constant was chosen in view of it.
+    pub informed: bool,
     /// What has to be said beside it; empty where nothing has.
     pub remark: String,
 }
@@ -241,6 +243,7 @@ fn family(group: &'static str, entry: &Table<'_>) -> Result<Vec<Figure>> {
         "source",
         "confirmed",
         "constants",
+        "informed",
         "remark",
     ])?;
     let values = entry.optional_numbers("value")?.unwrap_or_default();
@@ -263,6 +266,10 @@ fn family(group: &'static str, entry: &Table<'_>) -> Result<Vec<Figure>> {
     let fact = entry.optional_text("fact")?.unwrap_or(&program).to_string();
     let (machines, constants) = (entry.texts("machines")?, entry.texts("constants")?);
     let remark = entry.optional_text("remark")?.unwrap_or_default();
+    let informed = match entry.has("informed") {
+        true => choose(entry, "informed", [("yes", true)])?,
+        false => false,
+    };
     let figure = |(at, value): (u32, f64)| Figure {
         group,
         program: program.clone(),
@@ -276,6 +283,7 @@ fn family(group: &'static str, entry: &Table<'_>) -> Result<Vec<Figure>> {
         source: source.clone(),
         confirmed,
         constants: constants.clone(),
+        informed,
         remark: remark.to_string(),
     };
     Ok(places.into_iter().zip(values).map(figure).collect())

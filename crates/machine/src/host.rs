@@ -38,6 +38,17 @@ pub struct PpeIssue {
     pub misprediction: Cycles,
     /// A store to a load of the same bytes, as between the registers for doubles and for integers.
     pub forward: Cycles,
+    /// How much slower two busy hardware threads are than one.
+    pub threads: ThreadSharing,
+}
+
+/// Where it comes from how much slower two busy hardware threads are than one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreadSharing {
+    /// It is put in: [`Ppe::smt_slowdown`](super::Ppe::smt_slowdown).
+    Given,
+    /// From the issue of both threads' instructions.
+    Issued,
 }
 
 /// The operating system.

@@ -13,7 +13,7 @@ use mmgp_base::table::Source;
 use mmgp_base::units::{Bytes, BytesPerSecond, Cycles, Hertz, Seconds};
 
 pub use eib::{Banks, Eib, Numa, Participant};
-pub use host::{Cache, Linux, LinuxScheduler, PpeIssue};
+pub use host::{Cache, Linux, LinuxScheduler, PpeIssue, ThreadSharing};
 pub use reader::{Provenance, Status};
 
 /// The machines that are compiled in, by name.

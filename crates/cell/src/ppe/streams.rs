@@ -45,7 +45,7 @@ impl Core {
         let threads = machine.layout.threads_per_ppe as usize;
         Self {
             caches: Hierarchy::new(machine),
-            slowdown: machine.ppe.smt_slowdown,
+            slowdown: super::threads::slowdown(machine),
             clocks: vec![0.0; threads],
             waits_until: vec![0.0; threads],
         }

@@ -12,7 +12,7 @@
 use super::scoreboard::{Instruction, Name, Operand, UNITS, Unit};
 use super::{Timed, Work};
 use mmgp_base::units::Cycles;
-use mmgp_machine::Machine;
+use mmgp_machine::{Machine, ThreadSharing};
 
 /// What a thread does next.
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +77,24 @@ impl Stream {
         together.0 as f64 / alone.0 as f64
     }
 }
+
+/// How much slower each of two busy hardware threads is than one alone: as the machine has it, or as
+/// the issue of their instructions has it where both execute code of which only counts are known.
+pub(crate) fn slowdown(machine: &Machine) -> f64 {
+    const BURSTS: u64 = 20;
+    match machine.ppe_issue.threads {
+        ThreadSharing::Given => machine.ppe.smt_slowdown,
+        ThreadSharing::Issued => {
+            let own = Stream::of_work(machine, MIX, BURSTS);
+            own.slowdown_beside(&own)
+        }
+    }
+}
+
+/// What of which kind host code executes beside the functions that are off-loaded, in the proportions
+/// of PBPI's and RAxML's bursts taken together.
+const MIX: Work =
+    Work { integers: 14, loads: 6, stores: 6, floats: 3, divides: 0, branches: 5, code: 0 };
 
 /// Time from the first instruction to the last of the first stream; the others begin again whenever
 /// they have come to their end.
@@ -226,5 +244,21 @@ mod tests {
         assert!((sum - alone).abs() <= 10, "{alone} for {sum}");
         let slowdown = stream.slowdown_beside(&stream);
         assert!((1.0..1.3).contains(&slowdown), "{slowdown}");
+    }
+
+    #[test]
+    fn the_slowdown_is_given_or_comes_from_the_issue_of_instructions() {
+        let mut machine = qs20();
+        assert_eq!(slowdown(&machine), machine.ppe.smt_slowdown);
+        machine.ppe_issue.threads = ThreadSharing::Issued;
+        machine.ppe.smt_slowdown = 7.0;
+        // 34 operations wait 124 cycles for each other, and a cycle more where both meet: that is seldom.
+        let issued = slowdown(&machine);
+        assert!((1.0..1.05).contains(&issued), "{issued}");
+        // Where an operation takes a cycle, both want every one.
+        let ppe = &mut machine.ppe;
+        (ppe.integer, ppe.load, ppe.store) = (Cycles(1), Cycles(1), Cycles(1));
+        (ppe.float, ppe.branch) = (Cycles(1), Cycles(1));
+        assert_eq!((slowdown(&machine) * 50.0).round(), 100.0);
     }
 }

@@ -1,14 +1,14 @@
 //! Reads the sections `[ppe_issue]`, `[cache]` and `[linux]`.
 
 use super::Layers;
-use crate::{Cache, Linux, LinuxScheduler, PpeIssue};
+use crate::{Cache, Linux, LinuxScheduler, PpeIssue, ThreadSharing};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Seconds};
 
 impl Layers<'_, '_> {
     pub(super) fn ppe_issue(&mut self) -> Result<PpeIssue> {
-        const KEYS: [&str; 6] =
-            ["width", "float_load", "word_load", "address", "misprediction", "forward"];
+        const KEYS: [&str; 7] =
+            ["width", "float_load", "word_load", "address", "misprediction", "forward", "threads"];
         self.expect("ppe_issue", &KEYS)?;
         Ok(PpeIssue {
             width: self.count("ppe_issue", "width")?,
@@ -17,6 +17,10 @@ impl Layers<'_, '_> {
             address: self.cycles("ppe_issue", "address")?,
             misprediction: self.cycles("ppe_issue", "misprediction")?,
             forward: self.cycles("ppe_issue", "forward")?,
+            threads: match self.whole("ppe_issue", "threads", "choice", 0.0..=1.0)? {
+                0 => ThreadSharing::Given,
+                _ => ThreadSharing::Issued,
+            },
         })
     }
 
