@@ -158,8 +158,8 @@ fn describe_model(model: &ModelSummary, rows: &[Validation], configurations: usi
     });
     let without = model.without_inputs.map_or_else(String::new, |without| {
         format!(
-            "Of the time without collectives and alpha, which the machine was given: mean {:.1} %, \
-             maximum {:.1} %.\n",
+            "Of the time without collectives and alpha, which may be inputs of the machine: mean \
+             {:.1} %, maximum {:.1} %.\n",
             without.mean_error_percent, without.max_error_percent
         )
     });

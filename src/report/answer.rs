@@ -110,8 +110,8 @@ fn error(model: &ModelSummary) -> String {
     let (m, p) = (model.predicted_best.m(), model.predicted_best.p());
     let without = model.without_inputs.map_or_else(String::new, |without| {
         format!(
-            " (of the time without collectives and alpha, which the machine was given: mean {:.1} %, \
-             maximum {:.1} %)",
+            " (of the time without collectives and alpha, which may be inputs of the machine: mean \
+             {:.1} %, maximum {:.1} %)",
             without.mean_error_percent, without.max_error_percent
         )
     });
