@@ -267,7 +267,7 @@ impl Courses {
             commands,
         });
         if let Some(shares) = shares.iter().cloned().collect::<Option<Vec<_>>>() {
-            let felt = self.traffic.quiet_from(*process, spes).since(first);
+            let felt = self.traffic.quiet_from(*process, spes).max(first).since(first);
             let mut known = self.known.borrow_mut();
             if known.len() == MOST_KNOWN {
                 known.clear();

@@ -84,7 +84,7 @@ pub use plain::PlainSpu;
 pub use profile::{BlockProfile, Profile};
 pub use register::Quadword;
 pub use shape::Shape;
-pub use timed::{Stopwatch, TimedSpu};
+pub use timed::{Stopwatch, TimedSpu, time};
 pub use unfused::Unfused;
 pub use watched::{Accesses, QuadwordSet};
 
@@ -136,22 +136,6 @@ pub trait Kernel {
 /// Runs `kernel` on `store` as fast as the host can.
 pub fn execute<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
     kernel.compiled().execute(store)
-}
-
-/// Runs `kernel` on `store` and times it: `timing` comes from the description of the machine,
-/// `compiler` says who ordered the instructions. Result and local store are those of [`execute`].
-/// Whoever times often keeps a [`Stopwatch`].
-///
-/// # Panics
-/// Where the kernel reads a register after an instruction such as [`Spu::dfma`] overwrote it,
-/// which is a bug in the kernel.
-pub fn time<K: Kernel>(
-    kernel: &K,
-    store: &mut LocalStore,
-    timing: &Timing,
-    compiler: Compiler,
-) -> (K::Output, Profile) {
-    Stopwatch::new(timing.clone(), compiler).time(kernel, store)
 }
 
 /// The name of a branch, as an assembler's label in front of it.

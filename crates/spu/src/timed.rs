@@ -221,6 +221,22 @@ impl<'s> TimedSpu<'s> {
     }
 }
 
+/// Runs `kernel` on `store` and times it: `timing` comes from the description of the machine,
+/// `compiler` says who ordered the instructions. Result and local store are those of [`execute`](super::execute).
+/// Whoever times often keeps a [`Stopwatch`].
+///
+/// # Panics
+/// Where the kernel reads a register after an instruction such as [`Spu::dfma`](super::Spu::dfma) overwrote it,
+/// which is a bug in the kernel.
+pub fn time<K: Kernel>(
+    kernel: &K,
+    store: &mut LocalStore,
+    timing: &Timing,
+    compiler: Compiler,
+) -> (K::Output, Profile) {
+    Stopwatch::new(timing.clone(), compiler).time(kernel, store)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::instruction::{Immediate, for_each_instruction};
