@@ -68,7 +68,7 @@ pub fn run(
             process.resume().await;
             for _ in 0..offloads {
                 process.work(HOST).await;
-                process.run(Task::new(0, 1, &|_| EffectiveAddress::default())).await;
+                process.off_load(Task::new(0, 1, &|_| EffectiveAddress::default())).await;
             }
             process.finish(0);
         });

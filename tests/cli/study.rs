@@ -113,6 +113,7 @@ fn check_summary(folder: &Folder) {
         "predicted_best",
         "measured_best",
         "regret_percent",
+        "without_inputs",
     ];
     documented.sort_unstable();
     assert_eq!(fields, documented);

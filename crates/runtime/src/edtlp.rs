@@ -97,8 +97,16 @@ impl Policy for Edtlp {
         DEFAULT.place(request, spes)
     }
 
+    fn leases_own_only(&self) -> bool {
+        DEFAULT.leases_own_only()
+    }
+
     fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
         DEFAULT.wait(process, pending)
+    }
+
+    fn give_way<'a>(&'a self, process: &'a HostProcess) -> Steps<'a> {
+        DEFAULT.give_way(process)
     }
 }
 

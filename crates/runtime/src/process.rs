@@ -80,6 +80,18 @@ impl Process {
     /// Where the policy leases more SPEs than can share the task, or sends it to a host that cannot
     /// do it.
     pub async fn run(&self, task: Task<'_>) -> u32 {
+        self.work(ARRIVAL).await;
+        let shares = self.off_load(task).await;
+        self.work(DEPARTURE).await;
+        shares
+    }
+
+    /// The same without what the host does for the run-time system's own books, as where that is part
+    /// of a host time that was measured.
+    ///
+    /// # Panics
+    /// As [`Process::run`].
+    pub async fn off_load(&self, task: Task<'_>) -> u32 {
         let Task { function, most_shares, arguments, on_host } = task;
         let request = Request {
             process: self.rank,
@@ -88,7 +100,6 @@ impl Process {
             own: &self.own,
             host_can: on_host.is_some(),
         };
-        self.work(ARRIVAL).await;
         let decided = self.sim.now();
         let Some(lease) = self.place(&request).await else {
             on_host.expect("invariant: a policy sends to the host what it can do").await;
@@ -96,7 +107,7 @@ impl Process {
         };
         let shares = lease.spes().len() as u32;
         assert!(shares <= most_shares, "invariant: a policy leases no more SPEs than can share");
-        let span = self.trace.span(self.track(), Category::Offload, self.trace.function(function));
+        let _span = self.trace.span(self.track(), Category::Offload, self.trace.function(function));
         let numbers = self.start(&lease, function, arguments(lease.spes())).await;
         let started = self.sim.now();
         self.wait_for_stops(&lease, &numbers).await;
@@ -104,8 +115,6 @@ impl Process {
         self.collect(&lease, &numbers).await;
         let collected = self.sim.now();
         self.off_loaded(function, Instants { decided, started, resumed, collected });
-        drop(span);
-        self.work(DEPARTURE).await;
         shares
     }
 
@@ -140,7 +149,7 @@ impl Process {
             self.store_to_spe().await;
         }
         drop(message);
-        self.run(Task::new(0, 1, &|_| EffectiveAddress::default())).await;
+        self.off_load(Task::new(0, 1, &|_| EffectiveAddress::default())).await;
         let _answer = self.crossing("message from SPE", spe);
         for _ in 0..doublewords {
             self.load_from_spe().await;

@@ -53,8 +53,8 @@ tables! {
     split: Split = "m,p,time_s,host_s,start_s,apu_shared_s,apu_serial_s,wait_s,idle_s\n\
                     1,1,10,1,0.5,4,3,1,0.5\n2,1,5,0,0,5,0,0,0\n";
     machine_figure: MachineFigure =
-        "group,figure,what,relation,published,emulated,unit,error_percent,basis,constants,confirmed,\
-         source,remark\nspu,a,b,,1,1.1,ns,10,independent,,yes,c,\n";
+        "group,figure,what,relation,published,emulated,unit,error_percent,basis,fact,constants,confirmed,\
+         source,remark\nspu,a,b,,1,1.1,ns,10,independent,f,,yes,c,\n";
 }
 
 /// Plain, so that the fast reader takes them; and not, so that it does not.

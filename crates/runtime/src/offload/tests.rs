@@ -49,7 +49,7 @@ fn run(signalling: Signalling, policy: Box<dyn Policy>, p: u32) -> (f64, Vec<Eve
         process.resume().await;
         for number in 0..OFFLOADS {
             let task = Task::new(number % 2, p, &|_| EffectiveAddress::default());
-            assert_eq!(process.run(task).await, p);
+            assert_eq!(process.off_load(task).await, p);
         }
         process.finish(0);
     });
@@ -133,7 +133,7 @@ fn who_polls_a_mailbox_keeps_the_hardware_thread_from_others() {
             on.blade().sim.spawn(format!("rank {rank}"), async move {
                 process.resume().await;
                 for _ in 0..OFFLOADS {
-                    process.run(Task::new(0, 1, &|_| EffectiveAddress::default())).await;
+                    process.off_load(Task::new(0, 1, &|_| EffectiveAddress::default())).await;
                 }
                 process.finish(0);
             });

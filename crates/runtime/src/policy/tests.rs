@@ -183,7 +183,7 @@ fn time_of_two(policy: Box<dyn Policy>) -> f64 {
         let process = on.process(rank, vec![rank]);
         on.blade().sim.spawn(format!("rank {rank}"), async move {
             process.resume().await;
-            process.run(Task::new(0, 1, &|_| EffectiveAddress::default())).await;
+            process.off_load(Task::new(0, 1, &|_| EffectiveAddress::default())).await;
             process.finish(0);
         });
     }
