@@ -17,6 +17,8 @@ pub(super) struct Window {
     arrivals: Vec<Option<SimTime>>,
     /// The place whose turn it is: that of the oldest line.
     next: usize,
+    /// When the last of all lines arrived.
+    latest: SimTime,
 }
 
 /// How fast lines can come.
@@ -31,12 +33,17 @@ pub(super) struct Pace {
 impl Window {
     /// So many places, at least one, none of them taken.
     pub fn new(places: u32) -> Self {
-        Self { arrivals: vec![None; places as usize], next: 0 }
+        Self { arrivals: vec![None; places as usize], next: 0, latest: SimTime::ZERO }
     }
 
     /// Takes places for lines of which the first can come from `start` on. When the last one
     /// arrives without contention.
     pub fn expect(&mut self, lines: u64, start: SimTime, pace: Pace) -> SimTime {
+        let places = self.arrivals.len() as u64;
+        let whole = pace.line * places;
+        if pace.round_trip >= whole && self.latest + pace.round_trip <= start + pace.line {
+            return self.expect_idle(lines, start, pace);
+        }
         let mut last = start;
         for _ in 0..lines {
             let place = &mut self.arrivals[self.next];
@@ -48,6 +55,24 @@ impl Window {
                 self.next = 0;
             }
         }
+        self.latest = self.latest.max(last);
+        last
+    }
+
+    /// The same where all places are free and a round trip takes longer than a window: lines come by
+    /// windows, one a round trip.
+    fn expect_idle(&mut self, lines: u64, start: SimTime, pace: Pace) -> SimTime {
+        let places = self.arrivals.len() as u64;
+        let arrival = |number: u64| {
+            start + pace.line * (number % places + 1) + pace.round_trip * (number / places)
+        };
+        for number in lines.saturating_sub(places)..lines {
+            let place = (self.next as u64 + number) % places;
+            self.arrivals[place as usize] = Some(arrival(number));
+        }
+        self.next = ((self.next as u64 + lines) % places) as usize;
+        let last = lines.checked_sub(1).map_or(start, arrival);
+        self.latest = self.latest.max(last);
         last
     }
 
@@ -63,6 +88,7 @@ impl Window {
         if end <= expected {
             return;
         }
+        self.latest = self.latest.max(end);
         let stretch = end.since(start).seconds().0 / expected.since(start).seconds().0;
         let (places, own) = (self.arrivals.len(), (self.arrivals.len() as u64).min(lines) as usize);
         for back in 1..=own {
@@ -88,6 +114,24 @@ mod tests {
     #[track_caller]
     fn check(window: &mut Window, start: u64, lines: u64, last: u64) {
         assert_eq!(window.expect(lines, at(start), PACE), at(last));
+    }
+
+    #[test]
+    fn an_idle_window_takes_lines_as_one_by_one() {
+        for lines in 1..40 {
+            let (mut whole, mut single) = (Window::new(3), Window::new(3));
+            check(&mut whole, 7, 2, 27);
+            check(&mut single, 7, 2, 27);
+            let last = whole.expect(lines, at(500), PACE);
+            let mut one = at(500);
+            // Never idle: the place that is taken first has its line from the far past.
+            single.latest = at(1_000_000);
+            for _ in 0..lines {
+                one = single.expect(1, one, PACE);
+            }
+            assert_eq!((last, whole.next), (one, single.next), "{lines}");
+            assert_eq!(whole.arrivals, single.arrivals, "{lines}");
+        }
     }
 
     #[test]
