@@ -64,6 +64,8 @@ pub struct ProcessMemory {
     pub tips: Vec<EffectiveAddress>,
     /// A vector for each inner node, none before a model is known.
     pub inner: Vec<Vector>,
+    /// Inner nodes whose vectors were forgotten.
+    forgotten: Vec<usize>,
     /// What they are long enough for.
     room: Option<Rates>,
     pub weights: EffectiveAddress,
@@ -98,6 +100,7 @@ impl ProcessMemory {
             groups: 0,
             tips: patterns.tips.iter().map(|_| shared(WORDS_BYTES)).collect(),
             inner: Vec::new(),
+            forgotten: Vec::new(),
             room: None,
             weights: shared(DOUBLES_BYTES),
             categories: shared(WORDS_BYTES),
@@ -152,6 +155,19 @@ impl ProcessMemory {
             self.write_words(self.categories, |pattern| of_pattern[pattern], 0);
         }
         MODEL + PACK * self.kept.len() as u64
+    }
+
+    /// Where a vector may be put for the inner node with that number; what it had is lost.
+    pub fn place_of(&mut self, inner: usize) -> Vector {
+        if let Some(other) = self.forgotten.pop() {
+            self.inner.swap(inner, other);
+        }
+        self.inner[inner]
+    }
+
+    /// The vector of the inner node with that number is not needed any more.
+    pub fn forget(&mut self, inner: usize) {
+        self.forgotten.push(inner);
     }
 
     /// As the host stores the arguments of an off-load.

@@ -208,9 +208,15 @@ impl Engine for OffloadedEngine {
     }
 
     async fn newview(&mut self, call: NewView) {
-        let out = self.memory.inner[call.node - self.memory.tips.len()];
+        let out = self.memory.place_of(call.node - self.memory.tips.len());
         let arguments = Arguments { out, ..self.arguments(call.children, call.z) };
         self.off_load(NEWVIEW, arguments).await;
+    }
+
+    fn forget(&mut self, node: usize) {
+        if let Some(inner) = node.checked_sub(self.memory.tips.len()) {
+            self.memory.forget(inner);
+        }
     }
 
     async fn evaluate(&mut self, ends: [usize; 2], z: f64) -> f64 {
