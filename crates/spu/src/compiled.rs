@@ -6,7 +6,7 @@
 //!
 //! | SPU | its instructions | used |
 //! |---|---|---|
-//! | [`PlainSpu`] | part of the kernel's code, with the host's fused multiply-add | by [`execute`](super::execute), and so by most of an emulation |
+//! | [`PlainSpu`] | part of the kernel's code, with the host's fused multiply-add; or none, where the kernel [runs on the host](Kernel::run_on_host) | by [`execute`](super::execute), and so by most of an emulation |
 //! | [`ObservedSpu`] | calls | to find out the path or what is touched, and on old hosts |
 //! | [`TimedSpu`] | calls | to time a kernel |
 //!
@@ -57,7 +57,7 @@ impl<K: Kernel> Compiled for K {
         }
         // Every other architecture has a fused multiply-add that may always be used.
         #[cfg(not(target_arch = "x86_64"))]
-        self.run(&mut PlainSpu::new(store))
+        run(self, store)
     }
 
     fn observe(&self, spu: &mut ObservedSpu<'_>) -> K::Output {
@@ -72,5 +72,13 @@ impl<K: Kernel> Compiled for K {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn execute_fused<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
-    kernel.run(&mut PlainSpu::new(store))
+    run(kernel, store)
+}
+
+#[inline(always)]
+fn run<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
+    match kernel.run_on_host(store) {
+        Some(output) => output,
+        None => kernel.run(&mut PlainSpu::new(store)),
+    }
 }

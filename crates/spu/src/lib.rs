@@ -122,6 +122,15 @@ pub trait Kernel {
     /// compiled for the host's fused multiply-add use it.
     fn run<S: Spu>(&self, spu: &mut S) -> Self::Output;
 
+    /// Runs it as the host would, not instruction by instruction, where somebody has written that
+    /// down: with the same bits in local store and in the result. `None` where nobody has, or where
+    /// the bits might differ; what is written to the kernel's outputs by then is to be written again.
+    /// Also `#[inline(always)]`.
+    #[inline(always)]
+    fn run_on_host(&self, _store: &mut LocalStore) -> Option<Self::Output> {
+        None
+    }
+
     /// The kernel as code of the host. That code belongs to the crate in which this method is
     /// compiled. A library of kernels writes the method down for each of them, `#[inline(never)]`
     /// and with the same body: otherwise every crate that runs a kernel compiles it anew.

@@ -1,11 +1,13 @@
 //! The vectors of an inner node from those of its two children.
 
+mod host;
+
 use super::{
     CODE_BYTES_PER_GROUP, COUNT_BYTES_PER_GROUP, MATRIX_BYTES, MODEL_BYTES, Rates,
     TIP_PRODUCT_BYTES, Version, naive, named, tuned,
 };
 use mmgp_spu::layout::Block;
-use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, Shape, Spu, Unfused};
+use mmgp_spu::{Branches, Compiled, Kernel, LocalAddress, LocalStore, Shape, Spu, Unfused};
 
 /// A child of [`NewView`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,6 +129,11 @@ impl Kernel for NewView {
             Version::Unfused => tuned::new_view(&mut Unfused::new(spu), self),
             Version::Tuned => tuned::new_view(spu, self),
         }
+    }
+
+    #[inline(always)]
+    fn run_on_host(&self, store: &mut LocalStore) -> Option<()> {
+        host::run(self, store).then_some(())
     }
 
     #[inline(never)]

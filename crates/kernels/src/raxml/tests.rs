@@ -7,7 +7,7 @@ mod time;
 mod transition;
 
 use super::*;
-use mmgp_spu::{Kernel, LocalStore, Quadword, execute};
+use mmgp_spu::{Kernel, LocalStore, PlainSpu, Quadword, execute};
 use rand::RngExt as _;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -32,6 +32,14 @@ pub(super) fn store_with_products(rates: Rates, groups: u32) -> LocalStore {
     store
 }
 
+/// Executes a kernel, and by its instructions, too; every bit of the store must be the same.
+fn execute_both(kernel: &NewView, store: &mut LocalStore) {
+    let mut by_instructions = store.clone();
+    kernel.run(&mut PlainSpu::new(&mut by_instructions));
+    execute(kernel, store);
+    assert!(*store == by_instructions, "{}", kernel.name());
+}
+
 /// sum over l of matrix_jl x_l, and the sum of the magnitudes.
 fn product(store: &LocalStore, kind: Kind, rates: Rates, at: [u32; 3], side: usize) -> [f64; 2] {
     let [pattern, index, j] = at;
@@ -62,7 +70,7 @@ fn check_new_view(version: Version, rates: Rates, kind: Kind, groups: u32) {
     kernel.validate().expect("the data of the test lie right");
     let inputs = store_with_products(rates, groups);
     let mut store = inputs.clone();
-    execute(&kernel, &mut store);
+    execute_both(&kernel, &mut store);
     let mut scaled = 0;
     for pattern in 0..4 * groups {
         let expected = expected_entries(&inputs, kind, rates, pattern);
@@ -97,6 +105,28 @@ fn a_new_view_agrees_with_plain_arithmetic() {
     }
 }
 
+#[test]
+fn a_new_view_has_the_bits_of_its_instructions() {
+    // What sums and products of these come to is anything from a NaN to a denormal.
+    let odd = [f64::INFINITY, f64::NAN, -f64::NAN, 1e300, -1e-300, f64::from_bits(3), -0.0];
+    for version in [Version::Naive, Version::Unfused, Version::Tuned] {
+        for rates in RATES {
+            for kind in KINDS {
+                let kernel = new_view(version, rates, kind, 7);
+                let store = store_with_products(rates, 7);
+                execute_both(&kernel, &mut store.clone());
+                for entry in odd {
+                    let mut store = store.clone();
+                    put(&mut store, VECTORS[1].offset(Bytes(96)), &[1.0, entry]);
+                    put(&mut store, PRODUCTS[0].offset(Bytes(128)), &[entry, 1.0]);
+                    put(&mut store, MATRICES[1].offset(Bytes(32)), &[1.0, entry]);
+                    execute_both(&kernel, &mut store);
+                }
+            }
+        }
+    }
+}
+
 /// Pattern 2 of one group with identities for matrices and V, so that its entries are those of the
 /// left child times those of the right.
 fn check_scaling(rates: Rates, left: &[f64], right: f64, expected: &[f64], expected_count: u32) {
@@ -115,7 +145,7 @@ fn check_scaling(rates: Rates, left: &[f64], right: f64, expected: &[f64], expec
     for counts in COUNTS {
         put_words(&mut store, counts, &[7, 7, 5, 7]);
     }
-    execute(&new_view(Version::Tuned, rates, Kind::InnerInner, 1), &mut store);
+    execute_both(&new_view(Version::Tuned, rates, Kind::InnerInner, 1), &mut store);
     let first = 2 * rates.entries();
     let got: Vec<f64> = (0..rates.entries()).map(|i| double(&store, OUT, first + i)).collect();
     assert_eq!(got, expected);
