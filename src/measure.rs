@@ -4,7 +4,8 @@
 //! On the emulated machine every measurement is a program that reads the machine's timebase before and
 //! after, so its times have the timebase's resolution. The repetitions of a measurement differ in
 //! how far the timebase is into a tick at the start, drawn from the seed: nothing else on the
-//! emulated machine is random, so the spread is that of reading a clock, not of a busy system.
+//! emulated machine is random, so the spread is that of reading a clock, not of a busy system. A
+//! micro-benchmark, whose course does not depend on the clock, is run once and read by as many clocks.
 
 pub mod caches;
 pub mod emulated;
@@ -21,7 +22,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::cell::Progress;
-pub use emulated::Emulated;
+use crate::cell::decrementer::Timebase;
+use crate::machine::Machine;
+use crate::units::SimTime;
+pub use emulated::{Emulated, Watch};
 pub use target::{ApplicationTarget, Measured, Target};
 
 /// How far the timebase is into a tick at the start of each run: uniform in [0, 1).
@@ -41,5 +45,16 @@ impl ClockPhases {
     /// The phase for the next run.
     pub fn next_phase(&mut self) -> f64 {
         (self.generator.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// How long a run took that ended then, as the timebase shows it in each of so many
+    /// repetitions \[s\].
+    fn readings(&mut self, machine: &Machine, end: SimTime, repetitions: u32) -> Vec<f64> {
+        let mut reading = || {
+            let timebase = Timebase::new(machine.timebase, self.next_phase());
+            self.progress.step();
+            timebase.ticks(timebase.at(end) - timebase.at(SimTime::ZERO)).0
+        };
+        (0..repetitions).map(|_| reading()).collect()
     }
 }

@@ -6,6 +6,7 @@ mod provenance;
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -18,14 +19,12 @@ use super::{Answer, bench, plot, predict, profile, report};
 use crate::apps::{Application, Division, Once};
 use crate::error::Result;
 use crate::fit::{Fitted, Inputs, Measured, Options, Settings, fit};
-use crate::measure::ApplicationTarget;
-use crate::model::Parameters;
+use crate::measure::{ApplicationTarget, Emulated};
 use crate::model::parameters::Decomposition;
 use crate::posterior::Posterior;
 use crate::solve::{Constraints, Ranking, Sampling, candidates, rank};
 use crate::table::records::Prediction;
 use crate::table::{self, csv};
-use crate::units::Seconds;
 use crate::validate::{Summary, counts};
 
 /// The folder of a study that is given none.
@@ -75,14 +74,8 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     table::create_folder(folder)?;
     let verbosity = Verbosity::from(arguments.quiet);
     let job = Job { app: &app, target: &target, threads: arguments.threads.count(), verbosity };
-    let Studied { parameters, ranking, validated } = study(&job, arguments.app.seed, folder)?;
+    let Studied { ranking, validated } = study(&job, &target, arguments.app.seed, folder)?;
     warn(&validated.warnings);
-    let best = &ranking.configurations[0];
-    let mapping = best.mapping;
-    let time = validated.rows.iter().find(|row| (row.m, row.p) == (mapping.m(), mapping.p()));
-    let time = time.map_or(best.time, |row| Seconds(row.measured_s));
-    let trace = excerpt::excerpt(&app, &target, &parameters, mapping, time)?;
-    table::write(&folder.join("trace.json"), trace)?;
     plot::write_all(folder, &job.title(), &Files::of_study(folder))?;
     let provenance = arguments.provenance(&app, &target, &validated.warnings)?;
     table::write(&folder.join(report::PROVENANCE), json(&provenance))?;
@@ -103,8 +96,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
 
 /// What was measured, what follows from it, and how both meet.
 struct Studied {
-    /// Of equation 11.
-    parameters: Parameters,
+    /// By equation 11.
     ranking: Ranking,
     /// With the warnings of all steps.
     validated: Validated,
@@ -112,7 +104,7 @@ struct Studied {
 
 /// Measures, fits, predicts, runs every mapping and compares; every table is written into the
 /// folder.
-fn study(job: &Job<'_>, seed: u64, folder: &Path) -> Result<Studied> {
+fn study(job: &Job<'_>, target: &Emulated, seed: u64, folder: &Path) -> Result<Studied> {
     let fitted = measure_and_fit(job, seed, folder)?;
     let refined = fitted.refined.expect("invariant: its counts were given");
     let [equation_11, with_refined] = FILES;
@@ -123,10 +115,15 @@ fn study(job: &Job<'_>, seed: u64, folder: &Path) -> Result<Studied> {
     let ranking = rank(&posterior, &mappings, Sampling::new(Sampling::USUAL_DRAWS, seed))?;
     let rows: Vec<Prediction> = ranking.configurations.iter().map(Prediction::from).collect();
     table::write(&folder.join("predictions.csv"), csv::write(&rows))?;
-    let mut validated = job.run(&refined, folder)?;
+    let best = &ranking.configurations[0];
+    let watch = Arc::new(excerpt::middle(&fitted.parameters, best.mapping, best.time));
+    let target = target.watched(&watch);
+    let mut validated = Job { target: &target, ..*job }.run(&refined, folder)?;
+    let trace = watch.take().expect("invariant: every feasible mapping was run");
+    table::write(&folder.join("trace.json"), trace)?;
     let of_fit = fitted.warnings.into_iter().map(super::fit::flags::warning).collect();
     validated.warnings = [of_fit, ranking.warnings.clone(), validated.warnings].concat();
-    Ok(Studied { parameters: fitted.parameters, ranking, validated })
+    Ok(Studied { ranking, validated })
 }
 
 /// The micro-benchmarks and the profile, written, and the parameters of both models that follow

@@ -1,5 +1,9 @@
 //! The emulated machine as a target.
 
+mod watch;
+
+use std::sync::Arc;
+
 use super::target::{Layout, Measured, Target};
 use super::{memory, micro, profile};
 use crate::Mapping;
@@ -11,18 +15,20 @@ use crate::measure::ClockPhases;
 use crate::runtime::{Edtlp, Policy as _, Runtime, policy_named};
 use crate::table::MicroBenchmarks;
 use crate::table::records::Profile;
+pub use watch::Watch;
 
 /// An emulated machine. Every run has one of its own, at rest, so any number goes on at once.
 #[derive(Debug, Clone)]
 pub struct Emulated {
     machine: Machine,
     scheduler: String,
+    watch: Option<Arc<Watch>>,
 }
 
 impl Emulated {
     /// The machine of that description, its processes scheduled by [`Edtlp`].
     pub fn new(machine: Machine) -> Self {
-        Self { machine, scheduler: Edtlp.name().into() }
+        Self { machine, scheduler: Edtlp.name().into(), watch: None }
     }
 
     /// The same under the scheduler of that name.
@@ -34,13 +40,19 @@ impl Emulated {
         Ok(Self { scheduler: scheduler.into(), ..self })
     }
 
+    /// The same, with a part of a run watched when its turn comes.
+    #[must_use]
+    pub fn watched(&self, watch: &Arc<Watch>) -> Self {
+        Self { watch: Some(Arc::clone(watch)), ..self.clone() }
+    }
+
     /// Its description.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
 
     /// A blade at rest under the scheduler.
-    pub(crate) fn at_rest(&self, blade: Blade) -> Result<Runtime> {
+    fn at_rest(&self, blade: Blade) -> Result<Runtime> {
         Ok(Runtime::new(blade, policy_named(&self.scheduler)?))
     }
 
@@ -63,7 +75,10 @@ impl Target for Emulated {
     }
 
     fn run(&self, workload: &dyn Application, mapping: Mapping) -> Result<Ran> {
-        workload.run(&self.at_rest(self.blade(0.0))?, mapping)
+        match &self.watch {
+            Some(watch) if watch.is_of(mapping) => watch.run(self, workload),
+            _ => workload.run(&self.at_rest(self.blade(0.0))?, mapping),
+        }
     }
 }
 

@@ -26,17 +26,17 @@ pub fn streams(
 ) -> Result<Vec<MemoryStream>> {
     let mut rows = Vec::new();
     for accelerators in 1..=machine.layout.spes() {
-        for repetition in 1..=repetitions {
-            let time_s = time(machine, accelerators, phases.next_phase())?;
-            phases.progress.step();
+        let readings = phases.readings(machine, end(machine, accelerators)?, repetitions);
+        for (repetition, time_s) in (1..).zip(readings) {
             rows.push(MemoryStream { accelerators, bytes: 2 * SLICE, repetition, time_s });
         }
     }
     Ok(rows)
 }
 
-fn time(machine: &Machine, accelerators: u32, clock_phase: f64) -> Result<f64> {
-    let blade = Blade::new(machine, KernelTiming::Cached, clock_phase);
+/// When the last of so many SPEs is done.
+fn end(machine: &Machine, accelerators: u32) -> Result<SimTime> {
+    let blade = Blade::new(machine, KernelTiming::Cached, 0.0);
     for index in 0..accelerators {
         let (spe, fault) = (blade.spe(index).clone(), blade.fault());
         let slice = blade.memory.allocate(0, Bytes(SLICE));
@@ -46,9 +46,7 @@ fn time(machine: &Machine, accelerators: u32, clock_phase: f64) -> Result<f64> {
             }
         });
     }
-    let end = blade.run()?;
-    let ticks = blade.recorder.timebase_at(end) - blade.recorder.timebase_at(SimTime::ZERO);
-    Ok(blade.recorder.ticks(ticks).0)
+    blade.run()
 }
 
 /// Copies a slice onto itself. Each buffer has a tag; it is written back as soon as it is read, and

@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::machine::Machine;
 use crate::runtime::{Call, Edtlp, Loop, Policy, Process, Runtime, Signalling, SpeProgram};
 use crate::table::records::{Alpha, Collective, ContextSwitch, Offload, OffloadMode};
+use crate::units::SimTime;
 
 /// Sizes of the matrices, as in the MMGP paper: 100 to 500.
 const MATRIX_SIZES: [u32; 5] = [100, 200, 300, 400, 500];
@@ -41,12 +42,11 @@ pub fn alpha(machine: &Machine, repetitions: u32, phases: &mut ClockPhases) -> R
     for matrix_size in MATRIX_SIZES {
         let product = Rc::new(Product::new(machine, matrix_size));
         for processes in 1..=machine.layout.spes() {
-            for repetition in 1..=repetitions {
-                let ranks = 0..processes;
-                let time_s = time(machine, ranks, phases, |on, process| {
-                    let (product, cell) = (Rc::clone(&product), on.blade().cell_of(process.rank));
-                    async move { product.compute(&process, cell).await }
-                })?;
+            let end = end(machine, Box::new(Edtlp), 0..processes, |on, process| {
+                let (product, cell) = (Rc::clone(&product), on.blade().cell_of(process.rank));
+                async move { product.compute(&process, cell).await }
+            })?;
+            for (repetition, time_s) in (1..).zip(phases.readings(machine, end, repetitions)) {
                 rows.push(Alpha { matrix_size, processes, repetition, time_s });
             }
         }
@@ -64,15 +64,15 @@ pub fn offload(
 ) -> Result<Vec<Offload>> {
     let mut rows = Vec::new();
     for bytes in MESSAGE_BYTES {
-        for repetition in 1..=repetitions {
-            let time_s = time(machine, 0..1, phases, |on, process| {
-                on.load(&Rc::new(Echo), Signalling::Memory);
-                async move {
-                    for _ in 0..ROUND_TRIPS {
-                        process.ping_pong(bytes / 8).await;
-                    }
+        let end = end(machine, Box::new(Edtlp), 0..1, |on, process| {
+            on.load(&Rc::new(Echo), Signalling::Memory);
+            async move {
+                for _ in 0..ROUND_TRIPS {
+                    process.ping_pong(bytes / 8).await;
                 }
-            })?;
+            }
+        })?;
+        for (repetition, time_s) in (1..).zip(phases.readings(machine, end, repetitions)) {
             let (round_trips, mode) = (ROUND_TRIPS, OffloadMode::PingPong);
             rows.push(Offload { bytes, repetition, round_trips, time_s, mode });
         }
@@ -101,14 +101,14 @@ pub fn context_switch(
     let apart = (machine.layout.cells * machine.layout.threads_per_ppe) as usize;
     let mut rows = Vec::new();
     for processes in YIELDING {
-        for repetition in 1..=repetitions {
-            let ranks = (0..).step_by(apart).take(processes as usize);
-            let time_s = time_under(machine, policy()?, ranks, phases, |_, process| async move {
-                for _ in 0..YIELDS {
-                    process.work(YIELD_LOOP).await;
-                    process.give_way().await;
-                }
-            })?;
+        let ranks = (0..).step_by(apart).take(processes as usize);
+        let end = end(machine, policy()?, ranks, |_, process| async move {
+            for _ in 0..YIELDS {
+                process.work(YIELD_LOOP).await;
+                process.give_way().await;
+            }
+        })?;
+        for (repetition, time_s) in (1..).zip(phases.readings(machine, end, repetitions)) {
             let switches = u64::from(processes) * YIELDS;
             rows.push(ContextSwitch { processes, repetition, switches, time_s });
         }
@@ -124,18 +124,18 @@ pub fn collective(
 ) -> Result<Vec<Collective>> {
     let mut rows = Vec::new();
     for ranks in 1..=machine.layout.spes() {
-        for repetition in 1..=repetitions {
-            let world = RefCell::new(None);
-            let time_s = time(machine, 0..ranks, phases, |on, process| {
-                let new = || Communicator::new(on.blade(), ranks);
-                let world = world.borrow_mut().get_or_insert_with(new).clone();
-                async move {
-                    for _ in 0..COLLECTIVE_CALLS {
-                        world.allreduce_sum(&process, 1.0).await;
-                    }
-                    process
+        let world = RefCell::new(None);
+        let end = end(machine, Box::new(Edtlp), 0..ranks, |on, process| {
+            let new = || Communicator::new(on.blade(), ranks);
+            let world = world.borrow_mut().get_or_insert_with(new).clone();
+            async move {
+                for _ in 0..COLLECTIVE_CALLS {
+                    world.allreduce_sum(&process, 1.0).await;
                 }
-            })?;
+                process
+            }
+        })?;
+        for (repetition, time_s) in (1..).zip(phases.readings(machine, end, repetitions)) {
             rows.push(Collective {
                 operation: "allreduce".into(),
                 ranks,
@@ -149,26 +149,14 @@ pub fn collective(
     Ok(rows)
 }
 
-/// Under [`Edtlp`], [`time_under`].
-fn time<F: Future + 'static>(
-    machine: &Machine,
-    ranks: impl IntoIterator<Item = u32>,
-    phases: &mut ClockPhases,
-    program: impl Fn(&Runtime, Rc<Process>) -> F,
-) -> Result<f64> {
-    time_under(machine, Box::new(Edtlp), ranks, phases, program)
-}
-
-/// Time from the start until the programs of all `ranks` have ended, as the timebase shows it \[s\].
-fn time_under<F: Future + 'static>(
+/// When the programs of all `ranks` have ended, which began together.
+fn end<F: Future + 'static>(
     machine: &Machine,
     policy: Box<dyn Policy>,
     ranks: impl IntoIterator<Item = u32>,
-    phases: &mut ClockPhases,
     program: impl Fn(&Runtime, Rc<Process>) -> F,
-) -> Result<f64> {
-    let blade = Blade::new(machine, KernelTiming::Cached, phases.next_phase());
-    let on = Runtime::new(blade, policy);
+) -> Result<SimTime> {
+    let on = Runtime::new(Blade::new(machine, KernelTiming::Cached, 0.0), policy);
     let blade = on.blade();
     for rank in ranks {
         let process = Rc::new(on.process(rank, vec![0]));
@@ -179,10 +167,7 @@ fn time_under<F: Future + 'static>(
             process.release();
         });
     }
-    let end = blade.run()?;
-    phases.progress.step();
-    let start = blade.recorder.timebase_at(crate::units::SimTime::ZERO);
-    Ok(blade.recorder.ticks(blade.recorder.timebase_at(end) - start).0)
+    blade.run()
 }
 
 #[cfg(test)]

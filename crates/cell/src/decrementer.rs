@@ -8,7 +8,7 @@ use mmgp_sim::Sim;
 
 /// The clock by which programs take the time: a count of ticks at a fixed rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Timebase {
+pub struct Timebase {
     rate: Hertz,
     phase: f64,
 }
