@@ -131,6 +131,8 @@ pub enum Unit {
     GigabytePerSecond,
     /// 10^9 floating-point operations a second
     Gigaflops,
+    /// 10^9 operations a second, of whatever kind
+    Gigaops,
     /// cycles of the core clock
     Cycle,
     /// a ratio of two like quantities
@@ -138,11 +140,12 @@ pub enum Unit {
 }
 
 impl Unit {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Nanosecond,
         Self::Microsecond,
         Self::GigabytePerSecond,
         Self::Gigaflops,
+        Self::Gigaops,
         Self::Cycle,
         Self::Ratio,
     ];
@@ -154,6 +157,7 @@ impl Unit {
             Self::Microsecond => "us",
             Self::GigabytePerSecond => "GB/s",
             Self::Gigaflops => "GFLOP/s",
+            Self::Gigaops => "GOP/s",
             Self::Cycle => "cycle",
             Self::Ratio => "ratio",
         }
@@ -165,7 +169,7 @@ impl Unit {
             (Self::Nanosecond, Quantity::Time(time)) => Some(1e9 * time.0),
             (Self::Microsecond, Quantity::Time(time)) => Some(1e6 * time.0),
             (Self::GigabytePerSecond, Quantity::Bandwidth(rate)) => Some(1e-9 * rate.0),
-            (Self::Gigaflops, Quantity::Performance(flops)) => Some(1e-9 * flops),
+            (Self::Gigaflops | Self::Gigaops, Quantity::Performance(rate)) => Some(1e-9 * rate),
             (Self::Cycle, Quantity::Cycles(cycles)) => Some(cycles),
             (Self::Ratio, Quantity::Ratio(ratio)) => Some(ratio),
             _ => None,
@@ -180,7 +184,7 @@ pub enum Quantity {
     Time(Seconds),
     /// Data by time.
     Bandwidth(BytesPerSecond),
-    /// Floating-point operations a second.
+    /// Operations a second.
     Performance(f64),
     /// Cycles of the core clock, a mean over many.
     Cycles(f64),
@@ -343,7 +347,7 @@ mod tests {
         );
         check(
             "value = [3.0]\nunit = \"mile\"",
-            "my.toml:4:8: found \"mile\", expected one of ns, us, GB/s, GFLOP/s, cycle, ratio",
+            "my.toml:4:8: found \"mile\", expected one of ns, us, GB/s, GFLOP/s, GOP/s, cycle, ratio",
         );
     }
 

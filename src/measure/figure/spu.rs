@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use crate::machine::figures::Quantity;
 use crate::spu::{Compiler, Kernel, LocalAddress, LocalStore, Quadword, Shape, Spu, time};
 
-pub(super) const PROGRAMS: [Program; 9] = [
+pub(super) const PROGRAMS: [Program; 17] = [
     Program { name: "single-precision-peak", measure: single_precision_peak },
     Program { name: "double-precision-peak", measure: double_precision_peak },
     Program { name: "pipelined-double-precision-peak", measure: double_precision_peak },
@@ -16,8 +16,31 @@ pub(super) const PROGRAMS: [Program; 9] = [
     Program { name: "dfma-and-lnop", measure: dfma_and_lnop },
     Program { name: "loop-without-hint", measure: |machine, _| short_loop(machine, Hint::Without) },
     Program { name: "loop-with-hint", measure: |machine, _| short_loop(machine, Hint::With) },
-    Program { name: "fma-stress-loop", measure: fma_stress_loop },
-    Program { name: "fma-stress", measure: fma_stress },
+    Program { name: "fma-stress-loop", measure: |machine, _| stress_loop(machine, Stress::Single) },
+    Program {
+        name: "dfma-stress-loop",
+        measure: |machine, _| stress_loop(machine, Stress::Double),
+    },
+    Program {
+        name: "mpya-stress-loop",
+        measure: |machine, _| stress_loop(machine, Stress::Integer),
+    },
+    Program {
+        name: "shufb-stress-loop",
+        measure: |machine, _| stress_loop(machine, Stress::Shuffle),
+    },
+    Program { name: "dual-stress-loop", measure: |machine, _| stress_loop(machine, Stress::Both) },
+    Program { name: "fma-stress", measure: |machine, spes| stress(machine, spes, Stress::Single) },
+    Program { name: "dfma-stress", measure: |machine, spes| stress(machine, spes, Stress::Double) },
+    Program {
+        name: "mpya-stress",
+        measure: |machine, spes| stress(machine, spes, Stress::Integer),
+    },
+    Program {
+        name: "shufb-stress",
+        measure: |machine, spes| stress(machine, spes, Stress::Shuffle),
+    },
+    Program { name: "dual-stress", measure: |machine, spes| stress(machine, spes, Stress::Both) },
 ];
 
 /// Iterations of each loop: so many that the first and the last do not show.
@@ -31,17 +54,16 @@ fn double_precision_peak(machine: &Machine, spes: u32) -> Result<Quantity> {
     performance(machine, spes, &Chains(Precision::Double), 4 * Chains::INSTRUCTIONS)
 }
 
-fn fma_stress(machine: &Machine, spes: u32) -> Result<Quantity> {
-    performance(machine, spes, &StressLoop, 8 * StressLoop::PAIRS)
+fn stress(machine: &Machine, spes: u32, stress: Stress) -> Result<Quantity> {
+    performance(machine, spes, &StressLoop(stress), stress.operations() * stress.pairs())
 }
 
-/// Operations a second while so many SPEs of one Cell run a kernel whose every iteration does
-/// `flops` floating-point operations.
+/// Operations a second while so many SPEs of one Cell run a kernel whose every iteration does so many.
 fn performance<K: Kernel + Copy + 'static>(
     machine: &Machine,
     spes: u32,
     kernel: &K,
-    flops: u32,
+    operations: u32,
 ) -> Result<Quantity> {
     let bench = Bench::with_spes(machine, spes)?;
     for index in 0..spes {
@@ -51,8 +73,8 @@ fn performance<K: Kernel + Copy + 'static>(
             Ok(())
         });
     }
-    let flops = f64::from(spes) * f64::from(ITERATIONS) * f64::from(flops);
-    Ok(Quantity::Performance(flops / bench.run()?.0))
+    let operations = f64::from(spes) * f64::from(ITERATIONS) * f64::from(operations);
+    Ok(Quantity::Performance(operations / bench.run()?.0))
 }
 
 /// The published kernel was scheduled by hand, and so is this one.
@@ -86,8 +108,8 @@ fn short_loop(machine: &Machine, hint: Hint) -> Result<Quantity> {
     Ok(Quantity::Cycles(cycles_per_iteration(machine, &ShortLoop(hint))))
 }
 
-fn fma_stress_loop(machine: &Machine, _: u32) -> Result<Quantity> {
-    Ok(Quantity::Cycles(cycles_per_iteration(machine, &StressLoop)))
+fn stress_loop(machine: &Machine, stress: Stress) -> Result<Quantity> {
+    Ok(Quantity::Cycles(cycles_per_iteration(machine, &StressLoop(stress))))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,33 +226,93 @@ impl Kernel for ShortLoop {
     }
 }
 
-/// The loop by which cellmark loads the even pipe: pairs of a single-precision multiply-add, in six
-/// chains, and an `lnop`; no hint, because it cannot reach so far.
-#[derive(Debug, Clone, Copy)]
-struct StressLoop;
-
-impl StressLoop {
-    const PAIRS: u32 = 384;
+/// What a loop keeps busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stress {
+    /// The even pipe, with multiply-adds of singles.
+    Single,
+    /// The same of doubles.
+    Double,
+    /// The same of halfwords, into words.
+    Integer,
+    /// The odd pipe.
+    Shuffle,
+    /// Both: multiply-adds of singles beside shuffles.
+    Both,
 }
+
+impl Stress {
+    /// Pairs of instructions of an iteration.
+    const fn pairs(self) -> u32 {
+        match self {
+            Self::Single | Self::Both => 384,
+            Self::Double => 208,
+            Self::Integer => 224,
+            Self::Shuffle => 576,
+        }
+    }
+
+    /// Chains in which the pairs depend on each other: as many as hide the latency.
+    const fn chains(self) -> usize {
+        match self {
+            Self::Single | Self::Both => 6,
+            Self::Double => 13,
+            Self::Integer => 7,
+            Self::Shuffle => 4,
+        }
+    }
+
+    /// What its author counts as the operations of a pair: of each lane the product and the sum, and
+    /// the word that is moved.
+    const fn operations(self) -> u32 {
+        match self {
+            Self::Single | Self::Integer => 8,
+            Self::Double | Self::Shuffle => 4,
+            Self::Both => 12,
+        }
+    }
+}
+
+/// The loops by which cellmark loads the pipes: pairs of an instruction of either pipe, one of them
+/// perhaps empty; no hint, because it cannot reach so far.
+#[derive(Debug, Clone, Copy)]
+struct StressLoop(Stress);
 
 impl Kernel for StressLoop {
     type Output = ();
 
     fn shape(&self) -> Shape {
-        Shape::new("fma stress loop", 0)
+        Shape::new("stress loop", self.0 as u32)
     }
 
     #[inline(always)]
     fn run<S: Spu>(&self, spu: &mut S) {
+        let Self(stress) = *self;
         let factor = spu.lqr(Quadword::ZERO);
-        let mut sums = [factor; 6];
+        let (mut sums, mut moved) = ([factor; 13], [factor; 6]);
+        for sum in &mut sums {
+            *sum = spu.lqr(Quadword::ZERO);
+        }
         let mut left = spu.ila(ITERATIONS);
         loop {
             spu.label();
-            for pair in 0..Self::PAIRS as usize {
-                let sum = &mut sums[pair % 6];
-                *sum = spu.fma(factor, factor, *sum);
-                spu.lnop();
+            for pair in 0..stress.pairs() as usize {
+                let chain = pair % stress.chains();
+                let sum = sums[chain];
+                sums[chain] = match stress {
+                    Stress::Single | Stress::Both => spu.fma(factor, factor, sum),
+                    Stress::Double => spu.dfma(factor, factor, sum),
+                    Stress::Integer => spu.mpya(factor, factor, sum),
+                    Stress::Shuffle => {
+                        spu.nop();
+                        sum
+                    }
+                };
+                if let Stress::Shuffle | Stress::Both = stress {
+                    moved[chain] = spu.shufb(moved[chain], factor, factor);
+                } else {
+                    spu.lnop();
+                }
             }
             left = spu.ai(left, -1);
             if !spu.brnz(left) {
@@ -258,7 +340,12 @@ mod tests {
         // With it: the branch waits until 16 cycles after the hint, which issues in cycle 0.
         check(&ShortLoop(Hint::With), 17.0);
         // 384 pairs, ai 384, branch when its result is there 386, then 18 lost.
-        check(&StressLoop, 387.0 + 18.0);
+        check(&StressLoop(Stress::Single), 387.0 + 18.0);
+        check(&StressLoop(Stress::Both), 387.0 + 18.0);
+        check(&StressLoop(Stress::Integer), 227.0 + 18.0);
+        check(&StressLoop(Stress::Shuffle), 579.0 + 18.0);
+        // The last lnop 1663, ai 1664.
+        check(&StressLoop(Stress::Double), 1667.0 + 18.0);
         // dfma 0, nothing until 7, lnop 7, the next dfma 8.
         check(&DoublePairs, 8.0);
     }

@@ -19,7 +19,7 @@ use mmgp_base::table::Source;
 use mmgp_base::table::records::{MemoryStream, Run};
 
 /// Programs that are tried; unoptimised code takes fewer.
-const PROGRAMS: u64 = if cfg!(debug_assertions) { 300 } else { 10_000 };
+const PROGRAMS: u64 = if cfg!(debug_assertions) { 300 } else { 4_000 };
 
 struct Random(Xoshiro256PlusPlus);
 
