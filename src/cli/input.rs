@@ -211,6 +211,15 @@ impl From<HostCompilerArgument> for HostCompiler {
 }
 
 impl AppArguments {
+    /// Whose code the host runs, as a report calls it.
+    pub fn host_compiler(&self) -> &'static str {
+        match self.host_compiler {
+            HostCompilerArgument::Gcc => "gcc",
+            HostCompilerArgument::Xlc => "xlc",
+            HostCompilerArgument::Ideal => "ideal",
+        }
+    }
+
     /// The program with its input, for whatever runs it at several mappings.
     pub fn read(&self) -> Result<Box<dyn Application>> {
         (registry::entry(&self.app)?.read)(self)

@@ -79,6 +79,7 @@ fn a_run_as_json_has_the_documented_fields() {
         "p",
         "scheduler",
         "collectives",
+        "host_compiler",
         "seed",
         "time_s",
         "hpu_busy_s",
