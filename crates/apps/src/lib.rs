@@ -11,6 +11,7 @@ pub mod raxml;
 pub mod run;
 mod scaling;
 mod streaming;
+pub mod synthetic;
 mod work;
 
 pub use application::{Application, Division, Ran};

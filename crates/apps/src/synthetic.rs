@@ -1,0 +1,161 @@
+//! A workload of the user's own: tasks that repeat { host burst, off-load }, each as long as it is
+//! told.
+//!
+//! It computes nothing. What it is for is everything around: how a scheduler keeps accelerators busy
+//! (the idle-time micro-benchmark of Blagojevic et al., Computing Frontiers 2009), and which (m, p)
+//! suits work of which only durations are known.
+
+mod durations;
+mod program;
+#[cfg(test)]
+mod tests;
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use crate::application::{Application, Division, Ran};
+use crate::fingerprint::Fingerprint;
+use crate::run::Run;
+use mmgp_base::Mapping;
+use mmgp_base::error::{Error, Result};
+use mmgp_base::units::{Cycles, Seconds};
+use mmgp_cell::memory::Memory;
+use mmgp_cell::ppe::Work;
+use mmgp_cell::{EffectiveAddress, Placement, Progress};
+use mmgp_runtime::{Process, Runtime, Signalling, Task};
+
+pub use durations::{Burst, Durations};
+use program::{ARGUMENTS_BYTES, FUNCTION, FUNCTIONS, SyntheticProgram, write_arguments};
+
+/// Its name.
+pub const NAME: &str = "synthetic";
+
+/// Most off-loads of a run.
+pub const MOST_OFFLOADS: u64 = 1 << 32;
+
+/// Taking the next task: a counter that all processes share, under its lock.
+const TAKE: Work =
+    Work { integers: 8, loads: 4, stores: 3, floats: 0, divides: 0, branches: 4, code: 0 }
+        .in_line();
+
+/// The workload.
+#[derive(Debug, Clone)]
+pub struct Synthetic {
+    /// Independent tasks, which processes take one after the other.
+    tasks: u32,
+    /// Off-loads of a task, one after the other.
+    offloads: u32,
+    durations: Durations,
+    /// The part of an off-load that SPEs can share, 0 to 1.
+    shared: f64,
+    seed: u64,
+}
+
+impl Synthetic {
+    /// So many tasks of so many off-loads; what is random is drawn from the seed, by the number of the
+    /// task.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where there are no tasks or no off-loads, or more than
+    /// [`MOST_OFFLOADS`] in all.
+    pub fn new(tasks: u32, offloads: u32, durations: Durations, seed: u64) -> Result<Self> {
+        let all = u64::from(tasks) * u64::from(offloads);
+        if all == 0 || all > MOST_OFFLOADS {
+            return Err(Error::OutOfRange {
+                name: "off-loads of all tasks",
+                found: all.to_string(),
+                expected: "1 to 2^32".into(),
+            });
+        }
+        Ok(Self { tasks, offloads, durations, shared: 0.0, seed })
+    }
+
+    /// The same with a part of each off-load in a loop that the SPEs of a process share.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where it is not a part.
+    pub fn sharing(self, part: f64) -> Result<Self> {
+        if !(0.0..=1.0).contains(&part) {
+            return Err(Error::OutOfRange {
+                name: "part of an off-load that can be shared",
+                found: part.to_string(),
+                expected: "0 to 1".into(),
+            });
+        }
+        Ok(Self { shared: part, ..self })
+    }
+
+    /// The life of a worker, whose arguments lie at `at`.
+    async fn work(&self, worker: &Worker) {
+        let Worker { process, memory, at, next, progress } = worker;
+        let machine = process.machine();
+        let cycles = |time: Seconds| Cycles((time.0 * machine.clock.0).round() as u64);
+        let most = if self.shared > 0.0 { machine.layout.spes() } else { 1 };
+        process.resume().await;
+        loop {
+            process.work(TAKE).await;
+            let task = next.replace(next.get() + 1);
+            if task >= self.tasks {
+                break;
+            }
+            for Burst { host, offload } in self.durations.of_task(self.seed, task, self.offloads) {
+                process.compute(cycles(host), &[]).await;
+                let shared = cycles(offload * self.shared);
+                let alone = Cycles(cycles(offload).0 - shared.0);
+                let arguments = |_: &[u32]| {
+                    write_arguments(memory, *at, [alone, shared]);
+                    *at
+                };
+                process.off_load(Task::new(FUNCTION, most, &arguments)).await;
+                progress.step();
+            }
+        }
+        process.finish(FUNCTION);
+    }
+}
+
+/// Who takes tasks.
+struct Worker {
+    process: Process,
+    memory: Rc<Memory>,
+    at: EffectiveAddress,
+    /// The next task that nobody has taken.
+    next: Rc<Cell<u32>>,
+    progress: Progress,
+}
+
+impl Application for Synthetic {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn division(&self) -> Division {
+        Division::Tasks(self.tasks)
+    }
+
+    fn steps(&self) -> u64 {
+        u64::from(self.tasks) * u64::from(self.offloads)
+    }
+
+    fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
+        let blade = on.blade();
+        on.load(&Rc::new(SyntheticProgram), Signalling::Memory);
+        let next = Rc::new(Cell::new(0));
+        for (rank, own) in (0..).zip(on.assign(mapping)?) {
+            let homes = blade.homes(Placement::default(), rank, &own);
+            let worker = Worker {
+                process: on.process(rank, own),
+                memory: Rc::clone(&blade.memory),
+                at: homes.allocate_own(ARGUMENTS_BYTES),
+                next: Rc::clone(&next),
+                progress: blade.progress.clone(),
+            };
+            let synthetic = self.clone();
+            blade.sim.spawn(format!("rank {rank}"), async move { synthetic.work(&worker).await });
+        }
+        blade.run()?;
+        let run = Run::collect(blade, mapping, &FUNCTIONS);
+        let fingerprint = Fingerprint::default().counting("off-loads", run.offloads());
+        Ok(Ran::new(run, fingerprint, ()))
+    }
+}
