@@ -3,6 +3,7 @@
 mod findings;
 mod inference;
 mod report;
+mod workload;
 
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,7 @@ use crate::units::Bytes;
 pub use findings::{RAXML_FILES, RaxmlOnce};
 pub use inference::PbpiOnce;
 use report::{OwnReport, Report};
+pub use workload::SyntheticOnce;
 
 /// Run a program once on the emulated machine
 #[derive(Args)]

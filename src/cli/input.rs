@@ -5,6 +5,7 @@ pub mod raxml;
 mod registry;
 mod runs;
 pub mod scheduler;
+pub mod synthetic;
 
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,7 @@ use crate::model::published::{published, published_names};
 use crate::table::{STANDARD_INPUT, Source};
 use pbpi::PbpiArguments;
 use raxml::RaxmlArguments;
+use synthetic::SyntheticArguments;
 
 pub use registry::{Entry, in_flags};
 pub use runs::{RunArguments, runs, runs_and_times, runs_in};
@@ -112,7 +114,8 @@ pub fn is_file(name: &str) -> bool {
 /// are declared after it.
 #[derive(Args)]
 pub struct AppArguments {
-    /// Application: pbpi (trees by Bayesian inference) or raxml (trees of maximum likelihood)
+    /// Application: pbpi (trees by Bayesian inference), raxml (trees of maximum likelihood) or
+    /// synthetic (host bursts and off-loads of given durations)
     #[arg(long, value_name = "NAME", default_value = "pbpi")]
     pub app: String,
     /// Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim42 (42 taxa,
@@ -141,6 +144,8 @@ pub struct AppArguments {
     pub pbpi: PbpiArguments,
     #[command(flatten, next_help_heading = "RAxML")]
     pub raxml: RaxmlArguments,
+    #[command(flatten, next_help_heading = "Synthetic")]
+    pub synthetic: SyntheticArguments,
 }
 
 /// [`Placement`] on the command line.
@@ -229,7 +234,8 @@ impl AppArguments {
     pub fn guarded(&self, guard: Guard) -> Guard {
         let input = self.input.as_deref().filter(|name| is_file(name)).map(Path::new);
         let guard = guard.reads("--input", input).reads("--tree", self.tree.as_deref());
-        guard.reads("--start", self.raxml.tree())
+        let guard = guard.reads("--start", self.raxml.tree());
+        guard.reads("--distribution", self.synthetic.trace())
     }
 
     /// What the program leaves in the folder of `--out`, where it leaves more than a report.

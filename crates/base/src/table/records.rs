@@ -65,6 +65,18 @@ record! {
 }
 
 record! {
+    /// A row of a trace of turns, each a host burst and the off-load after it.
+    Turn by (turn: u32) {
+        /// Which turn, from 1.
+        turn: u32 = count(1),
+        /// Time of the host before the off-load \[us\].
+        ppe_us: f64 = number(),
+        /// Time of the off-load on one APU \[us\].
+        task_us: f64 = number(),
+    }
+}
+
+record! {
     /// A row of `offload.csv`: messages between HPU and APU, in general a ping-pong.
     Offload by (bytes: u64, repetition: u32, mode: OffloadMode) {
         /// Size of each message.

@@ -1,0 +1,44 @@
+//! What `mmgp emulate --app synthetic` says of a run.
+
+use serde::Serialize;
+
+use super::Once;
+use super::report::{OwnReport, RunReport, together};
+use crate::apps::synthetic::Synthetic;
+use crate::apps::{Application, Ran};
+
+/// The workload, to be run once.
+pub struct SyntheticOnce(pub Synthetic);
+
+impl Once for SyntheticOnce {
+    fn application(&self) -> &dyn Application {
+        &self.0
+    }
+
+    fn report(&self, ran: &Ran) -> Box<dyn OwnReport> {
+        let run = &ran.run;
+        let idle = run.mapping.apus() as f64 * run.time.0 - run.apu_busy().0;
+        Box::new(IdleReport { apu_idle_per_offload_us: 1e6 * idle / run.offloads() as f64 })
+    }
+}
+
+/// What it is run for.
+#[derive(Serialize)]
+struct IdleReport {
+    /// Time of all m p APUs together in which none of them computed, for each off-load.
+    apu_idle_per_offload_us: f64,
+}
+
+impl OwnReport for IdleReport {
+    fn values(&self) -> Vec<(&'static str, String)> {
+        vec![("apu_idle_per_offload_us", self.apu_idle_per_offload_us.to_string())]
+    }
+
+    fn text(&self) -> String {
+        String::new()
+    }
+
+    fn json(&self, run: &RunReport) -> String {
+        together(run, self)
+    }
+}
