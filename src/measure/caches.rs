@@ -159,9 +159,16 @@ mod tests {
             let rate = read_bandwidth(&qs20(), Bytes(kilobytes << 10), indexing);
             128.0 * 3.2e9 / rate.0
         };
-        for i in [Indexing::Pointer, Indexing::Index] {
-            println!("{} {}", turn(28, i), turn(400, i));
-        }
+        // With the extension at 0 the loads issue from 5 to 12; the sums from 12 to 15 and, 11 cycles
+        // after those, from 23 to 26; the pointer with the last one, and the next extension at 28.
         assert_relative_eq!(turn(28, Indexing::Pointer), 28.0, max_relative = 1e-9);
+        // Sixteen integers: four additions and four extensions, the last at 7, the next four of each
+        // from 8 to 15 with four loads among them from 9 on, the other four loads by 20, and the sums
+        // from 20 to 23 and from 31 to 34; the index with the last, and its sums at 36.
+        assert_relative_eq!(turn(28, Indexing::Index), 36.0, max_relative = 1e-9);
+        // From the second level the first load, at 5 or 9, has its vector 33 cycles later, where the
+        // first sum would have gone at 12 or 20: 26 and 22 more.
+        assert_relative_eq!(turn(400, Indexing::Pointer), 54.0, max_relative = 1e-9);
+        assert_relative_eq!(turn(400, Indexing::Index), 58.0, max_relative = 1e-9);
     }
 }

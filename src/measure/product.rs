@@ -177,16 +177,12 @@ mod tests {
         // store ten cycles after the last one, two more addresses, and five cycles on the second of
         // b's column, whose load issues a cycle after a's: 19 * 10 + 10 + 2 + 5 + 1 = 208.
         let product = Product::new(&qs20(), 20);
-        println!("{:?} {:?}", product.warm, product.cold);
         assert!(product.warm[0] >= 20.0 * 208.0 && product.warm[0] <= 20.0 * 208.0 + 2.0 * 495.0);
         assert!(product.cold[0] > product.warm[0]);
     }
 
     #[test]
     fn a_column_that_does_not_fit_the_first_level_comes_from_the_second() {
-        for size in [100, 200, 300, 400, 500] {
-            println!("{size} {:?}", turns(size));
-        }
         // 400 rows of 3200 bytes: a column has 400 lines, L1 256, so every element of b misses it.
         // b has 1.28 MB, so one of the 16 columns that a line belongs to brings it from memory, the
         // others find it in L2. The load of b issues six cycles after the sum and has it 32 or 496

@@ -176,6 +176,16 @@ mod tests {
     use approx::assert_relative_eq;
 
     #[test]
+    fn a_turn_of_the_scalar_product_waits_for_its_sum() {
+        let machine = Machine::named("qs20").unwrap();
+        let stream = stream(&machine, HostCompiler::Gcc.order(), scalar_product);
+        assert_relative_eq!(stream.cycles(&machine).0 as f64, 10.0 * TURNS as f64, epsilon = 10.0);
+        // Beside another one more than a cycle of a turn is held up, and less than all.
+        let slowdown = stream.slowdown_beside(&machine, &stream);
+        assert!((1.1..1.9).contains(&slowdown), "{slowdown}");
+    }
+
+    #[test]
     fn the_integral_is_pi_and_a_turn_waits_for_its_chain_or_for_its_division() {
         // The midpoint rule is off by h^2 / 6.
         let pi = integrate(&mut Plain, 1000);
