@@ -104,7 +104,7 @@ impl Assembler {
         Step::Access(instruction, Access { address, kind: AccessKind::Load })
     }
 
-    fn to_address(&self, base: Place) -> Operand {
+    fn to_address(self, base: Place) -> Operand {
         Operand { name: base.name(), way: self.address }
     }
 }
