@@ -47,9 +47,11 @@ pub fn read_bandwidth(machine: &Machine, footprint: Bytes, indexing: Indexing) -
 }
 
 /// Time of the timed turns after so many others, of so many steps each.
-fn steady(machine: &Machine, stream: Steps, turns: u64, steps: u64) -> Cycles {
-    let mut core = Core::new(machine, vec![stream]);
-    core.skip(turns * steps);
+fn steady(machine: &Machine, mut stream: Steps, turns: u64, steps: u64) -> Cycles {
+    let mut core = Core::new(machine, Vec::new());
+    let once = stream.by_ref().take((turns * steps) as usize);
+    core.touch(once.filter_map(|step| step.access()));
+    core.switch(vec![stream]);
     core.run(TURNS * steps)
 }
 

@@ -8,10 +8,11 @@
 //! who else uses the caches.
 
 use crate::cell::HostProcess;
-use crate::cell::ppe::{Assembler, Core, Place, Step, Steps};
+use crate::cell::ppe::{Access, AccessKind, Assembler, Core, Place, Step, Steps};
 use crate::machine::Machine;
 use crate::units::{Hertz, Seconds};
 use std::cell::Cell;
+use std::ops::Range;
 
 /// Columns of a row that are issued instruction by instruction: the elements of two whole lines, for
 /// one column in so many comes with its lines from further away.
@@ -19,7 +20,10 @@ const TIMED: u64 = 32;
 /// Columns that are issued before these in the steady state, so that the threads have fallen into
 /// whatever step they fall into.
 const SETTLING: u64 = 16;
-/// Rows of which only the accesses happen, in the caches alone, before what is timed.
+/// Places at which the other product is in its row when these begin: their mean is taken, for no two
+/// go in step for long, and it depends on the place which of their lines meet.
+const PHASES: u64 = 4;
+/// Rows of which only the accesses happen, in the caches alone, before each of these.
 const WARMING: u64 = 2;
 
 /// Bytes between the matrices of two processes in memory: each has pages of its own.
@@ -30,7 +34,8 @@ const DOUBLE: u64 = 8;
 
 /// What the rows of a product take on a PPE of a machine \[cycles\].
 ///
-/// Sampled are 32 columns of a row in the steady state and 32 of the first one; the others are alike.
+/// Sampled are 32 columns of a row in the steady state, with the other product at four places, and 32
+/// of the first row; the others are alike.
 /// Left out: translation, although a column of a large matrix touches more pages than an ERAT holds.
 pub struct Product {
     size: u64,
@@ -76,19 +81,50 @@ impl Product {
 /// Cycles of a row right after another process's rows, and in the steady state, with so many others
 /// on the other thread.
 fn sample(machine: &Machine, size: u64, others: usize) -> [f64; 2] {
-    let of = |process| Loops { assembler: Assembler::new(machine), process, size };
-    let (column, timed) = (of(0).column_steps(), TIMED.min(size));
-    let row = column * size;
-    // The other one is half a row further, for no two processes go in step for long.
-    let streams = [of(2).columns(0), of(1).columns(size / 2)];
-    let mut core = Core::new(machine, streams.into_iter().take(1 + others).collect());
-    core.skip(row);
-    core.switch(of(0).columns(0));
-    let cold = core.run(timed * column);
-    core.skip(WARMING * row - timed * column);
-    core.run(SETTLING * column);
-    let warm = core.run(timed * column);
-    [cold, warm].map(|cycles| cycles.0 as f64 * size as f64 / timed as f64)
+    let assembler = Assembler::new(machine);
+    // What is on the threads when a process is at that column and the other one so much further.
+    let at = |process: u64, column: u64, phase: u64| {
+        let both = [(process, column), (1, column + size * phase / PHASES)];
+        let threads = both.into_iter().take(1 + others);
+        threads.map(|(process, column)| (Loops { assembler, process, size }, column))
+    };
+    let warm_up = |core: &mut Core, process, columns: Range<u64>, phase| {
+        columns.for_each(|column| {
+            core.touch(accesses(&at(process, column, phase).collect::<Vec<_>>()));
+        });
+    };
+    let (timed, steps) = (TIMED.min(size), Loops::INNER * size + Loops::OUTER);
+    let time = |core: &mut Core, column, phase, settling| {
+        core.switch(at(0, column, phase).map(|(loops, column)| loops.columns(column)).collect());
+        core.run(settling * steps);
+        core.run(timed * steps).0 as f64 * size as f64 / timed as f64
+    };
+    let mut core = Core::new(machine, Vec::new());
+    warm_up(&mut core, 2, 0..size, 0);
+    let cold = time(&mut core, 0, 0, 0);
+    let phases = if others == 0 { 1 } else { PHASES };
+    let warm = (0..phases).map(|phase| {
+        let end = WARMING * (phase + 1) * size;
+        warm_up(&mut core, 0, end - WARMING * size..end, phase);
+        time(&mut core, end, phase, SETTLING)
+    });
+    [cold, warm.sum::<f64>() / phases as f64]
+}
+
+/// The accesses of a column by each of the threads, by turns.
+fn accesses(threads: &[(Loops, u64)]) -> impl Iterator<Item = Access> {
+    let size = threads[0].0.size;
+    let load = |address| Access { address, kind: AccessKind::Load };
+    let inner = (0..size).flat_map(move |k| {
+        threads.iter().flat_map(move |(loops, column)| {
+            let [i, j] = loops.place(*column);
+            [load(loops.element(0, i, k)), load(loops.element(1, k, j))]
+        })
+    });
+    inner.chain(threads.iter().map(|(loops, column)| {
+        let [i, j] = loops.place(*column);
+        Access { address: loops.element(2, i, j), kind: AccessKind::Store }
+    }))
 }
 
 /// The registers that the loops use.
@@ -111,21 +147,22 @@ struct Loops {
 }
 
 impl Loops {
+    /// Instructions of a turn of the innermost loop, and what the middle one has beside it.
     const INNER: u64 = 6;
     const OUTER: u64 = 5;
 
-    /// Instructions of a column of a row: a turn of the middle loop.
-    fn column_steps(&self) -> u64 {
-        Self::INNER * self.size + Self::OUTER
+    /// The instructions of the product from that column on, counted from the first row's first one
+    /// and without end.
+    fn columns(self, first: u64) -> Steps<'static> {
+        Box::new((first..).flat_map(move |column| {
+            let [i, j] = self.place(column);
+            (0..self.size).flat_map(move |k| self.inner(i, j, k)).chain(self.outer(i, j))
+        }))
     }
 
-    /// The instructions of the product from that column of the first row on, without end.
-    fn columns(self, first: u64) -> Steps<'static> {
-        let size = self.size;
-        Box::new((first..).flat_map(move |column| {
-            let (i, j) = (column / size % size, column % size);
-            (0..size).flat_map(move |k| self.inner(i, j, k)).chain(self.outer(i, j))
-        }))
+    /// The row and the column within it.
+    fn place(self, column: u64) -> [u64; 2] {
+        [column / self.size % self.size, column % self.size]
     }
 
     fn inner(self, i: u64, j: u64, k: u64) -> [Step; Self::INNER as usize] {

@@ -73,7 +73,7 @@ impl Loads {
         Load::Misses(until - now)
     }
 
-    /// Accesses memory without anybody's waiting for it, so that the caches hold what they would.
+    /// Accesses memory without anybody's waiting for it.
     pub(super) fn touch(&mut self, access: Access) {
         match access.kind {
             AccessKind::Load => {
