@@ -1,9 +1,9 @@
 //! Streams of instructions on the hardware threads of a core together, cycle by cycle.
 //!
 //! ```text
-//!   cycle     0      1      2      3      4      5
-//!   thread 0  a b           c  -   -      d             d needs what c computes, three cycles long,
-//!   thread 1         a b                         c      and thread 1 waits behind it
+//!   cycle     0     1     2     3     4     5     6
+//!   thread 0  a b         c d   d     d     d           d needs what c computes, three cycles long,
+//!   thread 1        a b                           c     and thread 1 waits behind it
 //! ```
 //! In each cycle one thread dispatches up to two instructions, by turns, and one that cannot leaves
 //! its cycle to the other one. Units are shared. There are two places where an instruction waits:
@@ -14,11 +14,13 @@
 //!   that is kept. What comes behind it waits too, whichever thread it belongs to, for the pipeline
 //!   is one from there on.
 //!
-//! That two are dispatched in a cycle, and that a wait in the instruction buffer (IB2), where the
-//! flushed ones go, stalls one thread only, other than one at issue (IS2), is in GCC's description of
-//! the pipeline (config/rs6000/cell.md, from Sony); that dependencies on registers stall at issue, in
-//! the names of the processor's counters (ISSUE_STALL_DUE_TO_REG_DEPENDENCY). By turns: cellmark.
-//! Assumed: who is dispatched second waits at issue as well, and goes alone from there.
+//! Both are concluded from GCC's description of the pipeline (config/rs6000/cell.md, from Sony): two
+//! instructions are dispatched in a cycle; a wait in the instruction buffer (IB2) stalls one thread
+//! only, which is not said of the wait at issue (IS2); and what is flushed waits in the buffer. Among
+//! what flushes it names a read after a write, without saying which: here, of what missed, since the
+//! processor counts waits at issue for registers (cellmark reads that counter,
+//! ISSUE_STALL_DUE_TO_REG_DEPENDENCY). By turns: cellmark. Assumed: who is dispatched second waits
+//! at issue as well, and goes alone from there.
 //!
 //! Left out: the queue of the unit for doubles (VQ), in which arithmetic waits without holding up
 //! integers behind it until the next one comes, and that instructions are dispatched in aligned
