@@ -195,9 +195,9 @@ mod tests {
         // processes one after the other.
         assert_relative_eq!(alpha(100, 2), 1.0, max_relative = 1e-3);
         assert_relative_eq!(alpha(100, 8), 2.0 * alpha(100, 4), max_relative = 1e-3);
-        // The pipeline alone gives 1.28. Columns of 100 lines meet in the first-level cache, two
-        // matrices of 320 KB do not fit the second level together, and two of 1.28 MB wait for
-        // memory most of the time, alone or not.
+        // Columns of 100 lines meet in the first-level cache, two matrices of 320 KB do not fit the
+        // second level together, and two of 1.28 MB wait for memory most of the time, alone or not,
+        // where nobody holds up the other one.
         assert!(alpha(100, 4) > 1.28 && alpha(100, 4) < alpha(200, 4));
         assert!(alpha(400, 4) > 1.0 && alpha(400, 4) < 1.28);
     }

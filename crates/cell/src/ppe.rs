@@ -14,13 +14,15 @@
 //! start on, so a short one finds what a long one left.
 
 mod arithmetic;
+mod assembler;
 mod cache;
 mod compiler;
+mod core;
 mod hierarchy;
 mod library;
+mod loads;
 mod pipeline;
 mod scoreboard;
-mod streams;
 pub mod threads;
 mod timed;
 mod walk;
@@ -29,13 +31,15 @@ use std::cell::RefCell;
 use std::future::Future;
 use std::ops::{Add, AddAssign, Mul};
 
+pub use self::core::{Core, Step, Steps};
 pub use arithmetic::{Arithmetic, Plain};
+pub use assembler::{Assembler, Place};
 pub use compiler::HostCompiler;
 use hierarchy::Hierarchy;
 pub use library::{exponential, logarithm};
+pub use loads::{Access, AccessKind};
 pub(super) use pipeline::Pipeline;
 pub use scoreboard::Order;
-pub use streams::{Access, AccessKind, Core};
 pub use timed::{Register, Timed};
 pub use walk::Stretch;
 

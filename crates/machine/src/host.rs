@@ -17,6 +17,8 @@ pub struct Cache {
     pub l2_hit: Cycles,
     /// Load to use where no cache has the line.
     pub memory: Cycles,
+    /// Loads that missed the first level and can be under way.
+    pub misses: u32,
     /// Page of virtual memory.
     pub page: Bytes,
     /// Per page that a process touches again after another address space was in use.
@@ -32,6 +34,10 @@ pub struct PpeIssue {
     pub float_load: Cycles,
     /// Load of a word to its use in integer arithmetic.
     pub word_load: Cycles,
+    /// Load of a vector to its use.
+    pub vector_load: Cycles,
+    /// Addition of vectors of floats to the use of the sum in another one.
+    pub vector_float: Cycles,
     /// Integer operation to a load from the address that it computed.
     pub address: Cycles,
     /// From a branch that went the unexpected way to the instruction after it.

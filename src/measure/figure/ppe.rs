@@ -2,20 +2,21 @@
 
 use std::rc::Rc;
 
-use super::super::caches;
+use super::super::caches::{self, Indexing, Indexing::Index, Indexing::Pointer};
 use super::super::product::Product;
 use super::{Bench, Program};
 use crate::cell::HostProcess;
-use crate::cell::ppe::threads::{self, Stream};
+use crate::cell::ppe::threads::Stream;
 use crate::cell::ppe::{Arithmetic, HostCompiler, Order, Timed};
 use crate::error::Result;
 use crate::machine::Machine;
 use crate::machine::figures::Quantity;
 use crate::units::{Bytes, Seconds};
 
-pub(super) const PROGRAMS: [Program; 9] = [
+pub(super) const PROGRAMS: [Program; 10] = [
     Program { name: "cache-chase", measure: cache_chase },
-    Program { name: "cache-read", measure: cache_read },
+    Program { name: "cache-read", measure: |machine, at| Ok(read(machine, at, Pointer)) },
+    Program { name: "cache-read-indexed", measure: |machine, at| Ok(read(machine, at, Index)) },
     Program { name: "ppe-multiply-add", measure: multiply_add },
     Program { name: "pi-gcc", measure: |machine, _| Ok(pi(machine, HostCompiler::Gcc)) },
     Program { name: "pi-xlc", measure: |machine, _| Ok(pi(machine, HostCompiler::Xlc)) },
@@ -29,7 +30,7 @@ pub(super) const PROGRAMS: [Program; 9] = [
 /// turns.
 const CHAINS: u64 = 8;
 const UNROLLED: u64 = 8;
-const TURNS: u64 = 2000;
+const TURNS: u64 = 400;
 
 /// The loop of multiply-adds, as cellmark's: eight chains unrolled eight times.
 fn multiply_adds(ppe: &mut Timed) {
@@ -73,22 +74,22 @@ fn stream(machine: &Machine, order: Order, code: fn(&mut Timed)) -> Stream {
     Stream::of(Timed::recording(machine, order), code)
 }
 
-/// Time of a load whose address is what the one before loaded, in a chase from line to line through
-/// so many KB.
+/// Time of a load whose address is what the one before loaded, in a chase through so many KB.
 fn cache_chase(machine: &Machine, kilobytes: u32) -> Result<Quantity> {
     let cycles = caches::load_latency(machine, Bytes(u64::from(kilobytes) << 10));
     Ok(Quantity::Time(Seconds(cycles / machine.clock.0)))
 }
 
-/// Rate at which one thread loads vectors from so many KB, without prefetching.
-fn cache_read(machine: &Machine, kilobytes: u32) -> Result<Quantity> {
-    Ok(Quantity::Bandwidth(caches::read_bandwidth(machine, Bytes(u64::from(kilobytes) << 10))))
+/// Rate at which one thread loads vectors from so many KB and adds them up, without prefetching.
+fn read(machine: &Machine, kilobytes: u32, indexing: Indexing) -> Quantity {
+    let footprint = Bytes(u64::from(kilobytes) << 10);
+    Quantity::Bandwidth(caches::read_bandwidth(machine, footprint, indexing))
 }
 
 /// Floating-point operations a second of one thread that multiplies and adds doubles in
 /// independent chains.
 fn multiply_add(machine: &Machine, _: u32) -> Result<Quantity> {
-    let cycles = threads::cycles(&[&stream(machine, Order::Written, multiply_adds)]);
+    let cycles = stream(machine, Order::Written, multiply_adds).cycles(machine);
     let seconds = cycles.at(machine.clock).seconds();
     Ok(Quantity::Performance(2.0 * (CHAINS * UNROLLED * TURNS) as f64 / seconds.0))
 }
@@ -123,7 +124,7 @@ fn integrate<A: Arithmetic>(ppe: &mut A, points: u32) -> A::Float {
 /// What two threads of a PPE multiply and add together, over what one does.
 fn smt_gain(machine: &Machine, _: u32) -> Result<Quantity> {
     let own = stream(machine, Order::Written, multiply_adds);
-    Ok(Quantity::Ratio(2.0 / own.slowdown_beside(&own)))
+    Ok(Quantity::Ratio(2.0 / own.slowdown_beside(machine, &own)))
 }
 
 /// What a thread that multiplies and adds doubles does beside one that adds integers, over what it
@@ -131,7 +132,8 @@ fn smt_gain(machine: &Machine, _: u32) -> Result<Quantity> {
 fn smt_gain_cross(machine: &Machine, _: u32) -> Result<Quantity> {
     let [floats, integers] =
         [multiply_adds, additions].map(|code| stream(machine, Order::Written, code));
-    let rates = [floats.slowdown_beside(&integers), integers.slowdown_beside(&floats)];
+    let rates =
+        [floats.slowdown_beside(machine, &integers), integers.slowdown_beside(machine, &floats)];
     Ok(Quantity::Ratio(rates.iter().map(|slowdown| 1.0 / slowdown).sum()))
 }
 
@@ -139,7 +141,7 @@ fn smt_gain_cross(machine: &Machine, _: u32) -> Result<Quantity> {
 /// everything in the first-level cache.
 fn alpha_issue(machine: &Machine, _: u32) -> Result<Quantity> {
     let own = stream(machine, HostCompiler::Gcc.order(), scalar_product);
-    Ok(Quantity::Ratio(own.slowdown_beside(&own)))
+    Ok(Quantity::Ratio(own.slowdown_beside(machine, &own)))
 }
 
 /// How much longer two products of matrices of that size take on the threads of one PPE than one
@@ -172,6 +174,16 @@ mod tests {
     use super::*;
     use crate::cell::ppe::Plain;
     use approx::assert_relative_eq;
+
+    #[test]
+    fn a_turn_of_the_scalar_product_waits_for_its_sum() {
+        let machine = Machine::named("qs20").unwrap();
+        let stream = stream(&machine, HostCompiler::Gcc.order(), scalar_product);
+        assert_relative_eq!(stream.cycles(&machine).0 as f64, 10.0 * TURNS as f64, epsilon = 10.0);
+        // Beside another one more than a cycle of a turn is held up, and less than all.
+        let slowdown = stream.slowdown_beside(&machine, &stream);
+        assert!((1.1..1.9).contains(&slowdown), "{slowdown}");
+    }
 
     #[test]
     fn the_integral_is_pi_and_a_turn_waits_for_its_chain_or_for_its_division() {

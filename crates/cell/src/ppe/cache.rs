@@ -39,6 +39,12 @@ impl Cache {
         }
     }
 
+    /// Whether the line is there; that is no use of it.
+    pub fn has(&self, line: u64) -> bool {
+        let start = self.start(line);
+        self.lines[start..start + self.ways].contains(&line)
+    }
+
     /// Uses the line where it is there, and leaves the cache as it is where it is not.
     pub fn refresh(&mut self, line: u64) -> bool {
         let set = self.set(line);
@@ -50,11 +56,16 @@ impl Cache {
     }
 
     fn set(&mut self, line: u64) -> &mut [u64] {
+        let start = self.start(line);
+        &mut self.lines[start..start + self.ways]
+    }
+
+    /// Where the set of a line begins.
+    fn start(&self, line: u64) -> usize {
         // Nearly every cache has a power of two of sets, and a division takes long.
         let mask = self.sets - 1;
         let set = if self.sets & mask == 0 { line & mask } else { line % self.sets };
-        let start = set as usize * self.ways;
-        &mut self.lines[start..start + self.ways]
+        set as usize * self.ways
     }
 }
 

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Left out: prefetching (a `dcbt` ahead of its use hides what is charged here), what the second
-//! level replaced having to be written back, and the eight misses that it can have under way: an
-//! in-order core waits for the first one.
+//! level replaced having to be written back, and, here, that several misses can be under way: that is
+//! up to whoever loads.
 
 use super::cache::Cache;
 use mmgp_base::units::{Bytes, Cycles};
@@ -56,6 +56,11 @@ impl Hierarchy {
     /// Bytes of a line.
     pub fn line(&self) -> u64 {
         self.line
+    }
+
+    /// Whether the first-level cache has the data at an address.
+    pub fn has(&self, address: u64) -> bool {
+        self.data.has(address / self.line)
     }
 
     /// Loads from an address, and finds it where it was.

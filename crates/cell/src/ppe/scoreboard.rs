@@ -9,7 +9,7 @@
 //! An instruction issues in the cycle of the one before it, if there is room and its unit is free,
 //! or later; never earlier. It does so when its operands are ready.
 
-use super::threads::Step;
+use super::core::Step;
 
 /// What executes instructions; there is one of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,8 +141,8 @@ impl Scoreboard {
     }
 
     /// What it has issued since it began to keep it.
-    pub(super) fn into_steps(self) -> (u32, Vec<Step>) {
-        (self.width, self.record.unwrap_or_default())
+    pub(super) fn into_steps(self) -> Vec<Step> {
+        self.record.unwrap_or_default()
     }
 
     /// Adds an instruction to the block; the name of its result.

@@ -1,7 +1,7 @@
 //! Arithmetic that also goes through the scoreboard of the core.
 
+use super::core::Step;
 use super::scoreboard::{Name, Operand, Order, Scoreboard, Unit};
-use super::threads::Step;
 use super::{Arithmetic, Plain};
 use mmgp_base::units::Cycles;
 use mmgp_machine::Machine;
@@ -73,8 +73,8 @@ impl Timed {
         Self { scoreboard: idle.scoreboard.recording(), ..idle }
     }
 
-    /// What it can issue in a cycle, and what it has executed.
-    pub(super) fn into_steps(mut self) -> (u32, Vec<Step>) {
+    /// What it has executed.
+    pub(super) fn into_steps(mut self) -> Vec<Step> {
         self.scoreboard.end_block();
         self.scoreboard.into_steps()
     }

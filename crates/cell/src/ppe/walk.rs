@@ -1,7 +1,7 @@
 //! Host code that walks through long vectors, line by line.
 
 use super::hierarchy::Hierarchy;
-use super::streams::AccessKind;
+use super::loads::AccessKind;
 use mmgp_base::units::{Bytes, Cycles};
 
 /// A stretch of a process's data that a function walks through once.

@@ -7,13 +7,24 @@ use mmgp_base::units::{Bytes, Seconds};
 
 impl Layers<'_, '_> {
     pub(super) fn ppe_issue(&mut self) -> Result<PpeIssue> {
-        const KEYS: [&str; 7] =
-            ["width", "float_load", "word_load", "address", "misprediction", "forward", "threads"];
+        const KEYS: [&str; 9] = [
+            "width",
+            "float_load",
+            "word_load",
+            "vector_load",
+            "vector_float",
+            "address",
+            "misprediction",
+            "forward",
+            "threads",
+        ];
         self.expect("ppe_issue", &KEYS)?;
         Ok(PpeIssue {
             width: self.count("ppe_issue", "width")?,
             float_load: self.cycles("ppe_issue", "float_load")?,
             word_load: self.cycles("ppe_issue", "word_load")?,
+            vector_load: self.cycles("ppe_issue", "vector_load")?,
+            vector_float: self.cycles("ppe_issue", "vector_float")?,
             address: self.cycles("ppe_issue", "address")?,
             misprediction: self.cycles("ppe_issue", "misprediction")?,
             forward: self.cycles("ppe_issue", "forward")?,
@@ -25,13 +36,14 @@ impl Layers<'_, '_> {
     }
 
     pub(super) fn cache(&mut self) -> Result<Cache> {
-        const KEYS: [&str; 8] = [
+        const KEYS: [&str; 9] = [
             "l1_data_ways",
             "l1_instruction_ways",
             "l2",
             "l2_ways",
             "l2_hit",
             "memory",
+            "misses",
             "page",
             "translation",
         ];
@@ -43,6 +55,7 @@ impl Layers<'_, '_> {
             l2_ways: self.count("cache", "l2_ways")?,
             l2_hit: self.cycles("cache", "l2_hit")?,
             memory: self.cycles("cache", "memory")?,
+            misses: self.count("cache", "misses")?,
             page: self.whole("cache", "page", "byte", 512.0..=1e9).map(Bytes)?,
             translation: self.cycles("cache", "translation")?,
         })

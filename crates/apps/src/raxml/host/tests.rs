@@ -222,11 +222,12 @@ fn newview_beside_itself_is_slowed_down_by_the_issue_of_instructions_where_it_le
             }
             likelihoods.newview(timed, NewView { node: 14, children: [12, 13], z: [0.9, 0.9] });
         });
-        own.slowdown_beside(&own)
+        own.slowdown_beside(&qs20(), &own)
     };
     let [gcc, xlc, ideal] = HostCompiler::ALL.map(slowdown);
-    // Chains of ten cycles one after the other leave nearly all; a busy memory unit leaves nothing.
-    assert!(gcc < 1.28 && gcc < ideal && ideal < xlc && xlc <= 2.01, "{gcc} {xlc} {ideal}");
+    // Chains of ten cycles one after the other hold up the other thread's now and then; a busy memory
+    // unit leaves nothing.
+    assert!(gcc < 1.6 && gcc < ideal && ideal < xlc && xlc <= 2.01, "{gcc} {xlc} {ideal}");
 }
 
 #[test]

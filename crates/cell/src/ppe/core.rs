@@ -1,0 +1,380 @@
+//! Streams of instructions on the hardware threads of a core together, cycle by cycle.
+//!
+//! ```text
+//!   cycle     0     1     2     3     4     5     6
+//!   thread 0  a b         c d   d     d     d           d needs what c computes, three cycles long,
+//!   thread 1        a b                           c     and thread 1 waits behind it
+//! ```
+//! In each cycle one thread dispatches up to two instructions, by turns, and one that cannot leaves
+//! its cycle to the other one. Units are shared. There are two places where an instruction waits:
+//!
+//! * Before its dispatch: for a line that it or an operand of it missed, for a place among the loads
+//!   under way, and for the refill after a branch. There only its own thread waits.
+//! * At its issue, behind dispatch: for an operand whose instruction takes known time, and for a unit
+//!   that is kept. What comes behind it waits too, whichever thread it belongs to, for the pipeline
+//!   is one from there on.
+//!
+//! Both are concluded from GCC's description of the pipeline (config/rs6000/cell.md, from Sony): two
+//! instructions are dispatched in a cycle; a wait in the instruction buffer (IB2) stalls one thread
+//! only, which is not said of the wait at issue (IS2); and what is flushed waits in the buffer. Among
+//! what flushes it names a read after a write, without saying which: here, of what missed, since the
+//! processor counts waits at issue for registers (cellmark reads that counter,
+//! ISSUE_STALL_DUE_TO_REG_DEPENDENCY). By turns: cellmark. Assumed: who is dispatched second waits
+//! at issue as well, and goes alone from there.
+//!
+//! Left out: the queue of the unit for doubles (VQ), in which arithmetic waits without holding up
+//! integers behind it until the next one comes, and that instructions are dispatched in aligned
+//! pairs.
+
+use super::hierarchy::Hierarchy;
+use super::loads::{Access, AccessKind, Load, Loads};
+use super::scoreboard::{Instruction, Name, UNITS};
+use mmgp_base::units::Cycles;
+use mmgp_machine::Machine;
+
+/// What a thread does next.
+#[derive(Debug, Clone, Copy)]
+pub enum Step {
+    /// It issues an instruction.
+    Issue(Instruction),
+    /// It issues one that accesses memory.
+    Access(Instruction, Access),
+    /// It issues nothing for so many cycles after a result is ready.
+    Refill(Name, u64),
+}
+
+impl Step {
+    /// Its access to memory, if it has one.
+    pub fn access(&self) -> Option<Access> {
+        match self {
+            Self::Access(_, access) => Some(*access),
+            Self::Issue(_) | Self::Refill(..) => None,
+        }
+    }
+}
+
+/// A core with a stream of instructions on each of its threads.
+pub struct Core<'a> {
+    loads: Loads,
+    width: u32,
+    threads: Vec<Thread<'a>>,
+    cycle: u64,
+    /// From when on each unit takes an instruction.
+    free: [u64; UNITS],
+    /// The thread whose instruction waits at issue.
+    holder: Option<usize>,
+    /// Whose turn it is: not that of whoever issued last.
+    turn: usize,
+}
+
+/// A stream of instructions as a thread executes it.
+pub type Steps<'a> = Box<dyn Iterator<Item = Step> + 'a>;
+
+impl<'a> Core<'a> {
+    /// A core with cold caches.
+    pub fn new(machine: &Machine, streams: Vec<Steps<'a>>) -> Self {
+        Self {
+            loads: Loads::new(machine, Hierarchy::new(machine)),
+            width: machine.ppe_issue.width,
+            threads: streams.into_iter().map(Thread::new).collect(),
+            cycle: 0,
+            free: [0; UNITS],
+            holder: None,
+            turn: 0,
+        }
+    }
+
+    /// Gives the threads other streams, as after a switch of processes; the caches stay as they are.
+    pub fn switch(&mut self, streams: Vec<Steps<'a>>) {
+        self.threads = streams.into_iter().map(Thread::new).collect();
+        self.holder = None;
+        self.turn = 0;
+    }
+
+    /// Accesses memory in no time, so that the caches hold what they would hold after it.
+    pub fn touch(&mut self, accesses: impl IntoIterator<Item = Access>) {
+        for access in accesses {
+            self.loads.touch(access);
+        }
+    }
+
+    /// Executes until thread 0 has done so many steps more or has come to its end; the time from the
+    /// first cycle to the last.
+    pub fn run(&mut self, steps: u64) -> Cycles {
+        let (begin, end) = (self.cycle, self.threads[0].done.saturating_add(steps));
+        while self.threads[0].next.is_some() && self.threads[0].done < end {
+            self.cycle = self.step();
+        }
+        Cycles(self.cycle - begin)
+    }
+
+    /// Issues what can issue in this cycle; the next cycle in which anything can.
+    fn step(&mut self) -> u64 {
+        let count = self.threads.len();
+        let (first, turns, mut next) = match self.holder {
+            Some(holder) => (holder, 1, self.cycle + 1),
+            None => (self.turn, count, u64::MAX),
+        };
+        for turn in 0..turns {
+            let thread = (first + turn) % count;
+            let (issued, stop) = self.issue(thread);
+            self.holder = matches!(stop, Stop::Holds(_)).then_some(thread);
+            if issued > 0 {
+                self.turn = (thread + 1) % count;
+                return self.cycle + 1;
+            }
+            match stop {
+                Stop::Holds(until) => return until,
+                Stop::Blocks(until) => next = next.min(until),
+                Stop::NextCycle => next = self.cycle + 1,
+                Stop::Ends => {}
+            }
+        }
+        next.max(self.cycle + 1)
+    }
+
+    /// Issues what a thread can in this cycle: how many, and why no more.
+    fn issue(&mut self, thread: usize) -> (u32, Stop) {
+        // What waited at issue goes alone: behind it comes the other thread.
+        let is_shared = self.threads.len() > 1;
+        let width = if self.holder.is_some() && is_shared { 1 } else { self.width };
+        let thread = &mut self.threads[thread];
+        let mut issued = 0;
+        let mut taken = [false; UNITS];
+        loop {
+            let (instruction, access) = match thread.next {
+                None => return (issued, Stop::Ends),
+                Some(Step::Refill(name, cycles)) => {
+                    thread.from = thread.from.max(thread.ready(name).at + cycles);
+                    thread.take();
+                    continue;
+                }
+                Some(Step::Issue(instruction)) => (instruction, None),
+                Some(Step::Access(instruction, access)) => (instruction, Some(access)),
+            };
+            let unit = instruction.unit as usize;
+            if issued == width || taken[unit] {
+                return (issued, Stop::NextCycle);
+            }
+            let [known, missed] = thread.waits(&instruction);
+            let missed = missed.max(thread.from);
+            if missed > self.cycle {
+                return (issued, Stop::Blocks(missed));
+            }
+            let known = known.max(self.free[unit]);
+            if known > self.cycle {
+                return (issued, Stop::Holds(known));
+            }
+            let mut longer = 0;
+            match access {
+                Some(Access { address, kind: AccessKind::Load }) => {
+                    match self.loads.load(self.cycle, address) {
+                        Load::Hits => {}
+                        Load::Misses(cycles) => longer = cycles,
+                        Load::Waits(until) => return (issued, Stop::Blocks(until)),
+                    }
+                }
+                Some(access) => self.loads.touch(access),
+                None => {}
+            }
+            issued += 1;
+            taken[unit] = true;
+            self.free[unit] = self.cycle + instruction.busy;
+            let at = self.cycle + instruction.latency + longer;
+            thread.set(instruction.result, Ready { at, missed: longer > 0 });
+            thread.take();
+        }
+    }
+}
+
+/// Why a thread issues no more in a cycle.
+enum Stop {
+    /// Its stream has ended.
+    Ends,
+    /// What it issues next goes with nothing that it has issued now.
+    NextCycle,
+    /// It waits before dispatch until then.
+    Blocks(u64),
+    /// It waits at issue until then.
+    Holds(u64),
+}
+
+/// When a result is there.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ready {
+    at: u64,
+    /// Whether it comes from a line that the first-level cache had not.
+    missed: bool,
+}
+
+/// A thread, and how far it has come.
+struct Thread<'a> {
+    stream: Steps<'a>,
+    next: Option<Step>,
+    /// Steps that are done.
+    done: u64,
+    /// It dispatches nothing before.
+    from: u64,
+    /// By name; a name that comes again stands for the latest result.
+    results: Vec<Ready>,
+}
+
+impl<'a> Thread<'a> {
+    fn new(mut stream: Steps<'a>) -> Self {
+        let next = stream.next();
+        Self { stream, next, done: 0, from: 0, results: Vec::new() }
+    }
+
+    fn take(&mut self) -> Option<Step> {
+        self.done += 1;
+        std::mem::replace(&mut self.next, self.stream.next())
+    }
+
+    fn ready(&self, name: Name) -> Ready {
+        self.results.get(name.index()).copied().unwrap_or_default()
+    }
+
+    fn set(&mut self, name: Name, ready: Ready) {
+        if name.index() >= self.results.len() {
+            self.results.resize(name.index() + 1, Ready::default());
+        }
+        self.results[name.index()] = ready;
+    }
+
+    /// Until when an instruction waits for operands that take known time, and for those that missed.
+    fn waits(&self, instruction: &Instruction) -> [u64; 2] {
+        let mut until = [0; 2];
+        for operand in &instruction.operands {
+            let ready = self.ready(operand.name);
+            // What has been there since the beginning is wherever it is needed.
+            if ready.at > 0 {
+                let until = &mut until[usize::from(ready.missed)];
+                *until = (*until).max(ready.at + operand.way);
+            }
+        }
+        until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::assembler::{Assembler, Place};
+    use super::*;
+
+    const SUM: Place = Place(0);
+    const BASE: Place = Place(1);
+
+    fn qs20() -> Machine {
+        Machine::named("qs20").unwrap()
+    }
+
+    fn ppe() -> Assembler {
+        Assembler::new(&qs20())
+    }
+
+    fn core(streams: Vec<Steps<'_>>) -> Core<'_> {
+        Core::new(&qs20(), streams)
+    }
+
+    /// Multiply-adds, each of which waits ten cycles for the one before.
+    fn chain() -> Steps<'static> {
+        Box::new(std::iter::repeat_with(|| ppe().multiply_add(SUM, BASE, BASE, Some(SUM))))
+    }
+
+    /// Integer operations that wait for nothing.
+    fn integers() -> Steps<'static> {
+        Box::new(std::iter::repeat_with(|| ppe().integer(SUM, BASE)))
+    }
+
+    /// Loads of doubles from addresses, each followed by an addition to the sum if it is `used`.
+    fn loads(addresses: impl Iterator<Item = u64> + 'static, used: bool) -> Steps<'static> {
+        let to = Place(2);
+        Box::new(addresses.flat_map(move |address| {
+            let load = ppe().load_double(to, BASE, address);
+            let add = ppe().multiply_add(SUM, to, to, None);
+            [Some(load), used.then_some(add)].into_iter().flatten()
+        }))
+    }
+
+    #[test]
+    fn a_loop_takes_the_cycles_that_are_counted_by_hand() {
+        // A turn: the load at 0, the sum of what it loads at 1, with it the next address, the branch
+        // at 2, and the next load five cycles after the address: at 6. All from one line, which
+        // comes after 495 cycles to the first sum.
+        let turn = || {
+            let to = Place(2);
+            [
+                ppe().load_double(to, BASE, 0),
+                ppe().multiply_add(SUM, to, to, None),
+                ppe().integer(BASE, BASE),
+                ppe().integer(Place(3), BASE),
+                ppe().branch(),
+            ]
+        };
+        let mut core = core(vec![Box::new(std::iter::repeat_with(turn).flatten())]);
+        // At 0, 496, 496, 498 with the branch.
+        assert_eq!(core.run(5), Cycles(499));
+        // The load at 501, two after 499, and the same again.
+        assert_eq!(core.run(5), Cycles(6));
+        assert_eq!(core.run(500), Cycles(500 / 5 * 6));
+    }
+
+    #[test]
+    fn a_wait_at_issue_holds_both_threads_and_a_wait_for_a_line_one() {
+        // An integer at 0, the chain at 1, an integer at 2, the chain at 11, an integer at 12.
+        assert_eq!(core(vec![integers(), chain()]).run(100), Cycles(983));
+        // The sum waits for its line before dispatch, and all cycles but the load's are the integers'.
+        let waits = || loads((0..).map(|index| 128 * index), true);
+        assert_eq!(core(vec![integers(), waits()]).run(400), Cycles(401));
+        assert_eq!(core(vec![integers()]).run(400), Cycles(400));
+    }
+
+    #[test]
+    fn threads_that_never_wait_have_every_other_cycle() {
+        assert_eq!(core(vec![integers(), integers()]).run(100), Cycles(199));
+    }
+
+    #[test]
+    fn loads_go_on_past_a_miss_until_eight_are_under_way() {
+        let from_memory = |count: u64| {
+            let steps = loads((0..count).map(|index| 128 * index), false);
+            let last = ppe().multiply_add(SUM, Place(2), Place(2), None);
+            core(vec![Box::new(steps.chain([last]))]).run(u64::MAX).0
+        };
+        // One a cycle; the sum waits for the last: 7 + 1 + 495, and its own cycle.
+        assert_eq!(from_memory(8), 504);
+        // The ninth waits for the first one's line at 495; used at 495 + 496.
+        assert_eq!(from_memory(9), 992);
+        // Where each is used, each is waited for: 496 to the sum, which the next load goes with.
+        let used = loads((0..8).map(|index| 128 * index), true);
+        assert_eq!(core(vec![used]).run(u64::MAX), Cycles(8 * 496 + 1));
+    }
+
+    #[test]
+    fn threads_take_each_others_lines() {
+        // 24 KB each, line by line, again and again: one fits the 32 KB of the first level and two do
+        // not, so every load comes from the second level.
+        let lines = |base: u64| (0..192).map(move |line| base + 128 * line);
+        let time = |bases: &[u64]| {
+            let walk = |&base: &u64| loads(lines(base).cycle(), true);
+            let mut core = core(bases.iter().map(walk).collect());
+            let once = bases.iter().flat_map(|&base| lines(base));
+            core.touch(once.map(|address| Access { address, kind: AccessKind::Load }));
+            core.run(192 * 2);
+            core.run(192 * 2).0
+        };
+        let [alone, together] = [time(&[0]), time(&[0, 1 << 20])];
+        // Each load goes with the sum before it, and the sum waits a cycle, or 32.
+        assert_eq!(alone, 192);
+        assert!((192 * 32..192 * 34).contains(&together), "{together}");
+    }
+
+    #[test]
+    fn another_stream_finds_the_lines_that_the_one_before_left() {
+        let walk = || loads((0..64).map(|line| 128 * line), true);
+        let mut core = core(vec![walk()]);
+        let cold = core.run(u64::MAX);
+        core.switch(vec![walk()]);
+        assert_eq!((cold, core.run(u64::MAX)), (Cycles(64 * 496 + 1), Cycles(65)));
+    }
+}
