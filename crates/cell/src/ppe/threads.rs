@@ -164,9 +164,10 @@ mod tests {
     #[test]
     fn the_slowdown_is_given_or_comes_from_the_issue_of_instructions() {
         let mut machine = qs20();
-        assert_eq!(slowdown(&machine), machine.ppe.smt_slowdown);
-        machine.ppe_issue.threads = ThreadSharing::Issued;
         machine.ppe.smt_slowdown = 7.0;
+        machine.ppe_issue.threads = ThreadSharing::Given;
+        assert_eq!(slowdown(&machine), 7.0);
+        machine.ppe_issue.threads = ThreadSharing::Issued;
         // 34 operations wait 124 cycles for each other, and where one waits at issue, so does the other
         // thread: neither 1, as if they waited at the same time always, nor 2, as if never.
         let issued = slowdown(&machine);
