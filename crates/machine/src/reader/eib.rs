@@ -10,10 +10,13 @@ const MOST_PLACES: usize = 24;
 
 impl Layers<'_, '_> {
     pub(super) fn eib(&mut self, layout: Layout) -> Result<Eib> {
-        const KEYS: [&str; 7] = [
+        const KEYS: [&str; 10] = [
             "order",
             "rings",
             "width",
+            "start_interval",
+            "transfers_per_ring",
+            "priority",
             "clock_ratio",
             "command",
             "local_store",
@@ -24,6 +27,9 @@ impl Layers<'_, '_> {
             order: self.order(layout)?,
             rings: self.count("eib", "rings")?,
             width: self.bytes("eib", "width")?,
+            start_interval: self.whole("eib", "start_interval", "bus cycle", 1.0..=1e3)? as u32,
+            transfers_per_ring: self.count("eib", "transfers_per_ring")?,
+            priority: self.priority()?,
             clock_ratio: self.count("eib", "clock_ratio")?,
             command: self.bytes("eib", "command")?,
             local_store: self.seconds("eib", "local_store")?,
@@ -44,14 +50,8 @@ impl Layers<'_, '_> {
 
     /// Who is connected where, at most [`MOST_PLACES`]; a unit that the machine does not use may keep its place.
     fn order(&mut self, layout: Layout) -> Result<Vec<Participant>> {
-        let section = self.section("eib")?;
-        let holder = section.holder("order").ok_or_else(|| self.missing("eib.order"))?;
-        let table = holder.table("order")?;
-        table.expect_keys(&["value", "unit", "source", "status"])?;
-        let names = table.texts("value")?;
         let expected = "ppe, mic, bif, ioif1 and spe0, spe1, ... for each SPE of a Cell, once each";
-        let order: Option<Vec<Participant>> = names.iter().map(|name| participant(name)).collect();
-        let order = order.filter(|order| {
+        self.participants("order", expected, |order| {
             let has = |unit| order.iter().filter(|&&present| present == unit).count() == 1;
             let all_spes = (0..layout.spes_per_cell).map(Participant::Spe);
             order.len() <= MOST_PLACES
@@ -59,10 +59,31 @@ impl Layers<'_, '_> {
                 && [Participant::Ppe, Participant::Memory, Participant::Link, Participant::Io]
                     .into_iter()
                     .all(has)
-        });
-        let order = order.ok_or_else(|| table.error("value", format!("{names:?}"), expected))?;
-        self.note(&table, order.len() as f64, "unit")?;
-        Ok(order)
+        })
+    }
+
+    /// Who goes first on the rings; perhaps nobody.
+    fn priority(&mut self) -> Result<Vec<Participant>> {
+        self.participants("priority", "names of units as in eib.order", |_| true)
+    }
+
+    /// A list of units that is as it should be.
+    fn participants(
+        &mut self,
+        key: &'static str,
+        expected: &str,
+        is_right: impl FnOnce(&[Participant]) -> bool,
+    ) -> Result<Vec<Participant>> {
+        let section = self.section("eib")?;
+        let holder = section.holder(key).ok_or_else(|| self.missing(&format!("eib.{key}")))?;
+        let table = holder.table(key)?;
+        table.expect_keys(&["value", "unit", "source", "status"])?;
+        let names = table.texts("value")?;
+        let units: Option<Vec<Participant>> = names.iter().map(|name| participant(name)).collect();
+        let units = units.filter(|units| is_right(units));
+        let units = units.ok_or_else(|| table.error("value", format!("{names:?}"), expected))?;
+        self.note(&table, units.len() as f64, "unit")?;
+        Ok(units)
     }
 }
 
@@ -81,19 +102,25 @@ mod tests {
     use crate::Machine;
     use mmgp_base::table::Source;
 
-    fn check(change: (&str, &str), found: &str) {
+    fn check(change: (&str, &str), found: &str, expected: &str) {
         let text = include_str!("../../models/machines/qs20.toml");
         let changed = text.replacen(change.0, change.1, 1);
         assert_ne!(changed, text);
         let error = Machine::read(&Source::new("my.toml", &changed)).unwrap_err().to_string();
-        assert!(error.contains(found) && error.contains("once each"), "{error}");
+        assert!(error.contains(found) && error.contains(expected), "{error}");
     }
 
     #[test]
     fn a_ring_has_every_unit_once() {
-        check(("\"spe3\", ", ""), r#""spe2", "ioif1""#);
-        check(("\"ppe\", ", ""), r#"["spe0""#);
-        check(("\"spe3\"", "\"spe2\""), r#""spe2", "spe2""#);
-        check(("\"bif\"", "\"bus\""), r#""bus""#);
+        check(("\"spe3\", ", ""), r#""spe2", "ioif1""#, "once each");
+        check(("\"ppe\", ", ""), r#"["spe0""#, "once each");
+        check(("\"spe3\"", "\"spe2\""), r#""spe2", "spe2""#, "once each");
+        check(("\"bif\"", "\"bus\""), r#""bus""#, "once each");
+    }
+
+    #[test]
+    fn who_goes_first_on_the_rings_is_a_unit() {
+        check(("[\"mic\"]", "[\"xdr\"]"), r#""xdr""#, "as in eib.order");
+        check(("start_interval = { value = 3", "start_interval = { value = 0"), "0", "from 1");
     }
 }

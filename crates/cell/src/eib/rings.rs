@@ -1,0 +1,169 @@
+//! Who is on the rings, and what they leave to whom.
+//!
+//! Flows are a fluid until they meet: as long as no segment has to carry more than one ring does,
+//! and no direction more lines than its rings can start, the rings are in nobody's way. From there on
+//! the arbiter says what share of its rate each flow of the Cell gets (see `arbiter.rs`), once for
+//! each set of flows. What those who get less leave unused of ports and memory goes to the others,
+//! whom the arbiter is not asked about again.
+
+use std::collections::BTreeMap;
+
+use super::arbiter::{Arbiter, Offer, PARTS};
+use mmgp_machine::Machine;
+use mmgp_sim::{Flow, Flows};
+
+/// A sum of rates may exceed a limit by so much and count as within it.
+const ROUNDING: f64 = 1e-9;
+
+/// A part of a way that lies on the rings of one Cell, from place to place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Leg {
+    pub cell: usize,
+    pub from: usize,
+    pub to: usize,
+}
+
+/// A flow on the rings.
+pub(super) struct Passage {
+    pub flow: Flow,
+    /// Without the rings \[byte/s\].
+    pub cap: f64,
+    /// One on each Cell that it passes.
+    pub legs: [Option<Leg>; 2],
+    /// Whether it is between the memory of a Cell and a unit of the same one.
+    pub is_home: bool,
+}
+
+/// The rings of all Cells.
+pub(super) struct Rings {
+    arbiter: Arbiter,
+    cells: usize,
+    /// What a port carries, and a ring over each segment \[byte/s\].
+    port: f64,
+    /// What the rings of a direction can start \[byte/s\].
+    starts: f64,
+    /// In the order of their beginning.
+    under_way: Vec<Passage>,
+    /// How many of them are not at home. Those that are have the ports of the memory to pass, and so
+    /// bring no more onto any segment than a ring carries.
+    abroad: usize,
+    /// Those that get less than their caps because of the rings.
+    limited: Vec<Flow>,
+    granted: BTreeMap<Vec<Offer>, Vec<f64>>,
+}
+
+impl Rings {
+    pub fn new(machine: &Machine) -> Self {
+        let arbiter = Arbiter::new(&machine.eib);
+        let port = machine.eib.port(machine.clock).0;
+        let at_once = f64::from(arbiter.beats) / f64::from(arbiter.interval);
+        Self {
+            cells: machine.layout.cells as usize,
+            port,
+            starts: port * arbiter.rings as f64 * at_once.min(arbiter.most as f64),
+            arbiter,
+            under_way: Vec::new(),
+            abroad: 0,
+            limited: Vec::new(),
+            granted: BTreeMap::new(),
+        }
+    }
+
+    /// A flow has begun.
+    pub fn enter(&mut self, flows: &Flows, passage: Passage) {
+        self.abroad += usize::from(!passage.is_home);
+        self.under_way.push(passage);
+        self.arbitrate(flows);
+    }
+
+    /// A flow has ended.
+    pub fn leave(&mut self, flows: &Flows, flow: Flow) {
+        let index = self.under_way.iter().position(|passage| passage.flow == flow);
+        let passage = self.under_way.remove(index.expect("invariant: it has entered"));
+        self.abroad -= usize::from(!passage.is_home);
+        self.limited.retain(|&limited| limited != flow);
+        self.arbitrate(flows);
+    }
+
+    /// Limits the flows to what the arbiter grants them.
+    fn arbitrate(&mut self, flows: &Flows) {
+        if self.abroad == 0 && self.limited.is_empty() {
+            return;
+        }
+        self.lift_limits(flows);
+        let rates: Vec<f64> = self.under_way.iter().map(|it| flows.rate(it.flow)).collect();
+        let mut shares = vec![1.0_f64; rates.len()];
+        for cell in 0..self.cells {
+            let on_cell = |(index, passage): (usize, &Passage)| {
+                let leg = passage.legs.into_iter().flatten().find(|leg| leg.cell == cell)?;
+                Some((index, leg))
+            };
+            let legs: Vec<_> = self.under_way.iter().enumerate().filter_map(on_cell).collect();
+            if self.is_oversubscribed(&legs, &rates) {
+                for (index, share) in self.shares(&legs, &rates) {
+                    shares[index] = shares[index].min(share);
+                }
+            }
+        }
+        let all = self.under_way.iter().zip(rates).zip(shares);
+        let limited = all.filter(|(_, share)| *share < 1.0);
+        let limits: Vec<_> = limited.map(|((it, rate), share)| (it.flow, rate * share)).collect();
+        if !limits.is_empty() {
+            flows.limit(&limits);
+            self.limited.extend(limits.into_iter().map(|(flow, _)| flow));
+        }
+    }
+
+    /// Gives all flows their own caps back.
+    fn lift_limits(&mut self, flows: &Flows) {
+        if self.limited.is_empty() {
+            return;
+        }
+        let limited = |passage: &&Passage| self.limited.contains(&passage.flow);
+        let own: Vec<_> =
+            self.under_way.iter().filter(limited).map(|it| (it.flow, it.cap)).collect();
+        flows.limit(&own);
+        self.limited.clear();
+    }
+
+    /// Whether there is a segment over which more has to pass than one ring carries, or a direction
+    /// in which more has to begin than its rings start. Of two equal ways round each has a half.
+    fn is_oversubscribed(&self, legs: &[(usize, Leg)], rates: &[f64]) -> bool {
+        let mut segments = [[0.0; u32::BITS as usize]; 2];
+        let mut starts = [0.0; 2];
+        for &(index, leg) in legs {
+            let ways = self.arbiter.ways(leg.from, leg.to);
+            let rate = rates[index] / ways.iter().flatten().count() as f64;
+            for way in ways.into_iter().flatten() {
+                starts[way.direction] += rate;
+                for segment in (0..self.arbiter.places).filter(|it| way.segments >> it & 1 == 1) {
+                    segments[way.direction][segment] += rate;
+                }
+            }
+        }
+        let exceeds = |sum: &f64, limit: f64| *sum > limit * (1.0 + ROUNDING);
+        segments.iter().flatten().any(|sum| exceeds(sum, self.port))
+            || starts.iter().any(|sum| exceeds(sum, self.starts))
+    }
+
+    /// What share of its rate each flow is granted on a Cell, by its place among all that are under
+    /// way.
+    fn shares(&mut self, legs: &[(usize, Leg)], rates: &[f64]) -> Vec<(usize, f64)> {
+        let offer = |&(index, leg): &(usize, Leg)| {
+            let parts = (f64::from(PARTS) * rates[index] / self.port).round();
+            let parts = parts.clamp(1.0, f64::from(PARTS)) as u8;
+            (Offer { from: leg.from as u8, to: leg.to as u8, parts }, index)
+        };
+        let mut offers: Vec<(Offer, usize)> = legs.iter().map(offer).collect();
+        offers.sort_unstable();
+        let (offers, flows): (Vec<Offer>, Vec<usize>) = offers.into_iter().unzip();
+        let granted = match self.granted.get(&offers) {
+            Some(granted) => granted.clone(),
+            None => {
+                let granted = self.arbiter.grants(&offers);
+                self.granted.entry(offers).or_insert(granted).clone()
+            }
+        };
+        flows.into_iter().zip(granted).collect()
+    }
+}
