@@ -295,10 +295,19 @@ mod tests {
     }
 
     #[test]
-    fn two_equal_ways_round_are_both_used() {
-        // From place 1 to 7 and back: half of the lines each way would fit on one ring of each.
-        let single = Arbiter { rings: 1, ..qs20() };
-        check(&single, &[(1, 7), (2, 8)], &[1.0; 2]);
+    fn two_equal_ways_round_are_taken_in_turn() {
+        let arbiter = qs20();
+        let mut traffic = Traffic::new(&arbiter);
+        let mut source = arbiter.source(&Offer { from: 1, to: 7, parts: PARTS });
+        for now in [0, 8, 16, 24] {
+            assert!(traffic.start(&arbiter, &mut source, now));
+        }
+        // The last start on each, 16 and 24, and the interval.
+        let next_starts = [0, 1].map(|direction: usize| traffic.rings[direction][0].next_start);
+        assert_eq!(next_starts, [19, 27]);
+        // If only one is free, that one.
+        let single = Arbiter { rings: 1, ..arbiter };
+        check(&single, &[(1, 7), (2, 6)], &[1.0; 2]);
     }
 
     #[test]
