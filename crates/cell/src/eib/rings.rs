@@ -150,8 +150,9 @@ impl Rings {
     /// way.
     fn shares(&mut self, legs: &[(usize, Leg)], rates: &[f64]) -> Vec<(usize, f64)> {
         let offer = |&(index, leg): &(usize, Leg)| {
-            let parts = (f64::from(PARTS) * rates[index] / self.port).round();
-            let parts = parts.clamp(1.0, f64::from(PARTS)) as u8;
+            // Rounded down: ports that are used up are not asked for more.
+            let parts = f64::from(PARTS) * (rates[index] / self.port) * (1.0 + ROUNDING);
+            let parts = parts.min(f64::from(PARTS)) as u8;
             (Offer { from: leg.from as u8, to: leg.to as u8, parts }, index)
         };
         let mut offers: Vec<(Offer, usize)> = legs.iter().map(offer).collect();
