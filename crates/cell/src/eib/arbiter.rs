@@ -15,8 +15,8 @@ use mmgp_machine::{Eib, Participant};
 pub(super) const PARTS: u8 = 64;
 
 /// Lines that a port could carry while the flows get into step, and while they are counted.
-const LEAD: u32 = 64;
-const COUNTED: u32 = 240;
+const LEAD: u32 = 24;
+const COUNTED: u32 = 120;
 
 /// The rules of the rings of one Cell.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use super::arbiter::{Arbiter, Offer, PARTS};
+use super::arbiter::{Arbiter, Offer, PARTS, Way};
 use mmgp_machine::Machine;
 use mmgp_sim::{Flow, Flows};
 
@@ -37,6 +37,8 @@ pub(super) struct Passage {
 /// The rings of all Cells.
 pub(super) struct Rings {
     arbiter: Arbiter,
+    /// From each place to each, in rows.
+    ways: Vec<[Option<Way>; 2]>,
     cells: usize,
     /// What a port carries, and a ring over each segment \[byte/s\].
     port: f64,
@@ -50,14 +52,17 @@ pub(super) struct Rings {
     /// Those that get less than their caps because of the rings.
     limited: Vec<Flow>,
     granted: BTreeMap<Vec<Offer>, Vec<f64>>,
+    /// Of those under way, while they are looked at.
+    rates: Vec<f64>,
 }
 
 impl Rings {
     pub fn new(machine: &Machine) -> Self {
         let arbiter = Arbiter::new(&machine.eib);
-        let port = machine.eib.port(machine.clock).0;
+        let (port, places) = (machine.eib.port(machine.clock).0, arbiter.places);
         let at_once = f64::from(arbiter.beats) / f64::from(arbiter.interval);
         Self {
+            ways: (0..places * places).map(|it| arbiter.ways(it / places, it % places)).collect(),
             cells: machine.layout.cells as usize,
             port,
             starts: port * arbiter.rings as f64 * at_once.min(arbiter.most as f64),
@@ -66,6 +71,7 @@ impl Rings {
             abroad: 0,
             limited: Vec::new(),
             granted: BTreeMap::new(),
+            rates: Vec::new(),
         }
     }
 
@@ -91,27 +97,28 @@ impl Rings {
             return;
         }
         self.lift_limits(flows);
-        let rates: Vec<f64> = self.under_way.iter().map(|it| flows.rate(it.flow)).collect();
-        let mut shares = vec![1.0_f64; rates.len()];
+        let mut rates = std::mem::take(&mut self.rates);
+        rates.clear();
+        rates.extend(self.under_way.iter().map(|passage| flows.rate(passage.flow)));
+        let mut limits: Vec<(Flow, f64)> = Vec::new();
         for cell in 0..self.cells {
-            let on_cell = |(index, passage): (usize, &Passage)| {
-                let leg = passage.legs.into_iter().flatten().find(|leg| leg.cell == cell)?;
-                Some((index, leg))
-            };
-            let legs: Vec<_> = self.under_way.iter().enumerate().filter_map(on_cell).collect();
-            if self.is_oversubscribed(&legs, &rates) {
-                for (index, share) in self.shares(&legs, &rates) {
-                    shares[index] = shares[index].min(share);
+            if !self.is_oversubscribed(cell, &rates) {
+                continue;
+            }
+            for (index, share) in self.shares(cell, &rates) {
+                let (flow, cap) = (self.under_way[index].flow, rates[index] * share);
+                match limits.iter_mut().find(|(limited, _)| *limited == flow) {
+                    Some((_, before)) => *before = before.min(cap),
+                    None if share < 1.0 => limits.push((flow, cap)),
+                    None => {}
                 }
             }
         }
-        let all = self.under_way.iter().zip(rates).zip(shares);
-        let limited = all.filter(|(_, share)| *share < 1.0);
-        let limits: Vec<_> = limited.map(|((it, rate), share)| (it.flow, rate * share)).collect();
         if !limits.is_empty() {
             flows.limit(&limits);
             self.limited.extend(limits.into_iter().map(|(flow, _)| flow));
         }
+        self.rates = rates;
     }
 
     /// Gives all flows their own caps back.
@@ -126,36 +133,53 @@ impl Rings {
         self.limited.clear();
     }
 
+    /// The ways on the rings of a Cell, each with the place of its flow among all that are under way.
+    fn legs(&self, cell: usize) -> impl Iterator<Item = (usize, Leg)> + '_ {
+        let of = |passage: &Passage| passage.legs.into_iter().flatten();
+        let all = self.under_way.iter().enumerate();
+        all.flat_map(move |(index, passage)| of(passage).map(move |leg| (index, leg)))
+            .filter(move |(_, leg)| leg.cell == cell)
+    }
+
     /// Whether there is a segment over which more has to pass than one ring carries, or a direction
     /// in which more has to begin than its rings start. Of two equal ways round each has a half.
-    fn is_oversubscribed(&self, legs: &[(usize, Leg)], rates: &[f64]) -> bool {
+    fn is_oversubscribed(&self, cell: usize, rates: &[f64]) -> bool {
+        let exceeds = |sum: f64, limit: f64| sum > limit * (1.0 + ROUNDING);
+        let sum = self.legs(cell).map(|(index, _)| rates[index]).sum();
+        if !exceeds(sum, self.port.min(self.starts)) {
+            return false;
+        }
         let mut segments = [[0.0; u32::BITS as usize]; 2];
         let mut starts = [0.0; 2];
-        for &(index, leg) in legs {
-            let ways = self.arbiter.ways(leg.from, leg.to);
+        for (index, leg) in self.legs(cell) {
+            let ways = self.ways[leg.from * self.arbiter.places + leg.to];
             let rate = rates[index] / ways.iter().flatten().count() as f64;
             for way in ways.into_iter().flatten() {
                 starts[way.direction] += rate;
-                for segment in (0..self.arbiter.places).filter(|it| way.segments >> it & 1 == 1) {
-                    segments[way.direction][segment] += rate;
+                let mut left = way.segments;
+                while left != 0 {
+                    let segment = &mut segments[way.direction][left.trailing_zeros() as usize];
+                    *segment += rate;
+                    if exceeds(*segment, self.port) {
+                        return true;
+                    }
+                    left &= left - 1;
                 }
             }
         }
-        let exceeds = |sum: &f64, limit: f64| *sum > limit * (1.0 + ROUNDING);
-        segments.iter().flatten().any(|sum| exceeds(sum, self.port))
-            || starts.iter().any(|sum| exceeds(sum, self.starts))
+        starts.iter().any(|&sum| exceeds(sum, self.starts))
     }
 
     /// What share of its rate each flow is granted on a Cell, by its place among all that are under
     /// way.
-    fn shares(&mut self, legs: &[(usize, Leg)], rates: &[f64]) -> Vec<(usize, f64)> {
-        let offer = |&(index, leg): &(usize, Leg)| {
+    fn shares(&mut self, cell: usize, rates: &[f64]) -> Vec<(usize, f64)> {
+        let offer = |(index, leg): (usize, Leg)| {
             // Rounded down: ports that are used up are not asked for more.
             let parts = f64::from(PARTS) * (rates[index] / self.port) * (1.0 + ROUNDING);
             let parts = parts.min(f64::from(PARTS)) as u8;
             (Offer { from: leg.from as u8, to: leg.to as u8, parts }, index)
         };
-        let mut offers: Vec<(Offer, usize)> = legs.iter().map(offer).collect();
+        let mut offers: Vec<(Offer, usize)> = self.legs(cell).map(offer).collect();
         offers.sort_unstable();
         let (offers, flows): (Vec<Offer>, Vec<usize>) = offers.into_iter().unzip();
         let granted = match self.granted.get(&offers) {
