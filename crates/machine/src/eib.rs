@@ -15,6 +15,8 @@ pub struct Eib {
     pub start_interval: u32,
     /// Transfers that a ring carries at once, at most.
     pub transfers_per_ring: u32,
+    /// Bus cycles by which a transfer keeps its way to itself for longer, for each place it passes.
+    pub hop: u32,
     /// Whose data go before those of the others.
     pub priority: Vec<Participant>,
     /// Core cycles in a bus cycle.

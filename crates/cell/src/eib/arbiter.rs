@@ -2,8 +2,8 @@
 //! in one another's way.
 //!
 //! A line has one ring to itself on all segments from its source to its destination, for as many
-//! cycles as the ring takes to carry it, and its source's port out and its destination's port in as
-//! long. It goes the shorter way round, of two equal ones either. A ring starts no line within so
+//! cycles as the ring takes to carry it past a place, and perhaps some more for each place on its way;
+//! and its source's port out and its destination's port in. It goes the shorter way round, of two equal ones either. A ring starts no line within so
 //! many cycles of the one before, and carries no more than so many at once. In each cycle the units
 //! with priority go first, then the others; among equals who was served longest ago; whoever finds a
 //! ring free takes the first there is. Nobody waits for the sake of another.
@@ -27,6 +27,8 @@ pub(super) struct Arbiter {
     pub rings: usize,
     /// Cycles in which a ring carries a line past a place.
     pub beats: u32,
+    /// Cycles by which a line keeps its way for longer, for each place between its ends.
+    pub hop: u32,
     /// Cycles from one start on a ring to the next, at least.
     pub interval: u32,
     /// Lines that a ring carries at once, at most.
@@ -86,6 +88,7 @@ impl Arbiter {
             places: eib.order.len(),
             rings: (eib.rings / 2) as usize,
             beats: LINE.div_ceil(eib.width.0) as u32,
+            hop: eib.hop,
             interval: eib.start_interval,
             most: eib.transfers_per_ring as usize,
             urgent: eib.order.iter().enumerate().map(bit).sum(),
@@ -103,6 +106,16 @@ impl Arbiter {
             (clockwise <= counterclockwise).then(|| Way { direction: 0, segments: ahead.sum() }),
             (counterclockwise <= clockwise).then(|| Way { direction: 1, segments: back.sum() }),
         ]
+    }
+
+    /// Cycles for which a line has all segments of its way to itself.
+    pub fn kept(&self, segments: u32) -> u32 {
+        self.beats + self.hop * segments.count_ones().saturating_sub(1)
+    }
+
+    /// By what factor that is longer than its beats.
+    pub fn lengthening(&self, segments: u32) -> f64 {
+        f64::from(self.kept(segments)) / f64::from(self.beats)
     }
 
     /// The share of each offer that is granted in the long run, at most one.
@@ -199,7 +212,7 @@ impl Ring {
         let is_free = self.lines.len() < arbiter.most
             && self.lines.iter().all(|&(others, _)| others & segments == 0);
         if is_free {
-            self.lines.push((segments, now + arbiter.beats));
+            self.lines.push((segments, now + arbiter.kept(segments)));
             self.next_start = now + arbiter.interval;
         }
         is_free
@@ -269,6 +282,16 @@ mod tests {
         let single = Arbiter { rings: 1, interval: 1, ..qs20() };
         check(&single, &neighbours, &[0.75; 4]);
         check(&Arbiter { most: 4, ..single }, &neighbours, &[1.0; 4]);
+    }
+
+    #[test]
+    fn a_line_may_keep_its_way_until_its_last_beat_has_arrived() {
+        // Over five segments, four places, twelve cycles.
+        let slow = Arbiter { hop: 1, ..qs20() };
+        check(&slow, &[(2, 7), (3, 8), (4, 9)], &[2.0 * 8.0 / 12.0 / 3.0; 3]);
+        // One alone takes both rings in turn.
+        check(&slow, &[(2, 7)], &[1.0]);
+        check(&Arbiter { rings: 1, ..slow }, &[(2, 7)], &[8.0 / 12.0]);
     }
 
     #[test]

@@ -44,10 +44,12 @@ pub(super) struct Rings {
     port: f64,
     /// What the rings of a direction can start \[byte/s\].
     starts: f64,
+    /// By what factor a line on the longest way keeps it for longer than for its beats.
+    longest: f64,
     /// In the order of their beginning.
     under_way: Vec<Passage>,
     /// How many of them are not at home. Those that are have the ports of the memory to pass, and so
-    /// bring no more onto any segment than a ring carries.
+    /// bring no more onto any segment than a ring carries, if each line has its way for its beats only.
     abroad: usize,
     /// Those that get less than their caps because of the rings.
     limited: Vec<Flow>,
@@ -61,11 +63,15 @@ impl Rings {
         let arbiter = Arbiter::new(&machine.eib);
         let (port, places) = (machine.eib.port(machine.clock).0, arbiter.places);
         let at_once = f64::from(arbiter.beats) / f64::from(arbiter.interval);
+        let ways: Vec<[Option<Way>; 2]> =
+            (0..places * places).map(|it| arbiter.ways(it / places, it % places)).collect();
+        let longer = ways.iter().flatten().flatten().map(|way| arbiter.lengthening(way.segments));
         Self {
-            ways: (0..places * places).map(|it| arbiter.ways(it / places, it % places)).collect(),
             cells: machine.layout.cells as usize,
             port,
+            longest: longer.fold(1.0, f64::max),
             starts: port * arbiter.rings as f64 * at_once.min(arbiter.most as f64),
+            ways,
             arbiter,
             under_way: Vec::new(),
             abroad: 0,
@@ -77,7 +83,7 @@ impl Rings {
 
     /// A flow has begun.
     pub fn enter(&mut self, flows: &Flows, passage: Passage) {
-        self.abroad += usize::from(!passage.is_home);
+        self.abroad += usize::from(self.is_abroad(&passage));
         self.under_way.push(passage);
         self.arbitrate(flows);
     }
@@ -86,9 +92,14 @@ impl Rings {
     pub fn leave(&mut self, flows: &Flows, flow: Flow) {
         let index = self.under_way.iter().position(|passage| passage.flow == flow);
         let passage = self.under_way.remove(index.expect("invariant: it has entered"));
-        self.abroad -= usize::from(!passage.is_home);
+        self.abroad -= usize::from(self.is_abroad(&passage));
         self.limited.retain(|&limited| limited != flow);
         self.arbitrate(flows);
+    }
+
+    /// Whether it has to be looked at even among its like.
+    const fn is_abroad(&self, passage: &Passage) -> bool {
+        !passage.is_home || self.arbiter.hop > 0
     }
 
     /// Limits the flows to what the arbiter grants them.
@@ -146,7 +157,7 @@ impl Rings {
     fn is_oversubscribed(&self, cell: usize, rates: &[f64]) -> bool {
         let exceeds = |sum: f64, limit: f64| sum > limit * (1.0 + ROUNDING);
         let sum = self.legs(cell).map(|(index, _)| rates[index]).sum();
-        if !exceeds(sum, self.port.min(self.starts)) {
+        if !exceeds(sum, self.port.min(self.starts) / self.longest) {
             return false;
         }
         let mut segments = [[0.0; u32::BITS as usize]; 2];
@@ -156,10 +167,11 @@ impl Rings {
             let rate = rates[index] / ways.iter().flatten().count() as f64;
             for way in ways.into_iter().flatten() {
                 starts[way.direction] += rate;
+                let load = rate * self.arbiter.lengthening(way.segments);
                 let mut left = way.segments;
                 while left != 0 {
                     let segment = &mut segments[way.direction][left.trailing_zeros() as usize];
-                    *segment += rate;
+                    *segment += load;
                     if exceeds(*segment, self.port) {
                         return true;
                     }

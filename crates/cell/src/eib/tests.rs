@@ -101,6 +101,19 @@ fn a_direction_starts_no_more_lines_than_its_rings_do() {
 }
 
 #[test]
+fn a_line_that_keeps_its_way_for_longer_leaves_less_to_others() {
+    let mut machine = bare();
+    machine.eib.hop = 1;
+    // Over five segments, twelve cycles for eight beats.
+    let of = |pairs: &[(u32, u32)], rings: f64| {
+        let by_hand = rings * 25.6 * 8.0 / 12.0;
+        assert_relative_eq!(rate_of(&machine, pairs), by_hand, max_relative = 0.01);
+    };
+    of(&[(4, 1), (5, 2), (6, 3)], 2.0);
+    of(&[(4, 1), (5, 2)], 2.0);
+}
+
+#[test]
 fn what_the_rings_keep_from_a_transfer_it_gets_when_another_one_ends() {
     let bench = bench(&bare());
     let transfers = [

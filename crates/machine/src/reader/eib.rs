@@ -8,14 +8,18 @@ use mmgp_base::units::Bytes;
 /// Places of a ring.
 const MOST_PLACES: usize = 24;
 
+/// Rings of a bus, at most.
+const MOST_RINGS: f64 = 64.0;
+
 impl Layers<'_, '_> {
     pub(super) fn eib(&mut self, layout: Layout) -> Result<Eib> {
-        const KEYS: [&str; 10] = [
+        const KEYS: [&str; 11] = [
             "order",
             "rings",
             "width",
             "start_interval",
             "transfers_per_ring",
+            "hop",
             "priority",
             "clock_ratio",
             "command",
@@ -25,10 +29,11 @@ impl Layers<'_, '_> {
         self.expect("eib", &KEYS)?;
         Ok(Eib {
             order: self.order(layout)?,
-            rings: self.count("eib", "rings")?,
-            width: self.bytes("eib", "width")?,
+            rings: self.rings()?,
+            width: Bytes(self.whole("eib", "width", "byte", 1.0..=1e6)?),
             start_interval: self.whole("eib", "start_interval", "bus cycle", 1.0..=1e3)? as u32,
             transfers_per_ring: self.count("eib", "transfers_per_ring")?,
+            hop: self.whole("eib", "hop", "bus cycle", 0.0..=1e3)? as u32,
             priority: self.priority()?,
             clock_ratio: self.count("eib", "clock_ratio")?,
             command: self.bytes("eib", "command")?,
@@ -46,6 +51,16 @@ impl Layers<'_, '_> {
         self.expect("numa", &["page"])?;
         let page = self.whole("numa", "page", "byte", 4096.0..=16_777_216.0)?;
         Ok(Numa { page: Bytes(page.next_power_of_two()) })
+    }
+
+    /// As many one way round as the other.
+    fn rings(&mut self) -> Result<u32> {
+        let (rings, table) = self.entry("eib", "rings", "count")?;
+        if rings < 2.0 || rings % 2.0 != 0.0 || rings > MOST_RINGS {
+            let expected = format!("an even number from 2 to {MOST_RINGS}");
+            return Err(table.error("value", rings.to_string(), expected));
+        }
+        Ok(rings as u32)
     }
 
     /// Who is connected where, at most [`MOST_PLACES`]; a unit that the machine does not use may keep its place.
@@ -119,8 +134,9 @@ mod tests {
     }
 
     #[test]
-    fn who_goes_first_on_the_rings_is_a_unit() {
+    fn the_rules_of_the_rings_are_possible_ones() {
         check(("[\"mic\"]", "[\"xdr\"]"), r#""xdr""#, "as in eib.order");
+        check(("rings = { value = 4", "rings = { value = 3"), "3", "an even number");
         check(("start_interval = { value = 3", "start_interval = { value = 0"), "0", "from 1");
     }
 }
