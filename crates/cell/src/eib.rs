@@ -9,17 +9,19 @@
 //!    memory controller, if one end is memory; command bus; to the other Cell: link, its rings
 //! ```
 //!
-//! Transfers are *flows*: what each of these can carry is shared fairly by those who pass it, and
-//! there is no arbitration line by line. Apart from this, an MFC has a number of lines outstanding at most
-//! (see `window.rs`), and memory banks are busy for a while after each access.
+//! Transfers are *flows*: what each of these can carry is shared fairly by those who pass it. Only
+//! where flows are in one another's way on the rings is there arbitration line by line (see
+//! `rings.rs`). Apart from this, an MFC has a number of lines outstanding at most (see `window.rs`),
+//! and memory banks are busy for a while after each access.
 //!
 //! # What is left out
-//! The arbiter's slots and the data rings as such: a direction carries what its rings carry
-//! together, and no transfer waits for a whole ring to be free. Reads and writes share the memory
+//! The time that a line takes from place to place. Reads and writes share the memory
 //! controller without a cost of turning round. A transfer of all banks does not keep others from
 //! a bank. The snooping of one Cell's commands by the other takes no room there but for transfers
 //! between the Cells. With more than two Cells each is reached over one link, from all others.
 
+mod arbiter;
+mod rings;
 mod route;
 #[cfg(test)]
 mod tests;
@@ -33,6 +35,7 @@ use super::unit::Unit;
 use mmgp_base::units::{Bytes, Seconds, SimSpan, SimTime};
 use mmgp_machine::Machine;
 use mmgp_sim::{Flows, Pool, Sim};
+use rings::{Passage, Rings};
 use route::Buses;
 use window::{Pace, Window};
 
@@ -55,6 +58,7 @@ pub struct Eib {
     memory: Rc<Memory>,
     flows: Flows,
     buses: Buses,
+    rings: RefCell<Rings>,
     /// The banks of each Cell's memory.
     banks: Vec<RefCell<Banks>>,
     /// The outstanding lines of each SPE's MFC, and whose turn it is to ask for more.
@@ -85,6 +89,7 @@ impl Eib {
             sim: sim.clone(),
             memory: Rc::clone(memory),
             buses: Buses::new(&flows, machine),
+            rings: RefCell::new(Rings::new(machine)),
             flows,
             banks: vec![RefCell::new(Banks::new(&machine.banks)); machine.layout.cells as usize],
             windows: (0..machine.layout.spes()).map(window).collect(),
@@ -169,7 +174,7 @@ impl Eib {
             }
         }
         let bytes = (lines * LINE) as f64;
-        let route = self.buses.route(&self.flows, from, to);
+        let route = self.buses.route(from, to);
         let pace = Pace {
             line: SimSpan::from_seconds(Seconds(LINE as f64 / route.rate.min(route.stream))),
             round_trip: self.delay(from, to, self.delays.memory_round_trip),
@@ -178,7 +183,11 @@ impl Eib {
         let start = self.sim.now();
         let expected = window.borrow_mut().expect(lines, start, pace);
         let cap = bytes / expected.since(start).seconds().0;
-        self.flows.send(route.path(), cap, bytes).await;
+        let flow = self.flows.begin(route.path(), cap, bytes);
+        let passage = Passage { flow, cap, legs: route.legs, is_home: route.is_home };
+        self.rings.borrow_mut().enter(&self.flows, passage);
+        self.flows.end(flow).await;
+        self.rings.borrow_mut().leave(&self.flows, flow);
         window.borrow_mut().delay(lines, start, expected, self.sim.now());
         for (unit, address) in [(from, part.from), (to, part.to)] {
             if let Unit::Spe { spe } = unit {

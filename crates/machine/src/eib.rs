@@ -11,6 +11,14 @@ pub struct Eib {
     pub rings: u32,
     /// What a ring carries from one unit to the next in a bus cycle.
     pub width: Bytes,
+    /// Bus cycles from the start of a transfer on a ring to the next one on it, at least.
+    pub start_interval: u32,
+    /// Transfers that a ring carries at once, at most.
+    pub transfers_per_ring: u32,
+    /// Bus cycles by which a transfer keeps its way to itself for longer, for each place it passes.
+    pub hop: u32,
+    /// Whose data go before those of the others.
+    pub priority: Vec<Participant>,
     /// Core cycles in a bus cycle.
     pub clock_ratio: u32,
     /// Bytes that one command is for; the command bus takes one in a bus cycle.

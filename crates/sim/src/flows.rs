@@ -47,6 +47,10 @@ struct State {
     first: Option<(usize, SimTime)>,
 }
 
+/// A flow that has begun and not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flow(usize);
+
 /// How far a flow is.
 #[derive(Clone, Copy)]
 struct Progress {
@@ -72,29 +76,41 @@ impl Flows {
         self.shared.state.borrow_mut().network.add(limit)
     }
 
-    /// The sum of the caps of the flows that pass a capacity now, in proportion to it: above one
-    /// some flow gets less than its cap.
-    pub fn load(&self, capacity: Capacity) -> f64 {
-        self.shared.state.borrow().network.load(capacity)
-    }
-
     /// Lets `work` pass over `path` at no more than `cap` per second; none passes at once. The path
     /// names each capacity once.
-    pub fn send(&self, path: &[Capacity], cap: f64, work: f64) -> impl Future<Output = ()> {
+    pub async fn send(&self, path: &[Capacity], cap: f64, work: f64) {
+        if work > 0.0 {
+            let flow = self.begin(path, cap, work);
+            self.end(flow).await;
+        }
+    }
+
+    /// Lets `work`, more than none, begin to pass over `path`; the process that runs now is the one
+    /// that waits for its [`end`](Self::end).
+    pub fn begin(&self, path: &[Capacity], cap: f64, work: f64) -> Flow {
+        Flow(self.shared.begin(path, cap, work))
+    }
+
+    /// Waits until all the work of a flow has passed.
+    pub fn end(&self, flow: Flow) -> impl Future<Output = ()> {
         let own = &*self.shared;
-        let mut flow = None;
         std::future::poll_fn(move |_| {
-            if work <= 0.0 {
+            if own.end(flow.0) {
                 return Poll::Ready(());
-            }
-            match flow {
-                None => flow = Some(own.begin(path, cap, work)),
-                Some(flow) if own.end(flow) => return Poll::Ready(()),
-                Some(_) => {}
             }
             own.sim.waits_for(own.reason);
             Poll::Pending
         })
+    }
+
+    /// What passes of a flow per second now.
+    pub fn rate(&self, flow: Flow) -> f64 {
+        self.shared.state.borrow().progress[flow.0].rate
+    }
+
+    /// Gives flows that are under way other caps from now on, all at once.
+    pub fn limit(&self, caps: &[(Flow, f64)]) {
+        self.shared.limit(caps);
     }
 }
 
@@ -133,6 +149,14 @@ impl Shared {
         }
         self.appoint_first(state);
         true
+    }
+
+    fn limit(&self, caps: &[(Flow, f64)]) {
+        let (now, mut state) = (self.sim.now(), self.state.borrow_mut());
+        let state = &mut *state;
+        state.network.limit(caps.iter().map(|&(flow, cap)| (flow.0, cap)));
+        state.reshare(now);
+        self.appoint_first(state);
     }
 
     /// Sees to it that the flow that ends first, and no other, has an appointment for its end.

@@ -43,7 +43,7 @@ mod race;
 mod schedule;
 mod watch;
 
-pub use flows::{Capacity, Flows};
+pub use flows::{Capacity, Flow, Flows};
 pub use pool::{Permit, Pool};
 pub use race::{First, first_of};
 pub use schedule::Reason;

@@ -10,8 +10,9 @@ use crate::machine::figures::Quantity;
 use crate::spu::LocalAddress;
 use crate::units::{Bytes, BytesPerSecond};
 
-pub(super) const PROGRAMS: [Program; 5] = [
+pub(super) const PROGRAMS: [Program; 6] = [
     Program { name: "local-store-readers", measure: readers },
+    Program { name: "disjoint-pairs", measure: disjoint_pairs },
     Program { name: "best-pattern", measure: best_pattern },
     Program { name: "best-pairing", measure: |machine, _| bandwidth(pairings(machine, f64::max)?) },
     Program {
@@ -28,6 +29,13 @@ const DEPTH: u8 = 2;
 /// Rate of so many SPEs together that read the local store of one other.
 fn readers(machine: &Machine, readers: u32) -> Result<Quantity> {
     let flows: Vec<(u32, u32)> = (1..=readers).map(|reader| (reader, 0)).collect();
+    bandwidth(rate(machine, &flows, 256)?)
+}
+
+/// Rate of so many pairs of SPEs together, 0 and 1, 2 and 3 and so on, each of which reads its
+/// partner's local store.
+fn disjoint_pairs(machine: &Machine, pairs: u32) -> Result<Quantity> {
+    let flows: Vec<(u32, u32)> = (0..2 * pairs).map(|spe| (spe, spe ^ 1)).collect();
     bandwidth(rate(machine, &flows, 256)?)
 }
 

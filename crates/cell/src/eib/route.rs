@@ -1,5 +1,7 @@
-//! What a transfer passes: ports, segments of a ring, command bus, memory controller, link.
+//! What a transfer passes: ports, command bus, memory controller, link; and which places of the rings
+//! are its ends.
 
+use super::rings::Leg;
 use crate::unit::Unit;
 use mmgp_machine::{Layout, Machine, Participant};
 use mmgp_sim::{Capacity, Flows};
@@ -18,9 +20,6 @@ struct Bus {
     /// Of each place of the ring: into the bus and out of it.
     out: Vec<Option<Capacity>>,
     into: Vec<Option<Capacity>>,
-    /// From each place to the next one, and from the next one to it.
-    clockwise: Vec<Capacity>,
-    counterclockwise: Vec<Capacity>,
     commands: Capacity,
     /// The memory controller: all that it does, what it reads, what it writes.
     controller: Capacity,
@@ -39,14 +38,18 @@ struct Rates {
     link_stream: f64,
 }
 
-/// Most capacities that a transfer passes: on each of two Cells two ports, the command bus and half
-/// a ring, which has 24 places at most; two of a memory controller at each end; and the link.
-const MOST: usize = 2 * (2 + 1 + 12) + 2 * 2 + 1;
+/// Most capacities that a transfer passes: on each of two Cells two ports and the command bus; two of
+/// a memory controller at each end; and the link.
+const MOST: usize = 2 * (2 + 1) + 2 * 2 + 1;
 
 /// The way of a transfer.
 pub(super) struct Route {
     capacities: [Capacity; MOST],
     length: usize,
+    /// On the rings of each Cell that it passes.
+    pub legs: [Option<Leg>; 2],
+    /// Whether it is between the memory of a Cell and a unit of the same one.
+    pub is_home: bool,
     /// What the narrowest place of it carries \[bytes/s\].
     pub rate: f64,
     /// What a single stream gets where there is a limit of its own \[bytes/s\].
@@ -67,14 +70,9 @@ impl Buses {
             };
             order.iter().map(|unit| (behind(unit) > port).then(|| flows.add(port))).collect()
         };
-        // Half of the rings go each way round.
-        let direction = port * f64::from(machine.eib.rings) / 2.0;
-        let segments = || order.iter().map(|_| flows.add(direction)).collect();
         let bus = |_| Bus {
             out: ports(),
             into: ports(),
-            clockwise: segments(),
-            counterclockwise: segments(),
             commands: flows.add(machine.eib.commands(machine.clock).0),
             controller: flows.add(controller),
             reads: (read < controller).then(|| flows.add(read)),
@@ -86,11 +84,13 @@ impl Buses {
         Self { cells, order, layout: machine.layout, rates }
     }
 
-    /// The way from one unit to another, at the present load; one of them is an SPE.
-    pub fn route(&self, flows: &Flows, from: Unit, to: Unit) -> Route {
+    /// The way from one unit to another, of which one is an SPE.
+    pub fn route(&self, from: Unit, to: Unit) -> Route {
         let mut route = Route {
             capacities: [Capacity::default(); MOST],
             length: 0,
+            legs: [None; 2],
+            is_home: false,
             rate: self.rates.port,
             stream: f64::INFINITY,
         };
@@ -105,13 +105,16 @@ impl Buses {
             route.limit([Some(bus.controller), bus.writes], self.rates.write);
         }
         if source == destination {
-            self.cells[source].pass(&mut route, flows, first, last);
+            let is_memory = |unit| matches!(unit, Unit::Memory { .. });
+            route.is_home = is_memory(from) || is_memory(to);
+            self.cells[source].pass(&mut route, Leg { cell: source, from: first, to: last });
         } else {
             let link = self.position(Participant::Link);
-            self.cells[source].pass(&mut route, flows, first, link);
+            self.cells[source].pass(&mut route, Leg { cell: source, from: first, to: link });
             route.limit([Some(self.cells[destination].link)], self.rates.link);
             route.stream = self.rates.link_stream;
-            self.cells[destination].pass(&mut route, flows, link, last);
+            self.cells[destination]
+                .pass(&mut route, Leg { cell: destination, from: link, to: last });
         }
         route
     }
@@ -135,29 +138,13 @@ impl Buses {
 }
 
 impl Bus {
-    /// Adds what lies between two places of the ring: the shorter way round, of two equal ones the
-    /// one that is less loaded.
-    fn pass(&self, route: &mut Route, flows: &Flows, from: usize, to: usize) {
+    /// Adds what lies between two places of the ring, the rings apart.
+    fn pass(&self, route: &mut Route, leg: Leg) {
         route.push(self.commands);
-        self.out[from].into_iter().for_each(|port| route.push(port));
-        let places = self.out.len();
-        let clockwise = (to + places - from) % places;
-        let (there, back) = (clockwise, places - clockwise);
-        let ahead = |step: usize| self.clockwise[(from + step) % places];
-        let behind = |step: usize| self.counterclockwise[(from + places - 1 - step) % places];
-        let load = |segment: Capacity| flows.load(segment);
-        let is_ahead = there < back
-            || there == back && {
-                let highest = |loads: f64, load: f64| loads.max(load);
-                let one = (0..there).map(ahead).map(load).fold(0.0, highest);
-                one <= (0..there).map(behind).map(load).fold(0.0, highest)
-            };
-        if is_ahead {
-            (0..there).map(ahead).for_each(|segment| route.push(segment));
-        } else if there > 0 {
-            (0..back).map(behind).for_each(|segment| route.push(segment));
-        }
-        self.into[to].into_iter().for_each(|port| route.push(port));
+        self.out[leg.from].into_iter().for_each(|port| route.push(port));
+        self.into[leg.to].into_iter().for_each(|port| route.push(port));
+        let free = route.legs.iter_mut().find(|place| place.is_none());
+        *free.expect("invariant: two Cells at most") = Some(leg);
     }
 }
 

@@ -64,11 +64,6 @@ impl Network {
         Capacity(self.capacities.len() as u32 - 1)
     }
 
-    pub fn load(&self, capacity: Capacity) -> f64 {
-        let usage = &self.capacities[capacity.index()];
-        usage.demand / usage.limit
-    }
-
     /// All flows.
     pub fn flows(&self) -> impl Iterator<Item = usize> + '_ {
         self.present.iter()
@@ -111,6 +106,27 @@ impl Network {
             usage.members.remove(flow);
             // Rounding does not pile up from one busy time to the next.
             usage.demand = if usage.members.is_empty() { 0.0 } else { usage.demand - cap };
+        }
+    }
+
+    /// Gives flows other caps and notes whom that concerns.
+    pub fn limit(&mut self, caps: impl Iterator<Item = (usize, f64)>) {
+        self.concerned.clear();
+        for (flow, cap) in caps {
+            let entry = &mut self.flows[flow];
+            let change = cap - std::mem::replace(&mut entry.cap, cap);
+            for &capacity in &entry.path {
+                let usage = &mut self.capacities[capacity.index()];
+                let was_contended = usage.is_contended();
+                usage.demand += change;
+                if was_contended || usage.is_contended() {
+                    self.concerned.push(capacity);
+                }
+            }
+            // Even where nobody else feels it, its rate is another one.
+            if !std::mem::replace(&mut entry.is_concerned, true) {
+                self.waiting.push(flow);
+            }
         }
     }
 

@@ -97,7 +97,40 @@ fn flows_end_in_the_order_of_their_beginning_when_they_end_together() {
     check(&[1.0], &[(0.0, &[0], NO_CAP, 1.0), (1.0, &[0], NO_CAP, 1.0)], &[1.0, 2.0]);
 }
 
-/// Flows come and go at random; after each change the rates are max-min fair by definition.
+#[test]
+fn a_new_cap_holds_from_now_on_and_what_it_leaves_goes_to_the_others() {
+    // Capacity 2: 1 each until 1. Then the first is held to 0.5 until 3, so the second has 1.5; it has
+    // its 4 at 3, and the first, which has 2 of its 4, gets its own cap of 2 back.
+    let sim = Sim::new();
+    let network = Flows::new(&sim, "the network");
+    let capacity = [network.add(2.0)];
+    let ends = Rc::new(RefCell::new(Vec::new()));
+    let first = Rc::new(RefCell::new(None));
+    for _ in 0..2 {
+        let (own, network) = (sim.clone(), network.clone());
+        let (ends, first) = (Rc::clone(&ends), Rc::clone(&first));
+        sim.spawn("flow", async move {
+            let flow = network.begin(&capacity, 2.0, 4.0);
+            first.borrow_mut().get_or_insert(flow);
+            network.end(flow).await;
+            ends.borrow_mut().push(own.now().seconds().0);
+        });
+    }
+    let (own, shared) = (sim.clone(), network.clone());
+    sim.spawn("judge", async move {
+        let flow = *first.borrow();
+        for (cap, rate, seconds) in [(2.0, 1.0, 1.0), (0.5, 0.5, 2.0), (2.0, 2.0, 0.0)] {
+            shared.limit(&[(flow.unwrap(), cap)]);
+            own.sleep(SimSpan::from_seconds(Seconds(seconds / 2.0))).await;
+            assert_relative_eq!(shared.rate(flow.unwrap()), rate, max_relative = 1e-12);
+            own.sleep(SimSpan::from_seconds(Seconds(seconds / 2.0))).await;
+        }
+    });
+    sim.run().unwrap();
+    assert_relative_eq!(ends.borrow()[..], [3.0, 4.0], max_relative = 1e-12);
+}
+
+/// Flows come and go at random; some get other caps; after each change the rates are max-min fair by definition.
 #[test]
 fn the_rates_are_fair_by_the_definition_of_fairness() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(11);
@@ -113,6 +146,15 @@ fn the_rates_are_fair_by_the_definition_of_fairness() {
             let flow = network.insert(&path, cap);
             rates[flow] = cap;
             present.push((flow, path, cap));
+        } else if random.random::<f64>() < 0.5 {
+            let chosen = [0; 2].map(|_| random.random_range(0..present.len()));
+            for index in chosen {
+                present[index].2 = 0.1 + 3.0 * random.random::<f64>();
+            }
+            network.limit(chosen.iter().map(|&index| (present[index].0, present[index].2)));
+            network.share(|flow, rate| rates[flow] = rate);
+            check_fair(&limits, &present, &rates);
+            continue;
         } else {
             let (flow, ..) = present.swap_remove(random.random_range(0..present.len()));
             network.remove(flow);
