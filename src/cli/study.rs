@@ -17,9 +17,10 @@ use super::output::{Verbosity, json, warn};
 use super::validate::{Job, Validated, describe};
 use super::{Answer, bench, plot, predict, profile, report};
 use crate::apps::{Application, Division, Once};
-use crate::error::Result;
+use crate::error::{Result, Warning};
 use crate::fit::{Fitted, Inputs, Measured, Options, Settings, fit};
-use crate::measure::{ApplicationTarget, Emulated};
+use crate::measure::ApplicationTarget;
+use crate::model::Parameters;
 use crate::model::parameters::Decomposition;
 use crate::posterior::Posterior;
 use crate::solve::{Constraints, Ranking, Sampling, candidates, rank};
@@ -74,15 +75,22 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     table::create_folder(folder)?;
     let verbosity = Verbosity::from(arguments.quiet);
     let job = Job { app: &app, target: &target, threads: arguments.threads.count(), verbosity };
-    let Studied { ranking, validated } = study(&job, &target, arguments.app.seed, folder)?;
+    let predicted = predict_all(&job, arguments.app.seed, folder)?;
+    let Predicted { parameters, ranking, .. } = &predicted;
+    let best = &ranking.configurations[0];
+    let watch = Arc::new(excerpt::middle(parameters, best.mapping, best.time));
+    let watched = target.watched(&watch);
+    let validated = predicted.validate(&Job { target: &watched, ..job }, folder)?;
     warn(&validated.warnings);
+    let trace = watch.take().expect("invariant: every feasible mapping was run");
+    table::write(&folder.join("trace.json"), trace)?;
     plot::write_all(folder, &job.title(), &Files::of_study(folder))?;
     let provenance = arguments.provenance(&app, &target, &validated.warnings)?;
     table::write(&folder.join(report::PROVENANCE), json(&provenance))?;
     report::write(folder)?;
     if verbosity == Verbosity::Usual {
-        let answer = answer(&ranking, &app, &target);
-        let near = near(&ranking, &validated.summary);
+        let answer = answer(ranking, &app, &target);
+        let near = near(ranking, &validated.summary);
         let errors = describe(&validated);
         let folder = folder.display();
         let all = format!(
@@ -94,17 +102,18 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     Ok(Answer::Done)
 }
 
-/// What was measured, what follows from it, and how both meet.
-struct Studied {
-    /// By equation 11.
+/// What follows from what was measured.
+struct Predicted {
+    /// Of equation 11.
+    parameters: Parameters,
+    /// The same with the refined model's.
+    refined: Parameters,
     ranking: Ranking,
-    /// With the warnings of all steps.
-    validated: Validated,
+    warnings: Vec<Warning>,
 }
 
-/// Measures, fits, predicts, runs every mapping and compares; every table is written into the
-/// folder.
-fn study(job: &Job<'_>, target: &Emulated, seed: u64, folder: &Path) -> Result<Studied> {
+/// Measures, fits and predicts; every table is written into the folder.
+fn predict_all(job: &Job<'_>, seed: u64, folder: &Path) -> Result<Predicted> {
     let fitted = measure_and_fit(job, seed, folder)?;
     let refined = fitted.refined.expect("invariant: its counts were given");
     let [equation_11, with_refined] = FILES;
@@ -115,15 +124,18 @@ fn study(job: &Job<'_>, target: &Emulated, seed: u64, folder: &Path) -> Result<S
     let ranking = rank(&posterior, &mappings, Sampling::new(Sampling::USUAL_DRAWS, seed))?;
     let rows: Vec<Prediction> = ranking.configurations.iter().map(Prediction::from).collect();
     table::write(&folder.join("predictions.csv"), csv::write(&rows))?;
-    let best = &ranking.configurations[0];
-    let watch = Arc::new(excerpt::middle(&fitted.parameters, best.mapping, best.time));
-    let target = target.watched(&watch);
-    let mut validated = Job { target: &target, ..*job }.run(&refined, folder)?;
-    let trace = watch.take().expect("invariant: every feasible mapping was run");
-    table::write(&folder.join("trace.json"), trace)?;
-    let of_fit = fitted.warnings.into_iter().map(super::fit::flags::warning).collect();
-    validated.warnings = [of_fit, ranking.warnings.clone(), validated.warnings].concat();
-    Ok(Studied { ranking, validated })
+    let of_fit = fitted.warnings.into_iter().map(super::fit::flags::warning);
+    let warnings = of_fit.chain(ranking.warnings.iter().cloned()).collect();
+    Ok(Predicted { parameters: fitted.parameters, refined, ranking, warnings })
+}
+
+impl Predicted {
+    /// Runs every mapping and compares; with the warnings of all steps.
+    fn validate(&self, job: &Job<'_>, folder: &Path) -> Result<Validated> {
+        let mut validated = job.run(&self.refined, folder)?;
+        validated.warnings.splice(0..0, self.warnings.iter().cloned());
+        Ok(validated)
+    }
 }
 
 /// The micro-benchmarks and the profile, written, and the parameters of both models that follow

@@ -122,10 +122,8 @@ pub trait Kernel {
     /// compiled for the host's fused multiply-add use it.
     fn run<S: Spu>(&self, spu: &mut S) -> Self::Output;
 
-    /// Runs it as the host would, not instruction by instruction, where somebody has written that
-    /// down: with the same bits in local store and in the result. `None` where nobody has, or where
-    /// the bits might differ; what is written to the kernel's outputs by then is to be written again.
-    /// Also `#[inline(always)]`.
+    /// The same in the host's own vectors, where that is written down: every bit is the same. `None`
+    /// where it is not, or where bits might differ; [`Kernel::run`] then writes all outputs again.
     #[inline(always)]
     fn run_on_host(&self, _store: &mut LocalStore) -> Option<Self::Output> {
         None

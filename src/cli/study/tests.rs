@@ -11,6 +11,7 @@ use crate::table::records::{
     Alpha, Collective, ContextSwitch, MemoryStream, Offload, OffloadMode, Profile, Validation,
 };
 use crate::table::{MicroBenchmarks, Source};
+use crate::units::Seconds;
 
 const STUB: Stub = Stub(Division::Data);
 const APUS: u32 = 4;
@@ -126,8 +127,9 @@ fn a_profile_has_the_rows_that_the_target_measures() {
 fn a_study_recovers_the_law_that_a_target_keeps_and_finds_its_best_mapping() {
     let (target, folder) = (target(), folder("study"));
     let job = Job { app: &STUB, target: &target, threads: 2, verbosity: Verbosity::Quiet };
-    let Studied { parameters, ranking, validated } = study(&job, 1, &folder).unwrap();
-    assert_eq!(parameters.apus, APUS);
+    let predicted = predict_all(&job, 1, &folder).unwrap();
+    let validated = predicted.validate(&job, &folder).unwrap();
+    assert_eq!(predicted.parameters.apus, APUS);
     let mut asked = target.asked();
     asked.sort();
     let all: Vec<Mapping> = crate::solve::feasible(APUS).collect();
@@ -138,7 +140,7 @@ fn a_study_recovers_the_law_that_a_target_keeps_and_finds_its_best_mapping() {
         (summary.predicted_best, summary.measured_best),
         (Mapping::of(4, 1), Mapping::of(4, 1))
     );
-    assert_eq!(ranking.configurations[0].mapping, Mapping::of(4, 1));
+    assert_eq!(predicted.ranking.configurations[0].mapping, Mapping::of(4, 1));
     assert_eq!(read::<Validation>(&folder, "validation.csv").len(), all.len());
     std::fs::remove_dir_all(folder).unwrap();
 }
