@@ -13,8 +13,7 @@ use crate::apps::phylogeny::substitution::Model;
 use crate::apps::phylogeny::substitution::notation::Notation;
 use crate::apps::phylogeny::{Patterns, Tree, newick};
 use crate::apps::raxml::engine::Engine;
-use crate::apps::raxml::evaluation::{self, Keep};
-use crate::apps::raxml::run_alone;
+use crate::apps::raxml::{evaluation, run_alone};
 use crate::cell::{Blade, KernelTiming};
 use crate::error::{Error, Result};
 use crate::machine::Machine;
@@ -116,7 +115,8 @@ fn evaluate(
     let blade = Blade::new(&Machine::named("qs20")?, KernelTiming::Cached, 0.0);
     let on = Runtime::new(blade, Box::new(Edtlp));
     run_alone(&on, (1, Port::Tuned), patterns, async move |engine| {
-        let view = evaluation::update(engine, &tree, &model, Keep::Ends).await;
+        engine.read_vectors_once();
+        let view = evaluation::update(engine, &tree, &model).await;
         let whole = engine.evaluate(view.ends, view.z).await;
         let terms = match per_site {
             true => Some(engine.evaluate_patterns(view.ends, view.z).await),

@@ -52,9 +52,6 @@ pub trait Engine {
     /// Computes the vector of an inner node.
     async fn newview(&mut self, call: NewView);
 
-    /// The vector of a node, if it has one, is not needed any more: another node's may take its place.
-    fn forget(&mut self, _node: usize) {}
-
     /// ln likelihood of the tree, seen from the branch between `ends`.
     async fn evaluate(&mut self, ends: [usize; 2], z: f64) -> f64;
 

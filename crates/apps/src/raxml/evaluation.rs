@@ -41,19 +41,9 @@ pub fn warnings(tree: &Tree) -> Vec<Warning> {
     short.into_iter().chain(long).collect()
 }
 
-/// Which vectors are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keep {
-    /// All, so that the tree can be looked at from any branch.
-    All,
-    /// Those at the ends of the view: each other is forgotten as soon as its parent's is there, so
-    /// that few of them are in memory at any time.
-    Ends,
-}
-
-/// Gives the engine a model and the vectors of a tree; the branch to evaluate at is the one between
+/// Gives the engine a model and all vectors of a tree, each read once; the branch to evaluate at is the one between
 /// the root and its third child.
-pub async fn update(engine: &mut impl Engine, tree: &Tree, model: &Model, keep: Keep) -> View {
+pub async fn update(engine: &mut impl Engine, tree: &Tree, model: &Model) -> View {
     engine.set_model(model).await;
     let z = |node: usize| z_of(tree.branch_length(node));
     for node in tree.post_order().into_iter().filter(|&node| node >= tree.taxa()) {
@@ -61,9 +51,6 @@ pub async fn update(engine: &mut impl Engine, tree: &Tree, model: &Model, keep: 
         let mut next = || below.next().expect("invariant: an inner node has two children or more");
         let children = [next(), next()];
         engine.newview(NewView { node, children, z: children.map(z) }).await;
-        if keep == Keep::Ends {
-            children.into_iter().for_each(|child| engine.forget(child));
-        }
     }
     let root = tree.root();
     let third = tree.children(root).last().expect("invariant: the root has three children");

@@ -46,6 +46,8 @@ pub struct OffloadedEngine {
     model_version: u64,
     book: Book,
     teams: Teams,
+    /// Whether a vector is forgotten when another is computed from it.
+    reads_once: bool,
 }
 
 /// Numbers of one process, which those of no other are, begin there.
@@ -77,7 +79,14 @@ impl OffloadedEngine {
             model_version: first,
             book,
             teams: Teams::default(),
+            reads_once: false,
         }
+    }
+
+    /// From now on a vector is forgotten when that of another node is computed from it, whose tree is
+    /// looked at from one branch only: so that few vectors are in memory at any time.
+    pub fn read_vectors_once(&mut self) {
+        self.reads_once = true;
     }
 
     /// What is the same for all functions.
@@ -211,11 +220,10 @@ impl Engine for OffloadedEngine {
         let out = self.memory.place_of(call.node - self.memory.tips.len());
         let arguments = Arguments { out, ..self.arguments(call.children, call.z) };
         self.off_load(NEWVIEW, arguments).await;
-    }
-
-    fn forget(&mut self, node: usize) {
-        if let Some(inner) = node.checked_sub(self.memory.tips.len()) {
-            self.memory.forget(inner);
+        if self.reads_once {
+            let taxa = self.memory.tips.len();
+            let inner = call.children.into_iter().filter_map(|child| child.checked_sub(taxa));
+            inner.for_each(|child| self.memory.forget(child));
         }
     }
 

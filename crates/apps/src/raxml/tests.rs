@@ -142,7 +142,7 @@ fn the_likelihood_of_a_tree_under_jc69_is_that_of_the_plain_computation() {
     let blade = crate::phylogeny::tests::qs20();
     let on = Runtime::new(blade, Box::new(Edtlp));
     let life = async move |engine: &mut OffloadedEngine| {
-        let view = evaluation::update(engine, &tree, &model, evaluation::Keep::All).await;
+        let view = evaluation::update(engine, &tree, &model).await;
         engine.evaluate(view.ends, view.z).await
     };
     let found = run_alone(&on, (1, Port::Tuned), &patterns, life).unwrap();

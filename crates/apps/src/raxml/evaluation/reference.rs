@@ -7,7 +7,7 @@ use approx::{assert_abs_diff_eq, assert_relative_eq};
 use serde::Deserialize;
 
 use super::tests::{By, EVERYBODY, Problem, notation, on_plain_engine, runtime};
-use super::{Keep, update, z_of};
+use super::{update, z_of};
 use crate::phylogeny::substitution::{Model, SiteRates};
 use crate::phylogeny::tests::{SIM12, SIM24, shared_data, shared_path};
 use crate::phylogeny::{Alignment, Patterns, Tree, newick};
@@ -237,7 +237,7 @@ impl AtBranch {
         (tree, model): (&Tree, &Model),
         lengths: &[f64],
     ) -> Self {
-        update(engine, tree, model, Keep::All).await;
+        update(engine, tree, model).await;
         let root = tree.root();
         let [first, second, third] = tree.children(root).collect::<Vec<_>>()[..] else {
             unreachable!("a root has three children")

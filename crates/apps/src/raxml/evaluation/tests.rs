@@ -37,13 +37,13 @@ pub(super) fn notation(text: &str) -> Notation {
 
 /// ln likelihood of `tree` under `model`.
 async fn log_likelihood(engine: &mut impl Engine, tree: &Tree, model: &Model) -> f64 {
-    let View { ends, z } = update(engine, tree, model, Keep::Ends).await;
+    let View { ends, z } = update(engine, tree, model).await;
     engine.evaluate(ends, z).await
 }
 
 /// ln likelihood of every pattern, weights left out.
 async fn pattern_log_likelihoods(engine: &mut impl Engine, tree: &Tree, model: &Model) -> Vec<f64> {
-    let View { ends, z } = update(engine, tree, model, Keep::All).await;
+    let View { ends, z } = update(engine, tree, model).await;
     engine.evaluate_patterns(ends, z).await
 }
 
