@@ -16,8 +16,8 @@
 //!
 //! # How SPEs are found for each process
 //! Each process has SPEs of its own by the mapping (m, p), consecutive ones and on its own Cell where
-//! enough are left ([`Runtime::assign`]). [`Edtlp`] and [`Linux`] lease a process these and no others;
-//! another policy may lease any that are idle.
+//! enough are left ([`Runtime::assign`]). [`Edtlp`], [`Linux`], [`Ynr`] and [`Mbox`] lease a process these and
+//! no others; another policy may lease any that are idle.
 //!
 //! # A policy of one's own
 //! A policy says how it is called, how the processes of the host share its hardware threads, which
@@ -32,8 +32,8 @@
 
 mod course;
 mod edtlp;
+mod kernel;
 mod leases;
-mod linux;
 mod offload;
 mod policy;
 mod process;
@@ -46,8 +46,8 @@ use mmgp_cell::{Blade, Fault};
 
 pub use course::Writing;
 pub use edtlp::{Dispatch, Edtlp};
+pub use kernel::{Linux, Mbox, Ynr};
 pub use leases::{BusyMap, Lease};
-pub use linux::Linux;
 pub use mmgp_cell::record::Loop;
 pub use offload::{Call, Signalling, SpeProgram, Teams};
 pub use policy::{Completion, Decision, Pending, Policy, Request, Steps, policies, policy_named};

@@ -3,8 +3,8 @@
 use std::pin::Pin;
 
 use crate::edtlp::{Dispatch, Edtlp};
+use crate::kernel::{Linux, Mbox, Ynr};
 use crate::leases::{BusyMap, Lease};
-use crate::linux::Linux;
 use mmgp_base::error::{Error, Result};
 use mmgp_cell::HostProcess;
 use mmgp_cell::host::Pause;
@@ -154,7 +154,7 @@ impl Pending {
 
 /// The policies that there are, the first of which is used where none is named.
 pub fn policies() -> Vec<Box<dyn Policy>> {
-    vec![Box::new(Edtlp), Box::new(Linux)]
+    vec![Box::new(Edtlp), Box::new(Linux), Box::new(Ynr), Box::new(Mbox)]
 }
 
 /// The policy of that name, which may be followed by a colon and an order of dispatch:

@@ -1,7 +1,7 @@
 use super::*;
 use mmgp_cell::{Blade, KernelTiming};
 use mmgp_machine::Machine;
-use mmgp_runtime::{Edtlp, Linux, Policy};
+use mmgp_runtime::{Edtlp, Linux, Mbox, Policy, Ynr};
 
 const US: f64 = 1e-6;
 
@@ -43,6 +43,22 @@ fn linux_keeps_as_many_accelerators_busy_as_there_are_hardware_threads() {
     assert!((0.9..1.1).contains(&(eight / four)), "{}", eight / four);
     let switching = run(&synthetic, Edtlp, (8, 1)).time.0;
     assert!(switching < 0.6 * eight, "{switching} beside {eight}");
+}
+
+#[test]
+fn whoever_yields_or_sleeps_keeps_more_accelerators_busy_than_there_are_hardware_threads() {
+    // Six processes on two hardware threads; a task is as long as two turns of the others.
+    let synthetic = constant(6, 100, 5.0, 300.0);
+    let time = |policy: Box<dyn Policy>| {
+        let blade = Blade::new(&Machine::named("ps3").unwrap(), KernelTiming::Cached, 0.0);
+        synthetic.run(&Runtime::new(blade, policy), Mapping::of(6, 1)).unwrap().run.time.0
+    };
+    let [spins, yields, sleeps] =
+        [Box::new(Linux) as Box<dyn Policy>, Box::new(Ynr), Box::new(Mbox)].map(time);
+    assert!((2.8..3.2).contains(&(spins / yields)), "{spins} {yields}");
+    assert!((2.5..3.2).contains(&(spins / sleeps)), "{spins} {sleeps}");
+    // Of off-loads that all end at once; an interrupt takes longer than a look.
+    assert!(yields < sleeps, "{yields} {sleeps}");
 }
 
 #[test]

@@ -3,10 +3,11 @@
 //!
 //! A line has one ring to itself on all segments from its source to its destination, for as many
 //! cycles as the ring takes to carry it past a place, and perhaps some more for each place on its way;
-//! and its source's port out and its destination's port in. It goes the shorter way round, of two equal ones either. A ring starts no line within so
-//! many cycles of the one before, and carries no more than so many at once. In each cycle the units
-//! with priority go first, then the others; among equals who was served longest ago; whoever finds a
-//! ring free takes the first there is. Nobody waits for the sake of another.
+//! and its source's port out and its destination's port in. It goes the shorter way round, of two
+//! equal ones either. A ring starts no line within so many cycles of the one before, and carries no
+//! more than so many at once. In each cycle the units with priority go first, then the others; among
+//! equals who was served longest ago; whoever finds a ring free takes the first there is. Nobody
+//! waits for the sake of another.
 
 use super::super::memory::LINE;
 use mmgp_machine::{Eib, Participant};

@@ -9,7 +9,7 @@ use crate::host::Pause;
 use crate::ppe::Work;
 use crate::{Blade, HostProcess, KernelTiming};
 use mmgp_base::units::{Cycles, Seconds};
-use mmgp_machine::{Layout, LinuxScheduler};
+use mmgp_machine::{Layout, LinuxScheduler, ThreadSharing};
 
 /// One hardware thread of 1 GHz on which an integer operation is a cycle and nothing else costs
 /// anything. CFS: latency 30 ms, granularity 6 ms, wake-up granularity 5 ms; O(1): slice 10 ms.
@@ -199,7 +199,7 @@ fn a_free_process_moves_to_a_thread_that_falls_idle_and_a_pinned_one_does_not() 
     for (affinity, end) in [(Affinity::Free, 15), (Affinity::Pinned, 20)] {
         let mut machine = toy(LinuxScheduler::ConstantTime);
         machine.layout.threads_per_ppe = 2;
-        machine.ppe.smt_slowdown = 1.0;
+        (machine.ppe_issue.threads, machine.ppe.smt_slowdown) = (ThreadSharing::Given, 1.0);
         let blade = under_the_kernel(&machine);
         // Ranks 0 and 2 begin on thread 0, 1 on thread 1: 5, 10 and 10 ms of work.
         for rank in 0..3 {

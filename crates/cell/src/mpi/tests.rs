@@ -10,7 +10,7 @@ use crate::linux::Sharing;
 use crate::ppe::Work;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Cycles, SimTime};
-use mmgp_machine::Machine;
+use mmgp_machine::{Machine, ThreadSharing};
 
 /// Costs of the toy machine. 3,840 instructions to send or to receive are 960 loads of 5 cycles, 480
 /// stores of 1, 720 branches of 6 and 1,680 integer operations of 2: 12,960 cycles at 3.2 GHz.
@@ -37,6 +37,7 @@ fn toy(name: &str) -> Machine {
     machine.clock.0 = 3.2e9;
     (machine.mpi.send, machine.mpi.receive) = (3840, 3840);
     machine.linux.semaphore = Seconds(0.0);
+    machine.ppe_issue.threads = ThreadSharing::Given;
     let cache = &mut machine.cache;
     (cache.l2_hit, cache.memory) = (machine.ppe.load, machine.ppe.load);
     cache.translation = Cycles(0);

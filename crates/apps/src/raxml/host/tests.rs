@@ -248,7 +248,8 @@ fn two_engines_on_the_threads_of_one_core_slow_each_other_down() {
     // Processes are dealt to the two Cells first: 0 and 2 share one.
     let [alone, apart, together] = [&[0][..], &[0, 1], &[0, 1, 2]].map(time);
     assert_relative_eq!(apart, alone, max_relative = 0.02);
-    assert_relative_eq!(together / alone, 1.28, max_relative = 0.02);
+    // As host code whose instructions are counted; see `ppe_issue.threads`.
+    assert_relative_eq!(together / alone, 1.31, max_relative = 0.02);
 }
 
 #[test]
