@@ -26,6 +26,7 @@ mod plot;
 mod predict;
 mod profile;
 mod report;
+mod schedulers;
 #[cfg(unix)]
 mod signals;
 mod simulate_alignment;
@@ -92,6 +93,7 @@ enum Command {
     Predict(predict::Arguments),
     Emulate(emulate::Arguments),
     Validate(validate::Arguments),
+    Schedulers(schedulers::Arguments),
     Plot(plot::Arguments),
     Report(report::Arguments),
     Export(export::Arguments),
@@ -145,6 +147,7 @@ pub fn main() -> ExitCode {
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Emulate(arguments) => emulate::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
+        Command::Schedulers(arguments) => schedulers::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

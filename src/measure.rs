@@ -14,9 +14,11 @@ pub mod memory;
 pub mod micro;
 mod product;
 mod profile;
+pub mod schedulers;
 pub mod scripted;
 pub mod target;
 pub mod task_profile;
+pub(crate) mod threads;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

@@ -5,15 +5,13 @@ mod counts;
 mod inputs;
 pub mod machine;
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use serde::{Serialize, Serializer};
 
 use crate::Mapping;
 use crate::apps::Ran;
 use crate::error::{Result, Warning};
 use crate::measure::Measured;
+use crate::measure::threads::on_threads;
 use crate::model::refined::Refined;
 use crate::model::{Parameters, TimeModel};
 use crate::solve;
@@ -41,37 +39,6 @@ pub fn sweep<T: Measured<Ran = Ran> + ?Sized>(
         ran
     };
     on_threads(&mappings, threads.min(target.at_once()), &run)
-}
-
-/// Runs `job` for each item on so many threads of this computer; the results stand in the order of
-/// the items, whatever the threads do.
-///
-/// # Errors
-/// The first error, in the same order.
-fn on_threads<I: Sync, T: Send>(
-    items: &[I],
-    threads: usize,
-    job: &(dyn Fn(&I) -> Result<T> + Sync),
-) -> Result<Vec<T>> {
-    let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<Result<T>>>> = items.iter().map(|_| Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(items.len()).max(1) {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(index) else { break };
-                    *lock(&results[index]) = Some(job(item));
-                }
-            });
-        }
-    });
-    let filled = "invariant: each job was run";
-    results.iter().map(|result| lock(result).take().expect(filled)).collect()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// How well a model met the measurements.
@@ -208,6 +175,7 @@ pub fn check_same_result(runs: &[Ran]) -> Vec<Warning> {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
     use crate::apps::run::Run;

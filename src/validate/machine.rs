@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::on_threads;
 use crate::error::{Error, Result};
 use crate::machine::figures::{self, Figure, Relation};
 use crate::machine::{Machine, Status};
 use crate::measure::figure::measure;
+use crate::measure::threads::on_threads;
 use crate::table::records::MachineFigure;
 
 /// All published figures of a machine.

@@ -16,10 +16,12 @@ mod programs;
 mod raxml;
 mod report;
 mod runs;
+mod schedulers;
 #[cfg(target_os = "linux")]
 mod signals;
 mod spu_timing;
 mod study;
+mod synthetic;
 mod tables;
 mod terminal;
 mod trace;

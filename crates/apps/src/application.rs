@@ -44,6 +44,12 @@ pub trait Application: Debug + Send + Sync {
         None
     }
 
+    /// The same program with so many independent tasks, one or more, in place of those that it has.
+    /// Nothing where its work is not made of such.
+    fn with_tasks(&self, _: u32) -> Option<Box<dyn Application>> {
+        None
+    }
+
     /// Runs it on a machine at rest under a scheduler, with m host processes and p APUs for each.
     ///
     /// # Errors

@@ -230,6 +230,12 @@ impl Application for Raxml {
         u64::from(self.tasks.count())
     }
 
+    /// Bootstraps.
+    fn with_tasks(&self, tasks: u32) -> Option<Box<dyn Application>> {
+        let tasks = Tasks { inferences: 0, bootstraps: tasks };
+        Some(Box::new(Self { tasks, known: None, ..self.clone() }))
+    }
+
     /// The traffic of its functions depends on the tree, and nobody has counted it.
     fn description(&self) -> Option<Description> {
         let groups = self.patterns.len().div_ceil(PATTERNS_PER_GROUP as usize) as u32;

@@ -137,6 +137,10 @@ impl Application for Synthetic {
         u64::from(self.tasks) * u64::from(self.offloads)
     }
 
+    fn with_tasks(&self, tasks: u32) -> Option<Box<dyn Application>> {
+        Some(Box::new(Self { tasks, ..self.clone() }))
+    }
+
     fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
         let blade = on.blade();
         on.load(&Rc::new(SyntheticProgram), Signalling::Memory);

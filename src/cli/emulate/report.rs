@@ -133,9 +133,12 @@ impl Report {
     }
 
     pub fn table(&self) -> String {
+        let mut values = self.values();
+        values.retain(|(_, value)| !value.is_empty());
+        let width = values.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         let mut text = String::new();
-        for (name, value) in self.values().into_iter().filter(|(_, value)| !value.is_empty()) {
-            text += &format!("{name:<17} {value}\n");
+        for (name, value) in values {
+            text += &format!("{name:<width$}  {value}\n");
         }
         text + "\n" + &self.run.functions() + &self.own.text()
     }

@@ -24,7 +24,7 @@ pub const ENTRY: Entry = Entry {
     },
     folder_files: &[],
     flags: &[
-        ("off-loads of all tasks", "--tasks times --offloads"),
+        ("off-loads of all tasks", "--streams times --offloads"),
         ("part of an off-load that can be shared", "--shared"),
         ("host burst", "--ppe-us"),
         ("off-load", "--task-us"),
@@ -43,16 +43,16 @@ fn read(arguments: &AppArguments) -> Result<Synthetic> {
         });
     }
     let own = &arguments.synthetic;
-    Synthetic::new(own.tasks, own.offloads, own.durations()?, arguments.seed)?.sharing(own.shared)
+    Synthetic::new(own.streams, own.offloads, own.durations()?, arguments.seed)?.sharing(own.shared)
 }
 
 /// Its durations.
 #[derive(Args)]
 pub struct SyntheticArguments {
-    /// Independent tasks, which processes take one after the other
+    /// Independent streams of off-loads, which processes take one after the other
     #[arg(long, value_name = "N", default_value_t = 16)]
-    tasks: u32,
-    /// Off-loads of a task, one after the other
+    streams: u32,
+    /// Off-loads of a stream, one after the other
     #[arg(long, value_name = "N", default_value_t = 1000)]
     offloads: u32,
     /// Time of an off-load on one SPE [us]

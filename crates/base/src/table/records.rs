@@ -291,6 +291,32 @@ impl Row<'_> {
 }
 
 record! {
+    /// A row of `schedulers.csv`: a program under a scheduler.
+    Scheduled by (scheduler: String, workers: u32, tasks: u32, seed: u64) {
+        /// The scheduler's name.
+        scheduler: String = word(),
+        /// Host processes.
+        workers: u32 = count(1),
+        /// Independent tasks that they take.
+        tasks: u32 = count(1),
+        /// APUs of each worker.
+        spes_per_task: u32 = count(1),
+        /// From the start to the end of the last task \[s\].
+        time_s: f64 = seconds(),
+        /// How much of the time the workers' APUs were busy, in the mean \[%\].
+        apu_busy_percent: f64 = number(),
+        /// Time in which they were not, for each off-load \[us\].
+        apu_idle_per_offload_us: f64 = number(),
+        /// Changes from one process to another on a hardware thread.
+        context_switches: u64 = large_count(0),
+        /// Off-loads of all tasks.
+        offloads: u64 = large_count(0),
+        /// Seed of all random numbers.
+        seed: u64 = large_count(0),
+    }
+}
+
+record! {
     /// A row of `split.csv`: where the time of a run went, as means over its host processes. The
     /// parts add up to `time_s`, but for what the timebase rounds.
     Split by (m: u32, p: u32) {
