@@ -88,7 +88,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let target = arguments.machine.target()?;
     let program = arguments.app.read()?;
     let plan = arguments.plan(target.machine().layout.spes());
-    plan.check(&*program)?;
+    plan.check(&target, &*program)?;
     table::create_folder(&arguments.out)?;
     let verbosity = Verbosity::from(arguments.quiet);
     let bar = progress("schedulers", plan.runs() as u64, verbosity);

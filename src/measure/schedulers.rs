@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::threads::on_threads;
-use super::{Emulated, Target};
+use super::{Emulated, Measured as _, Target as _};
 use crate::Mapping;
 use crate::apps::{Application, Once, Ran};
 use crate::error::{Error, Result};
@@ -37,12 +37,19 @@ impl Plan {
         self.schedulers.len() * self.workers.len() * self.tasks.len().max(1)
     }
 
-    /// Checks that there are such schedulers, and that the program is made of independent tasks.
+    /// Checks that there are such schedulers, that the machine has SPEs for all workers, and that the
+    /// program is made of independent tasks.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] and [`Error::OutOfRange`].
-    pub fn check(&self, program: &dyn Application) -> Result<()> {
+    /// [`Error::UnknownName`], [`Error::Infeasible`] and [`Error::OutOfRange`].
+    pub fn check(&self, target: &Emulated, program: &dyn Application) -> Result<()> {
         self.schedulers.iter().try_for_each(|name| policy_named(name).map(drop))?;
+        let (p, apus) = (self.spes_per_task, target.layout().apus);
+        for &m in &self.workers {
+            if Mapping::new(m, p)?.apus() > u64::from(apus) {
+                return Err(Error::Infeasible { m, p, apus });
+            }
+        }
         of_tasks(program, 1).map(drop)
     }
 

@@ -39,5 +39,9 @@ fn what_cannot_be_compared_is_refused_before_anything_runs() {
         &[&synthetic[..], &["edtlp,fair"]].concat(),
         "there is no scheduler \"fair\"; known: edtlp, linux, ynr, mbox",
     );
+    check(
+        &["--app", "synthetic", "--machine", "ps3", "--workers", "2..7"],
+        "m = 7, p = 1 needs 7 APUs, but there are 6",
+    );
     check(&[], "the application: found pbpi, expected one whose work is independent tasks");
 }
