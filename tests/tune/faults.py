@@ -146,8 +146,9 @@ class Case:
         if code not in codes:
             self.wrong.append(f"{what}: exit code {code}")
 
-    def no_orphans(self, mark, what, within=0.0):
-        """Looks for processes that are left, after so long at most [s]."""
+    def no_orphans(self, mark, what, within=1.0):
+        """Looks for processes that are left, after so long at most [s]: a supervisor that was about to
+        begin when its tune was interrupted sees that only then, and ends after it."""
         until = time.monotonic() + within
         while (left := processes_with(mark)) and time.monotonic() < until:
             time.sleep(0.05)
@@ -176,7 +177,7 @@ class Case:
             # What a tune leaves that was killed may still be about to end when the next one does.
             was_killed |= how not in codes
             if how in codes:
-                self.no_orphans(mark, how, 12.0 if was_killed else 0.0)
+                self.no_orphans(mark, how, 12.0 if was_killed else 1.0)
                 was_killed = False
         process, mark = self.start("disturbed")
         self.ends(process, "disturbed", [0, 1])
