@@ -104,18 +104,16 @@ fn of_tasks(program: &dyn Application, tasks: u32) -> Result<Box<dyn Application
 
 fn row(cell: &Cell<'_>, seed: u64, ran: &Ran) -> Scheduled {
     let run = &ran.run;
-    let whole = f64::from(run.mapping.m() * run.mapping.p()) * run.time.0;
-    let (busy, offloads) = (run.apu_busy().0, run.offloads());
     Scheduled {
         scheduler: cell.scheduler.into(),
         workers: cell.workers,
         tasks: cell.tasks,
         spes_per_task: run.mapping.p(),
         time_s: run.time.0,
-        apu_busy_percent: 100.0 * busy / whole,
-        apu_idle_per_offload_us: 1e6 * (whole - busy) / offloads as f64,
+        apu_busy_percent: 100.0 * run.apu_busy().0 / run.apu_whole().0,
+        apu_idle_per_offload_us: 1e6 * run.mean_apu_idle().0,
         context_switches: run.context_switches,
-        offloads,
+        offloads: run.offloads(),
         seed,
     }
 }

@@ -144,6 +144,16 @@ impl Run {
         self.per_offload(self.functions.iter().map(|function| function.host).sum())
     }
 
+    /// Time of all its APUs together, busy or not.
+    pub fn apu_whole(&self) -> Seconds {
+        self.time * self.mapping.apus() as f64
+    }
+
+    /// Mean time in which an APU was not busy, for each off-load; zero without off-loads.
+    pub fn mean_apu_idle(&self) -> Seconds {
+        self.per_offload(Seconds(self.apu_whole().0 - self.apu_busy().0))
+    }
+
     /// Where the time went, as a mean over the host processes.
     pub fn split(&self) -> Split {
         let (m, p) = (self.mapping.m(), self.mapping.p());

@@ -16,8 +16,8 @@
 //!
 //! # How SPEs are found for each process
 //! Each process has SPEs of its own by the mapping (m, p), consecutive ones and on its own Cell where
-//! enough are left ([`Runtime::assign`]). [`Edtlp`], [`Linux`], [`Ynr`] and [`Mbox`] lease a process these and
-//! no others; another policy may lease any that are idle.
+//! enough are left ([`Runtime::assign`]). [`Edtlp`], [`Linux`], [`Ynr`] and [`Mbox`] lease a process
+//! these and no others; another policy may lease any that are idle.
 //!
 //! # A policy of one's own
 //! A policy says how it is called, how the processes of the host share its hardware threads, which

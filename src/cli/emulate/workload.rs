@@ -16,9 +16,7 @@ impl Once for SyntheticOnce {
     }
 
     fn report(&self, ran: &Ran) -> Box<dyn OwnReport> {
-        let run = &ran.run;
-        let idle = run.mapping.apus() as f64 * run.time.0 - run.apu_busy().0;
-        Box::new(IdleReport { apu_idle_per_offload_us: 1e6 * idle / run.offloads() as f64 })
+        Box::new(IdleReport { apu_idle_per_offload_us: 1e6 * ran.run.mean_apu_idle().0 })
     }
 }
 

@@ -41,8 +41,8 @@ pub fn warnings(tree: &Tree) -> Vec<Warning> {
     short.into_iter().chain(long).collect()
 }
 
-/// Gives the engine a model and all vectors of a tree, each read once; the branch to evaluate at is the one between
-/// the root and its third child.
+/// Gives the engine a model and all vectors of a tree, each read once; the branch to evaluate at is
+/// the one between the root and its third child.
 pub async fn update(engine: &mut impl Engine, tree: &Tree, model: &Model) -> View {
     engine.set_model(model).await;
     let z = |node: usize| z_of(tree.branch_length(node));
