@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::board::Board;
+use crate::context::Code;
 use crate::decrementer::Timebase;
 use crate::eib::Eib;
 use crate::fault::Fault;
@@ -47,6 +48,7 @@ pub struct Blade {
     hazards: Rc<Cell<Hazards>>,
     timing: KernelTiming,
     pub(crate) loading: Watch<Loading>,
+    pub(crate) code: Cell<Option<Code>>,
 }
 
 impl Blade {
@@ -105,6 +107,7 @@ impl Blade {
             fault,
             hazards,
             loading,
+            code: Cell::new(None),
         }
     }
 

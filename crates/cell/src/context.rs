@@ -9,6 +9,7 @@ use super::Blade;
 use super::memory::EffectiveAddress;
 use super::mfc::{Command, Direction};
 use super::spe::Spe;
+use super::trace::{Category, Track};
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::{Bytes, SimSpan, SimTime};
 use mmgp_spu::{LocalAddress, Quadword};
@@ -58,7 +59,32 @@ impl SpeImage {
     }
 }
 
+/// Where the code of the SPEs' program lies in main memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Code {
+    source: EffectiveAddress,
+    size: Bytes,
+    largest: Bytes,
+}
+
+impl Code {
+    /// An SPE fetches the code once more, or that of a program as large in its place; data and buffers
+    /// stay.
+    ///
+    /// # Errors
+    /// What a transfer may run into.
+    pub async fn fetch(&self, spe: &Spe) -> Result<()> {
+        let _span = spe.trace.span(Track::Spu(spe.index), Category::Wait, "the code of a program");
+        fetch(spe, self.source, self.size, self.largest).await
+    }
+}
+
 impl Blade {
+    /// The code of the program that its SPEs have been given last, if any.
+    pub fn code(&self) -> Option<Code> {
+        self.code.get()
+    }
+
     /// Creates a context on every SPE and loads the image, which lies in the memory of the first
     /// Cell; the processes of the host wait for that before they begin.
     ///
@@ -71,6 +97,7 @@ impl Blade {
         let (source, size) = (self.memory.allocate(0, image.loaded()), image.loaded());
         self.memory.write(source.offset(image.code.0), image.data.iter().copied());
         let largest = self.machine.mfc.largest;
+        self.code.set(Some(Code { source, size: image.code, largest }));
         let creation = SimSpan::from_seconds(self.machine.linux.spe_context);
         self.loading.update(|loading| loading.under_way += self.machine.layout.spes());
         for (turn, spe) in (1..).zip(&self.spes) {

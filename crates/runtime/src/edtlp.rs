@@ -141,11 +141,7 @@ impl Policy for Ordered {
     fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
         Box::pin(async {
             match self.0 {
-                Dispatch::Ready => {
-                    process.release();
-                    pending.completion().await;
-                    process.resume().await;
-                }
+                Dispatch::Ready => pending.stand_aside(process).await,
                 Dispatch::RoundRobin => {
                     process.hand_over().await;
                     pending.spin(process).await;

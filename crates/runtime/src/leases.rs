@@ -3,9 +3,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use crate::policy::Request;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_cell::Blade;
+use mmgp_machine::Layout;
 use mmgp_sim::{Sim, Watch};
 
 /// Which SPEs are leased; clones refer to the same.
@@ -13,15 +15,22 @@ use mmgp_sim::{Sim, Watch};
 pub struct BusyMap {
     /// By number.
     busy: Rc<RefCell<Vec<bool>>>,
-    /// How many leases have come to their end.
+    spes_per_cell: u32,
+    /// How many leases have come to their end, and how many processes.
     returned: Watch<u64>,
 }
 
 impl BusyMap {
-    /// So many SPEs, all idle.
-    pub(crate) fn new(sim: &Sim, spes: u32) -> Self {
-        let busy = Rc::new(RefCell::new(vec![false; spes as usize]));
-        Self { busy, returned: Watch::new(sim, "an idle SPE", 0) }
+    /// The SPEs of a machine, all idle.
+    pub(crate) fn new(sim: &Sim, layout: Layout) -> Self {
+        let busy = Rc::new(RefCell::new(vec![false; layout.spes() as usize]));
+        let returned = Watch::new(sim, "an idle SPE", 0);
+        Self { busy, spes_per_cell: layout.spes_per_cell, returned }
+    }
+
+    /// How many SPEs there are, idle or not.
+    pub fn count(&self) -> u32 {
+        self.busy.borrow().len() as u32
     }
 
     /// The numbers of the SPEs that nobody has leased, in ascending order.
@@ -45,7 +54,17 @@ impl BusyMap {
         Some(Lease { spes: spes.to_vec(), map: self.clone() })
     }
 
-    /// Counts the leases that have come to their end.
+    /// Leases so many idle SPEs for a request; nothing where fewer are idle, or for none. First come
+    /// the process's own, then those of its Cell, then those of the next.
+    pub fn lease_near(&self, request: &Request<'_>, spes: u32) -> Option<Lease> {
+        let mut idle = self.idle();
+        let cells = self.count() / self.spes_per_cell;
+        let distance = |spe: u32| (spe / self.spes_per_cell + cells - request.cell) % cells;
+        idle.sort_by_key(|spe| (!request.own.contains(spe), distance(*spe)));
+        self.lease(idle.get(..spes as usize)?)
+    }
+
+    /// Counts the leases and processes that have come to their end: whoever waits asks again.
     pub(crate) fn returned(&self) -> &Watch<u64> {
         &self.returned
     }
@@ -106,11 +125,12 @@ pub(crate) fn assign(blade: &Blade, mapping: Mapping) -> Result<Vec<Vec<u32>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mmgp_base::units::SimTime;
     use mmgp_cell::KernelTiming;
     use mmgp_machine::Machine;
 
     fn map() -> BusyMap {
-        BusyMap::new(&Sim::new(), 4)
+        BusyMap::new(&Sim::new(), Layout { cells: 2, spes_per_cell: 2, threads_per_ppe: 2 })
     }
 
     #[test]
@@ -133,6 +153,31 @@ mod tests {
             assert!(map.lease(refused).is_none(), "{refused:?}");
             assert_eq!(map.idle(), [0, 2, 3], "{refused:?}");
         }
+    }
+
+    #[test]
+    fn what_is_near_comes_first() {
+        let map = map();
+        let near = |own: &[u32], cell, spes| {
+            let request = Request {
+                arrived: SimTime::ZERO,
+                process: 0,
+                cell,
+                function: 0,
+                most_shares: 4,
+                own,
+                host_can: false,
+            };
+            map.lease_near(&request, spes).map(|lease| lease.spes().to_vec())
+        };
+        assert_eq!(near(&[], 0, 3), Some(vec![0, 1, 2]));
+        assert_eq!(near(&[], 1, 3), Some(vec![2, 3, 0]));
+        assert_eq!(near(&[1], 1, 4), Some(vec![1, 2, 3, 0]));
+        let _lease = map.lease(&[2]).unwrap();
+        assert_eq!(
+            (near(&[2], 1, 2), near(&[], 0, 4), near(&[], 0, 0)),
+            (Some(vec![3, 0]), None, None)
+        );
     }
 
     fn assigned(m: u32, p: u32) -> Vec<Vec<u32>> {

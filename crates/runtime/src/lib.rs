@@ -34,6 +34,8 @@ mod course;
 mod edtlp;
 mod kernel;
 mod leases;
+mod leasing;
+mod mgps;
 mod offload;
 mod policy;
 mod process;
@@ -50,7 +52,10 @@ pub use kernel::{Linux, Mbox, Ynr};
 pub use leases::{BusyMap, Lease};
 pub use mmgp_cell::record::Loop;
 pub use offload::{Call, Signalling, SpeProgram, Teams};
-pub use policy::{Completion, Decision, Pending, Policy, Request, Steps, policies, policy_named};
+pub use policy::{
+    Completion, Decision, Departure, Images, Pending, Policy, Request, Steps, policies,
+    policy_named,
+};
 pub use process::{Process, Task};
 
 use course::Courses;
@@ -76,7 +81,7 @@ impl Runtime {
     pub fn new(blade: Blade, policy: Box<dyn Policy>) -> Self {
         let sharing = policy.sharing(&blade.machine);
         let blade = blade.under(&sharing);
-        let busy = BusyMap::new(&blade.sim, blade.machine.layout.spes());
+        let busy = BusyMap::new(&blade.sim, blade.machine.layout);
         let slots = Slots::new(&blade);
         let keeps = policy.leases_own_only() && !blade.is_traced();
         let courses = Courses::new(&blade.sim, &blade.traffic, keeps);
@@ -105,7 +110,8 @@ impl Runtime {
         let (blade, layout) = (&self.blade, self.blade.machine.layout);
         let of_spes = own.iter().map(|spe| spe / layout.spes_per_cell);
         of_spes.chain([blade.cell_of(rank)]).for_each(|cell| blade.traffic.uses(rank, cell));
-        Process::new(blade.host_process(rank), own, Rc::clone(&self.shared))
+        let host = (blade.host_process(rank), blade.cell_of(rank));
+        Process::new(host, own, Rc::clone(&self.shared))
     }
 
     /// Loads a program on every SPE, which then serves calls for ever; host and SPEs tell each other

@@ -14,22 +14,25 @@
 //! keeps its hardware thread until the SPEs are done: a scheduler that gives a thread away knows flags
 //! in memory alone.
 
+mod server;
+
 use std::cell::Cell;
 use std::future::Future;
-use std::rc::Rc;
 
 use crate::Shared;
 use crate::course::{Course, Writing};
 use crate::leases::Lease;
-use crate::policy::{Completion, Pending};
+use crate::policy::Pending;
 use crate::process::Process;
 use mmgp_base::error::Result;
 use mmgp_cell::element::Values;
-use mmgp_cell::record::{Loop, Recorder};
+use mmgp_cell::record::Loop;
 use mmgp_cell::script::{Fingerprint, Writer};
-use mmgp_cell::trace::{Arrow, Category, Track};
-use mmgp_cell::{Blade, EffectiveAddress, Fault, Spe};
+use mmgp_cell::trace::{Arrow, Category};
+use mmgp_cell::{Blade, EffectiveAddress, Spe};
 use mmgp_sim::{Sim, Watch};
+
+pub(crate) use server::load;
 
 /// What the host tells an SPE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,101 +177,6 @@ impl Slot {
             *start = Some(told);
             *count
         })
-    }
-}
-
-/// Loads a program on every SPE, which then serves calls for ever.
-pub(crate) fn load<P: SpeProgram>(
-    blade: &Blade,
-    shared: &Rc<Shared>,
-    program: &Rc<P>,
-    signalling: Signalling,
-) {
-    blade.trace.name_functions(P::FUNCTIONS);
-    shared.slots.signalling.set(signalling);
-    shared.slots.teams.set(program.teams());
-    if blade.is_functional_first() {
-        shared.courses.write(program);
-    }
-    for spe in 0..blade.machine.layout.spes() {
-        let server = Server {
-            spe: blade.spe(spe).clone(),
-            program: Rc::clone(program),
-            shared: Rc::clone(shared),
-            recorder: Rc::clone(&blade.recorder),
-            fault: blade.fault(),
-        };
-        blade.sim.spawn_daemon(format!("SPE {spe}"), server.serve());
-    }
-}
-
-/// The program of one SPE at work.
-struct Server<P> {
-    spe: Spe,
-    program: Rc<P>,
-    shared: Rc<Shared>,
-    recorder: Rc<Recorder>,
-    fault: Fault,
-}
-
-impl<P: SpeProgram> Server<P> {
-    async fn serve(self) {
-        let Self { spe, shared, .. } = &self;
-        let (slot, signalling) =
-            (&shared.slots.slots[spe.index as usize], &shared.slots.signalling);
-        for number in 1.. {
-            slot.start.wait_until(|(count, _)| *count >= number).await;
-            let Some(Told { process, call, course }) = slot.start.read(|(_, told)| told.clone())
-            else {
-                continue;
-            };
-            let begin = spe.sim.now();
-            let label = spe.trace.function(call.function);
-            let span = spe.trace.span(Track::Spu(spe.index), Category::Call, label);
-            let by_host = (call.share as usize) < shared.slots.told_by_host(call.shares as usize);
-            match signalling.get() {
-                _ if !by_host => {}
-                Signalling::Memory => spe.spend(spe.poll()).await,
-                Signalling::Mailbox => self.read_mailbox().await,
-            }
-            if by_host {
-                span.arrive(Arrow::Start { spe: spe.index, call: number });
-            }
-            let served = match &course {
-                Course::Direct => self.program.call(spe, call).await,
-                _ => shared.courses.follow(spe, &course).await,
-            };
-            match served {
-                Ok(loops) => {
-                    self.recorder.spe_run(call.function, begin, &loops, spe.sim.now());
-                }
-                Err(error) => return self.fault.raise(error),
-            }
-            if by_host {
-                if signalling.get() == Signalling::Mailbox {
-                    self.write_mailbox(call.function).await;
-                }
-                span.depart(Arrow::Stop { spe: spe.index, call: number });
-            }
-            drop(span);
-            let done = Completion { spe: spe.index, process, function: call.function };
-            shared.policy.completed(done);
-            slot.stopped.update(|stopped| *stopped = number);
-        }
-    }
-
-    /// Takes the word that tells of the call.
-    async fn read_mailbox(&self) {
-        let track = Track::Spu(self.spe.index);
-        let _span = self.spe.trace.span(track, Category::Wait, "inbound mailbox");
-        self.spe.inbound_mailbox().read().await;
-    }
-
-    /// Tells the host that the function is done.
-    async fn write_mailbox(&self, function: u32) {
-        let track = Track::Spu(self.spe.index);
-        let _span = self.spe.trace.span(track, Category::Wait, "outbound mailbox");
-        self.spe.outbound_mailbox().write(function).await;
     }
 }
 

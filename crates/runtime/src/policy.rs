@@ -5,7 +5,10 @@ use std::pin::Pin;
 use crate::edtlp::{Dispatch, Edtlp};
 use crate::kernel::{Linux, Mbox, Ynr};
 use crate::leases::{BusyMap, Lease};
+use crate::leasing::{AllSpes, Leasing, Oracle, Static};
+use crate::mgps::Mgps;
 use mmgp_base::error::{Error, Result};
+use mmgp_base::units::SimTime;
 use mmgp_cell::HostProcess;
 use mmgp_cell::host::Pause;
 use mmgp_cell::linux::Sharing;
@@ -43,10 +46,19 @@ pub trait Policy {
         false
     }
 
+    /// The programs that an SPE may be asked to hold.
+    fn images(&self) -> Images {
+        Images::One
+    }
+
     /// Waits until `pending` is complete. The process has its hardware thread and is to have it in
-    /// the end. It waits so for its SPEs where they signal through [memory](crate::Signalling), and
-    /// for others' leases to end.
+    /// the end. It waits so for its SPEs where they signal through [memory](crate::Signalling).
     fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a>;
+
+    /// The same where the process has no SPEs and waits for others' leases to end.
+    fn wait_for_lease<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
+        self.wait(process, pending)
+    }
 
     /// The process lets go of its hardware thread and goes on as soon as it is its turn again: how a
     /// program under this scheduler gives way to others that are ready.
@@ -54,8 +66,27 @@ pub trait Policy {
         Box::pin(process.sched_yield())
     }
 
+    /// There is a process that will ask for tasks.
+    fn enters(&self, _process: u32) {}
+
     /// An SPE has done its share of a task, at this instant; its process learns of it later.
     fn completed(&self, _: Completion) {}
+
+    /// A process has what its task came to, at this instant; its lease has ended.
+    fn departs(&self, _: &Departure) {}
+
+    /// A process will ask for no more tasks.
+    fn leaves(&self, _process: u32) {}
+}
+
+/// The programs that an SPE may be asked to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Images {
+    /// One for all tasks.
+    One,
+    /// One for tasks that it does alone, and one for tasks that several share: an SPE that is asked
+    /// for the other one than it holds fetches that first.
+    SerialAndParallel,
 }
 
 /// What goes on in virtual time.
@@ -64,8 +95,12 @@ pub type Steps<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 /// A task that has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
+    /// When it did, however often its process has asked since.
+    pub arrived: SimTime,
     /// The process that asks.
     pub process: u32,
+    /// The Cell on which the process runs.
+    pub cell: u32,
     /// Which function of the program.
     pub function: u32,
     /// The most SPEs that can share it.
@@ -105,6 +140,23 @@ pub struct Completion {
     pub function: u32,
 }
 
+/// A task whose process goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Departure {
+    /// Whose it was.
+    pub process: u32,
+    /// Which function of the program.
+    pub function: u32,
+    /// How many SPEs shared it; none where the host did it.
+    pub shares: u32,
+    /// When it arrived.
+    pub arrived: SimTime,
+    /// When it was placed.
+    pub placed: SimTime,
+    /// When its process had what it came to: now.
+    pub departed: SimTime,
+}
+
 /// What a process waits for: flags that only ever grow, and what each must have come to.
 pub struct Pending {
     flags: Vec<(Watch<u64>, u64)>,
@@ -126,6 +178,14 @@ impl Pending {
         for (flag, wanted) in &self.flags {
             flag.wait_until(|flag| flag >= wanted).await;
         }
+    }
+
+    /// The process lets go of its hardware thread until it is complete, and goes on when it is its
+    /// turn.
+    pub async fn stand_aside(&self, process: &HostProcess) {
+        process.release();
+        self.completion().await;
+        process.resume().await;
     }
 
     /// The process polls on its hardware thread until it is complete.
@@ -154,7 +214,16 @@ impl Pending {
 
 /// The policies that there are, the first of which is used where none is named.
 pub fn policies() -> Vec<Box<dyn Policy>> {
-    vec![Box::new(Edtlp), Box::new(Linux), Box::new(Ynr), Box::new(Mbox)]
+    vec![
+        Box::new(Edtlp),
+        Box::new(Leasing::new(AllSpes)),
+        Box::new(Leasing::new(Static::default())),
+        Box::new(Leasing::new(Oracle)),
+        Box::new(Leasing::new(Mgps::default())),
+        Box::new(Linux),
+        Box::new(Ynr),
+        Box::new(Mbox),
+    ]
 }
 
 /// The policy of that name, which may be followed by a colon and an order of dispatch:

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::Shared;
 use crate::leases::Lease;
-use crate::policy::{Decision, Pending, Request, Steps};
+use crate::policy::{Decision, Departure, Pending, Request, Steps};
 use mmgp_cell::ppe::Work;
 use mmgp_cell::record::Instants;
 use mmgp_cell::trace::Category;
@@ -49,8 +49,12 @@ impl<'a> Task<'a> {
 }
 
 /// A process of the host that off-loads tasks.
+///
+/// It has ended when it is dropped.
 pub struct Process {
     host: HostProcess,
+    /// The Cell on which it runs.
+    cell: u32,
     own: Vec<u32>,
     pub(crate) shared: Rc<Shared>,
 }
@@ -64,8 +68,18 @@ impl Deref for Process {
 }
 
 impl Process {
-    pub(crate) fn new(host: HostProcess, own: Vec<u32>, shared: Rc<Shared>) -> Self {
-        Self { host, own, shared }
+    pub(crate) fn new((host, cell): (HostProcess, u32), own: Vec<u32>, shared: Rc<Shared>) -> Self {
+        shared.policy.enters(host.rank);
+        Self { host, cell, own, shared }
+    }
+
+    /// The most SPEs that a task of it may be leased.
+    pub fn most_spes(&self) -> u32 {
+        if self.shared.policy.leases_own_only() {
+            self.own.len() as u32
+        } else {
+            self.shared.busy.count()
+        }
     }
 
     /// The SPEs that are its own by the mapping.
@@ -93,16 +107,29 @@ impl Process {
     /// As [`Process::run`].
     pub async fn off_load(&self, task: Task<'_>) -> u32 {
         let Task { function, most_shares, arguments, on_host } = task;
+        let arrived = self.sim.now();
         let request = Request {
+            arrived,
             process: self.rank,
+            cell: self.cell,
             function,
             most_shares,
             own: &self.own,
             host_can: on_host.is_some(),
         };
-        let decided = self.sim.now();
-        let Some(lease) = self.place(&request).await else {
+        let lease = self.place(&request).await;
+        let placed = self.sim.now();
+        let departure = |shares| Departure {
+            process: self.rank,
+            function,
+            shares,
+            arrived,
+            placed,
+            departed: self.sim.now(),
+        };
+        let Some(lease) = lease else {
             on_host.expect("invariant: a policy sends to the host what it can do").await;
+            self.shared.policy.departs(&departure(0));
             return 0;
         };
         let shares = lease.spes().len() as u32;
@@ -114,7 +141,9 @@ impl Process {
         let resumed = self.sim.now();
         self.collect(&lease, &numbers).await;
         let collected = self.sim.now();
-        self.off_loaded(function, Instants { decided, started, resumed, collected });
+        self.off_loaded(function, Instants { decided: arrived, started, resumed, collected });
+        drop(lease);
+        self.shared.policy.departs(&departure(shares));
         shares
     }
 
@@ -129,7 +158,7 @@ impl Process {
                 Decision::Wait => {
                     let _wait = self.trace.span(self.track(), Category::Wait, "an idle SPE");
                     let more = Pending::new(vec![(busy.returned().clone(), returned + 1)]);
-                    policy.wait(&self.host, &more).await;
+                    policy.wait_for_lease(&self.host, &more).await;
                 }
             }
         }
@@ -154,5 +183,13 @@ impl Process {
         for _ in 0..doublewords {
             self.load_from_spe().await;
         }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let Shared { policy, busy, .. } = &*self.shared;
+        policy.leaves(self.host.rank);
+        busy.returned().update(|returned| *returned += 1);
     }
 }

@@ -62,7 +62,7 @@ impl OffloadedEngine {
         patterns: &Rc<Patterns>,
         known: Option<&Arc<Answers>>,
     ) -> Self {
-        let count = process.own_spes().len() as u32;
+        let count = process.most_spes();
         let book = Book::new(known);
         let places = (ARGUMENTS_BYTES, count);
         let mut memory = ProcessMemory::new(memory, homes, patterns, places, book.values());

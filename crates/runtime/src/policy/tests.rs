@@ -6,10 +6,19 @@ use crate::{Call, Loop, Runtime, Signalling, SpeProgram, Task};
 use mmgp_base::units::Cycles;
 use mmgp_cell::ppe::Work;
 use mmgp_cell::{Blade, EffectiveAddress, KernelTiming, Spe};
+use mmgp_machine::Layout;
 use mmgp_sim::Sim;
 
 fn request(own: &[u32], most_shares: u32) -> Request<'_> {
-    Request { process: 0, function: 0, most_shares, own, host_can: false }
+    Request {
+        arrived: SimTime::ZERO,
+        process: 0,
+        cell: 0,
+        function: 0,
+        most_shares,
+        own,
+        host_can: false,
+    }
 }
 
 /// The SPEs that a policy leases, none where the task has to wait.
@@ -30,7 +39,7 @@ fn a_policy_has_its_name_and_an_unknown_one_is_told_all_names() {
     let Err(error) = policy_named("fair") else { panic!("there is none") };
     let Error::UnknownName { kind, name, known } = error else { panic!("{error}") };
     assert_eq!((kind, name.as_str()), ("scheduler", "fair"));
-    assert_eq!(known, ["edtlp", "linux", "ynr", "mbox"]);
+    assert_eq!(known, ["edtlp", "llp", "edtlp-llp", "oracle", "mgps", "linux", "ynr", "mbox"]);
 }
 
 #[test]
@@ -52,8 +61,9 @@ fn an_order_of_dispatch_is_named_after_its_policy_and_only_where_there_is_a_choi
 
 #[test]
 fn policies_lease_a_process_its_own_spes_and_no_others() {
-    for policy in policies() {
-        let spes = BusyMap::new(&Sim::new(), 8);
+    for policy in policies().into_iter().filter(|policy| policy.leases_own_only()) {
+        let spes =
+            BusyMap::new(&Sim::new(), Layout { cells: 1, spes_per_cell: 8, threads_per_ppe: 2 });
         for _ in 0..3 {
             let lease = placed(&*policy, &request(&[4, 5, 6], 16), &spes).unwrap();
             assert_eq!(lease.spes(), [4, 5, 6], "{}", policy.name());
@@ -64,6 +74,28 @@ fn policies_lease_a_process_its_own_spes_and_no_others() {
         let lease = placed(&*policy, &request(&[4, 5, 6], 2), &spes).unwrap();
         assert_eq!(lease.spes(), [4, 5]);
     }
+}
+
+/// How many SPEs of 8 a task gets under the policy of that name while so many processes are active.
+fn leased(name: &str, active: u32) -> usize {
+    let policy = policy_named(name).unwrap();
+    let spes = BusyMap::new(&Sim::new(), Layout { cells: 1, spes_per_cell: 8, threads_per_ppe: 2 });
+    (0..8).for_each(|process| policy.enters(process));
+    (active..8).for_each(|process| policy.leaves(process));
+    let lease = placed(&*policy, &request(&[3], 8), &spes).unwrap();
+    assert_eq!(lease.spes()[0], 3, "its own comes first");
+    // At most as many as can share it, whatever the rule says.
+    assert_eq!(placed(&*policy, &request(&[3], 1), &spes).map_or(1, |it| it.spes().len()), 1);
+    lease.spes().len()
+}
+
+#[test]
+fn tasks_get_as_many_spes_as_the_rule_of_the_policy_says() {
+    let of = |name| [1, 2, 3, 4, 5, 8].map(|active| leased(name, active));
+    assert_eq!(of("llp"), [8; 6]);
+    assert_eq!(of("edtlp-llp"), [2, 2, 2, 2, 1, 1]);
+    assert_eq!(of("oracle"), [4, 4, 2, 2, 1, 1]);
+    assert_eq!(of("mgps"), [1; 6]);
 }
 
 /// Notes who asks, and what is completed; each process has what `place` says, and sleeps meanwhile.

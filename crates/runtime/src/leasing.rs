@@ -1,0 +1,186 @@
+//! Policies of PPoPP 2007's run-time system that lease any SPEs that are idle: how many is a rule.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use crate::edtlp::Edtlp;
+use crate::leases::BusyMap;
+use crate::policy::{Decision, Departure, Images, Pending, Policy, Request, Steps};
+use mmgp_cell::HostProcess;
+use mmgp_cell::linux::Sharing;
+use mmgp_machine::Machine;
+
+/// How many SPEs a task gets.
+pub(crate) trait Rule: 'static {
+    /// What the policy is called.
+    const NAME: &'static str;
+    /// What it does, in one sentence without a full stop.
+    const SUMMARY: &'static str;
+
+    /// How many SPEs a task gets that arrives at a machine of which not all are busy. What it gets at
+    /// most is what can share it.
+    fn spes(&self, system: &System) -> u32;
+
+    /// Whether a task waits until as many are idle, rather than have those that are.
+    fn waits_for_all(&self) -> bool {
+        false
+    }
+
+    /// A task has been placed.
+    fn placed(&mut self, _process: u32) {}
+
+    /// A process has what its task came to.
+    fn departs(&mut self, _: &Departure, _: &System) {}
+}
+
+/// What a rule goes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct System {
+    /// SPEs of the machine.
+    pub spes: u32,
+    /// Processes that have not ended.
+    pub active: u32,
+}
+
+/// A policy under which a process that waits does so as under [`Edtlp`], and a task is leased as many
+/// SPEs as a rule says: the process's own by the mapping first, then others of its Cell.
+pub struct Leasing<R> {
+    state: RefCell<State<R>>,
+}
+
+struct State<R> {
+    rule: R,
+    active: BTreeSet<u32>,
+    /// SPEs of the machine, once it is known.
+    spes: u32,
+}
+
+impl<R> State<R> {
+    fn system(&self) -> System {
+        System { spes: self.spes, active: self.active.len() as u32 }
+    }
+}
+
+impl<R: Rule> Leasing<R> {
+    /// Under that rule, for a run.
+    pub(crate) fn new(rule: R) -> Self {
+        Self { state: RefCell::new(State { rule, active: BTreeSet::new(), spes: 0 }) }
+    }
+}
+
+impl<R: Rule> Policy for Leasing<R> {
+    fn name(&self) -> &'static str {
+        R::NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        R::SUMMARY
+    }
+
+    fn sharing(&self, machine: &Machine) -> Sharing {
+        Edtlp.sharing(machine)
+    }
+
+    fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
+        let mut state = self.state.borrow_mut();
+        state.spes = spes.count();
+        let system = state.system();
+        let wanted = state.rule.spes(&system).clamp(1, request.most_shares.min(system.spes));
+        let idle = spes.idle().len() as u32;
+        let spes_now = if state.rule.waits_for_all() { wanted } else { wanted.min(idle) };
+        let Some(lease) = spes.lease_near(request, spes_now) else { return Decision::Wait };
+        state.rule.placed(request.process);
+        Decision::Spes(lease)
+    }
+
+    /// Tasks that one SPE does and those that several share are different programs.
+    fn images(&self) -> Images {
+        Images::SerialAndParallel
+    }
+
+    fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
+        Edtlp.wait(process, pending)
+    }
+
+    /// Without its hardware thread: there is nothing that its run-time system could do.
+    fn wait_for_lease<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
+        Box::pin(pending.stand_aside(process))
+    }
+
+    fn give_way<'a>(&'a self, process: &'a HostProcess) -> Steps<'a> {
+        Edtlp.give_way(process)
+    }
+
+    fn enters(&self, process: u32) {
+        self.state.borrow_mut().active.insert(process);
+    }
+
+    fn departs(&self, departure: &Departure) {
+        let mut state = self.state.borrow_mut();
+        let system = state.system();
+        state.rule.departs(departure, &system);
+    }
+
+    fn leaves(&self, process: u32) {
+        self.state.borrow_mut().active.remove(&process);
+    }
+}
+
+/// Every task is shared by as many SPEs as can share it: they do one after the other.
+pub(crate) struct AllSpes;
+
+impl Rule for AllSpes {
+    const NAME: &'static str = "llp";
+    const SUMMARY: &'static str =
+        "Loop-level parallelism: every task has all SPEs, one task after the other";
+
+    fn spes(&self, system: &System) -> u32 {
+        system.spes
+    }
+
+    fn waits_for_all(&self) -> bool {
+        true
+    }
+}
+
+/// So many SPEs a task while there are enough for all processes that have not ended, and one
+/// otherwise.
+pub(crate) struct Static(u32);
+
+impl Default for Static {
+    /// Of the 2 and 4 of the paper.
+    fn default() -> Self {
+        Self(2)
+    }
+}
+
+impl Rule for Static {
+    const NAME: &'static str = "edtlp-llp";
+    const SUMMARY: &'static str = "EDTLP, and 2 SPEs a task while at most half as many processes are active as there are SPEs";
+
+    fn spes(&self, system: &System) -> u32 {
+        if system.active * self.0 <= system.spes { self.0 } else { 1 }
+    }
+}
+
+/// As many SPEs a task as there are for each process, up to four: one while rounds are full, two or
+/// four for what remains.
+///
+/// PPoPP 2007 decides it by the number of bootstraps, which is known to whoever wrote the test. Tasks
+/// are dealt on request here, so that a process ends when there is no task left for it: as many are
+/// active as tasks remain.
+pub(crate) struct Oracle;
+
+/// The most SPEs of a task under the two static schemes.
+const MOST_STATIC: u32 = 4;
+
+impl Rule for Oracle {
+    const NAME: &'static str = "oracle";
+    const SUMMARY: &'static str =
+        "EDTLP for full rounds of tasks, and 2 or 4 SPEs a task for those that remain";
+
+    fn spes(&self, system: &System) -> u32 {
+        let each = system.spes / system.active.max(1);
+        if each >= MOST_STATIC { MOST_STATIC } else { each.min(2).max(1) }
+    }
+}

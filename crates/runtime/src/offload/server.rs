@@ -1,0 +1,132 @@
+//! The SPE's side of an off-load: a program that serves calls.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use super::{Call, Signalling, SpeProgram, Told};
+use crate::Shared;
+use crate::course::Course;
+use crate::policy::{Completion, Images};
+use mmgp_base::error::Result;
+use mmgp_cell::context::Code;
+use mmgp_cell::record::{Loop, Recorder};
+use mmgp_cell::trace::{Arrow, Category, Track};
+use mmgp_cell::{Blade, Fault, Spe};
+
+/// Loads a program on every SPE, which then serves calls for ever.
+pub(crate) fn load<P: SpeProgram>(
+    blade: &Blade,
+    shared: &Rc<Shared>,
+    program: &Rc<P>,
+    signalling: Signalling,
+) {
+    blade.trace.name_functions(P::FUNCTIONS);
+    shared.slots.signalling.set(signalling);
+    shared.slots.teams.set(program.teams());
+    if blade.is_functional_first() {
+        shared.courses.write(program);
+    }
+    for spe in 0..blade.machine.layout.spes() {
+        let server = Server {
+            spe: blade.spe(spe).clone(),
+            program: Rc::clone(program),
+            shared: Rc::clone(shared),
+            recorder: Rc::clone(&blade.recorder),
+            fault: blade.fault(),
+            code: blade.code(),
+            holds_parallel: Cell::new(false),
+        };
+        blade.sim.spawn_daemon(format!("SPE {spe}"), server.serve());
+    }
+}
+
+/// The program of one SPE at work.
+struct Server<P> {
+    spe: Spe,
+    program: Rc<P>,
+    shared: Rc<Shared>,
+    recorder: Rc<Recorder>,
+    fault: Fault,
+    /// What is fetched in place of the program that the SPE holds.
+    code: Option<Code>,
+    /// Whether it holds the program for tasks that several SPEs share, where that is another one.
+    holds_parallel: Cell<bool>,
+}
+
+impl<P: SpeProgram> Server<P> {
+    /// Fetches the program that a call wants, unless the SPE holds it.
+    async fn fetch_program(&self, call: Call) -> Result<()> {
+        let Some(code) = self.code else { return Ok(()) };
+        let parallel = call.shares > 1;
+        match self.shared.policy.images() {
+            Images::SerialAndParallel if self.holds_parallel.replace(parallel) != parallel => {
+                code.fetch(&self.spe).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs a call's function, as its course says.
+    async fn follow(&self, call: Call, course: &Course) -> Result<Vec<Loop>> {
+        self.fetch_program(call).await?;
+        match course {
+            Course::Direct => self.program.call(&self.spe, call).await,
+            _ => self.shared.courses.follow(&self.spe, course).await,
+        }
+    }
+
+    async fn serve(self) {
+        let Self { spe, shared, .. } = &self;
+        let (slot, signalling) =
+            (&shared.slots.slots[spe.index as usize], &shared.slots.signalling);
+        for number in 1.. {
+            slot.start.wait_until(|(count, _)| *count >= number).await;
+            let Some(Told { process, call, course }) = slot.start.read(|(_, told)| told.clone())
+            else {
+                continue;
+            };
+            let begin = spe.sim.now();
+            let label = spe.trace.function(call.function);
+            let span = spe.trace.span(Track::Spu(spe.index), Category::Call, label);
+            let by_host = (call.share as usize) < shared.slots.told_by_host(call.shares as usize);
+            match signalling.get() {
+                _ if !by_host => {}
+                Signalling::Memory => spe.spend(spe.poll()).await,
+                Signalling::Mailbox => self.read_mailbox().await,
+            }
+            if by_host {
+                span.arrive(Arrow::Start { spe: spe.index, call: number });
+            }
+            match self.follow(call, &course).await {
+                Ok(loops) => {
+                    self.recorder.spe_run(call.function, begin, &loops, spe.sim.now());
+                }
+                Err(error) => return self.fault.raise(error),
+            }
+            if by_host {
+                if signalling.get() == Signalling::Mailbox {
+                    self.write_mailbox(call.function).await;
+                }
+                span.depart(Arrow::Stop { spe: spe.index, call: number });
+            }
+            drop(span);
+            let done = Completion { spe: spe.index, process, function: call.function };
+            shared.policy.completed(done);
+            slot.stopped.update(|stopped| *stopped = number);
+        }
+    }
+
+    /// Takes the word that tells of the call.
+    async fn read_mailbox(&self) {
+        let track = Track::Spu(self.spe.index);
+        let _span = self.spe.trace.span(track, Category::Wait, "inbound mailbox");
+        self.spe.inbound_mailbox().read().await;
+    }
+
+    /// Tells the host that the function is done.
+    async fn write_mailbox(&self, function: u32) {
+        let track = Track::Spu(self.spe.index);
+        let _span = self.spe.trace.span(track, Category::Wait, "outbound mailbox");
+        self.spe.outbound_mailbox().write(function).await;
+    }
+}
