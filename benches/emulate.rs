@@ -76,7 +76,7 @@ fn benchmarks(criterion: &mut Criterion) {
     let computes = program.clone();
     let at = |app: &dyn Application, mapping: Mapping| {
         let blade = Blade::new(black_box(&machine), KernelTiming::Cached, 0.0);
-        let run = app.run(&Runtime::new(blade, Box::new(Edtlp)), mapping);
+        let run = app.run(&Runtime::new(blade, Box::new(Edtlp::default())), mapping);
         run.expect("invariant: a QS20 has 16 SPEs")
     };
     let known = computes.knowing(&at(&computes, Mapping::SEQUENTIAL));

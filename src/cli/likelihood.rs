@@ -113,7 +113,7 @@ fn evaluate(
     per_site: bool,
 ) -> Result<(f64, Option<Vec<f64>>)> {
     let blade = Blade::new(&Machine::named("qs20")?, KernelTiming::Cached, 0.0);
-    let on = Runtime::new(blade, Box::new(Edtlp));
+    let on = Runtime::new(blade, Box::new(Edtlp::default()));
     run_alone(&on, (1, Port::Tuned), patterns, async move |engine| {
         engine.read_vectors_once();
         let view = evaluation::update(engine, &tree, &model).await;

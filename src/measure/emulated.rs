@@ -28,7 +28,7 @@ pub struct Emulated {
 impl Emulated {
     /// The machine of that description, its processes scheduled by [`Edtlp`].
     pub fn new(machine: Machine) -> Self {
-        Self { machine, scheduler: Edtlp.name().into(), watch: None }
+        Self { machine, scheduler: Edtlp::default().name().into(), watch: None }
     }
 
     /// The same under the scheduler of that name.

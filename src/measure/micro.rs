@@ -42,7 +42,7 @@ pub fn alpha(machine: &Machine, repetitions: u32, phases: &mut ClockPhases) -> R
     for matrix_size in MATRIX_SIZES {
         let product = Rc::new(Product::new(machine, matrix_size));
         for processes in 1..=machine.layout.spes() {
-            let end = end(machine, Box::new(Edtlp), 0..processes, |on, process| {
+            let end = end(machine, Box::new(Edtlp::default()), 0..processes, |on, process| {
                 let (product, cell) = (Rc::clone(&product), on.blade().cell_of(process.rank));
                 async move { product.compute(&process, cell).await }
             })?;
@@ -64,7 +64,7 @@ pub fn offload(
 ) -> Result<Vec<Offload>> {
     let mut rows = Vec::new();
     for bytes in MESSAGE_BYTES {
-        let end = end(machine, Box::new(Edtlp), 0..1, |on, process| {
+        let end = end(machine, Box::new(Edtlp::default()), 0..1, |on, process| {
             on.load(&Rc::new(Echo), Signalling::Memory);
             async move {
                 for _ in 0..ROUND_TRIPS {
@@ -125,7 +125,7 @@ pub fn collective(
     let mut rows = Vec::new();
     for ranks in 1..=machine.layout.spes() {
         let world = RefCell::new(None);
-        let end = end(machine, Box::new(Edtlp), 0..ranks, |on, process| {
+        let end = end(machine, Box::new(Edtlp::default()), 0..ranks, |on, process| {
             let new = || Communicator::new(on.blade(), ranks);
             let world = world.borrow_mut().get_or_insert_with(new).clone();
             async move {

@@ -146,7 +146,7 @@ mod tests {
         // 96 + 11 us, two stores and a load across the bus (0.35 us), 24 cycles of the SPE's loop;
         // the first burst fetches its lines from memory, less than 0.1 ms.
         let machine = Machine::named("qs20").unwrap();
-        let time = run(&machine, 1, Box::new(Edtlp), 2000, 1).unwrap();
+        let time = run(&machine, 1, Box::new(Edtlp::default()), 2000, 1).unwrap();
         assert_relative_eq!(time.0 / 2000.0, 107.3575e-6, max_relative = 5e-4);
     }
 

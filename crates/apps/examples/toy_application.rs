@@ -57,7 +57,8 @@ fn main() -> Result<()> {
     let ps3 = mmgp_machine::Machine::named("ps3")?;
     for mapping in [Mapping::SEQUENTIAL, Mapping::of(1, 2), Mapping::of(2, 3)] {
         let blade = Blade::new(&ps3, KernelTiming::Cached, 0.0);
-        let ran = Toy { rounds: 3 }.run(&Runtime::new(blade, Box::new(Edtlp)), mapping)?;
+        let ran =
+            Toy { rounds: 3 }.run(&Runtime::new(blade, Box::new(Edtlp::default())), mapping)?;
         // Three seconds over p, and a little for twelve signals.
         assert!((0.0..1e-3).contains(&(ran.run.time.0 - 3.0 / f64::from(mapping.p()))));
         assert_eq!(ran.run.offloads(), 3 * u64::from(mapping.m()));

@@ -48,6 +48,8 @@ pub struct Synthetic {
     durations: Durations,
     /// The part of an off-load that SPEs can share, 0 to 1.
     shared: f64,
+    /// How many times as long the host takes as an SPE, where it can do an off-load itself.
+    on_host: Option<f64>,
     seed: u64,
 }
 
@@ -67,7 +69,7 @@ impl Synthetic {
                 expected: "1 to 2^32".into(),
             });
         }
-        Ok(Self { tasks, offloads, durations, shared: 0.0, seed })
+        Ok(Self { tasks, offloads, durations, shared: 0.0, on_host: None, seed })
     }
 
     /// The same with a part of each off-load in a loop that the SPEs of a process share.
@@ -83,6 +85,22 @@ impl Synthetic {
             });
         }
         Ok(Self { shared: part, ..self })
+    }
+
+    /// The same where the host can do an off-load itself, which takes it so many times as long as one
+    /// SPE.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where it is not a number from 0 to 1000.
+    pub fn on_host(self, times: f64) -> Result<Self> {
+        if !(0.0..=1e3).contains(&times) {
+            return Err(Error::OutOfRange {
+                name: "time of the host's version",
+                found: times.to_string(),
+                expected: "0 to 1000 times that of an SPE".into(),
+            });
+        }
+        Ok(Self { on_host: Some(times), ..self })
     }
 
     /// The life of a worker, whose arguments lie at `at`.
@@ -106,7 +124,14 @@ impl Synthetic {
                     write_arguments(memory, *at, [alone, shared]);
                     *at
                 };
-                process.off_load(Task::new(FUNCTION, most, &arguments)).await;
+                let task = Task::new(FUNCTION, most, &arguments);
+                let task = match self.on_host {
+                    None => task,
+                    Some(times) => {
+                        task.or_on_host(Box::pin(process.compute(cycles(offload * times), &[])))
+                    }
+                };
+                process.off_load(task).await;
                 progress.step();
             }
         }

@@ -17,9 +17,10 @@ pub use host::{Cache, Linux, LinuxScheduler, PpeIssue, ThreadSharing};
 pub use reader::{Provenance, Status};
 
 /// The machines that are compiled in, by name.
-const BUILT_IN: [(&str, &str); 3] = [
+const BUILT_IN: [(&str, &str); 4] = [
     ("ps3", include_str!("../models/machines/ps3.toml")),
     ("qs20", include_str!("../models/machines/qs20.toml")),
+    ("qs20-cell", include_str!("../models/machines/qs20-cell.toml")),
     ("qs22", include_str!("../models/machines/qs22.toml")),
 ];
 

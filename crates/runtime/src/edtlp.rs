@@ -1,33 +1,34 @@
 //! Event-driven task-level parallelism (EDTLP, PPoPP 2007).
 
+use crate::granularity::Granularity;
 use crate::leases::BusyMap;
-use crate::policy::{Decision, Pending, Policy, Request, Steps};
+use crate::policy::{Completion, Decision, Departure, Pending, Policy, Request, Steps};
 use mmgp_base::error::{Error, Result};
 use mmgp_cell::HostProcess;
 use mmgp_cell::linux::Sharing;
 use mmgp_machine::Machine;
 
-/// A user-level scheduler gives the hardware thread of a process that waits to another one, in the
-/// default [order](Dispatch). Each process has SPEs of its own, by the mapping.
-///
-/// Left out: the test whether a task is large enough to be off-loaded.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Edtlp;
-
-/// EDTLP in an order of its own.
-struct Ordered(Dispatch);
+/// A user-level scheduler gives the hardware thread of a process that waits to another one, in an
+/// [order](Dispatch) of its own. Each process has SPEs of its own, by the mapping. A function that the
+/// host can do is off-loaded only where that is faster.
+#[derive(Default)]
+pub struct Edtlp {
+    order: Dispatch,
+    granularity: Granularity,
+}
 
 /// In which order EDTLP dispatches the processes that share a hardware thread.
 ///
 /// PPoPP 2007 says that the thread of a process that off-loads goes to the next one, round robin, and
 /// that a process continues when it holds a context and its result is present. What becomes of a
 /// process whose turn comes before its result is left open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dispatch {
     /// To the next whose off-load is done, in the order in which they became so; the scheduler polls
     /// while there is none.
     Ready,
     /// Strict turns: to the next, done or not, which polls with the thread until it is.
+    #[default]
     RoundRobin,
     /// Turns by `sched_yield`: to the next, which loads the flag of its SPE and yields again where it
     /// is not done. As the run-time's code, `while (stop == 0) sched_yield()`.
@@ -73,44 +74,14 @@ impl Dispatch {
     }
 }
 
-/// The policy of those for whom no order was chosen.
-const DEFAULT: &Ordered = &Ordered(Dispatch::DEFAULT);
-
-impl Policy for Edtlp {
-    fn name(&self) -> &'static str {
-        DEFAULT.name()
-    }
-
-    fn summary(&self) -> &'static str {
-        DEFAULT.summary()
-    }
-
-    fn dispatching(&self, order: Dispatch) -> Option<Box<dyn Policy>> {
-        DEFAULT.dispatching(order)
-    }
-
-    fn sharing(&self, machine: &Machine) -> Sharing {
-        DEFAULT.sharing(machine)
-    }
-
-    fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
-        DEFAULT.place(request, spes)
-    }
-
-    fn leases_own_only(&self) -> bool {
-        DEFAULT.leases_own_only()
-    }
-
-    fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
-        DEFAULT.wait(process, pending)
-    }
-
-    fn give_way<'a>(&'a self, process: &'a HostProcess) -> Steps<'a> {
-        DEFAULT.give_way(process)
+impl Edtlp {
+    /// Whether a task is to run on the host.
+    pub(crate) fn prefers_host(&self, request: &Request<'_>) -> bool {
+        self.granularity.prefers_host(request)
     }
 }
 
-impl Policy for Ordered {
+impl Policy for Edtlp {
     fn name(&self) -> &'static str {
         "edtlp"
     }
@@ -120,17 +91,20 @@ impl Policy for Ordered {
     }
 
     fn dispatching(&self, order: Dispatch) -> Option<Box<dyn Policy>> {
-        Some(Box::new(Self(order)))
+        Some(Box::new(Self { order, ..Self::default() }))
     }
 
     fn sharing(&self, machine: &Machine) -> Sharing {
-        match self.0 {
+        match self.order {
             Dispatch::Ready => Sharing::cooperative(machine),
             Dispatch::RoundRobin | Dispatch::Yield => Sharing::in_turn(machine),
         }
     }
 
     fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
+        if self.prefers_host(request) {
+            return Decision::Host;
+        }
         request.lease_own(spes)
     }
 
@@ -138,9 +112,17 @@ impl Policy for Ordered {
         true
     }
 
+    fn completed(&self, completion: Completion) {
+        self.granularity.completed(completion);
+    }
+
+    fn departs(&self, departure: &Departure) {
+        self.granularity.departs(departure);
+    }
+
     fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
         Box::pin(async {
-            match self.0 {
+            match self.order {
                 Dispatch::Ready => pending.stand_aside(process).await,
                 Dispatch::RoundRobin => {
                     process.hand_over().await;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::edtlp::Edtlp;
 use crate::leases::BusyMap;
-use crate::policy::{Decision, Departure, Images, Pending, Policy, Request, Steps};
+use crate::policy::{Completion, Decision, Departure, Images, Pending, Policy, Request, Steps};
 use mmgp_cell::HostProcess;
 use mmgp_cell::linux::Sharing;
 use mmgp_machine::Machine;
@@ -45,6 +45,7 @@ pub(crate) struct System {
 /// A policy under which a process that waits does so as under [`Edtlp`], and a task is leased as many
 /// SPEs as a rule says: the process's own by the mapping first, then others of its Cell.
 pub struct Leasing<R> {
+    edtlp: Edtlp,
     state: RefCell<State<R>>,
 }
 
@@ -64,7 +65,8 @@ impl<R> State<R> {
 impl<R: Rule> Leasing<R> {
     /// Under that rule, for a run.
     pub(crate) fn new(rule: R) -> Self {
-        Self { state: RefCell::new(State { rule, active: BTreeSet::new(), spes: 0 }) }
+        let state = RefCell::new(State { rule, active: BTreeSet::new(), spes: 0 });
+        Self { edtlp: Edtlp::default(), state }
     }
 }
 
@@ -78,10 +80,13 @@ impl<R: Rule> Policy for Leasing<R> {
     }
 
     fn sharing(&self, machine: &Machine) -> Sharing {
-        Edtlp.sharing(machine)
+        self.edtlp.sharing(machine)
     }
 
     fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
+        if self.edtlp.prefers_host(request) {
+            return Decision::Host;
+        }
         let mut state = self.state.borrow_mut();
         state.spes = spes.count();
         let system = state.system();
@@ -99,7 +104,7 @@ impl<R: Rule> Policy for Leasing<R> {
     }
 
     fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
-        Edtlp.wait(process, pending)
+        self.edtlp.wait(process, pending)
     }
 
     /// Without its hardware thread: there is nothing that its run-time system could do.
@@ -108,14 +113,19 @@ impl<R: Rule> Policy for Leasing<R> {
     }
 
     fn give_way<'a>(&'a self, process: &'a HostProcess) -> Steps<'a> {
-        Edtlp.give_way(process)
+        self.edtlp.give_way(process)
     }
 
     fn enters(&self, process: u32) {
         self.state.borrow_mut().active.insert(process);
     }
 
+    fn completed(&self, completion: Completion) {
+        self.edtlp.completed(completion);
+    }
+
     fn departs(&self, departure: &Departure) {
+        self.edtlp.departs(departure);
         let mut state = self.state.borrow_mut();
         let system = state.system();
         state.rule.departs(departure, &system);
@@ -181,6 +191,6 @@ impl Rule for Oracle {
 
     fn spes(&self, system: &System) -> u32 {
         let each = system.spes / system.active.max(1);
-        if each >= MOST_STATIC { MOST_STATIC } else { each.min(2).max(1) }
+        if each >= MOST_STATIC { MOST_STATIC } else { each.clamp(1, 2) }
     }
 }

@@ -32,6 +32,7 @@
 
 mod course;
 mod edtlp;
+mod granularity;
 mod kernel;
 mod leases;
 mod leasing;

@@ -138,6 +138,8 @@ pub struct Completion {
     pub process: u32,
     /// Which function of the program it ran.
     pub function: u32,
+    /// When it was done: now.
+    pub at: SimTime,
 }
 
 /// A task whose process goes on.
@@ -215,7 +217,7 @@ impl Pending {
 /// The policies that there are, the first of which is used where none is named.
 pub fn policies() -> Vec<Box<dyn Policy>> {
     vec![
-        Box::new(Edtlp),
+        Box::new(Edtlp::default()),
         Box::new(Leasing::new(AllSpes)),
         Box::new(Leasing::new(Static::default())),
         Box::new(Leasing::new(Oracle)),

@@ -61,7 +61,7 @@ fn run() -> (Runtime, Vec<Event>) {
     let sink = Rc::clone(&kept) as Rc<RefCell<dyn Sink>>;
     let blade = Blade::traced(&machine, KernelTiming::Cached, 0.0, sink);
     blade.set_hazards(Hazards::Checked);
-    let on = Runtime::new(blade, Box::new(Edtlp));
+    let on = Runtime::new(blade, Box::new(Edtlp::default()));
     let blade = on.blade();
     on.load(&Rc::new(Program), Signalling::Memory);
     for (rank, spes) in (0..RANKS).zip(on.assign(Mapping::of(RANKS, 2)).unwrap()) {

@@ -26,6 +26,7 @@ pub const ENTRY: Entry = Entry {
     flags: &[
         ("off-loads of all tasks", "--streams times --offloads"),
         ("part of an off-load that can be shared", "--shared"),
+        ("time of the host's version", "--on-host"),
         ("host burst", "--ppe-us"),
         ("off-load", "--task-us"),
         ("trace", "--distribution trace:FILE"),
@@ -43,7 +44,12 @@ fn read(arguments: &AppArguments) -> Result<Synthetic> {
         });
     }
     let own = &arguments.synthetic;
-    Synthetic::new(own.streams, own.offloads, own.durations()?, arguments.seed)?.sharing(own.shared)
+    let synthetic = Synthetic::new(own.streams, own.offloads, own.durations()?, arguments.seed)?;
+    let synthetic = synthetic.sharing(own.shared)?;
+    match own.on_host {
+        None => Ok(synthetic),
+        Some(times) => synthetic.on_host(times),
+    }
 }
 
 /// Its durations.
@@ -67,6 +73,9 @@ pub struct SyntheticArguments {
     /// Part of an off-load that the SPEs of a process can share, 0 to 1
     #[arg(long, value_name = "PART", default_value_t = 0.0)]
     shared: f64,
+    /// The host can do an off-load itself, in so many times the time of an SPE
+    #[arg(long, value_name = "TIMES")]
+    on_host: Option<f64>,
 }
 
 /// How durations are spread, on the command line.

@@ -13,7 +13,7 @@ use crate::units::{Seconds, SimSpan};
 pub(super) const PROGRAMS: [Program; 4] = [
     Program { name: "context-switch", measure: context_switch },
     Program { name: "sched-yield", measure: sched_yield },
-    Program { name: "raxml-edtlp", measure: |machine, at| profile(machine, at, Edtlp) },
+    Program { name: "raxml-edtlp", measure: |machine, at| profile(machine, at, Edtlp::default()) },
     Program { name: "raxml-linux", measure: |machine, at| profile(machine, at, Linux) },
 ];
 

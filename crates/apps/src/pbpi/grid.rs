@@ -49,7 +49,7 @@ impl Pbpi {
         let blade = Blade::new(machine, timing, clock_phase);
         #[cfg(test)]
         blade.set_hazards(mmgp_cell::mfc::Hazards::Checked);
-        self.emulate_on(&Runtime::new(blade, Box::new(Edtlp)), mapping, None)
+        self.emulate_on(&Runtime::new(blade, Box::new(Edtlp::default())), mapping, None)
     }
 
     /// Runs the chains `on` a machine at rest; each sample also goes to `sink`.

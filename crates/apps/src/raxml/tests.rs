@@ -103,7 +103,7 @@ fn on_spes(
 ) -> Vec<f64> {
     let (tree, model, weights) = (tree.clone(), model.clone(), weights.to_vec());
     let blade = crate::phylogeny::tests::qs20();
-    let on = Runtime::new(blade, Box::new(Edtlp));
+    let on = Runtime::new(blade, Box::new(Edtlp::default()));
     let life = async move |engine: &mut OffloadedEngine| {
         engine.set_weights(&weights, columns).await;
         exercise(engine, &tree, &model).await
@@ -140,7 +140,7 @@ fn the_likelihood_of_a_tree_under_jc69_is_that_of_the_plain_computation() {
     let single = SiteRates::single(patterns.len());
     let model = Model { substitution: Substitution::jc69(), rates: single };
     let blade = crate::phylogeny::tests::qs20();
-    let on = Runtime::new(blade, Box::new(Edtlp));
+    let on = Runtime::new(blade, Box::new(Edtlp::default()));
     let life = async move |engine: &mut OffloadedEngine| {
         let view = evaluation::update(engine, &tree, &model).await;
         engine.evaluate(view.ends, view.z).await
@@ -222,7 +222,7 @@ fn search_columns(
     let tasks = Tasks { inferences: 1, bootstraps: 3 };
     let raxml = Raxml::new((**patterns).clone(), settings, tasks, port).unwrap();
     let blade = crate::phylogeny::tests::qs20();
-    let on = Runtime::new(blade, Box::new(Edtlp));
+    let on = Runtime::new(blade, Box::new(Edtlp::default()));
     raxml.emulate_on(&on, Mapping::of(m, p)).unwrap()
 }
 

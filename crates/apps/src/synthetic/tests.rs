@@ -26,12 +26,24 @@ fn turn(run: &Run) -> f64 {
 
 #[test]
 fn a_turn_takes_its_burst_its_off_load_and_what_the_protocol_costs() {
-    let run = run(&constant(1, 1000, 11.0, 96.0), Edtlp, (1, 1));
+    let run = run(&constant(1, 1000, 11.0, 96.0), Edtlp::default(), (1, 1));
     assert_eq!(run.offloads(), 1000);
     let over = turn(&run) - 107.0;
     // Two stores and a load across the bus, and a blocking get.
     assert!((0.4..1.0).contains(&over), "{over} us");
     assert_eq!(run.functions[0].apu_parallel, Seconds(0.0));
+}
+
+#[test]
+fn what_the_host_does_faster_stays_there() {
+    let synthetic = constant(1, 1000, 11.0, 96.0);
+    // Off-loaded once; then 11 and 48 us on the host.
+    let faster = run(&synthetic.clone().on_host(0.5).unwrap(), Edtlp::default(), (1, 1));
+    assert_eq!(faster.offloads(), 1);
+    assert!((faster.time.0 / US / 1000.0 - 59.0).abs() < 0.1, "{}", faster.time);
+    // On the host once.
+    let slower = run(&synthetic.on_host(2.0).unwrap(), Edtlp::default(), (1, 1));
+    assert_eq!(slower.offloads(), 999);
 }
 
 #[test]
@@ -41,7 +53,7 @@ fn linux_keeps_as_many_accelerators_busy_as_there_are_hardware_threads() {
         [(1, 1), (4, 1), (8, 1)].map(|mapping| run(&synthetic, Linux, mapping).time.0);
     assert!((3.5..4.1).contains(&(one / four)), "{}", one / four);
     assert!((0.9..1.1).contains(&(eight / four)), "{}", eight / four);
-    let switching = run(&synthetic, Edtlp, (8, 1)).time.0;
+    let switching = run(&synthetic, Edtlp::default(), (8, 1)).time.0;
     assert!(switching < 0.6 * eight, "{switching} beside {eight}");
 }
 
@@ -64,7 +76,7 @@ fn whoever_yields_or_sleeps_keeps_more_accelerators_busy_than_there_are_hardware
 #[test]
 fn what_can_be_shared_is_shared_to_the_last_cycle() {
     let synthetic = constant(1, 100, 0.0, 96.0).sharing(0.75).unwrap();
-    let [one, three] = [1, 3].map(|p| run(&synthetic, Edtlp, (1, p)));
+    let [one, three] = [1, 3].map(|p| run(&synthetic, Edtlp::default(), (1, p)));
     let parallel = |run: &Run| run.functions[0].apu_parallel.0 / US / 100.0;
     assert!((parallel(&one) - 72.0).abs() < 0.1, "{}", parallel(&one));
     assert!((parallel(&three) - 72.0).abs() < 0.3, "{}", parallel(&three));
@@ -75,7 +87,7 @@ fn what_can_be_shared_is_shared_to_the_last_cycle() {
 fn every_mapping_draws_the_same_times_whoever_takes_a_task() {
     let durations = Durations::exponential(burst(1.0, 50.0)).unwrap();
     let synthetic = Synthetic::new(7, 300, durations, 5).unwrap();
-    let busy = |mapping| run(&synthetic, Edtlp, mapping).apu_busy().0;
+    let busy = |mapping| run(&synthetic, Edtlp::default(), mapping).apu_busy().0;
     let [one, three] = [(1, 1), (3, 1)].map(busy);
     assert!((one / three - 1.0).abs() < 2e-3, "{one} {three}");
     // Each has the mean that it is told, to four of its standard deviations.

@@ -110,7 +110,8 @@ impl<P: SpeProgram> Server<P> {
                 span.depart(Arrow::Stop { spe: spe.index, call: number });
             }
             drop(span);
-            let done = Completion { spe: spe.index, process, function: call.function };
+            let (function, at) = (call.function, spe.sim.now());
+            let done = Completion { spe: spe.index, process, function, at };
             shared.policy.completed(done);
             slot.stopped.update(|stopped| *stopped = number);
         }

@@ -98,8 +98,8 @@ fn an_offload_by_mailbox_takes_the_loads_stores_and_channels_that_it_is_made_of(
 #[test]
 fn an_offload_by_mailbox_takes_longer_than_through_memory_and_the_trace_names_it() {
     for p in [1, 4] {
-        let (memory, flags) = run(Signalling::Memory, Box::new(Edtlp), p);
-        let (mailbox, words) = run(Signalling::Mailbox, Box::new(Edtlp), p);
+        let (memory, flags) = run(Signalling::Memory, Box::new(Edtlp::default()), p);
+        let (mailbox, words) = run(Signalling::Mailbox, Box::new(Edtlp::default()), p);
         assert!(mailbox > memory + f64::from(OFFLOADS * p) * 50e-9, "{p}: {mailbox} {memory}");
         let (flags, words) = (names(&flags), names(&words));
         for name in ["write mailbox of SPE 0", "poll SPE 0", "read mailbox of SPE 0"] {
@@ -112,7 +112,7 @@ fn an_offload_by_mailbox_takes_longer_than_through_memory_and_the_trace_names_it
 
 #[test]
 fn arrows_of_an_offload_by_mailbox_have_two_ends() {
-    let (_, events) = run(Signalling::Mailbox, Box::new(Edtlp), 4);
+    let (_, events) = run(Signalling::Mailbox, Box::new(Edtlp::default()), 4);
     let ends = |wanted: ArrowEnd| {
         let arrow = |event: &&Event| matches!(event, Event::Arrow { end, .. } if *end == wanted);
         events.iter().filter(arrow).count() as u32
@@ -127,7 +127,7 @@ fn who_polls_a_mailbox_keeps_the_hardware_thread_from_others() {
     let time = |signalling| {
         let machine = Machine::named("qs20").unwrap();
         let blade = Blade::new(&machine, KernelTiming::Cached, 0.0);
-        let on = Runtime::new(blade, Box::new(Edtlp));
+        let on = Runtime::new(blade, Box::new(Edtlp::default()));
         on.load(&Rc::new(Program::default()), signalling);
         let threads = machine.layout.cells * machine.layout.threads_per_ppe;
         for rank in [0, threads] {
@@ -143,6 +143,6 @@ fn who_polls_a_mailbox_keeps_the_hardware_thread_from_others() {
         let Seconds(time) = on.blade().run().unwrap().seconds();
         time
     };
-    let alone = run(Signalling::Mailbox, Box::new(Edtlp), 1).0;
+    let alone = run(Signalling::Mailbox, Box::new(Edtlp::default()), 1).0;
     assert!(time(Signalling::Mailbox) > 2.0 * alone);
 }

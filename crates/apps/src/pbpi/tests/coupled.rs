@@ -108,7 +108,7 @@ fn the_cold_chain_is_sampled_in_order_wherever_it_is() {
     let kept = |rows: u32| {
         let kept = Rc::new(RefCell::new(Kept::default()));
         let blade = crate::phylogeny::tests::qs20();
-        let on = Runtime::new(blade, Box::new(Edtlp));
+        let on = Runtime::new(blade, Box::new(Edtlp::default()));
         let sink = Some(kept.clone() as SampleSink);
         let (_, inference) = on_rows(&pbpi, rows).emulate_on(&on, Mapping::of(4, 1), sink).unwrap();
         (kept.take().0, inference)

@@ -67,7 +67,7 @@ pub(super) fn on_plain_engine<T>(
 
 pub(super) fn runtime() -> Runtime {
     let blade = crate::phylogeny::tests::qs20();
-    Runtime::new(blade, Box::new(Edtlp))
+    Runtime::new(blade, Box::new(Edtlp::default()))
 }
 
 impl By {
