@@ -1,0 +1,263 @@
+//! What holds of every policy, whatever runs on whatever machine: nothing is lost, done twice, kept
+//! waiting for ever or done in two places, as the trace has it.
+//!
+//! `COUNT=10000 cargo test --release -p mmgp-runtime --test properties` runs as many random workloads
+//! under each policy; without it, fewer.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use mmgp_base::Mapping;
+use mmgp_base::error::Result;
+use mmgp_base::units::{Cycles, SimTime};
+use mmgp_cell::trace::{Arrow, ArrowEnd, Category, Event, Sink, Track};
+use mmgp_cell::{Blade, EffectiveAddress, KernelTiming, Spe};
+use mmgp_machine::Machine;
+use mmgp_runtime::{Call, Loop, Policy, Runtime, Signalling, SpeProgram, Task, Teams, policies};
+use mmgp_sim::Watch;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// Random workloads under each policy, where nobody asks for more.
+const USUAL_COUNT: u64 = 75;
+
+/// Random numbers of a workload.
+struct Random(Xoshiro256PlusPlus);
+
+impl Random {
+    /// From `from` to `to`, both included.
+    fn within(&mut self, from: u32, to: u32) -> u32 {
+        from + (self.0.next_u64() % u64::from(to - from + 1)) as u32
+    }
+
+    /// Once in so many times.
+    fn once_in(&mut self, times: u32) -> bool {
+        self.within(1, times) == 1
+    }
+
+    /// About so many cycles, seldom far more.
+    fn cycles(&mut self, about: u32) -> Cycles {
+        let long = if self.once_in(8) { 20 } else { 1 };
+        Cycles(u64::from(self.within(0, long * about)))
+    }
+}
+
+/// One task of a process, with what the host does before it.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    burst: Cycles,
+    /// On one SPE.
+    task: Cycles,
+    most_shares: u32,
+    function: u32,
+    on_host: Option<Cycles>,
+    gives_way: bool,
+}
+
+#[derive(Debug)]
+struct Workload {
+    machine: &'static str,
+    mapping: Mapping,
+    teams: Teams,
+    /// By process.
+    turns: Vec<Vec<Turn>>,
+}
+
+impl Workload {
+    fn random(seed: u64) -> Self {
+        let mut random = Random(Xoshiro256PlusPlus::seed_from_u64(seed));
+        let (machine, spes) = [("qs20", 16), ("qs20-cell", 8), ("ps3", 6)][seed as usize % 3];
+        let m = random.within(1, spes);
+        let mapping = Mapping::of(m, random.within(1, spes / m));
+        let teams = if random.once_in(2) { Teams::ByHost } else { Teams::ByMaster };
+        let host_can = random.once_in(4);
+        let turns = |random: &mut Random| {
+            let count = random.within(0, 6);
+            (0..count).map(|_| Turn::random(random, host_can)).collect()
+        };
+        let turns = (0..m).map(|_| turns(&mut random)).collect();
+        Self { machine, mapping, teams, turns }
+    }
+}
+
+impl Turn {
+    fn random(random: &mut Random, host_can: bool) -> Self {
+        Self {
+            burst: random.cycles(40_000),
+            task: random.cycles(300_000),
+            most_shares: random.within(1, 16),
+            function: random.within(0, 1),
+            on_host: host_can.then(|| random.cycles(300_000)),
+            gives_way: random.once_in(6),
+        }
+    }
+}
+
+/// Where arguments would lie: they are the number of the turn, and what is done on the SPEs is looked up.
+struct Program {
+    teams: Teams,
+    turns: Vec<Vec<Turn>>,
+    calls: RefCell<Vec<(EffectiveAddress, u32, Call)>>,
+    /// Tasks of each process that its master has begun.
+    begun: Vec<Watch<u64>>,
+}
+
+/// The number of a turn of a process.
+fn number(process: u32, turn: usize) -> EffectiveAddress {
+    EffectiveAddress(u64::from(process) << 32 | turn as u64)
+}
+
+impl SpeProgram for Program {
+    fn teams(&self) -> Teams {
+        self.teams
+    }
+
+    async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
+        let EffectiveAddress(number) = call.arguments;
+        let (process, turn) = ((number >> 32) as usize, number as u32);
+        self.calls.borrow_mut().push((call.arguments, spe.index, call));
+        let begun = &self.begun[process];
+        match call.share {
+            0 => begun.update(|begun| *begun = u64::from(turn) + 1),
+            _ => begun.wait_until(|&begun| begun > u64::from(turn)).await,
+        }
+        let Cycles(task) = self.turns[process][turn as usize].task;
+        spe.spend(Cycles(task / u64::from(call.shares))).await;
+        Ok(Vec::new())
+    }
+}
+
+/// A sink for what the checks look at.
+#[derive(Default)]
+struct Kept(Vec<Event>);
+
+impl Sink for Kept {
+    fn record(&mut self, event: &Event) {
+        let kept = match event {
+            Event::Span { category, .. } => matches!(category, Category::Run | Category::Call),
+            Event::Arrow { .. } => true,
+        };
+        if kept {
+            self.0.push(*event);
+        }
+    }
+}
+
+/// Runs a workload; what the SPEs were called for, how many SPEs each turn had, and the trace.
+fn run(workload: &Workload, policy: Box<dyn Policy>) -> Result<(Rc<Program>, Shares, Vec<Event>)> {
+    let kept = Rc::new(RefCell::new(Kept::default()));
+    let sink = Rc::clone(&kept) as Rc<RefCell<dyn Sink>>;
+    let machine = Machine::named(workload.machine)?;
+    let on = Runtime::new(Blade::traced(&machine, KernelTiming::Cached, 0.0, sink), policy);
+    let sim = &on.blade().sim;
+    let begun = (0..workload.mapping.m()).map(|_| Watch::new(sim, "a master", 0));
+    let program = Rc::new(Program {
+        teams: workload.teams,
+        turns: workload.turns.clone(),
+        calls: RefCell::default(),
+        begun: begun.collect(),
+    });
+    on.load(&program, Signalling::Memory);
+    let shares = Rc::new(RefCell::new(BTreeMap::new()));
+    for ((rank, own), turns) in (0..).zip(on.assign(workload.mapping)?).zip(&workload.turns) {
+        let (process, turns, shares) = (on.process(rank, own), turns.clone(), Rc::clone(&shares));
+        sim.spawn(format!("rank {rank}"), async move {
+            process.resume().await;
+            for (place, turn) in turns.into_iter().enumerate() {
+                process.compute(turn.burst, &[]).await;
+                let number = number(rank, place);
+                let arguments = |_: &[u32]| number;
+                let task = Task::new(turn.function, turn.most_shares, &arguments);
+                let task = match turn.on_host {
+                    None => task,
+                    Some(cycles) => task.or_on_host(Box::pin(process.compute(cycles, &[]))),
+                };
+                let shared = process.run(task).await;
+                let before = shares.borrow_mut().insert(number, shared);
+                assert_eq!(before, None);
+                if turn.gives_way {
+                    process.give_way().await;
+                }
+            }
+            process.finish(0);
+        });
+    }
+    on.blade().run()?;
+    let events = std::mem::take(&mut kept.borrow_mut().0);
+    Ok((program, shares.take(), events))
+}
+
+/// How many SPEs shared each turn, none where the host did it.
+type Shares = BTreeMap<EffectiveAddress, u32>;
+
+/// Every turn was done, each share of it once, by an SPE of its own.
+fn check_calls(workload: &Workload, program: &Program, shares: &Shares) {
+    let all: usize = workload.turns.iter().map(Vec::len).sum();
+    assert_eq!(shares.len(), all, "turns that were done");
+    let mut called: BTreeMap<EffectiveAddress, Vec<(u32, u32)>> = BTreeMap::new();
+    for &(number, spe, call) in program.calls.borrow().iter() {
+        assert_eq!(call.shares, shares[&number], "{number:?}");
+        called.entry(number).or_default().push((call.share, spe));
+    }
+    for (number, &shares) in shares {
+        let mut calls = called.remove(number).unwrap_or_default();
+        calls.sort_unstable();
+        let of_share: Vec<u32> = calls.iter().map(|&(share, _)| share).collect();
+        assert_eq!(of_share, (0..shares).collect::<Vec<_>>(), "{number:?}");
+        let spes: BTreeSet<u32> = calls.iter().map(|&(_, spe)| spe).collect();
+        assert_eq!(spes.len(), calls.len(), "{number:?} has an SPE twice");
+    }
+}
+
+/// An SPE serves one call at a time, and a hardware thread runs one process.
+fn check_tracks(events: &[Event]) {
+    let mut busy: BTreeMap<Track, Vec<(SimTime, SimTime)>> = BTreeMap::new();
+    for event in events {
+        if let Event::Span { track, start, end, .. } = *event {
+            busy.entry(track).or_default().push((start, end));
+        }
+    }
+    for (track, mut spans) in busy {
+        spans.sort_unstable();
+        for two in spans.windows(2) {
+            assert!(two[0].1 <= two[1].0, "{track:?} does two things at once: {two:?}");
+        }
+    }
+}
+
+/// What the host starts, an SPE begins once; what an SPE ends, the host hears once.
+fn check_arrows(events: &[Event]) {
+    let mut ends: BTreeMap<Arrow, [u32; 2]> = BTreeMap::new();
+    for event in events {
+        if let Event::Arrow { arrow, end, .. } = *event {
+            ends.entry(arrow).or_default()[usize::from(end == ArrowEnd::Arrival)] += 1;
+        }
+    }
+    assert!(ends.values().all(|&ends| ends == [1, 1]), "{ends:?}");
+    let starts = ends.keys().filter(|arrow| matches!(arrow, Arrow::Start { .. })).count();
+    assert_eq!(2 * starts, ends.len());
+}
+
+#[test]
+fn no_policy_loses_an_off_load_does_one_twice_or_keeps_a_process_waiting() {
+    let count = std::env::var("COUNT").ok().and_then(|count| count.parse().ok());
+    let names: Vec<&str> = policies().iter().map(|policy| policy.name()).collect();
+    for (place, name) in names.into_iter().enumerate() {
+        for seed in 0..count.unwrap_or(USUAL_COUNT) {
+            let workload = Workload::random(seed);
+            let policy = policies().swap_remove(place);
+            let (program, shares, events) = run(&workload, policy)
+                .unwrap_or_else(|error| panic!("{name}, seed {seed}: {error}\n{workload:?}"));
+            let checks = std::panic::AssertUnwindSafe(|| {
+                check_calls(&workload, &program, &shares);
+                check_tracks(&events);
+                check_arrows(&events);
+            });
+            if let Err(cause) = std::panic::catch_unwind(checks) {
+                eprintln!("under {name}, seed {seed}: {workload:?}");
+                std::panic::resume_unwind(cause);
+            }
+        }
+    }
+}
