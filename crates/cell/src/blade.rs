@@ -138,6 +138,13 @@ impl Blade {
         Self { progress, ..self }
     }
 
+    /// The same machine at rest, what happens on it read by these clocks as well. Nothing on it goes by
+    /// them: the decrementers of its SPEs go by its own timebase.
+    pub fn read_by(self, clocks: impl IntoIterator<Item = Timebase>) -> Self {
+        let recorder = Rc::new(self.recorder.beside(clocks));
+        Self { recorder, ..self }
+    }
+
     /// The SPE with that number, counted through all Cells.
     pub fn spe(&self, index: u32) -> &Spe {
         &self.spes[index as usize]
