@@ -84,8 +84,7 @@ impl Blade {
         let board = Board::new(&sim, &machine, &eib, timebase, (&fault, &trace));
         let spes = (0..machine.layout.spes()).map(|index| Spe::new(&board, &timings, index));
         let (spes, hazards) = (spes.collect(), Rc::clone(&board.hazards));
-        let ppe = |cell| Ppe::new(&sim, &machine, cell);
-        let ppes = Rc::new((0..machine.layout.cells).map(ppe).collect());
+        let ppes = Rc::new(Ppe::of_all_cells(&sim, &machine));
         let sharing = Sharing::cooperative(&machine);
         let scheduler = Rc::new(Scheduler::new(&sim, &machine, &ppes, &sharing));
         let recorder = Rc::new(Recorder::new(timebase));
