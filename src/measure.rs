@@ -4,8 +4,9 @@
 //! On the emulated machine every measurement is a program that reads the machine's timebase before and
 //! after, so its times have the timebase's resolution. The repetitions of a measurement differ in
 //! how far the timebase is into a tick at the start, drawn from the seed: nothing else on the
-//! emulated machine is random, so the spread is that of reading a clock, not of a busy system. A
-//! micro-benchmark, whose course does not depend on the clock, is run once and read by as many clocks.
+//! emulated machine is random, so the spread is that of reading a clock, not of a busy system. As the
+//! course of no program depends on the clock by which it is timed, each is run once and read by as
+//! many clocks.
 
 pub mod caches;
 pub mod emulated;
@@ -30,10 +31,10 @@ use crate::units::SimTime;
 pub use emulated::{Emulated, Watch};
 pub use target::{ApplicationTarget, Measured, Target};
 
-/// How far the timebase is into a tick at the start of each run: uniform in [0, 1).
+/// The clocks of repetitions: how far each is into a tick at the start is uniform in [0, 1).
 pub struct ClockPhases {
     generator: Xoshiro256PlusPlus,
-    /// Told of every run.
+    /// Told of every reading.
     progress: Progress,
 }
 
@@ -44,19 +45,25 @@ impl ClockPhases {
         Self { generator, progress: Progress::default() }
     }
 
-    /// The phase for the next run.
-    pub fn next_phase(&mut self) -> f64 {
+    /// The phase of the next clock.
+    fn next_phase(&mut self) -> f64 {
         (self.generator.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// How long a run took that ended then, as the timebase shows it in each of so many
-    /// repetitions \[s\].
+    /// A clock for each of so many repetitions, which goes at the rate of the machine's timebase.
+    fn clocks(&mut self, machine: &Machine, repetitions: u32) -> Vec<Timebase> {
+        let mut clock = || Timebase::new(machine.timebase, self.next_phase());
+        (0..repetitions).map(|_| clock()).collect()
+    }
+
+    /// How long a run took that ended then, as the clock of each of so many repetitions shows it
+    /// \[s\].
     fn readings(&mut self, machine: &Machine, end: SimTime, repetitions: u32) -> Vec<f64> {
-        let mut reading = || {
-            let timebase = Timebase::new(machine.timebase, self.next_phase());
+        let clocks = self.clocks(machine, repetitions).into_iter();
+        let reading = |clock: Timebase| {
             self.progress.step();
-            timebase.ticks(timebase.at(end) - timebase.at(SimTime::ZERO)).0
+            clock.ticks(clock.at(end) - clock.at(SimTime::ZERO)).0
         };
-        (0..repetitions).map(|_| reading()).collect()
+        clocks.map(reading).collect()
     }
 }

@@ -216,13 +216,10 @@ impl From<HostCompilerArgument> for HostCompiler {
 }
 
 impl AppArguments {
-    /// Whose code the host runs, as a report calls it.
-    pub fn host_compiler(&self) -> &'static str {
-        match self.host_compiler {
-            HostCompilerArgument::Gcc => "gcc",
-            HostCompilerArgument::Xlc => "xlc",
-            HostCompilerArgument::Ideal => "ideal",
-        }
+    /// Whose code the host runs, as the command line calls it.
+    pub fn host_compiler(&self) -> String {
+        let value = self.host_compiler.to_possible_value();
+        value.expect("invariant: no compiler is hidden").get_name().to_string()
     }
 
     /// The program with its input, for whatever runs it at several mappings.

@@ -9,7 +9,7 @@ use super::files::Guard;
 use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments};
 use super::output::{Verbosity, data, progress};
-use crate::apps::{Application, Once};
+use crate::apps::Application;
 use crate::error::Result;
 use crate::measure::ApplicationTarget;
 use crate::table::csv;
@@ -26,7 +26,7 @@ pub struct Arguments {
     /// File to write; without it, standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Repetitions of the run
+    /// Repetitions of the measurement
     #[arg(long, value_name = "N", default_value_t = REPETITIONS, value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: u32,
     /// No progress
@@ -49,10 +49,10 @@ pub const REPETITIONS: u32 = 3;
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
     guard.writes("--out", arguments.out.as_deref()).check()?;
-    let (target, app) =
-        (arguments.scheduler.target(&arguments.machine)?, Once::new(arguments.app.read()?));
+    let target = arguments.scheduler.target(&arguments.machine)?;
+    let app = arguments.app.read()?;
     let (repetitions, seed) = (arguments.repetitions, arguments.app.seed);
-    let rows = measure(&target, &app, repetitions, seed, arguments.quiet.into())?;
+    let rows = measure(&target, &*app, repetitions, seed, arguments.quiet.into())?;
     data(arguments.out.as_deref(), &csv::write(&rows))?;
     Ok(Answer::Done)
 }

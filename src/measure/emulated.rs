@@ -56,9 +56,9 @@ impl Emulated {
         Ok(Runtime::new(blade, policy_named(&self.scheduler)?))
     }
 
-    /// A blade whose timebase is so far into a tick; kernels are timed once for each shape.
-    fn blade(&self, clock_phase: f64) -> Blade {
-        Blade::new(&self.machine, KernelTiming::Cached, clock_phase)
+    /// A blade that times kernels once for each shape.
+    fn blade(&self) -> Blade {
+        Blade::new(&self.machine, KernelTiming::Cached, 0.0)
     }
 }
 
@@ -77,7 +77,7 @@ impl Target for Emulated {
     fn run(&self, workload: &dyn Application, mapping: Mapping) -> Result<Ran> {
         match &self.watch {
             Some(watch) if watch.is_of(mapping) => watch.run(self, workload),
-            _ => workload.run(&self.at_rest(self.blade(0.0))?, mapping),
+            _ => workload.run(&self.at_rest(self.blade())?, mapping),
         }
     }
 }
@@ -116,8 +116,9 @@ impl Measured for Emulated {
         })
     }
 
-    fn profile_steps(&self, workload: &dyn Application, repetitions: u32) -> u64 {
-        u64::from(repetitions) * workload.steps()
+    /// Those of one run, which the clocks of all repetitions read.
+    fn profile_steps(&self, workload: &dyn Application, _: u32) -> u64 {
+        workload.steps()
     }
 
     fn profile(
@@ -127,14 +128,13 @@ impl Measured for Emulated {
         seed: u64,
         progress: &Progress,
     ) -> Result<Vec<Profile>> {
-        let mut phases = ClockPhases::new(seed);
-        let mut rows = Vec::new();
-        for repetition in 1..=repetitions {
-            let blade = self.blade(phases.next_phase()).telling(progress.clone());
-            let ran = workload.run(&self.at_rest(blade)?, Mapping::SEQUENTIAL)?;
-            rows.extend(profile::rows(workload, &ran.run, repetition));
-        }
-        Ok(rows)
+        let clocks = ClockPhases::new(seed).clocks(&self.machine, repetitions);
+        let on = self.at_rest(self.blade().telling(progress.clone()).read_by(clocks))?;
+        let run = workload.run(&on, Mapping::SEQUENTIAL)?.run;
+        let readings = (1..).zip(on.blade().recorder.further());
+        let rows =
+            |(repetition, clock)| profile::rows(workload, run.as_shown_by(clock), repetition);
+        Ok(readings.flat_map(rows).collect())
     }
 }
 
@@ -169,15 +169,34 @@ mod tests {
         assert_eq!(told, ps3().micro_benchmarks(2, 1, &Progress::default()).unwrap());
     }
 
-    #[test]
-    fn a_profile_tells_every_generation_of_every_repetition() {
+    fn pbpi() -> Pbpi {
         let tree = simulate::tree(6, 0.1, 1).unwrap();
         let alignment = simulate::alignment(&tree, &simulate::names(6), 40, 1).unwrap();
-        let pbpi = Pbpi::new(Patterns::compress(&alignment), Some(tree), 1, 7).unwrap();
+        Pbpi::new(Patterns::compress(&alignment), Some(tree), 1, 7).unwrap()
+    }
+
+    #[test]
+    fn a_profile_tells_every_generation_once() {
         let (steps, progress) = counting();
-        let told = ps3().profile(&pbpi, 3, 1, &progress).unwrap();
-        assert_eq!((ps3().profile_steps(&pbpi, 3), steps.get()), (3 * 7, 3 * 7));
-        assert_eq!(told, ps3().profile(&pbpi, 3, 1, &Progress::default()).unwrap());
+        let told = ps3().profile(&pbpi(), 3, 1, &progress).unwrap();
+        assert_eq!((ps3().profile_steps(&pbpi(), 3), steps.get()), (7, 7));
+        assert_eq!(told, ps3().profile(&pbpi(), 3, 1, &Progress::default()).unwrap());
+    }
+
+    #[test]
+    fn clocks_that_read_one_run_show_what_runs_by_each_of_them_would() {
+        let (target, mut phases) = (ps3(), ClockPhases::new(1));
+        let by_one = target.profile(&pbpi(), 3, 1, &Progress::default()).unwrap();
+        let of_a_run = |repetition| {
+            let blade = Blade::new(target.machine(), KernelTiming::Cached, phases.next_phase());
+            let on = target.at_rest(blade).unwrap();
+            let run = pbpi().run(&on, Mapping::SEQUENTIAL).unwrap().run;
+            profile::rows(&pbpi(), run, repetition).collect::<Vec<_>>()
+        };
+        let by_each: Vec<Vec<Profile>> = (1..=3).map(of_a_run).collect();
+        assert_eq!(by_one, by_each.concat());
+        let times = |rows: &[Profile]| rows.iter().map(|row| row.hpu_time_s).collect::<Vec<_>>();
+        assert_ne!(times(&by_each[0]), times(&by_each[1]));
     }
 
     #[test]

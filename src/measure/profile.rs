@@ -10,11 +10,11 @@ use crate::table::records::Profile;
 /// evaluation counts for the function before it.
 pub(super) fn rows(
     app: &dyn Application,
-    run: &Run,
+    run: Run,
     repetition: u32,
 ) -> impl Iterator<Item = Profile> {
     let collective = app.function_before_collective();
-    run.functions.iter().map(move |function| Profile {
+    run.functions.into_iter().map(move |function| Profile {
         phase: function.name.to_string(),
         repetition,
         offloads: function.calls,

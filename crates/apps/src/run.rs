@@ -4,6 +4,7 @@ use mmgp_base::Mapping;
 use mmgp_base::table::records::Split;
 use mmgp_base::units::{Seconds, SimSpan};
 use mmgp_cell::Blade;
+use mmgp_cell::record::{FunctionTotals, Readings};
 
 /// Totals of one off-loaded function over all processes, as the timebase showed them.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +27,22 @@ pub struct Function {
 }
 
 impl Function {
+    /// Those with these names, by number, as a clock shows them.
+    fn all(names: impl IntoIterator<Item = &'static str>, readings: &Readings) -> Vec<Self> {
+        let seconds = |ticks| readings.ticks(ticks);
+        let named = names.into_iter().zip(readings.functions());
+        let function = |(name, totals): (_, FunctionTotals)| Self {
+            name,
+            calls: totals.calls,
+            host: seconds(totals.host),
+            gap: seconds(totals.gap),
+            offload: seconds(totals.offload),
+            apu_parallel: seconds(totals.parallel),
+            apu_serial: seconds(totals.serial),
+        };
+        named.map(function).collect()
+    }
+
     /// All its APU time.
     pub fn apu(&self) -> Seconds {
         self.apu_parallel + self.apu_serial
@@ -103,25 +120,21 @@ impl Run {
     /// What `blade` recorded of a program with these off-loaded functions, which has ended.
     pub fn collect(blade: &Blade, mapping: Mapping, names: &[&'static str]) -> Self {
         let recorder = &blade.recorder;
-        let function =
-            |(name, totals): (&&'static str, mmgp_cell::record::FunctionTotals)| Function {
-                name,
-                calls: totals.calls,
-                host: recorder.ticks(totals.host),
-                gap: recorder.ticks(totals.gap),
-                offload: recorder.ticks(totals.offload),
-                apu_parallel: recorder.ticks(totals.parallel),
-                apu_serial: recorder.ticks(totals.serial),
-            };
         Self {
             mapping,
             time: blade.sim.now().since(blade.started()).seconds(),
             hpu_busy: recorder.host_busy_time(),
             context_switches: blade.context_switches(),
             dma_commands: blade.dma_commands(),
-            functions: names.iter().zip(recorder.functions()).map(function).collect(),
+            functions: Function::all(names.iter().copied(), recorder.own()),
             host_functions: Vec::new(),
         }
+    }
+
+    /// The same run with its off-loaded functions as another clock shows them.
+    pub fn as_shown_by(&self, clock: &Readings) -> Self {
+        let names = self.functions.iter().map(|function| function.name);
+        Self { functions: Function::all(names, clock), ..self.clone() }
     }
 
     /// Off-loads of all functions and processes.

@@ -86,8 +86,7 @@ impl Blade {
         let board = Board::new(&sim, &machine, &eib, timebase, (&fault, &trace));
         let spes = (0..machine.layout.spes()).map(|index| Spe::new(&board, &timings, index));
         let (spes, hazards) = (spes.collect(), Rc::clone(&board.hazards));
-        let ppe = |cell| Ppe::new(&sim, &machine, cell);
-        let ppes = Rc::new((0..machine.layout.cells).map(ppe).collect());
+        let ppes = Rc::new(Ppe::of_all_cells(&sim, &machine));
         let sharing = Sharing::cooperative(&machine);
         let scheduler = Rc::new(Scheduler::new(&sim, &machine, &ppes, &sharing));
         let recorder = Rc::new(Recorder::new(timebase));
@@ -139,6 +138,13 @@ impl Blade {
     /// The same machine, its program telling how far it is.
     pub fn telling(self, progress: Progress) -> Self {
         Self { progress, ..self }
+    }
+
+    /// The same machine at rest, what happens on it read by these clocks as well. Nothing on it goes by
+    /// them: the decrementers of its SPEs go by its own timebase.
+    pub fn read_by(self, clocks: impl IntoIterator<Item = Timebase>) -> Self {
+        let recorder = Rc::new(self.recorder.beside(clocks));
+        Self { recorder, ..self }
     }
 
     /// The SPE with that number, counted through all Cells.

@@ -170,16 +170,18 @@ const APART: u64 = (1 << 30) + (1 << 13);
 const HEAP: u64 = 1 << 20;
 
 impl Ppe {
-    pub(super) fn new(sim: &Sim, machine: &Machine, cell: u32) -> Self {
-        let name = format!("the PPE of Cell {cell}");
-        Self {
-            pipeline: Pipeline::new(sim, &name, threads::slowdown(machine)),
+    /// Those of all Cells of a machine.
+    pub(super) fn of_all_cells(sim: &Sim, machine: &Machine) -> Vec<Self> {
+        let slowdown = threads::slowdown(machine);
+        let ppe = |cell: u32| Self {
+            pipeline: Pipeline::new(sim, &format!("the PPE of Cell {cell}"), slowdown),
             caches: RefCell::new(Hierarchy::new(machine)),
             description: machine.ppe,
             page: machine.cache.page,
             translation: machine.cache.translation,
             clock: machine.clock,
-        }
+        };
+        (0..machine.layout.cells).map(ppe).collect()
     }
 
     /// Executes a burst on the shared pipeline until it is done or `stop` ends, and says how much
@@ -268,7 +270,7 @@ mod tests {
     /// them comes again \[cycles\].
     fn coming_back(ranks: u32) -> f64 {
         let sim = Sim::new();
-        let ppe = Ppe::new(&sim, &qs20(), 0);
+        let ppe = &Ppe::of_all_cells(&sim, &qs20())[0];
         // 12,800 bytes of data, 100 lines on 4 pages, and 6,400 of code on 2 pages.
         let burst = Work { loads: 1600, ..Work::default() }.in_line();
         for rank in 0..ranks {

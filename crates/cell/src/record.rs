@@ -45,32 +45,33 @@ pub struct FunctionTotals {
     pub serial: u64,
 }
 
-/// Keeps the totals.
+/// Keeps the totals: as the timebase of the machine shows them, and as further clocks do.
 pub struct Recorder {
-    timebase: Timebase,
-    functions: RefCell<Vec<FunctionTotals>>,
+    own: Readings,
+    further: Vec<Readings>,
     host_busy: RefCell<SimSpan>,
 }
 
 impl Recorder {
     pub(super) fn new(timebase: Timebase) -> Self {
-        let functions = RefCell::default();
-        Self { timebase, functions, host_busy: RefCell::default() }
+        let own = Readings::new(timebase);
+        Self { own, further: Vec::new(), host_busy: RefCell::default() }
     }
 
-    /// What the timebase register shows at an instant.
-    pub fn timebase_at(&self, instant: SimTime) -> u64 {
-        self.timebase.at(instant)
+    /// The same timebase before anything runs, and these clocks beside it.
+    pub(super) fn beside(&self, clocks: impl IntoIterator<Item = Timebase>) -> Self {
+        let further = clocks.into_iter().map(Readings::new).collect();
+        Self { further, ..Self::new(self.own.clock) }
     }
 
-    /// Ticks of the timebase as time.
-    pub fn ticks(&self, ticks: u64) -> Seconds {
-        self.timebase.ticks(ticks)
+    /// The totals as the timebase of the machine shows them.
+    pub fn own(&self) -> &Readings {
+        &self.own
     }
 
-    /// The totals of all functions, by number.
-    pub fn functions(&self) -> Vec<FunctionTotals> {
-        self.functions.borrow().clone()
+    /// The totals as each of the further clocks shows them.
+    pub fn further(&self) -> &[Readings] {
+        &self.further
     }
 
     /// Time that all host processes together spent executing.
@@ -84,15 +85,55 @@ impl Recorder {
 
     /// Host code after the last off-load counts for the function that was off-loaded last.
     pub(crate) fn host_tail(&self, function: u32, since: SimTime, now: SimTime) {
-        let ticks = self.timebase_at(now) - self.timebase_at(since);
-        self.with(function, |totals| totals.host += ticks);
+        self.for_each_clock(|readings| readings.host_tail(function, since, now));
     }
 
     /// An off-load seen from the host, whose own code ran `since` then.
     pub(super) fn offload(&self, function: u32, since: SimTime, instants: Instants) {
+        self.for_each_clock(|readings| readings.offload(function, since, instants));
+    }
+
+    /// A call seen from one SPE.
+    pub fn spe_run(&self, function: u32, begin: SimTime, shared: &[Loop], end: SimTime) {
+        self.for_each_clock(|readings| readings.spe_run(function, begin, shared, end));
+    }
+
+    fn for_each_clock(&self, note: impl Fn(&Readings)) {
+        note(&self.own);
+        self.further.iter().for_each(note);
+    }
+}
+
+/// Totals as one clock shows them.
+pub struct Readings {
+    clock: Timebase,
+    functions: RefCell<Vec<FunctionTotals>>,
+}
+
+impl Readings {
+    fn new(clock: Timebase) -> Self {
+        Self { clock, functions: RefCell::default() }
+    }
+
+    /// Ticks of the clock as time.
+    pub fn ticks(&self, ticks: u64) -> Seconds {
+        self.clock.ticks(ticks)
+    }
+
+    /// The totals of all functions, by number.
+    pub fn functions(&self) -> Vec<FunctionTotals> {
+        self.functions.borrow().clone()
+    }
+
+    fn host_tail(&self, function: u32, since: SimTime, now: SimTime) {
+        let ticks = self.clock.at(now) - self.clock.at(since);
+        self.with(function, |totals| totals.host += ticks);
+    }
+
+    fn offload(&self, function: u32, since: SimTime, instants: Instants) {
         let Instants { decided, started, resumed, collected } = instants;
         let [since, decided, started, resumed, collected] =
-            [since, decided, started, resumed, collected].map(|instant| self.timebase_at(instant));
+            [since, decided, started, resumed, collected].map(|instant| self.clock.at(instant));
         self.with(function, |totals| {
             totals.calls += 1;
             totals.host += decided - since;
@@ -101,9 +142,8 @@ impl Recorder {
         });
     }
 
-    /// A call seen from one SPE.
-    pub fn spe_run(&self, function: u32, begin: SimTime, shared: &[Loop], end: SimTime) {
-        let ticks = |start, end| self.timebase_at(end) - self.timebase_at(start);
+    fn spe_run(&self, function: u32, begin: SimTime, shared: &[Loop], end: SimTime) {
+        let ticks = |start, end| self.clock.at(end) - self.clock.at(start);
         let parallel: u64 = shared.iter().map(|shared| ticks(shared.start, shared.end)).sum();
         self.with(function, |totals| {
             totals.parallel += parallel;
@@ -118,5 +158,29 @@ impl Recorder {
             functions.resize(index + 1, FunctionTotals::default());
         }
         change(&mut functions[index]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mmgp_base::units::Hertz;
+
+    #[test]
+    fn each_clock_shows_the_ticks_that_begin_between_two_instants() {
+        // A tick in 100 ns; the further clock is half of one ahead.
+        let [own, ahead] = [0.0, 0.5].map(|phase| Timebase::new(Hertz(1e7), phase));
+        let recorder = Recorder::new(own).beside([ahead]);
+        let at = |nanoseconds: u64| SimTime::ZERO + SimSpan::from_ticks(nanoseconds * 1_000_000);
+        // Ticks of the one begin at 0, 100, 200, 300 ns, of the other at 50, 150, 250, 350.
+        let shared = Loop { start: at(160), end: at(240) };
+        recorder.spe_run(1, at(110), &[shared], at(370));
+        recorder.host_tail(0, at(0), at(199));
+        let shown = |readings: &Readings| -> Vec<[u64; 3]> {
+            let functions = readings.functions();
+            functions.iter().map(|it| [it.host, it.parallel, it.serial]).collect()
+        };
+        assert_eq!(shown(recorder.own()), [[1, 0, 0], [0, 1, 1]]);
+        assert_eq!(shown(&recorder.further()[0]), [[2, 0, 0], [0, 0, 3]]);
     }
 }

@@ -131,10 +131,11 @@ fn spans_add_up_to_what_the_machine_counted() {
     // A call is timed by the timebase: as a whole it is a tick of 70 ns off at most.
     let calls = spans(&events, Category::Call).len() as f64;
     assert_eq!(calls as u32, RANKS * OFFLOADS * 2);
-    let functions = blade.recorder.functions();
-    let counted: u64 = functions.iter().map(|totals| totals.parallel + totals.serial).sum();
-    let off = blade.recorder.ticks(counted).0 - total(&events, Category::Call).seconds().0;
-    assert!(off.abs() < calls * blade.recorder.ticks(1).0, "{off}");
+    let readings = blade.recorder.own();
+    let of_functions = readings.functions();
+    let counted: u64 = of_functions.iter().map(|totals| totals.parallel + totals.serial).sum();
+    let off = readings.ticks(counted).0 - total(&events, Category::Call).seconds().0;
+    assert!(off.abs() < calls * readings.ticks(1).0, "{off}");
 }
 
 #[test]
