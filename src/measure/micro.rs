@@ -216,8 +216,8 @@ mod tests {
 
     /// A switch under a policy: the seconds, a page of code translated again (60 cycles; its line is
     /// shared and still there), and 10 cycles of loop.
-    fn check(policy: impl Policy + Copy + 'static, switch: f64) {
-        let under = || -> Result<Box<dyn Policy>> { Ok(Box::new(policy)) };
+    fn check<P: Policy + Default + 'static>(switch: f64) {
+        let under = || -> Result<Box<dyn Policy>> { Ok(Box::new(P::default())) };
         let rows = context_switch(&qs20(), &under, 1, &mut ClockPhases::new(1)).unwrap();
         assert_eq!(rows.len(), YIELDING.len());
         for row in rows {
@@ -228,8 +228,8 @@ mod tests {
 
     #[test]
     fn giving_way_costs_the_switch_of_the_scheduler_that_programs_run_under() {
-        check(Edtlp, 1.5e-6);
-        check(Linux, 2e-6);
+        check::<Edtlp>(1.5e-6);
+        check::<Linux>(2e-6);
     }
 
     #[test]

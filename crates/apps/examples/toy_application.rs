@@ -48,7 +48,7 @@ impl Application for Toy {
             });
         }
         blade.run()?;
-        let run = Run::collect(blade, mapping, Self::FUNCTIONS);
+        let run = Run::collect(on, mapping, Self::FUNCTIONS);
         Ok(Ran::new(run, Fingerprint::default().counting("rounds", rounds), ()))
     }
 }

@@ -206,7 +206,7 @@ impl Raxml {
             *found.borrow_mut() = farm::master(master, world, tasks, taxa).await;
         });
         blade.run()?;
-        let mut run = Run::collect(blade, mapping, &FUNCTIONS);
+        let mut run = Run::collect(on, mapping, &FUNCTIONS);
         if self.port == Port::Ppe {
             run.functions.clear();
             run.host_functions = host.borrow().functions(&FUNCTIONS);

@@ -3,8 +3,8 @@
 use mmgp_base::Mapping;
 use mmgp_base::table::records::Split;
 use mmgp_base::units::{Seconds, SimSpan};
-use mmgp_cell::Blade;
 use mmgp_cell::record::{FunctionTotals, Readings};
+use mmgp_runtime::Runtime;
 
 /// Totals of one off-loaded function over all processes, as the timebase showed them.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,6 +89,8 @@ impl HostTotals {
 pub struct Run {
     /// Host processes, and APUs of each.
     pub mapping: Mapping,
+    /// SPEs that its tasks could be given: those of the mapping, or all, as the scheduler has it.
+    pub apus: u64,
     /// From the moment the programs of the SPEs are loaded to the end.
     pub time: Seconds,
     /// Time that all host processes together spent executing.
@@ -108,6 +110,7 @@ impl Run {
     pub fn lasting(mapping: Mapping, time: Seconds) -> Self {
         Self {
             mapping,
+            apus: mapping.apus(),
             time,
             hpu_busy: Seconds(0.0),
             context_switches: 0,
@@ -117,11 +120,13 @@ impl Run {
         }
     }
 
-    /// What `blade` recorded of a program with these off-loaded functions, which has ended.
-    pub fn collect(blade: &Blade, mapping: Mapping, names: &[&'static str]) -> Self {
+    /// What the machine recorded of a program with these off-loaded functions, which has ended.
+    pub fn collect(on: &Runtime, mapping: Mapping, names: &[&'static str]) -> Self {
+        let blade = on.blade();
         let recorder = &blade.recorder;
         Self {
             mapping,
+            apus: on.spes_of(mapping),
             time: blade.sim.now().since(blade.started()).seconds(),
             hpu_busy: recorder.host_busy_time(),
             context_switches: blade.context_switches(),
@@ -159,7 +164,7 @@ impl Run {
 
     /// Time of all its APUs together, busy or not.
     pub fn apu_whole(&self) -> Seconds {
-        self.time * self.mapping.apus() as f64
+        self.time * self.apus as f64
     }
 
     /// Mean time in which an APU was not busy, for each off-load; zero without off-loads.
@@ -170,7 +175,7 @@ impl Run {
     /// Where the time went, as a mean over the host processes.
     pub fn split(&self) -> Split {
         let (m, p) = (self.mapping.m(), self.mapping.p());
-        let (processes, apus) = (f64::from(m), f64::from(m) * f64::from(p));
+        let (processes, apus) = (f64::from(m), self.apus as f64);
         let total = |of: fn(&Function) -> Seconds| -> f64 {
             self.functions.iter().map(of).sum::<Seconds>().0
         };

@@ -183,7 +183,7 @@ impl Application for Synthetic {
             blade.sim.spawn(format!("rank {rank}"), async move { synthetic.work(&worker).await });
         }
         blade.run()?;
-        let run = Run::collect(blade, mapping, &FUNCTIONS);
+        let run = Run::collect(on, mapping, &FUNCTIONS);
         let fingerprint = Fingerprint::default().counting("off-loads", run.offloads());
         Ok(Ran::new(run, fingerprint, ()))
     }

@@ -106,6 +106,15 @@ impl Runtime {
         leases::assign(&self.blade, mapping)
     }
 
+    /// How many SPEs the tasks of m processes with p of their own may be given.
+    pub fn spes_of(&self, mapping: Mapping) -> u64 {
+        if self.shared.policy.leases_own_only() {
+            mapping.apus()
+        } else {
+            u64::from(self.blade.machine.layout.spes())
+        }
+    }
+
     /// A process of the host, pinned to its hardware thread, that has those SPEs of its own.
     pub fn process(&self, rank: u32, own: Vec<u32>) -> Process {
         let (blade, layout) = (&self.blade, self.blade.machine.layout);

@@ -13,8 +13,8 @@ use crate::units::{Seconds, SimSpan};
 pub(super) const PROGRAMS: [Program; 4] = [
     Program { name: "context-switch", measure: context_switch },
     Program { name: "sched-yield", measure: sched_yield },
-    Program { name: "raxml-edtlp", measure: |machine, at| profile(machine, at, Edtlp::default()) },
-    Program { name: "raxml-linux", measure: |machine, at| profile(machine, at, Linux) },
+    Program { name: "raxml-edtlp", measure: |machine, at| profile::<Edtlp>(machine, at) },
+    Program { name: "raxml-linux", measure: |machine, at| profile::<Linux>(machine, at) },
 ];
 
 /// Time of a switch between two processes on one hardware thread, each of which gives it away as
@@ -51,12 +51,8 @@ fn sched_yield(machine: &Machine, processes: u32) -> Result<Quantity> {
 
 /// Time of so many workers with the task profile of RAxML on one Cell, one bootstrap each, over
 /// that of one worker.
-fn profile(
-    machine: &Machine,
-    workers: u32,
-    policy: impl Policy + Copy + 'static,
-) -> Result<Quantity> {
+fn profile<P: Policy + Default + 'static>(machine: &Machine, workers: u32) -> Result<Quantity> {
     const OFFLOADS: u32 = 2000;
-    let time = |workers| task_profile::run(machine, workers, Box::new(policy), OFFLOADS, 1);
+    let time = |workers| task_profile::run(machine, workers, Box::new(P::default()), OFFLOADS, 1);
     Ok(Quantity::Ratio(time(workers)?.0 / time(1)?.0))
 }

@@ -103,7 +103,7 @@ impl Pbpi {
         let mut outcomes = outcomes.take();
         outcomes.sort_by_key(|&(row, _)| row);
         let inference = gather(outcomes.into_iter().map(|(_, outcome)| outcome), &collector);
-        let mut run = Run::collect(blade, mapping, &FUNCTIONS);
+        let mut run = Run::collect(on, mapping, &FUNCTIONS);
         if self.port == Port::Ppe {
             run.functions.clear();
             run.host_functions = on_host.borrow().functions(&FUNCTIONS);
