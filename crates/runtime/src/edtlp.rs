@@ -75,6 +75,11 @@ impl Dispatch {
 }
 
 impl Edtlp {
+    /// The policy with that order of dispatch.
+    pub fn with_order(order: Dispatch) -> Self {
+        Self { order, granularity: Granularity::default() }
+    }
+
     /// Whether a task is to run on the host.
     pub(crate) fn prefers_host(&self, request: &Request<'_>) -> bool {
         self.granularity.prefers_host(request)
@@ -91,7 +96,7 @@ impl Policy for Edtlp {
     }
 
     fn dispatching(&self, order: Dispatch) -> Option<Box<dyn Policy>> {
-        Some(Box::new(Self { order, ..Self::default() }))
+        Some(Box::new(Self::with_order(order)))
     }
 
     fn sharing(&self, machine: &Machine) -> Sharing {

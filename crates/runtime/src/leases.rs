@@ -160,7 +160,7 @@ mod tests {
         let map = map();
         let near = |own: &[u32], cell, spes| {
             let request = Request {
-                arrived: SimTime::ZERO,
+                at: SimTime::ZERO,
                 process: 0,
                 cell,
                 function: 0,

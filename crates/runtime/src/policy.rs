@@ -95,8 +95,8 @@ pub type Steps<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 /// A task that has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// When it did, however often its process has asked since.
-    pub arrived: SimTime,
+    /// When its process asks: now.
+    pub at: SimTime,
     /// The process that asks.
     pub process: u32,
     /// The Cell on which the process runs.

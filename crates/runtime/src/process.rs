@@ -109,7 +109,7 @@ impl Process {
         let Task { function, most_shares, arguments, on_host } = task;
         let arrived = self.sim.now();
         let request = Request {
-            arrived,
+            at: arrived,
             process: self.rank,
             cell: self.cell,
             function,
@@ -152,7 +152,7 @@ impl Process {
         let Shared { policy, busy, .. } = &*self.shared;
         loop {
             let returned = busy.returned().read(|&returned| returned);
-            match policy.place(request, busy) {
+            match policy.place(&Request { at: self.sim.now(), ..*request }, busy) {
                 Decision::Spes(lease) => return Some(lease),
                 Decision::Host => return None,
                 Decision::Wait => {

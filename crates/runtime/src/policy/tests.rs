@@ -11,7 +11,7 @@ use mmgp_sim::Sim;
 
 fn request(own: &[u32], most_shares: u32) -> Request<'_> {
     Request {
-        arrived: SimTime::ZERO,
+        at: SimTime::ZERO,
         process: 0,
         cell: 0,
         function: 0,
