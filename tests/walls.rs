@@ -34,7 +34,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 20] = [
     ("units", &[]),
     ("mapping", &[]),
     ("error", &[]),
@@ -47,12 +47,13 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("posterior", &["model"]),
     ("solve", &["model", "posterior", "table"]),
     ("export", &["model", "posterior", "table"]),
+    ("guided", &["fit", "model"]),
     ("import", &["table"]),
     ("measure", &["cell", "runtime", "apps", "kernels", "spu", "machine", "table"]),
     ("validate", &["solve", "fit", "model", "measure", "apps", "cell", "machine", "table"]),
     ("plot", &["model", "table"]),
     ("report", &["model", "posterior", "solve", "validate", "plot", "table"]),
-    ("capi", &["fit", "model", "posterior", "solve", "table"]),
+    ("capi", &["fit", "guided", "model", "posterior", "solve", "table"]),
     (
         "cli",
         &[

@@ -1,0 +1,93 @@
+//! Which choice next: the one that is known to be best, or one that promises more.
+
+use super::belief::{Belief, Promise};
+use mmgp_base::Mapping;
+use statrs::function::erf::erfc;
+
+/// A choice that promises less gain than this on the average is not looked at, relative.
+const WORTH_LOOKING: f64 = 0.005;
+
+/// What to do next.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Next {
+    pub mapping: Mapping,
+    /// What is expected of the best choice that was tried \[s\]; not a number where none was.
+    pub best_s: f64,
+    /// Whether no choice promises more, whatever it costs to look.
+    pub is_settled: bool,
+}
+
+/// The numbers up to 8, and two of each doubling beyond.
+fn steps(last: u32) -> impl Iterator<Item = u32> {
+    let beyond = (2..29).flat_map(|power| [3 << power, 4 << power]);
+    (1..=8).chain(beyond).take_while(move |&step| step <= last)
+}
+
+/// All choices for that many processes: m*p within twice the APUs, as not all off-load at the same
+/// time; and all processes with any p.
+pub(super) fn candidates(alive: u32, apus: u32) -> impl Iterator<Item = Mapping> {
+    let alive = alive.max(1);
+    let shares = move |most: u32| {
+        let whole = (!steps(most).any(|step| step == most)).then_some(most);
+        steps(most).chain(whole)
+    };
+    let fewer = steps(alive.min(apus)).filter(move |&m| m < alive);
+    let some =
+        fewer.flat_map(move |m| shares((2 * apus / m).min(apus)).map(move |p| Mapping::of(m, p)));
+    // As many as can be served at a time with each p are not always among the steps.
+    let full = shares(apus).map(move |p| Mapping::of(apus / p, p));
+    let full = full.filter(move |it| it.m() < alive && steps(alive).all(|step| step != it.m()));
+    some.chain(full).chain(shares(apus).map(move |p| Mapping::of(alive, p)))
+}
+
+/// The choice that a cautious mind prefers, from what is known now; `None` before the first window.
+pub(super) fn safest(belief: &Belief, alive: u32, apus: u32) -> Option<Mapping> {
+    let cautious = |promise: &Promise| promise.time_s * (1.0 + promise.error);
+    let promises = candidates(alive, apus).filter_map(|mapping| belief.promise(mapping));
+    let best = promises.min_by(|a, b| cautious(a).total_cmp(&cautious(b)));
+    best.map(|promise| promise.mapping)
+}
+
+/// The next choice; to look may cost `allowance_s` for each off-load of a window.
+pub(super) fn next(belief: &Belief, alive: u32, apus: u32, allowance_s: f64) -> Option<Next> {
+    let promises = || candidates(alive, apus).filter_map(|mapping| belief.promise(mapping));
+    let tried = promises().filter(|it| belief.record(it.mapping).is_some());
+    let best = tried.min_by(|a, b| a.time_s.total_cmp(&b.time_s));
+    let Some(best) = best else {
+        let mapping = safest(belief, alive, apus)?;
+        return Some(Next { mapping, best_s: f64::NAN, is_settled: false });
+    };
+    let mut next = Next { mapping: best.mapping, best_s: best.time_s, is_settled: true };
+    let mut most = 0.0;
+    for promise in promises().filter(|it| it.mapping != best.mapping) {
+        let gain = expected_gain(&promise, best.time_s);
+        if gain <= WORTH_LOOKING {
+            continue;
+        }
+        next.is_settled = false;
+        if gain > most && promise.time_s - best.time_s <= allowance_s {
+            most = gain;
+            next.mapping = promise.mapping;
+        }
+    }
+    Some(next)
+}
+
+/// By how much a choice is faster than the best on the average, where it is; relative.
+///
+/// Expected improvement of a normal distribution: `s*[z*Phi(z) + phi(z)]`, z being the gain that is
+/// expected in standard errors s (J. Mockus, 1975; D. R. Jones, J. Global Optim. 13, 1998).
+fn expected_gain(promise: &Promise, best_s: f64) -> f64 {
+    let gain = (best_s / promise.time_s).ln();
+    if promise.error <= 0.0 {
+        return gain.max(0.0);
+    }
+    let z = gain / promise.error;
+    let density = (-0.5 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    promise.error * (z * normal(z) + density)
+}
+
+/// The standard normal distribution function.
+fn normal(z: f64) -> f64 {
+    0.5 * erfc(-z * std::f64::consts::FRAC_1_SQRT_2)
+}

@@ -1,0 +1,205 @@
+//! The guide against the best fixed choice, on workloads small enough to see through.
+
+mod toy;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::*;
+use toy::{Fixed, Host, Task, Toy};
+
+/// Off-loads of each process of most workloads.
+const MANY: usize = 1500;
+
+fn exponential(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
+    -mean * (1.0 - random.random::<f64>()).ln()
+}
+
+/// What the guide, the best fixed choice and one APU for everybody take.
+#[derive(Debug)]
+struct Outcome {
+    guide: Guide,
+    guided_s: f64,
+    best: (u32, u32),
+    best_s: f64,
+    single_s: f64,
+}
+
+fn outcome(toy: &Toy) -> Outcome {
+    let mut guide = Guide::new(toy.apus, toy.contexts).unwrap();
+    let guided_s = toy.run(&mut guide);
+    let processes = toy.tasks.len() as u32;
+    let fixed = |m: u32, p: u32| toy.run(&mut Fixed::new(m, p));
+    let all = (1..=processes).flat_map(|m| (1..=toy.apus).map(move |p| (m, p)));
+    let timed = all.map(|(m, p)| ((m, p), fixed(m, p)));
+    let (best, best_s) = timed.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+    Outcome { guide, guided_s, best, best_s, single_s: fixed(processes, 1) }
+}
+
+fn workloads() -> Vec<(&'static str, Toy)> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let same = |task: Task| vec![task; MANY];
+    let perfect = Task::perfect;
+    let limited = Task { serial: 1.0, overhead: 0.5, ..perfect(1.0, 16.0) };
+    let unshared = Task { serial: 8.0, overhead: 0.2, ..perfect(1.0, 0.0) };
+    let other = Task { function: 1, serial: 2.0, overhead: 0.5, ..perfect(0.5, 0.0) };
+    let mixed = [perfect(0.5, 12.0), other].repeat(MANY / 2);
+    let mut random_tasks = || {
+        let one = |_| Task {
+            serial: exponential(&mut random, 0.5),
+            ..perfect(exponential(&mut random, 1.0), exponential(&mut random, 10.0))
+        };
+        (0..MANY).map(one).collect::<Vec<Task>>()
+    };
+    let exponential = [random_tasks(), random_tasks(), random_tasks()].to_vec();
+    let later = Task { serial: 12.0, overhead: 0.8, ..perfect(1.0, 0.0) };
+    let changing = [same(perfect(1.0, 16.0)), same(later)].concat();
+    let tail = (1..=8).map(|part| vec![perfect(0.5, 8.0); part * MANY / 8]).collect();
+    let toy = Toy::of;
+    vec![
+        ("perfect, few", toy(8, 2, 2, same(perfect(1.0, 16.0)))),
+        ("perfect, many", toy(8, 8, 8, same(perfect(1.0, 16.0)))),
+        ("not shared", toy(8, 2, 4, same(unshared))),
+        ("badly beyond 4", toy(16, 2, 2, same(limited))),
+        ("short, turns", Toy { host: Host::Turns, ..toy(8, 2, 8, same(perfect(0.5, 1.0))) }),
+        ("long", toy(8, 2, 3, same(Task { serial: 1.0, ..perfect(0.1, 30.0) }))),
+        ("five of eight", toy(8, 4, 5, same(perfect(1.0, 16.0)))),
+        ("two functions", toy(8, 2, 3, mixed)),
+        ("exponential", Toy { tasks: exponential, ..toy(8, 2, 0, Vec::new()) }),
+        ("change", toy(8, 2, 2, changing)),
+        ("tail", Toy { tasks: tail, ..toy(8, 4, 0, Vec::new()) }),
+        ("contention", Toy { host: Host::Shared(0.05), ..toy(8, 2, 12, same(perfect(1.0, 3.0))) }),
+        ("sixteen APUs", toy(16, 4, 6, same(Task { serial: 2.0, ..perfect(1.0, 20.0) }))),
+    ]
+}
+
+/// A workload by its name, and how much longer than the best fixed choice the guide may take. What it
+/// takes longer is what it pays for not knowing the workload in advance.
+fn check(name: &str, at_most: f64) -> Outcome {
+    let (_, toy) = workloads().into_iter().find(|(known, _)| *known == name).expect("its name");
+    let found = outcome(&toy);
+    let (longer, of_single) = (found.guided_s / found.best_s, found.guided_s / found.single_s);
+    println!(
+        "{name}: {longer:.3} of the best fixed {:?}, {of_single:.3} of p = 1, settled after {:?} of {}, \
+         {} changes",
+        found.best,
+        found.guide.settled_after(),
+        found.guide.offloads(),
+        found.guide.changes()
+    );
+    assert!(longer <= at_most, "{name}: {longer} of the time with {:?}", found.best);
+    assert!(of_single < 1.01, "{name}: {of_single} of the time with p = 1");
+    assert!(found.guide.settled_after().is_some(), "{name}");
+    found
+}
+
+#[test]
+fn where_loops_are_shared_perfectly_few_processes_have_all_apus() {
+    let few = check("perfect, few", 1.015);
+    assert!(few.guided_s < 0.25 * few.single_s);
+    check("perfect, many", 1.005);
+    check("five of eight", 1.01);
+    check("long", 1.02);
+}
+
+#[test]
+fn where_sharing_does_not_pay_nobody_shares() {
+    check("not shared", 1.002);
+}
+
+#[test]
+fn where_more_apus_than_some_do_harm_no_more_are_leased() {
+    check("badly beyond 4", 1.015);
+    check("sixteen APUs", 1.02);
+}
+
+#[test]
+fn where_the_host_is_the_limit_nothing_is_lost_by_looking() {
+    check("short, turns", 1.01);
+}
+
+#[test]
+fn where_processes_slow_each_other_down_on_the_host_fewer_go() {
+    check("contention", 1.03);
+}
+
+#[test]
+fn each_function_gets_as_many_apus_as_serve_it() {
+    // No fixed p serves both.
+    check("two functions", 0.8);
+}
+
+#[test]
+fn random_tasks_are_learnt_from_many() {
+    check("exponential", 1.03);
+}
+
+#[test]
+fn a_change_of_the_workload_is_seen_and_learnt() {
+    // No fixed p serves both halves.
+    let found = check("change", 0.9);
+    assert_eq!(found.guide.changes(), 1);
+}
+
+#[test]
+fn as_processes_end_the_others_have_their_apus() {
+    check("tail", 1.01);
+}
+
+#[test]
+fn nothing_changes_where_nothing_has_changed() {
+    for (name, toy) in workloads().into_iter().filter(|(name, _)| *name != "change") {
+        let mut guide = Guide::new(toy.apus, toy.contexts).unwrap();
+        toy.run(&mut guide);
+        assert_eq!(guide.changes(), 0, "{name}");
+    }
+}
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn task() -> impl Strategy<Value = Task> {
+        let times = (0.0..2.0, 0.0..3.0, 0.0..10.0, 0.0..0.5);
+        (times, 0..3u32, 1..9u32).prop_map(
+            |((burst, serial, parallel, overhead), function, most_shares)| Task {
+                burst,
+                function,
+                serial,
+                parallel,
+                overhead,
+                most_shares,
+            },
+        )
+    }
+
+    /// Machines and programs of all sorts; with a barrier, the same work for all.
+    fn toys() -> impl Strategy<Value = Toy> {
+        let host = prop_oneof![Just(Host::Turns), (0.0..0.3).prop_map(Host::Shared)];
+        let tasks =
+            (prop::collection::vec(task(), 1..6), prop::collection::vec(0..150usize, 1..10));
+        (1..12u32, 1..4u32, host, tasks, prop::option::of(1..4usize)).prop_map(
+            |(apus, contexts, host, (tasks, counts), barrier)| {
+                let of = |count: usize| tasks.iter().copied().cycle().take(count + 1).collect();
+                let of_each =
+                    |&count: &usize| of(if barrier.is_some() { counts[0] } else { count });
+                let tasks = counts.iter().map(of_each).collect();
+                Toy { apus, contexts, host, tasks, barrier_every: barrier.unwrap_or(0) }
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// The toy itself refuses more leases than are idle, and that everybody is held.
+        #[test]
+        fn every_process_ends_whatever_it_does(toy in toys()) {
+            let mut guide = Guide::new(toy.apus, toy.contexts).unwrap();
+            toy.run(&mut guide);
+            let offloads: usize = toy.tasks.iter().map(Vec::len).sum();
+            prop_assert_eq!(guide.offloads(), offloads as u64);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Whether the workload is still the one that was learnt.
+//!
+//! Each quantity has a reference, the mean of its first windows; of every further window the
+//! distance from it in standard errors, z, enters two cumulative sums (E. S. Page, Biometrika 41, 1954):
+//! `S+ <- max(0, S+ + z - 1/2)` and `S- <- max(0, S- - z - 1/2)`. Beyond 10 the workload has changed.
+//! By Siegmund's approximation a sum comes there by chance once in 140,000 windows where errors are
+//! normal, one of the six of three quantities once in 23,000; fewer in truth, since an error is
+//! taken to be [`SLACK`] at least, which lets drifts of that size go by.
+
+use super::window::Sample;
+
+/// Windows that make the reference.
+const REFERENCE: f64 = 4.0;
+/// What z must exceed to count.
+const ALLOWANCE: f64 = 0.5;
+/// The sum at which the workload has changed.
+const LIMIT: f64 = 10.0;
+/// A shift of a window's mean by less than half of this, relative, is no change of the workload.
+const SLACK: f64 = 0.02;
+
+/// The cumulative sums of one quantity.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Watched {
+    reference: Sample,
+    above: f64,
+    below: f64,
+}
+
+impl Watched {
+    pub const NEW: Self = Self { reference: Sample::EMPTY, above: 0.0, below: 0.0 };
+
+    /// Takes in the mean of a window with its relative standard error; whether all has changed.
+    pub fn has_changed(&mut self, mean: f64, relative_error: f64) -> bool {
+        if self.reference.count < REFERENCE {
+            self.reference.add(mean);
+            return false;
+        }
+        let expected = self.reference.mean;
+        // The reference has an error, too, that of several windows.
+        let error = relative_error.hypot(relative_error / REFERENCE.sqrt());
+        // Windows that scatter more than their off-loads would have them depend on each other.
+        let error = error.max(self.reference.relative_deviation()).max(SLACK) * expected;
+        if error <= 0.0 {
+            return false;
+        }
+        let z = (mean - expected) / error;
+        self.above = (self.above + z - ALLOWANCE).max(0.0);
+        self.below = (self.below - z - ALLOWANCE).max(0.0);
+        self.above.max(self.below) > LIMIT
+    }
+}
+
+/// Host burst, off-load and throughput under one choice.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Watch {
+    pub burst: Watched,
+    pub offload: Watched,
+    pub time: Watched,
+}
+
+impl Watch {
+    pub const NEW: Self = Self { burst: Watched::NEW, offload: Watched::NEW, time: Watched::NEW };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shift_of_a_tenth_is_seen_within_a_few_windows_and_none_is_never_seen() {
+        let windows_until_seen = |shift: f64| {
+            let mut watched = Watched::NEW;
+            for _ in 0..4 {
+                assert!(!watched.has_changed(1.0, 0.01));
+            }
+            (1..1000).find(|_| watched.has_changed(1.0 + shift, 0.01))
+        };
+        // z = 5: 4.5 more each window.
+        assert_eq!(windows_until_seen(0.1), Some(3));
+        assert_eq!(windows_until_seen(-0.1), Some(3));
+        // z = 1/2, which the allowance takes away.
+        assert_eq!(windows_until_seen(0.009), None);
+    }
+}
