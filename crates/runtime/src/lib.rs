@@ -16,8 +16,8 @@
 //!
 //! # How SPEs are found for each process
 //! Each process has SPEs of its own by the mapping (m, p), consecutive ones and on its own Cell where
-//! enough are left ([`Runtime::assign`]). [`Edtlp`], [`Linux`], [`Ynr`] and [`Mbox`] lease a process
-//! these and no others; another policy may lease any that are idle.
+//! enough are left ([`Runtime::assign`]). Those of [`policies`] lease a process these and no others;
+//! another policy may lease any that are idle.
 //!
 //! # A policy of one's own
 //! A policy says how it is called, how the processes of the host share its hardware threads, which
@@ -30,6 +30,7 @@
 //!
 //! [`policies`] lists those that come with the library, and [`policy_named`] finds one.
 
+mod callback;
 mod course;
 mod edtlp;
 mod kernel;
@@ -37,6 +38,9 @@ mod leases;
 mod offload;
 mod policy;
 mod process;
+mod ready;
+mod sled;
+mod stealing;
 
 use std::rc::Rc;
 
@@ -44,6 +48,7 @@ use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_cell::{Blade, Fault};
 
+pub use callback::Callback;
 pub use course::Writing;
 pub use edtlp::{Dispatch, Edtlp};
 pub use kernel::{Linux, Mbox, Ynr};
@@ -52,6 +57,8 @@ pub use mmgp_cell::record::Loop;
 pub use offload::{Call, Signalling, SpeProgram, Teams};
 pub use policy::{Completion, Decision, Pending, Policy, Request, Steps, policies, policy_named};
 pub use process::{Process, Task};
+pub use sled::Sled;
+pub use stealing::WorkStealing;
 
 use course::Courses;
 use offload::Slots;

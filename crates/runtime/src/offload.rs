@@ -29,6 +29,7 @@ use mmgp_cell::record::{Loop, Recorder};
 use mmgp_cell::script::{Fingerprint, Writer};
 use mmgp_cell::trace::{Arrow, Category, Track};
 use mmgp_cell::{Blade, EffectiveAddress, Fault, Spe};
+use mmgp_machine::Machine;
 use mmgp_sim::{Sim, Watch};
 
 /// What the host tells an SPE.
@@ -196,6 +197,7 @@ pub(crate) fn load<P: SpeProgram>(
             program: Rc::clone(program),
             shared: Rc::clone(shared),
             recorder: Rc::clone(&blade.recorder),
+            machine: Rc::clone(&blade.machine),
             fault: blade.fault(),
         };
         blade.sim.spawn_daemon(format!("SPE {spe}"), server.serve());
@@ -208,6 +210,7 @@ struct Server<P> {
     program: Rc<P>,
     shared: Rc<Shared>,
     recorder: Rc<Recorder>,
+    machine: Rc<Machine>,
     fault: Fault,
 }
 
@@ -244,16 +247,24 @@ impl<P: SpeProgram> Server<P> {
                 }
                 Err(error) => return self.fault.raise(error),
             }
+            let done = Completion { spe: spe.index, process, function: call.function };
             if by_host {
-                if signalling.get() == Signalling::Mailbox {
-                    self.write_mailbox(call.function).await;
+                match signalling.get() {
+                    Signalling::Mailbox => self.write_mailbox(call.function).await,
+                    Signalling::Memory => self.tell(done).await,
                 }
                 span.depart(Arrow::Stop { spe: spe.index, call: number });
             }
             drop(span);
-            let done = Completion { spe: spe.index, process, function: call.function };
             shared.policy.completed(done);
             slot.stopped.update(|stopped| *stopped = number);
+        }
+    }
+
+    /// Tells the host that the function is done as the policy has it, beside the flag.
+    async fn tell(&self, done: Completion) {
+        if let Some(steps) = self.shared.policy.tell(done, &self.spe, &self.machine) {
+            steps.await;
         }
     }
 
