@@ -60,12 +60,13 @@ pub mod import;
 pub mod measure;
 pub mod plot;
 pub mod report;
+pub mod schedulers;
 pub mod validate;
 
 #[doc(inline)]
 pub use mmgp_base::{Error, Mapping, Result, Warning, attempt, error, table, target, units};
 #[doc(inline)]
-pub use mmgp_model::{export, fit, model, posterior, solve};
+pub use mmgp_model::{export, fit, guided, model, posterior, solve};
 #[doc(inline)]
 pub use {
     mmgp_apps as apps, mmgp_cell as cell, mmgp_kernels as kernels, mmgp_launch as launch,

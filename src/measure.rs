@@ -28,7 +28,7 @@ use crate::cell::Progress;
 use crate::cell::decrementer::Timebase;
 use crate::machine::Machine;
 use crate::units::SimTime;
-pub use emulated::{Emulated, Watch};
+pub use emulated::{Emulated, Schedulers, Watch};
 pub use target::{ApplicationTarget, Measured, Target};
 
 /// The clocks of repetitions: how far each is into a tick at the start is uniform in [0, 1).

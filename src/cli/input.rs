@@ -23,6 +23,7 @@ use crate::machine::Machine;
 use crate::measure::Emulated;
 use crate::model::Parameters;
 use crate::model::published::{published, published_names};
+use crate::schedulers::policy_named;
 use crate::table::{STANDARD_INPUT, Source};
 use pbpi::PbpiArguments;
 use raxml::RaxmlArguments;
@@ -74,7 +75,7 @@ impl MachineArguments {
 
     /// The machine as a target.
     pub fn target(&self) -> Result<Emulated> {
-        self.read().map(Emulated::new)
+        Ok(Emulated::new(self.read()?).choosing_from(policy_named))
     }
 }
 

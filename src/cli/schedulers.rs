@@ -26,7 +26,7 @@ const FILE: &str = "schedulers.csv";
 pub struct Arguments {
     #[command(flatten)]
     machine: MachineArguments,
-    /// Schedulers to compare; without it, all
+    /// Schedulers to compare, some in a variant, as sled:kernel; without it, all
     #[arg(long, value_name = "A,B,...", value_delimiter = ',')]
     schedulers: Vec<String>,
     /// Numbers of host processes, as 1..8 or 1,2,4; without it, up to one for each SPE
@@ -53,7 +53,7 @@ pub struct Arguments {
 const HELP: &str = "\
 Examples:
   mmgp schedulers --app raxml --machine ps3 --workers 1..6
-  mmgp schedulers --app synthetic --task-us 50 --schedulers edtlp,ynr
+  mmgp schedulers --app synthetic --task-us 50 --schedulers edtlp:ready,ynr,sled,sled:kernel
 
 Leaves schedulers.csv in the folder: a row for each scheduler, number of workers and number of \
 tasks.";

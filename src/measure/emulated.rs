@@ -12,15 +12,19 @@ use crate::cell::{Blade, KernelTiming, Progress};
 use crate::error::Result;
 use crate::machine::Machine;
 use crate::measure::ClockPhases;
-use crate::runtime::{Edtlp, Policy as _, Runtime, policy_named};
+use crate::runtime::{Edtlp, Policy, Runtime, policy_named};
 use crate::table::MicroBenchmarks;
 use crate::table::records::Profile;
 pub use watch::Watch;
+
+/// Finds a scheduler by its name, afresh for every run.
+pub type Schedulers = fn(&str) -> Result<Box<dyn Policy>>;
 
 /// An emulated machine. Every run has one of its own, at rest, so any number goes on at once.
 #[derive(Debug, Clone)]
 pub struct Emulated {
     machine: Machine,
+    schedulers: Schedulers,
     scheduler: String,
     watch: Option<Arc<Watch>>,
 }
@@ -28,7 +32,14 @@ pub struct Emulated {
 impl Emulated {
     /// The machine of that description, its processes scheduled by [`Edtlp`].
     pub fn new(machine: Machine) -> Self {
-        Self { machine, scheduler: Edtlp::default().name().into(), watch: None }
+        let scheduler = Edtlp::default().name().into();
+        Self { machine, schedulers: policy_named, scheduler, watch: None }
+    }
+
+    /// The same with other schedulers to choose from than those that come with the run-time system.
+    #[must_use]
+    pub fn choosing_from(self, schedulers: Schedulers) -> Self {
+        Self { schedulers, ..self }
     }
 
     /// The same under the scheduler of that name.
@@ -36,7 +47,7 @@ impl Emulated {
     /// # Errors
     /// [`UnknownName`](crate::Error::UnknownName) with the names that there are.
     pub fn under(self, scheduler: &str) -> Result<Self> {
-        policy_named(scheduler)?;
+        (self.schedulers)(scheduler)?;
         Ok(Self { scheduler: scheduler.into(), ..self })
     }
 
@@ -53,7 +64,7 @@ impl Emulated {
 
     /// A blade at rest under the scheduler.
     fn at_rest(&self, blade: Blade) -> Result<Runtime> {
-        Ok(Runtime::new(blade, policy_named(&self.scheduler)?))
+        Ok(Runtime::new(blade, (self.schedulers)(&self.scheduler)?))
     }
 
     /// A blade that times kernels once for each shape.
@@ -106,7 +117,7 @@ impl Measured for Emulated {
     ) -> Result<MicroBenchmarks> {
         let machine = &self.machine;
         let mut phases = ClockPhases { progress: progress.clone(), ..ClockPhases::new(seed) };
-        let policy = || policy_named(&self.scheduler);
+        let policy = || (self.schedulers)(&self.scheduler);
         Ok(MicroBenchmarks {
             alpha: micro::alpha(machine, repetitions, &mut phases)?,
             offload: micro::offload(machine, repetitions, &mut phases)?,

@@ -20,7 +20,7 @@ fn a_comparison_leaves_a_row_for_each_and_says_what_is_fastest() {
     );
     let places: Vec<String> =
         lines.map(|line| line.split(',').take(4).collect::<Vec<_>>().join(",")).collect();
-    let expected = ["edtlp", "linux", "ynr", "mbox"]
+    let expected = ["edtlp", "linux", "ynr", "sled", "work-stealing", "mbox", "callback"]
         .iter()
         .flat_map(|name| [format!("{name},1,1,1"), format!("{name},6,6,1")]);
     assert_eq!(places, expected.collect::<Vec<_>>());
@@ -37,7 +37,12 @@ fn what_cannot_be_compared_is_refused_before_anything_runs() {
     let synthetic = ["--app", "synthetic", "--schedulers"];
     check(
         &[&synthetic[..], &["edtlp,fair"]].concat(),
-        "there is no scheduler \"fair\"; known: edtlp, linux, ynr, mbox",
+        "there is no scheduler \"fair\"; known: edtlp, linux, ynr, sled, work-stealing, mbox, callback",
+    );
+    check(
+        &[&synthetic[..], &["edtlp,sled:fifo"]].concat(),
+        "there is no variant of a scheduler \"sled:fifo\"; known: sled:user, sled:kernel, sled:user-N, \
+         sled:kernel-N",
     );
     check(
         &["--app", "synthetic", "--machine", "ps3", "--workers", "2..7"],

@@ -1,6 +1,7 @@
 //! A process of the host: it runs on a hardware thread, gives it away while it waits, and pays for
 //! coming back.
 
+mod scanning;
 mod waiting;
 
 use std::cell::{Cell, RefCell};
@@ -16,6 +17,7 @@ use mmgp_base::units::{Cycles, Seconds, SimSpan, SimTime};
 use mmgp_machine::Machine;
 use mmgp_sim::{First, Sim, Watch, first_of};
 
+pub use scanning::{Level, Scan};
 pub use waiting::Pause;
 
 /// A process of the host.
@@ -323,6 +325,7 @@ impl HostProcess {
         self.turn.wait_until(|turn| turn.thread.is_some()).await;
         drop(queued);
         let switched = self.come_in();
+        let switch = self.switch_time(switch);
         if switched {
             let _span = self.trace.span(self.thread_track(), Category::Switch, "context switch");
             self.sim.sleep(SimSpan::from_seconds(switch)).await;
@@ -330,7 +333,16 @@ impl HostProcess {
         switched
     }
 
-    /// Has the hardware thread that it was given; whether another process ran there before.
+    /// What the switch takes by which it has come in: longer than the usual one where who ran before
+    /// chose it.
+    fn switch_time(&self, usual: Seconds) -> Seconds {
+        let linux = &self.machine.linux;
+        let chosen = self.scheduler.take_chosen(self.thread.get());
+        if chosen { linux.yield_ * linux.yield_to } else { usual }
+    }
+
+    /// Has the hardware thread that it was given; whether another process ran there before, in another
+    /// address space.
     fn come_in(&self) -> bool {
         let before = self.thread.get();
         let thread = self.turn.read(|turn| turn.thread).unwrap_or(before);
@@ -338,7 +350,12 @@ impl HostProcess {
         let running = self.trace.span(self.thread_track(), Category::Run, ("rank", self.rank));
         *self.running.borrow_mut() = Some(running);
         let switched = self.scheduler.comes_in(thread, self.rank);
-        if switched || thread != before {
+        let place = |thread: usize| match self.scheduler.affinity() {
+            Affinity::Pinned | Affinity::Free => thread,
+            // What one thread of a PPE has translated serves the other.
+            Affinity::Shared => thread / self.machine.layout.threads_per_ppe as usize,
+        };
+        if switched || place(thread) != place(before) {
             *self.translated.borrow_mut() = Translated::default();
         }
         switched
@@ -351,9 +368,10 @@ impl HostProcess {
 }
 
 impl Blade {
-    /// A process of the host, pinned to its hardware thread.
+    /// A process of the host that begins on its hardware thread, to which it is pinned unless its
+    /// scheduler has it run elsewhere, too.
     pub fn host_process(&self, rank: u32) -> HostProcess {
-        self.host_process_with(rank, Affinity::Pinned)
+        self.host_process_with(rank, self.scheduler.affinity())
     }
 
     /// A process of the host that begins on its hardware thread.

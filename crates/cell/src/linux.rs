@@ -4,6 +4,7 @@
 //! has used up its slice, and learns from its [`Turn`] that it may run or must stop. What a switch
 //! costs is charged to the process that comes in.
 
+mod choice;
 mod queue;
 mod rotation;
 #[cfg(test)]
@@ -25,6 +26,8 @@ use mmgp_sim::{Sim, Watch};
 pub struct Sharing {
     /// Makes the run queue of a hardware thread, which decides who goes on.
     pub queue: Box<dyn Fn() -> Box<dyn Queue>>,
+    /// Where its processes may run.
+    pub affinity: Affinity,
     /// What a hardware thread does while none of its processes is ready.
     pub idle: Idle,
     /// What a process pays that comes in after another one, unless it had yielded: then it pays what
@@ -59,6 +62,7 @@ impl Sharing {
     pub fn cooperative(machine: &Machine) -> Self {
         Self {
             queue: Box::new(|| Box::new(Cooperative::default())),
+            affinity: Affinity::Pinned,
             idle: Idle::Polls,
             switch: machine.linux.context_switch,
             waiting: Waiting::Aside,
@@ -70,11 +74,22 @@ impl Sharing {
         Self { waiting: Waiting::Yields, ..Self::cooperative(machine) }
     }
 
+    /// All processes are in one address space, and whichever of them has a hardware thread goes on
+    /// with what any of them has begun, in the order in which that can go on. Nobody is switched to.
+    ///
+    /// Left out: the slices of the kernel, at whose ends another process takes a hardware thread over
+    /// where there are more of them than threads. It goes on with the same.
+    pub fn shared(machine: &Machine) -> Self {
+        let cooperative = Self::cooperative(machine);
+        Self { affinity: Affinity::Shared, switch: Seconds(0.0), ..cooperative }
+    }
+
     /// The kernel of that machine decides.
     pub fn kernel(machine: &Machine) -> Self {
         let of = machine.clone();
         Self {
             queue: Box::new(move || of_kernel(&of)),
+            affinity: Affinity::Pinned,
             idle: Idle::Sleeps,
             switch: machine.linux.yield_,
             waiting: Waiting::Yields,
@@ -98,6 +113,7 @@ pub struct Scheduler {
     sim: Sim,
     ppes: Rc<Vec<Ppe>>,
     threads_per_ppe: usize,
+    affinity: Affinity,
     idle: Idle,
     switch: Seconds,
     waiting: Waiting,
@@ -118,6 +134,10 @@ struct Thread {
     rest: Option<SimSpan>,
     /// How often a process in the queue got what it waits for.
     stirred: Watch<u64>,
+    /// Whether a process began there.
+    is_begun_on: bool,
+    /// Whether who has been given it was chosen by who had it before.
+    is_chosen: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -143,7 +163,7 @@ struct Process {
 impl Scheduler {
     /// The schedulers of an idle machine.
     pub fn new(sim: &Sim, machine: &Machine, ppes: &Rc<Vec<Ppe>>, sharing: &Sharing) -> Self {
-        let Sharing { queue, idle, switch, waiting } = sharing;
+        let Sharing { queue, affinity, idle, switch, waiting } = sharing;
         let threads = machine.layout.cells * machine.layout.threads_per_ppe;
         let thread = |number| Thread {
             queue: queue(),
@@ -153,11 +173,14 @@ impl Scheduler {
             polls: false,
             rest: None,
             stirred: Watch::new(sim, &format!("a turn on hardware thread {number}"), 0),
+            is_begun_on: false,
+            is_chosen: false,
         };
         Self {
             sim: sim.clone(),
             ppes: Rc::clone(ppes),
             threads_per_ppe: machine.layout.threads_per_ppe as usize,
+            affinity: *affinity,
             idle: *idle,
             switch: *switch,
             waiting: *waiting,
@@ -174,6 +197,7 @@ impl Scheduler {
         let entity = Entity { process, affinity, left, virtual_run_time };
         let known = Process { entity, home, turn: turn.clone(), turn_of_polling: None };
         self.processes.borrow_mut().insert(process, known);
+        self.threads.borrow_mut()[home].is_begun_on = true;
         turn
     }
 
@@ -186,7 +210,7 @@ impl Scheduler {
         };
         let thread = match entity.affinity {
             Affinity::Pinned => home,
-            Affinity::Free => self.least_loaded(home),
+            Affinity::Free | Affinity::Shared => self.least_loaded(home, entity.affinity),
         };
         self.enter(thread, entity, Entry::Woken);
     }
@@ -231,10 +255,12 @@ impl Scheduler {
         queue.slice(&whole).map(|slice| *since + slice)
     }
 
-    /// Notes that a process has begun to run on a thread; whether another one ran there before.
+    /// Notes that a process has begun to run on a thread; whether another one ran there before, and
+    /// left another address space.
     pub fn comes_in(&self, thread: usize, process: u32) -> bool {
         let thread = &mut self.threads.borrow_mut()[thread];
-        let switched = thread.last.replace(process).is_some_and(|last| last != process);
+        let other = thread.last.replace(process).is_some_and(|last| last != process);
+        let switched = other && self.affinity != Affinity::Shared;
         thread.switches += u64::from(switched);
         switched
     }
@@ -242,6 +268,11 @@ impl Scheduler {
     /// What a process pays that comes in after another one, unless it had yielded.
     pub fn switch(&self) -> Seconds {
         self.switch
+    }
+
+    /// Where processes may run.
+    pub fn affinity(&self) -> Affinity {
+        self.affinity
     }
 
     /// What a hardware thread does while none of its processes is ready.
@@ -310,8 +341,12 @@ impl Scheduler {
 
     /// Has the user-level scheduler poll on a thread that is idle while one of its processes waits.
     fn poll_if_idle(&self, thread: usize) {
-        let waits = self.processes.borrow().values().any(|process| process.home == thread);
         let own = &mut self.threads.borrow_mut()[thread];
+        let waits = |process: &Process| match process.entity.affinity {
+            Affinity::Pinned | Affinity::Free => process.home == thread,
+            Affinity::Shared => own.is_begun_on,
+        };
+        let waits = self.processes.borrow().values().any(waits);
         let polls = waits && own.running.is_none() && self.idle == Idle::Polls;
         let polled = std::mem::replace(&mut own.polls, polls);
         match (polled, polls) {
@@ -333,14 +368,17 @@ impl Scheduler {
         order.into_iter().find_map(|thread| threads[thread].queue.steal())
     }
 
-    /// The thread with the fewest processes; `home` where it is one of them.
-    fn least_loaded(&self, home: usize) -> usize {
+    /// The thread with the fewest processes of those on which such a process may run; `home` where it
+    /// is one of them.
+    fn least_loaded(&self, home: usize, affinity: Affinity) -> usize {
         let threads = self.threads.borrow();
         let load = |thread: usize| {
             let Thread { queue, running, .. } = &threads[thread];
             queue.waiting() + usize::from(running.is_some())
         };
-        (0..threads.len()).min_by_key(|&thread| (load(thread), thread != home)).unwrap_or(home)
+        let may = |&thread: &usize| affinity == Affinity::Free || threads[thread].is_begun_on;
+        let all = (0..threads.len()).filter(may);
+        all.min_by_key(|&thread| (load(thread), thread != home)).unwrap_or(home)
     }
 
     fn tell(&self, process: u32, change: impl FnOnce(&mut Turn)) {

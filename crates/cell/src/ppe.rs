@@ -85,6 +85,11 @@ impl Work {
         )
     }
 
+    /// The same as time on that machine.
+    pub fn alone(&self, machine: &Machine) -> Seconds {
+        self.cycles(&machine.ppe).at(machine.clock).seconds()
+    }
+
     /// The same burst, each of its operations an instruction of its own.
     pub const fn in_line(self) -> Self {
         let arithmetic = self.integers + self.floats + self.divides;

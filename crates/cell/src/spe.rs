@@ -18,8 +18,8 @@ use super::element::Loops;
 use super::event::EventFacility;
 use super::fault::Fault;
 use super::mailbox::{InboundMailbox, OutboundMailbox};
-use super::memory::Memory;
-use super::mfc::{Detector, Hazards, Mfc, Touch};
+use super::memory::{EffectiveAddress, Memory};
+use super::mfc::{Command, Detector, Direction, Hazards, Mfc, TAGS, Touch};
 use super::record::Loop;
 use super::script::{Operation, Script};
 use super::signal::{Signal, SignalRegister};
@@ -196,6 +196,22 @@ impl Spe {
 
     fn waits_for_put(&self) -> Span {
         self.trace.span(Track::Spu(self.index), Category::Wait, "a put of another SPE")
+    }
+
+    /// Puts a word into main memory, by which a program tells the host something, and waits until it is
+    /// there. What it says is its caller's to know: no data are moved.
+    ///
+    /// # Errors
+    /// [`Error::Dma`](mmgp_base::error::Error::Dma) where `to` is no word of a memory.
+    pub async fn put_word(&self, to: EffectiveAddress) -> Result<()> {
+        const TAG: u8 = TAGS - 1;
+        // The same place within a quadword on both sides.
+        let from = LocalAddress((to.0 % 16) as u32);
+        let put = Command::new(Direction::Put, from, to, Bytes(4), TAG);
+        self.mfc.check(&put)?;
+        self.mfc.enqueue_moved(put).await?;
+        self.mfc.wait_for(TAG).await;
+        Ok(())
     }
 
     /// Cycles from a change in local store to the end of the loop that waits for it.

@@ -64,6 +64,8 @@ pub struct Linux {
     pub context_switch: Seconds,
     /// Switch between processes by `sched_yield`, the system call included.
     pub yield_: Seconds,
+    /// How many times as long a switch to a process of the caller's choice takes, by `_yield_to`.
+    pub yield_to: f64,
     /// Which scheduler the kernel has.
     pub scheduler: LinuxScheduler,
     /// A system call that switches to nobody.

@@ -3,7 +3,6 @@
 use crate::granularity::Granularity;
 use crate::leases::BusyMap;
 use crate::policy::{Completion, Decision, Departure, Pending, Policy, Request, Steps};
-use mmgp_base::error::{Error, Result};
 use mmgp_cell::HostProcess;
 use mmgp_cell::linux::Sharing;
 use mmgp_machine::Machine;
@@ -59,19 +58,6 @@ impl Dispatch {
             Self::Yield => "In turns; a process that is not done yields again",
         }
     }
-
-    /// The order of that name.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`] with the names that there are.
-    pub fn named(name: &str) -> Result<Self> {
-        let named = Self::ALL.into_iter().find(|order| order.name() == name);
-        named.ok_or_else(|| Error::UnknownName {
-            kind: "order of dispatch",
-            name: name.into(),
-            known: Self::ALL.map(|order| order.name().into()).into(),
-        })
-    }
 }
 
 impl Edtlp {
@@ -95,7 +81,12 @@ impl Policy for Edtlp {
         "Event-driven task-level parallelism: a process that waits gives its hardware thread away"
     }
 
-    fn dispatching(&self, order: Dispatch) -> Option<Box<dyn Policy>> {
+    fn variants(&self) -> Vec<&'static str> {
+        Dispatch::ALL.map(Dispatch::name).into()
+    }
+
+    fn variant(&self, name: &str) -> Option<Box<dyn Policy>> {
+        let order = Dispatch::ALL.into_iter().find(|order| order.name() == name)?;
         Some(Box::new(Self::with_order(order)))
     }
 

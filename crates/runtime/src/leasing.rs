@@ -31,6 +31,19 @@ pub(crate) trait Rule: 'static {
 
     /// A process has what its task came to.
     fn departs(&mut self, _: &Departure, _: &System) {}
+
+    /// What its [variants](Policy::variants) are called.
+    fn variants() -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The one of that name.
+    fn variant(_: &str) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 /// What a rule goes by.
@@ -77,6 +90,14 @@ impl<R: Rule> Policy for Leasing<R> {
 
     fn summary(&self) -> &'static str {
         R::SUMMARY
+    }
+
+    fn variants(&self) -> Vec<&'static str> {
+        R::variants().into()
+    }
+
+    fn variant(&self, name: &str) -> Option<Box<dyn Policy>> {
+        R::variant(name).map(|rule| -> Box<dyn Policy> { Box::new(Self::new(rule)) })
     }
 
     fn sharing(&self, machine: &Machine) -> Sharing {
@@ -170,6 +191,14 @@ impl Rule for Static {
 
     fn spes(&self, system: &System) -> u32 {
         if system.active * self.0 <= system.spes { self.0 } else { 1 }
+    }
+
+    fn variants() -> &'static [&'static str] {
+        &["2", "4"]
+    }
+
+    fn variant(name: &str) -> Option<Self> {
+        Self::variants().contains(&name).then(|| name.parse().ok().map(Self)).flatten()
     }
 }
 

@@ -16,8 +16,8 @@
 //!
 //! # How SPEs are found for each process
 //! Each process has SPEs of its own by the mapping (m, p), consecutive ones and on its own Cell where
-//! enough are left ([`Runtime::assign`]). [`Edtlp`], [`Linux`], [`Ynr`] and [`Mbox`] lease a process
-//! these and no others; another policy may lease any that are idle.
+//! enough are left ([`Runtime::assign`]). Those of [`policies`] lease a process these and no others;
+//! another policy may lease any that are idle.
 //!
 //! # A policy of one's own
 //! A policy says how it is called, how the processes of the host share its hardware threads, which
@@ -30,6 +30,7 @@
 //!
 //! [`policies`] lists those that come with the library, and [`policy_named`] finds one.
 
+mod callback;
 mod course;
 mod edtlp;
 mod granularity;
@@ -40,6 +41,9 @@ mod mgps;
 mod offload;
 mod policy;
 mod process;
+mod ready;
+mod sled;
+mod stealing;
 
 use std::rc::Rc;
 
@@ -47,6 +51,7 @@ use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_cell::{Blade, Fault};
 
+pub use callback::Callback;
 pub use course::Writing;
 pub use edtlp::{Dispatch, Edtlp};
 pub use kernel::{Linux, Mbox, Ynr};
@@ -55,9 +60,11 @@ pub use mmgp_cell::record::Loop;
 pub use offload::{Call, Signalling, SpeProgram, Teams};
 pub use policy::{
     Completion, Decision, Departure, Images, Pending, Policy, Request, Steps, policies,
-    policy_named,
+    policy_among, policy_named,
 };
 pub use process::{Process, Task};
+pub use sled::Sled;
+pub use stealing::WorkStealing;
 
 use course::Courses;
 use offload::Slots;

@@ -2,16 +2,19 @@
 
 use std::pin::Pin;
 
-use crate::edtlp::{Dispatch, Edtlp};
+use crate::callback::Callback;
+use crate::edtlp::Edtlp;
 use crate::kernel::{Linux, Mbox, Ynr};
 use crate::leases::{BusyMap, Lease};
 use crate::leasing::{AllSpes, Leasing, Oracle, Static};
 use crate::mgps::Mgps;
+use crate::sled::Sled;
+use crate::stealing::WorkStealing;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::SimTime;
-use mmgp_cell::HostProcess;
 use mmgp_cell::host::Pause;
 use mmgp_cell::linux::Sharing;
+use mmgp_cell::{HostProcess, Spe};
 use mmgp_machine::Machine;
 use mmgp_sim::Watch;
 
@@ -27,8 +30,13 @@ pub trait Policy {
     /// What it does, in one sentence without a full stop.
     fn summary(&self) -> &'static str;
 
-    /// The same policy dispatching in that order; nothing where it has no choice.
-    fn dispatching(&self, _: Dispatch) -> Option<Box<dyn Policy>> {
+    /// What its variants are called.
+    fn variants(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// Its variant of that name, which is one of [`Policy::variants`].
+    fn variant(&self, _: &str) -> Option<Box<dyn Policy>> {
         None
     }
 
@@ -68,6 +76,14 @@ pub trait Policy {
 
     /// There is a process that will ask for tasks.
     fn enters(&self, _process: u32) {}
+
+    /// What an SPE that the host has started does when it has done its share, before it takes another
+    /// call: how it tells the host by more than the flag in its local store. Nothing where the flag is
+    /// all. It is not asked for where they tell each other through
+    /// [mailboxes](crate::Signalling::Mailbox).
+    fn tell<'a>(&'a self, _: Completion, _: &'a Spe, _: &'a Machine) -> Option<Steps<'a>> {
+        None
+    }
 
     /// An SPE has done its share of a task, at this instant; its process learns of it later.
     fn completed(&self, _: Completion) {}
@@ -199,9 +215,19 @@ impl Pending {
 
     /// The process loads the flags and yields until it is complete.
     pub async fn yield_until_complete(&self, process: &HostProcess) {
+        self.yield_with(process, Pause::LocalStore).await;
+    }
+
+    /// The same with another pause before each look.
+    pub(crate) async fn yield_with(&self, process: &HostProcess, pause: Pause) {
         for (flag, wanted) in &self.flags {
-            process.yield_until(flag, Pause::LocalStore, |flag| flag >= wanted).await;
+            process.yield_until(flag, pause, |flag| flag >= wanted).await;
         }
+    }
+
+    /// How many flags there are.
+    pub(crate) fn count(&self) -> usize {
+        self.flags.len()
     }
 
     /// The process sleeps in the kernel until interrupts have told that it is complete.
@@ -224,32 +250,47 @@ pub fn policies() -> Vec<Box<dyn Policy>> {
         Box::new(Leasing::new(Mgps::default())),
         Box::new(Linux),
         Box::new(Ynr),
+        Box::new(Sled::default()),
+        Box::new(WorkStealing::default()),
         Box::new(Mbox),
+        Box::new(Callback),
     ]
 }
 
-/// The policy of that name, which may be followed by a colon and an order of dispatch:
+/// The policy of that name, which may be followed by a colon and the name of a variant:
 /// `edtlp:round-robin`.
 ///
 /// # Errors
-/// [`Error::UnknownName`] with the names that there are, also for an order where the policy has no
-/// choice.
+/// [`Error::UnknownName`] with the names that there are, also for a variant where the policy has none.
 pub fn policy_named(name: &str) -> Result<Box<dyn Policy>> {
-    if let Some((name, order)) = name.split_once(':') {
-        let (policy, order) = (policy_named(name)?, Dispatch::named(order)?);
-        let ordered = policies().into_iter().filter(|it| it.dispatching(order).is_some());
-        return policy.dispatching(order).ok_or_else(|| Error::UnknownName {
-            kind: "scheduler with orders of dispatch",
-            name: name.into(),
-            known: ordered.map(|it| it.name().into()).collect(),
-        });
+    policy_among(policies(), name)
+}
+
+/// The same among other policies than those that come with the library.
+///
+/// # Errors
+/// As [`policy_named`].
+pub fn policy_among(mut all: Vec<Box<dyn Policy>>, name: &str) -> Result<Box<dyn Policy>> {
+    let names = |all: &[Box<dyn Policy>]| all.iter().map(|it| it.name().into()).collect();
+    let (plain, variant) = match name.split_once(':') {
+        Some((plain, variant)) => (plain, Some(variant)),
+        None => (name, None),
+    };
+    let Some(place) = all.iter().position(|policy| policy.name() == plain) else {
+        return Err(unknown("scheduler", plain, names(&all)));
+    };
+    let Some(variant) = variant else { return Ok(all.swap_remove(place)) };
+    let variants = all[place].variants();
+    if variants.is_empty() {
+        all.retain(|policy| !policy.variants().is_empty());
+        return Err(unknown("scheduler with variants", plain, names(&all)));
     }
-    let named = policies().into_iter().find(|policy| policy.name() == name);
-    named.ok_or_else(|| Error::UnknownName {
-        kind: "scheduler",
-        name: name.into(),
-        known: policies().iter().map(|policy| policy.name().into()).collect(),
-    })
+    let known = || variants.iter().map(|variant| format!("{plain}:{variant}")).collect();
+    all[place].variant(variant).ok_or_else(|| unknown("variant of a scheduler", name, known()))
+}
+
+fn unknown(kind: &'static str, name: &str, known: Vec<String>) -> Error {
+    Error::UnknownName { kind, name: name.into(), known }
 }
 
 #[cfg(test)]

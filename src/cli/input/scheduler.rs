@@ -7,7 +7,8 @@ use super::MachineArguments;
 use crate::error::Result;
 use crate::machine::{Collectives, Machine};
 use crate::measure::Emulated;
-use crate::runtime::{Dispatch, Policy, policies, policy_named};
+use crate::runtime::{Dispatch, Policy};
+use crate::schedulers::{policies, policy_named};
 
 #[derive(Args)]
 pub struct SchedulerArguments {
@@ -51,7 +52,7 @@ impl SchedulerArguments {
     /// # Errors
     /// [`UnknownName`](crate::Error::UnknownName) where the scheduler has no orders to choose from.
     pub fn target(&self, machine: &MachineArguments) -> Result<Emulated> {
-        Emulated::new(self.read(machine)?).under(&self.name())
+        Emulated::new(self.read(machine)?).choosing_from(policy_named).under(&self.name())
     }
 
     /// The machine, its collectives as chosen.

@@ -13,6 +13,8 @@ use mmgp_sim::{Reason, Watch};
 pub enum Pause {
     /// It loads the flag from a local store, across the bus.
     LocalStore,
+    /// It loads the flag from its own memory.
+    Memory,
     /// It counts down from 1, 2, 4 and so on up to the limit of the machine's MPI library.
     Backoff,
 }
@@ -22,10 +24,13 @@ impl Pause {
     fn before(self, look: u32, machine: &Machine) -> Seconds {
         match self {
             Self::LocalStore => machine.ppe.mmio_load,
+            Self::Memory => {
+                let look = Work { integers: 1, loads: 1, branches: 1, ..Work::default() };
+                look.alone(machine)
+            }
             Self::Backoff => {
                 let turns = 1_u64.checked_shl(look).unwrap_or(u64::MAX).min(machine.mpi.backoff);
-                let countdown = Work { integers: 1, branches: 1, ..Work::default() } * turns;
-                countdown.cycles(&machine.ppe).at(machine.clock).seconds()
+                (Work { integers: 1, branches: 1, ..Work::default() } * turns).alone(machine)
             }
         }
     }
@@ -106,7 +111,7 @@ impl HostProcess {
             (Some(rest), _) => (self.polling("poll"), rest),
             (None, true) => {
                 let span = self.trace.span(self.thread_track(), Category::Switch, "context switch");
-                (span, SimSpan::from_seconds(self.machine.linux.yield_))
+                (span, SimSpan::from_seconds(self.switch_time(self.machine.linux.yield_)))
             }
             (None, false) => {
                 let call = SimSpan::from_seconds(self.machine.linux.system_call);
@@ -185,7 +190,7 @@ impl HostProcess {
     }
 
     /// Keeps the pipeline busy for so long.
-    async fn poll_for(&self, time: Seconds) {
+    pub async fn poll_for(&self, time: Seconds) {
         let (start, span) = (self.sim.now(), self.polling("poll"));
         self.ppe().pipeline.begin();
         self.sim.sleep(SimSpan::from_seconds(time)).await;

@@ -27,6 +27,9 @@ pub enum Affinity {
     Pinned,
     /// On any of the machine.
     Free,
+    /// On any on which processes of the program began, whichever of them has it: all share one address
+    /// space, so that any of them goes on with what another one has begun.
+    Shared,
 }
 
 /// How a process comes into the queue.
@@ -48,6 +51,8 @@ pub trait Queue {
     fn enter(&mut self, entity: Entity, how: Entry, running: Option<&Entity>);
     /// Takes out whoever runs next.
     fn next(&mut self) -> Option<Entity>;
+    /// Puts a process before all others; whether it is in the queue.
+    fn promote(&mut self, process: u32) -> bool;
     /// Takes out the process that would run last of those that may run elsewhere.
     fn steal(&mut self) -> Option<Entity>;
     /// How long a process may run from now on before others get their turn; `None`: as long as it
@@ -77,6 +82,14 @@ pub struct Cooperative {
     queue: VecDeque<Entity>,
 }
 
+impl Cooperative {
+    /// Takes out that process.
+    fn take(&mut self, process: u32) -> Option<Entity> {
+        let place = self.queue.iter().position(|entity| entity.process == process)?;
+        self.queue.remove(place)
+    }
+}
+
 impl Queue for Cooperative {
     fn enter(&mut self, entity: Entity, _: Entry, _: Option<&Entity>) {
         self.queue.push_back(entity);
@@ -86,8 +99,14 @@ impl Queue for Cooperative {
         self.queue.pop_front()
     }
 
+    fn promote(&mut self, process: u32) -> bool {
+        let promoted = self.take(process);
+        promoted.into_iter().for_each(|entity| self.queue.push_front(entity));
+        promoted.is_some()
+    }
+
     fn steal(&mut self) -> Option<Entity> {
-        let last = self.queue.iter().rposition(|entity| entity.affinity == Affinity::Free)?;
+        let last = self.queue.iter().rposition(|entity| entity.affinity != Affinity::Pinned)?;
         self.queue.remove(last)
     }
 
@@ -147,6 +166,14 @@ impl Queue for ConstantTime {
             std::mem::swap(&mut self.active, &mut self.expired);
         }
         self.active.next()
+    }
+
+    /// To the front of the active array, with a new slice.
+    fn promote(&mut self, process: u32) -> bool {
+        let promoted = self.active.take(process).or_else(|| self.expired.take(process));
+        let Some(entity) = promoted else { return false };
+        self.active.queue.push_front(Entity { left: self.time_slice, ..entity });
+        true
     }
 
     fn steal(&mut self) -> Option<Entity> {
@@ -220,12 +247,24 @@ impl Queue for Fair {
 
     fn next(&mut self) -> Option<Entity> {
         let (_, entity) = self.queue.pop_first()?;
-        self.least = self.least.max(entity.virtual_run_time);
+        let others = self.queue.keys().next().map(|&(time, _)| time);
+        // Who was promoted may have run for longer than others.
+        let least = others.map_or(entity.virtual_run_time, |it| it.min(entity.virtual_run_time));
+        self.least = self.least.max(least);
         Some(entity)
     }
 
+    /// To the left of all; what it has run is kept, so that it comes back to its own place.
+    fn promote(&mut self, process: u32) -> bool {
+        let place = self.queue.iter().find(|(_, entity)| entity.process == process);
+        let Some((&place, _)) = place else { return false };
+        let promoted = self.queue.remove(&place);
+        let leftmost = |entity| self.queue.insert((SimSpan::ZERO, 0), entity);
+        promoted.map(leftmost).is_some()
+    }
+
     fn steal(&mut self) -> Option<Entity> {
-        let mut free = self.queue.iter().filter(|(_, entity)| entity.affinity == Affinity::Free);
+        let mut free = self.queue.iter().filter(|(_, entity)| entity.affinity != Affinity::Pinned);
         let (&place, _) = free.next_back()?;
         self.queue.remove(&place)
     }

@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+mod choices;
+
 use super::queue::{Cooperative, of_kernel};
 use super::*;
 use crate::host::Pause;
@@ -70,7 +72,16 @@ fn notes<F: Future<Output = ()> + 'static>(
     processes: u32,
     program: impl Fn(Life) -> F,
 ) -> Vec<(u32, u64)> {
-    let blade = under_the_kernel(&toy(scheduler));
+    notes_on(&toy(scheduler), processes, program)
+}
+
+/// The same on that machine.
+fn notes_on<F: Future<Output = ()> + 'static>(
+    machine: &Machine,
+    processes: u32,
+    program: impl Fn(Life) -> F,
+) -> Vec<(u32, u64)> {
+    let blade = under_the_kernel(machine);
     let log = Rc::new(RefCell::new(Vec::new()));
     for rank in 0..processes {
         let life = Life { process: blade.host_process(rank), log: Rc::clone(&log) };
@@ -248,6 +259,10 @@ impl Queue for OneByOne {
 
     fn next(&mut self) -> Option<Entity> {
         self.0.next()
+    }
+
+    fn promote(&mut self, process: u32) -> bool {
+        self.0.promote(process)
     }
 
     fn steal(&mut self) -> Option<Entity> {

@@ -62,9 +62,10 @@ impl Layers<'_, '_> {
     }
 
     pub(super) fn linux(&mut self) -> Result<Linux> {
-        const KEYS: [&str; 11] = [
+        const KEYS: [&str; 12] = [
             "context_switch",
             "yield",
+            "yield_to",
             "kernel",
             "system_call",
             "semaphore",
@@ -79,6 +80,7 @@ impl Layers<'_, '_> {
         Ok(Linux {
             context_switch: self.seconds("linux", "context_switch")?,
             yield_: self.seconds("linux", "yield")?,
+            yield_to: self.quantity("linux", "yield_to", "ratio", 1.0..=10.0)?,
             scheduler: LinuxScheduler::of_release(self.whole(
                 "linux",
                 "kernel",

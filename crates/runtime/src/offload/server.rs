@@ -12,6 +12,7 @@ use mmgp_cell::context::Code;
 use mmgp_cell::record::{Loop, Recorder};
 use mmgp_cell::trace::{Arrow, Category, Track};
 use mmgp_cell::{Blade, Fault, Spe};
+use mmgp_machine::Machine;
 
 /// Loads a program on every SPE, which then serves calls for ever.
 pub(crate) fn load<P: SpeProgram>(
@@ -32,6 +33,7 @@ pub(crate) fn load<P: SpeProgram>(
             program: Rc::clone(program),
             shared: Rc::clone(shared),
             recorder: Rc::clone(&blade.recorder),
+            machine: Rc::clone(&blade.machine),
             fault: blade.fault(),
             code: blade.code(),
             holds_parallel: Cell::new(false),
@@ -46,6 +48,7 @@ struct Server<P> {
     program: Rc<P>,
     shared: Rc<Shared>,
     recorder: Rc<Recorder>,
+    machine: Rc<Machine>,
     fault: Fault,
     /// What is fetched in place of the program that the SPE holds.
     code: Option<Code>,
@@ -103,17 +106,25 @@ impl<P: SpeProgram> Server<P> {
                 }
                 Err(error) => return self.fault.raise(error),
             }
+            let (function, at) = (call.function, spe.sim.now());
+            let done = Completion { spe: spe.index, process, function, at };
             if by_host {
-                if signalling.get() == Signalling::Mailbox {
-                    self.write_mailbox(call.function).await;
+                match signalling.get() {
+                    Signalling::Mailbox => self.write_mailbox(call.function).await,
+                    Signalling::Memory => self.tell(done).await,
                 }
                 span.depart(Arrow::Stop { spe: spe.index, call: number });
             }
             drop(span);
-            let (function, at) = (call.function, spe.sim.now());
-            let done = Completion { spe: spe.index, process, function, at };
             shared.policy.completed(done);
             slot.stopped.update(|stopped| *stopped = number);
+        }
+    }
+
+    /// Tells the host that the function is done as the policy has it, beside the flag.
+    async fn tell(&self, done: Completion) {
+        if let Some(steps) = self.shared.policy.tell(done, &self.spe, &self.machine) {
+            steps.await;
         }
     }
 

@@ -1,8 +1,10 @@
+mod waits;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::*;
-use crate::{Call, Loop, Runtime, Signalling, SpeProgram, Task};
+use crate::{Call, Dispatch, Loop, Runtime, Signalling, SpeProgram, Task};
 use mmgp_base::units::Cycles;
 use mmgp_cell::ppe::Work;
 use mmgp_cell::{Blade, EffectiveAddress, KernelTiming, Spe};
@@ -39,23 +41,34 @@ fn a_policy_has_its_name_and_an_unknown_one_is_told_all_names() {
     let Err(error) = policy_named("fair") else { panic!("there is none") };
     let Error::UnknownName { kind, name, known } = error else { panic!("{error}") };
     assert_eq!((kind, name.as_str()), ("scheduler", "fair"));
-    assert_eq!(known, ["edtlp", "llp", "edtlp-llp", "oracle", "mgps", "linux", "ynr", "mbox"]);
+    let of_the_papers = ["edtlp", "llp", "edtlp-llp", "oracle", "mgps", "linux", "ynr", "sled"];
+    assert_eq!(known[..8], of_the_papers);
+    assert_eq!(known[8..], ["work-stealing", "mbox", "callback"]);
 }
 
 #[test]
-fn an_order_of_dispatch_is_named_after_its_policy_and_only_where_there_is_a_choice() {
+fn a_variant_is_named_after_its_policy_and_only_where_there_are_some() {
     for order in Dispatch::ALL {
         let policy = policy_named(&format!("edtlp:{}", order.name())).unwrap();
         assert_eq!(policy.name(), "edtlp");
     }
+    for scan in ["user", "kernel", "user-1", "kernel-1000"] {
+        assert_eq!(policy_named(&format!("sled:{scan}")).unwrap().name(), "sled");
+    }
     let message = |name: &str| policy_named(name).err().unwrap().to_string();
     assert_eq!(
         message("edtlp:turns"),
-        "there is no order of dispatch \"turns\"; known: ready, round-robin, yield"
+        "there is no variant of a scheduler \"edtlp:turns\"; known: edtlp:ready, \
+         edtlp:round-robin, edtlp:yield"
     );
+    for wrong in ["sled:", "sled:kernel-0", "sled:user-", "sled:10", "sled:fifo"] {
+        let message = message(wrong);
+        assert!(message.starts_with(&format!("there is no variant of a scheduler \"{wrong}\"; ")));
+        assert!(message.ends_with("known: sled:user, sled:kernel, sled:user-N, sled:kernel-N"));
+    }
     assert_eq!(
         message("linux:yield"),
-        "there is no scheduler with orders of dispatch \"linux\"; known: edtlp"
+        "there is no scheduler with variants \"linux\"; known: edtlp, sled"
     );
 }
 

@@ -1,0 +1,164 @@
+//! Switches to a process that was chosen, scans, and processes that share an address space, by hand.
+
+use super::*;
+use crate::host::{Level, Scan};
+
+/// Who comes next out of a queue, with its virtual run time and what is left of its slice.
+fn next(queue: &mut dyn Queue) -> Option<(u32, SimSpan, SimSpan)> {
+    queue.next().map(|it| (it.process, it.virtual_run_time, it.left))
+}
+
+#[test]
+fn who_is_chosen_under_cfs_comes_next_and_then_back_to_its_own_place() {
+    let mut queue = of_kernel(&toy(LinuxScheduler::Fair));
+    for (process, run_time) in [(1, 5), (2, 7), (3, 9)] {
+        queue.enter(entity(process, run_time), Entry::Expired, None);
+    }
+    assert!(queue.promote(3) && !queue.promote(0));
+    let chosen = queue.next().unwrap();
+    assert_eq!((chosen.process, chosen.virtual_run_time), (3, milliseconds(9)));
+    queue.enter(chosen, Entry::Yielded, None);
+    let order: Vec<u32> = std::iter::from_fn(|| queue.next()).map(|it| it.process).collect();
+    assert_eq!(order, [1, 2, 3]);
+}
+
+#[test]
+fn a_sleeper_comes_in_by_those_that_wait_also_after_one_was_chosen() {
+    let mut queue = of_kernel(&toy(LinuxScheduler::Fair));
+    for (process, run_time) in [(1, 10), (2, 200)] {
+        queue.enter(entity(process, run_time), Entry::Expired, None);
+    }
+    assert!(queue.promote(2));
+    let chosen = queue.next().unwrap();
+    // At most a latency of 30 ms before process 1, not before the one that was chosen.
+    queue.enter(entity(3, 0), Entry::Woken, Some(&chosen));
+    assert_eq!(next(&mut *queue).unwrap().1, milliseconds(0));
+}
+
+#[test]
+fn who_is_chosen_under_o1_comes_next_from_either_array_with_a_new_slice() {
+    let mut queue = of_kernel(&toy(LinuxScheduler::ConstantTime));
+    for (process, how) in [(1, Entry::Woken), (2, Entry::Woken), (3, Entry::Yielded)] {
+        queue.enter(Entity { left: milliseconds(4), ..entity(process, 0) }, how, None);
+    }
+    assert!(queue.promote(3));
+    assert_eq!(next(&mut *queue), Some((3, milliseconds(0), milliseconds(10))));
+    assert!(queue.promote(2));
+    assert_eq!(next(&mut *queue), Some((2, milliseconds(0), milliseconds(10))));
+    assert_eq!(next(&mut *queue), Some((1, milliseconds(0), milliseconds(4))));
+}
+
+/// Process 0 works for 1 ms and yields, to `chosen` where there is one; then each of the others works
+/// for 1 ms.
+fn choosing(scheduler: LinuxScheduler, chosen: Option<u32>) -> Vec<(u32, u64)> {
+    let mut machine = toy(scheduler);
+    (machine.linux.yield_, machine.linux.yield_to) = (Seconds(2e-3), 1.5);
+    notes_on(&machine, 3, |life| async move {
+        life.process.resume().await;
+        life.work(1).await;
+        if life.process.rank == 0 {
+            life.process.yield_after_scan(chosen).await;
+        }
+        life.note();
+        life.process.release();
+    })
+}
+
+#[test]
+fn a_chosen_process_comes_first_and_pays_more_for_the_switch() {
+    for scheduler in [LinuxScheduler::Fair, LinuxScheduler::ConstantTime] {
+        // 1 worked, 2 to switch, 1 worked; 2 to switch, 1 worked; 2 to switch.
+        assert_eq!(choosing(scheduler, None), [(1, 4), (2, 7), (0, 9)]);
+        // The first switch takes 3.
+        assert_eq!(choosing(scheduler, Some(2)), [(2, 5), (1, 8), (0, 10)]);
+        // Who is not there cannot be chosen.
+        assert_eq!(choosing(scheduler, Some(7)), [(1, 4), (2, 7), (0, 9)]);
+    }
+}
+
+/// When process 0 has scanned once, in passes of 1 ms, for something that comes after so many
+/// microseconds, while so many others wait for the hardware thread \[us\]; how many passes it made.
+fn scanned(comes: u64, others: u32, (most, level): (u64, Level)) -> (u64, u64) {
+    let mut machine = toy(LinuxScheduler::ConstantTime);
+    machine.linux.system_call = Seconds(2e-3);
+    let blade = under_the_kernel(&machine);
+    let seen = Rc::new(RefCell::new((0, 0)));
+    for rank in 0..=others {
+        let (process, seen) = (blade.host_process(rank), Rc::clone(&seen));
+        blade.sim.spawn(format!("process {rank}"), async move {
+            process.resume().await;
+            if rank == 0 {
+                // So that the others are there.
+                process.sim.sleep(SimSpan::from_ticks(1)).await;
+                let ready = process.sim.sleep(SimSpan::from_ticks(comes * 1_000_000_000));
+                let passes = process.scan(ready, Scan { pass: Seconds(1e-3), most, level }).await;
+                let now = (process.sim.now().seconds().0 * 1e6).round() as u64;
+                *seen.borrow_mut() = (now, passes);
+            }
+            process.release();
+        });
+    }
+    blade.run().unwrap();
+    seen.take()
+}
+
+#[test]
+fn a_scan_ends_with_the_pass_that_finds_something_or_with_the_last() {
+    for level in [Level::User, Level::Kernel] {
+        let scanned = |comes| scanned(comes, 1, (5, level));
+        assert_eq!([0, 3_400, 4_000].map(scanned), [(1_000, 1), (4_000, 4), (4_000, 4)]);
+        assert_eq!(scanned(70_000), (5_000, 5));
+    }
+}
+
+#[test]
+fn the_end_of_a_slice_interrupts_a_process_that_scans_and_not_the_kernel() {
+    // The slice of 10 ms ends, the other process has nothing to do.
+    assert_eq!(scanned(70_000, 1, (20, Level::User)), (10_000, 10));
+    assert_eq!(scanned(70_000, 1, (20, Level::Kernel)), (20_000, 20));
+}
+
+#[test]
+fn who_scans_alone_yields_to_itself_between_scans() {
+    // Five passes and a system call of 2 ms take 7.
+    let alone = |comes| scanned(comes, 0, (5, Level::User)).0;
+    assert_eq!([0, 3_400, 5_500, 7_200].map(alone), [1_000, 4_000, 7_000, 8_000]);
+}
+
+/// When so many processes that share an address space end which have `milliseconds` of work each, by
+/// rank, none where they wait for ever \[ms\]; hardware threads slow each other down by 1.5.
+fn shared(work: &[Option<u64>]) -> (u64, u64) {
+    let mut machine = toy(LinuxScheduler::ConstantTime);
+    machine.layout.threads_per_ppe = 2;
+    (machine.ppe_issue.threads, machine.ppe.smt_slowdown) = (ThreadSharing::Given, 1.5);
+    let blade = Blade::new(&machine, KernelTiming::Cached, 0.0).under(&Sharing::shared(&machine));
+    let end = Rc::new(RefCell::new(0));
+    for (rank, &work) in (0..).zip(work) {
+        let (process, end) = (blade.host_process(rank), Rc::clone(&end));
+        blade.sim.spawn_daemon(format!("process {rank}"), async move {
+            process.resume().await;
+            let Some(milliseconds) = work else {
+                process.release();
+                return std::future::pending().await;
+            };
+            let integers = milliseconds * 1_000_000;
+            process.work(Work { integers, ..Work::default() }).await;
+            *end.borrow_mut() = (process.sim.now().seconds().0 * 1e3).round() as u64;
+            process.release();
+        });
+    }
+    blade.run().unwrap();
+    (end.take(), blade.context_switches())
+}
+
+#[test]
+fn processes_that_share_an_address_space_go_on_wherever_one_of_them_began() {
+    // Alone, and nobody polls on the other hardware thread, where none began.
+    assert_eq!(shared(&[Some(10)]), (10, 0));
+    // One polls there, whatever becomes of its own work.
+    assert_eq!(shared(&[Some(10), None]), (15, 0));
+    // 10 and 4 ms side by side, slowed down: the second is done at 6, and its thread takes the third,
+    // which began where the first did, until 12. The first is done at 15; pinned, the third would
+    // follow it there.
+    assert_eq!(shared(&[Some(10), Some(4), Some(4)]), (15, 0));
+}

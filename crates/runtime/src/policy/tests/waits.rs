@@ -1,0 +1,157 @@
+//! When processes go on that wait for their tasks, by hand.
+
+use super::*;
+use mmgp_base::units::Seconds;
+use mmgp_machine::ThreadSharing;
+
+/// A PlayStation 3 of 1 GHz that takes no time for anything but what a test sets, and for DMA, a
+/// fraction of a microsecond.
+fn machine() -> Machine {
+    let mut machine = Machine::named("ps3").unwrap();
+    machine.clock.0 = 1e9;
+    (machine.ppe_issue.threads, machine.ppe.smt_slowdown) = (ThreadSharing::Given, 1.0);
+    let ppe = &mut machine.ppe;
+    let cache = &mut machine.cache;
+    for cost in [&mut ppe.integer, &mut ppe.load, &mut ppe.store, &mut ppe.branch] {
+        *cost = Cycles(0);
+    }
+    for cost in [&mut cache.l2_hit, &mut cache.memory, &mut cache.translation] {
+        *cost = Cycles(0);
+    }
+    machine.spu.poll = Cycles(0);
+    let linux = &mut machine.linux;
+    let switches = [&mut linux.yield_, &mut linux.context_switch];
+    let calls = [&mut linux.system_call, &mut linux.interrupt];
+    let accesses = [&mut ppe.mmio_load, &mut ppe.mmio_store];
+    for cost in switches.into_iter().chain(calls).chain(accesses) {
+        *cost = Seconds(0.0);
+    }
+    machine
+}
+
+const fn microseconds(count: u64) -> Seconds {
+    Seconds(count as f64 * 1e-6)
+}
+
+/// Takes as many microseconds as the number of the function.
+struct Program;
+
+impl SpeProgram for Program {
+    async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
+        spe.spend(Cycles(1000 * u64::from(call.function))).await;
+        Ok(Vec::new())
+    }
+}
+
+/// When each process, which computes for so long and then has a task of so long, has its result, to
+/// the microsecond, and how often a hardware thread changed from one process to another. Those with
+/// even ranks are on one hardware thread, those with odd ones on the other.
+fn ends(machine: &Machine, policy: &str, processes: &[(u32, u64, u32)]) -> (Vec<u64>, u64) {
+    let blade = Blade::new(machine, KernelTiming::Cached, 0.0);
+    let on = Runtime::new(blade, policy_named(policy).unwrap());
+    on.load(&Rc::new(Program), Signalling::Memory);
+    let ends = Rc::new(RefCell::new(vec![0; processes.len()]));
+    for (place, &(rank, host, task)) in processes.iter().enumerate() {
+        let (process, ends) = (on.process(rank, vec![rank]), Rc::clone(&ends));
+        on.blade().sim.spawn(format!("rank {rank}"), async move {
+            process.resume().await;
+            process.compute(Cycles(1000 * host), &[]).await;
+            process.off_load(Task::new(task, 1, &|_| EffectiveAddress::default())).await;
+            ends.borrow_mut()[place] = (1e6 * process.sim.now().seconds().0).round() as u64;
+            process.finish(0);
+        });
+    }
+    on.blade().run().unwrap();
+    (ends.take(), on.blade().context_switches())
+}
+
+#[test]
+fn a_process_that_has_run_much_is_yielded_to_once_its_entry_is_set_and_otherwise_not() {
+    let mut machine = machine();
+    (machine.linux.yield_, machine.linux.yield_to) = (microseconds(10), 1.5);
+    machine.linux.system_call = microseconds(1);
+    let processes = [(0, 0, 1000), (2, 200, 20)];
+    // Rank 0 looks and yields at 0, rank 2 is there at 10 and starts its SPE at 210, when it has run
+    // for 210 us and rank 0 for none. Rank 0 is there again at 220 and yields to itself until it has
+    // run for as long, at 420: rank 2 comes in at 430, and its task was done at 230.
+    assert_eq!(ends(&machine, "ynr", &processes).0[1], 430);
+    // Rank 0 scans until 10, rank 2 is there at 20 and starts its SPE at 220. It scans until 230; rank
+    // 0 is there again at 240, where it finds the entry that was set then, and has rank 2 come in by a
+    // switch of 15 us.
+    assert_eq!(ends(&machine, "sled", &processes).0[1], 255);
+    assert_eq!(ends(&machine, "sled:kernel", &processes).0[1], 255);
+    // With a single pass, which takes no time, before each yield as under YNR: rank 0 is there again
+    // at 220, and comes back to itself until the entry is set at 230.
+    let [_, end] = ends(&machine, "sled:user-1", &processes).0[..] else { panic!("two of them") };
+    assert!((245..=247).contains(&end), "{end}");
+}
+
+#[test]
+fn who_scans_alone_sees_its_entry_unless_it_yields_just_then() {
+    let mut machine = machine();
+    (machine.linux.yield_, machine.linux.system_call) = (microseconds(10), microseconds(5));
+    let end = |policy: &str, task: u32| ends(&machine, policy, &[(0, 0, task)]).0[0];
+    // A scan takes 10 us, and then a yield to itself 5; what comes then is seen at 15.
+    assert_eq!([7, 12, 18].map(|task| end("sled", task)), [7, 15, 18]);
+    // A scan in the kernel has to return from there.
+    assert_eq!([7, 18].map(|task| end("sled:kernel", task)), [12, 23]);
+}
+
+#[test]
+fn an_entry_that_an_spe_has_put_is_loaded_from_memory() {
+    let mut machine = machine();
+    machine.cache.memory = Cycles(5000);
+    let end = |policy: &str| ends(&machine, policy, &[(0, 0, 30)]).0[0];
+    // To take an item needs two lines of code and two of data that are in no cache yet.
+    assert_eq!(["edtlp", "sled", "work-stealing"].map(end), [30, 35, 35 + 4 * 5]);
+}
+
+#[test]
+fn a_look_at_the_list_takes_time_for_each_entry_and_an_item_for_being_taken() {
+    let mut machine = machine();
+    // Of a look at one entry and of the take.
+    machine.ppe.load = Cycles(1000);
+    let end = |policy: &str| ends(&machine, policy, &[(0, 0, 30)]).0[0];
+    // A pass over six entries, its own once more, and twelve loads.
+    assert_eq!(end("work-stealing"), 30 + 6 + 1 + 12);
+    // Its own at 1; then passes over three entries, the tenth of which ends at 31; and its own again.
+    machine.linux.yield_ = microseconds(60);
+    let end = ends(&machine, "sled", &[(0, 0, 30)]).0[0];
+    assert_eq!(end, 31 + 1);
+}
+
+#[test]
+fn whichever_hardware_thread_is_free_goes_on_with_stolen_work_and_switches_to_nobody() {
+    let mut machine = machine();
+    machine.linux.context_switch = microseconds(50);
+    // Rank 0 has its hardware thread until 500, rank 1 waits until 300. Rank 2 begins where rank 0
+    // does.
+    let processes = [(0, 500, 10), (1, 0, 300), (2, 0, 30)];
+    assert_eq!(ends(&machine, "work-stealing", &processes), (vec![510, 300, 30], 0));
+    // Pinned, it comes in when rank 0 waits, at 550; then rank 0 has its result, and then rank 2.
+    assert_eq!(ends(&machine, "edtlp:ready", &processes), (vec![600, 300, 650], 3));
+}
+
+#[test]
+fn a_callback_interrupts_and_is_handled_when_its_process_is_scheduled() {
+    let mut machine = machine();
+    (machine.linux.interrupt, machine.linux.system_call) = (microseconds(7), microseconds(1));
+    (machine.ppe.mmio_load, machine.ppe.mmio_store) = (microseconds(2), microseconds(3));
+    let end = |policy: &str| ends(&machine, policy, &[(0, 0, 30)]).0[0];
+    // Started at 6 by two stores, done at 36, interrupts until 43, a microsecond after which there is
+    // a look; a call, a load, a call and a store are 7; the result is loaded.
+    assert_eq!(end("callback"), 43 + 7 + 2);
+    // Looks of 3 us from 8 on, of which one ends at 38.
+    assert_eq!(end("ynr"), 38 + 2);
+}
+
+#[test]
+fn a_callback_waits_for_its_turn() {
+    let mut machine = machine();
+    machine.linux.yield_ = microseconds(10);
+    machine.linux.system_call = microseconds(1);
+    // Rank 2 comes in at 10 and computes until 210; the task of rank 0 was done at 50. Rank 0 comes
+    // back at 220, and has two system calls.
+    let ends = ends(&machine, "callback", &[(0, 0, 50), (2, 200, 1000)]).0;
+    assert_eq!(ends[0], 222);
+}
