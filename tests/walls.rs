@@ -34,7 +34,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 20] = [
+const MAY_USE: [(&str, &[&str]); 21] = [
     ("units", &[]),
     ("mapping", &[]),
     ("error", &[]),

@@ -11,7 +11,7 @@ use super::input::{AppArguments, MachineArguments, ThreadArguments};
 use super::output::{Verbosity, aligned, data, progress};
 use crate::error::Result;
 use crate::measure::schedulers::{Plan, compare};
-use crate::runtime::policies;
+use crate::schedulers::policies;
 use crate::table::records::Scheduled;
 use crate::table::{self, csv};
 

@@ -8,7 +8,6 @@ use super::{Emulated, Measured as _, Target as _};
 use crate::Mapping;
 use crate::apps::{Application, Once, Ran};
 use crate::error::{Error, Result};
-use crate::runtime::policy_named;
 use crate::table::records::Scheduled;
 
 /// What is to be compared: every scheduler at every number of workers and of tasks.
@@ -43,7 +42,7 @@ impl Plan {
     /// # Errors
     /// [`Error::UnknownName`], [`Error::Infeasible`] and [`Error::OutOfRange`].
     pub fn check(&self, target: &Emulated, program: &dyn Application) -> Result<()> {
-        self.schedulers.iter().try_for_each(|name| policy_named(name).map(drop))?;
+        self.schedulers.iter().try_for_each(|name| target.clone().under(name).map(drop))?;
         let (p, apus) = (self.spes_per_task, target.layout().apus);
         for &m in &self.workers {
             if Mapping::new(m, p)?.apus() > u64::from(apus) {

@@ -91,7 +91,7 @@ impl Runtime {
         let blade = blade.under(&sharing);
         let busy = BusyMap::new(&blade.sim, blade.machine.layout);
         let slots = Slots::new(&blade);
-        let keeps = policy.leases_own_only() && !blade.is_traced();
+        let keeps = policy.leases_own_only() && policy.moves_nothing() && !blade.is_traced();
         let courses = Courses::new(&blade.sim, &blade.traffic, keeps);
         let fault = blade.fault();
         Self { blade, shared: Rc::new(Shared { policy, busy, slots, courses, fault }) }

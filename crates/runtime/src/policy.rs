@@ -48,10 +48,16 @@ pub trait Policy {
     /// host. Who has to wait asks again whenever a lease has come to its end.
     fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision;
 
-    /// Whether it leases a process none but its own SPEs. Then what a process that shares its Cells
-    /// with no other off-loads takes the same time whenever it is the same.
+    /// Whether it leases a process none but its own SPEs.
     fn leases_own_only(&self) -> bool {
         false
+    }
+
+    /// Whether nothing moves on the machine for its sake. Then, if it leases a process none but its own
+    /// SPEs, what a process that shares its Cells with no other off-loads takes the same time whenever
+    /// it is the same.
+    fn moves_nothing(&self) -> bool {
+        true
     }
 
     /// The programs that an SPE may be asked to hold.

@@ -179,6 +179,15 @@ impl Policy for Sled {
         request.lease_own(spes)
     }
 
+    fn leases_own_only(&self) -> bool {
+        true
+    }
+
+    /// SPEs put their entries of the list into main memory.
+    fn moves_nothing(&self) -> bool {
+        false
+    }
+
     fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
         Box::pin(self.wait_for_entry(process, pending))
     }
