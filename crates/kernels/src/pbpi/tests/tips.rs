@@ -112,7 +112,10 @@ fn a_node_over_a_tip_of_codes_is_that_over_its_vectors() {
         for (at, bytes) in [(TIP_TABLE, TIP_TABLE_BYTES), (CODES, codes)] {
             from_codes.slice_mut(at, bytes).copy_from_slice(source.slice(at, bytes));
         }
-        execute(&TipVectors { out: VECTORS[0], ..tip_vectors(version, groups, 0) }, &mut from_codes);
+        execute(
+            &TipVectors { out: VECTORS[0], ..tip_vectors(version, groups, 0) },
+            &mut from_codes,
+        );
         for store in [&mut from_vectors, &mut from_codes] {
             store.slice_mut(COUNTS[0], Bytes(u64::from(16 * groups))).fill(Quadword::ZERO);
             execute(&NodeUpdate { version, ..node_update(groups) }, store);
