@@ -9,8 +9,7 @@ use crate::streaming::Transfers;
 use mmgp_kernels::pbpi::PATTERNS_PER_GROUP;
 
 impl Pbpi {
-    /// What is known of a run. Of the children of a node as many are tips as on average in the first
-    /// tree; a chain visits nodes near its root more often, and changes the tree.
+    /// What is known of a run.
     pub(super) fn describe(&self) -> Option<Description> {
         if self.coupling.rows() > 1 {
             return None;
@@ -32,23 +31,31 @@ impl Pbpi {
 
     /// Bytes that each function fetches and stores for so many groups of patterns, in the order of
     /// [`FUNCTIONS`].
+    ///
+    /// A change of the tree is followed up to its root. So each node of the first tree, which has
+    /// tips and inner nodes below it, counts as often as there are branches below it that may
+    /// change; how the chain changes the tree nobody knows before.
     fn moved(&self, groups: u64) -> [u64; 3] {
         let vector = groups * (VECTOR_BYTES + COUNTS_BYTES);
         // DMA moves whole quadwords.
         let codes = (groups * CODES_BYTES).next_multiple_of(16);
-        let children = |node: usize| {
-            self.tree
-                .children(node)
-                .map(|child| if child < self.tree.taxa() { codes } else { vector })
+        let tree = &self.tree;
+        let fetched = |node: usize| -> u64 {
+            let of_child = |child| if child < tree.taxa() { codes } else { vector };
+            tree.children(node).map(of_child).sum()
         };
-        let nodes: Vec<usize> = (self.tree.taxa()..self.tree.nodes())
-            .filter(|&node| node != self.tree.root())
-            .collect();
-        let of_nodes: u64 = nodes.iter().flat_map(|&node| children(node)).sum();
-        let root: u64 = children(self.tree.root()).sum();
+        let mut below = vec![0; tree.nodes()];
+        let (mut changes, mut of_nodes) = (0, 0);
+        for node in tree.post_order().into_iter().filter(|&node| node >= tree.taxa()) {
+            below[node] = tree.children(node).map(|child| 1 + below[child]).sum();
+            if node != tree.root() {
+                changes += below[node];
+                of_nodes += below[node] * fetched(node);
+            }
+        }
         [
-            of_nodes / nodes.len().max(1) as u64 + vector,
-            root + vector,
+            of_nodes.checked_div(changes).unwrap_or(0) + vector,
+            fetched(tree.root()) + vector,
             vector + groups * WEIGHTS_BYTES,
         ]
     }
@@ -80,13 +87,13 @@ mod tests {
         // 2 + 36, 1 + 2 * 36 + 36 and 36 + 8 a pattern.
         let tree = "((t01:1,t02:1):1,(t03:1,t04:1):1,t05:1);";
         check(tree, 5, 160, [[160 * 38, 160 * 109, 160 * 44], [64 * 38, 64 * 109, 64 * 44]]);
-        // One node joins two tips, one a node and a tip, so on average half of (3 + 36) is fetched;
-        // the root joins a node and two tips: 38 + 36. 162 patterns are padded to 164, and their
-        // codes to 176 bytes: (3 * 176 + 164 * 36) / 2 = 3216 and 2 * 176 + 164 * 36 = 6256.
+        // One node joins two tips and has two branches below it, the other joins a node and a tip and
+        // has four; the root joins a node and two tips. 162 patterns are padded to 164, and their
+        // codes to 176 bytes: (2 * 2 * 176 + 4 * (176 + 164 * 36)) / 6 = 4170 and two thirds, and of
+        // a block (2 * 2 * 64 + 4 * 64 * 37) / 6 = 1621 and a third.
         let tree = "(((t01:1,t02:1):1,t03:1):1,t04:1,t05:1);";
-        let out = 164 * 36;
-        let all = [3216 + out, 6256 + out, 164 * 44];
-        check(tree, 5, 162, [all, [64 * 39 / 2 + 64 * 36, 64 * 74, 64 * 44]]);
+        let all = [4170 + 164 * 36, 2 * 176 + 2 * 164 * 36, 164 * 44];
+        check(tree, 5, 162, [all, [1621 + 64 * 36, 64 * 74, 64 * 44]]);
     }
 
     #[test]
