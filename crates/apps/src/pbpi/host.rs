@@ -44,12 +44,13 @@ pub enum Operand<'a> {
     Inner(&'a HostVector),
 }
 
-/// The entries of a tip, by code.
+/// The entries of a tip, by code: that of state j is bit j.
 static TIP_ENTRIES: [[f64; 4]; 16] = {
     let mut entries = [[0.0; 4]; 16];
     let mut place = 0;
     while place < 64 {
-        entries[place / 4][place % 4] = (place / 4 >> (place % 4) & 1) as f64;
+        let (code, state) = (place / 4, place % 4);
+        entries[code][state] = (code >> state & 1) as f64;
         place += 1;
     }
     entries
