@@ -1,4 +1,8 @@
 //! What runs on the SPEs: the three likelihood functions, each over its share of the patterns.
+//!
+//! Inner nodes come from main memory as vectors with their scaling counts, tips as codes. Of these a
+//! kernel makes the vectors of a block in local store, in front of the kernel that combines the
+//! children: that costs a tip 9 cycles a pattern, and saves 35 of the 36 bytes of its transfer.
 
 use super::arguments::{ARGUMENTS_BYTES, Arguments, Child};
 use super::segment::{
