@@ -14,6 +14,7 @@
 //! # What is left out
 //! The writing of samples to a disk: the host is charged for making their text only.
 
+mod arguments;
 mod chain;
 mod coupling;
 mod description;

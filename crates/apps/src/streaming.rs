@@ -1,4 +1,9 @@
 //! Data that flow through local store while an SPE computes on them, a block at a time.
+//!
+//! A share of the patterns may begin anywhere in a quadword of an array of bytes, and DMA moves whole
+//! quadwords: what is fetched is rounded outwards to them, and a block lies as far behind the
+//! beginning of a quadword in local store as it does in main memory. What is stored is whole quadwords,
+//! for the bytes beside it belong to others.
 
 use std::ops::Range;
 
@@ -34,9 +39,9 @@ pub struct Buffers {
 /// An array that is streamed, a block at a time.
 #[derive(Debug, Clone, Copy)]
 pub struct Lane {
-    /// The whole array in main memory.
+    /// The share's part of the array in main memory.
     pub main: EffectiveAddress,
-    /// Where the block lies in a set of buffers.
+    /// Where a block lies in a set of buffers.
     pub offset: u32,
     /// Bytes for each group.
     pub bytes: u64,
@@ -51,19 +56,32 @@ pub struct Streams {
     /// The two sets of buffers; one and the same where transfers come one by one.
     sets: [u32; 2],
     buffers: Buffers,
+    /// The groups that flow.
+    share: Range<u32>,
 }
 
+/// The unit of large transfers [bytes].
+const QUADWORD: u64 = 16;
+
 impl Streams {
-    /// Lanes of so many bytes a group, laid out one behind the other.
+    /// Lanes of so many bytes a group, laid out one behind the other, for the groups of `share`.
+    /// Those of a block of an input, and those of a group of an output, are whole quadwords.
     pub fn new(
         buffers: Buffers,
+        share: &Range<u32>,
         inputs: &[(EffectiveAddress, u64)],
         outputs: &[(EffectiveAddress, u64)],
     ) -> Self {
+        let whole = |bytes: u64| bytes.is_multiple_of(QUADWORD);
+        let of_block = |&(_, bytes): &(_, u64)| whole(u64::from(buffers.groups) * bytes);
+        assert!(inputs.iter().all(of_block), "invariant: blocks lie alike in their quadwords");
+        let stored = outputs.iter().all(|&(_, bytes)| whole(bytes));
+        assert!(stored, "invariant: what is stored shares no quadword");
         let mut end = 0;
-        let mut lane = |&(main, bytes): &(EffectiveAddress, u64)| {
-            let offset = end;
-            end += buffers.groups * bytes as u32;
+        let mut lane = |&(array, bytes): &(EffectiveAddress, u64)| {
+            let main = array.offset(u64::from(share.start) * bytes);
+            let offset = end + (main.0 % QUADWORD) as u32;
+            end = (offset + buffers.groups * bytes as u32).next_multiple_of(QUADWORD as u32);
             Lane { main, offset, bytes }
         };
         let inputs = inputs.iter().map(&mut lane).collect();
@@ -72,7 +90,7 @@ impl Streams {
             Transfers::DoubleBuffered => buffers.at + end,
             Transfers::OneByOne => buffers.at,
         };
-        Self { inputs, outputs, sets: [buffers.at, second], buffers }
+        Self { inputs, outputs, sets: [buffers.at, second], buffers, share: share.clone() }
     }
 
     /// Where the lane with that number, inputs first, lies in a set of buffers.
@@ -81,40 +99,39 @@ impl Streams {
         lanes.map(|lane| lane.offset).nth(lane).unwrap_or(0)
     }
 
-    /// Begins to fetch the first block of `share`, where blocks are double-buffered, so that
-    /// [`Streams::run`] finds it; what is done between them overlaps with that.
-    pub async fn prefetch(&self, spe: &impl Element, share: &Range<u32>) -> Result<()> {
-        if self.buffers.transfers == Transfers::DoubleBuffered && !share.is_empty() {
-            self.issue(spe, Direction::Get, 0, self.block(share, 0)).await?;
+    /// Begins to fetch the first block, where blocks are double-buffered, so that [`Streams::run`]
+    /// finds it; what is done between them overlaps with that.
+    pub async fn prefetch(&self, spe: &impl Element) -> Result<()> {
+        if self.buffers.transfers == Transfers::DoubleBuffered && !self.share.is_empty() {
+            self.issue(spe, Direction::Get, 0, self.block(0)).await?;
         }
         Ok(())
     }
 
-    /// First group and number of groups of a block.
-    fn block(&self, share: &Range<u32>, number: u32) -> (u32, u32) {
-        let first = share.start + number * self.buffers.groups;
-        (first, self.buffers.groups.min(share.end - first))
+    /// First group, counted within the share, and number of groups of a block.
+    fn block(&self, number: u32) -> (u32, u32) {
+        let first = number * self.buffers.groups;
+        (first, self.buffers.groups.min(self.share.len() as u32 - first))
     }
 
-    /// Runs `compute(set, groups)` over the groups of `share`, block by block, in their order.
+    /// Runs `compute(set, groups)` over the groups of the share, block by block, in their order.
     /// `set` is the address of the buffers that the block lies in.
     ///
-    /// [`Streams::prefetch`] must have been called for the same share.
+    /// [`Streams::prefetch`] must have been called.
     pub async fn run(
         &self,
         spe: &impl Element,
-        share: Range<u32>,
         mut compute: impl AsyncFnMut(u32, u32),
     ) -> Result<()> {
-        let blocks = (share.end - share.start).div_ceil(self.buffers.groups);
+        let blocks = (self.share.len() as u32).div_ceil(self.buffers.groups);
         for number in 0..blocks {
             let set = number % 2;
             match self.buffers.transfers {
                 Transfers::OneByOne => {
-                    self.issue(spe, Direction::Get, set, self.block(&share, number)).await?;
+                    self.issue(spe, Direction::Get, set, self.block(number)).await?;
                 }
                 Transfers::DoubleBuffered if number + 1 < blocks => {
-                    let next = self.block(&share, number + 1);
+                    let next = self.block(number + 1);
                     self.issue(spe, Direction::Get, 1 - set, next).await?;
                 }
                 Transfers::DoubleBuffered => {}
@@ -124,7 +141,7 @@ impl Streams {
                 spe.loop_begins();
             }
             spe.wait_for(put_tag(set)).await;
-            let (first, groups) = self.block(&share, number);
+            let (first, groups) = self.block(number);
             compute(self.sets[set as usize], groups).await;
             self.issue(spe, Direction::Put, set, (first, groups)).await?;
         }
@@ -148,9 +165,12 @@ impl Streams {
             Direction::Put => (&self.outputs, put_tag(set)),
         };
         for lane in lanes {
-            let local = LocalAddress(self.sets[set as usize] + lane.offset);
-            let effective = lane.main.offset(u64::from(first) * lane.bytes);
-            let bytes = Bytes(u64::from(groups) * lane.bytes);
+            let main = lane.main.offset(u64::from(first) * lane.bytes).0;
+            let before = main % QUADWORD;
+            let local = LocalAddress(self.sets[set as usize] + lane.offset - before as u32);
+            let effective = EffectiveAddress(main - before);
+            let bytes = (before + u64::from(groups) * lane.bytes).next_multiple_of(QUADWORD);
+            let bytes = Bytes(bytes);
             spe.enqueue_operands(Command::new(direction, local, effective, bytes, tag)).await?;
             if self.buffers.transfers == Transfers::OneByOne {
                 spe.wait_for(tag).await;

@@ -43,6 +43,17 @@ pub fn load_word<S: Spu>(spu: &mut S, base: S::Register, displacement: i32) -> S
     load(spu, base, displacement)
 }
 
+/// Loads the unsigned byte at `address` as a word: rotated to the low end of the preferred slot, and
+/// what stands beside it cleared.
+#[inline(always)]
+pub fn load_byte<S: Spu>(spu: &mut S, address: S::Register) -> S::Register {
+    let quadword = spu.lqd(0, address);
+    // The low end is byte 3, so the rotation is by 3 less than the address, modulo 16.
+    let count = spu.ai(address, 13);
+    let byte = spu.rotqby(quadword, count);
+    spu.andi(byte, 0xFF)
+}
+
 /// Stores a double at `base + displacement`, a multiple of 8.
 #[inline(always)]
 pub fn store<S: Spu>(spu: &mut S, value: S::Register, base: S::Register, displacement: i32) {

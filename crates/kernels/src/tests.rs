@@ -208,8 +208,8 @@ fn check(seed: u64, runs: u32, repeated: u32, run: impl Fn(&mut Trial)) {
 #[test]
 fn kernels_of_pbpi_take_one_time_for_each_shape_and_touch_their_blocks_alone() {
     use pbpi::{
-        COUNT_BYTES_PER_GROUP, FREQUENCY_BYTES, MATRIX_BYTES, VECTOR_BYTES_PER_GROUP,
-        WEIGHT_BYTES_PER_GROUP,
+        CODE_BYTES_PER_GROUP, COUNT_BYTES_PER_GROUP, FREQUENCY_BYTES, MATRIX_BYTES,
+        TIP_TABLE_BYTES, VECTOR_BYTES_PER_GROUP, WEIGHT_BYTES_PER_GROUP,
     };
     check(1, 60, 60, |trial| {
         let (version, groups) = (trial.version, trial.groups);
@@ -250,6 +250,12 @@ fn kernels_of_pbpi_take_one_time_for_each_shape_and_touch_their_blocks_alone() {
             result: trial.place(16),
         };
         trial.check(&kernel);
+        // Codes begin at any group.
+        let before = CODE_BYTES_PER_GROUP.0 * trial.random.random_range(0..4);
+        let codes = trial.place(before + u64::from(groups) * CODE_BYTES_PER_GROUP.0);
+        let codes = codes.offset(Bytes(before));
+        let tip_table = trial.place(TIP_TABLE_BYTES.0);
+        trial.check(&pbpi::TipVectors { version, groups, codes, tip_table, out: vectors[0] });
     });
 }
 

@@ -35,8 +35,47 @@ impl HostVector {
     }
 }
 
+/// Where the vector of a neighbour is.
+#[derive(Debug, Clone, Copy)]
+pub enum Operand<'a> {
+    /// A tip, of which this computer keeps the codes. The program that is timed keeps vectors.
+    Tip(&'a [u8]),
+    /// An inner node.
+    Inner(&'a HostVector),
+}
+
+/// The entries of a tip, by code: that of state j is bit j.
+static TIP_ENTRIES: [[f64; 4]; 16] = {
+    let mut entries = [[0.0; 4]; 16];
+    let mut place = 0;
+    while place < 64 {
+        let (code, state) = (place / 4, place % 4);
+        entries[code][state] = (code >> state & 1) as f64;
+        place += 1;
+    }
+    entries
+};
+
+impl<'a> Operand<'a> {
+    #[inline(always)]
+    fn entries(self, pattern: usize) -> &'a [f64; 4] {
+        match self {
+            Self::Tip(codes) => &TIP_ENTRIES[usize::from(codes[pattern])],
+            Self::Inner(vector) => &vector.entries[pattern],
+        }
+    }
+
+    #[inline(always)]
+    fn count(self, pattern: usize) -> &'a i32 {
+        match self {
+            Self::Tip(_) => &0,
+            Self::Inner(vector) => &vector.counts[pattern],
+        }
+    }
+}
+
 /// A neighbour: the transition matrix towards it, column by column (P_0k to P_3k), and its vector.
-pub type Neighbour<'a> = (&'a [[f64; 4]; 4], &'a HostVector);
+pub type Neighbour<'a> = (&'a [[f64; 4]; 4], Operand<'a>);
 
 /// The product over two or three neighbours c of `sum_k P^c_jk l^c_k`: a node update, or the product
 /// at the root.
@@ -49,11 +88,11 @@ pub fn product<A: Arithmetic, const NEIGHBOURS: usize>(
     let places = out.entries.iter_mut().zip(&mut out.counts);
     for (pattern, (entry, count)) in places.enumerate() {
         let mut product = matrix_times_vector(ppe, neighbours[0], pattern);
-        let mut below = ppe.load_word(&neighbours[0].1.counts[pattern]);
+        let mut below = ppe.load_word(neighbours[0].1.count(pattern));
         for &neighbour in &neighbours[1..] {
             let factor = matrix_times_vector(ppe, neighbour, pattern);
             product = ppe.multiply_four(product, factor);
-            let further = ppe.load_word(&neighbour.1.counts[pattern]);
+            let further = ppe.load_word(neighbour.1.count(pattern));
             below = ppe.add_words(below, further);
         }
         ppe.store_four(entry, product);
@@ -72,7 +111,7 @@ fn matrix_times_vector<A: Arithmetic>(
     (matrix, vector): Neighbour<'_>,
     pattern: usize,
 ) -> [A::Float; 4] {
-    let entries = ppe.load_four(&vector.entries[pattern]);
+    let entries = ppe.load_four(vector.entries(pattern));
     let column = ppe.load_four(&matrix[0]);
     let mut sum = ppe.multiply_four(column, [entries[0]; 4]);
     for k in 1..4 {
@@ -120,7 +159,8 @@ enum Task {
 /// Each inner node has two vectors for each chain, one of which belongs to the accepted tree.
 pub struct HostLikelihoods {
     weights: Vec<f64>,
-    tips: Vec<HostVector>,
+    /// The codes of each tip.
+    tips: Vec<Vec<u8>>,
     /// By chain, inner node and side.
     inner: Vec<Vec<[HostVector; 2]>>,
     /// By chain and inner node.
@@ -139,11 +179,7 @@ impl HostLikelihoods {
         chains: usize,
         order: Order,
     ) -> Self {
-        let tip = |codes: &Vec<u8>| {
-            let of_code = |code: &u8| [0, 1, 2, 3].map(|state| f64::from(code >> state & 1));
-            let entries: Vec<[f64; 4]> = codes[segment.clone()].iter().map(of_code).collect();
-            HostVector { counts: vec![0; entries.len()], entries }
-        };
+        let tip = |codes: &Vec<u8>| codes[segment.clone()].to_vec();
         let inner = patterns.tips.len().saturating_sub(2);
         let zeros = HostVector::zeros(segment.len());
         Self {
@@ -241,8 +277,8 @@ impl HostLikelihoods {
         let empty = HostVector::zeros(0);
         let mut out = std::mem::replace(&mut self.inner[chain][index][sides[index]], empty);
         let vector = |child: usize| match child.checked_sub(tree.taxa()) {
-            None => &self.tips[child],
-            Some(inner) => &self.inner[chain][inner][sides[inner]],
+            None => Operand::Tip(&self.tips[child]),
+            Some(inner) => Operand::Inner(&self.inner[chain][inner][sides[inner]]),
         };
         let neighbours: Vec<Neighbour<'_>> =
             matrices.iter().zip(tree.children(node).map(vector)).collect();
@@ -398,7 +434,11 @@ mod tests {
             let vector =
                 HostVector { entries: vec![[0.3; 4]; patterns], counts: vec![0; patterns] };
             let matrix = [[0.25; 4]; 4];
-            product(timed, [(&matrix, &vector); 2], &mut HostVector::zeros(patterns));
+            product(
+                timed,
+                [(&matrix, Operand::Inner(&vector)); 2],
+                &mut HostVector::zeros(patterns),
+            );
         };
         let sum = |timed: &mut Timed, patterns: usize| {
             let vector =

@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
+use super::arguments::{Arguments, Child};
 use super::chain::Host;
 use super::coupling::{Grid, State};
 use super::known::Likelihoods;
 use super::segment::{Segment, Vector, pairs};
-use super::spe_program::{Arguments, LIKELIHOOD, NODE, ROOT};
+use super::spe_program::{LIKELIHOOD, NODE, ROOT};
 use crate::phylogeny::{Tree, jukes_cantor};
 use crate::work::add_results;
 use mmgp_cell::element::Values;
@@ -66,9 +67,10 @@ impl Host for Rank {
         for &node in touched {
             side[node] = 1 - side[node];
         }
-        let vector = |node: usize| match node.checked_sub(tree.taxa()) {
-            None => self.segment.tips[node],
-            Some(inner) => self.segment.inner[chain][inner][side[node]],
+        let vector = |inner: usize| self.segment.inner[chain][inner - tree.taxa()][side[inner]];
+        let end = |node: usize| match self.segment.tips.get(node) {
+            Some(&codes) => Child::Tip(codes),
+            None => Child::Inner(vector(node)),
         };
         for &node in touched {
             let children: Vec<usize> = tree.children(node).collect();
@@ -81,7 +83,7 @@ impl Host for Rank {
             }
             let mut arguments = Arguments { out: vector(node), ..self.segment.common_arguments() };
             for (place, &child) in arguments.children.iter_mut().zip(&children) {
-                *place = vector(child);
+                *place = end(child);
             }
             let function = if node == tree.root() { ROOT } else { NODE };
             self.off_load(function, arguments).await;
@@ -133,7 +135,7 @@ impl Rank {
     /// ln likelihood of the process's own patterns.
     async fn sum_of_root(&self, root: Vector) -> f64 {
         let mut arguments = self.segment.common_arguments();
-        arguments.children[0] = root;
+        arguments.children[0] = Child::Inner(root);
         let shares = self.off_load(LIKELIHOOD, arguments).await;
         add_results(&self.process, shares).await;
         let result = |share: u32| {

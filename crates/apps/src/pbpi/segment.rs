@@ -1,5 +1,6 @@
 //! What one process keeps in main memory: its segment of the patterns.
 
+use crate::phylogeny::alignment::UNDETERMINED;
 use crate::phylogeny::patterns::Patterns;
 use mmgp_base::units::Bytes;
 use mmgp_cell::{Blade, EffectiveAddress, Homes};
@@ -13,6 +14,8 @@ const GROUP_PATTERNS: usize = PATTERNS_PER_GROUP as usize;
 pub const VECTOR_BYTES: u64 = 32 * GROUP_PATTERNS as u64;
 /// Bytes of the scaling counts for each group: a word a pattern.
 pub const COUNTS_BYTES: u64 = 4 * GROUP_PATTERNS as u64;
+/// Bytes of the codes of a tip for each group: a byte a pattern.
+pub const CODES_BYTES: u64 = GROUP_PATTERNS as u64;
 /// Bytes of the weights for each group: a double a pattern.
 pub const WEIGHTS_BYTES: u64 = 8 * GROUP_PATTERNS as u64;
 /// Bytes of a transition matrix.
@@ -36,8 +39,8 @@ pub struct Segment {
     pub groups: u32,
     /// A double for each pattern.
     pub weights: EffectiveAddress,
-    /// One vector for each tip.
-    pub tips: Vec<Vector>,
+    /// For each tip the codes of its residues, a byte for each pattern.
+    pub tips: Vec<EffectiveAddress>,
     /// For each chain, two vectors for each inner node: one belongs to the accepted tree, the other
     /// to a proposal.
     pub inner: Vec<Vec<[Vector; 2]>>,
@@ -68,14 +71,12 @@ impl Segment {
         let allocate_own = |bytes: u64| homes.allocate_own(Bytes(bytes));
         let most_shares = blade.machine.layout.spes();
         let weights = allocate(WEIGHTS_BYTES);
-        let no_counts = allocate(COUNTS_BYTES);
-        let tip = |_| Vector { entries: allocate(VECTOR_BYTES), counts: no_counts };
         let vector = || Vector { entries: allocate(VECTOR_BYTES), counts: allocate(COUNTS_BYTES) };
         Self {
             own,
             groups: groups as u32,
             weights,
-            tips: (0..patterns.tips.len()).map(tip).collect(),
+            tips: patterns.tips.iter().map(|_| allocate(CODES_BYTES)).collect(),
             inner: vec![(0..inner).map(|_| [vector(), vector()]).collect()],
             arguments: allocate_own(128),
             matrices: allocate_own(3 * MATRIX_BYTES),
@@ -84,18 +85,17 @@ impl Segment {
         }
     }
 
-    /// Puts the patterns there. The counts of all tips are zero and stay so.
+    /// Puts the patterns there.
     pub fn fill(&self, blade: &Blade, patterns: &Patterns) {
         let padded = |index: usize| self.own.start + index..self.own.end;
         let places = 0..self.groups as usize * GROUP_PATTERNS;
         let weight = |index| padded(index).next().map_or(0.0, |i| f64::from(patterns.weights[i]));
         blade.memory.write(self.weights, pairs(places.clone().map(weight)));
-        for (tip, codes) in self.tips.iter().zip(&patterns.tips) {
-            let doubles = places.clone().flat_map(|index| {
-                let code = padded(index).next().map_or(15, |i| codes[i]);
-                [0, 1, 2, 3].map(|state| f64::from(code >> state & 1))
-            });
-            blade.memory.write(tip.entries, pairs(doubles));
+        for (&tip, codes) in self.tips.iter().zip(&patterns.tips) {
+            let code = |index| padded(index).next().map_or(UNDETERMINED, |i| codes[i]);
+            let quadword =
+                |first| Quadword::from_bytes(std::array::from_fn(|byte| code(first + byte)));
+            blade.memory.write(tip, places.clone().step_by(16).map(quadword));
         }
     }
 

@@ -9,7 +9,7 @@ use super::proposal::DEFAULT_PRIOR_RATE;
 use super::*;
 use crate::phylogeny::alignment::Alignment;
 use crate::phylogeny::tests::{patterns, shared_data, sim12};
-use crate::phylogeny::{jukes_cantor, newick};
+use crate::phylogeny::{Stream, jukes_cantor, newick};
 use crate::run::Run;
 use mmgp_base::table::Source;
 use mmgp_cell::KernelTiming;
@@ -149,6 +149,47 @@ fn every_port_runs_the_same_chain_and_only_the_tuned_one_is_fast() {
     // The naive port waits for every transfer, so none of its bytes is hidden.
     for traffic in tuned.ported(Port::Naive).description().unwrap().traffic {
         assert_eq!(traffic.exposed_bytes, traffic.bytes);
+    }
+}
+
+/// An alignment of so many taxa in which every code occurs.
+fn of_all_codes(taxa: usize, count: usize) -> Patterns {
+    let mut stream = Stream::new(7, 0);
+    let mut tip = || (0..count).map(|_| 1 + stream.index(15) as u8).collect::<Vec<_>>();
+    let tips: Vec<_> = (0..taxa).map(|_| tip()).collect();
+    for code in 1..16 {
+        assert!(tips.iter().all(|tip| tip.contains(&code)), "code {code}");
+    }
+    Patterns { tips, weights: vec![1; count], of_site: Vec::new() }
+}
+
+#[test]
+fn tips_of_any_code_at_any_place_of_a_tree_are_right_in_every_port() {
+    // The root joins three tips; two tips and a node; three nodes. Nodes join two tips, or one and a
+    // node, or two nodes.
+    let trees = [
+        (3, "(t01:0.1,t02:0.2,t03:0.3);"),
+        (5, "(((t01:0.1,t02:0.2):0.3,t03:0.1):0.2,t04:0.1,t05:0.1);"),
+        (
+            8,
+            "((t01:0.1,t02:0.2):0.1,((t03:0.1,t04:1):0.2,(t05:1,t06:0.1):0.1):0.3,\
+             (t07:1,t08:2):0.1);",
+        ),
+    ];
+    for (taxa, tree) in trees {
+        let patterns = of_all_codes(taxa, 330);
+        let tree = newick::read(&Source::new("tree", tree), &simulate::names(taxa)).unwrap();
+        let plain = jukes_cantor::log_likelihood(&tree, &patterns);
+        let pbpi = Pbpi::new(patterns, Some(tree), 1, 0).unwrap();
+        for port in [Port::Tuned, Port::Unfused, Port::Naive, Port::Ppe] {
+            // With (2, 6) a process has 165 patterns in 42 groups, and shares begin with groups 0, 7,
+            // 14, 21, 28, 35: codes at 0, 12, 8, 4, 0, 12 bytes in a quadword.
+            for (m, p) in [(1, 1), (2, 6)] {
+                let (_, trace) = emulate(&pbpi.clone().ported(port), m, p);
+                let found = trace.cold().start;
+                assert_relative_eq!(found, plain, max_relative = 1e-12);
+            }
+        }
     }
 }
 

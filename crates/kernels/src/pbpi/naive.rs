@@ -10,10 +10,10 @@
 //! a pattern of weight 0 is left out by a branch.
 
 use super::product::Child;
-use super::{LikelihoodSum, PATTERNS_PER_GROUP};
+use super::{LikelihoodSum, PATTERNS_PER_GROUP, TipVectors};
 use crate::scalar::{
-    all_below_threshold, constant, entrywise_product, load, load_vector, load_word, logarithm,
-    matrix_times_vector, scale_up, store_vector, store_word, word_to_double,
+    all_below_threshold, constant, entrywise_product, load, load_byte, load_vector, load_word,
+    logarithm, matrix_times_vector, scale_up, store_vector, store_word, word_to_double,
 };
 use mmgp_spu::{LocalAddress, Spu};
 
@@ -146,4 +146,30 @@ fn term<S: Spu>(spu: &mut S, [root, counts, frequencies]: [S::Register; 3]) -> S
     let count = word_to_double(spu, count);
     let scaling = constant(spu, LN_OF_SCALING);
     spu.dfma(count, scaling, term)
+}
+
+/// [`TipVectors`].
+#[inline(always)]
+pub(super) fn tip_vectors<S: Spu>(spu: &mut S, kernel: &TipVectors) {
+    let mut left = spu.ila(PATTERNS_PER_GROUP * kernel.groups);
+    if spu.brz(left) {
+        return;
+    }
+    let table = spu.ila(kernel.tip_table.0);
+    let mut codes = spu.ila(kernel.codes.0);
+    let mut out = spu.ila(kernel.out.0);
+    loop {
+        spu.label();
+        let code = load_byte(spu, codes);
+        let offset = spu.shli(code, 5);
+        let vector = spu.a(table, offset);
+        let vector = load_vector(spu, vector);
+        store_vector(spu, vector, out);
+        codes = spu.ai(codes, 1);
+        out = spu.ai(out, 32);
+        left = spu.ai(left, -1);
+        if !spu.brnz(left) {
+            return;
+        }
+    }
 }

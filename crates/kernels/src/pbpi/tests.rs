@@ -1,3 +1,5 @@
+mod tips;
+
 use super::*;
 use crate::cell_be;
 use crate::logarithm::write_table;
@@ -374,6 +376,16 @@ fn a_naive_kernel_takes_several_times_as_long_as_the_tuned_one() {
     check(|version, n| NodeUpdate { version, ..node_update(n) }, f64::from(7 * (2 * 16 + 4)));
     check(|version, n| RootProduct { version, ..root_product(n) }, f64::from(7 * (3 * 16 + 8)));
     check(|version, n| LikelihoodSum { version, ..likelihood_sum(n) }, f64::from(21 * 13));
+    // Four doubles loaded and stored again, each at least a load and a rotation, and a load, the
+    // making of a mask, a shuffle and a store.
+    let tip = |version, groups| TipVectors {
+        version,
+        groups,
+        codes: WEIGHTS,
+        tip_table: TABLE,
+        out: OUT,
+    };
+    check(tip, f64::from(4 * 6));
 }
 
 #[test]

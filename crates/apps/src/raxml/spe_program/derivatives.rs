@@ -75,8 +75,8 @@ impl RaxmlProgram {
         let inputs = ends.concat();
         let out = [(arguments.sums, vector_bytes(rates))];
         let streamed = if place == Place::Main { &out[..] } else { &[] };
-        let streams = Streams::new(self.buffers(rates), &inputs, streamed);
-        streams.prefetch(*spe, share).await?;
+        let streams = Streams::new(self.buffers(rates), share, &inputs, streamed);
+        streams.prefetch(*spe).await?;
         if let Place::Local { weights, categories, .. } = place {
             self.fetch_resident(task, weights, (arguments.weights, DOUBLES_BYTES)).await?;
             if rates == Rates::Cat {
@@ -109,7 +109,7 @@ impl RaxmlProgram {
             spe.compute(&kernel).await;
             done += groups;
         };
-        streams.run(*spe, share.clone(), compute).await?;
+        streams.run(*spe, compute).await?;
         spe.wait_for(RESIDENT_TAG).await;
         Ok(())
     }
@@ -164,14 +164,14 @@ impl RaxmlProgram {
         if rates == Rates::Cat {
             inputs.push((arguments.pattern_categories, WORDS_BYTES));
         }
-        let streams = Streams::new(self.buffers(rates), &inputs, &[]);
+        let streams = Streams::new(self.buffers(rates), share, &inputs, &[]);
         let compute = async |set: u32, groups: u32| {
             let at = |lane: usize| set + streams.offset(lane);
             let kernel = kernel(groups, at(0), at(1), at(2));
             spe.compute(&kernel).await;
         };
-        streams.prefetch(*spe, share).await?;
-        streams.run(*spe, share.clone(), compute).await
+        streams.prefetch(*spe).await?;
+        streams.run(*spe, compute).await
     }
 
     /// Begins to fetch an array of so many bytes a group, to stay during the call.

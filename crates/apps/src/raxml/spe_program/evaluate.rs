@@ -25,8 +25,8 @@ impl RaxmlProgram {
         }
         let out = [(arguments.terms, DOUBLES_BYTES)];
         let kept = if arguments.kept == Terms::Kept { &out[..] } else { &[] };
-        let streams = Streams::new(self.buffers(rates), &inputs, kept);
-        streams.prefetch(*spe, share).await?;
+        let streams = Streams::new(self.buffers(rates), share, &inputs, kept);
+        streams.prefetch(*spe).await?;
         let diagonal = LocalAddress(self.map.diagonal);
         let category_count = arguments.categories;
         let kernel = Diagonal {
@@ -67,7 +67,7 @@ impl RaxmlProgram {
             };
             spe.compute(&kernel).await;
         };
-        streams.run(*spe, share.clone(), compute).await?;
+        streams.run(*spe, compute).await?;
         self.join(task).await?;
         if self.is_worker(*call) {
             return Ok(());

@@ -23,8 +23,8 @@ impl RaxmlProgram {
         }
         let out =
             [(arguments.out.entries, vector_bytes(rates)), (arguments.out.counts, WORDS_BYTES)];
-        let streams = Streams::new(self.buffers(rates), &inputs, &out);
-        streams.prefetch(*spe, share).await?;
+        let streams = Streams::new(self.buffers(rates), share, &inputs, &out);
+        streams.prefetch(*spe).await?;
         if !self.is_worker(task.call) {
             self.transitions(task).await;
         }
@@ -56,7 +56,7 @@ impl RaxmlProgram {
             };
             spe.compute(&kernel).await;
         };
-        streams.run(*spe, share.clone(), compute).await?;
+        streams.run(*spe, compute).await?;
         self.join(task).await
     }
 
