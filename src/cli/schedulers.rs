@@ -53,7 +53,7 @@ pub struct Arguments {
 const HELP: &str = "\
 Examples:
   mmgp schedulers --app raxml --machine ps3 --workers 1..6
-  mmgp schedulers --app synthetic --task-us 50 --schedulers edtlp:ready,ynr,sled,sled:kernel
+  mmgp schedulers --app synthetic --task-us 50 --schedulers ynr,sled:kernel
 
 Leaves schedulers.csv in the folder: a row for each scheduler, number of workers and number of \
 tasks.";

@@ -130,10 +130,8 @@ impl ReadyToRun {
         self.load(process).await;
         let (list, rank) = (self.list(&process.sim), process.rank);
         let set = list.read(|list| list.entries.values().filter(|named| **named == rank).count());
-        if set > 0 {
-            list.update(|list| list.entries.retain(|_, named| *named != rank));
-        }
         process.poll_for((LOOK + CLEAR * set as u64).alone(process.machine())).await;
+        list.update(|list| list.entries.retain(|_, named| *named != rank));
     }
 }
 

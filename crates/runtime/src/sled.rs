@@ -26,7 +26,8 @@ use mmgp_sim::first_of;
 /// ```
 ///
 /// `_yield_to(p)` has p run next whatever the queue's order is, and p pays the machine's
-/// `linux.yield_to` times what a `sched_yield` takes. Processes are pinned.
+/// `linux.yield_to` times what a `sched_yield` takes. Whoever is not in the list, as it computes, runs
+/// when the slice ends that p has from the caller. Processes are pinned.
 ///
 /// Where the paper leaves it open: the caller repeats until its own entry is set, and clears it then;
 /// a scan goes on from the entry at which the last one of that hardware thread stopped, so that no

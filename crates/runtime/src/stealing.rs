@@ -36,6 +36,11 @@ impl WorkStealing {
     async fn wait_for_service(&self, process: &HostProcess, pending: &Pending) {
         process.release();
         pending.completion().await;
+        self.is_served(process).await;
+    }
+
+    /// A hardware thread finds the process in the list and goes on with it.
+    async fn is_served(&self, process: &HostProcess) {
         process.resume().await;
         let machine = process.machine();
         process.poll_for(time_of_looks(machine, u64::from(machine.layout.spes()))).await;
@@ -77,7 +82,7 @@ impl Policy for WorkStealing {
     fn give_way<'a>(&'a self, process: &'a HostProcess) -> Steps<'a> {
         Box::pin(async {
             process.release();
-            process.resume().await;
+            self.is_served(process).await;
         })
     }
 

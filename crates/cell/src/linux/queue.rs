@@ -168,12 +168,11 @@ impl Queue for ConstantTime {
         self.active.next()
     }
 
-    /// To the front of the active array, with a new slice.
+    /// To the front of the active array.
     fn promote(&mut self, process: u32) -> bool {
         let promoted = self.active.take(process).or_else(|| self.expired.take(process));
-        let Some(entity) = promoted else { return false };
-        self.active.queue.push_front(Entity { left: self.time_slice, ..entity });
-        true
+        promoted.into_iter().for_each(|entity| self.active.queue.push_front(entity));
+        promoted.is_some()
     }
 
     fn steal(&mut self) -> Option<Entity> {

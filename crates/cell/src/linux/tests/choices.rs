@@ -3,11 +3,6 @@
 use super::*;
 use crate::host::{Level, Scan};
 
-/// Who comes next out of a queue, with its virtual run time and what is left of its slice.
-fn next(queue: &mut dyn Queue) -> Option<(u32, SimSpan, SimSpan)> {
-    queue.next().map(|it| (it.process, it.virtual_run_time, it.left))
-}
-
 #[test]
 fn who_is_chosen_under_cfs_comes_next_and_then_back_to_its_own_place() {
     let mut queue = of_kernel(&toy(LinuxScheduler::Fair));
@@ -32,20 +27,20 @@ fn a_sleeper_comes_in_by_those_that_wait_also_after_one_was_chosen() {
     let chosen = queue.next().unwrap();
     // At most a latency of 30 ms before process 1, not before the one that was chosen.
     queue.enter(entity(3, 0), Entry::Woken, Some(&chosen));
-    assert_eq!(next(&mut *queue).unwrap().1, milliseconds(0));
+    assert_eq!(queue.next().unwrap().virtual_run_time, milliseconds(0));
 }
 
 #[test]
-fn who_is_chosen_under_o1_comes_next_from_either_array_with_a_new_slice() {
+fn who_is_chosen_under_o1_comes_next_from_either_array() {
     let mut queue = of_kernel(&toy(LinuxScheduler::ConstantTime));
     for (process, how) in [(1, Entry::Woken), (2, Entry::Woken), (3, Entry::Yielded)] {
         queue.enter(Entity { left: milliseconds(4), ..entity(process, 0) }, how, None);
     }
     assert!(queue.promote(3));
-    assert_eq!(next(&mut *queue), Some((3, milliseconds(0), milliseconds(10))));
+    assert_eq!(queue.next().unwrap().process, 3);
     assert!(queue.promote(2));
-    assert_eq!(next(&mut *queue), Some((2, milliseconds(0), milliseconds(10))));
-    assert_eq!(next(&mut *queue), Some((1, milliseconds(0), milliseconds(4))));
+    assert_eq!(queue.next().unwrap().process, 2);
+    assert_eq!(queue.next().unwrap().process, 1);
 }
 
 /// Process 0 works for 1 ms and yields, to `chosen` where there is one; then each of the others works
@@ -73,6 +68,28 @@ fn a_chosen_process_comes_first_and_pays_more_for_the_switch() {
         assert_eq!(choosing(scheduler, Some(2)), [(2, 5), (1, 8), (0, 10)]);
         // Who is not there cannot be chosen.
         assert_eq!(choosing(scheduler, Some(7)), [(1, 4), (2, 7), (0, 9)]);
+    }
+}
+
+#[test]
+fn processes_that_choose_each_other_let_a_third_one_run_when_a_slice_has_ended() {
+    for scheduler in [LinuxScheduler::Fair, LinuxScheduler::ConstantTime] {
+        let notes = notes(scheduler, 3, |life| async move {
+            life.process.resume().await;
+            for turn in 0..40 {
+                life.work(1).await;
+                if life.process.rank == 2 {
+                    life.note();
+                    break;
+                }
+                if turn < 39 {
+                    life.process.yield_after_scan(Some(1 - life.process.rank)).await;
+                }
+            }
+            life.process.release();
+        });
+        // Slices are 10 ms of O(1), and a third of the latency of CFS.
+        assert_eq!(notes, [(2, 11)], "{scheduler:?}");
     }
 }
 

@@ -87,6 +87,38 @@ fn a_process_that_has_run_much_is_yielded_to_once_its_entry_is_set_and_otherwise
 }
 
 #[test]
+fn who_is_never_in_the_list_runs_all_the_same() {
+    let mut machine = machine();
+    machine.linux.yield_ = microseconds(10);
+    // Three share a latency of 2 ms: a slice is 667 us. Rank 0 scans for 10 us and so sees each of its
+    // tasks done, until its slice ends. From then on ranks 0 and 2 find each other done all the time,
+    // while rank 4 has not begun, for a slice more. Then it comes in.
+    (machine.linux.latency, machine.linux.minimum_granularity) =
+        (microseconds(1000), microseconds(100));
+    let blade = Blade::new(&machine, KernelTiming::Cached, 0.0);
+    let on = Runtime::new(blade, policy_named("sled").unwrap());
+    on.load(&Rc::new(Program), Signalling::Memory);
+    let began = Rc::new(RefCell::new(0.0));
+    for rank in [0, 2, 4] {
+        let (process, began) = (on.process(rank, vec![rank]), Rc::clone(&began));
+        on.blade().sim.spawn(format!("rank {rank}"), async move {
+            process.resume().await;
+            if rank == 4 {
+                *began.borrow_mut() = 1e6 * process.sim.now().seconds().0;
+            }
+            for _ in 0..1000 {
+                process.compute(Cycles(20_000), &[]).await;
+                process.off_load(Task::new(5, 1, &|_| EffectiveAddress::default())).await;
+            }
+            process.finish(0);
+        });
+    }
+    on.blade().run().unwrap();
+    let began = began.take();
+    assert!((began - (2.0 * 2000.0 / 3.0 + 10.0)).abs() < 0.1, "{began}");
+}
+
+#[test]
 fn who_scans_alone_sees_its_entry_unless_it_yields_just_then() {
     let mut machine = machine();
     (machine.linux.yield_, machine.linux.system_call) = (microseconds(10), microseconds(5));
