@@ -15,6 +15,7 @@ mod example;
 mod export;
 mod files;
 mod fit;
+mod identity;
 mod import_profile;
 mod input;
 mod likelihood;
@@ -25,6 +26,7 @@ mod output;
 mod plot;
 mod predict;
 mod profile;
+mod provenance;
 mod report;
 mod schedulers;
 #[cfg(unix)]

@@ -8,6 +8,7 @@
 //! | [`Kind::Breakdown`] | where the time goes: the models' terms beside the measured split |
 //! | [`Kind::Gantt`] | a run as it went, from its trace |
 //! | [`Kind::Benchmarks`] | micro-benchmarks with what was fitted to them |
+//! | [`Kind::Schedulers`], [`Kind::Excerpts`] | a program under several schedulers: times and idle accelerators, after figures 7 to 9 of Blagojevic et al., PPoPP 2007, and the same part of each run |
 //! | [`Kind::Machine`] | published figures beside those of the emulated machine |
 //!
 //! A picture is made in memory; whoever asks for it writes the file. All look alike: one font, which
@@ -34,6 +35,7 @@ mod best;
 mod breakdown;
 mod color_map;
 mod curve;
+mod excerpts;
 mod font;
 mod frame;
 mod gantt;
@@ -47,6 +49,7 @@ mod places;
 mod png;
 mod residuals;
 mod scene;
+mod schedulers;
 mod style;
 mod svg;
 #[cfg(test)]
@@ -59,7 +62,7 @@ use std::path::Path;
 use crate::Mapping;
 use crate::error::{Error, Result};
 use crate::model::Parameters;
-use crate::table::records::{MachineFigure, Split};
+use crate::table::records::{MachineFigure, Scheduled, Split};
 use crate::table::trace::Trace;
 use crate::units::Seconds;
 use benchmarks::Panel;
@@ -69,6 +72,7 @@ use style::Entry;
 use times::{Marks, Point, Points, checked};
 
 pub use gantt::Window;
+pub use schedulers::Quantity;
 pub use times::{Measured, Predicted, Series, Standing, Times};
 
 /// What to draw.
@@ -113,6 +117,20 @@ pub enum Kind<'a> {
         /// The run.
         trace: &'a Trace,
         /// The part of it that is shown.
+        window: Window,
+    },
+    /// A program under several schedulers, by numbers of workers and tasks.
+    Schedulers {
+        /// The rows of a `schedulers.csv`.
+        rows: &'a [Scheduled],
+        /// What is shown of them.
+        quantity: Quantity,
+    },
+    /// The same part of several runs, each as in [`Kind::Gantt`], with the same rows.
+    Excerpts {
+        /// What happened, with the name of each run.
+        traces: &'a [(String, Trace)],
+        /// The part that is shown; what is open follows from the first.
         window: Window,
     },
     /// Micro-benchmarks and what was fitted to them, as [`benchmarks::panels`] gathers them.
@@ -191,6 +209,8 @@ fn scene(figure: &Picture<'_>) -> Result<Scene> {
         Kind::MeasuredHeatMap(times) => of_measured(title, times),
         Kind::Breakdown { parameters, splits } => breakdown::scene(title, parameters, splits),
         Kind::Gantt { trace, window } => gantt::scene(title, trace, window),
+        Kind::Schedulers { rows, quantity } => schedulers::scene(title, rows, quantity),
+        Kind::Excerpts { traces, window } => excerpts::scene(title, traces, window),
         Kind::Benchmarks(panels) => of_panels(title, panels),
         Kind::Machine(rows) => machine::scene(title, rows),
     }

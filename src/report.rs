@@ -17,6 +17,7 @@
 mod answer;
 mod data;
 pub mod provenance;
+pub mod schedulers;
 pub mod search;
 mod template;
 
@@ -167,15 +168,7 @@ pub fn page(study: &Study) -> Result<String> {
     sorted.splits.sort_by_key(|row| (row.m, row.p));
     let known = Known::new(&sorted)?;
     let data = serde_json::to_string(&data::Data::new(&sorted, &known));
-    let figure = |(number, it): (usize, &Picture)| {
-        format!(
-            "<figure class=\"static scroller\" tabindex=\"0\" id=\"figure-{number}\">\n<figcaption>{}</figcaption>\n{}\n\
-             </figure>\n",
-            template::escaped(&it.title),
-            it.svg
-        )
-    };
-    let figures: String = sorted.figures.iter().enumerate().map(figure).collect();
+    let figures = figures(&sorted.figures);
     let answer = match &sorted.search {
         Some(search) => search::answer(search, &sorted.title),
         None => answer::html(&sorted, &known),
@@ -186,6 +179,19 @@ pub fn page(study: &Study) -> Result<String> {
         figures: &(sorted.search.as_ref().map_or_else(String::new, search::sections) + &figures),
         data: &data.expect("invariant: the page's data has string keys only"),
     }))
+}
+
+/// Pictures as they stand.
+fn figures(pictures: &[Picture]) -> String {
+    let figure = |(number, it): (usize, &Picture)| {
+        format!(
+            "<figure class=\"static scroller\" tabindex=\"0\" id=\"figure-{number}\">\n<figcaption>{}</figcaption>\n{}\n\
+             </figure>\n",
+            template::escaped(&it.title),
+            it.svg
+        )
+    };
+    pictures.iter().enumerate().map(figure).collect()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod registry;
 mod runs;
 pub mod scheduler;
 pub mod synthetic;
+mod values;
 
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,7 @@ use synthetic::SyntheticArguments;
 
 pub use registry::{Entry, in_flags};
 pub use runs::{RunArguments, runs, runs_and_times, runs_in};
+pub use values::Values;
 
 /// Alignments that are compiled in.
 const SHIPPED: [(&str, &str); 2] = [
@@ -228,12 +230,20 @@ impl AppArguments {
         (registry::entry(&self.app)?.read)(self)
     }
 
+    /// The files that the program is made of, each with its flag.
+    pub fn files(&self) -> [(&'static str, Option<&Path>); 4] {
+        let input = self.input.as_deref().filter(|name| is_file(name)).map(Path::new);
+        [
+            ("--input", input),
+            ("--tree", self.tree.as_deref()),
+            ("--start", self.raxml.tree()),
+            ("--distribution", self.synthetic.trace()),
+        ]
+    }
+
     /// With the files that the program is made of.
     pub fn guarded(&self, guard: Guard) -> Guard {
-        let input = self.input.as_deref().filter(|name| is_file(name)).map(Path::new);
-        let guard = guard.reads("--input", input).reads("--tree", self.tree.as_deref());
-        let guard = guard.reads("--start", self.raxml.tree());
-        guard.reads("--distribution", self.synthetic.trace())
+        self.files().iter().fold(guard, |guard, (flag, path)| guard.reads(flag, *path))
     }
 
     /// What the program leaves in the folder of `--out`, where it leaves more than a report.

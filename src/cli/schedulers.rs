@@ -1,24 +1,29 @@
 //! `mmgp schedulers`
 
+mod folder;
+mod pictures;
+mod summary;
+
 use std::path::PathBuf;
-use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 
-use super::Answer;
 use super::files::Guard;
-use super::input::{AppArguments, MachineArguments, ThreadArguments};
-use super::output::{Verbosity, aligned, data, progress};
+use super::input::{AppArguments, MachineArguments, ThreadArguments, Values, machine_file};
+use super::output::{Verbosity, data, progress, waiting};
+use super::provenance::provenance;
+use super::{Answer, report};
 use crate::error::Result;
-use crate::measure::schedulers::{Plan, compare};
+use crate::measure::schedulers::{Comparison, Plan};
+use crate::report::schedulers::page;
 use crate::schedulers::policies;
+use crate::table;
 use crate::table::records::Scheduled;
-use crate::table::{self, csv};
+use folder::{Earlier, Folder};
 
 /// The folder of a comparison that is given none.
 const FOLDER: &str = "mmgp-schedulers";
-/// What is written there.
-const FILE: &str = "schedulers.csv";
 
 /// Run a program of independent tasks under several schedulers, and compare
 #[derive(Args)]
@@ -31,16 +36,19 @@ pub struct Arguments {
     schedulers: Vec<String>,
     /// Numbers of host processes, as 1..8 or 1,2,4; without it, up to one for each SPE
     #[arg(long, value_name = "LIST")]
-    workers: Option<Counts>,
+    workers: Option<Values>,
     /// Numbers of tasks, likewise; without it, one task for each worker
     #[arg(long, value_name = "LIST")]
-    tasks: Option<Counts>,
+    tasks: Option<Values>,
     /// SPEs of each worker
     #[arg(long, value_name = "P", default_value_t = 1)]
     spes_per_task: u32,
-    /// Folder for the table
+    /// Folder for the files; of the same question, runs that it has are not run again
     #[arg(long, value_name = "DIR", default_value = FOLDER)]
     out: PathBuf,
+    /// Discard the runs that the folder has, whatever they are of
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     threads: ThreadArguments,
     /// No progress, no summary
@@ -53,103 +61,87 @@ pub struct Arguments {
 const HELP: &str = "\
 Examples:
   mmgp schedulers --app raxml --machine ps3 --workers 1..6
+  mmgp schedulers --app raxml --workers 4,8 --tasks 1..128*2
   mmgp schedulers --app synthetic --task-us 50 --schedulers ynr,sled:kernel
 
-Leaves schedulers.csv in the folder: a row for each scheduler, number of workers and number of \
-tasks.";
+Leaves in the folder: schedulers.csv (a row for each scheduler, number of workers and number of \
+tasks), schedulers.json (what the rows are of), pictures as SVG and PNG (time, slowdown: time over \
+that of the fastest, idle: APUs between off-loads, gantt: the same part of each run with the most \
+workers and tasks), and report.html (the page).
 
-/// Numbers of something: a list of numbers and of ranges.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Counts(Vec<u32>);
-
-impl FromStr for Counts {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let expected = || format!("found {text:?}, expected numbers above 0, as 1..8 or 1,2,4");
-        let count = |text: &str| text.parse::<u32>().ok().filter(|&count| count > 0);
-        let mut counts = Vec::new();
-        for part in text.split(',') {
-            let (first, last) = part.split_once("..").unwrap_or((part, part));
-            match (count(first), count(last)) {
-                (Some(first), Some(last)) if first <= last => counts.extend(first..=last),
-                _ => return Err(expected()),
-            }
-        }
-        counts.sort_unstable();
-        counts.dedup();
-        Ok(Self(counts))
-    }
-}
+Rows are written as they come. The same command goes on where it was interrupted, and one with other \
+--schedulers, --workers or --tasks adds to them.";
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
-    guard.writes_into("--out", &arguments.out, &[FILE]).check()?;
+    let own = [folder::ROWS, folder::IDENTITY, report::PAGE];
+    guard.writes_into("--out", &arguments.out, &own).check()?;
     let target = arguments.machine.target()?;
     let program = arguments.app.read()?;
     let plan = arguments.plan(target.machine().layout.spes());
-    plan.check(&target, &*program)?;
-    table::create_folder(&arguments.out)?;
-    let verbosity = Verbosity::from(arguments.quiet);
-    let bar = progress("schedulers", plan.runs() as u64, verbosity);
     let (threads, seed) = (arguments.threads.count(), arguments.app.seed);
-    let rows = compare(&target, (&*program, seed), &plan, threads, &|| bar.inc(1));
-    bar.finish_and_clear();
-    let rows = rows?;
-    table::write(&arguments.out.join(FILE), csv::write(&rows))?;
+    let comparison = Comparison::new(&target, (&*program, seed), &plan, threads)?;
+    let mut files = arguments.app.files().to_vec();
+    files.push(("--machine", machine_file(&arguments.machine.machine)));
+    let question = folder::question(std::env::args_os(), &files)?;
+    let of_apps = (&arguments.app, &arguments.machine);
+    let provenance = provenance(of_apps, &*program, &target, &[])?;
+    let earlier = if arguments.force { Earlier::Discarded } else { Earlier::Kept };
+    let folder = Folder::open(&arguments.out, &question, &plan.schedulers, earlier)?;
+    let verbosity = Verbosity::from(arguments.quiet);
+    let missing = comparison.missing(folder.rows());
+    let rows = all_rows(&comparison, folder, verbosity)?;
+    let line = waiting("excerpts", verbosity);
+    let excerpts = comparison.excerpts(&rows);
+    line.finish_and_clear();
+    let excerpts = excerpts?;
+    let title = format!("{} on {}", program.name(), arguments.machine.machine);
+    let figures = pictures::write(&arguments.out, &title, &rows, &excerpts)?;
+    let html = page(&title, &rows, (&provenance, &figures));
+    table::write(&arguments.out.join(report::PAGE), html)?;
     if verbosity == Verbosity::Usual {
-        let file = arguments.out.join(FILE);
-        data(None, &format!("{}\nThe rows are in {}.\n", times(&rows, &plan), file.display()))?;
+        let there = rows.len() - missing;
+        data(None, &summary::text(&rows, there, &arguments.out))?;
     }
     Ok(Answer::Done)
+}
+
+/// The rows that are asked for: those that the folder has, and the others, which it has then.
+fn all_rows(
+    comparison: &Comparison<'_>,
+    folder: Folder,
+    verbosity: Verbosity,
+) -> Result<Vec<Scheduled>> {
+    let known = folder.rows().to_vec();
+    let bar = progress("schedulers", comparison.missing(&known) as u64, verbosity);
+    let folder = Mutex::new(folder);
+    let locked = || folder.lock().unwrap_or_else(PoisonError::into_inner);
+    let rows = comparison.rows(&known, &|row| {
+        bar.inc(1);
+        locked().keep(row)
+    });
+    bar.finish_and_clear();
+    let rows = rows?;
+    // Rows that were cut short, or stood in another order.
+    locked().write()?;
+    Ok(rows)
 }
 
 impl Arguments {
     fn plan(&self, spes: u32) -> Plan {
         let all = || policies().iter().map(|policy| policy.name().into()).collect();
         let most = (spes / self.spes_per_task.max(1)).max(1);
+        let mut schedulers: Vec<String> = Vec::new();
+        for name in &self.schedulers {
+            if !schedulers.contains(name) {
+                schedulers.push(name.clone());
+            }
+        }
         Plan {
-            schedulers: if self.schedulers.is_empty() { all() } else { self.schedulers.clone() },
+            schedulers: if schedulers.is_empty() { all() } else { schedulers },
             workers: self.workers.clone().map_or_else(|| (1..=most).collect(), |it| it.0),
             tasks: self.tasks.clone().map_or_else(Vec::new, |it| it.0),
             spes_per_task: self.spes_per_task,
-        }
-    }
-}
-
-/// Times by scheduler, for people: a row for each number of workers and tasks, which says what is
-/// fastest there.
-fn times(rows: &[Scheduled], plan: &Plan) -> String {
-    let header = ["workers".into(), "tasks".into()];
-    let names = plan.schedulers.iter().map(|name| format!("{name} [ms]"));
-    let header: Vec<String> = header.into_iter().chain(names).chain(["fastest".into()]).collect();
-    let of_each = rows.len() / plan.schedulers.len();
-    let line = |place: usize| {
-        let here: Vec<&Scheduled> = rows.iter().skip(place).step_by(of_each).collect();
-        let least = here.iter().map(|row| row.time_s).fold(f64::INFINITY, f64::min);
-        let fastest = here.iter().filter(|row| row.time_s == least);
-        let fastest: Vec<&str> = fastest.map(|row| row.scheduler.as_str()).collect();
-        let mut cells = vec![here[0].workers.to_string(), here[0].tasks.to_string()];
-        cells.extend(here.iter().map(|row| format!("{:.2}", 1e3 * row.time_s)));
-        cells.push(fastest.join(", "));
-        cells
-    };
-    let lines: Vec<Vec<String>> = (0..of_each).map(line).collect();
-    aligned(&header.iter().map(String::as_str).collect::<Vec<_>>(), &lines)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_are_numbers_and_ranges_in_any_order_and_each_once() {
-        let counts = |text: &str| text.parse::<Counts>().map(|it| it.0);
-        assert_eq!(counts("1..4"), Ok(vec![1, 2, 3, 4]));
-        assert_eq!(counts("8,1,2..3,2"), Ok(vec![1, 2, 3, 8]));
-        for wrong in ["", "0", "4..1", "1..", "-1", "1;2", "1.5"] {
-            let error = counts(wrong).unwrap_err();
-            assert!(error.contains("expected numbers above 0"), "{wrong}: {error}");
         }
     }
 }

@@ -1,7 +1,6 @@
 //! `mmgp study`
 
 mod excerpt;
-mod provenance;
 #[cfg(test)]
 mod tests;
 
@@ -14,6 +13,7 @@ use super::files::{Files, Guard};
 use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
 use super::output::{Verbosity, json, warn};
+use super::provenance::provenance;
 use super::validate::{Job, Validated, describe};
 use super::{Answer, bench, plot, predict, profile, report};
 use crate::apps::{Application, Division, Once};
@@ -85,7 +85,8 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let trace = watch.take().expect("invariant: every feasible mapping was run");
     table::write(&folder.join("trace.json"), trace)?;
     plot::write_all(folder, &job.title(), &Files::of_study(folder))?;
-    let provenance = arguments.provenance(&app, &target, &validated.warnings)?;
+    let provenance =
+        provenance((&arguments.app, &arguments.machine), &app, &target, &validated.warnings)?;
     table::write(&folder.join(report::PROVENANCE), json(&provenance))?;
     report::write(folder)?;
     if verbosity == Verbosity::Usual {

@@ -6,7 +6,6 @@ mod elsewhere;
 mod folder;
 mod program;
 mod session;
-mod values;
 mod watch;
 mod words;
 

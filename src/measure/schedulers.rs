@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 use super::threads::on_threads;
-use super::{Emulated, Measured as _, Target as _};
+use super::{Emulated, Measured as _, Target as _, Watch};
 use crate::Mapping;
 use crate::apps::{Application, Once, Ran};
 use crate::error::{Error, Result};
+use crate::table::Source;
 use crate::table::records::Scheduled;
+use crate::table::trace::Trace;
+use crate::units::{Seconds, SimSpan, SimTime};
 
 /// What is to be compared: every scheduler at every number of workers and of tasks.
 #[derive(Debug, Clone)]
@@ -28,6 +32,13 @@ struct Cell<'a> {
     scheduler: &'a str,
     workers: u32,
     tasks: u32,
+}
+
+impl Cell<'_> {
+    /// Its workers and tasks.
+    fn place(&self) -> (u32, u32) {
+        (self.workers, self.tasks)
+    }
 }
 
 impl Plan {
@@ -65,32 +76,142 @@ impl Plan {
     }
 }
 
-/// Runs the program on the machine of `target` as the plan says, on so many threads of this computer;
-/// `finished` is called after each run. Rows come by scheduler, workers and tasks.
-///
-/// # Errors
-/// As [`Plan::check`], and the first error of a run in the order of the rows.
-pub fn compare(
-    target: &Emulated,
-    (program, seed): (&dyn Application, u64),
-    plan: &Plan,
+/// A comparison on the machine of a target.
+pub struct Comparison<'a> {
+    target: &'a Emulated,
+    plan: &'a Plan,
+    /// The program, by numbers of tasks.
+    programs: BTreeMap<u32, Once>,
+    seed: u64,
     threads: usize,
-    finished: &(dyn Fn() + Sync),
-) -> Result<Vec<Scheduled>> {
-    let cells = plan.cells();
-    let mut programs = BTreeMap::new();
-    for &Cell { tasks, .. } in &cells {
-        if let Entry::Vacant(place) = programs.entry(tasks) {
-            place.insert(Once::new(of_tasks(program, tasks)?));
+}
+
+impl<'a> Comparison<'a> {
+    /// Of a program with its seed, on so many threads of this computer.
+    ///
+    /// # Errors
+    /// As [`Plan::check`].
+    pub fn new(
+        target: &'a Emulated,
+        (program, seed): (&dyn Application, u64),
+        plan: &'a Plan,
+        threads: usize,
+    ) -> Result<Self> {
+        plan.check(target, program)?;
+        let mut programs = BTreeMap::new();
+        for Cell { tasks, .. } in plan.cells() {
+            if let Entry::Vacant(place) = programs.entry(tasks) {
+                place.insert(Once::new(of_tasks(program, tasks)?));
+            }
         }
+        Ok(Self { target, plan, programs, seed, threads })
     }
-    on_threads(&cells, threads, &|cell| {
-        let target = target.clone().under(cell.scheduler)?;
-        let mapping = Mapping::new(cell.workers, plan.spes_per_task)?;
-        let ran = target.run(&programs[&cell.tasks], mapping);
-        finished();
-        Ok(row(cell, seed, &ran?))
-    })
+
+    /// The number of runs that are not among rows that are known already.
+    pub fn missing(&self, known: &[Scheduled]) -> usize {
+        self.plan.cells().iter().filter(|cell| self.row_of(cell, known).is_none()).count()
+    }
+
+    /// All rows, by scheduler, workers and tasks. Those that are known, of the same program on the same
+    /// machine, are not run again; `finished` is called with each of the others, from any thread.
+    ///
+    /// # Errors
+    /// The first error of a run, or of `finished`, in the order of the rows.
+    pub fn rows(
+        &self,
+        known: &[Scheduled],
+        finished: &(dyn Fn(&Scheduled) -> Result<()> + Sync),
+    ) -> Result<Vec<Scheduled>> {
+        on_threads(&self.plan.cells(), self.threads, &|cell| {
+            if let Some(row) = self.row_of(cell, known) {
+                return Ok(row.clone());
+            }
+            let target = self.target.clone().under(cell.scheduler)?;
+            let row = row(cell, self.seed, &self.run(&target, cell)?);
+            finished(&row)?;
+            Ok(row)
+        })
+    }
+
+    /// The row of a run, where it is known.
+    fn row_of<'r>(&self, cell: &Cell<'_>, known: &'r [Scheduled]) -> Option<&'r Scheduled> {
+        known.iter().find(|row| {
+            (row.scheduler.as_str(), row.workers, row.tasks, row.seed)
+                == (cell.scheduler, cell.workers, cell.tasks, self.seed)
+        })
+    }
+
+    fn run(&self, target: &Emulated, cell: &Cell<'_>) -> Result<Ran> {
+        let mapping = Mapping::new(cell.workers, self.plan.spes_per_task)?;
+        target.run(&self.programs[&cell.tasks], mapping)
+    }
+
+    /// The same part of the run with the most workers, and of these with the most tasks, under every
+    /// scheduler: it begins in the middle of the fastest.
+    ///
+    /// # Errors
+    /// The first error of a run, in the order of the schedulers.
+    pub fn excerpts(&self, rows: &[Scheduled]) -> Result<Excerpts> {
+        let last = rows.iter().map(|row| (row.workers, row.tasks)).max();
+        let (workers, tasks) = last.expect("invariant: a plan has runs");
+        let cells: Vec<Cell<'_>> =
+            self.plan.cells().into_iter().filter(|it| it.place() == (workers, tasks)).collect();
+        let here = rows.iter().filter(|row| (row.workers, row.tasks) == (workers, tasks));
+        let fastest = here.min_by(|one, other| one.time_s.total_cmp(&other.time_s));
+        let fastest = fastest.expect("invariant: a row has that place");
+        let active = f64::from(workers.min(tasks));
+        let of_each = fastest.offloads as f64 / active;
+        let length = fastest.time_s * OFFLOADS_SHOWN / of_each.max(OFFLOADS_SHOWN);
+        let length = SimSpan::from_seconds(Seconds(length));
+        let mapping = Mapping::new(workers, self.plan.spes_per_task)?;
+        let before = active * (of_each - OFFLOADS_SHOWN).max(0.0) / 2.0;
+        let first = cells.iter().find(|cell| cell.scheduler == fastest.scheduler);
+        let first = first.expect("invariant: every row is of a cell");
+        let opened = self.watched(first, Watch::new(mapping, before as u64, length))?;
+        let from_s = start(&opened);
+        let from = SimTime::ZERO + SimSpan::from_seconds(Seconds(from_s));
+        let traces = on_threads(&cells, self.threads, &|cell| {
+            let trace = match cell.scheduler == first.scheduler {
+                true => opened.clone(),
+                false => self.watched(cell, Watch::at(mapping, from, length))?,
+            };
+            Ok((cell.scheduler.to_string(), trace))
+        })?;
+        let window = [from_s, from_s + length.seconds().0].map(Seconds);
+        Ok(Excerpts { workers, tasks, window, traces })
+    }
+
+    /// A part of a run.
+    fn watched(&self, cell: &Cell<'_>, watch: Watch) -> Result<Trace> {
+        let watch = Arc::new(watch);
+        let target = self.target.clone().under(cell.scheduler)?.watched(&watch);
+        self.run(&target, cell)?;
+        let bytes = watch.take().expect("invariant: the mapping was run");
+        let text = String::from_utf8(bytes).expect("invariant: a trace is text");
+        Trace::read(&Source { name: cell.scheduler.into(), text })
+    }
+}
+
+/// Off-loads of a process that an excerpt has.
+const OFFLOADS_SHOWN: f64 = 12.0;
+
+/// The same part of a run under several schedulers.
+#[derive(Debug, Clone)]
+pub struct Excerpts {
+    /// Host processes.
+    pub workers: u32,
+    /// Independent tasks.
+    pub tasks: u32,
+    /// Its begin and its end, since the start of the simulation.
+    pub window: [Seconds; 2],
+    /// What happened in it, with the name of the scheduler.
+    pub traces: Vec<(String, Trace)>,
+}
+
+/// When the first span of a trace begins \[s\].
+fn start(trace: &Trace) -> f64 {
+    let spans = trace.tracks.iter().flat_map(|track| &track.spans);
+    spans.map(|span| span.start_s).fold(f64::INFINITY, f64::min)
 }
 
 fn of_tasks(program: &dyn Application, tasks: u32) -> Result<Box<dyn Application>> {
@@ -124,7 +245,6 @@ mod tests {
     use crate::apps::phylogeny::{Patterns, simulate};
     use crate::apps::synthetic::{Burst, Durations, Synthetic};
     use crate::machine::Machine;
-    use crate::units::Seconds;
 
     fn plan(workers: &[u32], tasks: &[u32]) -> Plan {
         Plan {
@@ -144,12 +264,16 @@ mod tests {
         Emulated::new(Machine::named("ps3").unwrap())
     }
 
+    fn rows(plan: &Plan, threads: usize) -> Vec<Scheduled> {
+        let ps3 = ps3();
+        let comparison = Comparison::new(&ps3, (&synthetic(), 7), plan, threads).unwrap();
+        comparison.rows(&[], &|_| Ok(())).unwrap()
+    }
+
     #[test]
     fn rows_come_in_order_and_are_the_same_on_any_number_of_threads() {
-        let compare = |threads| {
-            compare(&ps3(), (&synthetic(), 7), &plan(&[1, 3], &[2, 6]), threads, &|| ()).unwrap()
-        };
-        let rows = compare(3);
+        let of_three = rows(&plan(&[1, 3], &[2, 6]), 3);
+        let rows = &of_three;
         let places: Vec<_> =
             rows.iter().map(|row| (row.scheduler.as_str(), row.workers, row.tasks)).collect();
         let expected = ["edtlp", "linux"].iter().flat_map(|&name| {
@@ -157,12 +281,53 @@ mod tests {
         });
         assert_eq!(places, expected.collect::<Vec<_>>());
         assert!(rows.iter().all(|row| row.offloads == 100 * u64::from(row.tasks) && row.seed == 7));
-        assert_eq!(rows, compare(1));
+        assert_eq!(of_three, super::tests::rows(&plan(&[1, 3], &[2, 6]), 1));
+    }
+
+    #[test]
+    fn what_is_known_is_not_run_again() {
+        let (ps3, plan) = (ps3(), plan(&[1, 3], &[2]));
+        let comparison = Comparison::new(&ps3, (&synthetic(), 7), &plan, 1).unwrap();
+        let all = rows(&plan, 1);
+        // One that nobody ran, one of another seed and one that is not asked for.
+        let mut known = vec![all[1].clone(), all[2].clone(), all[3].clone()];
+        known[0].time_s = 5.0;
+        known[1].seed = 8;
+        known[2].scheduler = "mbox".into();
+        assert_eq!(comparison.missing(&known), 3);
+        let run = std::sync::Mutex::new(Vec::new());
+        let found = comparison.rows(&known, &|row| {
+            run.lock().unwrap().push(row.clone());
+            Ok(())
+        });
+        let expected = [all[0].clone(), known[0].clone(), all[2].clone(), all[3].clone()];
+        assert_eq!(found.unwrap(), expected);
+        assert_eq!(run.into_inner().unwrap(), [&all[0], &all[2], &all[3]].map(Clone::clone));
+    }
+
+    #[test]
+    fn excerpts_are_of_the_same_time_and_reach_from_end_to_end() {
+        let (ps3, plan) = (ps3(), plan(&[2, 6], &[]));
+        let comparison = Comparison::new(&ps3, (&synthetic(), 7), &plan, 2).unwrap();
+        let rows = rows(&plan, 2);
+        let excerpts = comparison.excerpts(&rows).unwrap();
+        assert_eq!((excerpts.workers, excerpts.tasks), (6, 6));
+        let names: Vec<&str> = excerpts.traces.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["edtlp", "linux"]);
+        let [from, until] = excerpts.window.map(|end| end.0);
+        // The fastest is EDTLP, with twelve of a hundred off-loads of each process.
+        approx::assert_relative_eq!(until - from, 0.12 * rows[1].time_s, max_relative = 1e-6);
+        assert!(from > 0.3 * rows[1].time_s && until < 0.7 * rows[1].time_s, "{from} {until}");
+        for (name, trace) in &excerpts.traces {
+            let spans = || trace.tracks.iter().flat_map(|track| &track.spans);
+            let end = spans().map(|span| span.end_s).fold(0.0, f64::max);
+            assert!((start(trace) - from).abs() < 1e-9 && (end - until).abs() < 1e-9, "{name}");
+        }
     }
 
     #[test]
     fn without_a_number_each_worker_has_a_task_and_what_is_not_busy_is_idle() {
-        let rows = compare(&ps3(), (&synthetic(), 7), &plan(&[1, 6], &[]), 2, &|| ()).unwrap();
+        let rows = rows(&plan(&[1, 6], &[]), 2);
         assert_eq!(rows.iter().map(|row| row.tasks).collect::<Vec<_>>(), [1, 6, 1, 6]);
         for row in &rows {
             let turn = 1e6 * row.time_s * f64::from(row.workers) / row.offloads as f64;
@@ -178,7 +343,8 @@ mod tests {
         let tree = simulate::tree(4, 0.1, 1).unwrap();
         let alignment = simulate::alignment(&tree, &simulate::names(4), 40, 1).unwrap();
         let pbpi = Pbpi::new(Patterns::compress(&alignment), None, 1, 1).unwrap();
-        let error = compare(&ps3(), (&pbpi, 1), &plan(&[1], &[]), 1, &|| ()).unwrap_err();
+        let (ps3, plan) = (ps3(), plan(&[1], &[]));
+        let error = Comparison::new(&ps3, (&pbpi, 1), &plan, 1).err().unwrap();
         assert_eq!(
             error.to_string(),
             "the application: found pbpi, expected one whose work is independent tasks"

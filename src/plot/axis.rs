@@ -85,6 +85,14 @@ impl Axis {
             axis.ticks.retain(|tick| tick.fract() == 0.0 && *tick >= 1.0);
             return axis;
         }
+        Self::of_doublings(counts)
+    }
+
+    /// Of such values, logarithmic however near they are.
+    pub fn of_doublings(counts: &[u32]) -> Self {
+        let first = counts.first().copied().map_or(1.0, f64::from);
+        let last = counts.last().copied().map_or(1.0, f64::from);
+        let most = COUNT_LABELS.min(COUNT_DIGITS / last.to_string().len());
         let margin = (last / first).powf(0.04);
         let (low, high) = (first / margin, last * margin);
         let powers = (0..32).map(|exponent| f64::from(1_u32 << exponent));

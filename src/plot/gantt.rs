@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::axis::Axis;
 use super::frame::{BELOW, Frame, Surround};
-use super::scene::{Anchor, Bounds, Color, Scene};
+use super::scene::{Anchor, Bounds, Color, Font, Scene};
 use super::style::{
     self, BLUE, Entry, GREEN, GREY, LABEL, Mark, ORANGE, PURPLE, SKY, VERMILLION, YELLOW, entry,
     shortened,
@@ -54,11 +54,7 @@ pub struct Window {
 /// The picture of a trace. Where the window is open, it shows twelve off-loads from the middle of
 /// them all; a trace without off-loads is shown as a whole.
 pub(super) fn scene(title: &str, trace: &Trace, window: Window) -> Result<Scene> {
-    let tracks: Vec<&Track> = trace
-        .tracks
-        .iter()
-        .filter(|track| track.spans.iter().any(|span| name(trace, span) != LEFT_OUT))
-        .collect();
+    let tracks = shown(trace);
     let window = closed(trace, &tracks, window)?;
     let legend = legend(trace, &tracks);
     let head = style::head_height(WIDTH, &legend);
@@ -66,8 +62,16 @@ pub(super) fn scene(title: &str, trace: &Trace, window: Window) -> Result<Scene>
     let mut scene = Scene::new(WIDTH, height, title);
     style::head(&mut scene, title, &legend);
     let area = Bounds::new(0.0, head, WIDTH, height);
-    draw(&mut scene, area, (trace, &tracks), window);
+    let rows = tracks.iter().map(|track| (track.name.as_str(), Some(*track))).collect();
+    let chart = Chart { caption: "", trace, rows, row: ROW, names: (NAMES, LABEL) };
+    draw(&mut scene, area, &chart, window);
     Ok(scene)
+}
+
+/// The tracks that have a row.
+pub(super) fn shown(trace: &Trace) -> Vec<&Track> {
+    let has_row = |track: &&Track| track.spans.iter().any(|span| name(trace, span) != LEFT_OUT);
+    trace.tracks.iter().filter(has_row).collect()
 }
 
 fn name<'a>(trace: &'a Trace, span: &Span) -> &'a str {
@@ -79,7 +83,7 @@ fn length(span: &Span) -> f64 {
 }
 
 /// The window with both ends, within the run.
-fn closed(trace: &Trace, tracks: &[&Track], window: Window) -> Result<(f64, f64)> {
+pub(super) fn closed(trace: &Trace, tracks: &[&Track], window: Window) -> Result<(f64, f64)> {
     let spans = || tracks.iter().flat_map(|track| &track.spans);
     let first = spans().map(|span| span.start_s).fold(f64::INFINITY, f64::min);
     let last = spans().map(|span| span.end_s).fold(f64::NEG_INFINITY, f64::max);
@@ -116,7 +120,7 @@ fn closed(trace: &Trace, tracks: &[&Track], window: Window) -> Result<(f64, f64)
     })
 }
 
-fn legend(trace: &Trace, tracks: &[&Track]) -> Vec<Entry> {
+pub(super) fn legend(trace: &Trace, tracks: &[&Track]) -> Vec<Entry> {
     let mut is_there = vec![false; trace.categories.len()];
     for span in tracks.iter().flat_map(|track| &track.spans) {
         is_there[usize::from(span.category)] = true;
@@ -136,13 +140,29 @@ fn legend(trace: &Trace, tracks: &[&Track]) -> Vec<Entry> {
     entries
 }
 
-fn draw(scene: &mut Scene, area: Bounds, (trace, tracks): (&Trace, &[&Track]), window: (f64, f64)) {
+/// A chart of a trace.
+pub(super) struct Chart<'a> {
+    /// Stands above it.
+    pub caption: &'a str,
+    /// What the tracks are of.
+    pub trace: &'a Trace,
+    /// The names of the rows, and what is in them.
+    pub rows: Vec<(&'a str, Option<&'a Track>)>,
+    /// Height of a row.
+    pub row: f64,
+    /// Space for the names of rows, and their font.
+    pub names: (f64, Font),
+}
+
+/// Draws a chart; its window is in the run.
+pub(super) fn draw(scene: &mut Scene, area: Bounds, chart: &Chart<'_>, window: (f64, f64)) {
     let (from, to) = window;
+    let (names, font) = chart.names;
     let unit = Unit::of(to.abs().max(from.abs()));
-    let left = area.left + NAMES - style::LEFT_AXIS;
+    let left = area.left + names - style::LEFT_AXIS;
     let panel = Bounds::new(left, area.top, area.right, area.bottom);
     let surround = Surround {
-        caption: "",
+        caption: chart.caption,
         x_title: &format!("time since the start [{}]", unit.symbol),
         y_title: "",
         above: 0.0,
@@ -150,15 +170,19 @@ fn draw(scene: &mut Scene, area: Bounds, (trace, tracks): (&Trace, &[&Track]), w
     };
     let x = Axis::of_window(from * unit.per_second, to * unit.per_second);
     let frame = Frame::draw(scene, panel, x, Axis::of_places(0.0, 1.0), &surround);
+    let gap = chart.row / 8.0;
     let mut parts: BTreeMap<(u8, u8, u8), Vec<Bounds>> = BTreeMap::new();
-    for (index, track) in tracks.iter().enumerate() {
-        let top = frame.data.top + ROW * index as f64;
-        let words = shortened(&track.name, &LABEL, NAMES - 24.0);
-        scene.text(&words, [frame.data.left - 8.0, top + ROW / 2.0], LABEL.at(Anchor::End));
+    for (index, (name, track)) in chart.rows.iter().enumerate() {
+        let top = frame.data.top + chart.row * index as f64;
+        let words = shortened(name, &font, names - 24.0);
+        let middle = top + chart.row / 2.0;
+        scene.text(&words, [frame.data.left - 8.0, middle], font.at(Anchor::End));
         let x = |step: usize| frame.data.left + frame.data.width() * step as f64 / STEPS as f64;
-        for (steps, category) in pieces(&track.spans, window) {
-            let color = color(&trace.categories[usize::from(category)]);
-            let bounds = Bounds::new(x(steps.start), top + 2.5, x(steps.end), top + ROW - 2.5);
+        let spans = track.map_or(&[][..], |track| &track.spans);
+        for (steps, category) in pieces(spans, window) {
+            let color = color(&chart.trace.categories[usize::from(category)]);
+            let (upper, lower) = (top + gap, top + chart.row - gap);
+            let bounds = Bounds::new(x(steps.start), upper, x(steps.end), lower);
             parts.entry((color.0, color.1, color.2)).or_default().push(bounds);
         }
     }

@@ -1,3 +1,4 @@
+mod schedulers;
 mod sizes;
 mod texts;
 

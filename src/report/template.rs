@@ -5,6 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 const PAGE: &str = include_str!("page/page.html");
+/// The frame of a page without scripts.
+const PLAIN: &str = include_str!("page/plain.html");
 const STYLE: &str = include_str!("page/style.css");
 
 /// The page's script, in the order in which its parts stand in the page.
@@ -61,13 +63,37 @@ pub(super) fn filled(filling: &Filling<'_>) -> String {
         ("<!--DATA-->", inert(filling.data)),
         ("/*SCRIPT*/", script),
     ];
+    joined(PAGE, &parts)
+}
+
+/// A page of text, tables and pictures, which runs no script; its sections by id and name, and their
+/// HTML.
+pub(super) fn plain(title: &str, sections: &[(&str, &str)], body: &str) -> String {
+    let policy = format!(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'\">",
+        hash(STYLE)
+    );
+    let link = |(id, name): &(&str, &str)| format!("<a href=\"#{id}\">{}</a>\n", escaped(name));
+    let parts = [
+        ("<!--TITLE-->", escaped(title)),
+        ("<!--CSP-->", policy),
+        ("/*STYLE*/", STYLE.to_string()),
+        ("<!--SECTIONS-->", sections.iter().map(link).collect()),
+        ("<!--BODY-->", body.to_string()),
+    ];
+    joined(PLAIN, &parts)
+}
+
+/// A frame with its marks replaced, which stand in the same order.
+fn joined(frame: &str, parts: &[(&str, String)]) -> String {
     let length: usize = parts.iter().map(|(_, part)| part.len()).sum();
-    let mut page = String::with_capacity(PAGE.len() + length);
-    let mut rest = PAGE;
+    let mut page = String::with_capacity(frame.len() + length);
+    let mut rest = frame;
     for (mark, part) in parts {
         let (before, after) = rest.split_once(mark).expect("invariant: the page has every mark");
         page += before;
-        page += &part;
+        page += part;
         rest = after;
     }
     page + rest

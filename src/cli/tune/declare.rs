@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use clap::{Args, ValueEnum};
 
-use super::values::Values;
 use super::words::Words;
 use crate::Mapping;
 use crate::cli::choice::ChoiceArguments;
 use crate::cli::files::Guard;
+use crate::cli::input::Values;
 use crate::error::{Error, Result, Warning};
 use crate::model::parameters::Decomposition;
 use crate::native::host;

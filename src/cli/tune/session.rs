@@ -5,9 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use serde::{Deserialize, Serialize};
-
-use super::super::{signals, supervise};
+use super::super::{identity, signals, supervise};
 use crate::attempt::Attempt;
 use crate::error::{Error, Result};
 use crate::native::{self, Program, Supervisor};
@@ -22,13 +20,6 @@ const IDENTITY: &str = "tune.json";
 
 /// Held by whatever may still run.
 const RUNNING: &str = ".running";
-
-/// What a log is of: names and values of whatever changes a time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Identity {
-    schema: u32,
-    of: Vec<(String, String)>,
-}
 
 /// A folder that this process, and no other, goes on with.
 pub struct Session {
@@ -56,31 +47,12 @@ fn check(folder: &Path, identity: &[(&str, String)]) -> Result<()> {
     if !path.exists() {
         return Ok(());
     }
-    let source = Source::read(&path)?;
-    let known: Identity = serde_json::from_str(&source.text).map_err(|error| Error::Input {
-        at: source.position(0),
-        found: error.to_string(),
-        expected: "what an earlier run wrote".into(),
-    })?;
-    for (name, value) in identity {
-        let before = known.of.iter().find(|(known, _)| known == name);
-        let before = before.map_or("", |(_, value)| value.as_str());
-        if before != value {
-            let told =
-                |text: &str| if text.is_empty() { "none".into() } else { format!("{text:?}") };
-            return Err(Error::OutOfRange {
-                name: "--out",
-                found: format!(
-                    "{}, whose runs are of another program: {name} was {}, and is {}",
-                    folder.display(),
-                    told(before),
-                    told(value)
-                ),
-                expected: "another folder, or the same program".into(),
-            });
-        }
-    }
-    Ok(())
+    let Some(difference) = identity::difference(&path, identity)? else { return Ok(()) };
+    Err(Error::OutOfRange {
+        name: "--out",
+        found: format!("{}, whose runs are of another program: {difference}", folder.display()),
+        expected: "another folder, or the same program".into(),
+    })
 }
 
 impl Session {
@@ -93,9 +65,7 @@ impl Session {
         table::create_folder(folder)?;
         let log = Log::open(&folder.join(LOG))?;
         if log.attempts().is_empty() && !identity.is_empty() {
-            let of = identity.iter().map(|(name, value)| ((*name).into(), value.clone()));
-            let identity = Identity { schema: 1, of: of.collect() };
-            table::write(&folder.join(IDENTITY), super::super::output::json(&identity))?;
+            identity::write(&folder.join(IDENTITY), identity)?;
         } else {
             check(folder, identity)?;
         }

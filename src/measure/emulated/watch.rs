@@ -6,29 +6,43 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::Mapping;
 use crate::apps::{Application, Ran};
-use crate::cell::trace::Sink;
 use crate::cell::trace::chrome::ChromeTrace;
 use crate::cell::trace::excerpt::Excerpt;
+use crate::cell::trace::{Category, Event, Sink};
 use crate::cell::{Blade, KernelTiming};
 use crate::error::Result;
 use crate::measure::Emulated;
-use crate::units::SimSpan;
+use crate::units::{SimSpan, SimTime};
 
 /// A part of the run at one mapping that is to be traced.
 #[derive(Debug)]
 pub struct Watch {
     mapping: Mapping,
-    /// Off-loads that end before it.
-    before: u64,
+    begin: Begin,
     length: SimSpan,
     /// The trace, once it was run.
     trace: Mutex<Option<Vec<u8>>>,
 }
 
+/// Where a part of a run begins.
+#[derive(Debug, Clone, Copy)]
+enum Begin {
+    /// When so many off-loads and one more have ended.
+    AfterOffloads(u64),
+    /// At an instant.
+    At(SimTime),
+}
+
 impl Watch {
     /// A part of that length, after so many off-loads.
     pub fn new(mapping: Mapping, before: u64, length: SimSpan) -> Self {
-        Self { mapping, before, length, trace: Mutex::default() }
+        let begin = Begin::AfterOffloads(before);
+        Self { mapping, begin, length, trace: Mutex::default() }
+    }
+
+    /// A part of that length from an instant on, which several runs may have.
+    pub fn at(mapping: Mapping, instant: SimTime, length: SimSpan) -> Self {
+        Self { mapping, begin: Begin::At(instant), length, trace: Mutex::default() }
     }
 
     /// Whether it is a part of the run at that mapping.
@@ -44,16 +58,88 @@ impl Watch {
     /// Runs the workload, and keeps the trace.
     pub(super) fn run(&self, on: &Emulated, workload: &dyn Application) -> Result<Ran> {
         let chrome = ChromeTrace::new(Vec::new(), on.machine().layout);
-        let excerpt = Excerpt::new(chrome, self.before, self.length);
+        let excerpt = match self.begin {
+            Begin::AfterOffloads(before) => {
+                Part::AfterOffloads(Excerpt::new(chrome, before, self.length))
+            }
+            Begin::At(from) => Part::Between(chrome, [from, from + self.length]),
+        };
         let excerpt = Rc::new(RefCell::new(excerpt));
         let sink = Rc::clone(&excerpt) as Rc<RefCell<dyn Sink>>;
         let blade = Blade::traced(on.machine(), KernelTiming::Cached, 0.0, sink);
         let ran = workload.run(&on.at_rest(blade)?, self.mapping)?;
         let mut excerpt = excerpt.borrow_mut();
-        let chrome = excerpt.sink();
+        let chrome = excerpt.chrome();
         chrome.finish().expect("invariant: writing to memory cannot fail");
         let trace = std::mem::take(chrome.out());
         *self.trace.lock().unwrap_or_else(PoisonError::into_inner) = Some(trace);
         Ok(ran)
+    }
+}
+
+/// What passes on a part of what happens.
+enum Part {
+    AfterOffloads(Excerpt<ChromeTrace<Vec<u8>>>),
+    /// Spans are cut at both instants. As of an excerpt, there are no DMA commands and no arrows.
+    Between(ChromeTrace<Vec<u8>>, [SimTime; 2]),
+}
+
+impl Part {
+    /// Where it goes.
+    fn chrome(&mut self) -> &mut ChromeTrace<Vec<u8>> {
+        match self {
+            Self::AfterOffloads(excerpt) => excerpt.sink(),
+            Self::Between(chrome, _) => chrome,
+        }
+    }
+}
+
+impl Sink for Part {
+    fn record(&mut self, event: &Event) {
+        let (chrome, [from, until]) = match self {
+            Self::AfterOffloads(excerpt) => return excerpt.record(event),
+            Self::Between(chrome, window) => (chrome, *window),
+        };
+        let mut cut = *event;
+        let Event::Span { category, start, end, .. } = &mut cut else { return };
+        if *category == Category::Dma || *end <= from || *start >= until {
+            return;
+        }
+        (*start, *end) = ((*start).max(from), (*end).min(until));
+        chrome.record(&cut);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::apps::synthetic::{Burst, Durations, Synthetic};
+    use crate::machine::Machine;
+    use crate::measure::Target as _;
+    use crate::table::Source;
+    use crate::table::trace::Trace;
+    use crate::units::Seconds;
+
+    #[test]
+    fn a_part_from_an_instant_on_is_the_part_that_off_loads_before_it_open() {
+        let each = Burst { host: Seconds(11e-6), offload: Seconds(96e-6) };
+        let program = Synthetic::new(3, 40, Durations::constant(each).unwrap(), 7).unwrap();
+        let (mapping, length) = (Mapping::of(3, 1), SimSpan::from_seconds(Seconds(400e-6)));
+        let ps3 = Emulated::new(Machine::named("ps3").unwrap());
+        let trace = |watch: Watch| {
+            let watch = std::sync::Arc::new(watch);
+            ps3.watched(&watch).run(&program, mapping).unwrap();
+            let text = String::from_utf8(watch.take().unwrap()).unwrap();
+            Trace::read(&Source::new("trace", &text)).unwrap()
+        };
+        let opened = trace(Watch::new(mapping, 60, length));
+        let spans = || opened.tracks.iter().flat_map(|track| &track.spans);
+        let first = spans().map(|span| span.start_s).fold(f64::INFINITY, f64::min);
+        let last = spans().map(|span| span.end_s).fold(0.0, f64::max);
+        approx::assert_relative_eq!(last - first, 400e-6, max_relative = 1e-9);
+        let instant = SimTime::ZERO + SimSpan::from_seconds(Seconds(first));
+        let at = trace(Watch::at(mapping, instant, length));
+        // The off-load whose end opens the one ends where the other begins.
+        assert_eq!(at, opened);
     }
 }

@@ -17,7 +17,7 @@ fn check_all(name: &str, rows: &[Validation], percent: f64) {
 }
 
 /// No text leaves the picture or overlaps another.
-fn check_texts(name: &str, scene: &Scene) {
+pub(super) fn check_texts(name: &str, scene: &Scene) {
     let texts: Vec<(&str, Bounds)> = scene
         .items
         .iter()

@@ -1,46 +1,42 @@
-//! Where a study comes from.
+//! Where the files of a folder come from.
 
 use std::path::Path;
 
-use super::Arguments;
+use super::input::{self, AppArguments, MachineArguments};
 use crate::apps::Application;
-use crate::cli::input;
 use crate::error::{Result, Warning};
 use crate::measure::ApplicationTarget;
 use crate::report::provenance::{InputFile, MachineName, Provenance};
 use crate::table::Source;
 
-impl Arguments {
-    /// What the page says of it.
-    pub(super) fn provenance(
-        &self,
-        app: &dyn Application,
-        target: &ApplicationTarget,
-        warnings: &[Warning],
-    ) -> Result<Provenance> {
-        let files = [
-            (self.app.input.as_deref().filter(|name| input::is_file(name)), "alignment"),
-            (Some(self.machine.machine.as_str()).filter(|name| input::is_file(name)), "machine"),
-        ];
-        let described = |(name, role): (Option<&str>, &str)| {
-            let source = name.map(|name| Source::read(Path::new(name)));
-            Ok(source.transpose()?.map(|source| InputFile::new(&source, role)))
-        };
-        let inputs: Vec<Option<InputFile>> =
-            files.into_iter().map(described).collect::<Result<_>>()?;
-        Ok(Provenance {
-            command: Some(command(std::env::args().skip(1))),
-            version: Some(crate::VERSION.into()),
-            seed: Some(self.app.seed),
-            application: Some(app.name().into()),
-            machine: Some(MachineName {
-                name: target.name().into(),
-                description: target.description().into(),
-            }),
-            inputs: inputs.into_iter().flatten().collect(),
-            warnings: warnings.iter().map(ToString::to_string).collect(),
-        })
-    }
+/// What a page says of it.
+pub fn provenance(
+    (app_arguments, machine): (&AppArguments, &MachineArguments),
+    app: &dyn Application,
+    target: &ApplicationTarget,
+    warnings: &[Warning],
+) -> Result<Provenance> {
+    let files = [
+        (app_arguments.input.as_deref().filter(|name| input::is_file(name)), "alignment"),
+        (Some(machine.machine.as_str()).filter(|name| input::is_file(name)), "machine"),
+    ];
+    let described = |(name, role): (Option<&str>, &str)| {
+        let source = name.map(|name| Source::read(Path::new(name)));
+        Ok(source.transpose()?.map(|source| InputFile::new(&source, role)))
+    };
+    let inputs: Vec<Option<InputFile>> = files.into_iter().map(described).collect::<Result<_>>()?;
+    Ok(Provenance {
+        command: Some(command(std::env::args().skip(1))),
+        version: Some(crate::VERSION.into()),
+        seed: Some(app_arguments.seed),
+        application: Some(app.name().into()),
+        machine: Some(MachineName {
+            name: target.name().into(),
+            description: target.description().into(),
+        }),
+        inputs: inputs.into_iter().flatten().collect(),
+        warnings: warnings.iter().map(ToString::to_string).collect(),
+    })
 }
 
 /// A command as somebody would type it again: without what changes no result.
@@ -50,7 +46,7 @@ fn command(arguments: impl Iterator<Item = String>) -> String {
     while let Some(word) = arguments.next() {
         let flag = word.split('=').next().unwrap_or_default();
         match flag {
-            "--quiet" => {}
+            "--quiet" | "--force" => {}
             "--out" | "--threads" if word == flag => drop(arguments.next()),
             "--out" | "--threads" => {}
             _ if word
@@ -79,5 +75,6 @@ mod tests {
             "mmgp study --app=raxml --seed 3",
         );
         check(&["study", "--input", "my file's"], "mmgp study --input 'my file'\\''s'");
+        check(&["schedulers", "--force", "--tasks=4"], "mmgp schedulers --tasks=4");
     }
 }

@@ -1,0 +1,63 @@
+//! The pictures of a comparison.
+
+use std::path::Path;
+
+use crate::error::Result;
+use crate::measure::schedulers::Excerpts;
+use crate::plot::{self, Format, Kind, Quantity, Window};
+use crate::report::Picture;
+use crate::table;
+use crate::table::records::Scheduled;
+
+/// Draws all pictures into the folder; those that a page shows, with what stands under them.
+///
+/// # Errors
+/// Those of drawing and writing.
+pub fn write(
+    folder: &Path,
+    of: &str,
+    rows: &[Scheduled],
+    excerpts: &Excerpts,
+) -> Result<Vec<Picture>> {
+    let Excerpts { workers, tasks, window: [from, until], traces } = excerpts;
+    let window = Window { from_s: Some(from.0), to_s: Some(until.0) };
+    let same_part = format!(
+        "The same part of each run with {workers} workers and {tasks} tasks, from the middle of the \
+         fastest: host processes, hardware threads and SPEs over time"
+    );
+    let rows_as = |quantity| Kind::Schedulers { rows, quantity };
+    let all = [
+        (
+            "time",
+            "time",
+            rows_as(Quantity::Time),
+            "Time from the start to the end of the last task",
+        ),
+        (
+            "slowdown",
+            "time over that of the fastest",
+            rows_as(Quantity::OverFastest),
+            "Time over that of the fastest scheduler with as many workers and tasks",
+        ),
+        (
+            "idle",
+            "idle APUs",
+            rows_as(Quantity::ApuIdle),
+            "How long the workers' APUs did nothing, for each off-load",
+        ),
+        ("gantt", "what happens when", Kind::Excerpts { traces, window }, same_part.as_str()),
+    ];
+    let mut pictures = Vec::with_capacity(all.len());
+    for (name, what, kind, caption) in all {
+        let title = format!("{of}: {what}");
+        for &format in Format::ALL {
+            let bytes = plot::draw(&plot::Picture { title: &title, kind }, format)?;
+            table::write(&folder.join(format!("{name}.{}", format.ending())), &bytes)?;
+            if format == Format::Svg {
+                let svg = String::from_utf8(bytes).expect("invariant: an SVG is text");
+                pictures.push(Picture { title: caption.into(), svg });
+            }
+        }
+    }
+    Ok(pictures)
+}

@@ -1,0 +1,66 @@
+//! What a comparison found, for people.
+
+use std::path::Path;
+
+use crate::cli::output::aligned;
+use crate::cli::report;
+use crate::report::schedulers::{Place, findings, places};
+use crate::table::records::Scheduled;
+
+/// Places of which each has a line; of more, the findings say what there is to say.
+const MOST_LINES: usize = 40;
+
+/// So many of the slower schedulers are named, and the slowest.
+const NAMED: usize = 3;
+
+/// The summary; so many of the rows stood in the folder before.
+pub fn text(rows: &[Scheduled], there: usize, folder: &Path) -> String {
+    let places = places(rows);
+    let mut text = findings(rows).join("\n") + "\n";
+    if places.len() <= MOST_LINES {
+        text = format!("{}\n{text}", table(&places));
+    }
+    let folder = folder.display();
+    let before = match there {
+        0 => String::new(),
+        count if count == rows.len() => " All rows were there before.".into(),
+        count => format!(" Of its {} rows, {count} were there before.", rows.len()),
+    };
+    text + &format!(
+        "\nEverything is in {folder}; open {folder}/{} to look at it.{before}\n",
+        report::PAGE
+    )
+}
+
+/// A line for each number of workers and tasks.
+fn table(places: &[Place<'_>]) -> String {
+    let others: Vec<String> = places.iter().map(others).collect();
+    let widest = others.iter().map(|it| it.chars().count()).max().unwrap_or(0);
+    let header = format!("{:<widest$}", "the others");
+    let line = |(place, others): (&Place<'_>, &String)| {
+        vec![
+            place.workers.to_string(),
+            place.tasks.to_string(),
+            format!("{:.2}", 1e3 * place.runs[0].time_s),
+            place.fastest(),
+            format!("{others:<widest$}"),
+        ]
+    };
+    let lines: Vec<Vec<String>> = places.iter().zip(&others).map(line).collect();
+    let text = aligned(&["workers", "tasks", "time [ms]", "fastest", &header], &lines);
+    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// The next and the last, and how far they are from the fastest.
+fn others(place: &Place<'_>) -> String {
+    let slower = place.slower();
+    let told = |(name, ratio): &(&str, f64)| format!("{name} {}", Place::distance(*ratio));
+    let named: Vec<String> = slower.iter().take(NAMED).map(told).collect();
+    match slower.get(NAMED..) {
+        Some([between @ .., last]) => {
+            let dots = if between.is_empty() { "" } else { "... " };
+            format!("{}, {dots}{}", named.join(", "), told(last))
+        }
+        _ => named.join(", "),
+    }
+}
