@@ -344,7 +344,7 @@ impl Scheduler {
         let own = &mut self.threads.borrow_mut()[thread];
         let waits = |process: &Process| match process.entity.affinity {
             Affinity::Pinned | Affinity::Free => process.home == thread,
-            Affinity::Shared => own.is_begun_on,
+            Affinity::Shared => true,
         };
         let waits = self.processes.borrow().values().any(waits);
         let polls = waits && own.running.is_none() && self.idle == Idle::Polls;

@@ -142,15 +142,16 @@ fn who_scans_alone_yields_to_itself_between_scans() {
     assert_eq!([0, 3_400, 5_500, 7_200].map(alone), [1_000, 4_000, 7_000, 8_000]);
 }
 
-/// When so many processes that share an address space end which have `milliseconds` of work each, by
-/// rank, none where they wait for ever \[ms\]; hardware threads slow each other down by 1.5.
-fn shared(work: &[Option<u64>]) -> (u64, u64) {
+/// When processes that share an address space end, which have so many milliseconds of work each by
+/// rank, none where they wait for ever; those with even ranks begin on one hardware thread, those with odd
+/// ones on the other \[ms\]; hardware threads slow each other down by 1.5.
+fn shared(work: &[(u32, Option<u64>)]) -> (u64, u64) {
     let mut machine = toy(LinuxScheduler::ConstantTime);
     machine.layout.threads_per_ppe = 2;
     (machine.ppe_issue.threads, machine.ppe.smt_slowdown) = (ThreadSharing::Given, 1.5);
     let blade = Blade::new(&machine, KernelTiming::Cached, 0.0).under(&Sharing::shared(&machine));
     let end = Rc::new(RefCell::new(0));
-    for (rank, &work) in (0..).zip(work) {
+    for &(rank, work) in work {
         let (process, end) = (blade.host_process(rank), Rc::clone(&end));
         blade.sim.spawn_daemon(format!("process {rank}"), async move {
             process.resume().await;
@@ -171,11 +172,13 @@ fn shared(work: &[Option<u64>]) -> (u64, u64) {
 #[test]
 fn processes_that_share_an_address_space_go_on_wherever_one_of_them_began() {
     // Alone, and nobody polls on the other hardware thread, where none began.
-    assert_eq!(shared(&[Some(10)]), (10, 0));
+    assert_eq!(shared(&[(0, Some(10))]), (10, 0));
+    // Two begin on one hardware thread, and nobody on the other.
+    assert_eq!(shared(&[(0, Some(10)), (2, Some(10))]), (20, 0));
     // One polls there, whatever becomes of its own work.
-    assert_eq!(shared(&[Some(10), None]), (15, 0));
+    assert_eq!(shared(&[(0, Some(10)), (1, None)]), (15, 0));
     // 10 and 4 ms side by side, slowed down: the second is done at 6, and its thread takes the third,
     // which began where the first did, until 12. The first is done at 15; pinned, the third would
     // follow it there.
-    assert_eq!(shared(&[Some(10), Some(4), Some(4)]), (15, 0));
+    assert_eq!(shared(&[(0, Some(10)), (1, Some(4)), (2, Some(4))]), (15, 0));
 }
