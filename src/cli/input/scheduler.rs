@@ -12,7 +12,7 @@ use crate::schedulers::{policies, policy_named};
 
 #[derive(Args)]
 pub struct SchedulerArguments {
-    /// Scheduler of the host processes
+    /// Scheduler of the host processes; some have variants, as edtlp:ready
     #[arg(
         id = "scheduler",
         long = "scheduler",
@@ -82,9 +82,15 @@ impl SchedulerArguments {
     }
 }
 
+/// Of a policy with variants, each is a value too: `edtlp:ready`.
 fn schedulers() -> PossibleValuesParser {
-    let value = |policy: Box<dyn Policy>| PossibleValue::new(policy.name()).help(policy.summary());
-    PossibleValuesParser::new(policies().into_iter().map(value))
+    let values = |policy: Box<dyn Policy>| {
+        let named = PossibleValue::new(policy.name()).help(policy.summary());
+        let variant = |name| PossibleValue::new(format!("{}:{name}", policy.name())).hide(true);
+        let variants: Vec<PossibleValue> = policy.variants().into_iter().map(variant).collect();
+        std::iter::once(named).chain(variants)
+    };
+    PossibleValuesParser::new(policies().into_iter().flat_map(values))
 }
 
 fn orders() -> PossibleValuesParser {
