@@ -10,7 +10,8 @@
 //! # The model's side
 //!
 //! [`table`] reads files, [`fit`] makes parameters of them, [`model`] holds the equations,
-//! [`posterior`] what is believed of the times, and [`solve`] ranks:
+//! [`posterior`] what is believed of the times, and [`solve`] ranks; [`guided`] follows a program as it
+//! runs:
 //!
 //! ```
 //! use mmgp::posterior::Posterior;
@@ -65,7 +66,7 @@ pub mod validate;
 #[doc(inline)]
 pub use mmgp_base::{Error, Mapping, Result, Warning, attempt, error, table, target, units};
 #[doc(inline)]
-pub use mmgp_model::{export, fit, model, posterior, solve};
+pub use mmgp_model::{export, fit, guided, model, posterior, solve};
 #[doc(inline)]
 pub use {
     mmgp_apps as apps, mmgp_cell as cell, mmgp_kernels as kernels, mmgp_launch as launch,

@@ -28,6 +28,8 @@ const LEAST_ERROR: f64 = 0.002;
 const MOST_OFFLOADS: f64 = 4096.0;
 /// Most choices that are remembered.
 const MOST_RECORDS: usize = 48;
+/// From windows with a larger relative error equation 11 learns nothing but its first terms.
+const ROUGH: f64 = 0.15;
 /// A function gets no APUs that make it faster by less than this.
 const WORTH_SHARING: f64 = 1.02;
 /// A window that differs from earlier ones by so many standard errors, and by so much, is of
@@ -166,8 +168,11 @@ impl Belief {
         if let Some(online) = &mut self.online {
             let m = mapping.m().min(online.last_m());
             let alone_s = cycle_s * (1.0 - saved) / f64::from(m);
-            // What it refuses is no time; the records hold what was measured all the same.
-            let _ = online.learn(m, mapping.p(), alone_s);
+            let is_rough = window.cycle.relative_error() > ROUGH;
+            if !is_rough || online.samples() == 0 {
+                // What it refuses is no time; the records hold what was measured all the same.
+                let _ = online.learn(m, mapping.p(), alone_s);
+            }
         }
         self.condition();
     }
