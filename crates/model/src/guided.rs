@@ -291,7 +291,11 @@ impl Guide {
         let length = f64::from(self.window.completions);
         let best_s = self.best.map_or(time_s, |best| best.time_s);
         self.spent_s += (time_s - best_s).max(0.0) * length;
+        let cap_changes = self.belief.cap_changes;
         self.belief.learn(self.choice, self.admission.alive, &self.window, time_s);
+        if self.belief.cap_changes > cap_changes {
+            self.watch = (self.choice, Watch::NEW);
+        }
         let elapsed = now - self.learning_since;
         // At first nobody knows what looking costs: one window's time is free.
         let allowance = (BUDGET * elapsed + best_s * length - self.spent_s).max(0.0) / length;
