@@ -136,6 +136,75 @@ const char *mmgp_message(void);
 /* The version of the library, such as "0.1.0". */
 const char *mmgp_version(void);
 
+/* A pool of APUs that the processes (or threads) of a program share, and that decides at run time how
+ * many of them off-load at once, and on how many APUs each. It needs no parameters: it starts with one APU
+ * for each off-load, learns from the times of the first what sharing gains, and learns anew when the
+ * workload changes. `tests/c/pool.c` is a program with threads that share one.
+ *
+ *     mmgp_pool_arrive(pool, now(), me, function, most, &shares);
+ *     while (shares == 0) {
+ *         wait until some off-load has completed or some process has left;
+ *         mmgp_pool_arrive(pool, now(), me, function, most, &shares);
+ *     }
+ *     run on `shares` APUs
+ *     mmgp_pool_complete(pool, now(), me);
+ *
+ * Whoever was told to wait must ask again, each time that an off-load completes or a process leaves, all of
+ * them, in any order: an APU is given to who has waited longest, and to nobody who does not ask.
+ *
+ * Threads. All but mmgp_pool_new and mmgp_pool_free may be called on the same pool by any number of
+ * threads at once, and hold its lock for less than a microsecond; the completion that ends a window of
+ * some dozens, for some tens of microseconds. Calls for one process must follow each other. mmgp_pool_free
+ * may be called when no other call is under way or will follow. None is safe within a signal handler.
+ *
+ * Memory. mmgp_pool_arrive allocates nothing. mmgp_pool_new, mmgp_pool_enter, mmgp_pool_explain, and
+ * mmgp_pool_complete at the end of a window do. */
+typedef struct mmgp_pool mmgp_pool;
+
+/* How a pool stands. */
+typedef struct mmgp_pool_state {
+    uint32_t processes;     /* that may off-load at once */
+    uint32_t shares;        /* APUs that an off-load gets at most */
+    uint32_t idle;          /* APUs that nobody has leased */
+    uint64_t changes;       /* how often the workload was found to have changed */
+    uint64_t offloads;      /* completed */
+    uint64_t settled_after; /* of these, when nothing promised more for the first time; 0: not yet */
+} mmgp_pool_state;
+
+/* A pool of `apus` APUs for a host that runs `contexts` processes at a time (its hardware threads), both
+ * from 1 to 4096. */
+mmgp_status mmgp_pool_new(uint32_t apus, uint32_t contexts, mmgp_pool **pool);
+
+/* Gives a pool back. A null pointer is none. */
+void mmgp_pool_free(mmgp_pool *pool);
+
+/* A process exists that will ask, by a number below 4096 of its own. MMGP_BAD_ARGUMENT where it has
+ * entered already. Let all enter before the first asks, where that is possible. */
+mmgp_status mmgp_pool_enter(mmgp_pool *pool, uint32_t process);
+
+/* A process has no more work; an off-load that it has under way is taken to be none. Whoever waits asks
+ * again. MMGP_BAD_ARGUMENT where it has not entered. */
+mmgp_status mmgp_pool_leave(mmgp_pool *pool, uint32_t process);
+
+/* A process asks, at now_s, to off-load `function` (any number; those from 15 on count as one), which at
+ * most `most_shares` APUs can share. `shares` becomes the number of APUs that are its own until it calls
+ * mmgp_pool_complete, or 0 where it has to wait and to ask again. now_s is in seconds from any instant, by
+ * a clock that does not go back and that all threads share. MMGP_BAD_ARGUMENT where the process has not
+ * entered, or has an off-load under way. */
+mmgp_status mmgp_pool_arrive(mmgp_pool *pool, double now_s, uint32_t process, uint32_t function,
+                             uint32_t most_shares, uint32_t *shares);
+
+/* The off-load of a process is complete at now_s, and its APUs are given back; it goes on with host code.
+ * Whoever waits asks again. MMGP_BAD_ARGUMENT where it has none under way. */
+mmgp_status mmgp_pool_complete(mmgp_pool *pool, double now_s, uint32_t process);
+
+/* How a pool stands. */
+mmgp_status mmgp_pool_look(const mmgp_pool *pool, mmgp_pool_state *state);
+
+/* What a pool believes, in lines for people, in UTF-8: as much as fits in `size` bytes with a zero at its
+ * end. `length`, where not null, becomes the bytes of the whole text without the zero; `text` may be null. */
+mmgp_status mmgp_pool_explain(const mmgp_pool *pool, char *text, size_t size, size_t *length);
+
 #ifdef __cplusplus
 }
 #endif

@@ -9,8 +9,9 @@
 //! * What is predicted from is published in two copies by turns (`capi/shared.rs`), all of it atomics,
 //!   so that a reader neither waits for a writer nor sees half of a sample.
 //!
-//! This file is the only one of the interface that is `unsafe`: it turns pointers of C into
-//! references, under the conditions that the header asks for and that stand beside each place.
+//! This file and `capi/pool.rs`, the pool of APUs, are the only ones of the interface that are `unsafe`:
+//! they turn pointers of C into references, under the conditions that the header asks for and that
+//! stand beside each place.
 //!
 //! The library that C links is a target of its own, `include/mmgp.rs`:
 //! `cargo build --release --example mmgp`.
@@ -19,6 +20,7 @@
 
 mod message;
 mod misfit;
+mod pool;
 mod shared;
 
 use std::ffi::{CStr, c_char, c_int};
@@ -30,6 +32,7 @@ use crate::fit::online::{Belief, MOST_THREADS, Online};
 use crate::model::{Parameters, published, published_names};
 use crate::table::Source;
 use misfit::Misfit;
+pub use pool::*;
 pub use shared::Model;
 use shared::{Choice, Prediction, Refusal};
 

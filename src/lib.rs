@@ -10,7 +10,8 @@
 //! # The model's side
 //!
 //! [`table`] reads files, [`fit`] makes parameters of them, [`model`] holds the equations,
-//! [`posterior`] what is believed of the times, and [`solve`] ranks:
+//! [`posterior`] what is believed of the times, and [`solve`] ranks; [`guided`] follows a program as it
+//! runs:
 //!
 //! ```
 //! use mmgp::posterior::Posterior;

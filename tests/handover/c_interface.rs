@@ -1,4 +1,4 @@
-//! A program in C (`tests/c/interface.c`) against the library that `mmgp.h` describes, run plainly
+//! Programs in C (`tests/c/interface.c`, `tests/c/pool.c`) against the library that `mmgp.h` describes, run plainly
 //! and, where it is there, under valgrind.
 
 use std::path::PathBuf;
@@ -16,11 +16,11 @@ fn library() -> PathBuf {
     library
 }
 
-/// The program, compiled into a folder.
-fn compiled(folder: &Folder, flags: &[&str]) -> Command {
+/// A program of `tests/c`, compiled into a folder.
+fn compiled(folder: &Folder, name: &str, flags: &[&str]) -> Command {
     let library = library();
     let place = library.parent().expect("a file lies in a folder").to_path_buf();
-    let program = folder.join("interface");
+    let program = folder.join(name);
     let cc = ["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"];
     output(
         Command::new("cc")
@@ -28,7 +28,7 @@ fn compiled(folder: &Folder, flags: &[&str]) -> Command {
             .args(flags)
             .arg("-I")
             .arg(repository().join("include"))
-            .arg(repository().join("tests/c/interface.c"))
+            .arg(repository().join("tests/c").join(name).with_extension("c"))
             .arg(format!("-L{}", place.display()))
             .arg(format!("-Wl,-rpath,{}", place.display()))
             .args(["-lmmgp", "-lm", "-o"])
@@ -53,8 +53,29 @@ fn a_program_in_c_gets_what_the_header_says_and_nothing_is_allocated_after_loadi
         &[]
     };
     let folder = Folder::new("c-plain");
-    let text = output(compiled(&folder, flags).arg(parameters()));
+    let text = output(compiled(&folder, "interface", flags).arg(parameters()));
     assert_eq!(text, "the C interface is as mmgp.h says\n");
+}
+
+#[test]
+fn threads_in_c_share_a_pool() {
+    if !has("cc") {
+        return;
+    }
+    let folder = Folder::new("c-pool");
+    let text = output(&mut compiled(&folder, "pool", &[]));
+    assert!(text.ends_with("the pool is as mmgp.h says\n"), "{text}");
+}
+
+/// What a program prints under valgrind, which must find nothing.
+fn under_valgrind(program: &Command, arguments: &[PathBuf]) -> String {
+    output(
+        Command::new("valgrind")
+            .args(["--quiet", "--error-exitcode=9", "--leak-check=full", "--show-leak-kinds=all"])
+            .arg("--errors-for-leak-kinds=all")
+            .arg(program.get_program())
+            .args(arguments),
+    )
 }
 
 #[test]
@@ -63,15 +84,10 @@ fn valgrind_finds_neither_an_error_nor_a_leak() {
         return;
     }
     let folder = Folder::new("c-valgrind");
-    let program = compiled(&folder, &[]);
-    let text = output(
-        Command::new("valgrind")
-            .args(["--quiet", "--error-exitcode=9", "--leak-check=full", "--show-leak-kinds=all"])
-            .arg("--errors-for-leak-kinds=all")
-            .arg(program.get_program())
-            .arg(parameters()),
-    );
+    let text = under_valgrind(&compiled(&folder, "interface", &[]), &[parameters()]);
     assert_eq!(text, "the C interface is as mmgp.h says\n");
+    let text = under_valgrind(&compiled(&folder, "pool", &[]), &[]);
+    assert!(text.ends_with("the pool is as mmgp.h says\n"), "{text}");
 }
 
 #[test]

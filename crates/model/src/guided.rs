@@ -66,7 +66,7 @@ mod window;
 pub use explanation::{Explanation, Tried};
 
 use admission::{Admission, Stage, Terms};
-use belief::Belief;
+use belief::{Belief, Promise};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
@@ -85,11 +85,13 @@ const LEAST_WINDOW: u32 = 32;
 /// A window goes on until the mean cycle has this relative standard error, but no longer than
 /// [`LONGEST`] times its least length.
 const PRECISE: f64 = 0.02;
-const LONGEST: u32 = 4;
-/// Rounds after which a window may end that is the first, or is slower than the best that is known by
-/// this factor and three standard errors.
+const LONGEST: u32 = 2;
+/// Rounds after which a window may end that is the first, if its mean cycle has this relative standard
+/// error; or that is slower than the best that is known by this factor and so many standard errors.
 const ROUGH: u32 = 3;
-const HOPELESS: f64 = 1.1;
+const ROUGHLY: f64 = 0.1;
+const HOPELESS_BEYOND: f64 = 1.1;
+const HOPELESS: f64 = 3.0;
 
 /// What a process is told that asks to off-load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,8 +115,8 @@ pub struct Guide {
     /// Of the choice that it stands for.
     watch: (Mapping, Watch),
     is_settled: bool,
-    /// Best time of an off-load that was known when the choice was made \[s\].
-    best_s: f64,
+    /// The best of what was tried, when the choice was made.
+    best: Option<Promise>,
     /// What looking has cost, and the beginning of the learning \[s\].
     spent_s: f64,
     learning_since: f64,
@@ -140,7 +142,7 @@ impl Guide {
             window: Window::new(1),
             watch: (Mapping::SEQUENTIAL, Watch::NEW),
             is_settled: false,
-            best_s: f64::NAN,
+            best: None,
             spent_s: 0.0,
             learning_since: f64::NAN,
             offloads: 0,
@@ -163,7 +165,8 @@ impl Guide {
 
     /// A process has no more work. Whoever holds asks again.
     pub fn leaves(&mut self, process: u32) {
-        if self.admission.leave(process) {
+        // When the last has left, what was chosen stays to be read.
+        if self.admission.leave(process) && self.admission.alive > 0 {
             self.choose_from_what_is_known();
         }
     }
@@ -246,14 +249,23 @@ impl Guide {
 
     fn window_is_full(&self, now: f64) -> bool {
         let (length, done) = (self.window_length(), self.window.completions);
+        if done < ROUGH * self.going() {
+            return false;
+        }
         let error = self.window.cycle.relative_error();
         if done >= length {
             return error <= PRECISE || done >= LONGEST * length;
         }
-        // One APU for each off-load may be far from the best, and so may what was to be looked at:
-        // neither is worth a whole window.
-        let is_hopeless = || self.window.time_s(now) > self.best_s * (HOPELESS + 3.0 * error);
-        done >= ROUGH * self.going() && (self.best_s.is_nan() || is_hopeless())
+        // One APU for each off-load may be far from the best, and so may what is looked at: neither is
+        // worth a whole window.
+        match self.best {
+            None => error <= ROUGHLY,
+            Some(best) if best.mapping == self.choice => false,
+            Some(best) => {
+                let doubt = HOPELESS * error.hypot(best.error);
+                self.window.time_s(now) > best.time_s * (HOPELESS_BEYOND + doubt)
+            }
+        }
     }
 
     /// Processes that go at once.
@@ -277,20 +289,22 @@ impl Guide {
             return;
         }
         let length = f64::from(self.window.completions);
-        if time_s > self.best_s {
-            self.spent_s += (time_s - self.best_s) * length;
-        }
+        let best_s = self.best.map_or(time_s, |best| best.time_s);
+        self.spent_s += (time_s - best_s).max(0.0) * length;
+        let cap_changes = self.belief.cap_changes;
         self.belief.learn(self.choice, self.admission.alive, &self.window, time_s);
+        if self.belief.cap_changes > cap_changes {
+            self.watch = (self.choice, Watch::NEW);
+        }
         let elapsed = now - self.learning_since;
         // At first nobody knows what looking costs: one window's time is free.
-        let first = if self.best_s.is_nan() { time_s } else { self.best_s } * length;
-        let allowance = (BUDGET * elapsed + first - self.spent_s).max(0.0) / length;
+        let allowance = (BUDGET * elapsed + best_s * length - self.spent_s).max(0.0) / length;
         let next = search::next(&self.belief, self.admission.alive, self.apus, allowance);
         let Some(next) = next else {
             self.window = Window::going_on(now);
             return;
         };
-        self.best_s = next.best_s;
+        self.best = next.best;
         self.is_settled = next.is_settled;
         if next.is_settled && self.settled_after.is_none() {
             self.settled_after = Some(self.offloads);
@@ -325,7 +339,7 @@ impl Guide {
         self.belief.forget();
         self.watch = (self.choice, Watch::NEW);
         self.is_settled = false;
-        self.best_s = f64::NAN;
+        self.best = None;
         self.spent_s = 0.0;
         self.learning_since = now;
         self.choose(Mapping::of(self.admission.alive.max(1), 1));
@@ -333,7 +347,7 @@ impl Guide {
 
     /// The processes that there are have changed.
     fn choose_from_what_is_known(&mut self) {
-        let alive = self.admission.alive.max(1);
+        let alive = self.admission.alive;
         self.belief.alive(alive);
         let known = search::safest(&self.belief, alive, self.apus);
         let mapping = known.unwrap_or(Mapping::of(alive, 1));

