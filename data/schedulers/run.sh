@@ -11,22 +11,40 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 wanted=" $* "
 
+# is_wanted NAME ARGUMENTS...: whether a comparison is asked for, by its name or the word it begins with.
+is_wanted() {
+    local name=$1
+    shift
+    [[ $wanted == "  " || $wanted == *" ${name%%-*} "* || $wanted == *" $name "* ]] || return 1
+    if [[ " $* " == *" $hypo42 "* && ! -f $hypo42 ]]; then
+        echo "$name: left out, for want of hypo42.phy"
+        return 1
+    fi
+    echo "$name"
+}
+
 # compare NAME PICTURES ARGUMENTS...: a comparison, of which these pictures are kept.
 compare() {
     local name=$1 pictures=$2
     shift 2
-    [[ $wanted == "  " || $wanted == *" ${name%%-*} "* || $wanted == *" $name "* ]] || return 0
-    if [[ " $* " == *" $hypo42 "* && ! -f $hypo42 ]]; then
-        echo "$name: left out, for want of hypo42.phy"
-        return 0
-    fi
-    echo "$name"
+    is_wanted "$name" "$@" || return 0
     "$mmgp" schedulers "$@" --out "$work/$name" --quiet
     cp "$work/$name/schedulers.csv" "$here/$name.csv"
     for picture in $pictures; do
         cp "$work/$name/$picture.svg" "$here/$name-$picture.svg"
     done
 }
+
+# rows SPES ARGUMENTS...: the rows with so many SPEs for each worker.
+rows() {
+    local spes=$1
+    shift
+    rm -rf "$work/rows"
+    "$mmgp" schedulers "$@" --spes-per-task "$spes" --out "$work/rows" --quiet
+    tail -n +2 "$work/rows/schedulers.csv"
+}
+header=scheduler,workers,tasks,spes_per_task,time_s,apu_busy_percent,apu_idle_per_offload_us
+header=$header,context_switches,offloads,seed
 
 # Event-driven scheduling beside Linux: 1 to 8 workers on one Cell, a bootstrap each.
 synthetic=(--app synthetic --machine qs20-cell --offloads 2000)
@@ -37,17 +55,23 @@ compare workers-exponential "time" "${synthetic[@]}" --distribution exponential 
     --schedulers edtlp,linux --workers 1..8
 
 # A loop shared by 1 to 8 SPEs: one worker, one bootstrap.
-compare llp-raxml "time" --app raxml --input "$hypo42" --machine qs20-cell --schedulers edtlp \
-    --workers 1 --spes-per-task 1..8
+llp=(--app raxml --input "$hypo42" --machine qs20-cell --schedulers edtlp --workers 1)
+if is_wanted llp-raxml "${llp[@]}"; then
+    { echo $header; for p in {1..8}; do rows "$p" "${llp[@]}"; done; } > "$here/llp-raxml.csv"
+fi
 
-# Six processes of one SPE against one of six.
-compare six-synthetic "time" --app synthetic --machine qs20-cell --shared 0.8 --schedulers edtlp \
-    --workers 1,6 --spes-per-task 1,6 --tasks 6
-compare six-raxml "time" --app raxml --input "$hypo42" --machine qs20-cell --schedulers edtlp \
-    --workers 1,6 --spes-per-task 1,6 --tasks 6
+# Six processes of one SPE against one of six, 12 tasks.
+six() {
+    local name=$1
+    shift
+    is_wanted "$name" "$@" || return 0
+    { echo $header; rows 1 --workers 6 "$@"; rows 6 --workers 1 "$@"; } > "$here/$name.csv"
+}
+six six-synthetic --app synthetic --machine qs20-cell --shared 0.8 --schedulers edtlp --tasks 12
+six six-raxml --app raxml --input "$hypo42" --machine qs20-cell --schedulers edtlp --tasks 12
 
 # Bootstraps on one Cell and on two.
-bootstraps=1..16,20,24,28,32,48,64,96,128
+bootstraps=1..4,6,8,10,12,16,24,32,64,128
 papers=edtlp,edtlp-llp,edtlp-llp:4,oracle,mgps,mmgp-guided
 compare bootstraps-one-cell "time slowdown" --app raxml --input "$hypo42" --machine qs20-cell \
     --schedulers $papers --workers 8 --tasks $bootstraps
@@ -63,18 +87,79 @@ for us in 10 50 100 200 500; do
         --ppe-us 1 --distribution exponential --schedulers $waiting
 done
 
-# Gains over YNR by length of the sequences.
-for sites in 100 500 1000 2000 5000; do
-    "$mmgp" simulate-alignment --taxa 107 --sites $sites --seed 1 --out "$work/107x$sites.phy" --quiet
-    "$mmgp" simulate-alignment --taxa 40 --sites $sites --seed 1 --out "$work/40x$sites.phy" --quiet
-    compare gains-pbpi-$sites "" --app pbpi --input "$work/107x$sites.phy" --machine ps3 \
-        --workers 6 --schedulers ynr,sled,work-stealing,edtlp,mbox,callback
-    compare gains-raxml-$sites "" --app raxml --input "$work/40x$sites.phy" --machine ps3 \
-        --workers 6 --schedulers ynr,sled,work-stealing,edtlp,mbox,callback
-done
+# Gains over YNR by length of the sequences, 6 processes on a PlayStation 3. PBPI is one job, which
+# all share.
+if is_wanted gains-length; then
+    {
+        echo program,sites,scheduler,time_s
+        for sites in 100 500 1000 2000 5000; do
+            for program in pbpi:107 raxml:40; do
+                app=${program%:*} taxa=${program#*:} alignment=$work/alignment.phy
+                "$mmgp" simulate-alignment --taxa "$taxa" --sites $sites --seed 1 \
+                    --out "$alignment" 2> /dev/null
+                for scheduler in ynr sled work-stealing mbox callback edtlp mmgp-guided; do
+                    printf '%s,%s,%s,' "$app" "$sites" "$scheduler"
+                    "$mmgp" emulate --app "$app" --input "$alignment" --machine ps3 --m 6 --p 1 \
+                        --scheduler $scheduler --format json |
+                        sed -n 's/^  "time_s": \([^,]*\),*$/\1/p'
+                done
+            done
+        done
+    } > "$here/gains-length.csv"
+fi
 
 # A queue of jobs on 1 to 6 SPEs: each process takes the next job as soon as its SPE is done.
 for us in 1 100 500; do
     compare jobs-$us "time" --app synthetic --machine ps3 --task-us $us --ppe-us 0 --offloads 1 \
         --schedulers edtlp,ynr,sled,work-stealing --workers 1..6 --tasks 6000
 done
+
+# mmgp-guided beside every other scheduler and every (m, p), which it does not know. The last column is
+# the time over that of the fastest of all (m, p) under EDTLP, in strict turns or to whoever is ready.
+changing=$work/changing.csv
+{
+    echo turn,ppe_us,task_us
+    for turn in {1..1000}; do echo "$turn,11,$((turn <= 500 ? 400 : 20))"; done
+} > "$changing"
+others=llp,edtlp-llp,edtlp-llp:4,oracle,mgps,linux,ynr,sled,work-stealing,mbox,callback,mmgp-guided
+guided() {
+    local name=$1 machine=$2 spes=$3
+    shift 3
+    is_wanted "guided-$name" "$@" || return 0
+    local of_all=$work/guided.csv
+    : > "$of_all"
+    for ((p = 1; p <= spes; p++)); do
+        rows $p --machine "$machine" --schedulers edtlp,edtlp:ready --workers 1..$((spes / p)) "$@"
+    done >> "$of_all"
+    rows 1 --machine "$machine" --schedulers $others --workers "$spes" "$@" >> "$of_all"
+    sort -t, -k5,5g "$of_all" | awk -F, -v OFS=, -v name="$name" -v machine="$machine" '
+        /^edtlp/ && !best { best = $5 }
+        { line[NR] = $1 OFS $2 OFS $4 OFS $3 OFS $5; time[NR] = $5; is_static[NR] = /^edtlp[:,]/ }
+        END {
+            for (row = 1; row <= NR; row++)
+                if (!is_static[row] || time[row] == best)
+                    print name, machine, line[row], sprintf("%.4f", time[row] / best)
+        }' > "$here/guided-$name.csv.part"
+}
+guided raxml-1 qs20-cell 8 --app raxml --tasks 1
+guided raxml-4 qs20-cell 8 --app raxml --tasks 4
+guided raxml-12 qs20-cell 8 --app raxml --tasks 12
+guided raxml-64 qs20-cell 8 --app raxml --tasks 64
+guided raxml-20 qs20 16 --app raxml --tasks 20
+guided raxml-6 ps3 6 --app raxml --tasks 6
+guided short qs20-cell 8 --app synthetic --task-us 10 --ppe-us 5 --shared 0.8 --tasks 16
+guided long qs20-cell 8 --app synthetic --task-us 500 --shared 0.9 --tasks 12
+guided mixed qs20-cell 8 --app synthetic --distribution exponential --shared 0.8 --tasks 16
+guided changing qs20-cell 8 --app synthetic --distribution "trace:$changing" --shared 0.9 --tasks 6
+guided badly-shared qs20-cell 8 --app synthetic --shared 0.3 --tasks 4
+guided unshared qs20-cell 8 --app synthetic --tasks 16
+guided host-bound qs20-cell 8 --app synthetic --ppe-us 50 --task-us 30 --shared 0.8 --tasks 16
+guided three ps3 6 --app synthetic --shared 0.8 --tasks 3
+guided two-cells qs20 16 --app synthetic --shared 0.8 --tasks 20
+if compgen -G "$here/guided-*.csv.part" > /dev/null; then
+    {
+        echo workload,machine,scheduler,workers,spes_per_task,tasks,time_s,over_best_static
+        cat "$here"/guided-*.csv.part
+    } > "$here/guided.csv"
+    rm "$here"/guided-*.csv.part
+fi

@@ -1,21 +1,22 @@
 //! What holds of every policy, whatever runs on whatever machine: nothing is lost, done twice, kept
 //! waiting for ever or done in two places, as the trace has it.
 //!
-//! `COUNT=10000 cargo test --release -p mmgp-runtime --test properties` runs as many random workloads
+//! `COUNT=10000 cargo test --release --test properties` runs as many random workloads
 //! under each policy; without it, fewer.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use mmgp_base::Mapping;
-use mmgp_base::error::Result;
-use mmgp_base::units::{Cycles, SimTime};
-use mmgp_cell::trace::{Arrow, ArrowEnd, Category, Event, Sink, Track};
-use mmgp_cell::{Blade, EffectiveAddress, KernelTiming, Spe};
-use mmgp_machine::Machine;
-use mmgp_runtime::{Call, Loop, Policy, Runtime, Signalling, SpeProgram, Task, Teams, policies};
-use mmgp_sim::Watch;
+use mmgp::Mapping;
+use mmgp::cell::trace::{Arrow, ArrowEnd, Category, Event, Sink, Track};
+use mmgp::cell::{Blade, EffectiveAddress, KernelTiming, Spe};
+use mmgp::error::Result;
+use mmgp::machine::Machine;
+use mmgp::runtime::{Call, Loop, Policy, Runtime, Signalling, SpeProgram, Task, Teams};
+use mmgp::schedulers::policies;
+use mmgp::sim::Watch;
+use mmgp::units::{Cycles, SimTime};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
