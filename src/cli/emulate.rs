@@ -147,7 +147,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         (ran, None) => ran,
     };
     let ran = program.end(ran)?;
-    let report = Report::new(arguments, &machine, &ran, &*program);
+    let report = Report::new(arguments, &machine, &ran, &*program).with_account(on.account());
     report.own.write_files()?;
     if arguments.out.is_none() && trace.is_some_and(|trace| trace.is_standard_output()) {
         return Ok(Answer::Done);

@@ -4,12 +4,11 @@ use std::cell::RefCell;
 
 use crate::cell::HostProcess;
 use crate::cell::linux::Sharing;
-use crate::guided::{self, Answer, Guide};
+use crate::guided::{self, Answer, Explanation, Guide};
 use crate::machine::Machine;
 use crate::runtime::{
     BusyMap, Decision, Departure, Dispatch, Edtlp, Pending, Policy, Request, Steps,
 };
-use crate::units::{Seconds, SimTime};
 
 /// How many processes off-load at once, and on how many SPEs each, is what a [`Guide`] finds best
 /// while the program runs. It is told when tasks arrive and when their processes have the result, which
@@ -28,10 +27,6 @@ impl Default for Guided {
     fn default() -> Self {
         Self { edtlp: Edtlp::with_order(Dispatch::Ready), guide: RefCell::new(None) }
     }
-}
-
-fn seconds(instant: SimTime) -> Seconds {
-    instant.seconds()
 }
 
 impl Guided {
@@ -63,7 +58,7 @@ impl Policy for Guided {
             most_shares: request.most_shares,
             idle: spes.idle().len() as u32,
         };
-        let answer = self.with(|guide| guide.arrives(seconds(request.at), request.process, asks));
+        let answer = self.with(|guide| guide.arrives(request.at.seconds(), request.process, asks));
         match answer {
             Some(Answer::Go(shares)) => {
                 let lease = spes.lease_near(request, shares);
@@ -86,10 +81,75 @@ impl Policy for Guided {
     }
 
     fn departs(&self, departure: &Departure) {
-        self.with(|guide| guide.completes(seconds(departure.departed), departure.process));
+        self.with(|guide| guide.completes(departure.departed.seconds(), departure.process));
     }
 
     fn leaves(&self, process: u32) {
         self.with(|guide| guide.leaves(process));
+    }
+
+    fn account(&self) -> Option<String> {
+        self.with(|guide| account(guide))
+    }
+}
+
+/// When it settled, how often it began anew, and what it tried since.
+fn account(guide: &Guide) -> String {
+    let Explanation { settled_after, changes, tried, .. } = guide.explain();
+    let settled = match settled_after {
+        Some(offloads) => format!("settled after {offloads} of {} off-loads", guide.offloads()),
+        None => format!("did not settle in {} off-loads", guide.offloads()),
+    };
+    let changed = match changes {
+        0 => String::new(),
+        1 => ", and saw the workload change once".into(),
+        times => format!(", and saw the workload change {times} times"),
+    };
+    let mut text = format!("mmgp-guided {settled}{changed}. It tried:\n");
+    for one in tried {
+        let (offloads, each_us) = (one.offloads, 1e6 * one.time.0);
+        text +=
+            &format!("  {}: {each_us:.2} us for each of {offloads:.0} off-loads\n", one.mapping);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Mapping;
+    use crate::apps::Application as _;
+    use crate::apps::synthetic::{Burst, Durations, Synthetic};
+    use crate::cell::{Blade, KernelTiming};
+    use crate::runtime::Runtime;
+    use crate::units::Seconds;
+
+    /// The time of six streams on one Cell, a part of whose off-loads can be shared, and what the
+    /// scheduler has learnt.
+    fn time(policy: Box<dyn Policy>, (m, p): (u32, u32), part: f64) -> (f64, Option<String>) {
+        let each = Burst { host: Seconds(11e-6), offload: Seconds(96e-6) };
+        let synthetic = Synthetic::new(6, 1000, Durations::constant(each).unwrap(), 1).unwrap();
+        let machine = Machine::named("qs20-cell").unwrap();
+        let on = Runtime::new(Blade::new(&machine, KernelTiming::Cached, 0.0), policy);
+        let ran = synthetic.sharing(part).unwrap().run(&on, Mapping::of(m, p)).unwrap();
+        (ran.run.time.0, on.account())
+    }
+
+    /// How much longer it takes than the fastest of all (m, p), which it does not know.
+    fn over_best(part: f64) -> f64 {
+        let feasible = (1..=8).flat_map(|m| (1..=8 / m).map(move |p| (m, p)));
+        let edtlp = |mapping| time(Box::new(Edtlp::with_order(Dispatch::Ready)), mapping, part).0;
+        let best = feasible.map(edtlp).fold(f64::INFINITY, f64::min);
+        let (guided, account) = time(Box::new(Guided::default()), (8, 1), part);
+        assert!(account.unwrap().starts_with("mmgp-guided settled after "), "{part}");
+        guided / best
+    }
+
+    #[test]
+    fn it_is_near_the_best_fixed_choice_whether_sharing_pays_or_not() {
+        for part in [0.0, 0.5, 0.9] {
+            let over = over_best(part);
+            assert!(over < 1.02, "{part}: {over}");
+        }
     }
 }

@@ -131,6 +131,11 @@ impl Runtime {
         Process::new(host, own, Rc::clone(&self.shared))
     }
 
+    /// What its policy has learnt of the program, in lines for people.
+    pub fn account(&self) -> Option<String> {
+        self.shared.policy.account()
+    }
+
     /// Loads a program on every SPE, which then serves calls for ever; host and SPEs tell each other
     /// of them by `signalling`.
     pub fn load<P: SpeProgram>(&self, program: &Rc<P>, signalling: Signalling) {

@@ -99,6 +99,11 @@ pub trait Policy {
 
     /// A process will ask for no more tasks.
     fn leaves(&self, _process: u32) {}
+
+    /// What it has learnt of the program, in lines for people; nothing where it learns nothing.
+    fn account(&self) -> Option<String> {
+        None
+    }
 }
 
 /// The programs that an SPE may be asked to hold.

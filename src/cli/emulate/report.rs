@@ -15,6 +15,8 @@ pub(super) struct Report {
     run: RunReport,
     /// What the program says of its findings.
     pub own: Box<dyn OwnReport>,
+    /// What the scheduler has learnt of the program.
+    account: Option<String>,
 }
 
 /// What a program says of its findings.
@@ -115,7 +117,13 @@ impl HostFunctionReport {
 impl Report {
     pub fn new(arguments: &Arguments, machine: &Machine, ran: &Ran, program: &dyn Once) -> Self {
         let name = program.application().name();
-        Self { run: RunReport::new(arguments, machine, &ran.run, name), own: program.report(ran) }
+        let run = RunReport::new(arguments, machine, &ran.run, name);
+        Self { run, own: program.report(ran), account: None }
+    }
+
+    /// With what the scheduler has learnt.
+    pub fn with_account(self, account: Option<String>) -> Self {
+        Self { account, ..self }
     }
 
     /// Names with their values; a value that there is not is empty.
@@ -139,6 +147,9 @@ impl Report {
         let mut text = String::new();
         for (name, value) in values {
             text += &format!("{name:<width$}  {value}\n");
+        }
+        if let Some(account) = &self.account {
+            text += &format!("\n{account}");
         }
         text + "\n" + &self.run.functions() + &self.own.text()
     }
