@@ -47,12 +47,50 @@ header=scheduler,workers,tasks,spes_per_task,time_s,apu_busy_percent,apu_idle_pe
 header=$header,context_switches,offloads,seed
 
 # Event-driven scheduling beside Linux: 1 to 8 workers on one Cell, a bootstrap each.
-synthetic=(--app synthetic --machine qs20-cell --offloads 2000)
+synthetic=(--app synthetic --offloads 2000)
 compare workers-raxml "time" --app raxml --input "$hypo42" --machine qs20-cell \
     --schedulers edtlp,linux --workers 1..8
-compare workers-constant "time" "${synthetic[@]}" --schedulers edtlp,linux --workers 1..8
-compare workers-exponential "time" "${synthetic[@]}" --distribution exponential \
+compare workers-constant "time" "${synthetic[@]}" --machine qs20-cell --schedulers edtlp,linux --workers 1..8
+compare workers-exponential "time" "${synthetic[@]}" --machine qs20-cell --distribution exponential \
     --schedulers edtlp,linux --workers 1..8
+
+# How these columns move with the constants of the machine: each row of sensitivity.csv is a time over
+# that of one worker, with one constant changed. Constants that no row names are in none of it.
+if is_wanted sensitivity-workers "$hypo42"; then
+    programs=("synthetic|${synthetic[*]} --distribution exponential" "raxml|--app raxml --input $hypo42")
+    changes=(
+        "as it is" "linux.context_switch 0.75e-6 s" "linux.context_switch 3e-6 s"
+        "linux.time_slice 10e-3 s" "ppe.mmio_store 50e-9 s" "ppe.mmio_store 200e-9 s"
+        "ppe.mmio_load 90e-9 s" "ppe.mmio_load 300e-9 s" "ppe_issue.threads 0 choice"
+        "ppe_issue.misprediction 12 cycle" "cache.memory 300 cycle" "cache.memory 800 cycle"
+        "cache.l2_hit 24 cycle" "cache.misses 4 count" "cache.translation 30 cycle"
+        "cache.translation 120 cycle" "mpi.send 1000 instruction" "mpi.receive 1500 instruction"
+    )
+    {
+        echo program,scheduler,constant,value,workers,over_one_worker
+        for change in "${changes[@]}"; do
+            read -r constant value unit <<< "$change"
+            machine=$work/changed.toml
+            {
+                printf 'schema = 1\nname = "changed"\ndescription = "One constant changed"\n'
+                printf 'base = "qs20-cell"\n'
+                if [ "$constant" != as ]; then
+                    printf '[%s]\n%s = { value = %s, unit = "%s", status = "assumed", source = "changed" }\n' \
+                        "${constant%.*}" "${constant#*.}" "$value" "$unit"
+                else
+                    constant=none value=
+                fi
+            } > "$machine"
+            for program in "${programs[@]}"; do
+                read -r -a arguments <<< "${program#*|}"
+                rows 1 "${arguments[@]}" --machine "$machine" --schedulers edtlp,linux --workers 1..8 |
+                    awk -F, -v OFS=, -v program="${program%%|*}" -v constant="$constant" -v value="$value" '
+                        $2 == 1 { one = $5 }
+                        { print program, $1, constant, value, $2, sprintf("%.4f", $5 / one) }'
+            done
+        done
+    } > "$here/sensitivity.csv"
+fi
 
 # A loop shared by 1 to 8 SPEs: one worker, one bootstrap.
 llp=(--app raxml --input "$hypo42" --machine qs20-cell --schedulers edtlp --workers 1)

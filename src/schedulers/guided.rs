@@ -52,6 +52,10 @@ impl Policy for Guided {
         self.edtlp.sharing(machine)
     }
 
+    fn leases_own_only(&self) -> bool {
+        false
+    }
+
     fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
         let asks = guided::Request {
             function: request.function,

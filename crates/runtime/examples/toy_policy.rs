@@ -22,6 +22,10 @@ impl Policy for Greedy {
         Sharing::kernel(machine)
     }
 
+    fn leases_own_only(&self) -> bool {
+        false
+    }
+
     fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
         let mut idle = spes.idle();
         idle.truncate(request.most_shares as usize);

@@ -54,10 +54,6 @@ impl Policy for Callback {
         Sharing::kernel(machine)
     }
 
-    fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
-        request.lease_own(spes)
-    }
-
     fn leases_own_only(&self) -> bool {
         true
     }

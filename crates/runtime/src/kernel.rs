@@ -27,10 +27,6 @@ macro_rules! under_the_kernel {
                 Sharing::kernel(machine)
             }
 
-            fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
-                request.lease_own(spes)
-            }
-
             fn leases_own_only(&self) -> bool {
                 true
             }

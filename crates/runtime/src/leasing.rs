@@ -104,6 +104,10 @@ impl<R: Rule> Policy for Leasing<R> {
         self.edtlp.sharing(machine)
     }
 
+    fn leases_own_only(&self) -> bool {
+        false
+    }
+
     fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
         if self.edtlp.prefers_host(request) {
             return Decision::Host;

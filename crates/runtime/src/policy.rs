@@ -44,13 +44,14 @@ pub trait Policy {
     /// queue that it makes decides who goes on.
     fn sharing(&self, machine: &Machine) -> Sharing;
 
-    /// A task arrives: leases the SPEs on which it runs, or says that it has to wait or runs on the
-    /// host. Who has to wait asks again whenever a lease has come to its end.
-    fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision;
-
     /// Whether it leases a process none but its own SPEs.
-    fn leases_own_only(&self) -> bool {
-        false
+    fn leases_own_only(&self) -> bool;
+
+    /// A task arrives: leases the SPEs on which it runs, or says that it has to wait or runs on the
+    /// host. Who has to wait asks again whenever a lease or a process has come to its end. Without it,
+    /// a process has its own SPEs.
+    fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
+        request.lease_own(spes)
     }
 
     /// Whether nothing moves on the machine for its sake. Then, if it leases a process none but its own

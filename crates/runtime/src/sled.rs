@@ -176,10 +176,6 @@ impl Policy for Sled {
         Sharing::kernel(machine)
     }
 
-    fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
-        request.lease_own(spes)
-    }
-
     fn leases_own_only(&self) -> bool {
         true
     }

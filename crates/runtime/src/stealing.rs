@@ -62,10 +62,6 @@ impl Policy for WorkStealing {
         Sharing::shared(machine)
     }
 
-    fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
-        request.lease_own(spes)
-    }
-
     fn leases_own_only(&self) -> bool {
         true
     }

@@ -130,6 +130,10 @@ impl Policy for Noting {
         Sharing::kernel(machine)
     }
 
+    fn leases_own_only(&self) -> bool {
+        false
+    }
+
     fn place(&self, request: &Request<'_>, spes: &BusyMap) -> Decision {
         self.log.borrow_mut().push(format!("{} asks for {:?}", request.process, spes.idle()));
         (self.place)(request, spes)
