@@ -1,7 +1,6 @@
 //! The event-handler callback of the Cell's software development kit (Computing Frontiers 2009).
 
-use crate::leases::BusyMap;
-use crate::policy::{Completion, Decision, Pending, Policy, Request, Steps};
+use crate::policy::{Completion, Pending, Policy, Steps};
 use mmgp_base::units::SimSpan;
 use mmgp_cell::host::Pause;
 use mmgp_cell::linux::Sharing;

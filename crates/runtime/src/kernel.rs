@@ -1,7 +1,6 @@
 //! Policies that leave it to the machine's Linux who goes on: what differs is how a process waits.
 
-use crate::leases::BusyMap;
-use crate::policy::{Decision, Pending, Policy, Request, Steps};
+use crate::policy::{Pending, Policy, Steps};
 use mmgp_cell::HostProcess;
 use mmgp_cell::linux::Sharing;
 use mmgp_machine::Machine;

@@ -1,7 +1,6 @@
 //! The slack-minimising event-driven scheduler (SLED, Computing Frontiers 2009).
 
-use crate::leases::BusyMap;
-use crate::policy::{Completion, Decision, Pending, Policy, Request, Steps};
+use crate::policy::{Completion, Pending, Policy, Steps};
 use crate::ready::{ReadyToRun, time_of_looks};
 use mmgp_base::units::SimSpan;
 use mmgp_cell::host::{Level, Scan};

@@ -1,7 +1,6 @@
 //! Work stealing at user level (Computing Frontiers 2009).
 
-use crate::leases::BusyMap;
-use crate::policy::{Completion, Decision, Pending, Policy, Request, Steps};
+use crate::policy::{Completion, Pending, Policy, Steps};
 use crate::ready::{ReadyToRun, time_of_looks};
 use mmgp_cell::linux::Sharing;
 use mmgp_cell::ppe::Work;
