@@ -114,7 +114,7 @@ papers=edtlp,edtlp-llp,edtlp-llp:4,oracle,mgps,mmgp-guided
 compare bootstraps-one-cell "time slowdown" --app raxml --input "$hypo42" --machine qs20-cell \
     --schedulers $papers --workers 8 --tasks $bootstraps
 compare bootstraps-two-cells "time slowdown" --app raxml --input "$hypo42" --machine qs20 \
-    --schedulers $papers --workers 16 --tasks $bootstraps
+    --schedulers $papers --workers 16 --tasks ${bootstraps%,128}
 
 # What a waiting process leaves its SPE idle: 6 processes on a PlayStation 3, by length of task.
 waiting=edtlp,linux,ynr,sled,sled:kernel,work-stealing,mbox,callback
@@ -153,7 +153,8 @@ for us in 1 100 500; do
 done
 
 # mmgp-guided beside every other scheduler and every (m, p), which it does not know. The last column is
-# the time over that of the fastest of all (m, p) under EDTLP, in strict turns or to whoever is ready.
+# the time over that of the fastest (m, p) under EDTLP, in strict turns or to whoever is ready: of all, or
+# of those with the most processes for each p.
 changing=$work/changing.csv
 {
     echo turn,ppe_us,task_us
@@ -161,13 +162,15 @@ changing=$work/changing.csv
 } > "$changing"
 others=llp,edtlp-llp,edtlp-llp:4,oracle,mgps,linux,ynr,sled,work-stealing,mbox,callback,mmgp-guided
 guided() {
-    local name=$1 machine=$2 spes=$3
-    shift 3
+    local name=$1 machine=$2 spes=$3 fewest=$4
+    shift 4
     is_wanted "guided-$name" "$@" || return 0
     local of_all=$work/guided.csv
     : > "$of_all"
     for ((p = 1; p <= spes; p++)); do
-        rows $p --machine "$machine" --schedulers edtlp,edtlp:ready --workers 1..$((spes / p)) "$@"
+        local most=$((spes / p)) from=1
+        if [ "$fewest" = most ]; then from=$most; fi
+        rows $p --machine "$machine" --schedulers edtlp,edtlp:ready --workers $from..$most "$@"
     done >> "$of_all"
     rows 1 --machine "$machine" --schedulers $others --workers "$spes" "$@" >> "$of_all"
     sort -t, -k5,5g "$of_all" | awk -F, -v OFS=, -v name="$name" -v machine="$machine" '
@@ -179,21 +182,21 @@ guided() {
                     print name, machine, line[row], sprintf("%.4f", time[row] / best)
         }' > "$here/guided-$name.csv.part"
 }
-guided raxml-1 qs20-cell 8 --app raxml --tasks 1
-guided raxml-4 qs20-cell 8 --app raxml --tasks 4
-guided raxml-12 qs20-cell 8 --app raxml --tasks 12
-guided raxml-64 qs20-cell 8 --app raxml --tasks 64
-guided raxml-20 qs20 16 --app raxml --tasks 20
-guided raxml-6 ps3 6 --app raxml --tasks 6
-guided short qs20-cell 8 --app synthetic --task-us 10 --ppe-us 5 --shared 0.8 --tasks 16
-guided long qs20-cell 8 --app synthetic --task-us 500 --shared 0.9 --tasks 12
-guided mixed qs20-cell 8 --app synthetic --distribution exponential --shared 0.8 --tasks 16
-guided changing qs20-cell 8 --app synthetic --distribution "trace:$changing" --shared 0.9 --tasks 6
-guided badly-shared qs20-cell 8 --app synthetic --shared 0.3 --tasks 4
-guided unshared qs20-cell 8 --app synthetic --tasks 16
-guided host-bound qs20-cell 8 --app synthetic --ppe-us 50 --task-us 30 --shared 0.8 --tasks 16
-guided three ps3 6 --app synthetic --shared 0.8 --tasks 3
-guided two-cells qs20 16 --app synthetic --shared 0.8 --tasks 20
+guided raxml-1 qs20-cell 8 most --app raxml --tasks 1
+guided raxml-4 qs20-cell 8 most --app raxml --tasks 4
+guided raxml-12 qs20-cell 8 most --app raxml --tasks 12
+guided raxml-32 qs20-cell 8 most --app raxml --tasks 32
+guided raxml-20 qs20 16 most --app raxml --tasks 20
+guided raxml-6 ps3 6 most --app raxml --tasks 6
+guided short qs20-cell 8 all --app synthetic --task-us 10 --ppe-us 5 --shared 0.8 --tasks 16
+guided long qs20-cell 8 all --app synthetic --task-us 500 --shared 0.9 --tasks 12
+guided mixed qs20-cell 8 all --app synthetic --distribution exponential --shared 0.8 --tasks 16
+guided changing qs20-cell 8 all --app synthetic --distribution "trace:$changing" --shared 0.9 --tasks 6
+guided badly-shared qs20-cell 8 all --app synthetic --shared 0.3 --tasks 4
+guided unshared qs20-cell 8 all --app synthetic --tasks 16
+guided host-bound qs20-cell 8 all --app synthetic --ppe-us 50 --task-us 30 --shared 0.8 --tasks 16
+guided three ps3 6 all --app synthetic --shared 0.8 --tasks 3
+guided two-cells qs20 16 all --app synthetic --shared 0.8 --tasks 20
 if compgen -G "$here/guided-*.csv.part" > /dev/null; then
     {
         echo workload,machine,scheduler,workers,spes_per_task,tasks,time_s,over_best_static

@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn what_a_program_measures_has_the_dimension_of_its_figure() {
-        for name in Machine::built_in() {
+        for name in figures::machines().unwrap() {
             let machine = Machine::named(&name).unwrap();
             for figure in figures::published(&name).unwrap() {
                 let measured = measure(&machine, &figure).unwrap();

@@ -69,5 +69,7 @@ fn bash_completes_commands_and_flags() {
     assert_eq!(commands, "predict");
     assert_eq!(completed("study --mach", "study", "--mach").as_deref(), Some("--machine"));
     let schedulers = completed("emulate --scheduler ''", "--scheduler", "");
-    assert_eq!(schedulers.as_deref(), Some("edtlp linux ynr sled work-stealing mbox callback"));
+    let all =
+        "edtlp llp edtlp-llp oracle mgps linux ynr sled work-stealing mbox callback mmgp-guided";
+    assert_eq!(schedulers.as_deref(), Some(all));
 }

@@ -203,6 +203,6 @@ fn the_order_of_dispatch_and_the_collectives_change_the_time_and_not_the_result(
     let flags = ["--scheduler", "linux", "--dispatch", "yield"];
     folder.refuses(
         &[&QUICK[..], &flags].concat(),
-        "there is no scheduler with variants \"linux\"; known: edtlp, sled",
+        "there is no scheduler with variants \"linux\"; known: edtlp, edtlp-llp, sled",
     );
 }

@@ -197,17 +197,24 @@ pub enum Quantity {
 /// # Errors
 /// [`Error::UnknownName`] where none does.
 pub fn published(machine: &str) -> Result<Vec<Figure>> {
-    let all = all()?;
     let holds = |figure: &Figure| figure.machines.iter().any(|name| name == machine);
-    let mut names: Vec<String> = all.iter().flat_map(|it| it.machines.clone()).collect();
-    let figures: Vec<Figure> = all.into_iter().filter(holds).collect();
+    let figures: Vec<Figure> = all()?.into_iter().filter(holds).collect();
     if figures.is_empty() {
-        names.sort();
-        names.dedup();
         let kind = "machine with published figures";
-        return Err(Error::UnknownName { kind, name: machine.into(), known: names });
+        return Err(Error::UnknownName { kind, name: machine.into(), known: machines()? });
     }
     Ok(figures)
+}
+
+/// The names of the machines for which some figure holds, in alphabetical order.
+///
+/// # Errors
+/// None but for a mistake in the built-in files.
+pub fn machines() -> Result<Vec<String>> {
+    let mut names: Vec<String> = all()?.into_iter().flat_map(|it| it.machines).collect();
+    names.sort();
+    names.dedup();
+    Ok(names)
 }
 
 /// All published figures.
