@@ -35,9 +35,6 @@ pub enum Dispatch {
 }
 
 impl Dispatch {
-    /// The order where none is named.
-    pub const DEFAULT: Self = Self::RoundRobin;
-
     /// All orders.
     pub const ALL: [Self; 3] = [Self::Ready, Self::RoundRobin, Self::Yield];
 

@@ -82,11 +82,6 @@ impl Process {
         }
     }
 
-    /// The SPEs that are its own by the mapping.
-    pub fn own_spes(&self) -> &[u32] {
-        &self.own
-    }
-
     /// Has a task done where the policy says, and waits until it is; the number of SPEs that shared
     /// it, 0 where the host did it.
     ///

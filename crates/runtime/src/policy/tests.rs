@@ -68,7 +68,7 @@ fn a_variant_is_named_after_its_policy_and_only_where_there_are_some() {
     }
     assert_eq!(
         message("linux:yield"),
-        "there is no scheduler with variants \"linux\"; known: edtlp, sled"
+        "there is no scheduler with variants \"linux\"; known: edtlp, edtlp-llp, sled"
     );
 }
 
