@@ -3,7 +3,9 @@
 //! Each quantity has a reference, the mean of all windows so far; of every further window the
 //! distance from it in standard errors, z, enters two cumulative sums (E. S. Page, Biometrika 41, 1954):
 //! `S+ <- max(0, S+ + z - 1)` and `S- <- max(0, S- - z - 1)`. Beyond 10 the workload has changed.
-//! With normal errors it did not happen by chance in 3,000 series of 2,000 windows. An error is taken to be [`SLACK`] at least, which lets drifts of that size go by.
+//! With normal errors it did not happen by chance in 3,000 series of 2,000 windows. An error is taken to
+//! be [`SLACK`] at least, which lets drifts of that size go by, and no less than windows have scattered
+//! so far: a program with a rhythm longer than a window scatters more than its off-loads tell.
 
 use super::window::Sample;
 
@@ -16,27 +18,34 @@ const LIMIT: f64 = 10.0;
 /// A shift of a window's mean by less than this, relative, is no change of the workload.
 const SLACK: f64 = 0.02;
 
+/// A window that lies farther from the reference does not count for how much windows scatter.
+const USUAL: f64 = 3.0;
+
 /// The cumulative sums of one quantity.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watched {
     reference: Sample,
+    /// Windows that were not far from it.
+    usual: Sample,
     above: f64,
     below: f64,
 }
 
 impl Watched {
-    pub const NEW: Self = Self { reference: Sample::EMPTY, above: 0.0, below: 0.0 };
+    pub const NEW: Self =
+        Self { reference: Sample::EMPTY, usual: Sample::EMPTY, above: 0.0, below: 0.0 };
 
     /// Takes in the mean of a window with its relative standard error; whether all has changed.
     pub fn has_changed(&mut self, mean: f64, relative_error: f64) -> bool {
         if self.reference.count < REFERENCE {
             self.reference.add(mean);
+            self.usual.add(mean);
             return false;
         }
         let expected = self.reference.mean;
         // The reference has an error, too, that of several windows.
         let error = relative_error.hypot(relative_error / self.reference.count.sqrt());
-        let error = error.max(SLACK) * expected;
+        let error = error.max(SLACK).max(self.usual.relative_deviation()) * expected;
         if error <= 0.0 {
             return false;
         }
@@ -44,6 +53,9 @@ impl Watched {
         self.above = (self.above + z - ALLOWANCE).max(0.0);
         self.below = (self.below - z - ALLOWANCE).max(0.0);
         self.reference.add(mean);
+        if z.abs() < USUAL {
+            self.usual.add(mean);
+        }
         self.above.max(self.below) > LIMIT
     }
 }
