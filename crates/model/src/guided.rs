@@ -252,7 +252,7 @@ impl Guide {
         if done < ROUGH * self.going() {
             return false;
         }
-        let error = self.window.cycle.relative_error();
+        let error = self.window.relative_error();
         if done >= length {
             return error <= PRECISE || done >= LONGEST * length;
         }
@@ -326,7 +326,7 @@ impl Guide {
             self.watch = (self.choice, Watch::NEW);
         }
         let (window, watch) = (&self.window, &mut self.watch.1);
-        let of_time = window.cycle.relative_error();
+        let of_time = window.relative_error();
         let burst = watch.burst.has_changed(window.burst.mean, window.burst.relative_error());
         let offload =
             watch.offload.has_changed(window.offload.mean, window.offload.relative_error());

@@ -142,7 +142,7 @@ impl Belief {
         // Either may have begun and ended anywhere in a round.
         let m = f64::from(mapping.m());
         let ends = (m / record.offloads).hypot(m / f64::from(window.completions)) / 2.0;
-        let error = window.cycle.relative_error().hypot(record.relative_error()).hypot(ends);
+        let error = window.relative_error().hypot(record.relative_error()).hypot(ends);
         distance > OTHER.0 * error && distance > OTHER.1
     }
 
@@ -174,7 +174,7 @@ impl Belief {
         self.by_shares[mapping.p() as usize].add(window.offload.mean - saved * cycle_s);
         let worth = if is_reckoned { RECKONED } else { 1.0 };
         let offloads = worth * f64::from(window.completions);
-        let deviation = window.cycle.relative_deviation();
+        let deviation = window.relative_deviation();
         let time_s = time_s * (1.0 - saved);
         self.add_record(Record { mapping, alive, offloads, time_s, deviation });
         if self.online.is_none() {
@@ -183,7 +183,7 @@ impl Belief {
         if let Some(online) = &mut self.online {
             let m = mapping.m().min(online.last_m());
             let alone_s = cycle_s * (1.0 - saved) / f64::from(m);
-            let is_rough = window.cycle.relative_error() > ROUGH;
+            let is_rough = window.relative_error() > ROUGH;
             if !is_rough || online.samples() == 0 {
                 // What it refuses is no time; the records hold what was measured all the same.
                 let _ = online.learn(m, mapping.p(), alone_s);

@@ -63,7 +63,7 @@ pub(super) fn online(
     let opposed = vec![1.0, -0.9, -0.9, 1.0];
     let entries = vec![Entry::ApuTime, Entry::ApuSerialTime];
     parameters.correlation = Correlation::new(entries, opposed).ok();
-    let noise = NOISE.max(window.cycle.relative_deviation() / USUAL_WINDOW.sqrt());
+    let noise = NOISE.max(window.relative_deviation() / USUAL_WINDOW.sqrt());
     let belief = online::Belief { noise, unknown_error: 0.0 };
     Online::new(&parameters, belief, last_m).ok()
 }

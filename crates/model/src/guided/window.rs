@@ -36,6 +36,10 @@ impl Sample {
     }
 }
 
+/// Cycles of a batch. Those of a program with a rhythm are alike while they follow each other, so that
+/// the means of batches scatter more than cycles by themselves tell.
+const BATCH: u32 = 8;
+
 /// Functions that are told apart; those beyond share the last place.
 pub(super) const FUNCTIONS: usize = 16;
 
@@ -66,6 +70,9 @@ pub(super) struct Window {
     pub offload: Sample,
     /// Both.
     pub cycle: Sample,
+    /// Means of batches of cycles, and the sum of those of the batch that is not full.
+    batches: Sample,
+    batch_s: f64,
     pub by_function: [OfFunction; FUNCTIONS],
 }
 
@@ -78,6 +85,8 @@ impl Window {
             burst: Sample::EMPTY,
             offload: Sample::EMPTY,
             cycle: Sample::EMPTY,
+            batches: Sample::EMPTY,
+            batch_s: 0.0,
             by_function: [OfFunction { offload: Sample::EMPTY, shares: 0 }; FUNCTIONS],
         }
     }
@@ -107,8 +116,24 @@ impl Window {
             if process.burst_s.is_finite() {
                 self.burst.add(process.burst_s);
                 self.cycle.add(process.burst_s + offload);
+                self.batch_s += process.burst_s + offload;
+                if self.cycle.count % f64::from(BATCH) == 0.0 {
+                    self.batches.add(self.batch_s / f64::from(BATCH));
+                    self.batch_s = 0.0;
+                }
             }
         }
+    }
+
+    /// Standard deviation of a cycle, relative: by itself, or as much as means of batches scatter.
+    pub fn relative_deviation(&self) -> f64 {
+        let of_batches = self.batches.relative_deviation() * f64::from(BATCH).sqrt();
+        self.cycle.relative_deviation().max(of_batches)
+    }
+
+    /// Standard error of the mean cycle, relative to it.
+    pub fn relative_error(&self) -> f64 {
+        self.relative_deviation() / self.cycle.count.max(1.0).sqrt()
     }
 
     /// Time of an off-load in the stream of all of them: the inverse of the throughput \[s\].
