@@ -109,8 +109,8 @@ six six-synthetic --app synthetic --machine qs20-cell --shared 0.8 --schedulers 
 six six-raxml --app raxml --input "$hypo42" --machine qs20-cell --schedulers edtlp --tasks 12
 
 # Bootstraps on one Cell and on two.
-bootstraps=1..4,6,8,10,12,16,24,32,64,128
-papers=edtlp,edtlp-llp,edtlp-llp:4,oracle,mgps,mmgp-guided
+bootstraps=1..4,8,12,16,32,64,128
+papers=edtlp,edtlp-llp,mgps,mmgp-guided
 compare bootstraps-one-cell "time slowdown" --app raxml --input "$hypo42" --machine qs20-cell \
     --schedulers $papers --workers 8 --tasks $bootstraps
 compare bootstraps-two-cells "time slowdown" --app raxml --input "$hypo42" --machine qs20 \
@@ -184,10 +184,10 @@ guided() {
 }
 guided raxml-1 qs20-cell 8 most --app raxml --tasks 1
 guided raxml-4 qs20-cell 8 most --app raxml --tasks 4
-guided raxml-12 qs20-cell 8 most --app raxml --tasks 12
-guided raxml-32 qs20-cell 8 most --app raxml --tasks 32
-guided raxml-20 qs20 16 most --app raxml --tasks 20
-guided raxml-6 ps3 6 most --app raxml --tasks 6
+guided raxml-12 qs20-cell 8 most --app raxml --input sim12 --tasks 12
+guided raxml-64 qs20-cell 8 most --app raxml --input sim12 --tasks 64
+guided raxml-two-cells qs20 16 most --app raxml --input sim12 --tasks 40
+guided raxml-ps3 ps3 6 most --app raxml --input sim12 --tasks 9
 guided short qs20-cell 8 all --app synthetic --task-us 10 --ppe-us 5 --shared 0.8 --tasks 16
 guided long qs20-cell 8 all --app synthetic --task-us 500 --shared 0.9 --tasks 12
 guided mixed qs20-cell 8 all --app synthetic --distribution exponential --shared 0.8 --tasks 16
