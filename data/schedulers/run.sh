@@ -56,8 +56,8 @@ compare workers-exponential "time" "${synthetic[@]}" --machine qs20-cell --distr
 
 # How these columns move with the constants of the machine: each row of sensitivity.csv is a time over
 # that of one worker, with one constant changed. Constants that no row names are in none of it.
-if is_wanted sensitivity-workers "$hypo42"; then
-    programs=("synthetic|${synthetic[*]} --distribution exponential" "raxml|--app raxml --input $hypo42")
+if is_wanted sensitivity-workers; then
+    programs=("synthetic|${synthetic[*]} --distribution exponential" "raxml|--app raxml --input sim12")
     changes=(
         "as it is" "linux.context_switch 0.75e-6 s" "linux.context_switch 3e-6 s"
         "linux.time_slice 10e-3 s" "ppe.mmio_store 50e-9 s" "ppe.mmio_store 200e-9 s"
@@ -174,7 +174,7 @@ guided() {
     done >> "$of_all"
     rows 1 --machine "$machine" --schedulers $others --workers "$spes" "$@" >> "$of_all"
     sort -t, -k5,5g "$of_all" | awk -F, -v OFS=, -v name="$name" -v machine="$machine" '
-        /^edtlp/ && !best { best = $5 }
+        /^edtlp[:,]/ && !best { best = $5 }
         { line[NR] = $1 OFS $2 OFS $4 OFS $3 OFS $5; time[NR] = $5; is_static[NR] = /^edtlp[:,]/ }
         END {
             for (row = 1; row <= NR; row++)
@@ -184,10 +184,9 @@ guided() {
 }
 guided raxml-1 qs20-cell 8 most --app raxml --tasks 1
 guided raxml-4 qs20-cell 8 most --app raxml --tasks 4
-guided raxml-12 qs20-cell 8 most --app raxml --input sim12 --tasks 12
-guided raxml-64 qs20-cell 8 most --app raxml --input sim12 --tasks 64
-guided raxml-two-cells qs20 16 most --app raxml --input sim12 --tasks 40
-guided raxml-ps3 ps3 6 most --app raxml --input sim12 --tasks 9
+guided raxml-12 qs20-cell 8 most --app raxml --tasks 12
+guided raxml-20 qs20 16 most --app raxml --tasks 20
+guided raxml-9 ps3 6 most --app raxml --tasks 9
 guided short qs20-cell 8 all --app synthetic --task-us 10 --ppe-us 5 --shared 0.8 --tasks 16
 guided long qs20-cell 8 all --app synthetic --task-us 500 --shared 0.9 --tasks 12
 guided mixed qs20-cell 8 all --app synthetic --distribution exponential --shared 0.8 --tasks 16
