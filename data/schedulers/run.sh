@@ -40,7 +40,7 @@ rows() {
     local spes=$1
     shift
     rm -rf "$work/rows"
-    "$mmgp" schedulers "$@" --spes-per-task "$spes" --out "$work/rows" --quiet
+    "$mmgp" schedulers "$@" --spes-per-task "$spes" --out "$work/rows" --rows-only --quiet
     tail -n +2 "$work/rows/schedulers.csv"
 }
 header=scheduler,workers,tasks,spes_per_task,time_s,apu_busy_percent,apu_idle_per_offload_us

@@ -15,7 +15,7 @@ use super::output::{Verbosity, data, progress, waiting};
 use super::provenance::provenance;
 use super::{Answer, report};
 use crate::error::Result;
-use crate::measure::schedulers::{Comparison, Plan};
+use crate::measure::schedulers::{Comparison, Excerpts, Plan};
 use crate::report::schedulers::page;
 use crate::schedulers::policies;
 use crate::table;
@@ -49,6 +49,9 @@ pub struct Arguments {
     /// Discard the runs that the folder has, whatever they are of
     #[arg(long)]
     force: bool,
+    /// Leave the rows alone: no pictures and no page, for which some runs are run once more
+    #[arg(long)]
+    rows_only: bool,
     #[command(flatten)]
     threads: ThreadArguments,
     /// No progress, no summary
@@ -91,19 +94,31 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let verbosity = Verbosity::from(arguments.quiet);
     let missing = comparison.missing(folder.rows());
     let rows = all_rows(&comparison, folder, verbosity)?;
-    let line = waiting("excerpts", verbosity);
-    let excerpts = comparison.excerpts(&rows);
-    line.finish_and_clear();
-    let excerpts = excerpts?;
-    let title = format!("{} on {}", program.name(), arguments.machine.machine);
-    let figures = pictures::write(&arguments.out, &title, &rows, &excerpts)?;
-    let html = page(&title, &rows, (&provenance, &figures));
-    table::write(&arguments.out.join(report::PAGE), html)?;
+    if !arguments.rows_only {
+        let excerpts = excerpts(&comparison, &rows, verbosity)?;
+        let title = format!("{} on {}", program.name(), arguments.machine.machine);
+        let figures = pictures::write(&arguments.out, &title, &rows, &excerpts)?;
+        let html = page(&title, &rows, (&provenance, &figures));
+        table::write(&arguments.out.join(report::PAGE), html)?;
+    }
     if verbosity == Verbosity::Usual {
         let there = rows.len() - missing;
-        data(None, &summary::text(&rows, there, &arguments.out))?;
+        let shown = if arguments.rows_only { folder::ROWS } else { report::PAGE };
+        data(None, &summary::text(&rows, there, (&arguments.out, shown)))?;
     }
     Ok(Answer::Done)
+}
+
+/// The same part of some runs, which are run again for it.
+fn excerpts(
+    comparison: &Comparison<'_>,
+    rows: &[Scheduled],
+    verbosity: Verbosity,
+) -> Result<Excerpts> {
+    let line = waiting("excerpts", verbosity);
+    let excerpts = comparison.excerpts(rows);
+    line.finish_and_clear();
+    excerpts
 }
 
 /// The rows that are asked for: those that the folder has, and the others, which it has then.

@@ -38,6 +38,18 @@ fn a_comparison_leaves_a_row_for_each_and_says_what_is_fastest() {
 }
 
 #[test]
+fn a_comparison_may_leave_its_rows_alone_and_its_pictures_later() {
+    let folder = Folder::new();
+    let flags = ["--schedulers", "edtlp,linux", "--workers", "2", "--out", "x"];
+    let told = folder.succeeds(&[&compare(&flags)[..], &["--rows-only"]].concat());
+    assert!(told.ends_with("open x/schedulers.csv to look at it.\n"), "{told}");
+    let has = |name: &str| folder.path(&format!("x/{name}")).exists();
+    assert!(has("schedulers.csv") && !has("report.html") && !has("time.svg") && !has("gantt.svg"));
+    let told = folder.succeeds(&compare(&flags));
+    assert!(told.ends_with("All rows were there before.\n") && has("report.html"), "{told}");
+}
+
+#[test]
 fn a_comparison_leaves_pictures_and_a_page_that_says_where_it_comes_from() {
     let folder = Folder::new();
     let flags = ["--schedulers", "edtlp,edtlp:ready,linux", "--workers", "2..6*2", "--seed", "5"];

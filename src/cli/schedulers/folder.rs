@@ -22,8 +22,18 @@ const RUNNING: &str = ".running";
 pub type Question = Vec<(String, String)>;
 
 /// Flags that choose among rows or say what is done with them, and change none.
-const NOT_ASKED: [&str; 9] =
-    ["schedulers", "workers", "tasks", "out", "force", "threads", "quiet", "help", "version"];
+const NOT_ASKED: [&str; 10] = [
+    "schedulers",
+    "workers",
+    "tasks",
+    "out",
+    "force",
+    "rows_only",
+    "threads",
+    "quiet",
+    "help",
+    "version",
+];
 
 /// What a command asks, by the value of every flag that may change a row, the content of the files
 /// that are read for a flag, and the program's version.

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use crate::cli::output::aligned;
-use crate::cli::report;
 use crate::report::schedulers::{Place, findings, places};
 use crate::table::records::Scheduled;
 
@@ -13,8 +12,8 @@ const MOST_LINES: usize = 40;
 /// So many of the slower schedulers are named, and the slowest.
 const NAMED: usize = 3;
 
-/// The summary; so many of the rows stood in the folder before.
-pub fn text(rows: &[Scheduled], there: usize, folder: &Path) -> String {
+/// The summary; so many of the rows stood in the folder before, in which a file is worth opening.
+pub fn text(rows: &[Scheduled], there: usize, (folder, file): (&Path, &str)) -> String {
     let places = places(rows);
     let mut text = findings(rows).join("\n") + "\n";
     if places.len() <= MOST_LINES {
@@ -26,10 +25,7 @@ pub fn text(rows: &[Scheduled], there: usize, folder: &Path) -> String {
         count if count == rows.len() => " All rows were there before.".into(),
         count => format!(" Of its {} rows, {count} were there before.", rows.len()),
     };
-    text + &format!(
-        "\nEverything is in {folder}; open {folder}/{} to look at it.{before}\n",
-        report::PAGE
-    )
+    text + &format!("\nEverything is in {folder}; open {folder}/{file} to look at it.{before}\n")
 }
 
 /// A line for each number of workers and tasks.
