@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Every comparison of this folder, run again: MMGP=target/release/mmgp DATA=folder data/schedulers/run.sh [NAME...]
+# Every comparison of this folder, run again:
 #
-# DATA holds hypo42.phy (42 taxa x 1,167 sites; data/README.md says where from); what needs it is
-# left out without it. Each comparison leaves NAME.csv and pictures beside this script.
+#     MMGP=target/release/mmgp DATA=folder data/schedulers/run.sh [NAME...]
+#
+# DATA holds hypo42.phy: 42 of the 70 taxa of Kawahara and Rubinoff 2013 (J. Evol. Biol. 26; Dryad gh895),
+# columns 195 to 1361, chosen so that it has the taxa, sites and patterns of the papers' 42_SC. What
+# needs it is left out without it. Each comparison leaves NAME.csv and pictures beside this script.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 mmgp=${MMGP:-mmgp}
