@@ -296,6 +296,17 @@ mod tests {
     }
 
     #[test]
+    fn a_base_may_have_a_base() {
+        let text = "schema = 1\nname = \"mine\"\ndescription = \"x\"\nbase = \"qs20-cell\"\n[ppe]\n\
+                    mmio_store = { value = 1e-6, unit = \"s\", status = \"assumed\", source = \"x\" }\n";
+        let mine = Machine::read(&Source::new("mine.toml", text)).unwrap();
+        let (cell, qs20) = (Machine::named("qs20-cell").unwrap(), Machine::named("qs20").unwrap());
+        assert_eq!((mine.layout, mine.layout.spes()), (cell.layout, 8));
+        assert_eq!(mine.ppe.mmio_store, Seconds(1e-6));
+        assert_eq!((mine.ppe.mmio_load, mine.mfc), (qs20.ppe.mmio_load, qs20.mfc));
+    }
+
+    #[test]
     fn a_machine_on_a_base_differs_only_where_it_says_so() {
         let (qs20, ps3) = (Machine::named("qs20").unwrap(), Machine::named("ps3").unwrap());
         assert_eq!((qs20.layout.spes(), ps3.layout.spes()), (16, 6));

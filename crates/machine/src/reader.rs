@@ -52,8 +52,8 @@ pub(super) fn read(source: &Source) -> Result<Machine> {
     if root.count("schema", 1)? != SCHEMA {
         return Err(root.error("schema", "another schema", format!("{SCHEMA}")));
     }
-    let base_source = root.optional_text("base")?.map(built_in_source).transpose()?;
-    let base = base_source.as_ref().map(Document::parse).transpose()?;
+    let base_sources = bases(&root)?;
+    let bases = base_sources.iter().map(Document::parse).collect::<Result<Vec<_>>>()?;
     root.expect_keys(&[
         "schema",
         "name",
@@ -74,24 +74,33 @@ pub(super) fn read(source: &Source) -> Result<Machine> {
         "banks",
         "numa",
     ])?;
-    let base_root = base.as_ref().map(Document::root);
-    let mut layers = Layers { own: &root, base: base_root.as_ref(), provenance: Vec::new() };
+    let bases = bases.iter().map(Document::root).collect();
+    let mut layers = Layers { own: &root, bases, provenance: Vec::new() };
     let machine = layers.machine(root.text("name")?, root.text("description")?)?;
     Ok(Machine { provenance: layers.provenance, ..machine })
 }
 
-/// A machine's own file over that of its base: a value is taken from the first that has it.
+/// The file of the base that a file names, that of the base's base, and so on.
+fn bases(root: &Table<'_>) -> Result<Vec<Source>> {
+    let mut sources = Vec::new();
+    let mut named = root.optional_text("base")?.map(str::to_string);
+    while let Some(name) = named {
+        let source = built_in_source(&name)?;
+        named = Document::parse(&source)?.root().optional_text("base")?.map(str::to_string);
+        sources.push(source);
+    }
+    Ok(sources)
+}
+
+/// A machine's own file over those of its bases: a value is taken from the first that has it.
 struct Layers<'a, 'd> {
     own: &'a Table<'d>,
-    base: Option<&'a Table<'d>>,
+    bases: Vec<Table<'d>>,
     provenance: Vec<Provenance>,
 }
 
-/// One section of a file, such as `[ppe]`, in both layers.
-struct Section<'d> {
-    own: Option<Table<'d>>,
-    base: Option<Table<'d>>,
-}
+/// One section of a file, such as `[ppe]`, in all layers that have it.
+struct Section<'d>(Vec<Table<'d>>);
 
 impl<'d> Layers<'_, 'd> {
     fn machine(&mut self, name: &str, description: &str) -> Result<Machine> {
@@ -330,11 +339,9 @@ impl<'d> Layers<'_, 'd> {
     }
 
     fn section(&self, name: &str) -> Result<Section<'d>> {
-        let base = match self.base {
-            Some(base) => base.optional_table(name)?,
-            None => None,
-        };
-        Ok(Section { own: self.own.optional_table(name)?, base })
+        let layers = std::iter::once(self.own).chain(&self.bases);
+        let tables = layers.filter_map(|layer| layer.optional_table(name).transpose());
+        Ok(Section(tables.collect::<Result<_>>()?))
     }
 
     fn missing(&self, name: &str) -> Error {
@@ -347,6 +354,6 @@ impl<'d> Layers<'_, 'd> {
 impl<'d> Section<'d> {
     /// The layer that has `key`.
     fn holder(&self, key: &str) -> Option<&Table<'d>> {
-        [&self.own, &self.base].into_iter().flatten().find(|table| table.has(key))
+        self.0.iter().find(|table| table.has(key))
     }
 }
