@@ -60,7 +60,7 @@ compare workers-exponential "time" "${synthetic[@]}" --machine qs20-cell --distr
 # How these columns move with the constants of the machine: each row of sensitivity.csv is a time over
 # that of one worker, with one constant changed. Constants that no row names are in none of it.
 if is_wanted sensitivity-workers; then
-    programs=("synthetic|${synthetic[*]} --distribution exponential" "raxml|--app raxml --input sim12")
+    programs=("constant|${synthetic[*]}" "exponential|${synthetic[*]} --distribution exponential")
     changes=(
         "as it is" "linux.context_switch 0.75e-6 s" "linux.context_switch 3e-6 s"
         "linux.time_slice 10e-3 s" "ppe.mmio_store 50e-9 s" "ppe.mmio_store 200e-9 s"
