@@ -1,6 +1,7 @@
 //! Which SPEs are busy, and for whom they work.
 
 use std::cell::RefCell;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use crate::policy::Request;
@@ -54,14 +55,17 @@ impl BusyMap {
         Some(Lease { spes: spes.to_vec(), map: self.clone() })
     }
 
-    /// Leases so many idle SPEs for a request; nothing where fewer are idle, or for none. First come
-    /// the process's own, then those of its Cell, then those of the next.
-    pub fn lease_near(&self, request: &Request<'_>, spes: u32) -> Option<Lease> {
+    /// Leases as many idle SPEs for a request as there are within those numbers, of which the first is
+    /// above 0; nothing where fewer are idle. First come the process's own, then those of its Cell,
+    /// then those of the next.
+    pub fn lease_near(&self, request: &Request<'_>, spes: RangeInclusive<u32>) -> Option<Lease> {
         let mut idle = self.idle();
         let cells = self.count() / self.spes_per_cell;
         let distance = |spe: u32| (spe / self.spes_per_cell + cells - request.cell) % cells;
         idle.sort_by_key(|spe| (!request.own.contains(spe), distance(*spe)));
-        self.lease(idle.get(..spes as usize)?)
+        let (fewest, most) = (*spes.start() as usize, *spes.end() as usize);
+        idle.truncate(most);
+        if idle.len() < fewest { None } else { self.lease(&idle) }
     }
 
     /// Counts the leases and processes that have come to their end: whoever waits asks again.
@@ -168,7 +172,7 @@ mod tests {
                 own,
                 host_can: false,
             };
-            map.lease_near(&request, spes).map(|lease| lease.spes().to_vec())
+            map.lease_near(&request, spes..=spes).map(|lease| lease.spes().to_vec())
         };
         assert_eq!(near(&[], 0, 3), Some(vec![0, 1, 2]));
         assert_eq!(near(&[], 1, 3), Some(vec![2, 3, 0]));

@@ -116,9 +116,8 @@ impl<R: Rule> Policy for Leasing<R> {
         state.spes = spes.count();
         let system = state.system();
         let wanted = state.rule.spes(&system).clamp(1, request.most_shares.min(system.spes));
-        let idle = spes.idle().len() as u32;
-        let spes_now = if state.rule.waits_for_all() { wanted } else { wanted.min(idle) };
-        let Some(lease) = spes.lease_near(request, spes_now) else { return Decision::Wait };
+        let fewest = if state.rule.waits_for_all() { wanted } else { 1 };
+        let Some(lease) = spes.lease_near(request, fewest..=wanted) else { return Decision::Wait };
         state.rule.placed(request.process);
         Decision::Spes(lease)
     }

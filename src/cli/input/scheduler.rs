@@ -1,7 +1,9 @@
 //! Which scheduler the host processes have, and how their collectives take place.
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Args, ValueEnum};
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Args, Command, ValueEnum};
 
 use super::MachineArguments;
 use crate::error::Result;
@@ -17,7 +19,7 @@ pub struct SchedulerArguments {
         id = "scheduler",
         long = "scheduler",
         value_name = "SCHEDULER",
-        value_parser = schedulers(),
+        value_parser = SchedulerParser,
         default_value = "edtlp"
     )]
     name: String,
@@ -82,15 +84,38 @@ impl SchedulerArguments {
     }
 }
 
-/// Of a policy with variants, each is a value too: `edtlp:ready`.
-fn schedulers() -> PossibleValuesParser {
-    let values = |policy: Box<dyn Policy>| {
-        let named = PossibleValue::new(policy.name()).help(policy.summary());
-        let variant = |name| PossibleValue::new(format!("{}:{name}", policy.name())).hide(true);
-        let variants: Vec<PossibleValue> = policy.variants().into_iter().map(variant).collect();
-        std::iter::once(named).chain(variants)
-    };
-    PossibleValuesParser::new(policies().into_iter().flat_map(values))
+/// A scheduler as the help lists it.
+fn possible_value(policy: Box<dyn Policy>) -> PossibleValue {
+    PossibleValue::new(policy.name()).help(policy.summary())
+}
+
+/// The name of a scheduler, or of a variant of one, as [`policy_named`] reads them.
+#[derive(Clone)]
+struct SchedulerParser;
+
+impl TypedValueParser for SchedulerParser {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> std::result::Result<String, clap::Error> {
+        let is_variant = value.to_str().is_some_and(|name| name.contains(':'));
+        let named = value.to_str().filter(|name| is_variant && policy_named(name).is_ok());
+        match named {
+            Some(variant) => Ok(variant.into()),
+            None => {
+                let plain = PossibleValuesParser::new(policies().into_iter().map(possible_value));
+                plain.parse_ref(command, argument, value)
+            }
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(policies().into_iter().map(possible_value)))
+    }
 }
 
 fn orders() -> PossibleValuesParser {
