@@ -136,7 +136,10 @@ struct Kept(Vec<Event>);
 impl Sink for Kept {
     fn record(&mut self, event: &Event) {
         let kept = match event {
-            Event::Span { category, .. } => matches!(category, Category::Run | Category::Call),
+            Event::Span { category, .. } => matches!(
+                category,
+                Category::Run | Category::Call | Category::Offload | Category::Wait
+            ),
             Event::Arrow { .. } => true,
         };
         if kept {
@@ -215,7 +218,9 @@ fn check_calls(workload: &Workload, program: &Program, shares: &Shares) {
 fn check_tracks(events: &[Event]) {
     let mut busy: BTreeMap<Track, Vec<(SimTime, SimTime)>> = BTreeMap::new();
     for event in events {
-        if let Event::Span { track, start, end, .. } = *event {
+        if let Event::Span { track, start, end, category, .. } = *event
+            && matches!(category, Category::Run | Category::Call)
+        {
             busy.entry(track).or_default().push((start, end));
         }
     }
@@ -240,6 +245,47 @@ fn check_arrows(events: &[Event]) {
     assert_eq!(2 * starts, ends.len());
 }
 
+/// The policies that promise to conserve work: no task waits for an SPE while one is idle.
+const WORK_CONSERVING: [&str; 3] = ["edtlp-llp", "oracle", "mgps"];
+
+/// All SPEs were leased at each moment at which a process began to wait for one.
+fn check_conserved(workload: &Workload, shares: &Shares, events: &[Event]) {
+    // The off-loads of a process in their order, with the SPEs that each had.
+    let mut spans: BTreeMap<u32, Vec<(SimTime, SimTime)>> = BTreeMap::new();
+    let mut waits = Vec::new();
+    for event in events {
+        match *event {
+            Event::Span { track: Track::Rank(rank), category, start, end, .. }
+                if category == Category::Offload =>
+            {
+                spans.entry(rank).or_default().push((start, end));
+            }
+            Event::Span { category: Category::Wait, label, start, .. }
+                if label.to_string() == "an idle SPE" =>
+            {
+                waits.push(start);
+            }
+            _ => {}
+        }
+    }
+    let mut leases = Vec::new();
+    for (rank, mut spans) in spans {
+        spans.sort_unstable();
+        let of_rank = shares.iter().filter(|&(&EffectiveAddress(number), &spes)| {
+            (number >> 32) as u32 == rank && spes > 0
+        });
+        let spes: Vec<u32> = of_rank.map(|(_, &spes)| spes).collect();
+        assert_eq!(spes.len(), spans.len(), "off-loads of process {rank}");
+        leases.extend(spans.into_iter().zip(spes));
+    }
+    let spes = Machine::named(workload.machine).unwrap().layout.spes();
+    for at in waits {
+        let then = leases.iter().filter(|((start, end), _)| (*start..=*end).contains(&at));
+        let leased: u32 = then.map(|(_, spes)| spes).sum();
+        assert!(leased >= spes, "{leased} of {spes} SPEs are leased at {at:?}");
+    }
+}
+
 #[test]
 fn no_policy_loses_an_off_load_does_one_twice_or_keeps_a_process_waiting() {
     let count = std::env::var("COUNT").ok().and_then(|count| count.parse().ok());
@@ -254,6 +300,9 @@ fn no_policy_loses_an_off_load_does_one_twice_or_keeps_a_process_waiting() {
                 check_calls(&workload, &program, &shares);
                 check_tracks(&events);
                 check_arrows(&events);
+                if WORK_CONSERVING.contains(&name) {
+                    check_conserved(&workload, &shares, &events);
+                }
             });
             if let Err(cause) = std::panic::catch_unwind(checks) {
                 eprintln!("under {name}, seed {seed}: {workload:?}");
