@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::edtlp::Edtlp;
 use crate::leases::BusyMap;
 use crate::policy::{Completion, Decision, Departure, Images, Pending, Policy, Request, Steps};
+use mmgp_base::units::SimTime;
 use mmgp_cell::HostProcess;
 use mmgp_cell::linux::Sharing;
 use mmgp_machine::Machine;
@@ -16,6 +17,9 @@ pub(crate) trait Rule: 'static {
     const NAME: &'static str;
     /// What it does, in one sentence without a full stop.
     const SUMMARY: &'static str;
+
+    /// A task arrives.
+    fn arrives(&mut self, _: SimTime, _: &System) {}
 
     /// How many SPEs a task gets that arrives at a machine of which not all are busy. What it gets at
     /// most is what can share it.
@@ -115,6 +119,7 @@ impl<R: Rule> Policy for Leasing<R> {
         let mut state = self.state.borrow_mut();
         state.spes = spes.count();
         let system = state.system();
+        state.rule.arrives(request.at, &system);
         let wanted = state.rule.spes(&system).clamp(1, request.most_shares.min(system.spes));
         let fewest = if state.rule.waits_for_all() { wanted } else { 1 };
         let Some(lease) = spes.lease_near(request, fewest..=wanted) else { return Decision::Wait };
@@ -125,6 +130,10 @@ impl<R: Rule> Policy for Leasing<R> {
     /// Tasks that one SPE does and those that several share are different programs.
     fn images(&self) -> Images {
         Images::SerialAndParallel
+    }
+
+    fn unbalances(&self) -> bool {
+        true
     }
 
     fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {

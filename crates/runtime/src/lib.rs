@@ -44,6 +44,7 @@ mod process;
 mod ready;
 mod sled;
 mod stealing;
+mod unbalancing;
 
 use std::rc::Rc;
 
@@ -68,6 +69,7 @@ pub use stealing::WorkStealing;
 
 use course::Courses;
 use offload::Slots;
+use unbalancing::Unbalancing;
 
 /// A machine at rest whose SPEs are leased and whose processes wait as a policy says.
 pub struct Runtime {
@@ -81,6 +83,8 @@ struct Shared {
     busy: BusyMap,
     slots: Slots,
     courses: Courses,
+    /// Where the policy moves iterations between the SPEs that share a loop.
+    unbalancing: Option<Unbalancing>,
     fault: Fault,
 }
 
@@ -93,8 +97,10 @@ impl Runtime {
         let slots = Slots::new(&blade);
         let keeps = policy.leases_own_only() && policy.moves_nothing() && !blade.is_traced();
         let courses = Courses::new(&blade.sim, &blade.traffic, keeps);
+        let unbalancing = policy.unbalances().then(Unbalancing::default);
         let fault = blade.fault();
-        Self { blade, shared: Rc::new(Shared { policy, busy, slots, courses, fault }) }
+        let shared = Shared { policy, busy, slots, courses, unbalancing, fault };
+        Self { blade, shared: Rc::new(shared) }
     }
 
     /// The machine.

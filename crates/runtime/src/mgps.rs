@@ -4,9 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::leasing::{Rule, System};
 use crate::policy::Departure;
+use mmgp_base::units::{SimSpan, SimTime};
 
 /// Off-loads after which it is decided again: the paper's 800.
 const WINDOW: u64 = 800;
+/// Time after which it is decided again even so. Assumed, as none is published: somewhat longer than 800
+/// tasks of the paper, of 96 us after 11, take one process.
+const INTERVAL: SimSpan = SimSpan::from_ticks(100_000_000_000_000);
 
 /// Counts how much task-level parallelism there is, and shares loops where it leaves SPEs idle.
 ///
@@ -17,14 +21,16 @@ const WINDOW: u64 = 800;
 ///
 /// What the paper leaves open, and what is done here: U is the mean over the window. T, the tasks that
 /// wait for off-loading, is the number of processes that off-loaded in the window, which is the most
-/// tasks that can wait at a time. Half of the SPEs is also the threshold where there are two Cells.
+/// tasks that can wait at a time. Half of the SPEs is also the threshold where there are two Cells. The
+/// timer, which serves programs that off-load rarely, ends a window after 100 ms; the next task that
+/// arrives or departs finds it over. A window in which none departed says nothing.
 ///
-/// Left out: the timer for programs that off-load so rarely that a window takes too long, as no
-/// interval is published; and the arena's locks, which are in what the run-time system does for every
-/// task.
+/// Left out: the arena's locks, which are in what the run-time system does for every task.
 pub(crate) struct Mgps {
     /// SPEs of a task.
     spes: u32,
+    /// When the window began.
+    since: SimTime,
     /// Tasks that have been placed.
     placed: u64,
     /// How many had been when the task of a process was.
@@ -39,6 +45,7 @@ impl Default for Mgps {
     fn default() -> Self {
         Self {
             spes: 1,
+            since: SimTime::ZERO,
             placed: 0,
             before: BTreeMap::new(),
             departures: 0,
@@ -57,6 +64,10 @@ impl Rule for Mgps {
         self.spes
     }
 
+    fn arrives(&mut self, at: SimTime, system: &System) {
+        self.look(at, system);
+    }
+
     fn placed(&mut self, process: u32) {
         self.before.insert(process, self.placed);
         self.placed += 1;
@@ -67,20 +78,30 @@ impl Rule for Mgps {
         self.departures += 1;
         self.seen += self.placed - before;
         self.processes.insert(departure.process);
-        if self.departures == WINDOW {
-            let waiting = self.processes.len() as u32;
-            let parallel = 2 * self.seen <= u64::from(system.spes) * WINDOW;
-            self.spes = if parallel { (system.spes / waiting).max(1) } else { 1 };
-            (self.departures, self.seen) = (0, 0);
-            self.processes.clear();
+        self.look(departure.departed, system);
+    }
+}
+
+impl Mgps {
+    /// Decides again where the window is over.
+    fn look(&mut self, at: SimTime, system: &System) {
+        if self.departures < WINDOW && at.since(self.since) < INTERVAL {
+            return;
         }
+        if self.departures > 0 {
+            let waiting = self.processes.len() as u32;
+            let parallel = 2 * self.seen <= u64::from(system.spes) * self.departures;
+            self.spes = if parallel { (system.spes / waiting).max(1) } else { 1 };
+        }
+        self.since = at;
+        (self.departures, self.seen) = (0, 0);
+        self.processes.clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mmgp_base::units::SimTime;
 
     const CELL: System = System { spes: 8, active: 8 };
 
@@ -108,6 +129,22 @@ mod tests {
         for (processes, spes) in [(1, 8), (2, 4), (4, 2), (5, 1), (8, 1)] {
             assert_eq!(after(1, processes), spes, "{processes}");
         }
+    }
+
+    #[test]
+    fn who_off_loads_rarely_waits_for_no_window() {
+        let mut mgps = Mgps::default();
+        let second = |tenths: u64| SimTime::ZERO + SimSpan::from_ticks(tenths * INTERVAL.ticks());
+        mgps.arrives(second(0), &CELL);
+        mgps.placed(0);
+        mgps.arrives(second(1), &CELL);
+        assert_eq!(mgps.spes(&CELL), 1, "none has departed");
+        let (arrived, placed, departed) = (second(0), second(0), second(2));
+        mgps.departs(
+            &Departure { process: 0, function: 0, shares: 1, arrived, placed, departed },
+            &CELL,
+        );
+        assert_eq!(mgps.spes(&CELL), 8);
     }
 
     #[test]

@@ -24,6 +24,7 @@ use crate::course::{Course, Writing};
 use crate::leases::Lease;
 use crate::policy::Pending;
 use crate::process::Process;
+use crate::unbalancing::Kind;
 use mmgp_base::error::Result;
 use mmgp_cell::element::Values;
 use mmgp_cell::record::Loop;
@@ -45,6 +46,8 @@ pub struct Call {
     pub share: u32,
     /// How many share it.
     pub shares: u32,
+    /// How many iterations of its loops the first of them takes beyond its equal part; below 0, fewer.
+    pub lead: i32,
 }
 
 /// How host and SPE tell each other that a call begins and that it is done.
@@ -191,8 +194,12 @@ impl Process {
         arguments: EffectiveAddress,
     ) -> Vec<u64> {
         let shares = lease.spes().len() as u32;
-        let Shared { slots, courses, .. } = &*self.shared;
-        let call = |(slot, share)| (slot, Call { function, arguments, share, shares });
+        let Shared { slots, courses, unbalancing, .. } = &*self.shared;
+        let lead = match (unbalancing, slots.teams.get()) {
+            (Some(unbalancing), Teams::ByMaster) => unbalancing.lead(Kind { function, shares }),
+            _ => 0,
+        };
+        let call = |(slot, share)| (slot, Call { function, arguments, share, shares, lead });
         let calls: Vec<(&Slot, Call)> = slots.of(lease, 0..).map(call).collect();
         let of_spes: Vec<(&Spe, Call)> =
             calls.iter().map(|&(slot, call)| (&slot.spe, call)).collect();

@@ -66,6 +66,12 @@ pub trait Policy {
         Images::One
     }
 
+    /// Whether a team's master takes more of a loop than its workers, or less, so that least of their
+    /// time is idle.
+    fn unbalances(&self) -> bool {
+        false
+    }
+
     /// Waits until `pending` is complete. The process has its hardware thread and is to have it in
     /// the end. It waits so for its SPEs where they signal through [memory](crate::Signalling).
     fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a>;

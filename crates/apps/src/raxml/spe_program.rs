@@ -16,7 +16,6 @@ use std::rc::Rc;
 
 use super::arguments::{ARGUMENTS_BYTES, Arguments, BRANCHES, End};
 use super::memory::{Vector, WORDS_BYTES, vector_bytes};
-use crate::pbpi::block;
 use crate::port::{Port, signalling, transfers};
 use crate::streaming::Buffers;
 use local_map::LocalMap;
@@ -159,8 +158,7 @@ impl RaxmlProgram {
             false => self.fetch_arguments(spe, call).await?,
         };
         self.fetch_model(spe, &arguments).await?;
-        let own = block(arguments.groups as usize, call.share as usize, call.shares as usize);
-        let share = own.start as u32..own.end as u32;
+        let share = team::share(arguments.groups, call);
         let task = Task { spe, call, arguments, share };
         match call.function {
             NEWVIEW => self.newview(&task).await,
@@ -198,6 +196,7 @@ impl SpeProgram for RaxmlProgram {
         }
         let mut all = Fingerprint::default();
         all.add(u64::from(call.function) << 32 | u64::from(call.shares));
+        all.add(u64::from(call.lead.cast_unsigned()));
         all.add(memory.phase(call.arguments));
         let place = |at| memory.phase(EffectiveAddress(at));
         arguments.shape(place).into_iter().for_each(|word| all.add(word));

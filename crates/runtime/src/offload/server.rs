@@ -102,6 +102,9 @@ impl<P: SpeProgram> Server<P> {
             }
             match self.follow(call, &course).await {
                 Ok(loops) => {
+                    if let Some(unbalancing) = &shared.unbalancing {
+                        unbalancing.ended(process, call, &loops);
+                    }
                     self.recorder.spe_run(call.function, begin, &loops, spe.sim.now());
                 }
                 Err(error) => return self.fault.raise(error),

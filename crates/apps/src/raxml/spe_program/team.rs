@@ -14,11 +14,14 @@
 //!
 //! A *pass* tells a worker that a loop begins. The worker fetches the arguments and what the master
 //! has computed from the master's local store, and its share of the vectors from main memory, to
-//! where it commits what it computes; what it adds up goes back with its report. Left out of the
-//! paper's protocol: that master and workers move turns between them until none waits for the other.
+//! where it commits what it computes; what it adds up goes back with its report. The master takes as
+//! many groups beyond its equal part as the scheduler says ([`Call::lead`]).
+
+use std::ops::Range;
 
 use super::super::arguments::{ARGUMENTS_BYTES, Arguments};
 use super::{EXCHANGE_TAG, RaxmlProgram, Task};
+use crate::pbpi::block;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles};
 use mmgp_cell::EffectiveAddress;
@@ -30,6 +33,25 @@ use mmgp_spu::{LocalAddress, Quadword};
 /// Filling in a pass: the addresses of the arguments, the number, and the place that it goes to, each
 /// an address computed and a quadword built by loads, inserts and a store, one after the other.
 const FILL: Cycles = Cycles(40);
+
+/// The groups of patterns that an SPE works on: contiguous blocks, which differ by one at most but for
+/// what the first takes more or fewer.
+pub(super) fn share(groups: u32, call: Call) -> Range<u32> {
+    let deal = |count: u32, index: u32, shares: u32| {
+        let dealt = block(count as usize, index as usize, shares as usize);
+        dealt.start as u32..dealt.end as u32
+    };
+    let equal = deal(groups, 0, call.shares).end;
+    let first =
+        if call.shares == 1 { equal } else { equal.saturating_add_signed(call.lead).min(groups) };
+    match call.share.checked_sub(1) {
+        None => 0..first,
+        Some(worker) => {
+            let own = deal(groups - first, worker, call.shares - 1);
+            first + own.start..first + own.end
+        }
+    }
+}
 
 impl RaxmlProgram {
     /// Whether this SPE works for the master of a team.
@@ -104,5 +126,26 @@ impl RaxmlProgram {
                 Ok(())
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(groups: u32, shares: u32, lead: i32) -> Vec<Range<u32>> {
+        let arguments = EffectiveAddress(0);
+        let of = |share| Call { function: 0, arguments, share, shares, lead };
+        (0..shares).map(|number| share(groups, of(number))).collect()
+    }
+
+    #[test]
+    fn the_first_takes_its_lead_and_the_others_divide_the_rest() {
+        assert_eq!(shares(10, 3, 0), [0..4, 4..7, 7..10]);
+        assert_eq!(shares(10, 3, 2), [0..6, 6..8, 8..10]);
+        assert_eq!(shares(10, 3, -1), [0..3, 3..7, 7..10]);
+        assert_eq!(shares(3, 3, 9), [0..3, 3..3, 3..3]);
+        assert_eq!(shares(3, 3, -9), [0..0, 0..2, 2..3]);
+        assert_eq!(shares(5, 1, -2), [0..5], "alone");
     }
 }
