@@ -25,7 +25,7 @@ use folder::{Earlier, Folder};
 /// The folder of a comparison that is given none.
 const FOLDER: &str = "mmgp-schedulers";
 
-/// Run a program of independent tasks under several schedulers, and compare
+/// Run a program under several schedulers, and compare
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
@@ -37,7 +37,7 @@ pub struct Arguments {
     /// Numbers of host processes, as 1..8 or 1,2,4; without it, up to one for each SPE
     #[arg(long, value_name = "LIST")]
     workers: Option<Values>,
-    /// Numbers of tasks, likewise; without it, one task for each worker
+    /// Numbers of independent tasks, likewise; without it, one task for each worker
     #[arg(long, value_name = "LIST")]
     tasks: Option<Values>,
     /// SPEs of each worker
@@ -66,6 +66,9 @@ Examples:
   mmgp schedulers --app raxml --machine ps3 --workers 1..6
   mmgp schedulers --app raxml --workers 4,8 --tasks 1..128*2
   mmgp schedulers --app synthetic --task-us 50 --schedulers ynr,sled:kernel
+  mmgp schedulers --app pbpi --machine ps3 --workers 1,2,3,6
+
+A program of one job, as PBPI, has no --tasks: each worker has a part of it.
 
 Leaves in the folder: schedulers.csv (a row for each scheduler, number of workers and number of \
 tasks), schedulers.json (what the rows are of), pictures as SVG and PNG (time, slowdown: time over \
@@ -83,12 +86,13 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let program = arguments.app.read()?;
     let plan = arguments.plan(target.machine().layout.spes());
     let (threads, seed) = (arguments.threads.count(), arguments.app.seed);
-    let comparison = Comparison::new(&target, (&*program, seed), &plan, threads)?;
+    let title = format!("{} on {}", program.name(), arguments.machine.machine);
     let mut files = arguments.app.files().to_vec();
     files.push(("--machine", machine_file(&arguments.machine.machine)));
     let question = folder::question(std::env::args_os(), &files)?;
     let of_apps = (&arguments.app, &arguments.machine);
     let provenance = provenance(of_apps, &*program, &target, &[])?;
+    let comparison = Comparison::new(&target, (program, seed), &plan, threads)?;
     let earlier = if arguments.force { Earlier::Discarded } else { Earlier::Kept };
     let folder = Folder::open(&arguments.out, &question, &plan.schedulers, earlier)?;
     let verbosity = Verbosity::from(arguments.quiet);
@@ -96,7 +100,6 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let rows = all_rows(&comparison, folder, verbosity)?;
     if !arguments.rows_only {
         let excerpts = excerpts(&comparison, &rows, verbosity)?;
-        let title = format!("{} on {}", program.name(), arguments.machine.machine);
         let figures = pictures::write(&arguments.out, &title, &rows, &excerpts)?;
         let html = page(&title, &rows, (&provenance, &figures));
         table::write(&arguments.out.join(report::PAGE), html)?;

@@ -1,7 +1,6 @@
 //! One program under several schedulers, by numbers of workers and of tasks.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use super::threads::on_threads;
@@ -21,7 +20,8 @@ pub struct Plan {
     pub schedulers: Vec<String>,
     /// Host processes.
     pub workers: Vec<u32>,
-    /// Independent tasks; one for each worker where there is no number.
+    /// Independent tasks; one for each worker where there is no number, as for a program of one job,
+    /// of which each worker has a part.
     pub tasks: Vec<u32>,
     /// SPEs of each worker.
     pub spes_per_task: u32,
@@ -48,7 +48,7 @@ impl Plan {
     }
 
     /// Checks that there are such schedulers, that the machine has SPEs for all workers, and that the
-    /// program is made of independent tasks.
+    /// program is made of independent tasks where there are numbers of them.
     ///
     /// # Errors
     /// [`Error::UnknownName`], [`Error::Infeasible`] and [`Error::OutOfRange`].
@@ -60,7 +60,14 @@ impl Plan {
                 return Err(Error::Infeasible { m, p, apus });
             }
         }
-        of_tasks(program, 1).map(drop)
+        match program.with_tasks(1) {
+            None if !self.tasks.is_empty() => Err(Error::OutOfRange {
+                name: "the application",
+                found: format!("{}, which is one job", program.name()),
+                expected: "one whose work is independent tasks, or no number of tasks".into(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     fn cells(&self) -> Vec<Cell<'_>> {
@@ -80,10 +87,37 @@ impl Plan {
 pub struct Comparison<'a> {
     target: &'a Emulated,
     plan: &'a Plan,
-    /// The program, by numbers of tasks.
-    programs: BTreeMap<u32, Once>,
+    programs: Programs,
     seed: u64,
     threads: usize,
+}
+
+/// What runs.
+enum Programs {
+    /// By numbers of independent tasks.
+    OfTasks(BTreeMap<u32, Once>),
+    /// One job, whoever shares it.
+    OneJob(Once),
+}
+
+impl Programs {
+    fn new(program: Box<dyn Application>, plan: &Plan) -> Self {
+        let mut programs = BTreeMap::new();
+        for Cell { tasks, .. } in plan.cells() {
+            let Some(of_tasks) = program.with_tasks(tasks) else {
+                return Self::OneJob(Once::new(program));
+            };
+            programs.entry(tasks).or_insert_with(|| Once::new(of_tasks));
+        }
+        Self::OfTasks(programs)
+    }
+
+    fn of(&self, cell: &Cell<'_>) -> &Once {
+        match self {
+            Self::OfTasks(programs) => &programs[&cell.tasks],
+            Self::OneJob(program) => program,
+        }
+    }
 }
 
 impl<'a> Comparison<'a> {
@@ -93,18 +127,12 @@ impl<'a> Comparison<'a> {
     /// As [`Plan::check`].
     pub fn new(
         target: &'a Emulated,
-        (program, seed): (&dyn Application, u64),
+        (program, seed): (Box<dyn Application>, u64),
         plan: &'a Plan,
         threads: usize,
     ) -> Result<Self> {
-        plan.check(target, program)?;
-        let mut programs = BTreeMap::new();
-        for Cell { tasks, .. } in plan.cells() {
-            if let Entry::Vacant(place) = programs.entry(tasks) {
-                place.insert(Once::new(of_tasks(program, tasks)?));
-            }
-        }
-        Ok(Self { target, plan, programs, seed, threads })
+        plan.check(target, &*program)?;
+        Ok(Self { target, plan, programs: Programs::new(program, plan), seed, threads })
     }
 
     /// The number of runs that are not among rows that are known already.
@@ -143,7 +171,7 @@ impl<'a> Comparison<'a> {
 
     fn run(&self, target: &Emulated, cell: &Cell<'_>) -> Result<Ran> {
         let mapping = Mapping::new(cell.workers, self.plan.spes_per_task)?;
-        target.run(&self.programs[&cell.tasks], mapping)
+        target.run(self.programs.of(cell), mapping)
     }
 
     /// The same part of the run with the most workers, and of these with the most tasks, under every
@@ -214,14 +242,6 @@ fn start(trace: &Trace) -> f64 {
     spans.map(|span| span.start_s).fold(f64::INFINITY, f64::min)
 }
 
-fn of_tasks(program: &dyn Application, tasks: u32) -> Result<Box<dyn Application>> {
-    program.with_tasks(tasks).ok_or_else(|| Error::OutOfRange {
-        name: "the application",
-        found: program.name().into(),
-        expected: "one whose work is independent tasks".into(),
-    })
-}
-
 fn row(cell: &Cell<'_>, seed: u64, ran: &Ran) -> Scheduled {
     let run = &ran.run;
     Scheduled {
@@ -266,7 +286,7 @@ mod tests {
 
     fn rows(plan: &Plan, threads: usize) -> Vec<Scheduled> {
         let ps3 = ps3();
-        let comparison = Comparison::new(&ps3, (&synthetic(), 7), plan, threads).unwrap();
+        let comparison = Comparison::new(&ps3, (Box::new(synthetic()), 7), plan, threads).unwrap();
         comparison.rows(&[], &|_| Ok(())).unwrap()
     }
 
@@ -287,7 +307,7 @@ mod tests {
     #[test]
     fn what_is_known_is_not_run_again() {
         let (ps3, plan) = (ps3(), plan(&[1, 3], &[2]));
-        let comparison = Comparison::new(&ps3, (&synthetic(), 7), &plan, 1).unwrap();
+        let comparison = Comparison::new(&ps3, (Box::new(synthetic()), 7), &plan, 1).unwrap();
         let all = rows(&plan, 1);
         // One that nobody ran, one of another seed and one that is not asked for.
         let mut known = vec![all[1].clone(), all[2].clone(), all[3].clone()];
@@ -308,7 +328,7 @@ mod tests {
     #[test]
     fn excerpts_are_of_the_same_time_and_reach_from_end_to_end() {
         let (ps3, plan) = (ps3(), plan(&[2, 6], &[]));
-        let comparison = Comparison::new(&ps3, (&synthetic(), 7), &plan, 2).unwrap();
+        let comparison = Comparison::new(&ps3, (Box::new(synthetic()), 7), &plan, 2).unwrap();
         let rows = rows(&plan, 2);
         let excerpts = comparison.excerpts(&rows).unwrap();
         assert_eq!((excerpts.workers, excerpts.tasks), (6, 6));
@@ -338,16 +358,30 @@ mod tests {
         assert!(rows[3].time_s > 2.5 * rows[1].time_s);
     }
 
-    #[test]
-    fn a_program_of_one_job_is_refused() {
+    fn pbpi() -> Pbpi {
         let tree = simulate::tree(4, 0.1, 1).unwrap();
         let alignment = simulate::alignment(&tree, &simulate::names(4), 40, 1).unwrap();
-        let pbpi = Pbpi::new(Patterns::compress(&alignment), None, 1, 1).unwrap();
-        let (ps3, plan) = (ps3(), plan(&[1], &[]));
-        let error = Comparison::new(&ps3, (&pbpi, 1), &plan, 1).err().unwrap();
-        assert_eq!(
-            error.to_string(),
-            "the application: found pbpi, expected one whose work is independent tasks"
-        );
+        Pbpi::new(Patterns::compress(&alignment), None, 1, 3).unwrap()
+    }
+
+    #[test]
+    fn workers_share_a_program_of_one_job() {
+        let (ps3, plan) = (ps3(), plan(&[1, 2], &[]));
+        let comparison = Comparison::new(&ps3, (Box::new(pbpi()), 1), &plan, 1).unwrap();
+        let rows = comparison.rows(&[], &|_| Ok(())).unwrap();
+        let places: Vec<_> = rows.iter().map(|row| (row.workers, row.tasks)).collect();
+        assert_eq!(places, [(1, 1), (2, 2), (1, 1), (2, 2)]);
+        // Every process follows the whole control flow, with a part of the data.
+        assert_eq!(rows[1].offloads, 2 * rows[0].offloads);
+        assert_eq!(comparison.excerpts(&rows).unwrap().traces.len(), 2);
+    }
+
+    #[test]
+    fn a_program_of_one_job_has_no_number_of_tasks() {
+        let (ps3, plan) = (ps3(), plan(&[1], &[4]));
+        let error = Comparison::new(&ps3, (Box::new(pbpi()), 1), &plan, 1).err().unwrap();
+        let expected = "the application: found pbpi, which is one job, expected one whose work is \
+                        independent tasks, or no number of tasks";
+        assert_eq!(error.to_string(), expected);
     }
 }
