@@ -15,6 +15,7 @@ mod findings;
 mod host;
 mod memory;
 mod offloaded;
+mod on_host;
 mod plain;
 pub mod search;
 mod spe_program;
@@ -32,7 +33,7 @@ pub use spe_program::{FUNCTIONS, RaxmlProgram};
 
 use self::answers::{Answers, Book};
 use self::farm::{Finished, Hosted};
-use self::host::HostEngine;
+use self::host::{HostEngine, HostFunctions};
 use self::search::{Settings, Start, Task};
 use self::spe_program::EVALUATE;
 use super::Port;
@@ -76,6 +77,16 @@ impl Tasks {
     }
 }
 
+/// Whether the functions are on the host beside the SPEs, where a scheduler may leave them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HostVersion {
+    /// On the SPEs alone.
+    #[default]
+    None,
+    /// On both.
+    Present,
+}
+
 /// A run of RAxML: what it computes, not where.
 #[derive(Debug, Clone)]
 pub struct Raxml {
@@ -86,6 +97,7 @@ pub struct Raxml {
     compiler: HostCompiler,
     placement: Placement,
     teams: Teams,
+    host_version: HostVersion,
     /// What the SPEs answer, where that is known.
     known: Option<Arc<Answers>>,
 }
@@ -127,6 +139,7 @@ impl Raxml {
                     compiler,
                     placement,
                     teams,
+                    host_version: HostVersion::default(),
                     known: None,
                 })
             }
@@ -141,6 +154,11 @@ impl Raxml {
     /// The same with the SPEs that share a loop started otherwise than by a master among them.
     pub fn teamed(self, teams: Teams) -> Self {
         Self { teams, ..self }
+    }
+
+    /// The same where its functions are on the host, too, or not.
+    pub fn with_host_version(self, host_version: HostVersion) -> Self {
+        Self { host_version, ..self }
     }
 
     /// The same with its functions on the host compiled otherwise than by [`HostCompiler::Gcc`].
@@ -167,8 +185,8 @@ impl Raxml {
         let answers = Rc::new(RefCell::new(answers));
         if self.port == Port::Ppe {
             for rank in 0..m {
-                let engine = HostEngine::new(blade.host_process(rank), &job.patterns)
-                    .compiled_by(self.compiler);
+                let functions = HostFunctions::new(&job.patterns).compiled_by(self.compiler);
+                let engine = HostEngine::new(blade.host_process(rank), functions);
                 let life = Rc::clone(&job).worker(engine);
                 let host = Rc::clone(&host);
                 blade.sim.spawn(format!("rank {rank}"), async move {
@@ -186,7 +204,11 @@ impl Raxml {
                 let homes = blade.homes(self.placement, rank, &spes);
                 let memory = (&blade.memory, homes);
                 let process = on.process(rank, spes);
-                let engine = OffloadedEngine::new(process, memory, &job.patterns, known);
+                let mut engine = OffloadedEngine::new(process, memory, &job.patterns, known);
+                if self.host_version == HostVersion::Present {
+                    let functions = HostFunctions::new(&job.patterns);
+                    engine.has_on_host(functions.compiled_by(self.compiler));
+                }
                 let engine = engine.teamed(teams);
                 let answers = Rc::clone(&answers);
                 let life = Rc::clone(&job).worker(engine);
@@ -242,9 +264,10 @@ impl Application for Raxml {
         Some(Description::new(groups, self.placement))
     }
 
-    /// Where its kernels branch on nothing that they compute.
+    /// Where its kernels branch on nothing that they compute, and all that it computes is theirs.
     fn knowing(&self, ran: &Ran) -> Option<Box<dyn Application>> {
-        let findings = ran.findings::<Findings>().filter(|_| self.port.is_vectorised())?;
+        let is_known = self.port.is_vectorised() && self.host_version == HostVersion::None;
+        let findings = ran.findings::<Findings>().filter(|_| is_known)?;
         Some(Box::new(Self { known: Some(Arc::clone(&findings.answers)), ..self.clone() }))
     }
 

@@ -8,7 +8,7 @@ use super::{AppArguments, Entry, PortArgument};
 use crate::apps::Port;
 use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
-use crate::apps::raxml::{Columns, NAME, Raxml, Tasks};
+use crate::apps::raxml::{Columns, HostVersion, NAME, Raxml, Tasks};
 use crate::cli::emulate::{RAXML_FILES, RaxmlOnce};
 use crate::error::Result;
 use crate::runtime::Teams;
@@ -45,6 +45,10 @@ fn read(arguments: &AppArguments, tasks: Tasks) -> Result<(Raxml, Vec<String>)> 
     let raxml = own.read(patterns, tree, (arguments.seed, tasks, port(arguments).into()))?;
     let raxml = raxml.compiled_by(arguments.host_compiler.into());
     let raxml = raxml.placed(arguments.placement.into()).teamed(own.loops.into());
+    let raxml = raxml.with_host_version(match own.host_version {
+        true => HostVersion::Present,
+        false => HostVersion::None,
+    });
     Ok((raxml, alignment.names))
 }
 
@@ -77,6 +81,9 @@ pub struct RaxmlArguments {
     /// Which columns a bootstrap computes
     #[arg(long, value_name = "all|drawn", value_enum, default_value = "all")]
     pub bootstrap_columns: ColumnsArgument,
+    /// The host has the functions, too, for schedulers that test which side is faster
+    #[arg(long)]
+    pub host_version: bool,
 }
 
 /// [`Teams`] on the command line.

@@ -1,4 +1,4 @@
-//! The engine that off-loads nothing: the functions run on the host core.
+//! The functions on the host core, and the engine that off-loads none of them.
 //!
 //! The numbers are those of the functions in [`plain`](super::plain). The time is what the same
 //! lines take on the core's scoreboard ([`Timed`]) and what they wait for the lines of their
@@ -18,14 +18,15 @@ use places::Places;
 
 use super::engine::{Columns, Engine, NewView};
 use super::farm::Hosted;
-use super::plain::Likelihoods;
+use super::plain::{Likelihoods, Newton};
 use crate::phylogeny;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
 use crate::scaling::{Checks, Costs};
 use crate::work::CALL;
-use mmgp_base::units::{Cycles, SimSpan, SimTime};
+use mmgp_base::units::{Cycles, SimSpan};
 use mmgp_cell::ppe::{HostCompiler, Order, Plain, Timed, Work};
 use mmgp_cell::{HostProcess, KernelTiming};
+use mmgp_machine::Machine;
 
 /// Deciding on the step of Newton's method.
 const DECISION: Work =
@@ -76,11 +77,10 @@ pub struct HostCalls {
     pub evaluate: u64,
 }
 
-/// Computes on the hardware thread of one host process.
-pub struct HostEngine {
-    /// Whose engine it is.
-    pub process: HostProcess,
-    likelihoods: Likelihoods,
+/// The functions as a process of the host runs them.
+pub struct HostFunctions {
+    /// What they work on.
+    pub(super) likelihoods: Likelihoods,
     places: Places,
     order: Order,
     timing: KernelTiming,
@@ -91,14 +91,13 @@ pub struct HostEngine {
     calls: HostCalls,
 }
 
-impl HostEngine {
-    /// An engine for `patterns`, all with their weights; its model is JC69 until it gets another.
-    /// The code is as [`HostCompiler::Gcc`] makes it, and timed once for each shape.
-    pub fn new(process: HostProcess, patterns: &phylogeny::Patterns) -> Self {
+impl HostFunctions {
+    /// For `patterns`, all with their weights; the model is JC69 until there is another. The code is
+    /// as [`HostCompiler::Gcc`] makes it, and timed once for each shape.
+    pub fn new(patterns: &phylogeny::Patterns) -> Self {
         let rates = SiteRates::single(patterns.len());
         let model = Model { substitution: Substitution::jc69(), rates };
         Self {
-            process,
             likelihoods: Likelihoods::new(patterns, &model),
             places: Places::new(patterns.tips.len(), patterns.len()),
             order: HostCompiler::Gcc.order(),
@@ -115,19 +114,10 @@ impl HostEngine {
         Self { order: compiler.order(), ..self }
     }
 
-    /// The time of each function so far.
-    pub fn times(&self) -> FunctionTimes {
-        self.times
-    }
-
-    /// How often each was called so far.
-    pub fn calls(&self) -> HostCalls {
-        self.calls
-    }
-
     /// What a task takes with everything in the first-level caches; `run` executes it and says.
     fn ask(
         &mut self,
+        machine: &Machine,
         task: Task,
         run: impl FnOnce(&mut Likelihoods, &mut Timed) -> Cycles,
     ) -> Cycles {
@@ -137,100 +127,150 @@ impl HostEngine {
         if let (KernelTiming::Cached, Some(&known)) = (self.timing, self.known.get(&shape)) {
             return known;
         }
-        let mut timed = Timed::new(self.process.machine(), self.order);
+        let mut timed = Timed::new(machine, self.order);
         let cycles = run(&mut self.likelihoods, &mut timed);
         self.known.insert(shape, cycles);
         cycles
     }
 
     /// What patterns take longer because of small entries.
-    fn check_cycles(&mut self, checks: Checks) -> Cycles {
-        let categories = self.likelihoods.patterns().categories_each();
-        let (machine, order) = (self.process.machine(), self.order);
+    fn check_cycles(&mut self, machine: &Machine, checks: Checks) -> Cycles {
+        let (categories, order) = (self.likelihoods.patterns().categories_each(), self.order);
         let measure = || Costs::measure(machine, order, categories);
         self.check_costs.entry(categories).or_insert_with(measure).of(checks)
     }
 
     /// Computes a vector and says what it takes.
-    fn newview_cycles(&mut self, call: NewView) -> Cycles {
+    fn newview_cycles(&mut self, machine: &Machine, call: NewView) -> Cycles {
         let task = Task::NewView(self.likelihoods.inner_ends(call.children));
         if self.timing == KernelTiming::Exact {
-            return self.ask(task, |likelihoods, timed| {
+            return self.ask(machine, task, |likelihoods, timed| {
                 likelihoods.newview(timed, call);
                 timed.cycles()
             });
         }
         let checks = self.likelihoods.newview(&mut Plain, call);
-        let longer = self.check_cycles(checks);
+        let longer = self.check_cycles(machine, checks);
         // The first call of a shape is timed with the small entries that it happens to have.
-        let without = self.ask(task, |likelihoods, timed| {
+        let without = self.ask(machine, task, |likelihoods, timed| {
             likelihoods.newview(timed, call);
             Cycles(timed.cycles().0.saturating_sub(longer.0))
         });
         without + longer
     }
 
-    fn since(&self, begin: SimTime) -> SimSpan {
-        self.process.sim.now().since(begin)
-    }
-}
-
-impl Engine for HostEngine {
-    async fn set_weights(&mut self, weights: &[u32], columns: Columns) {
-        self.likelihoods.set_weights(weights, columns);
-        let words = (self.likelihoods.taxa() + 2) * weights.len();
-        self.process.work(REPACK * words as u64).await;
-    }
-
-    async fn set_model(&mut self, model: &Model) {
-        self.likelihoods.set_model(model);
-        self.process.work(CALL).await;
-    }
-
-    async fn newview(&mut self, call: NewView) {
-        let begin = self.process.sim.now();
-        self.process.work(CALL).await;
-        let cycles = self.newview_cycles(call);
+    /// `newview`, by that process.
+    pub async fn newview(&mut self, process: &HostProcess, call: NewView) {
+        let begin = process.sim.now();
+        process.work(CALL).await;
+        let cycles = self.newview_cycles(process.machine(), call);
         let walked = self.places.newview(call, self.likelihoods.patterns());
-        self.process.compute(cycles, &walked).await;
+        process.compute(cycles, &walked).await;
         self.calls.newview += 1;
-        self.times.newview += self.since(begin);
+        self.times.newview += process.sim.now().since(begin);
     }
 
-    async fn evaluate(&mut self, ends: [usize; 2], z: f64) -> f64 {
-        self.charge_evaluate(ends, z).await;
-        self.likelihoods.evaluate(&mut Plain, ends, z)
+    /// The time of `evaluate`, by that process. Values kept for each pattern take as long as their sum.
+    pub async fn charge_evaluate(&mut self, process: &HostProcess, ends: [usize; 2], z: f64) {
+        let begin = process.sim.now();
+        process.work(CALL).await;
+        let task = Task::Evaluate(self.likelihoods.inner_ends(ends));
+        let cycles = self.ask(process.machine(), task, |likelihoods, timed| {
+            likelihoods.evaluate(timed, ends, z);
+            timed.cycles()
+        });
+        let walked = self.places.evaluate(ends, self.likelihoods.patterns());
+        process.compute(cycles, &walked).await;
+        self.calls.evaluate += 1;
+        self.times.evaluate += process.sim.now().since(begin);
     }
 
-    async fn evaluate_patterns(&mut self, ends: [usize; 2], z: f64) -> Vec<f64> {
-        self.charge_evaluate(ends, z).await;
-        self.likelihoods.evaluate_patterns(ends, z)
-    }
-
-    async fn makenewz(&mut self, ends: [usize; 2], z: f64, steps: u32) -> f64 {
-        let begin = self.process.sim.now();
-        self.process.work(CALL).await;
+    /// `makenewz`, by that process.
+    pub async fn makenewz(
+        &mut self,
+        process: &HostProcess,
+        ends: [usize; 2],
+        (z, steps): (f64, u32),
+    ) -> Newton {
+        let (begin, machine) = (process.sim.now(), process.machine());
+        process.work(CALL).await;
         let task = Task::SumTable(self.likelihoods.inner_ends(ends));
-        let fill = self.ask(task, |likelihoods, timed| {
+        let fill = self.ask(machine, task, |likelihoods, timed| {
             likelihoods.fill_sum_table(timed, ends);
             timed.cycles()
         });
         let newton = self.likelihoods.makenewz(ends, z, steps);
         let walked = self.places.sum_table(ends, self.likelihoods.patterns());
-        self.process.compute(fill, &walked).await;
+        process.compute(fill, &walked).await;
         for &z in &newton.tried {
-            let cycles = self.ask(Task::Derivatives, |likelihoods, timed| {
+            let cycles = self.ask(machine, Task::Derivatives, |likelihoods, timed| {
                 likelihoods.derivatives(timed, z);
                 timed.cycles()
             });
             let walked = self.places.derivatives(self.likelihoods.patterns());
-            self.process.compute(cycles, &walked).await;
-            self.process.work(DECISION + Work::TRANSCENDENTAL).await;
+            process.compute(cycles, &walked).await;
+            process.work(DECISION + Work::TRANSCENDENTAL).await;
         }
         self.calls.makenewz += 1;
         self.calls.newton_steps += newton.tried.len() as u64;
-        self.times.makenewz += self.since(begin);
-        newton.z
+        self.times.makenewz += process.sim.now().since(begin);
+        newton
+    }
+}
+
+/// Computes on the hardware thread of one host process.
+pub struct HostEngine {
+    /// Whose engine it is.
+    pub process: HostProcess,
+    functions: HostFunctions,
+}
+
+impl HostEngine {
+    /// An engine that computes so.
+    pub fn new(process: HostProcess, functions: HostFunctions) -> Self {
+        Self { process, functions }
+    }
+
+    /// The time of each function so far.
+    pub fn times(&self) -> FunctionTimes {
+        self.functions.times
+    }
+
+    /// How often each was called so far.
+    pub fn calls(&self) -> HostCalls {
+        self.functions.calls
+    }
+}
+
+impl Engine for HostEngine {
+    async fn set_weights(&mut self, weights: &[u32], columns: Columns) {
+        let likelihoods = &mut self.functions.likelihoods;
+        likelihoods.set_weights(weights, columns);
+        let words = (likelihoods.taxa() + 2) * weights.len();
+        self.process.work(REPACK * words as u64).await;
+    }
+
+    async fn set_model(&mut self, model: &Model) {
+        self.functions.likelihoods.set_model(model);
+        self.process.work(CALL).await;
+    }
+
+    async fn newview(&mut self, call: NewView) {
+        self.functions.newview(&self.process, call).await;
+    }
+
+    async fn evaluate(&mut self, ends: [usize; 2], z: f64) -> f64 {
+        self.functions.charge_evaluate(&self.process, ends, z).await;
+        self.functions.likelihoods.evaluate(&mut Plain, ends, z)
+    }
+
+    async fn evaluate_patterns(&mut self, ends: [usize; 2], z: f64) -> Vec<f64> {
+        self.functions.charge_evaluate(&self.process, ends, z).await;
+        self.functions.likelihoods.evaluate_patterns(ends, z)
+    }
+
+    async fn makenewz(&mut self, ends: [usize; 2], z: f64, steps: u32) -> f64 {
+        self.functions.makenewz(&self.process, ends, (z, steps)).await.z
     }
 
     async fn work(&mut self, work: Work) {
@@ -241,22 +281,5 @@ impl Engine for HostEngine {
 impl Hosted for HostEngine {
     fn process(&self) -> &HostProcess {
         &self.process
-    }
-}
-
-impl HostEngine {
-    /// Spends the time of `evaluate`. Values kept for each pattern take as long as their sum.
-    async fn charge_evaluate(&mut self, ends: [usize; 2], z: f64) {
-        let begin = self.process.sim.now();
-        self.process.work(CALL).await;
-        let task = Task::Evaluate(self.likelihoods.inner_ends(ends));
-        let cycles = self.ask(task, |likelihoods, timed| {
-            likelihoods.evaluate(timed, ends, z);
-            timed.cycles()
-        });
-        let walked = self.places.evaluate(ends, self.likelihoods.patterns());
-        self.process.compute(cycles, &walked).await;
-        self.calls.evaluate += 1;
-        self.times.evaluate += self.since(begin);
     }
 }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::answers::Answer;
 use super::engine::Columns;
+use super::plain::Vectors;
 use crate::phylogeny::Patterns;
 use crate::phylogeny::substitution::{Model, SiteRates};
 use mmgp_base::units::Bytes;
@@ -184,6 +185,45 @@ impl ProcessMemory {
     pub fn branch(&self) -> Answer {
         let Quadword([z, steps]) = self.memory.read(self.results);
         Answer::Branch { z: f64::from_bits(z), steps: steps as u32 }
+    }
+
+    /// Puts what was found where the first SPE puts it.
+    pub fn write_result(&self, result: Quadword) {
+        self.memory.write(self.results, [result]);
+    }
+
+    /// Puts the ln likelihoods of all patterns where an evaluation leaves them.
+    pub fn write_terms(&self, terms: &[f64]) {
+        self.memory.write(self.terms, pairs(self.padded(|&pattern| terms[pattern], 0.0)));
+    }
+
+    /// The entries and the scaling counts of a vector, by pattern that is computed.
+    pub fn read_vector(&self, at: Vector, vectors: &mut Vectors) {
+        let quadword = |from: EffectiveAddress, number: usize| {
+            self.memory.read(from.offset(16 * number as u64))
+        };
+        for (number, entry) in vectors.entries.iter_mut().enumerate() {
+            let [low, high] = [0, 1].map(|half| quadword(at.entries, 2 * number + half).doubles());
+            *entry = [low[0], low[1], high[0], high[1]];
+        }
+        for (number, count) in vectors.counts.iter_mut().enumerate() {
+            let words = quadword(at.counts, number / GROUP_PATTERNS).words();
+            *count = words[number % GROUP_PATTERNS].cast_signed();
+        }
+    }
+
+    /// Puts a vector into memory; the last pattern fills up its group.
+    pub fn write_vector(&self, at: Vector, vectors: &Vectors) {
+        let patterns = self.groups as usize * GROUP_PATTERNS;
+        let each = vectors.entries.len() / vectors.counts.len().max(1);
+        let last = vectors.counts.len().saturating_sub(1);
+        let places = || (0..patterns).map(|place| place.min(last));
+        let entries = places().flat_map(|place| &vectors.entries[place * each..(place + 1) * each]);
+        self.memory.write(at.entries, pairs(entries.flatten().copied()));
+        let counts: Vec<u32> =
+            places().map(|place| vectors.counts[place].cast_unsigned()).collect();
+        let quadword = |four: &[u32]| Quadword::from_words([four[0], four[1], four[2], four[3]]);
+        self.memory.write(at.counts, counts.chunks_exact(GROUP_PATTERNS).map(quadword));
     }
 
     /// The ln likelihoods that the last evaluation left, for all patterns; 0 for those that are not

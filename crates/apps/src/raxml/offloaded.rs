@@ -8,7 +8,9 @@ use super::answers::{Answer, Answers, Book};
 use super::arguments::{ARGUMENTS_BYTES, Arguments, End, MOST_SHARES, Terms};
 use super::engine::{Columns, Engine, NewView};
 use super::farm::Hosted;
+use super::host::HostFunctions;
 use super::memory::{ProcessMemory, Vector, category_rates, rates_of};
+use super::on_host::OnHost;
 use super::spe_program::{EVALUATE, MAKENEWZ, NEWVIEW, RaxmlProgram};
 use crate::Port;
 use crate::phylogeny::Patterns;
@@ -21,7 +23,7 @@ use mmgp_cell::memory::Memory;
 use mmgp_cell::ppe::Work;
 use mmgp_cell::{Homes, HostProcess, Placement};
 use mmgp_kernels::raxml::Rates;
-use mmgp_runtime::{Process, Runtime, Task, Teams};
+use mmgp_runtime::{Process, Runtime, Steps, Task, Teams};
 
 /// Filling in the arguments of an off-load: twenty words from as many places, by kind of node.
 const CALL: Work =
@@ -46,6 +48,8 @@ pub struct OffloadedEngine {
     model_version: u64,
     book: Book,
     teams: Teams,
+    /// The functions on the host, where they are there.
+    on_host: Option<OnHost>,
     /// Whether a vector is forgotten when another is computed from it.
     reads_once: bool,
 }
@@ -79,6 +83,7 @@ impl OffloadedEngine {
             model_version: first,
             book,
             teams: Teams::default(),
+            on_host: None,
             reads_once: false,
         }
     }
@@ -122,8 +127,13 @@ impl OffloadedEngine {
         }
     }
 
-    /// Has the SPEs compute; how many did.
-    async fn off_load(&self, function: u32, arguments: Arguments) -> u32 {
+    /// Has the SPEs compute, or the host; how many SPEs did.
+    async fn off_load(
+        &self,
+        function: u32,
+        arguments: Arguments,
+        on_host: Option<Steps<'_>>,
+    ) -> u32 {
         self.process.work(CALL).await;
         let write = |spes: &[u32]| {
             let mut peers = [0; MOST_SHARES];
@@ -133,7 +143,13 @@ impl OffloadedEngine {
             self.memory.write_arguments(Arguments { peers, ..arguments }.to_quadwords());
             self.memory.arguments
         };
-        self.process.run(Task::new(function, self.most_shares, &write)).await
+        let task = Task::new(function, self.most_shares, &write);
+        self.process.run(on_host.into_iter().fold(task, Task::or_on_host)).await
+    }
+
+    /// From now on the host has the functions, too, with all patterns and their weights.
+    pub fn has_on_host(&mut self, functions: HostFunctions) {
+        self.on_host = Some(OnHost(functions));
     }
 
     /// The same where the SPEs of a task are started so.
@@ -148,9 +164,14 @@ impl OffloadedEngine {
 
     async fn ln_likelihood(&mut self, ends: [usize; 2], z: f64, kept: Terms) -> f64 {
         let arguments = Arguments { kept, ..self.arguments(ends, [z, z]) };
-        let shares = self.off_load(EVALUATE, arguments).await;
+        let mut own = self.on_host.take();
+        let on_host = own.as_mut().map(|own| -> Steps<'_> {
+            Box::pin(own.evaluate((&self.process, &self.memory), ends, (z, kept)))
+        });
+        let shares = self.off_load(EVALUATE, arguments, on_host).await;
+        self.on_host = own;
         let results = match self.teams {
-            Teams::ByHost => shares,
+            Teams::ByHost => shares.max(1),
             Teams::ByMaster => 1,
         };
         add_results(&self.process, results).await;
@@ -200,6 +221,9 @@ impl Hosted for OffloadedEngine {
 
 impl Engine for OffloadedEngine {
     async fn set_weights(&mut self, weights: &[u32], columns: Columns) {
+        if let Some(OnHost(functions)) = &mut self.on_host {
+            functions.likelihoods.set_weights(weights, columns);
+        }
         let mut work = self.memory.write_patterns(weights, columns);
         if let Some(model) = &self.model
             && rates_of(model) == Rates::Cat
@@ -211,6 +235,9 @@ impl Engine for OffloadedEngine {
 
     async fn set_model(&mut self, model: &Model) {
         self.model_version += 1;
+        if let Some(OnHost(functions)) = &mut self.on_host {
+            functions.likelihoods.set_model(model);
+        }
         let work = self.memory.write_model(model);
         self.model = Some(model.clone());
         self.process.work(work).await;
@@ -219,7 +246,12 @@ impl Engine for OffloadedEngine {
     async fn newview(&mut self, call: NewView) {
         let out = self.memory.place_of(call.node - self.memory.tips.len());
         let arguments = Arguments { out, ..self.arguments(call.children, call.z) };
-        self.off_load(NEWVIEW, arguments).await;
+        let mut own = self.on_host.take();
+        let on_host = own.as_mut().map(|own| -> Steps<'_> {
+            Box::pin(own.newview((&self.process, &self.memory), call, out))
+        });
+        self.off_load(NEWVIEW, arguments, on_host).await;
+        self.on_host = own;
         if self.reads_once {
             let taxa = self.memory.tips.len();
             let inner = call.children.into_iter().filter_map(|child| child.checked_sub(taxa));
@@ -255,7 +287,12 @@ impl Engine for OffloadedEngine {
             _ => steps,
         };
         let arguments = Arguments { steps, ..self.arguments(ends, [z, z]) };
-        self.off_load(MAKENEWZ, arguments).await;
+        let mut own = self.on_host.take();
+        let on_host = own.as_mut().map(|own| -> Steps<'_> {
+            Box::pin(own.makenewz((&self.process, &self.memory), ends, (z, steps)))
+        });
+        self.off_load(MAKENEWZ, arguments, on_host).await;
+        self.on_host = own;
         add_results(&self.process, 1).await;
         let Self { memory, book, .. } = self;
         match book.answer(|| memory.branch()) {

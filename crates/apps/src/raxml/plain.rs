@@ -19,7 +19,7 @@ mod tests;
 
 #[cfg(test)]
 pub use engine::PlainEngine;
-pub use state::{Eigen, End, Likelihoods, Vectors, WeightedPatterns};
+pub use state::{Eigen, End, Likelihoods, Newton, Vectors, WeightedPatterns};
 
 /// Four doubles: one for each eigenvalue or each state.
 pub type Four = [f64; 4];

@@ -14,7 +14,7 @@ use crate::phylogeny::tests::{self, gtr, immediately};
 use crate::phylogeny::{Stream, Tree, jukes_cantor, simulate};
 use mmgp_runtime::Edtlp;
 
-fn sim12() -> Rc<Patterns> {
+pub(super) fn sim12() -> Rc<Patterns> {
     Rc::new(tests::sim12())
 }
 
@@ -26,7 +26,7 @@ fn few(count: usize) -> Rc<Patterns> {
     Rc::new(patterns)
 }
 
-fn random_tree(patterns: &Patterns) -> Tree {
+pub(super) fn random_tree(patterns: &Patterns) -> Tree {
     Tree::random(patterns.tips.len(), 0.1, &mut Stream::new(7, 0)).unwrap()
 }
 
@@ -34,12 +34,12 @@ fn model(rates: SiteRates) -> Model {
     Model { substitution: gtr(), rates }
 }
 
-fn gamma() -> Model {
+pub(super) fn gamma() -> Model {
     model(SiteRates::gamma(0.5).unwrap())
 }
 
 /// 25 categories, the most there may be, dealt to the patterns in turn.
-fn categories(patterns: &Patterns) -> Model {
+pub(super) fn categories(patterns: &Patterns) -> Model {
     let rates = (1..=25).map(|index| f64::from(index) / 13.0).collect();
     let of_pattern = (0..patterns.len() as u32).map(|pattern| pattern * 7 % 25).collect();
     model(SiteRates::Categories { rates, of_pattern })
@@ -48,7 +48,7 @@ fn categories(patterns: &Patterns) -> Model {
 /// Everything that an engine computes, with all kinds of ends: log likelihoods seen from the three
 /// branches of several inner nodes, those of the patterns, and lengths after steps of Newton's
 /// method from good and bad ones.
-async fn exercise(engine: &mut impl Engine, tree: &Tree, model: &Model) -> Vec<f64> {
+pub(super) async fn exercise(engine: &mut impl Engine, tree: &Tree, model: &Model) -> Vec<f64> {
     engine.set_model(model).await;
     let mut found = Vec::new();
     for root in (tree.taxa()..tree.nodes()).step_by(3) {
@@ -81,7 +81,7 @@ async fn exercise(engine: &mut impl Engine, tree: &Tree, model: &Model) -> Vec<f
     found
 }
 
-fn on_host(
+pub(super) fn on_host(
     patterns: &Patterns,
     (weights, columns): (&[u32], Columns),
     tree: &Tree,

@@ -15,7 +15,7 @@ use mmgp_machine::Machine;
 
 const TAXA: usize = 12;
 
-impl HostEngine {
+impl HostFunctions {
     /// The same with its code in that order.
     fn ordered(self, order: Order) -> Self {
         Self { order, ..self }
@@ -94,7 +94,7 @@ fn the_numbers_are_those_of_the_plain_engine_bit_for_bit() {
             let (own, patterns) = (model.clone(), patterns.clone());
             let (_, found) = run(
                 &[0],
-                |process| HostEngine::new(process, &patterns).timed(timing),
+                |process| HostEngine::new(process, HostFunctions::new(&patterns).timed(timing)),
                 async move |engine: &mut HostEngine| {
                     engine.set_model(&own).await;
                     all_functions(engine, TAXA, 0.3).await
@@ -111,7 +111,9 @@ fn time_of_all(timing: KernelTiming, order: Order, rates: &SiteRates) -> Functio
     let patterns = random_patterns(taxa, 12);
     let (_, times) = run(
         &[0],
-        |process| HostEngine::new(process, &patterns).timed(timing).ordered(order),
+        |process| {
+            HostEngine::new(process, HostFunctions::new(&patterns).timed(timing).ordered(order))
+        },
         async move |engine: &mut HostEngine| {
             engine.set_model(&model).await;
             all_functions(engine, taxa, 0.5).await;
@@ -236,7 +238,7 @@ fn two_engines_on_the_threads_of_one_core_slow_each_other_down() {
     let model = model(gamma());
     let time = |processes: &[u32]| {
         let model = model.clone();
-        let engine = |process| HostEngine::new(process, &patterns);
+        let engine = |process| HostEngine::new(process, HostFunctions::new(&patterns));
         let life = async move |engine: &mut HostEngine| {
             engine.set_model(&model).await;
             for _ in 0..50 {
@@ -260,7 +262,7 @@ fn vectors_that_no_cache_holds_are_waited_for() {
     let model = model(gamma());
     let time = |nodes: usize| {
         let model = model.clone();
-        let engine = |process| HostEngine::new(process, &patterns);
+        let engine = |process| HostEngine::new(process, HostFunctions::new(&patterns));
         let life = async move |engine: &mut HostEngine| {
             engine.set_model(&model).await;
             for turn in 0..80 {

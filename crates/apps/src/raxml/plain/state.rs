@@ -215,6 +215,17 @@ impl Likelihoods {
         ends.iter().filter(|&&end| end >= self.taxa()).count()
     }
 
+    /// The vector of an inner node.
+    pub fn vectors(&self, node: usize) -> &Vectors {
+        &self.vectors[node - self.taxa()]
+    }
+
+    /// The same, to be written.
+    pub fn vectors_mut(&mut self, node: usize) -> &mut Vectors {
+        let inner = node - self.taxa();
+        &mut self.vectors[inner]
+    }
+
     /// Computes the vector of an inner node.
     pub fn newview<A: Arithmetic>(&mut self, ppe: &mut A, call: NewView) -> Checks {
         let mut branches = [(call.children[0], call.z[0]), (call.children[1], call.z[1])];
