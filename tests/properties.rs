@@ -255,9 +255,13 @@ fn check_conserved(workload: &Workload, shares: &Shares, events: &[Event]) {
     let mut waits = Vec::new();
     for event in events {
         match *event {
-            Event::Span { track: Track::Rank(rank), category, start, end, .. }
-                if category == Category::Offload =>
-            {
+            Event::Span {
+                track: Track::Rank(rank),
+                category: Category::Offload,
+                start,
+                end,
+                ..
+            } => {
                 spans.entry(rank).or_default().push((start, end));
             }
             Event::Span { category: Category::Wait, label, start, .. }
