@@ -114,9 +114,8 @@ mod tests {
             all().for_each(|process| mgps.placed(process));
             for process in all() {
                 let instant = SimTime::ZERO;
-                let (arrived, placed, departed) = (instant, instant, instant);
-                let departure =
-                    Departure { process, function: 0, shares: 1, arrived, placed, departed };
+                let (placed, departed) = (instant, instant);
+                let departure = Departure { process, function: 0, shares: 1, placed, departed };
                 mgps.departs(&departure, &CELL);
             }
         }
@@ -139,11 +138,8 @@ mod tests {
         mgps.placed(0);
         mgps.arrives(second(1), &CELL);
         assert_eq!(mgps.spes(&CELL), 1, "none has departed");
-        let (arrived, placed, departed) = (second(0), second(0), second(2));
-        mgps.departs(
-            &Departure { process: 0, function: 0, shares: 1, arrived, placed, departed },
-            &CELL,
-        );
+        let (placed, departed) = (second(0), second(2));
+        mgps.departs(&Departure { process: 0, function: 0, shares: 1, placed, departed }, &CELL);
         assert_eq!(mgps.spes(&CELL), 8);
     }
 
@@ -153,9 +149,9 @@ mod tests {
         for departures in 1..=2 * WINDOW {
             mgps.placed(0);
             let instant = SimTime::ZERO;
-            let (arrived, placed, departed) = (instant, instant, instant);
+            let (placed, departed) = (instant, instant);
             mgps.departs(
-                &Departure { process: 0, function: 0, shares: 1, arrived, placed, departed },
+                &Departure { process: 0, function: 0, shares: 1, placed, departed },
                 &CELL,
             );
             assert_eq!(mgps.spes(&CELL), if departures < WINDOW { 1 } else { 8 });

@@ -185,8 +185,6 @@ pub struct Departure {
     pub function: u32,
     /// How many SPEs shared it; none where the host did it.
     pub shares: u32,
-    /// When it arrived.
-    pub arrived: SimTime,
     /// When it was placed.
     pub placed: SimTime,
     /// When its process had what it came to: now.

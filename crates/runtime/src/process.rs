@@ -118,7 +118,6 @@ impl Process {
             process: self.rank,
             function,
             shares,
-            arrived,
             placed,
             departed: self.sim.now(),
         };

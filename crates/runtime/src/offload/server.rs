@@ -8,6 +8,7 @@ use crate::Shared;
 use crate::course::Course;
 use crate::policy::{Completion, Images};
 use mmgp_base::error::Result;
+use mmgp_base::units::SimSpan;
 use mmgp_cell::context::Code;
 use mmgp_cell::record::{Loop, Recorder};
 use mmgp_cell::trace::{Arrow, Category, Track};
@@ -57,21 +58,20 @@ struct Server<P> {
 }
 
 impl<P: SpeProgram> Server<P> {
-    /// Fetches the program that a call wants, unless the SPE holds it.
-    async fn fetch_program(&self, call: Call) -> Result<()> {
-        let Some(code) = self.code else { return Ok(()) };
-        let parallel = call.shares > 1;
-        match self.shared.policy.images() {
-            Images::SerialAndParallel if self.holds_parallel.replace(parallel) != parallel => {
-                code.fetch(&self.spe).await
-            }
-            _ => Ok(()),
+    /// Fetches the program that a call wants, unless the SPE holds it; how long that took.
+    async fn fetch_program(&self, call: Call) -> Result<SimSpan> {
+        let Some(code) = self.code else { return Ok(SimSpan::ZERO) };
+        let (parallel, since) = (call.shares > 1, self.spe.sim.now());
+        if self.shared.policy.images() == Images::SerialAndParallel
+            && self.holds_parallel.replace(parallel) != parallel
+        {
+            code.fetch(&self.spe).await?;
         }
+        Ok(self.spe.sim.now().since(since))
     }
 
     /// Runs a call's function, as its course says.
     async fn follow(&self, call: Call, course: &Course) -> Result<Vec<Loop>> {
-        self.fetch_program(call).await?;
         match course {
             Course::Direct => self.program.call(&self.spe, call).await,
             _ => self.shared.courses.follow(&self.spe, course).await,
@@ -100,8 +100,14 @@ impl<P: SpeProgram> Server<P> {
             if by_host {
                 span.arrive(Arrow::Start { spe: spe.index, call: number });
             }
-            match self.follow(call, &course).await {
-                Ok(loops) => {
+            let ran = match self.fetch_program(call).await {
+                Ok(fetched) => {
+                    self.follow(call, &course).await.map(|loops| (begin + fetched, loops))
+                }
+                Err(error) => Err(error),
+            };
+            match ran {
+                Ok((begin, loops)) => {
                     if let Some(unbalancing) = &shared.unbalancing {
                         unbalancing.ended(process, call, &loops);
                     }
