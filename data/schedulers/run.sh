@@ -127,7 +127,7 @@ compare bootstraps-two-cells "time slowdown" --app raxml --input "$hypo42" --mac
     --schedulers $papers --workers 16 --tasks ${bootstraps%,128}
 
 # What a waiting process leaves its SPE idle: 6 processes on a PlayStation 3, by length of task.
-waiting=edtlp,linux,ynr,sled,sled:kernel,work-stealing,mbox,callback
+waiting=edtlp,linux,ynr,sled,sled:kernel,sled:free,sled:fifo,work-stealing,mbox,callback
 for us in 10 50 100 200 500; do
     compare idle-constant-$us "idle" --app synthetic --machine ps3 --workers 6 --task-us $us \
         --ppe-us 1 --schedulers $waiting
@@ -164,7 +164,7 @@ done
 
 # mmgp-guided beside every other scheduler and every (m, p), which it does not know. The last column is
 # the time over that of the fastest (m, p) under EDTLP, in strict turns or to whoever is ready: of all, or
-# of those with the most processes for each p.
+# of those with the most processes for each p. A program of one job is begun with so many processes.
 changing=$work/changing.csv
 {
     echo turn,ppe_us,task_us
@@ -182,7 +182,7 @@ guided() {
         if [ "$fewest" = most ]; then from=$most; fi
         rows $p --machine "$machine" --schedulers edtlp,edtlp:ready --workers $from..$most "$@"
     done >> "$of_all"
-    rows 1 --machine "$machine" --schedulers $others --workers "$spes" "$@" >> "$of_all"
+    rows 1 --machine "$machine" --schedulers $others --workers "${processes:-$spes}" "$@" >> "$of_all"
     sort -t, -k5,5g "$of_all" | awk -F, -v OFS=, -v name="$name" -v machine="$machine" '
         /^edtlp[:,]/ && !best { best = $5 }
         { line[NR] = $1 OFS $2 OFS $4 OFS $3 OFS $5; time[NR] = $5; is_static[NR] = /^edtlp[:,]/ }
@@ -195,8 +195,11 @@ guided() {
 guided raxml-1 qs20-cell 8 most --app raxml --tasks 1
 guided raxml-4 qs20-cell 8 most --app raxml --tasks 4
 guided raxml-12 qs20-cell 8 most --app raxml --tasks 12
+guided raxml-64 qs20-cell 8 most --app raxml --tasks 64
 guided raxml-20 qs20 16 most --app raxml --tasks 20
 guided raxml-9 ps3 6 most --app raxml --tasks 9
+processes=2 guided pbpi-2 qs20-cell 8 all --app pbpi --generations 400
+processes=4 guided pbpi-4 qs20-cell 8 all --app pbpi --generations 400
 guided short qs20-cell 8 all --app synthetic --task-us 10 --ppe-us 5 --shared 0.8 --tasks 16
 guided long qs20-cell 8 all --app synthetic --task-us 500 --shared 0.9 --tasks 12
 guided mixed qs20-cell 8 all --app synthetic --distribution exponential --shared 0.8 --tasks 16
