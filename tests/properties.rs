@@ -1,5 +1,5 @@
 //! What holds of every policy, whatever runs on whatever machine: nothing is lost, done twice, kept
-//! waiting for ever or done in two places, as the trace has it.
+//! waiting for ever or done in two places, as the trace has it, and a program finds what it finds.
 //!
 //! `COUNT=10000 cargo test --release --test properties` runs as many random workloads
 //! under each policy; without it, fewer.
@@ -9,6 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use mmgp::Mapping;
+use mmgp::apps::pbpi::Pbpi;
+use mmgp::apps::phylogeny::{Patterns, simulate};
+use mmgp::apps::raxml::search::{Effort, Rates, Settings, Start};
+use mmgp::apps::raxml::{Raxml, Tasks};
+use mmgp::apps::{Application, Port};
 use mmgp::cell::trace::{Arrow, ArrowEnd, Category, Event, Sink, Track};
 use mmgp::cell::{Blade, EffectiveAddress, KernelTiming, Spe};
 use mmgp::error::Result;
@@ -311,6 +316,43 @@ fn no_policy_loses_an_off_load_does_one_twice_or_keeps_a_process_waiting() {
             if let Err(cause) = std::panic::catch_unwind(checks) {
                 eprintln!("under {name}, seed {seed}: {workload:?}");
                 std::panic::resume_unwind(cause);
+            }
+        }
+    }
+}
+
+/// Eight taxa, few columns, short searches.
+fn raxml() -> Raxml {
+    let tree = simulate::tree(8, 0.1, 3).unwrap();
+    let alignment = simulate::alignment(&tree, &simulate::names(8), 150, 3).unwrap();
+    let settings = Settings::new(5, Rates::Gamma).starting_at(Start::Random);
+    let settings = settings.with_effort(Effort { prunings: 2, ..Effort::SHORT });
+    let tasks = Tasks { inferences: 0, bootstraps: 4 };
+    Raxml::new(Patterns::compress(&alignment), settings, tasks, Port::Tuned).unwrap()
+}
+
+fn pbpi() -> Pbpi {
+    let tree = simulate::tree(8, 0.1, 3).unwrap();
+    let alignment = simulate::alignment(&tree, &simulate::names(8), 400, 3).unwrap();
+    Pbpi::new(Patterns::compress(&alignment), None, 5, 3).unwrap()
+}
+
+#[test]
+fn a_program_finds_the_same_under_every_policy_to_the_bit_where_sums_keep_their_order() {
+    let machine = Machine::named("ps3").unwrap();
+    let programs: [Box<dyn Application>; 2] = [Box::new(raxml()), Box::new(pbpi())];
+    for program in programs {
+        let run = |policy| {
+            let blade = Blade::new(&machine, KernelTiming::Cached, 0.0);
+            program.run(&Runtime::new(blade, policy), Mapping::of(3, 2)).unwrap()
+        };
+        let first = run(policies().remove(0));
+        for policy in policies().into_iter().skip(1) {
+            let (name, keeps_shares) = (policy.name(), policy.leases_own_only());
+            let ran = run(policy);
+            assert_eq!(ran.fingerprint.differs_from(&first.fingerprint), None, "{name}");
+            if keeps_shares {
+                assert_eq!(ran.fingerprint, first.fingerprint, "{name}");
             }
         }
     }

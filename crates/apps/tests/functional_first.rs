@@ -39,7 +39,7 @@ fn run(
     app.run(&Runtime::new(blade, policies().remove(scheduler)), mapping).unwrap()
 }
 
-/// Every configuration of both machines under the first scheduler, and some under the last.
+/// Every configuration of both machines under the first scheduler, and some under each of the others.
 fn check(app: impl Application + Clone + 'static) {
     for name in ["qs20", "ps3"] {
         let machine = Machine::named(name).unwrap();
@@ -47,8 +47,8 @@ fn check(app: impl Application + Clone + 'static) {
         let once = Once::new(Box::new(app.clone()));
         let all = (1..=apus).flat_map(|m| (1..=apus / m).map(move |p| Mapping::of(m, p)));
         let mappings: Vec<Mapping> = all.collect();
-        let last = policies().len() - 1;
-        let others = mappings.iter().step_by(9).map(|&mapping| (mapping, last));
+        let others = (1..policies().len()).zip(mappings.iter().step_by(4).cycle());
+        let others = others.map(|(scheduler, &mapping)| (mapping, scheduler));
         for place in mappings.iter().map(|&mapping| (mapping, 0)).chain(others) {
             let direct = run(&app, &machine, KernelTiming::Exact, place);
             let computed = run(&app, &machine, KernelTiming::Cached, place);
