@@ -9,6 +9,8 @@ use std::rc::Rc;
 
 use super::linux::{Affinity, Entry, Idle, Scheduler, Turn};
 use super::loading::Loading;
+use super::memory::{EffectiveAddress, Memory};
+use super::mfc::LockLine;
 use super::ppe::{Ppe, Stretch, Translated, Work};
 use super::record::{Instants, Recorder};
 use super::trace::{Category, Span, Tracer, Track};
@@ -33,6 +35,7 @@ pub struct HostProcess {
     /// What happened, for reports.
     pub recorder: Rc<Recorder>,
     pub(super) machine: Rc<Machine>,
+    memory: Rc<Memory>,
     ppes: Rc<Vec<Ppe>>,
     scheduler: Rc<Scheduler>,
     turn: Watch<Turn>,
@@ -56,6 +59,7 @@ impl HostProcess {
             sim: blade.sim.clone(),
             recorder: Rc::clone(&blade.recorder),
             machine: Rc::clone(&blade.machine),
+            memory: Rc::clone(&blade.memory),
             ppes: Rc::clone(&blade.ppes),
             scheduler: Rc::clone(&blade.scheduler),
             loading: blade.loading.clone(),
@@ -260,6 +264,12 @@ impl HostProcess {
         self.stall(cycles.at(self.machine.clock).seconds()).await;
     }
 
+    /// Stores into a line of main memory that SPEs change, too: they have no copy and no reservation of it
+    /// any more. The time is the caller's to spend.
+    pub fn store_to_lock_line(&self, line: EffectiveAddress) {
+        self.memory.lock_lines().written(line, LockLine::BYTES);
+    }
+
     /// Loads a word from a local store.
     pub async fn load_from_spe(&self) {
         self.stall(self.machine.ppe.mmio_load).await;
@@ -376,10 +386,7 @@ impl Blade {
 
     /// A process of the host that begins on its hardware thread.
     pub fn host_process_with(&self, rank: u32, affinity: Affinity) -> HostProcess {
-        let layout = self.machine.layout;
-        let turn = rank / layout.cells % layout.threads_per_ppe;
-        let thread = self.cell_of(rank) * layout.threads_per_ppe + turn;
-        HostProcess::new(self, rank, thread as usize, affinity)
+        HostProcess::new(self, rank, self.machine.layout.home_thread(rank) as usize, affinity)
     }
 }
 

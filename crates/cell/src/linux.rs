@@ -4,6 +4,7 @@
 //! has used up its slice, and learns from its [`Turn`] that it may run or must stop. What a switch
 //! costs is charged to the process that comes in.
 
+mod balance;
 mod choice;
 mod queue;
 mod rotation;
@@ -118,6 +119,8 @@ pub struct Scheduler {
     switch: Seconds,
     waiting: Waiting,
     threads: RefCell<Vec<Thread>>,
+    /// Which process runs on each.
+    runs: Watch<Vec<Option<u32>>>,
     processes: RefCell<BTreeMap<u32, Process>>,
 }
 
@@ -185,6 +188,11 @@ impl Scheduler {
             switch: *switch,
             waiting: *waiting,
             threads: RefCell::new((0..threads).map(thread).collect()),
+            runs: Watch::new(
+                sim,
+                "another process on a hardware thread",
+                vec![None; threads as usize],
+            ),
             processes: RefCell::default(),
         }
     }
@@ -320,6 +328,7 @@ impl Scheduler {
     fn stop(&self, thread: usize) -> Option<Entity> {
         let mut running = self.threads.borrow_mut()[thread].running.take()?;
         running.account(self.sim.now());
+        self.runs.update(|runs| runs[thread] = None);
         self.tell(running.entity.process, |turn| *turn = Turn::default());
         Some(running.entity)
     }
@@ -332,6 +341,7 @@ impl Scheduler {
         let now = self.sim.now();
         self.threads.borrow_mut()[thread].running =
             Some(Running { entity, as_of: now, since: now });
+        self.runs.update(|runs| runs[thread] = Some(entity.process));
         self.poll_if_idle(thread);
         if let Some(process) = self.processes.borrow_mut().get_mut(&entity.process) {
             process.home = thread;
@@ -358,27 +368,6 @@ impl Scheduler {
 
     fn pipeline(&self, thread: usize) -> &Pipeline {
         &self.ppes[thread / self.threads_per_ppe].pipeline
-    }
-
-    /// A process from the longest queue.
-    fn steal(&self) -> Option<Entity> {
-        let mut threads = self.threads.borrow_mut();
-        let mut order: Vec<usize> = (0..threads.len()).collect();
-        order.sort_by_key(|&thread| std::cmp::Reverse(threads[thread].queue.waiting()));
-        order.into_iter().find_map(|thread| threads[thread].queue.steal())
-    }
-
-    /// The thread with the fewest processes of those on which such a process may run; `home` where it
-    /// is one of them.
-    fn least_loaded(&self, home: usize, affinity: Affinity) -> usize {
-        let threads = self.threads.borrow();
-        let load = |thread: usize| {
-            let Thread { queue, running, .. } = &threads[thread];
-            queue.waiting() + usize::from(running.is_some())
-        };
-        let may = |&thread: &usize| affinity == Affinity::Free || threads[thread].is_begun_on;
-        let all = (0..threads.len()).filter(may);
-        all.min_by_key(|&thread| (load(thread), thread != home)).unwrap_or(home)
     }
 
     fn tell(&self, process: u32, change: impl FnOnce(&mut Turn)) {

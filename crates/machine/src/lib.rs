@@ -83,6 +83,13 @@ impl Layout {
     pub fn spes(&self) -> u32 {
         self.cells * self.spes_per_cell
     }
+
+    /// The hardware thread on which the process with that number begins, counted through all Cells: as
+    /// many on each Cell, then on each thread of a PPE.
+    pub fn home_thread(&self, process: u32) -> u32 {
+        let turn = process / self.cells % self.threads_per_ppe;
+        process % self.cells * self.threads_per_ppe + turn
+    }
 }
 
 /// Latencies by instruction class, stalls, and sizes of an SPU.

@@ -33,6 +33,7 @@
 mod callback;
 mod course;
 mod edtlp;
+mod fifo;
 mod granularity;
 mod kernel;
 mod leases;

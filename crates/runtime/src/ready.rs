@@ -5,18 +5,42 @@
 //! the line out of the host's caches, so that the next load of it on each Cell waits for memory; further
 //! loads find it in the first-level cache, which the hardware threads of a Cell share.
 //!
+//! Where processes may run on any hardware thread, who is named may go on there already, so the affinity
+//! check looks whether it does before somebody yields to it. Left out there: that each further pass checks
+//! again whom it has passed over, and how the kernel shows processes who runs where.
+//!
 //! Left out: that SPEs whose entries are put at once wait for each other's, beyond what the bus and the
 //! memory's banks say; and that the line which a process writes to is another Cell's no more.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use crate::policy::{Completion, Steps};
+use crate::policy::{Completion, Pending, Steps};
 use mmgp_base::units::{Bytes, Seconds};
 use mmgp_cell::ppe::Work;
 use mmgp_cell::{EffectiveAddress, HostProcess, Spe};
 use mmgp_machine::Machine;
-use mmgp_sim::{Sim, Watch};
+use mmgp_sim::{Sim, Watch, first_of};
+
+/// Where processes that wait find who can go on.
+pub(crate) trait Ready {
+    /// The process, which runs on its hardware thread, is to be found there.
+    fn waits(&self, process: &HostProcess);
+    /// What a pass takes that looks whether there is somebody \[s\].
+    fn pass(&self, machine: &Machine) -> Seconds;
+    /// Ends when passes by this process find an entry, or wait for memory.
+    async fn stirs(&self, process: &HostProcess);
+    /// Waits for memory where an SPE has written to what a pass looks at.
+    async fn load(&self, process: &HostProcess);
+    /// Another process that can go on, to which this one yields.
+    async fn find(&self, process: &HostProcess) -> Option<u32>;
+    /// The process looks at what says of itself that it can go on, and clears it.
+    async fn look_at_own(&self, process: &HostProcess);
+    /// Whether the process that has looked goes on.
+    fn is_over(&self, process: &HostProcess, pending: &Pending) -> bool;
+    /// An SPE that has done its share says for whom.
+    fn put<'a>(&'a self, done: Completion, spe: &'a Spe, machine: &'a Machine) -> Steps<'a>;
+}
 
 /// Bytes of an entry, and entries of the line.
 const ENTRY_BYTES: u64 = 4;
@@ -28,10 +52,24 @@ const LOOK: Work =
 /// The entry of an SPE that has been seen is empty again.
 const CLEAR: Work =
     Work { integers: 1, loads: 0, stores: 1, floats: 0, divides: 0, branches: 0, code: 0 };
+/// The affinity check: which process runs on another hardware thread is loaded and compared.
+const CHECK: Work =
+    Work { integers: 2, loads: 1, stores: 0, floats: 0, divides: 0, branches: 1, code: 0 };
+
+/// Which entries a process looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Part {
+    /// Those of the processes of its hardware thread, to which they are pinned.
+    #[default]
+    OfThread,
+    /// All. Who is named may run just now, on another hardware thread: that is checked.
+    Whole,
+}
 
 /// The list.
 #[derive(Default)]
 pub(crate) struct ReadyToRun {
+    part: Part,
     at: OnceCell<EffectiveAddress>,
     list: OnceCell<Watch<List>>,
 }
@@ -55,16 +93,14 @@ impl List {
         self.loaded.get(&cell).copied().unwrap_or(0) != self.puts
     }
 
-    /// The SPE of the next entry, behind the one found last, with a process of that thread and not
-    /// this one.
-    fn next(&self, thread: usize, but: u32) -> Option<u32> {
+    /// The SPEs of the entries that name others than this process, in the order in which a scan on that
+    /// thread comes to them: from behind the one found last.
+    fn others(&self, thread: usize, but: u32) -> Vec<(u32, u32)> {
         let found = self.found.get(&thread).copied();
-        let of_thread = self
-            .entries
-            .iter()
-            .filter(|&(_, process)| *process != but && self.threads.get(process) == Some(&thread));
-        let behind = |&(spe, _): &(&u32, &u32)| found.is_some_and(|found| *spe <= found);
-        of_thread.min_by_key(|entry| (behind(entry), *entry.0)).map(|(&spe, _)| spe)
+        let others = self.entries.iter().filter(|&(_, process)| *process != but);
+        let mut others: Vec<(u32, u32)> = others.map(|(&spe, &process)| (spe, process)).collect();
+        others.sort_by_key(|&(spe, _)| (found.is_some_and(|found| spe <= found), spe));
+        others
     }
 }
 
@@ -74,12 +110,95 @@ pub(crate) fn time_of_looks(machine: &Machine, entries: u64) -> Seconds {
 }
 
 impl ReadyToRun {
+    /// A list of which processes look at that part.
+    pub fn of(part: Part) -> Self {
+        Self { part, ..Self::default() }
+    }
+
     fn list(&self, sim: &Sim) -> &Watch<List> {
         self.list.get_or_init(|| Watch::new(sim, "an entry of ready_to_run", List::default()))
     }
 
-    /// The SPE puts its entry.
-    pub fn put<'a>(&'a self, done: Completion, spe: &'a Spe) -> Steps<'a> {
+    /// How many entries a scan by this process looks at until it comes to another one that can go on,
+    /// and that one with its SPE.
+    fn scan(&self, process: &HostProcess, list: &List) -> (u64, Option<(u32, u32)>) {
+        let thread = process.thread();
+        let suits = |other: u32| match self.part {
+            Part::OfThread => list.threads.get(&other) == Some(&thread),
+            Part::Whole => !process.runs_elsewhere(other),
+        };
+        let others = list.others(thread, process.rank);
+        let place = others.iter().position(|&(_, other)| suits(other));
+        let looks = place.map_or(others.len(), |place| place + 1);
+        (looks as u64, place.map(|place| others[place]))
+    }
+}
+
+impl Ready for ReadyToRun {
+    fn waits(&self, process: &HostProcess) {
+        let (rank, thread) = (process.rank, process.thread());
+        self.list(&process.sim).update(|list| list.threads.insert(rank, thread));
+    }
+
+    fn pass(&self, machine: &Machine) -> Seconds {
+        let layout = machine.layout;
+        let parts = match self.part {
+            Part::OfThread => layout.cells * layout.threads_per_ppe,
+            Part::Whole => 1,
+        };
+        time_of_looks(machine, u64::from(layout.spes().div_ceil(parts)))
+    }
+
+    async fn stirs(&self, process: &HostProcess) {
+        let (list, cell) = (self.list(&process.sim), process.cell());
+        let found = |list: &List| list.is_cold(cell) || self.scan(process, list).1.is_some();
+        match self.part {
+            Part::OfThread => list.wait_until(found).await,
+            // Who ran elsewhere may do so no more.
+            Part::Whole => {
+                while !list.read(found) {
+                    first_of(list.wait_until(found), process.others_run()).await;
+                }
+            }
+        }
+    }
+
+    async fn load(&self, process: &HostProcess) {
+        let (list, cell) = (self.list(&process.sim), process.cell());
+        if list.read(|list| list.is_cold(cell)) {
+            list.update(|list| list.loaded.insert(cell, list.puts));
+            process.load_put_lines(1).await;
+        }
+    }
+
+    /// The next one round the list from where an entry was last found, so that nobody is passed over
+    /// for ever.
+    async fn find(&self, process: &HostProcess) -> Option<u32> {
+        let (list, machine) = (self.list(&process.sim), process.machine());
+        let (looks, found) = list.read(|list| self.scan(process, list));
+        if self.part == Part::Whole && looks > 0 {
+            let threads = machine.layout.cells * machine.layout.threads_per_ppe;
+            let checks = looks * u64::from(threads - 1);
+            process.poll_for((CHECK * checks).alone(machine)).await;
+        }
+        let (spe, other) = found?;
+        list.update(|list| list.found.insert(process.thread(), spe));
+        Some(other)
+    }
+
+    async fn look_at_own(&self, process: &HostProcess) {
+        self.load(process).await;
+        let (list, rank) = (self.list(&process.sim), process.rank);
+        let set = list.read(|list| list.entries.values().filter(|named| **named == rank).count());
+        process.poll_for((LOOK + CLEAR * set as u64).alone(process.machine())).await;
+        list.update(|list| list.entries.retain(|_, named| *named != rank));
+    }
+
+    fn is_over(&self, _: &HostProcess, pending: &Pending) -> bool {
+        pending.is_complete()
+    }
+
+    fn put<'a>(&'a self, done: Completion, spe: &'a Spe, _: &'a Machine) -> Steps<'a> {
         Box::pin(async move {
             let line = || spe.memory().allocate(0, Bytes(ENTRY_BYTES * ENTRIES));
             let EffectiveAddress(at) = *self.at.get_or_init(line);
@@ -91,48 +210,6 @@ impl ReadyToRun {
             });
         })
     }
-
-    /// The process, which runs on its hardware thread, is to be found there.
-    pub fn waits(&self, process: &HostProcess) {
-        let (rank, thread) = (process.rank, process.thread());
-        self.list(&process.sim).update(|list| list.threads.insert(rank, thread));
-    }
-
-    /// Waits for the line where an SPE has written to it since it was last loaded on this Cell.
-    pub async fn load(&self, process: &HostProcess) {
-        let (list, cell) = (self.list(&process.sim), process.cell());
-        if list.read(|list| list.is_cold(cell)) {
-            list.update(|list| list.loaded.insert(cell, list.puts));
-            process.load_put_lines(1).await;
-        }
-    }
-
-    /// Ends when a scan for others by this process finds an entry, or waits for the line.
-    pub async fn stirs(&self, process: &HostProcess) {
-        let (cell, thread, rank) = (process.cell(), process.thread(), process.rank);
-        let list = self.list(&process.sim);
-        list.wait_until(|list| list.is_cold(cell) || list.next(thread, rank).is_some()).await;
-    }
-
-    /// Another process of this one's hardware thread that can go on, the next one round the list from
-    /// where an entry was last found, so that nobody is passed over for ever.
-    pub fn find(&self, process: &HostProcess) -> Option<u32> {
-        let (list, thread) = (self.list(&process.sim), process.thread());
-        let spe = list.read(|list| list.next(thread, process.rank))?;
-        list.update(|list| {
-            list.found.insert(thread, spe);
-            list.entries.get(&spe).copied()
-        })
-    }
-
-    /// The process looks at its own entry, and clears it.
-    pub async fn look_at_own(&self, process: &HostProcess) {
-        self.load(process).await;
-        let (list, rank) = (self.list(&process.sim), process.rank);
-        let set = list.read(|list| list.entries.values().filter(|named| **named == rank).count());
-        process.poll_for((LOOK + CLEAR * set as u64).alone(process.machine())).await;
-        list.update(|list| list.entries.retain(|_, named| *named != rank));
-    }
 }
 
 #[cfg(test)]
@@ -140,17 +217,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scan_goes_on_behind_the_entry_that_it_found_and_passes_over_other_threads() {
-        // Processes 0, 2 and 4 wait on hardware thread 0, process 1 on thread 1, process 3 nowhere.
-        let threads = BTreeMap::from([(0, 0), (2, 0), (4, 0), (1, 1)]);
-        let entries = BTreeMap::from([(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)]);
-        let mut list = List { entries, threads, ..List::default() };
-        assert_eq!((list.next(0, 0), list.next(1, 0), list.next(1, 1)), (Some(2), Some(1), None));
-        for (found, next) in [(0, 2), (2, 4), (3, 4), (4, 0)] {
+    fn a_scan_goes_on_behind_the_entry_that_it_found_and_passes_over_its_own() {
+        let entries = BTreeMap::from([(0, 10), (1, 11), (2, 12), (4, 14)]);
+        let mut list = List { entries, ..List::default() };
+        let spes = |list: &List, but| -> Vec<u32> {
+            list.others(0, but).into_iter().map(|(spe, _)| spe).collect()
+        };
+        assert_eq!(spes(&list, 11), [0, 2, 4]);
+        for (found, expected) in [(0, [1, 2, 4, 0]), (2, [4, 0, 1, 2]), (3, [4, 0, 1, 2])] {
             list.found.insert(0, found);
-            assert_eq!(list.next(0, 99), Some(next), "behind {found}");
+            assert_eq!(spes(&list, 99), expected, "behind {found}");
         }
-        // Its own is not what a process looks for.
-        assert_eq!(list.next(0, 0), Some(2));
+        // Where another thread found one says nothing.
+        list.found = BTreeMap::from([(1, 2)]);
+        assert_eq!(spes(&list, 99), [0, 1, 2, 4]);
     }
 }

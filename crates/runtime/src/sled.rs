@@ -1,10 +1,11 @@
 //! The slack-minimising event-driven scheduler (SLED, Computing Frontiers 2009).
 
+use crate::fifo::Fifos;
 use crate::policy::{Completion, Pending, Policy, Steps};
-use crate::ready::{ReadyToRun, time_of_looks};
-use mmgp_base::units::SimSpan;
+use crate::ready::{Part, Ready, ReadyToRun};
+use mmgp_base::units::{Seconds, SimSpan};
 use mmgp_cell::host::{Level, Scan};
-use mmgp_cell::linux::Sharing;
+use mmgp_cell::linux::{Affinity, Sharing};
 use mmgp_cell::{HostProcess, Spe};
 use mmgp_machine::Machine;
 use mmgp_sim::first_of;
@@ -26,28 +27,42 @@ use mmgp_sim::first_of;
 ///
 /// `_yield_to(p)` has p run next whatever the queue's order is, and p pays the machine's
 /// `linux.yield_to` times what a `sched_yield` takes. Whoever is not in the list, as it computes, runs
-/// when the slice ends that p has from the caller. Processes are pinned.
+/// when the slice ends that p has from the caller. Processes are pinned, but for the variants that say
+/// otherwise.
 ///
 /// Where the paper leaves it open: the caller repeats until its own entry is set, and clears it then;
 /// a scan goes on from the entry at which the last one of that hardware thread stopped, so that no
 /// process is passed over for ever; N is as many passes as take the time of one `sched_yield`, so that
 /// a scan in vain costs at most what it may spare.
 ///
-/// Variants: `user` scans in the process, as where none is named; `kernel` scans in a system call, which
-/// nobody interrupts and which also yields, so that only who finds its own entry there pays for the call
-/// besides. Either may be followed by N: `user-10`.
+/// Variants, each of which may be followed by N, as `user-10`:
 ///
-/// Left out: processes that may run on any hardware thread, and a list with a lock.
-#[derive(Default)]
+/// * `user` scans in the process, as where none is named.
+/// * `kernel` scans in a system call, which nobody interrupts and which also yields, so that only who
+///   finds its own entry there pays for the call besides.
+/// * `free` and `free-kernel`: processes are not pinned. Linux may run them on any hardware thread of
+///   the machine, as it does without being told otherwise, so the list is not split, and whoever finds an
+///   entry checks that its process does not run on another hardware thread, and otherwise goes on to the
+///   next entry. A process that waits for another hardware thread is moved by the switch, and finds
+///   there what that thread and its Cell have of it: no translations, and perhaps cold caches.
+/// * `fifo`: in place of a list there is a queue under a lock for each hardware thread, from which
+///   whoever waits takes the oldest entry; processes are pinned. It is read at user level.
 pub struct Sled {
     settings: Settings,
-    list: ReadyToRun,
+    order: Order,
+}
+
+/// What tells who can go on.
+enum Order {
+    List(ReadyToRun),
+    Fifos(Fifos),
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Settings {
     level: Level,
     passes: Passes,
+    affinity: Affinity,
 }
 
 /// How many passes a scan has at most.
@@ -59,35 +74,15 @@ enum Passes {
     Count(u64),
 }
 
-impl Default for Settings {
+impl Default for Sled {
     fn default() -> Self {
-        Self { level: Level::User, passes: Passes::OfAYield }
+        Self::named("user").expect("invariant: there is such a variant")
     }
 }
 
 impl Settings {
-    /// Those of that name.
-    fn named(name: &str) -> Option<Self> {
-        let (level, passes) = match name.split_once('-') {
-            Some((level, count)) => {
-                let count = count.parse().ok().filter(|&count| count > 0)?;
-                (level, Passes::Count(count))
-            }
-            None => (name, Passes::OfAYield),
-        };
-        let level = match level {
-            "user" => Level::User,
-            "kernel" => Level::Kernel,
-            _ => return None,
-        };
-        Some(Self { level, passes })
-    }
-
-    /// A scan on that machine.
-    fn scan(self, machine: &Machine) -> Scan {
-        let layout = machine.layout;
-        let parts = layout.cells * layout.threads_per_ppe;
-        let pass = time_of_looks(machine, u64::from(layout.spes().div_ceil(parts)));
+    /// A scan on that machine whose passes take so long.
+    fn scan(self, machine: &Machine, pass: Seconds) -> Scan {
         let most = match self.passes {
             Passes::Count(count) => count,
             Passes::OfAYield => {
@@ -109,39 +104,79 @@ enum Found {
 }
 
 impl Sled {
-    async fn scan(&self, process: &HostProcess, pending: &Pending) -> Found {
-        let whole = self.settings.scan(process.machine());
+    /// The variant of that name.
+    fn named(name: &str) -> Option<Self> {
+        let (name, passes) = match name.rsplit_once('-') {
+            Some((before, count)) if count != "kernel" => {
+                let count = count.parse().ok().filter(|&count| count > 0)?;
+                (before, Passes::Count(count))
+            }
+            _ => (name, Passes::OfAYield),
+        };
+        let list = |part| Order::List(ReadyToRun::of(part));
+        let (level, affinity, order) = match name {
+            "user" => (Level::User, Affinity::Pinned, list(Part::OfThread)),
+            "kernel" => (Level::Kernel, Affinity::Pinned, list(Part::OfThread)),
+            "free" => (Level::User, Affinity::Free, list(Part::Whole)),
+            "free-kernel" => (Level::Kernel, Affinity::Free, list(Part::Whole)),
+            "fifo" => (Level::User, Affinity::Pinned, Order::Fifos(Fifos::default())),
+            _ => return None,
+        };
+        Some(Self { settings: Settings { level, passes, affinity }, order })
+    }
+}
+
+/// A process that waits, and where it finds who can go on.
+struct Waits<'a, R> {
+    settings: Settings,
+    ready: &'a R,
+    process: &'a HostProcess,
+    pending: &'a Pending,
+}
+
+impl<R: Ready> Waits<'_, R> {
+    fn is_over(&self) -> bool {
+        self.ready.is_over(self.process, self.pending)
+    }
+
+    async fn scan(&self) -> Found {
+        let Self { settings, ready, process, pending } = *self;
+        let whole = settings.scan(process.machine(), ready.pass(process.machine()));
         let mut left = whole.most;
         while left > 0 {
-            let ready = first_of(self.list.stirs(process), pending.completion());
+            let stirs = first_of(ready.stirs(process), pending.completion());
             let passes = process
                 .scan(
                     async {
-                        ready.await;
+                        stirs.await;
                     },
                     Scan { most: left, ..whole },
                 )
                 .await;
-            self.list.load(process).await;
-            if pending.is_complete() {
+            ready.load(process).await;
+            if self.is_over() {
                 return Found::Own;
             }
-            if let Some(other) = self.list.find(process) {
+            if let Some(other) = ready.find(process).await {
                 return Found::Other(other);
+            }
+            if self.is_over() {
+                return Found::Own;
             }
             left = left.saturating_sub(passes);
         }
         Found::Nothing
     }
 
-    async fn wait_for_entry(&self, process: &HostProcess, pending: &Pending) {
-        self.list.waits(process);
+    async fn until_it_goes_on(self) {
+        let Self { settings, ready, process, .. } = self;
+        ready.waits(process);
         loop {
-            self.list.look_at_own(process).await;
-            if pending.is_complete() {
+            ready.look_at_own(process).await;
+            if self.is_over() {
                 return;
             }
-            match (self.scan(process, pending).await, self.settings.level) {
+            match (self.scan().await, settings.level) {
                 (Found::Own, Level::User) => {}
                 (Found::Own, Level::Kernel) => {
                     process.poll_for(process.machine().linux.system_call).await;
@@ -163,16 +198,17 @@ impl Policy for Sled {
     }
 
     fn variants(&self) -> Vec<&'static str> {
-        vec!["user", "kernel", "user-N", "kernel-N"]
+        let of_a_yield = ["user", "kernel", "free", "free-kernel", "fifo"];
+        let counted = ["user-N", "kernel-N", "free-N", "free-kernel-N", "fifo-N"];
+        of_a_yield.into_iter().chain(counted).collect()
     }
 
     fn variant(&self, name: &str) -> Option<Box<dyn Policy>> {
-        let settings = Settings::named(name)?;
-        Some(Box::new(Self { settings, ..Self::default() }))
+        Some(Box::new(Self::named(name)?))
     }
 
     fn sharing(&self, machine: &Machine) -> Sharing {
-        Sharing::kernel(machine)
+        Sharing { affinity: self.settings.affinity, ..Sharing::kernel(machine) }
     }
 
     fn leases_own_only(&self) -> bool {
@@ -185,10 +221,21 @@ impl Policy for Sled {
     }
 
     fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
-        Box::pin(self.wait_for_entry(process, pending))
+        let settings = self.settings;
+        match &self.order {
+            Order::List(ready) => {
+                Box::pin(Waits { settings, ready, process, pending }.until_it_goes_on())
+            }
+            Order::Fifos(ready) => {
+                Box::pin(Waits { settings, ready, process, pending }.until_it_goes_on())
+            }
+        }
     }
 
-    fn tell<'a>(&'a self, done: Completion, spe: &'a Spe, _: &'a Machine) -> Option<Steps<'a>> {
-        Some(self.list.put(done, spe))
+    fn tell<'a>(&'a self, done: Completion, spe: &'a Spe, on: &'a Machine) -> Option<Steps<'a>> {
+        match &self.order {
+            Order::List(ready) => Some(ready.put(done, spe, on)),
+            Order::Fifos(ready) => Some(ready.put(done, spe, on)),
+        }
     }
 }

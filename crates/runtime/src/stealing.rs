@@ -1,7 +1,7 @@
 //! Work stealing at user level (Computing Frontiers 2009).
 
 use crate::policy::{Completion, Pending, Policy, Steps};
-use crate::ready::{ReadyToRun, time_of_looks};
+use crate::ready::{Ready, ReadyToRun, time_of_looks};
 use mmgp_cell::linux::Sharing;
 use mmgp_cell::ppe::Work;
 use mmgp_cell::{HostProcess, Spe};
@@ -81,7 +81,7 @@ impl Policy for WorkStealing {
         })
     }
 
-    fn tell<'a>(&'a self, done: Completion, spe: &'a Spe, _: &'a Machine) -> Option<Steps<'a>> {
-        Some(self.list.put(done, spe))
+    fn tell<'a>(&'a self, done: Completion, spe: &'a Spe, on: &'a Machine) -> Option<Steps<'a>> {
+        Some(self.list.put(done, spe, on))
     }
 }

@@ -37,6 +37,18 @@ impl HostProcess {
         self.thread.get() as u32 / self.machine.layout.threads_per_ppe
     }
 
+    /// Whether that process runs on another hardware thread just now.
+    pub fn runs_elsewhere(&self, process: u32) -> bool {
+        self.scheduler.runs_elsewhere(process, self.thread.get())
+    }
+
+    /// Ends when another process than now runs on some hardware thread.
+    pub async fn others_run(&self) {
+        let runs = self.scheduler.runs();
+        let before = runs.read(Vec::clone);
+        runs.wait_until(|now| *now != before).await;
+    }
+
     /// Passes over a list until there have been the most, or the one is over during which `ready`
     /// ended; how many there were, at least one.
     ///

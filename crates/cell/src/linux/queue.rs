@@ -51,8 +51,10 @@ pub trait Queue {
     fn enter(&mut self, entity: Entity, how: Entry, running: Option<&Entity>);
     /// Takes out whoever runs next.
     fn next(&mut self) -> Option<Entity>;
-    /// Puts a process before all others; whether it is in the queue.
-    fn promote(&mut self, process: u32) -> bool;
+    /// Takes out that process.
+    fn take(&mut self, process: u32) -> Option<Entity>;
+    /// Puts a process before all others.
+    fn put_first(&mut self, entity: Entity);
     /// Takes out the process that would run last of those that may run elsewhere.
     fn steal(&mut self) -> Option<Entity>;
     /// How long a process may run from now on before others get their turn; `None`: as long as it
@@ -82,14 +84,6 @@ pub struct Cooperative {
     queue: VecDeque<Entity>,
 }
 
-impl Cooperative {
-    /// Takes out that process.
-    fn take(&mut self, process: u32) -> Option<Entity> {
-        let place = self.queue.iter().position(|entity| entity.process == process)?;
-        self.queue.remove(place)
-    }
-}
-
 impl Queue for Cooperative {
     fn enter(&mut self, entity: Entity, _: Entry, _: Option<&Entity>) {
         self.queue.push_back(entity);
@@ -99,10 +93,13 @@ impl Queue for Cooperative {
         self.queue.pop_front()
     }
 
-    fn promote(&mut self, process: u32) -> bool {
-        let promoted = self.take(process);
-        promoted.into_iter().for_each(|entity| self.queue.push_front(entity));
-        promoted.is_some()
+    fn take(&mut self, process: u32) -> Option<Entity> {
+        let place = self.queue.iter().position(|entity| entity.process == process)?;
+        self.queue.remove(place)
+    }
+
+    fn put_first(&mut self, entity: Entity) {
+        self.queue.push_front(entity);
     }
 
     fn steal(&mut self) -> Option<Entity> {
@@ -168,11 +165,13 @@ impl Queue for ConstantTime {
         self.active.next()
     }
 
+    fn take(&mut self, process: u32) -> Option<Entity> {
+        self.active.take(process).or_else(|| self.expired.take(process))
+    }
+
     /// To the front of the active array.
-    fn promote(&mut self, process: u32) -> bool {
-        let promoted = self.active.take(process).or_else(|| self.expired.take(process));
-        promoted.into_iter().for_each(|entity| self.active.queue.push_front(entity));
-        promoted.is_some()
+    fn put_first(&mut self, entity: Entity) {
+        self.active.put_first(entity);
     }
 
     fn steal(&mut self) -> Option<Entity> {
@@ -253,13 +252,14 @@ impl Queue for Fair {
         Some(entity)
     }
 
+    fn take(&mut self, process: u32) -> Option<Entity> {
+        let (&place, _) = self.queue.iter().find(|(_, entity)| entity.process == process)?;
+        self.queue.remove(&place)
+    }
+
     /// To the left of all; what it has run is kept, so that it comes back to its own place.
-    fn promote(&mut self, process: u32) -> bool {
-        let place = self.queue.iter().find(|(_, entity)| entity.process == process);
-        let Some((&place, _)) = place else { return false };
-        let promoted = self.queue.remove(&place);
-        let leftmost = |entity| self.queue.insert((SimSpan::ZERO, 0), entity);
-        promoted.map(leftmost).is_some()
+    fn put_first(&mut self, entity: Entity) {
+        self.queue.insert((SimSpan::ZERO, 0), entity);
     }
 
     fn steal(&mut self) -> Option<Entity> {

@@ -261,8 +261,12 @@ impl Queue for OneByOne {
         self.0.next()
     }
 
-    fn promote(&mut self, process: u32) -> bool {
-        self.0.promote(process)
+    fn take(&mut self, process: u32) -> Option<Entity> {
+        self.0.take(process)
+    }
+
+    fn put_first(&mut self, entity: Entity) {
+        self.0.put_first(entity);
     }
 
     fn steal(&mut self) -> Option<Entity> {

@@ -38,20 +38,12 @@ impl Mfc {
     pub async fn getllar(&self, line: LockLine) -> Result<()> {
         let own = &*self.shared;
         own.begin_atomic("Getllar", &line, Touch::Writes).await?;
-        let supplier = own.lines().supplier(own.spe, line.effective);
         // What is loaded is what the line holds when the request is seen by all, before it moves:
         // a store that comes meanwhile ends the reservation.
         let memory = own.eib.memory();
         let data: [Quadword; LINE_QUADWORDS] =
             array::from_fn(|number| memory.read(line.effective.offset(16 * number as u64)));
-        own.lines().reserve(own.spe, line.effective);
-        match supplier {
-            Supplier::Own => own.sim.sleep(own.atomic).await,
-            Supplier::Other(spe) => {
-                own.fetch(EffectiveAddress::local_store(spe, LocalAddress(0)), line).await;
-            }
-            Supplier::Memory => own.fetch(line.effective, line).await,
-        }
+        own.reserve(line).await;
         let store = EffectiveAddress::local_store(own.spe, line.local);
         memory.write(store, data);
         own.sim.sleep(own.access).await;
@@ -65,22 +57,49 @@ impl Mfc {
     pub async fn putllc(&self, line: LockLine) -> Result<AtomicStatus> {
         let own = &*self.shared;
         own.begin_atomic("Putllc", &line, Touch::Reads).await?;
-        if own.lines().is_reserved(own.spe, line.effective) {
-            own.claim(line).await;
-        } else {
-            own.sim.sleep(own.atomic).await;
-        }
-        // Another may have had the line first while this one was claiming it.
-        let is_reserved = own.lines().is_reserved(own.spe, line.effective);
-        own.lines().release(own.spe);
-        let status = if is_reserved {
+        let status = own.claim_reserved(line).await;
+        if status == AtomicStatus::Stored {
             own.store_line(line);
-            AtomicStatus::Stored
-        } else {
-            AtomicStatus::ReservationLost
-        };
+        }
         own.sim.sleep(own.access).await;
         Ok(status)
+    }
+
+    /// Changes a line that several units change, where what it holds is its caller's to know: `getllar`
+    /// until `may_change` says so of the line as it was loaded, then `putllc`; all again where the
+    /// reservation was lost. `changed` hears of it when the line is stored. No data are moved.
+    ///
+    /// # Errors
+    /// As [`Mfc::getllar`].
+    pub async fn change_line(
+        &self,
+        at: EffectiveAddress,
+        mut may_change: impl FnMut() -> bool,
+        changed: impl FnOnce(),
+    ) -> Result<()> {
+        let own = &*self.shared;
+        let line = LockLine { local: LocalAddress(0), effective: at };
+        own.rules().lock_line("Getllar", &line, 0)?;
+        loop {
+            own.sim.sleep(own.issue).await;
+            let may_change = may_change();
+            own.reserve(line).await;
+            own.sim.sleep(own.access).await;
+            if !may_change {
+                continue;
+            }
+            own.sim.sleep(own.issue).await;
+            let status = own.claim_reserved(line).await;
+            if status == AtomicStatus::Stored {
+                own.lines().written(at, LockLine::BYTES);
+                own.lines().keep(own.spe, at);
+                changed();
+                break;
+            }
+            own.sim.sleep(own.access).await;
+        }
+        own.sim.sleep(own.access).await;
+        Ok(())
     }
 
     /// `putlluc`: puts a lock line whether it is reserved or not; ends the reservation.
@@ -108,6 +127,32 @@ impl Shared {
         self.detector.program(name, touch, line.local, LockLine::BYTES)?;
         self.sim.sleep(self.issue).await;
         Ok(())
+    }
+
+    /// Reserves a line and brings it from where it is.
+    async fn reserve(&self, line: LockLine) {
+        let supplier = self.lines().supplier(self.spe, line.effective);
+        self.lines().reserve(self.spe, line.effective);
+        match supplier {
+            Supplier::Own => self.sim.sleep(self.atomic).await,
+            Supplier::Other(spe) => {
+                self.fetch(EffectiveAddress::local_store(spe, LocalAddress(0)), line).await;
+            }
+            Supplier::Memory => self.fetch(line.effective, line).await,
+        }
+    }
+
+    /// Claims a line if it is still reserved, and ends the reservation; whether it is to be stored.
+    async fn claim_reserved(&self, line: LockLine) -> AtomicStatus {
+        if self.lines().is_reserved(self.spe, line.effective) {
+            self.claim(line).await;
+        } else {
+            self.sim.sleep(self.atomic).await;
+        }
+        // Another may have had the line first while this one was claiming it.
+        let is_reserved = self.lines().is_reserved(self.spe, line.effective);
+        self.lines().release(self.spe);
+        if is_reserved { AtomicStatus::Stored } else { AtomicStatus::ReservationLost }
     }
 
     /// Brings a line from where it is into the atomic unit.

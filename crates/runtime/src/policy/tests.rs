@@ -52,7 +52,8 @@ fn a_variant_is_named_after_its_policy_and_only_where_there_are_some() {
         let policy = policy_named(&format!("edtlp:{}", order.name())).unwrap();
         assert_eq!(policy.name(), "edtlp");
     }
-    for scan in ["user", "kernel", "user-1", "kernel-1000"] {
+    let scans = ["user", "kernel", "user-1", "kernel-1000", "free", "free-kernel", "fifo"];
+    for scan in scans.into_iter().chain(["free-2", "free-kernel-3", "fifo-4"]) {
         assert_eq!(policy_named(&format!("sled:{scan}")).unwrap().name(), "sled");
     }
     let message = |name: &str| policy_named(name).err().unwrap().to_string();
@@ -61,10 +62,13 @@ fn a_variant_is_named_after_its_policy_and_only_where_there_are_some() {
         "there is no variant of a scheduler \"edtlp:turns\"; known: edtlp:ready, \
          edtlp:round-robin, edtlp:yield"
     );
-    for wrong in ["sled:", "sled:kernel-0", "sled:user-", "sled:10", "sled:fifo"] {
+    for wrong in ["sled:", "sled:kernel-0", "sled:user-", "sled:10", "sled:user-kernel"] {
         let message = message(wrong);
         assert!(message.starts_with(&format!("there is no variant of a scheduler \"{wrong}\"; ")));
-        assert!(message.ends_with("known: sled:user, sled:kernel, sled:user-N, sled:kernel-N"));
+        assert!(message.ends_with(
+            "known: sled:user, sled:kernel, sled:free, sled:free-kernel, sled:fifo, sled:user-N, \
+             sled:kernel-N, sled:free-N, sled:free-kernel-N, sled:fifo-N"
+        ));
     }
     assert_eq!(
         message("linux:yield"),

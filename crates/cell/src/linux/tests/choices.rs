@@ -3,13 +3,20 @@
 use super::*;
 use crate::host::{Level, Scan};
 
+/// Puts a process that is in the queue before all others.
+fn promote(queue: &mut dyn Queue, process: u32) {
+    let entity = queue.take(process).unwrap();
+    queue.put_first(entity);
+}
+
 #[test]
 fn who_is_chosen_under_cfs_comes_next_and_then_back_to_its_own_place() {
     let mut queue = of_kernel(&toy(LinuxScheduler::Fair));
     for (process, run_time) in [(1, 5), (2, 7), (3, 9)] {
         queue.enter(entity(process, run_time), Entry::Expired, None);
     }
-    assert!(queue.promote(3) && !queue.promote(0));
+    assert_eq!(queue.take(0), None);
+    promote(&mut *queue, 3);
     let chosen = queue.next().unwrap();
     assert_eq!((chosen.process, chosen.virtual_run_time), (3, milliseconds(9)));
     queue.enter(chosen, Entry::Yielded, None);
@@ -23,7 +30,7 @@ fn a_sleeper_comes_in_by_those_that_wait_also_after_one_was_chosen() {
     for (process, run_time) in [(1, 10), (2, 200)] {
         queue.enter(entity(process, run_time), Entry::Expired, None);
     }
-    assert!(queue.promote(2));
+    promote(&mut *queue, 2);
     let chosen = queue.next().unwrap();
     // At most a latency of 30 ms before process 1, not before the one that was chosen.
     queue.enter(entity(3, 0), Entry::Woken, Some(&chosen));
@@ -36,9 +43,9 @@ fn who_is_chosen_under_o1_comes_next_from_either_array() {
     for (process, how) in [(1, Entry::Woken), (2, Entry::Woken), (3, Entry::Yielded)] {
         queue.enter(Entity { left: milliseconds(4), ..entity(process, 0) }, how, None);
     }
-    assert!(queue.promote(3));
+    promote(&mut *queue, 3);
     assert_eq!(queue.next().unwrap().process, 3);
-    assert!(queue.promote(2));
+    promote(&mut *queue, 2);
     assert_eq!(queue.next().unwrap().process, 2);
     assert_eq!(queue.next().unwrap().process, 1);
 }
@@ -68,6 +75,39 @@ fn a_chosen_process_comes_first_and_pays_more_for_the_switch() {
         assert_eq!(choosing(scheduler, Some(2)), [(2, 5), (1, 8), (0, 10)]);
         // Who is not there cannot be chosen.
         assert_eq!(choosing(scheduler, Some(7)), [(1, 4), (2, 7), (0, 9)]);
+    }
+}
+
+#[test]
+fn a_chosen_process_comes_over_from_another_hardware_thread_where_it_may() {
+    for (affinity, end) in [(Affinity::Free, 2), (Affinity::Pinned, 11)] {
+        let mut machine = toy(LinuxScheduler::Fair);
+        machine.layout.threads_per_ppe = 2;
+        (machine.ppe_issue.threads, machine.ppe.smt_slowdown) = (ThreadSharing::Given, 1.0);
+        let blade = under_the_kernel(&machine);
+        let seen = Rc::new(RefCell::new(0));
+        // Ranks 0 and 2 are on thread 0, where rank 0 works for 10 ms; rank 1 on thread 1 works for 1 ms
+        // and chooses rank 2.
+        for rank in 0..3 {
+            let (process, seen) = (blade.host_process_with(rank, affinity), Rc::clone(&seen));
+            blade.sim.spawn(format!("process {rank}"), async move {
+                process.resume().await;
+                let integers = if rank == 0 { 10_000_000 } else { 1_000_000 };
+                process.work(Work { integers, ..Work::default() }).await;
+                match rank {
+                    1 => {
+                        process.yield_after_scan(Some(2)).await;
+                        // So that nobody moves to a thread that falls idle.
+                        process.sim.sleep(milliseconds(50)).await;
+                    }
+                    2 => *seen.borrow_mut() = (process.sim.now().seconds().0 * 1e3).round() as u64,
+                    _ => {}
+                }
+                process.release();
+            });
+        }
+        blade.run().unwrap();
+        assert_eq!(seen.take(), end, "{affinity:?}");
     }
 }
 

@@ -86,12 +86,15 @@ fn the_host_ends_a_reservation_by_writing() {
     let blade = blade();
     let memory = Rc::clone(&blade.memory);
     let at = memory.allocate(0, Bytes(128));
+    let host = blade.host_process(0);
     spawn(&blade, 0, |spe| async move {
         spe.mfc.getllar(line(at)).await?;
         memory.write(at.offset(112), [Quadword::splat(3)]);
         assert_eq!(spe.mfc.putllc(line(at)).await?, AtomicStatus::ReservationLost);
         spe.mfc.getllar(line(at)).await?;
         assert_eq!(spe.read(LocalAddress(0xF0), Bytes(16))?, [Quadword::splat(3)]);
+        host.store_to_lock_line(at);
+        assert_eq!(spe.mfc.putllc(line(at)).await?, AtomicStatus::ReservationLost);
         Ok(())
     });
     blade.run().unwrap();
@@ -138,6 +141,38 @@ fn a_lock_of_four_spes_keeps_their_count_right() {
     }
     blade.run().unwrap();
     assert_eq!(memory.read(count), Quadword::splat(4 * ROUNDS));
+}
+
+/// When the first and the second of two SPEs, which change a line at once, has done so, where it is free
+/// from then on \[ns\].
+fn changed(free_from: u64) -> [u64; 2] {
+    let blade = blade();
+    let at = blade.memory.allocate(0, Bytes(128));
+    let ends = Rc::new(RefCell::new([0; 2]));
+    for spe in [0, 1] {
+        let ends = Rc::clone(&ends);
+        spawn(&blade, spe, move |spe| async move {
+            let now = || (1e9 * spe.sim.now().seconds().0) as u64;
+            let (is_free, stored) = (|| now() >= free_from, || ());
+            spe.mfc.change_line(at, is_free, stored).await?;
+            ends.borrow_mut()[spe.index as usize] = now();
+            Ok(())
+        });
+    }
+    blade.run().unwrap();
+    let mut ends = ends.take();
+    ends.sort_unstable();
+    ends
+}
+
+#[test]
+fn a_line_is_changed_by_one_spe_after_the_other_and_not_while_it_is_taken() {
+    let [first, second] = changed(0);
+    assert!(first < second, "{first} {second}");
+    // Whoever loses its reservation gets the line once more, from the other.
+    assert!((50..400).contains(&(second - first)), "{first} {second}");
+    let late = changed(5000);
+    assert!(late[0] > 5000 && late[0] < 5000 + first && late[1] > late[0], "{late:?}");
 }
 
 /// Time from one SPE's storing of a line to the other's, which waits for it \[s\].

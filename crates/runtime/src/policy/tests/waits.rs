@@ -130,6 +130,66 @@ fn who_scans_alone_sees_its_entry_unless_it_yields_just_then() {
 }
 
 #[test]
+fn a_process_that_is_not_pinned_is_yielded_to_from_the_other_hardware_thread() {
+    let mut machine = machine();
+    (machine.linux.yield_, machine.linux.yield_to) = (microseconds(10), 1.5);
+    let processes = [(1, 0, 1000), (2, 0, 20), (0, 500, 10)];
+    // Rank 2 scans until 10, rank 0 is there at 20 and computes until 520. Rank 2's task was done at 20.
+    // Rank 1, alone on the other hardware thread, finds that and has rank 2 come over in 15 us.
+    assert_eq!(ends(&machine, "sled:free", &processes).0[1], 35);
+    assert_eq!(ends(&machine, "sled:free-kernel", &processes).0[1], 35);
+    // Pinned, it is found by rank 0.
+    assert_eq!(ends(&machine, "sled", &processes).0[1], 535);
+}
+
+#[test]
+fn who_runs_already_on_another_hardware_thread_is_not_yielded_to() {
+    let mut machine = machine();
+    machine.linux.yield_ = microseconds(100);
+    // Rank 1 sees that its task is done, and so does rank 0, which would have rank 2 come in.
+    let ends = ends(&machine, "sled:free", &[(0, 0, 22), (1, 0, 20), (2, 0, 0)]).0;
+    assert_eq!(ends[..2], [22, 20]);
+}
+
+#[test]
+fn the_affinity_check_takes_time_for_each_entry_and_hardware_thread() {
+    let mut machine = machine();
+    machine.ppe.branch = Cycles(1000);
+    (machine.linux.yield_, machine.linux.yield_to) = (microseconds(20), 1.0);
+    // Rank 1 looks at its own entry at 1 and passes over six in 6 us each: rank 2's, which was done at
+    // 20, by 25. One check, for the other hardware thread, takes until 26, the switch until 46, and the
+    // look at its own entry until 47.
+    let processes = [(1, 0, 1000), (2, 0, 19), (0, 500, 10)];
+    assert_eq!(ends(&machine, "sled:free", &processes).0[1], 47);
+}
+
+#[test]
+fn of_a_queue_the_oldest_entry_comes_first_and_of_a_list_the_next() {
+    let mut machine = machine();
+    (machine.linux.yield_, machine.linux.yield_to) = (microseconds(10), 1.0);
+    // Ranks 2 and 4 have begun when rank 0 comes in, at 40, which computes until 240. Rank 4 was done
+    // before rank 2.
+    let processes = [(2, 0, 70), (4, 0, 40), (0, 200, 1000)];
+    let order = |policy: &str| {
+        let ends = ends(&machine, policy, &processes).0;
+        [ends[0], ends[1]]
+    };
+    assert_eq!(order("sled"), [250, 260]);
+    assert_eq!(order("sled:fifo"), [260, 250]);
+}
+
+#[test]
+fn an_entry_is_taken_from_a_queue_under_its_lock_and_the_line_comes_from_memory() {
+    let mut machine = machine();
+    machine.cache.memory = Cycles(5000);
+    let end = |machine: &Machine| ends(machine, "sled:fifo", &[(0, 0, 30)]).0[0];
+    assert_eq!(end(&machine), 35);
+    // A store of the lock, three of the entry, and one of what was noted.
+    machine.ppe.store = Cycles(1000);
+    assert_eq!(end(&machine), 35 + 5);
+}
+
+#[test]
 fn an_entry_that_an_spe_has_put_is_loaded_from_memory() {
     let mut machine = machine();
     machine.cache.memory = Cycles(5000);

@@ -1,0 +1,27 @@
+//! Where processes go that may run on more than one hardware thread.
+
+use super::queue::{Affinity, Entity};
+use super::{Scheduler, Thread};
+
+impl Scheduler {
+    /// A process from the longest queue.
+    pub(super) fn steal(&self) -> Option<Entity> {
+        let mut threads = self.threads.borrow_mut();
+        let mut order: Vec<usize> = (0..threads.len()).collect();
+        order.sort_by_key(|&thread| std::cmp::Reverse(threads[thread].queue.waiting()));
+        order.into_iter().find_map(|thread| threads[thread].queue.steal())
+    }
+
+    /// The thread with the fewest processes of those on which such a process may run; `home` where it
+    /// is one of them.
+    pub(super) fn least_loaded(&self, home: usize, affinity: Affinity) -> usize {
+        let threads = self.threads.borrow();
+        let load = |thread: usize| {
+            let Thread { queue, running, .. } = &threads[thread];
+            queue.waiting() + usize::from(running.is_some())
+        };
+        let may = |&thread: &usize| affinity == Affinity::Free || threads[thread].is_begun_on;
+        let all = (0..threads.len()).filter(may);
+        all.min_by_key(|&thread| (load(thread), thread != home)).unwrap_or(home)
+    }
+}
