@@ -59,6 +59,8 @@ struct Turn {
     function: u32,
     on_host: Option<Cycles>,
     gives_way: bool,
+    /// Whether only its process can go on with what comes next.
+    binds: bool,
 }
 
 #[derive(Debug)]
@@ -96,6 +98,7 @@ impl Turn {
             function: random.within(0, 1),
             on_host: host_can.then(|| random.cycles(300_000)),
             gives_way: random.once_in(6),
+            binds: random.once_in(3),
         }
     }
 }
@@ -178,6 +181,7 @@ fn run(workload: &Workload, policy: Box<dyn Policy>) -> Result<(Rc<Program>, Sha
                 let number = number(rank, place);
                 let arguments = |_: &[u32]| number;
                 let task = Task::new(turn.function, turn.most_shares, &arguments);
+                let task = if turn.binds { task.continued_by_its_process() } else { task };
                 let task = match turn.on_host {
                     None => task,
                     Some(cycles) => task.or_on_host(Box::pin(process.compute(cycles, &[]))),

@@ -209,25 +209,12 @@ impl Scheduler {
         turn
     }
 
-    /// Puts a sleeping process into a run queue.
-    pub fn wake(&self, process: u32) {
-        let (entity, home) = {
-            let processes = self.processes.borrow();
-            let process = processes.get(&process).expect("invariant: it was admitted");
-            (process.entity, process.home)
-        };
-        let thread = match entity.affinity {
-            Affinity::Pinned => home,
-            Affinity::Free | Affinity::Shared => self.least_loaded(home, entity.affinity),
-        };
-        self.enter(thread, entity, Entry::Woken);
-    }
-
     /// Takes the process off its hardware thread until it is woken.
     pub fn block(&self, thread: usize) {
         if let Some(entity) = self.stop(thread) {
             let mut processes = self.processes.borrow_mut();
-            processes.get_mut(&entity.process).expect("invariant: it was admitted").entity = entity;
+            let process = processes.get_mut(&entity.process).expect("invariant: it was admitted");
+            process.entity = Entity { affinity: process.entity.affinity, ..entity };
         }
         self.dispatch(thread);
     }

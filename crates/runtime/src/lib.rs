@@ -61,8 +61,8 @@ pub use leases::{BusyMap, Lease};
 pub use mmgp_cell::record::Loop;
 pub use offload::{Call, Signalling, SpeProgram, Teams};
 pub use policy::{
-    Completion, Decision, Departure, Images, Pending, Policy, Request, Steps, policies,
-    policy_among, policy_named,
+    Completion, Continuation, Decision, Departure, Images, Pending, Policy, Request, Steps,
+    policies, policy_among, policy_named,
 };
 pub use process::{Process, Task};
 pub use sled::Sled;

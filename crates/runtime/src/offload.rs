@@ -22,7 +22,7 @@ use std::future::Future;
 use crate::Shared;
 use crate::course::{Course, Writing};
 use crate::leases::Lease;
-use crate::policy::Pending;
+use crate::policy::{Continuation, Pending};
 use crate::process::Process;
 use crate::unbalancing::Kind;
 use mmgp_base::error::Result;
@@ -249,15 +249,21 @@ impl Process {
         number
     }
 
-    /// Waits until each SPE of a lease that the host talks with has served the call with its number.
-    pub(crate) async fn wait_for_stops(&self, lease: &Lease, numbers: &[u64]) {
+    /// Waits until each SPE of a lease that the host talks with has served the call with its number, for
+    /// somebody who can go on then.
+    pub(crate) async fn wait_for_stops(
+        &self,
+        lease: &Lease,
+        numbers: &[u64],
+        continuation: Continuation,
+    ) {
         let _wait = self.trace.span(self.track(), Category::Wait, "SPEs");
         let Shared { policy, slots, .. } = &*self.shared;
         let calls = slots.of(lease, numbers);
         match slots.signalling.get() {
             Signalling::Memory => {
                 let stops = calls.map(|(slot, &number)| (slot.stopped.clone(), number)).collect();
-                policy.wait(self, &Pending::new(stops)).await;
+                policy.wait(self, &Pending::new(stops, continuation)).await;
             }
             Signalling::Mailbox => {
                 for (slot, _) in calls {

@@ -191,14 +191,29 @@ pub struct Departure {
     pub departed: SimTime,
 }
 
+/// Who can do what follows a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Continuation {
+    /// Whoever sees the data that all processes share.
+    Anybody,
+    /// Its process, on whose own data it depends.
+    ItsProcess,
+}
+
 /// What a process waits for: flags that only ever grow, and what each must have come to.
 pub struct Pending {
     flags: Vec<(Watch<u64>, u64)>,
+    continuation: Continuation,
 }
 
 impl Pending {
-    pub(crate) fn new(flags: Vec<(Watch<u64>, u64)>) -> Self {
-        Self { flags }
+    pub(crate) fn new(flags: Vec<(Watch<u64>, u64)>, continuation: Continuation) -> Self {
+        Self { flags, continuation }
+    }
+
+    /// Who can do what follows.
+    pub fn continuation(&self) -> Continuation {
+        self.continuation
     }
 
     /// Whether there is nothing left to wait for. Looking takes no time.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::Shared;
 use crate::leases::Lease;
-use crate::policy::{Decision, Departure, Pending, Request, Steps};
+use crate::policy::{Continuation, Decision, Departure, Pending, Request, Steps};
 use mmgp_cell::ppe::Work;
 use mmgp_cell::record::Instants;
 use mmgp_cell::trace::Category;
@@ -29,6 +29,7 @@ pub struct Task<'a> {
     most_shares: u32,
     arguments: &'a dyn Fn(&[u32]) -> EffectiveAddress,
     on_host: Option<Steps<'a>>,
+    continuation: Continuation,
 }
 
 impl<'a> Task<'a> {
@@ -39,7 +40,19 @@ impl<'a> Task<'a> {
         most_shares: u32,
         arguments: &'a dyn Fn(&[u32]) -> EffectiveAddress,
     ) -> Self {
-        Self { function, most_shares, arguments, on_host: None }
+        Self {
+            function,
+            most_shares,
+            arguments,
+            on_host: None,
+            continuation: Continuation::Anybody,
+        }
+    }
+
+    /// The same, where what follows depends on data of its process alone. Where all processes share
+    /// theirs and any of them may go on with what another one has begun, this one has to.
+    pub fn continued_by_its_process(self) -> Self {
+        Self { continuation: Continuation::ItsProcess, ..self }
     }
 
     /// The same, with how to do it on the host.
@@ -101,7 +114,7 @@ impl Process {
     /// # Panics
     /// As [`Process::run`].
     pub async fn off_load(&self, task: Task<'_>) -> u32 {
-        let Task { function, most_shares, arguments, on_host } = task;
+        let Task { function, most_shares, arguments, on_host, continuation } = task;
         let arrived = self.sim.now();
         let request = Request {
             at: arrived,
@@ -131,7 +144,7 @@ impl Process {
         let _span = self.trace.span(self.track(), Category::Offload, self.trace.function(function));
         let numbers = self.start(&lease, function, arguments(lease.spes())).await;
         let started = self.sim.now();
-        self.wait_for_stops(&lease, &numbers).await;
+        self.wait_for_stops(&lease, &numbers, continuation).await;
         let resumed = self.sim.now();
         self.collect(&lease, &numbers).await;
         let collected = self.sim.now();
@@ -151,7 +164,8 @@ impl Process {
                 Decision::Host => return None,
                 Decision::Wait => {
                     let _wait = self.trace.span(self.track(), Category::Wait, "an idle SPE");
-                    let more = Pending::new(vec![(busy.returned().clone(), returned + 1)]);
+                    let flag = (busy.returned().clone(), returned + 1);
+                    let more = Pending::new(vec![flag], Continuation::Anybody);
                     policy.wait_for_lease(&self.host, &more).await;
                 }
             }

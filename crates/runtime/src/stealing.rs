@@ -1,6 +1,9 @@
 //! Work stealing at user level (Computing Frontiers 2009).
 
-use crate::policy::{Completion, Pending, Policy, Steps};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use crate::policy::{Completion, Continuation, Pending, Policy, Steps};
 use crate::ready::{Ready, ReadyToRun, time_of_looks};
 use mmgp_cell::linux::Sharing;
 use mmgp_cell::ppe::Work;
@@ -21,26 +24,59 @@ const TAKE: Work =
 /// Here what a process does between two off-loads is a work item, and the hardware threads of the
 /// machine go on with items in the order in which they become ready. An idle one polls.
 ///
+/// # Partial migration
+/// An item may depend on data of its process alone ([`Task::continued_by_its_process`]). Whoever finds
+/// its entry cannot serve it, but the process must run: the hardware thread to which it is pinned gives
+/// the lock back and yields to it in the kernel, and it comes in, looks for its item and takes it under
+/// the lock in turn. That is a switch as `_yield_to` of the same paper, by which the kernel runs that
+/// process next, and the translations of its data, which others did not have; nothing where the process
+/// ran on that hardware thread already. Hardware threads to which it is not pinned leave the entry to that
+/// one. So a program says what the paper says of it:
+///
+/// * RAxML: a call of newview is followed by what its traversal, computed ahead, has next, and anybody
+///   does that; makenewz and evaluate by decisions of the search, on the tree of its process.
+/// * PBPI: nodes are computed in an order that is known ahead. The paper names it with no need to
+///   migrate: what its chains decide on, likelihoods and the end of the run, is in shared variables.
+/// * Synthetic workloads: nothing is computed, so nothing depends on anything.
+///
 /// Left out: that hardware threads wait for each other at the lock; the distance of a Cell's data from
-/// the other Cell's host; and *partial migration*, by which a program whose next item depends on data of
-/// its process alone gives each process its own back at fixed points, at the cost of a
-/// synchronisation. The data of all processes count as shared, as if every item were known when it is
-/// taken. For such a program, as RAxML is, times are therefore lower bounds.
+/// the other Cell's host; that a process which has come in has not translated what others had begun
+/// there; and the slices of the kernel.
+///
+/// [`Task::continued_by_its_process`]: crate::Task::continued_by_its_process
 #[derive(Default)]
 pub struct WorkStealing {
     list: ReadyToRun,
+    /// The process that the kernel runs on each hardware thread: the first to wait there, until another one
+    /// has to come in.
+    runs: RefCell<BTreeMap<usize, u32>>,
 }
 
 impl WorkStealing {
     async fn wait_for_service(&self, process: &HostProcess, pending: &Pending) {
+        self.runs.borrow_mut().entry(process.thread()).or_insert(process.rank);
         process.release();
         pending.completion().await;
-        self.is_served(process).await;
+        match pending.continuation() {
+            Continuation::Anybody => {
+                process.resume().await;
+                self.is_served(process).await;
+            }
+            Continuation::ItsProcess => {
+                process.resume_at_home().await;
+                self.is_served(process).await;
+                let runs = self.runs.borrow_mut().insert(process.thread(), process.rank);
+                if runs.is_some_and(|runs| runs != process.rank) {
+                    process.come_in_by_choice().await;
+                    self.list.look_at_own(process).await;
+                    process.work(TAKE).await;
+                }
+            }
+        }
     }
 
     /// A hardware thread finds the process in the list and goes on with it.
     async fn is_served(&self, process: &HostProcess) {
-        process.resume().await;
         let machine = process.machine();
         process.poll_for(time_of_looks(machine, u64::from(machine.layout.spes()))).await;
         self.list.look_at_own(process).await;
@@ -77,6 +113,7 @@ impl Policy for WorkStealing {
     fn give_way<'a>(&'a self, process: &'a HostProcess) -> Steps<'a> {
         Box::pin(async {
             process.release();
+            process.resume().await;
             self.is_served(process).await;
         })
     }

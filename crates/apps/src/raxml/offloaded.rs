@@ -144,6 +144,8 @@ impl OffloadedEngine {
             self.memory.arguments
         };
         let task = Task::new(function, self.most_shares, &write);
+        // A traversal knows what follows newview; the search decides by what the others have found.
+        let task = if function == NEWVIEW { task } else { task.continued_by_its_process() };
         self.process.run(on_host.into_iter().fold(task, Task::or_on_host)).await
     }
 

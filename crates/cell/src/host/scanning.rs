@@ -1,7 +1,7 @@
 //! How a process scans a list in memory while it waits, and yields when it has found something or
 //! nothing.
 
-use super::{First, HostProcess, first_of};
+use super::{First, HostProcess, Translated, first_of};
 use crate::linux::Entry;
 use crate::trace::Category;
 use mmgp_base::units::{Seconds, SimSpan};
@@ -102,6 +102,25 @@ impl HostProcess {
         self.ppe().pipeline.end();
         drop(span);
         self.polled_since(start);
+    }
+
+    /// As [`HostProcess::resume`], where processes share an address space, but on the hardware thread on which
+    /// it began and on no other.
+    pub async fn resume_at_home(&self) {
+        let home = self.machine.layout.home_thread(self.rank) as usize;
+        self.scheduler.wake_at(self.rank, home);
+        self.take_turn(self.scheduler.switch()).await;
+    }
+
+    /// Pays for a switch of its hardware thread to this process from another one that has chosen it,
+    /// where both go on with the same, so that the scheduler knows of none.
+    pub async fn come_in_by_choice(&self) {
+        self.scheduler.switched(self.thread.get());
+        *self.translated.borrow_mut() = Translated::default();
+        let linux = &self.machine.linux;
+        let span = self.trace.span(self.thread_track(), Category::Switch, "context switch");
+        self.sim.sleep(SimSpan::from_seconds(linux.yield_ * linux.yield_to)).await;
+        drop(span);
     }
 
     /// `sched_yield`, or `_yield_to` a process, of one that has scanned; who runs first is up to the

@@ -1,9 +1,35 @@
 //! Where processes go that may run on more than one hardware thread.
 
-use super::queue::{Affinity, Entity};
+use super::queue::{Affinity, Entity, Entry};
 use super::{Scheduler, Thread};
 
 impl Scheduler {
+    /// Puts a sleeping process into a run queue.
+    pub fn wake(&self, process: u32) {
+        let (entity, home) = {
+            let processes = self.processes.borrow();
+            let process = processes.get(&process).expect("invariant: it was admitted");
+            (process.entity, process.home)
+        };
+        let thread = match entity.affinity {
+            Affinity::Pinned => home,
+            Affinity::Free | Affinity::Shared => self.least_loaded(home, entity.affinity),
+        };
+        self.enter(thread, entity, Entry::Woken);
+    }
+
+    /// The same, into that of this thread, from which it is not to move.
+    pub fn wake_at(&self, process: u32, thread: usize) {
+        let entity =
+            self.processes.borrow().get(&process).expect("invariant: it was admitted").entity;
+        self.enter(thread, Entity { affinity: Affinity::Pinned, ..entity }, Entry::Woken);
+    }
+
+    /// Notes a change from one process to another that was none for the run queue.
+    pub fn switched(&self, thread: usize) {
+        self.threads.borrow_mut()[thread].switches += 1;
+    }
+
     /// A process from the longest queue.
     pub(super) fn steal(&self) -> Option<Entity> {
         let mut threads = self.threads.borrow_mut();

@@ -222,3 +222,35 @@ fn processes_that_share_an_address_space_go_on_wherever_one_of_them_began() {
     // follow it there.
     assert_eq!(shared(&[(0, Some(10)), (1, Some(4)), (2, Some(4))]), (15, 0));
 }
+
+#[test]
+fn who_went_on_at_home_goes_on_anywhere_the_next_time() {
+    let mut machine = toy(LinuxScheduler::ConstantTime);
+    machine.layout.threads_per_ppe = 2;
+    (machine.ppe_issue.threads, machine.ppe.smt_slowdown) = (ThreadSharing::Given, 1.0);
+    let blade = Blade::new(&machine, KernelTiming::Cached, 0.0).under(&Sharing::shared(&machine));
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    for rank in [2, 1, 0] {
+        let (process, seen) = (blade.host_process(rank), Rc::clone(&seen));
+        let note = move |process: &HostProcess| {
+            seen.borrow_mut().push((process.sim.now().seconds().0 * 1e3).round() as u64);
+        };
+        blade.sim.spawn(format!("process {rank}"), async move {
+            process.resume_at_home().await;
+            // Ranks 0 and 2 have thread 0 for 1 and 10 ms, one after the other, rank 1 the other thread.
+            let integers = [10_000_000, 0, 1_000_000][rank as usize];
+            process.work(Work { integers, ..Work::default() }).await;
+            process.release();
+            if rank == 2 {
+                process.resume().await;
+                note(&process);
+                process.release();
+                process.resume_at_home().await;
+                note(&process);
+                process.release();
+            }
+        });
+    }
+    blade.run().unwrap();
+    assert_eq!(seen.take(), [1, 11]);
+}

@@ -47,6 +47,16 @@ impl SpeProgram for Program {
 /// the microsecond, and how often a hardware thread changed from one process to another. Those with
 /// even ranks are on one hardware thread, those with odd ones on the other.
 fn ends(machine: &Machine, policy: &str, processes: &[(u32, u64, u32)]) -> (Vec<u64>, u64) {
+    ends_of(machine, policy, processes, |task| task)
+}
+
+/// The same where tasks are of this kind.
+fn ends_of(
+    machine: &Machine,
+    policy: &str,
+    processes: &[(u32, u64, u32)],
+    kind: fn(Task<'_>) -> Task<'_>,
+) -> (Vec<u64>, u64) {
     let blade = Blade::new(machine, KernelTiming::Cached, 0.0);
     let on = Runtime::new(blade, policy_named(policy).unwrap());
     on.load(&Rc::new(Program), Signalling::Memory);
@@ -56,7 +66,8 @@ fn ends(machine: &Machine, policy: &str, processes: &[(u32, u64, u32)]) -> (Vec<
         on.blade().sim.spawn(format!("rank {rank}"), async move {
             process.resume().await;
             process.compute(Cycles(1000 * host), &[]).await;
-            process.off_load(Task::new(task, 1, &|_| EffectiveAddress::default())).await;
+            let task = Task::new(task, 1, &|_| EffectiveAddress::default());
+            process.off_load(kind(task)).await;
             ends.borrow_mut()[place] = (1e6 * process.sim.now().seconds().0).round() as u64;
             process.finish(0);
         });
@@ -222,6 +233,27 @@ fn whichever_hardware_thread_is_free_goes_on_with_stolen_work_and_switches_to_no
     assert_eq!(ends(&machine, "work-stealing", &processes), (vec![510, 300, 30], 0));
     // Pinned, it comes in when rank 0 waits, at 550; then rank 0 has its result, and then rank 2.
     assert_eq!(ends(&machine, "edtlp:ready", &processes), (vec![600, 300, 650], 3));
+}
+
+#[test]
+fn what_depends_on_its_process_goes_on_where_that_is_pinned_and_has_it_come_in() {
+    let mut machine = machine();
+    (machine.linux.yield_, machine.linux.yield_to) = (microseconds(10), 1.5);
+    let processes = [(0, 500, 10), (1, 0, 300), (2, 0, 30)];
+    let ends = |machine: &Machine| {
+        ends_of(machine, "work-stealing", &processes, |task| task.continued_by_its_process())
+    };
+    // Rank 0 has the hardware thread of rank 2 until 500. It waits, rank 2 comes in by a switch of 15 us,
+    // and waits, and rank 0 by another one. Rank 1 has been on its own all along.
+    assert_eq!(ends(&machine), (vec![530, 300, 515], 2));
+    // Who takes an item needs a page of code and one of data, before the switch and after it.
+    machine.cache.translation = Cycles(1000);
+    assert_eq!(ends(&machine), (vec![538, 302, 519], 2));
+    // To others it is all the same.
+    let kinds: [fn(Task<'_>) -> Task<'_>; 2] =
+        [|task| task, |task| task.continued_by_its_process()];
+    let [any, own] = kinds.map(|kind| ends_of(&machine, "sled", &processes, kind));
+    assert_eq!(any, own);
 }
 
 #[test]
