@@ -75,6 +75,8 @@ struct Wait {
     since: u64,
     /// What the process waits for, or last waited for, other than time.
     reason: Option<Reason>,
+    /// How many appointments the calendar may have for it since then.
+    appointments: usize,
 }
 
 /// Fewer void appointments than this are not worth removing.
@@ -84,7 +86,7 @@ impl Schedule {
     /// A new process, which waits to be called.
     pub fn add(&mut self) -> ProcessId {
         if let Some(id) = self.vacant.pop() {
-            self.waits[id.index()] = Wait { since: self.calls, reason: None };
+            self.waits[id.index()] = Wait { since: self.calls, reason: None, appointments: 0 };
             return id;
         }
         let index = self.waits.len() as u32;
@@ -92,7 +94,7 @@ impl Schedule {
             index >> PROCESS_BITS == 0,
             "a simulation has at most 16 million processes at once"
         );
-        self.waits.push(Wait { since: self.calls, reason: None });
+        self.waits.push(Wait { since: self.calls, reason: None, appointments: 0 });
         ProcessId(index)
     }
 
@@ -117,12 +119,16 @@ impl Schedule {
     pub fn appoint(&mut self, process: ProcessId, at: SimTime) -> u64 {
         let call = self.call(process);
         self.calendar.push(Reverse(call.at(at)));
+        self.waits[process.index()].appointments += 1;
         call.sequence
     }
 
     /// Voids one appointment, if the process has not gone on since it was made.
     pub fn revoke(&mut self, process: ProcessId, appointment: u64) {
-        if appointment >= self.waits[process.index()].since {
+        let wait = &mut self.waits[process.index()];
+        if appointment >= wait.since {
+            wait.appointments = wait.appointments.saturating_sub(1);
+            self.void += 1;
             self.revoked.insert(appointment);
         }
     }
@@ -135,21 +141,45 @@ impl Schedule {
     }
 
     /// Voids the calls to a waiting process.
+    pub fn cancel(&mut self, process: ProcessId) {
+        self.begin_wait(process);
+    }
+
+    /// Voids the calls that were made to a process until now.
     ///
     /// They stay on the calendar until their time has come or most of it is void, whichever is
     /// first, so that the calendar is never much longer than what is still to happen.
-    pub fn cancel(&mut self, process: ProcessId) {
-        self.waits[process.index()].since = self.calls;
-        self.void += 1;
-        if self.void > FEW + self.calendar.len() / 2 {
-            let (waits, revoked) = (&self.waits, &mut self.revoked);
-            self.calendar.retain(|&Reverse(appointment)| {
-                let call = Call::of(appointment).1;
-                call.is_valid(waits) && !revoked.remove(&call.sequence)
-            });
-            revoked.clear();
-            self.void = 0;
+    #[inline]
+    fn begin_wait(&mut self, process: ProcessId) {
+        let wait = &mut self.waits[process.index()];
+        wait.since = self.calls;
+        if wait.appointments > 0 {
+            self.void += std::mem::take(&mut wait.appointments);
+            if self.void > FEW + self.calendar.len() / 2 {
+                self.remove_void();
+            }
         }
+    }
+
+    #[cold]
+    fn remove_void(&mut self) {
+        let (waits, revoked) = (&self.waits, &mut self.revoked);
+        self.calendar.retain(|&Reverse(appointment)| {
+            let call = Call::of(appointment).1;
+            call.is_valid(waits) && !revoked.remove(&call.sequence)
+        });
+        revoked.clear();
+        self.void = 0;
+    }
+
+    /// An appointment is on the calendar no more; whether it was not void.
+    fn has_come(&mut self, call: Call) -> bool {
+        let revoked = !self.revoked.is_empty() && self.revoked.remove(&call.sequence);
+        let holds = !revoked && call.is_valid(&self.waits);
+        let wait = &mut self.waits[call.process.index()];
+        let count = if holds { &mut wait.appointments } else { &mut self.void };
+        *count = count.saturating_sub(1);
+        holds
     }
 
     /// Notes what a process waits for.
@@ -169,13 +199,13 @@ impl Schedule {
             let (at, call) = match self.calendar.peek() {
                 Some(&Reverse(first)) if self.ready.is_empty() || Call::of(first).0 == now => {
                     self.calendar.pop();
-                    Call::of(first)
+                    let (at, call) = Call::of(first);
+                    if self.has_come(call) { (at, call) } else { continue }
                 }
                 _ => (now, self.ready.pop_front()?),
             };
-            let revoked = !self.revoked.is_empty() && self.revoked.remove(&call.sequence);
-            if !revoked && call.is_valid(&self.waits) {
-                self.waits[call.process.index()].since = self.calls;
+            if call.is_valid(&self.waits) {
+                self.begin_wait(call.process);
                 return Some(Due { at, process: call.process });
             }
         }
@@ -230,5 +260,24 @@ mod tests {
         schedule.appoint(process, at(2_000_000));
         assert_eq!(schedule.next(SimTime::ZERO).unwrap().at, at(2_000_000));
         assert!(schedule.next(at(2_000_000)).is_none());
+    }
+
+    #[test]
+    fn appointments_of_a_process_that_goes_on_for_something_else_do_not_pile_up() {
+        let mut schedule = Schedule::default();
+        let process = schedule.add();
+        for _ in 0..10_000 {
+            schedule.appoint(process, at(1_000_000));
+            schedule.wake(process);
+            assert_eq!(schedule.next(SimTime::ZERO).unwrap().at, SimTime::ZERO);
+        }
+        assert!(schedule.calendar.len() <= 2 * FEW + 2, "{}", schedule.calendar.len());
+        // Those that are kept are not taken for void.
+        for instant in 1..1000 {
+            schedule.appoint(process, at(instant));
+            assert_eq!(schedule.next(SimTime::ZERO).unwrap().at, at(instant));
+        }
+        assert_eq!(schedule.waits[process.index()].appointments, 0);
+        assert!(schedule.void <= schedule.calendar.len());
     }
 }
