@@ -39,7 +39,8 @@ fn run(
     app.run(&Runtime::new(blade, policies().remove(scheduler)), mapping).unwrap()
 }
 
-/// Every configuration of both machines under the first scheduler, and some under each of the others.
+/// Every configuration of both machines under the first scheduler, some under each of the others, and those
+/// of one process under one by which SPEs tell more than that they are done.
 fn check(app: impl Application + Clone + 'static) {
     for name in ["qs20", "ps3"] {
         let machine = Machine::named(name).unwrap();
@@ -49,7 +50,10 @@ fn check(app: impl Application + Clone + 'static) {
         let mappings: Vec<Mapping> = all.collect();
         let others = (1..policies().len()).zip(mappings.iter().step_by(4).cycle());
         let others = others.map(|(scheduler, &mapping)| (mapping, scheduler));
-        for place in mappings.iter().map(|&mapping| (mapping, 0)).chain(others) {
+        let sled = policies().iter().position(|policy| policy.name() == "sled").unwrap();
+        let telling = (1..=apus).step_by(3).map(|p| (Mapping::of(1, p), sled));
+        let first = mappings.iter().map(|&mapping| (mapping, 0));
+        for place in first.chain(others).chain(telling) {
             let direct = run(&app, &machine, KernelTiming::Exact, place);
             let computed = run(&app, &machine, KernelTiming::Cached, place);
             let known = run(&once, &machine, KernelTiming::Cached, place);

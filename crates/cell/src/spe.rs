@@ -144,6 +144,11 @@ impl Spe {
         Ok(loops.into_done())
     }
 
+    /// How many DMA commands there were.
+    pub fn commands(&self) -> u64 {
+        self.mfc.commands()
+    }
+
     /// Counts the DMA commands of a script whose time is known.
     pub fn count_commands(&self, commands: u64) {
         self.mfc.count(commands);

@@ -3,8 +3,8 @@
 //! Where a program can be written down ([`SpeProgram::write`]), what a task computes is computed when
 //! its first SPE is started, with the clock stopped; what each SPE does that takes time is a
 //! [`Script`]. The script is then played on the machine, among all else that goes on there. A process
-//! that is alone on its Cells and finds them quiet takes the same time for the same scripts: they are
-//! played once, and their times kept.
+//! that is alone on its Cells and finds them quiet takes the same time for the same scripts, and for
+//! telling the host that they are done: they are played once, and their times kept.
 //!
 //! ```text
 //!   task --> scripts, one for each SPE --> known, alone, quiet?  -- yes --> sleep
@@ -21,6 +21,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use crate::offload::{Call, SpeProgram};
+use crate::policy::Steps;
 use mmgp_base::error::Result;
 use mmgp_base::units::{SimSpan, SimTime};
 use mmgp_cell::element::Values;
@@ -64,7 +65,9 @@ struct Share {
     span: SimSpan,
     /// Begin and end of each of its loops.
     loops: Vec<[SimSpan; 2]>,
-    /// Its DMA commands.
+    /// From its end until it has told the host.
+    telling: SimSpan,
+    /// Its DMA commands, those by which it tells the host among them.
     commands: u64,
 }
 
@@ -74,6 +77,8 @@ pub(crate) struct Learning {
     process: u32,
     spes: Vec<u32>,
     first: Cell<Option<SimTime>>,
+    /// Those that have run their program, and have not told the host.
+    ran: RefCell<Vec<Option<Share>>>,
     shares: RefCell<Vec<Option<Share>>>,
 }
 
@@ -186,6 +191,7 @@ impl Courses {
             scripts: written.fingerprint,
             process,
             first: Cell::new(None),
+            ran: RefCell::new(vec![None; spes.len()]),
             shares: RefCell::new(vec![None; spes.len()]),
             spes,
         });
@@ -232,12 +238,18 @@ impl Courses {
                 }
                 let loops = spe.play(script).await?;
                 if let Some((learning, share)) = learning {
-                    self.learn(learning, *share, (begin, &loops, script.commands()));
+                    let since = |instant: SimTime| instant.since(begin);
+                    learning.ran.borrow_mut()[*share] = Some(Share {
+                        span: since(self.sim.now()),
+                        loops: loops.iter().map(|it| [since(it.start), since(it.end)]).collect(),
+                        telling: SimSpan::ZERO,
+                        commands: script.commands(),
+                    });
                 }
                 Ok(loops)
             }
             Course::Known { known, process, share } => {
-                let Share { span, loops, commands } = &known.shares[*share];
+                let Share { span, loops, commands, .. } = &known.shares[*share];
                 spe.count_commands(*commands);
                 if *share == 0 {
                     self.traffic.feel_until(*process, begin + known.felt);
@@ -250,22 +262,35 @@ impl Courses {
         }
     }
 
-    /// Keeps the time of a call that ends now, and with the last one those of the task.
-    fn learn(
-        &self,
-        learning: &Learning,
-        share: usize,
-        (begin, loops, commands): (SimTime, &[Loop], u64),
-    ) {
-        let Learning { process, spes, first, shares, .. } = learning;
-        let first = first.get().unwrap_or(begin);
-        let since = |instant: SimTime| instant.since(begin);
+    /// Lets the time go by in which an SPE, whose call this was, tells the host that it is done: by
+    /// `steps`, if it does so by more than its flag, or as long as it took before.
+    pub async fn tell(&self, spe: &Spe, course: &Course, steps: Option<Steps<'_>>) {
+        match (course, steps) {
+            (Course::Known { known, share, .. }, Some(_)) => {
+                self.sim.sleep(known.shares[*share].telling).await;
+            }
+            (Course::Known { .. }, None) => {}
+            (Course::Play { learning: Some((learning, share)), .. }, steps) => {
+                let (begin, commands) = (self.sim.now(), spe.commands());
+                if let Some(steps) = steps {
+                    steps.await;
+                }
+                let telling = self.sim.now().since(begin);
+                self.learn(learning, *share, (telling, spe.commands() - commands));
+            }
+            (_, Some(steps)) => steps.await,
+            (_, None) => {}
+        }
+    }
+
+    /// Keeps the time of a call of which the host has been told now, in so long and by so many DMA
+    /// commands, and with the last one those of the task.
+    fn learn(&self, learning: &Learning, share: usize, (telling, commands): (SimSpan, u64)) {
+        let Learning { process, spes, first, shares, ran, .. } = learning;
+        let first = first.get().unwrap_or(self.sim.now());
         let mut shares = shares.borrow_mut();
-        shares[share] = Some(Share {
-            span: since(self.sim.now()),
-            loops: loops.iter().map(|one| [since(one.start), since(one.end)]).collect(),
-            commands,
-        });
+        let ran = ran.borrow_mut()[share].take();
+        shares[share] = ran.map(|ran| Share { telling, commands: ran.commands + commands, ..ran });
         if let Some(shares) = shares.iter().cloned().collect::<Option<Vec<_>>>() {
             let felt = self.traffic.quiet_from(*process, spes).max(first).since(first);
             let mut known = self.known.borrow_mut();

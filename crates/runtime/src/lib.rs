@@ -61,7 +61,7 @@ pub use leases::{BusyMap, Lease};
 pub use mmgp_cell::record::Loop;
 pub use offload::{Call, Signalling, SpeProgram, Teams};
 pub use policy::{
-    Completion, Continuation, Decision, Departure, Images, Pending, Policy, Request, Steps,
+    Completion, Continuation, Decision, Departure, Images, Moves, Pending, Policy, Request, Steps,
     policies, policy_among, policy_named,
 };
 pub use process::{Process, Task};
@@ -96,7 +96,8 @@ impl Runtime {
         let blade = blade.under(&sharing);
         let busy = BusyMap::new(&blade.sim, blade.machine.layout);
         let slots = Slots::new(&blade);
-        let keeps = policy.leases_own_only() && policy.moves_nothing() && !blade.is_traced();
+        let same = policy.moves() != Moves::Whatever;
+        let keeps = policy.leases_own_only() && same && !blade.is_traced();
         let courses = Courses::new(&blade.sim, &blade.traffic, keeps);
         let unbalancing = policy.unbalances().then(Unbalancing::default);
         let fault = blade.fault();
@@ -133,7 +134,9 @@ impl Runtime {
     pub fn process(&self, rank: u32, own: Vec<u32>) -> Process {
         let (blade, layout) = (&self.blade, self.blade.machine.layout);
         let of_spes = own.iter().map(|spe| spe / layout.spes_per_cell);
-        of_spes.chain([blade.cell_of(rank)]).for_each(|cell| blade.traffic.uses(rank, cell));
+        let told = (self.shared.policy.moves() == Moves::Tellings).then_some(0);
+        let cells = of_spes.chain([blade.cell_of(rank)]).chain(told);
+        cells.for_each(|cell| blade.traffic.uses(rank, cell));
         let host = (blade.host_process(rank), blade.cell_of(rank));
         Process::new(host, own, Rc::clone(&self.shared))
     }

@@ -54,11 +54,11 @@ pub trait Policy {
         request.lease_own(spes)
     }
 
-    /// Whether nothing moves on the machine for its sake. Then, if it leases a process none but its own
-    /// SPEs, what a process that shares its Cells with no other off-loads takes the same time whenever
-    /// it is the same.
-    fn moves_nothing(&self) -> bool {
-        true
+    /// What moves on the machine for its sake. Unless that is [`Moves::Whatever`], and if it leases a process
+    /// none but its own SPEs, what a process that shares its Cells with no other off-loads, and what its SPEs
+    /// [tell](Policy::tell), takes the same time whenever it is the same.
+    fn moves(&self) -> Moves {
+        Moves::Nothing
     }
 
     /// The programs that an SPE may be asked to hold.
@@ -98,6 +98,10 @@ pub trait Policy {
         None
     }
 
+    /// What an SPE tells by [`Policy::tell`] is there, at this instant. The steps of that are not taken
+    /// where it is known how long they take.
+    fn told(&self, _: Completion, _: &Spe) {}
+
     /// An SPE has done its share of a task, at this instant; its process learns of it later.
     fn completed(&self, _: Completion) {}
 
@@ -111,6 +115,18 @@ pub trait Policy {
     fn account(&self) -> Option<String> {
         None
     }
+}
+
+/// What moves on the machine for the sake of a policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moves {
+    /// Nothing.
+    Nothing,
+    /// What SPEs tell, between their local stores and the memory of the first Cell; always the same of the
+    /// same SPE, so that it takes the same time where nobody else is there.
+    Tellings,
+    /// What goes on at different times, or differs.
+    Whatever,
 }
 
 /// The programs that an SPE may be asked to hold.

@@ -38,7 +38,8 @@ pub(crate) trait Ready {
     async fn look_at_own(&self, process: &HostProcess);
     /// Whether the process that has looked goes on.
     fn is_over(&self, process: &HostProcess, pending: &Pending) -> bool;
-    /// An SPE that has done its share says for whom.
+    /// An SPE that has done its share says for whom; of a list, what it has put there is to be
+    /// [`ReadyToRun::told`].
     fn put<'a>(&'a self, done: Completion, spe: &'a Spe, machine: &'a Machine) -> Steps<'a>;
 }
 
@@ -117,6 +118,14 @@ impl ReadyToRun {
 
     fn list(&self, sim: &Sim) -> &Watch<List> {
         self.list.get_or_init(|| Watch::new(sim, "an entry of ready_to_run", List::default()))
+    }
+
+    /// An entry has been put.
+    pub fn told(&self, done: Completion, spe: &Spe) {
+        self.list(&spe.sim).update(|list| {
+            list.entries.insert(done.spe, done.process);
+            list.puts += 1;
+        });
     }
 
     /// How many entries a scan by this process looks at until it comes to another one that can go on,
@@ -204,10 +213,6 @@ impl Ready for ReadyToRun {
             let EffectiveAddress(at) = *self.at.get_or_init(line);
             let at = EffectiveAddress(at + ENTRY_BYTES * (u64::from(done.spe) % ENTRIES));
             spe.put_word(at).await.expect("invariant: an entry is an aligned word of memory");
-            self.list(&spe.sim).update(|list| {
-                list.entries.insert(done.spe, done.process);
-                list.puts += 1;
-            });
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The slack-minimising event-driven scheduler (SLED, Computing Frontiers 2009).
 
 use crate::fifo::Fifos;
-use crate::policy::{Completion, Pending, Policy, Steps};
+use crate::policy::{Completion, Moves, Pending, Policy, Steps};
 use crate::ready::{Part, Ready, ReadyToRun};
 use mmgp_base::units::{Seconds, SimSpan};
 use mmgp_cell::host::{Level, Scan};
@@ -215,9 +215,12 @@ impl Policy for Sled {
         true
     }
 
-    /// SPEs put their entries of the list into main memory.
-    fn moves_nothing(&self) -> bool {
-        false
+    /// SPEs put their entries of the list into main memory, or wait for the lock of a queue.
+    fn moves(&self) -> Moves {
+        match self.order {
+            Order::List(_) => Moves::Tellings,
+            Order::Fifos(_) => Moves::Whatever,
+        }
     }
 
     fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
@@ -236,6 +239,13 @@ impl Policy for Sled {
         match &self.order {
             Order::List(ready) => Some(ready.put(done, spe, on)),
             Order::Fifos(ready) => Some(ready.put(done, spe, on)),
+        }
+    }
+
+    fn told(&self, done: Completion, spe: &Spe) {
+        match &self.order {
+            Order::List(ready) => ready.told(done, spe),
+            Order::Fifos(_) => {}
         }
     }
 }

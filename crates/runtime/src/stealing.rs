@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::policy::{Completion, Continuation, Pending, Policy, Steps};
+use crate::policy::{Completion, Continuation, Moves, Pending, Policy, Steps};
 use crate::ready::{Ready, ReadyToRun, time_of_looks};
 use mmgp_cell::linux::Sharing;
 use mmgp_cell::ppe::Work;
@@ -102,8 +102,8 @@ impl Policy for WorkStealing {
     }
 
     /// SPEs put their entries of the list into main memory.
-    fn moves_nothing(&self) -> bool {
-        false
+    fn moves(&self) -> Moves {
+        Moves::Tellings
     }
 
     fn wait<'a>(&'a self, process: &'a HostProcess, pending: &'a Pending) -> Steps<'a> {
@@ -120,5 +120,9 @@ impl Policy for WorkStealing {
 
     fn tell<'a>(&'a self, done: Completion, spe: &'a Spe, on: &'a Machine) -> Option<Steps<'a>> {
         Some(self.list.put(done, spe, on))
+    }
+
+    fn told(&self, done: Completion, spe: &Spe) {
+        self.list.told(done, spe);
     }
 }

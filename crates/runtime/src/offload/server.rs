@@ -57,6 +57,13 @@ struct Server<P> {
     holds_parallel: Cell<bool>,
 }
 
+/// Whom an SPE tells that it is done by a flag in memory, and by what the policy adds.
+enum Tells {
+    Host,
+    /// It is told by other means, or its master is.
+    Nobody,
+}
+
 impl<P: SpeProgram> Server<P> {
     /// Fetches the program that a call wants, unless the SPE holds it; how long that took.
     async fn fetch_program(&self, call: Call) -> Result<SimSpan> {
@@ -117,10 +124,14 @@ impl<P: SpeProgram> Server<P> {
             }
             let (function, at) = (call.function, spe.sim.now());
             let done = Completion { spe: spe.index, process, function, at };
+            let tells = match signalling.get() {
+                Signalling::Memory if by_host => Tells::Host,
+                _ => Tells::Nobody,
+            };
+            self.tell(done, &course, tells).await;
             if by_host {
-                match signalling.get() {
-                    Signalling::Mailbox => self.write_mailbox(call.function).await,
-                    Signalling::Memory => self.tell(done).await,
+                if signalling.get() == Signalling::Mailbox {
+                    self.write_mailbox(call.function).await;
                 }
                 span.depart(Arrow::Stop { spe: spe.index, call: number });
             }
@@ -130,10 +141,17 @@ impl<P: SpeProgram> Server<P> {
         }
     }
 
-    /// Tells the host that the function is done as the policy has it, beside the flag.
-    async fn tell(&self, done: Completion) {
-        if let Some(steps) = self.shared.policy.tell(done, &self.spe, &self.machine) {
-            steps.await;
+    /// Tells the host that the function is done as the policy has it, beside the flag, where it `tells`.
+    async fn tell(&self, done: Completion, course: &Course, tells: Tells) {
+        let Shared { policy, courses, .. } = &*self.shared;
+        let steps = match tells {
+            Tells::Host => policy.tell(done, &self.spe, &self.machine),
+            Tells::Nobody => None,
+        };
+        let is_told = steps.is_some();
+        courses.tell(&self.spe, course, steps).await;
+        if is_told {
+            policy.told(done, &self.spe);
         }
     }
 
