@@ -104,8 +104,8 @@ impl HostProcess {
         self.polled_since(start);
     }
 
-    /// As [`HostProcess::resume`], where processes share an address space, but on the hardware thread on which
-    /// it began and on no other.
+    /// As [`HostProcess::resume`], where processes share an address space, but on the hardware thread
+    /// on which it began and on no other.
     pub async fn resume_at_home(&self) {
         let home = self.machine.layout.home_thread(self.rank) as usize;
         self.scheduler.wake_at(self.rank, home);
