@@ -6,17 +6,20 @@
 //! to hold. What it measures it takes from the instants of these calls. It has no clock, no threads
 //! and no lock; who asks is told in the order of asking, whatever the instants.
 //!
-//! 1. It starts with one APU for each off-load of every process.
+//! 1. It starts with one APU for each off-load of every process. One counts from its first off-load on,
+//!    and not while it computes on the host for longer than some cycles of the others.
 //! 2. A *window* is some dozens of off-loads under one choice (m, p). At its end [`Online`] learns
 //!    from it, equation 11 of independent tasks; how far that is off is conditioned on all windows.
 //!    What is not known of a workload yet (the part of an off-load that APUs cannot share, what a
 //!    further APU costs, how much processes slow each other down on the host) starts with wide errors.
+//!    Windows are compared at one mix of functions (`mix.rs`): a change of mix is a phase, a change of
+//!    the times of a function one of the workload.
 //! 3. The next window is of the choice with the largest expected gain over the best that was tried,
 //!    if it is more than half a percent, and if it costs no more than [`BUDGET`] of the time so
 //!    far. Where nothing promises as much, it has *settled*.
 //! 4. From then on it watches host bursts, off-loads and throughput. Where one of them leaves its band
-//!    the workload has changed: all is forgotten but the choice, and learnt again.
-//! 5. When a process leaves or enters it chooses again at once, from what it knows.
+//!    the workload has changed: all is forgotten, and learnt again.
+//! 5. When a process begins, rests or leaves it chooses again at once, from what it knows.
 //!
 //! A function that gets no faster with more APUs is given only as many as serve it.
 //!
@@ -26,7 +29,7 @@
 //! leaves*, all of them; on that rests that each is served.
 //!
 //! Asking takes tens of nanoseconds and allocates nothing. The last completion of a window takes tens
-//! of microseconds, and allocates, as learning does; so does a process that enters.
+//! of microseconds, and allocates, as learning does; so does a process that begins or leaves.
 //!
 //! [`Online`]: crate::fit::online::Online
 //!
@@ -55,7 +58,9 @@
 
 mod admission;
 mod belief;
+mod caps;
 mod explanation;
+mod mix;
 mod prior;
 mod search;
 #[cfg(test)]
@@ -63,6 +68,7 @@ mod tests;
 mod watch;
 mod window;
 
+pub use admission::{Answer, Request};
 pub use explanation::{Explanation, Tried};
 
 use admission::{Admission, Stage, Terms};
@@ -86,21 +92,14 @@ const LEAST_WINDOW: u32 = 32;
 /// [`LONGEST`] times its least length.
 const PRECISE: f64 = 0.02;
 const LONGEST: u32 = 2;
+/// Cycles of the others for which a process computes on the host before it counts as one that rests.
+const RESTING: f64 = 8.0;
 /// Rounds after which a window may end that is the first, if its mean cycle has this relative standard
 /// error; or that is slower than the best that is known by this factor and so many standard errors.
 const ROUGH: u32 = 3;
 const ROUGHLY: f64 = 0.1;
 const HOPELESS_BEYOND: f64 = 1.1;
 const HOPELESS: f64 = 3.0;
-
-/// What a process is told that asks to off-load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
-    /// Lease so many of the idle APUs, at least 1; the off-load counts as under way from now on.
-    Go(u32),
-    /// Wait, and ask again whenever an off-load ends or a process leaves.
-    Hold,
-}
 
 /// A run-time scheduler's decisions.
 #[derive(Debug, Clone)]
@@ -157,9 +156,7 @@ impl Guide {
     /// [`Error::OutOfRange`] for a number of [`MOST`] or more.
     pub fn enters(&mut self, process: u32) -> Result<()> {
         check("process", process, 0..=MOST - 1)?;
-        if self.admission.enter(process) {
-            self.choose_from_what_is_known();
-        }
+        self.admission.enter(process);
         Ok(())
     }
 
@@ -174,12 +171,18 @@ impl Guide {
     /// A process asks to off-load `function`, which at most `most_shares` APUs can share, at `now`,
     /// when `idle` APUs have no lease. One that has not entered, or has an off-load under way, holds.
     pub fn arrives(&mut self, now: Seconds, process: u32, request: Request) -> Answer {
+        let begins = self.admission.begin(process);
+        if begins {
+            self.choose_from_what_is_known();
+        }
         let (choice, choices) = (self.choice, self.choices);
         let Request { function, most_shares, idle } = request;
-        let wanted = choice.p().min(self.belief.cap(function)).min(most_shares.max(1));
+        let wanted = choice.p().min(self.belief.caps.of(function)).min(most_shares.max(1));
         let Some(asking) = self.admission.process(process) else { return Answer::Hold };
         match asking.stage {
             Stage::Running => return Answer::Hold,
+            // What it did on the host before it began is no part of a cycle.
+            Stage::Host if begins => asking.burst_s = f64::NAN,
             Stage::Host => asking.burst_s = (now.0 - asking.completed_at).max(0.0),
             Stage::Waiting | Stage::Away => {}
         }
@@ -263,7 +266,8 @@ impl Guide {
             Some(best) if best.mapping == self.choice => false,
             Some(best) => {
                 let doubt = HOPELESS * error.hypot(best.error);
-                self.window.time_s(now) > best.time_s * (HOPELESS_BEYOND + doubt)
+                let best_s = best.time_s * self.belief.expects(best.mapping, &self.window).of_time;
+                self.window.time_s(now) > best_s * (HOPELESS_BEYOND + doubt)
             }
         }
     }
@@ -280,6 +284,13 @@ impl Guide {
     }
 
     fn end_window(&mut self, now: f64) {
+        let cycle = &self.window.cycle;
+        if cycle.count > 0.0 && self.admission.rest(now, RESTING * cycle.mean) {
+            // The window was one of more processes, or of fewer: nobody knows.
+            self.window = Window::new(self.going());
+            self.choose_from_what_is_known();
+            return;
+        }
         let time_s = self.window.time_s(now);
         let is_other = self.belief.is_contradicted(self.choice, &self.window, time_s)
             || self.watch_sees_change(time_s);
@@ -289,11 +300,13 @@ impl Guide {
             return;
         }
         let length = f64::from(self.window.completions);
-        let best_s = self.best.map_or(time_s, |best| best.time_s);
+        let of_best =
+            |best: Promise| best.time_s * self.belief.expects(best.mapping, &self.window).of_time;
+        let best_s = self.best.map_or(time_s, of_best);
         self.spent_s += (time_s - best_s).max(0.0) * length;
-        let cap_changes = self.belief.cap_changes;
+        let cap_changes = self.belief.caps.changes;
         self.belief.learn(self.choice, self.admission.alive, &self.window, time_s);
-        if self.belief.cap_changes > cap_changes {
+        if self.belief.caps.changes > cap_changes {
             self.watch = (self.choice, Watch::NEW);
         }
         let elapsed = now - self.learning_since;
@@ -326,11 +339,16 @@ impl Guide {
             self.watch = (self.choice, Watch::NEW);
         }
         let (window, watch) = (&self.window, &mut self.watch.1);
-        let of_time = window.relative_error();
+        let expected = self.belief.expects(self.choice, window);
         let burst = watch.burst.has_changed(window.burst.mean, window.burst.relative_error());
-        let offload =
-            watch.offload.has_changed(window.offload.mean, window.offload.relative_error());
-        let time = watch.time.has_changed(time_s, of_time);
+        // A change of mix is none of the workload.
+        let offload = watch.offload.has_changed(
+            window.offload.mean / expected.of_offload,
+            window.offload.relative_error().max(expected.error),
+        );
+        let time = watch
+            .time
+            .has_changed(time_s / expected.of_time, window.relative_error().max(expected.error));
         burst || offload || time
     }
 
@@ -370,15 +388,4 @@ fn check(name: &'static str, found: u32, allowed: std::ops::RangeInclusive<u32>)
     }
     let expected = format!("from {} to {}", allowed.start(), allowed.end());
     Err(Error::OutOfRange { name, found: found.to_string(), expected })
-}
-
-/// What a process asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request {
-    /// Which function it off-loads, by any number; those from 15 on count as one.
-    pub function: u32,
-    /// The most APUs that can share it, at least 1.
-    pub most_shares: u32,
-    /// APUs that nobody has leased.
-    pub idle: u32,
 }

@@ -6,7 +6,25 @@
 //! going: whoever has waited longest goes at once when nothing is off-loaded, admitted or not (the
 //! admitted may all be waiting for it, at a barrier), and nobody overtakes who waits for APUs.
 
-use super::Answer;
+/// What a process is told that asks to off-load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Lease so many of the idle APUs, at least 1; the off-load counts as under way from now on.
+    Go(u32),
+    /// Wait, and ask again whenever an off-load ends or a process leaves.
+    Hold,
+}
+
+/// What a process asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Which function it off-loads, by any number; those from 15 on count as one.
+    pub function: u32,
+    /// The most APUs that can share it, at least 1.
+    pub most_shares: u32,
+    /// APUs that nobody has leased.
+    pub idle: u32,
+}
 
 /// Off-loads that a process has before its place goes to another that waits: few, so that processes
 /// with the same work come to their end at about the same time.
@@ -29,6 +47,8 @@ pub(super) enum Stage {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Process {
     pub stage: Stage,
+    /// Whether it off-loads: not before it asks for the first time, nor while it rests.
+    is_active: bool,
     admitted: bool,
     /// Off-loads since it was admitted.
     turns: u32,
@@ -51,6 +71,7 @@ pub(super) struct Process {
 impl Process {
     const AWAY: Self = Self {
         stage: Stage::Away,
+        is_active: false,
         admitted: false,
         turns: 0,
         ticket: 0,
@@ -78,6 +99,7 @@ pub(super) struct Terms {
 #[derive(Debug, Clone)]
 pub(super) struct Admission {
     processes: Vec<Process>,
+    /// Processes that off-load: that have asked, and neither rest nor have left.
     pub alive: u32,
     admitted: u32,
     pub running: u32,
@@ -90,8 +112,8 @@ impl Admission {
         Self { processes: Vec::new(), alive: 0, admitted: 0, running: 0, waiting: 0, tickets: 0 }
     }
 
-    /// A process enters; whether it was not there already.
-    pub fn enter(&mut self, process: u32) -> bool {
+    /// A process enters, if it is not there already.
+    pub fn enter(&mut self, process: u32) {
         let index = process as usize;
         if self.processes.len() <= index {
             self.processes.resize(index + 1, Process::AWAY);
@@ -99,20 +121,41 @@ impl Admission {
         let is_new = self.processes[index].stage == Stage::Away;
         if is_new {
             self.processes[index] = Process { stage: Stage::Host, ..Process::AWAY };
-            self.alive += 1;
         }
-        is_new
     }
 
-    /// A process leaves; whether it was there.
+    /// A process that is there begins to ask, or does so again after a rest.
+    pub fn begin(&mut self, process: u32) -> bool {
+        let Some(asking) = self.process(process) else { return false };
+        let is_first = !std::mem::replace(&mut asking.is_active, true);
+        self.alive += u32::from(is_first);
+        is_first
+    }
+
+    /// Whoever has been on the host for longer than `burst_s` rests, and gives its place up; whether
+    /// anybody does who did not.
+    pub fn rest(&mut self, now: f64, burst_s: f64) -> bool {
+        let before = self.alive;
+        for process in &mut self.processes {
+            let is_long = process.stage == Stage::Host && now - process.completed_at > burst_s;
+            if process.is_active && is_long {
+                process.is_active = false;
+                self.alive -= 1;
+                self.admitted -= u32::from(std::mem::take(&mut process.admitted));
+            }
+        }
+        self.alive < before
+    }
+
+    /// A process leaves; whether it off-loaded.
     pub fn leave(&mut self, process: u32) -> bool {
         let Some(left) = self.process(process).copied() else { return false };
         self.running -= u32::from(left.stage == Stage::Running);
         self.waiting -= u32::from(left.stage == Stage::Waiting);
         self.admitted -= u32::from(left.admitted);
-        self.alive -= 1;
+        self.alive -= u32::from(left.is_active);
         self.processes[process as usize] = Process::AWAY;
-        true
+        left.is_active
     }
 
     /// A process that is there.

@@ -8,8 +8,10 @@
 //! exponential kernel over (log m, log p), conditioned on the windows: what was measured is believed,
 //! what is near to it too, and far from it equation 11.
 
+use super::caps::Caps;
+use super::mix::{Expected, Functions, Mix, Restated};
 use super::prior;
-use super::window::{FUNCTIONS, Sample, Window, place_of};
+use super::window::{FUNCTIONS, Sample, Window};
 use crate::fit::online::Online;
 use mmgp_base::Mapping;
 
@@ -35,8 +37,6 @@ const MOST_RECORDS: usize = 48;
 const RECKONED: f64 = 0.1;
 /// From windows with a larger relative error equation 11 learns nothing but its first terms.
 const ROUGH: f64 = 0.15;
-/// A function gets no APUs that make it faster by less than this.
-const WORTH_SHARING: f64 = 1.02;
 /// A window that differs from earlier ones by so many standard errors, and by so much, is of
 /// another workload.
 const OTHER: (f64, f64) = (6.0, 0.15);
@@ -49,16 +49,49 @@ pub(super) struct Record {
     alive: u32,
     /// What its windows are worth.
     pub offloads: f64,
-    /// Of an off-load in the stream of all \[s\].
+    /// Of an off-load in the stream of all, with the mix of all windows \[s\].
     pub time_s: f64,
+    /// The same over a cycle, which is a burst and an off-load: 1/m where nothing is waited for.
+    per_cycle: f64,
+    /// Mean host burst \[s\].
+    burst_s: f64,
     /// Standard deviation of one cycle, relative.
     deviation: f64,
+    pub by_function: Functions,
+    /// The most APUs that each function had, or has from now on.
+    caps: [u32; FUNCTIONS],
+    /// Where there are several functions.
+    restated: Option<Restated>,
 }
 
 impl Record {
     fn relative_error(&self) -> f64 {
         let of_ends = OF_A_ROUND * f64::from(self.mapping.m()) / self.offloads;
-        (self.deviation / self.offloads.sqrt()).hypot(of_ends.max(LEAST_ERROR))
+        let of_work = self.restated.map_or(self.deviation / self.offloads.sqrt(), |it| it.error);
+        of_work.hypot(of_ends.max(LEAST_ERROR))
+    }
+
+    /// What is expected of a window with the mix that it has.
+    fn expects(&self, window: &Window) -> Expected {
+        let of = |restated: &Restated| restated.expects(&window.by_function, self.burst_s);
+        self.restated.as_ref().map_or(Expected::SAME, of)
+    }
+
+    /// A further window of the same choice.
+    fn add(&mut self, new: &Self) {
+        let part = new.offloads / (self.offloads + new.offloads);
+        let mean = |value: &mut f64, new: f64| *value += part * (new - *value);
+        mean(&mut self.time_s, new.time_s);
+        mean(&mut self.per_cycle, new.per_cycle);
+        mean(&mut self.burst_s, new.burst_s);
+        mean(&mut self.deviation, new.deviation);
+        for (sample, new) in self.by_function.iter_mut().zip(&new.by_function) {
+            sample.merge(new, 1.0);
+            *sample = sample.of_at_most(MOST_OFFLOADS);
+        }
+        self.offloads = (self.offloads + new.offloads).min(MOST_OFFLOADS);
+        self.alive = new.alive;
+        self.caps = new.caps;
     }
 }
 
@@ -83,12 +116,10 @@ pub(super) struct Belief {
     pub burst_s: f64,
     /// Mean off-load at each p, from 0 \[s\].
     pub by_shares: Vec<Sample>,
-    /// Off-loads of each function at each p: a row for each function.
-    functions: Vec<Sample>,
-    /// The most APUs that are worth while for each function at the current p.
-    caps: [u32; FUNCTIONS],
-    /// How often one of these was found to be another while a choice held.
-    pub cap_changes: u64,
+    pub caps: Caps,
+    mix: Mix,
+    /// Equation 11 as it was before any window.
+    beforehand: Option<Online>,
     /// Lower triangle of the records' covariance, row by row, and the weights of the records.
     factor: Vec<f64>,
     weights: Vec<f64>,
@@ -98,17 +129,16 @@ pub(super) struct Belief {
 
 impl Belief {
     pub fn new(apus: u32, contexts: u32) -> Self {
-        let columns = apus as usize + 1;
         Self {
             apus,
             contexts,
             records: Vec::with_capacity(MOST_RECORDS),
             online: None,
             burst_s: 0.0,
-            by_shares: vec![Sample::EMPTY; columns],
-            functions: vec![Sample::EMPTY; columns * FUNCTIONS],
-            caps: [u32::MAX; FUNCTIONS],
-            cap_changes: 0,
+            by_shares: vec![Sample::EMPTY; apus as usize + 1],
+            caps: Caps::new(apus),
+            mix: Mix::NONE,
+            beforehand: None,
             factor: Vec::with_capacity(MOST_RECORDS * MOST_RECORDS),
             weights: Vec::with_capacity(MOST_RECORDS),
             misfit: MISFIT,
@@ -120,15 +150,11 @@ impl Belief {
         self.records.clear();
         self.online = None;
         self.by_shares.fill(Sample::EMPTY);
-        self.functions.fill(Sample::EMPTY);
-        self.caps.fill(u32::MAX);
+        self.caps.forget();
+        self.mix = Mix::NONE;
+        self.beforehand = None;
         self.factor.clear();
         self.weights.clear();
-    }
-
-    /// The most APUs that are worth while for a function.
-    pub fn cap(&self, function: u32) -> u32 {
-        self.caps[place_of(function)]
     }
 
     pub fn record(&self, mapping: Mapping) -> Option<&Record> {
@@ -138,11 +164,13 @@ impl Belief {
     /// Whether a window's time contradicts what was measured under the same choice before.
     pub fn is_contradicted(&self, mapping: Mapping, window: &Window, time_s: f64) -> bool {
         let Some(record) = self.record(mapping) else { return false };
-        let distance = (time_s / record.time_s).ln().abs();
+        let expected = record.expects(window);
+        let distance = (time_s / (record.time_s * expected.of_time)).ln().abs();
         // Either may have begun and ended anywhere in a round.
         let m = f64::from(mapping.m());
         let ends = (m / record.offloads).hypot(m / f64::from(window.completions)) / 2.0;
-        let error = window.relative_error().hypot(record.relative_error()).hypot(ends);
+        let of_window = window.relative_error().max(expected.error);
+        let error = of_window.hypot(record.relative_error()).hypot(ends);
         distance > OTHER.0 * error && distance > OTHER.1
     }
 
@@ -157,6 +185,11 @@ impl Belief {
         }
     }
 
+    /// What is expected of a window with the mix that it has, under a choice that was measured.
+    pub fn expects(&self, mapping: Mapping, window: &Window) -> Expected {
+        self.record(mapping).map_or(Expected::SAME, |record| record.expects(window))
+    }
+
     /// Learns from a window in which each off-load took `time_s` in the stream of all.
     pub fn learn(&mut self, mapping: Mapping, alive: u32, window: &Window, time_s: f64) {
         let cycle_s = window.burst.mean + window.offload.mean;
@@ -164,9 +197,9 @@ impl Belief {
             return;
         }
         self.burst_s = window.burst.mean;
-        let changes = self.cap_changes;
-        let saved = self.learn_functions(mapping.p(), window) / cycle_s;
-        let is_reckoned = self.cap_changes > changes;
+        let changes = self.caps.changes;
+        let saved = self.caps.learn(mapping.p(), window) / cycle_s;
+        let is_reckoned = self.caps.changes > changes;
         if is_reckoned {
             // The choice is another one from now on.
             self.records.retain(|record| record.mapping != mapping);
@@ -174,85 +207,79 @@ impl Belief {
         self.by_shares[mapping.p() as usize].add(window.offload.mean - saved * cycle_s);
         let worth = if is_reckoned { RECKONED } else { 1.0 };
         let offloads = worth * f64::from(window.completions);
-        let deviation = window.relative_deviation();
-        let time_s = time_s * (1.0 - saved);
-        self.add_record(Record { mapping, alive, offloads, time_s, deviation });
+        let by_function = std::array::from_fn(|place| {
+            let sample = self.caps.capped(place, &window.by_function[place]);
+            sample.of_at_most(worth * sample.count)
+        });
+        self.add_record(Record {
+            mapping,
+            alive,
+            offloads,
+            time_s: time_s * (1.0 - saved),
+            per_cycle: time_s / cycle_s,
+            burst_s: window.burst.mean,
+            deviation: window.relative_deviation(),
+            by_function,
+            caps: self.caps.all(),
+            restated: None,
+        });
+        self.mix.add(&window.by_function);
         if self.online.is_none() {
-            self.online = prior::online(mapping, window, self.contexts, self.apus);
+            let first = (window.burst.mean, window.offload.mean, window.relative_deviation());
+            self.online = prior::online(mapping, first, self.contexts, self.apus);
+            self.beforehand.clone_from(&self.online);
         }
-        if let Some(online) = &mut self.online {
-            let m = mapping.m().min(online.last_m());
-            let alone_s = cycle_s * (1.0 - saved) / f64::from(m);
-            let is_rough = window.relative_error() > ROUGH;
-            if !is_rough || online.samples() == 0 {
-                // What it refuses is no time; the records hold what was measured all the same.
-                let _ = online.learn(m, mapping.p(), alone_s);
-            }
+        if self.mix.has_several() {
+            self.restate();
+        } else if let Some(online) = &mut self.online {
+            let alone_s = cycle_s * (1.0 - saved);
+            learn_alone(online, mapping, alone_s, window.relative_error());
         }
         self.condition();
     }
 
-    /// Learns how functions share, and answers how much less an off-load will take on the average
-    /// now that none gets APUs that are of no use to it \[s\].
-    fn learn_functions(&mut self, p: u32, window: &Window) -> f64 {
-        // The choice of p is that of the function if it is the only one.
-        if window.by_function.iter().filter(|it| it.offload.count > 0.0).count() < 2 {
-            return 0.0;
+    /// Gives all records one mix of functions, and equation 11 what they are then.
+    fn restate(&mut self) {
+        let Some(beforehand) = &self.beforehand else { return };
+        let offload_s = |record: &Record| {
+            let m = record.mapping.m().min(beforehand.last_m());
+            f64::from(m) * beforehand.time(m, record.mapping.p()).0 - self.burst_s
+        };
+        let expected: Vec<f64> = self.records.iter().map(offload_s).collect();
+        let restated = self.mix.restate(&self.records, &expected);
+        self.by_shares.fill(Sample::EMPTY);
+        for (record, restated) in self.records.iter_mut().zip(restated) {
+            record.time_s = record.per_cycle * (record.burst_s + restated.offload_s);
+            record.restated = Some(restated);
+            self.by_shares[record.mapping.p() as usize].add(restated.offload_s);
         }
-        let columns = self.apus as usize + 1;
-        let (mut saved, mut count) = (0.0, 0.0);
-        for (place, of_function) in window.by_function.iter().enumerate() {
-            let measured = &of_function.offload;
-            if measured.count == 0.0 {
-                continue;
-            }
-            let row = &mut self.functions[place * columns..(place + 1) * columns];
-            row[of_function.shares as usize].add(measured.mean);
-            let known = || (1..=p).filter(|&p| row[p as usize].count > 0.0);
-            let least = known().map(|p| row[p as usize].mean).fold(f64::INFINITY, f64::min);
-            let fewest = known().find(|&p| row[p as usize].mean <= WORTH_SHARING * least);
-            // With more APUs than it ever had it is tried first.
-            let is_known = row[p as usize].count > 0.0 || of_function.shares < p;
-            if let Some(fewest) = fewest.filter(|_| is_known) {
-                let cap = if fewest == p { u32::MAX } else { fewest };
-                self.cap_changes += u64::from(cap.min(p) != self.caps[place].min(p));
-                self.caps[place] = cap;
-                let less = (measured.mean - row[fewest as usize].mean).max(0.0);
-                saved += if of_function.shares > fewest { measured.count * less } else { 0.0 };
-            }
-            count += measured.count;
+        let Some(first) = self.records.first() else { return };
+        let offload_s = first.restated.map_or(0.0, |it| it.offload_s);
+        let usual = (first.burst_s, offload_s, first.deviation);
+        self.online = prior::online(first.mapping, usual, self.contexts, self.apus);
+        let Some(online) = &mut self.online else { return };
+        for record in &self.records {
+            let offload_s = record.restated.map_or(0.0, |it| it.offload_s);
+            let alone_s = record.burst_s + offload_s;
+            learn_alone(online, record.mapping, alone_s, record.relative_error());
         }
-        if count > 0.0 { saved / count } else { 0.0 }
     }
 
-    /// A choice follows another: with more APUs, every function is to show what it makes of them. With
-    /// another number of processes on the host, off-loads may wait longer for it, and say nothing of
-    /// those before.
+    /// A choice follows another.
     pub fn choose(&mut self, before: Mapping, now: Mapping) {
         if before.m() != now.m() {
-            self.functions.fill(Sample::EMPTY);
+            self.caps.choose_others();
         }
-        let (p, columns) = (now.p(), self.apus as usize + 1);
-        for (place, cap) in self.caps.iter_mut().enumerate() {
-            let row = &self.functions[place * columns..(place + 1) * columns];
-            let known = || (1..=p).filter(|&p| row[p as usize].count > 0.0);
-            let least = known().map(|p| row[p as usize].mean).fold(f64::INFINITY, f64::min);
-            let fewest = known().find(|&p| row[p as usize].mean <= WORTH_SHARING * least);
-            *cap = match (row[p as usize].count > 0.0, fewest) {
-                (true, Some(fewest)) => fewest,
-                _ => u32::MAX,
-            };
+        match self.record(now).map(|record| record.caps) {
+            Some(caps) => self.caps.choose_again(caps),
+            None => self.caps.choose(now.p()),
         }
     }
 
     fn add_record(&mut self, new: Record) {
         let found = self.records.iter_mut().find(|record| record.mapping == new.mapping);
         if let Some(record) = found {
-            let part = new.offloads / (record.offloads + new.offloads);
-            record.time_s += part * (new.time_s - record.time_s);
-            record.deviation += part * (new.deviation - record.deviation);
-            record.offloads = (record.offloads + new.offloads).min(MOST_OFFLOADS);
-            record.alive = new.alive;
+            record.add(&new);
             return;
         }
         if self.records.len() == MOST_RECORDS {
@@ -328,7 +355,7 @@ impl Belief {
         self.factor.resize(count * count, 0.0);
         self.weights.clear();
         for row in 0..count {
-            let record = self.records[row];
+            let record = &self.records[row];
             let off =
                 self.expected(record.mapping).map_or(0.0, |(mean, _)| (record.time_s / mean).ln());
             let mut sum = off;
@@ -358,4 +385,14 @@ impl Belief {
         let far = distance(one.m(), other.m()).hypot(distance(one.p(), other.p()));
         self.misfit.powi(2) * (-far / REACH).exp()
     }
+}
+
+/// Equation 11 learns what a cycle takes, of all m processes.
+fn learn_alone(online: &mut Online, mapping: Mapping, cycle_s: f64, relative_error: f64) {
+    if relative_error > ROUGH && online.samples() > 0 {
+        return;
+    }
+    let m = mapping.m().min(online.last_m());
+    // What it refuses is no time; the records hold what was measured all the same.
+    let _ = online.learn(m, mapping.p(), cycle_s / f64::from(m));
 }

@@ -1,6 +1,5 @@
 //! Equation 11 before it has seen more than one window.
 
-use super::window::Window;
 use crate::fit::online::{self, Online};
 use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
@@ -29,14 +28,14 @@ const TASKS: u32 = 720_720;
 const LEAST_M: u32 = 64;
 
 /// The model that the first window gives, before it has learnt that window; `None` where nothing
-/// was measured.
+/// was measured. Of the window it is told the mean burst \[s\], the mean off-load \[s\] and the
+/// relative standard deviation of a cycle.
 pub(super) fn online(
     mapping: Mapping,
-    window: &Window,
+    (burst_s, offload_s, deviation): (f64, f64, f64),
     contexts: u32,
     apus: u32,
 ) -> Option<Online> {
-    let (burst_s, offload_s) = (window.burst.mean, window.offload.mean);
     let last_m = LEAST_M.max(apus).max(2 * mapping.m()).min(online::MOST_THREADS);
     let of = |value: f64, std_error: f64| Estimate {
         std_error: Some(std_error),
@@ -63,7 +62,7 @@ pub(super) fn online(
     let opposed = vec![1.0, -0.9, -0.9, 1.0];
     let entries = vec![Entry::ApuTime, Entry::ApuSerialTime];
     parameters.correlation = Correlation::new(entries, opposed).ok();
-    let noise = NOISE.max(window.relative_deviation() / USUAL_WINDOW.sqrt());
+    let noise = NOISE.max(deviation / USUAL_WINDOW.sqrt());
     let belief = online::Belief { noise, unknown_error: 0.0 };
     Online::new(&parameters, belief, last_m).ok()
 }

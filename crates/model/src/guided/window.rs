@@ -22,6 +22,33 @@ impl Sample {
         self.squares += difference * (value - self.mean);
     }
 
+    /// Takes in the numbers of another one, which count `worth` each.
+    ///
+    /// T. F. Chan, G. H. Golub, R. J. LeVeque, COMPSTAT 1982.
+    pub fn merge(&mut self, other: &Self, worth: f64) {
+        let more = worth * other.count;
+        let count = self.count + more;
+        if count <= 0.0 {
+            return;
+        }
+        let difference = other.mean - self.mean;
+        self.mean += difference * more / count;
+        self.squares += worth * other.squares + difference * difference * self.count * more / count;
+        self.count = count;
+    }
+
+    /// The same mean and scatter, of so many numbers at most.
+    pub fn of_at_most(self, most: f64) -> Self {
+        let part = (most / self.count.max(1.0)).min(1.0);
+        Self { count: part * self.count, squares: part * self.squares, ..self }
+    }
+
+    /// The same relative scatter about another mean.
+    pub fn about(self, mean: f64) -> Self {
+        let factor = if self.mean > 0.0 { mean / self.mean } else { 1.0 };
+        Self { mean, squares: factor * factor * self.squares, ..self }
+    }
+
     /// Standard deviation of a single number, relative to the mean; 0 where nothing is known.
     pub fn relative_deviation(&self) -> f64 {
         if self.count < 2.0 || self.mean <= 0.0 {
@@ -38,7 +65,7 @@ impl Sample {
 
 /// Cycles of a batch. Those of a program with a rhythm are alike while they follow each other, so that
 /// the means of batches scatter more than cycles by themselves tell.
-const BATCH: u32 = 8;
+pub(super) const BATCH: u32 = 8;
 
 /// Functions that are told apart; those beyond share the last place.
 pub(super) const FUNCTIONS: usize = 16;
