@@ -13,12 +13,14 @@
 //!    What is not known of a workload yet (the part of an off-load that APUs cannot share, what a
 //!    further APU costs, how much processes slow each other down on the host) starts with wide errors.
 //!    Windows are compared at one mix of functions (`mix.rs`): a change of mix is a phase, a change of
-//!    the times of a function one of the workload.
+//!    the times of a function one of the workload. So that a step of the program is not taken for
+//!    several, a window goes on until each process has been through all that takes a tenth of the time.
 //! 3. The next window is of the choice with the largest expected gain over the best that was tried,
 //!    if it is more than half a percent, and if it costs no more than [`BUDGET`] of the time so
 //!    far. Where nothing promises as much, it has *settled*.
-//! 4. From then on it watches host bursts, off-loads and throughput. Where one of them leaves its band
-//!    the workload has changed: all is forgotten, and learnt again.
+//! 4. From then on it watches host bursts, off-loads and throughput. Where one of them leaves its band,
+//!    or the best choice contradicts what was measured of it, the workload has changed: all is
+//!    forgotten, and learnt again. Another choice that does is measured anew.
 //! 5. When a process begins, rests or leaves it chooses again at once, from what it knows.
 //!
 //! A function that gets no faster with more APUs is given only as many as serve it.
@@ -62,6 +64,7 @@ mod caps;
 mod explanation;
 mod mix;
 mod prior;
+mod record;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -92,6 +95,9 @@ const LEAST_WINDOW: u32 = 32;
 /// [`LONGEST`] times its least length.
 const PRECISE: f64 = 0.02;
 const LONGEST: u32 = 2;
+/// And until it has seen every function that takes a tenth of the time in each process, or is so many
+/// times as long.
+const UNTIL_WHOLE: u32 = 4;
 /// Cycles of the others for which a process computes on the host before it counts as one that rests.
 const RESTING: f64 = 8.0;
 /// Rounds after which a window may end that is the first, if its mean cycle has this relative standard
@@ -183,7 +189,10 @@ impl Guide {
             Stage::Running => return Answer::Hold,
             // What it did on the host before it began is no part of a cycle.
             Stage::Host if begins => asking.burst_s = f64::NAN,
-            Stage::Host => asking.burst_s = (now.0 - asking.completed_at).max(0.0),
+            Stage::Host => {
+                asking.burst_s = (now.0 - asking.completed_at).max(0.0);
+                asking.before = asking.function;
+            }
             Stage::Waiting | Stage::Away => {}
         }
         let answer = self
@@ -256,13 +265,15 @@ impl Guide {
             return false;
         }
         let error = self.window.relative_error();
+        let is_whole = || self.belief.is_whole(&self.window, self.going());
         if done >= length {
-            return error <= PRECISE || done >= LONGEST * length;
+            let is_precise = error <= PRECISE || done >= LONGEST * length;
+            return is_precise && (done >= UNTIL_WHOLE * length || is_whole());
         }
         // One APU for each off-load may be far from the best, and so may what is looked at: neither is
         // worth a whole window.
         match self.best {
-            None => error <= ROUGHLY,
+            None => error <= ROUGHLY && is_whole(),
             Some(best) if best.mapping == self.choice => false,
             Some(best) => {
                 let doubt = HOPELESS * error.hypot(best.error);
@@ -292,12 +303,17 @@ impl Guide {
             return;
         }
         let time_s = self.window.time_s(now);
-        let is_other = self.belief.is_contradicted(self.choice, &self.window, time_s)
-            || self.watch_sees_change(time_s);
+        let is_contradicted = self.belief.is_contradicted(self.choice, &self.window, time_s);
+        let is_best = self.best.is_none_or(|best| best.mapping == self.choice);
+        let is_other = (is_contradicted && is_best) || self.watch_sees_change(time_s);
         if is_other {
             self.changes += 1;
             self.learn_anew(now);
             return;
+        }
+        if is_contradicted {
+            // If the workload is another one, the best choice will tell.
+            self.belief.forget_one(self.choice);
         }
         let length = f64::from(self.window.completions);
         let of_best =
@@ -338,18 +354,8 @@ impl Guide {
         if self.watch.0 != self.choice {
             self.watch = (self.choice, Watch::NEW);
         }
-        let (window, watch) = (&self.window, &mut self.watch.1);
-        let expected = self.belief.expects(self.choice, window);
-        let burst = watch.burst.has_changed(window.burst.mean, window.burst.relative_error());
-        // A change of mix is none of the workload.
-        let offload = watch.offload.has_changed(
-            window.offload.mean / expected.of_offload,
-            window.offload.relative_error().max(expected.error),
-        );
-        let time = watch
-            .time
-            .has_changed(time_s / expected.of_time, window.relative_error().max(expected.error));
-        burst || offload || time
+        let expected = self.belief.expects(self.choice, &self.window);
+        self.watch.1.sees_change(&self.window, expected, time_s)
     }
 
     /// Nothing is known of the workload but that it is another one.

@@ -58,6 +58,8 @@ pub(super) struct Process {
     pub completed_at: f64,
     /// Host time before the off-load that it asks for, or has under way \[s\].
     pub burst_s: f64,
+    /// What it had off-loaded before that.
+    pub before: u32,
     /// When its off-load started.
     pub started_at: f64,
     /// What it off-loads.
@@ -77,6 +79,7 @@ impl Process {
         ticket: 0,
         completed_at: f64::NAN,
         burst_s: f64::NAN,
+        before: 0,
         started_at: f64::NAN,
         function: 0,
         shares: 0,

@@ -9,9 +9,10 @@
 //! what is near to it too, and far from it equation 11.
 
 use super::caps::Caps;
-use super::mix::{Expected, Functions, Mix, Restated};
+use super::mix::{Expected, Mix};
 use super::prior;
-use super::window::{FUNCTIONS, Sample, Window};
+use super::record::Record;
+use super::window::{Sample, Window};
 use crate::fit::online::Online;
 use mmgp_base::Mapping;
 
@@ -24,12 +25,6 @@ const AS_RECORDS: f64 = 2.0;
 const MOST_MISFIT: f64 = 0.5;
 /// By so much (m, p) must differ, in natural logarithms, for its correlation to fall to 1/e.
 const REACH: f64 = 3.0;
-/// The least relative error of a round: its ends fall anywhere into the rhythm of the processes. And
-/// of any number of rounds.
-const OF_A_ROUND: f64 = 0.05;
-const LEAST_ERROR: f64 = 0.002;
-/// Windows from which a record counts as many as these at most, so that it follows slow drifts.
-const MOST_OFFLOADS: f64 = 4096.0;
 /// Most choices that are remembered.
 const MOST_RECORDS: usize = 48;
 /// What a window is worth of which some functions will have fewer APUs from now on, so that its time is
@@ -37,63 +32,6 @@ const MOST_RECORDS: usize = 48;
 const RECKONED: f64 = 0.1;
 /// From windows with a larger relative error equation 11 learns nothing but its first terms.
 const ROUGH: f64 = 0.15;
-/// A window that differs from earlier ones by so many standard errors, and by so much, is of
-/// another workload.
-const OTHER: (f64, f64) = (6.0, 0.15);
-
-/// What was measured under one choice.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Record {
-    pub mapping: Mapping,
-    /// How many processes were alive: more than went, if some were held.
-    alive: u32,
-    /// What its windows are worth.
-    pub offloads: f64,
-    /// Of an off-load in the stream of all, with the mix of all windows \[s\].
-    pub time_s: f64,
-    /// The same over a cycle, which is a burst and an off-load: 1/m where nothing is waited for.
-    per_cycle: f64,
-    /// Mean host burst \[s\].
-    burst_s: f64,
-    /// Standard deviation of one cycle, relative.
-    deviation: f64,
-    pub by_function: Functions,
-    /// The most APUs that each function had, or has from now on.
-    caps: [u32; FUNCTIONS],
-    /// Where there are several functions.
-    restated: Option<Restated>,
-}
-
-impl Record {
-    fn relative_error(&self) -> f64 {
-        let of_ends = OF_A_ROUND * f64::from(self.mapping.m()) / self.offloads;
-        let of_work = self.restated.map_or(self.deviation / self.offloads.sqrt(), |it| it.error);
-        of_work.hypot(of_ends.max(LEAST_ERROR))
-    }
-
-    /// What is expected of a window with the mix that it has.
-    fn expects(&self, window: &Window) -> Expected {
-        let of = |restated: &Restated| restated.expects(&window.by_function, self.burst_s);
-        self.restated.as_ref().map_or(Expected::SAME, of)
-    }
-
-    /// A further window of the same choice.
-    fn add(&mut self, new: &Self) {
-        let part = new.offloads / (self.offloads + new.offloads);
-        let mean = |value: &mut f64, new: f64| *value += part * (new - *value);
-        mean(&mut self.time_s, new.time_s);
-        mean(&mut self.per_cycle, new.per_cycle);
-        mean(&mut self.burst_s, new.burst_s);
-        mean(&mut self.deviation, new.deviation);
-        for (sample, new) in self.by_function.iter_mut().zip(&new.by_function) {
-            sample.merge(new, 1.0);
-            *sample = sample.of_at_most(MOST_OFFLOADS);
-        }
-        self.offloads = (self.offloads + new.offloads).min(MOST_OFFLOADS);
-        self.alive = new.alive;
-        self.caps = new.caps;
-    }
-}
 
 /// What a choice promises.
 #[derive(Debug, Clone, Copy)]
@@ -151,10 +89,15 @@ impl Belief {
         self.online = None;
         self.by_shares.fill(Sample::EMPTY);
         self.caps.forget();
-        self.mix = Mix::NONE;
+        self.mix.fade();
         self.beforehand = None;
         self.factor.clear();
         self.weights.clear();
+    }
+
+    /// What was measured under a choice does not hold any more.
+    pub fn forget_one(&mut self, mapping: Mapping) {
+        self.records.retain(|record| record.mapping != mapping);
     }
 
     pub fn record(&self, mapping: Mapping) -> Option<&Record> {
@@ -163,15 +106,7 @@ impl Belief {
 
     /// Whether a window's time contradicts what was measured under the same choice before.
     pub fn is_contradicted(&self, mapping: Mapping, window: &Window, time_s: f64) -> bool {
-        let Some(record) = self.record(mapping) else { return false };
-        let expected = record.expects(window);
-        let distance = (time_s / (record.time_s * expected.of_time)).ln().abs();
-        // Either may have begun and ended anywhere in a round.
-        let m = f64::from(mapping.m());
-        let ends = (m / record.offloads).hypot(m / f64::from(window.completions)) / 2.0;
-        let of_window = window.relative_error().max(expected.error);
-        let error = of_window.hypot(record.relative_error()).hypot(ends);
-        distance > OTHER.0 * error && distance > OTHER.1
+        self.record(mapping).is_some_and(|record| record.is_contradicted(window, time_s))
     }
 
     /// So many processes are alive now. What was measured of as many while others were held says little
@@ -183,6 +118,11 @@ impl Belief {
         if self.records.len() < count {
             self.condition();
         }
+    }
+
+    /// Whether a window has so many off-loads of each function that matters.
+    pub fn is_whole(&self, window: &Window, each: u32) -> bool {
+        self.mix.is_whole(&window.by_function, each)
     }
 
     /// What is expected of a window with the mix that it has, under a choice that was measured.
@@ -220,6 +160,7 @@ impl Belief {
             burst_s: window.burst.mean,
             deviation: window.relative_deviation(),
             by_function,
+            bursts: std::array::from_fn(|place| window.by_function[place].burst),
             caps: self.caps.all(),
             restated: None,
         });
@@ -249,19 +190,20 @@ impl Belief {
         let restated = self.mix.restate(&self.records, &expected);
         self.by_shares.fill(Sample::EMPTY);
         for (record, restated) in self.records.iter_mut().zip(restated) {
-            record.time_s = record.per_cycle * (record.burst_s + restated.offload_s);
+            record.time_s = record.per_cycle * (restated.burst_s + restated.offload_s);
             record.restated = Some(restated);
             self.by_shares[record.mapping.p() as usize].add(restated.offload_s);
         }
         let Some(first) = self.records.first() else { return };
-        let offload_s = first.restated.map_or(0.0, |it| it.offload_s);
-        let usual = (first.burst_s, offload_s, first.deviation);
+        let mean =
+            |record: &Record| record.restated.map_or((0.0, 0.0), |it| (it.burst_s, it.offload_s));
+        let (burst_s, offload_s) = mean(first);
+        let usual = (burst_s, offload_s, first.deviation);
         self.online = prior::online(first.mapping, usual, self.contexts, self.apus);
         let Some(online) = &mut self.online else { return };
         for record in &self.records {
-            let offload_s = record.restated.map_or(0.0, |it| it.offload_s);
-            let alone_s = record.burst_s + offload_s;
-            learn_alone(online, record.mapping, alone_s, record.relative_error());
+            let (burst_s, offload_s) = mean(record);
+            learn_alone(online, record.mapping, burst_s + offload_s, record.relative_error());
         }
     }
 

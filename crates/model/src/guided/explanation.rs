@@ -58,7 +58,7 @@ pub(super) fn explain(guide: &Guide) -> Explanation {
 }
 
 fn tried(belief: &Belief) -> Vec<Tried> {
-    let of = |record: &super::belief::Record| {
+    let of = |record: &super::record::Record| {
         let promise = belief.promise(record.mapping)?;
         Some(Tried {
             mapping: record.mapping,

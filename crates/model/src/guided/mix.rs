@@ -11,13 +11,14 @@
 //! one besides ([`SHAPES`]), and an error, from how much off-loads of f scatter. A function whose
 //! off-loads are alike tells much of a choice, one whose off-loads vary with their input little. The
 //! records are then *restated*: each is given the time that it would have with the mix of functions of
-//! all off-loads so far, of the times `t_rf` that are most likely.
+//! all off-loads so far, of the times `t_rf` that are most likely. Host code, too, is of the function that
+//! it follows: where a step ends in a collective, it is long after the last function of a step.
 //!
 //! So a change of mix is a phase, and changes nothing of what is believed of the choices. A change of
 //! the times of a function is a change of the workload. With one function there is one mix, and what
 //! was measured stands as it is.
 
-use super::belief::Record;
+use super::record::Record;
 use super::window::{BATCH, FUNCTIONS, OfFunction, Sample};
 
 /// Standard deviation of what a choice makes of one function beyond what it makes of all, relative.
@@ -27,6 +28,10 @@ const SHAPES: f64 = 0.1;
 const BEFOREHAND: f64 = 0.5;
 /// The least relative error of the mean of one function.
 const LEAST_ERROR: f64 = 0.002;
+/// A part of the time that a window must have seen.
+const PART: f64 = 0.1;
+/// Off-loads that those before a change of the workload count for.
+const FADED: f64 = 64.0;
 /// Sweeps over levels and choices: with some functions in common few are enough.
 const SWEEPS: usize = 16;
 
@@ -37,6 +42,8 @@ pub(super) type Functions = [Sample; FUNCTIONS];
 #[derive(Debug, Clone)]
 pub(super) struct Mix {
     counts: [f64; FUNCTIONS],
+    /// Of them and the host code after them \[s\].
+    times: [f64; FUNCTIONS],
 }
 
 /// The mean off-load of a record, and of its functions.
@@ -46,6 +53,9 @@ pub(super) struct Restated {
     pub times: [f64; FUNCTIONS],
     /// With the mix of all \[s\].
     pub offload_s: f64,
+    /// The host time after each function, and with the mix of all \[s\].
+    bursts: [f64; FUNCTIONS],
+    pub burst_s: f64,
     /// Standard error of that beside the records' other ones, relative.
     pub error: f64,
     /// The square of the relative error that a single off-load of each function has.
@@ -57,6 +67,8 @@ pub(super) struct Restated {
 pub(super) struct Expected {
     /// Its mean off-load, over that of the record.
     pub of_offload: f64,
+    /// Its mean burst, over that of the record.
+    pub of_burst: f64,
     /// Its burst and off-load, over those of the record.
     pub of_time: f64,
     /// The relative standard error of its mean off-load, from how much functions scatter.
@@ -64,40 +76,63 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    pub const SAME: Self = Self { of_offload: 1.0, of_time: 1.0, error: 0.0 };
+    pub const SAME: Self = Self { of_offload: 1.0, of_burst: 1.0, of_time: 1.0, error: 0.0 };
 }
 
 impl Restated {
-    /// What is expected of a window with these functions, and this host burst.
-    pub fn expects(&self, by_function: &[OfFunction; FUNCTIONS], burst_s: f64) -> Expected {
-        let (mut sum, mut count, mut squares) = (0.0, 0.0, 0.0);
+    /// What is expected of a window with these functions.
+    pub fn expects(&self, by_function: &[OfFunction; FUNCTIONS]) -> Expected {
+        let (mut offloads_s, mut count, mut squares) = (0.0, 0.0, 0.0);
+        let (mut bursts_s, mut bursts) = (0.0, 0.0);
         for (place, of_function) in by_function.iter().enumerate() {
             let Sample { count: offloads, mean, .. } = of_function.offload;
             // One that no record has seen is as it is.
-            let time = if self.times[place] > 0.0 { self.times[place] } else { mean };
-            sum += offloads * time;
+            let is_known = self.times[place] > 0.0;
+            let time = if is_known { self.times[place] } else { mean };
+            let burst = if is_known { self.bursts[place] } else { of_function.burst.mean };
+            offloads_s += offloads * time;
+            bursts_s += of_function.burst.count * burst;
+            bursts += of_function.burst.count;
             squares += self.variances[place] * offloads * time * time;
             count += offloads;
         }
-        if sum <= 0.0 || self.offload_s <= 0.0 {
+        if offloads_s <= 0.0 || self.offload_s <= 0.0 || bursts <= 0.0 {
             return Expected::SAME;
         }
-        let offload_s = sum / count;
+        let (offload_s, burst_s) = (offloads_s / count, bursts_s / bursts);
         Expected {
             of_offload: offload_s / self.offload_s,
-            of_time: (burst_s + offload_s) / (burst_s + self.offload_s),
-            error: squares.sqrt() / sum,
+            of_burst: if self.burst_s > 0.0 { burst_s / self.burst_s } else { 1.0 },
+            of_time: (burst_s + offload_s) / (self.burst_s + self.offload_s),
+            error: squares.sqrt() / offloads_s,
         }
     }
 }
 
 impl Mix {
-    pub const NONE: Self = Self { counts: [0.0; FUNCTIONS] };
+    pub const NONE: Self = Self { counts: [0.0; FUNCTIONS], times: [0.0; FUNCTIONS] };
 
     pub fn add(&mut self, by_function: &[OfFunction; FUNCTIONS]) {
-        for (count, of_function) in self.counts.iter_mut().zip(by_function) {
-            *count += of_function.offload.count;
+        for (place, of_function) in by_function.iter().enumerate() {
+            self.counts[place] += of_function.offload.count;
+            self.times[place] += of_function.offload.sum() + of_function.burst.sum();
         }
+    }
+
+    /// The workload is another one: what it was says as much of it as one window would.
+    pub fn fade(&mut self) {
+        let all: f64 = self.counts.iter().sum();
+        let left = (FADED / all.max(FADED)).min(1.0);
+        self.counts.iter_mut().chain(&mut self.times).for_each(|it| *it *= left);
+    }
+
+    /// Whether there are so many off-loads of each function that takes a part of the time, with what
+    /// follows them.
+    pub fn is_whole(&self, by_function: &[OfFunction; FUNCTIONS], each: u32) -> bool {
+        let least = PART * self.times.iter().sum::<f64>();
+        let is_rare = |it: &OfFunction| it.burst.count < f64::from(each);
+        let rare = self.times.iter().zip(by_function).filter(|(_, it)| is_rare(it));
+        rare.into_iter().all(|(&time, _)| time <= least)
     }
 
     /// Whether there is a mix at all.
@@ -155,9 +190,25 @@ impl Mix {
                 std::array::from_fn(|it| self.counts[it] * times[it] * variances[it].sqrt());
             let total: f64 = self.counts.iter().sum();
             let error = of_each.iter().map(|it| it * it).sum::<f64>().sqrt() / (total * offload_s);
-            Restated { times, offload_s, error, variances: scatter }
+            let bursts = self.bursts(records, record);
+            let burst_s = self.mean(&bursts);
+            Restated { times, offload_s, bursts, burst_s, error, variances: scatter }
         };
         (0..records.len()).map(restated).collect()
+    }
+
+    /// The host time after each function in a record, or in all of them where it has none.
+    fn bursts(&self, records: &[Record], record: usize) -> [f64; FUNCTIONS] {
+        std::array::from_fn(|place| {
+            let own = &records[record].bursts[place];
+            let mut all = Sample::EMPTY;
+            records.iter().for_each(|other| all.merge(&other.bursts[place], 1.0));
+            match (own.count > 0.0, all.count > 0.0) {
+                (true, _) => own.mean,
+                (false, true) => all.mean,
+                (false, false) => records[record].burst_s,
+            }
+        })
     }
 }
 

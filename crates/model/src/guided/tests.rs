@@ -68,6 +68,13 @@ fn workloads() -> Vec<(&'static str, Toy)> {
         (0..100).map(one).collect::<Vec<Task>>()
     };
     let phases = (0..40).flat_map(&mut phases).collect();
+    // Steps longer than a window, with much to do on the host between two of them.
+    let steps = {
+        let first = Task { function: 0, ..perfect(20.0, 4.0) };
+        let last = Task { function: 1, ..perfect(0.2, 4.0) };
+        let step = |_| [vec![first], vec![perfect(0.2, 4.0); 30], vec![last]].concat();
+        (0..60).flat_map(step).collect()
+    };
     // Each computes on the host for long before it off-loads, and once more in between.
     let rests = |process: usize| {
         let task = Task { serial: 2.0, ..perfect(0.5, 14.0) };
@@ -89,6 +96,7 @@ fn workloads() -> Vec<(&'static str, Toy)> {
         ("exponential", Toy { tasks: exponential, ..toy(8, 2, 0, Vec::new()) }),
         ("change", toy(8, 2, 2, changing)),
         ("phases", toy(8, 2, 1, phases)),
+        ("steps", toy(8, 4, 4, steps)),
         ("rests", Toy { tasks: (0..8).map(rests).collect(), ..toy(8, 8, 0, Vec::new()) }),
         ("tail", Toy { tasks: tail, ..toy(8, 4, 0, Vec::new()) }),
         ("contention", Toy { host: Host::Shared(0.05), ..toy(8, 2, 12, same(perfect(1.0, 3.0))) }),
@@ -153,6 +161,11 @@ fn where_processes_slow_each_other_down_on_the_host_fewer_go() {
 fn each_function_gets_as_many_apus_as_serve_it() {
     // No fixed p serves both.
     check("two functions", 0.75);
+}
+
+#[test]
+fn steps_longer_than_a_window_are_no_changes_of_the_workload() {
+    assert_eq!(check("steps", 1.02).guide.changes(), 0);
 }
 
 #[test]

@@ -7,7 +7,8 @@
 //! be [`SLACK`] at least, which lets drifts of that size go by, and no less than windows have scattered
 //! so far: a program with a rhythm longer than a window scatters more than its off-loads tell.
 
-use super::window::Sample;
+use super::mix::Expected;
+use super::window::{Sample, Window};
 
 /// Windows before the first that is judged.
 const REFERENCE: f64 = 6.0;
@@ -63,13 +64,29 @@ impl Watched {
 /// Host burst, off-load and throughput under one choice.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watch {
-    pub burst: Watched,
-    pub offload: Watched,
-    pub time: Watched,
+    burst: Watched,
+    offload: Watched,
+    time: Watched,
 }
 
 impl Watch {
     pub const NEW: Self = Self { burst: Watched::NEW, offload: Watched::NEW, time: Watched::NEW };
+
+    /// Takes in a window in which each off-load took `time_s` in the stream of all, by what is expected of
+    /// its mix: a change of mix is none of the workload.
+    pub fn sees_change(&mut self, window: &Window, expected: Expected, time_s: f64) -> bool {
+        let Window { burst, offload, .. } = window;
+        let of_burst =
+            self.burst.has_changed(burst.mean / expected.of_burst, burst.relative_error());
+        let of_offload = self.offload.has_changed(
+            offload.mean / expected.of_offload,
+            offload.relative_error().max(expected.error),
+        );
+        let of_time = self
+            .time
+            .has_changed(time_s / expected.of_time, window.relative_error().max(expected.error));
+        of_burst || of_offload || of_time
+    }
 }
 
 #[cfg(test)]

@@ -22,6 +22,10 @@ impl Sample {
         self.squares += difference * (value - self.mean);
     }
 
+    pub fn sum(&self) -> f64 {
+        self.count * self.mean
+    }
+
     /// Takes in the numbers of another one, which count `worth` each.
     ///
     /// T. F. Chan, G. H. Golub, R. J. LeVeque, COMPSTAT 1982.
@@ -79,8 +83,14 @@ pub(super) fn place_of(function: u32) -> usize {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfFunction {
     pub offload: Sample,
+    /// Host time after it \[s\].
+    pub burst: Sample,
     /// APUs of the last.
     pub shares: u32,
+}
+
+impl OfFunction {
+    const NONE: Self = Self { offload: Sample::EMPTY, burst: Sample::EMPTY, shares: 0 };
 }
 
 /// Off-loads under one choice, from the first that the change of choice does not disturb.
@@ -114,7 +124,7 @@ impl Window {
             cycle: Sample::EMPTY,
             batches: Sample::EMPTY,
             batch_s: 0.0,
-            by_function: [OfFunction { offload: Sample::EMPTY, shares: 0 }; FUNCTIONS],
+            by_function: [OfFunction::NONE; FUNCTIONS],
         }
     }
 
@@ -142,6 +152,7 @@ impl Window {
             of_function.shares = process.shares;
             if process.burst_s.is_finite() {
                 self.burst.add(process.burst_s);
+                self.by_function[place_of(process.before)].burst.add(process.burst_s);
                 self.cycle.add(process.burst_s + offload);
                 self.batch_s += process.burst_s + offload;
                 if self.cycle.count % f64::from(BATCH) == 0.0 {
