@@ -124,7 +124,7 @@ papers=edtlp,edtlp-llp,mgps,mmgp-guided
 compare bootstraps-one-cell "time slowdown" --app raxml --input "$hypo42" --machine qs20-cell \
     --schedulers $papers --workers 8 --tasks $bootstraps
 compare bootstraps-two-cells "time slowdown" --app raxml --input "$hypo42" --machine qs20 \
-    --schedulers $papers --workers 16 --tasks ${bootstraps%,128}
+    --schedulers $papers --workers 16 --tasks $bootstraps
 
 # What a waiting process leaves its SPE idle: 6 processes on a PlayStation 3, by length of task.
 waiting=edtlp,linux,ynr,sled,sled:kernel,sled:free,sled:fifo,work-stealing,mbox,callback
