@@ -209,6 +209,15 @@ guided unshared qs20-cell 8 all --app synthetic --tasks 16
 guided host-bound qs20-cell 8 all --app synthetic --ppe-us 50 --task-us 30 --shared 0.8 --tasks 16
 guided three ps3 6 all --app synthetic --shared 0.8 --tasks 3
 guided two-cells qs20 16 all --app synthetic --shared 0.8 --tasks 20
+# Chosen when the policy was finished, and run once.
+guided unseen-1 ps3 6 most --app raxml --input sim12 --tasks 5
+guided unseen-2 qs20-cell 8 most --app raxml --input sim24 --tasks 7
+guided unseen-3 qs20-cell 8 most --app raxml --input "$hypo42" --tasks 6
+guided unseen-4 qs20-cell 8 all --app synthetic --task-us 40 --ppe-us 8 --shared 0.6 --tasks 10
+guided unseen-5 qs20 16 all --app synthetic --task-us 200 --ppe-us 20 --distribution exponential --shared 0.9 --tasks 5
+guided unseen-6 ps3 6 all --app synthetic --task-us 1000 --ppe-us 100 --shared 0.95 --tasks 9
+processes=3 guided unseen-7 ps3 6 all --app pbpi --input sim24 --generations 200
+processes=2 guided unseen-8 qs20-cell 8 all --app pbpi --input "$hypo42" --generations 200
 if compgen -G "$here/guided-*.csv.part" > /dev/null; then
     {
         echo workload,machine,scheduler,workers,spes_per_task,tasks,time_s,over_best_static

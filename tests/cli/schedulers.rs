@@ -163,7 +163,11 @@ fn what_cannot_be_compared_is_refused_before_anything_runs() {
         &["--app", "synthetic", "--machine", "ps3", "--workers", "2..7"],
         "m = 7, p = 1 needs 7 APUs, but there are 6",
     );
-    check(&[], "the application: found pbpi, expected one whose work is independent tasks");
+    check(
+        &["--app", "pbpi", "--tasks", "4"],
+        "the application: found pbpi, which is one job, expected one whose work is independent tasks, or \
+         no number of tasks",
+    );
 }
 
 #[test]

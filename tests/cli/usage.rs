@@ -68,7 +68,16 @@ fn a_heading_stands_above_its_own_flags_only() {
     for command in ["study", "profile", "emulate", "validate"] {
         assert_eq!(
             under(command, "RAxML"),
-            ["model", "inferences", "bootstraps", "start", "loops", "search", "bootstrap_columns"],
+            [
+                "model",
+                "inferences",
+                "bootstraps",
+                "start",
+                "loops",
+                "search",
+                "bootstrap_columns",
+                "host_version"
+            ],
             "{command}"
         );
     }
