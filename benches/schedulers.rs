@@ -14,7 +14,7 @@ use mmgp::apps::Application;
 use mmgp::apps::synthetic::{Burst, Durations, Synthetic};
 use mmgp::machine::Machine;
 use mmgp::measure::{Emulated, Target};
-use mmgp::schedulers::policies;
+use mmgp::schedulers::{policies, policy_named};
 use mmgp::units::Seconds;
 
 const TASKS: u32 = 16;
@@ -37,8 +37,8 @@ fn benchmarks(criterion: &mut Criterion) {
     for shared in [0.0, 0.8] {
         let program = program(shared);
         for policy in policies() {
-            let target = Emulated::new(machine.clone()).under(policy.name());
-            let target = target.expect("invariant: a scheduler of the list");
+            let target = Emulated::new(machine.clone()).choosing_from(policy_named);
+            let target = target.under(policy.name()).expect("invariant: a scheduler of the list");
             let run = || {
                 let run = target.run(black_box(&program as &dyn Application), mapping);
                 run.expect("invariant: a Cell has 8 SPEs").run.time
