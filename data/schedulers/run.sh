@@ -218,10 +218,18 @@ guided unseen-5 qs20 16 all --app synthetic --task-us 200 --ppe-us 20 --distribu
 guided unseen-6 ps3 6 all --app synthetic --task-us 1000 --ppe-us 100 --shared 0.95 --tasks 9
 processes=3 guided unseen-7 ps3 6 all --app pbpi --input sim24 --generations 200
 processes=2 guided unseen-8 qs20-cell 8 all --app pbpi --input "$hypo42" --generations 200
-if compgen -G "$here/guided-*.csv.part" > /dev/null; then
+# What was not asked for stays as it is.
+parts=("$here"/guided-*.csv.part)
+if [ -f "${parts[0]}" ]; then
     {
         echo workload,machine,scheduler,workers,spes_per_task,tasks,time_s,over_best_static
-        cat "$here"/guided-*.csv.part
-    } > "$here/guided.csv"
-    rm "$here"/guided-*.csv.part
+        {
+            cat "${parts[@]}"
+            [ ! -f "$here/guided.csv" ] || awk -F, '
+                FILENAME != ARGV[ARGC - 1] { new[$1] = 1; next }
+                FNR > 1 && !($1 in new)' "${parts[@]}" "$here/guided.csv"
+        } | LC_ALL=C sort -s -t, -k1,1
+    } > "$work/all.csv"
+    mv "$work/all.csv" "$here/guided.csv"
+    rm "${parts[@]}"
 fi
