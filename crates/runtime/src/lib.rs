@@ -16,8 +16,8 @@
 //!
 //! # How SPEs are found for each process
 //! Each process has SPEs of its own by the mapping (m, p), consecutive ones and on its own Cell where
-//! enough are left ([`Runtime::assign`]). Those of [`policies`] lease a process these and no others;
-//! another policy may lease any that are idle.
+//! enough are left ([`Runtime::assign`]). Some of [`policies`] lease a process these and no others, some
+//! any that are idle ([`Policy::leases_own_only`]).
 //!
 //! # A policy of one's own
 //! A policy says how it is called, how the processes of the host share its hardware threads, which
