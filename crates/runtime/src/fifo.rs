@@ -15,7 +15,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::policy::{Completion, Pending, Steps};
-use crate::ready::Ready;
+use crate::ready::{CLEAR, Ready};
 use mmgp_base::units::{Bytes, Seconds};
 use mmgp_cell::ppe::Work;
 use mmgp_cell::{EffectiveAddress, HostProcess, Spe};
@@ -38,9 +38,6 @@ const POP: Work =
 /// A look at what is noted for oneself.
 const LOOK: Work =
     Work { integers: 1, loads: 1, stores: 0, floats: 0, divides: 0, branches: 1, code: 0 };
-/// What is noted has been seen.
-const CLEAR: Work =
-    Work { integers: 1, loads: 0, stores: 1, floats: 0, divides: 0, branches: 0, code: 0 };
 
 /// The queues of all hardware threads.
 #[derive(Default)]

@@ -50,8 +50,8 @@ const ENTRIES: u64 = 32;
 /// A look at an entry: its load, whether it is set, and on to the next.
 const LOOK: Work =
     Work { integers: 2, loads: 1, stores: 0, floats: 0, divides: 0, branches: 1, code: 0 };
-/// The entry of an SPE that has been seen is empty again.
-const CLEAR: Work =
+/// The entry of an SPE that has been seen is empty again, or what is noted of a process.
+pub(crate) const CLEAR: Work =
     Work { integers: 1, loads: 0, stores: 1, floats: 0, divides: 0, branches: 0, code: 0 };
 /// The affinity check: which process runs on another hardware thread is loaded and compared.
 const CHECK: Work =
@@ -96,12 +96,10 @@ impl List {
 
     /// The SPEs of the entries that name others than this process, in the order in which a scan on that
     /// thread comes to them: from behind the one found last.
-    fn others(&self, thread: usize, but: u32) -> Vec<(u32, u32)> {
-        let found = self.found.get(&thread).copied();
-        let others = self.entries.iter().filter(|&(_, process)| *process != but);
-        let mut others: Vec<(u32, u32)> = others.map(|(&spe, &process)| (spe, process)).collect();
-        others.sort_by_key(|&(spe, _)| (found.is_some_and(|found| spe <= found), spe));
-        others
+    fn others(&self, thread: usize, but: u32) -> impl Iterator<Item = (u32, u32)> {
+        let first = self.found.get(&thread).map_or(0, |found| found + 1);
+        let round = self.entries.range(first..).chain(self.entries.range(..first));
+        round.map(|(&spe, &process)| (spe, process)).filter(move |&(_, process)| process != but)
     }
 }
 
@@ -136,10 +134,12 @@ impl ReadyToRun {
             Part::OfThread => list.threads.get(&other) == Some(&thread),
             Part::Whole => !process.runs_elsewhere(other),
         };
-        let others = list.others(thread, process.rank);
-        let place = others.iter().position(|&(_, other)| suits(other));
-        let looks = place.map_or(others.len(), |place| place + 1);
-        (looks as u64, place.map(|place| others[place]))
+        let mut looks = 0;
+        let found = list.others(thread, process.rank).find(|&(_, other)| {
+            looks += 1;
+            suits(other)
+        });
+        (looks, found)
     }
 }
 
@@ -225,9 +225,8 @@ mod tests {
     fn a_scan_goes_on_behind_the_entry_that_it_found_and_passes_over_its_own() {
         let entries = BTreeMap::from([(0, 10), (1, 11), (2, 12), (4, 14)]);
         let mut list = List { entries, ..List::default() };
-        let spes = |list: &List, but| -> Vec<u32> {
-            list.others(0, but).into_iter().map(|(spe, _)| spe).collect()
-        };
+        let spes =
+            |list: &List, but| -> Vec<u32> { list.others(0, but).map(|(spe, _)| spe).collect() };
         assert_eq!(spes(&list, 11), [0, 2, 4]);
         for (found, expected) in [(0, [1, 2, 4, 0]), (2, [4, 0, 1, 2]), (3, [4, 0, 1, 2])] {
             list.found.insert(0, found);

@@ -82,8 +82,6 @@ struct Gaps {
     calls: u32,
     /// Of the master [ticks].
     master: u64,
-    /// Of a worker, on average [ticks].
-    worker: f64,
     /// Of all SPEs together, and the time of their loops [ticks].
     idle: u64,
     loops: u64,
@@ -98,6 +96,9 @@ impl Unbalancing {
     /// An SPE has done its part of a task of that process, with loops that ran so.
     pub fn ended(&self, process: u32, call: Call, loops: &[Loop]) {
         let Call { function, share, shares, .. } = call;
+        if shares < 2 {
+            return;
+        }
         let mut all = self.parts.borrow_mut();
         let parts = all.entry(process).or_insert_with(|| vec![None; shares as usize]);
         parts[share as usize] = Some(loops.to_vec());
@@ -112,7 +113,7 @@ impl Unbalancing {
     /// Adds the gaps of a call. They count where all SPEs have run as many loops.
     fn measure(&self, kind: Kind, shares: &[Vec<Loop>]) {
         let count = shares.first().map_or(0, Vec::len);
-        if shares.len() < 2 || shares.iter().any(|loops| loops.len() != count) {
+        if shares.iter().any(|loops| loops.len() != count) {
             return;
         }
         let mut functions = self.functions.borrow_mut();
@@ -125,7 +126,7 @@ impl Unbalancing {
         }
         search.gaps.calls += 1;
         if search.gaps.calls == CALLS {
-            search.step();
+            search.step(kind.shares);
         }
     }
 }
@@ -136,10 +137,7 @@ impl Gaps {
         let Some(last) = parts.clone().map(|part| part.end).max() else { return };
         let gap = |part: Loop| last.since(part.end).ticks();
         let all: u64 = parts.clone().map(gap).sum();
-        let own = parts.clone().next().map_or(0, gap);
-        let workers = parts.clone().count().saturating_sub(1).max(1);
-        self.master += own;
-        self.worker += (all - own) as f64 / workers as f64;
+        self.master += parts.clone().next().map_or(0, gap);
         self.idle += all;
         let length = |part: Loop| part.end.since(part.start);
         self.loops += parts.map(length).map(SimSpan::ticks).sum::<u64>();
@@ -153,14 +151,13 @@ impl Gaps {
 
 impl Search {
     /// Looks at the gaps, and moves an iteration.
-    fn step(&mut self) {
+    fn step(&mut self, shares: u32) {
         let gaps = std::mem::take(&mut self.gaps);
         let idle = gaps.idle();
-        let direction = *self.direction.get_or_insert(if gaps.master as f64 > gaps.worker {
-            Direction::ToMaster
-        } else {
-            Direction::ToWorkers
-        });
+        // Whether the master is idle for longer than an SPE in the mean.
+        let waits = gaps.master * u64::from(shares) > gaps.idle;
+        let towards = if waits { Direction::ToMaster } else { Direction::ToWorkers };
+        let direction = *self.direction.get_or_insert(towards);
         if self.before.is_some_and(|before| idle >= before) {
             self.lead -= direction.step();
             self.is_settled = true;

@@ -77,12 +77,14 @@ impl<P: SpeProgram> Server<P> {
         Ok(self.spe.sim.now().since(since))
     }
 
-    /// Runs a call's function, as its course says.
-    async fn follow(&self, call: Call, course: &Course) -> Result<Vec<Loop>> {
-        match course {
-            Course::Direct => self.program.call(&self.spe, call).await,
-            _ => self.shared.courses.follow(&self.spe, course).await,
-        }
+    /// Runs a call's function, as its course says; how long its program was fetched before, and its loops.
+    async fn follow(&self, call: Call, course: &Course) -> Result<(SimSpan, Vec<Loop>)> {
+        let fetched = self.fetch_program(call).await?;
+        let loops = match course {
+            Course::Direct => self.program.call(&self.spe, call).await?,
+            _ => self.shared.courses.follow(&self.spe, course).await?,
+        };
+        Ok((fetched, loops))
     }
 
     async fn serve(self) {
@@ -107,18 +109,12 @@ impl<P: SpeProgram> Server<P> {
             if by_host {
                 span.arrive(Arrow::Start { spe: spe.index, call: number });
             }
-            let ran = match self.fetch_program(call).await {
-                Ok(fetched) => {
-                    self.follow(call, &course).await.map(|loops| (begin + fetched, loops))
-                }
-                Err(error) => Err(error),
-            };
-            match ran {
-                Ok((begin, loops)) => {
+            match self.follow(call, &course).await {
+                Ok((fetched, loops)) => {
                     if let Some(unbalancing) = &shared.unbalancing {
                         unbalancing.ended(process, call, &loops);
                     }
-                    self.recorder.spe_run(call.function, begin, &loops, spe.sim.now());
+                    self.recorder.spe_run(call.function, begin + fetched, &loops, spe.sim.now());
                 }
                 Err(error) => return self.fault.raise(error),
             }
