@@ -10,7 +10,7 @@ use super::engine::{Columns, Engine, NewView};
 use super::farm::Hosted;
 use super::host::HostFunctions;
 use super::memory::{ProcessMemory, Vector, category_rates, rates_of};
-use super::on_host::OnHost;
+use super::on_host::{OnHost, Own};
 use super::spe_program::{EVALUATE, MAKENEWZ, NEWVIEW, RaxmlProgram};
 use crate::Port;
 use crate::phylogeny::Patterns;
@@ -127,12 +127,12 @@ impl OffloadedEngine {
         }
     }
 
-    /// Has the SPEs compute, or the host; how many SPEs did.
+    /// Has the SPEs compute, or the host by `on_host` if it has the functions; how many SPEs did.
     async fn off_load(
-        &self,
+        &mut self,
         function: u32,
         arguments: Arguments,
-        on_host: Option<Steps<'_>>,
+        on_host: impl AsyncFnOnce(&mut OnHost, Own<'_>),
     ) -> u32 {
         self.process.work(CALL).await;
         let write = |spes: &[u32]| {
@@ -146,7 +146,13 @@ impl OffloadedEngine {
         let task = Task::new(function, self.most_shares, &write);
         // A traversal knows what follows newview; the search decides by what the others have found.
         let task = if function == NEWVIEW { task } else { task.continued_by_its_process() };
-        self.process.run(on_host.into_iter().fold(task, Task::or_on_host)).await
+        let mut own = self.on_host.take();
+        let on_host = own.as_mut().map(|own| -> Steps<'_> {
+            Box::pin(async { on_host(own, (&self.process, &self.memory)).await })
+        });
+        let shares = self.process.run(on_host.into_iter().fold(task, Task::or_on_host)).await;
+        self.on_host = own;
+        shares
     }
 
     /// From now on the host has the functions, too, with all patterns and their weights.
@@ -166,12 +172,8 @@ impl OffloadedEngine {
 
     async fn ln_likelihood(&mut self, ends: [usize; 2], z: f64, kept: Terms) -> f64 {
         let arguments = Arguments { kept, ..self.arguments(ends, [z, z]) };
-        let mut own = self.on_host.take();
-        let on_host = own.as_mut().map(|own| -> Steps<'_> {
-            Box::pin(own.evaluate((&self.process, &self.memory), ends, (z, kept)))
-        });
+        let on_host = async |own: &mut OnHost, on: Own<'_>| own.evaluate(on, ends, (z, kept)).await;
         let shares = self.off_load(EVALUATE, arguments, on_host).await;
-        self.on_host = own;
         let results = match self.teams {
             Teams::ByHost => shares.max(1),
             Teams::ByMaster => 1,
@@ -248,12 +250,8 @@ impl Engine for OffloadedEngine {
     async fn newview(&mut self, call: NewView) {
         let out = self.memory.place_of(call.node - self.memory.tips.len());
         let arguments = Arguments { out, ..self.arguments(call.children, call.z) };
-        let mut own = self.on_host.take();
-        let on_host = own.as_mut().map(|own| -> Steps<'_> {
-            Box::pin(own.newview((&self.process, &self.memory), call, out))
-        });
+        let on_host = async |own: &mut OnHost, on: Own<'_>| own.newview(on, call, out).await;
         self.off_load(NEWVIEW, arguments, on_host).await;
-        self.on_host = own;
         if self.reads_once {
             let taxa = self.memory.tips.len();
             let inner = call.children.into_iter().filter_map(|child| child.checked_sub(taxa));
@@ -289,12 +287,9 @@ impl Engine for OffloadedEngine {
             _ => steps,
         };
         let arguments = Arguments { steps, ..self.arguments(ends, [z, z]) };
-        let mut own = self.on_host.take();
-        let on_host = own.as_mut().map(|own| -> Steps<'_> {
-            Box::pin(own.makenewz((&self.process, &self.memory), ends, (z, steps)))
-        });
+        let on_host =
+            async |own: &mut OnHost, on: Own<'_>| own.makenewz(on, ends, (z, steps)).await;
         self.off_load(MAKENEWZ, arguments, on_host).await;
-        self.on_host = own;
         add_results(&self.process, 1).await;
         let Self { memory, book, .. } = self;
         match book.answer(|| memory.branch()) {

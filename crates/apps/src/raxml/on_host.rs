@@ -16,7 +16,7 @@ use mmgp_spu::Quadword;
 pub struct OnHost(pub HostFunctions);
 
 /// Whose data they work on.
-type Own<'a> = (&'a HostProcess, &'a ProcessMemory);
+pub type Own<'a> = (&'a HostProcess, &'a ProcessMemory);
 
 impl OnHost {
     /// Reads the vectors of those nodes that are no tips.
@@ -73,10 +73,10 @@ impl OnHost {
 mod tests {
     use std::cell::Cell;
 
-    use approx::assert_relative_eq;
-
     use super::super::engine::{Columns, Engine};
-    use super::super::tests::{categories, exercise, gamma, on_host, random_tree, sim12};
+    use super::super::tests::{
+        assert_alike, categories, exercise, gamma, on_host, random_tree, sim12,
+    };
     use super::*;
     use crate::Port;
     use crate::phylogeny::tests::qs20;
@@ -139,13 +139,7 @@ mod tests {
             };
             let on = Runtime::new(qs20(), Box::new(Alternating::default()));
             let found = run_alone(&on, (3, Port::Tuned), &patterns, life).unwrap();
-            assert_eq!(found.len(), expected.len());
-            for (found, expected) in found.iter().zip(&expected) {
-                if *expected != 0.0 && *found != 0.0 {
-                    assert_relative_eq!(found, expected, max_relative = 1e-9);
-                }
-                assert!(found.is_finite());
-            }
+            assert_alike(&found, &expected);
         }
     }
 }
