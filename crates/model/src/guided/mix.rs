@@ -130,9 +130,8 @@ impl Mix {
     /// follows them.
     pub fn is_whole(&self, by_function: &[OfFunction; FUNCTIONS], each: u32) -> bool {
         let least = PART * self.times.iter().sum::<f64>();
-        let is_rare = |it: &OfFunction| it.burst.count < f64::from(each);
-        let rare = self.times.iter().zip(by_function).filter(|(_, it)| is_rare(it));
-        rare.into_iter().all(|(&time, _)| time <= least)
+        let is_seen = |it: &OfFunction| it.burst.count >= f64::from(each);
+        self.times.iter().zip(by_function).all(|(&time, it)| time <= least || is_seen(it))
     }
 
     /// Whether there is a mix at all.
@@ -201,13 +200,12 @@ impl Mix {
     fn bursts(&self, records: &[Record], record: usize) -> [f64; FUNCTIONS] {
         std::array::from_fn(|place| {
             let own = &records[record].bursts[place];
+            if own.count > 0.0 {
+                return own.mean;
+            }
             let mut all = Sample::EMPTY;
             records.iter().for_each(|other| all.merge(&other.bursts[place], 1.0));
-            match (own.count > 0.0, all.count > 0.0) {
-                (true, _) => own.mean,
-                (false, true) => all.mean,
-                (false, false) => records[record].burst_s,
-            }
+            if all.count > 0.0 { all.mean } else { records[record].burst_s }
         })
     }
 }
