@@ -10,11 +10,12 @@ use toml::de::{DeTable, DeValue};
 
 /// Which crates of the workspace a crate may depend on: Cargo holds the sources to it, this list
 /// holds the manifests to the code map. Nobody beneath `mmgp` has both `model` and a machine.
-const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 14] = [
     ("base", &[]),
     ("model", &["base"]),
     ("tune", &["base", "model"]),
-    ("native", &["base"]),
+    ("lists", &["base"]),
+    ("native", &["base", "lists"]),
     ("launch", &["base"]),
     ("machine", &["base"]),
     ("sim", &["base"]),
@@ -22,12 +23,12 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
     ("kernels", &["base", "spu"]),
     ("cell", &["base", "machine", "sim", "spu"]),
     ("runtime", &["base", "machine", "sim", "cell"]),
-    ("apps", &["base", "machine", "sim", "spu", "kernels", "cell", "runtime"]),
+    ("apps", &["base", "lists", "machine", "sim", "spu", "kernels", "cell", "runtime"]),
     (
         "mmgp",
         &[
-            "base", "model", "tune", "native", "launch", "machine", "sim", "spu", "kernels",
-            "cell", "runtime", "apps",
+            "base", "model", "tune", "native", "launch", "lists", "machine", "sim", "spu",
+            "kernels", "cell", "runtime", "apps",
         ],
     ),
 ];
@@ -64,6 +65,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
             "fit",
             "import",
             "launch",
+            "lists",
             "machine",
             "measure",
             "model",

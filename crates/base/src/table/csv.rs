@@ -282,7 +282,7 @@ impl Row<'_> {
     }
 
     /// The error for a field that is not `expected`.
-    pub(super) fn field_error(&self, column: usize, expected: &str) -> Error {
+    pub fn field_error(&self, column: usize, expected: &str) -> Error {
         self.error(self.columns[column].index, self.quoted(column), expected)
     }
 
@@ -311,7 +311,7 @@ impl Row<'_> {
     }
 
     /// Where the field of a column begins.
-    pub(super) fn position_of(&self, column: usize) -> Position {
+    pub fn position_of(&self, column: usize) -> Position {
         self.position(self.columns[column].index)
     }
 }

@@ -1,0 +1,244 @@
+//! A linked list whose nodes lie in one array.
+
+mod check;
+mod read;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::draw::{Purpose, Stream, of_name};
+use mmgp_base::error::{Error, Result};
+
+/// What the last node has for a successor.
+pub const END: u32 = u32::MAX;
+
+/// Most nodes of a list.
+const MOST_NODES: u32 = 1 << 30;
+
+/// One list through all nodes of an array: every node but the head is the successor of one, and the
+/// last node has [`END`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct List {
+    successors: Vec<u32>,
+    values: Vec<u32>,
+    head: u32,
+}
+
+impl List {
+    /// A list of so many nodes; what is random is drawn from the seed.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for none, and for more than 2^30.
+    pub fn generate(nodes: u32, order: Order, values: Values, seed: u64) -> Result<Self> {
+        if !(1..=MOST_NODES).contains(&nodes) {
+            return Err(Error::OutOfRange {
+                name: "nodes of the list",
+                found: nodes.to_string(),
+                expected: "1 to 2^30".into(),
+            });
+        }
+        let values = values.generate(nodes, seed);
+        match order {
+            Order::Ordered => {
+                let successors = (1..nodes).chain([END]).collect();
+                Ok(Self { successors, values, head: 0 })
+            }
+            Order::Random => {
+                let places = permutation(nodes, seed);
+                let mut successors = vec![END; nodes as usize];
+                for pair in places.windows(2) {
+                    successors[pair[0] as usize] = pair[1];
+                }
+                Ok(Self { successors, values, head: places[0] })
+            }
+        }
+    }
+
+    /// How many nodes it has, at least one.
+    pub fn nodes(&self) -> u32 {
+        self.successors.len() as u32
+    }
+
+    /// The node that each node leads to; [`END`] from the last one.
+    pub fn successors(&self) -> &[u32] {
+        &self.successors
+    }
+
+    /// The value of each node.
+    pub fn values(&self) -> &[u32] {
+        &self.values
+    }
+
+    /// The first node of the list: nobody's successor.
+    pub fn head(&self) -> u32 {
+        self.head
+    }
+}
+
+/// All nodes in random order, each order as likely (Fisher and Yates, in Durstenfeld's form).
+fn permutation(nodes: u32, seed: u64) -> Vec<u32> {
+    let mut stream = Stream::new(seed, Purpose::Permutation);
+    let mut places: Vec<u32> = (0..nodes).collect();
+    for last in (1..nodes).rev() {
+        places.swap(last as usize, stream.index(last + 1) as usize);
+    }
+    places
+}
+
+/// How the nodes of a list lie in its array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Node i at place i, its successor beside it.
+    Ordered,
+    /// Along one random permutation.
+    Random,
+}
+
+impl Order {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Ordered, Self::Random];
+
+    /// Its name, as in `random`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ordered => "ordered",
+            Self::Random => "random",
+        }
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Order {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        of_name("order of nodes", &Self::ALL, Self::name, text)
+    }
+}
+
+/// Which values the nodes of a list get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Values {
+    /// All 1, whose sums are ranks.
+    Ones,
+    /// Random numbers of 32 bits.
+    Random,
+    /// Zero, but for one node in 16 at random, which gets a random number: for [the last that is not
+    /// zero](crate::Operation::Last).
+    Sparse,
+}
+
+impl Values {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Ones, Self::Random, Self::Sparse];
+
+    /// Its name, as in `ones`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ones => "ones",
+            Self::Random => "random",
+            Self::Sparse => "sparse",
+        }
+    }
+
+    fn generate(self, nodes: u32, seed: u64) -> Vec<u32> {
+        let mut stream = Stream::new(seed, Purpose::Values);
+        let mut value = || match self {
+            Self::Ones => 1,
+            Self::Random => stream.word(),
+            Self::Sparse => {
+                let is_zero = stream.index(16) > 0;
+                if is_zero { 0 } else { stream.word() }
+            }
+        };
+        (0..nodes).map(|_| value()).collect()
+    }
+}
+
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Values {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        of_name("kind of values", &Self::ALL, Self::name, text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Its nodes in the order of the list.
+    fn followed(list: &List) -> Vec<u32> {
+        let next = |&node: &u32| {
+            Some(list.successors()[node as usize]).filter(|&successor| successor != END)
+        };
+        let nodes = std::iter::successors(Some(list.head()), next);
+        nodes.take(list.nodes() as usize + 1).collect()
+    }
+
+    #[test]
+    fn every_list_goes_through_each_node_once() {
+        for nodes in [1, 2, 3, 10, 1000] {
+            for order in Order::ALL {
+                let list = List::generate(nodes, order, Values::Ones, 5).unwrap();
+                let mut each = followed(&list);
+                let is_sorted = each.is_sorted();
+                assert!(if order == Order::Ordered {
+                    is_sorted
+                } else {
+                    nodes < 1000 || !is_sorted
+                });
+                each.sort_unstable();
+                assert_eq!(each, (0..nodes).collect::<Vec<_>>());
+            }
+        }
+        let refused = List::generate(0, Order::Random, Values::Ones, 1).unwrap_err().to_string();
+        assert_eq!(refused, "nodes of the list: found 0, expected 1 to 2^30");
+    }
+
+    #[test]
+    fn each_random_list_of_four_nodes_is_as_likely() {
+        let mut counts = std::collections::BTreeMap::new();
+        for seed in 0..24_000 {
+            let list = List::generate(4, Order::Random, Values::Ones, seed).unwrap();
+            *counts.entry(followed(&list)).or_insert(0_u32) += 1;
+        }
+        assert_eq!(counts.len(), 24);
+        let standard_error = (1000.0_f64 * 23.0 / 24.0).sqrt();
+        for count in counts.values() {
+            assert!((f64::from(*count) - 1000.0).abs() < 4.0 * standard_error, "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn a_seed_gives_its_list_and_another_seed_another() {
+        let list = |seed| List::generate(100, Order::Random, Values::Random, seed).unwrap();
+        assert_eq!(list(1), list(1));
+        assert_ne!(list(1).successors(), list(2).successors());
+        assert_ne!(list(1).values(), list(2).values());
+    }
+
+    #[test]
+    fn one_sparse_value_in_16_is_not_zero() {
+        let list = List::generate(16_000, Order::Ordered, Values::Sparse, 1).unwrap();
+        let count = list.values().iter().filter(|value| **value != 0).count() as f64;
+        assert!((count - 1000.0).abs() < 4.0 * (1000.0_f64 * 15.0 / 16.0).sqrt(), "{count}");
+        for values in Values::ALL {
+            assert_eq!(values.to_string().parse::<Values>().unwrap(), values);
+        }
+        for order in Order::ALL {
+            assert_eq!(order.to_string().parse::<Order>().unwrap(), order);
+        }
+    }
+}
