@@ -20,7 +20,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 14] = [
     ("machine", &["base"]),
     ("sim", &["base"]),
     ("spu", &["base"]),
-    ("kernels", &["base", "spu"]),
+    ("kernels", &["base", "lists", "spu"]),
     ("cell", &["base", "machine", "sim", "spu"]),
     ("runtime", &["base", "machine", "sim", "cell"]),
     ("apps", &["base", "lists", "machine", "sim", "spu", "kernels", "cell", "runtime"]),

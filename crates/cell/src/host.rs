@@ -1,6 +1,7 @@
 //! A process of the host: it runs on a hardware thread, gives it away while it waits, and pays for
 //! coming back.
 
+mod following;
 mod scanning;
 mod waiting;
 

@@ -25,6 +25,7 @@ mod pipeline;
 mod scoreboard;
 pub mod threads;
 mod timed;
+mod translations;
 mod walk;
 
 use std::cell::RefCell;
@@ -41,6 +42,7 @@ pub use loads::{Access, AccessKind};
 pub(super) use pipeline::Pipeline;
 pub use scoreboard::Order;
 pub use timed::{Register, Timed};
+use translations::Translations;
 pub use walk::Stretch;
 
 use mmgp_base::units::{Bytes, Cycles, Hertz, Seconds};
@@ -160,6 +162,7 @@ impl Mul<u64> for Work {
 pub struct Ppe {
     pub(super) pipeline: Pipeline,
     caches: RefCell<Hierarchy>,
+    translations: RefCell<Translations>,
     description: mmgp_machine::Ppe,
     page: Bytes,
     translation: Cycles,
@@ -181,6 +184,7 @@ impl Ppe {
         let ppe = |cell: u32| Self {
             pipeline: Pipeline::new(sim, &format!("the PPE of Cell {cell}"), slowdown),
             caches: RefCell::new(Hierarchy::new(machine)),
+            translations: RefCell::new(Translations::new(machine)),
             description: machine.ppe,
             page: machine.cache.page,
             translation: machine.cache.translation,
@@ -230,6 +234,29 @@ impl Ppe {
     pub(super) fn walk(&self, rank: u32, stretches: &[Stretch]) -> Seconds {
         let heap = DATA + u64::from(rank) * APART + HEAP;
         self.seconds(walk::stall(&mut self.caches.borrow_mut(), heap, stretches))
+    }
+
+    /// What process `rank` waits for lines and translations in accesses to its data of which each
+    /// needs what the one before it has loaded.
+    pub(super) fn follow(&self, rank: u32, accesses: impl Iterator<Item = Access>) -> Seconds {
+        let heap = DATA + u64::from(rank) * APART + HEAP;
+        let (mut caches, mut pages) = (self.caches.borrow_mut(), self.translations.borrow_mut());
+        let stall = |sum: Cycles, access: Access| {
+            let address = heap + access.address;
+            let translation = pages.translate(&mut caches, address);
+            let line = match access.kind {
+                AccessKind::Load => {
+                    let level = caches.load(address);
+                    caches.stall(level)
+                }
+                AccessKind::Store => {
+                    caches.store(address);
+                    Cycles(0)
+                }
+            };
+            Cycles(sum.0 + translation.0 + line.0)
+        };
+        self.seconds(accesses.fold(Cycles(0), stall))
     }
 
     fn seconds(&self, cycles: Cycles) -> Seconds {

@@ -4,6 +4,7 @@
 //! A kernel works on its local store alone; who moves data there and back is no business of it.
 
 mod exponential;
+pub mod list_ranking;
 pub mod logarithm;
 pub mod pbpi;
 pub mod raxml;

@@ -21,8 +21,17 @@ pub struct Cache {
     pub misses: u32,
     /// Page of virtual memory.
     pub page: Bytes,
-    /// Per page that a process touches again after another address space was in use.
+    /// Per page that is not in the first-level translation buffer (ERAT), such as after another address
+    /// space was in use.
     pub translation: Cycles,
+    /// Pages that the first-level translation buffer for data holds.
+    pub erat: u32,
+    /// Pages of it that compete for one place.
+    pub erat_ways: u32,
+    /// Pages that the translation lookaside buffer (TLB) behind it holds.
+    pub tlb: u32,
+    /// Pages of it that compete for one place.
+    pub tlb_ways: u32,
 }
 
 /// How the host core issues instructions, beyond the latencies of [`Ppe`](super::Ppe).

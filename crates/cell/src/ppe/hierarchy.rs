@@ -69,6 +69,12 @@ impl Hierarchy {
         Self::find(&mut self.data, &mut self.second, line)
     }
 
+    /// Loads from an address past the first level, as a walk through the page table does.
+    pub fn load_past_first(&mut self, address: u64) -> Level {
+        let line = address / self.line;
+        if self.second.access(line) { Level::Second } else { Level::Memory }
+    }
+
     /// Fetches the instruction at an address.
     pub fn fetch(&mut self, address: u64) -> Level {
         let line = address / self.line;

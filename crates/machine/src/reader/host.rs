@@ -36,7 +36,7 @@ impl Layers<'_, '_> {
     }
 
     pub(super) fn cache(&mut self) -> Result<Cache> {
-        const KEYS: [&str; 9] = [
+        const KEYS: [&str; 13] = [
             "l1_data_ways",
             "l1_instruction_ways",
             "l2",
@@ -46,6 +46,10 @@ impl Layers<'_, '_> {
             "misses",
             "page",
             "translation",
+            "erat",
+            "erat_ways",
+            "tlb",
+            "tlb_ways",
         ];
         self.expect("cache", &KEYS)?;
         Ok(Cache {
@@ -58,6 +62,10 @@ impl Layers<'_, '_> {
             misses: self.count("cache", "misses")?,
             page: self.whole("cache", "page", "byte", 512.0..=1e9).map(Bytes)?,
             translation: self.cycles("cache", "translation")?,
+            erat: self.count("cache", "erat")?,
+            erat_ways: self.count("cache", "erat_ways")?,
+            tlb: self.count("cache", "tlb")?,
+            tlb_ways: self.count("cache", "tlb_ways")?,
         })
     }
 
