@@ -2,6 +2,7 @@
 
 mod findings;
 mod inference;
+mod list_ranking;
 mod report;
 mod workload;
 
@@ -25,6 +26,7 @@ use crate::runtime::Runtime;
 use crate::units::Bytes;
 pub use findings::{RAXML_FILES, RaxmlOnce};
 pub use inference::PbpiOnce;
+pub use list_ranking::ListRankingOnce;
 use report::{OwnReport, Report};
 pub use workload::SyntheticOnce;
 

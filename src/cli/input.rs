@@ -1,5 +1,6 @@
 //! What the flags name: machines, parameter sets, programs with their input.
 
+pub mod list_ranking;
 pub mod pbpi;
 pub mod raxml;
 mod registry;
@@ -26,6 +27,7 @@ use crate::model::Parameters;
 use crate::model::published::{published, published_names};
 use crate::schedulers::policy_named;
 use crate::table::{STANDARD_INPUT, Source};
+use list_ranking::ListRankingArguments;
 use pbpi::PbpiArguments;
 use raxml::RaxmlArguments;
 use synthetic::SyntheticArguments;
@@ -117,8 +119,9 @@ pub fn is_file(name: &str) -> bool {
 /// are declared after it.
 #[derive(Args)]
 pub struct AppArguments {
-    /// Application: pbpi (trees by Bayesian inference), raxml (trees of maximum likelihood) or
-    /// synthetic (host bursts and off-loads of given durations)
+    /// Application: pbpi (trees by Bayesian inference), raxml (trees of maximum likelihood),
+    /// list-ranking (prefixes along a linked list) or synthetic (host bursts and off-loads of given
+    /// durations)
     #[arg(long, value_name = "NAME", default_value = "pbpi")]
     pub app: String,
     /// Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim42 (42 taxa,
@@ -149,6 +152,8 @@ pub struct AppArguments {
     pub raxml: RaxmlArguments,
     #[command(flatten, next_help_heading = "Synthetic")]
     pub synthetic: SyntheticArguments,
+    #[command(flatten, next_help_heading = "List ranking")]
+    pub list_ranking: ListRankingArguments,
 }
 
 /// [`Placement`] on the command line.

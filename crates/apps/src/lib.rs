@@ -3,6 +3,7 @@
 pub mod application;
 pub mod description;
 pub mod fingerprint;
+pub mod list_ranking;
 mod once;
 pub mod pbpi;
 pub mod phylogeny;

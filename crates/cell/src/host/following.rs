@@ -31,8 +31,7 @@ mod tests {
         let process = blade.host_process(0);
         blade.sim.spawn("chase", async move {
             process.resume().await;
-            let loads =
-                places.iter().map(|&address| Access { address, kind: AccessKind::Load });
+            let loads = places.iter().map(|&address| Access { address, kind: AccessKind::Load });
             let work = Work { loads: places.len() as u64, ..Work::default() };
             process.follow(work, loads).await;
             process.release();

@@ -80,7 +80,8 @@ fn a_turn_stores_a_record_of_each_thread_and_asks_for_its_next_node() {
 #[test]
 fn every_operation_combines_as_the_sequential_program() {
     for operation in Operation::ALL {
-        for (before, value) in [(0, 0), (7, 0), (0, 9), (7, 9), (9, 7), (u32::MAX, 3), (3, 1 << 31)] {
+        for (before, value) in [(0, 0), (7, 0), (0, 9), (7, 9), (9, 7), (u32::MAX, 3), (3, 1 << 31)]
+        {
             let mut store = store(&[[1, value, 0, 0]]);
             store.store(STATES, Quadword::from_words([10, before, 5, BUFFERS]));
             execute(&advance(operation, 1), &mut store);

@@ -1,0 +1,228 @@
+//! List ranking by sublists (Helman and JaJa), with software-managed threads on the SPEs (Bader,
+//! Agarwal and Madduri, IPDPS 2007): irregular work, whose transfers are short and scattered.
+//!
+//! ```text
+//! step  who    what
+//! 1     SPEs   stream through the nodes for the sum of successors, which tells the head of the list
+//!       host   chooses the heads of sublists and marks them
+//! 2     SPEs   each ranks its part of the sublists, on b DMA lists that are under way at once
+//! 3     host   ranks the heads, sublist after sublist
+//! 4     SPEs   stream through the ranked records, and put what comes before a sublist in front
+//! ```
+//!
+//! A list that is ordered has its heads at equal distances, so that all sublists are as long; of
+//! another one they are drawn at random. An SPE's part are consecutive sublists. What comes out of
+//! step 2 is contiguous in memory, a buffer of records of one sublist after another, in an area of its
+//! own for each SPE; step 4 shares all of them out anew, in equal parts.
+//!
+//! # What is left out
+//! Which SPE does which part of steps 1 and 4 is not published, nor how long the local buffers are:
+//! here as long as find room, at most 32 records. A host that has pages of memory to give away only
+//! as they are touched is taken for granted: each SPE's area could hold the whole list.
+
+mod arguments;
+mod host;
+mod local_map;
+mod on_host;
+mod spe_program;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::application::{Application, Division, Ran};
+use crate::fingerprint::Fingerprint;
+use crate::run::Run;
+use host::Host;
+use mmgp_base::Mapping;
+use mmgp_base::error::{Error, Result};
+use mmgp_base::units::Seconds;
+use mmgp_cell::Placement;
+use mmgp_lists::{List, Operation, Order};
+use mmgp_runtime::{Runtime, Signalling};
+use on_host::OnHost;
+use spe_program::{FUNCTIONS, ListProgram};
+
+/// Its name.
+pub const NAME: &str = "list-ranking";
+
+/// Most sublists.
+pub const MOST_SUBLISTS: u32 = 512;
+
+/// Most DMA lists of an SPE that are under way at once: as many as its queue of commands holds.
+pub const MOST_BUFFERS: u32 = 16;
+
+/// Nodes of a step of progress.
+const NODES_PER_STEP: u64 = 4096;
+
+/// The program with its input.
+#[derive(Debug, Clone)]
+pub struct ListRanking {
+    list: Arc<List>,
+    order: Order,
+    operation: Operation,
+    sublists: u32,
+    buffers: u32,
+    placement: Placement,
+    /// Everything runs on the host.
+    on_host: bool,
+    seed: u64,
+}
+
+impl ListRanking {
+    /// Ranks a list by so many sublists, each SPE with so many DMA lists under way at once. Heads are
+    /// chosen as for that order, by the seed.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where there are none of them, or too many.
+    pub fn new(
+        list: Arc<List>,
+        order: Order,
+        [sublists, buffers]: [u32; 2],
+        seed: u64,
+    ) -> Result<Self> {
+        let within = |name, found: u32, most: u32| {
+            if (1..=most).contains(&found) {
+                return Ok(());
+            }
+            let expected = format!("1 to {most}");
+            Err(Error::OutOfRange { name, found: found.to_string(), expected })
+        };
+        within("sublists", sublists, MOST_SUBLISTS)?;
+        within("DMA lists under way", buffers, MOST_BUFFERS)?;
+        Ok(Self {
+            list,
+            order,
+            operation: Operation::Sum,
+            sublists,
+            buffers,
+            placement: Placement::default(),
+            on_host: false,
+            seed,
+        })
+    }
+
+    /// The same with the prefixes of another operation than the sum.
+    pub fn with_operation(self, operation: Operation) -> Self {
+        Self { operation, ..self }
+    }
+
+    /// The same with its data elsewhere.
+    pub fn placed(self, placement: Placement) -> Self {
+        Self { placement, ..self }
+    }
+
+    /// The same without SPEs: the host follows the list from its head.
+    pub fn on_host(self) -> Self {
+        Self { on_host: true, ..self }
+    }
+
+    /// The list.
+    pub fn list(&self) -> &List {
+        &self.list
+    }
+
+    /// Whose prefixes are computed.
+    pub fn operation(&self) -> Operation {
+        self.operation
+    }
+
+    /// The areas of all SPEs, each of which could hold the whole list, are reached by DMA lists, whose
+    /// elements have 32 bits of an address in common.
+    fn fits(&self, spes: u32) -> Result<()> {
+        let nodes = u64::from(self.list.nodes());
+        let most = (1 << 28) / u64::from(spes + 2);
+        if nodes <= most {
+            return Ok(());
+        }
+        Err(Error::OutOfRange {
+            name: "nodes of the list",
+            found: nodes.to_string(),
+            expected: format!("at most {most} on {spes} SPEs: a DMA list reaches 4 GB"),
+        })
+    }
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Findings {
+    /// The time of each of the four steps; on the host alone, of the search for the head and of the
+    /// chase.
+    pub steps: [Seconds; 4],
+    /// The prefix of every node.
+    pub prefixes: Vec<u32>,
+    /// Sublists that there were; none on the host alone.
+    pub sublists: u32,
+    /// Nodes that each SPE ranked in step 2.
+    pub loads: Vec<u64>,
+    /// Records of a local buffer.
+    pub records: u32,
+}
+
+impl Findings {
+    /// Nodes that the SPE with the most ranked, over the mean; 1 where all have as many.
+    pub fn imbalance(&self) -> f64 {
+        let most = self.loads.iter().max().copied().unwrap_or(0) as f64;
+        let mean = self.loads.iter().sum::<u64>() as f64 / self.loads.len().max(1) as f64;
+        if mean > 0.0 { most / mean } else { 1.0 }
+    }
+
+    /// Of all prefixes, in the order of the nodes: FNV-1a over their words.
+    pub fn checksum(&self) -> u32 {
+        let step = |hash: u32, &word: &u32| (hash ^ word).wrapping_mul(16_777_619);
+        self.prefixes.iter().fold(2_166_136_261, step)
+    }
+}
+
+impl Application for ListRanking {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn division(&self) -> Division {
+        Division::Data
+    }
+
+    fn steps(&self) -> u64 {
+        u64::from(self.list.nodes()) / NODES_PER_STEP
+    }
+
+    fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
+        if mapping.m() > 1 {
+            return Err(Error::OutOfRange {
+                name: "processes of list-ranking",
+                found: mapping.m().to_string(),
+                expected: "1: one process follows the heads of the sublists".into(),
+            });
+        }
+        let blade = on.blade();
+        let own = on.assign(mapping)?.swap_remove(0);
+        let findings = Rc::new(RefCell::new(None));
+        let found = Rc::clone(&findings);
+        if self.on_host {
+            let host = OnHost::new(self, blade);
+            let process = blade.host_process(0);
+            let life = async move { *found.borrow_mut() = Some(host.rank(process).await) };
+            blade.sim.spawn("rank 0", life);
+        } else {
+            let program = Rc::new(ListProgram::new(self.operation, blade.progress.clone()));
+            on.load(&program, Signalling::Memory);
+            let homes = blade.homes(self.placement, 0, &own);
+            let process = on.process(0, own);
+            self.fits(process.most_spes())?;
+            let host = Host::new(self, blade, &homes, process);
+            let life = async move { *found.borrow_mut() = Some(host.rank().await) };
+            blade.sim.spawn("rank 0", life);
+        }
+        blade.run()?;
+        let run = Run::collect(on, mapping, if self.on_host { &[] } else { &FUNCTIONS });
+        let findings = findings.take().expect("invariant: the program has come to its end");
+        let fingerprint = Fingerprint::default()
+            .counting("nodes", findings.prefixes.len() as u64)
+            .counting("checksum of the prefixes", findings.checksum().into());
+        Ok(Ran::new(run, fingerprint, findings))
+    }
+}

@@ -1,0 +1,196 @@
+//! The process of the host: it chooses heads, has the SPEs rank sublists, and ranks the heads.
+
+use std::rc::Rc;
+
+use super::arguments::{ARGUMENTS_BYTES, Arguments, REPORT_BYTES};
+use super::local_map::LocalMap;
+use super::spe_program::{ADD, RANK, SUM};
+use super::{Findings, ListRanking};
+use mmgp_base::units::{Bytes, Seconds, SimTime};
+use mmgp_cell::memory::Memory;
+use mmgp_cell::ppe::Work;
+use mmgp_cell::{Blade, EffectiveAddress, Homes};
+use mmgp_kernels::list_ranking::{NODE_BYTES, NODES_PER_GROUP};
+use mmgp_lists::{END, choose_heads};
+use mmgp_runtime::{Process, Task};
+use mmgp_spu::Quadword;
+
+/// What the host does for a head: a random number within a block, the mark on its node, and the
+/// state of its thread.
+const CHOOSE: Work =
+    Work { integers: 24, loads: 2, stores: 6, floats: 0, divides: 0, branches: 3, code: 0 }
+        .in_line();
+/// What it does for a sublist as it follows them: its outcome, the operation, and what comes before
+/// it.
+const FOLLOW: Work =
+    Work { integers: 6, loads: 3, stores: 2, floats: 0, divides: 0, branches: 2, code: 0 }
+        .in_line();
+
+/// The process with its data.
+pub struct Host {
+    ranking: ListRanking,
+    memory: Rc<Memory>,
+    process: Process,
+    /// Where the arguments of calls lie.
+    at: EffectiveAddress,
+    arguments: Arguments,
+    started: SimTime,
+}
+
+impl Host {
+    /// With the list in main memory, and room for what comes of it.
+    pub fn new(ranking: &ListRanking, blade: &Blade, homes: &Homes, process: Process) -> Self {
+        let (list, spes) = (&ranking.list, process.most_spes());
+        let nodes = list.nodes();
+        let sublists = ranking.sublists.min(nodes);
+        // Every thread may leave a buffer that is not full.
+        let records = u64::from(nodes) + u64::from(sublists) * 32;
+        // Areas begin with different banks of the memory.
+        let area_bytes = (NODE_BYTES.0 * records).next_multiple_of(2048) + REPORT_BYTES;
+        let quadwords = |count: u32| Bytes(NODE_BYTES.0 * u64::from(count));
+        let arguments = Arguments {
+            nodes: homes.allocate(quadwords(nodes.next_multiple_of(NODES_PER_GROUP))),
+            sublists: homes.allocate_own(quadwords(sublists + 1)),
+            outcomes: homes.allocate_own(quadwords(sublists)),
+            reports: homes.allocate_own(Bytes(REPORT_BYTES * u64::from(spes))),
+            areas: homes.allocate(Bytes(area_bytes * u64::from(spes))),
+            area_bytes,
+            node_count: nodes,
+            sublist_count: sublists,
+            buffers: ranking.buffers,
+            areas_count: 0,
+        };
+        let pairs = list.successors().iter().zip(list.values());
+        let node = |(&successor, &value)| Quadword::from_words([successor, value, 0, 0]);
+        blade.memory.write(arguments.nodes, pairs.map(node));
+        Self {
+            ranking: ranking.clone(),
+            memory: Rc::clone(&blade.memory),
+            at: homes.allocate_own(ARGUMENTS_BYTES),
+            process,
+            arguments,
+            started: blade.started(),
+        }
+    }
+
+    /// Ranks the list.
+    pub async fn rank(mut self) -> Findings {
+        self.process.resume().await;
+        let mut steps = Steps { since: self.started, spans: Vec::with_capacity(4) };
+        let shares = self.off_load(SUM).await;
+        let heads = self.choose_heads(shares).await;
+        steps.ends(self.process.sim.now());
+        let shares = self.off_load(RANK).await;
+        self.arguments.areas_count = shares;
+        steps.ends(self.process.sim.now());
+        self.follow_sublists(heads.len() as u32).await;
+        steps.ends(self.process.sim.now());
+        self.off_load(ADD).await;
+        steps.ends(self.process.sim.now());
+        self.process.finish(ADD);
+        self.findings(&steps, heads.len() as u32)
+    }
+
+    /// Off-loads a function; how many SPEs shared it.
+    async fn off_load(&self, function: u32) -> u32 {
+        let arguments = |_: &[u32]| {
+            self.memory.write(self.at, self.arguments.quadwords());
+            self.at
+        };
+        self.process.run(Task::new(function, self.process.most_spes(), &arguments)).await
+    }
+
+    /// The first word of what each SPE has reported.
+    async fn reports(&self, shares: u32) -> Vec<u32> {
+        self.process.load_put_lines(shares.into()).await;
+        let report = |share| self.memory.read(self.arguments.report(share)).preferred();
+        (0..shares).map(report).collect()
+    }
+
+    /// Finds the head of the list by the sums of the SPEs, chooses those of the sublists, marks them,
+    /// and writes the states of the threads.
+    async fn choose_heads(&mut self, shares: u32) -> Vec<u32> {
+        let ListRanking { list, order, sublists, seed, operation, .. } = &self.ranking;
+        let reports = self.reports(shares).await;
+        // The last node adds -1, for END.
+        let sum = reports.iter().fold(1_u32, |sum, &report| sum.wrapping_add(report));
+        let count = u64::from(list.nodes());
+        let head = ((count * (count - 1) / 2) as u32).wrapping_sub(sum);
+        assert_eq!(head, list.head(), "invariant: the sum of successors tells the head");
+        let heads = choose_heads(list, *sublists, *order, *seed);
+        self.process.work(CHOOSE * heads.len() as u64).await;
+        for (number, &head) in (1..).zip(&heads) {
+            let place = NODE_BYTES.0 * u64::from(head);
+            let [successor, value] = [list.successors(), list.values()].map(|it| it[head as usize]);
+            let node = Quadword::from_words([successor, value, number, 0]);
+            self.memory.write(self.arguments.nodes.offset(place), [node]);
+        }
+        let state = |(number, &head)| Quadword::from_words([head, operation.identity(), number, 0]);
+        self.memory.write(self.arguments.sublists, (1..).zip(&heads).map(state));
+        self.arguments.sublist_count = heads.len() as u32;
+        heads
+    }
+
+    /// Follows the sublists, and writes down what comes before each.
+    async fn follow_sublists(&self, sublists: u32) {
+        let Arguments { outcomes, sublists: before, .. } = self.arguments;
+        let bytes = NODE_BYTES.0 * u64::from(sublists);
+        self.process.load_put_lines(bytes.div_ceil(REPORT_BYTES)).await;
+        let outcome = |number: u32| {
+            let place = NODE_BYTES.0 * u64::from(number - 1);
+            self.memory.read(outcomes.offset(place)).words()
+        };
+        let operation = self.ranking.operation;
+        // Those that nobody precedes: none of all, and the first one.
+        let mut table = vec![operation.identity(); sublists as usize + 1];
+        let (mut number, mut prefix) = (1, operation.identity());
+        while number != 0 {
+            table[number as usize] = prefix;
+            let [next, own, ..] = outcome(number);
+            prefix = operation.apply(prefix, own);
+            number = next;
+        }
+        self.process.work(FOLLOW * u64::from(sublists)).await;
+        let quadword = |&prefix: &u32| Quadword::from_words([0, prefix, 0, 0]);
+        self.memory.write(before, table.iter().map(quadword));
+    }
+
+    /// What lies in memory at the end.
+    fn findings(&self, steps: &Steps, sublists: u32) -> Findings {
+        let arguments = &self.arguments;
+        let mut prefixes = vec![0; self.ranking.list.nodes() as usize];
+        let mut loads = vec![0; arguments.areas_count as usize];
+        for (area, load) in (0..).zip(&mut loads) {
+            let groups = self.memory.read(arguments.report(area)).preferred();
+            for record in 0..u64::from(groups * NODES_PER_GROUP) {
+                let at = arguments.area(area).offset(NODE_BYTES.0 * record);
+                let [_, prefix, sublist, node] = self.memory.read(at).words();
+                if sublist > 0 {
+                    prefixes[node as usize] = prefix;
+                    *load += 1;
+                }
+            }
+        }
+        let each = sublists.div_ceil(arguments.areas_count.max(1));
+        let spans = std::array::from_fn(|step| steps.spans[step]);
+        let records = LocalMap::new(each, arguments.buffers).records;
+        Findings { steps: spans, prefixes, sublists, loads, records }
+    }
+}
+
+/// The steps of the algorithm that have ended.
+struct Steps {
+    since: SimTime,
+    spans: Vec<Seconds>,
+}
+
+impl Steps {
+    /// One more ends.
+    fn ends(&mut self, now: SimTime) {
+        self.spans.push(now.since(self.since).seconds());
+        self.since = now;
+    }
+}
+
+/// The successor of the last node is the same for the list and for the kernels.
+const _: () = assert!(END == mmgp_kernels::list_ranking::END);

@@ -1,0 +1,139 @@
+//! Where the program keeps things in local store while it ranks sublists.
+
+use mmgp_kernels::list_ranking::NODE_BYTES;
+use mmgp_spu::LocalAddress;
+
+/// Of the call; four quadwords.
+pub const ARGUMENTS: LocalAddress = LocalAddress(0x80);
+/// What goes to the host: a quadword.
+pub const REPORT: LocalAddress = LocalAddress(0xC0);
+/// Of all SPEs, a line each.
+pub const REPORTS: LocalAddress = LocalAddress(0x100);
+/// What follows depends on the call.
+const FREE: u32 = 0x1000;
+/// Behind it are the program's code and its stack.
+const END: u32 = 192 << 10;
+
+/// Most records of a buffer.
+const MOST_RECORDS: u32 = 32;
+/// Fewest: a line of memory.
+const FEWEST_RECORDS: u32 = 8;
+
+/// The threads of an SPE, grouped on DMA lists, and where their things lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalMap {
+    /// Threads of each list.
+    pub lists: Vec<Group>,
+    /// Records of a buffer.
+    pub records: u32,
+    /// The outcome of the SPE's first sublist; the others follow.
+    pub outcomes: LocalAddress,
+}
+
+/// The threads of a DMA list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Group {
+    /// The first of them, among those of the SPE.
+    pub first: u32,
+    /// How many they are.
+    pub threads: u32,
+    /// Their states.
+    pub states: LocalAddress,
+    /// The nodes that are fetched for them.
+    pub fetched: LocalAddress,
+    /// The list that fetches them.
+    pub gets: LocalAddress,
+    /// The list by which records go to main memory.
+    pub puts: LocalAddress,
+    /// How many more records find room in each buffer.
+    pub room: LocalAddress,
+    /// Both sets of buffers, one for each thread behind one another.
+    pub buffers: [LocalAddress; 2],
+}
+
+/// Local store from a place on.
+struct Room(u32);
+
+impl Room {
+    /// So many bytes, a whole number of quadwords.
+    fn take(&mut self, bytes: u32) -> LocalAddress {
+        let at = LocalAddress(self.0);
+        self.0 += bytes;
+        at
+    }
+}
+
+impl LocalMap {
+    /// For so many threads, one or more, on so many lists; fewer where there are fewer threads.
+    pub fn new(threads: u32, lists: u32) -> Self {
+        let mut records = MOST_RECORDS;
+        loop {
+            let (map, end) = Self::with_records(threads, lists, records);
+            if end <= END || records == FEWEST_RECORDS {
+                assert!(end <= END, "invariant: there are not so many sublists");
+                return map;
+            }
+            records /= 2;
+        }
+    }
+
+    /// With buffers of so many records, and where it ends.
+    fn with_records(threads: u32, lists: u32, records: u32) -> (Self, u32) {
+        const NODE: u32 = NODE_BYTES.0 as u32;
+        let lists = lists.min(threads);
+        let mut room = Room(FREE);
+        let outcomes = room.take(NODE * threads);
+        let group = |list| {
+            let own = super::arguments::part(threads, list, lists);
+            // Elements of lists come in pairs.
+            let (count, places) = (own.len() as u32, own.len().next_multiple_of(2) as u32);
+            Group {
+                first: own.start,
+                threads: count,
+                states: room.take(NODE * places),
+                fetched: room.take(NODE * places),
+                gets: room.take(8 * places),
+                puts: room.take(8 * places),
+                room: room.take(NODE),
+                buffers: [0; 2].map(|_| room.take(NODE * records * count)),
+            }
+        };
+        let lists = (0..lists).map(group).collect();
+        (Self { lists, records, outcomes }, room.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_threads_find_room_and_nothing_overlaps() {
+        for threads in [1, 2, 3, 7, 8, 64, 100, 511, 512] {
+            for lists in 1..=16 {
+                let map = LocalMap::new(threads, lists);
+                assert_eq!(map.lists.len() as u32, lists.min(threads));
+                let each = map.lists.iter().map(|group| group.threads);
+                assert_eq!(each.sum::<u32>(), threads);
+                let mut pieces = vec![(map.outcomes.0, 16 * threads)];
+                for group in &map.lists {
+                    let count = group.threads;
+                    let at = [group.states, group.fetched, group.room];
+                    let sizes = [16 * count, 16 * count, 16];
+                    pieces.extend(at.iter().map(|at| at.0).zip(sizes));
+                    let elements = 16 * count.div_ceil(2);
+                    pieces.extend([(group.gets.0, elements), (group.puts.0, elements)]);
+                    let bytes = 16 * map.records * count;
+                    pieces.extend(group.buffers.map(|at| (at.0, bytes)));
+                }
+                pieces.sort_unstable();
+                let apart = |pair: &[(u32, u32)]| pair[0].0 + pair[0].1 <= pair[1].0;
+                assert!(pieces.windows(2).all(apart), "{threads} {lists}");
+                let last = pieces.last().unwrap();
+                assert!(pieces[0].0 >= FREE && last.0 + last.1 <= END);
+            }
+        }
+        assert_eq!(LocalMap::new(64, 16).records, 32);
+        assert_eq!(LocalMap::new(512, 1).records, 8);
+    }
+}

@@ -1,0 +1,116 @@
+//! List ranking on the command line.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+
+use super::{AppArguments, Entry, PortArgument, is_file};
+use crate::apps::list_ranking::{ListRanking, NAME};
+use crate::cli::emulate::ListRankingOnce;
+use crate::cli::output::warn;
+use crate::error::{Error, Result};
+use crate::lists::{List, Operation, Order, Values};
+use crate::table::Source;
+
+/// How it is read.
+pub const ENTRY: Entry = Entry {
+    name: NAME,
+    read: |arguments| Ok(Box::new(read(arguments)?)),
+    once: |arguments, emulate| {
+        emulate.samples().refuse(NAME)?;
+        let (order, buffers) =
+            (arguments.list_ranking.order(arguments), arguments.list_ranking.buffers);
+        Ok(Box::new(ListRankingOnce { ranking: read(arguments)?, order, buffers }))
+    },
+    folder_files: &[],
+    flags: &[
+        ("nodes of the list", "--nodes"),
+        ("sublists", "--sublists"),
+        ("DMA lists under way", "--buffers"),
+        ("processes of list-ranking", "--m"),
+    ],
+};
+
+/// The program with its list.
+pub fn read(arguments: &AppArguments) -> Result<ListRanking> {
+    let own = &arguments.list_ranking;
+    let refuse = |name, found: &str, expected: &str| {
+        Err(Error::OutOfRange { name, found: found.into(), expected: expected.into() })
+    };
+    let list = own.list(arguments)?;
+    let choice = [own.sublists, own.buffers];
+    let order = own.order(arguments);
+    let ranking = ListRanking::new(Arc::new(list), order, choice, arguments.seed)?;
+    let ranking = ranking.with_operation(own.operation).placed(arguments.placement.into());
+    match arguments.port {
+        None | Some(PortArgument::Tuned) => Ok(ranking),
+        Some(PortArgument::Ppe) => Ok(ranking.on_host()),
+        Some(PortArgument::Unfused) => refuse("--port", "2006", "tuned or ppe"),
+        Some(PortArgument::Naive) => refuse("--port", "naive", "tuned or ppe"),
+    }
+}
+
+/// Its list, and how it is ranked.
+#[derive(Args)]
+pub struct ListRankingArguments {
+    /// Nodes of the list; --input FILE reads one: node,successor[,value], or the successor of one
+    /// node a line
+    #[arg(long, value_name = "N", default_value_t = 1 << 20)]
+    pub nodes: u32,
+    /// How the nodes lie in their array
+    #[arg(long, value_name = "ORDER", default_value = "random", value_parser = named(&Order::ALL, Order::name))]
+    pub order: Order,
+    /// What nodes have for values: 1, whose sums are ranks; random; or zero but for a few
+    #[arg(long, value_name = "VALUES", default_value = "ones", value_parser = named(&Values::ALL, Values::name))]
+    pub values: Values,
+    /// Whose prefixes are computed
+    #[arg(long, value_name = "OPERATION", default_value = "sum", value_parser = named(&Operation::ALL, Operation::name))]
+    pub operation: Operation,
+    /// Sublists of all SPEs together, 1 to 512
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    pub sublists: u32,
+    /// DMA lists of each SPE that are under way at once, 1 to 16
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub buffers: u32,
+}
+
+/// Parses names of values.
+fn named<T>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+) -> impl clap::builder::TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    let names = all.iter().map(|&each| name(each));
+    PossibleValuesParser::new(names).map(move |text| {
+        let found = all.iter().copied().find(|&each| name(each) == text);
+        found.expect("invariant: the text is one of the names")
+    })
+}
+
+impl ListRankingArguments {
+    /// How heads are chosen: what a file holds may have any order.
+    pub fn order(&self, arguments: &AppArguments) -> Order {
+        if arguments.input.is_some() { Order::Random } else { self.order }
+    }
+
+    /// The list, from a file where one is named.
+    pub fn list(&self, arguments: &AppArguments) -> Result<List> {
+        let Some(name) = &arguments.input else {
+            return List::generate(self.nodes, self.order, self.values, arguments.seed);
+        };
+        if !is_file(name) {
+            return Err(Error::OutOfRange {
+                name: "--input",
+                found: name.clone(),
+                expected: "the file of a list: node,successor[,value]".into(),
+            });
+        }
+        let (list, warnings) = List::read(&Source::read(Path::new(name))?)?;
+        warn(&warnings);
+        Ok(list)
+    }
+}
