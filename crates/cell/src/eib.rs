@@ -15,6 +15,8 @@
 //! and memory banks are busy for a while after each access.
 //!
 //! # What is left out
+//! Short transfers of one MFC wait for their banks one after the other, though a real one has asked for
+//! several lines by then; the elements of a list are asked for while others move, as they should be.
 //! The time that a line takes from place to place. Reads and writes share the memory
 //! controller without a cost of turning round. A transfer of all banks does not keep others from
 //! a bank. The snooping of one Cell's commands by the other takes no room there but for transfers
@@ -144,6 +146,16 @@ impl Eib {
     ///
     /// The transfers of one MFC come one after the other, in the order of the calls.
     pub async fn carry(&self, transfer: &Transfer) {
+        self.carry_asked(transfer, None).await;
+    }
+
+    /// The same for an element of a list, whose first byte could have come at `due`: memory was asked
+    /// for it while earlier elements moved, so that its banks have been at work since then.
+    pub async fn carry_due(&self, transfer: &Transfer, due: SimTime) {
+        self.carry_asked(transfer, Some(due)).await;
+    }
+
+    async fn carry_asked(&self, transfer: &Transfer, due: Option<SimTime>) {
         let (turn, _) = &self.windows[transfer.spe as usize];
         let _turn = turn.acquire().await;
         let mut done = 0;
@@ -152,22 +164,26 @@ impl Eib {
             let left = Bytes(transfer.bytes.0 - done);
             // Where memory changes from Cell to Cell, the way changes with it.
             let bytes = self.memory.at_home(from, left).min(self.memory.at_home(to, left));
-            self.carry_part(&Transfer { from, to, bytes, ..*transfer }).await;
+            self.carry_part(&Transfer { from, to, bytes, ..*transfer }, due).await;
             done += bytes.0;
         }
     }
 
     /// Carries what has a single way.
-    async fn carry_part(&self, part: &Transfer) {
+    async fn carry_part(&self, part: &Transfer, due: Option<SimTime>) {
         let (from, to) = (self.memory.unit(part.from), self.memory.unit(part.to));
         let far = if from == (Unit::Spe { spe: part.spe }) { part.to } else { part.from };
         // The bus carries whole lines.
         let lines = lines_touched(far, part.bytes);
+        let round_trip = self.delay(from, to, self.delays.memory_round_trip);
+        let (_, window) = &self.windows[part.spe as usize];
+        let asked = due.map(|due| due.max(window.borrow().next_free(round_trip)));
         for unit in [from, to] {
             if let Unit::Memory { cell } = unit {
                 let now = self.sim.now();
                 let banks = &self.banks[cell as usize];
-                let free = banks.borrow_mut().occupy(far.0 / LINE, lines, now);
+                let free =
+                    banks.borrow_mut().occupy(far.0 / LINE, lines, asked.unwrap_or(now).min(now));
                 if free > now {
                     self.sim.sleep_until(free).await;
                 }
@@ -177,9 +193,8 @@ impl Eib {
         let route = self.buses.route(from, to);
         let pace = Pace {
             line: SimSpan::from_seconds(Seconds(LINE as f64 / route.rate.min(route.stream))),
-            round_trip: self.delay(from, to, self.delays.memory_round_trip),
+            round_trip,
         };
-        let (_, window) = &self.windows[part.spe as usize];
         let start = self.sim.now();
         let expected = window.borrow_mut().expect(lines, start, pace);
         let cap = bytes / expected.since(start).seconds().0;

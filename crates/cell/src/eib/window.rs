@@ -76,6 +76,11 @@ impl Window {
         last
     }
 
+    /// When the place whose turn it is can have its next line, by that round trip.
+    pub fn next_free(&self, round_trip: SimSpan) -> SimTime {
+        self.arrivals[self.next].map_or(SimTime::ZERO, |arrival| arrival + round_trip)
+    }
+
     /// When all places are free, with no round trip longer than that.
     pub fn open(&self, round_trip: SimSpan) -> SimTime {
         let last = self.arrivals.iter().flatten().max();

@@ -91,21 +91,37 @@ impl Shared {
         self.tell_of_arrival(to);
     }
 
+    /// The same of an element of a list, which has been asked for at `since`.
+    async fn move_element(&self, element: &Command, since: SimTime) {
+        let (from, to) = self.ends(element);
+        let transfer = self.transfer(from, to, element.bytes);
+        let due = since + self.latency(&transfer);
+        self.sim.sleep_until(due).await;
+        self.eib.carry_due(&transfer, due).await;
+        self.eib.memory().copy(from, to, element.bytes);
+        self.tell_of_arrival(to);
+    }
+
     /// Lets the time of a transfer go by that could begin at `since`; its two ends.
     async fn carry(
         &self,
         command: &Command,
         since: SimTime,
     ) -> (EffectiveAddress, EffectiveAddress) {
-        let local = EffectiveAddress::local_store(self.spe, command.local);
-        let (from, to) = match command.direction {
-            Direction::Get => (command.effective, local),
-            Direction::Put => (local, command.effective),
-        };
+        let (from, to) = self.ends(command);
         let transfer = self.transfer(from, to, command.bytes);
         self.sim.sleep_until(since + self.latency(&transfer)).await;
         self.eib.carry(&transfer).await;
         (from, to)
+    }
+
+    /// Where the data of a transfer are, and where they go.
+    fn ends(&self, command: &Command) -> (EffectiveAddress, EffectiveAddress) {
+        let local = EffectiveAddress::local_store(self.spe, command.local);
+        match command.direction {
+            Direction::Get => (command.effective, local),
+            Direction::Put => (local, command.effective),
+        }
     }
 
     /// Data have arrived at `to`: whoever spins on it looks again.
@@ -128,7 +144,7 @@ impl Shared {
             let transfer = list.transfer(element, LocalAddress(next));
             self.rules().element(&transfer)?;
             since = since + self.list_fetch;
-            self.move_data(&transfer, since).await;
+            self.move_element(&transfer, since).await;
             next = transfer.local.offset(transfer.bytes).0;
             if element.after() == AfterElement::StallAndNotify {
                 let progress = Progress { since, elements: number + 1, next, ..from };

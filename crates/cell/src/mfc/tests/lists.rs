@@ -73,6 +73,30 @@ fn short_elements_move_at_less_than_the_rate_of_whole_lines() {
     assert!(each >= 3.12499e-9, "{each} is less than the fetch of an element, 10 cycles");
 }
 
+/// Time of an element of a long list whose elements are these lines over and over \[s\].
+fn time_of_each(lines: &'static [u64]) -> f64 {
+    let time = |elements: usize| {
+        let program = move |spe: Spe, _, from| async move {
+            let lines = lines.iter().cycle().take(elements);
+            let elements: Vec<_> = lines.map(|line| (128 * line, 16, Continue)).collect();
+            spe.mfc.enqueue_list(list(&spe, from, &elements)).await?;
+            spe.mfc.wait_for(7).await;
+            Ok(())
+        };
+        run(0, program).unwrap()
+    };
+    (time(1032) - time(520)) / 512.0
+}
+
+#[test]
+fn elements_wait_for_their_banks_together_and_each_bank_does_one_at_a_time() {
+    // All in one of the 16 banks: a cycle of 50 ns each.
+    assert_relative_eq!(time_of_each(&[0, 16]), 50e-9, max_relative = 1e-3);
+    // In two of them: their cycles overlap, though four are in one before the next four ask the other.
+    assert_relative_eq!(time_of_each(&[0, 8]), 25e-9, max_relative = 1e-3);
+    assert_relative_eq!(time_of_each(&[0, 16, 32, 48, 8, 24, 40, 56]), 25e-9, max_relative = 1e-3);
+}
+
 #[test]
 fn a_list_stalls_until_it_is_acknowledged_and_goes_on_as_it_is_then() {
     let program = |spe: Spe, memory: Rc<Memory>, from: EffectiveAddress| async move {
