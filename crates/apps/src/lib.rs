@@ -11,6 +11,7 @@ mod port;
 pub mod raxml;
 pub mod run;
 mod scaling;
+pub mod sgemm;
 mod streaming;
 pub mod synthetic;
 mod work;

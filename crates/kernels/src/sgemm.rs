@@ -1,5 +1,9 @@
 //! The product of matrices that an SPE computes at nearly the peak of single precision.
 
+mod steps;
+
+pub use steps::{Clear, Retarget};
+
 use mmgp_base::units::Bytes;
 use mmgp_spu::layout::Block;
 use mmgp_spu::{Compiled, Kernel, LocalAddress, LocalStore, Quadword, Shape, Spu};
@@ -80,19 +84,27 @@ impl Sgemm {
     /// ends the list: its data are loaded and not used.
     pub fn place_tiles(&self, store: &mut LocalStore) {
         for index in 0..=TILES {
-            let tile = index % TILES;
-            let (row, column) = (tile % (SIZE / TILE_ROWS), tile / (SIZE / TILE_ROWS));
-            let rows = row * TILE_ROWS * ROW as u32;
-            let columns = 4 * TILE_COLUMNS * column;
-            let next = if index == TILES { 0 } else { self.tiles.0 + 16 * (index + 1) };
-            let entry = [
-                self.a.0 + rows,
-                self.b.0 + MIDDLE as u32 + columns,
-                self.c.0 + rows + columns,
-                next,
-            ];
-            store.store(LocalAddress(self.tiles.0 + 16 * index), Quadword::from_words(entry));
+            store.store(LocalAddress(self.tiles.0 + 16 * index), self.tile(index));
         }
+    }
+
+    /// The first entry of that list, by which [`Retarget`] makes it of another product's.
+    pub fn first_tile(&self) -> Quadword {
+        self.tile(0)
+    }
+
+    fn tile(&self, index: u32) -> Quadword {
+        let tile = index % TILES;
+        let (row, column) = (tile % (SIZE / TILE_ROWS), tile / (SIZE / TILE_ROWS));
+        let rows = row * TILE_ROWS * ROW as u32;
+        let columns = 4 * TILE_COLUMNS * column;
+        let next = if index == TILES { 0 } else { self.tiles.0 + 16 * (index + 1) };
+        Quadword::from_words([
+            self.a.0 + rows,
+            self.b.0 + MIDDLE as u32 + columns,
+            self.c.0 + rows + columns,
+            next,
+        ])
     }
 }
 

@@ -2,7 +2,7 @@
 //! that kernels of one [`Shape`] take one time, and that a kernel touches nothing but its blocks.
 
 use crate::raxml::{Child, End, GAMMA_CATEGORIES, MAX_CATEGORIES, Rates};
-use crate::sgemm::Sgemm;
+use crate::sgemm::{Clear, Retarget, Sgemm};
 use crate::version::Version;
 use crate::{cell_be, logarithm, pbpi, raxml};
 use mmgp_base::units::Bytes;
@@ -391,5 +391,15 @@ fn sgemm_takes_one_time_and_touches_its_blocks_alone() {
         let mut store = trial.fill(&kernel);
         kernel.place_tiles(&mut store);
         trial.check_on(&kernel, &store);
+    });
+}
+
+#[test]
+fn what_goes_on_between_products_takes_one_time_and_touches_its_blocks_alone() {
+    check(7, 6, 4, |trial| {
+        let (out, first) = (trial.place(crate::sgemm::MATRIX_BYTES.0), trial.place(16));
+        trial.check(&Clear { out });
+        let tiles = trial.place(crate::sgemm::TILES_BYTES.0);
+        trial.check(&Retarget { first, tiles });
     });
 }

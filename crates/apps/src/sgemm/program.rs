@@ -1,0 +1,263 @@
+//! What runs on the SPEs: rows of blocks of the product, one block after the other.
+
+use std::rc::Rc;
+
+use super::panels::{ARGUMENTS, BLOCKS, CODE, FIRST_TILE, Operand, Panels, ROOM, STACK, TILES};
+use mmgp_base::error::Result;
+use mmgp_base::units::{Bytes, Cycles};
+use mmgp_cell::context::SpeImage;
+use mmgp_cell::memory::Memory;
+use mmgp_cell::mfc::{
+    AfterElement, Command, Direction, ListCommand, ListElement, Order, write_list,
+};
+use mmgp_cell::{EffectiveAddress, Progress, Spe};
+use mmgp_kernels::sgemm::{Clear, MATRIX_BYTES, Retarget, Sgemm, TILES_BYTES};
+use mmgp_runtime::{Call, Loop, Runtime, Signalling, SpeProgram};
+use mmgp_spu::Quadword;
+use mmgp_spu::local_store::LocalStore;
+
+/// What its function is called.
+pub const FUNCTIONS: [&str; 1] = ["product"];
+/// Its number.
+pub const FUNCTION: u32 = 0;
+
+/// Bytes of the arguments.
+pub const ARGUMENTS_BYTES: Bytes = Bytes(32);
+
+/// Tags: of what comes into the two slots of A and of B, of what goes out of the two of C, and of the
+/// arguments.
+const A_TAG: u8 = 0;
+const B_TAG: u8 = 2;
+const C_TAG: u8 = 4;
+const ARGUMENTS_TAG: u8 = 6;
+
+/// Where the matrices lie in main memory, in blocks, and how many blocks a row of them has.
+#[derive(Debug, Clone, Copy)]
+pub struct Operands {
+    /// -A.
+    pub a: EffectiveAddress,
+    pub b: EffectiveAddress,
+    pub c: EffectiveAddress,
+    pub blocks: u32,
+}
+
+impl Operands {
+    /// Writes them as the arguments of a call.
+    pub fn write(self, memory: &Memory, at: EffectiveAddress) {
+        let quadwords = [[self.a.0, self.b.0], [self.c.0, u64::from(self.blocks)]];
+        memory.write(at, quadwords.map(Quadword));
+    }
+
+    fn read(quadwords: &[Quadword]) -> Self {
+        let [Quadword([a, b]), Quadword([c, blocks])] = [quadwords[0], quadwords[1]];
+        let [a, b, c] = [a, b, c].map(EffectiveAddress);
+        Self { a, b, c, blocks: blocks as u32 }
+    }
+
+    /// The block of a row and a column of a matrix that begins at `matrix`.
+    fn block(&self, matrix: EffectiveAddress, row: u32, column: u32) -> EffectiveAddress {
+        matrix.offset(u64::from(row * self.blocks + column) * MATRIX_BYTES.0)
+    }
+}
+
+/// The program.
+pub struct SgemmProgram {
+    /// Of one address computed and inserted into the quadword that it is stored in.
+    address: Cycles,
+    progress: Progress,
+}
+
+/// What an SPE multiplies next: a piece of the panels of a block of C.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    /// Of the block of C.
+    row: u32,
+    column: u32,
+    piece: u32,
+    /// Into which its blocks come.
+    slot: u32,
+}
+
+/// A call at work.
+struct Product<'a> {
+    program: &'a SgemmProgram,
+    spe: &'a Spe,
+    call: Call,
+    operands: Operands,
+    panels: Panels,
+}
+
+impl SgemmProgram {
+    /// Has the program loaded into the local store of every SPE, for matrices of so many blocks a row.
+    ///
+    /// # Errors
+    /// [`mmgp_base::error::Error::LocalStoreFull`] where it does not fit.
+    pub fn load(on: &Runtime, blocks: u32) -> Result<()> {
+        let blade = on.blade();
+        let spu = &blade.machine.spu;
+        let before = u64::from(BLOCKS.0 - TILES.0) - TILES_BYTES.0;
+        blade.create_contexts(&SpeImage {
+            name: "SGEMM",
+            code: CODE,
+            data: tiles(blocks),
+            buffers: Bytes(before + u64::from(ROOM) * MATRIX_BYTES.0),
+            stack: STACK,
+        })?;
+        let address = Cycles(spu.simple_fixed.0 + spu.shuffle.0);
+        let program = Self { address, progress: blade.progress.clone() };
+        on.load(&Rc::new(program), Signalling::Memory);
+        Ok(())
+    }
+}
+
+/// The list of tiles of the first product, with which the program is loaded.
+fn tiles(blocks: u32) -> Vec<Quadword> {
+    let panels = Panels::new(blocks);
+    let mut store = LocalStore::new();
+    kernel(panels, 0, 0, 0).place_tiles(&mut store);
+    store.slice(TILES, TILES_BYTES).to_vec()
+}
+
+/// The product of block `number` of both panels, whose pieces are in `slot`, for a block of C.
+fn kernel(panels: Panels, slot: u32, number: u32, of_c: u32) -> Sgemm {
+    let [a, b] = [Operand::A, Operand::B].map(|operand| panels.block(operand, slot, number));
+    Sgemm { a, b, c: Panels::of_c(of_c), tiles: TILES }
+}
+
+impl Product<'_> {
+    /// How many rows of blocks are this SPE's: every one whose number, counted in turns of the SPEs
+    /// that share the product, is its own.
+    fn rows(&self) -> u32 {
+        let Call { share, shares, .. } = self.call;
+        self.operands.blocks.saturating_sub(share).div_ceil(shares)
+    }
+
+    fn steps(&self) -> u32 {
+        self.rows() * self.operands.blocks * self.panels.pieces()
+    }
+
+    /// The step with that number: pieces within blocks, blocks within rows.
+    fn step(&self, number: u32) -> Step {
+        let (pieces, blocks) = (self.panels.pieces(), self.operands.blocks);
+        let block = number / pieces;
+        let row = self.call.share + block / blocks * self.call.shares;
+        Step { row, column: block % blocks, piece: number % pieces, slot: number % 2 }
+    }
+
+    /// Begins to fetch blocks of a panel by one list.
+    async fn fetch(
+        &self,
+        operand: Operand,
+        slot: u32,
+        numbers: std::ops::Range<u32>,
+        block: impl Fn(u32) -> EffectiveAddress,
+    ) -> Result<()> {
+        let list = Panels::list(operand, slot);
+        let local = self.panels.block(operand, slot, numbers.start);
+        let (elements, high) = (numbers.len() as u32, block(numbers.start));
+        let element =
+            |number| ListElement::new(block(number), MATRIX_BYTES, AfterElement::Continue);
+        let written: Vec<ListElement> = numbers.map(element).collect();
+        write_list(&mut self.spe.store.borrow_mut(), list, &written);
+        self.spe.spend(Cycles(u64::from(elements) * self.program.address.0)).await;
+        let tag = if operand == Operand::A { A_TAG } else { B_TAG } + slot as u8;
+        let (direction, order) = (Direction::Get, Order::Free);
+        let command = ListCommand { direction, local, list, elements, high, tag, order };
+        self.spe.mfc.enqueue_list(command).await
+    }
+
+    /// Begins to fetch the panel of A that stays for a row of blocks.
+    async fn fetch_row(&self, row: u32) -> Result<()> {
+        let Operands { a, blocks, .. } = self.operands;
+        self.fetch(Operand::A, 0, 0..blocks, |number| self.operands.block(a, row, number)).await
+    }
+
+    /// Begins to fetch the pieces that a step needs.
+    async fn fetch_pieces(&self, step: Step) -> Result<()> {
+        let Step { row, column, piece, slot } = step;
+        let (operands, numbers) = (&self.operands, self.panels.of_piece(piece));
+        if !self.panels.keeps_a {
+            let block = |number| operands.block(operands.a, row, number);
+            self.fetch(Operand::A, slot, numbers.clone(), block).await?;
+        }
+        let block = |number| operands.block(operands.b, number, column);
+        self.fetch(Operand::B, slot, numbers, block).await
+    }
+
+    /// Waits for the pieces of a step.
+    async fn wait_for_pieces(&self, step: Step) {
+        let Step { column, piece, slot, .. } = step;
+        let slot = slot as u8;
+        let of_a = match (self.panels.keeps_a, column, piece) {
+            (true, 0, 0) => 1 << A_TAG,
+            (true, _, _) => 0,
+            (false, _, _) => 1 << (A_TAG + slot),
+        };
+        self.spe.mfc.wait_for_all(of_a | 1 << (B_TAG + slot)).await;
+    }
+
+    /// Adds the products of the blocks of a step to a block of C.
+    async fn multiply(&self, step: Step, of_c: u32) -> Result<()> {
+        for number in self.panels.of_piece(step.piece) {
+            let kernel = kernel(self.panels, step.slot, number, of_c);
+            self.spe.write(FIRST_TILE, &[kernel.first_tile()])?;
+            self.spe.spend(Cycles(3 * self.program.address.0)).await;
+            self.spe.compute(&Retarget { first: FIRST_TILE, tiles: TILES }).await;
+            self.spe.compute(&kernel).await;
+        }
+        Ok(())
+    }
+
+    async fn run(&self) -> Result<()> {
+        let (steps, mut done) = (self.steps(), 0);
+        for number in 0..steps {
+            let step = self.step(number);
+            if self.panels.keeps_a && (step.column, step.piece) == (0, 0) {
+                self.fetch_row(step.row).await?;
+            }
+            if number == 0 {
+                self.fetch_pieces(step).await?;
+            }
+            if number + 1 < steps {
+                self.fetch_pieces(self.step(number + 1)).await?;
+            }
+            let of_c = done % 2;
+            let (tag, at) = (C_TAG + of_c as u8, Panels::of_c(of_c));
+            if step.piece == 0 {
+                self.spe.mfc.wait_for(tag).await;
+                self.spe.compute(&Clear { out: at }).await;
+            }
+            self.wait_for_pieces(step).await;
+            self.multiply(step, of_c).await?;
+            if step.piece + 1 == self.panels.pieces() {
+                let to = self.operands.block(self.operands.c, step.row, step.column);
+                let put = Command::new(Direction::Put, at, to, MATRIX_BYTES, tag);
+                self.spe.mfc.enqueue(put).await?;
+                self.program.progress.step();
+                done += 1;
+            }
+        }
+        self.spe.mfc.wait_for_all(0b11 << C_TAG).await;
+        Ok(())
+    }
+}
+
+/// Fetches the arguments of a call.
+async fn arguments(spe: &Spe, at: EffectiveAddress) -> Result<Operands> {
+    let get = Command::new(Direction::Get, ARGUMENTS, at, ARGUMENTS_BYTES, ARGUMENTS_TAG);
+    spe.mfc.enqueue(get).await?;
+    spe.mfc.wait_for(ARGUMENTS_TAG).await;
+    Ok(Operands::read(&spe.read(ARGUMENTS, ARGUMENTS_BYTES)?))
+}
+
+impl SpeProgram for SgemmProgram {
+    const FUNCTIONS: &'static [&'static str] = &FUNCTIONS;
+
+    async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
+        let operands = arguments(spe, call.arguments).await?;
+        let start = spe.sim.now();
+        let panels = Panels::new(operands.blocks);
+        Product { program: self, spe, call, operands, panels }.run().await?;
+        Ok(vec![Loop { start, end: spe.sim.now() }])
+    }
+}
