@@ -28,7 +28,7 @@ pub use findings::{RAXML_FILES, RaxmlOnce};
 pub use inference::PbpiOnce;
 pub use list_ranking::ListRankingOnce;
 use report::{OwnReport, Report};
-pub use workload::SyntheticOnce;
+pub use workload::{SgemmOnce, SyntheticOnce};
 
 /// Run a program once on the emulated machine
 #[derive(Args)]

@@ -6,6 +6,7 @@ pub mod raxml;
 mod registry;
 mod runs;
 pub mod scheduler;
+pub mod sgemm;
 pub mod synthetic;
 mod values;
 
@@ -30,6 +31,7 @@ use crate::table::{STANDARD_INPUT, Source};
 use list_ranking::ListRankingArguments;
 use pbpi::PbpiArguments;
 use raxml::RaxmlArguments;
+use sgemm::SgemmArguments;
 use synthetic::SyntheticArguments;
 
 pub use registry::{Entry, in_flags};
@@ -120,8 +122,8 @@ pub fn is_file(name: &str) -> bool {
 #[derive(Args)]
 pub struct AppArguments {
     /// Application: pbpi (trees by Bayesian inference), raxml (trees of maximum likelihood),
-    /// list-ranking (prefixes along a linked list) or synthetic (host bursts and off-loads of given
-    /// durations)
+    /// list-ranking (prefixes along a linked list), sgemm (a product of matrices) or synthetic (host
+    /// bursts and off-loads of given durations)
     #[arg(long, value_name = "NAME", default_value = "pbpi")]
     pub app: String,
     /// Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim42 (42 taxa,
@@ -150,6 +152,8 @@ pub struct AppArguments {
     pub pbpi: PbpiArguments,
     #[command(flatten, next_help_heading = "RAxML")]
     pub raxml: RaxmlArguments,
+    #[command(flatten, next_help_heading = "SGEMM")]
+    pub sgemm: SgemmArguments,
     #[command(flatten, next_help_heading = "Synthetic")]
     pub synthetic: SyntheticArguments,
     #[command(flatten, next_help_heading = "List ranking")]

@@ -17,6 +17,7 @@ mod raxml;
 mod report;
 mod runs;
 mod schedulers;
+mod sgemm;
 #[cfg(target_os = "linux")]
 mod signals;
 mod spu_timing;

@@ -168,7 +168,7 @@ fn an_unknown_name_is_answered_with_the_nearest_and_all_that_are_known() {
     check_unknown(
         &["emulate", "--app", "pbbi"],
         "there is no application \"pbbi\"; did you mean \"pbpi\"? known: pbpi, raxml, \
-         synthetic",
+         list-ranking, sgemm, synthetic",
     );
     check_unknown(
         &["predict", "--params", "pbpi-qs21"],

@@ -1,7 +1,7 @@
 //! The programs that can be named: for each, how its arguments are read. A program that is added is
 //! added here.
 
-use super::{AppArguments, list_ranking, pbpi, raxml, synthetic};
+use super::{AppArguments, list_ranking, pbpi, raxml, sgemm, synthetic};
 use crate::apps::Application;
 use crate::cli::emulate::{self, Once};
 use crate::error::{Error, Result};
@@ -20,7 +20,8 @@ pub struct Entry {
     pub flags: &'static [(&'static str, &'static str)],
 }
 
-const ENTRIES: [Entry; 4] = [pbpi::ENTRY, raxml::ENTRY, synthetic::ENTRY, list_ranking::ENTRY];
+const ENTRIES: [Entry; 5] =
+    [pbpi::ENTRY, raxml::ENTRY, list_ranking::ENTRY, sgemm::ENTRY, synthetic::ENTRY];
 
 /// The program of that name.
 ///

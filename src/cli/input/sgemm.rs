@@ -1,0 +1,45 @@
+//! The product of matrices on the command line.
+
+use clap::Args;
+
+use super::{AppArguments, Entry};
+use crate::apps::sgemm::{NAME, Sgemm};
+use crate::cli::emulate::SgemmOnce;
+use crate::error::{Error, Result};
+
+/// How it is read.
+pub const ENTRY: Entry = Entry {
+    name: NAME,
+    read: |arguments| Ok(Box::new(read(arguments)?)),
+    once: |arguments, emulate| {
+        emulate.samples().refuse(NAME)?;
+        Ok(Box::new(SgemmOnce(read(arguments)?)))
+    },
+    folder_files: &[],
+    flags: &[("order of the matrices", "--size"), ("processes of the product", "--m")],
+};
+
+/// The matrices.
+fn read(arguments: &AppArguments) -> Result<Sgemm> {
+    let reads_none = "a program that reads an alignment; matrices come from --size and --seed";
+    let on_spes = "a program with several versions; this one runs on the SPEs, tuned";
+    let others = [
+        ("--input", arguments.input.is_some(), reads_none),
+        ("--tree", arguments.tree.is_some(), reads_none),
+        ("--port", arguments.port.is_some(), on_spes),
+    ];
+    if let Some((name, _, expected)) = others.into_iter().find(|(_, is_given, _)| *is_given) {
+        let (found, expected) = (format!("--app {NAME}"), expected.into());
+        return Err(Error::OutOfRange { name, found, expected });
+    }
+    let sgemm = Sgemm::random(arguments.sgemm.size, arguments.seed)?;
+    Ok(sgemm.placed(arguments.placement.into()))
+}
+
+/// Its matrices.
+#[derive(Args)]
+pub struct SgemmArguments {
+    /// Rows and columns of each matrix, a multiple of 64 up to 4096
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    size: u32,
+}

@@ -1,0 +1,39 @@
+//! `--app sgemm`
+
+use super::Folder;
+
+const EMULATE: [&str; 5] = ["emulate", "--app", "sgemm", "--format", "json"];
+
+#[test]
+fn a_product_tells_how_fast_it_was_and_how_right_it_is() {
+    let flags = ["--size", "128", "--m", "1", "--p", "2"];
+    let text = Folder::new().succeeds(&[&EMULATE[..], &flags].concat());
+    let run: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((&run["app"], &run["order"]), (&"sgemm".into(), &128.into()));
+    let number = |name: &str| run[name].as_f64().expect("a number");
+    let gflops = number("gflops");
+    assert!((gflops - 2e-9 * 128.0_f64.powi(3) / number("time_s")).abs() < 1e-9 * gflops);
+    // Two SPEs of 25.6 GFLOP/s each.
+    assert!((40.0..51.2).contains(&gflops), "{gflops}");
+    let error = number("largest_error");
+    assert!(0.0 < error && error < 128.0 / f64::from(1 << 23), "{error}");
+}
+
+#[test]
+fn what_it_cannot_do_is_named_by_its_flag() {
+    let folder = Folder::new();
+    let check = |flags: &[&str], message: &str| {
+        folder.refuses(&[&EMULATE[..], flags].concat(), message);
+    };
+    check(&["--size", "100"], "--size: found 100, expected a multiple of 64 from 64 to 4096");
+    check(&["--m", "2"], "--m: found 2, expected 1, which starts all SPEs: p is how many");
+    let reads_none =
+        "expected a program that reads an alignment; matrices come from --size and --seed";
+    check(&["--input", "sim12"], &format!("--input: found --app sgemm, {reads_none}"));
+    check(&["--tree", "x.nwk"], &format!("--tree: found --app sgemm, {reads_none}"));
+    check(
+        &["--port", "ppe"],
+        "--port: found --app sgemm, expected a program with several versions; this one runs on the \
+         SPEs, tuned",
+    );
+}
