@@ -35,7 +35,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 14] = [
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 21] = [
+const MAY_USE: [(&str, &[&str]); 22] = [
     ("units", &[]),
     ("mapping", &[]),
     ("error", &[]),
@@ -49,6 +49,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
     ("solve", &["model", "posterior", "table"]),
     ("export", &["model", "posterior", "table"]),
     ("guided", &["fit", "model"]),
+    ("threads", &["model", "table"]),
     ("import", &["table"]),
     ("measure", &["cell", "runtime", "apps", "kernels", "spu", "machine", "table"]),
     ("schedulers", &["guided", "runtime", "cell", "machine"]),

@@ -119,6 +119,15 @@ impl ListRanking {
         Self { on_host: true, ..self }
     }
 
+    /// The same with another number of sublists, and of DMA lists under way.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_choice(&self, choice: [u32; 2]) -> Result<Self> {
+        let other = Self::new(Arc::clone(&self.list), self.order, choice, self.seed)?;
+        Ok(Self { sublists: other.sublists, buffers: other.buffers, ..self.clone() })
+    }
+
     /// The list.
     pub fn list(&self) -> &List {
         &self.list

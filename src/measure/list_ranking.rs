@@ -1,0 +1,85 @@
+//! Runs of list ranking: those from which the terms of its model are estimated, and any other.
+
+use std::sync::Arc;
+
+use super::target::Target;
+use crate::Mapping;
+use crate::apps::list_ranking::{Findings, ListRanking};
+use crate::apps::{Application, Ran};
+use crate::error::Result;
+use crate::lists::{List, Order, Values};
+use crate::table::records::ThreadRun;
+
+/// A run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadPlan {
+    /// Accelerators.
+    pub p: u32,
+    /// Sublists.
+    pub sublists: u32,
+    /// DMA lists under way at once.
+    pub buffers: u32,
+    /// Nodes of the list.
+    pub nodes: u32,
+}
+
+/// Lengths of the lists that terms are estimated from: prime, so that sublists begin with different
+/// banks of the memory.
+const LENGTHS: [u32; 3] = [40_009, 80_021, 160_001];
+
+/// One thread, as many as there can be lists under way, and many; alone.
+const ALONE: [[u32; 2]; 3] = [[1, 1], [16, 16], [512, 16]];
+
+/// The runs that [`estimate`](crate::threads::estimate) asks for, with these numbers of accelerators
+/// beside one.
+pub fn thread_plans(ps: &[u32]) -> Vec<ThreadPlan> {
+    let [_, _, many] = ALONE;
+    let alone = ALONE.into_iter().map(|choice| (1, choice));
+    let others = ps.iter().filter(|&&p| p > 1).map(|&p| (p, many));
+    let all = alone.chain(others);
+    let plan = |(p, [sublists, buffers]): (u32, [u32; 2])| {
+        LENGTHS.map(|nodes| ThreadPlan { p, sublists, buffers, nodes })
+    };
+    all.flat_map(plan).collect()
+}
+
+/// Runs a plan on a list of its own that is ordered, so that all sublists are as long.
+///
+/// # Errors
+/// What the run runs into.
+pub fn run_thread_plan<T>(target: &T, plan: &ThreadPlan, seed: u64) -> Result<ThreadRun>
+where
+    T: Target<Workload = dyn Application, Ran = Ran> + ?Sized,
+{
+    let list = List::generate(plan.nodes, Order::Ordered, Values::Ones, seed)?;
+    let choice = [plan.sublists, plan.buffers];
+    let ranking = ListRanking::new(Arc::new(list), Order::Ordered, choice, seed)?;
+    thread_run(target, &ranking, plan)
+}
+
+/// Runs list ranking as planned.
+///
+/// # Errors
+/// What the run runs into.
+pub fn thread_run<T>(target: &T, ranking: &ListRanking, plan: &ThreadPlan) -> Result<ThreadRun>
+where
+    T: Target<Workload = dyn Application, Ran = Ran> + ?Sized,
+{
+    let ran = target.run(ranking, Mapping::new(1, plan.p)?)?;
+    let found: &Findings = ran.findings().expect("invariant: list ranking has findings");
+    let [step_1_s, step_2_s, step_3_s, step_4_s] = found.steps.map(|step| step.0);
+    let &ThreadPlan { p, sublists, buffers, nodes } = plan;
+    Ok(ThreadRun {
+        p,
+        sublists,
+        buffers,
+        nodes,
+        repetition: 1,
+        time_s: ran.run.time.0,
+        step_1_s,
+        step_2_s,
+        step_3_s,
+        step_4_s,
+        load_imbalance: found.imbalance(),
+    })
+}
