@@ -9,6 +9,7 @@ use crate::apps::{Application, Ran};
 use crate::error::Result;
 use crate::lists::{List, Order, Values};
 use crate::table::records::ThreadRun;
+use crate::threads::Division;
 
 /// A run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct ThreadPlan {
     pub buffers: u32,
     /// Nodes of the list.
     pub nodes: u32,
+    /// How heads are chosen, and so which list it is.
+    pub order: Order,
 }
 
 /// Lengths of the lists that terms are estimated from: prime, so that sublists begin with different
@@ -31,19 +34,27 @@ const LENGTHS: [u32; 3] = [40_009, 80_021, 160_001];
 const ALONE: [[u32; 2]; 3] = [[1, 1], [16, 16], [512, 16]];
 
 /// The runs that [`estimate`](crate::threads::estimate) asks for, with these numbers of accelerators
-/// beside one.
-pub fn thread_plans(ps: &[u32]) -> Vec<ThreadPlan> {
+/// and lists of that order.
+pub fn thread_plans(ps: &[u32], order: Order) -> Vec<ThreadPlan> {
     let [_, _, many] = ALONE;
-    let alone = ALONE.into_iter().map(|choice| (1, choice));
-    let others = ps.iter().filter(|&&p| p > 1).map(|&p| (p, many));
-    let all = alone.chain(others);
-    let plan = |(p, [sublists, buffers]): (u32, [u32; 2])| {
-        LENGTHS.map(|nodes| ThreadPlan { p, sublists, buffers, nodes })
+    let alone = ALONE.into_iter().map(|choice| (1, choice, Order::Ordered));
+    let others = ps.iter().filter(|&&p| p > 1 || order != Order::Ordered);
+    let all = alone.chain(others.map(|&p| (p, many, order)));
+    let plan = |(p, [sublists, buffers], order): (u32, [u32; 2], Order)| {
+        LENGTHS.map(|nodes| ThreadPlan { p, sublists, buffers, nodes, order })
     };
     all.flat_map(plan).collect()
 }
 
-/// Runs a plan on a list of its own that is ordered, so that all sublists are as long.
+/// How long the sublists are whose heads are chosen for that order.
+pub fn division(order: Order) -> Division {
+    match order {
+        Order::Ordered => Division::Even,
+        Order::Random => Division::Random,
+    }
+}
+
+/// Runs a plan on a list of its own.
 ///
 /// # Errors
 /// What the run runs into.
@@ -51,9 +62,9 @@ pub fn run_thread_plan<T>(target: &T, plan: &ThreadPlan, seed: u64) -> Result<Th
 where
     T: Target<Workload = dyn Application, Ran = Ran> + ?Sized,
 {
-    let list = List::generate(plan.nodes, Order::Ordered, Values::Ones, seed)?;
+    let list = List::generate(plan.nodes, plan.order, Values::Ones, seed)?;
     let choice = [plan.sublists, plan.buffers];
-    let ranking = ListRanking::new(Arc::new(list), Order::Ordered, choice, seed)?;
+    let ranking = ListRanking::new(Arc::new(list), plan.order, choice, seed)?;
     thread_run(target, &ranking, plan)
 }
 
@@ -68,8 +79,9 @@ where
     let ran = target.run(ranking, Mapping::new(1, plan.p)?)?;
     let found: &Findings = ran.findings().expect("invariant: list ranking has findings");
     let [step_1_s, step_2_s, step_3_s, step_4_s] = found.steps.map(|step| step.0);
-    let &ThreadPlan { p, sublists, buffers, nodes } = plan;
+    let &ThreadPlan { p, sublists, buffers, nodes, order } = plan;
     Ok(ThreadRun {
+        heads: division(order).name().into(),
         p,
         sublists,
         buffers,

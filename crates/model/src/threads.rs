@@ -44,6 +44,7 @@
 //! ```
 
 mod estimate;
+mod formula;
 mod load;
 mod terms;
 
@@ -53,6 +54,7 @@ use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 
 pub use estimate::estimate;
+pub use formula::Formula;
 pub use terms::{OverP, ThreadTerms};
 
 /// Its name.
@@ -76,6 +78,16 @@ pub enum Division {
     Random,
 }
 
+impl Division {
+    /// Its name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Even => "even",
+            Self::Random => "random",
+        }
+    }
+}
+
 /// The model for one choice; of the mapping p alone counts.
 #[derive(Debug, Clone)]
 pub struct SoftwareThreads {
@@ -87,6 +99,8 @@ pub struct SoftwareThreads {
 
 /// Relative step of the differences that gradients are taken from.
 const STEP: f64 = 1e-4;
+/// The least step, for terms that are nothing \[s\].
+const LEAST_STEP: f64 = 1e-15;
 
 impl SoftwareThreads {
     /// For a list of so many nodes.
@@ -126,12 +140,13 @@ impl SoftwareThreads {
         };
         // From the end of one accelerator to that of the next, those that are left share memory.
         let node = mean / own;
-        let shared = self.terms.gather_s.at(p).value;
         let (mut before, mut compute, mut memory) = (0.0, 0.0, 0.0);
         for (ended, &load) in (0..active).zip(&loads) {
             let nodes = own * (load - before);
             compute += nodes * node;
-            memory += nodes * (f64::from(active - ended) * shared - node).max(0.0);
+            let left = active - ended;
+            let shared = f64::from(left) * self.terms.gather_s.at(left).value;
+            memory += nodes * (shared - node).max(0.0);
             before = load;
         }
         Ranking { compute: compute + f64::from(threads) * self.terms.thread_s.value, memory }
@@ -146,7 +161,7 @@ impl SoftwareThreads {
     }
 }
 
-/// Step 2.
+/// Step 2 \[s\].
 struct Ranking {
     /// By the accelerator that takes longest, were memory as fast as one likes.
     compute: f64,
@@ -181,22 +196,27 @@ impl TimeModel for SoftwareThreads {
     }
 
     fn gradient(&self, mapping: Mapping) -> Vec<(usize, f64)> {
-        let time = self.time(mapping).0;
-        let slope = |(place, value): (usize, f64)| {
-            let step = (STEP * value).max(1e-15);
-            let mut moved = self.clone();
-            moved.terms.set(place, value + step);
-            (place, (moved.time(mapping).0 - time) / step)
-        };
-        let values = self.terms.named().into_iter().map(|(_, estimate)| estimate.value);
-        let values: Vec<f64> = values.collect();
-        values.into_iter().enumerate().map(slope).filter(|&(_, slope)| slope != 0.0).collect()
+        let time = |terms| Self { terms, ..self.clone() }.time(mapping).0;
+        slopes(&self.terms, time)
     }
 
     fn parts(&self, mapping: Mapping) -> Vec<Part> {
         let parts = PARTS.into_iter().zip(self.all_parts(mapping.p()));
         parts.map(|(name, time)| Part { name, time: Seconds(time) }).collect()
     }
+}
+
+/// The slopes of a time along the terms that it depends on, by their places, from differences.
+fn slopes(terms: &ThreadTerms, time: impl Fn(ThreadTerms) -> f64) -> Vec<(usize, f64)> {
+    let now = time(terms.clone());
+    let slope = |(place, (_, estimate)): (usize, (String, &Estimate))| {
+        let step = (STEP * estimate.value).max(LEAST_STEP);
+        let mut moved = terms.clone();
+        moved.set(place, estimate.value + step);
+        (place, (time(moved) - now) / step)
+    };
+    let slopes = terms.named().into_iter().enumerate().map(slope);
+    slopes.filter(|&(_, slope)| slope != 0.0).collect()
 }
 
 /// A term that is nothing.

@@ -7,9 +7,10 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 
 use super::{AppArguments, Entry, PortArgument, is_file};
-use crate::apps::list_ranking::{ListRanking, NAME};
+use crate::apps::list_ranking::{Heads, ListRanking, NAME};
 use crate::cli::emulate::ListRankingOnce;
 use crate::cli::output::warn;
+use crate::cli::study;
 use crate::error::{Error, Result};
 use crate::lists::{List, Operation, Order, Values};
 use crate::table::Source;
@@ -24,6 +25,7 @@ pub const ENTRY: Entry = Entry {
             (arguments.list_ranking.order(arguments), arguments.list_ranking.buffers);
         Ok(Box::new(ListRankingOnce { ranking: read(arguments)?, order, buffers }))
     },
+    study: study::list_ranking::study,
     folder_files: &[],
     flags: &[
         ("nodes of the list", "--nodes"),
@@ -33,17 +35,26 @@ pub const ENTRY: Entry = Entry {
     ],
 };
 
+/// Nodes of the list where nothing is said of them.
+pub const NODES: u32 = 1 << 20;
+
 /// The program with its list.
-pub fn read(arguments: &AppArguments) -> Result<ListRanking> {
+fn read(arguments: &AppArguments) -> Result<ListRanking> {
+    read_of(arguments, NODES)
+}
+
+/// The same, of so many nodes where nothing is said of them.
+pub fn read_of(arguments: &AppArguments, nodes: u32) -> Result<ListRanking> {
     let own = &arguments.list_ranking;
     let refuse = |name, found: &str, expected: &str| {
         Err(Error::OutOfRange { name, found: found.into(), expected: expected.into() })
     };
-    let list = own.list(arguments)?;
+    let list = own.list(arguments, nodes)?;
     let choice = [own.sublists, own.buffers];
     let order = own.order(arguments);
     let ranking = ListRanking::new(Arc::new(list), order, choice, arguments.seed)?;
-    let ranking = ranking.with_operation(own.operation).placed(arguments.placement.into());
+    let ranking = ranking.with_operation(own.operation).headed(own.heads);
+    let ranking = ranking.placed(arguments.placement.into());
     match arguments.port {
         None | Some(PortArgument::Tuned) => Ok(ranking),
         Some(PortArgument::Ppe) => Ok(ranking.on_host()),
@@ -55,13 +66,17 @@ pub fn read(arguments: &AppArguments) -> Result<ListRanking> {
 /// Its list, and how it is ranked.
 #[derive(Args)]
 pub struct ListRankingArguments {
-    /// Nodes of the list; --input FILE reads one: node,successor[,value], or the successor of one
-    /// node a line
-    #[arg(long, value_name = "N", default_value_t = 1 << 20)]
-    pub nodes: u32,
+    /// Nodes of the list [default: 1048576; 262144 for a study]; --input FILE reads a list:
+    /// node,successor[,value], or the successor of one node a line
+    #[arg(long, value_name = "N")]
+    pub nodes: Option<u32>,
     /// How the nodes lie in their array
     #[arg(long, value_name = "ORDER", default_value = "random", value_parser = named(&Order::ALL, Order::name))]
     pub order: Order,
+    /// Where the sublists of an ordered list begin: at equal distances (aligned), or each with the next
+    /// bank of the memory (staggered)
+    #[arg(long, value_name = "HEADS", default_value = "staggered", value_parser = named(&[Heads::Staggered, Heads::Aligned], heads_name))]
+    pub heads: Heads,
     /// What nodes have for values: 1, whose sums are ranks; random; or zero but for a few
     #[arg(long, value_name = "VALUES", default_value = "ones", value_parser = named(&Values::ALL, Values::name))]
     pub values: Values,
@@ -74,6 +89,13 @@ pub struct ListRankingArguments {
     /// DMA lists of each SPE that are under way at once, 1 to 16
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub buffers: u32,
+}
+
+fn heads_name(heads: Heads) -> &'static str {
+    match heads {
+        Heads::Staggered => "staggered",
+        Heads::Aligned => "aligned",
+    }
 }
 
 /// Parses names of values.
@@ -98,9 +120,10 @@ impl ListRankingArguments {
     }
 
     /// The list, from a file where one is named.
-    pub fn list(&self, arguments: &AppArguments) -> Result<List> {
+    pub fn list(&self, arguments: &AppArguments, nodes: u32) -> Result<List> {
+        let nodes = self.nodes.unwrap_or(nodes);
         let Some(name) = &arguments.input else {
-            return List::generate(self.nodes, self.order, self.values, arguments.seed);
+            return List::generate(nodes, self.order, self.values, arguments.seed);
         };
         if !is_file(name) {
             return Err(Error::OutOfRange {

@@ -8,6 +8,7 @@ use super::{AppArguments, Entry, PortArgument};
 use crate::apps::pbpi::{Acceptance, Coupling, NAME, Pbpi, Sampling};
 use crate::apps::phylogeny::Patterns;
 use crate::cli::emulate::PbpiOnce;
+use crate::cli::study;
 use crate::error::{Error, Result};
 
 /// The port where nothing is said of it.
@@ -21,6 +22,7 @@ pub const ENTRY: Entry = Entry {
         let (pbpi, names) = read(arguments)?;
         Ok(Box::new(PbpiOnce::new(pbpi, names, emulate.samples())?))
     },
+    study: study::by_mapping,
     folder_files: &[],
     flags: &[
         ("the number of chains", "--chains"),

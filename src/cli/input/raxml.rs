@@ -10,6 +10,7 @@ use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
 use crate::apps::raxml::{Columns, HostVersion, NAME, Raxml, Tasks};
 use crate::cli::emulate::{RAXML_FILES, RaxmlOnce};
+use crate::cli::study;
 use crate::error::Result;
 use crate::runtime::Teams;
 
@@ -31,6 +32,7 @@ pub const ENTRY: Entry = Entry {
         emulate.samples().refuse(NAME)?;
         Ok(Box::new(RaxmlOnce::new(raxml, names, arguments)))
     },
+    study: study::by_mapping,
     folder_files: &RAXML_FILES,
     flags: &[],
 };

@@ -4,6 +4,7 @@
 use super::{AppArguments, list_ranking, pbpi, raxml, sgemm, synthetic};
 use crate::apps::Application;
 use crate::cli::emulate::{self, Once};
+use crate::cli::{Answer, study};
 use crate::error::{Error, Result};
 
 /// A program on the command line.
@@ -14,6 +15,8 @@ pub struct Entry {
     pub read: fn(&AppArguments) -> Result<Box<dyn Application>>,
     /// The same for a single run, with what that streams to files and prints.
     pub once: fn(&AppArguments, &emulate::Arguments) -> Result<Box<dyn Once>>,
+    /// What answers `mmgp study` for it.
+    pub study: fn(&study::Arguments) -> Result<Answer>,
     /// What it leaves in the folder of `--out`, where it leaves more than a report.
     pub folder_files: &'static [&'static str],
     /// What the library calls what its flags set, and the flags.

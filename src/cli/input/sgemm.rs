@@ -5,6 +5,7 @@ use clap::Args;
 use super::{AppArguments, Entry};
 use crate::apps::sgemm::{NAME, Sgemm};
 use crate::cli::emulate::SgemmOnce;
+use crate::cli::study;
 use crate::error::{Error, Result};
 
 /// How it is read.
@@ -15,6 +16,7 @@ pub const ENTRY: Entry = Entry {
         emulate.samples().refuse(NAME)?;
         Ok(Box::new(SgemmOnce(read(arguments)?)))
     },
+    study: study::by_mapping,
     folder_files: &[],
     flags: &[("order of the matrices", "--size"), ("processes of the product", "--m")],
 };

@@ -9,6 +9,7 @@ use super::{AppArguments, Entry};
 use crate::apps::synthetic::{Burst, Durations, NAME, Synthetic};
 use crate::cli::emulate::SyntheticOnce;
 use crate::cli::output::warn;
+use crate::cli::study;
 use crate::error::{Error, Result};
 use crate::table::records::Turn;
 use crate::table::{Source, csv};
@@ -22,6 +23,7 @@ pub const ENTRY: Entry = Entry {
         emulate.samples().refuse(NAME)?;
         Ok(Box::new(SyntheticOnce(read(arguments)?)))
     },
+    study: study::by_mapping,
     folder_files: &[],
     flags: &[
         ("off-loads of all tasks", "--streams times --offloads"),

@@ -318,7 +318,9 @@ record! {
 
 record! {
     /// A row of `threads.csv`: a run of list ranking by software-managed threads.
-    ThreadRun by (p: u32, sublists: u32, buffers: u32, nodes: u32, repetition: u32) {
+    ThreadRun by (heads: String, p: u32, sublists: u32, buffers: u32, nodes: u32, repetition: u32) {
+        /// Where sublists begin: `even`, so that all are as long, or `random`.
+        heads: String = word(),
         /// Accelerators.
         p: u32 = count(1),
         /// Sublists of all accelerators together.
@@ -361,6 +363,8 @@ record! {
         low_s: f64 = seconds(),
         /// Upper end of it \[s\].
         high_s: f64 = seconds(),
+        /// The same by the formula that the model carries on \[s\].
+        formula_s: f64 = seconds(),
         /// Measured time, where it was run \[s\].
         measured_s: Maybe = maybe_seconds(),
         /// `predicted/measured - 1`, where it was run \[%\].

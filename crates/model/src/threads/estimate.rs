@@ -3,6 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::terms::{OverP, ThreadTerms};
+use super::{Choice, Division, Ranking, SoftwareThreads};
 use crate::model::parameters::Estimate;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::records::ThreadRun;
@@ -10,27 +11,24 @@ use mmgp_base::table::records::ThreadRun;
 /// Lists of requests that are taken to hide the latency; checked afterwards.
 const ENOUGH: u32 = 16;
 
-/// Estimates all terms from runs on lists whose sublists are all as long: with one accelerator, runs of
-/// one thread (which waits for every node), of [`ENOUGH`] threads on as many lists, and of many threads
-/// on as many lists; with each other number of accelerators, runs of many threads. Each on lists of
-/// several lengths, for their scatter about the model is what standard errors come from.
+/// Estimates all terms. With one accelerator and sublists that are all as long: runs of one thread
+/// (which waits for every node), of [`ENOUGH`] threads on as many lists, and of many threads on as
+/// many lists. With each number of accelerators: runs of many threads whose heads are chosen as
+/// `division` says. Each on lists of several lengths, for their scatter about the model is what standard
+/// errors come from.
 ///
 /// # Errors
 /// [`Error::TooLittleData`] where terms cannot be told apart, and where 16 requests do not hide the
 /// latency.
-pub fn estimate(runs: &[ThreadRun], file: &str) -> Result<ThreadTerms> {
-    let alone: Vec<&ThreadRun> = runs.iter().filter(|run| run.p == 1).collect();
+pub fn estimate(runs: &[ThreadRun], division: Division, file: &str) -> Result<ThreadTerms> {
     let missing = |found: &str, advice: &str| Error::TooLittleData {
         file: file.into(),
         found: found.into(),
         advice: advice.into(),
     };
-    let hides = |run: &ThreadRun| run.sublists >= ENOUGH && run.buffers >= ENOUGH;
-    let used = alone.iter().copied().filter(|run| hides(run) || run.sublists == 1);
-    let ranking: Vec<(Vec<f64>, f64)> =
-        used.map(|run| (turns(run, hides(run)), run.step_2_s)).collect();
-    let [turn_s, list_turn_s, latency_s, thread_s] = fitted(&ranking)
-        .ok_or_else(|| missing("runs of one accelerator that are too alike", LENGTHS))?;
+    let too_alike = |found: &str| missing(found, "run 1, 16 and 512 sublists of several lists");
+    let [turn_s, list_turn_s, latency_s, thread_s] =
+        turns(runs).ok_or_else(|| too_alike("runs of one accelerator that are too alike"))?;
     let node = turn_s.value + list_turn_s.value;
     if f64::from(ENOUGH) * node < latency_s.value + node {
         return Err(missing("a latency that 16 requests do not hide", "model more of them"));
@@ -38,34 +36,12 @@ pub fn estimate(runs: &[ThreadRun], file: &str) -> Result<ThreadTerms> {
     let mut ps: Vec<u32> = runs.iter().map(|run| run.p).collect();
     ps.sort_unstable();
     ps.dedup();
-    let rest: Vec<(Vec<f64>, f64)> = runs
-        .iter()
-        .map(|run| {
-            let stream = |&p: &u32| if p == run.p { f64::from(run.nodes) } else { 0.0 };
-            let fixed = [f64::from(run.sublists), 1.0];
-            let row = fixed.into_iter().chain(ps.iter().map(stream)).collect();
-            (row, run.time_s - run.step_2_s)
-        })
-        .collect();
-    let streams =
-        solve(&rest).ok_or_else(|| missing("runs that are too alike", LENGTHS))?;
+    let rest = rest(runs, &ps).ok_or_else(|| too_alike("runs that are too alike"))?;
     let mut stream_s = OverP::nothing(&ps);
-    let mut gather_s = OverP::nothing(&ps);
-    for (&p, stream) in ps.iter().zip(&streams[2..]) {
-        stream_s.set(p, stream.clone());
-        // Of many threads few are the last ones.
-        let of_p = || runs.iter().filter(|run| run.p == p && hides(run));
-        let most = of_p().map(|run| run.sublists).max();
-        let gathers = of_p().filter(|run| Some(run.sublists) == most).map(|run| {
-            let threads = f64::from(run.sublists.div_ceil(p));
-            (run.step_2_s - threads * thread_s.value) / f64::from(run.nodes)
-        });
-        let gathers: Vec<f64> = gathers.collect();
-        let gather = mean(&gathers).ok_or_else(|| missing("no run of many threads", LENGTHS))?;
-        gather_s.set(p, gather);
-    }
-    let [sublist_s, start_s] = [0, 1].map(|place| streams[place].clone());
-    Ok(ThreadTerms {
+    ps.iter().zip(&rest[2..]).for_each(|(&p, stream)| stream_s.set(p, stream.clone()));
+    let [sublist_s, start_s] = [0, 1].map(|place| rest[place].clone());
+    let gather_s = OverP::nothing(&ps);
+    let mut terms = ThreadTerms {
         turn_s,
         list_turn_s,
         latency_s,
@@ -74,24 +50,70 @@ pub fn estimate(runs: &[ThreadRun], file: &str) -> Result<ThreadTerms> {
         start_s,
         gather_s,
         stream_s,
-    })
+    };
+    // Those of few accelerators count when of many some have ended.
+    for &p in &ps {
+        let of_p = runs.iter().filter(|run| run.p == p && run.heads == division.name());
+        let many = of_p.filter(|run| run.sublists > ENOUGH && run.buffers >= ENOUGH);
+        let gathers: Vec<f64> = many.map(|run| gather(&terms, division, run)).collect();
+        let gather = mean(&gathers).ok_or_else(|| too_alike("no run of many threads"))?;
+        terms.gather_s.set(p, gather);
+    }
+    Ok(terms)
 }
 
-/// What is to be run where there is too little.
-const LENGTHS: &str = "run one, 16 and 512 sublists on lists of several lengths";
-
-/// How often a run of one accelerator takes each of turn, list's turn, latency and thread.
-fn turns(run: &ThreadRun, hides: bool) -> Vec<f64> {
-    let (nodes, threads) = (f64::from(run.nodes), f64::from(run.sublists));
-    let lists = run.sublists.min(run.buffers);
-    let waits = if hides { 0.0 } else { nodes };
-    vec![nodes, nodes / threads * f64::from(lists), waits, threads]
+/// Turn, list's turn, latency and thread, from the ranking of sublists by one accelerator.
+fn turns(runs: &[ThreadRun]) -> Option<[Estimate; 4]> {
+    let hides = |run: &ThreadRun| run.sublists >= ENOUGH && run.buffers >= ENOUGH;
+    let is_used = |run: &&ThreadRun| {
+        let tells = hides(run) || run.sublists == 1;
+        run.p == 1 && run.heads == Division::Even.name() && tells
+    };
+    let row = |run: &ThreadRun| {
+        let (nodes, threads) = (f64::from(run.nodes), f64::from(run.sublists));
+        let lists = run.sublists.min(run.buffers);
+        let waits = if hides(run) { 0.0 } else { nodes };
+        (vec![nodes, nodes / threads * f64::from(lists), waits, threads], run.step_2_s)
+    };
+    let rows: Vec<(Vec<f64>, f64)> = runs.iter().filter(is_used).map(row).collect();
+    solve(&rows)?.try_into().ok()
 }
 
-/// The same for a number of terms that is known.
-fn fitted<const N: usize>(rows: &[(Vec<f64>, f64)]) -> Option<[Estimate; N]> {
-    solve(rows)?.try_into().ok()
+/// Sublist, start, and the streams of each of these numbers of accelerators, from all but the ranking
+/// of sublists.
+fn rest(runs: &[ThreadRun], ps: &[u32]) -> Option<Vec<Estimate>> {
+    let row = |run: &ThreadRun| {
+        let stream = |&p: &u32| if p == run.p { f64::from(run.nodes) } else { 0.0 };
+        let fixed = [f64::from(run.sublists), 1.0];
+        let row = fixed.into_iter().chain(ps.iter().map(stream)).collect();
+        (row, run.time_s - run.step_2_s)
+    };
+    let rows: Vec<(Vec<f64>, f64)> = runs.iter().map(row).collect();
+    solve(&rows)
 }
+
+/// What memory takes for a node, so that the model takes as long as the run for the ranking of sublists;
+/// the least that may be, where memory was not waited for.
+fn gather(terms: &ThreadTerms, division: Division, run: &ThreadRun) -> f64 {
+    let choice = Choice { sublists: run.sublists, buffers: run.buffers };
+    let time = |gather: f64| {
+        let mut terms = terms.clone();
+        terms.gather_s.set(run.p, Estimate::exact(gather));
+        let model = SoftwareThreads::new(terms, run.nodes, division, choice);
+        let Ranking { compute, memory } = model.ranking(run.p);
+        compute + memory
+    };
+    // It takes no less than nothing, and no more than all of the time.
+    let (mut low, mut high) = (0.0, run.step_2_s / f64::from(run.nodes));
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if time(middle) < run.step_2_s { low = middle } else { high = middle }
+    }
+    0.5 * (low + high)
+}
+
+/// Halvings of an interval, to less than rounding leaves.
+const HALVINGS: u32 = 60;
 
 /// Weighted linear least squares, every error in proportion to what was measured; nothing where the
 /// rows do not tell all unknowns apart. A value below zero becomes zero.
@@ -137,7 +159,6 @@ fn mean(values: &[f64]) -> Option<Estimate> {
 mod tests {
     use super::*;
     use crate::model::time_model::TimeModel;
-    use crate::threads::{Choice, Division, SoftwareThreads};
     use mmgp_base::Mapping;
 
     fn truth() -> ThreadTerms {
@@ -165,6 +186,7 @@ mod tests {
             let parts = model.parts(Mapping::of(1, p));
             let step_2_s = parts[0].time.0 + parts[1].time.0;
             ThreadRun {
+                heads: Division::Even.name().into(),
                 p,
                 sublists,
                 buffers,
@@ -185,7 +207,7 @@ mod tests {
 
     #[test]
     fn what_the_model_has_made_is_found_again() {
-        let found = estimate(&runs(&[50_000, 100_000, 200_000]), "threads.csv").unwrap();
+        let found = estimate(&runs(&[50_000, 100_000, 200_000]), Division::Even, "threads.csv").unwrap();
         let truth = truth();
         for ((name, found), (_, truth)) in found.named().into_iter().zip(truth.named()) {
             // Memory serves one accelerator no slower than that asks, lists' turns included.
@@ -197,7 +219,7 @@ mod tests {
 
     #[test]
     fn runs_that_do_not_tell_terms_apart_are_refused() {
-        let message = estimate(&runs(&[50_000]), "threads.csv").unwrap_err().to_string();
+        let message = estimate(&runs(&[50_000]), Division::Even, "threads.csv").unwrap_err().to_string();
         assert!(message.starts_with("threads.csv: runs of one accelerator"), "{message}");
     }
 }
