@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::emulate::{self, Once};
-use super::{Answer, study};
 use super::files::Guard;
+use super::{Answer, study};
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{Tree, newick, simulate};
 use crate::apps::{Application, Port};

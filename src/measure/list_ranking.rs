@@ -28,15 +28,19 @@ pub struct ThreadPlan {
 
 /// Lengths of the lists that terms are estimated from: prime, so that sublists begin with different
 /// banks of the memory.
-const LENGTHS: [u32; 3] = [40_009, 80_021, 160_001];
+const LENGTHS: [u32; 3] = [100_003, 200_003, 400_009];
 
 /// One thread, as many as there can be lists under way, and many; alone.
-const ALONE: [[u32; 2]; 3] = [[1, 1], [16, 16], [512, 16]];
+const ALONE: [[u32; 2]; 3] = [[1, 1], [16, 16], [128, 16]];
+
+/// Random sublists load accelerators unevenly, the less so the more there are.
+const MANY_RANDOM: [u32; 2] = [512, 16];
 
 /// The runs that [`estimate`](crate::threads::estimate) asks for, with these numbers of accelerators
 /// and lists of that order.
 pub fn thread_plans(ps: &[u32], order: Order) -> Vec<ThreadPlan> {
-    let [_, _, many] = ALONE;
+    let [_, _, of_one] = ALONE;
+    let many = if order == Order::Random { MANY_RANDOM } else { of_one };
     let alone = ALONE.into_iter().map(|choice| (1, choice, Order::Ordered));
     let others = ps.iter().filter(|&&p| p > 1 || order != Order::Ordered);
     let all = alone.chain(others.map(|&p| (p, many, order)));

@@ -18,7 +18,7 @@ pub struct ChoiceSummary {
     pub sd_error_percent: f64,
     /// The largest of them [%].
     pub max_error_percent: f64,
-    /// What it predicts to be the fastest: p, sublists, buffers.
+    /// What it chooses: p, sublists, buffers.
     pub predicted_best: [u32; 3],
     /// What was the fastest.
     pub measured_best: [u32; 3],
@@ -36,7 +36,7 @@ pub struct ChoiceSummaries {
     pub models: Vec<ChoiceSummary>,
 }
 
-/// Sets predictions, in the order of their ranks and at least one, beside the runs of all of them.
+/// Sets predictions, the choice first and at least one, beside the runs of all of them.
 pub fn compare_choices(
     predictions: &[ThreadChoice],
     runs: &[ThreadRun],
@@ -57,8 +57,8 @@ pub fn compare_choices(
     let by_model = |row: &ThreadChoice| row.time_s;
     let by_formula = |row: &ThreadChoice| row.formula_s;
     let models = vec![
-        summarize(NAME, (&rows, by_model), &measured),
-        summarize("formula", (&rows, by_formula), &measured),
+        summarize(NAME, (&rows, by_model), &measured, 0),
+        summarize("formula", (&rows, by_formula), &measured, least(rows.iter().map(by_formula))),
     ];
     let summaries = ChoiceSummaries { configurations: rows.len(), models };
     (rows, summaries)
@@ -68,15 +68,12 @@ fn summarize(
     model: &'static str,
     (rows, predicted): (&[ThreadChoice], impl Fn(&ThreadChoice) -> f64),
     measured: &[f64],
+    best: usize,
 ) -> ChoiceSummary {
     let predicted: Vec<f64> = rows.iter().map(predicted).collect();
     let pairs = predicted.iter().zip(measured);
     let errors: Vec<f64> = pairs.map(|(one, other)| percent(*one, *other).abs()).collect();
-    let least = |times: &[f64]| {
-        let places = (0..times.len()).min_by(|&a, &b| times[a].total_cmp(&times[b]));
-        places.expect("invariant: there is at least one choice")
-    };
-    let (best, fastest) = (least(&predicted), least(measured));
+    let fastest = least(measured.iter().copied());
     let choice = |place: usize| {
         let row = &rows[place];
         [row.p, row.sublists, row.buffers]
@@ -90,5 +87,55 @@ fn summarize(
         predicted_best: choice(best),
         measured_best: choice(fastest),
         regret_percent: percent(measured[best], measured[fastest]),
+    }
+}
+
+/// The place of the least of times, of which there is at least one.
+fn least(times: impl Iterator<Item = f64>) -> usize {
+    let least = times.enumerate().min_by(|one, other| one.1.total_cmp(&other.1));
+    least.map_or(0, |(place, _)| place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_by_hand() {
+        let row = |buffers, time_s, formula_s| ThreadChoice {
+            rank: 1,
+            p: 8,
+            sublists: 64,
+            buffers,
+            time_s,
+            low_s: 0.0,
+            high_s: 1.0,
+            formula_s,
+            measured_s: Maybe(None),
+            error_percent: Maybe(None),
+        };
+        let run = |buffers, time_s| ThreadRun {
+            heads: "random".into(),
+            p: 8,
+            sublists: 64,
+            buffers,
+            nodes: 100,
+            repetition: 1,
+            time_s,
+            step_1_s: 0.0,
+            step_2_s: time_s,
+            step_3_s: 0.0,
+            step_4_s: 0.0,
+            load_imbalance: 1.0,
+        };
+        // The first is the choice, though another is predicted to be as fast; that one is.
+        let rows = [row(16, 4.0, 3.0), row(8, 4.0, 2.0)];
+        let (rows, summaries) = compare_choices(&rows, &[run(8, 4.0), run(16, 5.0)]);
+        assert_eq!(rows[0].error_percent, Maybe(Some(-20.0)));
+        let [model, formula] = &summaries.models[..] else { panic!("there are two models") };
+        assert_eq!((model.mean_error_percent, model.max_error_percent), (10.0, 20.0));
+        assert_eq!((model.predicted_best, model.measured_best), ([8, 64, 16], [8, 64, 8]));
+        assert_eq!((model.regret_percent, formula.regret_percent), (25.0, 0.0));
+        assert_eq!(formula.mean_error_percent, 45.0);
     }
 }

@@ -13,7 +13,8 @@
 //! the load of the accelerator with the most nodes over the mean. What this leaves out, and
 //! [`SoftwareThreads`] has, each as a term of its own:
 //!
-//! * a turn costs for each list (`list_turn_s`) as well as for each node (`turn_s`);
+//! * a turn costs for each list (`list_turn_s`) as well as for each node (`turn_s`), and the nodes of
+//!   a list come one after the other;
 //! * threads come to their ends one after another, and the last ones hide less of the latency;
 //! * memory delivers nodes to all accelerators together at a rate of its own (`gather_s`);
 //! * each thread costs something (`thread_s`), the host has work for each sublist (`sublist_s`), and two passes stream through all nodes (`stream_s`).
@@ -108,13 +109,14 @@ impl SoftwareThreads {
         Self { terms, nodes: nodes.into(), division, choice }
     }
 
-    /// The time of a turn of `threads` that are left on an accelerator: their own, or that of the first
-    /// list's round trip, whichever is longer \[s\].
+    /// The time of a turn of `threads` that are left on an accelerator: their own, or the round trip of a
+    /// list, whose nodes come one after the other, whichever is longer \[s\].
     fn turn(&self, threads: f64) -> f64 {
-        let ThreadTerms { turn_s, list_turn_s, latency_s, .. } = &self.terms;
+        let ThreadTerms { turn_s, list_turn_s, latency_s, gather_s, .. } = &self.terms;
         let lists = threads.min(self.choice.buffers.into());
         let busy = threads * turn_s.value + lists * list_turn_s.value;
-        busy.max(latency_s.value + threads / lists * turn_s.value + list_turn_s.value)
+        let node = turn_s.value + gather_s.at(1).value;
+        busy.max(latency_s.value + threads / lists * node + list_turn_s.value)
     }
 
     /// The time of ranking all sublists, and how it is made up \[s\].

@@ -135,12 +135,12 @@ impl Host {
         heads
     }
 
-    /// Moves heads on, each to the next bank of the memory, where that leaves sublists as long as they
-    /// were to some per cent.
+    /// Moves heads on, each to the next bank of the memory. Every sublist is a line longer by that, but
+    /// for those before the first bank's, which must be long enough.
     fn stagger(&self, heads: &mut [u32]) {
         let banks = self.process.machine().banks.count;
         let length = self.ranking.list.nodes() / heads.len() as u32;
-        if length < 8 * banks * NODES_PER_GROUP {
+        if length < 2 * banks * NODES_PER_GROUP {
             return;
         }
         for (number, head) in (0..).zip(heads) {

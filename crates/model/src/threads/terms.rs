@@ -42,7 +42,7 @@ pub struct ThreadTerms {
     pub turn_s: Estimate,
     /// Of an accelerator for a list of requests, in each turn: the other part \[s\].
     pub list_turn_s: Estimate,
-    /// From the request for a node until it has come: L \[s\].
+    /// From the request for a list of nodes until the first of them is on its way: L \[s\].
     pub latency_s: Estimate,
     /// Of an accelerator for the beginning and the end of a thread \[s\].
     pub thread_s: Estimate,
