@@ -93,6 +93,7 @@ enum Command {
     ImportProfile(import_profile::Arguments),
     Fit(Box<fit::Arguments>),
     Predict(predict::Arguments),
+    #[command(visible_alias = "run")]
     Emulate(emulate::Arguments),
     Validate(validate::Arguments),
     Schedulers(schedulers::Arguments),

@@ -3,6 +3,7 @@
 mod findings;
 mod inference;
 mod list_ranking;
+mod native;
 mod report;
 mod workload;
 
@@ -14,7 +15,7 @@ use super::Answer;
 use super::files::Guard;
 use super::input::pbpi::SamplingArguments;
 use super::input::scheduler::SchedulerArguments;
-use super::input::{AppArguments, MachineArguments};
+use super::input::{AppArguments, HOST, MachineArguments};
 use super::output::{Format, data, progress};
 use super::trace::{Detail, TraceFile};
 use crate::Mapping;
@@ -26,11 +27,14 @@ use crate::runtime::Runtime;
 use crate::units::Bytes;
 pub use findings::{RAXML_FILES, RaxmlOnce};
 pub use inference::PbpiOnce;
+#[cfg(unix)]
+pub use list_ranking::HostRanking;
 pub use list_ranking::ListRankingOnce;
+pub use native::NativeReport;
 use report::{OwnReport, Report};
 pub use workload::{SgemmOnce, SyntheticOnce};
 
-/// Run a program once on the emulated machine
+/// Run a program once on the emulated machine, or on this computer
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
@@ -39,11 +43,14 @@ pub struct Arguments {
     /// Host processes
     #[arg(long, value_name = "M", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     m: u32,
-    /// SPEs of each host process
+    /// SPEs of each host process; with --machine host threads
     #[arg(long, value_name = "P", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     p: u32,
     #[command(flatten)]
     scheduler: SchedulerArguments,
+    /// How often it runs on this computer [default: 5]; with --machine host alone
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    repetitions: Option<u32>,
     /// Whether kernels are timed at every call, or once for each shape
     #[arg(long, value_enum, default_value = "cached")]
     timing: Timing,
@@ -87,6 +94,9 @@ Examples:
       --generations 2000 --samples samples.csv --consensus consensus.nwk
   # what every process, hardware thread, SPE and DMA did when
   mmgp emulate --input sim12 --m 2 --p 3 --generations 2 --trace run.json
+  # a linked list on the emulated SPEs, and on two threads of this computer
+  mmgp emulate --app list-ranking --p 8 --buffers 4
+  mmgp emulate --app list-ranking --machine host --p 2 --buffers 4
 
 Prints the time of the run, where it went, and the program's own result. A trace is read by \
 https://ui.perfetto.dev and chrome://tracing.";
@@ -116,6 +126,10 @@ fn guard(arguments: &Arguments) -> Result<Guard> {
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     guard(arguments)?.check()?;
+    if arguments.machine.machine == HOST {
+        return native::run(arguments);
+    }
+    arguments.refuse_repetitions()?;
     let machine = arguments.scheduler.read(&arguments.machine)?;
     let program = arguments.app.once(arguments)?;
     let timing = match arguments.timing {

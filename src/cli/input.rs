@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::emulate::{self, Once};
+use super::emulate::{self, NativeReport, Once};
 use super::files::Guard;
 use super::{Answer, study};
 use crate::apps::phylogeny::alignment::Alignment;
@@ -61,6 +61,9 @@ const SIMULATED: [Simulated; 2] = [
     Simulated { name: "sim107", taxa: 107, sites: 10_000, mean_branch: 0.034, seed: 107 },
     Simulated { name: "sim42", taxa: 42, sites: 1167, mean_branch: 0.003_065, seed: 42 },
 ];
+
+/// The machine that is no emulated one: this computer, for programs that run on it.
+pub const HOST: &str = "host";
 
 /// Which machine.
 #[derive(Args)]
@@ -269,6 +272,14 @@ impl AppArguments {
     /// The program with its input, for a single run with these arguments.
     pub fn once(&self, arguments: &emulate::Arguments) -> Result<Box<dyn Once>> {
         (registry::entry(&self.app)?.once)(self, arguments)
+    }
+
+    /// Runs the program on this computer.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where it has no version for it, and what it refuses itself.
+    pub fn on_host(&self, arguments: &emulate::Arguments) -> Result<Box<dyn NativeReport>> {
+        registry::native(&self.app)?(self, arguments)
     }
 
     /// The alignment, or that one where none is named.

@@ -7,6 +7,8 @@ mod decisions;
 #[cfg(unix)]
 mod example;
 mod generated;
+#[cfg(unix)]
+mod host;
 mod import_profile;
 mod likelihood;
 mod machine;

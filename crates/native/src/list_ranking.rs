@@ -68,8 +68,8 @@ impl Settings {
         };
         within("sublists", self.sublists, u32::MAX)?;
         within("sublists in lock step", self.in_flight, MOST_IN_FLIGHT)?;
-        within("threads", self.threads, MOST)?;
-        within("repetitions", repetitions, MOST)
+        within("threads that rank", self.threads, MOST)?;
+        within("repetitions of the ranking", repetitions, MOST)
     }
 }
 

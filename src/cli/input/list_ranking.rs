@@ -9,10 +9,14 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use super::{AppArguments, Entry, PortArgument, is_file};
 use crate::apps::list_ranking::{Heads, ListRanking, NAME};
 use crate::cli::emulate::ListRankingOnce;
+#[cfg(unix)]
+use crate::cli::emulate::{self, HostRanking, NativeReport};
 use crate::cli::output::warn;
 use crate::cli::study;
 use crate::error::{Error, Result};
 use crate::lists::{List, Operation, Order, Values};
+#[cfg(unix)]
+use crate::native::list_ranking::{Settings, measure};
 use crate::table::Source;
 
 /// How it is read.
@@ -26,11 +30,18 @@ pub const ENTRY: Entry = Entry {
         Ok(Box::new(ListRankingOnce { ranking: read(arguments)?, order, buffers }))
     },
     study: study::list_ranking::study,
+    #[cfg(unix)]
+    native: Some(on_host),
+    #[cfg(not(unix))]
+    native: None,
     folder_files: &[],
     flags: &[
         ("nodes of the list", "--nodes"),
         ("sublists", "--sublists"),
         ("DMA lists under way", "--buffers"),
+        ("sublists in lock step", "--buffers"),
+        ("threads that rank", "--p"),
+        ("repetitions of the ranking", "--repetitions"),
         ("processes of list-ranking", "--m"),
     ],
 };
@@ -63,6 +74,34 @@ pub fn read_of(arguments: &AppArguments, nodes: u32) -> Result<ListRanking> {
     }
 }
 
+/// Ranks the list on this computer.
+#[cfg(unix)]
+fn on_host(
+    arguments: &AppArguments,
+    emulate: &emulate::Arguments,
+) -> Result<Box<dyn NativeReport>> {
+    emulate.samples().refuse(NAME)?;
+    if emulate.m() > 1 {
+        return Err(Error::OutOfRange {
+            name: "--m",
+            found: emulate.m().to_string(),
+            expected: "1: the threads of one process rank the list, and --p is how many".into(),
+        });
+    }
+    let own = &arguments.list_ranking;
+    let list = own.list(arguments, NODES)?;
+    let settings = Settings {
+        order: own.order(arguments),
+        operation: own.operation,
+        sublists: own.sublists,
+        in_flight: own.buffers,
+        threads: emulate.p(),
+        seed: arguments.seed,
+    };
+    let measured = measure(&list, settings, emulate.repetitions())?;
+    Ok(Box::new(HostRanking::new(NAME, &settings, &measured)))
+}
+
 /// Its list, and how it is ranked.
 #[derive(Args)]
 pub struct ListRankingArguments {
@@ -83,10 +122,11 @@ pub struct ListRankingArguments {
     /// Whose prefixes are computed
     #[arg(long, value_name = "OPERATION", default_value = "sum", value_parser = named(&Operation::ALL, Operation::name))]
     pub operation: Operation,
-    /// Sublists of all SPEs together, 1 to 512
+    /// Sublists of all SPEs together, 1 to 512; with --machine host of all threads, as many as nodes
     #[arg(long, value_name = "N", default_value_t = 64)]
     pub sublists: u32,
-    /// DMA lists of each SPE that are under way at once, 1 to 16
+    /// DMA lists of each SPE that are under way at once, 1 to 16; with --machine host sublists that
+    /// each thread follows at once, 1 to 64
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub buffers: u32,
 }

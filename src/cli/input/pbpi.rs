@@ -23,6 +23,7 @@ pub const ENTRY: Entry = Entry {
         Ok(Box::new(PbpiOnce::new(pbpi, names, emulate.samples())?))
     },
     study: study::by_mapping,
+    native: None,
     folder_files: &[],
     flags: &[
         ("the number of chains", "--chains"),

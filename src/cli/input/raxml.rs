@@ -33,6 +33,7 @@ pub const ENTRY: Entry = Entry {
         Ok(Box::new(RaxmlOnce::new(raxml, names, arguments)))
     },
     study: study::by_mapping,
+    native: None,
     folder_files: &RAXML_FILES,
     flags: &[],
 };

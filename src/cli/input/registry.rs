@@ -1,11 +1,14 @@
 //! The programs that can be named: for each, how its arguments are read. A program that is added is
 //! added here.
 
-use super::{AppArguments, list_ranking, pbpi, raxml, sgemm, synthetic};
+use super::{AppArguments, HOST, list_ranking, pbpi, raxml, sgemm, synthetic};
 use crate::apps::Application;
-use crate::cli::emulate::{self, Once};
+use crate::cli::emulate::{self, NativeReport, Once};
 use crate::cli::{Answer, study};
 use crate::error::{Error, Result};
+
+/// Runs a program on this computer.
+pub type Native = fn(&AppArguments, &emulate::Arguments) -> Result<Box<dyn NativeReport>>;
 
 /// A program on the command line.
 pub struct Entry {
@@ -17,6 +20,8 @@ pub struct Entry {
     pub once: fn(&AppArguments, &emulate::Arguments) -> Result<Box<dyn Once>>,
     /// What answers `mmgp study` for it.
     pub study: fn(&study::Arguments) -> Result<Answer>,
+    /// How it runs on this computer, where it has a version for it.
+    pub native: Option<Native>,
     /// What it leaves in the folder of `--out`, where it leaves more than a report.
     pub folder_files: &'static [&'static str],
     /// What the library calls what its flags set, and the flags.
@@ -34,6 +39,21 @@ pub fn entry(name: &str) -> Result<&'static Entry> {
     const { &ENTRIES }.iter().find(|entry| entry.name == name).ok_or_else(|| {
         let known = ENTRIES.iter().map(|entry| entry.name.to_string()).collect();
         Error::UnknownName { kind: "application", name: name.into(), known }
+    })
+}
+
+/// How the program of that name runs on this computer.
+///
+/// # Errors
+/// [`Error::UnknownName`] as [`entry`], and [`Error::OutOfRange`] with the names of those that can.
+pub fn native(name: &str) -> Result<Native> {
+    entry(name)?.native.ok_or_else(|| {
+        let can = ENTRIES.iter().filter(|entry| entry.native.is_some()).map(|entry| entry.name);
+        let expected = match can.collect::<Vec<_>>().join(", ") {
+            none if none.is_empty() => "an emulated machine".to_string(),
+            names => format!("an emulated machine, or one of the programs that can: {names}"),
+        };
+        Error::OutOfRange { name: "--machine", found: format!("{HOST} for --app {name}"), expected }
     })
 }
 

@@ -17,6 +17,7 @@ pub const ENTRY: Entry = Entry {
         Ok(Box::new(SgemmOnce(read(arguments)?)))
     },
     study: study::by_mapping,
+    native: None,
     folder_files: &[],
     flags: &[("order of the matrices", "--size"), ("processes of the product", "--m")],
 };

@@ -24,6 +24,7 @@ pub const ENTRY: Entry = Entry {
         Ok(Box::new(SyntheticOnce(read(arguments)?)))
     },
     study: study::by_mapping,
+    native: None,
     folder_files: &[],
     flags: &[
         ("off-loads of all tasks", "--streams times --offloads"),

@@ -42,6 +42,20 @@ impl Spread {
 }
 
 impl Measured {
+    /// The most nodes of a thread over the mean.
+    pub fn imbalance(&self) -> f64 {
+        let most = self.loads.iter().max().copied().unwrap_or(0) as f64;
+        let mean = self.loads.iter().sum::<u64>() as f64 / self.loads.len().max(1) as f64;
+        if mean > 0.0 { most / mean } else { 1.0 }
+    }
+
+    /// Of all prefixes, in the order of the nodes: FNV-1a over their words, as that of the emulated
+    /// program.
+    pub fn checksum(&self) -> u32 {
+        let step = |hash: u32, &word: &u32| (hash ^ word).wrapping_mul(16_777_619);
+        self.prefixes.iter().fold(2_166_136_261, step)
+    }
+
     /// The time of all steps.
     pub fn time(&self) -> Spread {
         Spread::of(self.steps.iter().map(|steps| steps.iter().copied().sum()))

@@ -60,6 +60,6 @@ fn none_and_too_many_are_refused() {
     };
     check(settings(0, 1, 1), 1, "sublists: found 0, expected 1 to 4294967295");
     check(settings(1, 65, 1), 1, "sublists in lock step: found 65, expected 1 to 64");
-    check(settings(1, 1, 0), 1, "threads: found 0, expected 1 to 1024");
-    check(settings(1, 1, 1), 0, "repetitions: found 0, expected 1 to 1024");
+    check(settings(1, 1, 0), 1, "threads that rank: found 0, expected 1 to 1024");
+    check(settings(1, 1, 1), 0, "repetitions of the ranking: found 0, expected 1 to 1024");
 }

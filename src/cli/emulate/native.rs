@@ -1,0 +1,78 @@
+//! `mmgp emulate --machine host`: the program runs on this computer.
+
+use super::Arguments;
+use crate::cli::Answer;
+use crate::cli::input::HOST;
+use crate::cli::output::{Format, data};
+use crate::error::{Error, Result};
+
+/// How often a program runs on this computer where nobody says it.
+const REPETITIONS: u32 = 5;
+
+/// What is printed of a program that ran on this computer.
+pub trait NativeReport {
+    /// Names and values for a table.
+    fn values(&self) -> Vec<(&'static str, String)>;
+
+    /// All of it as one object.
+    fn json(&self) -> String;
+}
+
+/// Runs the program on this computer, and prints what came of it.
+pub(super) fn run(arguments: &Arguments) -> Result<Answer> {
+    let only_emulated = [
+        ("--trace", arguments.trace.is_some()),
+        ("--check-hazards", arguments.check_hazards),
+        ("--port", arguments.app.port.is_some()),
+    ];
+    if let Some((name, _)) = only_emulated.into_iter().find(|(_, is_given)| *is_given) {
+        let expected = "an emulated machine, which has such a thing".into();
+        return Err(Error::OutOfRange { name, found: format!("--machine {HOST}"), expected });
+    }
+    let report = arguments.app.on_host(arguments)?;
+    let values = report.values();
+    let text = match arguments.format {
+        Format::Json => report.json(),
+        Format::Csv => {
+            let (names, values): (Vec<_>, Vec<_>) = values.into_iter().unzip();
+            format!("{}\n{}\n", names.join(","), values.join(","))
+        }
+        Format::Table => {
+            let width = values.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+            values.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect()
+        }
+    };
+    data(arguments.out.as_deref(), &text)?;
+    Ok(Answer::Done)
+}
+
+impl Arguments {
+    /// Host processes, or processes of this computer.
+    pub fn m(&self) -> u32 {
+        self.m
+    }
+
+    /// SPEs, or threads of this computer, of each.
+    pub fn p(&self) -> u32 {
+        self.p
+    }
+
+    /// How often a program runs on this computer.
+    pub fn repetitions(&self) -> u32 {
+        self.repetitions.unwrap_or(REPETITIONS)
+    }
+
+    /// Refuses to repeat what takes the same time whenever it runs.
+    pub(super) fn refuse_repetitions(&self) -> Result<()> {
+        match self.repetitions {
+            None => Ok(()),
+            Some(_) => Err(Error::OutOfRange {
+                name: "--repetitions",
+                found: format!("--machine {}", self.machine.machine),
+                expected: format!(
+                    "--machine {HOST}; on an emulated machine every run takes the same time"
+                ),
+            }),
+        }
+    }
+}
