@@ -153,7 +153,6 @@ impl Ranking<'_> {
     /// Ranks the list; the times of the four steps.
     fn run(&mut self, combine: impl Combine) -> [Seconds; 4] {
         let Settings { order, operation, sublists, threads, seed, .. } = self.settings;
-        self.array.clear_marks();
         let clock = Stopwatch::start();
         let head = self.array.head(threads as usize);
         assert_eq!(head, self.list.head(), "invariant: one node is nobody's successor");

@@ -30,8 +30,6 @@ pub struct Record {
 /// All nodes of a list.
 pub struct Array {
     nodes: Vec<Node>,
-    /// The nodes that have marks.
-    marked: Vec<u32>,
 }
 
 impl Array {
@@ -39,7 +37,7 @@ impl Array {
     pub fn new(list: &List) -> Self {
         let node = |(&successor, &value)| Node { successor, value, mark: 0 };
         let nodes = list.successors().iter().zip(list.values()).map(node).collect();
-        Self { nodes, marked: Vec::new() }
+        Self { nodes }
     }
 
     /// The node with that number.
@@ -60,18 +58,10 @@ impl Array {
         (count * (count - 1) / 2 - successors.into_inner()) as u32
     }
 
-    /// Marks the heads of sublists, by their places among them.
+    /// Marks the heads of sublists, by their places among them: the same nodes in every run.
     pub fn mark(&mut self, heads: &[u32]) {
         for (&head, mark) in heads.iter().zip(1..) {
             self.nodes[head as usize].mark = mark;
-        }
-        self.marked.extend(heads);
-    }
-
-    /// Takes all marks away.
-    pub fn clear_marks(&mut self) {
-        for node in self.marked.drain(..) {
-            self.nodes[node as usize].mark = 0;
         }
     }
 
