@@ -9,6 +9,7 @@
 //! | [`Kind::Gantt`] | a run as it went, from its trace |
 //! | [`Kind::Benchmarks`] | micro-benchmarks with what was fitted to them |
 //! | [`Kind::Schedulers`], [`Kind::Excerpts`] | a program under several schedulers: times and idle accelerators, after figures 7 to 9 of Blagojevic et al., PPoPP 2007, and the same part of each run |
+//! | [`Kind::Curves`] | columns of a table against counts |
 //! | [`Kind::Machine`] | published figures beside those of the emulated machine |
 //!
 //! A picture is made in memory; whoever asks for it writes the file. All look alike: one font, which
@@ -35,6 +36,7 @@ mod best;
 mod breakdown;
 mod color_map;
 mod curve;
+mod curves;
 mod excerpts;
 mod font;
 mod frame;
@@ -71,6 +73,7 @@ use scene::{Bounds, Scene};
 use style::Entry;
 use times::{Marks, Point, Points, checked};
 
+pub use curves::{CurvePanel, Curves};
 pub use gantt::Window;
 pub use schedulers::Quantity;
 pub use times::{Measured, Predicted, Series, Standing, Times};
@@ -137,6 +140,8 @@ pub enum Kind<'a> {
     Benchmarks(&'a [Panel]),
     /// Emulated over published figures.
     Machine(&'a [MachineFigure]),
+    /// Curves over counts.
+    Curves(&'a Curves),
 }
 
 /// The format of a picture.
@@ -213,6 +218,7 @@ fn scene(figure: &Picture<'_>) -> Result<Scene> {
         Kind::Excerpts { traces, window } => excerpts::scene(title, traces, window),
         Kind::Benchmarks(panels) => of_panels(title, panels),
         Kind::Machine(rows) => machine::scene(title, rows),
+        Kind::Curves(curves) => curves::scene(title, curves),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `mmgp plot`
 
+mod curves;
 mod timed;
 
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::Answer;
-use super::files::{Files, Reader};
+use super::files::{Files, Guard, Reader};
 use super::output::warn;
 use crate::error::{Error, Result, Warning};
 use crate::model::Parameters;
@@ -16,6 +17,7 @@ use crate::plot::{Format, Kind, Picture, Times, Window, draw};
 use crate::table::records::{Prediction, Split, Validation};
 use crate::table::trace::Trace;
 use crate::table::{self, MicroBenchmarks};
+use curves::CurveArguments;
 use timed::Timed;
 
 /// Draw what was found: modelled against measured times, and more
@@ -39,6 +41,8 @@ pub struct Arguments {
     /// End of the part of a run that is shown [s]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     to: Option<f64>,
+    #[command(flatten, next_help_heading = "Curves")]
+    curves: CurveArguments,
 }
 
 const HELP: &str = "\
@@ -46,7 +50,8 @@ Examples:
   mmgp plot --study mmgp-study --kind parity --out parity.svg
   mmgp plot --validation validation.csv --out validation.svg
   mmgp plot --params params.toml --runs runs.csv --kind heat-map --out map.png
-  mmgp plot --kind gantt --trace run.json --from 0.007 --to 0.0075 --out run.png";
+  mmgp plot --kind gantt --trace run.json --from 0.007 --to 0.0075 --out run.png
+  mmgp plot --kind curves --table runs.csv --x p --y time_s --by m --out runs.svg";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PictureArgument {
@@ -72,10 +77,15 @@ enum PictureArgument {
     Gantt,
     /// Micro-benchmarks with what was fitted to them
     Benchmarks,
+    /// Columns of any table against counts
+    Curves,
 }
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let format = Format::from_path(&arguments.out)?;
+    if arguments.kind == PictureArgument::Curves {
+        return draw_curves(arguments, format);
+    }
     let files = arguments.files.clone().with_study();
     files.guard("--study").writes("--out", Some(&arguments.out)).check()?;
     let (material, warnings) = Material::read(&files, &[arguments.kind])?;
@@ -84,6 +94,17 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let title = arguments.title.as_deref().unwrap_or(arguments.kind.title());
     let picture = material.draw(arguments.kind, window, (title, format))?;
     table::write(&arguments.out, picture)?;
+    Ok(Answer::Done)
+}
+
+/// The curves of a table.
+fn draw_curves(arguments: &Arguments, format: Format) -> Result<Answer> {
+    let guard = Guard::default().reads("--table", arguments.curves.table.as_deref());
+    guard.writes("--out", Some(&arguments.out)).check()?;
+    let curves = arguments.curves.read()?;
+    let title = arguments.title.as_deref().unwrap_or(arguments.kind.title());
+    let picture = Picture { title, kind: Kind::Curves(&curves) };
+    table::write(&arguments.out, draw(&picture, format)?)?;
     Ok(Answer::Done)
 }
 
@@ -130,6 +151,7 @@ impl PictureArgument {
             Self::Breakdown => "Where the time goes",
             Self::Gantt => "A run as it went",
             Self::Benchmarks => "Micro-benchmarks and what was fitted to them",
+            Self::Curves => "Curves of a table",
         }
     }
 
@@ -165,7 +187,7 @@ impl PictureArgument {
 
     /// Whether it shows measured times, predicted ones or both.
     fn is_of_times(self) -> bool {
-        !matches!(self, Self::Gantt | Self::Breakdown | Self::Benchmarks)
+        !matches!(self, Self::Gantt | Self::Breakdown | Self::Benchmarks | Self::Curves)
     }
 
     /// Whether it is drawn from timed runs: given ones, or those that came with the parameters.
@@ -281,6 +303,9 @@ impl Material {
             }
             PictureArgument::Gantt => Kind::Gantt { trace: &self.trace, window },
             PictureArgument::Benchmarks => Kind::Benchmarks(&panels),
+            PictureArgument::Curves => {
+                unreachable!("invariant: curves are of a table of their own")
+            }
         };
         draw(&Picture { title, kind }, format)
     }

@@ -9,7 +9,6 @@ use crate::apps::{Application, Ran};
 use crate::error::Result;
 use crate::lists::{List, Order, Values};
 use crate::table::records::ThreadRun;
-use crate::threads::Division;
 
 /// A run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +35,7 @@ const ALONE: [[u32; 2]; 3] = [[1, 1], [16, 16], [128, 16]];
 /// Random sublists load accelerators unevenly, the less so the more there are.
 const MANY_RANDOM: [u32; 2] = [512, 16];
 
-/// The runs that [`estimate`](crate::threads::estimate) asks for, with these numbers of accelerators
+/// The runs that [`estimate_threads`](crate::fit::estimate_threads) asks for, with these numbers of accelerators
 /// and lists of that order.
 pub fn thread_plans(ps: &[u32], order: Order) -> Vec<ThreadPlan> {
     let [_, _, of_one] = ALONE;
@@ -50,11 +49,11 @@ pub fn thread_plans(ps: &[u32], order: Order) -> Vec<ThreadPlan> {
     all.flat_map(plan).collect()
 }
 
-/// How long the sublists are whose heads are chosen for that order.
-pub fn division(order: Order) -> Division {
+/// How the heads of sublists are chosen for that order, in files: so that all are as long, or at random.
+fn heads(order: Order) -> &'static str {
     match order {
-        Order::Ordered => Division::Even,
-        Order::Random => Division::Random,
+        Order::Ordered => "even",
+        Order::Random => "random",
     }
 }
 
@@ -85,7 +84,7 @@ where
     let [step_1_s, step_2_s, step_3_s, step_4_s] = found.steps.map(|step| step.0);
     let &ThreadPlan { p, sublists, buffers, nodes, order } = plan;
     Ok(ThreadRun {
-        heads: division(order).name().into(),
+        heads: heads(order).into(),
         p,
         sublists,
         buffers,

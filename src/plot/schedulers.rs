@@ -2,11 +2,10 @@
 //! neither varies.
 
 use super::axis::{Axis, label};
+use super::curves::{self, Drawn, NARROW};
 use super::frame::{BELOW, Frame, Surround};
-use super::scene::{Anchor, Bounds, Color, Scene};
-use super::style::{
-    self, BLUE, Entry, GREEN, INK, LABEL, Mark, ORANGE, PURPLE, SKY, VERMILLION, shortened, stroke,
-};
+use super::scene::{Anchor, Bounds, Scene};
+use super::style::{self, BLUE, LABEL, shortened};
 use super::times::checked;
 use super::unit::Unit;
 use crate::error::{Error, Result};
@@ -23,22 +22,11 @@ pub enum Quantity {
     ApuIdle,
 }
 
-/// Colours and marks of schedulers, in turn: as the numbers of both have no common divisor, 21
-/// schedulers differ, and neighbours in both.
-const COLORS: [Color; 7] = [BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, INK];
-const MARKS: [fn(Color) -> Mark; 3] = [Mark::Dot, Mark::Diamond, Mark::Triangle];
-
 /// A scheduler whose largest excess over the fastest is more than so many times that of the next one
 /// lies beyond an axis of ratios, unless that one is hardly above the fastest itself.
 const APART: f64 = 5.0;
 const LEAST: f64 = 0.01;
 
-/// Width of a picture of one panel, and of more.
-const NARROW: f64 = 760.0;
-const WIDE: f64 = 1200.0;
-/// Height of a panel, and how many stand beside one another.
-const HEIGHT: f64 = 380.0;
-const IN_A_ROW: usize = 3;
 /// Height of a bar with its space, and the space for names beside it.
 const BAR: f64 = 24.0;
 const NAMES: f64 = 170.0;
@@ -197,56 +185,15 @@ impl<'a> Points<'a> {
         panel.caption.clone()
     }
 
-    fn legend(&self) -> Vec<Entry> {
-        let entry = |(index, name): (usize, &&str)| {
-            let color = COLORS[index % COLORS.len()];
-            (vec![Mark::Line(color), MARKS[index % MARKS.len()](color)], (*name).to_string())
-        };
-        self.names.iter().enumerate().map(entry).collect()
-    }
-
     fn curves(&self, title: &str) -> Scene {
-        let beside = self.panels.len().min(IN_A_ROW);
-        let width = if beside == 1 { NARROW } else { WIDE };
-        let height = HEIGHT * self.panels.len().div_ceil(beside) as f64;
-        let (mut scene, area) = super::begun(title, (width, height), &self.legend());
-        let width = area.width() / beside as f64;
-        for (index, panel) in self.panels.iter().enumerate() {
-            let left = area.left + width * (index % beside) as f64;
-            let top = area.top + HEIGHT * (index / beside) as f64;
-            let bounds = Bounds::new(left, top, left + width, top + HEIGHT);
-            self.panel(&mut scene, bounds, panel);
-        }
-        scene
-    }
-
-    fn panel(&self, scene: &mut Scene, bounds: Bounds, panel: &Panel) {
-        let mut counts: Vec<u32> = panel.series.iter().flatten().map(|point| point.0).collect();
-        counts.sort_unstable();
-        counts.dedup();
-        let surround = Surround {
-            caption: &self.caption(panel),
-            x_title: self.x_title,
+        let captions: Vec<String> = self.panels.iter().map(|panel| self.caption(panel)).collect();
+        let panels = self.panels.iter().zip(&captions).map(|(panel, caption)| Drawn {
+            caption,
             y_title: &self.y_title,
-            above: 0.0,
-            below: BELOW,
-        };
-        let are_doublings = counts.len() > 3 && counts.iter().all(|it| it.is_power_of_two());
-        let x = match are_doublings {
-            true => Axis::of_doublings(&counts),
-            false => Axis::of_counts(&counts),
-        };
-        let frame = Frame::draw(scene, bounds, x, self.axis(), &surround);
-        let radius = style::dot_radius(frame.data.width() / counts.len() as f64);
-        // The first lie above the others.
-        for (index, points) in panel.series.iter().enumerate().rev() {
-            let color = COLORS[index % COLORS.len()];
-            let places = points.iter().map(|&(count, value)| frame.at(f64::from(count), value));
-            scene.line(places.clone().collect(), stroke(color, 1.6));
-            for place in places {
-                MARKS[index % MARKS.len()](color).draw(scene, place, radius);
-            }
-        }
+            y: self.axis(),
+            series: &panel.series,
+        });
+        curves::draw(title, &self.names, self.x_title, panels.collect())
     }
 
     /// A bar for each scheduler; where there is a single run of each.

@@ -87,6 +87,7 @@ pub mod shape;
 mod soundness;
 pub mod summary;
 mod term;
+mod threads;
 #[cfg(test)]
 mod trials;
 mod unknowns;
@@ -98,6 +99,7 @@ pub use resampled::Resampling;
 pub use robust::Loss;
 pub use runs::{LogTimes, Reading, Runs, WarmUp};
 pub use settings::{Options, Settings};
+pub use threads::estimate_threads;
 
 use crate::model::Parameters;
 use crate::model::parameters::Decomposition;

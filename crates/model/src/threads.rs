@@ -19,7 +19,8 @@
 //! * memory delivers nodes to all accelerators together at a rate of its own (`gather_s`);
 //! * each thread costs something (`thread_s`), the host has work for each sublist (`sublist_s`), and two passes stream through all nodes (`stream_s`).
 //!
-//! The terms are estimated from a few short runs ([`estimate`]).
+//! The terms are estimated from a few short runs
+//! ([`estimate_threads`](crate::fit::estimate_threads)).
 //!
 //! ```
 //! use mmgp_model::threads::{Choice, Division, SoftwareThreads, ThreadTerms};
@@ -44,7 +45,6 @@
 //! assert!((time(1) - 125_000.0 / 6.0 * 220e-9).abs() < 1e-9);
 //! ```
 
-mod estimate;
 mod formula;
 mod load;
 mod terms;
@@ -54,7 +54,6 @@ use crate::model::time_model::{Part, TimeModel, Value};
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 
-pub use estimate::estimate;
 pub use formula::Formula;
 pub use terms::{OverP, ThreadTerms};
 

@@ -9,18 +9,18 @@ use crate::cli::files::Guard;
 use crate::cli::input::list_ranking::read_of;
 use crate::cli::output::{Verbosity, aligned, data, json, progress, warn};
 use crate::error::Result;
+use crate::fit::estimate_threads;
 use crate::lists::Order;
-use crate::measure::list_ranking::{
-    ThreadPlan, division, run_thread_plan, thread_plans, thread_run,
-};
+use crate::measure::list_ranking::{ThreadPlan, run_thread_plan, thread_plans, thread_run};
 use crate::measure::threads::on_threads;
 use crate::measure::{Emulated, Measured as _, Target as _};
 use crate::model::TimeModel as _;
+use crate::plot::{CurvePanel, Curves, Format, Kind, Picture, draw};
 use crate::posterior::Posterior;
 use crate::solve::{Sampling, rank};
 use crate::table::records::{Maybe, ThreadChoice, ThreadRun};
 use crate::table::{self, csv};
-use crate::threads::{Choice, Formula, SoftwareThreads, ThreadTerms, estimate};
+use crate::threads::{Choice, Division, Formula, SoftwareThreads, ThreadTerms};
 use crate::units::Seconds;
 use crate::validate::choices::{ChoiceSummaries, compare_choices};
 
@@ -34,6 +34,9 @@ const BUFFERS: [u32; 5] = [1, 2, 4, 8, 16];
 /// What it leaves in its folder, beside pictures.
 const FILES: [&str; 5] =
     ["threads.csv", "terms.json", "predictions.csv", "validation.csv", "summary.json"];
+
+/// The picture of choices.
+const PICTURE: &str = "choices";
 
 /// Choices that are shown.
 const SHOWN: usize = 8;
@@ -58,7 +61,7 @@ pub fn study(arguments: &Arguments) -> Result<Answer> {
         run_thread_plan(&target, plan, arguments.app.seed)
     })?;
     table::write(&folder.join(threads), csv::write(&short))?;
-    let terms = estimate(&short, division(order), threads)?;
+    let terms = estimate_threads(&short, division(order), threads)?;
     table::write(&folder.join(terms_file), json(&TermsReport::of(&terms)))?;
     let list = List { nodes: ranking.list().nodes(), order };
     let predictions = study.predict(&terms, list, &ps)?;
@@ -71,6 +74,13 @@ pub fn study(arguments: &Arguments) -> Result<Answer> {
     let (rows, summaries) = compare_choices(&predictions, &runs);
     table::write(&folder.join(validation), csv::write(&rows))?;
     table::write(&folder.join(summary), json(&summaries))?;
+    let title = format!("list-ranking on {}", target.name());
+    let curves = curves(&rows);
+    for &format in Format::ALL {
+        let picture = Picture { title: &title, kind: Kind::Curves(&curves) };
+        let file = format!("{PICTURE}.{}", format.ending());
+        table::write(&folder.join(file), draw(&picture, format)?)?;
+    }
     if study.verbosity == Verbosity::Usual {
         let answer = answer(&rows, &summaries, (list, &target));
         data(None, &format!("{answer}\nEverything is in {}.\n", folder.display()))?;
@@ -97,6 +107,14 @@ impl List {
     fn plan(self, row: &ThreadChoice) -> ThreadPlan {
         let &ThreadChoice { p, sublists, buffers, .. } = row;
         ThreadPlan { p, sublists, buffers, nodes: self.nodes, order: self.order }
+    }
+}
+
+/// How long the sublists are whose heads are chosen for that order.
+fn division(order: Order) -> Division {
+    match order {
+        Order::Ordered => Division::Even,
+        Order::Random => Division::Random,
     }
 }
 
@@ -203,6 +221,45 @@ impl TermsReport {
             std_error: estimate.std_error,
         };
         Self { terms: terms.named().into_iter().map(report).collect() }
+    }
+}
+
+/// What of a choice varies in a panel, and what is kept at the choice.
+type Dimension = (&'static str, fn(&ThreadChoice) -> u32);
+
+const DIMENSIONS: [Dimension; 3] =
+    [("p", |row| row.p), ("sublists", |row| row.sublists), ("buffers", |row| row.buffers)];
+
+/// Predicted and emulated times of the choices that differ from the first in one thing.
+fn curves(rows: &[ThreadChoice]) -> Curves {
+    let chosen = &rows[0];
+    let panel = |(name, varied): Dimension| {
+        let others = DIMENSIONS.into_iter().filter(|(other, _)| *other != name);
+        let others: Vec<Dimension> = others.collect();
+        let is_beside = |row: &&ThreadChoice| others.iter().all(|(_, of)| of(row) == of(chosen));
+        let series = |time: fn(&ThreadChoice) -> Option<f64>| {
+            let beside = rows.iter().filter(is_beside);
+            let mut points: Vec<(u32, f64)> =
+                beside.filter_map(|row| Some((varied(row), time(row)?))).collect();
+            points.sort_by_key(|point| point.0);
+            points
+        };
+        let kept: Vec<String> =
+            others.iter().map(|(name, of)| format!("{name} = {}", of(chosen))).collect();
+        CurvePanel {
+            caption: format!("by {name}, {}", kept.join(", ")),
+            quantity: "time_s".into(),
+            series: vec![
+                series(|row| row.measured_s.0),
+                series(|row| Some(row.time_s)),
+                series(|row| Some(row.formula_s)),
+            ],
+        }
+    };
+    Curves {
+        names: ["emulated", "predicted", "by the formula alone"].map(String::from).to_vec(),
+        panels: DIMENSIONS.map(panel).to_vec(),
+        x_title: "how many".into(),
     }
 }
 

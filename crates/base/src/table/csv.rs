@@ -115,12 +115,12 @@ impl<'a> Reader<'a> {
     /// as the text beside it.
     pub fn new(
         source: &'a Source,
-        columns: &'static [&'static str],
+        columns: &[&'a str],
         optional: &[(&'static str, &'static str)],
     ) -> Result<Self> {
         let default = |name| optional.iter().find(|it| it.0 == name).map(|it| it.1);
         let wanted: Vec<Wanted<'a>> =
-            columns.iter().map(|name| Wanted { name, default: default(*name) }).collect();
+            columns.iter().map(|&name| Wanted { name, default: default(name) }).collect();
         Self::choosing(source, columns, |_| wanted)
     }
 

@@ -114,23 +114,25 @@ impl Kernel for Advance {
         let mut ended = spu.il(0);
         let pairs = self.threads / 2;
         let mut turns = spu.ila(pairs);
-        while pairs > 0 {
-            spu.label();
-            spu.hbrr();
-            let one = spu.lqd(0, fetched);
-            let other = spu.lqd(16, fetched);
-            let first = constants.turn(spu, self.operation, (states, 0), one);
-            let second = constants.turn(spu, self.operation, (states, 16), other);
-            let pair = elements.of(spu, one, other);
-            spu.stqd(pair, 0, list);
-            let either = spu.or_(first, second);
-            ended = spu.or_(ended, either);
-            states = spu.ai(states, 2 * STEP);
-            fetched = spu.ai(fetched, 2 * STEP);
-            list = spu.ai(list, 16);
-            turns = spu.ai(turns, -1);
-            if !spu.brnz(turns) {
-                break;
+        if pairs > 0 {
+            loop {
+                spu.label();
+                spu.hbrr();
+                let one = spu.lqd(0, fetched);
+                let other = spu.lqd(16, fetched);
+                let first = constants.turn(spu, self.operation, (states, 0), one);
+                let second = constants.turn(spu, self.operation, (states, 16), other);
+                let pair = elements.of(spu, one, other);
+                spu.stqd(pair, 0, list);
+                let either = spu.or_(first, second);
+                ended = spu.or_(ended, either);
+                states = spu.ai(states, 2 * STEP);
+                fetched = spu.ai(fetched, 2 * STEP);
+                list = spu.ai(list, 16);
+                turns = spu.ai(turns, -1);
+                if !spu.brnz(turns) {
+                    break;
+                }
             }
         }
         if self.threads % 2 == 1 {

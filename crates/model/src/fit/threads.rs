@@ -1,10 +1,11 @@
-//! The terms from short runs.
+//! The terms of [software-managed threads](crate::threads) from short runs.
 
 use nalgebra::{DMatrix, DVector};
 
-use super::terms::{OverP, ThreadTerms};
-use super::{Choice, Division, Ranking, SoftwareThreads};
 use crate::model::parameters::Estimate;
+use crate::model::time_model::TimeModel as _;
+use crate::threads::{Choice, Division, OverP, SoftwareThreads, ThreadTerms};
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::records::ThreadRun;
 
@@ -20,7 +21,7 @@ const ENOUGH: u32 = 16;
 /// # Errors
 /// [`Error::TooLittleData`] where terms cannot be told apart, and where 16 requests do not hide the
 /// latency.
-pub fn estimate(runs: &[ThreadRun], division: Division, file: &str) -> Result<ThreadTerms> {
+pub fn estimate_threads(runs: &[ThreadRun], division: Division, file: &str) -> Result<ThreadTerms> {
     let missing = |found: &str, advice: &str| Error::TooLittleData {
         file: file.into(),
         found: found.into(),
@@ -105,8 +106,8 @@ fn gather(terms: &ThreadTerms, division: Division, run: &ThreadRun) -> f64 {
         let mut terms = terms.clone();
         terms.gather_s.set(run.p, Estimate::exact(gather));
         let model = SoftwareThreads::new(terms, run.nodes, division, choice);
-        let Ranking { compute, memory } = model.ranking(run.p);
-        compute + memory
+        let [compute, memory, ..] = &model.parts(Mapping::of(1, run.p))[..] else { return 0.0 };
+        compute.time.0 + memory.time.0
     };
     // It takes no less than nothing, and no more than all of the time.
     let (mut low, mut high) = (0.0, run.step_2_s / f64::from(run.nodes));
@@ -163,8 +164,6 @@ fn mean(values: &[f64]) -> Option<Estimate> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::time_model::TimeModel;
-    use mmgp_base::Mapping;
 
     fn truth() -> ThreadTerms {
         let mut terms = ThreadTerms {
@@ -213,7 +212,8 @@ mod tests {
     #[test]
     fn what_the_model_has_made_is_found_again() {
         let found =
-            estimate(&runs(&[50_000, 100_000, 200_000]), Division::Even, "threads.csv").unwrap();
+            estimate_threads(&runs(&[50_000, 100_000, 200_000]), Division::Even, "threads.csv")
+                .unwrap();
         let truth = truth();
         for ((name, found), (_, truth)) in found.named().into_iter().zip(truth.named()) {
             // Memory serves one accelerator no slower than that asks, lists' turns included; what it is
@@ -230,8 +230,9 @@ mod tests {
 
     #[test]
     fn runs_that_do_not_tell_terms_apart_are_refused() {
-        let message =
-            estimate(&runs(&[50_000]), Division::Even, "threads.csv").unwrap_err().to_string();
+        let message = estimate_threads(&runs(&[50_000]), Division::Even, "threads.csv")
+            .unwrap_err()
+            .to_string();
         assert!(message.starts_with("threads.csv: runs of one accelerator"), "{message}");
     }
 }
