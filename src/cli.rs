@@ -10,6 +10,7 @@ mod bench;
 mod check_machine;
 mod choice;
 mod completions;
+mod complexity;
 mod emulate;
 mod example;
 mod export;
@@ -94,6 +95,7 @@ enum Command {
     Fit(Box<fit::Arguments>),
     Predict(predict::Arguments),
     Emulate(emulate::Arguments),
+    Complexity(Box<complexity::Arguments>),
     Validate(validate::Arguments),
     Schedulers(schedulers::Arguments),
     Plot(plot::Arguments),
@@ -148,6 +150,7 @@ pub fn main() -> ExitCode {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Emulate(arguments) => emulate::run(&arguments),
+        Command::Complexity(arguments) => complexity::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Schedulers(arguments) => schedulers::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),

@@ -63,6 +63,8 @@ pub struct DmaCounts {
     pub memory_lines: Vec<u64>,
     /// The same of other local stores and of registers.
     pub other_lines: u64,
+    /// Requests of those.
+    pub other_requests: u64,
     /// The most requests that were under way at once. One of a list is from when the list was
     /// enqueued.
     pub most_outstanding: u64,

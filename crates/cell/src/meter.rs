@@ -190,6 +190,7 @@ impl Meter {
             let dma = &mut noted.counts.dma;
             let Some(cell) = cell.map(|cell| cell as usize) else {
                 dma.other_lines += lines;
+                dma.other_requests += 1;
                 return;
             };
             if dma.memory_lines.len() <= cell {
@@ -292,6 +293,7 @@ mod tests {
         assert_eq!((dma.commands, dma.lists, dma.all_requests()), (5, 1, 7));
         assert_eq!(dma.bytes(), Bytes(2 * 128 + 256 + 4 * 16));
         assert_eq!((&dma.memory_lines[..], dma.other_lines), (&[1 + 2 + 3 + 3][..], 1));
+        assert_eq!(dma.other_requests, 1);
         assert_eq!(dma.most_outstanding, 6);
         assert_eq!(counts.spes[1], SpeCounts::default());
     }

@@ -37,6 +37,7 @@
 //! # Ok::<(), mmgp_model::Error>(())
 //! ```
 
+pub mod complexity;
 pub mod export;
 pub mod fit;
 pub mod guided;

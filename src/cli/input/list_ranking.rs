@@ -6,10 +6,12 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 
-use super::{AppArguments, Entry, PortArgument, is_file};
+use super::{AppArguments, Entry, PortArgument, Size, is_file};
+use crate::apps::Application;
 use crate::apps::list_ranking::{ListRanking, NAME};
 use crate::cli::emulate::ListRankingOnce;
 use crate::cli::output::warn;
+use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 use crate::lists::{List, Operation, Order, Values};
 use crate::table::Source;
@@ -24,6 +26,12 @@ pub const ENTRY: Entry = Entry {
             (arguments.list_ranking.order(arguments), arguments.list_ranking.buffers);
         Ok(Box::new(ListRankingOnce { ranking: read(arguments)?, order, buffers }))
     },
+    size: Size {
+        name: "nodes",
+        defaults: &[8192, 16384, 32768, 65536],
+        further: &[SUBLISTS, BUFFERS],
+        at: at_size,
+    },
     folder_files: &[],
     flags: &[
         ("nodes of the list", "--nodes"),
@@ -33,14 +41,31 @@ pub const ENTRY: Entry = Entry {
     ],
 };
 
+/// What sublists are called where they are counted as they grow.
+const SUBLISTS: &str = "s";
+/// The same of DMA lists under way.
+const BUFFERS: &str = "b";
+
+/// The program with a list of n nodes, and perhaps so many sublists and DMA lists.
+fn at_size(arguments: &AppArguments, sizes: &Sizes) -> Result<Box<dyn Application>> {
+    let own = &arguments.list_ranking;
+    let of = |name: &str, given: u32| sizes.of(name).map_or(given, |size| size as u32);
+    let list = List::generate(of("n", own.nodes), own.order, own.values, arguments.seed)?;
+    let choice = [of(SUBLISTS, own.sublists), of(BUFFERS, own.buffers)];
+    Ok(Box::new(of_list(arguments, list, choice)?))
+}
+
 /// The program with its list.
 pub fn read(arguments: &AppArguments) -> Result<ListRanking> {
+    let own = &arguments.list_ranking;
+    of_list(arguments, own.list(arguments)?, [own.sublists, own.buffers])
+}
+
+fn of_list(arguments: &AppArguments, list: List, choice: [u32; 2]) -> Result<ListRanking> {
     let own = &arguments.list_ranking;
     let refuse = |name, found: &str, expected: &str| {
         Err(Error::OutOfRange { name, found: found.into(), expected: expected.into() })
     };
-    let list = own.list(arguments)?;
-    let choice = [own.sublists, own.buffers];
     let order = own.order(arguments);
     let ranking = ListRanking::new(Arc::new(list), order, choice, arguments.seed)?;
     let ranking = ranking.with_operation(own.operation).placed(arguments.placement.into());

@@ -4,6 +4,7 @@
 use super::{AppArguments, list_ranking, pbpi, raxml, sgemm, synthetic};
 use crate::apps::Application;
 use crate::cli::emulate::{self, Once};
+use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 
 /// A program on the command line.
@@ -14,10 +15,24 @@ pub struct Entry {
     pub read: fn(&AppArguments) -> Result<Box<dyn Application>>,
     /// The same for a single run, with what that streams to files and prints.
     pub once: fn(&AppArguments, &emulate::Arguments) -> Result<Box<dyn Once>>,
+    /// What its input is measured by.
+    pub size: Size,
     /// What it leaves in the folder of `--out`, where it leaves more than a report.
     pub folder_files: &'static [&'static str],
     /// What the library calls what its flags set, and the flags.
     pub flags: &'static [(&'static str, &'static str)],
+}
+
+/// The size of a program's input, where it is counted as that grows.
+pub struct Size {
+    /// What is counted, in the plural.
+    pub name: &'static str,
+    /// Sizes at which a few runs take seconds.
+    pub defaults: &'static [u64],
+    /// Further sizes that it has, by the names that [`Size::at`] knows.
+    pub further: &'static [&'static str],
+    /// The program with an input of these sizes, `n` among them, that is made for it.
+    pub at: fn(&AppArguments, &Sizes) -> Result<Box<dyn Application>>,
 }
 
 const ENTRIES: [Entry; 5] =

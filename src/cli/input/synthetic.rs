@@ -5,10 +5,12 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::{AppArguments, Entry};
+use super::{AppArguments, Entry, Size};
+use crate::apps::Application;
 use crate::apps::synthetic::{Burst, Durations, NAME, Synthetic};
 use crate::cli::emulate::SyntheticOnce;
 use crate::cli::output::warn;
+use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 use crate::table::records::Turn;
 use crate::table::{Source, csv};
@@ -22,6 +24,7 @@ pub const ENTRY: Entry = Entry {
         emulate.samples().refuse(NAME)?;
         Ok(Box::new(SyntheticOnce(read(arguments)?)))
     },
+    size: Size { name: "off-loads", defaults: &[100, 200, 400, 800], further: &[], at: at_size },
     folder_files: &[],
     flags: &[
         ("off-loads of all tasks", "--streams times --offloads"),
@@ -33,6 +36,12 @@ pub const ENTRY: Entry = Entry {
     ],
 };
 
+/// The workload with so many off-loads in each stream.
+fn at_size(arguments: &AppArguments, sizes: &Sizes) -> Result<Box<dyn Application>> {
+    let offloads = sizes.of("n").map_or(u32::MAX, |n| n as u32);
+    Ok(Box::new(of_length(arguments, offloads)?))
+}
+
 /// The workload.
 fn read(arguments: &AppArguments) -> Result<Synthetic> {
     if arguments.input.is_some() {
@@ -43,8 +52,12 @@ fn read(arguments: &AppArguments) -> Result<Synthetic> {
                 .into(),
         });
     }
+    of_length(arguments, arguments.synthetic.offloads)
+}
+
+fn of_length(arguments: &AppArguments, offloads: u32) -> Result<Synthetic> {
     let own = &arguments.synthetic;
-    let synthetic = Synthetic::new(own.streams, own.offloads, own.durations()?, arguments.seed)?;
+    let synthetic = Synthetic::new(own.streams, offloads, own.durations()?, arguments.seed)?;
     let synthetic = synthetic.sharing(own.shared)?;
     match own.on_host {
         None => Ok(synthetic),
