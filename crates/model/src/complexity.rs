@@ -14,6 +14,10 @@
 
 pub mod bound;
 pub mod counts;
+pub mod form;
+pub mod growth;
 
 pub use bound::{Bound, Constants, Demand, Part};
 pub use counts::{Counts, QUANTITIES, Quantity, Sizes};
+pub use form::Form;
+pub use growth::{Forms, Growth};
