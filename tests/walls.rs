@@ -35,7 +35,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 14] = [
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 21] = [
+const MAY_USE: [(&str, &[&str]); 23] = [
     ("units", &[]),
     ("mapping", &[]),
     ("error", &[]),
@@ -46,7 +46,9 @@ const MAY_USE: [(&str, &[&str]); 21] = [
     ("model", &["table"]),
     ("fit", &["model", "table"]),
     ("posterior", &["model"]),
-    ("solve", &["model", "posterior", "table"]),
+    ("expression", &[]),
+    ("complexity", &["expression", "table"]),
+    ("solve", &["expression", "model", "posterior", "table"]),
     ("export", &["model", "posterior", "table"]),
     ("guided", &["fit", "model"]),
     ("import", &["table"]),
@@ -61,6 +63,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
         &[
             "apps",
             "cell",
+            "complexity",
             "export",
             "fit",
             "import",

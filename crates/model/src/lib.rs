@@ -39,6 +39,7 @@
 
 pub mod complexity;
 pub mod export;
+mod expression;
 pub mod fit;
 pub mod guided;
 pub mod model;
