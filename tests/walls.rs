@@ -418,9 +418,10 @@ fn the_numerical_libraries_live_in_fit_and_posterior() {
             ["fit", "posterior"].contains(&file.module())
                 || file.is(&["apps/phylogeny/substitution/eigen.rs"])
                 || file.is(&["model/solve/contest.rs", "model/solve/gain.rs"])
+                || file.is(&["model/complexity/growth.rs"])
         },
         "argmin and nalgebra live in `fit` and `posterior`, and with what is drawn from it; but for \
-         the eigen system of a rate matrix",
+         the eigen system of a rate matrix and the growth of counts",
     );
 }
 

@@ -8,16 +8,21 @@
 //! The paper gives asymptotics and a procedure of four steps. Here the numbers come from runs that
 //! counted what they executed ([`Counts`]): [`growth`] says how each count grows with the sizes of the
 //! runs, [`bound`] what time the counts of a run need at least on a machine of known [`Constants`],
-//! and which part of it binds.
+//! and which part of it binds, [`steps`] goes through the procedure. [`formulas`] take the place of
+//! runs where the triplet is known by hand.
 //!
 //! Nothing here knows an emulator: counts are plain numbers, whoever counted them.
 
 pub mod bound;
 pub mod counts;
 pub mod form;
+pub mod formulas;
 pub mod growth;
+pub mod steps;
 
 pub use bound::{Bound, Constants, Demand, Part};
 pub use counts::{Counts, QUANTITIES, Quantity, Sizes};
 pub use form::Form;
+pub use formulas::Algorithm;
 pub use growth::{Forms, Growth};
+pub use steps::Facts;
