@@ -1,115 +1,63 @@
 //! `mmgp complexity`
 
+mod arguments;
 mod constants;
 mod counted;
 mod report;
-
-use std::path::PathBuf;
-
-use clap::Args;
+mod runs;
+mod text;
 
 use super::Answer;
 use super::files::Guard;
-use super::input::scheduler::SchedulerArguments;
-use super::input::{AppArguments, Entry, MachineArguments};
-use super::output::{Format, data, progress};
-use crate::Mapping;
-use crate::apps::{Application, Once};
-use crate::cell::{Blade, KernelTiming};
-use crate::complexity::{Counts, Sizes};
+use super::output::{Format, data};
+use crate::complexity::{Algorithm, Constants};
 use crate::error::{Error, Result};
-use crate::machine::Machine;
-use crate::runtime::Runtime;
+use crate::table::Source;
+pub use arguments::Arguments;
 use report::Report;
-
-/// Count what a program executes as it grows, and say what will bind it
-#[derive(Args)]
-#[command(after_help = HELP)]
-pub struct Arguments {
-    #[command(flatten)]
-    machine: MachineArguments,
-    /// Sizes of the input, n: sites of pbpi and raxml, off-loads of a stream of synthetic [default:
-    /// four of the program's own]
-    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
-    n: Vec<u64>,
-    /// SPEs of each host process
-    #[arg(long, value_name = "P,...", value_delimiter = ',', default_value = "1,2,4,8", value_parser = clap::value_parser!(u32).range(1..))]
-    p: Vec<u32>,
-    /// Host processes
-    #[arg(long, value_name = "M", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    m: u32,
-    #[command(flatten)]
-    scheduler: SchedulerArguments,
-    /// How to print
-    #[arg(long, value_enum, default_value = "table")]
-    format: Format,
-    /// File to write; without it, standard output
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// No progress
-    #[arg(long)]
-    quiet: bool,
-    #[command(flatten)]
-    app: AppArguments,
-}
-
-const HELP: &str = "\
-Examples:
-  mmgp complexity
-  mmgp complexity --app raxml --port tuned --n 500,1000,2000 --p 1,2,4
-  mmgp complexity --app synthetic --n 100 --p 1 --format json
-
-Runs the program on the emulated machine at every size and number of SPEs, and counts what it \
-executes: instructions by pipe, DMA requests by size, branches, host code.";
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
+    let guard = guard.reads("--formulas", arguments.formula_file());
     guard.writes("--out", arguments.out.as_deref()).check()?;
     let machine = arguments.scheduler.read(&arguments.machine)?;
-    let counts = count_all(arguments, &machine)?;
-    let report = Report::new(&arguments.app.app, &machine, constants::of(&machine)?, counts);
+    let constants = constants::of(&machine)?;
+    let report = match &arguments.formulas {
+        Some(name) => of_formulas(arguments, name, constants)?,
+        None => runs::report(arguments, &machine, constants)?,
+    };
     let text = match arguments.format {
         Format::Json => report.json(),
         Format::Csv => report.csv(),
-        Format::Table => report.table(),
+        Format::Table => text::of(&report),
     };
     data(arguments.out.as_deref(), &text)?;
     Ok(Answer::Done)
 }
 
-/// Runs the program at every size and mapping.
-fn count_all(arguments: &Arguments, machine: &Machine) -> Result<Vec<Counts>> {
-    if arguments.app.input.is_some() {
-        return Err(Error::OutOfRange {
-            name: "--input",
-            found: "mmgp complexity".into(),
-            expected: "an input that is made at every size: --n says which".into(),
-        });
+/// What the formulas of an algorithm say at every combination of its sizes.
+fn of_formulas(arguments: &Arguments, name: &str, constants: Constants) -> Result<Report> {
+    let algorithm = match arguments.formula_file() {
+        Some(path) => Algorithm::read(&Source::read(path)?)?,
+        None => Algorithm::named(name)?,
+    };
+    let mut lists = Vec::new();
+    let given = arguments.lists();
+    for (size, default) in algorithm.sizes.iter() {
+        let values = given.iter().find(|list| list.name == size);
+        lists.push((size.to_string(), values.map_or(vec![default], |list| list.values.clone())));
     }
-    let entry = arguments.app.entry()?;
-    let ns = if arguments.n.is_empty() { entry.size.defaults } else { &arguments.n };
-    let mappings = arguments.p.iter().map(|&p| Mapping::new(arguments.m, p));
-    let mappings: Vec<Mapping> = mappings.collect::<Result<_>>()?;
-    let programs = ns.iter().map(|&n| program(entry, arguments, n));
-    let programs: Vec<(u64, Once)> = programs.collect::<Result<_>>()?;
-    let steps: u64 = programs.iter().map(|(_, program)| program.steps()).sum();
-    let bar = progress("emulating", steps * mappings.len() as u64, arguments.quiet.into());
-    let mut all = Vec::new();
-    for (n, program) in &programs {
-        for &mapping in &mappings {
-            let blade = Blade::new(machine, KernelTiming::Cached, 0.0);
-            let on =
-                Runtime::new(blade.telling(bar.steps()).counting(), arguments.scheduler.policy()?);
-            let run = program.run(&on, mapping)?.run;
-            let (m, p) = (f64::from(mapping.m()), f64::from(mapping.p()));
-            let sizes = Sizes::new([("n", *n as f64), ("p", p), ("m", m)]);
-            all.extend(counted::counts(sizes, &run, machine));
-        }
+    let names: Vec<String> = lists.iter().map(|(name, _)| name.clone()).collect();
+    if let Some(unknown) = given.iter().find(|list| !names.contains(&list.name)) {
+        return Err(Error::UnknownName { kind: "size", name: unknown.name.clone(), known: names });
     }
-    Ok(all)
-}
-
-fn program(entry: &Entry, arguments: &Arguments, n: u64) -> Result<(u64, Once)> {
-    let program = (entry.size.at)(&arguments.app, &Sizes::new([("n", n as f64)]))?;
-    Ok((n, Once::new(program)))
+    let points = arguments::combinations(&lists);
+    let last = points.last().expect("invariant: every size has a value");
+    let facts = algorithm.facts(last, &constants)?;
+    let demands = points.iter().map(|sizes| algorithm.demand(sizes, &constants));
+    let demands = demands.collect::<Result<Vec<_>>>()?;
+    let rows = points.iter().cloned().zip(demands).map(|(sizes, demand)| (sizes, demand, None));
+    let about = vec![algorithm.description.clone(), format!("Source: {}", algorithm.source)];
+    let name = algorithm.name;
+    Ok(Report::new((&name, about), (&arguments.machine.machine, constants), facts, rows.collect()))
 }

@@ -18,6 +18,7 @@ pub mod counts;
 pub mod form;
 pub mod formulas;
 pub mod growth;
+pub mod runs;
 pub mod steps;
 
 pub use bound::{Bound, Constants, Demand, Part};
@@ -25,4 +26,5 @@ pub use counts::{Counts, QUANTITIES, Quantity, Sizes};
 pub use form::Form;
 pub use formulas::Algorithm;
 pub use growth::{Forms, Growth};
+pub use runs::Runs;
 pub use steps::Facts;

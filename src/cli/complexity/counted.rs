@@ -21,6 +21,7 @@ pub fn counts(sizes: Sizes, run: &Run, machine: &Machine) -> Option<Counts> {
         double_precision: executed.of(Class::DoublePrecision) as f64,
         stalls: Stall::ALL.map(stall).to_vec(),
         outside: (outside.0 + channels.0) as f64,
+        waited: most_at_work(counted).waited.seconds().0 * machine.clock.0,
         busy: most_at_work(counted).computed().0 as f64,
         branches: executed.conditional.executed as f64,
         taken: executed.conditional.taken as f64,

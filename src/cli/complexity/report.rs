@@ -1,91 +1,194 @@
-//! What is printed.
+//! What is printed, in numbers.
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::output::{aligned, json as pretty};
-use crate::complexity::{Bound, Constants, Counts, Demand, Part, QUANTITIES};
-use crate::machine::Machine;
+use crate::cli::output::json as pretty;
+use crate::complexity::growth::Term;
+use crate::complexity::{
+    Bound, Constants, Counts, Demand, Facts, Form, Growth, Part, QUANTITIES, Runs, Sizes,
+};
+use crate::table::csv::write_fields;
 
-/// The counts of all runs, with what follows from them.
+/// What runs or formulas say.
 pub struct Report {
-    app: String,
-    machine: String,
-    constants: Constants,
-    runs: Vec<Counted>,
+    /// The program or algorithm.
+    pub title: String,
+    /// Lines about it.
+    pub about: Vec<String>,
+    pub machine: String,
+    pub constants: Constants,
+    pub rows: Vec<Row>,
+    /// As many as [`QUANTITIES`], where there are several runs.
+    pub growths: Option<Vec<Growth>>,
+    /// Sizes that took one value.
+    pub fixed: Vec<String>,
+    /// The four steps.
+    pub steps: [String; 4],
 }
 
-/// A run with its bound.
-struct Counted {
-    counts: Counts,
-    bound: Bound,
+/// A run, or a point of formulas.
+pub struct Row {
+    pub sizes: Sizes,
+    pub bound: Bound,
+    /// What a run counted.
+    pub counts: Option<Counts>,
+}
+
+impl Row {
+    /// The bound over the time that the run took.
+    pub fn ratio(&self) -> Option<f64> {
+        let time = self.counts.as_ref()?.time?;
+        Some(self.bound.time().0 / time.0)
+    }
 }
 
 impl Report {
-    pub fn new(app: &str, machine: &Machine, constants: Constants, runs: Vec<Counts>) -> Self {
-        let counted = |counts: Counts| {
-            let bound = Bound::of(&Demand::of(&counts, &constants), &constants);
-            Counted { counts, bound }
+    pub fn new(
+        (title, about): (&str, Vec<String>),
+        (machine, constants): (&str, Constants),
+        facts: Facts,
+        rows: Vec<(Sizes, Demand, Option<Counts>)>,
+    ) -> Self {
+        let row = |(sizes, demand, counts): (Sizes, Demand, Option<Counts>)| Row {
+            sizes,
+            bound: Bound::of(&demand, &constants),
+            counts,
         };
-        let runs = runs.into_iter().map(counted).collect();
-        Self { app: app.into(), machine: machine.name.clone(), constants, runs }
+        Self {
+            title: title.into(),
+            about,
+            machine: machine.into(),
+            constants,
+            rows: rows.into_iter().map(row).collect(),
+            growths: None,
+            fixed: Vec::new(),
+            steps: facts.steps(&constants),
+        }
     }
 
-    /// For people.
-    pub fn table(&self) -> String {
-        let header: Vec<&str> =
-            ["n", "p"].into_iter().chain(QUANTITIES.iter().map(|it| it.name)).collect();
-        let row = |run: &Counted| {
-            let sizes = ["n", "p"].map(|name| run.counts.sizes.of(name).unwrap_or(0.0).to_string());
-            let counts = QUANTITIES.iter().map(|it| (it.count)(&run.counts).round().to_string());
-            sizes.into_iter().chain(counts).collect()
-        };
-        let rows: Vec<Vec<String>> = self.runs.iter().map(row).collect();
-        let mut text = format!("{} on {}\n\n{}\n", self.app, self.machine, aligned(&header, &rows));
-        let header: Vec<&str> = ["n", "p"]
-            .into_iter()
-            .chain(Part::ALL.map(Part::name))
-            .chain(["bound", "time", "ratio", "binds", "by"])
-            .collect();
-        let row = |run: &Counted| {
-            let sizes = ["n", "p"].map(|name| run.counts.sizes.of(name).unwrap_or(0.0).to_string());
-            let parts = Part::ALL.map(|part| run.bound.part(part).to_string());
-            let (part, factor) = run.bound.binding();
-            let time = run.counts.time;
-            let rest = [
-                run.bound.time().to_string(),
-                time.map_or(String::new(), |it| it.to_string()),
-                time.map_or(String::new(), |it| format!("{:.3}", run.bound.time().0 / it.0)),
-                run.bound.dominating().map_or("none", Part::name).to_string(),
-                format!("{} x{factor:.2}", part.name()),
-            ];
-            sizes.into_iter().chain(parts).chain(rest).collect()
-        };
-        let rows: Vec<Vec<String>> = self.runs.iter().map(row).collect();
-        text += &aligned(&header, &rows);
-        text
+    /// With how the counts of the runs grow.
+    pub fn growing(self, runs: &Runs) -> Self {
+        let fixed = runs.fixed().into_iter().map(String::from).collect();
+        Self { growths: runs.growths().map(<[Growth]>::to_vec), fixed, ..self }
     }
 
+    /// The names of the sizes.
+    pub fn names(&self) -> Vec<&str> {
+        self.rows.first().map_or_else(Vec::new, |row| row.sizes.names().collect())
+    }
+
+    /// Each part that dominates some of the rows, with their number; the rest last, without a name.
+    pub fn dominating(&self) -> Vec<(Option<Part>, usize)> {
+        let count = |part| self.rows.iter().filter(|row| row.bound.dominating() == part).count();
+        let parts = Part::ALL.into_iter().map(Some).chain([None]);
+        parts.map(|part| (part, count(part))).filter(|(_, count)| *count > 0).collect()
+    }
+
+    /// As one object.
     pub fn json(&self) -> String {
-        let runs: Vec<Value> = self
-            .runs
-            .iter()
-            .map(|run| {
-                let mut object = Map::new();
-                for (name, size) in run.counts.sizes.iter() {
-                    object.insert(name.into(), json!(size));
-                }
-                for it in &QUANTITIES {
-                    object.insert(it.name.into(), json!((it.count)(&run.counts)));
-                }
-                Value::Object(object)
+        let Constants { latency, memory, accelerator, line, penalty, double_block, clock } =
+            self.constants;
+        let constants = json!({
+            "clock_hz": clock.0, "latency_s": latency.0, "memory_bytes_per_s": memory.0,
+            "spe_bytes_per_s": accelerator.0, "line_bytes": line, "branch_penalty_cycles": penalty,
+            "double_block_cycles": double_block,
+        });
+        let growths = self.growths.iter().flatten().zip(&QUANTITIES);
+        let growths = growths.map(|(growth, quantity)| {
+            let Growth { terms, error, rivals } = growth;
+            json!({
+                "name": quantity.name, "of": quantity.of.name(), "growth": growth.to_string(),
+                "terms": terms.iter().map(term).collect::<Vec<Value>>(),
+                "relative_error": error,
+                "rivals": rivals.iter().map(|forms| texts(forms)).collect::<Vec<_>>(),
             })
-            .collect();
-        pretty(
-            &json!({"app": self.app, "machine": self.machine, "latency_s": self.constants.latency.0, "runs": runs}),
-        )
+        });
+        pretty(&json!({
+            "program": self.title, "machine": self.machine, "constants": constants,
+            "runs": self.rows.iter().map(row).collect::<Vec<Value>>(),
+            "growths": growths.collect::<Vec<Value>>(),
+            "steps": self.steps,
+        }))
     }
 
+    /// A row for each run.
     pub fn csv(&self) -> String {
-        String::new()
+        let sizes = self.names();
+        let counted = self.rows.iter().any(|row| row.counts.is_some());
+        let quantities = QUANTITIES.iter().filter(|_| counted).map(|quantity| quantity.name);
+        let parts = Part::ALL.map(|part| format!("{}_s", part.name()));
+        let header: Vec<&str> = ["program", "machine"]
+            .into_iter()
+            .chain(sizes.iter().copied())
+            .chain(quantities)
+            .chain(parts.iter().map(String::as_str))
+            .chain(["bound_s", "time_s", "binds", "by_factor", "dominates"])
+            .collect();
+        let row = |row: &Row| {
+            let Row { bound, counts, .. } = row;
+            let mut fields = vec![self.title.clone(), self.machine.clone()];
+            fields.extend(row.sizes.iter().map(|(_, size)| size.to_string()));
+            let of_run = |counts: &Counts| QUANTITIES.map(|it| (it.count)(counts).to_string());
+            fields.extend(counts.iter().flat_map(of_run));
+            fields.extend(Part::ALL.map(|part| bound.part(part).0.to_string()));
+            let time = counts.as_ref().and_then(|counts| counts.time);
+            let (part, factor) = bound.binding();
+            fields.extend([
+                bound.time().0.to_string(),
+                time.map_or_else(String::new, |time| time.0.to_string()),
+                part.name().into(),
+                factor.to_string(),
+                bound.dominating().map_or("none", Part::name).into(),
+            ]);
+            fields
+        };
+        write_fields(&header, self.rows.iter().map(row))
     }
+}
+
+fn texts(forms: &[Form]) -> Vec<String> {
+    forms.iter().map(Form::to_string).collect()
+}
+
+fn term(term: &Term) -> Value {
+    let Term { form, coefficient, std_error, alike } = term;
+    json!({
+        "form": form.to_string(), "coefficient": coefficient, "std_error": std_error,
+        "cannot_be_told_from": texts(alike),
+    })
+}
+
+fn row(row: &Row) -> Value {
+    let mut object = Map::new();
+    let mut set = |name: &str, value: Value| object.insert(name.into(), value);
+    for (name, size) in row.sizes.iter() {
+        set(name, json!(size));
+    }
+    if let Some(counts) = &row.counts {
+        for quantity in &QUANTITIES {
+            set(quantity.name, json!((quantity.count)(counts)));
+        }
+        let requests = counts.by_size.iter().map(
+            |it| json!({ "direction": it.direction, "bytes": it.bytes, "requests": it.count }),
+        );
+        set("transfers", requests.collect());
+        set("dma_commands", json!(counts.commands));
+        set("dma_lists", json!(counts.lists));
+        set("most_outstanding", json!(counts.most_outstanding));
+        set("mean_outstanding", json!(counts.mean_outstanding));
+        set("taken", json!(counts.taken));
+        set("waited_cycles", json!(counts.waited));
+        let stalls = counts.stalls.iter().map(|(cause, cycles)| (cause.to_string(), json!(cycles)));
+        set("stalls_cycles", Value::Object(stalls.collect()));
+        set("time_s", json!(counts.time.map(|time| time.0)));
+    }
+    for part in Part::ALL {
+        set(&format!("{}_s", part.name()), json!(row.bound.part(part).0));
+    }
+    let (part, factor) = row.bound.binding();
+    set("bound_s", json!(row.bound.time().0));
+    set("binds", json!(part.name()));
+    set("by_factor", json!(factor));
+    set("dominates", json!(row.bound.dominating().map(Part::name)));
+    Value::Object(object)
 }

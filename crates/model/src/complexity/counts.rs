@@ -66,6 +66,8 @@ pub struct Counts {
     pub stalls: Vec<(&'static str, f64)>,
     /// Cycles of the program around its kernels.
     pub outside: f64,
+    /// Cycles in which it waited for its DMA.
+    pub waited: f64,
     /// All cycles in which it was at work, stalls of its pipeline among them.
     pub busy: f64,
     /// Conditional branches.
@@ -174,8 +176,11 @@ const fn quantity(
 }
 
 /// All of them, in the order in which they are printed.
-pub const QUANTITIES: [Quantity; 16] = [
+pub const QUANTITIES: [Quantity; 17] = [
     quantity("host_cycles", "cycles of host code", Triplet::Computation, |it| it.host),
+    quantity("instructions", "instructions of both pipes", Triplet::Computation, |it| {
+        it.even + it.odd
+    }),
     quantity("even", "even-pipe instructions", Triplet::Computation, |it| it.even),
     quantity("odd", "odd-pipe instructions", Triplet::Computation, |it| it.odd),
     quantity("double", "double-precision among them", Triplet::Computation, |it| {

@@ -303,11 +303,11 @@ impl fmt::Display for Growth {
         }
         for (index, Term { form, coefficient, .. }) in self.terms.iter().enumerate() {
             let plus = if index == 0 { "" } else { " + " };
-            write!(f, "{plus}{}", short(*coefficient))?;
-            let form = form.to_string();
-            match form.strip_prefix('1') {
-                Some(rest) => f.write_str(rest)?,
-                None => write!(f, " {form}")?,
+            let (form, coefficient) = (form.to_string(), short(*coefficient));
+            match (form.strip_prefix('1'), coefficient.as_str()) {
+                (Some(rest), _) => write!(f, "{plus}{coefficient}{rest}")?,
+                (None, "1") => write!(f, "{plus}{form}")?,
+                (None, _) => write!(f, "{plus}{coefficient} {form}")?,
             }
         }
         Ok(())
