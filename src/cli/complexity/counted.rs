@@ -13,6 +13,7 @@ use crate::spu::{Class, Pipe, Stall};
 pub fn counts(sizes: Sizes, run: &Run, machine: &Machine) -> Option<Counts> {
     let counted = run.counts.as_ref()?;
     let SpeCounts { executed, outside, channels, dma, .. } = most_at_work(counted);
+    let host = busiest(counted);
     let stall = |stall: Stall| (stall.name(), executed.stalls.of(stall) as f64);
     Some(Counts {
         sizes,
@@ -38,7 +39,8 @@ pub fn counts(sizes: Sizes, run: &Run, machine: &Machine) -> Option<Counts> {
         meanwhile: dma.mean_computed().unwrap_or(0.0),
         most_outstanding: dma.most_outstanding as f64,
         mean_outstanding: dma.mean_outstanding,
-        host: most_host_cycles(counted),
+        host: host.cycles().0 as f64,
+        signalling: signalling(host, machine),
         bursts: counted.hosts.values().map(|host| host.bursts).sum::<u64>() as f64,
         time: Some(run.time),
     })
@@ -51,9 +53,16 @@ fn most_at_work(counted: &Counted) -> &SpeCounts {
     by_work.expect("invariant: a machine has SPEs")
 }
 
-fn most_host_cycles(counted: &Counted) -> f64 {
-    let cycles = counted.hosts.values().map(|host: &HostCounts| host.cycles().0);
-    cycles.max().unwrap_or(0) as f64
+/// The process that does most.
+fn busiest(counted: &Counted) -> HostCounts {
+    let by_work = counted.hosts.values().rev().max_by_key(|host| host.cycles());
+    by_work.copied().unwrap_or_default()
+}
+
+/// Cycles of a process's words to and from SPEs.
+fn signalling(host: HostCounts, machine: &Machine) -> f64 {
+    let stores = host.spe_stores as f64 * machine.ppe.mmio_store.0;
+    (stores + host.spe_loads as f64 * machine.ppe.mmio_load.0) * machine.clock.0
 }
 
 fn lines_of_busiest_memory(counted: &Counted, machine: &Machine) -> f64 {

@@ -16,6 +16,8 @@ pub struct Report {
     /// Lines about it.
     pub about: Vec<String>,
     pub machine: String,
+    /// Host processes; none of formulas.
+    pub m: Option<u32>,
     pub constants: Constants,
     pub rows: Vec<Row>,
     /// As many as [`QUANTITIES`], where there are several runs.
@@ -58,6 +60,7 @@ impl Report {
             title: title.into(),
             about,
             machine: machine.into(),
+            m: None,
             constants,
             rows: rows.into_iter().map(row).collect(),
             growths: None,
@@ -66,10 +69,10 @@ impl Report {
         }
     }
 
-    /// With how the counts of the runs grow.
-    pub fn growing(self, runs: &Runs) -> Self {
+    /// With how the counts of runs of so many processes grow.
+    pub fn growing(self, runs: &Runs, m: u32) -> Self {
         let fixed = runs.fixed().into_iter().map(String::from).collect();
-        Self { growths: runs.growths().map(<[Growth]>::to_vec), fixed, ..self }
+        Self { growths: runs.growths().map(<[Growth]>::to_vec), fixed, m: Some(m), ..self }
     }
 
     /// The names of the sizes.
@@ -99,12 +102,12 @@ impl Report {
             json!({
                 "name": quantity.name, "of": quantity.of.name(), "growth": growth.to_string(),
                 "terms": terms.iter().map(term).collect::<Vec<Value>>(),
-                "relative_error": error,
+                "relative_error": error, "poor": growth.is_poor(),
                 "rivals": rivals.iter().map(|forms| texts(forms)).collect::<Vec<_>>(),
             })
         });
         pretty(&json!({
-            "program": self.title, "machine": self.machine, "constants": constants,
+            "program": self.title, "machine": self.machine, "m": self.m, "constants": constants,
             "runs": self.rows.iter().map(row).collect::<Vec<Value>>(),
             "growths": growths.collect::<Vec<Value>>(),
             "steps": self.steps,
@@ -117,7 +120,7 @@ impl Report {
         let counted = self.rows.iter().any(|row| row.counts.is_some());
         let quantities = QUANTITIES.iter().filter(|_| counted).map(|quantity| quantity.name);
         let parts = Part::ALL.map(|part| format!("{}_s", part.name()));
-        let header: Vec<&str> = ["program", "machine"]
+        let header: Vec<&str> = ["program", "machine", "m"]
             .into_iter()
             .chain(sizes.iter().copied())
             .chain(quantities)
@@ -126,7 +129,8 @@ impl Report {
             .collect();
         let row = |row: &Row| {
             let Row { bound, counts, .. } = row;
-            let mut fields = vec![self.title.clone(), self.machine.clone()];
+            let m = self.m.map_or_else(String::new, |m| m.to_string());
+            let mut fields = vec![self.title.clone(), self.machine.clone(), m];
             fields.extend(row.sizes.iter().map(|(_, size)| size.to_string()));
             let of_run = |counts: &Counts| QUANTITIES.map(|it| (it.count)(counts).to_string());
             fields.extend(counts.iter().flat_map(of_run));

@@ -22,10 +22,14 @@ pub fn report(arguments: &Arguments, machine: &Machine, constants: Constants) ->
         (counts.sizes.clone(), Demand::of(counts, &constants), Some(counts.clone()))
     };
     let rows = runs.counts().iter().map(row).collect();
-    let app = format!("{}, m = {}", arguments.app.app, arguments.m);
-    let about = vec![format!("n: {}, p: SPEs of each of {} processes", size.name, arguments.m)];
+    let processes = match arguments.m {
+        1 => "the host process".to_string(),
+        m => format!("each of {m} host processes"),
+    };
+    let about = vec![format!("n: {}; p: SPEs of {processes}", size.name)];
     let machine = (&arguments.machine.machine[..], constants);
-    Ok(Report::new((&app, about), machine, facts, rows).growing(&runs))
+    let report = Report::new((&arguments.app.app, about), machine, facts, rows);
+    Ok(report.growing(&runs, arguments.m))
 }
 
 /// Sizes of the input, then SPEs, then what else the program has.

@@ -96,7 +96,9 @@ fn doubts(growth: &Growth, fixed: &[String]) -> String {
     if !alike.is_empty() {
         text += &format!("; {}", alike.join("; "));
     }
-    if !rivals.is_empty() && growth.error > NOTHING {
+    if growth.is_poor() {
+        text += "; no form fits well";
+    } else if !rivals.is_empty() && growth.error > NOTHING {
         text += &format!("; as well: {}", rivals.join(", "));
     }
     text

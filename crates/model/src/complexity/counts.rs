@@ -102,6 +102,8 @@ pub struct Counts {
     pub mean_outstanding: f64,
     /// Cycles of the host process that does most.
     pub host: f64,
+    /// Cycles that it spends on words to and from accelerators.
+    pub signalling: f64,
     /// Bursts of host code, of all processes.
     pub bursts: f64,
     /// What the run took, where that is known.
@@ -176,13 +178,16 @@ const fn quantity(
 }
 
 /// All of them, in the order in which they are printed.
-pub const QUANTITIES: [Quantity; 17] = [
+pub const QUANTITIES: [Quantity; 18] = [
     quantity("host_cycles", "cycles of host code", Triplet::Computation, |it| it.host),
+    quantity("signalling", "host cycles of words to and from SPEs", Triplet::Computation, |it| {
+        it.signalling
+    }),
     quantity("instructions", "instructions of both pipes", Triplet::Computation, |it| {
         it.even + it.odd
     }),
-    quantity("even", "even-pipe instructions", Triplet::Computation, |it| it.even),
-    quantity("odd", "odd-pipe instructions", Triplet::Computation, |it| it.odd),
+    quantity("even", "those of the even pipe", Triplet::Computation, |it| it.even),
+    quantity("odd", "those of the odd pipe", Triplet::Computation, |it| it.odd),
     quantity("double", "double-precision among them", Triplet::Computation, |it| {
         it.double_precision
     }),

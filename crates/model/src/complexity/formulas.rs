@@ -129,7 +129,13 @@ impl Algorithm {
             "overlap",
             "branches",
         ])?;
-        let sizes = numbers(&root.table("sizes")?)?;
+        let mut sizes = numbers(&root.table("sizes")?)?;
+        // The input first, then the processors, the rest by the alphabet.
+        sizes.sort_by_key(|(name, _)| match name.as_str() {
+            INPUT => 0,
+            "p" => 1,
+            _ => 2,
+        });
         if !sizes.iter().any(|(name, _)| name == INPUT) {
             let sizes = root.table("sizes")?;
             return Err(sizes.error(INPUT, "no size n", "n, the size of the input"));

@@ -21,7 +21,8 @@ pub struct Growth {
     pub terms: Vec<Term>,
     /// Root mean square of the relative errors at runs that were left out; 0 without terms.
     pub error: f64,
-    /// Other growths that fit nearly as well, the simplest first, without coefficients.
+    /// Other growths that fit nearly as well and whose largest term is another, the simplest first,
+    /// without coefficients.
     pub rivals: Vec<Vec<Form>>,
 }
 
@@ -129,8 +130,21 @@ impl Forms {
             single.best.left_out > EXACT && pair.best.left_out < WORTH_A_TERM * single.best.left_out
         };
         let Choice { best, rivals } = pair.filter(worth).unwrap_or(single);
-        let rivals = rivals.iter().map(|rival| self.forms_of(rival)).collect();
+        let leading = self.leading(&best);
+        let rivals = rivals.iter().filter(|rival| self.leading(rival) != leading);
+        let rivals = rivals.map(|rival| self.forms_of(rival)).take(MOST_RIVALS).collect();
         Ok(Growth { terms: self.terms(&best), error: best.left_out, rivals })
+    }
+
+    /// The candidate of a fit that makes up most of it in the last run.
+    fn leading(&self, fit: &Fit) -> usize {
+        let part = |(number, coefficient): (usize, &f64)| {
+            let value = self.forms[number].values.last().copied().unwrap_or(0.0);
+            (number, coefficient * value)
+        };
+        let parts = [fit.of.0, fit.of.1].into_iter().zip(&fit.coefficients).map(part);
+        let most = parts.max_by(|(_, one), (_, other)| one.total_cmp(other));
+        most.map_or(fit.of.0, |(number, _)| number)
     }
 
     fn forms_of(&self, fit: &Fit) -> Vec<Form> {
@@ -225,7 +239,7 @@ impl Choice {
         });
         let mut fits = fits.into_iter();
         let best = fits.next()?;
-        Some(Self { best, rivals: fits.take(MOST_RIVALS).collect() })
+        Some(Self { best, rivals: fits.collect() })
     }
 }
 
@@ -275,6 +289,11 @@ fn check(sizes: &[Sizes], names: &[&str]) -> Result<()> {
 }
 
 impl Growth {
+    /// Whether no form fits well, so that what it says of larger sizes is worth little.
+    pub fn is_poor(&self) -> bool {
+        self.error > POOR
+    }
+
     /// Its value at these sizes.
     pub fn at(&self, sizes: &Sizes) -> f64 {
         let value = |term: &Term| Some(term.coefficient * term.form.at(sizes)?);
@@ -291,6 +310,9 @@ impl Growth {
         self.terms.iter().filter(counts).any(|term| term.form.grows_with(name))
     }
 }
+
+/// The error from which on a growth is poor.
+pub const POOR: f64 = 0.1;
 
 /// The part of a count that a term must make up to be noticed.
 const NOTICEABLE: f64 = 0.05;
@@ -314,10 +336,10 @@ impl fmt::Display for Growth {
     }
 }
 
-/// A number in four digits, with an exponent where it is large or small.
+/// A number in four digits, whole below a million, with an exponent where it is large or small.
 pub fn short(number: f64) -> String {
     let magnitude = number.abs();
-    if magnitude == 0.0 || (1e-3..1e5).contains(&magnitude) {
+    if magnitude == 0.0 || (1e-3..1e6).contains(&magnitude) {
         let digits = if magnitude == 0.0 { 0 } else { magnitude.log10().floor() as i32 };
         let text = format!("{number:.*}", (3 - digits).clamp(0, 6) as usize);
         return match text.contains('.') {

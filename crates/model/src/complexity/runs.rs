@@ -106,7 +106,8 @@ impl Runs {
                 let growth = &growths[number];
                 let varies = self.values(&self.input) >= FEWEST_SIZES;
                 let grows = varies.then(|| growth.grows_with(&self.input, at));
-                Told { text: growth.to_string(), value, grows }
+                let about = if growth.is_poor() { "about " } else { "" };
+                Told { text: format!("{about}{growth}"), value, grows }
             }
         }
     }
