@@ -35,7 +35,7 @@ use raxml::RaxmlArguments;
 use sgemm::SgemmArguments;
 use synthetic::SyntheticArguments;
 
-pub use registry::{Entry, Size, in_flags};
+pub use registry::{Entry, PROCESSORS, Size, in_flags};
 pub use runs::{RunArguments, runs, runs_and_times, runs_in};
 pub use values::Values;
 

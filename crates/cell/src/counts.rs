@@ -82,12 +82,6 @@ impl DmaCounts {
         self.requests.values().sum()
     }
 
-    /// Those of one direction.
-    pub fn requests_of(&self, direction: Direction) -> u64 {
-        let of = self.requests.iter().filter(|((way, _), _)| *way == direction);
-        of.map(|(_, count)| count).sum()
-    }
-
     /// What they moved.
     pub fn bytes(&self) -> Bytes {
         Bytes(self.requests.iter().map(|((_, bytes), count)| bytes.0 * count).sum())

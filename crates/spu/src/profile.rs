@@ -1,11 +1,13 @@
 //! Where the cycles of a kernel went.
 
+mod executed;
+
 use super::block::{Code, Kind, Tag, Value};
-use super::executed::{BranchCounts, Executed};
 use super::instruction::{Class, Destination};
 use super::pipeline::{PortUse, Stalls};
 use super::replay::{Ending, Outcome};
 use super::schedule::{Emitted, Slot};
+pub use executed::{BranchCounts, Executed};
 use mmgp_base::units::Cycles;
 use std::collections::BTreeSet;
 

@@ -17,17 +17,18 @@ use crate::complexity::formulas;
 pub struct Arguments {
     #[command(flatten)]
     pub machine: MachineArguments,
-    /// Sizes n of the input: sites with pbpi and raxml, off-loads of each stream with synthetic
-    /// [default: four of the program's own; that of the formulas]
+    /// Sizes n of the input: sites (pbpi, raxml), nodes (list-ranking), the order of matrices (sgemm),
+    /// off-loads of each stream (synthetic) [default: four of the program's own; that of the formulas]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
     pub n: Vec<u64>,
-    /// SPEs p of each host process [default: 1,2,4,8 as far as there are so many; that of the
-    /// formulas]
+    /// SPEs p of each host process [default: 1,2,4,8, with sgemm 1,2,4, as far as there are so many;
+    /// that of the formulas]
     #[arg(long, value_name = "P,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub p: Vec<u32>,
-    /// Values of a further size of the program or of the formulas, as b=4,8,16
+    /// Values of a further size of the program or of the formulas: s=16,32,64 for the sublists of
+    /// list-ranking, b=1,2,4 for its DMA lists
     #[arg(long, value_name = "NAME=X,...")]
-    pub size: Vec<List>,
+    pub vary: Vec<List>,
     /// Host processes
     #[arg(long, value_name = "M", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub m: u32,
@@ -54,7 +55,7 @@ Examples:
   mmgp complexity
   mmgp complexity --app raxml --port tuned --n 500,1000,2000 --p 1,2,4
   mmgp complexity --app synthetic --n 100 --p 1 --format json
-  mmgp complexity --formulas list-ranking --p 1,2,4,8 --size s=64,128
+  mmgp complexity --formulas list-ranking --p 1,2,4,8 --vary s=64,128
 
 Runs the program on the emulated machine at every size and number of SPEs, and counts what it \
 executes: instructions by pipe, DMA requests by size, branches, host code. Prints how each count \
@@ -99,7 +100,7 @@ impl Arguments {
         let p = self.p.iter().map(|&p| f64::from(p)).collect();
         let named = [("n", n), ("p", p)].map(|(name, values)| List { name: name.into(), values });
         let given = named.into_iter().filter(|list| !list.values.is_empty());
-        given.chain(self.size.iter().cloned()).collect()
+        given.chain(self.vary.iter().cloned()).collect()
     }
 }
 

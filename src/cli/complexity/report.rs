@@ -181,6 +181,7 @@ fn row(row: &Row) -> Value {
         set("most_outstanding", json!(counts.most_outstanding));
         set("mean_outstanding", json!(counts.mean_outstanding));
         set("taken", json!(counts.taken));
+        set("host_bursts", json!(counts.bursts));
         set("waited_cycles", json!(counts.waited));
         let stalls = counts.stalls.iter().map(|(cause, cycles)| (cause.to_string(), json!(cycles)));
         set("stalls_cycles", Value::Object(stalls.collect()));

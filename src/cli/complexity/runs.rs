@@ -39,20 +39,20 @@ fn lists(
     machine: &Machine,
 ) -> Result<(Vec<(String, Vec<f64>)>, Vec<Mapping>)> {
     let known = || size.further.iter().map(ToString::to_string);
-    let unknown = arguments.size.iter().find(|list| known().all(|name| name != list.name));
+    let unknown = arguments.vary.iter().find(|list| known().all(|name| name != list.name));
     if let Some(unknown) = unknown {
         let known = known().collect();
         return Err(Error::UnknownName { kind: "further size", name: unknown.name.clone(), known });
     }
     let ns = if arguments.n.is_empty() { size.defaults } else { &arguments.n };
     let n = ("n".to_string(), ns.iter().map(|&n| n as f64).collect());
-    let further = arguments.size.iter().map(|list| (list.name.clone(), list.values.clone()));
+    let further = arguments.vary.iter().map(|list| (list.name.clone(), list.values.clone()));
     let most = machine.layout.spes() / arguments.m;
     let mut ps = arguments.p.clone();
     if ps.is_empty() {
-        ps = [1, 2, 4, 8].into_iter().filter(|&p| p <= most).collect();
+        ps = size.processors.iter().copied().filter(|&p| p <= most).collect();
         // Of two no growth is known.
-        ps.truncate(if ps.len() == 2 { 1 } else { 4 });
+        ps.truncate(if ps.len() == 2 { 1 } else { ps.len() });
     }
     let mappings = ps.iter().map(|&p| Mapping::new(arguments.m, p)).collect::<Result<_>>()?;
     Ok(([n].into_iter().chain(further).collect(), mappings))

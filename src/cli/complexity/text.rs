@@ -186,6 +186,14 @@ fn apart(report: &Report) -> String {
     let mut parts: Vec<String> =
         own.map(|(cause, cycles)| format!("{cause} {:.1} %", part(*cycles))).collect();
     parts.push(format!("waiting for DMA {:.1} %", part(*waited)));
+    if counts.mean_outstanding > 0.0 {
+        let latency = report.constants.latency_cycles();
+        let requests = counts.requests - counts.other_requests;
+        parts.push(format!(
+            "latency at the mean number of requests under way {:.1} %",
+            part(latency * requests / counts.mean_outstanding)
+        ));
+    }
     let line = format!("Beside the bound, of the time at {sizes}: {}.", parts.join(", "));
     wrapped(&line, WIDTH) + "\n"
 }

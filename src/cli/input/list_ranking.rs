@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 
-use super::{AppArguments, Entry, PortArgument, Size, is_file};
+use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, is_file};
 use crate::apps::Application;
 use crate::apps::list_ranking::{ListRanking, NAME};
 use crate::cli::emulate::ListRankingOnce;
@@ -28,7 +28,8 @@ pub const ENTRY: Entry = Entry {
     },
     size: Size {
         name: "nodes",
-        defaults: &[8192, 16384, 32768, 65536],
+        defaults: &[16384, 32768, 65536, 131072],
+        processors: &PROCESSORS,
         further: &[SUBLISTS, BUFFERS],
         at: at_size,
     },

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AppArguments, Entry, PortArgument, Size, simulated_at};
+use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, simulated_at};
 use crate::apps::Application;
 use crate::apps::pbpi::{Acceptance, Coupling, NAME, Pbpi, Sampling};
 use crate::apps::phylogeny::Patterns;
@@ -24,7 +24,13 @@ pub const ENTRY: Entry = Entry {
         let (pbpi, names) = read(arguments)?;
         Ok(Box::new(PbpiOnce::new(pbpi, names, emulate.samples())?))
     },
-    size: Size { name: "sites", defaults: &[1000, 2000, 4000, 8000], further: &[], at: at_size },
+    size: Size {
+        name: "sites",
+        defaults: &[1000, 2000, 4000, 8000],
+        processors: &PROCESSORS,
+        further: &[],
+        at: at_size,
+    },
     folder_files: &[],
     flags: &[
         ("the number of chains", "--chains"),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use super::{AppArguments, Entry, PortArgument, Size, simulated_at};
+use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, simulated_at};
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
@@ -33,7 +33,13 @@ pub const ENTRY: Entry = Entry {
         emulate.samples().refuse(NAME)?;
         Ok(Box::new(RaxmlOnce::new(raxml, names, arguments)))
     },
-    size: Size { name: "sites", defaults: &[250, 500, 1000, 2000], further: &[], at: at_size },
+    size: Size {
+        name: "sites",
+        defaults: &[250, 500, 1000, 2000],
+        processors: &PROCESSORS,
+        further: &[],
+        at: at_size,
+    },
     folder_files: &RAXML_FILES,
     flags: &[],
 };

@@ -23,12 +23,17 @@ pub struct Entry {
     pub flags: &'static [(&'static str, &'static str)],
 }
 
+/// Numbers of SPEs for a program that any of them suits.
+pub const PROCESSORS: [u32; 4] = [1, 2, 4, 8];
+
 /// The size of a program's input, where it is counted as that grows.
 pub struct Size {
     /// What is counted, in the plural.
     pub name: &'static str,
     /// Sizes at which a few runs take seconds.
     pub defaults: &'static [u64],
+    /// Numbers of SPEs of a process that divide its work evenly.
+    pub processors: &'static [u32],
     /// Further sizes that it has, by the names that [`Size::at`] knows.
     pub further: &'static [&'static str],
     /// The program with an input of these sizes, `n` among them, that is made for it.

@@ -19,7 +19,8 @@ pub const ENTRY: Entry = Entry {
     },
     size: Size {
         name: "order of the matrices",
-        defaults: &[256, 512, 768, 1024],
+        defaults: &[256, 512, 768],
+        processors: &[1, 2, 4],
         further: &[],
         at: at_size,
     },

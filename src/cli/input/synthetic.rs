@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::{AppArguments, Entry, Size};
+use super::{AppArguments, Entry, PROCESSORS, Size};
 use crate::apps::Application;
 use crate::apps::synthetic::{Burst, Durations, NAME, Synthetic};
 use crate::cli::emulate::SyntheticOnce;
@@ -24,7 +24,13 @@ pub const ENTRY: Entry = Entry {
         emulate.samples().refuse(NAME)?;
         Ok(Box::new(SyntheticOnce(read(arguments)?)))
     },
-    size: Size { name: "off-loads", defaults: &[100, 200, 400, 800], further: &[], at: at_size },
+    size: Size {
+        name: "off-loads",
+        defaults: &[100, 200, 400, 800],
+        processors: &PROCESSORS,
+        further: &[],
+        at: at_size,
+    },
     folder_files: &[],
     flags: &[
         ("off-loads of all tasks", "--streams times --offloads"),

@@ -59,7 +59,6 @@ const MOST_RIVALS: usize = 3;
 
 /// The forms that the sizes of some runs can tell apart.
 pub struct Forms {
-    sizes: Vec<Sizes>,
     forms: Vec<Candidate>,
 }
 
@@ -101,7 +100,7 @@ impl Forms {
                 None => forms.push(Candidate { form, values, alike: Vec::new() }),
             }
         }
-        Ok(Self { sizes: sizes.to_vec(), forms })
+        Ok(Self { forms })
     }
 
     /// How a count grows that was so much in each of the runs.
@@ -212,11 +211,6 @@ impl Forms {
             left_out: (left_out / runs).sqrt(),
             cost: costs[..terms].iter().sum(),
         })
-    }
-
-    /// The sizes of the runs.
-    pub fn sizes(&self) -> &[Sizes] {
-        &self.sizes
     }
 }
 

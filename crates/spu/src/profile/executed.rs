@@ -1,7 +1,7 @@
 //! What kernels executed, as counts.
 
-use super::instruction::{Class, Pipe};
-use super::pipeline::{Stall, Stalls};
+use super::super::instruction::{Class, Pipe};
+use super::super::pipeline::{Stall, Stalls};
 use std::ops::{Add, AddAssign, Mul};
 
 /// What ran on an SPU, and where its cycles went.
@@ -131,8 +131,8 @@ impl Mul<u64> for Executed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pipeline::tests::profile;
-    use super::super::{Compiler, Spu as _, TimedSpu};
+    use super::super::super::pipeline::tests::profile;
+    use super::super::super::{Compiler, Spu as _, TimedSpu};
     use super::*;
 
     /// A loop of so many turns: an addition in each pipe and a counter; hinted or not.
