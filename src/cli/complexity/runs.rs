@@ -32,12 +32,8 @@ pub fn report(arguments: &Arguments, machine: &Machine, constants: Constants) ->
     Ok(report.growing(&runs, arguments.m))
 }
 
-/// Sizes of the input, then SPEs, then what else the program has.
-fn lists(
-    arguments: &Arguments,
-    size: &Size,
-    machine: &Machine,
-) -> Result<(Vec<(String, Vec<f64>)>, Vec<Mapping>)> {
+/// Sizes of the input, then what else the program has.
+fn lists(arguments: &Arguments, size: &Size) -> Result<Vec<(String, Vec<f64>)>> {
     let known = || size.further.iter().map(ToString::to_string);
     let unknown = arguments.vary.iter().find(|list| known().all(|name| name != list.name));
     if let Some(unknown) = unknown {
@@ -47,15 +43,19 @@ fn lists(
     let ns = if arguments.n.is_empty() { size.defaults } else { &arguments.n };
     let n = ("n".to_string(), ns.iter().map(|&n| n as f64).collect());
     let further = arguments.vary.iter().map(|list| (list.name.clone(), list.values.clone()));
+    Ok([n].into_iter().chain(further).collect())
+}
+
+/// The numbers of SPEs, with the processes.
+fn mappings(arguments: &Arguments, size: &Size, machine: &Machine) -> Result<Vec<Mapping>> {
     let most = machine.layout.spes() / arguments.m;
     let mut ps = arguments.p.clone();
     if ps.is_empty() {
-        ps = size.processors.iter().copied().filter(|&p| p <= most).collect();
+        ps = size.processors.iter().copied().filter(|&p| p <= most.max(1)).collect();
         // Of two no growth is known.
         ps.truncate(if ps.len() == 2 { 1 } else { ps.len() });
     }
-    let mappings = ps.iter().map(|&p| Mapping::new(arguments.m, p)).collect::<Result<_>>()?;
-    Ok(([n].into_iter().chain(further).collect(), mappings))
+    ps.iter().map(|&p| Mapping::new(arguments.m, p)).collect()
 }
 
 /// Runs the program at every size and mapping.
@@ -67,7 +67,8 @@ fn count_all(arguments: &Arguments, size: &Size, machine: &Machine) -> Result<Ve
             expected: "--n, at each of which an input is made".into(),
         });
     }
-    let (sizes, mappings) = lists(arguments, size, machine)?;
+    let sizes = lists(arguments, size)?;
+    let mappings = mappings(arguments, size, machine)?;
     let program = |sizes: Sizes| -> Result<(Sizes, Once)> {
         let program = (size.at)(&arguments.app, &sizes)?;
         Ok((sizes, Once::new(program)))
