@@ -1,9 +1,13 @@
 //! What is counted of a run does not depend on how the emulator finds its time.
 
+use std::sync::Arc;
+
+use mmgp_apps::list_ranking::ListRanking;
 use mmgp_apps::pbpi::Pbpi;
 use mmgp_apps::phylogeny::{Patterns, simulate};
 use mmgp_apps::raxml::search::{Effort, Rates, Settings};
 use mmgp_apps::raxml::{Raxml, Tasks};
+use mmgp_apps::sgemm::Sgemm;
 use mmgp_apps::synthetic::{Burst, Durations, Synthetic};
 use mmgp_apps::{Application, Port};
 use mmgp_base::Mapping;
@@ -11,6 +15,7 @@ use mmgp_base::units::{Bytes, Cycles, Seconds};
 use mmgp_cell::counts::Counts;
 use mmgp_cell::mfc::Direction;
 use mmgp_cell::{Blade, KernelTiming};
+use mmgp_lists::{List, Order, Values};
 use mmgp_machine::Machine;
 use mmgp_runtime::{Edtlp, Runtime};
 
@@ -63,6 +68,14 @@ fn raxml_counts_the_same_however_it_is_timed() {
     check(&raxml(Port::Tuned), Mapping::of(1, 4));
     check(&raxml(Port::Unfused), Mapping::of(2, 2));
     check(&raxml(Port::Naive), Mapping::of(2, 1));
+}
+
+#[test]
+fn list_ranking_and_matrix_products_count_the_same_however_they_are_timed() {
+    let list = List::generate(3000, Order::Random, Values::Ones, 1).unwrap();
+    let ranking = ListRanking::new(Arc::new(list), Order::Random, [32, 4], 1).unwrap();
+    check(&ranking, Mapping::of(1, 4));
+    check(&Sgemm::random(128, 1).unwrap(), Mapping::of(1, 2));
 }
 
 #[test]
