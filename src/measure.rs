@@ -11,6 +11,7 @@
 pub mod caches;
 pub mod emulated;
 pub mod figure;
+pub mod list_ranking;
 pub mod memory;
 pub mod micro;
 mod product;

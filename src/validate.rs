@@ -1,6 +1,7 @@
 //! Predictions beside measurements: the only place in the library where the model and the
 //! emulated machine meet.
 
+pub mod choices;
 mod counts;
 mod inputs;
 pub mod machine;
@@ -124,7 +125,7 @@ const KNOWN: &str = "invariant: the refined model has predicted these runs";
 
 fn beside(mapping: Mapping, measured_s: f64, predicted_s: f64, refined_s: Maybe) -> Validation {
     let (m, p) = (mapping.m(), mapping.p());
-    let error_percent = 100.0 * (predicted_s - measured_s) / measured_s;
+    let error_percent = percent(predicted_s, measured_s);
     Validation { m, p, measured_s, predicted_s, error_percent, refined_s }
 }
 
@@ -139,9 +140,7 @@ pub fn refined(rows: &[Validation]) -> Option<Vec<Validation>> {
 
 fn summarize(model: &'static str, rows: &[Validation]) -> ModelSummary {
     let errors: Vec<f64> = rows.iter().map(|row| row.error_percent.abs()).collect();
-    let count = errors.len() as f64;
-    let mean = errors.iter().sum::<f64>() / count;
-    let squares: f64 = errors.iter().map(|error| (error - mean).powi(2)).sum();
+    let [mean_error_percent, sd_error_percent, max_error_percent] = spread(&errors);
     let best = |time: fn(&Validation) -> f64| {
         rows.iter()
             .min_by(|a, b| time(a).total_cmp(&time(b)))
@@ -150,14 +149,28 @@ fn summarize(model: &'static str, rows: &[Validation]) -> ModelSummary {
     let (predicted, measured) = (best(|row| row.predicted_s), best(|row| row.measured_s));
     ModelSummary {
         model,
-        mean_error_percent: mean,
-        sd_error_percent: (squares / (count - 1.0).max(1.0)).sqrt(),
-        max_error_percent: errors.iter().copied().fold(0.0, f64::max),
+        mean_error_percent,
+        sd_error_percent,
+        max_error_percent,
         predicted_best: Mapping::of(predicted.m, predicted.p),
         measured_best: Mapping::of(measured.m, measured.p),
-        regret_percent: 100.0 * (predicted.measured_s / measured.measured_s - 1.0),
+        regret_percent: percent(predicted.measured_s, measured.measured_s),
         without_inputs: None,
     }
+}
+
+/// How much more the one is than the other [%].
+fn percent(one: f64, other: f64) -> f64 {
+    100.0 * (one - other) / other
+}
+
+/// Mean, standard deviation and maximum of errors, of which there is at least one.
+fn spread(errors: &[f64]) -> [f64; 3] {
+    let count = errors.len() as f64;
+    let mean = errors.iter().sum::<f64>() / count;
+    let squares: f64 = errors.iter().map(|error| (error - mean).powi(2)).sum();
+    let deviation = (squares / (count - 1.0).max(1.0)).sqrt();
+    [mean, deviation, errors.iter().copied().fold(0.0, f64::max)]
 }
 
 /// Whether all runs did the same work, by their fingerprints: a warning for each that differs from

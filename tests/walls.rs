@@ -35,7 +35,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 14] = [
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 23] = [
+const MAY_USE: [(&str, &[&str]); 24] = [
     ("units", &[]),
     ("mapping", &[]),
     ("error", &[]),
@@ -51,6 +51,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
     ("solve", &["expression", "model", "posterior", "table"]),
     ("export", &["model", "posterior", "table"]),
     ("guided", &["fit", "model"]),
+    ("threads", &["model", "table"]),
     ("import", &["table"]),
     ("measure", &["cell", "runtime", "apps", "kernels", "spu", "machine", "table"]),
     ("schedulers", &["guided", "runtime", "cell", "machine"]),

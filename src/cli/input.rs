@@ -16,6 +16,7 @@ use clap::{Args, ValueEnum};
 
 use super::emulate::{self, Once};
 use super::files::Guard;
+use super::{Answer, study};
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{Tree, newick, simulate};
 use crate::apps::{Application, Port};
@@ -264,6 +265,11 @@ impl AppArguments {
     /// What the program leaves in the folder of `--out`, where it leaves more than a report.
     pub fn folder_files(&self) -> Result<&'static [&'static str]> {
         Ok(registry::entry(&self.app)?.folder_files)
+    }
+
+    /// Studies the program.
+    pub fn study(&self, arguments: &study::Arguments) -> Result<Answer> {
+        (registry::entry(&self.app)?.study)(arguments)
     }
 
     /// The program with its input, for a single run with these arguments.

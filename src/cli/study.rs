@@ -1,6 +1,7 @@
 //! `mmgp study`
 
 mod excerpt;
+pub mod list_ranking;
 #[cfg(test)]
 mod tests;
 
@@ -67,6 +68,11 @@ of a run of the predicted best), report.html (the page), and plots as SVG and PN
 const FILES: [&str; 2] = ["params.toml", "refined.toml"];
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
+    arguments.app.study(arguments)
+}
+
+/// Studies a program at every (m, p).
+pub fn by_mapping(arguments: &Arguments) -> Result<Answer> {
     let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
     guard.writes_into("--out", &arguments.out, &FILES).check()?;
     let (target, app) =

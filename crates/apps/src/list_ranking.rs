@@ -10,8 +10,8 @@
 //! 4     SPEs   stream through the ranked records, and put what comes before a sublist in front
 //! ```
 //!
-//! A list that is ordered has its heads at equal distances, so that all sublists are as long; of
-//! another one they are drawn at random. An SPE's part are consecutive sublists. What comes out of
+//! A list that is ordered has its heads at equal distances but for a few lines ([`Heads`]), so that all
+//! sublists are as long; of another one they are drawn at random. An SPE's part are consecutive sublists. What comes out of
 //! step 2 is contiguous in memory, a buffer of records of one sublist after another, in an area of its
 //! own for each SPE; step 4 shares all of them out anew, in equal parts.
 //!
@@ -57,6 +57,16 @@ pub const MOST_BUFFERS: u32 = 16;
 /// Nodes of a step of progress.
 const NODES_PER_STEP: u64 = 4096;
 
+/// Where the sublists of an ordered list begin, which are all as long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heads {
+    /// Each with the next bank of the memory: where all begin with the same one, which they do if
+    /// their length is a multiple of 128 nodes, threads that go on together wait for it together.
+    Staggered,
+    /// At equal distances.
+    Aligned,
+}
+
 /// The program with its input.
 #[derive(Debug, Clone)]
 pub struct ListRanking {
@@ -66,6 +76,7 @@ pub struct ListRanking {
     sublists: u32,
     buffers: u32,
     placement: Placement,
+    heads: Heads,
     /// Everything runs on the host.
     on_host: bool,
     seed: u64,
@@ -99,6 +110,7 @@ impl ListRanking {
             sublists,
             buffers,
             placement: Placement::default(),
+            heads: Heads::Staggered,
             on_host: false,
             seed,
         })
@@ -114,9 +126,23 @@ impl ListRanking {
         Self { placement, ..self }
     }
 
+    /// The same with heads of an ordered list elsewhere.
+    pub fn headed(self, heads: Heads) -> Self {
+        Self { heads, ..self }
+    }
+
     /// The same without SPEs: the host follows the list from its head.
     pub fn on_host(self) -> Self {
         Self { on_host: true, ..self }
+    }
+
+    /// The same with another number of sublists, and of DMA lists under way.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_choice(&self, choice: [u32; 2]) -> Result<Self> {
+        let other = Self::new(Arc::clone(&self.list), self.order, choice, self.seed)?;
+        Ok(Self { sublists: other.sublists, buffers: other.buffers, ..self.clone() })
     }
 
     /// The list.

@@ -3,7 +3,7 @@
 //! [`fit`] makes parameters of tables, [`model`] holds the equations, [`posterior`] what is believed
 //! of the times and how far the model is off, [`solve`] ranks mappings
 //! (m, p) by any [`TimeModel`](model::time_model::TimeModel), [`export`] hands parameters to other
-//! tools, [`guided`] decides at run time. Timed runs of a program on a machine with four APUs, and what follows from them:
+//! tools, [`guided`] decides at run time, [`threads`] is the model of irregular work. Timed runs of a program on a machine with four APUs, and what follows from them:
 //!
 //! ```
 //! use mmgp_model::fit::{Inputs, Runs, Settings, fit};
@@ -45,6 +45,7 @@ pub mod guided;
 pub mod model;
 pub mod posterior;
 pub mod solve;
+pub mod threads;
 #[cfg(test)]
 mod toy;
 

@@ -4,12 +4,16 @@
 //! process of its own that starts commands one after the other, times them, and sees to it that
 //! nothing of them is left when they end, when their time is over, or when whoever asked for them
 //! is gone. [`TimeSource`] says where a time is found. This is the only crate that asks a clock.
+//!
+//! [`list_ranking`] is a program of the emulated machine that runs here as well, so that what it
+//! teaches can be had on one's own memory.
 
 #![cfg(unix)]
 
 mod clock;
 mod command;
 pub mod host;
+pub mod list_ranking;
 mod pin;
 mod program;
 pub mod supervisor;

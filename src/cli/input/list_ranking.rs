@@ -8,9 +8,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 
 use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, is_file};
 use crate::apps::Application;
-use crate::apps::list_ranking::{ListRanking, NAME};
+use crate::apps::list_ranking::{Heads, ListRanking, NAME};
 use crate::cli::emulate::ListRankingOnce;
 use crate::cli::output::warn;
+use crate::cli::study;
 use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 use crate::lists::{List, Operation, Order, Values};
@@ -33,6 +34,7 @@ pub const ENTRY: Entry = Entry {
         further: &[SUBLISTS, BUFFERS],
         at: at_size,
     },
+    study: study::list_ranking::study,
     folder_files: &[],
     flags: &[
         ("nodes of the list", "--nodes"),
@@ -51,15 +53,23 @@ const BUFFERS: &str = "b";
 fn at_size(arguments: &AppArguments, sizes: &Sizes) -> Result<Box<dyn Application>> {
     let own = &arguments.list_ranking;
     let of = |name: &str, given: u32| sizes.of(name).map_or(given, |size| size as u32);
-    let list = List::generate(of("n", own.nodes), own.order, own.values, arguments.seed)?;
+    let list = List::generate(of("n", NODES), own.order, own.values, arguments.seed)?;
     let choice = [of(SUBLISTS, own.sublists), of(BUFFERS, own.buffers)];
     Ok(Box::new(of_list(arguments, list, choice)?))
 }
 
+/// Nodes of the list where nothing is said of them.
+pub const NODES: u32 = 1 << 20;
+
 /// The program with its list.
-pub fn read(arguments: &AppArguments) -> Result<ListRanking> {
+fn read(arguments: &AppArguments) -> Result<ListRanking> {
+    read_of(arguments, NODES)
+}
+
+/// The same, of so many nodes where nothing is said of them.
+pub fn read_of(arguments: &AppArguments, nodes: u32) -> Result<ListRanking> {
     let own = &arguments.list_ranking;
-    of_list(arguments, own.list(arguments)?, [own.sublists, own.buffers])
+    of_list(arguments, own.list(arguments, nodes)?, [own.sublists, own.buffers])
 }
 
 fn of_list(arguments: &AppArguments, list: List, choice: [u32; 2]) -> Result<ListRanking> {
@@ -69,7 +79,8 @@ fn of_list(arguments: &AppArguments, list: List, choice: [u32; 2]) -> Result<Lis
     };
     let order = own.order(arguments);
     let ranking = ListRanking::new(Arc::new(list), order, choice, arguments.seed)?;
-    let ranking = ranking.with_operation(own.operation).placed(arguments.placement.into());
+    let ranking = ranking.with_operation(own.operation).headed(own.heads);
+    let ranking = ranking.placed(arguments.placement.into());
     match arguments.port {
         None | Some(PortArgument::Tuned) => Ok(ranking),
         Some(PortArgument::Ppe) => Ok(ranking.on_host()),
@@ -81,13 +92,17 @@ fn of_list(arguments: &AppArguments, list: List, choice: [u32; 2]) -> Result<Lis
 /// Its list, and how it is ranked.
 #[derive(Args)]
 pub struct ListRankingArguments {
-    /// Nodes of the list; --input FILE reads one: node,successor[,value], or the successor of one
-    /// node a line
-    #[arg(long, value_name = "N", default_value_t = 1 << 20)]
-    pub nodes: u32,
+    /// Nodes of the list [default: 1048576; 262144 for a study]; --input FILE reads a list:
+    /// node,successor[,value], or the successor of one node a line
+    #[arg(long, value_name = "N")]
+    pub nodes: Option<u32>,
     /// How the nodes lie in their array
     #[arg(long, value_name = "ORDER", default_value = "random", value_parser = named(&Order::ALL, Order::name))]
     pub order: Order,
+    /// Where the sublists of an ordered list begin: at equal distances (aligned), or each with the next
+    /// bank of the memory (staggered)
+    #[arg(long, value_name = "HEADS", default_value = "staggered", value_parser = named(&[Heads::Staggered, Heads::Aligned], heads_name))]
+    pub heads: Heads,
     /// What nodes have for values: 1, whose sums are ranks; random; or zero but for a few
     #[arg(long, value_name = "VALUES", default_value = "ones", value_parser = named(&Values::ALL, Values::name))]
     pub values: Values,
@@ -100,6 +115,13 @@ pub struct ListRankingArguments {
     /// DMA lists of each SPE that are under way at once, 1 to 16
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub buffers: u32,
+}
+
+fn heads_name(heads: Heads) -> &'static str {
+    match heads {
+        Heads::Staggered => "staggered",
+        Heads::Aligned => "aligned",
+    }
 }
 
 /// Parses names of values.
@@ -124,9 +146,10 @@ impl ListRankingArguments {
     }
 
     /// The list, from a file where one is named.
-    pub fn list(&self, arguments: &AppArguments) -> Result<List> {
+    pub fn list(&self, arguments: &AppArguments, nodes: u32) -> Result<List> {
+        let nodes = self.nodes.unwrap_or(nodes);
         let Some(name) = &arguments.input else {
-            return List::generate(self.nodes, self.order, self.values, arguments.seed);
+            return List::generate(nodes, self.order, self.values, arguments.seed);
         };
         if !is_file(name) {
             return Err(Error::OutOfRange {

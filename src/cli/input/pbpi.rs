@@ -10,6 +10,7 @@ use crate::apps::pbpi::{Acceptance, Coupling, NAME, Pbpi, Sampling};
 use crate::apps::phylogeny::Patterns;
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::cli::emulate::PbpiOnce;
+use crate::cli::study;
 use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 
@@ -31,6 +32,7 @@ pub const ENTRY: Entry = Entry {
         further: &[],
         at: at_size,
     },
+    study: study::by_mapping,
     folder_files: &[],
     flags: &[
         ("the number of chains", "--chains"),

@@ -11,6 +11,7 @@ use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
 use crate::apps::raxml::{Columns, HostVersion, NAME, Raxml, Tasks};
 use crate::apps::{Application, Port};
 use crate::cli::emulate::{RAXML_FILES, RaxmlOnce};
+use crate::cli::study;
 use crate::complexity::Sizes;
 use crate::error::Result;
 use crate::runtime::Teams;
@@ -40,6 +41,7 @@ pub const ENTRY: Entry = Entry {
         further: &[],
         at: at_size,
     },
+    study: study::by_mapping,
     folder_files: &RAXML_FILES,
     flags: &[],
 };

@@ -4,6 +4,7 @@
 use super::{AppArguments, list_ranking, pbpi, raxml, sgemm, synthetic};
 use crate::apps::Application;
 use crate::cli::emulate::{self, Once};
+use crate::cli::{Answer, study};
 use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 
@@ -17,6 +18,8 @@ pub struct Entry {
     pub once: fn(&AppArguments, &emulate::Arguments) -> Result<Box<dyn Once>>,
     /// What its input is measured by.
     pub size: Size,
+    /// What answers `mmgp study` for it.
+    pub study: fn(&study::Arguments) -> Result<Answer>,
     /// What it leaves in the folder of `--out`, where it leaves more than a report.
     pub folder_files: &'static [&'static str],
     /// What the library calls what its flags set, and the flags.

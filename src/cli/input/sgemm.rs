@@ -6,6 +6,7 @@ use super::{AppArguments, Entry, Size};
 use crate::apps::Application;
 use crate::apps::sgemm::{NAME, Sgemm};
 use crate::cli::emulate::SgemmOnce;
+use crate::cli::study;
 use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 
@@ -24,6 +25,7 @@ pub const ENTRY: Entry = Entry {
         further: &[],
         at: at_size,
     },
+    study: study::by_mapping,
     folder_files: &[],
     flags: &[("order of the matrices", "--size"), ("processes of the product", "--m")],
 };

@@ -10,6 +10,7 @@ use crate::apps::Application;
 use crate::apps::synthetic::{Burst, Durations, NAME, Synthetic};
 use crate::cli::emulate::SyntheticOnce;
 use crate::cli::output::warn;
+use crate::cli::study;
 use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 use crate::table::records::Turn;
@@ -31,6 +32,7 @@ pub const ENTRY: Entry = Entry {
         further: &[],
         at: at_size,
     },
+    study: study::by_mapping,
     folder_files: &[],
     flags: &[
         ("off-loads of all tasks", "--streams times --offloads"),

@@ -5,13 +5,13 @@ use std::rc::Rc;
 use super::arguments::{ARGUMENTS_BYTES, Arguments, REPORT_BYTES};
 use super::local_map::LocalMap;
 use super::spe_program::{ADD, RANK, SUM};
-use super::{Findings, ListRanking};
+use super::{Findings, Heads, ListRanking};
 use mmgp_base::units::{Bytes, Seconds, SimTime};
 use mmgp_cell::memory::Memory;
 use mmgp_cell::ppe::Work;
 use mmgp_cell::{Blade, EffectiveAddress, Homes};
 use mmgp_kernels::list_ranking::{NODE_BYTES, NODES_PER_GROUP};
-use mmgp_lists::{END, choose_heads};
+use mmgp_lists::{END, Order, choose_heads};
 use mmgp_runtime::{Process, Task};
 use mmgp_spu::Quadword;
 
@@ -110,14 +110,18 @@ impl Host {
     /// Finds the head of the list by the sums of the SPEs, chooses those of the sublists, marks them,
     /// and writes the states of the threads.
     async fn choose_heads(&mut self, shares: u32) -> Vec<u32> {
-        let ListRanking { list, order, sublists, seed, operation, .. } = &self.ranking;
+        let ListRanking { list, order, sublists, seed, operation, heads: heads_at, .. } =
+            &self.ranking;
         let reports = self.reports(shares).await;
         // The last node adds -1, for END.
         let sum = reports.iter().fold(1_u32, |sum, &report| sum.wrapping_add(report));
         let count = u64::from(list.nodes());
         let head = ((count * (count - 1) / 2) as u32).wrapping_sub(sum);
         assert_eq!(head, list.head(), "invariant: the sum of successors tells the head");
-        let heads = choose_heads(list, *sublists, *order, *seed);
+        let mut heads = choose_heads(list, *sublists, *order, *seed);
+        if (*order, *heads_at) == (Order::Ordered, Heads::Staggered) {
+            self.stagger(&mut heads);
+        }
         self.process.work(CHOOSE * heads.len() as u64).await;
         for (number, &head) in (1..).zip(&heads) {
             let place = NODE_BYTES.0 * u64::from(head);
@@ -129,6 +133,19 @@ impl Host {
         self.memory.write(self.arguments.sublists, (1..).zip(&heads).map(state));
         self.arguments.sublist_count = heads.len() as u32;
         heads
+    }
+
+    /// Moves heads on, each to the next bank of the memory. Every sublist is a line longer by that, but
+    /// for those before the first bank's, which must be long enough.
+    fn stagger(&self, heads: &mut [u32]) {
+        let banks = self.process.machine().banks.count;
+        let length = self.ranking.list.nodes() / heads.len() as u32;
+        if length < 2 * banks * NODES_PER_GROUP {
+            return;
+        }
+        for (number, head) in (0..).zip(heads) {
+            *head += number % banks * NODES_PER_GROUP;
+        }
     }
 
     /// Follows the sublists, and writes down what comes before each.

@@ -1,0 +1,237 @@
+//! The terms from short runs.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::terms::{OverP, ThreadTerms};
+use super::{Choice, Division, Ranking, SoftwareThreads};
+use crate::model::parameters::Estimate;
+use mmgp_base::error::{Error, Result};
+use mmgp_base::table::records::ThreadRun;
+
+/// Lists of requests that are taken to hide the latency; checked afterwards.
+const ENOUGH: u32 = 16;
+
+/// Estimates all terms. With one accelerator and sublists that are all as long: runs of one thread
+/// (which waits for every node), of [`ENOUGH`] threads on as many lists, and of many threads on as
+/// many lists. With each number of accelerators: runs of many threads whose heads are chosen as
+/// `division` says. Each on lists of several lengths, for their scatter about the model is what standard
+/// errors come from.
+///
+/// # Errors
+/// [`Error::TooLittleData`] where terms cannot be told apart, and where 16 requests do not hide the
+/// latency.
+pub fn estimate(runs: &[ThreadRun], division: Division, file: &str) -> Result<ThreadTerms> {
+    let missing = |found: &str, advice: &str| Error::TooLittleData {
+        file: file.into(),
+        found: found.into(),
+        advice: advice.into(),
+    };
+    let too_alike = |found: &str| missing(found, "run 1, 16 and 128 sublists of several lists");
+    let [turn_s, list_turn_s, latency_s, thread_s] =
+        turns(runs).ok_or_else(|| too_alike("runs of one accelerator that are too alike"))?;
+    let node = turn_s.value + list_turn_s.value;
+    if f64::from(ENOUGH) * node < latency_s.value + node {
+        return Err(missing("a latency that 16 requests do not hide", "model more of them"));
+    }
+    let mut ps: Vec<u32> = runs.iter().map(|run| run.p).collect();
+    ps.sort_unstable();
+    ps.dedup();
+    let rest = rest(runs, &ps).ok_or_else(|| too_alike("runs that are too alike"))?;
+    let mut stream_s = OverP::nothing(&ps);
+    ps.iter().zip(&rest[2..]).for_each(|(&p, stream)| stream_s.set(p, stream.clone()));
+    let [sublist_s, start_s] = [0, 1].map(|place| rest[place].clone());
+    let gather_s = OverP::nothing(&ps);
+    let mut terms = ThreadTerms {
+        turn_s,
+        list_turn_s,
+        latency_s,
+        thread_s,
+        sublist_s,
+        start_s,
+        gather_s,
+        stream_s,
+    };
+    let round_trip = terms.latency_s.value;
+    // Those of few accelerators count when of many some have ended.
+    for &p in &ps {
+        let of_p = runs.iter().filter(|run| run.p == p && run.heads == division.name());
+        let many = of_p.filter(|run| run.sublists > ENOUGH && run.buffers >= ENOUGH);
+        let gathers: Vec<f64> = many.map(|run| gather(&terms, division, run)).collect();
+        let gather = mean(&gathers).ok_or_else(|| too_alike("no run of many threads"))?;
+        if p == 1 {
+            // A node that is a list of its own has its own way in its round trip.
+            terms.latency_s.value = (round_trip - gather.value).max(0.0);
+        }
+        terms.gather_s.set(p, gather);
+    }
+    Ok(terms)
+}
+
+/// Turn, list's turn, latency and thread, from the ranking of sublists by one accelerator.
+fn turns(runs: &[ThreadRun]) -> Option<[Estimate; 4]> {
+    let hides = |run: &ThreadRun| run.sublists >= ENOUGH && run.buffers >= ENOUGH;
+    let is_used = |run: &&ThreadRun| {
+        let tells = hides(run) || run.sublists == 1;
+        run.p == 1 && run.heads == Division::Even.name() && tells
+    };
+    let row = |run: &ThreadRun| {
+        let (nodes, threads) = (f64::from(run.nodes), f64::from(run.sublists));
+        let lists = run.sublists.min(run.buffers);
+        let waits = if hides(run) { 0.0 } else { nodes };
+        (vec![nodes, nodes / threads * f64::from(lists), waits, threads], run.step_2_s)
+    };
+    let rows: Vec<(Vec<f64>, f64)> = runs.iter().filter(is_used).map(row).collect();
+    solve(&rows)?.try_into().ok()
+}
+
+/// Sublist, start, and the streams of each of these numbers of accelerators, from all but the ranking
+/// of sublists.
+fn rest(runs: &[ThreadRun], ps: &[u32]) -> Option<Vec<Estimate>> {
+    let row = |run: &ThreadRun| {
+        let stream = |&p: &u32| if p == run.p { f64::from(run.nodes) } else { 0.0 };
+        let fixed = [f64::from(run.sublists), 1.0];
+        let row = fixed.into_iter().chain(ps.iter().map(stream)).collect();
+        (row, run.time_s - run.step_2_s)
+    };
+    let rows: Vec<(Vec<f64>, f64)> = runs.iter().map(row).collect();
+    solve(&rows)
+}
+
+/// What memory takes for a node, so that the model takes as long as the run for the ranking of sublists;
+/// the least that may be, where memory was not waited for.
+fn gather(terms: &ThreadTerms, division: Division, run: &ThreadRun) -> f64 {
+    let choice = Choice { sublists: run.sublists, buffers: run.buffers };
+    let time = |gather: f64| {
+        let mut terms = terms.clone();
+        terms.gather_s.set(run.p, Estimate::exact(gather));
+        let model = SoftwareThreads::new(terms, run.nodes, division, choice);
+        let Ranking { compute, memory } = model.ranking(run.p);
+        compute + memory
+    };
+    // It takes no less than nothing, and no more than all of the time.
+    let (mut low, mut high) = (0.0, run.step_2_s / f64::from(run.nodes));
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if time(middle) < run.step_2_s { low = middle } else { high = middle }
+    }
+    0.5 * (low + high)
+}
+
+/// Halvings of an interval, to less than rounding leaves.
+const HALVINGS: u32 = 60;
+
+/// Weighted linear least squares, every error in proportion to what was measured; nothing where the
+/// rows do not tell all unknowns apart. A value below zero becomes zero.
+fn solve(rows: &[(Vec<f64>, f64)]) -> Option<Vec<Estimate>> {
+    let unknowns = rows.first()?.0.len();
+    let freedom = rows.len().checked_sub(unknowns)?;
+    let relative = |row: usize, column: usize| rows[row].0[column] / rows[row].1;
+    let mut matrix = DMatrix::from_fn(rows.len(), unknowns, relative);
+    let scales: Vec<f64> = matrix.column_iter().map(|column| column.norm()).collect();
+    for (mut column, &scale) in matrix.column_iter_mut().zip(&scales) {
+        column /= scale;
+    }
+    let ones = DVector::from_element(rows.len(), 1.0);
+    let products = (matrix.transpose() * &matrix).try_inverse()?;
+    let solution = &products * (matrix.transpose() * &ones);
+    let residual = (&matrix * &solution - &ones).norm_squared();
+    // Unknowns that only rounding tells apart have no bounded error.
+    let bounded = products.diagonal().iter().all(|variance| (0.0..1e10).contains(variance));
+    let of = |place: usize| Estimate {
+        std_error: (freedom > 0)
+            .then(|| (residual / freedom as f64 * products[(place, place)]).sqrt() / scales[place]),
+        degrees_of_freedom: (freedom > 0).then_some(freedom as f64),
+        ..Estimate::exact((solution[place] / scales[place]).max(0.0))
+    };
+    bounded.then(|| (0..unknowns).map(of).collect())
+}
+
+/// The mean of what was measured, with its standard error where there is more than one.
+fn mean(values: &[f64]) -> Option<Estimate> {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let spread = values.len() > 1;
+    let estimate = Estimate {
+        std_error: spread.then(|| (squares / (count - 1.0) / count).sqrt()),
+        degrees_of_freedom: spread.then_some(count - 1.0),
+        ..Estimate::exact(mean)
+    };
+    (!values.is_empty()).then_some(estimate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::time_model::TimeModel;
+    use mmgp_base::Mapping;
+
+    fn truth() -> ThreadTerms {
+        let mut terms = ThreadTerms {
+            turn_s: Estimate::exact(12e-9),
+            list_turn_s: Estimate::exact(6e-9),
+            latency_s: Estimate::exact(110e-9),
+            thread_s: Estimate::exact(3e-7),
+            sublist_s: Estimate::exact(8e-8),
+            start_s: Estimate::exact(9e-6),
+            ..ThreadTerms::nothing(&[1, 8])
+        };
+        for (p, gather, stream) in [(1, 12e-9, 3e-9), (8, 6e-9, 2e-9)] {
+            terms.gather_s.set(p, Estimate::exact(gather));
+            terms.stream_s.set(p, Estimate::exact(stream));
+        }
+        terms
+    }
+
+    /// Runs as the model has them.
+    fn runs(lengths: &[u32]) -> Vec<ThreadRun> {
+        let run = |nodes, [p, sublists, buffers]: [u32; 3]| {
+            let choice = Choice { sublists, buffers };
+            let model = SoftwareThreads::new(truth(), nodes, Division::Even, choice);
+            let parts = model.parts(Mapping::of(1, p));
+            let step_2_s = parts[0].time.0 + parts[1].time.0;
+            ThreadRun {
+                heads: Division::Even.name().into(),
+                p,
+                sublists,
+                buffers,
+                nodes,
+                repetition: 1,
+                time_s: model.time(Mapping::of(1, p)).0,
+                step_1_s: parts[4].time.0,
+                step_2_s,
+                step_3_s: parts[3].time.0,
+                step_4_s: parts[2].time.0,
+                load_imbalance: 1.0,
+            }
+        };
+        let choices = [[1, 1, 1], [1, 16, 16], [1, 512, 16], [8, 512, 16]];
+        let all = lengths.iter().flat_map(|&nodes| choices.map(|choice| run(nodes, choice)));
+        all.collect()
+    }
+
+    #[test]
+    fn what_the_model_has_made_is_found_again() {
+        let found =
+            estimate(&runs(&[50_000, 100_000, 200_000]), Division::Even, "threads.csv").unwrap();
+        let truth = truth();
+        for ((name, found), (_, truth)) in found.named().into_iter().zip(truth.named()) {
+            // Memory serves one accelerator no slower than that asks, lists' turns included; what it is
+            // taken for is no part of the latency.
+            let tolerance = match name.as_str() {
+                "gather_s(1)" => 0.05,
+                "latency_s" => 0.01,
+                _ => 1e-6,
+            };
+            let off = found.value / truth.value - 1.0;
+            assert!(off.abs() < tolerance, "{name}: {} instead of {}", found.value, truth.value);
+        }
+    }
+
+    #[test]
+    fn runs_that_do_not_tell_terms_apart_are_refused() {
+        let message =
+            estimate(&runs(&[50_000]), Division::Even, "threads.csv").unwrap_err().to_string();
+        assert!(message.starts_with("threads.csv: runs of one accelerator"), "{message}");
+    }
+}
