@@ -10,6 +10,7 @@ mod bench;
 mod check_machine;
 mod choice;
 mod completions;
+mod complexity;
 mod emulate;
 mod example;
 mod export;
@@ -95,6 +96,7 @@ enum Command {
     Predict(predict::Arguments),
     #[command(visible_alias = "run")]
     Emulate(emulate::Arguments),
+    Complexity(Box<complexity::Arguments>),
     Validate(validate::Arguments),
     Schedulers(schedulers::Arguments),
     Plot(plot::Arguments),
@@ -149,6 +151,7 @@ pub fn main() -> ExitCode {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Emulate(arguments) => emulate::run(&arguments),
+        Command::Complexity(arguments) => complexity::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Schedulers(arguments) => schedulers::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),

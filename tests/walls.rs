@@ -35,7 +35,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 14] = [
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 22] = [
+const MAY_USE: [(&str, &[&str]); 24] = [
     ("units", &[]),
     ("mapping", &[]),
     ("error", &[]),
@@ -46,7 +46,9 @@ const MAY_USE: [(&str, &[&str]); 22] = [
     ("model", &["table"]),
     ("fit", &["model", "table", "threads"]),
     ("posterior", &["model"]),
-    ("solve", &["model", "posterior", "table"]),
+    ("expression", &[]),
+    ("complexity", &["expression", "table"]),
+    ("solve", &["expression", "model", "posterior", "table"]),
     ("export", &["model", "posterior", "table"]),
     ("guided", &["fit", "model"]),
     ("threads", &["model", "table"]),
@@ -65,6 +67,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
         &[
             "apps",
             "cell",
+            "complexity",
             "export",
             "fit",
             "import",
@@ -420,9 +423,10 @@ fn the_numerical_libraries_live_in_fit_and_posterior() {
             ["fit", "posterior"].contains(&file.module())
                 || file.is(&["apps/phylogeny/substitution/eigen.rs"])
                 || file.is(&["model/solve/contest.rs", "model/solve/gain.rs"])
+                || file.is(&["model/complexity/growth.rs"])
         },
         "argmin and nalgebra live in `fit` and `posterior`, and with what is drawn from it; but for \
-         the eigen system of a rate matrix",
+         the eigen system of a rate matrix and the growth of counts",
     );
 }
 

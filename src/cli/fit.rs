@@ -206,7 +206,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         warn(&warnings);
     } else {
         if output::Verbosity::from(arguments.quiet) == output::Verbosity::Usual {
-            eprintln!("{}", short::wrapped(&summary.to_string(), short::width()));
+            eprintln!("{}", output::wrapped(&summary.to_string(), short::width()));
         }
         short::warn(&warnings);
     }

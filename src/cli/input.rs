@@ -22,6 +22,7 @@ use crate::apps::phylogeny::{Tree, newick, simulate};
 use crate::apps::{Application, Port};
 use crate::cell::Placement;
 use crate::cell::ppe::HostCompiler;
+use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::measure::Emulated;
@@ -35,7 +36,7 @@ use raxml::RaxmlArguments;
 use sgemm::SgemmArguments;
 use synthetic::SyntheticArguments;
 
-pub use registry::{Entry, in_flags};
+pub use registry::{Entry, PROCESSORS, Size, in_flags};
 pub use runs::{RunArguments, runs, runs_and_times, runs_in};
 pub use values::Values;
 
@@ -137,9 +138,9 @@ pub struct AppArguments {
     /// Tree to start from (Newick); without it, a random one, with RAxML as --start says
     #[arg(long, value_name = "FILE")]
     pub tree: Option<PathBuf>,
-    /// Generations of PBPI's Markov chain
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub generations: u32,
+    /// Generations of PBPI's Markov chain [default: 100; 3 where it is counted at many sizes]
+    #[arg(long, value_name = "N")]
+    pub generations: Option<u32>,
     /// Seed of all random numbers
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
@@ -238,6 +239,11 @@ impl AppArguments {
         value.expect("invariant: no compiler is hidden").get_name().to_string()
     }
 
+    /// The program as the command line knows it.
+    pub fn entry(&self) -> Result<&'static Entry> {
+        registry::entry(&self.app)
+    }
+
     /// The program with its input, for whatever runs it at several mappings.
     pub fn read(&self) -> Result<Box<dyn Application>> {
         (registry::entry(&self.app)?.read)(self)
@@ -311,6 +317,15 @@ pub fn alignment(name: &str) -> Result<Alignment> {
             Err(Error::UnknownName { kind: "alignment", name: name.into(), known })
         }
     }
+}
+
+/// An alignment of as many sites as `n` says, along a tree with branches as long as those of sim107:
+/// few columns are alike.
+pub fn simulated_at(taxa: usize, sizes: &Sizes) -> Result<Alignment> {
+    let [Simulated { mean_branch, seed, .. }, _] = SIMULATED;
+    let sites = sizes.of("n").map_or(0, |n| n as usize);
+    let tree = simulate::tree(taxa, mean_branch, seed)?;
+    simulate::alignment(&tree, &simulate::names(taxa), sites, seed)
 }
 
 /// How many threads of this computer to use.

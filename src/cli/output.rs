@@ -5,6 +5,7 @@ mod progress;
 #[cfg(not(feature = "progress"))]
 #[path = "output/no_progress.rs"]
 mod progress;
+mod wrapped;
 
 use std::fmt::Display;
 use std::io::Write;
@@ -16,6 +17,7 @@ use clap::builder::styling::Style;
 use serde::Serialize;
 
 pub use progress::{Spinner, progress, spinner, waiting};
+pub use wrapped::wrapped;
 
 use crate::error::{Error, Result, Warning};
 use crate::table;

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::machine::Machine;
 use crate::spu::LocalAddress;
 use crate::table::records::MemoryStream;
-use crate::units::{Bytes, SimTime};
+use crate::units::{Bytes, BytesPerSecond, Seconds, SimTime};
 
 use super::ClockPhases;
 
@@ -32,6 +32,34 @@ pub fn streams(
         }
     }
     Ok(rows)
+}
+
+/// What so many SPEs of the first Cell get out of its memory and put into it, together.
+///
+/// # Errors
+/// What the measurement runs into.
+pub fn rate(machine: &Machine, accelerators: u32) -> Result<BytesPerSecond> {
+    let moved = f64::from(accelerators) * (2 * SLICE) as f64;
+    Ok(BytesPerSecond(moved / end(machine, accelerators)?.seconds().0))
+}
+
+/// From a request of one SPE for so many bytes of memory until they have arrived; nothing else is
+/// under way.
+///
+/// # Errors
+/// What the measurement runs into.
+pub fn latency(machine: &Machine, bytes: Bytes) -> Result<Seconds> {
+    let blade = Blade::new(machine, KernelTiming::Cached, 0.0).counting();
+    let (spe, fault, from) = (blade.spe(0).clone(), blade.fault(), blade.memory.allocate(0, bytes));
+    blade.sim.spawn("SPE 0", async move {
+        let get = Command::new(Direction::Get, LocalAddress(0), from, bytes, 0);
+        if let Err(error) = spe.mfc.enqueue(get).await {
+            fault.raise(error);
+        }
+    });
+    blade.run()?;
+    let counts = blade.counts().map(|counts| counts.spes[0].dma.busy.seconds());
+    Ok(counts.expect("invariant: the machine counts"))
 }
 
 /// When the last of so many SPEs is done.

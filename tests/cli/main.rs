@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods)] // Tests make the files that the commands read.
 
 mod chains;
+mod complexity;
 mod decisions;
 #[cfg(unix)]
 mod example;

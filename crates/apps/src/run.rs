@@ -3,6 +3,7 @@
 use mmgp_base::Mapping;
 use mmgp_base::table::records::Split;
 use mmgp_base::units::{Seconds, SimSpan};
+use mmgp_cell::counts::Counts;
 use mmgp_cell::record::{FunctionTotals, Readings};
 use mmgp_runtime::Runtime;
 
@@ -103,6 +104,8 @@ pub struct Run {
     pub functions: Vec<Function>,
     /// Functions that could have been off-loaded, but ran on the host.
     pub host_functions: Vec<HostFunction>,
+    /// What ran, where the machine counts.
+    pub counts: Option<Counts>,
 }
 
 impl Run {
@@ -117,6 +120,7 @@ impl Run {
             dma_commands: 0,
             functions: Vec::new(),
             host_functions: Vec::new(),
+            counts: None,
         }
     }
 
@@ -133,6 +137,7 @@ impl Run {
             dma_commands: blade.dma_commands(),
             functions: Function::all(names.iter().copied(), recorder.own()),
             host_functions: Vec::new(),
+            counts: blade.counts(),
         }
     }
 

@@ -5,10 +5,12 @@ use std::rc::Rc;
 
 use crate::board::Board;
 use crate::context::Code;
+use crate::counts::Counts;
 use crate::decrementer::Timebase;
 use crate::eib::Eib;
 use crate::fault::Fault;
-use crate::linux::{Scheduler, Sharing};
+use crate::host::HostProcess;
+use crate::linux::{Affinity, Scheduler, Sharing};
 use crate::loading::Loading;
 use crate::memory::Memory;
 use crate::memory::placement::{Homes, Placement};
@@ -135,6 +137,28 @@ impl Blade {
         Self { scheduler, ..self }
     }
 
+    /// The same machine at rest, counting what runs on it: see [`Blade::counts`].
+    pub fn counting(self) -> Self {
+        self.spes.iter().for_each(|spe| {
+            spe.meter.start();
+            spe.timings.borrow_mut().count();
+        });
+        self.recorder.count_hosts();
+        self
+    }
+
+    /// What ran on it, where it counts.
+    pub fn counts(&self) -> Option<Counts> {
+        let hosts = self.recorder.host_counts()?;
+        let counts = |spe: &Spe| spe.meter.counts(&spe.timings.borrow());
+        Some(Counts { spes: self.spes.iter().map(counts).collect(), hosts })
+    }
+
+    /// Whether it counts, so that nothing may be left out because its time is known.
+    pub fn is_counting(&self) -> bool {
+        self.spes.iter().any(|spe| spe.meter.is_on())
+    }
+
     /// The same machine, its program telling how far it is.
     pub fn telling(self, progress: Progress) -> Self {
         Self { progress, ..self }
@@ -145,6 +169,17 @@ impl Blade {
     pub fn read_by(self, clocks: impl IntoIterator<Item = Timebase>) -> Self {
         let recorder = Rc::new(self.recorder.beside(clocks));
         Self { recorder, ..self }
+    }
+
+    /// A process of the host that begins on its hardware thread, to which it is pinned unless its
+    /// scheduler has it run elsewhere, too.
+    pub fn host_process(&self, rank: u32) -> HostProcess {
+        self.host_process_with(rank, self.scheduler.affinity())
+    }
+
+    /// A process of the host that begins on its hardware thread.
+    pub fn host_process_with(&self, rank: u32, affinity: Affinity) -> HostProcess {
+        HostProcess::new(self, rank, self.machine.layout.home_thread(rank) as usize, affinity)
     }
 
     /// The SPE with that number, counted through all Cells.

@@ -7,6 +7,7 @@ use crate::channel::Channels;
 use crate::decrementer::Timebase;
 use crate::eib::Eib;
 use crate::fault::Fault;
+use crate::meter::Meter;
 use crate::mfc::Hazards;
 use crate::trace::Tracer;
 use mmgp_machine::Machine;
@@ -19,6 +20,8 @@ pub(crate) struct Board {
     pub eib: Rc<Eib>,
     pub channels: Rc<[Channels]>,
     pub hazards: Rc<Cell<Hazards>>,
+    /// By SPE.
+    pub meters: Vec<Rc<Meter>>,
     pub fault: Fault,
     pub trace: Tracer,
 }
@@ -37,7 +40,9 @@ impl Board {
         let listeners = channels.iter().map(|channels| channels.events.clone());
         eib.memory().lock_lines().listen(listeners);
         let hazards = if cfg!(test) { Hazards::Checked } else { Hazards::Ignored };
+        let meters = (0..machine.layout.spes()).map(|_| Rc::new(Meter::new(machine.clock)));
         Self {
+            meters: meters.collect(),
             sim: sim.clone(),
             machine: Rc::clone(machine),
             eib: Rc::clone(eib),

@@ -109,6 +109,7 @@ impl Blade {
                     fault.raise(error);
                 }
                 let ended = spe.sim.now();
+                spe.meter.reset();
                 loading.update(|loading| {
                     loading.under_way -= 1;
                     loading.ended = ended;

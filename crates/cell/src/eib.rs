@@ -214,6 +214,6 @@ impl Eib {
 }
 
 /// Lines that `bytes` from `at` on touch, the first and the last perhaps in part.
-const fn lines_touched(at: EffectiveAddress, bytes: Bytes) -> u64 {
+pub(crate) const fn lines_touched(at: EffectiveAddress, bytes: Bytes) -> u64 {
     (at.0 % LINE + bytes.0).div_ceil(LINE)
 }

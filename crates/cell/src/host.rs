@@ -54,7 +54,7 @@ pub struct HostProcess {
 }
 
 impl HostProcess {
-    fn new(blade: &Blade, rank: u32, thread: usize, affinity: Affinity) -> Self {
+    pub(super) fn new(blade: &Blade, rank: u32, thread: usize, affinity: Affinity) -> Self {
         Self {
             rank,
             sim: blade.sim.clone(),
@@ -187,6 +187,7 @@ impl HostProcess {
             let _span = self.span("cold caches");
             self.stall(stall).await;
         }
+        self.recorder.host_work(self.rank, work, work.cycles(&self.machine.ppe));
         self.execute_for(name, self.ppe().alone(work)).await;
     }
 
@@ -199,6 +200,7 @@ impl HostProcess {
             let _span = self.span("cold caches");
             self.stall(stall).await;
         }
+        self.recorder.count(self.rank, |counts| counts.computed_cycles += cycles);
         self.execute_for("host code", cycles.at(self.machine.clock).seconds()).await;
     }
 
@@ -255,6 +257,7 @@ impl HostProcess {
 
     /// Stores a word into a local store and waits until it is there.
     pub async fn store_to_spe(&self) {
+        self.recorder.count(self.rank, |counts| counts.spe_stores += 1);
         self.stall(self.machine.ppe.mmio_store).await;
     }
 
@@ -273,6 +276,7 @@ impl HostProcess {
 
     /// Loads a word from a local store.
     pub async fn load_from_spe(&self) {
+        self.recorder.count(self.rank, |counts| counts.spe_loads += 1);
         self.stall(self.machine.ppe.mmio_load).await;
     }
 
@@ -375,19 +379,6 @@ impl HostProcess {
     /// The PPE on which it runs.
     fn ppe(&self) -> &Ppe {
         &self.ppes[self.thread.get() / self.machine.layout.threads_per_ppe as usize]
-    }
-}
-
-impl Blade {
-    /// A process of the host that begins on its hardware thread, to which it is pinned unless its
-    /// scheduler has it run elsewhere, too.
-    pub fn host_process(&self, rank: u32) -> HostProcess {
-        self.host_process_with(rank, self.scheduler.affinity())
-    }
-
-    /// A process of the host that begins on its hardware thread.
-    pub fn host_process_with(&self, rank: u32, affinity: Affinity) -> HostProcess {
-        HostProcess::new(self, rank, self.machine.layout.home_thread(rank) as usize, affinity)
     }
 }
 

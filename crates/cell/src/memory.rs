@@ -128,7 +128,7 @@ impl Memory {
     }
 
     /// How many of the `bytes` from `at` on are on the same unit as the first.
-    pub(super) fn at_home(&self, at: EffectiveAddress, bytes: Bytes) -> Bytes {
+    pub(crate) fn at_home(&self, at: EffectiveAddress, bytes: Bytes) -> Bytes {
         let Some(Place::Paged { offset }) = at.place() else { return bytes };
         let homes = self.homes.borrow();
         let first = (offset / self.page) as usize;

@@ -167,8 +167,8 @@ impl Mfc {
     pub async fn wait_for_all(&self, mask: u32) {
         let own = &*self.shared;
         let _span = own.wait("DMA tag");
-        own.queue.all(mask).await;
-        own.sim.sleep(own.access).await;
+        own.waiting(own.queue.all(mask)).await;
+        own.channel(own.access).await;
         own.detector.waited(Origin::Spu, mask);
     }
 
@@ -176,7 +176,7 @@ impl Mfc {
     /// is empty.
     pub async fn wait_for_any(&self, mask: u32) -> u32 {
         let span = self.shared.wait("DMA tag");
-        self.shared.queue.any(mask).await;
+        self.shared.waiting(self.shared.queue.any(mask)).await;
         drop(span);
         self.status(mask).await
     }
@@ -184,7 +184,7 @@ impl Mfc {
     /// The tag groups in `mask` that are complete now.
     pub async fn status(&self, mask: u32) -> u32 {
         let own = &*self.shared;
-        own.sim.sleep(own.access).await;
+        own.channel(own.access).await;
         let complete = own.queue.status(mask);
         own.detector.waited(Origin::Spu, complete);
         complete
@@ -194,14 +194,14 @@ impl Mfc {
     pub async fn stalled_lists(&self) -> u32 {
         let own = &*self.shared;
         let _span = own.wait("DMA list");
-        own.stalled.wait_until(|&stalled| stalled != 0).await;
-        own.sim.sleep(own.access).await;
+        own.waiting(own.stalled.wait_until(|&stalled| stalled != 0)).await;
+        own.channel(own.access).await;
         own.stalled.update(std::mem::take)
     }
 
     /// Lets the stalled lists of a tag group go on.
     pub async fn acknowledge_stall(&self, tag: u8) {
-        self.shared.sim.sleep(self.shared.access).await;
+        self.shared.channel(self.shared.access).await;
         self.shared.resume_lists(tag);
     }
 
@@ -222,9 +222,9 @@ impl Mfc {
 
     async fn enter(&self, operation: Operation, tag: u8) -> Result<()> {
         let own = &*self.shared;
-        own.sim.sleep(own.issue).await;
+        own.channel(own.issue).await;
         let span = own.wait("DMA queue");
-        let place = own.queue.place().await;
+        let place = own.waiting(own.queue.place()).await;
         drop(span);
         own.enter(Origin::Spu, place, (operation, tag))
     }

@@ -1,9 +1,12 @@
 //! What happened on the machine, as an instrumented program would see it: through the timebase.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
+use super::counts::HostCounts;
 use super::decrementer::Timebase;
-use mmgp_base::units::{Seconds, SimSpan, SimTime};
+use super::ppe::Work;
+use mmgp_base::units::{Cycles, Seconds, SimSpan, SimTime};
 
 /// A part of an SPE's run in which it worked on what several SPEs can share: from the moment
 /// the first data of the loop were there to the end of its last iteration.
@@ -50,18 +53,26 @@ pub struct Recorder {
     own: Readings,
     further: Vec<Readings>,
     host_busy: RefCell<SimSpan>,
+    /// By process, where somebody counts.
+    host_counts: RefCell<Option<BTreeMap<u32, HostCounts>>>,
 }
 
 impl Recorder {
     pub(super) fn new(timebase: Timebase) -> Self {
         let own = Readings::new(timebase);
-        Self { own, further: Vec::new(), host_busy: RefCell::default() }
+        Self {
+            own,
+            further: Vec::new(),
+            host_busy: RefCell::default(),
+            host_counts: RefCell::default(),
+        }
     }
 
     /// The same timebase before anything runs, and these clocks beside it.
     pub(super) fn beside(&self, clocks: impl IntoIterator<Item = Timebase>) -> Self {
         let further = clocks.into_iter().map(Readings::new).collect();
-        Self { further, ..Self::new(self.own.clock) }
+        let host_counts = self.host_counts.clone();
+        Self { further, host_counts, ..Self::new(self.own.clock) }
     }
 
     /// The totals as the timebase of the machine shows them.
@@ -77,6 +88,32 @@ impl Recorder {
     /// Time that all host processes together spent executing.
     pub fn host_busy_time(&self) -> Seconds {
         self.host_busy.borrow().seconds()
+    }
+
+    /// Counts from now on what host processes execute.
+    pub(super) fn count_hosts(&self) {
+        *self.host_counts.borrow_mut() = Some(BTreeMap::new());
+    }
+
+    /// What they have executed, where somebody counts.
+    pub(super) fn host_counts(&self) -> Option<BTreeMap<u32, HostCounts>> {
+        self.host_counts.borrow().clone()
+    }
+
+    /// Counts what a process does, where somebody counts.
+    pub(super) fn count(&self, process: u32, change: impl FnOnce(&mut HostCounts)) {
+        if let Some(counts) = &mut *self.host_counts.borrow_mut() {
+            change(counts.entry(process).or_default());
+        }
+    }
+
+    /// A process executes a burst of counted operations.
+    pub(super) fn host_work(&self, process: u32, work: Work, cycles: Cycles) {
+        self.count(process, |counts| {
+            counts.bursts += 1;
+            counts.work += work;
+            counts.work_cycles += cycles;
+        });
     }
 
     pub(super) fn host_busy(&self, span: SimSpan) {

@@ -65,7 +65,7 @@ impl Script {
                 [1 << 32 | u64::from(command.local.0), place, command.bytes.0 << 16 | small]
             }
             Operation::Wait(tag) => [2, u64::from(tag), 0],
-            Operation::Compute(_, KernelTime { cycles, port_use }) => {
+            Operation::Compute(_, KernelTime { cycles, port_use, .. }) => {
                 [3 | port_use.fetches << 8, cycles.0, port_use.accesses]
             }
             Operation::Spend(cycles) => [4, cycles.0, 0],

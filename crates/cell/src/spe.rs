@@ -19,6 +19,7 @@ use super::event::EventFacility;
 use super::fault::Fault;
 use super::mailbox::{InboundMailbox, OutboundMailbox};
 use super::memory::{EffectiveAddress, Memory};
+use super::meter::Meter;
 use super::mfc::{Command, Detector, Direction, Hazards, Mfc, TAGS, Touch};
 use super::record::Loop;
 use super::script::{Operation, Script};
@@ -46,9 +47,10 @@ pub struct Spe {
     clock: Hertz,
     /// Cycles from a change in local store to the end of the loop that waits for it.
     poll: Cycles,
-    timings: Rc<RefCell<KernelTimings>>,
+    pub(super) timings: Rc<RefCell<KernelTimings>>,
     channels: Rc<[Channels]>,
     detector: Rc<Detector>,
+    pub(super) meter: Rc<Meter>,
     fault: Fault,
     /// What happened when, for a viewer.
     pub trace: Tracer,
@@ -67,6 +69,7 @@ impl Spe {
             timings: Rc::clone(timings),
             channels: Rc::clone(&board.channels),
             detector,
+            meter: Rc::clone(&board.meters[index as usize]),
             fault: board.fault.clone(),
             trace: board.trace.clone(),
         }
@@ -91,10 +94,13 @@ impl Spe {
 
     /// Lets the time of a kernel go by before which DMA had accessed the local store so often.
     async fn take(&self, time: KernelTime, lines_before: u64) {
-        self.spend(time.cycles).await;
+        self.meter.kernel(self.sim.now(), time);
+        self.pass(time.cycles).await;
         let lines = self.mfc.local_store_lines() - lines_before;
         if lines > 0 {
-            self.spend(time.dma_conflicts(lines)).await;
+            let conflicts = time.dma_conflicts(lines);
+            self.meter.port_conflicts(self.sim.now(), conflicts);
+            self.pass(conflicts).await;
         }
     }
 
@@ -226,6 +232,11 @@ impl Spe {
 
     /// Takes `cycles` of the SPU.
     pub async fn spend(&self, cycles: Cycles) {
+        self.meter.outside(self.sim.now(), cycles);
+        self.pass(cycles).await;
+    }
+
+    async fn pass(&self, cycles: Cycles) {
         self.sim.sleep(cycles.at(self.clock)).await;
     }
 

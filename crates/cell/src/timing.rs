@@ -12,8 +12,8 @@ use mmgp_base::units::Cycles;
 use mmgp_machine::Machine;
 use mmgp_spu::local_store::LocalStore;
 use mmgp_spu::{
-    Accesses, Branches, ClassTiming, Compiler, Journal, Kernel, Path, PortUse, Shape, Stopwatch,
-    Timing, execute, execute_on_path, execute_watched,
+    Accesses, Branches, ClassTiming, Compiler, Executed, Journal, Kernel, Path, PortUse, Shape,
+    Stopwatch, Timing, execute, execute_on_path, execute_watched,
 };
 
 /// Whether the pipeline is asked at every call.
@@ -33,6 +33,8 @@ pub struct KernelTime {
     pub cycles: Cycles,
     /// How often it uses the port of the local store meanwhile.
     pub port_use: PortUse,
+    /// The number of what it executes ([`KernelTimings::executed`]), where somebody counts.
+    pub(crate) executed: Option<u32>,
 }
 
 impl KernelTime {
@@ -56,6 +58,24 @@ pub struct KernelTimings {
     /// The same of kernels that branch on data.
     known_paths: BTreeMap<(Shape, Path), KernelTime>,
     journal: Journal,
+    /// What kernels execute, where somebody counts.
+    executed: Option<Executions>,
+}
+
+/// What the runs of kernels executed, each once.
+#[derive(Default)]
+struct Executions {
+    all: Vec<Executed>,
+    numbers: BTreeMap<Executed, u32>,
+}
+
+impl Executions {
+    fn number(&mut self, executed: Executed) -> u32 {
+        *self.numbers.entry(executed).or_insert_with(|| {
+            self.all.push(executed);
+            self.all.len() as u32 - 1
+        })
+    }
 }
 
 impl KernelTimings {
@@ -69,7 +89,18 @@ impl KernelTimings {
             known: BTreeMap::new(),
             known_paths: BTreeMap::new(),
             journal: Journal::default(),
+            executed: None,
         }
+    }
+
+    /// Says from now on what kernels execute; before any has run.
+    pub fn count(&mut self) {
+        self.executed = Some(Executions::default());
+    }
+
+    /// What the runs of that number have executed, each of them.
+    pub fn executed(&self, number: u32) -> Executed {
+        self.executed.as_ref().map_or_else(Executed::default, |it| it.all[number as usize])
     }
 
     /// Executes the kernel on `store` and says how long it takes.
@@ -149,7 +180,8 @@ impl KernelTimings {
         let new = || Stopwatch::new(timing.clone(), compiler);
         let stopwatch = self.stopwatches.entry(compiler).or_insert_with(new);
         let (output, timed) = stopwatch.time(kernel, store);
-        (output, KernelTime { cycles: timed.cycles, port_use: timed.port_use() })
+        let executed = self.executed.as_mut().map(|it| it.number(timed.executed()));
+        (output, KernelTime { cycles: timed.cycles, port_use: timed.port_use(), executed })
     }
 }
 

@@ -37,7 +37,9 @@
 //! # Ok::<(), mmgp_model::Error>(())
 //! ```
 
+pub mod complexity;
 pub mod export;
+mod expression;
 pub mod fit;
 pub mod guided;
 pub mod model;

@@ -87,7 +87,7 @@ pub(crate) struct Courses {
     sim: Sim,
     traffic: Rc<Traffic>,
     /// Whether the times of tasks are kept: processes keep to the SPEs that are their own, and nobody
-    /// wants to see every transfer.
+    /// wants to see or count every transfer.
     keeps: bool,
     program: RefCell<Option<Rc<dyn Writes>>>,
     /// By what the program says that they depend on.

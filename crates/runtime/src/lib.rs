@@ -97,7 +97,7 @@ impl Runtime {
         let busy = BusyMap::new(&blade.sim, blade.machine.layout);
         let slots = Slots::new(&blade);
         let same = policy.moves() != Moves::Whatever;
-        let keeps = policy.leases_own_only() && same && !blade.is_traced();
+        let keeps = policy.leases_own_only() && same && !blade.is_traced() && !blade.is_counting();
         let courses = Courses::new(&blade.sim, &blade.traffic, keeps);
         let unbalancing = policy.unbalances().then(Unbalancing::default);
         let fault = blade.fault();

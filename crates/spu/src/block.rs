@@ -42,7 +42,8 @@ pub(super) const FREE: i32 = i32::MIN;
 /// The most registers that an instruction reads.
 pub(super) const OPERANDS: usize = 3;
 
-/// Class and destination of an instruction, and for a branch whether it was hinted.
+/// Class and destination of an instruction, and for a branch whether it was hinted, and whether it
+/// is conditional.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kind(u8);
 
@@ -64,6 +65,18 @@ impl Kind {
     /// An `hbrp`, which goes where loads and stores go and is neither.
     pub(super) const PREFETCH: Self =
         Self(Self::new(Class::LoadStore, Destination::Nowhere).0 | 0x80);
+
+    /// The same branch, taken or not as a register says.
+    #[inline(always)]
+    pub(super) const fn conditional(self) -> Self {
+        Self(self.0 | Self::CONDITIONAL)
+    }
+
+    const CONDITIONAL: u8 = 0x80;
+
+    pub(super) const fn is_conditional(self) -> bool {
+        matches!(self.class(), Class::Branch) && self.0 & Self::CONDITIONAL != 0
+    }
 
     pub(super) const fn is_hinted(self) -> bool {
         self.0 & Self::HINTED != 0
@@ -257,6 +270,9 @@ mod tests {
             assert!(hinted.is_hinted() && !unhinted.is_hinted());
             for kind in [hinted, unhinted] {
                 assert_eq!((kind.class(), kind.destination()), (Class::Branch, link));
+                assert!(!kind.is_conditional() && kind.conditional().is_conditional());
+                let same = (kind.conditional().class(), kind.conditional().destination());
+                assert_eq!(same, (Class::Branch, link));
             }
         }
     }

@@ -81,7 +81,7 @@ pub use observed::{ObservedSpu, execute_on_path, execute_watched};
 pub use path::{Branches, Journal, Path};
 pub use pipeline::{ClassTiming, Issue, Pipeline, PortUse, Ready, Single, Stall, Stalls, Timing};
 pub use plain::PlainSpu;
-pub use profile::{BlockProfile, Profile};
+pub use profile::{BlockProfile, BranchCounts, Executed, Profile};
 pub use register::Quadword;
 pub use shape::Shape;
 pub use timed::{Stopwatch, TimedSpu, time};

@@ -1,10 +1,13 @@
 //! Where the cycles of a kernel went.
 
+mod executed;
+
 use super::block::{Code, Kind, Tag, Value};
 use super::instruction::{Class, Destination};
 use super::pipeline::{PortUse, Stalls};
-use super::replay::Outcome;
-use super::schedule::Slot;
+use super::replay::{Ending, Outcome};
+use super::schedule::{Emitted, Slot};
+pub use executed::{BranchCounts, Executed};
 use mmgp_base::units::Cycles;
 use std::collections::BTreeSet;
 
@@ -39,6 +42,8 @@ pub struct BlockProfile {
     pub stalls: Stalls,
     /// Cycles, over all executions, in which the port of the local store was used.
     pub port_use: PortUse,
+    /// What issued over all executions, and the branches at its end.
+    pub executed: Executed,
     /// The most registers that hold a value still needed. A bound from above: a value from before
     /// the block that the block reads is counted until its end. The hardware has 128.
     pub max_live: usize,
@@ -74,6 +79,12 @@ impl Profile {
         self.blocks.iter().map(|block| block.executions * block.double_precision).sum()
     }
 
+    /// What issued, and where the cycles went.
+    pub fn executed(&self) -> Executed {
+        let blocked = Executed::blocked(self.channel_wait.0);
+        self.blocks.iter().fold(blocked, |sum, block| sum + block.executed)
+    }
+
     /// The most registers alive at any place of the kernel; see [`BlockProfile::max_live`].
     pub fn max_live(&self) -> usize {
         self.blocks.iter().map(|block| block.max_live).max().unwrap_or(0)
@@ -82,7 +93,8 @@ impl Profile {
 
 impl BlockProfile {
     /// Sums up `outcomes`; says nothing of registers.
-    pub(super) fn new(code: Code<'_>, slots: &[Slot], outcomes: &[Outcome]) -> Self {
+    pub(super) fn new(code: Code<'_>, emitted: &Emitted, outcomes: &[Outcome]) -> Self {
+        let slots = &emitted.slots;
         let total = |count: fn(&Outcome) -> u64| -> u64 {
             outcomes.iter().map(|outcome| outcome.executions * count(outcome)).sum()
         };
@@ -102,9 +114,40 @@ impl BlockProfile {
                 port_use += outcome.port_use * outcome.executions;
                 port_use
             }),
+            executed: executed(code, emitted, outcomes),
             max_live: 0,
         }
     }
+}
+
+/// What issued over all executions of a block.
+fn executed(code: Code<'_>, emitted: &Emitted, outcomes: &[Outcome]) -> Executed {
+    let mut once = Executed::default();
+    for slot in &emitted.slots {
+        let class = match *slot {
+            Slot::Instruction(position) => code.kinds[position].class(),
+            Slot::Padding => Class::OddNop,
+        };
+        once.issue(class, 1);
+    }
+    let is_conditional = code.kinds.last().is_some_and(|last| last.is_conditional());
+    let mut sum = Executed::default();
+    for outcome in outcomes {
+        let mut of = Executed {
+            cycles: outcome.cycles,
+            dual_issues: outcome.dual_issues,
+            stalls: outcome.stalls,
+            ..once
+        };
+        let branch = match outcome.ending {
+            Ending::FallsThrough => BranchCounts::default(),
+            Ending::Taken => BranchCounts::one(true, emitted.hinted),
+            Ending::NotTaken => BranchCounts::one(false, emitted.hinted),
+        };
+        *(if is_conditional { &mut of.conditional } else { &mut of.unconditional }) = branch;
+        sum += of * outcome.executions;
+    }
+    sum
 }
 
 /// What later blocks of a program read.

@@ -348,7 +348,7 @@ impl Recorder {
                     let live = max_live(known.code(), &known.emitted.slots, &known.live);
                     known.max_live = known.max_live.max(live);
                 }
-                let of = BlockProfile::new(known.code(), &known.emitted.slots, &known.outcomes);
+                let of = BlockProfile::new(known.code(), &known.emitted, &known.outcomes);
                 profile.blocks.push(BlockProfile { max_live: known.max_live, ..of });
             }
             known.live = Live::default();

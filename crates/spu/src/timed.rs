@@ -177,8 +177,17 @@ impl<'s> TimedSpu<'s> {
 
     #[inline(always)]
     fn branch<const N: usize>(&mut self, operands: [Tagged; N], taken: bool) -> bool {
-        self.end_with_branch(Destination::Nowhere, operands, taken);
+        let hint = self.recorder.hints.take();
+        let kind = Kind::branch(Destination::Nowhere, hint).conditional();
+        self.end_with_branch(kind, hint, operands, taken);
         taken
+    }
+
+    /// A branch that is always taken.
+    #[inline(always)]
+    fn jump<const N: usize>(&mut self, operands: [Tagged; N]) {
+        let hint = self.recorder.hints.take();
+        self.end_with_branch(Kind::branch(Destination::Nowhere, hint), hint, operands, true);
     }
 
     /// A branch that leaves a link.
@@ -189,20 +198,21 @@ impl<'s> TimedSpu<'s> {
         link: LocalAddress,
         taken: bool,
     ) -> Tagged {
-        let tag = self.end_with_branch(Destination::New, operands, taken);
+        let hint = self.recorder.hints.take();
+        let tag = self.end_with_branch(Kind::branch(Destination::New, hint), hint, operands, taken);
         Tagged { value: preferred_slot(link.0), tag }
     }
 
     #[inline(always)]
     fn end_with_branch<const N: usize>(
         &mut self,
-        link: Destination,
+        kind: Kind,
+        hint: Tag,
         operands: [Tagged; N],
         taken: bool,
     ) -> Tag {
         let ending = if taken { Ending::Taken } else { Ending::NotTaken };
-        let hint = self.recorder.hints.take();
-        let tag = self.record(Kind::branch(link, hint), operands.map(|it| it.tag), Some(hint));
+        let tag = self.record(kind, operands.map(|it| it.tag), Some(hint));
         self.recorder.end_block(ending);
         tag
     }

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 
-use super::{AppArguments, Entry, PortArgument, is_file};
+use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, is_file};
+use crate::apps::Application;
 use crate::apps::list_ranking::{Heads, ListRanking, NAME};
 use crate::cli::emulate::ListRankingOnce;
 #[cfg(unix)]
 use crate::cli::emulate::{self, HostRanking, NativeReport};
 use crate::cli::output::warn;
 use crate::cli::study;
+use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 use crate::lists::{List, Operation, Order, Values};
 #[cfg(unix)]
@@ -28,6 +30,13 @@ pub const ENTRY: Entry = Entry {
         let (order, buffers) =
             (arguments.list_ranking.order(arguments), arguments.list_ranking.buffers);
         Ok(Box::new(ListRankingOnce { ranking: read(arguments)?, order, buffers }))
+    },
+    size: Size {
+        name: "nodes",
+        defaults: &[16384, 32768, 65536, 131072],
+        processors: &PROCESSORS,
+        further: &[SUBLISTS, BUFFERS],
+        at: at_size,
     },
     study: study::list_ranking::study,
     #[cfg(unix)]
@@ -46,6 +55,20 @@ pub const ENTRY: Entry = Entry {
     ],
 };
 
+/// What sublists are called where they are counted as they grow.
+const SUBLISTS: &str = "s";
+/// The same of DMA lists under way.
+const BUFFERS: &str = "b";
+
+/// The program with a list of n nodes, and perhaps so many sublists and DMA lists.
+fn at_size(arguments: &AppArguments, sizes: &Sizes) -> Result<Box<dyn Application>> {
+    let own = &arguments.list_ranking;
+    let of = |name: &str, given: u32| sizes.of(name).map_or(given, |size| size as u32);
+    let list = List::generate(of("n", NODES), own.order, own.values, arguments.seed)?;
+    let choice = [of(SUBLISTS, own.sublists), of(BUFFERS, own.buffers)];
+    Ok(Box::new(of_list(arguments, list, choice)?))
+}
+
 /// Nodes of the list where nothing is said of them.
 pub const NODES: u32 = 1 << 20;
 
@@ -57,11 +80,14 @@ fn read(arguments: &AppArguments) -> Result<ListRanking> {
 /// The same, of so many nodes where nothing is said of them.
 pub fn read_of(arguments: &AppArguments, nodes: u32) -> Result<ListRanking> {
     let own = &arguments.list_ranking;
+    of_list(arguments, own.list(arguments, nodes)?, [own.sublists, own.buffers])
+}
+
+fn of_list(arguments: &AppArguments, list: List, choice: [u32; 2]) -> Result<ListRanking> {
+    let own = &arguments.list_ranking;
     let refuse = |name, found: &str, expected: &str| {
         Err(Error::OutOfRange { name, found: found.into(), expected: expected.into() })
     };
-    let list = own.list(arguments, nodes)?;
-    let choice = [own.sublists, own.buffers];
     let order = own.order(arguments);
     let ranking = ListRanking::new(Arc::new(list), order, choice, arguments.seed)?;
     let ranking = ranking.with_operation(own.operation).headed(own.heads);

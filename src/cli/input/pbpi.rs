@@ -4,11 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AppArguments, Entry, PortArgument};
+use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, simulated_at};
+use crate::apps::Application;
 use crate::apps::pbpi::{Acceptance, Coupling, NAME, Pbpi, Sampling};
 use crate::apps::phylogeny::Patterns;
+use crate::apps::phylogeny::alignment::Alignment;
 use crate::cli::emulate::PbpiOnce;
 use crate::cli::study;
+use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 
 /// The port where nothing is said of it.
@@ -21,6 +24,13 @@ pub const ENTRY: Entry = Entry {
     once: |arguments, emulate| {
         let (pbpi, names) = read(arguments)?;
         Ok(Box::new(PbpiOnce::new(pbpi, names, emulate.samples())?))
+    },
+    size: Size {
+        name: "sites",
+        defaults: &[1000, 2000, 4000, 8000],
+        processors: &PROCESSORS,
+        further: &[],
+        at: at_size,
     },
     study: study::by_mapping,
     native: None,
@@ -35,12 +45,31 @@ pub const ENTRY: Entry = Entry {
     ],
 };
 
+/// Generations, where nothing is said of them.
+const GENERATIONS: u32 = 100;
+/// The same where it runs at many sizes.
+const FEW_GENERATIONS: u32 = 3;
+
 /// The program with its input, and what its taxa are called.
 fn read(arguments: &AppArguments) -> Result<(Pbpi, Vec<String>)> {
-    let alignment = arguments.alignment("sim107")?;
+    of_alignment(arguments, arguments.alignment("sim107")?, GENERATIONS)
+}
+
+/// The program on so many sites, for as many taxa as the papers' data set has.
+fn at_size(arguments: &AppArguments, sizes: &Sizes) -> Result<Box<dyn Application>> {
+    let alignment = simulated_at(107, sizes)?;
+    Ok(Box::new(of_alignment(arguments, alignment, FEW_GENERATIONS)?.0))
+}
+
+fn of_alignment(
+    arguments: &AppArguments,
+    alignment: Alignment,
+    generations: u32,
+) -> Result<(Pbpi, Vec<String>)> {
+    let generations = arguments.generations.unwrap_or(generations);
     let patterns = Patterns::compress(&alignment);
     let tree = arguments.tree(None, &alignment.names)?;
-    let pbpi = Pbpi::new(patterns, tree, arguments.seed, arguments.generations)?;
+    let pbpi = Pbpi::new(patterns, tree, arguments.seed, generations)?;
     let pbpi = pbpi.named(alignment.names.clone())?;
     let pbpi =
         pbpi.placed(arguments.placement.into()).ported(arguments.port.unwrap_or(PORT).into());

@@ -4,13 +4,15 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use super::{AppArguments, Entry, PortArgument};
-use crate::apps::Port;
+use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, simulated_at};
+use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
 use crate::apps::raxml::{Columns, HostVersion, NAME, Raxml, Tasks};
+use crate::apps::{Application, Port};
 use crate::cli::emulate::{RAXML_FILES, RaxmlOnce};
 use crate::cli::study;
+use crate::complexity::Sizes;
 use crate::error::Result;
 use crate::runtime::Teams;
 
@@ -32,6 +34,13 @@ pub const ENTRY: Entry = Entry {
         emulate.samples().refuse(NAME)?;
         Ok(Box::new(RaxmlOnce::new(raxml, names, arguments)))
     },
+    size: Size {
+        name: "sites",
+        defaults: &[250, 500, 1000, 2000],
+        processors: &PROCESSORS,
+        further: &[],
+        at: at_size,
+    },
     study: study::by_mapping,
     native: None,
     folder_files: &RAXML_FILES,
@@ -41,8 +50,22 @@ pub const ENTRY: Entry = Entry {
 /// The program with its input, and what its taxa are called; of `tasks` as many as nothing is said
 /// of.
 fn read(arguments: &AppArguments, tasks: Tasks) -> Result<(Raxml, Vec<String>)> {
+    of_alignment(arguments, arguments.alignment("sim42")?, tasks)
+}
+
+/// One bootstrap on so many sites, for as many taxa as the papers' data set has.
+fn at_size(arguments: &AppArguments, sizes: &Sizes) -> Result<Box<dyn Application>> {
+    let alignment = simulated_at(42, sizes)?;
+    let tasks = Tasks { inferences: 0, bootstraps: 1 };
+    Ok(Box::new(of_alignment(arguments, alignment, tasks)?.0))
+}
+
+fn of_alignment(
+    arguments: &AppArguments,
+    alignment: Alignment,
+    tasks: Tasks,
+) -> Result<(Raxml, Vec<String>)> {
     let own = &arguments.raxml;
-    let alignment = arguments.alignment("sim42")?;
     let patterns = Patterns::compress(&alignment);
     let tree = arguments.tree(own.tree(), &alignment.names)?;
     let raxml = own.read(patterns, tree, (arguments.seed, tasks, port(arguments).into()))?;

@@ -5,6 +5,7 @@ use super::{AppArguments, HOST, list_ranking, pbpi, raxml, sgemm, synthetic};
 use crate::apps::Application;
 use crate::cli::emulate::{self, NativeReport, Once};
 use crate::cli::{Answer, study};
+use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 
 /// Runs a program on this computer.
@@ -18,6 +19,8 @@ pub struct Entry {
     pub read: fn(&AppArguments) -> Result<Box<dyn Application>>,
     /// The same for a single run, with what that streams to files and prints.
     pub once: fn(&AppArguments, &emulate::Arguments) -> Result<Box<dyn Once>>,
+    /// What its input is measured by.
+    pub size: Size,
     /// What answers `mmgp study` for it.
     pub study: fn(&study::Arguments) -> Result<Answer>,
     /// How it runs on this computer, where it has a version for it.
@@ -26,6 +29,23 @@ pub struct Entry {
     pub folder_files: &'static [&'static str],
     /// What the library calls what its flags set, and the flags.
     pub flags: &'static [(&'static str, &'static str)],
+}
+
+/// Numbers of SPEs for a program that any of them suits.
+pub const PROCESSORS: [u32; 4] = [1, 2, 4, 8];
+
+/// The size of a program's input, where it is counted as that grows.
+pub struct Size {
+    /// What is counted, in the plural.
+    pub name: &'static str,
+    /// Sizes at which a few runs take seconds.
+    pub defaults: &'static [u64],
+    /// Numbers of SPEs of a process that divide its work evenly.
+    pub processors: &'static [u32],
+    /// Further sizes that it has, by the names that [`Size::at`] knows.
+    pub further: &'static [&'static str],
+    /// The program with an input of these sizes, `n` among them, that is made for it.
+    pub at: fn(&AppArguments, &Sizes) -> Result<Box<dyn Application>>,
 }
 
 const ENTRIES: [Entry; 5] =

@@ -2,10 +2,12 @@
 
 use clap::Args;
 
-use super::{AppArguments, Entry};
+use super::{AppArguments, Entry, Size};
+use crate::apps::Application;
 use crate::apps::sgemm::{NAME, Sgemm};
 use crate::cli::emulate::SgemmOnce;
 use crate::cli::study;
+use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 
 /// How it is read.
@@ -16,14 +18,31 @@ pub const ENTRY: Entry = Entry {
         emulate.samples().refuse(NAME)?;
         Ok(Box::new(SgemmOnce(read(arguments)?)))
     },
+    size: Size {
+        name: "order of the matrices",
+        defaults: &[256, 512, 768],
+        processors: &[1, 2, 4],
+        further: &[],
+        at: at_size,
+    },
     study: study::by_mapping,
     native: None,
     folder_files: &[],
     flags: &[("order of the matrices", "--size"), ("processes of the product", "--m")],
 };
 
+/// Matrices of the order that n says.
+fn at_size(arguments: &AppArguments, sizes: &Sizes) -> Result<Box<dyn Application>> {
+    let order = sizes.of("n").map_or(0, |n| n as u32);
+    Ok(Box::new(of_order(arguments, order)?))
+}
+
 /// The matrices.
 fn read(arguments: &AppArguments) -> Result<Sgemm> {
+    of_order(arguments, arguments.sgemm.size)
+}
+
+fn of_order(arguments: &AppArguments, order: u32) -> Result<Sgemm> {
     let reads_none = "a program that reads an alignment; matrices come from --size and --seed";
     let on_spes = "a program with several versions; this one runs on the SPEs, tuned";
     let others = [
@@ -35,7 +54,7 @@ fn read(arguments: &AppArguments) -> Result<Sgemm> {
         let (found, expected) = (format!("--app {NAME}"), expected.into());
         return Err(Error::OutOfRange { name, found, expected });
     }
-    let sgemm = Sgemm::random(arguments.sgemm.size, arguments.seed)?;
+    let sgemm = Sgemm::random(order, arguments.seed)?;
     Ok(sgemm.placed(arguments.placement.into()))
 }
 

@@ -5,11 +5,13 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::{AppArguments, Entry};
+use super::{AppArguments, Entry, PROCESSORS, Size};
+use crate::apps::Application;
 use crate::apps::synthetic::{Burst, Durations, NAME, Synthetic};
 use crate::cli::emulate::SyntheticOnce;
 use crate::cli::output::warn;
 use crate::cli::study;
+use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 use crate::table::records::Turn;
 use crate::table::{Source, csv};
@@ -22,6 +24,13 @@ pub const ENTRY: Entry = Entry {
     once: |arguments, emulate| {
         emulate.samples().refuse(NAME)?;
         Ok(Box::new(SyntheticOnce(read(arguments)?)))
+    },
+    size: Size {
+        name: "off-loads",
+        defaults: &[100, 200, 400, 800],
+        processors: &PROCESSORS,
+        further: &[],
+        at: at_size,
     },
     study: study::by_mapping,
     native: None,
@@ -36,6 +45,12 @@ pub const ENTRY: Entry = Entry {
     ],
 };
 
+/// The workload with so many off-loads in each stream.
+fn at_size(arguments: &AppArguments, sizes: &Sizes) -> Result<Box<dyn Application>> {
+    let offloads = sizes.of("n").map_or(u32::MAX, |n| n as u32);
+    Ok(Box::new(of_length(arguments, offloads)?))
+}
+
 /// The workload.
 fn read(arguments: &AppArguments) -> Result<Synthetic> {
     if arguments.input.is_some() {
@@ -46,8 +61,12 @@ fn read(arguments: &AppArguments) -> Result<Synthetic> {
                 .into(),
         });
     }
+    of_length(arguments, arguments.synthetic.offloads)
+}
+
+fn of_length(arguments: &AppArguments, offloads: u32) -> Result<Synthetic> {
     let own = &arguments.synthetic;
-    let synthetic = Synthetic::new(own.streams, own.offloads, own.durations()?, arguments.seed)?;
+    let synthetic = Synthetic::new(own.streams, offloads, own.durations()?, arguments.seed)?;
     let synthetic = synthetic.sharing(own.shared)?;
     match own.on_host {
         None => Ok(synthetic),

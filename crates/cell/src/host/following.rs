@@ -14,6 +14,7 @@ impl HostProcess {
             let _span = self.span("cold caches");
             self.stall(stall).await;
         }
+        self.recorder.host_work(self.rank, work, work.cycles(&self.machine.ppe));
         self.execute_for("host code", self.ppe().alone(work)).await;
     }
 }

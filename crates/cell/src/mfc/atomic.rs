@@ -46,7 +46,7 @@ impl Mfc {
         own.reserve(line).await;
         let store = EffectiveAddress::local_store(own.spe, line.local);
         memory.write(store, data);
-        own.sim.sleep(own.access).await;
+        own.channel(own.access).await;
         Ok(())
     }
 
@@ -61,7 +61,7 @@ impl Mfc {
         if status == AtomicStatus::Stored {
             own.store_line(line);
         }
-        own.sim.sleep(own.access).await;
+        own.channel(own.access).await;
         Ok(status)
     }
 
@@ -80,15 +80,16 @@ impl Mfc {
         let own = &*self.shared;
         let line = LockLine { local: LocalAddress(0), effective: at };
         own.rules().lock_line("Getllar", &line, 0)?;
+        own.meter.atomic();
         loop {
-            own.sim.sleep(own.issue).await;
+            own.channel(own.issue).await;
             let may_change = may_change();
             own.reserve(line).await;
-            own.sim.sleep(own.access).await;
+            own.channel(own.access).await;
             if !may_change {
                 continue;
             }
-            own.sim.sleep(own.issue).await;
+            own.channel(own.issue).await;
             let status = own.claim_reserved(line).await;
             if status == AtomicStatus::Stored {
                 own.lines().written(at, LockLine::BYTES);
@@ -96,9 +97,9 @@ impl Mfc {
                 changed();
                 break;
             }
-            own.sim.sleep(own.access).await;
+            own.channel(own.access).await;
         }
-        own.sim.sleep(own.access).await;
+        own.channel(own.access).await;
         Ok(())
     }
 
@@ -112,7 +113,7 @@ impl Mfc {
         own.claim(line).await;
         own.lines().release(own.spe);
         own.store_line(line);
-        own.sim.sleep(own.access).await;
+        own.channel(own.access).await;
         Ok(())
     }
 }
@@ -125,7 +126,8 @@ impl Shared {
     async fn begin_atomic(&self, name: &'static str, line: &LockLine, touch: Touch) -> Result<()> {
         self.rules().lock_line(name, line, 0)?;
         self.detector.program(name, touch, line.local, LockLine::BYTES)?;
-        self.sim.sleep(self.issue).await;
+        self.meter.atomic();
+        self.channel(self.issue).await;
         Ok(())
     }
 
@@ -159,6 +161,7 @@ impl Shared {
     async fn fetch(&self, from: EffectiveAddress, line: LockLine) {
         let to = EffectiveAddress::local_store(self.spe, line.local);
         let transfer = self.transfer(from, to, LockLine::BYTES);
+        self.count_lines(from, LockLine::BYTES);
         self.sim.sleep(self.latency(&transfer)).await;
         self.eib.carry(&transfer).await;
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::super::memory::{EffectiveAddress, LINE};
+use super::super::meter::Asked;
 use super::super::trace::Argument;
 use mmgp_base::units::Bytes;
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
@@ -12,7 +13,7 @@ use mmgp_spu::register::Quadword;
 pub const TAGS: u8 = 32;
 
 /// Which way a transfer goes, as the SPE sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     /// Into local store.
     Get,
@@ -315,6 +316,16 @@ impl Operation {
             Self::Barrier | Self::Synchronise => [None; 4],
         };
         arguments.into_iter().flatten()
+    }
+
+    /// What it is to the one who counts.
+    pub(super) fn asked(&self) -> Asked {
+        match self {
+            Self::Transfer(_) | Self::Moved(_) | Self::SendSignal(_) => Asked::Transfer,
+            Self::List(list) => Asked::List(u64::from(list.elements)),
+            Self::LockLine(_) => Asked::Atomic,
+            Self::Barrier | Self::Synchronise => Asked::Nothing,
+        }
     }
 
     pub(super) const fn order(&self) -> Order {

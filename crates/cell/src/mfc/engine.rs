@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::rc::Rc;
 
-use super::super::eib::Transfer;
+use super::super::eib::{Transfer, lines_touched};
 use super::super::event::Events;
 use super::super::memory::{EffectiveAddress, Place};
 use super::super::signal::Signal;
+use super::super::unit::Unit;
 use super::command::{AfterElement, Command, Direction, ListCommand, Operation, SendSignal};
 use super::hazard::Origin;
 use super::lane::Begun;
@@ -67,13 +68,15 @@ impl Shared {
         match operation {
             Operation::Transfer(command) => {
                 self.move_data(command, progress.since).await;
+                self.count(command, progress);
             }
             Operation::Moved(command) => {
                 let (_, to) = self.carry(command, progress.since).await;
                 self.tell_of_arrival(to);
+                self.count(command, progress);
             }
             Operation::List(list) => return self.go_on(list, progress, begun).await,
-            Operation::SendSignal(command) => self.signal(command, progress.since).await,
+            Operation::SendSignal(command) => self.signal(command, progress).await,
             Operation::LockLine(line) => {
                 self.claim(*line).await;
                 self.store_line(*line);
@@ -145,6 +148,7 @@ impl Shared {
             self.rules().element(&transfer)?;
             since = since + self.list_fetch;
             self.move_element(&transfer, since).await;
+            self.count(&transfer, from);
             next = transfer.local.offset(transfer.bytes).0;
             if element.after() == AfterElement::StallAndNotify {
                 let progress = Progress { since, elements: number + 1, next, ..from };
@@ -173,15 +177,42 @@ impl Shared {
     }
 
     /// Carries a word to a signal-notification register.
-    async fn signal(&self, command: &SendSignal, since: SimTime) {
+    async fn signal(&self, command: &SendSignal, progress: Progress) {
         let local = EffectiveAddress::local_store(self.spe, command.local);
         let transfer = self.transfer(local, command.register, SendSignal::BYTES);
-        self.sim.sleep_until(since + self.latency(&transfer)).await;
+        self.sim.sleep_until(progress.since + self.latency(&transfer)).await;
         self.eib.carry(&transfer).await;
+        let request = (Direction::Put, SendSignal::BYTES);
+        self.meter.arrived(self.sim.now(), request, progress.computed);
         let words = self.store.borrow().load(command.local).words();
         if let Some((spe, signal)) = Signal::at(command.register) {
             let word = words[(command.local.0 % 16 / 4) as usize];
             self.channels[spe as usize].signal(signal).write(word);
+        }
+    }
+
+    /// Counts a request that has arrived.
+    fn count(&self, command: &Command, progress: Progress) {
+        let request = (command.direction, command.bytes);
+        self.meter.arrived(self.sim.now(), request, progress.computed);
+        self.count_lines(command.effective, command.bytes);
+    }
+
+    /// Counts the lines that a transfer touches at its end outside the local store.
+    pub(super) fn count_lines(&self, at: EffectiveAddress, bytes: Bytes) {
+        if !self.meter.is_on() {
+            return;
+        }
+        let (memory, mut done) = (self.eib.memory(), 0);
+        while done < bytes.0 {
+            let from = at.offset(done);
+            let part = memory.at_home(from, Bytes(bytes.0 - done));
+            let cell = match memory.unit(from) {
+                Unit::Memory { cell } => Some(cell),
+                Unit::Spe { .. } => None,
+            };
+            self.meter.lines(cell, lines_touched(from, part));
+            done += part.0;
         }
     }
 

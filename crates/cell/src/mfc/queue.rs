@@ -7,7 +7,7 @@
 use std::cell::{Cell, RefCell};
 
 use super::command::{Operation, Order, TAGS};
-use mmgp_base::units::SimTime;
+use mmgp_base::units::{SimSpan, SimTime};
 use mmgp_sim::{Permit, Pool, Sim, Watch};
 
 /// A command that can begin: the number of those that entered the queue before it, and its place.
@@ -58,6 +58,8 @@ struct Entry {
 pub(super) struct Progress {
     /// When the command entered the queue.
     pub entered: SimTime,
+    /// For how long the SPU had computed then.
+    pub computed: SimSpan,
     /// When it could begin, or a list could go on.
     pub since: SimTime,
     /// List elements that are done.
@@ -98,7 +100,7 @@ impl Queue {
         place: Permit,
         operation: Operation,
         tag: u8,
-        now: SimTime,
+        (now, computed): (SimTime, SimSpan),
     ) -> Option<Ready> {
         let pending = &self.pending[usize::from(tag)];
         pending.set(pending.get() + 1);
@@ -108,7 +110,7 @@ impl Queue {
         let mut entries = self.entries.borrow_mut();
         let slot = entries.taken.trailing_ones() as usize;
         let after = entries.before(&operation, tag);
-        let progress = Progress { entered: now, since: now, elements: 0, next: 0 };
+        let progress = Progress { entered: now, computed, since: now, elements: 0, next: 0 };
         let sequence = entries.entered;
         entries.entered += 1;
         let entry = Entry { operation, tag, sequence, after, progress, place: Some(place) };

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
+use std::future::Future;
 use std::rc::Rc;
 
 use super::command::{Direction, Operation};
@@ -13,6 +14,7 @@ use crate::board::Board;
 use crate::channel::Channels;
 use crate::eib::Eib;
 use crate::fault::Fault;
+use crate::meter::Meter;
 use crate::trace::{Category, Span, Tracer, Track};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, SimSpan};
@@ -38,6 +40,7 @@ pub(super) struct Shared {
     /// Lists that wait to be acknowledged, with their tags.
     pub stalled_lists: RefCell<Vec<(u8, Begun)>>,
     pub commands: Cell<u64>,
+    pub meter: Rc<Meter>,
     pub trace: Tracer,
     pub issue: SimSpan,
     pub access: SimSpan,
@@ -75,6 +78,7 @@ impl Shared {
             stalled: Watch::new(sim, "the stall of a DMA list", 0),
             stalled_lists: RefCell::default(),
             commands: Cell::new(0),
+            meter: Rc::clone(&board.meters[spe as usize]),
             trace: board.trace.clone(),
             issue: cycles(sizes.issue),
             access: cycles(machine.spu.channel),
@@ -96,7 +100,10 @@ impl Shared {
         let queue = self.queue(origin);
         self.detector.command(origin, &operation, tag, &self.store)?;
         self.commands.set(self.commands.get() + 1);
-        if let Some(ready) = queue.enter(place, operation, tag, self.sim.now()) {
+        let now = self.sim.now();
+        self.meter.enters(now, &operation.asked());
+        let computed = self.meter.computed(now);
+        if let Some(ready) = queue.enter(place, operation, tag, (now, computed)) {
             self.begin(Begun { origin, ready }, &operation);
         }
         Ok(())
@@ -105,6 +112,20 @@ impl Shared {
     /// The SPU waits for something.
     pub fn wait(&self, what: &'static str) -> Span {
         self.trace.span(Track::Spu(self.spe), Category::Wait, what)
+    }
+
+    /// The same, counted.
+    pub async fn waiting<T>(&self, something: impl Future<Output = T>) -> T {
+        let since = self.sim.now();
+        let what = something.await;
+        self.meter.waited(since, self.sim.now());
+        what
+    }
+
+    /// A channel command takes its time.
+    pub async fn channel(&self, span: SimSpan) {
+        self.meter.channel(self.sim.now(), span);
+        self.sim.sleep(span).await;
     }
 
     pub const fn queue(&self, origin: Origin) -> &Queue {

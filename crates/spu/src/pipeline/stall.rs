@@ -50,7 +50,7 @@ impl Stall {
 }
 
 /// Cycles in which nothing issued, by what was waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Stalls([u64; Stall::ALL.len()]);
 
 impl Stalls {
@@ -72,7 +72,7 @@ impl Stalls {
     }
 
     /// Adds the cycles from `from` to `until`, of which there may be none, and returns the later.
-    pub(super) fn wait(&mut self, from: u64, until: u64, cause: Stall) -> u64 {
+    pub(crate) fn wait(&mut self, from: u64, until: u64, cause: Stall) -> u64 {
         self.0[cause as usize] += until.saturating_sub(from);
         from.max(until)
     }

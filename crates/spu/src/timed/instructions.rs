@@ -139,12 +139,12 @@ impl Spu for TimedSpu<'_> {
 
     #[inline(never)]
     fn br(&mut self) {
-        self.branch([], true);
+        self.jump([]);
     }
 
     #[inline(never)]
     fn bra(&mut self) {
-        self.branch([], true);
+        self.jump([]);
     }
 
     #[inline(never)]
@@ -159,7 +159,7 @@ impl Spu for TimedSpu<'_> {
 
     #[inline(never)]
     fn bi(&mut self, ra: Tagged) {
-        self.branch([ra], true);
+        self.jump([ra]);
     }
 
     #[inline(never)]
@@ -175,7 +175,7 @@ impl Spu for TimedSpu<'_> {
 
     #[inline(never)]
     fn iret(&mut self) {
-        self.branch([], true);
+        self.jump([]);
     }
 
     #[inline(never)]

@@ -1,40 +1,18 @@
 //! Conditions on a mapping as people write them: `m*p <= cores && p <= 8`.
-//!
-//! A parser of our own, because every mistake is to be shown where it stands, in the words of what
-//! can be said here, and a condition is to be told from a number before it is used.
 
-mod parser;
-mod tokens;
-
+use crate::expression::{Expression, Kind, Names, is_name};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
-use parser::steps;
-use tokens::{Token, tokens};
 
 /// A condition on m, p and the number of nodes.
 #[derive(Debug, Clone)]
 pub struct Condition {
     text: String,
-    steps: Vec<Step>,
+    expression: Expression,
 }
 
-/// A step of the evaluation. True is 1 and false is 0.
-#[derive(Debug, Clone, Copy)]
-enum Step {
-    Number(f64),
-    M,
-    P,
-    Nodes,
-    Negate,
-    Not,
-    /// On the two last values.
-    Two(Operator),
-}
-
-type Operator = fn(f64, f64) -> f64;
-
-/// Parentheses and signs within one another that are read; more could exhaust the stack.
-const DEEPEST: u32 = 100;
+/// What it is on.
+const VARIABLES: [&str; 3] = ["m", "p", "nodes"];
 
 impl Condition {
     /// Reads a condition on `m`, `p` and `nodes`, in which names stand for the `constants`.
@@ -46,11 +24,8 @@ impl Condition {
     pub fn parse(text: &str, constants: &[(String, f64)]) -> Result<Self> {
         for (index, (name, value)) in constants.iter().enumerate() {
             let is_first = constants[..index].iter().all(|(earlier, _)| earlier != name);
-            let is_name = tokens(name).is_ok_and(|tokens| {
-                matches!(&tokens[..], [(Token::Name(_), _), (Token::End, _)])
-                    && !["m", "p", "nodes", "and", "or", "not"].contains(&name.as_str())
-            });
-            if !(is_name && is_first && value.is_finite()) {
+            let is_free = is_name(name) && !VARIABLES.contains(&name.as_str());
+            if !(is_free && is_first && value.is_finite()) {
                 return Err(Error::OutOfRange {
                     name: "constant",
                     found: format!("{name} = {value}"),
@@ -60,7 +35,14 @@ impl Condition {
                 });
             }
         }
-        Ok(Self { text: text.trim().into(), steps: steps(text, constants)? })
+        let names = Names { variables: &VARIABLES, constants };
+        let expression = Expression::parse(text, Kind::Truth, names);
+        let expression = expression.map_err(|mistake| Error::OutOfRange {
+            name: "where",
+            found: format!("{} at character {}", mistake.found, mistake.at),
+            expected: mistake.expected,
+        })?;
+        Ok(Self { text: text.trim().into(), expression })
     }
 
     /// As it was written.
@@ -70,40 +52,8 @@ impl Condition {
 
     /// Whether it holds of a mapping on each of so many nodes.
     pub fn holds(&self, mapping: Mapping, nodes: u32) -> bool {
-        let mut values = [0.0; DEEPEST as usize];
-        let mut more: Vec<f64>;
-        // Each operand that waits for an operator needs a place, of which there are few.
-        let values = if self.steps.len() <= values.len() {
-            &mut values[..]
-        } else {
-            more = vec![0.0; self.steps.len()];
-            &mut more[..]
-        };
-        let mut count = 0;
-        for step in &self.steps {
-            match *step {
-                Step::Negate => values[count - 1] = -values[count - 1],
-                Step::Not => values[count - 1] = 1.0 - values[count - 1],
-                Step::Two(operator) => {
-                    count -= 1;
-                    values[count - 1] = operator(values[count - 1], values[count]);
-                }
-                Step::Number(number) => values[count] = number,
-                Step::M => values[count] = f64::from(mapping.m()),
-                Step::P => values[count] = f64::from(mapping.p()),
-                Step::Nodes => values[count] = f64::from(nodes),
-            }
-            count += usize::from(matches!(step, Step::Number(_) | Step::M | Step::P | Step::Nodes));
-        }
-        values[0] != 0.0
-    }
-}
-
-fn error(found: &str, at: usize, expected: &str) -> Error {
-    Error::OutOfRange {
-        name: "where",
-        found: format!("{found} at character {at}"),
-        expected: expected.into(),
+        let variables = [mapping.m(), mapping.p(), nodes].map(f64::from);
+        self.expression.value(&variables) != 0.0
     }
 }
 

@@ -60,8 +60,8 @@ fn a_mistake_is_shown_where_it_stands() {
     refused("m < 3cores", "\"3cores\" at character 5, expected a number");
     refused(
         "m ? 3",
-        "\"?\" at character 3, expected names, numbers, parentheses and the operators + - * / % < \
-         <= > >= == != && || !",
+        "\"?\" at character 3, expected names, numbers, parentheses and the operators + - * / % ^ \
+         < <= > >= == != && || !",
     );
 }
 

@@ -1,6 +1,6 @@
-//! The words of a condition.
+//! The words of an expression.
 
-use mmgp_base::error::Result;
+use super::Mistake;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token {
@@ -11,11 +11,12 @@ pub(super) enum Token {
 }
 
 /// The longer ones first.
-const SYMBOLS: [&str; 16] =
-    ["&&", "||", "<=", ">=", "==", "!=", "<", ">", "!", "+", "-", "*", "/", "%", "(", ")"];
+const SYMBOLS: [&str; 18] = [
+    "&&", "||", "<=", ">=", "==", "!=", "<", ">", "!", "+", "-", "*", "/", "%", "^", "(", ")", ",",
+];
 
 /// The words, each with its first character, from 1.
-pub(super) fn tokens(text: &str) -> Result<Vec<(Token, usize)>> {
+pub(super) fn tokens(text: &str) -> Result<Vec<(Token, usize)>, Mistake> {
     let mut tokens = Vec::new();
     let mut rest = text;
     let mut at = 1;
@@ -57,13 +58,13 @@ fn number_length(text: &str) -> usize {
     text.find(ends).unwrap_or(text.len())
 }
 
-fn refused(found: &str, at: usize) -> mmgp_base::error::Error {
+fn refused(found: &str, at: usize) -> Mistake {
     let expected = match found {
         "=" => "== to compare",
         "&" => "&&",
         "|" => "||",
         _ if found.starts_with(|first: char| first.is_ascii_digit()) => "a number",
-        _ => "names, numbers, parentheses and the operators + - * / % < <= > >= == != && || !",
+        _ => "names, numbers, parentheses and the operators + - * / % ^ < <= > >= == != && || !",
     };
-    super::error(&format!("{found:?}"), at, expected)
+    Mistake::new(&format!("{found:?}"), at, expected)
 }

@@ -1,36 +1,33 @@
-//! The grammar of conditions.
+//! The grammar of expressions.
 //!
 //! ```text
 //! condition  = and { ("||" | "or") and }         and = not { ("&&" | "and") not }
 //! not        = "not" not | comparison            comparison = sum [ ("<" | "<=" | ...) sum ]
 //! sum        = product { ("+" | "-") product }   product = sign { ("*" | "/" | "%") sign }
-//! sign       = ("-" | "!") sign | number | name | "(" condition ")"
+//! sign       = ("-" | "!") sign | power          power = operand [ "^" sign ]
+//! operand    = number | name | name "(" sum [ "," sum ] ")" | "(" condition ")"
 //! ```
 //!
-//! A condition is left as steps for a stack, so that nothing recurses where it is evaluated.
-
-use mmgp_base::error::{Error, Result};
+//! An expression is left as steps for a stack, so that nothing recurses where it is evaluated.
 
 use super::tokens::{Token, tokens};
-use super::{DEEPEST, Operator, Step, error};
+use super::{DEEPEST, Kind, Mistake, Names, Operator, Step};
 
-/// The steps of a condition in which names stand for the `constants`.
-pub(super) fn steps(text: &str, constants: &[(String, f64)]) -> Result<Vec<Step>> {
-    let mut parser = Parser { tokens: &tokens(text)?, constants, steps: Vec::new(), depth: 0 };
+type Result<T> = std::result::Result<T, Mistake>;
+
+/// The steps of an expression of that kind.
+pub(super) fn steps(text: &str, kind: Kind, names: Names<'_>) -> Result<Vec<Step>> {
+    let mut parser = Parser { tokens: &tokens(text)?, names, steps: Vec::new(), depth: 0 };
     let start = parser.at();
-    let kind = parser.operands(OR)?;
+    let found = parser.operands(OR)?;
     if *parser.next() != Token::End {
-        return Err(parser.error("an operator, such as <= or &&"));
+        return Err(parser.error(match kind {
+            Kind::Truth => "an operator, such as <= or &&",
+            Kind::Number => "an operator, such as + or *",
+        }));
     }
-    parser.expect(kind, Kind::Truth, start)?;
+    parser.expect(found, kind, start)?;
     Ok(parser.steps)
-}
-
-/// What a part of a condition is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Number,
-    Truth,
 }
 
 impl Kind {
@@ -67,10 +64,21 @@ const COMPARISON: u8 = 3;
 const SUM: u8 = 4;
 const PRODUCT: u8 = 5;
 
+/// The functions, by what they do with the numbers before them.
+const FUNCTIONS: [(&str, Step); 7] = [
+    ("log", Step::One(f64::log2)),
+    ("ln", Step::One(f64::ln)),
+    ("sqrt", Step::One(f64::sqrt)),
+    ("ceil", Step::One(f64::ceil)),
+    ("floor", Step::One(f64::floor)),
+    ("min", Step::Two(f64::min)),
+    ("max", Step::Two(f64::max)),
+];
+
 struct Parser<'a> {
     /// With the character at which each begins; the last is the end.
     tokens: &'a [(Token, usize)],
-    constants: &'a [(String, f64)],
+    names: Names<'a>,
     steps: Vec<Step>,
     depth: u32,
 }
@@ -94,7 +102,7 @@ impl Parser<'_> {
     fn operands(&mut self, least: u8) -> Result<Kind> {
         let start = self.at();
         let mut kind = if least <= COMPARISON && *self.next() == Token::Name("not".into()) {
-            self.prefixed(COMPARISON, Kind::Truth, Step::Not)?
+            self.prefixed(COMPARISON, Kind::Truth, Step::One(|value| 1.0 - value))?
         } else {
             self.sign()?
         };
@@ -137,48 +145,102 @@ impl Parser<'_> {
     }
 
     fn sign(&mut self) -> Result<Kind> {
+        match self.next() {
+            Token::Symbol("-") => self.prefixed(PRODUCT, Kind::Number, Step::One(|value| -value)),
+            Token::Symbol("!") => self.prefixed(PRODUCT, Kind::Truth, Step::One(|it| 1.0 - it)),
+            _ => self.power(),
+        }
+    }
+
+    fn power(&mut self) -> Result<Kind> {
+        let start = self.at();
+        let kind = self.operand()?;
+        if *self.next() != Token::Symbol("^") {
+            return Ok(kind);
+        }
+        self.expect(kind, Kind::Number, start)?;
+        self.prefixed(PRODUCT, Kind::Number, Step::Two(f64::powf))
+    }
+
+    fn operand(&mut self) -> Result<Kind> {
         let step = match self.next() {
-            Token::Symbol("-") => return self.prefixed(PRODUCT, Kind::Number, Step::Negate),
-            Token::Symbol("!") => return self.prefixed(PRODUCT, Kind::Truth, Step::Not),
             Token::Symbol("(") => {
                 self.advance();
                 self.deeper()?;
                 let kind = self.operands(OR)?;
                 self.depth -= 1;
-                if *self.next() != Token::Symbol(")") {
-                    return Err(self.error("an operator or )"));
-                }
-                self.advance();
+                self.closed()?;
                 return Ok(kind);
             }
             Token::Number(number) => Step::Number(*number),
-            Token::Name(name) => self.named(name)?,
-            Token::Symbol(_) | Token::End => return Err(self.error(&self.names())),
+            Token::Name(name) => match self.named(name) {
+                Some(step) => step,
+                None => return self.function(),
+            },
+            Token::Symbol(_) | Token::End => return Err(self.error(&self.known())),
         };
         self.advance();
         self.steps.push(step);
         Ok(Kind::Number)
     }
 
-    fn named(&self, name: &str) -> Result<Step> {
-        match name {
-            "m" => Ok(Step::M),
-            "p" => Ok(Step::P),
-            "nodes" => Ok(Step::Nodes),
-            _ => match self.constants.iter().find(|(known, _)| known == name) {
-                Some((_, value)) => Ok(Step::Number(*value)),
-                None => Err(self.error(&self.names())),
-            },
+    fn closed(&mut self) -> Result<()> {
+        if *self.next() != Token::Symbol(")") {
+            return Err(self.error("an operator or )"));
         }
+        self.advance();
+        Ok(())
+    }
+
+    /// A function of one or two numbers, whose name is next; or a name that nobody knows.
+    fn function(&mut self) -> Result<Kind> {
+        let found = match self.next() {
+            Token::Name(name) => FUNCTIONS.iter().find(|(known, _)| known == name),
+            _ => None,
+        };
+        let Some(&(name, step)) = found else { return Err(self.error(&self.known())) };
+        let opens = self.tokens.get(1).is_some_and(|(next, _)| *next == Token::Symbol("("));
+        if !opens {
+            return Err(self.error(&format!("{name}( with a number in parentheses")));
+        }
+        self.advance();
+        self.advance();
+        self.deeper()?;
+        self.argument()?;
+        if matches!(step, Step::Two(_)) {
+            if *self.next() != Token::Symbol(",") {
+                return Err(self.error(&format!("a comma and the second number of {name}")));
+            }
+            self.advance();
+            self.argument()?;
+        }
+        self.depth -= 1;
+        self.closed()?;
+        self.steps.push(step);
+        Ok(Kind::Number)
+    }
+
+    fn argument(&mut self) -> Result<()> {
+        let start = self.at();
+        let kind = self.operands(SUM)?;
+        self.expect(kind, Kind::Number, start)
+    }
+
+    fn named(&self, name: &str) -> Option<Step> {
+        let place = self.names.variables.iter().position(|variable| *variable == name);
+        let constant = || self.names.constants.iter().find(|(known, _)| known == name);
+        place.map(Step::Variable).or_else(|| constant().map(|(_, value)| Step::Number(*value)))
     }
 
     /// What may stand for a number.
-    fn names(&self) -> String {
-        let names: Vec<&str> = self.constants.iter().map(|(name, _)| name.as_str()).collect();
-        match &names[..] {
-            [] => "m, p, nodes or a number".into(),
-            [only] => format!("m, p, nodes, a number or the constant {only}"),
-            _ => format!("m, p, nodes, a number or one of the constants {}", names.join(", ")),
+    fn known(&self) -> String {
+        let variables = self.names.variables.join(", ");
+        let constants: Vec<&str> =
+            self.names.constants.iter().map(|(name, _)| name.as_str()).collect();
+        match &constants[..] {
+            [] => format!("{variables} or a number"),
+            [only] => format!("{variables}, a number or the constant {only}"),
+            _ => format!("{variables}, a number or one of the constants {}", constants.join(", ")),
         }
     }
 
@@ -198,15 +260,15 @@ impl Parser<'_> {
             Kind::Truth => "a condition, such as m*p <= 8",
             Kind::Number => "a number",
         };
-        Err(error(found.described(), start, expected))
+        Err(Mistake::new(found.described(), start, expected))
     }
 
-    fn error(&self, expected: &str) -> Error {
+    fn error(&self, expected: &str) -> Mistake {
         match self.next() {
-            Token::End => error("the end", self.at(), expected),
-            Token::Number(number) => error(&number.to_string(), self.at(), expected),
-            Token::Name(word) => error(&format!("{word:?}"), self.at(), expected),
-            Token::Symbol(word) => error(&format!("{word:?}"), self.at(), expected),
+            Token::End => Mistake::new("the end", self.at(), expected),
+            Token::Number(number) => Mistake::new(&number.to_string(), self.at(), expected),
+            Token::Name(word) => Mistake::new(&format!("{word:?}"), self.at(), expected),
+            Token::Symbol(word) => Mistake::new(&format!("{word:?}"), self.at(), expected),
         }
     }
 }

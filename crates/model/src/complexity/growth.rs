@@ -1,0 +1,348 @@
+//! How a count grows with the sizes of the runs.
+//!
+//! Counts are held against each [`Form`] and against each sum of two, with coefficients that are
+//! not negative, by their relative errors. A fit is judged by runs that it has not seen: each is left
+//! out in turn. Of those that are nearly as good as the best the simplest is taken, and two terms
+//! only where they halve the error of one.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use mmgp_base::error::{Error, Result};
+use nalgebra::{Matrix2, Vector2};
+
+use super::counts::Sizes;
+use super::form::Form;
+
+/// How a count grows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Growth {
+    /// At most two terms; none where the count was 0 in all runs.
+    pub terms: Vec<Term>,
+    /// Root mean square of the relative errors at runs that were left out; 0 without terms.
+    pub error: f64,
+    /// Other growths that fit nearly as well and whose largest term is another, the simplest first,
+    /// without coefficients.
+    pub rivals: Vec<Vec<Form>>,
+}
+
+/// A term of a growth.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Term {
+    /// How it grows.
+    pub form: Form,
+    /// What it is multiplied by.
+    pub coefficient: f64,
+    /// Standard error of that.
+    pub std_error: f64,
+    /// Forms that the sizes of the runs cannot tell from it.
+    pub alike: Vec<Form>,
+}
+
+/// Values that a size must have taken before its part in a growth is looked for.
+pub const FEWEST_SIZES: usize = 3;
+
+/// Errors that a fit does not fall below: what is left of exact counts by rounding.
+const EXACT: f64 = 1e-9;
+
+/// Errors of two fits that are told apart: one that exceeds the other by this factor.
+const NEARLY: f64 = 1.25;
+
+/// By what factor a second term must bring the error down.
+const WORTH_A_TERM: f64 = 0.5;
+
+/// Of forms that two runs tell apart by less than this, relatively, only one is tried.
+const ALIKE: f64 = 1e-9;
+
+/// Most rivals that are named.
+const MOST_RIVALS: usize = 3;
+
+/// The forms that the sizes of some runs can tell apart.
+pub struct Forms {
+    forms: Vec<Candidate>,
+}
+
+/// A form with its values at all runs, and those that have the same there up to a factor.
+struct Candidate {
+    form: Form,
+    values: Vec<f64>,
+    alike: Vec<Form>,
+}
+
+/// A fit of one or two candidates.
+#[derive(Debug, Clone)]
+struct Fit {
+    /// Numbers of the candidates; the second is the first where there is one term.
+    of: (usize, usize),
+    coefficients: Vec<f64>,
+    std_errors: Vec<f64>,
+    left_out: f64,
+    cost: u32,
+}
+
+impl Forms {
+    /// Those over all names that the sizes of these runs have.
+    ///
+    /// # Errors
+    /// [`Error::TooLittleData`] where a size takes two values, or all take but one.
+    pub fn of(sizes: &[Sizes]) -> Result<Self> {
+        let names: Vec<&str> = sizes.first().map_or_else(Vec::new, |first| first.names().collect());
+        check(sizes, &names)?;
+        let mut forms: Vec<Candidate> = Vec::new();
+        for form in Form::all(names) {
+            let values: Option<Vec<f64>> = sizes.iter().map(|sizes| form.at(sizes)).collect();
+            let Some(values) = values.filter(|values| values.iter().any(|&value| value != 0.0))
+            else {
+                continue;
+            };
+            match forms.iter_mut().find(|known| are_alike(&known.values, &values)) {
+                Some(known) => known.alike.push(form),
+                None => forms.push(Candidate { form, values, alike: Vec::new() }),
+            }
+        }
+        Ok(Self { forms })
+    }
+
+    /// How a count grows that was so much in each of the runs.
+    ///
+    /// # Errors
+    /// [`Error::TooLittleData`] where no form can be judged, as there are too few runs.
+    pub fn growth(&self, counts: &[f64]) -> Result<Growth> {
+        if counts.iter().all(|&count| count == 0.0) {
+            return Ok(Growth { terms: Vec::new(), error: 0.0, rivals: Vec::new() });
+        }
+        let weights = weights(counts);
+        let all = 0..self.forms.len();
+        let fit = |of| self.fit(of, counts, &weights);
+        let singles = all.clone().filter_map(|one| fit((one, one))).collect();
+        let pairs =
+            all.clone().flat_map(|one| (one + 1..self.forms.len()).map(move |two| (one, two)));
+        let pairs = pairs.filter_map(fit).collect();
+        let (Some(single), pair) = (Choice::among(singles), Choice::among(pairs)) else {
+            return Err(Error::TooLittleData {
+                file: "the runs".into(),
+                found: format!("{} of them", counts.len()),
+                advice: "let each size take one value more".into(),
+            });
+        };
+        let worth = |pair: &Choice| {
+            single.best.left_out > EXACT && pair.best.left_out < WORTH_A_TERM * single.best.left_out
+        };
+        let Choice { best, rivals } = pair.filter(worth).unwrap_or(single);
+        let leading = self.leading(&best);
+        let rivals = rivals.iter().filter(|rival| self.leading(rival) != leading);
+        let rivals = rivals.map(|rival| self.forms_of(rival)).take(MOST_RIVALS).collect();
+        Ok(Growth { terms: self.terms(&best), error: best.left_out, rivals })
+    }
+
+    /// The candidate of a fit that makes up most of it in the last run.
+    fn leading(&self, fit: &Fit) -> usize {
+        let part = |(number, coefficient): (usize, &f64)| {
+            let value = self.forms[number].values.last().copied().unwrap_or(0.0);
+            (number, coefficient * value)
+        };
+        let parts = [fit.of.0, fit.of.1].into_iter().zip(&fit.coefficients).map(part);
+        let most = parts.max_by(|(_, one), (_, other)| one.total_cmp(other));
+        most.map_or(fit.of.0, |(number, _)| number)
+    }
+
+    fn forms_of(&self, fit: &Fit) -> Vec<Form> {
+        let all = self.terms(fit).into_iter();
+        all.map(|term| term.form).collect()
+    }
+
+    fn terms(&self, fit: &Fit) -> Vec<Term> {
+        let numbers = [fit.of.0, fit.of.1];
+        let found = fit.coefficients.iter().zip(&fit.std_errors);
+        let term = |(number, (&coefficient, &std_error)): (usize, (&f64, &f64))| {
+            let Candidate { form, alike, .. } = &self.forms[number];
+            Term { form: form.clone(), coefficient, std_error, alike: alike.clone() }
+        };
+        numbers.into_iter().zip(found).map(term).collect()
+    }
+
+    /// The least squares of the relative errors; none where a coefficient would be negative, or a run
+    /// could not be left out.
+    fn fit(&self, of: (usize, usize), counts: &[f64], weights: &[f64]) -> Option<Fit> {
+        let terms = if of.0 == of.1 { 1 } else { 2 };
+        let columns = [of.0, of.1].map(|number| {
+            let weighted = self.forms[number].values.iter().zip(weights).map(|(a, b)| a * b);
+            weighted.collect::<Vec<f64>>()
+        });
+        let scales = columns.each_ref().map(|column| norm(column));
+        let rows: Vec<Vector2<f64>> = (0..counts.len())
+            .map(|run| {
+                let second = if terms == 2 { columns[1][run] / scales[1] } else { 0.0 };
+                Vector2::new(columns[0][run] / scales[0], second)
+            })
+            .collect();
+        let mut normal: Matrix2<f64> = rows.iter().map(|row| row * row.transpose()).sum();
+        if terms == 1 {
+            normal[(1, 1)] = 1.0;
+        }
+        // Columns of length 1 that are nearly parallel.
+        let inverse = normal.try_inverse().filter(|_| normal.determinant() > SINGULAR)?;
+        let targets: Vec<f64> = counts.iter().zip(weights).map(|(a, b)| a * b).collect();
+        let right: Vector2<f64> =
+            rows.iter().zip(&targets).map(|(row, target)| row * *target).sum();
+        let solved = inverse * right;
+        let (mut squares, mut left_out) = (0.0, 0.0);
+        for (row, target) in rows.iter().zip(&targets) {
+            let residual = target - row.dot(&solved);
+            let leverage = row.dot(&(inverse * row));
+            if leverage > 1.0 - SINGULAR {
+                return None;
+            }
+            squares += residual * residual;
+            left_out += (residual / (1.0 - leverage)).powi(2);
+        }
+        let runs = counts.len() as f64;
+        let variance = squares / (runs - terms as f64);
+        let coefficients: Vec<f64> = (0..terms).map(|term| solved[term] / scales[term]).collect();
+        if coefficients.iter().any(|&it| it <= 0.0) {
+            return None;
+        }
+        let std_error = |term: usize| (variance * inverse[(term, term)]).sqrt() / scales[term];
+        let costs = [of.0, of.1].map(|number| self.forms[number].form.cost());
+        Some(Fit {
+            of,
+            coefficients,
+            std_errors: (0..terms).map(std_error).collect(),
+            left_out: (left_out / runs).sqrt(),
+            cost: costs[..terms].iter().sum(),
+        })
+    }
+}
+
+/// Below this a matrix of columns of length 1 is taken for singular, and a run for indispensable.
+const SINGULAR: f64 = 1e-8;
+
+/// The best of several fits, and those nearly as good.
+struct Choice {
+    best: Fit,
+    rivals: Vec<Fit>,
+}
+
+impl Choice {
+    /// The simplest of those that are nearly as good as the best.
+    fn among(mut fits: Vec<Fit>) -> Option<Self> {
+        let least = fits.iter().map(|fit| fit.left_out).reduce(f64::min)?;
+        fits.retain(|fit| fit.left_out <= NEARLY * least + EXACT);
+        fits.sort_by(|one, other| {
+            one.cost.cmp(&other.cost).then(one.left_out.total_cmp(&other.left_out))
+        });
+        let mut fits = fits.into_iter();
+        let best = fits.next()?;
+        Some(Self { best, rivals: fits.collect() })
+    }
+}
+
+/// One over each count, so that relative errors count; over their mean where a count is 0.
+fn weights(counts: &[f64]) -> Vec<f64> {
+    let mean = counts.iter().map(|count| count.abs()).sum::<f64>() / counts.len() as f64;
+    let weight = |&count: &f64| 1.0 / if count == 0.0 { mean } else { count.abs() };
+    counts.iter().map(weight).collect()
+}
+
+fn norm(column: &[f64]) -> f64 {
+    column.iter().map(|value| value * value).sum::<f64>().sqrt()
+}
+
+/// Whether one is a multiple of the other.
+fn are_alike(one: &[f64], other: &[f64]) -> bool {
+    let (a, b) = (norm(one), norm(other));
+    one.iter().zip(other).all(|(x, y)| (x / a - y / b).abs() <= ALIKE)
+}
+
+/// Refuses sizes that vary too little.
+fn check(sizes: &[Sizes], names: &[&str]) -> Result<()> {
+    let values = |name: &str| -> usize {
+        let all = sizes.iter().filter_map(|sizes| sizes.of(name));
+        all.map(f64::to_bits).collect::<BTreeSet<u64>>().len()
+    };
+    let few = |found: String, more: usize, name: &str| Error::TooLittleData {
+        file: "the runs".into(),
+        found,
+        advice: format!(
+            "a growth needs {FEWEST_SIZES} values of it: give {more} more, as in --{name}"
+        ),
+    };
+    for name in names {
+        let count = values(name);
+        if count > 1 && count < FEWEST_SIZES {
+            let found = format!("{name} takes {count} values");
+            return Err(few(found, FEWEST_SIZES - count, name));
+        }
+    }
+    match names.first() {
+        Some(first) if names.iter().all(|name| values(name) == 1) => {
+            Err(few(format!("{first} takes 1 value"), FEWEST_SIZES - 1, first))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Growth {
+    /// Whether no form fits well, so that what it says of larger sizes is worth little.
+    pub fn is_poor(&self) -> bool {
+        self.error > POOR
+    }
+
+    /// Its value at these sizes.
+    pub fn at(&self, sizes: &Sizes) -> f64 {
+        let value = |term: &Term| Some(term.coefficient * term.form.at(sizes)?);
+        self.terms.iter().filter_map(value).sum()
+    }
+
+    /// Whether it becomes larger with the size of that name: by a term that is at least a twentieth
+    /// of it at these sizes.
+    pub fn grows_with(&self, name: &str, at: &Sizes) -> bool {
+        let whole = self.at(at);
+        let counts = |term: &&Term| {
+            term.form.at(at).is_some_and(|value| term.coefficient * value >= NOTICEABLE * whole)
+        };
+        self.terms.iter().filter(counts).any(|term| term.form.grows_with(name))
+    }
+}
+
+/// The error from which on a growth is poor.
+pub const POOR: f64 = 0.1;
+
+/// The part of a count that a term must make up to be noticed.
+const NOTICEABLE: f64 = 0.05;
+
+/// `1.2e3 + 96.1 n/p`.
+impl fmt::Display for Growth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.terms.is_empty() {
+            return f.write_str("0");
+        }
+        for (index, Term { form, coefficient, .. }) in self.terms.iter().enumerate() {
+            let plus = if index == 0 { "" } else { " + " };
+            let (form, coefficient) = (form.to_string(), short(*coefficient));
+            match (form.strip_prefix('1'), coefficient.as_str()) {
+                (Some(rest), _) => write!(f, "{plus}{coefficient}{rest}")?,
+                (None, "1") => write!(f, "{plus}{form}")?,
+                (None, _) => write!(f, "{plus}{coefficient} {form}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number in four digits, whole below a million, with an exponent where it is large or small.
+pub fn short(number: f64) -> String {
+    let magnitude = number.abs();
+    if magnitude == 0.0 || (1e-3..1e6).contains(&magnitude) {
+        let digits = if magnitude == 0.0 { 0 } else { magnitude.log10().floor() as i32 };
+        let text = format!("{number:.*}", (3 - digits).clamp(0, 6) as usize);
+        return match text.contains('.') {
+            true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+            false => text,
+        };
+    }
+    format!("{number:.3e}")
+}
+
+#[cfg(test)]
+mod tests;
