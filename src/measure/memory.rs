@@ -26,7 +26,7 @@ pub fn streams(
 ) -> Result<Vec<MemoryStream>> {
     let mut rows = Vec::new();
     for accelerators in 1..=machine.layout.spes() {
-        let readings = phases.readings(machine, end(machine, accelerators)?, repetitions);
+        let readings = phases.readings(machine, end(machine, accelerators, SLICE)?, repetitions);
         for (repetition, time_s) in (1..).zip(readings) {
             rows.push(MemoryStream { accelerators, bytes: 2 * SLICE, repetition, time_s });
         }
@@ -34,13 +34,15 @@ pub fn streams(
     Ok(rows)
 }
 
-/// What so many SPEs of the first Cell get out of its memory and put into it, together.
+/// What so many SPEs of the first Cell get out of its memory and put into it, together, once they are
+/// under way: by slices of two sizes.
 ///
 /// # Errors
 /// What the measurement runs into.
 pub fn rate(machine: &Machine, accelerators: u32) -> Result<BytesPerSecond> {
     let moved = f64::from(accelerators) * (2 * SLICE) as f64;
-    Ok(BytesPerSecond(moved / end(machine, accelerators)?.seconds().0))
+    let [one, two] = [SLICE, 2 * SLICE].map(|slice| end(machine, accelerators, slice));
+    Ok(BytesPerSecond(moved / two?.since(one?).seconds().0))
 }
 
 /// From a request of one SPE for so many bytes of memory until they have arrived; nothing else is
@@ -62,14 +64,14 @@ pub fn latency(machine: &Machine, bytes: Bytes) -> Result<Seconds> {
     Ok(counts.expect("invariant: the machine counts"))
 }
 
-/// When the last of so many SPEs is done.
-fn end(machine: &Machine, accelerators: u32) -> Result<SimTime> {
+/// When the last of so many SPEs is done that each copy so much.
+fn end(machine: &Machine, accelerators: u32, bytes: u64) -> Result<SimTime> {
     let blade = Blade::new(machine, KernelTiming::Cached, 0.0);
     for index in 0..accelerators {
         let (spe, fault) = (blade.spe(index).clone(), blade.fault());
-        let slice = blade.memory.allocate(0, Bytes(SLICE));
+        let slice = blade.memory.allocate(0, Bytes(bytes));
         blade.sim.spawn(format!("SPE {index}"), async move {
-            if let Err(error) = copy(spe, slice).await {
+            if let Err(error) = copy(spe, slice, bytes).await {
                 fault.raise(error);
             }
         });
@@ -79,8 +81,8 @@ fn end(machine: &Machine, accelerators: u32) -> Result<SimTime> {
 
 /// Copies a slice onto itself. Each buffer has a tag; it is written back as soon as it is read, and
 /// read into again when that is done.
-async fn copy(spe: Spe, slice: EffectiveAddress) -> Result<()> {
-    let chunks = SLICE / CHUNK;
+async fn copy(spe: Spe, slice: EffectiveAddress, bytes: u64) -> Result<()> {
+    let chunks = bytes / CHUNK;
     let command = |direction, number: u64, buffer: u8| {
         let local = LocalAddress(u32::from(buffer) * CHUNK as u32);
         Command::new(direction, local, slice.offset(number * CHUNK), Bytes(CHUNK), buffer)

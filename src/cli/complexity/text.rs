@@ -118,7 +118,7 @@ fn doubt(term: &Term) -> String {
 fn bounds(report: &Report) -> String {
     let Constants { latency, memory, accelerator, penalty, .. } = report.constants;
     let line = format!(
-        "T >= max(issue, latency, bandwidth) + branches + host, where a request takes {latency}, the \
+        "T >= max(issue + branches, latency, bandwidth) + host, where a request takes {latency}, the \
          memory delivers {:.1} GB/s, {:.1} to one SPE, and a wrong branch costs {penalty} cycles:",
         memory.0 / 1e9,
         accelerator.0 / 1e9,

@@ -1,7 +1,7 @@
 //! The least time that the counts of a run need.
 //!
 //! ```text
-//! T >= max(issue, latency, bandwidth) + wrong branches x penalty + host
+//! T >= max(issue + wrong branches x penalty, latency, bandwidth) + host
 //! ```
 //!
 //! * *issue*: an instruction takes a cycle of its pipe, and the pipes work side by side; a
@@ -10,6 +10,8 @@
 //! * *latency*: so many requests were under way at most, each for L at least.
 //! * *bandwidth*: lines of all accelerators through the memory, or of one through its own way to it.
 //!
+//! * *branches*: what a wrong one costs, the accelerator does not issue; transfers go on meanwhile, so
+//!   that this adds to the issue and to nothing else.
 //! * *host*: an accelerator rests while its process computes, and while that starts and collects the
 //!   accelerators one after the other. Exact where these have equal work; where the one that is
 //!   started first has most, the starts of the others are hidden behind it.
@@ -153,9 +155,10 @@ impl Bound {
 
     /// The least time of all together.
     pub fn time(&self) -> Seconds {
-        let overlapping = [Part::Issue, Part::Latency, Part::Bandwidth].map(|it| self.part(it).0);
-        let longest = overlapping.into_iter().fold(0.0, f64::max);
-        Seconds(longest) + self.part(Part::Branches) + self.part(Part::Host)
+        let work = self.part(Part::Issue) + self.part(Part::Branches);
+        let waits = [Part::Latency, Part::Bandwidth].map(|it| self.part(it).0);
+        let longest = waits.into_iter().fold(work.0, f64::max);
+        Seconds(longest) + self.part(Part::Host)
     }
 
     /// The part that takes longest, and by what factor it exceeds the next; infinite where no other
@@ -216,7 +219,11 @@ mod tests {
         for (part, by_hand) in Part::ALL.into_iter().zip(by_hand) {
             assert_relative_eq!(1e9 * bound.part(part).0, by_hand, max_relative = 1e-12);
         }
-        assert_relative_eq!(1e9 * bound.time().0, 10240.0 + 900.0 + 700.0, max_relative = 1e-12);
+        assert_relative_eq!(1e9 * bound.time().0, 10240.0 + 700.0, max_relative = 1e-12);
+        let more = Counts { odd: 9000.0, ..counts };
+        let bound_of_issue = Bound::of(&Demand::of(&more, &CONSTANTS), &CONSTANTS);
+        // 9,000 cycles of the odd pipe, 500 x 7 and 300 more.
+        assert_relative_eq!(1e9 * bound_of_issue.time().0, 12800.0 + 900.0 + 700.0);
         let (part, factor) = bound.binding();
         assert_eq!(part, Part::Bandwidth);
         assert_relative_eq!(factor, 10240.0 / 8300.0, max_relative = 1e-12);
