@@ -12,6 +12,7 @@ mod generated;
 mod host;
 mod import_profile;
 mod likelihood;
+mod list_ranking;
 mod machine;
 mod overwriting;
 mod parameters;

@@ -48,3 +48,48 @@ fn every_prefix_is_the_sequential_one() {
         }
     }
 }
+
+#[test]
+fn a_million_nodes_are_ranked_right_in_both_orders() {
+    for order in Order::ALL {
+        check(1_000_000, order, [64, 8], 8, Operation::Last);
+    }
+}
+
+#[test]
+fn more_lists_under_way_hide_more_of_the_latency_and_one_thread_none() {
+    // A thread on each list, on one SPE; sublists of 4000 nodes each or more.
+    let list = list(64_000, Order::Ordered);
+    let step_2 = |under_way| {
+        let choice = [under_way, under_way];
+        let ranking = ListRanking::new(Arc::clone(&list), Order::Ordered, choice, 3).unwrap();
+        findings(&run(&ranking, 1)).steps[1].0 / 64_000.0 * 3.2e9
+    };
+    let [one, two, four, sixteen] = [1, 2, 4, 16].map(step_2);
+    // A blocking get of a line takes 350 cycles, and nothing overlaps with it.
+    assert!((350.0..450.0).contains(&one), "{one}");
+    assert!((1.95..2.01).contains(&(one / two)) && (3.9..4.02).contains(&(one / four)));
+    // Enough of them: an SPE does little else but compute.
+    assert!((30.0..60.0).contains(&sixteen), "{sixteen}");
+}
+
+#[test]
+fn sublists_that_begin_with_the_same_bank_wait_for_it_together() {
+    let list = list(1 << 16, Order::Ordered);
+    let step_2 = |heads| {
+        let ranking = ListRanking::new(Arc::clone(&list), Order::Ordered, [64, 8], 3).unwrap();
+        findings(&run(&ranking.headed(heads), 2)).steps[1].0
+    };
+    let [staggered, aligned] = [Heads::Staggered, Heads::Aligned].map(step_2);
+    assert!(aligned > 1.5 * staggered, "{aligned} against {staggered}");
+}
+
+#[test]
+fn no_transfer_is_touched_while_it_is_under_way() {
+    let list = list(5000, Order::Random);
+    let ranking = ListRanking::new(list, Order::Random, [40, 3], 3).unwrap();
+    let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Exact, 0.0);
+    blade.set_hazards(mmgp_cell::mfc::Hazards::Checked);
+    let on = Runtime::new(blade, Box::new(Edtlp::default()));
+    ranking.run(&on, Mapping::of(1, 3)).unwrap();
+}
