@@ -71,7 +71,7 @@ impl CurveArguments {
             });
             let series = series.collect();
             let caption = match &self.panel {
-                Some(column) => format!("{name} {column}"),
+                Some(column) => format!("{column} = {name}"),
                 None => quantity.trim_end_matches("_s").replace('_', " "),
             };
             CurvePanel { caption, quantity: quantity.clone(), series }

@@ -298,7 +298,7 @@ fn answer(
     for model in &summaries.models {
         let choice = |[p, sublists, buffers]: [u32; 3]| format!("({p}, {sublists}, {buffers})");
         text += &format!(
-            "\nBy {}: mean error {:.1} %, maximum {:.1} %; its best, {}, takes {:.1} % longer than the \
+            "\nBy {}: mean error {:.1} %, maximum {:.1} %; its choice, {}, takes {:.1} % longer than the \
              fastest that ran, {}.",
             model.model,
             model.mean_error_percent,
