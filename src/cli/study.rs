@@ -18,7 +18,7 @@ use super::provenance::provenance;
 use super::validate::{Job, Validated, describe};
 use super::{Answer, bench, plot, predict, profile, report};
 use crate::apps::{Application, Division, Once};
-use crate::error::{Result, Warning};
+use crate::error::{Error, Result, Warning};
 use crate::fit::{Fitted, Inputs, Measured, Options, Settings, fit};
 use crate::measure::ApplicationTarget;
 use crate::model::Parameters;
@@ -69,6 +69,17 @@ const FILES: [&str; 2] = ["params.toml", "refined.toml"];
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     arguments.app.study(arguments)
+}
+
+/// There is nothing to choose of m where a program is one process.
+pub fn of_one_process(arguments: &Arguments) -> Result<Answer> {
+    Err(Error::OutOfRange {
+        name: "--app",
+        found: arguments.app.app.clone(),
+        expected: "a program of several processes, or list-ranking; of this one `mmgp complexity` says what \
+                   binds it"
+            .into(),
+    })
 }
 
 /// Studies a program at every (m, p).

@@ -37,3 +37,10 @@ fn what_it_cannot_do_is_named_by_its_flag() {
          SPEs, tuned",
     );
 }
+
+#[test]
+fn a_study_has_nothing_to_choose() {
+    let folder = Folder::new();
+    folder
+        .refuses(&["study", "--app", "sgemm"], "--app: found sgemm, expected a program of several");
+}

@@ -25,7 +25,7 @@ pub const ENTRY: Entry = Entry {
         further: &[],
         at: at_size,
     },
-    study: study::by_mapping,
+    study: study::of_one_process,
     native: None,
     folder_files: &[],
     flags: &[("order of the matrices", "--size"), ("processes of the product", "--m")],

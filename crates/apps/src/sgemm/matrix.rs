@@ -40,6 +40,7 @@ impl Matrix {
     }
 
     /// The entry of a row and a column.
+    #[cfg(test)]
     pub fn entry(&self, row: u32, column: u32) -> f32 {
         self.entries[self.place(row, column)]
     }

@@ -13,7 +13,7 @@ use mmgp_base::table::records::ThreadRun;
 const ENOUGH: u32 = 16;
 
 /// Estimates all terms. With one accelerator and sublists that are all as long: runs of one thread
-/// (which waits for every node), of [`ENOUGH`] threads on as many lists, and of many threads on as
+/// (which waits for every node), of 16 threads on as many lists, and of many threads on as
 /// many lists. With each number of accelerators: runs of many threads whose heads are chosen as
 /// `division` says. Each on lists of several lengths, for their scatter about the model is what standard
 /// errors come from.
