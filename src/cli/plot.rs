@@ -51,7 +51,7 @@ Examples:
   mmgp plot --validation validation.csv --out validation.svg
   mmgp plot --params params.toml --runs runs.csv --kind heat-map --out map.png
   mmgp plot --kind gantt --trace run.json --from 0.007 --to 0.0075 --out run.png
-  mmgp plot --kind curves --table runs.csv --x p --y time_s --by m --out runs.svg";
+  mmgp plot --kind curves --table runs.csv --x p --y time_s --by m --out m.svg";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PictureArgument {

@@ -40,7 +40,8 @@ fn what_it_cannot_do_is_named_by_its_flag() {
 
 #[test]
 fn a_study_has_nothing_to_choose() {
-    let folder = Folder::new();
-    folder
-        .refuses(&["study", "--app", "sgemm"], "--app: found sgemm, expected a program of several");
+    let expected = "a program of several processes, or list-ranking; of this one `mmgp complexity` \
+                    says what binds it";
+    let message = format!("--app: found sgemm, expected {expected}");
+    Folder::new().refuses(&["study", "--app", "sgemm"], &message);
 }
