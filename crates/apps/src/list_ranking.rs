@@ -40,7 +40,7 @@ use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
 use mmgp_cell::Placement;
-use mmgp_lists::{List, Operation, Order};
+use mmgp_lists::{List, Operation, Order, checksum, imbalance};
 use mmgp_runtime::{Runtime, Signalling};
 use on_host::OnHost;
 use spe_program::{FUNCTIONS, ListProgram};
@@ -191,15 +191,12 @@ pub struct Findings {
 impl Findings {
     /// Nodes that the SPE with the most ranked, over the mean; 1 where all have as many.
     pub fn imbalance(&self) -> f64 {
-        let most = self.loads.iter().max().copied().unwrap_or(0) as f64;
-        let mean = self.loads.iter().sum::<u64>() as f64 / self.loads.len().max(1) as f64;
-        if mean > 0.0 { most / mean } else { 1.0 }
+        imbalance(&self.loads)
     }
 
-    /// Of all prefixes, in the order of the nodes: FNV-1a over their words.
+    /// Of all prefixes, in the order of the nodes.
     pub fn checksum(&self) -> u32 {
-        let step = |hash: u32, &word: &u32| (hash ^ word).wrapping_mul(16_777_619);
-        self.prefixes.iter().fold(2_166_136_261, step)
+        checksum(&self.prefixes)
     }
 }
 

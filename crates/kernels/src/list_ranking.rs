@@ -2,7 +2,7 @@
 //! main memory, and the two passes over contiguous memory around them.
 //!
 //! A *node* is a quadword of words `{successor, value, mark, 0}`. The successor of the last node is
-//! [`END`]. A mark is 0, or the number of the sublist that begins at the node, counted from 1. A
+//! [`END`](mmgp_lists::END), whose bits are all set. A mark is 0, or the number of the sublist that begins at the node, counted from 1. A
 //! *record* is a node that has been ranked, `{successor, prefix, sublist, node}`, with the prefix
 //! within its sublist. A *thread* ranks one sublist; its state is `{next node, prefix, sublist,
 //! where its next record goes}`.
@@ -30,9 +30,6 @@ pub use ask::Ask;
 pub use head::SuccessorSum;
 pub use retire::Retire;
 pub use turn_over::TurnOver;
-
-/// The successor of the last node.
-pub const END: u32 = u32::MAX;
 
 /// A node, a record, or the state of a thread.
 pub const NODE_BYTES: Bytes = Bytes(16);

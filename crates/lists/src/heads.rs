@@ -1,5 +1,7 @@
 //! Where sublists begin.
 
+use std::ops::Range;
+
 use crate::draw::{Purpose, Stream};
 use crate::list::{List, Order};
 
@@ -13,18 +15,18 @@ pub fn choose_heads(list: &List, sublists: u32, order: Order, seed: u64) -> Vec<
     let sublists = sublists.clamp(1, nodes);
     match order {
         Order::Ordered => {
-            let blocks = (0..sublists).map(|block| bounds(block, sublists, nodes));
+            let blocks = (0..sublists).map(|block| part(nodes, block, sublists));
             // Of a list that is not ordered the head may stand anywhere in its block.
-            let others = blocks.filter(|&(start, end)| !(start..end).contains(&head));
-            std::iter::once(head).chain(others.map(|(start, _)| start)).collect()
+            let others = blocks.filter(|block| !block.contains(&head));
+            std::iter::once(head).chain(others.map(|block| block.start)).collect()
         }
         Order::Random => {
             let mut stream = Stream::new(seed, Purpose::Heads);
-            let blocks = (0..sublists - 1).map(|block| bounds(block, sublists - 1, nodes));
-            let drawn = blocks.filter_map(|(start, end)| {
-                let has_head = (start..end).contains(&head);
-                let count = end - start - u32::from(has_head);
-                let node = start + (count > 0).then(|| stream.index(count))?;
+            let blocks = (0..sublists - 1).map(|block| part(nodes, block, sublists - 1));
+            let drawn = blocks.filter_map(|block| {
+                let has_head = block.contains(&head);
+                let count = block.end - block.start - u32::from(has_head);
+                let node = block.start + (count > 0).then(|| stream.index(count))?;
                 Some(node + u32::from(has_head && node >= head))
             });
             std::iter::once(head).chain(drawn).collect()
@@ -32,13 +34,13 @@ pub fn choose_heads(list: &List, sublists: u32, order: Order, seed: u64) -> Vec<
     }
 }
 
-/// First node of a block, and the one after its last.
-fn bounds(block: u32, blocks: u32, nodes: u32) -> (u32, u32) {
-    let start = |block: u32| {
-        let start = u64::from(block) * u64::from(nodes) / u64::from(blocks);
-        u32::try_from(start).expect("invariant: no block begins beyond the last node")
+/// The part of `count` that falls to one of so many shares: all as large, to one.
+pub fn part(count: u32, share: u32, shares: u32) -> Range<u32> {
+    let start = |share: u32| {
+        let start = u64::from(share) * u64::from(count) / u64::from(shares);
+        u32::try_from(start).expect("invariant: no part begins beyond the last")
     };
-    (start(block), start(block + 1))
+    start(share)..start(share + 1)
 }
 
 #[cfg(test)]

@@ -23,7 +23,9 @@ mod draw;
 mod heads;
 mod list;
 mod operation;
+mod outcome;
 
-pub use heads::choose_heads;
+pub use heads::{choose_heads, part};
 pub use list::{END, List, Order, Values};
 pub use operation::{Operation, rank_sequentially};
+pub use outcome::{checksum, imbalance};

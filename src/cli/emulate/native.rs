@@ -1,6 +1,7 @@
 //! `mmgp emulate --machine host`: the program runs on this computer.
 
 use super::Arguments;
+use super::report::{as_csv, as_table};
 use crate::cli::Answer;
 use crate::cli::input::HOST;
 use crate::cli::output::{Format, data};
@@ -30,17 +31,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Answer> {
         return Err(Error::OutOfRange { name, found: format!("--machine {HOST}"), expected });
     }
     let report = arguments.app.on_host(arguments)?;
-    let values = report.values();
     let text = match arguments.format {
         Format::Json => report.json(),
-        Format::Csv => {
-            let (names, values): (Vec<_>, Vec<_>) = values.into_iter().unzip();
-            format!("{}\n{}\n", names.join(","), values.join(","))
-        }
-        Format::Table => {
-            let width = values.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-            values.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect()
-        }
+        Format::Csv => as_csv(report.values()),
+        Format::Table => as_table(&report.values()),
     };
     data(arguments.out.as_deref(), &text)?;
     Ok(Answer::Done)

@@ -54,6 +54,18 @@ pub(super) fn together(run: &RunReport, own: &impl Serialize) -> String {
     json(&Together { run, own })
 }
 
+/// Names and values as a header and a row.
+pub(super) fn as_csv(values: Vec<(&'static str, String)>) -> String {
+    let (names, values): (Vec<_>, Vec<_>) = values.into_iter().unzip();
+    format!("{}\n{}\n", names.join(","), values.join(","))
+}
+
+/// Names and values, a line each.
+pub(super) fn as_table(values: &[(&'static str, String)]) -> String {
+    let width = values.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    values.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect()
+}
+
 /// A run, by the names of the columns of the project's tables.
 #[derive(Serialize)]
 pub struct RunReport {
@@ -136,18 +148,13 @@ impl Report {
     }
 
     pub fn csv(&self) -> String {
-        let (names, values): (Vec<_>, Vec<_>) = self.values().into_iter().unzip();
-        format!("{}\n{}\n", names.join(","), values.join(","))
+        as_csv(self.values())
     }
 
     pub fn table(&self) -> String {
         let mut values = self.values();
         values.retain(|(_, value)| !value.is_empty());
-        let width = values.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-        let mut text = String::new();
-        for (name, value) in values {
-            text += &format!("{name:<width$}  {value}\n");
-        }
+        let mut text = as_table(&values);
         if let Some(account) = &self.account {
             text += &format!("\n{account}");
         }

@@ -86,9 +86,3 @@ impl Arguments {
 
 /// From one SPE's report to the next: a line.
 pub const REPORT_BYTES: u64 = 128;
-
-/// The part of `count` that falls to a share: first and one after the last.
-pub fn part(count: u32, share: u32, shares: u32) -> std::ops::Range<u32> {
-    let start = |share: u32| (u64::from(count) * u64::from(share) / u64::from(shares)) as u32;
-    start(share)..start(share + 1)
-}

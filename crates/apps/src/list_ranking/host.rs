@@ -11,7 +11,7 @@ use mmgp_cell::memory::Memory;
 use mmgp_cell::ppe::Work;
 use mmgp_cell::{Blade, EffectiveAddress, Homes};
 use mmgp_kernels::list_ranking::{NODE_BYTES, NODES_PER_GROUP};
-use mmgp_lists::{END, Order, choose_heads};
+use mmgp_lists::{Order, choose_heads};
 use mmgp_runtime::{Process, Task};
 use mmgp_spu::Quadword;
 
@@ -113,7 +113,7 @@ impl Host {
         let ListRanking { list, order, sublists, seed, operation, heads: heads_at, .. } =
             &self.ranking;
         let reports = self.reports(shares).await;
-        // The last node adds -1, for END.
+        // The last node adds -1.
         let sum = reports.iter().fold(1_u32, |sum, &report| sum.wrapping_add(report));
         let count = u64::from(list.nodes());
         let head = ((count * (count - 1) / 2) as u32).wrapping_sub(sum);
@@ -208,6 +208,3 @@ impl Steps {
         self.since = now;
     }
 }
-
-/// The successor of the last node is the same for the list and for the kernels.
-const _: () = assert!(END == mmgp_kernels::list_ranking::END);

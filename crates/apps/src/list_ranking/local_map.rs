@@ -1,6 +1,7 @@
 //! Where the program keeps things in local store while it ranks sublists.
 
 use mmgp_kernels::list_ranking::NODE_BYTES;
+use mmgp_lists::part;
 use mmgp_spu::LocalAddress;
 
 /// Of the call; four quadwords.
@@ -84,7 +85,7 @@ impl LocalMap {
         let mut room = Room(FREE);
         let outcomes = room.take(NODE * threads);
         let group = |list| {
-            let own = super::arguments::part(threads, list, lists);
+            let own = part(threads, list, lists);
             // Elements of lists come in pairs.
             let (count, places) = (own.len() as u32, own.len().next_multiple_of(2) as u32);
             Group {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use super::NODES_PER_STEP;
-use super::arguments::{ARGUMENTS_BYTES, Arguments, REPORT_BYTES, part};
+use super::arguments::{ARGUMENTS_BYTES, Arguments, REPORT_BYTES};
 use super::local_map::{ARGUMENTS, Group, LocalMap, REPORT, REPORTS};
 use crate::streaming::{Buffers, Streams, Transfers};
 use mmgp_base::error::Result;
@@ -15,7 +15,7 @@ use mmgp_cell::{EffectiveAddress, Progress, Spe};
 use mmgp_kernels::list_ranking::{
     Add, Advance, Ask, NODE_BYTES, NODES_PER_GROUP, Retire, SuccessorSum, TurnOver,
 };
-use mmgp_lists::Operation;
+use mmgp_lists::{Operation, part};
 use mmgp_runtime::{Call, Loop, SpeProgram};
 use mmgp_spu::{LocalAddress, Quadword};
 

@@ -1,5 +1,5 @@
 use mmgp_base::units::{Bytes, Cycles};
-use mmgp_lists::Operation;
+use mmgp_lists::{END, Operation};
 use mmgp_spu::{Compiler, Kernel, LocalAddress, LocalStore, Quadword, execute, time};
 
 use super::*;

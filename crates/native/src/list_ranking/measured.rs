@@ -1,6 +1,7 @@
 //! What came of it.
 
 use mmgp_base::units::Seconds;
+use mmgp_lists::{checksum, imbalance};
 
 /// Times of several runs, and what they computed.
 #[derive(Debug, Clone)]
@@ -44,16 +45,12 @@ impl Spread {
 impl Measured {
     /// The most nodes of a thread over the mean.
     pub fn imbalance(&self) -> f64 {
-        let most = self.loads.iter().max().copied().unwrap_or(0) as f64;
-        let mean = self.loads.iter().sum::<u64>() as f64 / self.loads.len().max(1) as f64;
-        if mean > 0.0 { most / mean } else { 1.0 }
+        imbalance(&self.loads)
     }
 
-    /// Of all prefixes, in the order of the nodes: FNV-1a over their words, as that of the emulated
-    /// program.
+    /// Of all prefixes, in the order of the nodes, as that of the emulated program.
     pub fn checksum(&self) -> u32 {
-        let step = |hash: u32, &word: &u32| (hash ^ word).wrapping_mul(16_777_619);
-        self.prefixes.iter().fold(2_166_136_261, step)
+        checksum(&self.prefixes)
     }
 
     /// The time of all steps.
