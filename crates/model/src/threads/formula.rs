@@ -1,6 +1,6 @@
 //! The formula that the model carries on.
 
-use super::{Choice, Division, ThreadTerms, load, slopes};
+use super::{Choice, Division, SoftwareThreads, ThreadTerms, load, slopes};
 use crate::model::time_model::{TimeModel, Value};
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
@@ -12,17 +12,12 @@ use mmgp_base::units::Seconds;
 /// accelerator with the most nodes over the mean. No more requests are under way than there are
 /// threads.
 #[derive(Debug, Clone)]
-pub struct Formula {
-    terms: ThreadTerms,
-    nodes: f64,
-    division: Division,
-    choice: Choice,
-}
+pub struct Formula(SoftwareThreads);
 
 impl Formula {
     /// For a list of so many nodes.
     pub fn new(terms: ThreadTerms, nodes: u32, division: Division, choice: Choice) -> Self {
-        Self { terms, nodes: nodes.into(), division, choice }
+        Self(SoftwareThreads::new(terms, nodes, division, choice))
     }
 }
 
@@ -32,31 +27,32 @@ impl TimeModel for Formula {
     }
 
     fn apus(&self) -> u32 {
-        self.terms.most_apus()
+        self.0.apus()
     }
 
     fn time(&self, mapping: Mapping) -> Seconds {
-        let ThreadTerms { turn_s, list_turn_s, latency_s, .. } = &self.terms;
-        let Choice { sublists, buffers } = self.choice;
+        let SoftwareThreads { terms, nodes, division, choice } = &self.0;
+        let ThreadTerms { turn_s, list_turn_s, latency_s, .. } = terms;
+        let &Choice { sublists, buffers } = choice;
         let active = mapping.p().min(sublists);
         let threads = f64::from(sublists) / f64::from(active);
-        let longest = match self.division {
+        let longest = match division {
             Division::Even => threads.ceil() / threads,
             Division::Random => load::ordered(active, threads)[active as usize - 1],
         };
         let node = turn_s.value + list_turn_s.value;
         let under_way = threads.min(buffers.into());
         let each = node.max((latency_s.value + node) / under_way);
-        Seconds(self.nodes / f64::from(active) * longest * each)
+        Seconds(nodes / f64::from(active) * longest * each)
     }
 
     fn values(&self) -> Vec<Value> {
-        self.terms.named().into_iter().map(|(name, estimate)| Value::new(name, estimate)).collect()
+        self.0.values()
     }
 
     fn gradient(&self, mapping: Mapping) -> Vec<(usize, f64)> {
-        let time = |terms| Self { terms, ..self.clone() }.time(mapping).0;
-        slopes(&self.terms, time)
+        let with = |terms| Self(SoftwareThreads { terms, ..self.0.clone() });
+        slopes(&self.0.terms, |terms| with(terms).time(mapping).0)
     }
 }
 
