@@ -40,18 +40,20 @@ pub use workload::{SgemmOnce, SyntheticOnce};
 pub struct Arguments {
     #[command(flatten)]
     machine: MachineArguments,
-    /// Host processes
-    #[arg(long, value_name = "M", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    m: u32,
-    /// SPEs of each host process; with --machine host threads
-    #[arg(long, value_name = "P", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    p: u32,
+    /// Host processes [default: 1]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..))]
+    m: Option<u32>,
+    /// SPEs of each host process; with --machine host threads [default: 1; for sweep3d as many as its
+    /// ranks, or the SPEs of a Cell]
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..))]
+    p: Option<u32>,
     #[command(flatten)]
     scheduler: SchedulerArguments,
     /// How often it runs on this computer [default: 5]; with --machine host alone
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: Option<u32>,
-    /// Whether kernels are timed at every call, or once for each shape
+    /// Whether kernels are timed at every call, once for each shape, or nothing is timed because the
+    /// program is computed plainly, without a machine (sweep3d)
     #[arg(long, value_enum, default_value = "cached")]
     timing: Timing,
     /// Look for data that an SPE touches while a DMA command may still move them; the first such
@@ -107,6 +109,8 @@ enum Timing {
     Cached,
     /// At every call
     Exact,
+    /// Computed plainly, without a machine
+    None,
 }
 
 /// The report goes to a file, or into a folder beside the files that the program leaves there.
@@ -130,13 +134,14 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         return native::run(arguments);
     }
     arguments.refuse_repetitions()?;
-    let machine = arguments.scheduler.read(&arguments.machine)?;
-    let program = arguments.app.once(arguments)?;
     let timing = match arguments.timing {
+        Timing::None => return native::run_plainly(arguments),
         Timing::Cached => KernelTiming::Cached,
         Timing::Exact => KernelTiming::Exact,
     };
-    let mapping = Mapping::new(arguments.m, arguments.p)?;
+    let machine = arguments.scheduler.read(&arguments.machine)?;
+    let program = arguments.app.once(arguments)?;
+    let mapping = arguments.mapping()?;
     let trace = arguments.trace.as_deref().map(|path| {
         let limit = Bytes(arguments.trace_limit * 1_000_000);
         TraceFile::create(path, &machine, arguments.trace_detail, limit)

@@ -17,6 +17,7 @@ use clap::{Args, ValueEnum};
 use super::emulate::{self, NativeReport, Once};
 use super::files::Guard;
 use super::{Answer, study};
+use crate::Mapping;
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{Tree, newick, simulate};
 use crate::apps::{Application, Port};
@@ -36,7 +37,7 @@ use raxml::RaxmlArguments;
 use sgemm::SgemmArguments;
 use synthetic::SyntheticArguments;
 
-pub use registry::{Entry, PROCESSORS, Size, in_flags};
+pub use registry::{Entry, PROCESSORS, Size, in_flags, single};
 pub use runs::{RunArguments, runs, runs_and_times, runs_in};
 pub use values::Values;
 
@@ -278,6 +279,19 @@ impl AppArguments {
     /// The program with its input, for a single run with these arguments.
     pub fn once(&self, arguments: &emulate::Arguments) -> Result<Box<dyn Once>> {
         (registry::entry(&self.app)?.once)(self, arguments)
+    }
+
+    /// The processes and SPEs of a run of which perhaps one of them is named.
+    pub fn mapping(&self, m: Option<u32>, p: Option<u32>) -> Result<Mapping> {
+        (registry::entry(&self.app)?.mapping)(self, m, p)
+    }
+
+    /// Computes what the program computes, plainly.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where it has nothing for that, and what it refuses itself.
+    pub fn plainly(&self, arguments: &emulate::Arguments) -> Result<Box<dyn NativeReport>> {
+        registry::plain(&self.app)?(self, arguments)
     }
 
     /// Runs the program on this computer.

@@ -1,7 +1,9 @@
-//! `mmgp emulate --machine host`: the program runs on this computer.
+//! `mmgp emulate --machine host`, and `--timing none`: the program runs on this computer, as fast as it
+//! goes to be measured, or plainly for what it computes.
 
 use super::Arguments;
 use super::report::{as_csv, as_table};
+use crate::Mapping;
 use crate::cli::Answer;
 use crate::cli::input::HOST;
 use crate::cli::output::{Format, data};
@@ -30,7 +32,24 @@ pub(super) fn run(arguments: &Arguments) -> Result<Answer> {
         let expected = "an emulated machine, which has such a thing".into();
         return Err(Error::OutOfRange { name, found: format!("--machine {HOST}"), expected });
     }
-    let report = arguments.app.on_host(arguments)?;
+    print(arguments, &*arguments.app.on_host(arguments)?)
+}
+
+/// Computes what the program computes, and prints it.
+pub(super) fn run_plainly(arguments: &Arguments) -> Result<Answer> {
+    let only_emulated = [
+        ("--trace", arguments.trace.is_some()),
+        ("--check-hazards", arguments.check_hazards),
+        ("--port", arguments.app.port.is_some()),
+    ];
+    if let Some((name, _)) = only_emulated.into_iter().find(|(_, is_given)| *is_given) {
+        let expected = "--timing cached or exact: without a machine there is no such thing".into();
+        return Err(Error::OutOfRange { name, found: "--timing none".into(), expected });
+    }
+    print(arguments, &*arguments.app.plainly(arguments)?)
+}
+
+fn print(arguments: &Arguments, report: &dyn NativeReport) -> Result<Answer> {
     let text = match arguments.format {
         Format::Json => report.json(),
         Format::Csv => as_csv(report.values()),
@@ -43,12 +62,22 @@ pub(super) fn run(arguments: &Arguments) -> Result<Answer> {
 impl Arguments {
     /// Host processes, or processes of this computer.
     pub fn m(&self) -> u32 {
-        self.m
+        self.m.unwrap_or(1)
     }
 
     /// SPEs, or threads of this computer, of each.
     pub fn p(&self) -> u32 {
-        self.p
+        self.p.unwrap_or(1)
+    }
+
+    /// Whether a progress bar is wanted.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Host processes and SPEs: those that are named, or the program's own choice.
+    pub(super) fn mapping(&self) -> Result<Mapping> {
+        self.app.mapping(self.m, self.p)
     }
 
     /// How often a program runs on this computer.

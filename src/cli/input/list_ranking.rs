@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 
-use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, is_file};
+use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, is_file, single};
 use crate::apps::Application;
 use crate::apps::list_ranking::{Heads, ListRanking, NAME};
 use crate::cli::emulate::ListRankingOnce;
@@ -43,6 +43,8 @@ pub const ENTRY: Entry = Entry {
     native: Some(on_host),
     #[cfg(not(unix))]
     native: None,
+    plain: None,
+    mapping: single,
     folder_files: &[],
     flags: &[
         ("nodes of the list", "--nodes"),

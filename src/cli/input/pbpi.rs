@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, simulated_at};
+use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, simulated_at, single};
 use crate::apps::Application;
 use crate::apps::pbpi::{Acceptance, Coupling, NAME, Pbpi, Sampling};
 use crate::apps::phylogeny::Patterns;
@@ -34,6 +34,8 @@ pub const ENTRY: Entry = Entry {
     },
     study: study::by_mapping,
     native: None,
+    plain: None,
+    mapping: single,
     folder_files: &[],
     flags: &[
         ("the number of chains", "--chains"),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, simulated_at};
+use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, simulated_at, single};
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{Patterns, Tree};
 use crate::apps::raxml::search::{Effort, Rates, Settings, Start};
@@ -43,6 +43,8 @@ pub const ENTRY: Entry = Entry {
     },
     study: study::by_mapping,
     native: None,
+    plain: None,
+    mapping: single,
     folder_files: &RAXML_FILES,
     flags: &[],
 };

@@ -2,6 +2,7 @@
 //! added here.
 
 use super::{AppArguments, HOST, list_ranking, pbpi, raxml, sgemm, synthetic};
+use crate::Mapping;
 use crate::apps::Application;
 use crate::cli::emulate::{self, NativeReport, Once};
 use crate::cli::{Answer, study};
@@ -25,10 +26,19 @@ pub struct Entry {
     pub study: fn(&study::Arguments) -> Result<Answer>,
     /// How it runs on this computer, where it has a version for it.
     pub native: Option<Native>,
+    /// What computes the same plainly, without a machine, where it has that.
+    pub plain: Option<Native>,
+    /// The processes and SPEs of a run of which perhaps one of them is named.
+    pub mapping: fn(&AppArguments, Option<u32>, Option<u32>) -> Result<Mapping>,
     /// What it leaves in the folder of `--out`, where it leaves more than a report.
     pub folder_files: &'static [&'static str],
     /// What the library calls what its flags set, and the flags.
     pub flags: &'static [(&'static str, &'static str)],
+}
+
+/// One process with one SPE, where nobody says more.
+pub fn single(_: &AppArguments, m: Option<u32>, p: Option<u32>) -> Result<Mapping> {
+    Mapping::new(m.unwrap_or(1), p.unwrap_or(1))
 }
 
 /// Numbers of SPEs for a program that any of them suits.
@@ -67,13 +77,33 @@ pub fn entry(name: &str) -> Result<&'static Entry> {
 /// # Errors
 /// [`Error::UnknownName`] as [`entry`], and [`Error::OutOfRange`] with the names of those that can.
 pub fn native(name: &str) -> Result<Native> {
-    entry(name)?.native.ok_or_else(|| {
-        let can = ENTRIES.iter().filter(|entry| entry.native.is_some()).map(|entry| entry.name);
+    let has = |entry: &Entry| entry.native;
+    one_that_can(name, has, ["--machine", HOST, "an emulated machine"])
+}
+
+/// How what the program of that name computes is computed plainly.
+///
+/// # Errors
+/// As [`native`].
+pub fn plain(name: &str) -> Result<Native> {
+    let has = |entry: &Entry| entry.plain;
+    one_that_can(name, has, ["--timing", "none", "cached or exact"])
+}
+
+/// What the program has of something that not all of them have, which was asked for by a flag and
+/// its value; `otherwise` is what any program can do.
+fn one_that_can(
+    name: &str,
+    has: impl Fn(&Entry) -> Option<Native>,
+    [flag, value, otherwise]: [&'static str; 3],
+) -> Result<Native> {
+    has(entry(name)?).ok_or_else(|| {
+        let can = ENTRIES.iter().filter(|entry| has(entry).is_some()).map(|entry| entry.name);
         let expected = match can.collect::<Vec<_>>().join(", ") {
-            none if none.is_empty() => "an emulated machine".to_string(),
-            names => format!("an emulated machine, or one of the programs that can: {names}"),
+            none if none.is_empty() => otherwise.to_string(),
+            names => format!("{otherwise}, or one of the programs that can: {names}"),
         };
-        Error::OutOfRange { name: "--machine", found: format!("{HOST} for --app {name}"), expected }
+        Error::OutOfRange { name: flag, found: format!("{value} for --app {name}"), expected }
     })
 }
 
@@ -94,7 +124,6 @@ pub fn in_flags(error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Mapping;
     use crate::apps::pbpi::{Coupling, Pbpi, Sampling};
     use crate::apps::phylogeny::{Patterns, simulate};
     use crate::cell::KernelTiming;

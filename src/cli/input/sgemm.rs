@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{AppArguments, Entry, Size};
+use super::{AppArguments, Entry, Size, single};
 use crate::apps::Application;
 use crate::apps::sgemm::{NAME, Sgemm};
 use crate::cli::emulate::SgemmOnce;
@@ -27,6 +27,8 @@ pub const ENTRY: Entry = Entry {
     },
     study: study::of_one_process,
     native: None,
+    plain: None,
+    mapping: single,
     folder_files: &[],
     flags: &[("order of the matrices", "--size"), ("processes of the product", "--m")],
 };

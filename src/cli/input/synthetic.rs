@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::{AppArguments, Entry, PROCESSORS, Size};
+use super::{AppArguments, Entry, PROCESSORS, Size, single};
 use crate::apps::Application;
 use crate::apps::synthetic::{Burst, Durations, NAME, Synthetic};
 use crate::cli::emulate::SyntheticOnce;
@@ -34,6 +34,8 @@ pub const ENTRY: Entry = Entry {
     },
     study: study::by_mapping,
     native: None,
+    plain: None,
+    mapping: single,
     folder_files: &[],
     flags: &[
         ("off-loads of all tasks", "--streams times --offloads"),
