@@ -10,11 +10,12 @@ use toml::de::{DeTable, DeValue};
 
 /// Which crates of the workspace a crate may depend on: Cargo holds the sources to it, this list
 /// holds the manifests to the code map. Nobody beneath `mmgp` has both `model` and a machine.
-const MAY_DEPEND_ON: [(&str, &[&str]); 14] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 15] = [
     ("base", &[]),
     ("model", &["base"]),
     ("tune", &["base", "model"]),
     ("lists", &["base"]),
+    ("sweep", &["base"]),
     ("native", &["base", "lists"]),
     ("launch", &["base"]),
     ("machine", &["base"]),

@@ -1,0 +1,172 @@
+//! What is to be solved.
+
+use std::ops::Range;
+
+use crate::direction::{Direction, Octant};
+use crate::input::Input;
+use crate::line::FixUp;
+use crate::quadrature::Quadrature;
+use crate::step::Step;
+use crate::{I, J, K};
+
+/// What stops the iteration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Stop {
+    /// After so many iterations.
+    After(u32),
+    /// As soon as the error is at most this, or after [`Stop::MOST_ITERATIONS`].
+    Within(f64),
+}
+
+impl Stop {
+    /// Iterations after which an error that does not fall is given up.
+    pub const MOST_ITERATIONS: u32 = 10_000;
+}
+
+/// When negative outflows are set to zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FixUps {
+    /// In every iteration.
+    Always,
+    /// In none.
+    Never,
+    /// After so many iterations without.
+    After(u32),
+}
+
+/// What is beyond the low face of an axis. Beyond the high face there is always a vacuum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Boundary {
+    /// Nothing comes back.
+    Vacuum,
+    /// What flows out comes back with the same cosines, but for the sign.
+    Reflective,
+}
+
+/// How matter takes up and scatters the flux; the same in every cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CrossSections {
+    /// sigma_t \[1/length\].
+    pub total: f64,
+    /// sigma_s0, the same into all directions \[1/length\].
+    pub isotropic: f64,
+    /// sigma_s1, three times its mean cosine included \[1/length\].
+    pub linear: f64,
+}
+
+/// What is to be solved: the grid, the matter, the directions, and in which blocks to sweep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    cells: [usize; 3],
+    widths: [f64; 3],
+    quadrature: Quadrature,
+    planes_of_block: usize,
+    angles_of_block: usize,
+    /// What stops the iteration.
+    pub stop: Stop,
+    /// When negative outflows are set to zero.
+    pub fix_ups: FixUps,
+    /// The low face of each axis.
+    pub boundaries: [Boundary; 3],
+    /// The matter.
+    pub cross_sections: CrossSections,
+    /// The source in each cell of the box \[1/volume\].
+    pub source: f64,
+    /// Which cells have a source, along each axis.
+    pub source_box: [Range<usize>; 3],
+    /// What flows in over a face that does not reflect, in every direction: 0 but in tests.
+    pub inflow: f64,
+    /// phi_0 before the first iteration: 0 but in tests.
+    pub initial_flux: f64,
+}
+
+impl Problem {
+    /// The benchmark's problem: its cross-sections, and a source of 1 in the box in the middle.
+    pub fn new(input: &Input) -> Self {
+        let (cells, boundaries) = (input.cells(), input.boundaries());
+        Self {
+            cells,
+            widths: input.widths(),
+            quadrature: input.quadrature(),
+            planes_of_block: input.planes_of_block(),
+            angles_of_block: input.angles_of_block(),
+            stop: input.stop(),
+            fix_ups: input.fix_ups(),
+            boundaries,
+            cross_sections: CrossSections {
+                total: 1.0,
+                isotropic: 0.5,
+                linear: if input.scatters_linearly() { 3.0 * 0.2 } else { 0.0 },
+            },
+            source: 1.0,
+            source_box: [I, J, K].map(|axis| source_range(cells[axis], boundaries[axis])),
+            inflow: 0.0,
+            initial_flux: 0.0,
+        }
+    }
+
+    /// Cells along each axis.
+    pub fn cells(&self) -> [usize; 3] {
+        self.cells
+    }
+
+    /// The width of a cell along each axis.
+    pub fn widths(&self) -> [f64; 3] {
+        self.widths
+    }
+
+    /// The angles.
+    pub fn quadrature(&self) -> Quadrature {
+        self.quadrature
+    }
+
+    /// mk: planes of a block along k; the last block may have fewer.
+    pub fn planes_of_block(&self) -> usize {
+        self.planes_of_block
+    }
+
+    /// mmi: angles of a block.
+    pub fn angles_of_block(&self) -> usize {
+        self.angles_of_block
+    }
+
+    /// The volume of a cell.
+    pub fn cell_volume(&self) -> f64 {
+        self.widths.iter().product()
+    }
+
+    /// The external source of a cell.
+    pub fn source_at(&self, cell: [usize; 3]) -> f64 {
+        let is_within = self.source_box.iter().zip(&cell).all(|(range, at)| range.contains(at));
+        if is_within { self.source } else { 0.0 }
+    }
+
+    /// The directions of a step, one for each of its angles.
+    pub fn directions(&self, step: &Step) -> Vec<Direction> {
+        self.directions_of(step.octant, step.angles.clone())
+    }
+
+    /// The directions of some angles of an octant.
+    pub fn directions_of(&self, octant: Octant, angles: Range<usize>) -> Vec<Direction> {
+        let all = self.quadrature.angles();
+        all[angles].iter().map(|angle| octant.direction(angle, self.widths)).collect()
+    }
+
+    /// Whether negative outflows are set to zero in an iteration, counted from 1.
+    pub fn fix_up_in(&self, iteration: u32) -> FixUp {
+        match self.fix_ups {
+            FixUps::Always => FixUp::On,
+            FixUps::After(without) if iteration > without => FixUp::On,
+            FixUps::Never | FixUps::After(_) => FixUp::Off,
+        }
+    }
+}
+
+/// Cells t+1 .. n-t, counted from 1, with t = floor((n+1)/3), and t = 0 on a side that reflects.
+fn source_range(cells: usize, low: Boundary) -> Range<usize> {
+    let margin = (cells + 1) / 3;
+    match low {
+        Boundary::Vacuum => margin..cells - margin,
+        Boundary::Reflective => 0..cells - margin,
+    }
+}
