@@ -45,6 +45,7 @@ pub mod linux;
 mod loading;
 pub mod mailbox;
 pub mod memory;
+pub mod messages;
 mod meter;
 pub mod mfc;
 pub mod mpi;

@@ -28,7 +28,7 @@ use super::timing::{KernelTime, KernelTimings};
 use super::trace::{Category, Span, Tracer, Track};
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, Hertz};
-use mmgp_sim::Sim;
+use mmgp_sim::{Reason, Sim};
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
 use mmgp_spu::{Kernel, Quadword};
 
@@ -201,6 +201,18 @@ impl Spe {
     pub async fn spin(&self, mut wanted: impl FnMut(&LocalStore) -> bool) {
         let span = self.waits_for_put();
         self.channels().arrivals.wait_until(|_| wanted(&self.store.borrow())).await;
+        drop(span);
+        self.spend(self.poll).await;
+    }
+
+    /// The same, for a reason that says in the report of a deadlock whose put it is.
+    pub(crate) async fn spin_for(
+        &self,
+        reason: Reason,
+        mut wanted: impl FnMut(&LocalStore) -> bool,
+    ) {
+        let span = self.waits_for_put();
+        self.channels().arrivals.wait_for(reason, |_| wanted(&self.store.borrow())).await;
         drop(span);
         self.spend(self.poll).await;
     }

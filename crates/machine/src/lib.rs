@@ -6,6 +6,7 @@
 mod eib;
 pub mod figures;
 mod host;
+mod messages;
 mod reader;
 
 use mmgp_base::error::{Error, Result};
@@ -14,6 +15,7 @@ use mmgp_base::units::{Bytes, BytesPerSecond, Cycles, Hertz, Seconds};
 
 pub use eib::{Banks, Eib, Numa, Participant};
 pub use host::{Cache, Linux, LinuxScheduler, PpeIssue, ThreadSharing};
+pub use messages::Messages;
 pub use reader::{Provenance, Status};
 
 /// The machines that are compiled in, by name.
@@ -57,6 +59,8 @@ pub struct Machine {
     pub mpi: Mpi,
     /// Software cost of a collective by number of ranks, increasing from 2.
     pub collective: Vec<(u32, Seconds)>,
+    /// Messages among programs on SPEs.
+    pub messages: Messages,
     /// The bus of each Cell.
     pub eib: Eib,
     /// The banks of each Cell's memory.

@@ -2,6 +2,7 @@
 
 mod eib;
 mod host;
+mod messages;
 mod mfc;
 mod mpi;
 
@@ -70,6 +71,7 @@ pub(super) fn read(source: &Source) -> Result<Machine> {
         "cache",
         "linux",
         "mpi",
+        "messages",
         "eib",
         "banks",
         "numa",
@@ -121,6 +123,7 @@ impl<'d> Layers<'_, 'd> {
             linux: self.linux()?,
             mpi: self.mpi()?,
             collective: self.collective()?,
+            messages: self.messages()?,
             eib: self.eib(layout)?,
             banks: self.banks()?,
             numa: self.numa()?,

@@ -1,0 +1,316 @@
+//! Messages among programs on SPEs: what a program that runs wholly on them (*reverse acceleration*)
+//! needs of MPI, built on DMA alone. After the Cell Messaging Layer (Pakin, Lang, Kerbyson, IBM Journal
+//! of Research and Development 53(5), 2009).
+//!
+//! ```
+#![doc = include_str!("../examples/messages.rs")]
+//! ```
+//!
+//! # Within one address space
+//! The ranks of a blade reach each other's local stores. No PPE takes part:
+//!
+//! ```text
+//!   receiver   |library|put of a descriptor|            spins            |library|
+//!   sender              |library|  spins  ~~|library|data|flag (fenced)|~
+//! ```
+//!
+//! A receive puts a descriptor of 64 bytes (target, its size, tag, where its flag is) into the slot that
+//! it has in the *sender's* local store, and spins on a flag in its own. A send spins until a descriptor
+//! with its tag is there, puts the data straight to the target and then the flag, with a fence. So one
+//! latency is exposed where the receiver was early, two where it was late. There is a slot for each rank
+//! of the blade, and one is enough: a rank waits for one message at a time.
+//!
+//! # Semantics
+//! A send is synchronous: it comes back when the receiver has matched it and the data have left its
+//! buffer. Messages from one rank to another do not overtake each other, for there is never more than
+//! one. A receive names its source and tag; there is no wildcard. A rank is in one call at a time: it is
+//! one thread of control, and so must its user be.
+//!
+//! Buffers begin at multiples of 16. An MFC moves whole quadwords, so a message takes room for its size
+//! *rounded up to a multiple of 16* at both ends, and what lies in the last quadword behind it is sent
+//! along. A message of no bytes is its flag alone. What is longer than a command of the MFC takes
+//! several.
+//!
+//! As is MPI's default, errors are fatal: a rank that names one which does not exist, or whose buffer is
+//! too small, never comes back, and the run ends with [`Error::Mpi`].
+//!
+//! # What is in local store, and what is not
+//! Descriptors and flags lie at the base that the program gives, for real: transfers that overwrite them
+//! do harm. [`Messages::state`] says how much room they take, [`CODE`] and [`COLLECTIVES`] what the
+//! library's instructions take; a program adds them to its [`SpeImage`](super::context::SpeImage). Commands
+//! are given with the tag groups 28 to 30.
+//!
+//! Left out: initialisation and finalisation take no time; non-blocking operations; communicators other
+//! than those of all ranks and of a memory domain.
+
+mod collective;
+mod group;
+mod local;
+mod observer;
+mod rank;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::rc::Rc;
+
+pub use collective::{Operation, Reduction, Word};
+pub use group::Location;
+pub use observer::{Call, Observer};
+pub use rank::Rank;
+pub use state::{CODE, COLLECTIVES};
+
+use group::Group;
+use observer::Listener;
+use state::State;
+
+use super::decrementer::Timebase;
+use super::{Blade, Fault, Spe};
+use mmgp_base::error::{Error, Result};
+use mmgp_base::units::{Bytes, Cycles};
+use mmgp_sim::{Reason, Sim};
+use mmgp_spu::local_store::{LOCAL_STORE_BYTES, LocalAddress};
+
+/// All ranks of a program on SPEs; clones refer to the same.
+#[derive(Clone)]
+pub struct Messages {
+    shared: Rc<Shared>,
+}
+
+struct Shared {
+    sim: Sim,
+    fault: Fault,
+    costs: mmgp_machine::Messages,
+    /// The largest transfer of one command.
+    largest: Bytes,
+    /// A copied quadword.
+    load: Cycles,
+    channel: Cycles,
+    timebase: Timebase,
+    ports: Vec<Port>,
+    world: Rc<Group>,
+    /// The ranks of each blade.
+    domains: Vec<Rc<Group>>,
+    /// What ranks have waited for.
+    reasons: RefCell<BTreeMap<Wait, Reason>>,
+    observer: RefCell<Option<Listener>>,
+}
+
+/// What the messages know of a rank.
+struct Port {
+    spe: Spe,
+    at: Location,
+    /// Its number among the ranks of its blade.
+    place: u32,
+    state: State,
+}
+
+impl Port {
+    /// Those of all ranks, and the ranks of each blade.
+    fn of_all(
+        places: &[(&Blade, Location)],
+        base: LocalAddress,
+    ) -> Result<(Vec<Self>, Vec<Vec<u32>>)> {
+        let mut blades: Vec<u32> = places.iter().map(|(_, at)| at.blade).collect();
+        blades.sort_unstable();
+        blades.dedup();
+        let mut domains: Vec<Vec<u32>> = vec![Vec::new(); blades.len()];
+        let mut ports: Vec<Self> = Vec::with_capacity(places.len());
+        for (rank, &(blade, at)) in (0..).zip(places) {
+            let spes = blade.machine.layout.spes();
+            if at.spe >= spes {
+                return Err(out_of_range(format!("SPE {}", at.spe), format!("one below {spes}")));
+            }
+            if ports.iter().any(|port| port.at == at) {
+                return Err(out_of_range(format!("SPE {} twice", at.spe), "each once"));
+            }
+            let domain = &mut domains[blades.partition_point(|&other| other < at.blade)];
+            let (place, state) = (domain.len() as u32, State::new(base));
+            domain.push(rank);
+            ports.push(Self { spe: blade.spe(at.spe).clone(), at, place, state });
+        }
+        for domain in &domains {
+            let room = Messages::state(domain.len() as u32);
+            let available = Bytes(u64::from(LOCAL_STORE_BYTES));
+            if u64::from(base.0) + room.0 > available.0 || !base.0.is_multiple_of(128) {
+                let found = format!("{} bytes from {:#x} on", room.0, base.0);
+                return Err(out_of_range(found, "room in local store from a multiple of 128 on"));
+            }
+            domain.iter().for_each(|&rank| {
+                let Self { spe, state, .. } = &ports[rank as usize];
+                state.clear(&spe.store, room);
+            });
+        }
+        Ok((ports, domains))
+    }
+}
+
+/// What a rank waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Wait {
+    /// A descriptor of the rank, for a message with that envelope.
+    Receiver(u32, Envelope),
+    /// A message of the rank.
+    Sender(u32, Envelope),
+}
+
+/// What a message is selected by, beside its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Envelope {
+    /// The communicator: 0 is that of all ranks.
+    context: u8,
+    purpose: Purpose,
+    tag: u32,
+}
+
+/// What a message is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+enum Purpose {
+    /// The program's own.
+    Point,
+    /// Part of a collective, towards its root.
+    Up,
+    /// Part of a collective, from its root.
+    Down,
+}
+
+impl Envelope {
+    /// As it lies in a descriptor.
+    const fn encode(self) -> u64 {
+        (self.context as u64) << 48 | (self.purpose as u64) << 32 | self.tag as u64
+    }
+
+    /// As a report of a deadlock says it.
+    fn name(self) -> String {
+        match self.purpose {
+            Purpose::Point => format!("tag {}", self.tag),
+            Purpose::Up => "a collective, to its root".to_string(),
+            Purpose::Down => "a collective, from its root".to_string(),
+        }
+    }
+}
+
+impl Messages {
+    /// The ranks 0, 1 and so on are the SPEs of `blade` with these numbers. Each has its part of the
+    /// state in its local store from `base` on, a multiple of 128.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where an SPE does not exist, comes twice, or its local store does not hold
+    /// the state.
+    pub fn on_blade(
+        blade: &Blade,
+        spes: impl IntoIterator<Item = u32>,
+        base: LocalAddress,
+    ) -> Result<Self> {
+        let each = blade.machine.layout.spes_per_cell;
+        let place = |spe| (blade, Location { node: 0, blade: 0, cell: spe / each, spe });
+        Self::new(spes.into_iter().map(place).collect(), base)
+    }
+
+    /// The ranks are these SPEs of these blades.
+    fn new(places: Vec<(&Blade, Location)>, base: LocalAddress) -> Result<Self> {
+        let Some(&(first, _)) = places.first() else {
+            return Err(out_of_range("no SPE", "at least one"));
+        };
+        let (ports, domains) = Port::of_all(&places, base)?;
+        let locations: Rc<[Location]> = ports.iter().map(|port| port.at).collect();
+        let group = |context, members| Rc::new(Group::new(context, members, &locations));
+        let machine = &first.machine;
+        let shared = Shared {
+            sim: first.sim.clone(),
+            fault: first.fault(),
+            costs: machine.messages,
+            largest: machine.mfc.largest,
+            load: machine.spu.load,
+            channel: machine.spu.channel,
+            timebase: Timebase::new(machine.timebase, 0.0),
+            world: group(0, (0..ports.len() as u32).collect()),
+            domains: domains.into_iter().map(|members| group(1, members)).collect(),
+            ports,
+            reasons: RefCell::default(),
+            observer: RefCell::default(),
+        };
+        Ok(Self { shared: Rc::new(shared) })
+    }
+
+    /// Bytes of local store that the state of each rank takes, where `ranks` share an address space.
+    pub const fn state(ranks: u32) -> Bytes {
+        State::bytes(ranks)
+    }
+
+    /// Ranks.
+    pub fn size(&self) -> u32 {
+        self.shared.world.size()
+    }
+
+    /// The handle of a rank, with which its program calls.
+    ///
+    /// # Panics
+    /// Where there is no such rank.
+    pub fn rank(&self, rank: u32) -> Rank {
+        let world = Rc::clone(&self.shared.world);
+        let spe = self.shared.ports[rank as usize].spe.clone();
+        Rank { shared: Rc::clone(&self.shared), group: world, rank, world: rank, spe }
+    }
+
+    /// Where a rank is.
+    pub fn location(&self, rank: u32) -> Location {
+        self.shared.ports[rank as usize].at
+    }
+
+    /// Starts the program of every rank, as a process that bears its name; an error of one ends
+    /// the run with it.
+    pub fn start<F>(&self, program: impl Fn(Rank) -> F)
+    where
+        F: Future<Output = Result<()>> + 'static,
+    {
+        for rank in 0..self.size() {
+            let (fault, life) = (self.shared.fault.clone(), program(self.rank(rank)));
+            self.shared.sim.spawn(self.name(rank), async move {
+                if let Err(error) = life.await {
+                    fault.raise(error);
+                }
+            });
+        }
+    }
+
+    /// As reports call it: `rank 3 (SPE 3)`, with node and blade where there are several.
+    pub fn name(&self, rank: u32) -> String {
+        let Location { node, blade, spe, .. } = self.location(rank);
+        if self.shared.domains.len() == 1 {
+            format!("rank {rank} (SPE {spe})")
+        } else {
+            format!("rank {rank} (node {node}, blade {blade}, SPE {spe})")
+        }
+    }
+
+    /// Tells `observer` of every call of every rank from now on, when it comes back: the profiling
+    /// interface (PMPI). Calls are spans in a trace as well.
+    pub fn observe(&self, observer: Rc<RefCell<dyn Observer>>) {
+        *self.shared.observer.borrow_mut() = Some(observer);
+    }
+}
+
+fn out_of_range(found: impl Into<String>, expected: impl Into<String>) -> Error {
+    Error::OutOfRange { name: "SPEs", found: found.into(), expected: expected.into() }
+}
+
+impl Shared {
+    /// What a rank waits for, as a report of a deadlock calls it.
+    fn reason(&self, wait: Wait) -> Reason {
+        let known = self.reasons.borrow().get(&wait).copied();
+        known.unwrap_or_else(|| {
+            let name = match wait {
+                Wait::Receiver(rank, what) => format!("rank {rank} to receive ({})", what.name()),
+                Wait::Sender(rank, what) => format!("rank {rank} to send ({})", what.name()),
+            };
+            let reason = self.sim.reason(&name);
+            self.reasons.borrow_mut().insert(wait, reason);
+            reason
+        })
+    }
+}

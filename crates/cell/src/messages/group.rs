@@ -1,0 +1,144 @@
+//! Communicators, and the trees of their collectives.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Where a rank is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Location {
+    /// The node, counted through the whole machine.
+    pub node: u32,
+    /// The blade, counted through the whole machine.
+    pub blade: u32,
+    /// The Cell, counted on its blade.
+    pub cell: u32,
+    /// The SPE, counted on its blade.
+    pub spe: u32,
+}
+
+/// Some ranks, numbered anew.
+pub(super) struct Group {
+    context: u8,
+    members: Vec<u32>,
+    /// Where all ranks are, by their numbers among all.
+    locations: Rc<[Location]>,
+    /// The tree to each root for which there was a collective.
+    trees: RefCell<BTreeMap<u32, Rc<[Knot]>>>,
+}
+
+/// A rank's place in a tree.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Knot {
+    /// Towards the root.
+    pub parent: Option<u32>,
+    /// Away from it, those first of which the message has the longest way.
+    pub children: Vec<u32>,
+}
+
+impl Group {
+    pub fn new(context: u8, members: Vec<u32>, locations: &Rc<[Location]>) -> Self {
+        Self { context, members, locations: Rc::clone(locations), trees: RefCell::default() }
+    }
+
+    pub fn context(&self) -> u8 {
+        self.context
+    }
+
+    pub fn size(&self) -> u32 {
+        self.members.len() as u32
+    }
+
+    /// Their numbers among all.
+    pub fn members(&self) -> &[u32] {
+        &self.members
+    }
+
+    /// The places of all ranks in the tree to `root`.
+    ///
+    /// The tree follows the machine: a binomial tree of one rank of each node, in each node one of
+    /// one rank of each blade, then of the Cells, then of the SPEs. The rank that stands for a part is
+    /// the root where that is in it, and else its lowest.
+    pub fn tree(&self, root: u32) -> Rc<[Knot]> {
+        if let Some(tree) = self.trees.borrow().get(&root) {
+            return Rc::clone(tree);
+        }
+        let mut knots = vec![Knot::default(); self.members.len()];
+        self.plant(&mut knots, root, (0..self.size()).collect(), 0);
+        let tree: Rc<[Knot]> = knots.into();
+        self.trees.borrow_mut().insert(root, Rc::clone(&tree));
+        tree
+    }
+
+    /// Connects `ranks`, all in one part of the machine, with `root`, which is one of them.
+    fn plant(&self, knots: &mut [Knot], root: u32, ranks: Vec<u32>, level: u32) {
+        if ranks.len() < 2 {
+            return;
+        }
+        let mut parts: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for rank in ranks {
+            parts.entry(self.part(rank, level)).or_default().push(rank);
+        }
+        let own = parts.remove(&self.part(root, level)).unwrap_or_default();
+        let mut heads = vec![root];
+        heads.extend(parts.values().map(|ranks| ranks[0]));
+        // Binomial: the parent's place lacks the lowest bit that is set.
+        for (place, &head) in heads.iter().enumerate().skip(1).rev() {
+            let parent = heads[place & (place - 1)];
+            knots[head as usize].parent = Some(parent);
+            knots[parent as usize].children.push(head);
+        }
+        self.plant(knots, root, own, level + 1);
+        for ranks in parts.into_values() {
+            self.plant(knots, ranks[0], ranks, level + 1);
+        }
+    }
+
+    /// Which part of the machine a rank is in.
+    fn part(&self, rank: u32, level: u32) -> u32 {
+        let Location { node, blade, cell, spe } =
+            self.locations[self.members[rank as usize] as usize];
+        match level {
+            0 => node,
+            1 => blade,
+            2 => cell,
+            _ => spe,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_follows_nodes_blades_cells_and_spes() {
+        // Two nodes of one blade of two Cells of two SPEs: ranks 0 to 3 and 4 to 7.
+        let location = |rank: u32| {
+            let (node, spe) = (rank / 4, rank % 4);
+            Location { node, blade: 2 * node, cell: spe / 2, spe }
+        };
+        let locations: Rc<[Location]> = (0..8).map(location).collect();
+        let group = Group::new(0, (0..8).collect(), &locations);
+        // 5 sends to the other node first, then to the other Cell of its own, then beside it.
+        let tree = group.tree(5);
+        let children: Vec<&[u32]> = tree.iter().map(|knot| &knot.children[..]).collect();
+        let by_hand: [&[u32]; 8] = [&[2, 1], &[], &[3], &[], &[], &[0, 6, 4], &[7], &[]];
+        assert_eq!(children, by_hand);
+        assert_eq!(tree[5].parent, None);
+        for (rank, knot) in tree.iter().enumerate() {
+            assert!(
+                knot.children.iter().all(|&child| tree[child as usize].parent == Some(rank as u32))
+            );
+        }
+    }
+
+    #[test]
+    fn among_equals_the_tree_is_binomial() {
+        let location = |spe| Location { node: 0, blade: 0, cell: 0, spe };
+        let locations: Rc<[Location]> = (0..8).map(location).collect();
+        let tree = Group::new(0, (0..8).collect(), &locations).tree(0);
+        assert_eq!(tree[0].children, [4, 2, 1]);
+        assert_eq!((&tree[4].children[..], &tree[6].children[..]), (&[6, 5][..], &[7][..]));
+    }
+}

@@ -1,0 +1,119 @@
+//! What the messages keep in a rank's local store.
+//!
+//! ```text
+//!   0   the descriptor that this rank puts to others             64 bytes
+//!  64   where its puts of flags come from                        16
+//!  80   its own flag: which receive is complete, and how long    16
+//! 128   contributions to reductions, as they come              1024
+//! 1152  descriptors of the other ranks of the blade              64 each
+//! ```
+
+use std::cell::RefCell;
+
+use super::super::memory::EffectiveAddress;
+use mmgp_base::units::Bytes;
+use mmgp_spu::local_store::{LocalAddress, LocalStore};
+use mmgp_spu::register::Quadword;
+
+/// Bytes of instructions for messages from point to point. The paper's library takes 5 KB with its state,
+/// which is 2,176 bytes here where 16 ranks share an address space.
+pub const CODE: Bytes = Bytes(5 * 1024 - 2176);
+
+/// Bytes of instructions for collectives, in addition: our estimate, some 500 instructions.
+pub const COLLECTIVES: Bytes = Bytes(2048);
+
+const FLAG_SOURCE: u64 = 64;
+const FLAG: u64 = 80;
+const SCRATCH: u64 = 128;
+const SLOTS: u64 = 1152;
+
+/// Where the state of a rank lies.
+#[derive(Clone, Copy)]
+pub(super) struct State {
+    base: LocalAddress,
+}
+
+/// What a receive tells the sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Descriptor {
+    /// Where the data go.
+    pub target: EffectiveAddress,
+    /// The most that may come.
+    pub bytes: Bytes,
+    /// Which message is wanted.
+    pub envelope: u64,
+    /// Which receive of its rank it is, from 1: 0 is an empty slot.
+    pub receive: u64,
+    /// Where the flag of the receiver is.
+    pub flag: EffectiveAddress,
+}
+
+impl Descriptor {
+    /// Its size.
+    pub const BYTES: Bytes = Bytes(64);
+
+    pub const fn encode(&self) -> [Quadword; 4] {
+        let Self { target, bytes, envelope, receive, flag } = *self;
+        [
+            Quadword([envelope, receive]),
+            Quadword([target.0, bytes.0]),
+            Quadword([flag.0, 0]),
+            Quadword::ZERO,
+        ]
+    }
+
+    /// What lies at `at`, if it is of a receive with that envelope.
+    pub fn find(store: &LocalStore, at: LocalAddress, envelope: u64) -> Option<Self> {
+        let Quadword([found, receive]) = store.load(at);
+        if receive == 0 || found != envelope {
+            return None;
+        }
+        let Quadword([target, bytes]) = store.load(at.offset(Bytes(16)));
+        let Quadword([flag, _]) = store.load(at.offset(Bytes(32)));
+        Some(Self {
+            target: EffectiveAddress(target),
+            bytes: Bytes(bytes),
+            envelope,
+            receive,
+            flag: EffectiveAddress(flag),
+        })
+    }
+}
+
+impl State {
+    /// What a reduction receives at a time, at most.
+    pub const PIECE: Bytes = Bytes(SLOTS - SCRATCH);
+
+    pub const fn new(base: LocalAddress) -> Self {
+        Self { base }
+    }
+
+    pub const fn bytes(ranks: u32) -> Bytes {
+        Bytes((SLOTS + Descriptor::BYTES.0 * ranks as u64).next_multiple_of(128))
+    }
+
+    pub fn clear(self, store: &RefCell<LocalStore>, bytes: Bytes) {
+        store.borrow_mut().slice_mut(self.base, bytes).fill(Quadword::ZERO);
+    }
+
+    pub const fn descriptor(self) -> LocalAddress {
+        self.base
+    }
+
+    pub const fn flag_source(self) -> LocalAddress {
+        self.base.offset(Bytes(FLAG_SOURCE))
+    }
+
+    pub const fn flag(self) -> LocalAddress {
+        self.base.offset(Bytes(FLAG))
+    }
+
+    pub const fn scratch(self) -> LocalAddress {
+        self.base.offset(Bytes(SCRATCH))
+    }
+
+    /// The slot of the rank with that number among those of the blade.
+    pub const fn slot(self, place: u32) -> LocalAddress {
+        self.base.offset(Bytes(SLOTS + Descriptor::BYTES.0 * place as u64))
+    }
+}
