@@ -7,6 +7,7 @@ mod eib;
 pub mod figures;
 mod host;
 mod messages;
+mod network;
 mod reader;
 
 use mmgp_base::error::{Error, Result};
@@ -16,14 +17,16 @@ use mmgp_base::units::{Bytes, BytesPerSecond, Cycles, Hertz, Seconds};
 pub use eib::{Banks, Eib, Numa, Participant};
 pub use host::{Cache, Linux, LinuxScheduler, PpeIssue, ThreadSharing};
 pub use messages::Messages;
+pub use network::{Network, Transport};
 pub use reader::{Provenance, Status};
 
 /// The machines that are compiled in, by name.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 5] = [
     ("ps3", include_str!("../models/machines/ps3.toml")),
     ("qs20", include_str!("../models/machines/qs20.toml")),
     ("qs20-cell", include_str!("../models/machines/qs20-cell.toml")),
     ("qs22", include_str!("../models/machines/qs22.toml")),
+    ("roadrunner", include_str!("../models/machines/roadrunner.toml")),
 ];
 
 /// A machine of Cell processors.
@@ -61,6 +64,8 @@ pub struct Machine {
     pub collective: Vec<(u32, Seconds)>,
     /// Messages among programs on SPEs.
     pub messages: Messages,
+    /// What connects it with others of its kind, where there are any.
+    pub network: Option<Network>,
     /// The bus of each Cell.
     pub eib: Eib,
     /// The banks of each Cell's memory.
@@ -323,6 +328,19 @@ mod tests {
         assert_eq!((qs20.layout.spes(), ps3.layout.spes()), (16, 6));
         assert_eq!(ps3.clock, Hertz(3.192e9));
         assert_eq!((qs20.spu, qs20.ppe), (ps3.spu, ps3.ppe));
+    }
+
+    #[test]
+    fn only_a_machine_of_nodes_has_a_network_and_its_layout_is_that_of_a_blade() {
+        let [qs22, all] = ["qs22", "roadrunner"].map(|name| Machine::named(name).unwrap());
+        assert_eq!((qs22.network, qs22.layout), (None, all.layout));
+        assert_eq!((qs22.spu, qs22.memory, qs22.messages), (all.spu, all.memory, all.messages));
+        let network = all.network.unwrap();
+        let spes = network.nodes() * network.blades_per_node * all.layout.spes();
+        assert_eq!((network.nodes(), spes), (3060, 97_920));
+        // Two hops of DaCS and one of MPI.
+        let transport = 2.0 * network.dacs.latency.0 + network.mpi.latency.0;
+        assert!((transport - 9.24e-6).abs() < 1e-15, "{transport}");
     }
 
     #[test]

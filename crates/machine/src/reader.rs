@@ -5,6 +5,7 @@ mod host;
 mod messages;
 mod mfc;
 mod mpi;
+mod network;
 
 use std::ops::RangeInclusive;
 
@@ -72,6 +73,7 @@ pub(super) fn read(source: &Source) -> Result<Machine> {
         "linux",
         "mpi",
         "messages",
+        "network",
         "eib",
         "banks",
         "numa",
@@ -124,6 +126,7 @@ impl<'d> Layers<'_, 'd> {
             mpi: self.mpi()?,
             collective: self.collective()?,
             messages: self.messages()?,
+            network: self.network()?,
             eib: self.eib(layout)?,
             banks: self.banks()?,
             numa: self.numa()?,
