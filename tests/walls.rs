@@ -21,15 +21,15 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 15] = [
     ("machine", &["base"]),
     ("sim", &["base"]),
     ("spu", &["base"]),
-    ("kernels", &["base", "lists", "spu"]),
+    ("kernels", &["base", "lists", "spu", "sweep"]),
     ("cell", &["base", "machine", "sim", "spu"]),
     ("runtime", &["base", "machine", "sim", "cell"]),
-    ("apps", &["base", "lists", "machine", "sim", "spu", "kernels", "cell", "runtime"]),
+    ("apps", &["base", "lists", "machine", "sim", "spu", "kernels", "cell", "runtime", "sweep"]),
     (
         "mmgp",
         &[
             "base", "model", "tune", "native", "launch", "lists", "machine", "sim", "spu",
-            "kernels", "cell", "runtime", "apps",
+            "kernels", "cell", "runtime", "apps", "sweep",
         ],
     ),
 ];

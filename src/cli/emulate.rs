@@ -5,6 +5,7 @@ mod inference;
 mod list_ranking;
 mod native;
 mod report;
+mod sweep3d;
 mod workload;
 
 use std::path::{Path, PathBuf};
@@ -32,6 +33,7 @@ pub use list_ranking::HostRanking;
 pub use list_ranking::ListRankingOnce;
 pub use native::NativeReport;
 use report::{OwnReport, Report};
+pub use sweep3d::{PlainSweep, Sweep3dOnce};
 pub use workload::{SgemmOnce, SyntheticOnce};
 
 /// Run a program once on the emulated machine, or on this computer

@@ -7,6 +7,7 @@ mod registry;
 mod runs;
 pub mod scheduler;
 pub mod sgemm;
+pub mod sweep3d;
 pub mod synthetic;
 mod values;
 
@@ -35,6 +36,7 @@ use list_ranking::ListRankingArguments;
 use pbpi::PbpiArguments;
 use raxml::RaxmlArguments;
 use sgemm::SgemmArguments;
+use sweep3d::Sweep3dArguments;
 use synthetic::SyntheticArguments;
 
 pub use registry::{Entry, PROCESSORS, Size, in_flags, single};
@@ -128,8 +130,8 @@ pub fn is_file(name: &str) -> bool {
 #[derive(Args)]
 pub struct AppArguments {
     /// Application: pbpi (trees by Bayesian inference), raxml (trees of maximum likelihood),
-    /// list-ranking (prefixes along a linked list), sgemm (a product of matrices) or synthetic (host
-    /// bursts and off-loads of given durations)
+    /// list-ranking (prefixes along a linked list), sweep3d (transport of neutrons on a grid), sgemm (a
+    /// product of matrices) or synthetic (host bursts and off-loads of given durations)
     #[arg(long, value_name = "NAME", default_value = "pbpi")]
     pub app: String,
     /// Alignment: a PHYLIP or FASTA file, or one that is built in: sim12, sim24, sim42 (42 taxa,
@@ -164,6 +166,8 @@ pub struct AppArguments {
     pub synthetic: SyntheticArguments,
     #[command(flatten, next_help_heading = "List ranking")]
     pub list_ranking: ListRankingArguments,
+    #[command(flatten, next_help_heading = "Sweep3D")]
+    pub sweep3d: Sweep3dArguments,
 }
 
 /// [`Placement`] on the command line.

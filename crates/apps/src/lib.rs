@@ -13,6 +13,7 @@ pub mod run;
 mod scaling;
 pub mod sgemm;
 mod streaming;
+pub mod sweep3d;
 pub mod synthetic;
 mod work;
 

@@ -8,8 +8,10 @@ pub mod list_ranking;
 pub mod logarithm;
 pub mod pbpi;
 pub mod raxml;
+mod reciprocal;
 mod scalar;
 pub mod sgemm;
+pub mod sweep3d;
 pub mod version;
 
 /// The pipeline that the tests time kernels on: a QS20's.

@@ -141,6 +141,12 @@ impl Problem {
         if is_within { self.source } else { 0.0 }
     }
 
+    /// The source of all cells: sum s V.
+    pub fn total_source(&self) -> f64 {
+        let cells: usize = self.source_box.iter().map(ExactSizeIterator::len).product();
+        self.source * cells as f64 * self.cell_volume()
+    }
+
     /// The directions of a step, one for each of its angles.
     pub fn directions(&self, step: &Step) -> Vec<Direction> {
         self.directions_of(step.octant, step.angles.clone())

@@ -98,19 +98,13 @@ pub fn solve(
                 errors,
                 fix_ups,
                 absorption: totals.absorption,
-                source: total_source(problem),
+                source: problem.total_source(),
                 leakage: totals.leakage,
                 has_converged,
                 flux: ranks.flux(cells),
             });
         }
     }
-}
-
-/// sum s V
-fn total_source(problem: &Problem) -> f64 {
-    let cells: usize = problem.source_box.iter().map(ExactSizeIterator::len).product();
-    problem.source * cells as f64 * problem.cell_volume()
 }
 
 /// All processes, and the faces on their way between them.

@@ -102,6 +102,26 @@ impl Tile {
         &self.flux
     }
 
+    /// The source of the iteration, q_0 to q_3, of its cells.
+    pub fn source(&self) -> &[Moments] {
+        &self.source
+    }
+
+    /// The external source of its cells.
+    pub fn external(&self) -> &[f64] {
+        &self.external
+    }
+
+    /// phi_0 of its cells before the iteration.
+    pub fn old(&self) -> &[f64] {
+        &self.old
+    }
+
+    /// sigma_t of its cells.
+    pub fn total(&self) -> &[f64] {
+        &self.total
+    }
+
     /// A face of i or j with nothing in it.
     pub fn face(&self, axis: usize) -> Vec<f64> {
         let along = self.part.cells[if axis == I { J } else { I }];

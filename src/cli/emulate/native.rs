@@ -17,6 +17,11 @@ pub trait NativeReport {
     /// Names and values for a table.
     fn values(&self) -> Vec<(&'static str, String)>;
 
+    /// What stands below the table, for people.
+    fn text(&self) -> String {
+        String::new()
+    }
+
     /// All of it as one object.
     fn json(&self) -> String;
 }
@@ -53,7 +58,7 @@ fn print(arguments: &Arguments, report: &dyn NativeReport) -> Result<Answer> {
     let text = match arguments.format {
         Format::Json => report.json(),
         Format::Csv => as_csv(report.values()),
-        Format::Table => as_table(&report.values()),
+        Format::Table => as_table(&report.values()) + &report.text(),
     };
     data(arguments.out.as_deref(), &text)?;
     Ok(Answer::Done)

@@ -1,7 +1,7 @@
 //! The programs that can be named: for each, how its arguments are read. A program that is added is
 //! added here.
 
-use super::{AppArguments, HOST, list_ranking, pbpi, raxml, sgemm, synthetic};
+use super::{AppArguments, HOST, list_ranking, pbpi, raxml, sgemm, sweep3d, synthetic};
 use crate::Mapping;
 use crate::apps::Application;
 use crate::cli::emulate::{self, NativeReport, Once};
@@ -58,8 +58,14 @@ pub struct Size {
     pub at: fn(&AppArguments, &Sizes) -> Result<Box<dyn Application>>,
 }
 
-const ENTRIES: [Entry; 5] =
-    [pbpi::ENTRY, raxml::ENTRY, list_ranking::ENTRY, sgemm::ENTRY, synthetic::ENTRY];
+const ENTRIES: [Entry; 6] = [
+    pbpi::ENTRY,
+    raxml::ENTRY,
+    list_ranking::ENTRY,
+    sweep3d::ENTRY,
+    sgemm::ENTRY,
+    synthetic::ENTRY,
+];
 
 /// The program of that name.
 ///

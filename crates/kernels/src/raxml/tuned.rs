@@ -13,7 +13,6 @@ mod matrix;
 mod new_view;
 mod newton_step;
 mod operand;
-mod reciprocal;
 mod scaling;
 mod transition;
 

@@ -1,10 +1,10 @@
 //! makenewz: the products of the ends, and the derivatives.
 
 use super::ends::Walk;
-use super::reciprocal::Reciprocal;
 use crate::exponential::HIGH_WORDS_TWICE;
 use crate::logarithm::{FIRST_DOUBLES, SECOND_DOUBLES};
 use crate::raxml::{Derivatives, Rates, SumTable};
+use crate::reciprocal::Reciprocal;
 use mmgp_spu::{LocalAddress, Spu};
 
 /// A multiplication for each entry.

@@ -1,10 +1,10 @@
 //! A step of Newton's method, without branches: everything is computed, and masks choose.
 
-use super::reciprocal::Reciprocal;
 use super::{MAGNITUDES, SPLAT, both};
 use crate::exponential::{Exponential, HIGH_WORDS_TWICE};
 use crate::logarithm;
 use crate::raxml::{NewtonStep, Progress, Z_MAX, Z_MIN};
+use crate::reciprocal::Reciprocal;
 use mmgp_spu::{Quadword, Spu};
 
 /// The greatest high word of a double below 100.

@@ -14,7 +14,6 @@
 //! The exponents are dealt with as integers, so that nothing depends on the range of singles. It takes 3
 //! double-precision instructions.
 
-use super::both;
 use mmgp_spu::{Quadword, Spu};
 
 /// Sign and exponent of a high word.
@@ -29,7 +28,7 @@ const fn high_words(word: u32) -> Quadword {
 
 /// Constants in registers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reciprocal<R> {
+pub(crate) struct Reciprocal<R> {
     sign_and_exponent: R,
     sign: R,
     one: R,
@@ -41,11 +40,11 @@ pub(super) struct Reciprocal<R> {
 
 impl<R: Copy> Reciprocal<R> {
     #[inline(always)]
-    pub(super) fn load<S: Spu<Register = R>>(spu: &mut S) -> Self {
+    pub(crate) fn load<S: Spu<Register = R>>(spu: &mut S) -> Self {
         Self {
             sign_and_exponent: spu.lqr(high_words(SIGN_AND_EXPONENT)),
             sign: spu.lqr(high_words(0x8000_0000)),
-            one: spu.lqr(both(1.0)),
+            one: spu.lqr(Quadword::from_doubles([1.0; 2])),
             single_one: spu.lqr(Quadword::splat(1.0f32.to_bits())),
             to_single: spu.lqr(Quadword::splat(0x007F_FFFF)),
             rebias: spu.ilhu(REBIAS_HIGH_HALFWORD),
@@ -56,7 +55,7 @@ impl<R: Copy> Reciprocal<R> {
     /// 1/x for both lanes, to 2 units in the last place. Of zeros and denormals it is
     /// finite, about 2^1023; from 2^1022 on, and of what is no number, it has no meaning.
     #[inline(always)]
-    pub(super) fn of<S: Spu<Register = R>>(&self, spu: &mut S, x: R) -> R {
+    pub(crate) fn of<S: Spu<Register = R>>(&self, spu: &mut S, x: R) -> R {
         let sign_and_exponent = spu.and_(x, self.sign_and_exponent);
         let mantissa = spu.andc(x, self.sign_and_exponent);
         let m = spu.or_(mantissa, self.one);

@@ -1,0 +1,188 @@
+//! Sweep3D: neutrons on a grid by discrete ordinates, a wavefront that goes over the grid from each of its
+//! corners. The problem and its plain solution are in crate `sweep`.
+//!
+//! Two programming models of a machine with accelerators (Pakin, Lang and Kerbyson, IBM Journal of
+//! Research and Development 53(5), 2009):
+//!
+//! * *Reverse acceleration*: the whole program runs on each SPE, and the ranks pass the faces of their blocks
+//!   to one another. The host serves.
+//! * *Accelerator*: the host runs the program and hands out lines of cells along i with what flows into
+//!   them; SPEs do not talk to each other.
+//!
+//! In both the cells lie in main memory and go through local store line by line, double-buffered, and the
+//! lines are swept by the same kernel.
+//!
+//! # What is left out
+//! What a program does before its first iteration (arrays, coefficients) takes no time.
+
+mod cells;
+mod lines;
+mod local_map;
+mod neighbours;
+mod rank;
+mod reflections;
+mod reverse;
+mod transfers;
+
+use std::sync::Arc;
+
+use crate::application::{Application, Division, Ran};
+use crate::fingerprint::Fingerprint;
+use mmgp_base::Mapping;
+use mmgp_base::error::{Error, Result};
+use mmgp_base::units::Seconds;
+use mmgp_runtime::Runtime;
+use mmgp_sweep::{Decomposition, Input, Problem, Stop};
+
+/// Its name.
+pub const NAME: &str = "sweep3d";
+
+/// Who runs the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Programming {
+    /// The host, which off-loads lines.
+    Accelerator,
+    /// The SPEs, which pass messages.
+    Reverse,
+}
+
+impl Programming {
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Accelerator => "accelerator",
+            Self::Reverse => "reverse",
+        }
+    }
+}
+
+/// The program with its problem.
+#[derive(Debug, Clone)]
+pub struct Sweep3d {
+    input: Input,
+    problem: Arc<Problem>,
+    programming: Programming,
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Findings {
+    /// Ranks along i and j.
+    pub processes: [u32; 2],
+    /// The error of each iteration.
+    pub errors: Vec<f64>,
+    /// Cells and angles with a fix-up in each iteration.
+    pub fix_ups: Vec<u64>,
+    /// Absorption after the last iteration.
+    pub absorption: f64,
+    /// The source of all cells.
+    pub source: f64,
+    /// What left over the low and the high face of each axis in the last iteration.
+    pub leakage: [[f64; 2]; 3],
+    /// The time of each iteration.
+    pub iterations: Vec<Seconds>,
+    /// Time in kernels, a mean over the SPEs.
+    pub compute: Seconds,
+    /// Time in messages, a mean over the ranks.
+    pub messages: Seconds,
+    /// phi_0 to phi_3 of all cells, i fastest and k slowest.
+    pub flux: Vec<[f64; 4]>,
+}
+
+impl Sweep3d {
+    /// The problem of an input under that programming model.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where there are more processes than cells on an axis.
+    pub fn new(input: Input, programming: Programming) -> Result<Self> {
+        let problem = Problem::new(&input);
+        Decomposition::new(&problem, input.processes())?;
+        Ok(Self { input, problem: Arc::new(problem), programming })
+    }
+
+    /// What is solved.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// Who runs it.
+    pub fn programming(&self) -> Programming {
+        self.programming
+    }
+
+    /// SPEs where nobody says how many: one for each process of the input, or those of a Cell.
+    pub fn usual_spes(&self) -> u32 {
+        match self.programming {
+            Programming::Accelerator => 8,
+            Programming::Reverse => self.input.processes().iter().product::<usize>() as u32,
+        }
+    }
+
+    /// Iterations, as far as that is known beforehand: otherwise 1.
+    pub fn iterations(&self) -> u64 {
+        match self.problem.stop {
+            Stop::After(iterations) => iterations.into(),
+            Stop::Within(_) => 1,
+        }
+    }
+
+    /// How so many ranks share the grid: as the input says, if that is as many, or else in columns as
+    /// near to squares as they come.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where there are too many for the grid.
+    pub fn decomposition(&self, ranks: u32) -> Result<Decomposition> {
+        let given = self.input.processes();
+        if given.iter().product::<usize>() == ranks as usize {
+            return Decomposition::new(&self.problem, given);
+        }
+        let [it, jt, _] = self.problem.cells();
+        let ranks = ranks as usize;
+        let divisors = (1..=ranks).filter(|px| ranks.is_multiple_of(*px));
+        let fitting = divisors.map(|px| [px, ranks / px]).filter(|[px, py]| *px <= it && *py <= jt);
+        // Half of the outline of a column.
+        let outline = |&[px, py]: &[usize; 2]| it.div_ceil(px) + jt.div_ceil(py);
+        let nearest = fitting.min_by_key(outline).ok_or_else(|| Error::OutOfRange {
+            name: "ranks of sweep3d",
+            found: ranks.to_string(),
+            expected: format!("a number that can be cut into at most {it} x {jt}"),
+        })?;
+        Decomposition::new(&self.problem, nearest)
+    }
+}
+
+impl Application for Sweep3d {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn division(&self) -> Division {
+        Division::Ranks
+    }
+
+    fn steps(&self) -> u64 {
+        let blocks = self.problem.step_count() as u64;
+        self.iterations() * blocks * u64::from(self.usual_spes())
+    }
+
+    fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
+        if mapping.m() > 1 {
+            return Err(Error::OutOfRange {
+                name: "processes of sweep3d",
+                found: mapping.m().to_string(),
+                expected: "1: its ranks are SPEs, or one process hands out lines; --p is how many"
+                    .into(),
+            });
+        }
+        let (run, findings) = match self.programming {
+            Programming::Reverse => reverse::run(self, on, mapping)?,
+            Programming::Accelerator => todo!(),
+        };
+        let fix_ups = findings.fix_ups.iter().sum();
+        let fingerprint = Fingerprint::default()
+            .counting("iterations", findings.errors.len() as u64)
+            .counting("fix-ups", fix_ups);
+        Ok(Ran::new(run, fingerprint, findings))
+    }
+}

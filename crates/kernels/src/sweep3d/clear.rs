@@ -1,0 +1,86 @@
+//! Nothing flows in.
+
+use mmgp_base::units::Bytes;
+use mmgp_spu::layout::Block;
+use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
+
+/// Sets a face to zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clear {
+    /// The face, written.
+    pub at: LocalAddress,
+    /// How long it is: whole quadwords, at least one.
+    pub bytes: Bytes,
+}
+
+/// Quadwords that a turn stores.
+const STORES: u32 = 4;
+
+impl Clear {
+    fn quadwords(&self) -> u32 {
+        self.bytes.0 as u32 / 16
+    }
+}
+
+impl Kernel for Clear {
+    type Output = ();
+
+    fn shape(&self) -> Shape {
+        Shape::new("clear a face", self.quadwords())
+    }
+
+    fn blocks(&self) -> Vec<Block> {
+        vec![Block::output("face", self.at, self.quadwords(), Bytes(16))]
+    }
+
+    #[inline(always)]
+    fn run<S: Spu>(&self, spu: &mut S) {
+        let zero = spu.il(0);
+        let (turns, rest) = (self.quadwords() / STORES, self.quadwords() % STORES);
+        let mut at = spu.ila(self.at.0);
+        for quadword in 0..rest as i32 {
+            spu.stqd(zero, 16 * quadword, at);
+        }
+        if turns == 0 {
+            return;
+        }
+        at = spu.ai(at, 16 * rest as i16);
+        let mut left = spu.ila(turns);
+        loop {
+            spu.label();
+            spu.hbrr();
+            for quadword in 0..STORES as i32 {
+                spu.stqd(zero, 16 * quadword, at);
+            }
+            at = spu.ai(at, 16 * STORES as i16);
+            left = spu.ai(left, -1);
+            if !spu.brnz(left) {
+                break;
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn compiled(&self) -> &dyn Compiled<Output = ()> {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mmgp_spu::{LocalStore, Quadword, execute};
+
+    #[test]
+    fn a_face_is_cleared_and_what_lies_around_it_is_not() {
+        for quadwords in [1, 3, 4, 9, 500] {
+            let mut store = LocalStore::new();
+            store.slice_mut(LocalAddress(0), Bytes(0x10000)).fill(Quadword::splat(7));
+            let at = LocalAddress(0x4010);
+            execute(&Clear { at, bytes: Bytes(16 * quadwords) }, &mut store);
+            let is_zero = |place: &u32| store.load(LocalAddress(16 * place)) == Quadword::ZERO;
+            let found: Vec<u32> = (0..0x1000).filter(is_zero).collect();
+            assert_eq!(found, (0x401..0x401 + quadwords as u32).collect::<Vec<_>>());
+        }
+    }
+}

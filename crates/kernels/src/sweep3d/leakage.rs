@@ -1,0 +1,86 @@
+//! What leaves over a face of the grid.
+
+use mmgp_base::units::Bytes;
+use mmgp_spu::layout::Block;
+use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
+
+use super::{face_bytes, pairs};
+
+/// Adds what flows out over a face to a running sum in the two lanes of a quadword:
+/// `sum += cosine w outflow`. The leakage is the sum of both lanes times the area of a cell's face.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Leakage {
+    /// Elements of the face, at least one.
+    pub elements: u32,
+    /// Angles, one to six.
+    pub angles: u32,
+    /// The face.
+    pub face: LocalAddress,
+    /// What [`leakage_weights`](super::leakage_weights) made: one element.
+    pub weights: LocalAddress,
+    /// The sum, read and written.
+    pub sum: LocalAddress,
+}
+
+impl Leakage {
+    #[inline(always)]
+    fn add<S: Spu, const PAIRS: usize>(&self, spu: &mut S) {
+        let mut weights = [spu.lqa(self.weights); PAIRS];
+        for (pair, weight) in weights.iter_mut().enumerate().skip(1) {
+            *weight = spu.lqa(self.weights.offset(Bytes(16 * pair as u64)));
+        }
+        let mut sum = spu.lqa(self.sum);
+        let mut face = spu.ila(self.face.0);
+        let mut left = spu.ila(self.elements);
+        loop {
+            spu.label();
+            spu.hbrr();
+            for (pair, &weight) in weights.iter().enumerate() {
+                let outflow = spu.lqd(16 * pair as i32, face);
+                sum = spu.dfma(weight, outflow, sum);
+            }
+            face = spu.ai(face, 16 * PAIRS as i16);
+            left = spu.ai(left, -1);
+            if !spu.brnz(left) {
+                break;
+            }
+        }
+        spu.stqa(sum, self.sum);
+    }
+}
+
+impl Kernel for Leakage {
+    type Output = ();
+
+    fn shape(&self) -> Shape {
+        let name = match pairs(self.angles) {
+            1 => "add what leaks, one pair of angles",
+            2 => "add what leaks, two pairs of angles",
+            _ => "add what leaks, three pairs of angles",
+        };
+        Shape::new(name, self.elements)
+    }
+
+    fn blocks(&self) -> Vec<Block> {
+        let element = face_bytes(self.angles);
+        vec![
+            Block::input("face", self.face, self.elements, element),
+            Block::input("weights", self.weights, 1, element),
+            Block::output("sum", self.sum, 1, Bytes(16)),
+        ]
+    }
+
+    #[inline(always)]
+    fn run<S: Spu>(&self, spu: &mut S) {
+        match pairs(self.angles) {
+            1 => self.add::<S, 1>(spu),
+            2 => self.add::<S, 2>(spu),
+            _ => self.add::<S, 3>(spu),
+        }
+    }
+
+    #[inline(never)]
+    fn compiled(&self) -> &dyn Compiled<Output = ()> {
+        self
+    }
+}

@@ -1,0 +1,240 @@
+//! Sweep3D on the command line.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+
+use super::{AppArguments, Entry, PROCESSORS, Size, is_file};
+use crate::Mapping;
+use crate::apps::Application;
+use crate::apps::sweep3d::{NAME, Programming, Sweep3d};
+use crate::cli::emulate::{self, NativeReport, PlainSweep, Sweep3dOnce};
+use crate::cli::output::progress;
+use crate::cli::study;
+use crate::complexity::Sizes;
+use crate::error::{Error, Result};
+use crate::sweep::{Decomposition, Fields, Input, Octant, Problem, solve};
+use crate::table::Source;
+
+/// How it is read.
+pub const ENTRY: Entry = Entry {
+    name: NAME,
+    read: |arguments| Ok(Box::new(read(arguments)?)),
+    once: |arguments, emulate| {
+        emulate.samples().refuse(NAME)?;
+        Ok(Box::new(Sweep3dOnce(read(arguments)?)))
+    },
+    size: Size {
+        name: "cells along each axis",
+        defaults: &[8, 16, 24, 32],
+        processors: &PROCESSORS,
+        further: &[],
+        at: at_size,
+    },
+    study: study::of_one_process,
+    native: None,
+    plain: Some(plainly),
+    mapping,
+    folder_files: &[],
+    flags: &[
+        ("processes along i", "--processes"),
+        ("processes along j", "--processes"),
+        ("planes of a block", "--mk"),
+        ("angles of a block", "--mmi"),
+        ("cells along i", "--cells"),
+        ("cells along j", "--cells"),
+        ("cells along k", "--cells"),
+        ("cells to solve", "--cells"),
+        ("angles of an octant", "--mm"),
+        ("order of scattering", "--isct"),
+        ("error to reach", "--epsi"),
+        ("low boundary of i", "--boundaries"),
+        ("low boundary of j", "--boundaries"),
+        ("low boundary of k", "--boundaries"),
+        ("fix-ups", "--ifixups"),
+        ("ranks of sweep3d", "--p"),
+        ("processes of sweep3d", "--m"),
+    ],
+};
+
+/// The benchmark's input where nothing is said: 50 x 50 x 50 cells in 12 iterations, fix-ups after 7.
+const DEFAULT: Fields = Fields {
+    processes: [2, 3],
+    planes_of_block: 10,
+    angles_of_block: 3,
+    processors: 1,
+    cells: [50, 50, 50],
+    angles: 6,
+    scattering: 1,
+    widths: [0.1, 0.1, 0.1],
+    convergence: -12.0,
+    boundaries: [0, 0, 0],
+    printing: 0,
+    acceleration: 0,
+    fix_ups: -7,
+};
+
+/// The problem, and how it is divided.
+#[derive(Args)]
+pub struct Sweep3dArguments {
+    /// Who runs the program: the host, which hands lines of cells to the SPEs (accelerator), or the
+    /// SPEs, which pass messages (reverse)
+    #[arg(long, value_enum, default_value = "reverse")]
+    pub programming: ProgrammingArgument,
+    /// Cells along i, j and k: N or IxJxK [default: 50]; --input FILE reads the benchmark's input, which
+    /// these flags change
+    #[arg(long, value_name = "IxJxK")]
+    pub cells: Option<Extents<3>>,
+    /// Processes along i and j [default: 2x3, or as many as --p says]
+    #[arg(long, value_name = "IxJ")]
+    pub processes: Option<Extents<2>>,
+    /// Planes of k of a block [default: 10]
+    #[arg(long, value_name = "N")]
+    pub mk: Option<u32>,
+    /// Angles of a block, which divide those of an octant [default: 3]
+    #[arg(long, value_name = "N")]
+    pub mmi: Option<u32>,
+    /// Angles of an octant: 3 (S4) or 6 (S6) [default: 6]
+    #[arg(long, value_name = "N")]
+    pub mm: Option<u32>,
+    /// Order of scattering: 0 or 1 [default: 1]
+    #[arg(long, value_name = "N")]
+    pub isct: Option<u32>,
+    /// Error to reach, or minus a number of iterations [default: -12]
+    #[arg(long, value_name = "EPSI", allow_negative_numbers = true)]
+    pub epsi: Option<f64>,
+    /// Fix-ups of negative fluxes: 1 always, 0 never, -N after N iterations [default: -7]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub ifixups: Option<i64>,
+    /// Low boundaries of i, j and k: 0 vacuum, 1 reflective [default: 0,0,0]
+    #[arg(long, value_name = "I,J,K", value_delimiter = ',', num_args = 3)]
+    pub boundaries: Option<Vec<u32>>,
+}
+
+/// [`Programming`] on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProgrammingArgument {
+    /// The host runs it and off-loads lines
+    Accelerator,
+    /// The SPEs run it and pass messages
+    Reverse,
+}
+
+impl From<ProgrammingArgument> for Programming {
+    fn from(argument: ProgrammingArgument) -> Self {
+        match argument {
+            ProgrammingArgument::Accelerator => Self::Accelerator,
+            ProgrammingArgument::Reverse => Self::Reverse,
+        }
+    }
+}
+
+/// Numbers along axes, as in `50x50x20`; a single one is that along each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extents<const N: usize>(pub [u32; N]);
+
+impl<const N: usize> FromStr for Extents<N> {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let expected = || format!("expected whole numbers as in {}", ["50"; N].join("x"));
+        let numbers: std::result::Result<Vec<u32>, _> =
+            text.split('x').map(str::trim).map(str::parse).collect();
+        let numbers = numbers.map_err(|_| expected())?;
+        match numbers[..] {
+            [all] if N == 3 => Ok(Self([all; N])),
+            _ => numbers.try_into().map(Self).map_err(|_| expected()),
+        }
+    }
+}
+
+impl Sweep3dArguments {
+    /// The input, from a file where one is named, changed as the flags say.
+    pub fn input(&self, arguments: &AppArguments) -> Result<Input> {
+        let mut fields = match arguments.input.as_deref() {
+            None => DEFAULT,
+            Some(name) if is_file(name) => *Input::read(&Source::read(Path::new(name))?)?.fields(),
+            Some(name) => {
+                return Err(Error::OutOfRange {
+                    name: "--input",
+                    found: name.into(),
+                    expected: "the file of a problem, as the benchmark has it".into(),
+                });
+            }
+        };
+        let set = |field: &mut i64, value: Option<u32>| {
+            *field = value.map_or(*field, i64::from);
+        };
+        set(&mut fields.planes_of_block, self.mk);
+        set(&mut fields.angles_of_block, self.mmi);
+        set(&mut fields.angles, self.mm);
+        set(&mut fields.scattering, self.isct);
+        fields.fix_ups = self.ifixups.unwrap_or(fields.fix_ups);
+        fields.convergence = self.epsi.unwrap_or(fields.convergence);
+        if let Some(Extents(cells)) = self.cells {
+            fields.cells = cells.map(i64::from);
+        }
+        if let Some(Extents(processes)) = self.processes {
+            fields.processes = processes.map(i64::from);
+        }
+        if let Some([i, j, k]) = self.boundaries.as_deref() {
+            fields.boundaries = [*i, *j, *k].map(i64::from);
+        }
+        Input::new(fields)
+    }
+}
+
+/// The program with its problem.
+fn read(arguments: &AppArguments) -> Result<Sweep3d> {
+    refuse_others(arguments)?;
+    let own = &arguments.sweep3d;
+    Sweep3d::new(own.input(arguments)?, own.programming.into())
+}
+
+/// The same, of as many cells along each axis as n says.
+fn at_size(arguments: &AppArguments, sizes: &Sizes) -> Result<Box<dyn Application>> {
+    refuse_others(arguments)?;
+    let own = &arguments.sweep3d;
+    let mut fields = *own.input(arguments)?.fields();
+    if let Some(n) = sizes.of("n") {
+        fields.cells = [n as i64; 3];
+    }
+    Ok(Box::new(Sweep3d::new(Input::new(fields)?, own.programming.into())?))
+}
+
+fn refuse_others(arguments: &AppArguments) -> Result<()> {
+    let starts = "a program that starts from a tree";
+    let on_spes = "a program with several versions; --programming says who runs this one";
+    let others = [
+        ("--tree", arguments.tree.is_some(), starts),
+        ("--port", arguments.port.is_some(), on_spes),
+    ];
+    let Some((name, _, expected)) = others.into_iter().find(|(_, is_given, _)| *is_given) else {
+        return Ok(());
+    };
+    Err(Error::OutOfRange { name, found: format!("--app {NAME}"), expected: expected.into() })
+}
+
+/// As many SPEs as ranks, or those of a Cell.
+fn mapping(arguments: &AppArguments, m: Option<u32>, p: Option<u32>) -> Result<Mapping> {
+    let own = read(arguments)?;
+    Mapping::new(m.unwrap_or(1), p.unwrap_or_else(|| own.usual_spes()))
+}
+
+/// Solves the problem plainly, divided as its input says.
+fn plainly(
+    arguments: &AppArguments,
+    emulate: &emulate::Arguments,
+) -> Result<Box<dyn NativeReport>> {
+    emulate.samples().refuse(NAME)?;
+    refuse_others(arguments)?;
+    let input = arguments.sweep3d.input(arguments)?;
+    let problem = Problem::new(&input);
+    let decomposition = Decomposition::new(&problem, input.processes())?;
+    let octants = Sweep3d::new(input, Programming::Reverse)?.iterations() * Octant::COUNT as u64;
+    let bar = progress("sweeping", octants, emulate.is_quiet().into());
+    let outcome = solve(&problem, &decomposition, &mut |_| bar.inc(1));
+    bar.finish_and_clear();
+    Ok(Box::new(PlainSweep::new(&problem, input.processes(), outcome?)))
+}
