@@ -72,7 +72,7 @@ pub const HOST: &str = "host";
 /// Which machine.
 #[derive(Args)]
 pub struct MachineArguments {
-    /// Machine: a built-in name (qs20, qs20-cell, qs22, ps3) or a TOML file
+    /// Machine: a built-in name (qs20, qs20-cell, qs22, ps3, roadrunner) or a TOML file
     #[arg(long, value_name = "NAME|FILE", default_value = "qs20")]
     pub machine: String,
 }

@@ -158,7 +158,7 @@ fn check_unknown(arguments: &[&str], message: &str) {
 fn an_unknown_name_is_answered_with_the_nearest_and_all_that_are_known() {
     check_unknown(
         &["study", "--machine", "qs2O", "--out", "results"],
-        "there is no machine \"qs2O\"; did you mean \"qs20\"? known: ps3, qs20, qs20-cell, qs22",
+        "there is no machine \"qs2O\"; did you mean \"qs20\"? known: ps3, qs20, qs20-cell, qs22, roadrunner",
     );
     check_unknown(
         &["study", "--input", "sim13", "--out", "results"],

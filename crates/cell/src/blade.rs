@@ -49,15 +49,24 @@ pub struct Blade {
     pub(crate) fault: Fault,
     hazards: Rc<Cell<Hazards>>,
     timing: KernelTiming,
+    timings: Rc<RefCell<KernelTimings>>,
     pub(crate) loading: Watch<Loading>,
     pub(crate) code: Cell<Option<Code>>,
+}
+
+/// What machines in one virtual time have in common.
+struct Common {
+    sim: Sim,
+    trace: Tracer,
+    fault: Fault,
+    timings: Rc<RefCell<KernelTimings>>,
 }
 
 impl Blade {
     /// A machine at rest, its host processes scheduled [cooperatively](Sharing::cooperative) at first.
     /// `clock_phase` in [0, 1) is how far the timebase is into a tick at the start.
     pub fn new(machine: &Machine, timing: KernelTiming, clock_phase: f64) -> Self {
-        Self::build(machine, timing, clock_phase, (Sim::new(), Tracer::off()))
+        Self::alone(machine, timing, clock_phase, (Sim::new(), Tracer::off()))
     }
 
     /// The same, telling `sink` what happens when.
@@ -69,22 +78,49 @@ impl Blade {
     ) -> Self {
         let sim = Sim::new();
         let trace = Tracer::new(&sim, sink);
-        Self::build(machine, timing, clock_phase, (sim, trace))
+        Self::alone(machine, timing, clock_phase, (sim, trace))
     }
 
-    fn build(
+    fn alone(
         machine: &Machine,
         timing: KernelTiming,
         clock_phase: f64,
         (sim, trace): (Sim, Tracer),
     ) -> Self {
-        let machine = Rc::new(machine.clone());
+        let timebase = Timebase::new(machine.timebase, clock_phase);
+        let timings = Rc::new(RefCell::new(KernelTimings::new(machine, timing)));
+        Self::build(
+            Rc::new(machine.clone()),
+            timebase,
+            timing,
+            Common { sim, trace, fault: Fault::default(), timings },
+        )
+    }
+
+    /// Another machine like it at rest, in the same virtual time, whose faults are this one's, too: a run
+    /// of either is one of both. Nothing is told of what happens on it.
+    pub(crate) fn another(&self) -> Self {
+        let common = Common {
+            sim: self.sim.clone(),
+            trace: Tracer::off(),
+            fault: self.fault.clone(),
+            timings: Rc::clone(&self.timings),
+        };
+        let timebase = self.recorder.own().clock();
+        let other = Self::build(Rc::clone(&self.machine), timebase, self.timing, common);
+        other.set_hazards(self.hazards.get());
+        other
+    }
+
+    fn build(
+        machine: Rc<Machine>,
+        timebase: Timebase,
+        timing: KernelTiming,
+        Common { sim, trace, fault, timings }: Common,
+    ) -> Self {
         let machine_layout = machine.layout;
         let memory = Rc::new(Memory::new(&machine));
         let eib = Rc::new(Eib::new(&sim, &machine, &memory));
-        let fault = Fault::default();
-        let timings = Rc::new(RefCell::new(KernelTimings::new(&machine, timing)));
-        let timebase = Timebase::new(machine.timebase, clock_phase);
         let board = Board::new(&sim, &machine, &eib, timebase, (&fault, &trace));
         let spes = (0..machine.layout.spes()).map(|index| Spe::new(&board, &timings, index));
         let (spes, hazards) = (spes.collect(), Rc::clone(&board.hazards));
@@ -102,6 +138,7 @@ impl Blade {
             progress: Progress::default(),
             traffic: Rc::new(Traffic::new(&eib, machine_layout)),
             timing,
+            timings,
             spes,
             ppes,
             scheduler,

@@ -49,6 +49,7 @@ pub mod messages;
 mod meter;
 pub mod mfc;
 pub mod mpi;
+pub mod nodes;
 pub mod ppe;
 mod problem_state;
 mod progress;

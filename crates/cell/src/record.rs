@@ -152,6 +152,11 @@ impl Readings {
         Self { clock, functions: RefCell::default() }
     }
 
+    /// The clock.
+    pub(crate) const fn clock(&self) -> Timebase {
+        self.clock
+    }
+
     /// Ticks of the clock as time.
     pub fn ticks(&self, ticks: u64) -> Seconds {
         self.clock.ticks(ticks)

@@ -1,0 +1,123 @@
+//! Several blades in one virtual time, with their hosts and the network between them.
+//!
+//! A *node* has some blades and a host, of which each Cell has a core to itself; units of nodes are
+//! connected by switches. What it consists of, and what that costs, the machine's file says
+//! ([`Network`]).
+//!
+//! # What a message between Cells of different blades passes
+//! One stage after the other, so they are not overlapped; each stage that is *shared* serves one message
+//! at a time, first come, first served. For a message of n bytes:
+//!
+//! | stage | shared by | occupied for | takes |
+//! |---|---|---|---|
+//! | DaCS, Cell to host | the SPEs of a Cell; a direction | `dacs_overhead` + n / `dacs_rate` | `dacs_latency` + n / `dacs_rate` |
+//! | core of the host | both ways of its Cell | `forward` + overhead of the next stage | the same, of which the overhead counts for the next stage |
+//! | memory, in a node | the core that sends | `shared_overhead` + n / `shared_rate` | `shared_latency` + n / `shared_rate` |
+//! | adapters, between nodes | all of a node; a direction; at both ends at once | n / `mpi_rate` | `mpi_latency` + n / `mpi_rate` + `hop` for each crossbar after the first |
+//! | core of the other host | as above | overhead + `forward` | `forward` |
+//! | DaCS, host to Cell | as above | as above | as above |
+//!
+//! So alone it takes 2 (`dacs_latency` + n / `dacs_rate`) + 2 `forward` + latency + n / rate + hops.
+//!
+//! # What is left out
+//! That the links between units and within their switches are shared, and half as many as the nodes. The
+//! time that the software of DaCS takes from PPE and core while it is under way. Only the first blade
+//! tells a trace what happens.
+
+mod fabric;
+#[cfg(test)]
+mod tests;
+
+use std::rc::Rc;
+
+pub(crate) use fabric::{Fabric, Seat};
+
+use super::Blade;
+use super::mfc::Hazards;
+use mmgp_base::error::{Error, Result};
+use mmgp_base::units::SimTime;
+use mmgp_machine::Network;
+
+/// Blades of a machine of nodes, at work together.
+pub struct Nodes {
+    blades: Vec<Rc<Blade>>,
+    /// The number of each in the whole machine.
+    positions: Vec<u32>,
+    fabric: Rc<Fabric>,
+}
+
+impl Nodes {
+    /// `blades` blades from the first of the machine on, one of them `first`, the others like it.
+    ///
+    /// # Errors
+    /// As [`Nodes::at`].
+    pub fn beside(first: Rc<Blade>, blades: u32) -> Result<Self> {
+        Self::at(first, (0..blades).collect())
+    }
+
+    /// The blades of the whole machine with these numbers, the first of them `first`, the others like
+    /// it: node 0 has the first ones, node 1 the next ones and so on. What is not emulated is idle.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where `first` is of a machine without a network, or the machine has not
+    /// that many blades, or one comes twice.
+    pub fn at(first: Rc<Blade>, positions: Vec<u32>) -> Result<Self> {
+        let Some(network) = first.machine.network else {
+            let expected = "a machine whose file has a section [network], such as roadrunner";
+            return Err(refused(first.machine.name.clone(), expected));
+        };
+        let all = network.nodes() * network.blades_per_node;
+        let mut sorted = positions.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        if sorted.len() != positions.len() || sorted.last().is_none_or(|&last| last >= all) {
+            let expected = format!("different blades, each below {all}");
+            return Err(refused(format!("{positions:?}"), expected));
+        }
+        let fabric = Fabric::new(&first.sim, network, &positions, first.machine.layout);
+        let others = (1..positions.len()).map(|_| Rc::new(first.another()));
+        let blades = [Rc::clone(&first)].into_iter().chain(others).collect();
+        Ok(Self { blades, positions, fabric: Rc::new(fabric) })
+    }
+
+    /// The blades, each of which numbers its Cells and SPEs from 0.
+    pub fn blades(&self) -> &[Rc<Blade>] {
+        &self.blades
+    }
+
+    /// The number of a blade in the whole machine.
+    pub fn position(&self, blade: usize) -> u32 {
+        self.positions[blade]
+    }
+
+    /// The node of a blade.
+    pub fn node(&self, blade: usize) -> u32 {
+        self.fabric.node(blade)
+    }
+
+    /// What connects them.
+    pub fn network(&self) -> &Network {
+        self.fabric.network()
+    }
+
+    pub(crate) fn fabric(&self) -> &Rc<Fabric> {
+        &self.fabric
+    }
+
+    /// As [`Blade::set_hazards`], of all blades.
+    pub fn set_hazards(&self, hazards: Hazards) {
+        self.blades.iter().for_each(|blade| blade.set_hazards(hazards));
+    }
+
+    /// Runs everything to its end; the instant of the last event.
+    ///
+    /// # Errors
+    /// The first fault of any blade, or [`Error::Deadlock`].
+    pub fn run(&self) -> Result<SimTime> {
+        self.blades[0].run()
+    }
+}
+
+fn refused(found: String, expected: impl Into<String>) -> Error {
+    Error::OutOfRange { name: "blades", found, expected: expected.into() }
+}
