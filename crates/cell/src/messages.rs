@@ -47,8 +47,11 @@ mod collective;
 mod group;
 mod local;
 mod observer;
+mod post;
 mod rank;
+mod service;
 mod state;
+mod station;
 #[cfg(test)]
 mod tests;
 
@@ -61,13 +64,17 @@ pub use collective::{Operation, Reduction, Word};
 pub use group::Location;
 pub use observer::{Call, Observer};
 pub use rank::Rank;
+pub use service::{MOST_WORDS, Request, Service};
 pub use state::{CODE, COLLECTIVES};
 
 use group::Group;
 use observer::Listener;
+use service::Services;
 use state::State;
+use station::{Station, Stations};
 
 use super::decrementer::Timebase;
+use super::nodes::{Nodes, Seat};
 use super::{Blade, Fault, Spe};
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::{Bytes, Cycles};
@@ -97,12 +104,24 @@ struct Shared {
     /// What ranks have waited for.
     reasons: RefCell<BTreeMap<Wait, Reason>>,
     observer: RefCell<Option<Listener>>,
+    /// The PPEs that take part.
+    stations: Stations,
+    services: Services,
+}
+
+/// Where a rank is to be.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    blade: &'a Blade,
+    seat: Seat,
+    at: Location,
 }
 
 /// What the messages know of a rank.
 struct Port {
     spe: Spe,
     at: Location,
+    seat: Seat,
     /// Its number among the ranks of its blade.
     place: u32,
     state: State,
@@ -110,16 +129,13 @@ struct Port {
 
 impl Port {
     /// Those of all ranks, and the ranks of each blade.
-    fn of_all(
-        places: &[(&Blade, Location)],
-        base: LocalAddress,
-    ) -> Result<(Vec<Self>, Vec<Vec<u32>>)> {
-        let mut blades: Vec<u32> = places.iter().map(|(_, at)| at.blade).collect();
+    fn of_all(places: &[Place<'_>], base: LocalAddress) -> Result<(Vec<Self>, Vec<Vec<u32>>)> {
+        let mut blades: Vec<u32> = places.iter().map(|place| place.at.blade).collect();
         blades.sort_unstable();
         blades.dedup();
         let mut domains: Vec<Vec<u32>> = vec![Vec::new(); blades.len()];
         let mut ports: Vec<Self> = Vec::with_capacity(places.len());
-        for (rank, &(blade, at)) in (0..).zip(places) {
+        for (rank, &Place { blade, seat, at }) in (0..).zip(places) {
             let spes = blade.machine.layout.spes();
             if at.spe >= spes {
                 return Err(out_of_range(format!("SPE {}", at.spe), format!("one below {spes}")));
@@ -130,7 +146,7 @@ impl Port {
             let domain = &mut domains[blades.partition_point(|&other| other < at.blade)];
             let (place, state) = (domain.len() as u32, State::new(base));
             domain.push(rank);
-            ports.push(Self { spe: blade.spe(at.spe).clone(), at, place, state });
+            ports.push(Self { spe: blade.spe(at.spe).clone(), at, seat, place, state });
         }
         for domain in &domains {
             let room = Messages::state(domain.len() as u32);
@@ -155,6 +171,8 @@ enum Wait {
     Receiver(u32, Envelope),
     /// A message of the rank.
     Sender(u32, Envelope),
+    /// An answer of the PPE or its host.
+    Service(u32),
 }
 
 /// What a message is selected by, beside its source.
@@ -207,16 +225,49 @@ impl Messages {
         base: LocalAddress,
     ) -> Result<Self> {
         let each = blade.machine.layout.spes_per_cell;
-        let place = |spe| (blade, Location { node: 0, blade: 0, cell: spe / each, spe });
-        Self::new(spes.into_iter().map(place).collect(), base)
+        let place = |spe| {
+            let (cell, seat) = (spe / each, Seat { blade: 0, cell: spe / each });
+            Place { blade, seat, at: Location { node: 0, blade: 0, cell, spe } }
+        };
+        Self::new(&spes.into_iter().map(place).collect::<Vec<_>>(), base, None)
     }
 
-    /// The ranks are these SPEs of these blades.
-    fn new(places: Vec<(&Blade, Location)>, base: LocalAddress) -> Result<Self> {
-        let Some(&(first, _)) = places.first() else {
+    /// The ranks are these SPEs of these blades: pairs of a blade, counted among those of `nodes`, and the
+    /// number of an SPE on it.
+    ///
+    /// # Errors
+    /// As [`Messages::on_blade`].
+    pub fn on_nodes(
+        nodes: &Nodes,
+        ranks: impl IntoIterator<Item = (usize, u32)>,
+        base: LocalAddress,
+    ) -> Result<Self> {
+        let each = nodes.blades()[0].machine.layout.spes_per_cell;
+        let place = |(blade, spe): (usize, u32)| {
+            let Some(of) = nodes.blades().get(blade) else {
+                let expected = format!("one below {}", nodes.blades().len());
+                return Err(out_of_range(format!("blade {blade}"), expected));
+            };
+            let cell = spe / each;
+            let (node, position) = (nodes.node(blade), nodes.position(blade));
+            let at = Location { node, blade: position, cell, spe };
+            Ok(Place { blade: of, seat: Seat { blade, cell }, at })
+        };
+        let places: Vec<Place<'_>> = ranks.into_iter().map(place).collect::<Result<_>>()?;
+        let messages = Self::new(&places, base, Some(nodes))?;
+        if messages.shared.domains.len() > 1 {
+            nodes.blades().iter().enumerate().for_each(|(index, blade)| {
+                messages.attend_to(index, blade);
+            });
+        }
+        Ok(messages)
+    }
+
+    fn new(places: &[Place<'_>], base: LocalAddress, nodes: Option<&Nodes>) -> Result<Self> {
+        let Some(&Place { blade: first, .. }) = places.first() else {
             return Err(out_of_range("no SPE", "at least one"));
         };
-        let (ports, domains) = Port::of_all(&places, base)?;
+        let (ports, domains) = Port::of_all(places, base)?;
         let locations: Rc<[Location]> = ports.iter().map(|port| port.at).collect();
         let group = |context, members| Rc::new(Group::new(context, members, &locations));
         let machine = &first.machine;
@@ -227,12 +278,14 @@ impl Messages {
             largest: machine.mfc.largest,
             load: machine.spu.load,
             channel: machine.spu.channel,
-            timebase: Timebase::new(machine.timebase, 0.0),
+            timebase: first.recorder.own().clock(),
             world: group(0, (0..ports.len() as u32).collect()),
             domains: domains.into_iter().map(|members| group(1, members)).collect(),
             ports,
             reasons: RefCell::default(),
             observer: RefCell::default(),
+            stations: Stations::new(nodes.map(|nodes| Rc::clone(nodes.fabric()))),
+            services: Services::default(),
         };
         Ok(Self { shared: Rc::new(shared) })
     }
@@ -288,6 +341,30 @@ impl Messages {
         }
     }
 
+    /// Has a process on each PPE of `blade` answer the [calls](Rank::call) of its ranks. Where there are
+    /// several blades, those that carry messages do.
+    pub fn attend(&self, blade: &Blade) {
+        if self.shared.domains.len() == 1 {
+            self.attend_to(self.shared.ports[0].seat.blade, blade);
+        }
+    }
+
+    /// Starts the PPEs of a blade that have ranks.
+    fn attend_to(&self, index: usize, blade: &Blade) {
+        for cell in 0..blade.machine.layout.cells {
+            let seat = Seat { blade: index, cell };
+            let has_rank = self.shared.ports.iter().any(|port| port.seat == seat);
+            if has_rank && self.shared.stations.at(seat).is_none() {
+                Station::open(&self.shared, blade, seat);
+            }
+        }
+    }
+
+    /// Has calls of that function answered in that way.
+    pub fn serve(&self, function: u32, service: Service) {
+        self.shared.services.add(function, service);
+    }
+
     /// Tells `observer` of every call of every rank from now on, when it comes back: the profiling
     /// interface (PMPI). Calls are spans in a trace as well.
     pub fn observe(&self, observer: Rc<RefCell<dyn Observer>>) {
@@ -307,6 +384,7 @@ impl Shared {
             let name = match wait {
                 Wait::Receiver(rank, what) => format!("rank {rank} to receive ({})", what.name()),
                 Wait::Sender(rank, what) => format!("rank {rank} to send ({})", what.name()),
+                Wait::Service(function) => format!("the answer of function {function}"),
             };
             let reason = self.sim.reason(&name);
             self.reasons.borrow_mut().insert(wait, reason);

@@ -217,6 +217,11 @@ impl Spe {
         self.spend(self.poll).await;
     }
 
+    /// The host has stored something into its local store: if it spins, it looks again.
+    pub(crate) fn stored_by_host(&self, at: LocalAddress) {
+        self.channels().arrivals.update(|arrivals| arrivals.add(at));
+    }
+
     fn waits_for_put(&self) -> Span {
         self.trace.span(Track::Spu(self.index), Category::Wait, "a put of another SPE")
     }

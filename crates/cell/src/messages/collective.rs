@@ -78,7 +78,7 @@ const NOTHING: (LocalAddress, Bytes) = (LocalAddress(0), Bytes(0));
 impl Rank {
     /// `MPI_Barrier`: comes back when all ranks have called it.
     pub async fn barrier(&self) {
-        let call = self.call("MPI_Barrier", None, Bytes(0));
+        let call = self.call_of("MPI_Barrier", None, Bytes(0));
         let tree = self.group.tree(0);
         let knot = &tree[self.rank as usize];
         for &child in knot.children.iter().rev() {
@@ -93,7 +93,7 @@ impl Rank {
 
     /// `MPI_Bcast`: the bytes at `at` of the root are then those of all ranks.
     pub async fn broadcast(&self, at: LocalAddress, bytes: Bytes, root: u32) {
-        let call = self.call("MPI_Bcast", Some(root), bytes);
+        let call = self.call_of("MPI_Bcast", Some(root), bytes);
         self.checked("MPI_Bcast", (at, bytes), root).await;
         let tree = self.group.tree(root);
         self.spread((at, bytes), &tree[self.rank as usize]).await;
@@ -110,7 +110,7 @@ impl Rank {
         root: u32,
     ) {
         let bytes = Bytes(u64::from(count) * reduction.word.bytes());
-        let call = self.call("MPI_Reduce", Some(root), bytes);
+        let call = self.call_of("MPI_Reduce", Some(root), bytes);
         self.gather((from, into), bytes, reduction, root).await;
         call.returned();
     }
@@ -123,7 +123,7 @@ impl Rank {
         reduction: Reduction,
     ) {
         let bytes = Bytes(u64::from(count) * reduction.word.bytes());
-        let call = self.call("MPI_Allreduce", None, bytes);
+        let call = self.call_of("MPI_Allreduce", None, bytes);
         self.gather((from, into), bytes, reduction, 0).await;
         let tree = self.group.tree(0);
         self.spread((into, bytes), &tree[self.rank as usize]).await;

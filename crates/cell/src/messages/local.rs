@@ -65,7 +65,7 @@ impl Rank {
         let (own, spe, port) = (&*self.shared, &self.spe, self.port());
         spe.spend(own.costs.receive).await;
         let (local, flag) = (port.state.descriptor(), port.state.flag());
-        let Quadword([_, last]) = spe.store.borrow().load(local);
+        let Quadword([last, _]) = spe.store.borrow().load(flag);
         let descriptor = Descriptor {
             target: EffectiveAddress::local_store(spe.index, into),
             bytes,

@@ -57,7 +57,7 @@ impl Rank {
     /// `MPI_Send`: comes back when the receiver has matched the message and the data have left the
     /// buffer.
     pub async fn send(&self, from: LocalAddress, bytes: Bytes, to: u32, tag: u32) {
-        let call = self.call("MPI_Send", Some(to), bytes);
+        let call = self.call_of("MPI_Send", Some(to), bytes);
         self.transmit((from, bytes), to, self.envelope(Purpose::Point, tag)).await;
         call.returned();
     }
@@ -65,7 +65,7 @@ impl Rank {
     /// `MPI_Recv`: waits for the next message of that rank with that tag, of at most `bytes`; how long
     /// it is.
     pub async fn receive(&self, into: LocalAddress, bytes: Bytes, from: u32, tag: u32) -> Bytes {
-        let call = self.call("MPI_Recv", Some(from), bytes);
+        let call = self.call_of("MPI_Recv", Some(from), bytes);
         let bytes = self.accept((into, bytes), from, self.envelope(Purpose::Point, tag)).await;
         call.returned();
         bytes
@@ -92,7 +92,11 @@ impl Rank {
     /// Sends a message to a rank of the group.
     pub(super) async fn transmit(&self, data: (LocalAddress, Bytes), to: u32, envelope: Envelope) {
         let to = self.checked("MPI_Send", data, to).await;
-        self.send_local(data, to, envelope).await;
+        if self.is_near(to) {
+            self.send_local(data, to, envelope).await;
+        } else {
+            self.send_far(data, to, envelope).await;
+        }
     }
 
     /// Receives a message of a rank of the group.
@@ -103,7 +107,16 @@ impl Rank {
         envelope: Envelope,
     ) -> Bytes {
         let from = self.checked("MPI_Recv", room, from).await;
-        self.receive_local(room, from, envelope).await
+        if self.is_near(from) {
+            self.receive_local(room, from, envelope).await
+        } else {
+            self.receive_far(room, from, envelope).await
+        }
+    }
+
+    /// Whether another rank shares its address space.
+    fn is_near(&self, other: u32) -> bool {
+        self.shared.ports[other as usize].at.blade == self.port().at.blade
     }
 
     /// The number among all of another rank of the group; a call that breaks a rule ends the run.
@@ -151,7 +164,7 @@ impl Rank {
     }
 
     /// The span of a call, of which the observer hears when it ends.
-    pub(super) fn call(&self, name: &'static str, peer: Option<u32>, bytes: Bytes) -> Open {
+    pub(super) fn call_of(&self, name: &'static str, peer: Option<u32>, bytes: Bytes) -> Open {
         let span = self.spe.trace.span(Track::Spu(self.spe.index), Category::Mpi, name);
         let span = span.with("bytes", bytes.0);
         let observer = self.shared.observer.borrow().clone();

@@ -4,13 +4,15 @@
 //!   0   the descriptor that this rank puts to others             64 bytes
 //!  64   where its puts of flags come from                        16
 //!  80   its own flag: which receive is complete, and how long    16
-//! 128   contributions to reductions, as they come              1024
+//!  96   what its PPE has answered: which request                 16
+//! 112   where its PPE has a message that is to be got            16
+//! 128   contributions to reductions, as they come; calls       1024
 //! 1152  descriptors of the other ranks of the blade              64 each
 //! ```
 
 use std::cell::RefCell;
 
-use super::super::memory::EffectiveAddress;
+use super::super::memory::{EffectiveAddress, Memory};
 use mmgp_base::units::Bytes;
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
 use mmgp_spu::register::Quadword;
@@ -24,6 +26,8 @@ pub const COLLECTIVES: Bytes = Bytes(2048);
 
 const FLAG_SOURCE: u64 = 64;
 const FLAG: u64 = 80;
+const ANSWER: u64 = 96;
+const NOTE: u64 = 112;
 const SCRATCH: u64 = 128;
 const SLOTS: u64 = 1152;
 
@@ -80,6 +84,41 @@ impl Descriptor {
     }
 }
 
+/// What a rank asks of its PPE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Post {
+    /// Which message is sent or wanted.
+    pub envelope: u64,
+    /// Which request of its rank it is, or which receive.
+    pub number: u64,
+    /// The other rank.
+    pub peer: u32,
+    /// Its size, or the room for it.
+    pub bytes: Bytes,
+    /// Where a message that is received goes.
+    pub target: LocalAddress,
+}
+
+impl Post {
+    pub const fn encode(&self) -> [Quadword; 4] {
+        let Self { envelope, number, peer, bytes, target } = *self;
+        [
+            Quadword([envelope, number]),
+            Quadword([peer as u64, bytes.0]),
+            Quadword([target.0 as u64, 0]),
+            Quadword::ZERO,
+        ]
+    }
+
+    pub fn read(memory: &Memory, at: EffectiveAddress) -> Self {
+        let Quadword([envelope, number]) = memory.read(at);
+        let Quadword([peer, bytes]) = memory.read(at.offset(16));
+        let Quadword([target, _]) = memory.read(at.offset(32));
+        let (peer, target) = (peer as u32, LocalAddress(target as u32));
+        Self { envelope, number, peer, bytes: Bytes(bytes), target }
+    }
+}
+
 impl State {
     /// What a reduction receives at a time, at most.
     pub const PIECE: Bytes = Bytes(SLOTS - SCRATCH);
@@ -106,6 +145,14 @@ impl State {
 
     pub const fn flag(self) -> LocalAddress {
         self.base.offset(Bytes(FLAG))
+    }
+
+    pub const fn answer(self) -> LocalAddress {
+        self.base.offset(Bytes(ANSWER))
+    }
+
+    pub const fn note(self) -> LocalAddress {
+        self.base.offset(Bytes(NOTE))
     }
 
     pub const fn scratch(self) -> LocalAddress {

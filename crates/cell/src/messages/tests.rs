@@ -6,6 +6,8 @@ use mmgp_machine::Machine;
 use mmgp_spu::register::Quadword;
 use std::cell::Cell;
 
+mod far;
+
 /// Where programs have their buffers, and the state.
 const OWN: LocalAddress = LocalAddress(0x8000);
 const OTHER: LocalAddress = LocalAddress(0x20000);

@@ -1,0 +1,152 @@
+//! What a rank gives to its PPE, and waits for: messages to and from other blades, and calls.
+
+use super::local::{DATA, DESCRIPTOR, QUADWORD};
+use super::service::MOST_WORDS;
+use super::state::{Descriptor, Post};
+use super::station::{Station, Task};
+use super::{Envelope, Rank, Wait};
+use crate::memory::EffectiveAddress;
+use crate::mfc::{Command, Direction, Order};
+use mmgp_base::units::Bytes;
+use mmgp_spu::local_store::LocalAddress;
+use mmgp_spu::register::Quadword;
+use std::rc::Rc;
+
+impl Rank {
+    /// Puts data and descriptor into its place in the queue of its PPE, and spins until that says that the
+    /// receiver has matched them.
+    pub(super) async fn send_far(
+        &self,
+        (from, bytes): (LocalAddress, Bytes),
+        to: u32,
+        envelope: Envelope,
+    ) {
+        let (own, spe) = (&*self.shared, &self.spe);
+        spe.spend(own.costs.send).await;
+        let station = self.station("MPI_Send").await;
+        self.copy(Direction::Put, (from, station.outgoing(spe.index)), bytes).await;
+        let number = self.last_answer() + 1;
+        let post =
+            Post { envelope: envelope.encode(), number, peer: to, bytes, target: LocalAddress(0) };
+        self.post(station.sends(spe.index), &post).await;
+        station.tell(Task::Send(self.world));
+        self.wait_for_answer(Wait::Receiver(to, envelope), number).await;
+    }
+
+    /// Puts a descriptor into its place in the queue of its PPE, and spins until the message is there or
+    /// can be got.
+    pub(super) async fn receive_far(
+        &self,
+        (into, bytes): (LocalAddress, Bytes),
+        from: u32,
+        envelope: Envelope,
+    ) -> Bytes {
+        let (own, spe, state) = (&*self.shared, &self.spe, self.port().state);
+        spe.spend(own.costs.receive).await;
+        let station = self.station("MPI_Recv").await;
+        let flag = state.flag();
+        let number = spe.store.borrow().load(flag).0[0] + 1;
+        let post = Post { envelope: envelope.encode(), number, peer: from, bytes, target: into };
+        self.post(station.receives(spe.index), &post).await;
+        station.tell(Task::Receive(self.world));
+        let reason = own.reason(Wait::Sender(from, envelope));
+        spe.spin_for(reason, |store| store.load(flag).0[0] == number).await;
+        let Quadword([_, bytes]) = spe.store.borrow().load(flag);
+        let bytes = Bytes(bytes);
+        if bytes > station.stored() {
+            let Quadword([buffer, _]) = spe.store.borrow().load(state.note());
+            self.copy(Direction::Get, (into, EffectiveAddress(buffer)), bytes).await;
+            spe.mfc.wait_for(DATA).await;
+            // The PPE may use the buffer again.
+            let done = Command::new(
+                Direction::Put,
+                flag,
+                station.fetched(spe.index),
+                QUADWORD,
+                DESCRIPTOR,
+            );
+            self.put(done).await;
+            spe.mfc.wait_for(DESCRIPTOR).await;
+            station.tell(Task::Fetched(EffectiveAddress(buffer)));
+        }
+        spe.spend(own.costs.complete).await;
+        bytes
+    }
+
+    /// Calls a function of the PPE of its Cell, or by that one of the host, and waits for its answer: a
+    /// remote procedure call. Of more than [`MOST_WORDS`] words the rest is left out.
+    ///
+    /// A call of a function that nobody serves ends the run.
+    pub async fn call(&self, function: u32, words: &[u64]) -> Vec<u64> {
+        let call = self.call_of("call", None, Bytes(8 * words.len() as u64));
+        let (own, spe, state) = (&*self.shared, &self.spe, self.port().state);
+        spe.spend(own.costs.send).await;
+        let station = self.station("call").await;
+        let (number, count) = (self.last_answer() + 1, words.len().min(MOST_WORDS));
+        let mut request = vec![u64::from(function) | (count as u64) << 32, number];
+        request.extend(&words[..count]);
+        let line = quadwords(&request);
+        let (local, slot) = (state.scratch(), station.calls(spe.index));
+        self.done(spe.write(local, &line)).await;
+        let bytes = Bytes(16 * line.len() as u64);
+        self.put(Command::new(Direction::Put, local, slot, bytes, DESCRIPTOR)).await;
+        spe.mfc.wait_for(DESCRIPTOR).await;
+        station.tell(Task::Call(self.world));
+        self.wait_for_answer(Wait::Service(function), number).await;
+        let count = spe.store.borrow().load(state.answer()).0[1];
+        let answer = self.done(spe.read(state.scratch(), Bytes(8 * count))).await;
+        call.returned();
+        answer.iter().flat_map(|quadword| quadword.0).take(count as usize).collect()
+    }
+
+    /// Gives the PPE a descriptor, behind the data that are on their way, and waits until all is there.
+    async fn post(&self, slot: EffectiveAddress, post: &Post) {
+        let (spe, local) = (&self.spe, self.port().state.descriptor());
+        self.done(spe.write(local, &post.encode())).await;
+        let put = Command::new(Direction::Put, local, slot, Descriptor::BYTES, DATA);
+        self.put(put.ordered(Order::Fence)).await;
+        spe.mfc.wait_for(DATA).await;
+    }
+
+    /// Moves data between local store and main memory, rounded up to whole quadwords.
+    async fn copy(
+        &self,
+        direction: Direction,
+        (local, effective): (LocalAddress, EffectiveAddress),
+        bytes: Bytes,
+    ) {
+        let whole = bytes.0.next_multiple_of(QUADWORD.0);
+        let mut done = 0;
+        while done < whole {
+            let piece = Bytes((whole - done).min(self.shared.largest.0));
+            let (local, effective) = (local.offset(Bytes(done)), effective.offset(done));
+            self.put(Command::new(direction, local, effective, piece, DATA)).await;
+            done += piece.0;
+        }
+    }
+
+    /// The number of the last request that its PPE has answered.
+    fn last_answer(&self) -> u64 {
+        self.spe.store.borrow().load(self.port().state.answer()).0[0]
+    }
+
+    async fn wait_for_answer(&self, wait: Wait, number: u64) {
+        let (reason, answer) = (self.shared.reason(wait), self.port().state.answer());
+        self.spe.spin_for(reason, |store| store.load(answer).0[0] == number).await;
+        self.spe.spend(self.shared.costs.complete).await;
+    }
+
+    /// Its PPE, where that takes part.
+    async fn station(&self, operation: &'static str) -> Rc<Station> {
+        match self.shared.stations.at(self.port().seat) {
+            Some(station) => station,
+            None => self.fatal(operation, "no process of its PPE attends to it".into()).await,
+        }
+    }
+}
+
+/// Doublewords as they lie in memory.
+pub(super) fn quadwords(words: &[u64]) -> Vec<Quadword> {
+    let quadword = |pair: &[u64]| Quadword([pair[0], pair.get(1).copied().unwrap_or(0)]);
+    words.chunks(2).map(quadword).collect()
+}
