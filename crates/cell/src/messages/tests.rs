@@ -7,6 +7,8 @@ use mmgp_spu::register::Quadword;
 use std::cell::Cell;
 
 mod far;
+mod patterns;
+mod random;
 
 /// Where programs have their buffers, and the state.
 const OWN: LocalAddress = LocalAddress(0x8000);
