@@ -113,17 +113,18 @@ mod tests {
 
     #[test]
     fn a_tree_follows_nodes_blades_cells_and_spes() {
-        // Two nodes of one blade of two Cells of two SPEs: ranks 0 to 3 and 4 to 7.
+        // Two nodes of one blade of two Cells of two SPEs, which are numbered in turn: ranks 0 to 3 and
+        // 4 to 7, the even ones on the first Cell.
         let location = |rank: u32| {
             let (node, spe) = (rank / 4, rank % 4);
-            Location { node, blade: 2 * node, cell: spe / 2, spe }
+            Location { node, blade: 2 * node, cell: spe % 2, spe }
         };
         let locations: Rc<[Location]> = (0..8).map(location).collect();
         let group = Group::new(0, (0..8).collect(), &locations);
         // 5 sends to the other node first, then to the other Cell of its own, then beside it.
         let tree = group.tree(5);
         let children: Vec<&[u32]> = tree.iter().map(|knot| &knot.children[..]).collect();
-        let by_hand: [&[u32]; 8] = [&[2, 1], &[], &[3], &[], &[], &[0, 6, 4], &[7], &[]];
+        let by_hand: [&[u32]; 8] = [&[1, 2], &[3], &[], &[], &[6], &[0, 4, 7], &[], &[]];
         assert_eq!(children, by_hand);
         assert_eq!(tree[5].parent, None);
         for (rank, knot) in tree.iter().enumerate() {
