@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 /// Which crates of the workspace a crate may depend on: Cargo holds the sources to it, this list
 /// holds the manifests to the code map. Nobody beneath `mmgp` has both `model` and a machine.
-const MAY_DEPEND_ON: [(&str, &[&str]); 15] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 16] = [
     ("base", &[]),
     ("model", &["base"]),
     ("tune", &["base", "model"]),
@@ -20,6 +20,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 15] = [
     ("launch", &["base"]),
     ("machine", &["base"]),
     ("sim", &["base"]),
+    ("cluster", &["base", "machine", "sim"]),
     ("spu", &["base"]),
     ("kernels", &["base", "lists", "spu", "sweep"]),
     ("cell", &["base", "machine", "sim", "spu"]),
@@ -28,8 +29,8 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 15] = [
     (
         "mmgp",
         &[
-            "base", "model", "tune", "native", "launch", "lists", "machine", "sim", "spu",
-            "kernels", "cell", "runtime", "apps", "sweep",
+            "base", "model", "tune", "native", "launch", "lists", "machine", "sim", "cluster",
+            "spu", "kernels", "cell", "runtime", "apps", "sweep",
         ],
     ),
 ];

@@ -1,0 +1,1 @@
+//! Runs by events beside the recurrence, and by hand.
