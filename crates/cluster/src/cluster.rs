@@ -8,7 +8,7 @@ use mmgp_base::units::Bytes;
 use super::link::{Link, Network, Stage, Station};
 use super::outcome::Outcome;
 use super::placement::{Placement, Shape};
-use super::wavefront::{Wavefront, ticks};
+use super::wavefront::{Wavefront, seconds, ticks};
 
 /// A wavefront whose ranks are placed on a machine, with what their messages cost.
 #[derive(Debug, Clone)]
@@ -75,15 +75,11 @@ impl Cost {
         ];
         for (name, found, most) in longest {
             if found > most {
+                let (found, most) = (seconds(found), seconds(most));
                 return Err(Error::OutOfRange {
                     name,
-                    found: format!(
-                        "{} fs for {} bytes on the link {}",
-                        found,
-                        bytes.0,
-                        link.name()
-                    ),
-                    expected: format!("no more than the {most} fs of the exchange itself"),
+                    found: format!("{found} for {} bytes on the link {}", bytes.0, link.name()),
+                    expected: format!("no more than {most}, all of the exchange"),
                 });
             }
         }
