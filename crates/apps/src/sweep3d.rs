@@ -22,6 +22,7 @@ mod neighbours;
 mod rank;
 mod reflections;
 mod reverse;
+mod seats;
 mod transfers;
 
 use std::sync::Arc;
@@ -62,6 +63,8 @@ pub struct Sweep3d {
     input: Input,
     problem: Arc<Problem>,
     programming: Programming,
+    /// The SPE of each rank, counted through the whole machine, where that was said.
+    places: Option<Arc<[u32]>>,
 }
 
 /// What came of a run.
@@ -98,7 +101,13 @@ impl Sweep3d {
     pub fn new(input: Input, programming: Programming) -> Result<Self> {
         let problem = Problem::new(&input);
         Decomposition::new(&problem, input.processes())?;
-        Ok(Self { input, problem: Arc::new(problem), programming })
+        Ok(Self { input, problem: Arc::new(problem), programming, places: None })
+    }
+
+    /// The same with its ranks on these SPEs, counted through all blades of the machine; without, rank
+    /// after rank on SPE after SPE.
+    pub fn placed(self, places: Arc<[u32]>) -> Self {
+        Self { places: Some(places), ..self }
     }
 
     /// What is solved.

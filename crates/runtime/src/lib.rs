@@ -74,7 +74,7 @@ use unbalancing::Unbalancing;
 
 /// A machine at rest whose SPEs are leased and whose processes wait as a policy says.
 pub struct Runtime {
-    blade: Blade,
+    blade: Rc<Blade>,
     shared: Rc<Shared>,
 }
 
@@ -102,11 +102,16 @@ impl Runtime {
         let unbalancing = policy.unbalances().then(Unbalancing::default);
         let fault = blade.fault();
         let shared = Shared { policy, busy, slots, courses, unbalancing, fault };
-        Self { blade, shared: Rc::new(shared) }
+        Self { blade: Rc::new(blade), shared: Rc::new(shared) }
     }
 
     /// The machine.
     pub fn blade(&self) -> &Blade {
+        &self.blade
+    }
+
+    /// The machine, where further blades are to stand beside it.
+    pub fn shared_blade(&self) -> &Rc<Blade> {
         &self.blade
     }
 

@@ -9,14 +9,14 @@ use super::local_map::{LocalMap, MESSAGES, Sizes};
 use super::neighbours::Neighbours;
 use super::rank::{Account, RankProgram, fan_bytes};
 use super::reflections::Reflections;
+use super::seats::{Seat, Seats};
 use super::{Findings, Sweep3d};
 use crate::run::Run;
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
-use mmgp_base::units::{Bytes, Cycles, Seconds};
-use mmgp_cell::memory::Memory;
-use mmgp_cell::messages::{self, Messages};
-use mmgp_cell::{Blade, EffectiveAddress};
+use mmgp_base::units::{Cycles, Seconds, SimTime};
+use mmgp_cell::Blade;
+use mmgp_cell::messages;
 use mmgp_kernels::sweep3d::{face_bytes, pack_external, pack_total, unpack_moments};
 use mmgp_runtime::Runtime;
 use mmgp_spu::Quadword;
@@ -30,44 +30,49 @@ struct Placed {
     part: Part,
     cells: Cells,
     map: LocalMap,
+    blade: Rc<Blade>,
+    /// The Cell of it whose memory they lie in.
+    cell: u32,
 }
 
 /// Runs the program with a rank on each of p SPEs.
 pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findings)> {
-    let (blade, problem) = (on.blade(), &app.problem);
+    let problem = &app.problem;
     let decomposition = app.decomposition(mapping.p())?;
-    let spes = on.assign(mapping)?.swap_remove(0);
-    let place = |(rank, &spe): (usize, &u32)| {
-        let cell = spe / blade.machine.layout.spes_per_cell;
-        Placed::new(problem, decomposition.part(rank), &|bytes| blade.memory.allocate(cell, bytes))
-    };
-    let placed: Vec<Placed> = spes.iter().enumerate().map(place).collect::<Result<_>>()?;
-    placed.iter().for_each(|own| own.fill(problem, &blade.memory));
+    let seats = Seats::new(on, app.places.as_deref(), mapping)?;
+    let place = |(rank, seat): (usize, &Seat)| Placed::new(problem, decomposition.part(rank), seat);
+    let placed: Vec<Placed> = seats.seats.iter().enumerate().map(place).collect::<Result<_>>()?;
+    placed.iter().for_each(|own| own.fill(problem));
     let largest = placed.iter().max_by_key(|own| own.map.end());
-    blade.create_contexts(&largest.expect("invariant: there is a rank").map.image())?;
-    let messages = Messages::on_blade(blade, spes.iter().copied(), MESSAGES)?;
+    let image = largest.expect("invariant: there is a rank").map.image();
+    let blades = seats.blades();
+    for blade in &blades {
+        blade.create_contexts(&image)?;
+    }
+    let messages = seats.messages(MESSAGES)?;
     let account = Rc::new(RefCell::new(Account::default()));
     messages.start(|rank| {
         let own = &placed[rank.rank() as usize];
-        let program = own.program(blade, (problem, &decomposition), rank, &account);
-        let loaded = blade.loaded();
+        let program = own.program((problem, &decomposition), rank, &account);
+        let loaded: Vec<_> = blades.iter().map(|blade| blade.loaded()).collect();
         async move {
-            loaded.await;
+            for of_blade in loaded {
+                of_blade.await;
+            }
             program.run().await
         }
     });
-    blade.run()?;
-    let run = Run::collect(on, mapping, &[]);
+    on.blade().run()?;
+    let dma_commands = blades.iter().map(|blade| blade.dma_commands()).sum();
+    let run = Run { dma_commands, ..Run::collect(on, mapping, &[]) };
     let account = account.take();
-    Ok((run, findings(app, &decomposition, &placed, blade, &account)))
+    Ok((run, findings(app, &decomposition, &placed, on.blade().started(), &account)))
 }
 
 impl Placed {
-    fn new(
-        problem: &Problem,
-        part: Part,
-        allocate: &dyn Fn(Bytes) -> EffectiveAddress,
-    ) -> Result<Self> {
+    fn new(problem: &Problem, part: Part, seat: &Seat) -> Result<Self> {
+        let blade = Rc::clone(&seat.blade);
+        let cell = seat.spe / blade.machine.layout.spes_per_cell;
         let angles = problem.angles_of_block() as u32;
         let extents = part.cells.map(|it| it as u32);
         let map = LocalMap::new(Sizes {
@@ -77,11 +82,13 @@ impl Placed {
             angles: face_bytes(angles).0 as u32,
             coefficients: (fan_bytes(angles) * problem.fan_count() as u64) as u32,
         })?;
-        Ok(Self { part, cells: Cells::allocate(extents, allocate), map })
+        let cells = Cells::allocate(extents, |bytes| blade.memory.allocate(cell, bytes));
+        Ok(Self { part, cells, map, blade, cell })
     }
 
     /// Writes what a program has before its first iteration.
-    fn fill(&self, problem: &Problem, memory: &Memory) {
+    fn fill(&self, problem: &Problem) {
+        let memory = &self.blade.memory;
         let [it, jt, kt] = self.part.cells;
         let total = pack_total(&vec![problem.cross_sections.total; it]);
         for k in 0..kt {
@@ -99,16 +106,13 @@ impl Placed {
 
     fn program(
         &self,
-        blade: &Blade,
         (problem, decomposition): (&Arc<Problem>, &Decomposition),
         messages: messages::Rank,
         account: &Rc<RefCell<Account>>,
     ) -> RankProgram {
-        let cell = messages.location().cell;
-        let reflections =
-            Reflections::allocate(problem, &self.part, self.map.face_bytes, |bytes| {
-                blade.memory.allocate(cell, bytes)
-            });
+        let (blade, cell) = (&self.blade, self.cell);
+        let allocate = |bytes| blade.memory.allocate(cell, bytes);
+        let reflections = Reflections::allocate(problem, &self.part, self.map.face_bytes, allocate);
         RankProgram {
             neighbours: Neighbours::of(decomposition, messages.rank()),
             messages,
@@ -125,7 +129,8 @@ impl Placed {
     }
 
     /// phi_0 to phi_3 of a line.
-    fn flux(&self, memory: &Memory, j: usize, k: usize) -> Vec<[f64; 4]> {
+    fn flux(&self, j: usize, k: usize) -> Vec<[f64; 4]> {
+        let memory = &self.blade.memory;
         let start = self.cells.line(Array::Flux, j as u32, k as u32);
         let quadwords = 2 * self.part.cells[I] as u64;
         let line: Vec<Quadword> =
@@ -139,7 +144,7 @@ fn findings(
     app: &Sweep3d,
     decomposition: &Decomposition,
     placed: &[Placed],
-    blade: &Blade,
+    started: SimTime,
     account: &Account,
 ) -> Findings {
     let problem = &app.problem;
@@ -149,11 +154,11 @@ fn findings(
         let Part { origin, cells } = own.part;
         for (j, k) in (0..cells[K]).flat_map(|k| (0..cells[J]).map(move |j| (j, k))) {
             let start = origin[I] + it * (origin[J] + j + jt * (origin[K] + k));
-            let line = own.flux(&blade.memory, j, k);
+            let line = own.flux(j, k);
             flux[start..start + cells[I]].copy_from_slice(&line);
         }
     }
-    let mut last = blade.started();
+    let mut last = started;
     let spans = account.ends.iter().map(|&end| {
         let span = end.since(last).seconds();
         last = end;
