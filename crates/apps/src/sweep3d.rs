@@ -87,6 +87,8 @@ pub struct Findings {
     pub iterations: Vec<Seconds>,
     /// Time in kernels, a mean over the SPEs.
     pub compute: Seconds,
+    /// The time of a block without the messages of its faces, a mean over ranks and blocks.
+    pub block: Seconds,
     /// Time in messages, a mean over the ranks.
     pub messages: Seconds,
     /// phi_0 to phi_3 of all cells, i fastest and k slowest.

@@ -37,6 +37,7 @@ impl Once for Sweep3dOnce {
             programming: self.0.programming().name(),
             iteration_s: found.iterations.iter().map(|it| it.0).collect(),
             compute_s: found.compute.0,
+            block_s: found.block.0,
             message_s: found.messages.0,
             solution,
         })
@@ -114,6 +115,8 @@ struct SweepReport {
     iteration_s: Vec<f64>,
     /// Mean over the SPEs of the time in kernels.
     compute_s: f64,
+    /// Mean time of a block, without messages; none in the accelerator model.
+    block_s: f64,
     /// Mean over the ranks of the time in messages; none in the accelerator model.
     message_s: f64,
 }
@@ -123,6 +126,7 @@ impl OwnReport for SweepReport {
         let mut values = vec![("programming", self.programming.to_string())];
         values.extend(self.solution.values());
         values.push(("compute_s", self.compute_s.to_string()));
+        values.push(("block_s", self.block_s.to_string()));
         values.push(("message_s", self.message_s.to_string()));
         values
     }

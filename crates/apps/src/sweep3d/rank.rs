@@ -43,6 +43,8 @@ pub struct RankProgram {
     pub account: Rc<RefCell<Account>>,
     /// Time spent in messages.
     pub in_messages: Cell<SimSpan>,
+    /// Time spent in blocks, without the messages of their faces.
+    pub in_blocks: Cell<SimSpan>,
     /// Time spent in kernels.
     pub in_kernels: Cell<SimSpan>,
 }
@@ -59,6 +61,7 @@ pub struct Account {
     pub sums: [f64; 7],
     /// Of all ranks together.
     pub in_messages: SimSpan,
+    pub in_blocks: SimSpan,
     pub in_kernels: SimSpan,
 }
 
@@ -95,7 +98,11 @@ impl RankProgram {
             self.spe().write(self.sum(TOTALS), &[Quadword::ZERO; TOTAL_COUNT as usize])?;
             let mut fixed = 0;
             for step in self.problem.steps() {
+                let (start, messages) = (self.spe().sim.now(), self.in_messages.get());
                 fixed += self.step(&step, fix_up).await?;
+                let span = self.spe().sim.now().since(start);
+                let waited = self.in_messages.get() - messages;
+                self.in_blocks.set(self.in_blocks.get() + (span - waited));
                 self.progress.step();
             }
             let error = self.error(fixed).await?;
@@ -361,6 +368,7 @@ impl RankProgram {
         self.since(start);
         let mut account = self.account.borrow_mut();
         account.in_messages = account.in_messages + self.in_messages.get();
+        account.in_blocks = account.in_blocks + self.in_blocks.get();
         account.in_kernels = account.in_kernels + self.in_kernels.get();
         if self.messages.rank() == 0 {
             let sums = self.spe().read(all, Bytes(16 * u64::from(TOTAL_COUNT)))?;

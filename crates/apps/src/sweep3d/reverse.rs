@@ -124,6 +124,7 @@ impl Placed {
             addressing: Cycles(ADDRESSING * blade.machine.spu.simple_fixed.0),
             account: Rc::clone(account),
             in_messages: Cell::default(),
+            in_blocks: Cell::default(),
             in_kernels: Cell::default(),
         }
     }
@@ -165,6 +166,7 @@ fn findings(
         span
     });
     let ranks = placed.len() as f64;
+    let blocks = ranks * (problem.step_count() * account.errors.len()) as f64;
     let [absorbed, leaked @ ..] = account.sums;
     let (volume, sections) = (problem.cell_volume(), problem.cross_sections);
     let area = |axis: usize| volume / problem.widths()[axis];
@@ -177,6 +179,7 @@ fn findings(
         leakage: [I, J, K].map(|axis| [0, 1].map(|side| leaked[2 * axis + side] * area(axis))),
         iterations: spans.collect(),
         compute: Seconds(account.in_kernels.seconds().0 / ranks),
+        block: Seconds(account.in_blocks.seconds().0 / blocks),
         messages: Seconds(account.in_messages.seconds().0 / ranks),
         flux,
     }
