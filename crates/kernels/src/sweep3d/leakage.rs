@@ -22,6 +22,9 @@ pub struct Leakage {
     pub sum: LocalAddress,
 }
 
+/// Elements of a turn.
+const TOGETHER: u32 = 4;
+
 impl Leakage {
     #[inline(always)]
     fn add<S: Spu, const PAIRS: usize>(&self, spu: &mut S) {
@@ -29,23 +32,48 @@ impl Leakage {
         for (pair, weight) in weights.iter_mut().enumerate().skip(1) {
             *weight = spu.lqa(self.weights.offset(Bytes(16 * pair as u64)));
         }
-        let mut sum = spu.lqa(self.sum);
+        let before = spu.lqa(self.sum);
         let mut face = spu.ila(self.face.0);
-        let mut left = spu.ila(self.elements);
-        loop {
-            spu.label();
-            spu.hbrr();
-            for (pair, &weight) in weights.iter().enumerate() {
-                let outflow = spu.lqd(16 * pair as i32, face);
-                sum = spu.dfma(weight, outflow, sum);
-            }
+        // Sums of their own for elements and pairs beside one another, so that none waits for another.
+        let mut sums = [[spu.il(0); PAIRS]; TOGETHER as usize];
+        for _ in 0..self.elements % TOGETHER {
+            Self::element(spu, face, &weights, &mut sums[0]);
             face = spu.ai(face, 16 * PAIRS as i16);
-            left = spu.ai(left, -1);
-            if !spu.brnz(left) {
-                break;
+        }
+        if self.elements >= TOGETHER {
+            let mut left = spu.ila(self.elements / TOGETHER);
+            loop {
+                spu.label();
+                spu.hbrr();
+                for sum in &mut sums {
+                    Self::element(spu, face, &weights, sum);
+                    face = spu.ai(face, 16 * PAIRS as i16);
+                }
+                left = spu.ai(left, -1);
+                if !spu.brnz(left) {
+                    break;
+                }
             }
         }
+        let mut sum = before;
+        for own in sums.as_flattened() {
+            sum = spu.dfa(sum, *own);
+        }
         spu.stqa(sum, self.sum);
+    }
+
+    /// Adds an element.
+    #[inline(always)]
+    fn element<S: Spu, const PAIRS: usize>(
+        spu: &mut S,
+        face: S::Register,
+        weights: &[S::Register; PAIRS],
+        sums: &mut [S::Register; PAIRS],
+    ) {
+        for (pair, (&weight, sum)) in weights.iter().zip(sums).enumerate() {
+            let outflow = spu.lqd(16 * pair as i32, face);
+            *sum = spu.dfma(weight, outflow, *sum);
+        }
     }
 }
 

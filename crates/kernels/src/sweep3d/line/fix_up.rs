@@ -32,6 +32,8 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
                 spu.lqx(constants.j_face[pair], self.at.face),
                 spu.lqx(constants.k_face[pair], self.at.face),
             ];
+            let total = spu.lqx(constants.total, self.at.total);
+            let mut half = spu.dfa(total, constants.factors[pair].half_sum);
             let mut any = spu.il(0);
             loop {
                 spu.label();
@@ -44,7 +46,7 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
                     break;
                 }
                 any = spu.or_(any, found);
-                self.set_to_zero(spu, constants, (pair, inflow), (negative, found));
+                half = self.set_to_zero(spu, constants, (pair, inflow, half), (negative, found));
                 spu.br();
             }
             // A mask is -1.
@@ -67,14 +69,15 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
         [i, spu.andc(j, i), spu.andc(k, i)]
     }
 
+    /// Sets one outflow of each lane to zero; returns what half of the denominator becomes.
     #[inline(always)]
     fn set_to_zero<S: Spu<Register = R>>(
         &mut self,
         spu: &mut S,
         constants: &Constants<R, PAIRS>,
-        (pair, inflow): (usize, [R; 3]),
+        (pair, inflow, half_denominator): (usize, [R; 3], R),
         (negative, found): ([R; 3], R),
-    ) {
+    ) -> R {
         let c = constants.factors[pair].c;
         let [mut coefficient, mut from] = [c[2], inflow[2]];
         for axis in 0..2 {
@@ -84,7 +87,7 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
         let half = spu.lqr(both(0.5));
         let half = spu.dfm(coefficient, half);
         let half = spu.and_(half, found);
-        let denominator = spu.dfs(self.half_denominator[pair], half);
+        let denominator = spu.dfs(half_denominator, half);
         let numerator = spu.dfnms(half, from, self.numerator[pair]);
         let estimate = constants.estimate(spu, denominator);
         let reciprocal = constants.reciprocal(spu, denominator, estimate);
@@ -100,7 +103,7 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
             self.outflow[axis][pair] = spu.selb(old, new, found);
         }
         self.twice_flux[pair] = spu.selb(self.twice_flux[pair], twice_flux, found);
-        self.half_denominator[pair] = denominator;
         self.numerator[pair] = numerator;
+        denominator
     }
 }

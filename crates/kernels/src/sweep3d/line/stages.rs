@@ -39,6 +39,8 @@ pub(super) struct Factors<R> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Constants<R, const PAIRS: usize> {
     pub(super) factors: [Factors<R>; PAIRS],
+    /// Where the factors lie.
+    coefficients: R,
     pub(super) one: R,
     pub(super) single_one: R,
     pub(super) to_single: R,
@@ -98,6 +100,7 @@ impl<R: Copy, const PAIRS: usize> Constants<R, PAIRS> {
         }
         Self {
             factors,
+            coefficients: spu.ila(kernel.coefficients.0),
             one,
             single_one: spu.lqr(Quadword::splat(1.0f32.to_bits())),
             to_single: spu.ilhu(TO_SINGLE),
@@ -113,6 +116,18 @@ impl<R: Copy, const PAIRS: usize> Constants<R, PAIRS> {
             flux: [0, 1].map(|half| at(spu, kernel.flux, MOMENTS_BYTES, half)),
             j_face,
             k_face,
+        }
+    }
+
+    /// pn w / 2 of a pair. Three pairs have more of them than there are registers: half of them
+    /// are loaded for each cell.
+    #[inline(always)]
+    fn weight<S: Spu<Register = R>>(&self, spu: &mut S, pair: usize, moment: usize) -> R {
+        if PAIRS == 3 && moment >= 2 {
+            let quadword = COEFFICIENTS * pair + 7 + moment;
+            spu.lqd(16 * quadword as i32, self.coefficients)
+        } else {
+            self.factors[pair].weights[moment]
         }
     }
 
@@ -233,7 +248,6 @@ pub(super) struct Ready<R, const PAIRS: usize> {
     rest: [R; PAIRS],
     /// 2 / (sigma_t + ci + cj + ck).
     twice_reciprocal: [R; PAIRS],
-    pub(super) half_denominator: [R; PAIRS],
     j: [R; PAIRS],
     k: [R; PAIRS],
 }
@@ -247,16 +261,14 @@ impl<R: Copy, const PAIRS: usize> Ready<R, PAIRS> {
         estimate: &Estimate<R, PAIRS>,
     ) -> Self {
         let none = estimate.source;
-        let half_denominator = estimate.half_denominator;
-        let mut made =
-            Self { rest: none, twice_reciprocal: none, half_denominator, j: none, k: none };
+        let mut made = Self { rest: none, twice_reciprocal: none, j: none, k: none };
         for pair in 0..PAIRS {
             let [_, cj, ck] = constants.factors[pair].c;
             made.j[pair] = spu.lqx(constants.j_face[pair], at.face);
             made.k[pair] = spu.lqx(constants.k_face[pair], at.face);
             let rest = spu.dfma(cj, made.j[pair], estimate.source[pair]);
             made.rest[pair] = spu.dfma(ck, made.k[pair], rest);
-            let half = half_denominator[pair];
+            let half = estimate.half_denominator[pair];
             made.twice_reciprocal[pair] = constants.reciprocal(spu, half, estimate.estimate[pair]);
         }
         made
@@ -268,7 +280,6 @@ impl<R: Copy, const PAIRS: usize> Ready<R, PAIRS> {
 pub(super) struct Swept<R, const PAIRS: usize> {
     pub(super) at: Walk<R>,
     pub(super) numerator: [R; PAIRS],
-    pub(super) half_denominator: [R; PAIRS],
     /// 2 psi.
     pub(super) twice_flux: [R; PAIRS],
     /// Along i, j and k.
@@ -285,11 +296,10 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
         ready: &Ready<R, PAIRS>,
         inflow: [R; PAIRS],
     ) -> Self {
-        let Ready { half_denominator, twice_reciprocal, j, k, .. } = *ready;
+        let Ready { twice_reciprocal, j, k, .. } = *ready;
         let mut made = Self {
             at: *at,
             numerator: ready.rest,
-            half_denominator,
             twice_flux: ready.rest,
             outflow: [inflow, j, k],
         };
@@ -313,7 +323,6 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
         spu: &mut S,
         constants: &Constants<R, PAIRS>,
         at: &Walk<R>,
-        ready: &Ready<R, PAIRS>,
     ) -> Self {
         let zero = spu.il(0);
         let (mut j, mut k) = ([zero; PAIRS], [zero; PAIRS]);
@@ -324,7 +333,6 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
         Self {
             at: *at,
             numerator: [zero; PAIRS],
-            half_denominator: ready.half_denominator,
             twice_flux: [zero; PAIRS],
             outflow: [[zero; PAIRS], j, k],
         }
@@ -364,7 +372,7 @@ impl<R: Copy, const PAIRS: usize> Swept<R, PAIRS> {
             let mut sums = [spu.shufb(old, old, first), spu.shufb(old, old, second)];
             for pair in 0..PAIRS {
                 for moment in 0..2 {
-                    let weight = constants.factors[pair].weights[2 * half + moment];
+                    let weight = constants.weight(spu, pair, 2 * half + moment);
                     sums[moment] = spu.dfma(weight, self.twice_flux[pair], sums[moment]);
                 }
             }
