@@ -37,7 +37,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 16] = [
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 24] = [
+const MAY_USE: [(&str, &[&str]); 25] = [
     ("units", &[]),
     ("mapping", &[]),
     ("error", &[]),
@@ -46,7 +46,7 @@ const MAY_USE: [(&str, &[&str]); 24] = [
     ("table", &["attempt"]),
     ("series", &[]),
     ("model", &["table"]),
-    ("fit", &["model", "table", "threads"]),
+    ("fit", &["model", "table", "threads", "wavefront"]),
     ("posterior", &["model"]),
     ("expression", &[]),
     ("complexity", &["expression", "table"]),
@@ -54,12 +54,24 @@ const MAY_USE: [(&str, &[&str]); 24] = [
     ("export", &["model", "posterior", "table"]),
     ("guided", &["fit", "model"]),
     ("threads", &["model", "table"]),
+    ("wavefront", &["model", "table"]),
     ("import", &["table"]),
     ("measure", &["cell", "runtime", "apps", "kernels", "lists", "spu", "machine", "table"]),
     ("schedulers", &["guided", "runtime", "cell", "machine"]),
     (
         "validate",
-        &["solve", "fit", "model", "threads", "measure", "apps", "cell", "machine", "table"],
+        &[
+            "solve",
+            "fit",
+            "model",
+            "threads",
+            "wavefront",
+            "measure",
+            "apps",
+            "cell",
+            "machine",
+            "table",
+        ],
     ),
     ("plot", &["model", "table"]),
     ("report", &["model", "posterior", "solve", "validate", "plot", "table"]),
@@ -90,6 +102,7 @@ const MAY_USE: [(&str, &[&str]); 24] = [
             "threads",
             "tune",
             "validate",
+            "wavefront",
         ],
     ),
 ];

@@ -3,7 +3,8 @@
 //! [`fit`] makes parameters of tables, [`model`] holds the equations, [`posterior`] what is believed
 //! of the times and how far the model is off, [`solve`] ranks mappings
 //! (m, p) by any [`TimeModel`](model::time_model::TimeModel), [`export`] hands parameters to other
-//! tools, [`guided`] decides at run time, [`threads`] is the model of irregular work. Timed runs of a program on a machine with four APUs, and what follows from them:
+//! tools, [`guided`] decides at run time, [`threads`] is the model of irregular
+//! work, [`wavefront`] that of sweeps. Timed runs of a program on a machine with four APUs, and what follows from them:
 //!
 //! ```
 //! use mmgp_model::fit::{Inputs, Runs, Settings, fit};
@@ -48,5 +49,6 @@ pub mod solve;
 pub mod threads;
 #[cfg(test)]
 mod toy;
+pub mod wavefront;
 
 pub use mmgp_base::{Error, Mapping, Result, Warning, error, table, units};

@@ -1,0 +1,1 @@
+//! The models beside closed forms.
