@@ -25,6 +25,9 @@ mod reverse;
 mod seats;
 mod transfers;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use crate::application::{Application, Division, Ran};

@@ -35,7 +35,8 @@ impl Leakage {
         let before = spu.lqa(self.sum);
         let mut face = spu.ila(self.face.0);
         // Sums of their own for elements and pairs beside one another, so that none waits for another.
-        let mut sums = [[spu.il(0); PAIRS]; TOGETHER as usize];
+        let mut sums = [[before; PAIRS]; TOGETHER as usize];
+        sums.as_flattened_mut().iter_mut().for_each(|sum| *sum = spu.il(0));
         for _ in 0..self.elements % TOGETHER {
             Self::element(spu, face, &weights, &mut sums[0]);
             face = spu.ai(face, 16 * PAIRS as i16);
