@@ -16,8 +16,8 @@
 //! ```
 //!
 //! # Where to begin
-//! [`spe`] has a tour of what a program on an SPE can do, [`mpi`] one of the operations of ranks. Both
-//! are programs in `examples`.
+//! [`spe`] has a tour of what a program on an SPE can do, [`mpi`] one of the operations of ranks,
+//! [`messages`] one of those of programs that run wholly on SPEs. All are programs in `examples`.
 //!
 //! # How a processor is found for each process
 //! Host processes are dealt round robin to the Cells, then to the hardware threads of each, and

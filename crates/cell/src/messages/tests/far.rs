@@ -183,3 +183,65 @@ fn a_call_that_nobody_answers_ends_the_run() {
     }));
     error(Some(ppe)).unwrap();
 }
+
+/// When the receive and the send of a message come back, counted from the send, where the receiver is
+/// early; after another one, so that the PPEs have their code in their caches.
+fn latencies(bytes: u64) -> [f64; 2] {
+    let ends = Rc::new(Cell::new([0.0; 2]));
+    let noted = Rc::clone(&ends);
+    run_far(&[0, 2], &[(0, 0), (1, 0)], move |rank| {
+        let noted = Rc::clone(&noted);
+        async move {
+            let sim = rank.spe().sim.clone();
+            let now = |sim: &mmgp_sim::Sim| sim.now().seconds().0 - 1e-3;
+            if rank.rank() == 0 {
+                rank.send(OWN, Bytes(bytes), 1, 0).await;
+                sim.sleep_until(SimTime::ZERO + SimSpan::from_seconds(Seconds(1e-3))).await;
+                rank.send(OWN, Bytes(bytes), 1, 0).await;
+                noted.set([noted.get()[0], now(&sim)]);
+            } else {
+                rank.receive(OTHER, Bytes(bytes), 0, 0).await;
+                rank.receive(OTHER, Bytes(bytes), 0, 0).await;
+                noted.set([now(&sim), noted.get()[1]]);
+            }
+            Ok(())
+        }
+    })
+    .unwrap();
+    ends.get()
+}
+
+#[test]
+fn a_message_between_nodes_takes_what_its_stages_take_and_so_does_word_of_it() {
+    let cycles = |count: f64| count / 3.2e9;
+    let spe = Machine::named("roadrunner").unwrap().messages;
+    let issue = cycles((spe.put.0 + 10) as f64);
+    let (poll, tag, store) = (cycles(24.0), cycles(6.0), 100e-9);
+    let [begin, end] = [spe.send, spe.complete].map(|it| cycles(it.0 as f64));
+    // Up to 16 lines to and from memory.
+    let put = |lines: f64| 104.3e-9 + lines * 128.0 / 22.13e9;
+    let get = |lines: f64| 104.3e-9 + lines * 128.0 / 22.83e9;
+    // A look round: 33 times 2 + 5 + 6; a line; then 124 to take, 218 to hand over, 35 to compare.
+    let look = cycles(429.0 + 500.0);
+    let carry = |n: f64| 2.0 * (3.5e-6 + (64.0 + n) / 1.68e9) + 0.2e-6 + 2.24e-6 + (64.0 + n) / 2e9;
+    let way = |n: f64| {
+        let posted = issue + put(1.0) + tag;
+        let sent = look + cycles(124.0 + 218.0) + carry(n);
+        begin + posted + sent + look + cycles(124.0 + 35.0)
+    };
+    let word = cycles(218.0) + carry(0.0) + look + store + poll + end;
+    let check = |bytes: u64, received: f64, sent: f64| {
+        let found = latencies(bytes);
+        assert_relative_eq!(found[0], received, max_relative = 1e-7);
+        assert_relative_eq!(found[1], sent, max_relative = 1e-7);
+    };
+    let there = way(0.0) + store;
+    check(0, there + poll + end, there + word);
+    // 7 quadwords in one line, during whose put that of the descriptor is issued; 13 doublewords, loaded and stored at 6 cycles, and their line.
+    let there = way(100.0) + put(1.0) + cycles(500.0 + 78.0) + store + store;
+    check(100, there + poll + end, there + word);
+    // 63 quadwords in 8 lines; the receiver gets them and says so.
+    let there = way(1000.0) + put(8.0) + store + store;
+    let gets = issue + get(8.0) + tag + issue + put(1.0) + tag;
+    check(1000, there + poll + gets + end, there + word);
+}
