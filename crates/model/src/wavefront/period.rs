@@ -14,10 +14,6 @@ const RELEASE: usize = 2;
 pub struct Usage(pub Vec<f64>);
 
 impl Usage {
-    fn none(terms: &WavefrontTerms) -> Self {
-        Self(vec![0.0; terms.numbers().len()])
-    }
-
     fn add(&mut self, times: f64, other: &[(usize, f64)]) {
         for &(place, count) in other {
             self.0[place] += times * count;
@@ -28,18 +24,45 @@ impl Usage {
 /// Terms with how often each enters.
 type Counts = Vec<(usize, f64)>;
 
-/// The links along an axis.
+/// The ranks and links along an axis.
 struct Axis<'a> {
     terms: &'a WavefrontTerms,
-    /// Size of its messages.
+    /// Size of its messages for each cell across, and of the largest.
+    face: f64,
     bytes: f64,
+    /// Cells of each rank.
+    cells: Vec<f64>,
     /// The kind of each link, in order.
     kinds: Vec<usize>,
 }
 
+/// A link, and the cells of the ranks at its ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Place {
+    kind: usize,
+    upstream: f64,
+    downstream: f64,
+}
+
+/// The end of a link, or of an axis.
+#[derive(Clone, Copy)]
+enum End {
+    Low,
+    High,
+}
+
+impl End {
+    fn other(self) -> Self {
+        match self {
+            Self::Low => Self::High,
+            Self::High => Self::Low,
+        }
+    }
+}
+
 impl<'a> Axis<'a> {
-    /// Of so many ranks whose tiles on a Cell, a blade and a node have those sides.
-    fn new(terms: &'a WavefrontTerms, bytes: f64, (ranks, sides): (u32, [u32; 3])) -> Self {
+    /// So many cells on so many ranks, whose tiles on a Cell, a blade and a node have those sides.
+    fn new(terms: &'a WavefrontTerms, cells: u32, (ranks, sides): (u32, [u32; 3])) -> Self {
         let kind = |rank: u32| {
             let [cell, blade, node] = sides.map(|side| rank.is_multiple_of(side));
             if node {
@@ -50,30 +73,30 @@ impl<'a> Axis<'a> {
                 usize::from(cell)
             }
         };
-        Self { terms, bytes, kinds: (1..ranks).map(kind).collect() }
+        // Remainders go to the first ranks.
+        let share = |rank: u32| f64::from(cells / ranks + u32::from(rank < cells % ranks));
+        Self {
+            terms,
+            face: 0.0,
+            bytes: 0.0,
+            cells: (0..ranks).map(share).collect(),
+            kinds: (1..ranks).map(kind).collect(),
+        }
     }
 
     /// What some ways of a message on a link of that kind are made of.
     fn counts(&self, kind: usize, ways: &[usize]) -> Counts {
-        let of = |&way: &usize| {
-            let place = place_of(kind, way);
-            [(place, 1.0), (place + 1, self.bytes)]
-        };
-        ways.iter().flat_map(of).collect()
+        message(kind, ways, self.bytes)
     }
 
     fn cost(&self, kind: usize, ways: &[usize]) -> f64 {
-        let link = &self.terms.links.0[kind];
-        let lines = [&link.early, &link.late, &link.release];
-        ways.iter().map(|&way| lines[way].at(self.bytes)).sum()
+        self.cost_of(kind, ways, self.bytes)
     }
 
-    /// The costliest link for these ways; nothing where there is no link.
-    fn most(&self, ways: &[usize]) -> Counts {
-        let cost = |kind: usize| self.cost(kind, ways);
-        let kinds = (0..4).filter(|kind| self.kinds.contains(kind));
-        let most = kinds.max_by(|&one, &other| cost(one).total_cmp(&cost(other)));
-        most.map_or_else(Vec::new, |kind| self.counts(kind, ways))
+    fn cost_of(&self, kind: usize, ways: &[usize], bytes: f64) -> f64 {
+        let link = &self.terms.links.0[kind];
+        let lines = [&link.early, &link.late, &link.release];
+        ways.iter().map(|&way| lines[way].at(bytes)).sum()
     }
 
     /// Each link once.
@@ -85,84 +108,254 @@ impl<'a> Axis<'a> {
         (0..4).flat_map(of).collect()
     }
 
-    /// Along a single line of ranks: what a rank sends and what it received before, the costliest pair.
-    fn pair(&self) -> Counts {
-        let (sent, received) = (&[EARLY, RELEASE][..], &[LATE][..]);
-        let before = std::iter::once(None).chain(self.kinds.iter().copied().map(Some));
-        let pair = |(before, &kind): (Option<usize>, &usize)| {
-            let late = before.map_or(0.0, |before| self.cost(before, received));
-            (self.cost(kind, sent) + late, before, kind)
+    /// The links that differ, in sweeps that come from that end.
+    fn places(&self, from: End) -> Vec<Place> {
+        let mut places = Vec::new();
+        for (ends, &kind) in self.cells.windows(2).zip(&self.kinds) {
+            let [upstream, downstream] = match from {
+                End::Low => [ends[0], ends[1]],
+                End::High => [ends[1], ends[0]],
+            };
+            let place = Place { kind, upstream, downstream };
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        places
+    }
+
+    /// What a message on a link of that kind costs more than on the costliest link that is next to such a
+    /// one; endless where there is none.
+    fn lead(&self, kind: usize) -> f64 {
+        let next = self.kinds.windows(2).flat_map(|pair| [[pair[0], pair[1]], [pair[1], pair[0]]]);
+        let next = next.filter(|pair| pair[0] == kind).map(|pair| self.cost(pair[1], &ALL_WAYS));
+        self.cost(kind, &ALL_WAYS) - next.fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// Mean cells of the ranks at that end of links.
+    fn mean(&self, end: End) -> f64 {
+        let links = self.kinds.len();
+        let ends = match end {
+            End::Low => &self.cells[..links],
+            End::High => &self.cells[1..],
         };
-        let pairs = before.zip(&self.kinds).map(pair);
-        let Some((_, before, kind)) = pairs.max_by(|one, other| one.0.total_cmp(&other.0)) else {
-            return Vec::new();
-        };
-        let late = before.map(|before| self.counts(before, received));
-        self.counts(kind, sent).into_iter().chain(late.into_iter().flatten()).collect()
+        ends.iter().sum::<f64>() / (links as f64).max(1.0)
+    }
+
+    fn most(&self) -> f64 {
+        self.cells.iter().copied().fold(0.0, f64::max)
     }
 }
 
-/// The cells of ranks along an axis: those with most, and the mean of all but the last.
-struct Share {
-    most: f64,
-    mean: f64,
+/// What some ways of a message of so many bytes on a link of that kind are made of.
+fn message(kind: usize, ways: &[usize], bytes: f64) -> Counts {
+    let of = |&way: &usize| {
+        let place = place_of(kind, way);
+        [(place, 1.0), (place + 1, bytes)]
+    };
+    ways.iter().flat_map(of).collect()
 }
 
-impl Share {
-    fn new(cells: u32, ranks: u32) -> Self {
-        let most = f64::from(cells.div_ceil(ranks));
-        // Remainders go to the first ranks, so the last has the least.
-        let others = f64::from(cells - cells / ranks);
-        let mean = if ranks > 1 { others / f64::from(ranks - 1) } else { most };
-        Self { most, mean }
-    }
+const ALL_WAYS: [usize; 3] = [EARLY, LATE, RELEASE];
+
+/// The blocks of planes of an octant: all but the last have all planes, and that one what is left.
+#[derive(Clone, Copy)]
+struct Planes {
+    full: f64,
+    last: f64,
+    blocks: f64,
+}
+
+/// What is swept, seen by its ranks.
+struct Sweep<'a> {
+    terms: &'a WavefrontTerms,
+    x: Axis<'a>,
+    y: Axis<'a>,
+    planes: Planes,
+    angles: f64,
+    /// From a corner.
+    steps: f64,
 }
 
 /// How often each term enters the time of an iteration.
 pub fn usage(terms: &WavefrontTerms, problem: &Problem, choice: &Choice) -> Usage {
     let &Choice { px, py, planes, angles, tiling } = choice;
     let sides = |axis: usize| [tiling.cell[axis], tiling.blade[axis], tiling.node[axis]];
-    let (share_x, share_y) = (Share::new(problem.it, px), Share::new(problem.jt, py));
+    let mut x = Axis::new(terms, problem.it, (px, sides(0)));
+    let mut y = Axis::new(terms, problem.jt, (py, sides(1)));
     let face = |cells: f64| 8.0 * cells * f64::from(planes) * f64::from(angles);
-    let x = Axis::new(terms, face(share_y.most), (px, sides(0)));
-    let y = Axis::new(terms, face(share_x.most), (py, sides(1)));
-    let mean_planes = f64::from(problem.kt) / f64::from(choice.plane_blocks(problem));
-    let block = |it: f64, jt: f64| {
-        let lines = jt * mean_planes;
-        vec![(BLOCK, 1.0), (LINE, lines), (CELL, it * lines * f64::from(angles))]
+    (x.face, y.face) = (face(1.0), face(1.0));
+    (x.bytes, y.bytes) = (face(y.most()), face(x.most()));
+    let blocks = choice.plane_blocks(problem);
+    let planes = Planes {
+        full: planes.into(),
+        last: f64::from(problem.kt - (blocks - 1) * planes),
+        blocks: blocks.into(),
     };
-    let largest = block(share_x.most, share_y.most);
-    let (dx, dy) = (f64::from(px - 1), f64::from(py - 1));
-    let along_x = block(share_x.mean, share_y.most);
-    let along_y = block(share_x.most, share_y.mean);
     let steps = choice.steps(problem);
-    let mut usage = Usage::none(terms);
-    // Blocks of all sweeps: those of a rank, and those of the ranks on the way.
-    usage.add(4.0 * steps, &largest);
-    usage.add(2.0 * dx, &along_x);
-    usage.add(4.0 * dy, &along_y);
+    let sweep = Sweep { terms, x, y, planes, angles: angles.into(), steps };
+    let mut usage = Usage(vec![0.0; terms.numbers().len()]);
     if px == 1 || py == 1 {
-        // Of a row, two sweeps follow each other in each direction.
-        let (axis, sweeps) = if py == 1 { (&x, 2.0) } else { (&y, 4.0) };
-        usage.add(4.0 * steps - sweeps, &axis.pair());
-        usage.add(sweeps, &axis.all(&[EARLY]));
-        return usage;
+        sweep.line(&mut usage);
+    } else {
+        for from_x in [End::High, End::Low] {
+            for from_y in [End::High, End::Low] {
+                sweep.corner(&mut usage, (from_x, from_y));
+            }
+        }
+        sweep.turns(&mut usage);
     }
-    let turns = 4.0 * (steps - 1.0);
-    // D.
-    usage.add(turns, &x.most(&[LATE]));
-    usage.add(turns, &y.most(&[RELEASE]));
-    // C: each link along y once in each sweep, and the others where they cost most.
-    usage.add(turns, &y.most(&[EARLY]));
-    usage.add(4.0, &y.all(&[EARLY]));
-    // B and C cross the same links along x but for those on the way.
-    usage.add(turns + 4.0 * dy, &x.most(&[EARLY, RELEASE]));
-    usage.add(2.0, &x.all(&[EARLY]));
-    // A; with two columns nobody has both a receive along y and a neighbour to send to at the end.
-    let last = if px == 2 { 2.0 } else { 4.0 };
-    usage.add(turns + 2.0 * dx + last, &y.most(&[LATE]));
-    // The first and the third sweep end with a send along x.
-    let border = x.counts(x.kinds[0], &[EARLY, RELEASE]);
-    usage.add(2.0, &border);
     usage
+}
+
+impl Sweep<'_> {
+    fn block(&self, it: f64, jt: f64, planes: f64) -> Counts {
+        let lines = jt * planes;
+        vec![(BLOCK, 1.0), (LINE, lines), (CELL, it * lines * self.angles)]
+    }
+
+    fn cost(&self, counts: &Counts) -> f64 {
+        let own = [&self.terms.block_s, &self.terms.line_s, &self.terms.cell_s];
+        counts.iter().map(|&(place, count)| own[place].value * count).sum()
+    }
+
+    /// The messages of the cycle around the four ranks at the ends of two links: along x, `early` is that of
+    /// the row downstream and the others those of the row upstream; along y, `early` is that of the
+    /// column upstream.
+    fn cycle(&self, at_x: Place, at_y: Place) -> [(usize, &'static [usize], f64); 4] {
+        let (x, y) = (&self.x, &self.y);
+        [
+            (at_x.kind, &[EARLY], x.face * at_y.downstream),
+            (at_x.kind, &[LATE, RELEASE], x.face * at_y.upstream),
+            (at_y.kind, &[EARLY], y.face * at_x.upstream),
+            (at_y.kind, &[LATE, RELEASE], y.face * at_x.downstream),
+        ]
+    }
+
+    /// A sweep's blocks beside each other: so many cells, and `turns` steps; blocks of few planes save time
+    /// only as far as going on elsewhere meanwhile would lose more, `lead`.
+    fn add_blocks(&self, usage: &mut Usage, turns: f64, ([it, jt], lead): ([f64; 2], f64)) {
+        let Planes { full, last, blocks } = self.planes;
+        let [full, last] = [full, last].map(|planes| self.block(it, jt, planes));
+        let saved = self.cost(&full) - self.cost(&last);
+        let part = if saved > 0.0 { (lead / saved).clamp(0.0, 1.0) } else { 0.0 };
+        usage.add(turns * (1.0 - part / blocks), &full);
+        usage.add(turns * part / blocks, &last);
+    }
+
+    /// A sweep from a corner: the period of all its steps but one, its last block, and its way along y. The
+    /// block of a cycle is that of the rank upstream along x and downstream along y.
+    fn corner(&self, usage: &mut Usage, (from_x, from_y): (End, End)) {
+        let (x, y) = (&self.x, &self.y);
+        let cost = |(at_x, at_y): (Place, Place)| {
+            let block = self.cost(&self.block(at_x.upstream, at_y.downstream, self.planes.full));
+            let messages = self.cycle(at_x, at_y);
+            let times = messages.map(|(kind, ways, bytes)| x.cost_of(kind, ways, bytes));
+            block + times.iter().sum::<f64>()
+        };
+        let places_y = y.places(from_y);
+        let places_x = x.places(from_x).into_iter();
+        let pairs = places_x.flat_map(|at_x| places_y.iter().map(move |&at_y| (at_x, at_y)));
+        let most = pairs.max_by(|&one, &other| cost(one).total_cmp(&cost(other)));
+        let Some((at_x, at_y)) = most else { return };
+        let turns = self.steps - 1.0;
+        let lead = x.lead(at_x.kind).min(y.lead(at_y.kind));
+        self.add_blocks(usage, self.steps, ([at_x.upstream, at_y.downstream], lead));
+        for (kind, ways, bytes) in self.cycle(at_x, at_y) {
+            usage.add(turns, &message(kind, ways, bytes));
+        }
+        // On the way along y: B and C where the costliest link along x is.
+        let links = y.kinds.len() as f64;
+        let mean = y.mean(from_y.other());
+        usage.add(links, &self.block(at_x.upstream, mean, self.planes.full));
+        usage.add(links, &message(at_x.kind, &[EARLY, RELEASE], x.face * mean));
+        usage.add(1.0, &y.all(&[EARLY]));
+        // A once more than D; of two columns, in every other sweep alone.
+        let once_more = if x.kinds.len() > 1 { 1.0 } else { 0.5 };
+        usage.add(once_more, &y.counts(at_y.kind, &[LATE]));
+    }
+
+    /// The two sweeps that cross x as well, and the sends at the end of the others.
+    fn turns(&self, usage: &mut Usage) {
+        let (x, y) = (&self.x, &self.y);
+        let costliest =
+            |&one: &usize, &other: &usize| y.cost(one, &[LATE]).total_cmp(&y.cost(other, &[LATE]));
+        let late = y.kinds.iter().copied().max_by(costliest);
+        let ranks = x.kinds.len() as f64;
+        for end in [End::Low, End::High] {
+            usage.add(ranks, &self.block(x.mean(end), y.most(), self.planes.full));
+            usage.add(1.0, &x.all(&[EARLY]));
+            usage.add(ranks, &late.map_or_else(Vec::new, |kind| y.counts(kind, &[LATE])));
+            usage.add(1.0, &x.counts(x.kinds[0], &[EARLY, RELEASE]));
+        }
+    }
+
+    /// A single row or column, through which sweeps go up and down.
+    fn line(&self, usage: &mut Usage) {
+        let is_row = self.y.kinds.is_empty();
+        let (axis, sweeps) = if is_row { (&self.x, 1.0) } else { (&self.y, 2.0) };
+        for end in [End::Low, End::High] {
+            let cells = |mine: f64| {
+                if is_row { [mine, self.y.most()] } else { [self.x.most(), mine] }
+            };
+            let block = |mine: f64| {
+                let [it, jt] = cells(mine);
+                self.block(it, jt, self.planes.full)
+            };
+            let pairs = axis.pairs(end);
+            let cost = |pair: &Pair| self.cost(&block(pair.cells)) + axis.pair_cost(pair);
+            let most =
+                (0..pairs.len()).max_by(|&a, &b| cost(&pairs[a]).total_cmp(&cost(&pairs[b])));
+            let Some(most) = most else {
+                self.add_blocks(usage, 2.0 * self.steps, (cells(axis.most()), f64::INFINITY));
+                continue;
+            };
+            let next = [most.checked_sub(1), Some(most + 1)].into_iter().flatten();
+            let next = next.filter_map(|place| pairs.get(place)).map(&cost);
+            let lead = cost(&pairs[most]) - next.fold(f64::NEG_INFINITY, f64::max);
+            let turns = 2.0 * self.steps - sweeps;
+            self.add_blocks(usage, 2.0 * self.steps, (cells(pairs[most].cells), lead));
+            usage.add(turns, &axis.pair_counts(&pairs[most]));
+            usage.add(sweeps * axis.kinds.len() as f64, &block(axis.mean(end)));
+            usage.add(sweeps, &axis.all(&[EARLY]));
+        }
+    }
+}
+
+/// What a rank of a line sends downstream, and what it receives before.
+struct Pair {
+    sent: usize,
+    received: Option<usize>,
+    cells: f64,
+}
+
+impl Axis<'_> {
+    /// In the order of the sweep away from that end.
+    fn pairs(&self, end: End) -> Vec<Pair> {
+        let links = self.kinds.len();
+        let pair = |place: usize| match end {
+            End::Low => Pair {
+                sent: self.kinds[place],
+                received: place.checked_sub(1).map(|before| self.kinds[before]),
+                cells: self.cells[place],
+            },
+            End::High => Pair {
+                sent: self.kinds[links - 1 - place],
+                received: place.checked_sub(1).map(|_| self.kinds[links - place]),
+                cells: self.cells[links - place],
+            },
+        };
+        (0..links).map(pair).collect()
+    }
+
+    fn pair_cost(&self, pair: &Pair) -> f64 {
+        let received = pair.received.map_or(0.0, |kind| self.cost(kind, &[LATE]));
+        self.cost(pair.sent, &[EARLY, RELEASE]) + received
+    }
+
+    fn pair_counts(&self, pair: &Pair) -> Counts {
+        let received = pair.received.map(|kind| self.counts(kind, &[LATE]));
+        let sent = self.counts(pair.sent, &[EARLY, RELEASE]);
+        sent.into_iter().chain(received.into_iter().flatten()).collect()
+    }
 }
