@@ -67,7 +67,9 @@ pub mod validate;
 #[doc(inline)]
 pub use mmgp_base::{Error, Mapping, Result, Warning, attempt, error, table, target, units};
 #[doc(inline)]
-pub use mmgp_model::{complexity, export, fit, guided, model, posterior, solve, threads};
+pub use mmgp_model::{
+    complexity, export, fit, guided, model, posterior, solve, threads, wavefront,
+};
 #[doc(inline)]
 pub use {
     mmgp_apps as apps, mmgp_cell as cell, mmgp_kernels as kernels, mmgp_launch as launch,

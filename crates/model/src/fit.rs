@@ -91,6 +91,7 @@ mod threads;
 #[cfg(test)]
 mod trials;
 mod unknowns;
+mod wavefront;
 
 pub use inputs::{Inputs, Measured};
 pub use refined::Counts;
@@ -100,6 +101,7 @@ pub use robust::Loss;
 pub use runs::{LogTimes, Reading, Runs, WarmUp};
 pub use settings::{Options, Settings};
 pub use threads::estimate_threads;
+pub use wavefront::estimate_wavefront;
 
 use crate::model::Parameters;
 use crate::model::parameters::Decomposition;

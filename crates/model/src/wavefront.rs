@@ -65,5 +65,6 @@ mod two_level;
 
 pub use choice::{Choice, Problem, Tiling, choices};
 pub use flat::Flat;
+pub(crate) use terms::WAYS;
 pub use terms::{Line, LinkTerms, Links, WavefrontTerms};
 pub use two_level::{Inner, Transfer, TwoLevel};

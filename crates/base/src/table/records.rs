@@ -51,8 +51,10 @@ macro_rules! record {
 }
 
 mod threads;
+mod wavefront;
 
 pub use threads::{ThreadChoice, ThreadRun};
+pub use wavefront::{BlockRun, MessageRun};
 
 record! {
     /// A row of `alpha.csv`: time until all of `processes` concurrent matrix products are done.

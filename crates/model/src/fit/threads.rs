@@ -123,7 +123,7 @@ const HALVINGS: u32 = 60;
 
 /// Weighted linear least squares, every error in proportion to what was measured; nothing where the
 /// rows do not tell all unknowns apart. A value below zero becomes zero.
-fn solve(rows: &[(Vec<f64>, f64)]) -> Option<Vec<Estimate>> {
+pub(super) fn solve(rows: &[(Vec<f64>, f64)]) -> Option<Vec<Estimate>> {
     let unknowns = rows.first()?.0.len();
     let freedom = rows.len().checked_sub(unknowns)?;
     let relative = |row: usize, column: usize| rows[row].0[column] / rows[row].1;

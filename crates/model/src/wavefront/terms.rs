@@ -17,6 +17,11 @@ impl Line {
         Self { latency_s: Estimate::exact(0.0), byte_s: Estimate::exact(0.0) }
     }
 
+    #[cfg(test)]
+    pub(super) fn values_mut(&mut self) -> [&mut Estimate; 2] {
+        [&mut self.latency_s, &mut self.byte_s]
+    }
+
     pub(super) fn at(&self, bytes: f64) -> f64 {
         self.latency_s.value + bytes * self.byte_s.value
     }
@@ -71,7 +76,7 @@ impl Links {
         ["within-cell", "between-cells", "between-blades", "between-nodes"];
 }
 
-/// What a message is about: a term's kind, in the order of [`LinkTerms`].
+/// What of a message is timed, in the order of [`LinkTerms`].
 pub(crate) const WAYS: [&str; 3] = ["early", "late", "release"];
 
 /// What the time of a wavefront is made of.
@@ -130,6 +135,17 @@ impl WavefrontTerms {
     /// Changes the terms of a link.
     pub(crate) fn set_line(&mut self, link: usize, way: usize, line: Line) {
         *self.links.0[link].lines_mut()[way] = line;
+    }
+
+    /// Changes the value of a term, by its place in [`Self::named`].
+    #[cfg(test)]
+    pub(super) fn move_by(&mut self, place: usize, step: f64) {
+        let lines = self.links.0.iter_mut().flat_map(LinkTerms::lines_mut);
+        let links = lines.flat_map(Line::values_mut);
+        let blocks = [&mut self.block_s, &mut self.line_s, &mut self.cell_s];
+        if let Some(term) = blocks.into_iter().chain(links).nth(place) {
+            term.value += step;
+        }
     }
 
     /// The values alone, in the same order.
