@@ -1,5 +1,6 @@
 //! The kernels against the plain code of crate `sweep`, and their time.
 
+mod iteration;
 mod line;
 mod sums;
 mod time;
