@@ -4,7 +4,7 @@
 use crate::raxml::{Child, End, GAMMA_CATEGORIES, MAX_CATEGORIES, Rates};
 use crate::sgemm::{Clear, Retarget, Sgemm};
 use crate::version::Version;
-use crate::{cell_be, logarithm, pbpi, raxml};
+use crate::{cell_be, logarithm, pbpi, raxml, sweep3d};
 use mmgp_base::units::Bytes;
 use mmgp_spu::layout::{Access, Block};
 use mmgp_spu::{
@@ -402,4 +402,42 @@ fn what_goes_on_between_products_takes_one_time_and_touches_its_blocks_alone() {
         let tiles = trial.place(crate::sgemm::TILES_BYTES.0);
         trial.check(&Retarget { first, tiles });
     });
+}
+
+#[test]
+fn kernels_of_sweep3d_take_one_time_for_each_shape_and_touch_their_blocks_alone() {
+    use mmgp_sweep::{CrossSections, FixUp, Sign};
+    use sweep3d::{CELL_BYTES, EXTERNAL_BYTES, MOMENTS_BYTES, TOTAL_BYTES};
+    check(8, 400, 800, |trial| {
+        let cells = trial.random.random_range(1..5_u32);
+        let angles = trial.random.random_range(1..=sweep3d::MOST_ANGLES);
+        let element = sweep3d::face_bytes(angles).0;
+        let place = |trial: &mut Trial, each: Bytes| trial.place(u64::from(cells) * each.0);
+        let [source, flux] = [0; 2].map(|_| place(trial, MOMENTS_BYTES));
+        let external = place(trial, EXTERNAL_BYTES);
+        let [j_face, k_face] = [0; 2].map(|_| place(trial, Bytes(element)));
+        let i_face = trial.place(element);
+        let [is_up, is_fixed] = [0; 2].map(|_| trial.random.random::<bool>());
+        let line = sweep3d::Line {
+            cells,
+            angles,
+            sign: if is_up { Sign::Plus } else { Sign::Minus },
+            fix_up: if is_fixed { FixUp::On } else { FixUp::Off },
+            total: place(trial, TOTAL_BYTES),
+            source,
+            flux,
+            i_face,
+            j_face,
+            k_face,
+            coefficients: trial.place(sweep3d::coefficients_bytes(angles).0),
+        };
+        trial.check(&line);
+        let cross_sections = CrossSections { total: 1.0, isotropic: 0.5, linear: 0.6 };
+        trial.check(&sweep3d::Source { cells, cross_sections, flux, external, source });
+        let sums = trial.place(32);
+        trial.check(&sweep3d::Error { cells, flux, external, sums });
+        let (face, weights, sum) = (j_face, i_face, sums);
+        trial.check(&sweep3d::Leakage { elements: cells, angles, face, weights, sum });
+    });
+    assert_eq!(CELL_BYTES.0, 2 * MOMENTS_BYTES.0 + EXTERNAL_BYTES.0 + TOTAL_BYTES.0);
 }
