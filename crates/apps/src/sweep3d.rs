@@ -15,7 +15,9 @@
 //! # What is left out
 //! What a program does before its first iteration (arrays, coefficients) takes no time.
 
+mod accelerator;
 mod cells;
+mod contents;
 mod lines;
 mod local_map;
 mod neighbours;
@@ -177,7 +179,11 @@ impl Application for Sweep3d {
 
     fn steps(&self) -> u64 {
         let blocks = self.problem.step_count() as u64;
-        self.iterations() * blocks * u64::from(self.usual_spes())
+        let told_by = match self.programming {
+            Programming::Accelerator => 1,
+            Programming::Reverse => u64::from(self.usual_spes()),
+        };
+        self.iterations() * blocks * told_by
     }
 
     fn run(&self, on: &Runtime, mapping: Mapping) -> Result<Ran> {
@@ -191,7 +197,7 @@ impl Application for Sweep3d {
         }
         let (run, findings) = match self.programming {
             Programming::Reverse => reverse::run(self, on, mapping)?,
-            Programming::Accelerator => todo!(),
+            Programming::Accelerator => accelerator::run(self, on, mapping)?,
         };
         let fix_ups = findings.fix_ups.iter().sum();
         let fingerprint = Fingerprint::default()

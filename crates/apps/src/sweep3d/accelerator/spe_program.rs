@@ -1,0 +1,163 @@
+//! What runs on the SPEs: lines of a diagonal, double-buffered.
+
+use std::cell::RefCell;
+
+use super::super::cells::{Array, Cells};
+use super::super::transfers::transfer;
+use super::arguments::{Calls, Diagonal, line_of};
+use super::diagonals::LineOfPair;
+use super::faces::Faces;
+use super::local_map::{Buffer, LocalMap};
+use mmgp_base::error::Result;
+use mmgp_base::units::{Bytes, Cycles, SimSpan};
+use mmgp_cell::mfc::Direction;
+use mmgp_cell::{EffectiveAddress, Spe};
+use mmgp_kernels::sweep3d::Line;
+use mmgp_lists::part;
+use mmgp_runtime::{Call, Loop, SpeProgram};
+use mmgp_spu::Quadword;
+use mmgp_sweep::{FixUp, I, J, K};
+
+/// What its function is called.
+pub const FUNCTIONS: [&str; 1] = ["sweep lines"];
+/// Its number.
+pub const SWEEP: u32 = 0;
+
+/// Tag groups: what comes into each set of buffers, what goes out of it, arguments, and fix-ups.
+const GETS: u8 = 0;
+const PUTS: u8 = 2;
+const ARGUMENTS: u8 = 4;
+const FIXED: u8 = 5;
+
+/// What a line needs, and what it leaves.
+const INPUTS: [Buffer; 6] =
+    [Buffer::Source, Buffer::Flux, Buffer::Total, Buffer::J, Buffer::K, Buffer::I];
+const OUTPUTS: [Buffer; 4] = [Buffer::Flux, Buffer::J, Buffer::K, Buffer::I];
+
+/// The program, with where the data lie, which it is told once.
+pub struct LineProgram {
+    pub map: LocalMap,
+    pub cells: Cells,
+    pub faces: Faces,
+    pub calls: Calls,
+    /// Of a line: finding where it lies.
+    pub addressing: Cycles,
+    /// Time in kernels, of all SPEs together.
+    pub in_kernels: RefCell<SimSpan>,
+    /// Fix-ups of each SPE since it began.
+    pub fixed: RefCell<Vec<u64>>,
+}
+
+impl LineProgram {
+    /// Fetches what a call is about: the diagonal, and this SPE's part of its lines.
+    async fn arguments(&self, spe: &Spe, call: Call) -> Result<(Diagonal, Vec<(LineOfPair, u32)>)> {
+        let (at, bytes) = (self.map.arguments, self.calls.bytes());
+        transfer(spe, Direction::Get, (at, call.arguments), bytes.0, ARGUMENTS).await?;
+        spe.mfc.wait_for(ARGUMENTS).await;
+        let diagonal = Diagonal::from_quadword(spe.read(at, Bytes(16))?[0]);
+        let own = part(diagonal.lines, call.share, call.shares);
+        let first = at.offset(Bytes(16 * u64::from(own.start + 1)));
+        let lines = spe.read(first, Bytes(16 * own.len() as u64))?;
+        Ok((diagonal, lines.into_iter().map(line_of).collect()))
+    }
+
+    /// Where a buffer's data lie in main memory.
+    fn place(&self, buffer: Buffer, (line, k): (LineOfPair, u32)) -> EffectiveAddress {
+        match buffer {
+            Buffer::Source => self.cells.line(Array::Source, line.j, k),
+            Buffer::Flux => self.cells.line(Array::Flux, line.j, k),
+            Buffer::Total => self.cells.line(Array::Total, line.j, k),
+            Buffer::I => self.faces.of_line(I, line),
+            Buffer::J => self.faces.of_line(J, line),
+            Buffer::K => self.faces.of_line(K, line),
+        }
+    }
+
+    /// Begins to move what a line needs, or leaves.
+    async fn begin(
+        &self,
+        spe: &Spe,
+        direction: Direction,
+        line: (LineOfPair, u32),
+        set: usize,
+    ) -> Result<()> {
+        let (buffers, tag): (&[Buffer], u8) = match direction {
+            Direction::Get => (&INPUTS, GETS),
+            Direction::Put => (&OUTPUTS, PUTS),
+        };
+        for &buffer in buffers {
+            let places = (self.map.of_set(set, buffer), self.place(buffer, line));
+            let bytes = buffer.bytes(self.map.cells);
+            transfer(spe, direction, places, bytes, tag + set as u8).await?;
+        }
+        Ok(())
+    }
+
+    /// Sweeps a line that is in local store; its fix-ups.
+    async fn sweep(&self, spe: &Spe, diagonal: &Diagonal, pair: u32, set: usize) -> u64 {
+        let of_line = |buffer| self.map.of_set(set, buffer);
+        let line = Line {
+            cells: self.map.cells,
+            angles: 2,
+            sign: diagonal.sign,
+            fix_up: diagonal.fix_up,
+            coefficients: self.map.coefficients(diagonal.fan, pair),
+            source: of_line(Buffer::Source),
+            flux: of_line(Buffer::Flux),
+            total: of_line(Buffer::Total),
+            i_face: of_line(Buffer::I),
+            j_face: of_line(Buffer::J),
+            k_face: of_line(Buffer::K),
+        };
+        let start = spe.sim.now();
+        let fixed = spe.compute(&line).await;
+        let mut spent = self.in_kernels.borrow_mut();
+        *spent = *spent + spe.sim.now().since(start);
+        fixed.into()
+    }
+
+    /// Sweeps lines: while one is computed the next comes and the last one leaves. All that they leave is
+    /// in main memory when it is done.
+    async fn run(&self, spe: &Spe, diagonal: &Diagonal, lines: &[(LineOfPair, u32)]) -> Result<()> {
+        let mut fixed = 0;
+        for (number, &line) in lines.iter().enumerate() {
+            let set = number % 2;
+            if number == 0 {
+                spe.spend(self.addressing).await;
+                self.begin(spe, Direction::Get, line, set).await?;
+            }
+            if let Some(&next) = lines.get(number + 1) {
+                spe.spend(self.addressing).await;
+                spe.mfc.wait_for(PUTS + (1 - set) as u8).await;
+                self.begin(spe, Direction::Get, next, 1 - set).await?;
+            }
+            spe.mfc.wait_for(GETS + set as u8).await;
+            fixed += self.sweep(spe, diagonal, line.0.pair, set).await;
+            self.begin(spe, Direction::Put, line, set).await?;
+        }
+        if diagonal.fix_up == FixUp::On {
+            let sum = {
+                let mut of_spes = self.fixed.borrow_mut();
+                let sum = &mut of_spes[spe.index as usize];
+                *sum += fixed;
+                *sum
+            };
+            spe.write(self.map.fixed, &[Quadword([sum, 0])])?;
+            let places = (self.map.fixed, self.calls.fixed(spe.index));
+            transfer(spe, Direction::Put, places, 16, FIXED).await?;
+        }
+        spe.mfc.wait_for_all(0b11 << PUTS | 1 << FIXED).await;
+        Ok(())
+    }
+}
+
+impl SpeProgram for LineProgram {
+    const FUNCTIONS: &'static [&'static str] = &FUNCTIONS;
+
+    async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
+        let (diagonal, lines) = self.arguments(spe, call).await?;
+        let start = spe.sim.now();
+        self.run(spe, &diagonal, &lines).await?;
+        Ok(vec![Loop { start, end: spe.sim.now() }])
+    }
+}
