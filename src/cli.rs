@@ -29,6 +29,7 @@ mod predict;
 mod profile;
 mod provenance;
 mod report;
+mod scaling;
 mod schedulers;
 #[cfg(unix)]
 mod signals;
@@ -99,6 +100,7 @@ enum Command {
     Complexity(Box<complexity::Arguments>),
     Validate(validate::Arguments),
     Schedulers(schedulers::Arguments),
+    Scaling(scaling::Arguments),
     Plot(plot::Arguments),
     Report(report::Arguments),
     Export(export::Arguments),
@@ -154,6 +156,7 @@ pub fn main() -> ExitCode {
         Command::Complexity(arguments) => complexity::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Schedulers(arguments) => schedulers::run(&arguments),
+        Command::Scaling(arguments) => scaling::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

@@ -13,6 +13,7 @@ pub mod emulated;
 pub mod figure;
 pub mod list_ranking;
 pub mod memory;
+pub mod messages;
 pub mod micro;
 mod product;
 mod profile;
@@ -21,6 +22,7 @@ pub mod scripted;
 pub mod target;
 pub mod task_profile;
 pub(crate) mod threads;
+pub mod wavefront;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

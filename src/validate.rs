@@ -5,6 +5,7 @@ pub mod choices;
 mod counts;
 mod inputs;
 pub mod machine;
+pub mod wavefronts;
 
 use serde::{Serialize, Serializer};
 

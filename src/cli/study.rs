@@ -2,6 +2,7 @@
 
 mod excerpt;
 pub mod list_ranking;
+pub mod sweep3d;
 #[cfg(test)]
 mod tests;
 

@@ -90,6 +90,8 @@ pub struct Findings {
     pub leakage: [[f64; 2]; 3],
     /// The time of each iteration.
     pub iterations: Vec<Seconds>,
+    /// What of that ranks sweep: from the first one's beginning to the last one's end.
+    pub sweeps: Vec<Seconds>,
     /// Time in kernels, a mean over the SPEs.
     pub compute: Seconds,
     /// The time of a block without the messages of its faces, a mean over ranks and blocks.

@@ -36,6 +36,7 @@ impl Once for Sweep3dOnce {
         Box::new(SweepReport {
             programming: self.0.programming().name(),
             iteration_s: found.iterations.iter().map(|it| it.0).collect(),
+            sweep_s: found.sweeps.iter().map(|it| it.0).collect(),
             compute_s: found.compute.0,
             block_s: found.block.0,
             message_s: found.messages.0,
@@ -113,6 +114,8 @@ struct SweepReport {
     solution: Solution,
     /// By iteration, as the first rank sees it.
     iteration_s: Vec<f64>,
+    /// Of it the sweep, from the first rank's beginning to the last one's end.
+    sweep_s: Vec<f64>,
     /// Mean over the SPEs of the time in kernels.
     compute_s: f64,
     /// Mean time of a block, without messages; none in the accelerator model.

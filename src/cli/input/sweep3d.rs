@@ -32,7 +32,7 @@ pub const ENTRY: Entry = Entry {
         further: &[],
         at: at_size,
     },
-    study: study::of_one_process,
+    study: study::sweep3d::study,
     native: None,
     plain: Some(plainly),
     mapping,
@@ -59,7 +59,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 /// The benchmark's input where nothing is said: 50 x 50 x 50 cells in 12 iterations, fix-ups after 7.
-const DEFAULT: Fields = Fields {
+pub const DEFAULT: Fields = Fields {
     processes: [2, 3],
     planes_of_block: 10,
     angles_of_block: 3,
@@ -74,6 +74,12 @@ const DEFAULT: Fields = Fields {
     acceleration: 0,
     fix_ups: -7,
 };
+
+/// Parses the angles of a block, of six.
+pub fn angles_of_block(text: &str) -> std::result::Result<u32, String> {
+    let angles = text.parse().ok().filter(|angles| [1, 2, 3, 6].contains(angles));
+    angles.ok_or_else(|| "expected 1, 2, 3 or 6".to_string())
+}
 
 /// The problem, and how it is divided.
 #[derive(Args)]

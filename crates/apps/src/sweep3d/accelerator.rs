@@ -109,6 +109,8 @@ pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findin
     contents::take_flux(&cells, &part, problem.cells(), &blade.memory, &mut flux);
     let compute = program.in_kernels.borrow().seconds().0 / f64::from(mapping.p());
     let findings = Findings {
+        block: Seconds(0.0),
+        sweeps: Vec::new(),
         processes: [1, 1],
         errors: account.errors,
         fix_ups: account.fix_ups,

@@ -56,6 +56,8 @@ pub struct Account {
     pub fix_ups: Vec<u64>,
     /// When each iteration ended.
     pub ends: Vec<SimTime>,
+    /// When the first rank began to sweep and when the last one was done, in each iteration.
+    pub sweeps: Vec<[SimTime; 2]>,
     /// Absorption, then what left over the low and the high face of each axis, as sums of phi_0 and of
     /// outflows: volumes and areas are not in them.
     pub sums: [f64; 7],
@@ -96,7 +98,7 @@ impl RankProgram {
             let fix_up = self.problem.fix_up_in(iteration);
             self.make_source().await?;
             self.spe().write(self.sum(TOTALS), &[Quadword::ZERO; TOTAL_COUNT as usize])?;
-            let mut fixed = 0;
+            let (mut fixed, swept_from) = (0, self.spe().sim.now());
             for step in self.problem.steps() {
                 let (start, messages) = (self.spe().sim.now(), self.in_messages.get());
                 fixed += self.step(&step, fix_up).await?;
@@ -105,12 +107,24 @@ impl RankProgram {
                 self.in_blocks.set(self.in_blocks.get() + (span - waited));
                 self.progress.step();
             }
+            self.swept(iteration, swept_from);
             let error = self.error(fixed).await?;
             if self.is_last(iteration, error) {
                 break;
             }
         }
         self.add_up().await
+    }
+
+    /// Notes that this rank has swept since then.
+    fn swept(&self, iteration: u32, start: SimTime) {
+        let mut account = self.account.borrow_mut();
+        let (index, now) = (iteration as usize - 1, self.spe().sim.now());
+        if account.sweeps.len() <= index {
+            account.sweeps.push([start, now]);
+        }
+        let [first, last] = &mut account.sweeps[index];
+        (*first, *last) = (start.min(*first), now.max(*last));
     }
 
     fn spe(&self) -> &Spe {

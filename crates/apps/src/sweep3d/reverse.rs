@@ -178,6 +178,7 @@ fn findings(
         source: problem.total_source(),
         leakage: [I, J, K].map(|axis| [0, 1].map(|side| leaked[2 * axis + side] * area(axis))),
         iterations: spans.collect(),
+        sweeps: account.sweeps.iter().map(|[start, end]| end.since(*start).seconds()).collect(),
         compute: Seconds(account.in_kernels.seconds().0 / ranks),
         block: Seconds(account.in_blocks.seconds().0 / blocks),
         messages: Seconds(account.in_messages.seconds().0 / ranks),

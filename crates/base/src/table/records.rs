@@ -50,9 +50,13 @@ macro_rules! record {
     };
 }
 
+mod messages;
+mod sweep;
 mod threads;
 mod wavefront;
 
+pub use messages::MessageTime;
+pub use sweep::{ScalingRow, WavefrontChoice};
 pub use threads::{ThreadChoice, ThreadRun};
 pub use wavefront::{BlockRun, MessageRun};
 

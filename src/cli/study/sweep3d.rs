@@ -1,0 +1,195 @@
+//! `mmgp study --app sweep3d`: how many ranks along i and j, which blocks of planes and angles, which ranks on
+//! a node?
+
+mod answer;
+mod candidates;
+
+use serde::Serialize;
+
+use super::Arguments;
+use crate::Mapping;
+use crate::cli::Answer;
+use crate::cli::files::Guard;
+use crate::cli::output::{Verbosity, data, json, progress, warn};
+use crate::error::{Error, Result};
+use crate::fit::estimate_wavefront;
+use crate::machine::Machine;
+use crate::measure::messages;
+use crate::measure::threads::on_threads;
+use crate::measure::wavefront::{BlockPlan, Sweep, block_run, message_runs};
+use crate::plot::{Format, Kind, Picture, draw};
+use crate::posterior::Posterior;
+use crate::solve::{Sampling, rank};
+use crate::table::records::{BlockRun, Maybe, WavefrontChoice};
+use crate::table::{self, csv};
+use crate::validate::wavefronts::{WavefrontSummary, compare};
+use crate::wavefront::{Flat, WavefrontTerms};
+use candidates::Candidates;
+
+/// What it leaves in its folder, beside pictures.
+const FILES: [&str; 6] = [
+    "blocks.csv",
+    "messages.csv",
+    "terms.json",
+    "predictions.csv",
+    "validation.csv",
+    "summary.json",
+];
+
+/// The picture of choices.
+const PICTURE: &str = "choices";
+
+/// Studies the choice of ranks and blocks.
+pub fn study(arguments: &Arguments) -> Result<Answer> {
+    let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
+    guard.writes_into("--out", &arguments.out, &FILES).check()?;
+    let machine = arguments.machine.read()?;
+    let candidates = Candidates::new(&machine, &arguments.app)?;
+    let study = Study {
+        machine: &machine,
+        candidates: &candidates,
+        threads: arguments.threads.count(),
+        verbosity: Verbosity::from(arguments.quiet),
+        seed: arguments.app.seed,
+    };
+    let folder = &arguments.out;
+    table::create_folder(folder)?;
+    let [blocks_file, messages_file, terms_file, predictions_file, validation, summary] = FILES;
+    let blocks = study.blocks()?;
+    table::write(&folder.join(blocks_file), csv::write(&blocks))?;
+    let times = messages::times(&machine, &candidates.faces(), study.threads)?;
+    table::write(&folder.join(messages_file), csv::write(&times))?;
+    let times = message_runs(&times);
+    let terms = estimate_wavefront((&blocks, blocks_file), (&times, messages_file))?;
+    table::write(&folder.join(terms_file), json(&Terms::of(&terms)))?;
+    let predictions = study.predict(&terms)?;
+    table::write(&folder.join(predictions_file), csv::write(&predictions))?;
+    let measured = study.sweep_all(&predictions)?;
+    let (rows, found) = compare(&predictions, &measured);
+    table::write(&folder.join(validation), csv::write(&rows))?;
+    table::write(
+        &folder.join(summary),
+        json(&Summaries { configurations: rows.len(), models: [&found] }),
+    )?;
+    let title = format!("sweep3d on {}", machine.name);
+    let curves = answer::curves(&rows);
+    for &format in Format::ALL {
+        let picture = Picture { title: &title, kind: Kind::Curves(&curves) };
+        let file = format!("{PICTURE}.{}", format.ending());
+        table::write(&folder.join(file), draw(&picture, format)?)?;
+    }
+    if study.verbosity == Verbosity::Usual {
+        let answer = answer::text(&rows, &found, (&candidates, &machine));
+        data(None, &format!("{answer}\nEverything is in {}.\n", folder.display()))?;
+    }
+    Ok(Answer::Done)
+}
+
+/// How its runs are made.
+struct Study<'a> {
+    machine: &'a Machine,
+    candidates: &'a Candidates,
+    threads: usize,
+    verbosity: Verbosity,
+    seed: u64,
+}
+
+#[derive(Serialize)]
+struct Summaries<'a> {
+    configurations: usize,
+    models: [&'a WavefrontSummary; 1],
+}
+
+impl Study<'_> {
+    /// Times the blocks from which the terms are estimated.
+    fn blocks(&self) -> Result<Vec<BlockRun>> {
+        let plans = self.candidates.block_plans();
+        self.all("timing blocks", &plans, &|plan: &BlockPlan| block_run(self.machine, plan))
+    }
+
+    /// The predicted time of every choice, the fastest first.
+    fn predict(&self, terms: &WavefrontTerms) -> Result<Vec<WavefrontChoice>> {
+        let problem = self.candidates.problem;
+        let mut rows = Vec::with_capacity(self.candidates.choices.len());
+        for &choice in &self.candidates.choices {
+            let mapping: Mapping = choice.mapping().ok_or_else(|| Error::OutOfRange {
+                name: "ranks of sweep3d",
+                found: format!("{} x {}", choice.px, choice.py),
+                expected: "some".into(),
+            })?;
+            let posterior = Posterior::of_model(Flat::new(terms.clone(), problem, vec![choice]));
+            let sampling = Sampling::new(Sampling::USUAL_DRAWS, self.seed);
+            let ranking = rank(&posterior, &[mapping], sampling)?;
+            warn(&ranking.warnings);
+            let own = &ranking.configurations[0];
+            let [tx, ty] = choice.tiling.node;
+            rows.push(WavefrontChoice {
+                rank: 1,
+                px: choice.px,
+                py: choice.py,
+                mk: choice.planes,
+                mmi: choice.angles,
+                tx,
+                ty,
+                time_s: own.time.0,
+                low_s: own.low.0,
+                high_s: own.high.0,
+                measured_s: Maybe(None),
+                error_percent: Maybe(None),
+            });
+        }
+        rows.sort_by(|one, other| one.time_s.total_cmp(&other.time_s));
+        (1..).zip(&mut rows).for_each(|(rank, row)| row.rank = rank);
+        Ok(rows)
+    }
+
+    /// Emulates every choice, or simulates it where there are more ranks than those of a node.
+    fn sweep_all(&self, predictions: &[WavefrontChoice]) -> Result<Vec<f64>> {
+        let sweep = Sweep::new(self.machine, self.candidates.fields, self.threads)?;
+        self.all("sweeping all choices", predictions, &|row: &WavefrontChoice| {
+            let [grid, block, tile] = [[row.px, row.py], [row.mk, row.mmi], [row.tx, row.ty]];
+            Ok(sweep.time(grid, block, tile)?.0)
+        })
+    }
+
+    /// Does something for all items, with its progress.
+    fn all<I: Sync, T: Send>(
+        &self,
+        what: &'static str,
+        items: &[I],
+        job: &(dyn Fn(&I) -> Result<T> + Sync),
+    ) -> Result<Vec<T>> {
+        let bar = progress(what, items.len() as u64, self.verbosity);
+        let done = on_threads(items, self.threads, &|item| {
+            let result = job(item);
+            bar.inc(1);
+            result
+        });
+        bar.finish_and_clear();
+        done
+    }
+}
+
+/// The terms, with their errors.
+#[derive(Serialize)]
+struct Terms {
+    terms: Vec<Term>,
+}
+
+#[derive(Serialize)]
+struct Term {
+    name: String,
+    value: f64,
+    std_error: Option<f64>,
+}
+
+impl Terms {
+    fn of(terms: &WavefrontTerms) -> Self {
+        let term = |(name, estimate): (String, &crate::model::parameters::Estimate)| Term {
+            name,
+            value: estimate.value,
+            std_error: estimate.std_error,
+        };
+        Self { terms: terms.named().into_iter().map(term).collect() }
+    }
+}

@@ -1,0 +1,149 @@
+//! What there is to choose for a machine and a problem.
+
+use crate::Mapping;
+use crate::cli::input::AppArguments;
+use crate::cli::input::sweep3d::DEFAULT;
+use crate::cluster::Shape;
+use crate::error::{Error, Result};
+use crate::machine::Machine;
+use crate::measure::messages;
+use crate::measure::wavefront::BlockPlan;
+use crate::sweep::{Fields, Input};
+use crate::units::Bytes;
+use crate::wavefront::{Choice, Problem, choices};
+
+/// Planes of a block, as far as there are so many.
+const PLANES: [u32; 6] = [2, 5, 10, 20, 40, 80];
+
+/// Angles of a block: those of an octant, or half of them.
+const ANGLE_BLOCKS: [u32; 2] = [1, 2];
+
+/// Nodes that are studied of a machine with a network, beside all.
+const NODES: [u32; 2] = [1, 60];
+
+/// Choices that are studied of each number of nodes, with their grids as near to squares as they come.
+const GRIDS: usize = 3;
+
+/// Cells of the grid where nothing is said of them and there is a network: enough for all ranks.
+const CELLS_OF_NODES: [i64; 3] = [1224, 1280, 80];
+
+/// Choices, and what they are of.
+pub struct Candidates {
+    pub fields: Fields,
+    pub problem: Problem,
+    pub choices: Vec<Choice>,
+    shape: Shape,
+}
+
+impl Candidates {
+    /// Of a machine without a network 1, 2, 4 and so on ranks; of another one a node, some and all.
+    ///
+    /// # Errors
+    /// What is wrong with the input, and [`Error::OutOfRange`] where no choice suits the grid.
+    pub fn new(machine: &Machine, arguments: &AppArguments) -> Result<Self> {
+        let own = &arguments.sweep3d;
+        let mut fields = *own.input(arguments)?.fields();
+        if machine.network.is_some() && arguments.input.is_none() && own.cells.is_none() {
+            fields = Fields { cells: CELLS_OF_NODES, ..fields };
+        }
+        fields = Fields { convergence: -1.0, fix_ups: 0, processes: DEFAULT.processes, ..fields };
+        Input::new(fields)?;
+        let [it, jt, kt] = fields.cells.map(|cells| cells as u32);
+        let problem = Problem { it, jt, kt, angles: fields.angles as u32 };
+        let shape = messages::shape(machine);
+        let mut found = Vec::new();
+        for (mapping, parts) in mappings(shape) {
+            found.extend(of_mapping(&problem, mapping, parts));
+        }
+        if found.is_empty() {
+            return Err(Error::OutOfRange {
+                name: "cells along i",
+                found: format!("{it} x {jt} x {kt}"),
+                expected: "a grid that ranks can share".into(),
+            });
+        }
+        Ok(Self { fields, problem, choices: found, shape })
+    }
+
+    /// Blocks from which the time of any other is estimated: the smallest, the largest and some between.
+    pub fn block_plans(&self) -> Vec<BlockPlan> {
+        let mut plans: Vec<BlockPlan> = self.choices.iter().map(|it| self.block(it)).collect();
+        plans.sort_by_key(|plan| {
+            let [it, jt] = plan.cells;
+            (it * jt * plan.planes * plan.angles[0], *plan)
+        });
+        plans.dedup();
+        let step = plans.len().div_ceil(MOST_PLANS).max(1);
+        let last = plans.last().copied();
+        let mut chosen: Vec<BlockPlan> = plans.into_iter().step_by(step).collect();
+        chosen.extend(last);
+        chosen.dedup();
+        chosen
+    }
+
+    /// The block of a choice: the largest tile.
+    fn block(&self, choice: &Choice) -> BlockPlan {
+        let Problem { it, jt, angles, .. } = self.problem;
+        BlockPlan {
+            cells: [it.div_ceil(choice.px), jt.div_ceil(choice.py)],
+            planes: choice.planes,
+            angles: [choice.angles, angles],
+            ranks: (choice.px * choice.py).min(self.shape.spes_per_blade()),
+        }
+    }
+
+    /// Sizes of the messages of all choices, those between which a straight line is drawn.
+    pub fn faces(&self) -> Vec<Bytes> {
+        let face = |choice: &Choice| {
+            let [it, jt] = self.block(choice).cells;
+            [it, jt].map(|cells| u64::from(16 * choice.angles.div_ceil(2) * choice.planes * cells))
+        };
+        let all: Vec<u64> = self.choices.iter().flat_map(face).collect();
+        let least = all.iter().copied().min().unwrap_or(16);
+        let most = all.iter().copied().max().unwrap_or(16);
+        let middle = ((least * most) as f64).sqrt() as u64 / 16 * 16;
+        let mut sizes = vec![least, middle.max(16), most];
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes.into_iter().map(Bytes).collect()
+    }
+}
+
+/// The most blocks that are timed.
+const MOST_PLANS: usize = 12;
+
+/// Nodes and ranks of each, and into how many blades and Cells a node's ranks are cut.
+fn mappings(shape: Shape) -> Vec<((u32, u32), [u32; 2])> {
+    let nodes = shape.nodes_per_unit * shape.units;
+    let (node, cell) = (shape.spes_per_node(), shape.spes_per_cell);
+    if nodes > 1 {
+        let parts = [shape.blades_per_node, shape.cells_per_blade];
+        let counts = NODES.into_iter().filter(|&count| count < nodes).chain([nodes]);
+        return counts.map(|count| ((count, node), parts)).collect();
+    }
+    let counts = std::iter::successors(Some(1), |count| Some(2 * count));
+    let counts = counts.take_while(|&count| count <= node);
+    counts.map(|count| ((1, count), [1, count.div_ceil(cell)])).collect()
+}
+
+/// Choices for so many nodes and ranks of each, with grids that are near to squares.
+fn of_mapping(problem: &Problem, (m, p): (u32, u32), parts: [u32; 2]) -> Vec<Choice> {
+    let Ok(mapping) = Mapping::new(m, p) else { return Vec::new() };
+    let wanted = |choice: &Choice| {
+        let blocks = problem.angles / choice.angles;
+        PLANES.contains(&choice.planes) && ANGLE_BLOCKS.contains(&blocks)
+    };
+    let mut all: Vec<Choice> =
+        choices(problem, mapping, parts).into_iter().filter(wanted).collect();
+    let mut grids: Vec<([u32; 2], [u32; 2])> =
+        all.iter().map(|choice| ([choice.px, choice.py], choice.tiling.node)).collect();
+    grids.sort_by_key(|&([px, py], tile)| {
+        (problem.it.div_ceil(px).abs_diff(problem.jt.div_ceil(py)), tile, px)
+    });
+    grids.dedup();
+    if m > 1 {
+        grids.truncate(GRIDS);
+    }
+    all.retain(|choice| grids.contains(&([choice.px, choice.py], choice.tiling.node)));
+    all
+}
