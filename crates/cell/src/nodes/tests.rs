@@ -69,6 +69,9 @@ fn messages_wait_for_each_other_where_they_share_a_stage() {
     // Of two Cells of a node: they meet at its adapter.
     let two = [(seat(0, 0), seat(1, 0), bytes), (seat(0, 1), seat(1, 1), bytes)];
     check(time(&[0, 2], &two), alone + n / 2e9);
+    // Of two nodes to one: at its adapter.
+    let two = [(seat(0, 0), seat(2, 0), bytes), (seat(1, 0), seat(2, 1), bytes)];
+    check(time(&[0, 2, 4], &two), alone + n / 2e9);
     // Towards each other: nowhere but at the cores, which have long done the one when the other comes.
     let two = [(seat(0, 0), seat(1, 0), bytes), (seat(1, 0), seat(0, 0), bytes)];
     check(time(&[0, 2], &two), alone);
