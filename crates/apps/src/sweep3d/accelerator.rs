@@ -74,6 +74,7 @@ pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findin
         cells,
         faces,
         calls,
+        angles: problem.angles_of_block() as u32,
         addressing: Cycles(ADDRESSING * blade.machine.spu.simple_fixed.0),
         in_kernels: RefCell::default(),
         fixed: RefCell::new(vec![0; blade.machine.layout.spes() as usize]),

@@ -40,6 +40,8 @@ pub struct LineProgram {
     pub cells: Cells,
     pub faces: Faces,
     pub calls: Calls,
+    /// Angles of a block.
+    pub angles: u32,
     /// Of a line: finding where it lies.
     pub addressing: Cycles,
     /// Time in kernels, of all SPEs together.
@@ -98,7 +100,8 @@ impl LineProgram {
         let of_line = |buffer| self.map.of_set(set, buffer);
         let line = Line {
             cells: self.map.cells,
-            angles: 2,
+            // Of an odd number the last is alone.
+            angles: (self.angles - 2 * pair).min(2),
             sign: diagonal.sign,
             fix_up: diagonal.fix_up,
             coefficients: self.map.coefficients(diagonal.fan, pair),
