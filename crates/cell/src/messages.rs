@@ -48,7 +48,9 @@
 //! (Where the caches are warm and the PPE does nothing else.) Each crossing carries 64 bytes of header. A
 //! message whose receive is not there waits in one of `room` buffers of the receiver's PPE; where none is
 //! free it is dropped, and asked for again when its receive is there. Until then its sender stalls, as
-//! it does anyway.
+//! it does anyway. Calls of functions of the PPE and its host ([`Rank::call`]) go the same way.
+//!
+//! The process of the PPE never lets its hardware thread go, so a program of the host has the other ones.
 //!
 //! # Semantics
 //! A send is synchronous: it comes back when the receiver has matched it and the data have left its
@@ -67,12 +69,11 @@
 //! # What is in local store, and what is not
 //! Descriptors and flags lie at the base that the program gives, for real: transfers that overwrite them
 //! do harm. [`Messages::state`] says how much room they take, [`CODE`] and [`COLLECTIVES`] what the
-//! library's instructions take; a program adds them to its [`SpeImage`](super::context::SpeImage). Commands
-//! are given with the tag groups 28 to 30.
+//! library's instructions take; a program adds them to its [`SpeImage`](super::context::SpeImage), whose
+//! code and data, which are loaded, lie below the base. Commands are given with the tag groups 29 and 30.
 //!
-//! Calls of functions of the PPE and its host ([`Rank::call`]) go the same way.
-//!
-//! Left out: initialisation and finalisation take no time; non-blocking operations; communicators other
+//! # What is left out
+//! Initialisation and finalisation take no time; non-blocking operations; communicators other
 //! than those of all ranks and of a memory domain.
 
 mod collective;
@@ -108,11 +109,12 @@ use state::State;
 use station::{Station, Stations};
 
 use super::decrementer::Timebase;
+use super::loading::Loading;
 use super::nodes::{Nodes, Seat};
 use super::{Blade, Fault, Spe};
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::{Bytes, Cycles};
-use mmgp_sim::{Reason, Sim};
+use mmgp_sim::{Reason, Sim, Watch};
 use mmgp_spu::local_store::{LOCAL_STORE_BYTES, LocalAddress};
 
 /// All ranks of a program on SPEs; clones refer to the same.
@@ -156,6 +158,8 @@ struct Port {
     spe: Spe,
     at: Location,
     seat: Seat,
+    /// Of the programs of its blade.
+    loading: Watch<Loading>,
     /// Its number among the ranks of its blade.
     place: u32,
     state: State,
@@ -180,7 +184,8 @@ impl Port {
             let domain = &mut domains[blades.partition_point(|&other| other < at.blade)];
             let (place, state) = (domain.len() as u32, State::new(base));
             domain.push(rank);
-            ports.push(Self { spe: blade.spe(at.spe).clone(), at, seat, place, state });
+            let (spe, loading) = (blade.spe(at.spe).clone(), blade.loading.clone());
+            ports.push(Self { spe, at, seat, loading, place, state });
         }
         for domain in &domains {
             let room = Messages::state(domain.len() as u32);
@@ -301,15 +306,17 @@ impl Messages {
         self.shared.ports[rank as usize].at
     }
 
-    /// Starts the program of every rank, as a process that bears its name; an error of one ends
-    /// the run with it.
+    /// Starts the program of every rank, as a process that bears its name, when all SPEs of its blade
+    /// have been [loaded](Blade::create_contexts); an error of one ends the run with it.
     pub fn start<F>(&self, program: impl Fn(Rank) -> F)
     where
         F: Future<Output = Result<()>> + 'static,
     {
         for rank in 0..self.size() {
             let (fault, life) = (self.shared.fault.clone(), program(self.rank(rank)));
+            let loading = self.shared.ports[rank as usize].loading.clone();
             self.shared.sim.spawn(self.name(rank), async move {
+                loading.wait_until(|loading| loading.under_way == 0).await;
                 if let Err(error) = life.await {
                     fault.raise(error);
                 }

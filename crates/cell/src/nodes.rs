@@ -33,6 +33,7 @@ use std::rc::Rc;
 pub(crate) use fabric::{Fabric, Seat};
 
 use super::Blade;
+use super::context::SpeImage;
 use super::mfc::Hazards;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::SimTime;
@@ -102,6 +103,20 @@ impl Nodes {
 
     pub(crate) fn fabric(&self) -> &Rc<Fabric> {
         &self.fabric
+    }
+
+    /// As [`Blade::create_contexts`], on all blades at the same time.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_contexts(&self, image: &SpeImage) -> Result<()> {
+        self.blades.iter().try_for_each(|blade| blade.create_contexts(image))
+    }
+
+    /// When all SPEs of all blades had their program.
+    pub fn started(&self) -> SimTime {
+        let started = self.blades.iter().map(|blade| blade.started());
+        started.max().unwrap_or(SimTime::ZERO)
     }
 
     /// As [`Blade::set_hazards`], of all blades.

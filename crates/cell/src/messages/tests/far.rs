@@ -184,6 +184,33 @@ fn a_call_that_nobody_answers_ends_the_run() {
     error(Some(ppe)).unwrap();
 }
 
+#[test]
+fn programs_begin_when_they_are_loaded() {
+    let nodes = nodes(&[0, 1]);
+    let image = crate::context::SpeImage {
+        name: "toy",
+        code: Bytes(30_000),
+        data: vec![Quadword::splat(1); 60],
+        buffers: Bytes(100_000),
+        stack: Bytes(2000),
+    };
+    nodes.create_contexts(&image).unwrap();
+    let messages = Messages::on_nodes(&nodes, [(0, 0), (1, 0)], STATE).unwrap();
+    let begun = Rc::new(Cell::new(SimTime::ZERO));
+    let noted = Rc::clone(&begun);
+    messages.start(move |rank| {
+        let noted = Rc::clone(&noted);
+        async move {
+            noted.set(rank.spe().sim.now());
+            rank.barrier().await;
+            Ok(())
+        }
+    });
+    nodes.run().unwrap();
+    assert_eq!(begun.get(), nodes.started());
+    assert!(begun.get() > SimTime::ZERO);
+}
+
 /// When the receive and the send of a message come back, counted from the send, where the receiver is
 /// early; after another one, so that the PPEs have their code in their caches.
 fn latencies(bytes: u64) -> [f64; 2] {
