@@ -26,6 +26,7 @@ mod sgemm;
 mod signals;
 mod spu_timing;
 mod study;
+mod sweep3d;
 mod synthetic;
 mod tables;
 mod terminal;
