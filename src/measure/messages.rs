@@ -14,6 +14,7 @@
 //! # Ok::<(), mmgp::Error>(())
 //! ```
 
+mod queues;
 mod script;
 
 use crate::cluster::{Curve, Exchange, Link, Network, Shape};
@@ -91,8 +92,8 @@ pub fn times(machine: &Machine, sizes: &[Bytes], threads: usize) -> Result<Vec<M
     on_threads(&cases, threads, &|&(link, bytes)| time(machine, link, bytes))
 }
 
-/// What messages cost where nobody else is in their way. Links that the machine lacks cost what the
-/// farthest costs that it has.
+/// What messages cost, and how long they occupy what they share. Links that the machine lacks cost what
+/// the farthest costs that it has.
 ///
 /// A sender that is done before its receiver is taken to be done with it: [`Exchange`] knows no negative
 /// release.
@@ -100,10 +101,17 @@ pub fn times(machine: &Machine, sizes: &[Bytes], threads: usize) -> Result<Vec<M
 /// # Errors
 /// What the measurement runs into, and [`Error::OutOfRange`] for sizes that do not increase.
 pub fn network(machine: &Machine, sizes: &[Bytes], threads: usize) -> Result<Network> {
-    network_of(&times(machine, sizes, threads)?)
+    let links = links(machine);
+    let routes = on_threads(&links, threads, &|&link| queues::route(machine, link, sizes))?;
+    let network = network_of(&times(machine, sizes, threads)?)?;
+    Ok(links
+        .into_iter()
+        .zip(routes)
+        .fold(network, |network, (link, route)| network.with_route(link, route)))
 }
 
-/// The same from measured times, by increasing sizes on each link.
+/// What messages cost where nobody else is in their way, from measured times by increasing sizes on each
+/// link.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] for sizes that do not increase, and where a link has no row.

@@ -83,10 +83,7 @@ fn what_cannot_be_is_refused_with_its_flag() {
         &["--processes", "7x1"],
         "--processes: found 7, expected 1 to 6, one for each cell on that axis at most",
     );
-    refuses(
-        &["--p", "37"],
-        "--p: found 37, expected a number that can be cut into at most 6 x 6",
-    );
+    refuses(&["--p", "37"], "--p: found 37, expected a number that can be cut into at most 6 x 6");
     refuses(
         &["--timing", "none", "--trace", "t.json"],
         "--trace: found --timing none, expected --timing cached or exact: without a machine there is no \
@@ -122,8 +119,15 @@ fn a_study_says_what_to_run_and_holds_itself_to_it() {
 fn scaling_goes_up_to_the_whole_machine() {
     let folder = Folder::new();
     let arguments = [
-        "scaling", "--ranks", "1,32,97920", "--cells-of-rank", "2x2x20", "--out", "scaling",
-        "--format", "json",
+        "scaling",
+        "--ranks",
+        "1,32,97920",
+        "--cells-of-rank",
+        "2x2x20",
+        "--out",
+        "scaling",
+        "--format",
+        "json",
     ];
     let found = json(&folder.succeeds(&arguments));
     let rows = found["rows"].as_array().unwrap();

@@ -4,6 +4,8 @@
 mod answer;
 mod candidates;
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::Arguments;
@@ -17,6 +19,7 @@ use crate::machine::Machine;
 use crate::measure::messages;
 use crate::measure::threads::on_threads;
 use crate::measure::wavefront::{BlockPlan, Sweep, block_run, message_runs};
+use crate::model::parameters::Estimate;
 use crate::plot::{Format, Kind, Picture, draw};
 use crate::posterior::Posterior;
 use crate::solve::{Sampling, rank};
@@ -60,7 +63,12 @@ pub fn study(arguments: &Arguments) -> Result<Answer> {
     let times = messages::times(&machine, &candidates.faces(), study.threads)?;
     table::write(&folder.join(messages_file), csv::write(&times))?;
     let times = message_runs(&times);
-    let terms = estimate_wavefront((&blocks, blocks_file), (&times, messages_file))?;
+    let mut terms = BTreeMap::new();
+    for angles in candidates.angle_blocks() {
+        let own: Vec<BlockRun> =
+            blocks.iter().filter(|run| run.angles == angles).cloned().collect();
+        terms.insert(angles, estimate_wavefront((&own, blocks_file), (&times, messages_file))?);
+    }
     table::write(&folder.join(terms_file), json(&Terms::of(&terms)))?;
     let predictions = study.predict(&terms)?;
     table::write(&folder.join(predictions_file), csv::write(&predictions))?;
@@ -108,8 +116,9 @@ impl Study<'_> {
     }
 
     /// The predicted time of every choice, the fastest first.
-    fn predict(&self, terms: &WavefrontTerms) -> Result<Vec<WavefrontChoice>> {
+    fn predict(&self, terms: &BTreeMap<u32, WavefrontTerms>) -> Result<Vec<WavefrontChoice>> {
         let problem = self.candidates.problem;
+        let mut warnings = Vec::new();
         let mut rows = Vec::with_capacity(self.candidates.choices.len());
         for &choice in &self.candidates.choices {
             let mapping: Mapping = choice.mapping().ok_or_else(|| Error::OutOfRange {
@@ -117,10 +126,11 @@ impl Study<'_> {
                 found: format!("{} x {}", choice.px, choice.py),
                 expected: "some".into(),
             })?;
-            let posterior = Posterior::of_model(Flat::new(terms.clone(), problem, vec![choice]));
+            let terms = terms[&choice.angles].clone();
+            let posterior = Posterior::of_model(Flat::new(terms, problem, vec![choice]));
             let sampling = Sampling::new(Sampling::USUAL_DRAWS, self.seed);
             let ranking = rank(&posterior, &[mapping], sampling)?;
-            warn(&ranking.warnings);
+            warnings.extend(ranking.warnings.iter().cloned());
             let own = &ranking.configurations[0];
             let [tx, ty] = choice.tiling.node;
             rows.push(WavefrontChoice {
@@ -138,6 +148,8 @@ impl Study<'_> {
                 error_percent: Maybe(None),
             });
         }
+        warnings.dedup();
+        warn(&warnings);
         rows.sort_by(|one, other| one.time_s.total_cmp(&other.time_s));
         (1..).zip(&mut rows).for_each(|(rank, row)| row.rank = rank);
         Ok(rows)
@@ -178,18 +190,24 @@ struct Terms {
 
 #[derive(Serialize)]
 struct Term {
+    /// Angles of a block that it is for.
+    mmi: u32,
     name: String,
     value: f64,
     std_error: Option<f64>,
 }
 
 impl Terms {
-    fn of(terms: &WavefrontTerms) -> Self {
-        let term = |(name, estimate): (String, &crate::model::parameters::Estimate)| Term {
+    fn of(terms: &BTreeMap<u32, WavefrontTerms>) -> Self {
+        let named = terms.iter().flat_map(|(&mmi, terms)| {
+            terms.named().into_iter().map(move |(name, estimate)| (mmi, name, estimate))
+        });
+        let term = |(mmi, name, estimate): (u32, String, &Estimate)| Term {
+            mmi,
             name,
             value: estimate.value,
             std_error: estimate.std_error,
         };
-        Self { terms: terms.named().into_iter().map(term).collect() }
+        Self { terms: named.map(term).collect() }
     }
 }

@@ -3,6 +3,7 @@ use crate::cluster::{
     Between, Blocks, Cluster, Faces, Grid, Placement, Steps as WavefrontSteps, Wavefront,
 };
 use crate::units::Cycles;
+use queues::Shared;
 
 fn roadrunner() -> Machine {
     Machine::named("roadrunner").unwrap()
@@ -72,7 +73,6 @@ fn check_pipeline(places: &[Place], shape: Shape, cycles: u64) {
     let cluster = Cluster::new(wavefront, &placement, &network).unwrap();
     let predicted = cluster.recurrence(1, Between::Nothing).first().0;
     let error = predicted / emulated - 1.0;
-    println!("{} ranks, {cycles} cycles: {emulated} {predicted} {error}", places.len());
     assert!(error.abs() < 0.02, "{emulated} s emulated, {predicted} s by recurrence");
 }
 
@@ -93,23 +93,6 @@ fn a_row_of_ranks_takes_what_the_recurrence_says() {
 }
 
 #[test]
-#[ignore = "a table to look at"]
-fn all_sizes() {
-    for row in times(&roadrunner(), &SIZES, 2).unwrap() {
-        println!(
-            "{:14}{:7} early {:8.3} late {:8.3} release {:8.3} half {:8.3} us {:7.3} GB/s",
-            row.link,
-            row.bytes,
-            row.early_s * 1e6,
-            row.late_s * 1e6,
-            row.release_s * 1e6,
-            row.half_round_trip_s * 1e6,
-            row.rate_bytes_per_s.0.unwrap_or(0.0) / 1e9
-        );
-    }
-}
-
-#[test]
 fn what_takes_the_place_of_a_link_that_a_machine_lacks_is_the_farthest_it_has() {
     let network = network(&Machine::named("ps3").unwrap(), &[Bytes(0), Bytes(64)], 1).unwrap();
     let exchanges = Link::ALL.map(|link| network.exchange(link));
@@ -124,4 +107,56 @@ fn a_table_that_is_written_and_read_is_the_same() {
     let text = csv::write(&rows);
     let (read, _) = csv::read::<MessageTime>(&Source::new("messages.csv", &text)).unwrap();
     assert_eq!(read, rows);
+}
+
+#[test]
+fn the_second_of_two_messages_waits_for_the_narrowest_stage_that_they_share() {
+    let machine = roadrunner();
+    let spacing = |link, shared| {
+        let pairs = queues::pairs(&machine, link, shared).unwrap();
+        queues::spacing(&machine, &pairs, Bytes(16_320)).unwrap().0
+    };
+    // With a header of 64 bytes: DaCS to and from a Cell, the adapter, and the core that copies.
+    let [dacs, adapter, core] = [1e-6 + 16384.0 / 1.68e9, 16384.0 / 2e9, 0.5e-6 + 16384.0 / 1.2e9];
+    for (link, shared, by_hand) in [
+        (Link::BetweenNodes, Shared::Sender, dacs),
+        (Link::BetweenNodes, Shared::Nodes, adapter),
+        (Link::BetweenNodes, Shared::Receiver, dacs),
+        (Link::BetweenBlades, Shared::Sender, core),
+        (Link::BetweenBlades, Shared::Receiver, dacs),
+    ] {
+        let found = spacing(link, shared);
+        assert!((found / by_hand - 1.0).abs() < 0.02, "{link:?} {shared:?}: {found}, {by_hand}");
+    }
+}
+
+#[test]
+fn eight_messages_from_cell_to_cell_are_as_far_apart_as_two() {
+    let machine = roadrunner();
+    let [from, to] = ends(&machine, Link::BetweenNodes).unwrap();
+    let pair = |spe| [Place { spe, ..from }, Place { spe, ..to }];
+    let pairs: Vec<_> = (0..8).map(pair).collect();
+    let route = queues::route(&machine, Link::BetweenNodes, &[Bytes(1024), Bytes(4096)]).unwrap();
+    for bytes in [1024, 4096].map(Bytes) {
+        let arrivals = queues::arrivals(&machine, &pairs, bytes).unwrap();
+        let found = (arrivals[7] - arrivals[0]) / 7.0;
+        let stages = route.forward.iter().map(|stage| stage.occupancy.at(bytes).0);
+        let narrowest = stages.fold(0.0, f64::max);
+        assert!((found / narrowest - 1.0).abs() < 0.05, "{bytes:?}: {found} s, {narrowest} s");
+    }
+}
+
+#[test]
+fn stations_are_part_of_what_messages_of_all_sizes_cost() {
+    let machine = roadrunner();
+    let network = network(&machine, &SIZES, 1).unwrap();
+    for link in Link::ALL {
+        let (exchange, route) = (network.exchange(link), network.route(link));
+        assert_eq!(route.forward.is_empty(), link < Link::BetweenBlades);
+        for bytes in SIZES {
+            let stages = route.forward.iter().map(|stage| stage.occupancy.at(bytes).0);
+            let early = exchange.early.at(bytes).0;
+            assert!(stages.sum::<f64>() <= early, "{} bytes, {}", bytes.0, link.name());
+        }
+    }
 }

@@ -73,12 +73,26 @@ impl Candidates {
             (it * jt * plan.planes * plan.angles[0], *plan)
         });
         plans.dedup();
-        let step = plans.len().div_ceil(MOST_PLANS).max(1);
-        let last = plans.last().copied();
-        let mut chosen: Vec<BlockPlan> = plans.into_iter().step_by(step).collect();
-        chosen.extend(last);
+        let mut chosen = Vec::new();
+        for angles in self.angle_blocks() {
+            let own: Vec<BlockPlan> =
+                plans.iter().filter(|plan| plan.angles[0] == angles).copied().collect();
+            let step = own.len().div_ceil(MOST_PLANS).max(1);
+            chosen.extend(own.iter().copied().step_by(step));
+            chosen.extend(own.last());
+        }
+        chosen.sort_unstable();
         chosen.dedup();
         chosen
+    }
+
+    /// Numbers of angles of the blocks of all choices. A lane beside an odd angle is empty, so that no time for an
+    /// angle holds for all of them.
+    pub fn angle_blocks(&self) -> Vec<u32> {
+        let mut angles: Vec<u32> = self.choices.iter().map(|choice| choice.angles).collect();
+        angles.sort_unstable();
+        angles.dedup();
+        angles
     }
 
     /// The block of a choice: the largest tile.
@@ -109,8 +123,8 @@ impl Candidates {
     }
 }
 
-/// The most blocks that are timed.
-const MOST_PLANS: usize = 12;
+/// The most blocks of as many angles that are timed, but for one.
+const MOST_PLANS: usize = 8;
 
 /// Nodes and ranks of each, and into how many blades and Cells a node's ranks are cut.
 fn mappings(shape: Shape) -> Vec<((u32, u32), [u32; 2])> {
