@@ -33,9 +33,11 @@ mod tests;
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::cells::Cells;
 use super::contents;
+use super::reflections::Reflections;
 use super::{Findings, Sweep3d};
 use crate::run::Run;
 use arguments::Calls;
@@ -49,8 +51,6 @@ use mmgp_cell::Placement;
 use mmgp_runtime::{Runtime, Signalling};
 use mmgp_sweep::{I, J, K};
 use spe_program::{FUNCTIONS, LineProgram};
-
-use super::reflections::Reflections;
 
 /// Instructions with which an SPE finds what a line works on, one after the other: it takes the line's
 /// four numbers apart, and for six arrays a product and a sum make an address.
@@ -81,7 +81,7 @@ pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findin
     });
     on.load(&program, Signalling::Memory);
     let host = Host {
-        problem: std::sync::Arc::clone(problem),
+        problem: Arc::clone(problem),
         memory: Rc::clone(&blade.memory),
         process: on.process(0, own),
         most_shares: mapping.p(),

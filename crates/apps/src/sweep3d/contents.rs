@@ -20,7 +20,7 @@ pub fn fill(cells: &Cells, part: &Part, problem: &Problem, memory: &Memory) {
     }
 }
 
-/// Adds phi_0 to phi_3 of a part to those of the grid, i fastest and k slowest.
+/// Writes phi_0 to phi_3 of a part into those of the grid, i fastest and k slowest.
 pub fn take_flux(
     cells: &Cells,
     part: &Part,

@@ -115,7 +115,7 @@ impl LineProgram {
         let start = spe.sim.now();
         let fixed = spe.compute(&line).await;
         let mut spent = self.in_kernels.borrow_mut();
-        *spent = *spent + spe.sim.now().since(start);
+        *spent += spe.sim.now().since(start);
         fixed.into()
     }
 
