@@ -56,7 +56,13 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("threads", &["model", "table"]),
     ("wavefront", &["model", "table"]),
     ("import", &["table"]),
-    ("measure", &["cell", "runtime", "apps", "kernels", "lists", "spu", "machine", "table"]),
+    (
+        "measure",
+        &[
+            "cell", "cluster", "runtime", "apps", "kernels", "lists", "spu", "sweep", "machine",
+            "table",
+        ],
+    ),
     ("schedulers", &["guided", "runtime", "cell", "machine"]),
     (
         "validate",
@@ -81,6 +87,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
         &[
             "apps",
             "cell",
+            "cluster",
             "complexity",
             "export",
             "fit",
@@ -98,6 +105,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
             "schedulers",
             "solve",
             "spu",
+            "sweep",
             "table",
             "threads",
             "tune",

@@ -1,17 +1,21 @@
 //! `mmgp check-machine`
 
+mod messages;
 mod report;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use super::input::{ThreadArguments, machine};
 use super::output::{Verbosity, data, json, progress};
 use super::{Answer, validate};
 use crate::error::Result;
 use crate::machine::figures;
+use crate::measure::messages::{SIZES, times};
 use crate::plot::{Format as PictureFormat, Kind, Picture, draw};
+use crate::table::records::MessageTime;
 use crate::table::{self, csv};
 use crate::validate::machine::{MachineCheck, check};
 
@@ -19,7 +23,7 @@ use crate::validate::machine::{MachineCheck, check};
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    /// Machine: a built-in name (qs20, qs22, ps3) or a TOML file, whose `name` says which figures
+    /// Machine: a built-in name (qs20, qs22, ps3, roadrunner) or a TOML file, whose `name` says which figures
     /// are its own
     #[arg(value_name = "NAME|FILE", default_value = "qs20")]
     machine: String,
@@ -44,6 +48,7 @@ Examples:
   mmgp check-machine
   mmgp check-machine qs20 --out checked --fail-above 10
   mmgp check-machine --format markdown
+  mmgp check-machine roadrunner --out paths
 
 Prints each published figure beside what the emulated machine shows when a program measures it. \
 A figure is an `input` where a constant of the machine's file was taken from it or from another \
@@ -51,7 +56,10 @@ on the same subject in the same document, `calibrated` where one was chosen to m
 `independent` otherwise: only those tell how far the machine can be trusted. Figures of one fact, \
 which follow from one another, count once.
 
-With --out it also writes machine.csv, machine.json, machine.md, machine.svg and machine.png. \
+Of a machine with a network it also says what messages among SPEs take on each path, by size.
+
+With --out it also writes machine.csv, machine.json, machine.md, machine.svg and machine.png; with \
+a network messages.csv, messages.svg and messages.png. \
 Exit code 1 where an independent figure is missed by more than the threshold; figures that are \
 unconfirmed or disputed do not count.";
 
@@ -77,14 +85,19 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let outcome = check(&machine, arguments.threads.count(), &|| bar.inc(1));
     bar.finish_and_clear();
     let outcome = outcome?;
+    let paths = match machine.network {
+        Some(_) => times(&machine, &SIZES, arguments.threads.count())?,
+        None => Vec::new(),
+    };
     if let Some(folder) = &arguments.out {
         write_all(folder, &outcome)?;
+        messages::write_all(folder, &machine.name, &paths)?;
     }
     let text = match arguments.format {
-        Format::Table => report::table(&outcome),
+        Format::Table => report::table(&outcome) + &messages::table(&paths),
         Format::Csv => csv::write(&outcome.figures),
-        Format::Json => json(&outcome),
-        Format::Markdown => report::markdown(&outcome),
+        Format::Json => json(&Checked { check: &outcome, messages: &paths }),
+        Format::Markdown => report::markdown(&outcome) + &messages::markdown(&paths),
     };
     data(None, &text)?;
     match arguments.fail_above {
@@ -93,10 +106,23 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     }
 }
 
+/// The figures, and of a machine with a network what messages take.
+#[derive(Serialize)]
+struct Checked<'a> {
+    #[serde(flatten)]
+    check: &'a MachineCheck,
+    #[serde(skip_serializing_if = "<[MessageTime]>::is_empty")]
+    messages: &'a [MessageTime],
+}
+
 fn write_all(folder: &Path, outcome: &MachineCheck) -> Result<()> {
     table::write(&folder.join("machine.csv"), csv::write(&outcome.figures))?;
     table::write(&folder.join("machine.json"), json(outcome))?;
     table::write(&folder.join("machine.md"), report::markdown(outcome))?;
+    // A bound has no place in the picture.
+    if outcome.figures.iter().all(|figure| !figure.relation.is_empty()) {
+        return Ok(());
+    }
     let title = format!("Emulated over published: {}", outcome.machine);
     for &format in PictureFormat::ALL {
         let kind = Kind::Machine(&outcome.figures);

@@ -7,6 +7,7 @@
 mod dma;
 mod eib;
 mod linux;
+mod messages;
 mod mpi;
 mod ppe;
 mod signals;
@@ -32,7 +33,7 @@ struct Program {
 }
 
 /// All programs, by what they are about.
-const PROGRAMS: [&[Program]; 7] = [
+const PROGRAMS: [&[Program]; 8] = [
     &spu::PROGRAMS,
     &dma::PROGRAMS,
     &eib::PROGRAMS,
@@ -40,6 +41,7 @@ const PROGRAMS: [&[Program]; 7] = [
     &ppe::PROGRAMS,
     &linux::PROGRAMS,
     &mpi::PROGRAMS,
+    &messages::PROGRAMS,
 ];
 
 /// Measures a figure on `machine`.

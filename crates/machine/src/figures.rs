@@ -12,7 +12,7 @@ use mmgp_base::table::toml::{Document, Table};
 use mmgp_base::units::{BytesPerSecond, Seconds};
 
 /// The files that are compiled in, in the order of the report.
-const BUILT_IN: [(&str, &str); 7] = [
+const BUILT_IN: [(&str, &str); 8] = [
     ("spu", include_str!("../models/figures/spu.toml")),
     ("dma", include_str!("../models/figures/dma.toml")),
     ("eib", include_str!("../models/figures/eib.toml")),
@@ -20,6 +20,7 @@ const BUILT_IN: [(&str, &str); 7] = [
     ("ppe", include_str!("../models/figures/ppe.toml")),
     ("linux", include_str!("../models/figures/linux.toml")),
     ("mpi", include_str!("../models/figures/mpi.toml")),
+    ("messages", include_str!("../models/figures/messages.toml")),
 ];
 
 const SCHEMA: u32 = 1;
