@@ -123,20 +123,27 @@ impl<'a> Sweep<'a> {
         Ok(Self { machine, fields, shape: shape(machine), network, blocks: Mutex::default() })
     }
 
-    /// From the first rank's beginning to the last one's end: emulated on the ranks of a node, simulated by
+    /// An iteration on cells along i, j and k, by ranks along i and j, with planes and angles of a block and ranks
+    /// on a node: from the first rank's beginning to the last one's end: emulated on the ranks of a node, simulated by
     /// events on more.
     ///
     /// # Errors
     /// What a run runs into.
-    pub fn time(&self, grid: [u32; 2], block: [u32; 2], tile: [u32; 2]) -> Result<Seconds> {
+    pub fn time(
+        &self,
+        cells: [u32; 3],
+        grid: [u32; 2],
+        block: [u32; 2],
+        tile: [u32; 2],
+    ) -> Result<Seconds> {
         let [px, py] = grid;
         let grid = Grid::new(px, py)?;
         let placement = self.placement(grid, tile)?;
         match &self.network {
             Some(network) if px * py > self.shape.spes_per_node() => {
-                self.simulate(&placement, block, network)
+                self.simulate(&placement, (cells, block), network)
             }
-            _ => self.emulate(&placement, block),
+            _ => self.emulate(&placement, (cells, block)),
         }
     }
 
@@ -152,11 +159,12 @@ impl<'a> Sweep<'a> {
         Placement::tiled(grid, shape, Tiles::cut(tile, cut)?)
     }
 
-    fn input(&self, grid: Grid, [mk, mmi]: [u32; 2]) -> Result<Input> {
+    fn input(&self, grid: Grid, (cells, [mk, mmi]): ([u32; 3], [u32; 2])) -> Result<Input> {
         Input::new(Fields {
             processes: [grid.px(), grid.py()].map(i64::from),
             planes_of_block: mk.into(),
             angles_of_block: mmi.into(),
+            cells: cells.map(i64::from),
             ..self.fields
         })
     }
@@ -165,10 +173,10 @@ impl<'a> Sweep<'a> {
     ///
     /// # Errors
     /// What the run runs into.
-    pub fn emulate(&self, placement: &Placement, block: [u32; 2]) -> Result<Seconds> {
+    pub fn emulate(&self, placement: &Placement, problem: ([u32; 3], [u32; 2])) -> Result<Seconds> {
         let grid = placement.grid();
         let places: Vec<u32> = (0..grid.ranks()).map(|rank| placement.spe(rank)).collect();
-        let app = Sweep3d::new(self.input(grid, block)?, Programming::Reverse)?;
+        let app = Sweep3d::new(self.input(grid, problem)?, Programming::Reverse)?;
         let blade = Blade::new(self.machine, KernelTiming::Cached, 0.0);
         let on = Runtime::new(blade, Box::new(Edtlp::default()));
         let ran = app.placed(places.into()).run(&on, Mapping::new(1, grid.ranks())?)?;
@@ -183,10 +191,10 @@ impl<'a> Sweep<'a> {
     pub fn simulate(
         &self,
         placement: &Placement,
-        block: [u32; 2],
+        problem: ([u32; 3], [u32; 2]),
         network: &Network,
     ) -> Result<Seconds> {
-        let cluster = self.cluster(placement, block, network)?;
+        let cluster = self.cluster(placement, problem, network)?;
         Ok(cluster.events(1, Between::Nothing).outcome.first())
     }
 
@@ -197,11 +205,10 @@ impl<'a> Sweep<'a> {
     pub fn cluster(
         &self,
         placement: &Placement,
-        [mk, mmi]: [u32; 2],
+        ([it, jt, kt], [mk, mmi]): ([u32; 3], [u32; 2]),
         network: &Network,
     ) -> Result<Cluster> {
         let grid = placement.grid();
-        let [it, jt, kt] = self.fields.cells.map(|cells| cells as u32);
         let angles = self.fields.angles as u32;
         let (mk, cells) = (mk.min(kt), [it.div_ceil(grid.px()), jt.div_ceil(grid.py())]);
         let ranks = grid.ranks().min(self.shape.spes_per_blade());
@@ -228,4 +235,50 @@ impl<'a> Sweep<'a> {
 /// Ranks along i and j that share a blade: two columns, where they can be cut so.
 pub fn on_blade(ranks: u32) -> [u32; 2] {
     if ranks > 1 && ranks.is_multiple_of(2) { [2, ranks / 2] } else { [1, ranks] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields() -> Fields {
+        Fields {
+            processes: [2, 16],
+            planes_of_block: 10,
+            angles_of_block: 6,
+            processors: 1,
+            cells: [10, 80, 80],
+            angles: 6,
+            scattering: 1,
+            widths: [0.1; 3],
+            convergence: -1.0,
+            boundaries: [0; 3],
+            printing: 0,
+            acceleration: 0,
+            fix_ups: 0,
+        }
+    }
+
+    /// How far the simulation is off what is emulated on the 32 SPEs of a node, in parts.
+    fn error(cells: [u32; 3], block: [u32; 2]) -> f64 {
+        let machine = Machine::named("roadrunner").unwrap();
+        let sweep = Sweep::new(&machine, fields(), 1).unwrap();
+        let grid = Grid::new(2, 16).unwrap();
+        let placement = sweep.placement(grid, [2, 16]).unwrap();
+        let emulated = sweep.emulate(&placement, (cells, block)).unwrap();
+        let network = sweep.network.as_ref().unwrap();
+        let simulated = sweep.simulate(&placement, (cells, block), network).unwrap();
+        println!("{cells:?} {block:?}: {emulated} {simulated}");
+        simulated.0 / emulated.0 - 1.0
+    }
+
+    #[test]
+    fn a_node_is_simulated_as_it_is_emulated() {
+        for (cells, block) in
+            [([10, 80, 80], [20, 6]), ([10, 80, 80], [10, 3]), ([16, 128, 40], [10, 6])]
+        {
+            let error = error(cells, block);
+            assert!(error.abs() < 0.02, "{cells:?} {block:?}: {error}");
+        }
+    }
 }

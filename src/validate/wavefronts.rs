@@ -74,6 +74,9 @@ mod tests {
     fn regret_is_that_of_each_number_of_ranks() {
         let row = |[px, py, mk]: [u32; 3], time_s| WavefrontChoice {
             rank: 1,
+            it: 50,
+            jt: 50,
+            kt: 50,
             px,
             py,
             mk,

@@ -107,7 +107,7 @@ fn a_study_says_what_to_run_and_holds_itself_to_it() {
     let arguments =
         ["study", "--app", "sweep3d", "--machine", "ps3", "--cells", "12x12x10", "--out", "study"];
     let text = folder.succeeds(&arguments);
-    assert!(text.contains("Run --processes "), "{text}");
+    assert!(text.contains(" ranks: --processes "), "{text}");
     let summary = json(&folder.read("study/summary.json"));
     assert!(summary["configurations"].as_u64().unwrap() > 5, "{summary}");
     for file in ["blocks.csv", "messages.csv", "terms.json", "predictions.csv", "choices.svg"] {

@@ -32,6 +32,8 @@ mod tests;
 
 use std::sync::Arc;
 
+use local_map::LocalMap;
+
 use crate::application::{Application, Division, Ran};
 use crate::fingerprint::Fingerprint;
 use mmgp_base::Mapping;
@@ -42,6 +44,12 @@ use mmgp_sweep::{Decomposition, Input, Problem, Stop};
 
 /// Its name.
 pub const NAME: &str = "sweep3d";
+
+/// Whether a rank's block of so many cells along i, j and k, and so many angles of those of an octant, fits a local
+/// store beside the program.
+pub fn fits_local_store(block: [u32; 3], angles: [u32; 2]) -> bool {
+    LocalMap::of_block(block, angles).is_ok()
+}
 
 /// Who runs the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

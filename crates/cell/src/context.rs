@@ -5,8 +5,6 @@
 //! their program ([`Blade::started`]). The main process creates one context after the other; each
 //! SPE then fetches its program by DMA.
 
-use std::future::Future;
-
 use super::Blade;
 use super::memory::EffectiveAddress;
 use super::mfc::{Command, Direction};
@@ -119,12 +117,6 @@ impl Blade {
             });
         }
         Ok(())
-    }
-
-    /// Waits until all SPEs have their program.
-    pub fn loaded(&self) -> impl Future<Output = ()> + use<> {
-        let loading = self.loading.clone();
-        async move { loading.wait_until(|loading| loading.under_way == 0).await }
     }
 
     /// When all SPEs had their program: the start of what runs on them.

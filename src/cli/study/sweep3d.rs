@@ -87,7 +87,7 @@ pub fn study(arguments: &Arguments) -> Result<Answer> {
         table::write(&folder.join(file), draw(&picture, format)?)?;
     }
     if study.verbosity == Verbosity::Usual {
-        let answer = answer::text(&rows, &found, (&candidates, &machine));
+        let answer = answer::text(&rows, &found, &machine);
         data(None, &format!("{answer}\nEverything is in {}.\n", folder.display()))?;
     }
     Ok(Answer::Done)
@@ -117,10 +117,9 @@ impl Study<'_> {
 
     /// The predicted time of every choice, the fastest first.
     fn predict(&self, terms: &BTreeMap<u32, WavefrontTerms>) -> Result<Vec<WavefrontChoice>> {
-        let problem = self.candidates.problem;
         let mut warnings = Vec::new();
         let mut rows = Vec::with_capacity(self.candidates.choices.len());
-        for &choice in &self.candidates.choices {
+        for &(problem, choice) in &self.candidates.choices {
             let mapping: Mapping = choice.mapping().ok_or_else(|| Error::OutOfRange {
                 name: "ranks of sweep3d",
                 found: format!("{} x {}", choice.px, choice.py),
@@ -135,6 +134,9 @@ impl Study<'_> {
             let [tx, ty] = choice.tiling.node;
             rows.push(WavefrontChoice {
                 rank: 1,
+                it: problem.it,
+                jt: problem.jt,
+                kt: problem.kt,
                 px: choice.px,
                 py: choice.py,
                 mk: choice.planes,
@@ -160,7 +162,7 @@ impl Study<'_> {
         let sweep = Sweep::new(self.machine, self.candidates.fields, self.threads)?;
         self.all("sweeping all choices", predictions, &|row: &WavefrontChoice| {
             let [grid, block, tile] = [[row.px, row.py], [row.mk, row.mmi], [row.tx, row.ty]];
-            Ok(sweep.time(grid, block, tile)?.0)
+            Ok(sweep.time([row.it, row.jt, row.kt], grid, block, tile)?.0)
         })
     }
 

@@ -14,6 +14,9 @@ use mmgp_cell::context::SpeImage;
 use mmgp_spu::LocalAddress;
 
 use super::cells::Array;
+use super::rank::fan_bytes;
+use mmgp_kernels::sweep3d::face_bytes;
+use mmgp_sweep::Octant;
 
 /// Code and data of the program with its messages, as published: 49.8 KB of text, 0.8 of data and 4.4 of
 /// bss (Pakin, Lang and Kerbyson 2009).
@@ -34,7 +37,7 @@ const MOST_OF_SET: u64 = 24 * 1024;
 
 /// How large the parts are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sizes {
+struct Sizes {
     /// Cells along i, and lines along j.
     pub cells: u32,
     pub lines: u32,
@@ -80,11 +83,26 @@ impl Room {
 const SUMS: u32 = 512;
 
 impl LocalMap {
+    /// For a rank's block of so many cells along i, j and k, and so many angles of those of an octant.
+    ///
+    /// # Errors
+    /// As [`LocalMap::new`].
+    pub fn of_block([cells, lines, planes]: [u32; 3], [own, all]: [u32; 2]) -> Result<Self> {
+        let fans = Octant::COUNT as u32 * all / own;
+        Self::new(Sizes {
+            cells,
+            lines,
+            planes,
+            angles: face_bytes(own).0 as u32,
+            coefficients: fan_bytes(own) as u32 * fans,
+        })
+    }
+
     /// For parts of these sizes.
     ///
     /// # Errors
     /// [`Error::LocalStoreFull`] where there is no room for two lines beside the faces.
-    pub fn new(sizes: Sizes) -> Result<Self> {
+    fn new(sizes: Sizes) -> Result<Self> {
         let Sizes { cells, lines, planes, angles, coefficients } = sizes;
         let mut room = Room { end: PROGRAM };
         let (coefficients, sums) = (room.place(coefficients), room.place(SUMS));

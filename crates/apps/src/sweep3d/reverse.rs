@@ -4,10 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::cells::{Array, Cells};
-use super::local_map::{LocalMap, MESSAGES, Sizes};
+use super::cells::Cells;
+use super::contents::{fill, take_flux};
+use super::local_map::{LocalMap, MESSAGES};
 use super::neighbours::Neighbours;
-use super::rank::{Account, RankProgram, fan_bytes};
+use super::rank::{Account, RankProgram};
 use super::reflections::Reflections;
 use super::seats::{Seat, Seats};
 use super::{Findings, Sweep3d};
@@ -17,9 +18,7 @@ use mmgp_base::error::Result;
 use mmgp_base::units::{Cycles, Seconds, SimTime};
 use mmgp_cell::Blade;
 use mmgp_cell::messages;
-use mmgp_kernels::sweep3d::{face_bytes, pack_external, pack_total, unpack_moments};
 use mmgp_runtime::Runtime;
-use mmgp_spu::Quadword;
 use mmgp_sweep::{Decomposition, I, J, K, Part, Problem};
 
 /// Instructions with which a line's addresses are found, one after the other.
@@ -42,7 +41,9 @@ pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findin
     let seats = Seats::new(on, app.places.as_deref(), mapping)?;
     let place = |(rank, seat): (usize, &Seat)| Placed::new(problem, decomposition.part(rank), seat);
     let placed: Vec<Placed> = seats.seats.iter().enumerate().map(place).collect::<Result<_>>()?;
-    placed.iter().for_each(|own| own.fill(problem));
+    for Placed { part, cells, blade, .. } in &placed {
+        fill(cells, part, problem, &blade.memory);
+    }
     let largest = placed.iter().max_by_key(|own| own.map.end());
     let image = largest.expect("invariant: there is a rank").map.image();
     let blades = seats.blades();
@@ -54,13 +55,7 @@ pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findin
     messages.start(|rank| {
         let own = &placed[rank.rank() as usize];
         let program = own.program((problem, &decomposition), rank, &account);
-        let loaded: Vec<_> = blades.iter().map(|blade| blade.loaded()).collect();
-        async move {
-            for of_blade in loaded {
-                of_blade.await;
-            }
-            program.run().await
-        }
+        program.run()
     });
     on.blade().run()?;
     let dma_commands = blades.iter().map(|blade| blade.dma_commands()).sum();
@@ -73,35 +68,12 @@ impl Placed {
     fn new(problem: &Problem, part: Part, seat: &Seat) -> Result<Self> {
         let blade = Rc::clone(&seat.blade);
         let cell = seat.spe / blade.machine.layout.spes_per_cell;
-        let angles = problem.angles_of_block() as u32;
         let extents = part.cells.map(|it| it as u32);
-        let map = LocalMap::new(Sizes {
-            cells: extents[I],
-            lines: extents[J],
-            planes: problem.planes_of_block() as u32,
-            angles: face_bytes(angles).0 as u32,
-            coefficients: (fan_bytes(angles) * problem.fan_count() as u64) as u32,
-        })?;
+        let planes = problem.planes_of_block() as u32;
+        let angles = [problem.angles_of_block(), problem.quadrature().count()];
+        let map = LocalMap::of_block([extents[I], extents[J], planes], angles.map(|it| it as u32))?;
         let cells = Cells::allocate(extents, |bytes| blade.memory.allocate(cell, bytes));
         Ok(Self { part, cells, map, blade, cell })
-    }
-
-    /// Writes what a program has before its first iteration.
-    fn fill(&self, problem: &Problem) {
-        let memory = &self.blade.memory;
-        let [it, jt, kt] = self.part.cells;
-        let total = pack_total(&vec![problem.cross_sections.total; it]);
-        for k in 0..kt {
-            for j in 0..jt {
-                let [first_i, first_j, first_k] = self.part.origin;
-                let source = |i| problem.source_at([first_i + i, first_j + j, first_k + k]);
-                let external: Vec<f64> = (0..it).map(source).collect();
-                let external = pack_external(&external, &vec![0.0; it]);
-                let line = |array| self.cells.line(array, j as u32, k as u32);
-                memory.write(line(Array::Total), total.iter().copied());
-                memory.write(line(Array::External), external);
-            }
-        }
     }
 
     fn program(
@@ -128,16 +100,6 @@ impl Placed {
             in_kernels: Cell::default(),
         }
     }
-
-    /// phi_0 to phi_3 of a line.
-    fn flux(&self, j: usize, k: usize) -> Vec<[f64; 4]> {
-        let memory = &self.blade.memory;
-        let start = self.cells.line(Array::Flux, j as u32, k as u32);
-        let quadwords = 2 * self.part.cells[I] as u64;
-        let line: Vec<Quadword> =
-            (0..quadwords).map(|it| memory.read(start.offset(16 * it))).collect();
-        unpack_moments(&line)
-    }
 }
 
 /// What lies in memory at the end, and what the first rank has told.
@@ -149,15 +111,10 @@ fn findings(
     account: &Account,
 ) -> Findings {
     let problem = &app.problem;
-    let [it, jt, kt] = problem.cells();
-    let mut flux = vec![[0.0; 4]; it * jt * kt];
-    for own in placed {
-        let Part { origin, cells } = own.part;
-        for (j, k) in (0..cells[K]).flat_map(|k| (0..cells[J]).map(move |j| (j, k))) {
-            let start = origin[I] + it * (origin[J] + j + jt * (origin[K] + k));
-            let line = own.flux(j, k);
-            flux[start..start + cells[I]].copy_from_slice(&line);
-        }
+    let grid = problem.cells();
+    let mut flux = vec![[0.0; 4]; grid.iter().product()];
+    for Placed { part, cells, blade, .. } in placed {
+        take_flux(cells, part, grid, &blade.memory, &mut flux);
     }
     let mut last = started;
     let spans = account.ends.iter().map(|&end| {

@@ -1,6 +1,5 @@
 //! What a study of Sweep3D says and shows.
 
-use super::candidates::Candidates;
 use crate::cli::output::aligned;
 use crate::machine::Machine;
 use crate::plot::{CurvePanel, Curves};
@@ -12,28 +11,23 @@ use crate::validate::wavefronts::WavefrontSummary;
 const SHOWN: usize = 8;
 
 /// What a person would act on.
-pub fn text(
-    rows: &[WavefrontChoice],
-    found: &WavefrontSummary,
-    (candidates, machine): (&Candidates, &Machine),
-) -> String {
-    let best = &rows[0];
-    let [time, low, high] =
-        [best.time_s, best.low_s, best.high_s].map(|it| Seconds(it).to_string());
-    let [it, jt, kt] = candidates.fields.cells;
+pub fn text(rows: &[WavefrontChoice], found: &WavefrontSummary, machine: &Machine) -> String {
     let mut text = format!(
-        "sweep3d of {it} x {jt} x {kt} cells on {}, {} choices of ranks, planes and angles of a block.\n\
-         Run --processes {}x{} --mk {} --mmi {}, {} x {} ranks on a node: an iteration takes about {time} \
-         ({low} .. {high}).\n\n",
+        "sweep3d on {}, {} choices of ranks, planes and angles of a block.\n\n",
         machine.description,
-        rows.len(),
-        best.px,
-        best.py,
-        best.mk,
-        best.mmi,
-        best.tx,
-        best.ty
+        rows.len()
     );
+    for best in best_of_each(rows) {
+        let WavefrontChoice { it, jt, kt, px, py, mk, mmi, tx, ty, .. } = best;
+        let [time, low, high] =
+            [best.time_s, best.low_s, best.high_s].map(|it| Seconds(it).to_string());
+        text += &format!(
+            "{it} x {jt} x {kt} cells on {} ranks: --processes {px}x{py} --mk {mk} --mmi {mmi}, {tx} x {ty} ranks \
+             on a node; an iteration takes about {time} ({low} .. {high}).\n",
+            px * py
+        );
+    }
+    text.push('\n');
     let time = |time: f64| Seconds(time).to_string();
     let cells = |row: &WavefrontChoice| {
         vec![
@@ -55,13 +49,17 @@ pub fn text(
     text
 }
 
-/// Predicted and swept times by planes of a block, for the grids of the best choice of each number of ranks.
-pub fn curves(rows: &[WavefrontChoice]) -> Curves {
+/// The fastest choice of each number of ranks, by these numbers.
+fn best_of_each(rows: &[WavefrontChoice]) -> Vec<&WavefrontChoice> {
     let mut counts: Vec<u32> = rows.iter().map(|row| row.px * row.py).collect();
     counts.sort_unstable();
     counts.dedup();
-    let panel = |ranks: &u32| {
-        let best = rows.iter().find(|row| row.px * row.py == *ranks)?;
+    counts.iter().filter_map(|ranks| rows.iter().find(|row| row.px * row.py == *ranks)).collect()
+}
+
+/// Predicted and swept times by planes of a block, for the grids of the best choice of each number of ranks.
+pub fn curves(rows: &[WavefrontChoice]) -> Curves {
+    let panel = |best: &WavefrontChoice| {
         let is_beside = |row: &&WavefrontChoice| {
             (row.px, row.py, row.mmi, row.tx) == (best.px, best.py, best.mmi, best.tx)
         };
@@ -72,15 +70,15 @@ pub fn curves(rows: &[WavefrontChoice]) -> Curves {
             points.sort_by_key(|point| point.0);
             points
         };
-        Some(CurvePanel {
+        CurvePanel {
             caption: format!("{} x {} ranks, mmi = {}", best.px, best.py, best.mmi),
             quantity: "time_s".into(),
             series: vec![series(|row| row.measured_s.0), series(|row| Some(row.time_s))],
-        })
+        }
     };
     Curves {
         names: ["swept", "predicted"].map(String::from).to_vec(),
-        panels: counts.iter().filter_map(panel).collect(),
+        panels: best_of_each(rows).into_iter().map(panel).collect(),
         x_title: "planes of a block".into(),
     }
 }

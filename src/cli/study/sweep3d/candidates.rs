@@ -1,6 +1,7 @@
 //! What there is to choose for a machine and a problem.
 
 use crate::Mapping;
+use crate::apps::sweep3d::fits_local_store;
 use crate::cli::input::AppArguments;
 use crate::cli::input::sweep3d::DEFAULT;
 use crate::cluster::Shape;
@@ -24,14 +25,13 @@ const NODES: [u32; 2] = [1, 60];
 /// Choices that are studied of each number of nodes, with their grids as near to squares as they come.
 const GRIDS: usize = 3;
 
-/// Cells of the grid where nothing is said of them and there is a network: enough for all ranks.
-const CELLS_OF_NODES: [i64; 3] = [1224, 1280, 80];
+/// Cells of each rank where nothing is said of the grid and there is a network: the more ranks the more cells.
+const CELLS_OF_RANK: [u32; 3] = [4, 4, 80];
 
 /// Choices, and what they are of.
 pub struct Candidates {
     pub fields: Fields,
-    pub problem: Problem,
-    pub choices: Vec<Choice>,
+    pub choices: Vec<(Problem, Choice)>,
     shape: Shape,
 }
 
@@ -42,32 +42,42 @@ impl Candidates {
     /// What is wrong with the input, and [`Error::OutOfRange`] where no choice suits the grid.
     pub fn new(machine: &Machine, arguments: &AppArguments) -> Result<Self> {
         let own = &arguments.sweep3d;
-        let mut fields = *own.input(arguments)?.fields();
-        if machine.network.is_some() && arguments.input.is_none() && own.cells.is_none() {
-            fields = Fields { cells: CELLS_OF_NODES, ..fields };
-        }
-        fields = Fields { convergence: -1.0, fix_ups: 0, processes: DEFAULT.processes, ..fields };
+        let fields = *own.input(arguments)?.fields();
+        let fields =
+            Fields { convergence: -1.0, fix_ups: 0, processes: DEFAULT.processes, ..fields };
         Input::new(fields)?;
         let [it, jt, kt] = fields.cells.map(|cells| cells as u32);
-        let problem = Problem { it, jt, kt, angles: fields.angles as u32 };
+        let given = Problem { it, jt, kt, angles: fields.angles as u32 };
+        let grows = machine.network.is_some() && arguments.input.is_none() && own.cells.is_none();
         let shape = messages::shape(machine);
         let mut found = Vec::new();
         for (mapping, parts) in mappings(shape) {
-            found.extend(of_mapping(&problem, mapping, parts));
+            let problem = if grows { of_ranks(mapping, &given) } else { given };
+            let all = of_mapping(&problem, mapping, parts).into_iter();
+            found.extend(all.map(|choice| (problem, choice)));
         }
+        found.retain(|(problem, choice)| {
+            let plan = block(shape, problem, choice);
+            let [it, jt] = plan.cells;
+            fits_local_store([it, jt, plan.planes], plan.angles)
+        });
         if found.is_empty() {
             return Err(Error::OutOfRange {
                 name: "cells along i",
                 found: format!("{it} x {jt} x {kt}"),
-                expected: "a grid that ranks can share".into(),
+                expected: "a grid that ranks can share, with faces that fit local stores".into(),
             });
         }
-        Ok(Self { fields, problem, choices: found, shape })
+        Ok(Self { fields, choices: found, shape })
     }
 
     /// Blocks from which the time of any other is estimated: the smallest, the largest and some between.
     pub fn block_plans(&self) -> Vec<BlockPlan> {
-        let mut plans: Vec<BlockPlan> = self.choices.iter().map(|it| self.block(it)).collect();
+        let mut plans: Vec<BlockPlan> = self
+            .choices
+            .iter()
+            .map(|(problem, choice)| block(self.shape, problem, choice))
+            .collect();
         plans.sort_by_key(|plan| {
             let [it, jt] = plan.cells;
             (it * jt * plan.planes * plan.angles[0], *plan)
@@ -89,27 +99,16 @@ impl Candidates {
     /// Numbers of angles of the blocks of all choices. A lane beside an odd angle is empty, so that no time for an
     /// angle holds for all of them.
     pub fn angle_blocks(&self) -> Vec<u32> {
-        let mut angles: Vec<u32> = self.choices.iter().map(|choice| choice.angles).collect();
+        let mut angles: Vec<u32> = self.choices.iter().map(|(_, choice)| choice.angles).collect();
         angles.sort_unstable();
         angles.dedup();
         angles
     }
 
-    /// The block of a choice: the largest tile.
-    fn block(&self, choice: &Choice) -> BlockPlan {
-        let Problem { it, jt, angles, .. } = self.problem;
-        BlockPlan {
-            cells: [it.div_ceil(choice.px), jt.div_ceil(choice.py)],
-            planes: choice.planes,
-            angles: [choice.angles, angles],
-            ranks: (choice.px * choice.py).min(self.shape.spes_per_blade()),
-        }
-    }
-
     /// Sizes of the messages of all choices, those between which a straight line is drawn.
     pub fn faces(&self) -> Vec<Bytes> {
-        let face = |choice: &Choice| {
-            let [it, jt] = self.block(choice).cells;
+        let face = |(problem, choice): &(Problem, Choice)| {
+            let [it, jt] = block(self.shape, problem, choice).cells;
             [it, jt].map(|cells| u64::from(16 * choice.angles.div_ceil(2) * choice.planes * cells))
         };
         let all: Vec<u64> = self.choices.iter().flat_map(face).collect();
@@ -121,6 +120,25 @@ impl Candidates {
         sizes.dedup();
         sizes.into_iter().map(Bytes).collect()
     }
+}
+
+/// The block of a choice: that of the largest tile.
+fn block(shape: Shape, problem: &Problem, choice: &Choice) -> BlockPlan {
+    let Problem { it, jt, angles, .. } = *problem;
+    BlockPlan {
+        cells: [it.div_ceil(choice.px), jt.div_ceil(choice.py)],
+        planes: choice.planes,
+        angles: [choice.angles, angles],
+        ranks: (choice.px * choice.py).min(shape.spes_per_blade()),
+    }
+}
+
+/// A problem with as many cells for each rank, whose ranks form a grid as near to a square as it comes.
+fn of_ranks((m, p): (u32, u32), given: &Problem) -> Problem {
+    let (ranks, [it, jt, kt]) = (m * p, CELLS_OF_RANK);
+    let divisors = (1..=ranks).filter(|px| ranks.is_multiple_of(*px));
+    let px = divisors.min_by_key(|px| px.abs_diff(ranks / px)).unwrap_or(1);
+    Problem { it: it * px, jt: jt * (ranks / px), kt, ..*given }
 }
 
 /// The most blocks of as many angles that are timed, but for one.

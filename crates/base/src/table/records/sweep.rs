@@ -6,9 +6,15 @@ use crate::table::csv::{Record, Row};
 
 record! {
     /// A row of `predictions.csv` or `validation.csv` of a study of a wavefront.
-    WavefrontChoice by (px: u32, py: u32, mk: u32, mmi: u32, tx: u32, ty: u32) {
+    WavefrontChoice by (it: u32, jt: u32, kt: u32, px: u32, py: u32, mk: u32, mmi: u32, tx: u32, ty: u32) {
         /// Place in the ranking, from 1.
         rank: u32 = count(1),
+        /// Cells of the grid along i.
+        it: u32 = count(1),
+        /// Cells of the grid along j.
+        jt: u32 = count(1),
+        /// Cells of the grid along k.
+        kt: u32 = count(1),
         /// Ranks along i.
         px: u32 = count(1),
         /// Ranks along j.
