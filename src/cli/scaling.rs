@@ -233,7 +233,7 @@ impl<'a> Scaling<'a> {
             cells: [it, jt],
             planes: self.arguments.mk.min(kt),
             angles: [self.arguments.mmi, ANGLES],
-            ranks: (px * py).min(self.shape.spes_per_blade()),
+            ranks: (px * py).min(self.shape.spes_per_node()),
         }
     }
 

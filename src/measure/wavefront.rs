@@ -28,7 +28,7 @@ pub struct BlockPlan {
     pub planes: u32,
     /// Angles of the block, and of an octant.
     pub angles: [u32; 2],
-    /// Ranks that sweep at once on a blade.
+    /// Ranks that sweep together: of a node at most.
     pub ranks: u32,
 }
 
@@ -36,13 +36,13 @@ pub struct BlockPlan {
 const BLOCKS: u32 = 4;
 
 /// The time of a block, without the messages of its faces: a mean over the ranks and blocks of an
-/// iteration on one blade, all of whose ranks sweep at once and ask the same memory.
+/// iteration on a node, whose ranks ask the same memories as far as they do not wait for messages.
 ///
 /// # Errors
 /// What the run runs into: [`Error::LocalStoreFull`](crate::Error::LocalStoreFull) where the faces of the
 /// block are too large.
 pub fn block_time(machine: &Machine, plan: &BlockPlan) -> Result<Seconds> {
-    let [px, py] = on_blade(plan.ranks);
+    let [px, py] = on_node(plan.ranks);
     let [it, jt] = plan.cells;
     let [angles_of_block, angles] = plan.angles.map(i64::from);
     let input = Input::new(Fields {
@@ -211,7 +211,7 @@ impl<'a> Sweep<'a> {
         let grid = placement.grid();
         let angles = self.fields.angles as u32;
         let (mk, cells) = (mk.min(kt), [it.div_ceil(grid.px()), jt.div_ceil(grid.py())]);
-        let ranks = grid.ranks().min(self.shape.spes_per_blade());
+        let ranks = grid.ranks().min(self.shape.spes_per_node());
         let time = self.block(&BlockPlan { cells, planes: mk, angles: [mmi, angles], ranks })?;
         let steps = Steps { angle_blocks: angles / mmi, plane_blocks: kt.div_ceil(mk) };
         let face = |cells: u32| Bytes(u64::from(16 * mmi.div_ceil(2) * cells * mk));
@@ -232,8 +232,8 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// Ranks along i and j that share a blade: two columns, where they can be cut so.
-pub fn on_blade(ranks: u32) -> [u32; 2] {
+/// Ranks along i and j that share a node: two columns, where they can be cut so.
+fn on_node(ranks: u32) -> [u32; 2] {
     if ranks > 1 && ranks.is_multiple_of(2) { [2, ranks / 2] } else { [1, ranks] }
 }
 

@@ -129,7 +129,7 @@ fn block(shape: Shape, problem: &Problem, choice: &Choice) -> BlockPlan {
         cells: [it.div_ceil(choice.px), jt.div_ceil(choice.py)],
         planes: choice.planes,
         angles: [choice.angles, angles],
-        ranks: (choice.px * choice.py).min(shape.spes_per_blade()),
+        ranks: (choice.px * choice.py).min(shape.spes_per_node()),
     }
 }
 
