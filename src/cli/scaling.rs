@@ -306,10 +306,8 @@ fn curves(rows: &[ScalingRow]) -> Curves {
         quantity: quantity.into(),
         series,
     };
-    let first = rows.first().map_or(0.0, |row| row.ideal_s);
     let of_block =
         |of: fn(&ScalingRow) -> f64| rows.iter().map(|row| (row.ranks, 100.0 * of(row))).collect();
-    let _ = first;
     Curves {
         names: ["with queues", "without queues", "ideal network"].map(String::from).to_vec(),
         panels: vec![

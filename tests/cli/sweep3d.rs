@@ -1,5 +1,7 @@
 //! Sweep3D as its users run it.
 
+#![allow(clippy::excessive_precision)] // Digits as the benchmark prints them.
+
 use serde_json::Value;
 
 use crate::Folder;

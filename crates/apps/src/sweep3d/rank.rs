@@ -381,9 +381,9 @@ impl RankProgram {
         self.messages.reduce((own, all), 2 * TOTAL_COUNT, sum, 0).await;
         self.since(start);
         let mut account = self.account.borrow_mut();
-        account.in_messages = account.in_messages + self.in_messages.get();
-        account.in_blocks = account.in_blocks + self.in_blocks.get();
-        account.in_kernels = account.in_kernels + self.in_kernels.get();
+        account.in_messages += self.in_messages.get();
+        account.in_blocks += self.in_blocks.get();
+        account.in_kernels += self.in_kernels.get();
         if self.messages.rank() == 0 {
             let sums = self.spe().read(all, Bytes(16 * u64::from(TOTAL_COUNT)))?;
             for (place, sum) in account.sums.iter_mut().zip(&sums) {
