@@ -56,7 +56,7 @@ fn a_machine_file_is_held_against_the_figures_of_its_name() {
     folder.write("nameless.toml", changed.replacen("name = \"qs20\"", "name = \"mine\"", 1));
     folder.refuses(
         &["check-machine", "nameless.toml"],
-        "there is no machine with published figures \"mine\"; known: ps3, qs20, qs22",
+        "there is no machine with published figures \"mine\"; known: ps3, qs20, qs22, roadrunner",
     );
 }
 

@@ -99,7 +99,7 @@ fn what_cannot_be_is_refused_with_its_flag() {
     folder.write("input", "2 3 10\n");
     refuses(
         &["--input", "input"],
-        "input:2:1: found the end of the file, expected 20 numbers, the next of them angles of a block, mmi",
+        "input:2:1: found the end after 3 of 20 numbers, expected angles of a block, mmi (number 4 of line 1)",
     );
 }
 

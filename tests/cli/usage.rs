@@ -168,7 +168,7 @@ fn an_unknown_name_is_answered_with_the_nearest_and_all_that_are_known() {
     check_unknown(
         &["emulate", "--app", "pbbi"],
         "there is no application \"pbbi\"; did you mean \"pbpi\"? known: pbpi, raxml, \
-         list-ranking, sgemm, synthetic",
+         list-ranking, sweep3d, sgemm, synthetic",
     );
     check_unknown(
         &["predict", "--params", "pbpi-qs21"],

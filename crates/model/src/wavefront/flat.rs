@@ -1,10 +1,13 @@
 //! All accelerators as ranks of one grid.
 
+use std::ops::RangeInclusive;
+
 use super::choice::{Choice, Problem};
 use super::period::usage;
 use super::terms::{CELL, WavefrontTerms};
 use crate::model::time_model::{Part, TimeModel, Value};
 use mmgp_base::Mapping;
+use mmgp_base::error::Warning;
 use mmgp_base::units::Seconds;
 
 /// An iteration of a wavefront whose ranks are accelerators (reverse acceleration), with a cost for each kind
@@ -84,6 +87,18 @@ impl TimeModel for Flat {
     fn gradient(&self, mapping: Mapping) -> Vec<(usize, f64)> {
         let counts = self.counts(mapping).into_iter().enumerate();
         counts.filter(|&(_, count)| count != 0.0).collect()
+    }
+
+    /// What costs nothing, such as a link that a machine has not, needs no error.
+    fn warnings(&self, _: RangeInclusive<u32>) -> Vec<Warning> {
+        let unsure = |value: &Value| value.std_error.is_none() && value.value != 0.0;
+        let names: Vec<String> =
+            self.values().into_iter().filter(unsure).map(|value| value.name).collect();
+        if names.is_empty() {
+            return Vec::new();
+        }
+        let names = names.join(", ");
+        vec![Warning::Note(format!("intervals know no error of {names}: none is given"))]
     }
 
     fn parts(&self, mapping: Mapping) -> Vec<Part> {
