@@ -3,6 +3,7 @@
 
 mod answer;
 mod candidates;
+mod estimates;
 
 use std::collections::BTreeMap;
 
@@ -14,12 +15,10 @@ use crate::cli::Answer;
 use crate::cli::files::Guard;
 use crate::cli::output::{Verbosity, data, json, progress, warn};
 use crate::error::{Error, Result};
-use crate::fit::estimate_wavefront;
 use crate::machine::Machine;
 use crate::measure::messages;
 use crate::measure::threads::on_threads;
 use crate::measure::wavefront::{BlockPlan, Sweep, block_run, message_runs};
-use crate::model::parameters::Estimate;
 use crate::plot::{Format, Kind, Picture, draw};
 use crate::posterior::Posterior;
 use crate::solve::{Sampling, rank};
@@ -28,6 +27,7 @@ use crate::table::{self, csv};
 use crate::validate::wavefronts::{WavefrontSummary, compare};
 use crate::wavefront::{Flat, WavefrontTerms};
 use candidates::Candidates;
+use estimates::{Asked, Terms, Timed};
 
 /// What it leaves in its folder, beside pictures.
 const FILES: [&str; 6] = [
@@ -60,15 +60,11 @@ pub fn study(arguments: &Arguments) -> Result<Answer> {
     let [blocks_file, messages_file, terms_file, predictions_file, validation, summary] = FILES;
     let blocks = study.blocks()?;
     table::write(&folder.join(blocks_file), csv::write(&blocks))?;
-    let times = messages::times(&machine, &candidates.faces(), study.threads)?;
+    let times = messages::times(&machine, &candidates.sizes(), study.threads)?;
     table::write(&folder.join(messages_file), csv::write(&times))?;
-    let times = message_runs(&times);
-    let mut terms = BTreeMap::new();
-    for angles in candidates.angle_blocks() {
-        let own: Vec<BlockRun> =
-            blocks.iter().filter(|run| run.angles == angles).cloned().collect();
-        terms.insert(angles, estimate_wavefront((&own, blocks_file), (&times, messages_file))?);
-    }
+    let files = [blocks_file, messages_file];
+    let timed = Timed { blocks, messages: message_runs(&times), files };
+    let terms = timed.terms_of_all(&candidates)?;
     table::write(&folder.join(terms_file), json(&Terms::of(&terms)))?;
     let predictions = study.predict(&terms)?;
     table::write(&folder.join(predictions_file), csv::write(&predictions))?;
@@ -116,7 +112,7 @@ impl Study<'_> {
     }
 
     /// The predicted time of every choice, the fastest first.
-    fn predict(&self, terms: &BTreeMap<u32, WavefrontTerms>) -> Result<Vec<WavefrontChoice>> {
+    fn predict(&self, terms: &BTreeMap<Asked, WavefrontTerms>) -> Result<Vec<WavefrontChoice>> {
         let mut warnings = Vec::new();
         let mut rows = Vec::with_capacity(self.candidates.choices.len());
         for &(problem, choice) in &self.candidates.choices {
@@ -125,7 +121,8 @@ impl Study<'_> {
                 found: format!("{} x {}", choice.px, choice.py),
                 expected: "some".into(),
             })?;
-            let terms = terms[&choice.angles].clone();
+            let asked = Asked::of(self.candidates, &problem, &choice);
+            let terms = terms[&asked].clone();
             let posterior = Posterior::of_model(Flat::new(terms, problem, vec![choice]));
             let sampling = Sampling::new(Sampling::USUAL_DRAWS, self.seed);
             let ranking = rank(&posterior, &[mapping], sampling)?;
@@ -181,35 +178,5 @@ impl Study<'_> {
         });
         bar.finish_and_clear();
         done
-    }
-}
-
-/// The terms, with their errors.
-#[derive(Serialize)]
-struct Terms {
-    terms: Vec<Term>,
-}
-
-#[derive(Serialize)]
-struct Term {
-    /// Angles of a block that it is for.
-    mmi: u32,
-    name: String,
-    value: f64,
-    std_error: Option<f64>,
-}
-
-impl Terms {
-    fn of(terms: &BTreeMap<u32, WavefrontTerms>) -> Self {
-        let named = terms.iter().flat_map(|(&mmi, terms)| {
-            terms.named().into_iter().map(move |(name, estimate)| (mmi, name, estimate))
-        });
-        let term = |(mmi, name, estimate): (u32, String, &Estimate)| Term {
-            mmi,
-            name,
-            value: estimate.value,
-            std_error: estimate.std_error,
-        };
-        Self { terms: named.map(term).collect() }
     }
 }

@@ -105,20 +105,20 @@ impl Candidates {
         angles
     }
 
-    /// Sizes of the messages of all choices, those between which a straight line is drawn.
-    pub fn faces(&self) -> Vec<Bytes> {
-        let face = |(problem, choice): &(Problem, Choice)| {
-            let [it, jt] = block(self.shape, problem, choice).cells;
-            [it, jt].map(|cells| u64::from(16 * choice.angles.div_ceil(2) * choice.planes * cells))
-        };
-        let all: Vec<u64> = self.choices.iter().flat_map(face).collect();
-        let least = all.iter().copied().min().unwrap_or(16);
-        let most = all.iter().copied().max().unwrap_or(16);
-        let middle = ((least * most) as f64).sqrt() as u64 / 16 * 16;
-        let mut sizes = vec![least, middle.max(16), most];
+    /// Sizes of the messages of all choices.
+    pub fn sizes(&self) -> Vec<Bytes> {
+        let mut sizes: Vec<Bytes> =
+            self.choices.iter().flat_map(|(problem, choice)| self.faces(problem, choice)).collect();
         sizes.sort_unstable();
         sizes.dedup();
-        sizes.into_iter().map(Bytes).collect()
+        sizes
+    }
+
+    /// Sizes of the messages of a choice, along i and along j.
+    pub fn faces(&self, problem: &Problem, choice: &Choice) -> [Bytes; 2] {
+        let [it, jt] = block(self.shape, problem, choice).cells;
+        let plane = 16 * choice.angles.div_ceil(2) * choice.planes;
+        [jt, it].map(|cells| Bytes(u64::from(plane * cells)))
     }
 }
 
