@@ -1,6 +1,7 @@
 //! The terms that choices are predicted from.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use serde::Serialize;
 
@@ -48,8 +49,8 @@ impl Timed<'_> {
         let mut found = BTreeMap::new();
         for (problem, choice) in &candidates.choices {
             let asked = Asked::of(candidates, problem, choice);
-            if !found.contains_key(&asked) {
-                found.insert(asked, self.terms(asked)?);
+            if let Entry::Vacant(place) = found.entry(asked) {
+                place.insert(self.terms(asked)?);
             }
         }
         Ok(found)
