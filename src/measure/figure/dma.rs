@@ -47,7 +47,7 @@ fn blocking_get(machine: &Machine, bytes: u32) -> Result<Quantity> {
 }
 
 /// Time that an SPE spends to enqueue a command while the queue has room.
-fn issue(machine: &Machine, _: u32) -> Result<Quantity> {
+pub(super) fn issue(machine: &Machine, _: u32) -> Result<Quantity> {
     const COMMANDS: u32 = 8;
     let bench = Bench::new(machine);
     let spe = bench.blade.spe(0).clone();

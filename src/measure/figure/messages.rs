@@ -1,6 +1,6 @@
 //! Figures of messages among SPEs.
 
-use super::Program;
+use super::{Program, dma};
 use crate::cluster::Link;
 use crate::error::{Error, Result};
 use crate::machine::Machine;
@@ -9,7 +9,8 @@ use crate::measure::messages::times;
 use crate::table::records::MessageTime;
 use crate::units::{Bytes, BytesPerSecond, Seconds};
 
-pub(super) const PROGRAMS: [Program; 3] = [
+pub(super) const PROGRAMS: [Program; 4] = [
+    Program { name: "put-issue", measure: dma::issue },
     Program { name: "message-transport", measure: transport },
     Program {
         name: "message-rate-within-cell",
