@@ -10,11 +10,12 @@ use serde::Serialize;
 
 use super::input::{ThreadArguments, machine};
 use super::output::{Verbosity, data, json, progress};
+use super::plot::write_picture;
 use super::{Answer, validate};
 use crate::error::Result;
 use crate::machine::figures;
 use crate::measure::messages::{SIZES, times};
-use crate::plot::{Format as PictureFormat, Kind, Picture, draw};
+use crate::plot::{Kind, Picture};
 use crate::table::records::MessageTime;
 use crate::table::{self, csv};
 use crate::validate::machine::{MachineCheck, check};
@@ -124,10 +125,6 @@ fn write_all(folder: &Path, outcome: &MachineCheck) -> Result<()> {
         return Ok(());
     }
     let title = format!("Emulated over published: {}", outcome.machine);
-    for &format in PictureFormat::ALL {
-        let kind = Kind::Machine(&outcome.figures);
-        let picture = draw(&Picture { title: &title, kind }, format)?;
-        table::write(&folder.join(format!("machine.{}", format.ending())), picture)?;
-    }
-    Ok(())
+    let kind = Kind::Machine(&outcome.figures);
+    write_picture(folder, "machine", &Picture { title: &title, kind })
 }

@@ -124,6 +124,14 @@ const WRITTEN: [(PictureArgument, &str); 11] = [
     (PictureArgument::Benchmarks, "plots/benchmarks"),
 ];
 
+/// Draws a picture into a folder, in every format.
+pub fn write_picture(folder: &Path, name: &str, picture: &Picture<'_>) -> Result<()> {
+    for &format in Format::ALL {
+        table::write(&folder.join(format!("{name}.{}", format.ending())), draw(picture, format)?)?;
+    }
+    Ok(())
+}
+
 /// Draws every picture that these files are enough for into a folder.
 pub fn write_all(folder: &Path, title: &str, files: &Files) -> Result<()> {
     let has_files = |(picture, _): &&(PictureArgument, &str)| picture.missing(files).is_none();

@@ -10,17 +10,17 @@ use super::files::Guard;
 use super::input::sweep3d::Extents;
 use super::input::{MachineArguments, ThreadArguments};
 use super::output::{Format, Verbosity, aligned, data, json, progress};
-use crate::cluster::{
-    Between, Blocks, Cluster, Faces, Grid, Network, Placement, Shape, Steps, Tiles, Wavefront,
-};
+use super::plot::write_picture;
+use super::study::doublings;
+use crate::cluster::{Between, Cluster, Grid, Network, Placement, Shape, Tiles};
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::measure::messages;
 use crate::measure::threads::on_threads;
 use crate::measure::wavefront::{BlockPlan, block_time};
-use crate::plot::{CurvePanel, Curves, Format as PictureFormat, Kind, Picture, draw};
+use crate::plot::{CurvePanel, Curves, Kind, Picture};
 use crate::table::{self, csv, records::ScalingRow};
-use crate::units::{Bytes, Seconds};
+use crate::units::Seconds;
 
 /// Simulate Sweep3D on more and more ranks, up to a whole machine of nodes
 #[derive(Args)]
@@ -114,11 +114,8 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         table::write(&folder.join(FILES[0]), csv::write(&rows))?;
         let title = format!("Sweep3D on {}", machine.name);
         let curves = curves(&rows);
-        for &format in PictureFormat::ALL {
-            let picture = Picture { title: &title, kind: Kind::Curves(&curves) };
-            let file = format!("scaling.{}", format.ending());
-            table::write(&folder.join(file), draw(&picture, format)?)?;
-        }
+        let picture = Picture { title: &title, kind: Kind::Curves(&curves) };
+        write_picture(folder, "scaling", &picture)?;
     }
     let text = match arguments.format {
         Format::Table => text(&rows),
@@ -239,12 +236,8 @@ impl<'a> Scaling<'a> {
 
     fn row(&self, size: &Size, block: Seconds, network: &Network) -> Result<ScalingRow> {
         let ([px, py], [it, jt, kt]) = (size.grid, size.of_rank);
-        let (mk, mmi) = (self.arguments.mk.min(kt), self.arguments.mmi);
         let grid = Grid::new(px, py)?;
-        let steps = Steps { angle_blocks: ANGLES / mmi, plane_blocks: kt.div_ceil(mk) };
-        let face = |cells: u32| Bytes(u64::from(16 * mmi.div_ceil(2) * cells * mk));
-        let faces = Faces::same(grid, face(jt), face(it));
-        let wavefront = Wavefront::new(grid, steps, Blocks::same(block), faces)?;
+        let wavefront = self.block(size).wavefront(grid, kt, block)?;
         let placement = self.placement(grid)?;
         let cluster = Cluster::new(wavefront, &placement, network)?;
         let recurrence = cluster.recurrence(2, Between::Nothing);
@@ -272,13 +265,6 @@ impl<'a> Scaling<'a> {
         }
         Placement::tiled(grid, self.shape, Tiles::cut(self.tile, self.shape)?)
     }
-}
-
-/// 1, 2, 4 and so on up to `most`.
-fn doublings(most: u32) -> Vec<u32> {
-    std::iter::successors(Some(1_u32), |count| count.checked_mul(2))
-        .take_while(|&count| count <= most)
-        .collect()
 }
 
 fn text(rows: &[ScalingRow]) -> String {

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use serde::Serialize;
 
 use super::files::{Files, Guard};
 use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
-use super::output::{Verbosity, json, warn};
+use super::output::{Verbosity, json, progress, warn};
 use super::provenance::provenance;
 use super::validate::{Job, Validated, describe};
 use super::{Answer, bench, plot, predict, profile, report};
@@ -22,8 +23,9 @@ use crate::apps::{Application, Division, Once};
 use crate::error::{Error, Result, Warning};
 use crate::fit::{Fitted, Inputs, Measured, Options, Settings, fit};
 use crate::measure::ApplicationTarget;
+use crate::measure::threads::on_threads;
 use crate::model::Parameters;
-use crate::model::parameters::Decomposition;
+use crate::model::parameters::{Decomposition, Estimate};
 use crate::posterior::Posterior;
 use crate::solve::{Constraints, Ranking, Sampling, candidates, rank};
 use crate::table::records::Prediction;
@@ -81,6 +83,43 @@ pub fn of_one_process(arguments: &Arguments) -> Result<Answer> {
                    binds it"
             .into(),
     })
+}
+
+/// Does something for all items on so many threads, with its progress.
+fn all<I: Sync, T: Send>(
+    what: &'static str,
+    items: &[I],
+    (threads, verbosity): (usize, Verbosity),
+    job: &(dyn Fn(&I) -> Result<T> + Sync),
+) -> Result<Vec<T>> {
+    let bar = progress(what, items.len() as u64, verbosity);
+    let done = on_threads(items, threads, &|item| {
+        let result = job(item);
+        bar.inc(1);
+        result
+    });
+    bar.finish_and_clear();
+    done
+}
+
+/// 1, 2, 4 and so on up to `most`.
+pub fn doublings(most: u32) -> Vec<u32> {
+    let counts = std::iter::successors(Some(1_u32), |count| count.checked_mul(2));
+    counts.take_while(|&count| count <= most).collect()
+}
+
+/// A term of a model with its error, as files have it.
+#[derive(Serialize)]
+struct TermReport {
+    name: String,
+    value: f64,
+    std_error: Option<f64>,
+}
+
+impl TermReport {
+    fn new(name: String, estimate: &Estimate) -> Self {
+        Self { name, value: estimate.value, std_error: estimate.std_error }
+    }
 }
 
 /// Studies a program at every (m, p).

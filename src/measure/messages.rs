@@ -20,7 +20,7 @@ mod script;
 use crate::cluster::{Curve, Exchange, Link, Network, Shape};
 use crate::error::{Error, Result};
 use crate::machine::Machine;
-use crate::table::records::{Maybe, MessageTime};
+use crate::table::records::{Maybe, MessageRun, MessageTime};
 use crate::units::{Bytes, Seconds};
 
 use super::threads::on_threads;
@@ -135,6 +135,24 @@ pub fn network_of(times: &[MessageTime]) -> Result<Network> {
     }
     let all: [Exchange; 5] = exchanges.try_into().expect("invariant: one for each link");
     Ok(Network::new(all))
+}
+
+/// The three costs of each message, a row for each; messages between units cost the model what those between
+/// nodes do.
+pub fn runs(times: &[MessageTime]) -> Vec<MessageRun> {
+    let rows = times.iter().filter(|row| row.link != Link::BetweenUnits.name());
+    rows.flat_map(|row| {
+        let costs =
+            [("early", row.early_s), ("late", row.late_s), ("release", row.release_s.max(0.0))];
+        costs.map(|(way, time_s)| MessageRun {
+            link: row.link.clone(),
+            way: way.into(),
+            bytes: row.bytes as u32,
+            repetition: 1,
+            time_s,
+        })
+    })
+    .collect()
 }
 
 /// Messages of which one side comes late, and how far apart they begin: much longer than any takes.

@@ -10,13 +10,14 @@ use crate::apps::Application as _;
 use crate::apps::sweep3d::{Findings, Programming, Sweep3d};
 use crate::cell::{Blade, KernelTiming};
 use crate::cluster::{
-    Between, Blocks, Cluster, Faces, Grid, Link, Network, Placement, Shape, Steps, Tiles, Wavefront,
+    Between, Blocks, Cluster, Faces, Grid, Network, Placement, Shape, Steps, Tiles, Wavefront,
 };
 use crate::error::Result;
+use crate::kernels::sweep3d::face_bytes;
 use crate::machine::Machine;
 use crate::runtime::{Edtlp, Runtime};
 use crate::sweep::{Fields, Input};
-use crate::table::records::{BlockRun, MessageRun, MessageTime};
+use crate::table::records::BlockRun;
 use crate::units::{Bytes, Seconds};
 
 /// A block whose time is asked for.
@@ -30,6 +31,38 @@ pub struct BlockPlan {
     pub angles: [u32; 2],
     /// Ranks that sweep together: of a node at most.
     pub ranks: u32,
+}
+
+impl BlockPlan {
+    /// Sizes of its messages along i and along j.
+    pub fn faces(&self) -> [Bytes; 2] {
+        let ([it, jt], [own, _]) = (self.cells, self.angles);
+        [jt, it].map(|cells| Bytes(face_bytes(own).0 * u64::from(self.planes * cells)))
+    }
+
+    /// Ranks that sweep such blocks over so many planes, where one takes so long.
+    ///
+    /// # Errors
+    /// Where the ranks of `grid` are too many.
+    pub fn wavefront(&self, grid: Grid, planes: u32, time: Seconds) -> Result<Wavefront> {
+        let ([own, all], [along_i, along_j]) = (self.angles, self.faces());
+        let steps = Steps { angle_blocks: all / own, plane_blocks: planes.div_ceil(self.planes) };
+        let faces = Faces::same(grid, along_i, along_j);
+        Wavefront::new(grid, steps, Blocks::same(time), faces)
+    }
+}
+
+/// A problem, and how it is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SweepPlan {
+    /// Cells along i, j and k.
+    pub cells: [u32; 3],
+    /// Ranks along i and j.
+    pub grid: [u32; 2],
+    /// Planes of a block.
+    pub planes: u32,
+    /// Angles of a block.
+    pub angles: u32,
 }
 
 /// Blocks along k of the column that is swept to time one.
@@ -49,23 +82,23 @@ pub fn block_time(machine: &Machine, plan: &BlockPlan) -> Result<Seconds> {
         processes: [px, py].map(i64::from),
         planes_of_block: plan.planes.into(),
         angles_of_block,
-        processors: 1,
         cells: [px * it, py * jt, BLOCKS * plan.planes].map(i64::from),
         angles,
-        scattering: 1,
-        widths: [0.1; 3],
         convergence: -1.0,
-        boundaries: [0; 3],
-        printing: 0,
-        acceleration: 0,
         fix_ups: 0,
+        ..Fields::BENCHMARK
     })?;
     let app = Sweep3d::new(input, Programming::Reverse)?;
-    let on =
-        Runtime::new(Blade::new(machine, KernelTiming::Cached, 0.0), Box::new(Edtlp::default()));
-    let ran = app.run(&on, Mapping::new(1, plan.ranks)?)?;
+    Ok(emulated(machine, &app, plan.ranks)?.block)
+}
+
+/// What a run of so many ranks finds.
+fn emulated(machine: &Machine, app: &Sweep3d, ranks: u32) -> Result<Findings> {
+    let blade = Blade::new(machine, KernelTiming::Cached, 0.0);
+    let on = Runtime::new(blade, Box::new(Edtlp::default()));
+    let ran = app.run(&on, Mapping::new(1, ranks)?)?;
     let found: &Findings = ran.findings().expect("invariant: a sweep has findings");
-    Ok(found.block)
+    Ok(found.clone())
 }
 
 /// The same as a row of a table.
@@ -81,24 +114,6 @@ pub fn block_run(machine: &Machine, plan: &BlockPlan) -> Result<BlockRun> {
         repetition: 1,
         time_s: block_time(machine, plan)?.0,
     })
-}
-
-/// The three costs of each message, a row for each; messages between units cost the model what those between
-/// nodes do.
-pub fn message_runs(times: &[MessageTime]) -> Vec<MessageRun> {
-    let rows = times.iter().filter(|row| row.link != Link::BetweenUnits.name());
-    rows.flat_map(|row| {
-        let costs =
-            [("early", row.early_s), ("late", row.late_s), ("release", row.release_s.max(0.0))];
-        costs.map(|(way, time_s)| MessageRun {
-            link: row.link.clone(),
-            way: way.into(),
-            bytes: row.bytes as u32,
-            repetition: 1,
-            time_s,
-        })
-    })
-    .collect()
 }
 
 /// An iteration of a problem, for one choice of ranks and blocks after another.
@@ -123,27 +138,19 @@ impl<'a> Sweep<'a> {
         Ok(Self { machine, fields, shape: shape(machine), network, blocks: Mutex::default() })
     }
 
-    /// An iteration on cells along i, j and k, by ranks along i and j, with planes and angles of a block and ranks
-    /// on a node: from the first rank's beginning to the last one's end: emulated on the ranks of a node, simulated by
-    /// events on more.
+    /// An iteration, by tiles of so many ranks along i and j on a node, from the first rank's beginning to the last
+    /// one's end: emulated on the ranks of a node, simulated by events on more.
     ///
     /// # Errors
     /// What a run runs into.
-    pub fn time(
-        &self,
-        cells: [u32; 3],
-        grid: [u32; 2],
-        block: [u32; 2],
-        tile: [u32; 2],
-    ) -> Result<Seconds> {
-        let [px, py] = grid;
-        let grid = Grid::new(px, py)?;
-        let placement = self.placement(grid, tile)?;
+    pub fn time(&self, plan: SweepPlan, tile: [u32; 2]) -> Result<Seconds> {
+        let [px, py] = plan.grid;
+        let placement = self.placement(Grid::new(px, py)?, tile)?;
         match &self.network {
             Some(network) if px * py > self.shape.spes_per_node() => {
-                self.simulate(&placement, (cells, block), network)
+                self.simulate(&placement, plan, network)
             }
-            _ => self.emulate(&placement, (cells, block)),
+            _ => self.emulate(&placement, plan),
         }
     }
 
@@ -159,65 +166,39 @@ impl<'a> Sweep<'a> {
         Placement::tiled(grid, shape, Tiles::cut(tile, cut)?)
     }
 
-    fn input(&self, grid: Grid, (cells, [mk, mmi]): ([u32; 3], [u32; 2])) -> Result<Input> {
-        Input::new(Fields {
-            processes: [grid.px(), grid.py()].map(i64::from),
-            planes_of_block: mk.into(),
-            angles_of_block: mmi.into(),
-            cells: cells.map(i64::from),
-            ..self.fields
-        })
-    }
-
     /// On the emulated machine.
-    ///
-    /// # Errors
-    /// What the run runs into.
-    pub fn emulate(&self, placement: &Placement, problem: ([u32; 3], [u32; 2])) -> Result<Seconds> {
-        let grid = placement.grid();
-        let places: Vec<u32> = (0..grid.ranks()).map(|rank| placement.spe(rank)).collect();
-        let app = Sweep3d::new(self.input(grid, problem)?, Programming::Reverse)?;
-        let blade = Blade::new(self.machine, KernelTiming::Cached, 0.0);
-        let on = Runtime::new(blade, Box::new(Edtlp::default()));
-        let ran = app.placed(places.into()).run(&on, Mapping::new(1, grid.ranks())?)?;
-        let found: &Findings = ran.findings().expect("invariant: a sweep has findings");
+    fn emulate(&self, placement: &Placement, plan: SweepPlan) -> Result<Seconds> {
+        let ranks = placement.grid().ranks();
+        let input = Input::new(Fields {
+            processes: plan.grid.map(i64::from),
+            planes_of_block: plan.planes.into(),
+            angles_of_block: plan.angles.into(),
+            cells: plan.cells.map(i64::from),
+            ..self.fields
+        })?;
+        let places: Vec<u32> = (0..ranks).map(|rank| placement.spe(rank)).collect();
+        let app = Sweep3d::new(input, Programming::Reverse)?.placed(places.into());
+        let found = emulated(self.machine, &app, ranks)?;
         Ok(found.sweeps.first().copied().unwrap_or(Seconds(0.0)))
     }
 
     /// By events, with blocks and messages that take what they take on emulated blades.
-    ///
-    /// # Errors
-    /// What the timing of a block runs into.
-    pub fn simulate(
+    fn simulate(
         &self,
         placement: &Placement,
-        problem: ([u32; 3], [u32; 2]),
+        plan: SweepPlan,
         network: &Network,
     ) -> Result<Seconds> {
-        let cluster = self.cluster(placement, problem, network)?;
+        let ([it, jt, kt], [px, py], grid) = (plan.cells, plan.grid, placement.grid());
+        let block = BlockPlan {
+            cells: [it.div_ceil(px), jt.div_ceil(py)],
+            planes: plan.planes.min(kt),
+            angles: [plan.angles, self.fields.angles as u32],
+            ranks: grid.ranks().min(self.shape.spes_per_node()),
+        };
+        let wavefront = block.wavefront(grid, kt, self.block(&block)?)?;
+        let cluster = Cluster::new(wavefront, placement, network)?;
         Ok(cluster.events(1, Between::Nothing).outcome.first())
-    }
-
-    /// The ranks with what their blocks take.
-    ///
-    /// # Errors
-    /// As [`Sweep::simulate`].
-    pub fn cluster(
-        &self,
-        placement: &Placement,
-        ([it, jt, kt], [mk, mmi]): ([u32; 3], [u32; 2]),
-        network: &Network,
-    ) -> Result<Cluster> {
-        let grid = placement.grid();
-        let angles = self.fields.angles as u32;
-        let (mk, cells) = (mk.min(kt), [it.div_ceil(grid.px()), jt.div_ceil(grid.py())]);
-        let ranks = grid.ranks().min(self.shape.spes_per_node());
-        let time = self.block(&BlockPlan { cells, planes: mk, angles: [mmi, angles], ranks })?;
-        let steps = Steps { angle_blocks: angles / mmi, plane_blocks: kt.div_ceil(mk) };
-        let face = |cells: u32| Bytes(u64::from(16 * mmi.div_ceil(2) * cells * mk));
-        let faces = Faces::same(grid, face(cells[1]), face(cells[0]));
-        let wavefront = Wavefront::new(grid, steps, Blocks::same(time), faces)?;
-        Cluster::new(wavefront, placement, network)
     }
 
     /// What a block takes, timed once.
@@ -241,35 +222,16 @@ fn on_node(ranks: u32) -> [u32; 2] {
 mod tests {
     use super::*;
 
-    fn fields() -> Fields {
-        Fields {
-            processes: [2, 16],
-            planes_of_block: 10,
-            angles_of_block: 6,
-            processors: 1,
-            cells: [10, 80, 80],
-            angles: 6,
-            scattering: 1,
-            widths: [0.1; 3],
-            convergence: -1.0,
-            boundaries: [0; 3],
-            printing: 0,
-            acceleration: 0,
-            fix_ups: 0,
-        }
-    }
-
     /// How far the simulation is off what is emulated on the 32 SPEs of a node, in parts.
-    fn error(cells: [u32; 3], block: [u32; 2]) -> f64 {
+    fn error(cells: [u32; 3], [planes, angles]: [u32; 2]) -> f64 {
         let machine = Machine::named("roadrunner").unwrap();
-        let sweep = Sweep::new(&machine, fields(), 1).unwrap();
-        let grid = Grid::new(2, 16).unwrap();
-        let placement = sweep.placement(grid, [2, 16]).unwrap();
-        let emulated = sweep.emulate(&placement, (cells, block)).unwrap();
+        let fields = Fields { convergence: -1.0, fix_ups: 0, ..Fields::BENCHMARK };
+        let sweep = Sweep::new(&machine, fields, 1).unwrap();
+        let plan = SweepPlan { cells, grid: [2, 16], planes, angles };
+        let placement = sweep.placement(Grid::new(2, 16).unwrap(), [2, 16]).unwrap();
+        let emulated = sweep.emulate(&placement, plan).unwrap();
         let network = sweep.network.as_ref().unwrap();
-        let simulated = sweep.simulate(&placement, (cells, block), network).unwrap();
-        println!("{cells:?} {block:?}: {emulated} {simulated}");
-        simulated.0 / emulated.0 - 1.0
+        sweep.simulate(&placement, plan, network).unwrap().0 / emulated.0 - 1.0
     }
 
     #[test]

@@ -42,6 +42,25 @@ pub struct Fields {
     pub fix_ups: i64,
 }
 
+impl Fields {
+    /// The problem that the benchmark comes with: 50 x 50 x 50 cells in 12 iterations, fix-ups after 7.
+    pub const BENCHMARK: Self = Self {
+        processes: [2, 3],
+        planes_of_block: 10,
+        angles_of_block: 3,
+        processors: 1,
+        cells: [50, 50, 50],
+        angles: 6,
+        scattering: 1,
+        widths: [0.1, 0.1, 0.1],
+        convergence: -12.0,
+        boundaries: [0, 0, 0],
+        printing: 0,
+        acceleration: 0,
+        fix_ups: -7,
+    };
+}
+
 /// A checked input.
 ///
 /// ```

@@ -21,6 +21,22 @@ pub enum Stop {
 impl Stop {
     /// Iterations after which an error that does not fall is given up.
     pub const MOST_ITERATIONS: u32 = 10_000;
+
+    /// Whether an iteration, counted from 1, with this error is the last.
+    pub fn ends(self, iteration: u32, error: f64) -> bool {
+        match self {
+            Self::After(count) => iteration >= count,
+            Self::Within(_) => self.is_reached(error) || iteration >= Self::MOST_ITERATIONS,
+        }
+    }
+
+    /// Whether an error is what was asked for; always so where iterations were.
+    pub fn is_reached(self, error: f64) -> bool {
+        match self {
+            Self::After(_) => true,
+            Self::Within(most) => error <= most,
+        }
+    }
 }
 
 /// When negative outflows are set to zero.
@@ -139,6 +155,11 @@ impl Problem {
     pub fn source_at(&self, cell: [usize; 3]) -> f64 {
         let is_within = self.source_box.iter().zip(&cell).all(|(range, at)| range.contains(at));
         if is_within { self.source } else { 0.0 }
+    }
+
+    /// The area of a cell's face across an axis.
+    pub fn face_area(&self, axis: usize) -> f64 {
+        self.cell_volume() / self.widths[axis]
     }
 
     /// The source of all cells: sum s V.

@@ -18,6 +18,13 @@ pub struct Angle {
     pub weight: f64,
 }
 
+impl Angle {
+    /// What an outflow counts in what flows over a face across an axis: its cosine times the weight.
+    pub fn current(&self, axis: usize) -> f64 {
+        self.cosines[axis] * self.weight
+    }
+}
+
 const S4: [f64; 2] = [0.301_638_78, 0.904_449_05];
 const A: f64 = 0.230_091_94;
 const B: f64 = 0.945_576_76;

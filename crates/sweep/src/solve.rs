@@ -4,7 +4,7 @@ use mmgp_base::error::{Error, Result};
 
 use crate::decomposition::Decomposition;
 use crate::direction::Octant;
-use crate::problem::{Problem, Stop};
+use crate::problem::Problem;
 use crate::step::{Moments, Step};
 use crate::tile::{Tile, Totals};
 use crate::{I, J, K, MOMENTS};
@@ -87,20 +87,14 @@ pub fn solve(
         let totals = ranks.totals();
         errors.push(totals.error);
         fix_ups.push(totals.fix_ups);
-        let (is_last, has_converged) = match problem.stop {
-            Stop::After(count) => (iteration >= count, true),
-            Stop::Within(most) => {
-                (totals.error <= most || iteration >= Stop::MOST_ITERATIONS, totals.error <= most)
-            }
-        };
-        if is_last {
+        if problem.stop.ends(iteration, totals.error) {
             return Ok(Outcome {
                 errors,
                 fix_ups,
                 absorption: totals.absorption,
                 source: problem.total_source(),
                 leakage: totals.leakage,
-                has_converged,
+                has_converged: problem.stop.is_reached(totals.error),
                 flux: ranks.flux(cells),
             });
         }

@@ -239,14 +239,14 @@ impl Tile {
             K => face.len(),
             _ => face.len() / self.problem.planes_of_block() * step.planes.len(),
         };
-        let area = self.problem.cell_volume() / self.problem.widths()[axis];
         let mut leaked = 0.0;
         for element in face[..elements].chunks_exact(angles.len()) {
             for (angle, outflow) in angles.iter().zip(element) {
-                leaked += angle.cosines[axis] * angle.weight * outflow;
+                leaked += angle.current(axis) * outflow;
             }
         }
-        self.leakage[axis][usize::from(sign == Sign::Plus)] += leaked * area;
+        self.leakage[axis][usize::from(sign == Sign::Plus)] +=
+            leaked * self.problem.face_area(axis);
     }
 
     /// Whether the tile's face towards `side` is the grid's.

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use crate::cli::output::aligned;
+use crate::cli::plot::write_picture;
 use crate::error::Result;
-use crate::plot::{CurvePanel, Curves, Format, Kind, Picture, draw};
+use crate::plot::{CurvePanel, Curves, Kind, Picture};
 use crate::table::records::MessageTime;
 use crate::table::{self, csv};
 
@@ -44,11 +45,7 @@ pub fn write_all(folder: &Path, machine: &str, rows: &[MessageTime]) -> Result<(
     table::write(&folder.join("messages.csv"), csv::write(rows))?;
     let curves = curves(rows);
     let title = format!("Messages among SPEs of {machine}, emulated");
-    for &format in Format::ALL {
-        let picture = draw(&Picture { title: &title, kind: Kind::Curves(&curves) }, format)?;
-        table::write(&folder.join(format!("messages.{}", format.ending())), picture)?;
-    }
-    Ok(())
+    write_picture(folder, "messages", &Picture { title: &title, kind: Kind::Curves(&curves) })
 }
 
 /// Time and rate by size, a curve for each path.

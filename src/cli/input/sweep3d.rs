@@ -58,23 +58,6 @@ pub const ENTRY: Entry = Entry {
     ],
 };
 
-/// The benchmark's input where nothing is said: 50 x 50 x 50 cells in 12 iterations, fix-ups after 7.
-pub const DEFAULT: Fields = Fields {
-    processes: [2, 3],
-    planes_of_block: 10,
-    angles_of_block: 3,
-    processors: 1,
-    cells: [50, 50, 50],
-    angles: 6,
-    scattering: 1,
-    widths: [0.1, 0.1, 0.1],
-    convergence: -12.0,
-    boundaries: [0, 0, 0],
-    printing: 0,
-    acceleration: 0,
-    fix_ups: -7,
-};
-
 /// Parses the angles of a block, of six.
 pub fn angles_of_block(text: &str) -> std::result::Result<u32, String> {
     let angles = text.parse().ok().filter(|angles| [1, 2, 3, 6].contains(angles));
@@ -159,7 +142,7 @@ impl Sweep3dArguments {
     /// The input, from a file where one is named, changed as the flags say.
     pub fn input(&self, arguments: &AppArguments) -> Result<Input> {
         let mut fields = match arguments.input.as_deref() {
-            None => DEFAULT,
+            None => Fields::BENCHMARK,
             Some(name) if is_file(name) => *Input::read(&Source::read(Path::new(name))?)?.fields(),
             Some(name) => {
                 return Err(Error::OutOfRange {

@@ -2,20 +2,20 @@
 
 use serde::Serialize;
 
-use super::Arguments;
+use super::{Arguments, TermReport, all, doublings};
 use crate::Mapping;
 use crate::cli::Answer;
 use crate::cli::files::Guard;
 use crate::cli::input::list_ranking::read_of;
-use crate::cli::output::{Verbosity, aligned, data, json, progress, warn};
+use crate::cli::output::{Verbosity, aligned, data, json, warn};
+use crate::cli::plot::write_picture;
 use crate::error::Result;
 use crate::fit::estimate_threads;
 use crate::lists::Order;
 use crate::measure::list_ranking::{ThreadPlan, run_thread_plan, thread_plans, thread_run};
-use crate::measure::threads::on_threads;
 use crate::measure::{Emulated, Measured as _, Target as _};
 use crate::model::TimeModel as _;
-use crate::plot::{CurvePanel, Curves, Format, Kind, Picture, draw};
+use crate::plot::{CurvePanel, Curves, Kind, Picture};
 use crate::posterior::Posterior;
 use crate::solve::{Sampling, rank};
 use crate::table::records::{Maybe, ThreadChoice, ThreadRun};
@@ -76,11 +76,8 @@ pub fn study(arguments: &Arguments) -> Result<Answer> {
     table::write(&folder.join(summary), json(&summaries))?;
     let title = format!("list-ranking on {}", target.name());
     let curves = curves(&rows);
-    for &format in Format::ALL {
-        let picture = Picture { title: &title, kind: Kind::Curves(&curves) };
-        let file = format!("{PICTURE}.{}", format.ending());
-        table::write(&folder.join(file), draw(&picture, format)?)?;
-    }
+    let picture = Picture { title: &title, kind: Kind::Curves(&curves) };
+    write_picture(folder, PICTURE, &picture)?;
     if study.verbosity == Verbosity::Usual {
         let answer = answer(&rows, &summaries, (list, &target));
         data(None, &format!("{answer}\nEverything is in {}.\n", folder.display()))?;
@@ -118,11 +115,6 @@ fn division(order: Order) -> Division {
     }
 }
 
-/// 1, 2, 4 and so on up to `most`.
-fn doublings(most: u32) -> Vec<u32> {
-    std::iter::successors(Some(1), |p| Some(2 * p)).take_while(|&p| p <= most).collect()
-}
-
 impl Study<'_> {
     /// Runs all plans, with their progress.
     fn all(
@@ -131,15 +123,8 @@ impl Study<'_> {
         plans: &[ThreadPlan],
         run: &(dyn Fn(&ThreadPlan) -> Result<ThreadRun> + Sync),
     ) -> Result<Vec<ThreadRun>> {
-        let bar = progress(what, plans.len() as u64, self.verbosity);
         let threads = self.threads.min(self.target.at_once());
-        let runs = on_threads(plans, threads, &|plan| {
-            let ran = run(plan);
-            bar.inc(1);
-            ran
-        });
-        bar.finish_and_clear();
-        runs
+        all(what, plans, (threads, self.verbosity), run)
     }
 
     /// The predicted time of every choice, the fastest first.
@@ -206,21 +191,10 @@ struct TermsReport {
     terms: Vec<TermReport>,
 }
 
-#[derive(Serialize)]
-struct TermReport {
-    name: String,
-    value: f64,
-    std_error: Option<f64>,
-}
-
 impl TermsReport {
     fn of(terms: &ThreadTerms) -> Self {
-        let report = |(name, estimate): (String, &crate::model::parameters::Estimate)| TermReport {
-            name,
-            value: estimate.value,
-            std_error: estimate.std_error,
-        };
-        Self { terms: terms.named().into_iter().map(report).collect() }
+        let named = terms.named().into_iter();
+        Self { terms: named.map(|(name, estimate)| TermReport::new(name, estimate)).collect() }
     }
 }
 

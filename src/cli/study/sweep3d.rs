@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Arguments;
+use super::{Arguments, all};
 use crate::Mapping;
 use crate::cli::Answer;
 use crate::cli::files::Guard;
-use crate::cli::output::{Verbosity, data, json, progress, warn};
+use crate::cli::output::{Verbosity, data, json, warn};
+use crate::cli::plot::write_picture;
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::measure::messages;
-use crate::measure::threads::on_threads;
-use crate::measure::wavefront::{BlockPlan, Sweep, block_run, message_runs};
-use crate::plot::{Format, Kind, Picture, draw};
+use crate::measure::wavefront::{Sweep, SweepPlan, block_run};
+use crate::plot::{Kind, Picture};
 use crate::posterior::Posterior;
 use crate::solve::{Sampling, rank};
 use crate::table::records::{BlockRun, Maybe, WavefrontChoice};
@@ -63,7 +63,7 @@ pub fn study(arguments: &Arguments) -> Result<Answer> {
     let times = messages::times(&machine, &candidates.sizes(), study.threads)?;
     table::write(&folder.join(messages_file), csv::write(&times))?;
     let files = [blocks_file, messages_file];
-    let timed = Timed { blocks, messages: message_runs(&times), files };
+    let timed = Timed { blocks, messages: messages::runs(&times), files };
     let terms = timed.terms_of_all(&candidates)?;
     table::write(&folder.join(terms_file), json(&Terms::of(&terms)))?;
     let predictions = study.predict(&terms)?;
@@ -77,11 +77,8 @@ pub fn study(arguments: &Arguments) -> Result<Answer> {
     )?;
     let title = format!("sweep3d on {}", machine.name);
     let curves = answer::curves(&rows);
-    for &format in Format::ALL {
-        let picture = Picture { title: &title, kind: Kind::Curves(&curves) };
-        let file = format!("{PICTURE}.{}", format.ending());
-        table::write(&folder.join(file), draw(&picture, format)?)?;
-    }
+    let picture = Picture { title: &title, kind: Kind::Curves(&curves) };
+    write_picture(folder, PICTURE, &picture)?;
     if study.verbosity == Verbosity::Usual {
         let answer = answer::text(&rows, &found, &machine);
         data(None, &format!("{answer}\nEverything is in {}.\n", folder.display()))?;
@@ -108,7 +105,8 @@ impl Study<'_> {
     /// Times the blocks from which the terms are estimated.
     fn blocks(&self) -> Result<Vec<BlockRun>> {
         let plans = self.candidates.block_plans();
-        self.all("timing blocks", &plans, &|plan: &BlockPlan| block_run(self.machine, plan))
+        let how = (self.threads, self.verbosity);
+        all("timing blocks", &plans, how, &|plan| block_run(self.machine, plan))
     }
 
     /// The predicted time of every choice, the fastest first.
@@ -157,26 +155,15 @@ impl Study<'_> {
     /// Emulates every choice, or simulates it where there are more ranks than those of a node.
     fn sweep_all(&self, predictions: &[WavefrontChoice]) -> Result<Vec<f64>> {
         let sweep = Sweep::new(self.machine, self.candidates.fields, self.threads)?;
-        self.all("sweeping all choices", predictions, &|row: &WavefrontChoice| {
-            let [grid, block, tile] = [[row.px, row.py], [row.mk, row.mmi], [row.tx, row.ty]];
-            Ok(sweep.time([row.it, row.jt, row.kt], grid, block, tile)?.0)
+        let how = (self.threads, self.verbosity);
+        all("sweeping all choices", predictions, how, &|row| {
+            let plan = SweepPlan {
+                cells: [row.it, row.jt, row.kt],
+                grid: [row.px, row.py],
+                planes: row.mk,
+                angles: row.mmi,
+            };
+            Ok(sweep.time(plan, [row.tx, row.ty])?.0)
         })
-    }
-
-    /// Does something for all items, with its progress.
-    fn all<I: Sync, T: Send>(
-        &self,
-        what: &'static str,
-        items: &[I],
-        job: &(dyn Fn(&I) -> Result<T> + Sync),
-    ) -> Result<Vec<T>> {
-        let bar = progress(what, items.len() as u64, self.verbosity);
-        let done = on_threads(items, self.threads, &|item| {
-            let result = job(item);
-            bar.inc(1);
-            result
-        });
-        bar.finish_and_clear();
-        done
     }
 }

@@ -49,7 +49,6 @@ use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, Seconds};
 use mmgp_cell::Placement;
 use mmgp_runtime::{Runtime, Signalling};
-use mmgp_sweep::{I, J, K};
 use spe_program::{FUNCTIONS, LineProgram};
 
 /// Instructions with which an SPE finds what a line works on, one after the other: it takes the line's
@@ -98,14 +97,6 @@ pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findin
     blade.run()?;
     let run = Run::collect(on, mapping, &FUNCTIONS);
     let account = account.take();
-    let mut last = blade.started();
-    let spans = account.ends.iter().map(|&end| {
-        let span = end.since(last).seconds();
-        last = end;
-        span
-    });
-    let (volume, sections) = (problem.cell_volume(), problem.cross_sections);
-    let area = |axis: usize| volume / problem.widths()[axis];
     let mut flux = vec![[0.0; 4]; part.volume()];
     contents::take_flux(&cells, &part, problem.cells(), &blade.memory, &mut flux);
     let compute = program.in_kernels.borrow().seconds().0 / f64::from(mapping.p());
@@ -115,10 +106,10 @@ pub fn run(app: &Sweep3d, on: &Runtime, mapping: Mapping) -> Result<(Run, Findin
         processes: [1, 1],
         errors: account.errors,
         fix_ups: account.fix_ups,
-        absorption: account.absorbed * (sections.total - sections.isotropic) * volume,
+        absorption: contents::absorption(problem, account.absorbed),
         source: problem.total_source(),
-        leakage: [I, J, K].map(|axis| account.leaked[axis].map(|sum| sum * area(axis))),
-        iterations: spans.collect(),
+        leakage: contents::leakage(problem, account.leaked),
+        iterations: contents::spans(blade.started(), &account.ends),
         compute: Seconds(compute),
         messages: Seconds(0.0),
         flux,

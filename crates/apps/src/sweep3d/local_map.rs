@@ -11,10 +11,11 @@
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Bytes;
 use mmgp_cell::context::SpeImage;
-use mmgp_spu::LocalAddress;
+use mmgp_spu::{LOCAL_STORE_BYTES, LocalAddress};
 
 use super::cells::Array;
 use super::rank::fan_bytes;
+use super::transfers::LARGEST;
 use mmgp_kernels::sweep3d::face_bytes;
 use mmgp_sweep::Octant;
 
@@ -28,10 +29,8 @@ pub const MESSAGES: LocalAddress = LocalAddress(CODE);
 /// The most that its stack grows to; not published.
 const STACK: Bytes = Bytes(8192);
 /// The size of a local store.
-const END: u32 = 262_144;
+const END: u64 = LOCAL_STORE_BYTES as u64;
 
-/// The largest transfer of one command, which the lines that go together keep to.
-const LARGEST: u64 = 16_384;
 /// The most bytes of a set of buffers.
 const MOST_OF_SET: u64 = 24 * 1024;
 
@@ -109,7 +108,7 @@ impl LocalMap {
         let face_bytes = [lines * planes * angles, cells * planes * angles, cells * lines * angles];
         let faces = face_bytes.map(|bytes| room.place(bytes));
         let line = set_bytes(cells, 1);
-        let left = u64::from(END).saturating_sub(u64::from(room.end) + STACK.0) / 2;
+        let left = END.saturating_sub(u64::from(room.end) + STACK.0) / 2;
         let together = (LARGEST / Array::Flux.line_bytes(cells).max(16))
             .min(MOST_OF_SET.min(left) / line)
             .min(u64::from(lines)) as u32;
@@ -121,7 +120,7 @@ impl LocalMap {
                 face_bytes.iter().sum::<u32>(),
                 2 * line
             );
-            return Err(Error::LocalStoreFull { what, needed, available: END.into() });
+            return Err(Error::LocalStoreFull { what, needed, available: END });
         }
         let set = set_bytes(cells, together) as u32;
         let sets = [room.place(set), room.place(set)];

@@ -20,7 +20,7 @@ use mmgp_kernels::sweep3d::{
     leakage_weights,
 };
 use mmgp_spu::{LocalAddress, Quadword};
-use mmgp_sweep::{Angle, FixUp, I, J, K, Problem, Sign, Step, Stop};
+use mmgp_sweep::{FixUp, I, J, K, Problem, Sign, Step};
 
 /// Tags of messages: a face of i, a face of j.
 const FACE_TAGS: [u32; 2] = [1, 2];
@@ -109,7 +109,7 @@ impl RankProgram {
             }
             self.swept(iteration, swept_from);
             let error = self.error(fixed).await?;
-            if self.is_last(iteration, error) {
+            if self.problem.stop.ends(iteration, error) {
                 break;
             }
         }
@@ -138,8 +138,7 @@ impl RankProgram {
             self.spe().write(self.coefficients(step.fan), &coefficients(&directions))?;
             let angles = &self.problem.quadrature().angles()[step.angles.clone()];
             for axis in [I, J, K] {
-                let weight = |angle: &Angle| angle.cosines[axis] * angle.weight;
-                let weights: Vec<f64> = angles.iter().map(weight).collect();
+                let weights: Vec<f64> = angles.iter().map(|angle| angle.current(axis)).collect();
                 self.spe().write(self.weights(step.fan, axis), &leakage_weights(&weights))?;
             }
         }
@@ -364,13 +363,6 @@ impl RankProgram {
         self.spe().write(self.sum(TOTALS), &found[1..])?;
         let (error, _) = kernels::Error::result(&[found[0], found[1]]);
         Ok(error)
-    }
-
-    fn is_last(&self, iteration: u32, error: f64) -> bool {
-        match self.problem.stop {
-            Stop::After(count) => iteration >= count,
-            Stop::Within(most) => error <= most || iteration >= Stop::MOST_ITERATIONS,
-        }
     }
 
     /// Absorption and leakage of all ranks.

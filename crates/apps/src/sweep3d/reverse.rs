@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::cells::Cells;
-use super::contents::{fill, take_flux};
+use super::contents::{absorption, fill, leakage, spans, take_flux};
 use super::local_map::{LocalMap, MESSAGES};
 use super::neighbours::Neighbours;
 use super::rank::{Account, RankProgram};
@@ -116,25 +116,18 @@ fn findings(
     for Placed { part, cells, blade, .. } in placed {
         take_flux(cells, part, grid, &blade.memory, &mut flux);
     }
-    let mut last = started;
-    let spans = account.ends.iter().map(|&end| {
-        let span = end.since(last).seconds();
-        last = end;
-        span
-    });
     let ranks = placed.len() as f64;
     let blocks = ranks * (problem.step_count() * account.errors.len()) as f64;
     let [absorbed, leaked @ ..] = account.sums;
-    let (volume, sections) = (problem.cell_volume(), problem.cross_sections);
-    let area = |axis: usize| volume / problem.widths()[axis];
+    let leaked = [I, J, K].map(|axis| [0, 1].map(|side| leaked[2 * axis + side]));
     Findings {
         processes: decomposition.processes().map(|it| it as u32),
         errors: account.errors.clone(),
         fix_ups: account.fix_ups.clone(),
-        absorption: absorbed * (sections.total - sections.isotropic) * volume,
+        absorption: absorption(problem, absorbed),
         source: problem.total_source(),
-        leakage: [I, J, K].map(|axis| [0, 1].map(|side| leaked[2 * axis + side] * area(axis))),
-        iterations: spans.collect(),
+        leakage: leakage(problem, leaked),
+        iterations: spans(started, &account.ends),
         sweeps: account.sweeps.iter().map(|[start, end]| end.since(*start).seconds()).collect(),
         compute: Seconds(account.in_kernels.seconds().0 / ranks),
         block: Seconds(account.in_blocks.seconds().0 / blocks),

@@ -1,6 +1,7 @@
 //! What goes on between two products of blocks.
 
 use super::{MATRIX_BYTES, TILES, TILES_BYTES};
+use crate::stores::store_turns;
 use mmgp_base::units::Bytes;
 use mmgp_spu::layout::Block;
 use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
@@ -31,20 +32,9 @@ impl Kernel for Clear {
     #[inline(always)]
     fn run<S: Spu>(&self, spu: &mut S) {
         let zero = spu.il(0);
-        let mut at = spu.ila(self.out.0);
-        let mut left = spu.ila(MATRIX_BYTES.0 as u32 / (16 * STORES));
-        loop {
-            spu.label();
-            spu.hbrr();
-            for store in 0..STORES as i32 {
-                spu.stqd(zero, 16 * store, at);
-            }
-            at = spu.ai(at, 16 * STORES as i16);
-            left = spu.ai(left, -1);
-            if !spu.brnz(left) {
-                break;
-            }
-        }
+        let at = spu.ila(self.out.0);
+        let left = spu.ila(MATRIX_BYTES.0 as u32 / (16 * STORES));
+        store_turns::<S, STORES>(spu, zero, at, left);
     }
 
     #[inline(never)]

@@ -1,5 +1,6 @@
 //! Nothing flows in.
 
+use crate::stores::store_turns;
 use mmgp_base::units::Bytes;
 use mmgp_spu::layout::Block;
 use mmgp_spu::{Compiled, Kernel, LocalAddress, Shape, Spu};
@@ -45,19 +46,8 @@ impl Kernel for Clear {
             return;
         }
         at = spu.ai(at, 16 * rest as i16);
-        let mut left = spu.ila(turns);
-        loop {
-            spu.label();
-            spu.hbrr();
-            for quadword in 0..STORES as i32 {
-                spu.stqd(zero, 16 * quadword, at);
-            }
-            at = spu.ai(at, 16 * STORES as i16);
-            left = spu.ai(left, -1);
-            if !spu.brnz(left) {
-                break;
-            }
-        }
+        let left = spu.ila(turns);
+        store_turns::<S, STORES>(spu, zero, at, left);
     }
 
     #[inline(never)]

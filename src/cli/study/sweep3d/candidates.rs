@@ -3,7 +3,7 @@
 use crate::Mapping;
 use crate::apps::sweep3d::fits_local_store;
 use crate::cli::input::AppArguments;
-use crate::cli::input::sweep3d::DEFAULT;
+use crate::cli::study::doublings;
 use crate::cluster::Shape;
 use crate::error::{Error, Result};
 use crate::machine::Machine;
@@ -43,8 +43,12 @@ impl Candidates {
     pub fn new(machine: &Machine, arguments: &AppArguments) -> Result<Self> {
         let own = &arguments.sweep3d;
         let fields = *own.input(arguments)?.fields();
-        let fields =
-            Fields { convergence: -1.0, fix_ups: 0, processes: DEFAULT.processes, ..fields };
+        let fields = Fields {
+            convergence: -1.0,
+            fix_ups: 0,
+            processes: Fields::BENCHMARK.processes,
+            ..fields
+        };
         Input::new(fields)?;
         let [it, jt, kt] = fields.cells.map(|cells| cells as u32);
         let given = Problem { it, jt, kt, angles: fields.angles as u32 };
@@ -116,9 +120,7 @@ impl Candidates {
 
     /// Sizes of the messages of a choice, along i and along j.
     pub fn faces(&self, problem: &Problem, choice: &Choice) -> [Bytes; 2] {
-        let [it, jt] = block(self.shape, problem, choice).cells;
-        let plane = 16 * choice.angles.div_ceil(2) * choice.planes;
-        [jt, it].map(|cells| Bytes(u64::from(plane * cells)))
+        block(self.shape, problem, choice).faces()
     }
 }
 
@@ -153,8 +155,7 @@ fn mappings(shape: Shape) -> Vec<((u32, u32), [u32; 2])> {
         let counts = NODES.into_iter().filter(|&count| count < nodes).chain([nodes]);
         return counts.map(|count| ((count, node), parts)).collect();
     }
-    let counts = std::iter::successors(Some(1), |count| Some(2 * count));
-    let counts = counts.take_while(|&count| count <= node);
+    let counts = doublings(node).into_iter();
     counts.map(|count| ((1, count), [1, count.div_ceil(cell)])).collect()
 }
 

@@ -6,6 +6,7 @@ use std::collections::btree_map::Entry;
 use serde::Serialize;
 
 use super::candidates::Candidates;
+use crate::cli::study::TermReport;
 use crate::error::Result;
 use crate::fit::estimate_wavefront;
 use crate::model::parameters::Estimate;
@@ -86,9 +87,8 @@ struct Term {
     mmi: u32,
     /// Sizes of the messages along i and j that it is for.
     bytes: [u64; 2],
-    name: String,
-    value: f64,
-    std_error: Option<f64>,
+    #[serde(flatten)]
+    term: TermReport,
 }
 
 impl Terms {
@@ -99,9 +99,7 @@ impl Terms {
         let term = |(asked, name, estimate): (Asked, String, &Estimate)| Term {
             mmi: asked.angles,
             bytes: asked.faces.map(|face| face.0),
-            name,
-            value: estimate.value,
-            std_error: estimate.std_error,
+            term: TermReport::new(name, estimate),
         };
         Self { terms: named.map(term).collect() }
     }

@@ -15,7 +15,7 @@ use mmgp_cell::ppe::Work;
 use mmgp_cell::{EffectiveAddress, Progress};
 use mmgp_runtime::{Process, Task};
 use mmgp_spu::Quadword;
-use mmgp_sweep::{Angle, FixUp, I, J, K, Problem, Sign, Step, Stop};
+use mmgp_sweep::{FixUp, I, J, K, Problem, Sign, Step};
 
 /// What the host does for a cell before a sweep: phi_0 to phi_3 and the external source are loaded; phi_0
 /// is kept, four moments of the source are stored and four zeros.
@@ -96,19 +96,12 @@ impl Host {
             account.errors.push(error);
             account.fix_ups.push(fixed);
             account.ends.push(self.process.sim.now());
-            if self.is_last(iteration, error) {
+            if self.problem.stop.ends(iteration, error) {
                 break;
             }
         }
         self.process.finish(SWEEP);
         account
-    }
-
-    fn is_last(&self, iteration: u32, error: f64) -> bool {
-        match self.problem.stop {
-            Stop::After(count) => iteration >= count,
-            Stop::Within(most) => error <= most || iteration >= Stop::MOST_ITERATIONS,
-        }
     }
 
     /// Sweeps a block: a task for each of its diagonals.
@@ -185,13 +178,12 @@ impl Host {
         self.process.load_put_lines((all * ELEMENT).div_ceil(LINE)).await;
         self.process.work(LEAK * all).await;
         let angles = &self.problem.quadrature().angles()[step.angles.clone()];
-        let weight = |angle: &Angle| angle.cosines[axis] * angle.weight;
         let mut leaked = 0.0;
         for (pair, angles) in (0..).zip(angles.chunks(2)) {
             let start = self.faces.of_pair(axis, pair);
             for element in self.quadwords(start, elements * ELEMENT) {
                 for (angle, outflow) in angles.iter().zip(element.doubles()) {
-                    leaked += weight(angle) * outflow;
+                    leaked += angle.current(axis) * outflow;
                 }
             }
         }

@@ -31,17 +31,7 @@ fn messages_of_all_sizes_cross_the_network_whole() {
                 if rank.rank() == early {
                     rank.spe().sim.sleep(SimSpan::from_ticks(200_000_000_000)).await;
                 }
-                if rank.rank() == 0 {
-                    fill(&rank, OWN, bytes, u64::from(tag));
-                    rank.send(OWN, Bytes(bytes), 1, tag).await;
-                } else {
-                    fill(&rank, OTHER, bytes + 16, 999);
-                    assert_eq!(rank.receive(OTHER, Bytes(bytes), 0, tag).await, Bytes(bytes));
-                    check(&rank, OTHER, bytes, u64::from(tag));
-                    let behind = bytes.next_multiple_of(16);
-                    let next = rank.spe().read(OTHER.offset(Bytes(behind)), Bytes(16))?[0];
-                    assert_eq!(next, Quadword([(999 << 32) | (behind / 16), !999]));
-                }
+                passes_whole(&rank, bytes, tag).await;
             }
             Ok(())
         })

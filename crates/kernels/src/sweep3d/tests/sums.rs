@@ -12,16 +12,11 @@ fn tile(angles_of_block: i64) -> (Problem, Tile) {
         processes: [1, 1],
         planes_of_block: 2,
         angles_of_block,
-        processors: 1,
         cells: [5, 4, 5],
-        angles: 6,
-        scattering: 1,
         widths: [0.5; 3],
         convergence: -2.0,
-        boundaries: [0; 3],
-        printing: 0,
-        acceleration: 0,
         fix_ups: 1,
+        ..Fields::BENCHMARK
     };
     let problem = Problem::new(&Input::new(fields).expect("it is right"));
     let decomposition = Decomposition::new(&problem, [1, 1]).expect("it is right");
