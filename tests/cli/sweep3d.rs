@@ -74,6 +74,20 @@ fn input_50_gives_what_the_benchmark_prints() {
 }
 
 #[test]
+fn nothing_leaves_over_a_low_boundary_that_reflects() {
+    let folder = Folder::new();
+    let common = ["emulate", "--app", "sweep3d", "--timing", "none", "--format", "json"];
+    let flags = ["--cells", "6", "--epsi", "0.001", "--boundaries", "0,0,1"];
+    let found = json(&folder.succeeds(&[&common[..], &flags].concat()));
+    assert_eq!((&found["converged"], &found["leakage"][2][0]), (&true.into(), &0.0.into()));
+    assert!(found["leakage"][2][1].as_f64().unwrap() > 0.0, "{found}");
+    assert!(found["leakage"][0][0].as_f64().unwrap() > 0.0, "{found}");
+    let run = folder.mmgp(&["emulate", "--app", "sweep3d", "--boundaries", "0,1"]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("expected three numbers as in 1,0,0"), "{}", run.stderr);
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_its_flag() {
     let folder = Folder::new();
     let refuses = |arguments: &[&str], message: &str| {

@@ -58,6 +58,14 @@ pub const ENTRY: Entry = Entry {
     ],
 };
 
+/// Parses the low boundaries of i, j and k.
+fn boundaries(text: &str) -> std::result::Result<[i64; 3], String> {
+    let numbers: std::result::Result<Vec<i64>, _> =
+        text.split(',').map(str::trim).map(str::parse).collect();
+    let three = numbers.ok().and_then(|numbers| numbers.try_into().ok());
+    three.ok_or_else(|| "expected three numbers as in 1,0,0".to_string())
+}
+
 /// Parses the angles of a block, of six.
 pub fn angles_of_block(text: &str) -> std::result::Result<u32, String> {
     let angles = text.parse().ok().filter(|angles| [1, 2, 3, 6].contains(angles));
@@ -97,8 +105,8 @@ pub struct Sweep3dArguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub ifixups: Option<i64>,
     /// Low boundaries of i, j and k: 0 vacuum, 1 reflective [default: 0,0,0]
-    #[arg(long, value_name = "I,J,K", value_delimiter = ',', num_args = 3)]
-    pub boundaries: Option<Vec<u32>>,
+    #[arg(long, value_name = "I,J,K", value_parser = boundaries)]
+    pub boundaries: Option<[i64; 3]>,
 }
 
 /// [`Programming`] on the command line.
@@ -167,9 +175,7 @@ impl Sweep3dArguments {
         if let Some(Extents(processes)) = self.processes {
             fields.processes = processes.map(i64::from);
         }
-        if let Some([i, j, k]) = self.boundaries.as_deref() {
-            fields.boundaries = [*i, *j, *k].map(i64::from);
-        }
+        fields.boundaries = self.boundaries.unwrap_or(fields.boundaries);
         Input::new(fields)
     }
 }
