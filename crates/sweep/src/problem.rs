@@ -126,11 +126,6 @@ impl Problem {
         self.cells
     }
 
-    /// The width of a cell along each axis.
-    pub fn widths(&self) -> [f64; 3] {
-        self.widths
-    }
-
     /// The angles.
     pub fn quadrature(&self) -> Quadrature {
         self.quadrature
