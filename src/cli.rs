@@ -52,6 +52,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::error::{Error, shortened};
+use crate::table;
 
 /// Chooses how a program maps onto host cores and accelerators, and checks itself.
 ///
@@ -168,6 +169,7 @@ pub fn main() -> ExitCode {
         Command::Man(arguments) => man::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
     };
+    output::warn(&table::notes());
     match result {
         Ok(Answer::Done) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),

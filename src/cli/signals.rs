@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use crate::table::{self, Source};
@@ -17,6 +17,8 @@ static AT_FIRST: Mutex<Option<Action>> = Mutex::new(None);
 /// every file either whole or untouched; the exit code tells which it was, as a shell does. A hangup
 /// that is ignored stays so: `nohup` asks for it.
 pub fn obey() {
+    // A file that grows beyond a limit is an error of whoever writes it, with its path.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     let hangup = (!is_ignored(SIGHUP)).then_some(SIGHUP);
     // Where they cannot be handled, the default ends the program as well.
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup)) else { return };

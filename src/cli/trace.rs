@@ -98,7 +98,7 @@ impl TraceFile {
         })?;
         if let Destination::Streamed(file) = writer.out() {
             file.commit()?;
-            eprintln!("{events} events written to {}", self.path.display());
+            line(&format!("{events} events written to {}", self.path.display()));
         }
         if let Some(end) = writer.ended_early() {
             let milliseconds = 1e3 * end.seconds().0;

@@ -2,8 +2,9 @@
 //!
 //! Readers take a [`Source`], the whole text of a file with its name, so everything above this
 //! module is free of input and output; every error carries file, line and column. A file is written
-//! beside its place and takes it in one step ([`StreamedFile`]), so an interrupted program leaves
-//! either the old file or the new one, never half of one.
+//! beside its place, under a name that nobody else has, flushed to disk, and takes its place in one step
+//! ([`StreamedFile`]), so an interrupted program leaves either the old file or the new one, never half of
+//! one. A program that is killed leaves a part, which the next one that writes there removes.
 
 #![allow(clippy::disallowed_methods)] // This module is the exception to its own rule.
 
@@ -16,9 +17,11 @@ mod failures;
 mod foreign;
 pub mod hyperfine;
 pub mod json;
+mod lines;
 mod lock;
 pub mod log;
 mod micro_benchmarks;
+mod part;
 mod place;
 pub mod records;
 pub mod runs;
@@ -30,14 +33,15 @@ pub use columns::{Columns, Unit};
 pub use configurations::configurations;
 pub use device_trace::{Activity, DeviceTrace, Launch, Stretch};
 pub use foreign::runs_of;
-pub use lock::{Held, Lock};
+pub use lines::{Lines, Loss};
+pub use lock::{FolderLock, Held, Lock};
 pub use micro_benchmarks::MicroBenchmarks;
 pub use place::place;
-pub use streamed::StreamedFile;
+pub use streamed::{StreamedFile, notes};
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -112,26 +116,23 @@ fn position(file: &str, text: &str, offset: usize) -> Position {
 /// What some editors put before a text; they do not count it as a character.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Held while a file gets its content in place or takes its place; whoever ends the process takes it
-/// first, so that no file is left half written.
+/// Held while a file takes its place or a log a line; whoever ends the process takes it first, so that no
+/// line is left half written.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// Ends the process with `code` as soon as no file is being written in place, and removes the parts
-/// of those that are not whole.
+/// Ends the process with `code` as soon as no file is being put in place, and removes the parts of those
+/// that are not whole, and the locks on folders.
 pub fn exit_between_writes(code: i32) -> ! {
     let _no_write_under_way = WRITING.lock();
-    let _no_part_begins = streamed::remove_parts();
+    let _no_part_begins = part::remove_all();
     std::process::exit(code)
 }
 
 /// Replaces `path` by `content` in one step.
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
-    let failed = |source| Error::Write { file: path.into(), source };
-    if part_of(path) == path {
-        return write_through(path, content.as_ref()).map_err(failed);
-    }
     let mut file = StreamedFile::create(path)?;
-    file.write_all(content.as_ref()).map_err(failed)?;
+    let written = file.write_all(content.as_ref());
+    written.map_err(|source| Error::Write { file: path.into(), source })?;
     file.commit()
 }
 
@@ -139,32 +140,58 @@ fn writing() -> MutexGuard<'static, ()> {
     WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes a device or a pipe, or the file that a link leads to. To open a pipe, and to write it,
-/// may wait for its reader, which nobody who ends the process waits for.
-fn write_through(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
-    if !file.metadata()?.is_file() {
-        return file.write_all(content);
-    }
-    let _writing = writing();
-    file.set_len(0)?;
-    file.write_all(content)
-}
-
-/// Where the content of a file lies until it is whole. A link, a device or a pipe is written as it
-/// is: to put a file in its place would destroy it.
-fn part_of(path: &Path) -> PathBuf {
-    let mut part: PathBuf = path.into();
-    if fs::symlink_metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir()) {
-        return part;
-    }
-    part.as_mut_os_string().push(".part");
-    part
-}
-
 /// Creates a folder and its parents where they do not exist.
 pub fn create_folder(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|source| Error::Write { file: path.into(), source })
+}
+
+/// Gives a whole file another place in one step, with the mode and the owner of what was there.
+///
+/// # Errors
+/// [`Error::Write`], [`Error::Read`].
+pub fn replace(from: &Path, to: &Path) -> Result<()> {
+    match streamed::replace(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            write(to, bytes(from)?)?;
+            remove_file(from)
+        }
+        result => result.map_err(|source| Error::Write { file: to.into(), source }),
+    }
+}
+
+/// Removes a file; one that is not there is none to remove.
+///
+/// # Errors
+/// [`Error::Write`].
+pub fn remove_file(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(Error::Write { file: path.into(), source })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// All files in a folder and those beneath it, by name, each as a path from the folder with `/`; without
+/// parts of files.
+///
+/// # Errors
+/// [`Error::Read`].
+pub fn files_in(folder: &Path) -> Result<Vec<String>> {
+    let failed = |source| Error::Read { file: folder.into(), source };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type().map_err(failed)?.is_dir() {
+            let beneath = files_in(&entry.path())?;
+            files.extend(beneath.into_iter().map(|file| format!("{name}/{file}")));
+        } else if !part::is_part(&name) {
+            files.push(name);
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// The names in a folder, in no order; none of one that cannot be read.
@@ -200,28 +227,5 @@ mod tests {
         let source = Source::new("x.csv", "m,p\nµ,9\n");
         let at = source.position("m,p\nµ,".len());
         assert_eq!(at.to_string(), "x.csv:2:3");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_stays_one_and_what_it_leads_to_is_written() {
-        let folder = std::env::temp_dir().join(format!("mmgp-link-{}", std::process::id()));
-        fs::create_dir_all(&folder).expect("a folder");
-        let (file, link) = (folder.join("file"), folder.join("link"));
-        fs::write(&file, "before").expect("a file");
-        std::os::unix::fs::symlink(&file, &link).expect("a link");
-        let is_kept = |content: &str| {
-            let is_link = fs::symlink_metadata(&link).expect("it is there").is_symlink();
-            is_link && fs::read_to_string(&file).expect("it is there") == content
-        };
-        write(&link, "at once").expect("it is written");
-        assert!(is_kept("at once"));
-        let mut streamed = StreamedFile::create(&link).expect("it is opened");
-        streamed.write_all(b"in steps").expect("it is written");
-        streamed.commit().expect("it is whole");
-        assert!(is_kept("in steps"));
-        StreamedFile::create(&link).expect("it is opened").discard();
-        assert!(is_kept(""));
-        fs::remove_dir_all(&folder).expect("it is removed");
     }
 }

@@ -9,14 +9,12 @@ use crate::cli::{Cli, identity};
 use crate::error::{Error, Result};
 use crate::report::provenance::InputFile;
 use crate::table::records::Scheduled;
-use crate::table::{self, Held, Lock, STANDARD_INPUT, Source, csv};
+use crate::table::{self, FolderLock, STANDARD_INPUT, Source, csv};
 
 /// The rows.
 pub const ROWS: &str = "schedulers.csv";
 /// What the rows are of.
 pub const IDENTITY: &str = "schedulers.json";
-/// Held by whoever adds rows.
-const RUNNING: &str = ".running";
 
 /// What rows are of: names and values of whatever changes them.
 pub type Question = Vec<(String, String)>;
@@ -90,7 +88,7 @@ pub struct Folder {
     rows: Vec<Scheduled>,
     /// The schedulers in the order in which their rows stand.
     order: Vec<String>,
-    _lock: Lock,
+    _lock: FolderLock,
 }
 
 impl Folder {
@@ -105,11 +103,7 @@ impl Folder {
         schedulers: &[String],
         earlier: Earlier,
     ) -> Result<Self> {
-        table::create_folder(path)?;
-        let mut lock = Lock::new(&path.join(RUNNING))?;
-        if lock.take()? == Held::ByAnother {
-            return Err(Error::InUse { file: path.join(RUNNING) });
-        }
+        let lock = FolderLock::take(path)?;
         let rows = match earlier {
             Earlier::Kept => rows(path, question)?,
             Earlier::Discarded => Vec::new(),

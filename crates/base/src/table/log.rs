@@ -1,21 +1,16 @@
 //! `log.jsonl`: one [`Attempt`] a line, written as it ends, so that whatever happens to the writer
-//! nothing is lost but the attempt under way.
-//!
-//! Whoever writes a log holds a lock on it, which ends with the process however that ends. A last
-//! line without its end is what a writer was killed in, and is taken away.
+//! nothing is lost but the attempt under way ([`Lines`]).
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::{Source, writing};
+use super::Source;
+use super::lines::{Lines, Loss};
 use crate::attempt::{Attempt, Status};
 use crate::error::{Error, Result};
 
 /// A log that this process, and no other, goes on with.
 pub struct Log {
-    path: PathBuf,
-    file: File,
+    lines: Lines,
     attempts: Vec<Attempt>,
 }
 
@@ -26,31 +21,9 @@ impl Log {
     /// [`Error::InUse`] where another process goes on with it; [`Error::Input`] for a line that is no
     /// attempt; [`Error::Write`].
     pub fn open(path: &Path) -> Result<Self> {
-        let failed = |source| Error::Write { file: path.into(), source };
-        let mut options = OpenOptions::new();
-        let mut file = options
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Error::InUse { file: path.into() }),
-            // Some file systems of clusters have no locks.
-            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {}
-            Err(TryLockError::Error(source)) => return Err(failed(source)),
-        }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(failed)?;
-        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
-        file.set_len(whole as u64).map_err(failed)?;
-        file.seek(std::io::SeekFrom::End(0)).map_err(failed)?;
-        bytes.truncate(whole);
-        let text = String::from_utf8_lossy(&bytes);
-        let attempts = parse(&Source::new(&path.display().to_string(), &text))?;
-        Ok(Self { path: path.into(), file, attempts })
+        let (lines, text) = Lines::open(path)?;
+        let attempts = parse(&text)?;
+        Ok(Self { lines, attempts })
     }
 
     /// All attempts, in the order in which they ended.
@@ -65,16 +38,17 @@ impl Log {
     pub fn append(&mut self, mut attempt: Attempt) -> Result<()> {
         attempt.order = self.attempts.len() as u64 + 1;
         let text = serde_json::to_string(&attempt);
-        let line = text.expect("invariant: an attempt has string keys only") + "\n";
-        {
-            let _writing = writing();
-            let written = self.file.write_all(line.as_bytes());
-            written.map_err(|source| Error::Write { file: self.path.clone(), source })?;
-        }
+        let line = text.expect("invariant: an attempt has string keys only");
+        let was_long = attempt.wall_s.is_some_and(|it| it >= WORTH_FLUSHING_S);
+        self.lines.append(&line, if was_long { Loss::Matters } else { Loss::IsCheap })?;
         self.attempts.push(attempt);
         Ok(())
     }
 }
+
+/// How long an attempt has taken whose loss, where the whole computer fails, would be worse than to wait
+/// for the disk \[s\].
+const WORTH_FLUSHING_S: f64 = 0.1;
 
 /// The attempts of a log that nobody writes, or that is only looked at.
 ///
@@ -131,8 +105,9 @@ mod tests {
         let mut log = Log::open(&path).expect("a new log");
         log.append(attempt(7, 0.1 + 0.2)).expect("it is written");
         assert!(matches!(Log::open(&path), Err(Error::InUse { .. })));
-        log.file.write_all(br#"{"id":8,"m":2"#).expect("killed while writing");
         drop(log);
+        let killed = std::fs::read_to_string(&path).expect("it is there") + r#"{"id":8,"m":2"#;
+        std::fs::write(&path, killed).expect("killed while writing");
         let mut log = Log::open(&path).expect("it is free");
         assert_eq!(log.attempts(), [Attempt { order: 1, ..attempt(7, 0.1 + 0.2) }]);
         log.append(attempt(8, 1.0)).expect("it is written");

@@ -17,7 +17,7 @@ macro_rules! record {
         $(else { $($optional:ident = $default:literal),+ })?
     ) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         pub struct $name {
             $($(#[$field_doc])* pub $field: $type,)+
         }
@@ -104,7 +104,7 @@ record! {
 }
 
 /// What the rows of `offload.csv` time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OffloadMode {
     /// `pingpong`: round trips, each message after the one before it has come back.
@@ -277,7 +277,7 @@ record! {
 }
 
 /// A number that may not be known: an empty field.
-#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Maybe(pub Option<f64>);
 
 impl fmt::Display for Maybe {

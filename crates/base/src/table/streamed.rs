@@ -1,85 +1,212 @@
 //! Files that are written beside their place, at once or while their content comes, and put there
 //! when they are whole.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use super::{part_of, writing};
-use crate::error::{Error, Result};
+use super::part::Part;
+use super::writing;
+use crate::error::{Error, Result, Warning};
 
-/// A file under way: it lies beside its place and takes it with [`StreamedFile::commit`]. One that
-/// is discarded, dropped, or interrupted ([`super::exit_between_writes`]) leaves nothing.
+/// A file under way: it lies beside its place and takes it with [`StreamedFile::commit`], with the mode and
+/// the owner of what was there. One that is discarded, dropped, or interrupted
+/// ([`super::exit_between_writes`]) leaves nothing.
 pub struct StreamedFile {
+    /// As the user named it.
     path: PathBuf,
-    part: PathBuf,
+    /// The place that it takes; `None` for a device or a pipe, which is written as it comes.
+    place: Option<Place>,
     /// Absent once the file is committed or discarded.
     out: Option<BufWriter<File>>,
 }
 
-/// The parts of files under way, for whoever ends the process.
-static UNDER_WAY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-fn under_way() -> MutexGuard<'static, Vec<PathBuf>> {
-    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
+/// Where a file goes.
+struct Place {
+    /// Free of links in its last step.
+    target: PathBuf,
+    part: Part,
 }
 
 impl StreamedFile {
     /// Opens a file at once, so that a path that cannot be written shows before a long run.
     ///
     /// # Errors
-    /// [`Error::Write`] where the folder cannot be written.
+    /// [`Error::Write`] where the folder, or the file that is there, cannot be written.
     pub fn create(path: &Path) -> Result<Self> {
-        let part = part_of(path);
-        // A pipe without a reader is waited for, and leaves nothing that has to be removed.
-        let mut list = (part != path).then(under_way);
-        let file = File::create(&part)
-            .map_err(|source| Error::Write { file: path.to_path_buf(), source })?;
-        if let Some(list) = &mut list {
-            list.push(part.clone());
-        }
-        Ok(Self { path: path.to_path_buf(), part, out: Some(BufWriter::new(file)) })
+        Self::open(path).map_err(|source| Error::Write { file: path.into(), source })
     }
 
-    /// Writes what is left and puts the file in its place.
+    fn open(path: &Path) -> io::Result<Self> {
+        let Some(target) = place_of(path)? else {
+            // A pipe without a reader is waited for, and leaves nothing that has to be removed.
+            let file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
+            return Ok(Self { path: path.into(), place: None, out: Some(BufWriter::new(file)) });
+        };
+        let before = writable(&target)?;
+        let part = Part::new(folder_of(&target))?;
+        let prepared = || -> io::Result<File> {
+            if let Some(before) = before {
+                keep(path, &before, &part.file)?;
+            }
+            part.file.try_clone()
+        };
+        match prepared() {
+            Ok(file) => {
+                let place = Some(Place { target, part });
+                Ok(Self { path: path.into(), place, out: Some(BufWriter::new(file)) })
+            }
+            Err(error) => {
+                part.forget();
+                Err(error)
+            }
+        }
+    }
+
+    /// Writes what is left, waits until the disk has it, and puts the file in its place.
     ///
     /// # Errors
     /// [`Error::Write`]; the file is discarded then.
     pub fn commit(&mut self) -> Result<()> {
         let Some(mut out) = self.out.take() else { return Ok(()) };
-        let written = out.flush();
-        drop(out);
-        let done = written.and_then(|()| self.replace());
-        self.forget();
+        let mut done = out.flush();
+        // What could not be written is not tried again.
+        let (file, _) = out.into_parts();
+        if let Some(place) = &self.place {
+            done = done.and_then(|()| flushed(file.sync_all())).and_then(|()| place.take());
+            place.part.forget();
+        }
         done.map_err(|source| Error::Write { file: self.path.clone(), source })
     }
 
     /// Removes what has been written.
     pub fn discard(&mut self) {
-        if self.out.take().is_some() {
-            self.forget();
+        if let Some(out) = self.out.take() {
+            drop(out.into_parts());
+            if let Some(place) = &self.place {
+                place.part.forget();
+            }
         }
     }
+}
 
-    fn replace(&self) -> io::Result<()> {
-        let _writing = writing();
-        if self.is_in_place() { Ok(()) } else { fs::rename(&self.part, &self.path) }
-    }
-
-    /// Removes what is left of the part, which after a rename is nothing.
-    fn forget(&self) {
-        let mut list = under_way();
-        if !self.is_in_place() {
-            let _ = fs::remove_file(&self.part);
+impl Place {
+    fn take(&self) -> io::Result<()> {
+        {
+            let _writing = writing();
+            fs::rename(&self.part.path, &self.target)?;
         }
-        list.retain(|part| *part != self.part);
+        // The file is whole whether or not its folder can be flushed, which not every system does.
+        let _ = File::open(folder_of(&self.target)).and_then(|folder| folder.sync_all());
+        Ok(())
     }
+}
 
-    /// Whether it is a link, a device or a pipe, which is written as it is.
-    fn is_in_place(&self) -> bool {
-        self.part == self.path
+/// What is at a place, where it may be written.
+fn writable(target: &Path) -> io::Result<Option<fs::Metadata>> {
+    match fs::metadata(target) {
+        Ok(before) => OpenOptions::new().write(true).open(target).map(|_| Some(before)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
+}
+
+/// Gives a whole file another place.
+pub(super) fn replace(from: &Path, to: &Path) -> io::Result<()> {
+    let target = place_of(to)?.unwrap_or_else(|| to.into());
+    if let Some(before) = writable(&target)? {
+        keep(to, &before, &OpenOptions::new().write(true).open(from)?)?;
+    }
+    let _writing = writing();
+    fs::rename(from, &target)
+}
+
+/// Some file systems cannot be told to flush.
+pub(super) fn flushed(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) =>
+        {
+            Ok(())
+        }
+        other => other,
+    }
+}
+
+/// How many links are followed before a circle is assumed, as the operating system does.
+const MOST_LINKS: u32 = 40;
+
+/// The path that a new file takes: of a link, what it leads to. `None` for what is written as it is,
+/// since a file in its place would destroy it: a device, a pipe, an open file by its number.
+fn place_of(path: &Path) -> io::Result<Option<PathBuf>> {
+    let mut place: PathBuf = path.into();
+    for _ in 0..MOST_LINKS {
+        if folder_of(&place).canonicalize().is_ok_and(|folder| folder.starts_with("/proc")) {
+            return Ok(None);
+        }
+        match fs::symlink_metadata(&place) {
+            Ok(found) if found.is_symlink() => {
+                place = folder_of(&place).join(fs::read_link(&place)?);
+            }
+            Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(found) => return Ok(found.is_file().then_some(place)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(place)),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other("too many links lead from one to another"))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Gives a part the owner and the mode of the file whose place it takes.
+#[cfg(unix)]
+fn keep(path: &Path, before: &fs::Metadata, part: &File) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, fchown};
+
+    if before.nlink() > 1 {
+        note(format!(
+            "{} is the name of a new file now; its {} still the old one",
+            path.display(),
+            if before.nlink() == 2 { "other name is" } else { "other names are" }
+        ));
+    }
+    let (own, before_owner) = (part.metadata()?, (before.uid(), before.gid()));
+    if (own.uid(), own.gid()) != before_owner
+        && fchown(part, Some(before.uid()), Some(before.gid())).is_err()
+        && fchown(part, None, Some(before.gid())).is_err()
+    {
+        note(format!(
+            "{} had user {} and group {} as owners, and has you now",
+            path.display(),
+            before.uid(),
+            before.gid()
+        ));
+    }
+    part.set_permissions(before.permissions())
+}
+
+/// There is neither here.
+#[cfg(not(unix))]
+fn keep(_: &Path, _: &fs::Metadata, _: &File) -> io::Result<()> {
+    Ok(())
+}
+
+static NOTES: Mutex<Vec<Warning>> = Mutex::new(Vec::new());
+
+fn note(text: String) {
+    NOTES.lock().unwrap_or_else(PoisonError::into_inner).push(Warning::Note(text));
+}
+
+/// What whoever wrote files should know of how they were written, once.
+pub fn notes() -> Vec<Warning> {
+    std::mem::take(&mut *NOTES.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl Write for StreamedFile {
@@ -99,15 +226,6 @@ impl Drop for StreamedFile {
     fn drop(&mut self) {
         self.discard();
     }
-}
-
-/// Removes the parts of all files under way and lets no new one begin while the guard lives.
-pub(super) fn remove_parts() -> impl Drop {
-    let list = under_way();
-    for part in list.iter() {
-        let _ = fs::remove_file(part);
-    }
-    list
 }
 
 #[cfg(test)]
@@ -145,9 +263,65 @@ mod tests {
         let folder = folder("dropped");
         let mut file = StreamedFile::create(&folder.join("a.json")).unwrap();
         file.write_all(b"half").unwrap();
-        assert_eq!(names(&folder), ["a.json.part"]);
+        assert_eq!(names(&folder).len(), 1);
         drop(file);
         assert_eq!(names(&folder), Vec::<String>::new());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn two_who_write_one_file_do_not_mix() {
+        let folder = folder("two");
+        let path = folder.join("a.json");
+        let mut files = [(); 2].map(|()| StreamedFile::create(&path).unwrap());
+        for step in 0..1000_u32 {
+            for (own, file) in (0_u32..).zip(&mut files) {
+                file.write_all(format!("{own} {step}\n").as_bytes()).unwrap();
+            }
+        }
+        for (own, file) in files.iter_mut().enumerate() {
+            file.commit().unwrap();
+            let text = fs::read_to_string(&path).unwrap();
+            assert_eq!(text.lines().count(), 1000);
+            assert!(text.lines().all(|line| line.starts_with(&own.to_string())));
+        }
+        assert_eq!(names(&folder), ["a.json"]);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn mode_and_links_are_kept_and_a_lost_name_is_told() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+        let folder = folder("kept");
+        let [file, link, other] = ["file", "link", "other"].map(|name| folder.join(name));
+        fs::write(&file, "before").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("file", &link).unwrap();
+        let mode = || fs::metadata(&file).unwrap().permissions().mode() & 0o7777;
+        let is_kept = |content: &str| {
+            fs::symlink_metadata(&link).unwrap().is_symlink()
+                && fs::read_to_string(&file).unwrap() == content
+                && mode() == 0o640
+        };
+        super::super::write(&link, "through a link").unwrap();
+        assert!(is_kept("through a link"));
+        StreamedFile::create(&link).unwrap().discard();
+        assert!(is_kept("through a link"));
+        fs::hard_link(&file, &other).unwrap();
+        super::super::write(&file, "new").unwrap();
+        assert!(is_kept("new"));
+        assert_eq!(fs::read_to_string(&other).unwrap(), "through a link");
+        let told: Vec<String> = notes().iter().map(ToString::to_string).collect();
+        assert!(told.iter().any(|it| it.contains("file is the name of a new file")), "{told:?}");
+        // A link to what is not there yet, and one in a circle.
+        symlink("later", folder.join("dangling")).unwrap();
+        super::super::write(&folder.join("dangling"), "made").unwrap();
+        assert_eq!(fs::read_to_string(folder.join("later")).unwrap(), "made");
+        symlink("circle", folder.join("circle")).unwrap();
+        assert!(StreamedFile::create(&folder.join("circle")).is_err());
+        assert!(StreamedFile::create(&folder).is_err());
         fs::remove_dir_all(folder).unwrap();
     }
 }
