@@ -23,6 +23,7 @@ mod likelihood;
 mod man;
 #[cfg(unix)]
 mod measure;
+mod merge;
 mod output;
 mod plot;
 mod predict;
@@ -41,17 +42,19 @@ mod supervise;
 #[cfg(unix)]
 mod tell;
 mod trace;
+mod transaction;
 #[cfg(unix)]
 mod tune;
 mod validate;
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::error::{Error, shortened};
+use crate::error::{Error, Result, shortened};
 use crate::table;
 
 /// Chooses how a program maps onto host cores and accelerators, and checks itself.
@@ -101,6 +104,7 @@ enum Command {
     Complexity(Box<complexity::Arguments>),
     Validate(validate::Arguments),
     Schedulers(schedulers::Arguments),
+    Merge(merge::Arguments),
     Scaling(scaling::Arguments),
     Plot(plot::Arguments),
     Report(report::Arguments),
@@ -135,40 +139,11 @@ pub fn main() -> ExitCode {
     if let Some(lock) = supervise::asked() {
         return supervise::run(&lock).map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS);
     }
-    let cli = Cli::try_parse().unwrap_or_else(|error| without_length(error).exit());
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| without_length(error).exit());
     #[cfg(unix)]
     signals::obey();
-    let result = match cli.command {
-        Command::Study(arguments) => study::run(&arguments),
-        #[cfg(unix)]
-        Command::Tune(arguments) => tune::run(&arguments),
-        #[cfg(unix)]
-        Command::Measure(arguments) => measure::run(&arguments),
-        #[cfg(unix)]
-        Command::Ask(arguments) => ask::run(&arguments),
-        #[cfg(unix)]
-        Command::Tell(arguments) => tell::run(&arguments),
-        Command::Bench(arguments) => bench::run(&arguments),
-        Command::Profile(arguments) => profile::run(&arguments),
-        Command::ImportProfile(arguments) => import_profile::run(&arguments),
-        Command::Fit(arguments) => fit::run(&arguments),
-        Command::Predict(arguments) => predict::run(&arguments),
-        Command::Emulate(arguments) => emulate::run(&arguments),
-        Command::Complexity(arguments) => complexity::run(&arguments),
-        Command::Validate(arguments) => validate::run(&arguments),
-        Command::Schedulers(arguments) => schedulers::run(&arguments),
-        Command::Scaling(arguments) => scaling::run(&arguments),
-        Command::Plot(arguments) => plot::run(&arguments),
-        Command::Report(arguments) => report::run(&arguments),
-        Command::Export(arguments) => export::run(&arguments),
-        Command::CheckMachine(arguments) => check_machine::run(&arguments),
-        Command::Likelihood(arguments) => likelihood::run(&arguments),
-        Command::SimulateAlignment(arguments) => simulate_alignment::run(&arguments),
-        Command::SpuTiming(arguments) => spu_timing::run(&arguments),
-        Command::Example(arguments) => example::run(&arguments),
-        Command::Man(arguments) => man::run(&arguments),
-        Command::Completions(arguments) => completions::run(&arguments),
-    };
+    let result = run(&cli.command, &words);
     output::warn(&table::notes());
     match result {
         Ok(Answer::Done) => ExitCode::SUCCESS,
@@ -176,6 +151,42 @@ pub fn main() -> ExitCode {
         #[cfg(unix)]
         Ok(Answer::Signal(signal)) => ExitCode::from(128 + signal as u8),
         Err(error) => failed(&input::in_flags(error)),
+    }
+}
+
+/// Runs the command that these words ask for.
+fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
+    match command {
+        Command::Study(arguments) => study::run(arguments, words),
+        #[cfg(unix)]
+        Command::Tune(arguments) => tune::run(arguments),
+        #[cfg(unix)]
+        Command::Measure(arguments) => measure::run(arguments),
+        #[cfg(unix)]
+        Command::Ask(arguments) => ask::run(arguments),
+        #[cfg(unix)]
+        Command::Tell(arguments) => tell::run(arguments),
+        Command::Bench(arguments) => bench::run(arguments),
+        Command::Profile(arguments) => profile::run(arguments),
+        Command::ImportProfile(arguments) => import_profile::run(arguments),
+        Command::Fit(arguments) => fit::run(arguments),
+        Command::Predict(arguments) => predict::run(arguments),
+        Command::Emulate(arguments) => emulate::run(arguments),
+        Command::Complexity(arguments) => complexity::run(arguments),
+        Command::Validate(arguments) => validate::run(arguments, words),
+        Command::Merge(arguments) => merge::run(arguments),
+        Command::Schedulers(arguments) => schedulers::run(arguments, words),
+        Command::Scaling(arguments) => scaling::run(arguments),
+        Command::Plot(arguments) => plot::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
+        Command::Export(arguments) => export::run(arguments),
+        Command::CheckMachine(arguments) => check_machine::run(arguments),
+        Command::Likelihood(arguments) => likelihood::run(arguments),
+        Command::SimulateAlignment(arguments) => simulate_alignment::run(arguments),
+        Command::SpuTiming(arguments) => spu_timing::run(arguments),
+        Command::Example(arguments) => example::run(arguments),
+        Command::Man(arguments) => man::run(arguments),
+        Command::Completions(arguments) => completions::run(arguments),
     }
 }
 

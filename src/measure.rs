@@ -19,6 +19,7 @@ mod product;
 mod profile;
 pub mod schedulers;
 pub mod scripted;
+mod shard;
 pub mod target;
 pub mod task_profile;
 pub(crate) mod threads;
@@ -32,6 +33,7 @@ use crate::cell::decrementer::Timebase;
 use crate::machine::Machine;
 use crate::units::SimTime;
 pub use emulated::{Emulated, Schedulers, Watch};
+pub use shard::Shard;
 pub use target::{ApplicationTarget, Measured, Target};
 
 /// The clocks of repetitions: how far each is into a tick at the start is uniform in [0, 1).

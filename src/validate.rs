@@ -7,40 +7,38 @@ mod inputs;
 pub mod machine;
 pub mod wavefronts;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::Mapping;
-use crate::apps::Ran;
-use crate::error::{Result, Warning};
-use crate::measure::Measured;
-use crate::measure::threads::on_threads;
+use crate::apps::{Fingerprint, Ran};
+use crate::error::{Error, Result, Warning};
 use crate::model::refined::Refined;
 use crate::model::{Parameters, TimeModel};
-use crate::solve;
-use crate::table::records::{Maybe, Validation};
+use crate::table::records::{Maybe, Split, Validation};
+use crate::units::Seconds;
 
 pub use counts::counts;
 pub use inputs::WithoutInputs;
 
-/// Runs the workload at every feasible mapping of the target, on so many threads of this computer
-/// and no more than the target allows; `finished` is called after each. The runs come by m, then p,
-/// whatever the threads do.
-///
-/// # Errors
-/// The first error, in the same order.
-pub fn sweep<T: Measured<Ran = Ran> + ?Sized>(
-    target: &T,
-    workload: &T::Workload,
-    threads: usize,
-    finished: &(dyn Fn() + Sync),
-) -> Result<Vec<Ran>> {
-    let mappings: Vec<Mapping> = solve::feasible(target.layout().apus).collect();
-    let run = |&mapping: &Mapping| {
-        let ran = target.run(workload, mapping);
-        finished();
-        ran
-    };
-    on_threads(&mappings, threads.min(target.at_once()), &run)
+/// What a validation knows of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Its time, and where that went.
+    pub split: Split,
+    /// What it computed.
+    pub fingerprint: Fingerprint,
+}
+
+impl From<Ran> for Outcome {
+    fn from(ran: Ran) -> Self {
+        Self { split: ran.run.split(), fingerprint: ran.fingerprint }
+    }
+}
+
+impl Outcome {
+    fn mapping(&self) -> Mapping {
+        Mapping::of(self.split.m, self.split.p)
+    }
 }
 
 /// How well a model met the measurements.
@@ -104,13 +102,13 @@ impl Comparison {
 }
 
 /// Sets the predictions beside the runs, which must not be empty.
-pub fn compare(parameters: &Parameters, runs: &[Ran]) -> Comparison {
+pub fn compare(parameters: &Parameters, runs: &[Outcome]) -> Comparison {
     let refined = Refined::of(parameters);
-    let row = |ran: &Ran| {
-        let mapping = ran.run.mapping;
+    let row = |run: &Outcome| {
+        let mapping = run.mapping();
         let refined_s = refined.as_ref().map(|model| model.time(mapping).0);
         let predicted_s = parameters.time(mapping).0;
-        beside(mapping, ran.run.time.0, predicted_s, Maybe(refined_s))
+        beside(mapping, run.split.time_s, predicted_s, Maybe(refined_s))
     };
     let mut comparison = Comparison::new(runs.iter().map(row).collect());
     for model in &mut comparison.summary.models {
@@ -174,13 +172,43 @@ fn spread(errors: &[f64]) -> [f64; 3] {
     [mean, deviation, errors.iter().copied().fold(0.0, f64::max)]
 }
 
+/// How much more or less than the parameters a row may predict whose predictions are theirs: files have
+/// all digits.
+const SAME: f64 = 1e-9;
+
+/// Refuses rows whose predictions are those of other parameters.
+///
+/// # Errors
+/// [`Error::OutOfRange`] with the first of them.
+pub fn check_same_parameters(rows: &[Validation], parameters: &Parameters) -> Result<()> {
+    for row in rows {
+        let predicted_s = parameters.time(Mapping::new(row.m, row.p)?).0;
+        let is_same = (row.predicted_s - predicted_s).abs() <= SAME * predicted_s;
+        if !is_same {
+            return Err(Error::OutOfRange {
+                name: "validation",
+                found: format!(
+                    "{} predicted at ({}, {}), where these parameters, {}, predict {}",
+                    Seconds(row.predicted_s),
+                    row.m,
+                    row.p,
+                    parameters.name,
+                    Seconds(predicted_s)
+                ),
+                expected: "a validation of the same parameters".into(),
+            });
+        }
+    }
+    Ok(())
+}
+
 /// Whether all runs did the same work, by their fingerprints: a warning for each that differs from
 /// the first.
-pub fn check_same_result(runs: &[Ran]) -> Vec<Warning> {
+pub fn check_same_result(runs: &[Outcome]) -> Vec<Warning> {
     let Some(first) = runs.first() else { return Vec::new() };
-    let warning = |ran: &Ran| {
-        let difference = ran.fingerprint.differs_from(&first.fingerprint)?;
-        let what = difference.describe(ran.run.mapping, first.run.mapping);
+    let warning = |run: &Outcome| {
+        let difference = run.fingerprint.differs_from(&first.fingerprint)?;
+        let what = difference.describe(run.mapping(), first.mapping());
         Some(Warning::Note(format!("{what}: their times are not of the same work")))
     };
     runs.iter().filter_map(warning).collect()
@@ -188,76 +216,17 @@ pub fn check_same_result(runs: &[Ran]) -> Vec<Warning> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
     use super::*;
     use crate::apps::run::Run;
-    use crate::apps::{Division, Fingerprint};
-    use crate::error::Error;
-    use crate::measure::scripted::{Scripted, Stub};
-    use crate::measure::target::Layout;
-    use crate::units::Seconds;
 
     fn row(m: u32, p: u32, measured_s: f64, predicted_s: f64) -> Validation {
         beside(Mapping::of(m, p), measured_s, predicted_s, Maybe(None))
     }
 
-    const STUB: Stub = Stub(Division::Data);
-
-    fn ran(mapping: Mapping, log_likelihood: f64) -> Ran {
+    fn ran(mapping: Mapping, log_likelihood: f64) -> Outcome {
         let fingerprint = Fingerprint::default().within(1e-9, "ln likelihood", log_likelihood);
         let time = Seconds(1.0 / mapping.apus() as f64);
-        Ran::new(Run::lasting(mapping, time), fingerprint, ())
-    }
-
-    #[test]
-    fn runs_come_by_m_then_p_whatever_the_threads_do() {
-        let layout = Layout::of_apus(4);
-        for threads in [1, 3] {
-            let target = Scripted::new(layout, |mapping| Ok(ran(mapping, -1.0)));
-            let finished = AtomicUsize::new(0);
-            let count = || {
-                finished.fetch_add(1, Ordering::Relaxed);
-            };
-            let runs = sweep(&target, &STUB, threads, &count).unwrap();
-            let mappings: Vec<String> =
-                runs.iter().map(|ran| ran.run.mapping.to_string()).collect();
-            let all =
-                ["(1, 1)", "(1, 2)", "(1, 3)", "(1, 4)", "(2, 1)", "(2, 2)", "(3, 1)", "(4, 1)"];
-            assert_eq!(mappings, all);
-            assert_eq!((finished.into_inner(), target.asked().len()), (8, 8));
-            assert_eq!(check_same_result(&runs), []);
-        }
-    }
-
-    #[test]
-    fn no_more_runs_are_under_way_than_the_target_allows() {
-        let most = |allowed: usize| {
-            let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-            let seen = Arc::clone(&most);
-            let run = move |mapping| {
-                seen.fetch_max(1 + now.fetch_add(1, Ordering::SeqCst), Ordering::SeqCst);
-                std::thread::sleep(std::time::Duration::from_millis(2));
-                now.fetch_sub(1, Ordering::SeqCst);
-                Ok(ran(mapping, -1.0))
-            };
-            let target = Scripted::new(Layout::of_apus(8), run).with_at_most(allowed);
-            sweep(&target, &STUB, 4, &|| ()).unwrap();
-            most.load(Ordering::SeqCst)
-        };
-        assert_eq!(most(1), 1);
-        assert!(most(usize::MAX) > 1);
-    }
-
-    #[test]
-    fn the_first_error_in_the_order_of_the_runs_is_the_error_of_the_sweep() {
-        let run = |mapping: Mapping| match mapping.m() {
-            1 => Ok(ran(mapping, -1.0)),
-            m => Err(Error::Infeasible { m, p: mapping.p(), apus: 0 }),
-        };
-        let error = sweep(&Scripted::new(Layout::of_apus(4), run), &STUB, 4, &|| ()).unwrap_err();
-        assert_eq!(error.to_string(), "m = 2, p = 1 needs 2 APUs, but there are 0");
+        Ran::new(Run::lasting(mapping, time), fingerprint, ()).into()
     }
 
     #[test]
@@ -268,6 +237,17 @@ mod tests {
         let expected = "(2, 1) ended with ln likelihood -5.25 where (1, 1) ended with -5.5: their \
                         times are not of the same work";
         assert_eq!(warnings, [expected]);
+    }
+
+    #[test]
+    fn predictions_of_other_parameters_are_refused() {
+        let parameters = crate::model::published("pbpi-qs20").unwrap();
+        let at = |m, p| parameters.time(Mapping::of(m, p)).0;
+        let mut rows = [row(1, 1, 400.0, at(1, 1)), row(4, 4, 30.0, at(4, 4))];
+        check_same_parameters(&rows, &parameters).unwrap();
+        rows[1].predicted_s *= 1.0 + 1e-6;
+        let error = check_same_parameters(&rows, &parameters).unwrap_err().to_string();
+        assert!(error.starts_with("validation: found") && error.contains("at (4, 4)"), "{error}");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The files that pictures and pages are made of: each given by a flag, or found in a study's folder;
 //! and that no command writes over what it reads.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::input::{self, RunArguments};
+use super::transaction;
 use crate::error::{Error, Result, Warning};
 use crate::model::Parameters;
 use crate::model::observations::Observations;
@@ -20,7 +22,9 @@ use crate::table::{self, MicroBenchmarks, STANDARD_INPUT, Source};
 pub struct Guard {
     /// Each file with its place, and what is done with it for which flag.
     files: Vec<(PathBuf, String)>,
-    /// The first output that is one of the files before it.
+    /// Whether one of them is standard input.
+    has_standard_input: bool,
+    /// The first output that is one of the files before it, or the second reading of standard input.
     overwriting: Option<Error>,
 }
 
@@ -28,8 +32,20 @@ impl Guard {
     /// A file that is read for a flag; all of them before the first that is written.
     pub fn reads(mut self, flag: &str, path: Option<&Path>) -> Self {
         let file = path.filter(|path| *path != Path::new(STANDARD_INPUT));
+        if path.is_some() && file.is_none() {
+            return self.reads_standard_input();
+        }
         let place = file.and_then(table::place);
         self.files.extend(place.map(|place| (place, format!("is read for {flag}"))));
+        self
+    }
+
+    fn reads_standard_input(mut self) -> Self {
+        if self.has_standard_input && self.overwriting.is_none() {
+            let source = io::Error::other("standard input can be read for one file alone");
+            self.overwriting = Some(Error::Read { file: STANDARD_INPUT.into(), source });
+        }
+        self.has_standard_input = true;
         self
     }
 
@@ -203,12 +219,29 @@ impl Reader {
     }
 
     /// The text of a file, and what it is to a study.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where it does not belong to what is beside it in its folder.
     fn source(&mut self, path: &Path, role: &str) -> Result<Source> {
         let source = Source::read(path)?;
-        if let Some(inputs) = &mut self.inputs {
-            inputs.push(InputFile::new(&source, role));
+        if let Some(objection) = transaction::objection(&source)? {
+            return Err(Error::OutOfRange {
+                name: "a folder of results",
+                found: format!("{}: {objection}", source.name),
+                expected: format!(
+                    "the files of one command together, or a folder without {}",
+                    transaction::MANIFEST
+                ),
+            });
         }
+        self.remember(&source, role);
         Ok(source)
+    }
+
+    fn remember(&mut self, source: &Source, role: &str) {
+        if let Some(inputs) = &mut self.inputs {
+            inputs.push(InputFile::new(source, role));
+        }
     }
 
     fn rows<R: Record>(&mut self, path: &Option<PathBuf>, role: &str) -> Result<Vec<R>> {
@@ -266,7 +299,10 @@ impl Reader {
     /// A parameter set by name or file.
     pub fn parameters_named(&mut self, name: &str) -> Result<Parameters> {
         let Some(path) = input::parameter_file(name) else { return input::parameters(name) };
-        Parameters::read(&self.source(path, "parameters")?)
+        let source = Source::read(path)?;
+        self.warnings.extend(transaction::doubt(&source)?);
+        self.remember(&source, "parameters");
+        Parameters::read(&source)
     }
 
     /// Those of equation 11, with the refined terms where the folder has them for the same.
@@ -296,6 +332,13 @@ impl Reader {
 
 /// The error for a folder without parameters.
 pub fn without_parameters(folder: &Path) -> Error {
+    if let Some(command) = transaction::unfinished_in(folder) {
+        return Error::TooLittleData {
+            file: folder.display().to_string(),
+            found: format!("results of `{command}` that are not finished"),
+            advice: format!("`{command} --out {}` goes on with it", folder.display()),
+        };
+    }
     let folder = folder.display();
     Error::TooLittleData {
         file: folder.to_string(),

@@ -11,13 +11,17 @@ pub mod sweep3d;
 pub mod synthetic;
 mod values;
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Args, ValueEnum};
 
 use super::emulate::{self, NativeReport, Once};
 use super::files::Guard;
-use super::{Answer, study};
+use super::output::warn;
+use super::{Answer, study, transaction};
 use crate::Mapping;
 use crate::apps::phylogeny::alignment::Alignment;
 use crate::apps::phylogeny::{Tree, newick, simulate};
@@ -93,10 +97,26 @@ impl MachineArguments {
     }
 }
 
+/// A file that a flag names. It is read once: what is said of it later is of what was used, even where it
+/// was a pipe, or has been replaced.
+///
+/// # Errors
+/// [`Error::Read`], [`Error::Input`].
+pub fn source(path: &Path) -> Result<Arc<Source>> {
+    static READ: Mutex<BTreeMap<PathBuf, Arc<Source>>> = Mutex::new(BTreeMap::new());
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = read.get(path) {
+        return Ok(Arc::clone(known));
+    }
+    let source = Arc::new(Source::read(path)?);
+    read.insert(path.into(), Arc::clone(&source));
+    Ok(source)
+}
+
 /// A machine by name or file.
 pub fn machine(name: &str) -> Result<Machine> {
     match machine_file(name) {
-        Some(path) => Machine::read(&Source::read(path)?),
+        Some(path) => Machine::read(&*source(path)?),
         None => Machine::named(name),
     }
 }
@@ -109,7 +129,11 @@ pub fn machine_file(name: &str) -> Option<&Path> {
 /// A parameter set by name or file.
 pub fn parameters(name: &str) -> Result<Parameters> {
     match parameter_file(name) {
-        Some(path) => Parameters::read(&Source::read(path)?),
+        Some(path) => {
+            let source = source(path)?;
+            warn(Vec::from_iter(transaction::doubt(&source)?).as_slice());
+            Parameters::read(&source)
+        }
         None => published(name),
     }
 }
@@ -276,8 +300,8 @@ impl AppArguments {
     }
 
     /// Studies the program.
-    pub fn study(&self, arguments: &study::Arguments) -> Result<Answer> {
-        (registry::entry(&self.app)?.study)(arguments)
+    pub fn study(&self, arguments: &study::Arguments, words: &[OsString]) -> Result<Answer> {
+        (registry::entry(&self.app)?.study)(arguments, words)
     }
 
     /// The program with its input, for a single run with these arguments.
@@ -314,7 +338,7 @@ impl AppArguments {
     /// The tree to start from, or that of another file, for an alignment of these taxa.
     fn tree(&self, other: Option<&Path>, names: &[String]) -> Result<Option<Tree>> {
         let file = self.tree.as_deref().or(other);
-        file.map(|path| newick::read(&Source::read(path)?, names)).transpose()
+        file.map(|path| newick::read(&*source(path)?, names)).transpose()
     }
 }
 
@@ -327,7 +351,7 @@ pub fn alignment(name: &str) -> Result<Alignment> {
     }
     match SHIPPED.iter().find(|(known, _)| *known == name) {
         Some((_, text)) => Alignment::read(&Source::new(name, text)),
-        None if is_file(name) => Alignment::read(&Source::read(Path::new(name))?),
+        None if is_file(name) => Alignment::read(&*source(Path::new(name))?),
         None => {
             let shipped = SHIPPED.iter().map(|&(known, _)| known);
             let known =

@@ -17,6 +17,7 @@ use crate::plot::{Format, Kind, Picture, Times, Window, draw};
 use crate::table::records::{Prediction, Split, Validation};
 use crate::table::trace::Trace;
 use crate::table::{self, MicroBenchmarks};
+use crate::validate::check_same_parameters;
 use curves::CurveArguments;
 use timed::Timed;
 
@@ -258,8 +259,12 @@ impl Material {
         if wants(PictureArgument::HeatMap) || !material.validation.is_empty() {
             material.predictions = reader.predictions(files)?;
         }
-        if wants(PictureArgument::Breakdown) || wants(PictureArgument::Benchmarks) {
+        let compares = !material.validation.is_empty() && files.has_parameters();
+        if compares || wants(PictureArgument::Breakdown) || wants(PictureArgument::Benchmarks) {
             material.parameters = reader.parameters(files)?;
+        }
+        if let (true, Some(parameters)) = (compares, &material.parameters) {
+            check_same_parameters(&material.validation, parameters)?;
         }
         if wants(PictureArgument::Breakdown) {
             material.splits = reader.splits(files)?;

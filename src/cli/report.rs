@@ -9,13 +9,15 @@ use super::files::{Files, Guard, Reader, without_parameters};
 use super::input::RunArguments;
 use super::output::{data, warn};
 use super::{Answer, input, study};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Warning};
 use crate::plot::benchmarks::panels;
 use crate::plot::{self, Format, Kind, Window};
 use crate::report::provenance::Provenance;
 use crate::report::{Picture, Study, page};
+use crate::solve::feasible;
 use crate::table::trace::Trace;
 use crate::table::{self, Source};
+use crate::validate::check_same_parameters;
 
 /// Make a page of a study: one HTML file with answer, pictures, tables and what-if
 #[derive(Args)]
@@ -115,10 +117,24 @@ fn read(folder: &Path, reader: &mut Reader) -> Result<Study> {
         provenance: provenance(folder)?,
         ..Study::new(parameters)
     };
+    check_same_parameters(&study.validation, &study.parameters)?;
+    reader.warnings.extend(missing_rows(&study));
     if let Some(seed) = study.provenance.seed {
         study.sampling.seed = seed;
     }
     Ok(study)
+}
+
+/// What is to be said of a validation of some configurations alone.
+fn missing_rows(study: &Study) -> Option<Warning> {
+    let feasible = feasible(study.parameters.apus).count();
+    let rows = study.validation.len();
+    (1..feasible).contains(&rows).then(|| {
+        Warning::Note(format!(
+            "validation.csv has {rows} of {feasible} feasible configurations: errors and the fastest that \
+             ran are of these alone"
+        ))
+    })
 }
 
 /// With the files that were read, and what was doubted of them, which is told as well.

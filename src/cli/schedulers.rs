@@ -4,26 +4,33 @@ mod folder;
 mod pictures;
 mod summary;
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 
 use super::files::Guard;
+use super::identity::Identity;
 use super::input::{AppArguments, MachineArguments, ThreadArguments, Values, machine_file};
 use super::output::{Verbosity, data, progress, waiting};
 use super::provenance::provenance;
+use super::transaction::{Earlier, FinishedShard};
 use super::{Answer, report};
 use crate::error::Result;
+use crate::measure::Shard;
 use crate::measure::schedulers::{Comparison, Excerpts, Plan};
 use crate::report::schedulers::page;
 use crate::schedulers::policies;
 use crate::table;
 use crate::table::records::Scheduled;
-use folder::{Earlier, Folder};
+use folder::Folder;
 
 /// The folder of a comparison that is given none.
-const FOLDER: &str = "mmgp-schedulers";
+pub const FOLDER: &str = "mmgp-schedulers";
+
+/// The name of the command.
+pub const COMMAND: &str = "schedulers";
 
 /// Run a program under several schedulers, and compare
 #[derive(Args)]
@@ -46,6 +53,10 @@ pub struct Arguments {
     /// Folder for the files; of the same question, runs that it has are not run again
     #[arg(long, value_name = "DIR", default_value = FOLDER)]
     out: PathBuf,
+    /// Run a share of the runs, as 3/8, and leave the rest to others, in a folder of its
+    /// own each; merge then makes the whole of the folders
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
     /// Discard the runs that the folder has, whatever they are of
     #[arg(long)]
     force: bool,
@@ -78,7 +89,7 @@ workers and tasks), and report.html (the page).
 Rows are written as they come. The same command goes on where it was interrupted, and one with other \
 --schedulers, --workers or --tasks adds to them.";
 
-pub fn run(arguments: &Arguments) -> Result<Answer> {
+pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
     let own = [folder::ROWS, folder::IDENTITY, report::PAGE];
     guard.writes_into("--out", &arguments.out, &own).check()?;
@@ -89,8 +100,8 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let title = format!("{} on {}", program.name(), arguments.machine.machine);
     let mut files = arguments.app.files().to_vec();
     files.push(("--machine", machine_file(&arguments.machine.machine)));
-    let question = folder::question(std::env::args_os(), &files)?;
-    let of_apps = (&arguments.app, &arguments.machine);
+    let question = Identity::of_command(words, &files, &NOT_ASKED)?;
+    let of_apps = (&arguments.app, &arguments.machine, words);
     let provenance = provenance(of_apps, &*program, &target, &[])?;
     let comparison = Comparison::new(&target, (program, seed), &plan, threads)?;
     let earlier = if arguments.force { Earlier::Discarded } else { Earlier::Kept };
@@ -98,6 +109,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let verbosity = Verbosity::from(arguments.quiet);
     let missing = comparison.missing(folder.rows());
     let rows = all_rows(&comparison, folder, verbosity)?;
+    if !plan.shard.is_whole() {
+        return finish_shard(arguments, FinishedShard::new(plan.shard, question));
+    }
     if !arguments.rows_only {
         let excerpts = excerpts(&comparison, &rows, verbosity)?;
         let figures = pictures::write(&arguments.out, &title, &rows, &excerpts)?;
@@ -110,6 +124,30 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         data(None, &summary::text(&rows, there, (&arguments.out, shown)))?;
     }
     Ok(Answer::Done)
+}
+
+/// Flags that choose among rows, and change none.
+const NOT_ASKED: [&str; 4] = ["schedulers", "workers", "tasks", "rows_only"];
+
+/// Says that a share is finished.
+fn finish_shard(arguments: &Arguments, shard: FinishedShard) -> Result<Answer> {
+    shard.write(&arguments.out)?;
+    if !arguments.quiet {
+        data(None, &shard.told(&arguments.out))?;
+    }
+    Ok(Answer::Done)
+}
+
+/// Puts the rows of several folders into one.
+///
+/// # Errors
+/// As [`Folder::open`].
+pub fn merge(folders: &[&Path], out: &Path, question: &Identity) -> Result<()> {
+    let mut into = Folder::open(out, question, &[], Earlier::Kept)?;
+    for folder in folders {
+        into.keep_all(&folder::rows(folder, question)?)?;
+    }
+    Ok(())
 }
 
 /// The same part of some runs, which are run again for it.
@@ -160,6 +198,7 @@ impl Arguments {
             workers: self.workers.clone().map_or_else(|| (1..=most).collect(), |it| it.0),
             tasks: self.tasks.clone().map_or_else(Vec::new, |it| it.0),
             spes_per_task: self.spes_per_task,
+            shard: self.shard.unwrap_or(Shard::WHOLE),
         }
     }
 }

@@ -6,6 +6,7 @@ pub mod sweep3d;
 #[cfg(test)]
 mod tests;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,17 +14,18 @@ use clap::Args;
 use serde::Serialize;
 
 use super::files::{Files, Guard};
+use super::identity::Identity;
 use super::input::scheduler::SchedulerArguments;
-use super::input::{AppArguments, MachineArguments, ThreadArguments};
-use super::output::{Verbosity, json, progress, warn};
+use super::input::{AppArguments, MachineArguments, ThreadArguments, machine_file};
+use super::output::{Verbosity, json, warn};
 use super::provenance::provenance;
+use super::transaction::{Transaction, TransactionArguments};
 use super::validate::{Job, Validated, describe};
 use super::{Answer, bench, plot, predict, profile, report};
 use crate::apps::{Application, Division, Once};
 use crate::error::{Error, Result, Warning};
 use crate::fit::{Fitted, Inputs, Measured, Options, Settings, fit};
-use crate::measure::ApplicationTarget;
-use crate::measure::threads::on_threads;
+use crate::measure::{ApplicationTarget, Target as _};
 use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate};
 use crate::posterior::Posterior;
@@ -43,9 +45,12 @@ pub struct Arguments {
     machine: MachineArguments,
     #[command(flatten)]
     scheduler: SchedulerArguments,
-    /// Folder for the files
-    #[arg(long, value_name = "DIR", default_value = FOLDER)]
-    out: PathBuf,
+    /// Folder for the files [default: mmgp-study; mmgp-study-2 and so on where that
+    /// has a study of something else]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    transaction: TransactionArguments,
     #[command(flatten)]
     threads: ThreadArguments,
     /// No progress, no summary
@@ -65,17 +70,32 @@ Leaves in the folder: alpha.csv, offload.csv, context_switch.csv, collective.csv
 and profile.csv (measured), params.toml (fitted), refined.toml (the same with the terms of the \
 refined model), predictions.csv, validation.csv, split.csv (where the time of each run went), \
 summary.json, study.json (where it all comes from), trace.json (what happens when, in the middle \
-of a run of the predicted best), report.html (the page), and plots as SVG and PNG.";
+of a run of the predicted best), report.html (the page), plots as SVG and PNG, and manifest.json \
+(what belongs together).
+
+Until all is there it lies in a folder of its own, unfinished; files of an earlier study stay what they \
+are. The same command goes on where it was interrupted, and on several computers with --shard.";
 
 /// The files of parameters: equation 11, and the refined model.
 const FILES: [&str; 2] = ["params.toml", "refined.toml"];
 
-pub fn run(arguments: &Arguments) -> Result<Answer> {
-    arguments.app.study(arguments)
+pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
+    arguments.app.study(arguments, words)
+}
+
+impl Arguments {
+    /// Begins a study that is to leave these files, or goes on with it.
+    fn begin(&self, words: &[OsString], files: &[&str]) -> Result<Transaction> {
+        let guard = self.app.guarded(self.machine.guarded(Guard::default()));
+        let mut inputs = self.app.files().to_vec();
+        inputs.push(("--machine", machine_file(&self.machine.machine)));
+        let identity = Identity::of_command(words, &inputs, &[])?;
+        self.transaction.begin((self.out.as_deref(), FOLDER), identity, (guard, files))
+    }
 }
 
 /// There is nothing to choose of m where a program is one process.
-pub fn of_one_process(arguments: &Arguments) -> Result<Answer> {
+pub fn of_one_process(arguments: &Arguments, _: &[OsString]) -> Result<Answer> {
     Err(Error::OutOfRange {
         name: "--app",
         found: arguments.app.app.clone(),
@@ -83,23 +103,6 @@ pub fn of_one_process(arguments: &Arguments) -> Result<Answer> {
                    binds it"
             .into(),
     })
-}
-
-/// Does something for all items on so many threads, with its progress.
-fn all<I: Sync, T: Send>(
-    what: &'static str,
-    items: &[I],
-    (threads, verbosity): (usize, Verbosity),
-    job: &(dyn Fn(&I) -> Result<T> + Sync),
-) -> Result<Vec<T>> {
-    let bar = progress(what, items.len() as u64, verbosity);
-    let done = on_threads(items, threads, &|item| {
-        let result = job(item);
-        bar.inc(1);
-        result
-    });
-    bar.finish_and_clear();
-    done
 }
 
 /// 1, 2, 4 and so on up to `most`.
@@ -123,13 +126,11 @@ impl TermReport {
 }
 
 /// Studies a program at every (m, p).
-pub fn by_mapping(arguments: &Arguments) -> Result<Answer> {
-    let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
-    guard.writes_into("--out", &arguments.out, &FILES).check()?;
+pub fn by_mapping(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let (target, app) =
         (arguments.scheduler.target(&arguments.machine)?, Once::new(arguments.app.read()?));
-    let folder = &arguments.out;
-    table::create_folder(folder)?;
+    let transaction = arguments.begin(words, &FILES)?;
+    let folder = &transaction.unfinished();
     let verbosity = Verbosity::from(arguments.quiet);
     let job = Job { app: &app, target: &target, threads: arguments.threads.count(), verbosity };
     let predicted = predict_all(&job, arguments.app.seed, folder)?;
@@ -137,15 +138,31 @@ pub fn by_mapping(arguments: &Arguments) -> Result<Answer> {
     let best = &ranking.configurations[0];
     let watch = Arc::new(excerpt::middle(parameters, best.mapping, best.time));
     let watched = target.watched(&watch);
-    let validated = predicted.validate(&Job { target: &watched, ..job }, folder)?;
+    let Some(validated) = predicted.validate(&Job { target: &watched, ..job }, &transaction)?
+    else {
+        return transaction.finish_shard(verbosity);
+    };
     warn(&validated.warnings);
-    let trace = watch.take().expect("invariant: every feasible mapping was run");
+    let trace = match watch.take() {
+        Some(trace) => trace,
+        None => {
+            // The outcome of its run was kept, and what happened in it was not.
+            watched.run(&app, best.mapping)?;
+            watch.take().expect("invariant: it was run")
+        }
+    };
     table::write(&folder.join("trace.json"), trace)?;
     plot::write_all(folder, &job.title(), &Files::of_study(folder))?;
-    let provenance =
-        provenance((&arguments.app, &arguments.machine), &app, &target, &validated.warnings)?;
+    let provenance = provenance(
+        (&arguments.app, &arguments.machine, words),
+        &app,
+        &target,
+        &validated.warnings,
+    )?;
     table::write(&folder.join(report::PROVENANCE), json(&provenance))?;
     report::write(folder)?;
+    let folder = transaction.folder().to_path_buf();
+    transaction.commit(Some(&parameters.to_toml()))?;
     if verbosity == Verbosity::Usual {
         let answer = answer(ranking, &app, &target);
         let near = near(ranking, &validated.summary);
@@ -189,9 +206,11 @@ fn predict_all(job: &Job<'_>, seed: u64, folder: &Path) -> Result<Predicted> {
 
 impl Predicted {
     /// Runs every mapping and compares; with the warnings of all steps.
-    fn validate(&self, job: &Job<'_>, folder: &Path) -> Result<Validated> {
-        let mut validated = job.run(&self.refined, folder)?;
-        validated.warnings.splice(0..0, self.warnings.iter().cloned());
+    fn validate(&self, job: &Job<'_>, into: &Transaction) -> Result<Option<Validated>> {
+        let mut validated = job.run(&self.refined, into)?;
+        if let Some(validated) = &mut validated {
+            validated.warnings.splice(0..0, self.warnings.iter().cloned());
+        }
         Ok(validated)
     }
 }

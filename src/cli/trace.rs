@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use clap::ValueEnum;
 
-use super::output::warn;
+use super::output::{line, warn};
 use crate::cell::trace::chrome::ChromeTrace;
 use crate::cell::trace::outline::Outline;
 use crate::cell::trace::{Event, Sink};

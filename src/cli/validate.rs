@@ -1,14 +1,18 @@
 //! `mmgp validate`
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::Args;
 
 use super::files::{Files, Guard};
+use super::identity::Identity;
 use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, MachineArguments, ThreadArguments};
-use super::output::{Verbosity, data, json, progress, warn};
+use super::output::{Verbosity, data, json, warn};
+use super::transaction::{Transaction, TransactionArguments};
 use super::{Answer, input, plot};
+use crate::Mapping;
 use crate::apps::{Application, Once};
 use crate::error::{Error, Result, Warning};
 use crate::measure::ApplicationTarget;
@@ -17,7 +21,7 @@ use crate::solve::feasible;
 use crate::table::records::{Split, Validation};
 use crate::table::{self, csv};
 use crate::validate::{
-    Comparison, ModelSummary, Summary, check_same_result, compare, refined, sweep,
+    Comparison, ModelSummary, Outcome, Summary, check_same_result, compare, refined,
 };
 
 /// Run every feasible (m, p) on the emulated machine, beside the prediction
@@ -34,6 +38,8 @@ pub struct Arguments {
     /// Folder for the files
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    #[command(flatten)]
+    transaction: TransactionArguments,
     /// Fail where the mean error over all configurations is above this [%]
     #[arg(long, value_name = "PERCENT", value_parser = percentage)]
     fail_above: Option<f64>,
@@ -52,28 +58,30 @@ Examples:
   mmgp validate --params pbpi-qs20 --machine qs22 --out validated \\
       --fail-above 10
 
-Writes validation.csv, split.csv (where the time of each run went), summary.json and plots. Exit code 1 where the mean error is above the \
-threshold.";
+Writes validation.csv, split.csv (where the time of each run went), summary.json, plots and \
+manifest.json (what belongs together). Exit code 1 where the mean error is above the threshold.
 
-pub fn run(arguments: &Arguments) -> Result<Answer> {
-    let guard = Guard::default().reads("--params", input::parameter_file(&arguments.params));
-    let guard = arguments.app.guarded(arguments.machine.guarded(guard));
-    guard.writes_into("--out", &arguments.out, &FILES).check()?;
-    let parameters = input::parameters(&arguments.params)?;
+The same command goes on where it was interrupted, and on several computers with --shard.";
+
+pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
+    let (parameters, text) = arguments.parameters()?;
     let (target, app) =
         (arguments.scheduler.target(&arguments.machine)?, Once::new(arguments.app.read()?));
-    table::create_folder(&arguments.out)?;
+    let transaction = arguments.begin(words)?;
+    let folder = &transaction.unfinished();
     let verbosity = Verbosity::from(arguments.quiet);
     let job = Job { app: &app, target: &target, threads: arguments.threads.count(), verbosity };
-    let validated = job.run(&parameters, &arguments.out)?;
-    // Of this run alone: whatever else is in the folder may be of another.
+    let Some(validated) = job.run(&parameters, &transaction)? else {
+        return transaction.finish_shard(verbosity);
+    };
     let files = Files {
-        validation: Some(arguments.out.join("validation.csv")),
-        split: Some(arguments.out.join("split.csv")),
+        validation: Some(folder.join("validation.csv")),
+        split: Some(folder.join("split.csv")),
         params: Some(arguments.params.clone()),
         ..Files::default()
     };
-    plot::write_all(&arguments.out, &job.title(), &files)?;
+    plot::write_all(folder, &job.title(), &files)?;
+    transaction.commit(Some(&text))?;
     warn(&validated.warnings);
     let model = &validated.summary.models[0];
     if verbosity == Verbosity::Usual {
@@ -82,6 +90,29 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     match arguments.fail_above {
         Some(most) if model.mean_error_percent > most => Ok(Answer::No),
         _ => Ok(Answer::Done),
+    }
+}
+
+impl Arguments {
+    /// The parameters, with their text.
+    fn parameters(&self) -> Result<(Parameters, String)> {
+        let parameters = input::parameters(&self.params)?;
+        let text = match input::parameter_file(&self.params) {
+            Some(path) => input::source(path)?.text.clone(),
+            None => parameters.to_toml(),
+        };
+        Ok((parameters, text))
+    }
+
+    fn begin(&self, words: &[OsString]) -> Result<Transaction> {
+        let parameters = ("--params", input::parameter_file(&self.params));
+        let guard = Guard::default().reads(parameters.0, parameters.1);
+        let guard = self.app.guarded(self.machine.guarded(guard));
+        let mut inputs = self.app.files().to_vec();
+        inputs.extend([parameters, ("--machine", input::machine_file(&self.machine.machine))]);
+        let identity = Identity::of_command(words, &inputs, &["fail_above"])?;
+        let out = (Some(self.out.as_path()), "");
+        self.transaction.begin(out, identity, (guard, &FILES))
     }
 }
 
@@ -109,21 +140,25 @@ impl Job<'_> {
         format!("{} on {}", self.app.name().to_uppercase(), self.target.name())
     }
 
-    /// Runs it and writes its files into a folder that exists.
-    pub fn run(&self, parameters: &Parameters, folder: &Path) -> Result<Validated> {
-        let configurations = feasible(self.target.layout().apus).count() as u64;
-        let bar = progress("emulating all (m, p)", configurations, self.verbosity);
-        let runs = sweep(self.target, self.app, self.threads, &|| bar.inc(1));
-        bar.finish_and_clear();
-        let runs = runs?;
+    /// Runs every mapping, by m, then p, of which no outcome is kept, and writes its files; `None` where
+    /// others have a share of the runs.
+    pub fn run(&self, parameters: &Parameters, into: &Transaction) -> Result<Option<Validated>> {
+        let mappings: Vec<Mapping> = feasible(self.target.layout().apus).collect();
+        let how = (self.threads.min(self.target.at_once()), self.verbosity);
+        let run = |&mapping: &Mapping| self.target.run(self.app, mapping).map(Outcome::from);
+        let all = ("emulating all (m, p)", &mappings[..]);
+        let Some(runs) = into.kept().share(into.shard(), all, how, &run)? else {
+            return Ok(None);
+        };
+        let folder = into.unfinished();
         let comparison = compare(parameters, &runs);
         let [validation, summary, split] = FILES;
         table::write(&folder.join(validation), csv::write(&comparison.rows))?;
         table::write(&folder.join(summary), json(&comparison.summary))?;
-        let splits: Vec<Split> = runs.iter().map(|ran| ran.run.split()).collect();
+        let splits: Vec<Split> = runs.iter().map(|run| run.split.clone()).collect();
         table::write(&folder.join(split), csv::write(&splits))?;
         let Comparison { rows, summary } = comparison;
-        Ok(Validated { summary, rows, warnings: check_same_result(&runs) })
+        Ok(Some(Validated { summary, rows, warnings: check_same_result(&runs) }))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::Shard;
 use super::threads::on_threads;
 use super::{Emulated, Measured as _, Target as _, Watch};
 use crate::Mapping;
@@ -25,9 +26,12 @@ pub struct Plan {
     pub tasks: Vec<u32>,
     /// SPEs of each worker.
     pub spes_per_task: u32,
+    /// Which of the runs.
+    pub shard: Shard,
 }
 
 /// A run of the plan.
+#[derive(Clone, Copy)]
 struct Cell<'a> {
     scheduler: &'a str,
     workers: u32,
@@ -79,7 +83,7 @@ impl Plan {
                 cells.extend(tasks.iter().map(|&tasks| Cell { scheduler, workers, tasks }));
             }
         }
-        cells
+        self.shard.of(&cells).copied().collect()
     }
 }
 
@@ -272,6 +276,7 @@ mod tests {
             workers: workers.into(),
             tasks: tasks.into(),
             spes_per_task: 1,
+            shard: Shard::WHOLE,
         }
     }
 

@@ -3,17 +3,17 @@
 //! ```
 //! use mmgp::Mapping;
 //! use mmgp::apps::Division;
+//! use mmgp::measure::Target as _;
 //! use mmgp::measure::scripted::{Scripted, Stub};
 //! use mmgp::measure::target::Layout;
 //! use mmgp::units::Seconds;
-//! use mmgp::validate::sweep;
 //!
 //! // Twice as fast on twice as many APUs.
 //! let time = |mapping: Mapping| Seconds(8.0 / mapping.apus() as f64);
 //! let target = Scripted::timed(Layout::of_apus(4), time);
-//! let runs = sweep(&target, &Stub(Division::Data), 1, &|| ())?;
-//! assert_eq!(target.asked().len(), 8);
-//! assert_eq!(runs[2].run.time, Seconds(8.0 / 3.0));
+//! let ran = target.run(&Stub(Division::Data), Mapping::new(1, 3)?)?;
+//! assert_eq!(ran.run.time, Seconds(8.0 / 3.0));
+//! assert_eq!(target.asked().len(), 1);
 //! # Ok::<(), mmgp::Error>(())
 //! ```
 

@@ -7,8 +7,7 @@
 
 use serde::Serialize;
 
-use crate::Mapping;
-use crate::apps::Ran;
+use super::Outcome;
 use crate::model::parameters::{Estimate, OverM};
 use crate::model::{Parameters, TimeModel};
 
@@ -36,11 +35,11 @@ fn neutral(parameters: &Parameters) -> Parameters {
 pub(super) fn without_inputs<M: TimeModel>(
     parameters: &Parameters,
     of: impl Fn(&Parameters) -> M,
-    runs: &[Ran],
+    runs: &[Outcome],
 ) -> WithoutInputs {
     let (with, without) = (of(parameters), of(&neutral(parameters)));
-    let error = |ran: &Ran| {
-        let (mapping, measured): (Mapping, f64) = (ran.run.mapping, ran.run.time.0);
+    let error = |run: &Outcome| {
+        let (mapping, measured) = (run.mapping(), run.split.time_s);
         let predicted = with.time(mapping).0;
         let inputs = predicted - without.time(mapping).0;
         100.0 * (predicted - measured).abs() / (measured - inputs)

@@ -31,6 +31,7 @@ mod synthetic;
 mod tables;
 mod terminal;
 mod trace;
+mod transactions;
 #[cfg(target_os = "linux")]
 mod tune;
 #[cfg(target_os = "linux")]

@@ -8,7 +8,7 @@ use crate::Folder;
 const QUICK: [&str; 5] = ["study", "--input", "sim12", "--generations", "5"];
 
 /// What a study leaves behind, in alphabetical order.
-const FILES: [&str; 37] = [
+const FILES: [&str; 38] = [
     "all.png",
     "all.svg",
     "alpha.csv",
@@ -18,6 +18,7 @@ const FILES: [&str; 37] = [
     "by_p.svg",
     "collective.csv",
     "context_switch.csv",
+    "manifest.json",
     "memory.csv",
     "offload.csv",
     "params.toml",
@@ -213,15 +214,14 @@ fn a_validation_above_its_threshold_answers_no() {
 }
 
 /// Interrupts a long study as soon as it has written `file`: it ends at once with 130, and what is
-/// there is whole.
+/// there, in the folder of what is not finished, is whole.
 fn check_interrupt(file: &str) {
     let folder = Folder::new();
     let arguments = ["study", "--input", "sim24", "--generations", "20000", "--out", "."];
     let mut command = folder.command(&arguments);
     let mut child =
         command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
-    let started = |folder: &Folder| folder.files().iter().any(|name| name.starts_with(file));
-    while !started(&folder) {
+    while !folder.path("unfinished").join(file).exists() {
         assert_eq!(child.try_wait().expect("its state"), None, "ended before {file} was written");
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -230,16 +230,18 @@ fn check_interrupt(file: &str) {
     assert!(sent.expect("kill can be run").success());
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
-    let files = folder.files();
-    assert!(!files.contains(&"summary.json".to_string()), "it was not interrupted: {files:?}");
+    let files = files_below(&folder);
+    assert!(files.contains(&format!("unfinished/{file}")), "{files:?}");
     for name in &files {
+        assert!(name.starts_with("unfinished/"), "{name} was left behind");
         check_whole(&folder, name);
     }
 }
 
 fn check_whole(folder: &Folder, name: &str) {
     let text = folder.read(name);
-    assert!(text.ends_with('\n'), "{name} ends within a line");
+    let is_log = name.ends_with(".jsonl") && text.is_empty();
+    assert!(text.ends_with('\n') || is_log, "{name} ends within a line");
     match name.rsplit_once('.') {
         Some((_, "csv")) => {
             let widths: Vec<usize> = text.lines().map(|row| row.split(',').count()).collect();
@@ -247,6 +249,10 @@ fn check_whole(folder: &Folder, name: &str) {
         }
         Some((_, "toml")) => {
             folder.succeeds(&["predict", "--params", name, "--top", "1"]);
+        }
+        Some((_, "json" | "jsonl")) => {
+            let mut values = serde_json::Deserializer::from_str(&text).into_iter();
+            assert!(values.all(|it: Result<serde_json::Value, _>| it.is_ok()), "{name}");
         }
         _ => panic!("{name} was left behind"),
     }

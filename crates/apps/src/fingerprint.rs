@@ -1,6 +1,9 @@
 //! What must be equal between runs for their times to be of the same work.
 
+use std::borrow::Cow;
 use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 /// Relative difference of sums of the same terms that the order of additions explains: of up to 10^5
 /// log likelihoods of patterns, each rounded to 2^-53.
@@ -8,24 +11,24 @@ pub const ORDER_OF_ADDITIONS: f64 = 1e-9;
 
 /// Quantities of a run that do not depend on machine, mapping and scheduler, in an order of their
 /// own.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Fingerprint {
     quantities: Vec<Quantity>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Quantity {
-    name: &'static str,
+    name: Cow<'static, str>,
     value: f64,
     /// Relative.
     tolerance: f64,
 }
 
 /// Where a run differs from another one.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// Of what.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What the run has.
     pub found: f64,
     /// What the other one has.
@@ -40,7 +43,7 @@ impl Fingerprint {
 
     /// The same with a quantity that may differ by so much of the other run's.
     pub fn within(mut self, tolerance: f64, name: &'static str, value: f64) -> Self {
-        self.quantities.push(Quantity { name, value, tolerance });
+        self.quantities.push(Quantity { name: name.into(), value, tolerance });
         self
     }
 
@@ -52,13 +55,13 @@ impl Fingerprint {
             let near = (own.value - other.value).abs() <= own.tolerance * other.value.abs();
             let same = own.name == other.name && near;
             (!same).then_some(Difference {
-                name: own.name,
+                name: own.name.clone(),
                 found: own.value,
                 expected: other.value,
             })
         };
         let [found, expected] = [self, other].map(|it| it.quantities.len() as f64);
-        let of_number = Difference { name: "number of results", found, expected };
+        let of_number = Difference { name: "number of results".into(), found, expected };
         pairs.find_map(far).or((found != expected).then_some(of_number))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 
-use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, is_file, single};
+use super::{AppArguments, Entry, PROCESSORS, PortArgument, Size, is_file, single, source};
 use crate::apps::Application;
 use crate::apps::list_ranking::{Heads, ListRanking, NAME};
 use crate::cli::emulate::ListRankingOnce;
@@ -19,7 +19,6 @@ use crate::error::{Error, Result};
 use crate::lists::{List, Operation, Order, Values};
 #[cfg(unix)]
 use crate::native::list_ranking::{Settings, measure};
-use crate::table::Source;
 
 /// How it is read.
 pub const ENTRY: Entry = Entry {
@@ -200,7 +199,7 @@ impl ListRankingArguments {
                 expected: "the file of a list: node,successor[,value]".into(),
             });
         }
-        let (list, warnings) = List::read(&Source::read(Path::new(name))?)?;
+        let (list, warnings) = List::read(&*source(Path::new(name))?)?;
         warn(&warnings);
         Ok(list)
     }

@@ -1,6 +1,8 @@
 //! The programs that can be named: for each, how its arguments are read. A program that is added is
 //! added here.
 
+use std::ffi::OsString;
+
 use super::{AppArguments, HOST, list_ranking, pbpi, raxml, sgemm, sweep3d, synthetic};
 use crate::Mapping;
 use crate::apps::Application;
@@ -23,7 +25,7 @@ pub struct Entry {
     /// What its input is measured by.
     pub size: Size,
     /// What answers `mmgp study` for it.
-    pub study: fn(&study::Arguments) -> Result<Answer>,
+    pub study: fn(&study::Arguments, &[OsString]) -> Result<Answer>,
     /// How it runs on this computer, where it has a version for it.
     pub native: Option<Native>,
     /// What computes the same plainly, without a machine, where it has that.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
-use super::{AppArguments, Entry, PROCESSORS, Size, is_file};
+use super::{AppArguments, Entry, PROCESSORS, Size, is_file, source};
 use crate::Mapping;
 use crate::apps::Application;
 use crate::apps::sweep3d::{NAME, Programming, Sweep3d};
@@ -15,7 +15,6 @@ use crate::cli::study;
 use crate::complexity::Sizes;
 use crate::error::{Error, Result};
 use crate::sweep::{Decomposition, Fields, Input, Octant, Problem, solve};
-use crate::table::Source;
 
 /// How it is read.
 pub const ENTRY: Entry = Entry {
@@ -151,7 +150,7 @@ impl Sweep3dArguments {
     pub fn input(&self, arguments: &AppArguments) -> Result<Input> {
         let mut fields = match arguments.input.as_deref() {
             None => Fields::BENCHMARK,
-            Some(name) if is_file(name) => *Input::read(&Source::read(Path::new(name))?)?.fields(),
+            Some(name) if is_file(name) => *Input::read(&*source(Path::new(name))?)?.fields(),
             Some(name) => {
                 return Err(Error::OutOfRange {
                     name: "--input",

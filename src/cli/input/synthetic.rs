@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::{AppArguments, Entry, PROCESSORS, Size, single};
+use super::{AppArguments, Entry, PROCESSORS, Size, single, source};
 use crate::apps::Application;
 use crate::apps::synthetic::{Burst, Durations, NAME, Synthetic};
 use crate::cli::emulate::SyntheticOnce;
@@ -13,8 +13,8 @@ use crate::cli::output::warn;
 use crate::cli::study;
 use crate::complexity::Sizes;
 use crate::error::{Error, Result};
+use crate::table::csv;
 use crate::table::records::Turn;
-use crate::table::{Source, csv};
 use crate::units::Seconds;
 
 /// How it is read.
@@ -138,7 +138,7 @@ impl SyntheticArguments {
             Distribution::Constant => Durations::constant(each),
             Distribution::Exponential => Durations::exponential(each),
             Distribution::Trace(file) => {
-                let (turns, warnings): (Vec<Turn>, _) = csv::read(&Source::read(file)?)?;
+                let (turns, warnings): (Vec<Turn>, _) = csv::read(&*source(file)?)?;
                 warn(&warnings);
                 Durations::trace(turns.iter().map(|it| burst(it.ppe_us, it.task_us)).collect())
             }

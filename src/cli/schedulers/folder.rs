@@ -1,86 +1,17 @@
 //! The folder of a comparison: rows as they come, and what they are of.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory as _;
-
-use crate::cli::{Cli, identity};
+use crate::cli::identity::Identity;
+use crate::cli::transaction::Earlier;
 use crate::error::{Error, Result};
-use crate::report::provenance::InputFile;
 use crate::table::records::Scheduled;
-use crate::table::{self, FolderLock, STANDARD_INPUT, Source, csv};
+use crate::table::{self, FolderLock, Source, csv};
 
 /// The rows.
 pub const ROWS: &str = "schedulers.csv";
 /// What the rows are of.
 pub const IDENTITY: &str = "schedulers.json";
-
-/// What rows are of: names and values of whatever changes them.
-pub type Question = Vec<(String, String)>;
-
-/// Flags that choose among rows or say what is done with them, and change none.
-const NOT_ASKED: [&str; 10] = [
-    "schedulers",
-    "workers",
-    "tasks",
-    "out",
-    "force",
-    "rows_only",
-    "threads",
-    "quiet",
-    "help",
-    "version",
-];
-
-/// What a command asks, by the value of every flag that may change a row, the content of the files
-/// that are read for a flag, and the program's version.
-///
-/// # Errors
-/// [`Error::Read`], and [`Error::OutOfRange`] for standard input, which cannot be known before it is
-/// read.
-pub fn question(
-    arguments: impl Iterator<Item = OsString>,
-    files: &[(&'static str, Option<&Path>)],
-) -> Result<Question> {
-    let mut question = vec![("version".to_string(), crate::VERSION.to_string())];
-    let command = Cli::command();
-    let matches = command.clone().try_get_matches_from(arguments);
-    let matches = matches.expect("invariant: the arguments were understood before");
-    let (name, matches) = matches.subcommand().expect("invariant: a command runs");
-    let command = command.find_subcommand(name).expect("invariant: it has a name").clone();
-    for argument in command.get_arguments() {
-        let id = argument.get_id().as_str();
-        if NOT_ASKED.contains(&id) {
-            continue;
-        }
-        let values = matches.get_raw(id).into_iter().flatten();
-        let values: Vec<String> = values.map(|it| it.to_string_lossy().into_owned()).collect();
-        question.push((format!("--{}", argument.get_long().unwrap_or(id)), values.join(",")));
-    }
-    for (flag, path) in files {
-        let Some(path) = path else { continue };
-        if *path == Path::new(STANDARD_INPUT) {
-            return Err(Error::OutOfRange {
-                name: flag,
-                found: "standard input".into(),
-                expected: "a file, by which the folder knows what its rows are of".into(),
-            });
-        }
-        let file = InputFile::new(&Source::read(path)?, flag);
-        question.push((format!("the file of {flag}"), file.sha256));
-    }
-    Ok(question)
-}
-
-/// Whether rows that stand in a folder are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Earlier {
-    /// Where they are of the same question; of another, the folder is refused.
-    Kept,
-    /// They give way.
-    Discarded,
-}
 
 /// A folder that this process, and no other, goes on with.
 pub struct Folder {
@@ -99,7 +30,7 @@ impl Folder {
     /// another question; those of reading and writing.
     pub fn open(
         path: &Path,
-        question: &Question,
+        question: &Identity,
         schedulers: &[String],
         earlier: Earlier,
     ) -> Result<Self> {
@@ -121,7 +52,7 @@ impl Folder {
         if folder.rows.is_empty() {
             // In this order: no row may stand beside a question that it is no answer to.
             folder.write()?;
-            identity::write(&path.join(IDENTITY), question)?;
+            question.write(&path.join(IDENTITY))?;
         }
         Ok(folder)
     }
@@ -142,13 +73,25 @@ impl Folder {
     /// # Errors
     /// [`Error::Write`].
     pub fn keep(&mut self, row: &Scheduled) -> Result<()> {
+        self.keep_all(std::slice::from_ref(row))
+    }
+
+    /// Adds rows, and writes all.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn keep_all(&mut self, rows: &[Scheduled]) -> Result<()> {
+        rows.iter().for_each(|row| self.add(row));
+        self.write()
+    }
+
+    fn add(&mut self, row: &Scheduled) {
         let index = self.rows.partition_point(|other| self.place(other) < self.place(row));
         match self.rows.get_mut(index) {
             // One of another seed, which only somebody else can have written.
             Some(other) if is_beside(other, row) => *other = row.clone(),
             _ => self.rows.insert(index, row.clone()),
         }
-        self.write()
     }
 
     /// Writes all rows.
@@ -166,7 +109,7 @@ fn is_beside(one: &Scheduled, other: &Scheduled) -> bool {
 }
 
 /// The rows in a folder; none where it has no file of them.
-fn rows(folder: &Path, question: &Question) -> Result<Vec<Scheduled>> {
+pub fn rows(folder: &Path, question: &Identity) -> Result<Vec<Scheduled>> {
     let (file, identity) = (folder.join(ROWS), folder.join(IDENTITY));
     if !file.exists() {
         return Ok(Vec::new());
@@ -179,7 +122,7 @@ fn rows(folder: &Path, question: &Question) -> Result<Vec<Scheduled>> {
         return Ok(Vec::new());
     }
     let difference = match identity.exists() {
-        true => identity::difference(&identity, question)?,
+        true => question.difference(&Identity::read(&identity)?),
         false => Some(format!("there is no {IDENTITY} to say which")),
     };
     match difference {
@@ -192,35 +135,5 @@ fn rows(folder: &Path, question: &Question) -> Result<Vec<Scheduled>> {
             ),
             expected: "another folder, or --force to discard the rows".into(),
         }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn asked(arguments: &[&str]) -> Question {
-        let all = ["mmgp", "schedulers"].iter().chain(arguments).map(OsString::from);
-        question(all, &[]).unwrap()
-    }
-
-    #[test]
-    fn a_question_is_of_every_flag_that_may_change_a_row_however_it_is_written() {
-        let of = asked(&["--app", "synthetic", "--seed", "3"]);
-        let of = |name: &str| {
-            let found = of.iter().find(|(known, _)| known == name);
-            found.map(|(_, value)| value.as_str())
-        };
-        assert_eq!(of("version"), Some(crate::VERSION));
-        assert_eq!((of("--app"), of("--seed")), (Some("synthetic"), Some("3")));
-        // What is given by default, and by programs that do not run.
-        assert_eq!((of("--machine"), of("--task-us")), (Some("qs20"), Some("96")));
-        assert_eq!((of("--spes-per-task"), of("--tree")), (Some("1"), Some("")));
-        let same = ["--seed=3", "--app=synthetic", "--machine", "qs20", "--force", "--workers=2"];
-        assert_eq!(
-            asked(&[&same[..], &["--out", "x", "--quiet", "--threads=1", "--tasks=4"]].concat()),
-            asked(&["--app", "synthetic", "--seed", "3"])
-        );
-        assert_ne!(asked(&["--seed", "3"]), asked(&["--seed", "4"]));
     }
 }

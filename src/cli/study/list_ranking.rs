@@ -1,14 +1,16 @@
 //! `mmgp study --app list-ranking`: which p, how many sublists, how many DMA lists under way?
 
+use std::ffi::OsString;
+
 use serde::Serialize;
 
-use super::{Arguments, TermReport, all, doublings};
+use super::{Arguments, TermReport, doublings};
 use crate::Mapping;
 use crate::cli::Answer;
-use crate::cli::files::Guard;
 use crate::cli::input::list_ranking::read_of;
 use crate::cli::output::{Verbosity, aligned, data, json, warn};
 use crate::cli::plot::write_picture;
+use crate::cli::transaction::Transaction;
 use crate::error::Result;
 use crate::fit::estimate_threads;
 use crate::lists::Order;
@@ -18,7 +20,7 @@ use crate::model::TimeModel as _;
 use crate::plot::{CurvePanel, Curves, Kind, Picture};
 use crate::posterior::Posterior;
 use crate::solve::{Sampling, rank};
-use crate::table::records::{Maybe, ThreadChoice, ThreadRun};
+use crate::table::records::{Maybe, ThreadChoice};
 use crate::table::{self, csv};
 use crate::threads::{Choice, Division, Formula, SoftwareThreads, ThreadTerms};
 use crate::units::Seconds;
@@ -41,9 +43,7 @@ const PICTURE: &str = "choices";
 /// Choices that are shown.
 const SHOWN: usize = 8;
 
-pub fn study(arguments: &Arguments) -> Result<Answer> {
-    let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
-    guard.writes_into("--out", &arguments.out, &FILES).check()?;
+pub fn study(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let target = arguments.scheduler.target(&arguments.machine)?;
     let ranking = read_of(&arguments.app, NODES)?;
     let order = arguments.app.list_ranking.order(&arguments.app);
@@ -52,12 +52,14 @@ pub fn study(arguments: &Arguments) -> Result<Answer> {
         threads: arguments.threads.count(),
         verbosity: Verbosity::from(arguments.quiet),
         seed: arguments.app.seed,
+        transaction: arguments.begin(words, &FILES)?,
     };
-    let folder = &arguments.out;
-    table::create_folder(folder)?;
+    let folder = &study.transaction.unfinished();
     let [threads, terms_file, predictions_file, validation, summary] = FILES;
     let ps = doublings(target.layout().apus);
-    let short = study.all("short runs", &thread_plans(&ps, order), &|plan| {
+    let plans = thread_plans(&ps, order);
+    let kept = study.transaction.kept();
+    let short = kept.all("short runs", &plans, study.how(), &|plan| {
         run_thread_plan(&target, plan, arguments.app.seed)
     })?;
     table::write(&folder.join(threads), csv::write(&short))?;
@@ -67,10 +69,14 @@ pub fn study(arguments: &Arguments) -> Result<Answer> {
     let predictions = study.predict(&terms, list, &ps)?;
     table::write(&folder.join(predictions_file), csv::write(&predictions))?;
     let plans: Vec<ThreadPlan> = predictions.iter().map(|row| list.plan(row)).collect();
-    let runs = study.all("emulating all choices", &plans, &|plan| {
+    let all = ("emulating all choices", &plans[..]);
+    let run = |plan: &ThreadPlan| {
         let ranking = ranking.with_choice([plan.sublists, plan.buffers])?;
         thread_run(&target, &ranking, plan)
-    })?;
+    };
+    let Some(runs) = kept.share(study.transaction.shard(), all, study.how(), &run)? else {
+        return study.transaction.finish_shard(study.verbosity);
+    };
     let (rows, summaries) = compare_choices(&predictions, &runs);
     table::write(&folder.join(validation), csv::write(&rows))?;
     table::write(&folder.join(summary), json(&summaries))?;
@@ -78,7 +84,9 @@ pub fn study(arguments: &Arguments) -> Result<Answer> {
     let curves = curves(&rows);
     let picture = Picture { title: &title, kind: Kind::Curves(&curves) };
     write_picture(folder, PICTURE, &picture)?;
-    if study.verbosity == Verbosity::Usual {
+    let (verbosity, folder) = (study.verbosity, study.transaction.folder().to_path_buf());
+    study.transaction.commit(None)?;
+    if verbosity == Verbosity::Usual {
         let answer = answer(&rows, &summaries, (list, &target));
         data(None, &format!("{answer}\nEverything is in {}.\n", folder.display()))?;
     }
@@ -91,6 +99,7 @@ struct Study<'a> {
     threads: usize,
     verbosity: Verbosity,
     seed: u64,
+    transaction: Transaction,
 }
 
 /// What is ranked.
@@ -116,15 +125,9 @@ fn division(order: Order) -> Division {
 }
 
 impl Study<'_> {
-    /// Runs all plans, with their progress.
-    fn all(
-        &self,
-        what: &'static str,
-        plans: &[ThreadPlan],
-        run: &(dyn Fn(&ThreadPlan) -> Result<ThreadRun> + Sync),
-    ) -> Result<Vec<ThreadRun>> {
-        let threads = self.threads.min(self.target.at_once());
-        all(what, plans, (threads, self.verbosity), run)
+    /// How runs are made on this computer.
+    fn how(&self) -> (usize, Verbosity) {
+        (self.threads.min(self.target.at_once()), self.verbosity)
     }
 
     /// The predicted time of every choice, the fastest first.

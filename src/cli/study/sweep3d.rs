@@ -6,15 +6,16 @@ mod candidates;
 mod estimates;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 
 use serde::Serialize;
 
-use super::{Arguments, all};
+use super::Arguments;
 use crate::Mapping;
 use crate::cli::Answer;
-use crate::cli::files::Guard;
 use crate::cli::output::{Verbosity, data, json, warn};
 use crate::cli::plot::write_picture;
+use crate::cli::transaction::Transaction;
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::measure::messages;
@@ -43,9 +44,7 @@ const FILES: [&str; 6] = [
 const PICTURE: &str = "choices";
 
 /// Studies the choice of ranks and blocks.
-pub fn study(arguments: &Arguments) -> Result<Answer> {
-    let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
-    guard.writes_into("--out", &arguments.out, &FILES).check()?;
+pub fn study(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let machine = arguments.machine.read()?;
     let candidates = Candidates::new(&machine, &arguments.app)?;
     let study = Study {
@@ -54,9 +53,9 @@ pub fn study(arguments: &Arguments) -> Result<Answer> {
         threads: arguments.threads.count(),
         verbosity: Verbosity::from(arguments.quiet),
         seed: arguments.app.seed,
+        transaction: arguments.begin(words, &FILES)?,
     };
-    let folder = &arguments.out;
-    table::create_folder(folder)?;
+    let folder = &study.transaction.unfinished();
     let [blocks_file, messages_file, terms_file, predictions_file, validation, summary] = FILES;
     let blocks = study.blocks()?;
     table::write(&folder.join(blocks_file), csv::write(&blocks))?;
@@ -68,7 +67,9 @@ pub fn study(arguments: &Arguments) -> Result<Answer> {
     table::write(&folder.join(terms_file), json(&Terms::of(&terms)))?;
     let predictions = study.predict(&terms)?;
     table::write(&folder.join(predictions_file), csv::write(&predictions))?;
-    let measured = study.sweep_all(&predictions)?;
+    let Some(measured) = study.sweep_all(&predictions)? else {
+        return study.transaction.finish_shard(study.verbosity);
+    };
     let (rows, found) = compare(&predictions, &measured);
     table::write(&folder.join(validation), csv::write(&rows))?;
     table::write(
@@ -79,7 +80,9 @@ pub fn study(arguments: &Arguments) -> Result<Answer> {
     let curves = answer::curves(&rows);
     let picture = Picture { title: &title, kind: Kind::Curves(&curves) };
     write_picture(folder, PICTURE, &picture)?;
-    if study.verbosity == Verbosity::Usual {
+    let (verbosity, folder) = (study.verbosity, study.transaction.folder().to_path_buf());
+    study.transaction.commit(None)?;
+    if verbosity == Verbosity::Usual {
         let answer = answer::text(&rows, &found, &machine);
         data(None, &format!("{answer}\nEverything is in {}.\n", folder.display()))?;
     }
@@ -93,6 +96,7 @@ struct Study<'a> {
     threads: usize,
     verbosity: Verbosity,
     seed: u64,
+    transaction: Transaction,
 }
 
 #[derive(Serialize)]
@@ -106,7 +110,8 @@ impl Study<'_> {
     fn blocks(&self) -> Result<Vec<BlockRun>> {
         let plans = self.candidates.block_plans();
         let how = (self.threads, self.verbosity);
-        all("timing blocks", &plans, how, &|plan| block_run(self.machine, plan))
+        let kept = self.transaction.kept();
+        kept.all("timing blocks", &plans, how, &|plan| block_run(self.machine, plan))
     }
 
     /// The predicted time of every choice, the fastest first.
@@ -153,10 +158,12 @@ impl Study<'_> {
     }
 
     /// Emulates every choice, or simulates it where there are more ranks than those of a node.
-    fn sweep_all(&self, predictions: &[WavefrontChoice]) -> Result<Vec<f64>> {
+    /// `None` where others have a share.
+    fn sweep_all(&self, predictions: &[WavefrontChoice]) -> Result<Option<Vec<f64>>> {
         let sweep = Sweep::new(self.machine, self.candidates.fields, self.threads)?;
         let how = (self.threads, self.verbosity);
-        all("sweeping all choices", predictions, how, &|row| {
+        let (kept, shard) = (self.transaction.kept(), self.transaction.shard());
+        kept.share(shard, ("sweeping all choices", predictions), how, &|row| {
             let plan = SweepPlan {
                 cells: [row.it, row.jt, row.kt],
                 grid: [row.px, row.py],

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::Mapping;
-use crate::measure::Target;
+use crate::cli::transaction::Earlier;
 use crate::measure::scripted::{Scripted, Stub};
 use crate::measure::target::Layout;
+use crate::measure::{Shard, Target};
 use crate::table::records::{
     Alpha, Collective, ContextSwitch, MemoryStream, Offload, OffloadMode, Profile, Validation,
 };
@@ -128,7 +129,9 @@ fn a_study_recovers_the_law_that_a_target_keeps_and_finds_its_best_mapping() {
     let (target, folder) = (target(), folder("study"));
     let job = Job { app: &STUB, target: &target, threads: 2, verbosity: Verbosity::Quiet };
     let predicted = predict_all(&job, 1, &folder).unwrap();
-    let validated = predicted.validate(&job, &folder).unwrap();
+    let of_nothing = Identity::new::<&str>(&[]);
+    let transaction = Transaction::begin(&folder, of_nothing, Shard::WHOLE, Earlier::Kept).unwrap();
+    let validated = predicted.validate(&job, &transaction).unwrap().expect("no shares");
     assert_eq!(predicted.parameters.apus, APUS);
     let mut asked = target.asked();
     asked.sort();
@@ -141,7 +144,8 @@ fn a_study_recovers_the_law_that_a_target_keeps_and_finds_its_best_mapping() {
         (Mapping::of(4, 1), Mapping::of(4, 1))
     );
     assert_eq!(predicted.ranking.configurations[0].mapping, Mapping::of(4, 1));
-    assert_eq!(read::<Validation>(&folder, "validation.csv").len(), all.len());
+    let rows = read::<Validation>(&transaction.unfinished(), "validation.csv");
+    assert_eq!(rows.len(), all.len());
     std::fs::remove_dir_all(folder).unwrap();
 }
 

@@ -5,7 +5,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use super::super::{identity, signals, supervise};
+use super::super::identity::Identity;
+use super::super::{signals, supervise};
 use crate::attempt::Attempt;
 use crate::error::{Error, Result};
 use crate::native::{self, Program, Supervisor};
@@ -47,7 +48,8 @@ fn check(folder: &Path, identity: &[(&str, String)]) -> Result<()> {
     if !path.exists() {
         return Ok(());
     }
-    let Some(difference) = identity::difference(&path, identity)? else { return Ok(()) };
+    let before = Identity::read(&path)?;
+    let Some(difference) = Identity::new(identity).difference(&before) else { return Ok(()) };
     Err(Error::OutOfRange {
         name: "--out",
         found: format!("{}, whose runs are of another program: {difference}", folder.display()),
@@ -65,7 +67,7 @@ impl Session {
         table::create_folder(folder)?;
         let log = Log::open(&folder.join(LOG))?;
         if log.attempts().is_empty() && !identity.is_empty() {
-            identity::write(&folder.join(IDENTITY), identity)?;
+            Identity::new(identity).write(&folder.join(IDENTITY))?;
         } else {
             check(folder, identity)?;
         }

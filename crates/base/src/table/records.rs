@@ -104,7 +104,9 @@ record! {
 }
 
 /// What the rows of `offload.csv` time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum OffloadMode {
     /// `pingpong`: round trips, each message after the one before it has come back.
