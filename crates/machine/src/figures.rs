@@ -227,7 +227,11 @@ pub fn all() -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-fn read(group: &'static str, source: &Source) -> Result<Vec<Figure>> {
+/// The figures of a file, which are of that group.
+///
+/// # Errors
+/// [`Error::Input`] with the place of what cannot be read.
+pub fn read(group: &'static str, source: &Source) -> Result<Vec<Figure>> {
     let document = Document::parse(source)?;
     let root = document.root();
     root.expect_keys(&["schema", "figure"])?;

@@ -1,0 +1,147 @@
+//! Random and damaged input for everything that mmgp reads, fits, predicts and writes.
+//!
+//! A [`Target`] makes the input of a case from random numbers, which follow from the seed and the
+//! number of the case, and says what is wrong with what comes of it. What is found is printed with
+//! a small input and the command that does the same again; what was mended stands as a test beside
+//! the code.
+
+mod campaign;
+mod mutation;
+mod random;
+mod readers;
+mod target;
+mod trial;
+
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use campaign::{Extent, Tally};
+use clap::Parser;
+use target::Target;
+
+/// Random and damaged input for everything that mmgp reads, fits, predicts and
+/// writes
+///
+/// Findings are printed with a small input and the command that does the same
+/// again; the exit code then is 1.
+#[derive(Debug, Parser)]
+#[command(name = "fuzz")]
+struct Arguments {
+    /// So long altogether, each target having the same part of it
+    #[arg(long, value_name = "N")]
+    minutes: Option<f64>,
+    /// So many cases of each target; of one whose cases take long, fewer (--list
+    /// says how many times fewer) [default: 1000 without --minutes]
+    #[arg(long, value_name = "N")]
+    cases: Option<u64>,
+    /// The number of the first case
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    first: u64,
+    /// All random numbers follow from it [default: 1; with --minutes, another in
+    /// each run]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// These targets alone, by name or the beginning of names
+    #[arg(long, value_name = "TARGET,...", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Say what there is and end
+    #[arg(long)]
+    list: bool,
+}
+
+/// All targets, in the order in which they are tried.
+fn targets() -> Vec<Box<dyn Target>> {
+    let mut targets: Vec<Box<dyn Target>> = Vec::new();
+    targets.extend(readers::targets());
+    targets
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut targets = targets();
+    let is_asked = |target: &Box<dyn Target>| {
+        arguments.only.iter().any(|name| target.name().starts_with(name.as_str()))
+    };
+    targets.retain(|target| arguments.only.is_empty() || is_asked(target));
+    if targets.is_empty() {
+        eprintln!("no target has such a name; --list says which there are");
+        return ExitCode::from(2);
+    }
+    if arguments.list {
+        for target in &targets {
+            println!("{:24} 1/{:<5} {}", target.name(), target.cost(), target.about());
+        }
+        return ExitCode::SUCCESS;
+    }
+    trial::keep_panics();
+    std::thread::spawn(watch);
+    let seed = arguments.seed.unwrap_or_else(|| match arguments.minutes {
+        Some(_) => RandomState::new().build_hasher().finish() >> 32,
+        None => 1,
+    });
+    println!("seed {seed}");
+    println!("{:24} {:>10} {:>8} {:>8}  findings", "target", "cases", "taken", "seconds");
+    let mut is_clean = true;
+    for target in &targets {
+        let tally = campaign::run(&**target, extent(&arguments, seed, targets.len(), &**target));
+        print(&**target, seed, &tally);
+        is_clean &= tally.findings.is_empty();
+    }
+    if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Which cases of a target the arguments ask for.
+fn extent(arguments: &Arguments, seed: u64, targets: usize, target: &dyn Target) -> Extent {
+    let seconds = arguments.minutes.map_or(f64::INFINITY, |it| 60.0 * it / targets as f64);
+    let unasked = if arguments.minutes.is_some() { u64::MAX } else { 1000 };
+    let cases = arguments.cases.unwrap_or(unasked).div_ceil(target.cost());
+    Extent { seed, first: arguments.first, cases, seconds }
+}
+
+/// Ends the program with what it hangs in.
+fn watch() {
+    loop {
+        std::thread::sleep(Duration::from_millis(500));
+        if let Some((case, seconds)) = trial::hanging() {
+            println!("a case hangs for {seconds:.0} s:\n  {case}");
+            std::process::exit(1);
+        }
+    }
+}
+
+fn print(target: &dyn Target, seed: u64, tally: &Tally) {
+    let Tally { cases, taken, seconds, findings, promises } = tally;
+    let share = 100.0 * *taken as f64 / (*cases).max(1) as f64;
+    let found = if findings.is_empty() { "none".into() } else { findings.len().to_string() };
+    println!("{:24} {cases:>10} {share:>6.1} % {seconds:>8.1}  {found}", target.name());
+    for (promise, kept) in promises {
+        println!(
+            "  {promise}: {:.1} +- {:.1} % of {} in {} cases, should be {:.0} %",
+            100.0 * kept.mean(),
+            100.0 * kept.standard_error(),
+            kept.parts[1],
+            kept.cases,
+            100.0 * kept.share
+        );
+    }
+    for finding in findings {
+        println!("FOUND in {} cases: {}", finding.count, finding.wrong.message);
+        if finding.input.0.is_empty() {
+            continue;
+        }
+        println!("  {}", campaign::command(target, seed, finding.case));
+        for part in &finding.input.0 {
+            println!("  {} ({} bytes):", part.name, part.text.len());
+            for line in part.text.split_inclusive('\n').take(MOST_LINES) {
+                println!("    \"{}\"", line.escape_debug());
+            }
+        }
+    }
+}
+
+/// Lines of a part that are printed; the command makes all of them again.
+const MOST_LINES: usize = 60;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,276 @@
+//! How texts go wrong: by words, digits, bytes and lines, and by what their format is made of.
+
+use crate::random::Random;
+
+/// What a text is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Rows of fields.
+    Csv,
+    /// Tables of keys.
+    Toml,
+    /// Anything else, JSON among it.
+    Text,
+}
+
+/// What files go wrong by.
+const WORDS: &[&str] = &[
+    "",
+    "-1",
+    "-0",
+    "0",
+    "1",
+    "2",
+    "-3.5",
+    "1e999",
+    "-1e999",
+    "1e-999",
+    "1e300",
+    "1e-300",
+    "5e-324",
+    "1.7976931348623157e308",
+    "9007199254740993",
+    "nan",
+    "NaN",
+    "inf",
+    "-inf",
+    "infinity",
+    "4294967295",
+    "4294967296",
+    "18446744073709551615",
+    "18446744073709551616",
+    "-9223372036854775808",
+    "0x10",
+    "1_000",
+    "+1",
+    ".5",
+    "5.",
+    "1e",
+    "null",
+    "true",
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    ",",
+    ";",
+    ":",
+    "\"",
+    "'",
+    "\"\"\"",
+    "\n",
+    "\r\n",
+    "\r",
+    "\t",
+    " ",
+    "#",
+    "=",
+    "\u{0}",
+    "\u{feff}",
+    "\u{b5}",
+    "\u{1f600}",
+    "\u{2028}",
+    "\\u0000",
+    "\\ud800",
+    "\\",
+    "[[",
+    "[[a]]\n",
+    "[a.b]\n",
+    "a.b = 1\n",
+    "m",
+    "p",
+    "time",
+    "time_s",
+    "time_ms",
+    "value",
+    "std_error",
+    "schema = 1",
+    "\"m\": 1",
+    "[1, 2]",
+    "{}",
+    "[]",
+    "\"\"",
+    "1,1,1,1",
+    "9999999999999999999999999999",
+];
+
+/// A text made of one of `seeds` by a few changes, and in which one in eight is random bytes.
+pub fn damaged(random: &mut Random, seeds: &[&str], format: Format, words: &[&str]) -> String {
+    if random.happens(0.125) {
+        let length = random.below(300);
+        let bytes: Vec<u8> = (0..length).map(|_| random.byte()).collect();
+        return String::from_utf8_lossy(&bytes).into_owned();
+    }
+    let mut text = random.one_of(seeds).as_bytes().to_vec();
+    for _ in 0..random.within(1, 4) {
+        let other = random.one_of(seeds);
+        change(random, &mut text, (format, words), other);
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Changes a text once.
+fn change(
+    random: &mut Random,
+    text: &mut Vec<u8>,
+    (format, words): (Format, &[&str]),
+    other: &str,
+) {
+    let at = random.below(text.len() + 1);
+    match random.below(24) {
+        0..=4 => {
+            let new = word(random, words);
+            replace_word(text, at, &new);
+        }
+        5..=8 => {
+            let digit = b'0' + random.within(0, 9) as u8;
+            if let Some(old) = text[at..].iter_mut().find(|byte| byte.is_ascii_digit()) {
+                *old = digit;
+            }
+        }
+        9..=11 => {
+            let new = word(random, words);
+            text.splice(at..at, new.bytes());
+        }
+        12 | 13 => {
+            let end = (at + random.below(256)).min(text.len());
+            text.drain(at..end);
+        }
+        14 => {
+            let line = line_at(text, at);
+            let to = random.below(text.len() + 1);
+            text.splice(to..to, line);
+        }
+        15 => {
+            let count = random.below(8).min(text.len() - at);
+            let bytes: Vec<u8> = (0..count).map(|_| random.byte()).collect();
+            text.splice(at..at + count, bytes);
+        }
+        16 => text.truncate(at),
+        17 => {
+            let from = other.floor_char_boundary(random.below(other.len() + 1));
+            text.truncate(at);
+            text.extend_from_slice(&other.as_bytes()[from..]);
+        }
+        _ => match format {
+            Format::Csv => change_table(random, text, words),
+            Format::Toml => change_keys(random, text, words),
+            Format::Text => {
+                let new = word(random, words);
+                replace_word(text, at, &new);
+            }
+        },
+    }
+}
+
+fn word(random: &mut Random, words: &[&str]) -> String {
+    if random.happens(0.1) {
+        return (random.power(-320.0, 308.0)).to_string();
+    }
+    let own = !words.is_empty() && random.happens(0.5);
+    random.one_of(if own { words } else { WORDS }).to_string()
+}
+
+/// A word for what stands at a place, up to the next border of a word.
+fn replace_word(text: &mut Vec<u8>, at: usize, new: &str) {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b".+-_".contains(byte);
+    let before = text[..at].iter().rev().take_while(|byte| is_word(byte)).count();
+    let after = text[at..].iter().take_while(|byte| is_word(byte)).count();
+    let length = after.max(usize::from(before == 0 && at < text.len()));
+    text.splice(at - before..at + length, new.bytes());
+}
+
+/// The line about a place from there on, with its end.
+fn line_at(text: &[u8], at: usize) -> Vec<u8> {
+    let end = text[at..].iter().position(|&byte| byte == b'\n');
+    text[at..end.map_or(text.len(), |end| at + end + 1)].to_vec()
+}
+
+fn lines_of(text: &[u8]) -> Vec<String> {
+    String::from_utf8_lossy(text).lines().map(String::from).collect()
+}
+
+fn put_lines(text: &mut Vec<u8>, lines: &[String], random: &mut Random) {
+    let end = if random.happens(0.05) { "\r\n" } else { "\n" };
+    *text = (lines.join(end) + end).into_bytes();
+}
+
+/// Columns and cells: dropped, doubled, exchanged, given another value.
+fn change_table(random: &mut Random, text: &mut Vec<u8>, words: &[&str]) {
+    let mut lines = lines_of(text);
+    if lines.is_empty() {
+        return;
+    }
+    let width = lines[0].split(',').count();
+    let (one, other) = (random.below(width), random.below(width));
+    let (row, again) = (random.below(lines.len()), random.below(lines.len()));
+    let each_row = |lines: &mut Vec<String>, change: &dyn Fn(&mut Vec<&str>)| {
+        for line in lines {
+            let mut cells: Vec<&str> = line.split(',').collect();
+            if one < cells.len() && other < cells.len() {
+                change(&mut cells);
+                *line = cells.join(",");
+            }
+        }
+    };
+    match random.below(6) {
+        0 => each_row(&mut lines, &|cells| {
+            cells.remove(one);
+        }),
+        1 => each_row(&mut lines, &|cells| cells.swap(one, other)),
+        2 => each_row(&mut lines, &|cells| cells.insert(other, cells[one])),
+        3 => lines.swap(row, again),
+        4 => {
+            let doubled = lines[row].clone();
+            lines.insert(again, doubled);
+        }
+        _ => {
+            let new = word(random, words);
+            let mut cells: Vec<&str> = lines[row].split(',').collect();
+            let place = random.below(cells.len());
+            cells[place] = &new;
+            lines[row] = cells.join(",");
+        }
+    }
+    put_lines(text, &lines, random);
+}
+
+/// Keys and tables: dropped, doubled, moved, given another value or another name.
+fn change_keys(random: &mut Random, text: &mut Vec<u8>, words: &[&str]) {
+    let mut lines = lines_of(text);
+    if lines.is_empty() {
+        return;
+    }
+    let (row, again) = (random.below(lines.len()), random.below(lines.len()));
+    let new = word(random, words);
+    match random.below(6) {
+        0 => {
+            lines.remove(row);
+        }
+        1 => lines.swap(row, again),
+        2 => {
+            let doubled = lines[row].clone();
+            lines.insert(again, doubled);
+        }
+        3 => {
+            if let Some((key, _)) = lines[row].split_once('=') {
+                lines[row] = format!("{key}= {new}");
+            }
+        }
+        4 => {
+            if let Some((_, value)) = lines[row].split_once('=') {
+                lines[row] = format!("{new} = {value}");
+            }
+        }
+        _ => {
+            // The value of one key under another.
+            let value = lines[row].split_once('=').map(|(_, value)| value.to_string());
+            if let (Some(value), Some((key, _))) = (value, lines[again].split_once('=')) {
+                lines[again] = format!("{key}={value}");
+            }
+        }
+    }
+    put_lines(text, &lines, random);
+}
