@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Position, Result};
+use crate::error::Result;
 use crate::table::Source;
+use crate::table::json::mistake;
 
 /// What made the files of a study, and of what. `study` leaves it in `study.json`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -31,17 +32,11 @@ impl Provenance {
     /// Reads what `study` left.
     ///
     /// # Errors
-    /// [`Error::Input`] where the text is not such an object.
+    /// [`Error::Input`](crate::Error::Input) where the text is not such an object.
     pub fn read(source: &Source) -> Result<Self> {
-        serde_json::from_str(&source.text).map_err(|error| Error::Input {
-            at: Position {
-                file: source.name.clone(),
-                line: error.line() as u64,
-                column: error.column() as u64,
-            },
-            found: error.to_string(),
-            expected: "what `mmgp study` says of itself, as JSON".into(),
-        })
+        let expected = "what `mmgp study` says of itself, as JSON";
+        serde_json::from_str(&source.text)
+            .map_err(|error| mistake(source, &source.text, &error, expected))
     }
 }
 

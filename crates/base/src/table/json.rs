@@ -57,16 +57,7 @@ impl<'a> Value<'a> {
     pub fn parse_part(source: &'a Source, part: &'a str) -> Result<Self> {
         match serde_json::from_str::<&RawValue>(part) {
             Ok(raw) => Ok(Self { source, text: raw.get() }),
-            Err(error) => {
-                let lines_before = error.line().saturating_sub(1);
-                let line: usize = part.split_inclusive('\n').take(lines_before).map(str::len).sum();
-                let offset = offset_of(source, part) + line + error.column().saturating_sub(1);
-                Err(Error::Input {
-                    at: source.position(offset),
-                    found: without_place(&error),
-                    expected: "JSON".into(),
-                })
-            }
+            Err(error) => Err(mistake(source, part, &error, "JSON")),
         }
     }
 
@@ -217,8 +208,22 @@ fn offset_of(source: &Source, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(source.text.as_ptr() as usize)
 }
 
+/// What is wrong with `part`, which is a part of the source's text, and where.
+///
+/// `serde_json` counts a column in bytes, and the last of a line as 0 of the next.
+pub fn mistake(source: &Source, part: &str, error: &serde_json::Error, expected: &str) -> Error {
+    let lines_before = error.line().saturating_sub(1);
+    let line: usize = part.split_inclusive('\n').take(lines_before).map(str::len).sum();
+    let offset = offset_of(source, part) + line + error.column().saturating_sub(1);
+    Error::Input {
+        at: source.position(offset),
+        found: without_place(error),
+        expected: expected.into(),
+    }
+}
+
 /// The message without the place, which [`Error::Input`] gives itself.
-pub(super) fn without_place(error: &serde_json::Error) -> String {
+fn without_place(error: &serde_json::Error) -> String {
     let message = error.to_string();
     message.split(" at line ").next().unwrap_or_default().to_string()
 }

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::Source;
+use super::json::mistake;
 use super::lines::{Lines, Loss};
 use crate::attempt::{Attempt, Status};
 use crate::error::{Error, Result};
@@ -50,6 +51,9 @@ impl Log {
 /// for the disk \[s\].
 const WORTH_FLUSHING_S: f64 = 0.1;
 
+/// What a line is.
+const EXPECTED: &str = "an attempt as JSON";
+
 /// The attempts of a log that nobody writes, or that is only looked at.
 ///
 /// # Errors
@@ -63,23 +67,20 @@ pub fn parse(source: &Source) -> Result<Vec<Attempt>> {
         if line.trim().is_empty() {
             continue;
         }
-        let error = |column: usize, found: String| Error::Input {
-            at: source.position(start + column.saturating_sub(1)),
-            found,
-            expected: "an attempt as JSON".into(),
-        };
+        let at = || source.position(start);
+        let error = |found: String| Error::Input { at: at(), found, expected: EXPECTED.into() };
         let attempt: Attempt = serde_json::from_str(line.trim_end())
-            .map_err(|it| error(it.column(), it.to_string()))?;
+            .map_err(|error| mistake(source, line, &error, EXPECTED))?;
         let is_time = |time: f64| time >= 0.0 && time.is_finite();
         if attempt.m == 0 || attempt.p == 0 {
-            return Err(error(1, format!("m = {}, p = {}", attempt.m, attempt.p)));
+            return Err(error(format!("m = {}, p = {}", attempt.m, attempt.p)));
         }
         let times = [attempt.time_s, attempt.wall_s].into_iter().flatten();
         if let Some(time) = times.into_iter().find(|&time| !is_time(time)) {
-            return Err(error(1, format!("a time of {time} s")));
+            return Err(error(format!("a time of {time} s")));
         }
         if attempt.status == Status::Ok && attempt.time_s.is_none() {
-            return Err(error(1, "an attempt that is ok, without time_s".into()));
+            return Err(error("an attempt that is ok, without time_s".into()));
         }
         attempts.push(attempt);
     }
@@ -125,7 +126,8 @@ mod tests {
             let error = parse(&Source::new("log.jsonl", &text)).unwrap_err().to_string();
             assert!(error.starts_with(message), "{error}");
         };
-        check(r#"{"id":1,"m":"#, "log.jsonl:2:12: found EOF while parsing");
+        check(r#"{"id":1,"m":"#, "log.jsonl:2:12: found EOF while parsing a value, expected");
+        check("{\"\u{e9}\":1,}", "log.jsonl:2:8: found trailing comma, expected");
         check(
             r#"{"id":1,"m":0,"p":4,"repetition":1,"status":"failed"}"#,
             "log.jsonl:2:1: found m = 0, p = 4, expected",

@@ -203,6 +203,8 @@ mod tests {
     #[test]
     fn what_is_no_trace_is_refused_with_its_place() {
         check_error("", "run.json:1:1: ");
+        // Columns are of characters, not of bytes.
+        check_error("[{\"name\":\"\u{e9}\u{e9}\" 1}]", "run.json:1:15: found expected `,` or `}`");
         check_error("[\n{\"ph\":\"X\",\"ts\":1,\"dur\":2},\n{\"ph\":1}]", "run.json:3:");
         check_error("[\n{\"ph\":\"X\",\"ts\":1,\"dur\":-2}]", "run.json:2:");
         check_error("{\"traceEvents\":[]}", "run.json:1:19: found no event that takes time");

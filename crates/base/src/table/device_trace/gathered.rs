@@ -65,7 +65,8 @@ impl Gathered {
 
     /// A device did something of that name.
     pub fn works(&mut self, when: Recorded, name: &str, device: &str, correlation: Option<u64>) {
-        let (name, device) = (self.names.number(name), self.devices.number(device));
+        let name = self.names.number(names::shown(name));
+        let device = self.devices.number(device);
         self.worked.push(Worked { when, name, device, correlation });
     }
 
@@ -90,7 +91,7 @@ impl Gathered {
     /// The host off-loaded a function and waited until it was done.
     pub fn offloads(&mut self, when: Recorded, function: &str, process: &str) {
         self.covers(when);
-        let function = self.names.number(function);
+        let function = self.names.number(names::shown(function));
         self.offloads.push((when, function));
         self.launches_in(process);
     }
@@ -102,7 +103,8 @@ impl Gathered {
 
     /// An accelerator did what the host off-loaded.
     pub fn serves(&mut self, when: Recorded, function: &str, accelerator: &str) {
-        let (name, device) = (self.names.number(function), self.accelerators.number(accelerator));
+        let name = self.names.number(names::shown(function));
+        let device = self.accelerators.number(accelerator);
         self.served.push(Worked { when, name, device, correlation: None });
     }
 

@@ -19,6 +19,14 @@ pub(super) fn transfer(name: &str) -> String {
     name.split('(').next().unwrap_or_default().trim().to_string()
 }
 
+/// A name as a table can hold it, which has none of blanks alone and none around others.
+pub(super) fn shown(name: &str) -> &str {
+    match name.trim() {
+        "" => "unnamed",
+        name => name,
+    }
+}
+
 /// Whether a kernel is one of NCCL's or RCCL's, whose names all begin so.
 pub(super) fn is_collective(kernel: &str) -> bool {
     kernel.starts_with("nccl")
@@ -58,6 +66,7 @@ mod tests {
             assert_eq!(kernel(full), base);
         }
         assert_eq!(transfer("Memcpy DtoH (Device -> Pinned)"), "Memcpy DtoH");
+        assert_eq!(["", " ", " a b "].map(shown), ["unnamed", "unnamed", "a b"]);
         assert!(is_collective("ncclDevKernel_AllReduce") && !is_collective("ampere_nccl"));
         assert!(is_launch("cudaLaunchKernelExC_v11060") && !is_launch("cudaLaunchHostFunc"));
     }

@@ -6,15 +6,15 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::error::{Error, Position, Result};
+use crate::error::Result;
 use crate::table::Source;
-use crate::table::json::without_place;
+use crate::table::json::mistake;
 
 /// Hands every event to `take` in the order of the file, as what `E` keeps of it. The file is an
 /// object with the events, or the events alone, as the format allows both.
 ///
 /// # Errors
-/// [`Error::Input`] that something else was `expected`, with the place where the text is no JSON,
+/// [`Error::Input`](crate::error::Error::Input) that something else was `expected`, with the place where the text is no JSON,
 /// an event is no `E`, or `take` refuses one; that place is within the event or at its end.
 pub(in crate::table) fn read<'a, E: Deserialize<'a>>(
     source: &'a Source,
@@ -24,15 +24,8 @@ pub(in crate::table) fn read<'a, E: Deserialize<'a>>(
     let mut deserializer = serde_json::Deserializer::from_str(&source.text);
     let mut take = take;
     let read = Whole { take: &mut take, event: PhantomData }.deserialize(&mut deserializer);
-    read.and_then(|()| deserializer.end()).map_err(|error| Error::Input {
-        at: Position {
-            file: source.name.clone(),
-            line: error.line().max(1) as u64,
-            column: error.column().max(1) as u64,
-        },
-        found: without_place(&error),
-        expected: expected.into(),
-    })
+    let read = read.and_then(|()| deserializer.end());
+    read.map_err(|error| mistake(source, &source.text, &error, expected))
 }
 
 /// The whole file, or the list of events in it.
