@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::output::json;
 use super::{Cli, input};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::report::provenance::InputFile;
+use crate::table::json::mistake;
 use crate::table::{self, Source};
 
 /// What results are of.
@@ -73,11 +74,8 @@ impl Identity {
     /// [`Error::Read`] where there is no such file, [`Error::Input`] where it is another.
     pub fn read(path: &Path) -> Result<Self> {
         let source = Source::read(path)?;
-        serde_json::from_str(&source.text).map_err(|error| Error::Input {
-            at: source.position(0),
-            found: error.to_string(),
-            expected: "what an earlier run wrote".into(),
-        })
+        serde_json::from_str(&source.text)
+            .map_err(|error| mistake(&source, &source.text, &error, "what an earlier run wrote"))
     }
 
     /// Writes it down.

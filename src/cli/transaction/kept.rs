@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::cli::output::{Verbosity, progress};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::measure::Shard;
 use crate::measure::threads::on_threads;
+use crate::table::json::mistake;
 use crate::table::{self, Lines, Loss, Source};
 
 /// A result in the file of those that are kept.
@@ -113,15 +114,11 @@ impl Kept {
 /// [`Error::Input`] at a line that is none.
 pub fn parse(source: &Source) -> Result<KeptLines> {
     let mut known = KeptLines::new();
-    let mut offset = 0;
+    let expected = "a result as it was kept; --force discards all of them";
     for text in source.text.split_inclusive('\n') {
-        let line: Line = serde_json::from_str(text).map_err(|error| Error::Input {
-            at: source.position(offset + error.column().saturating_sub(1)),
-            found: error.to_string(),
-            expected: "a result as it was kept; --force discards all of them".into(),
-        })?;
+        let line: Line =
+            serde_json::from_str(text).map_err(|error| mistake(source, text, &error, expected))?;
         known.insert(line.of, line.is.get().into());
-        offset += text.len();
     }
     Ok(known)
 }

@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 use crate::cli::identity::Identity;
 use crate::cli::output::json;
 use crate::error::{Error, Result, Warning};
+use crate::table::json::mistake;
 use crate::table::{self, Source};
 
 /// A list of files, with what they are of.
@@ -65,11 +66,10 @@ impl Manifest {
             return Ok(None);
         }
         let source = Source::read(&path)?;
-        serde_json::from_str(&source.text).map(Some).map_err(|error| Error::Input {
-            at: source.position(0),
-            found: error.to_string(),
-            expected: "what a command of mmgp says of its files".into(),
-        })
+        let expected = "what a command of mmgp says of its files";
+        serde_json::from_str(&source.text)
+            .map(Some)
+            .map_err(|error| mistake(&source, &source.text, &error, expected))
     }
 
     /// Writes it into a folder.

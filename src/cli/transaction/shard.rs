@@ -8,6 +8,7 @@ use crate::cli::identity::Identity;
 use crate::cli::output::json;
 use crate::error::{Error, Result};
 use crate::measure::Shard;
+use crate::table::json::mistake;
 use crate::table::{self, Source};
 
 /// What says that all runs of a share are there.
@@ -49,11 +50,9 @@ impl FinishedShard {
             });
         }
         let source = Source::read(&path)?;
-        let found: Self = serde_json::from_str(&source.text).map_err(|error| Error::Input {
-            at: source.position(0),
-            found: error.to_string(),
-            expected: "what a command with --shard wrote".into(),
-        })?;
+        let expected = "what a command with --shard wrote";
+        let found: Self = serde_json::from_str(&source.text)
+            .map_err(|error| mistake(&source, &source.text, &error, expected))?;
         found.shard.parse::<Shard>().map(|_| found)
     }
 
