@@ -7,6 +7,7 @@ use std::process::Stdio;
 use std::process::{Command, Output};
 
 use crate::Folder;
+use crate::skipped::skipped;
 
 /// A folder with the hybrid program compiled, unless there is no C compiler.
 fn compiled() -> Option<Folder> {
@@ -15,7 +16,7 @@ fn compiled() -> Option<Folder> {
     let flags = "-std=c11 -O2 -pthread -Wall -Wextra -Wpedantic -Werror hybrid.c -o hybrid";
     let mut compiler = Command::new("cc");
     let Ok(output) = compiler.args(flags.split(' ')).current_dir(folder.path("")).output() else {
-        eprintln!("there is no cc to test with");
+        skipped("cc");
         return None;
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -124,7 +125,7 @@ fn a_thread_that_the_system_refuses_is_told() {
     let output = output.expect("there is a shell");
     let message = text(&output.stderr);
     if message.contains("ulimit") {
-        return eprintln!("memory cannot be limited here: {message}");
+        return skipped("ulimit");
     }
     assert!(message.starts_with("hybrid: no thread "), "{message}");
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(3), String::new()), "{message}");
@@ -158,7 +159,7 @@ fn a_process_that_dies_ends_all_others() {
     let Some(started) = started else {
         hybrid.kill().expect("it runs");
         hybrid.wait().expect("it was started");
-        return eprintln!("this system does not tell the children of a process");
+        return skipped("/proc/PID/task/PID/children");
     };
     let kill = |process: &str| Command::new("kill").args(["-9", process]).status();
     assert!(kill(&started[1]).expect("there is a kill").success());

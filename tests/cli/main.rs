@@ -24,6 +24,7 @@ mod schedulers;
 mod sgemm;
 #[cfg(target_os = "linux")]
 mod signals;
+mod skipped;
 mod spu_timing;
 mod study;
 mod sweep3d;

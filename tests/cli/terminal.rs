@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 
 use crate::Folder;
+use crate::skipped::skipped;
 
 const ESCAPE: char = '\u{1b}';
 
@@ -49,7 +50,7 @@ fn a_terminal_gets_colour_unless_it_or_its_user_wants_none() {
     let folder = Folder::new();
     for mistake in ["predict --params nobody", "predict"] {
         let shown = |environment: &[(&str, &str)]| on_a_terminal(&folder, mistake, environment);
-        let Some(usual) = shown(&[]) else { return eprintln!("there is no `script` to test with") };
+        let Some(usual) = shown(&[]) else { return skipped("script") };
         assert!(usual.contains("\u{1b}[31merror:"), "{usual:?}");
         for refusal in [("NO_COLOR", "1"), ("TERM", "dumb"), ("CLICOLOR", "0")] {
             let plain = shown(&[refusal]).expect("it was there before");
@@ -62,7 +63,7 @@ fn a_terminal_gets_colour_unless_it_or_its_user_wants_none() {
 fn progress_shows_on_a_terminal_what_is_done_and_how_long_it_takes_yet() {
     let folder = Folder::new();
     let Some(shown) = on_a_terminal(&folder, "bench --out measured", &[("NO_COLOR", "1")]) else {
-        return eprintln!("there is no `script` to test with");
+        return skipped("script");
     };
     assert!(shown.contains("micro-benchmarks") && shown.contains("/600  "), "{shown:?}");
     assert!(shown.contains("s left"), "{shown:?}");
@@ -76,7 +77,7 @@ fn progress_shows_on_a_terminal_what_is_done_and_how_long_it_takes_yet() {
 fn what_is_done_at_once_shows_no_progress() {
     let folder = Folder::new();
     let Some(shown) = on_a_terminal(&folder, "export --params pbpi-qs20 --to csv", &[]) else {
-        return eprintln!("there is no `script` to test with");
+        return skipped("script");
     };
     assert!(shown.contains("t_hpu_s") && !shown.contains(ESCAPE), "{shown:?}");
 }

@@ -7,6 +7,8 @@ mod c_interface;
 mod fuzz;
 mod generated;
 mod schema;
+#[path = "../cli/skipped.rs"]
+mod skipped;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,9 +34,14 @@ impl Drop for Folder {
     }
 }
 
-/// Whether a program is installed here.
+/// Whether a program is installed here; without it the caller skips.
 fn has(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+    let output = Command::new(program).arg("--version").output();
+    let found = output.is_ok_and(|output| output.status.success());
+    if !found {
+        skipped::skipped(program);
+    }
+    found
 }
 
 /// Runs a command that must succeed, and gives what it prints.

@@ -9,7 +9,10 @@
 # may not, it says why in a line and ends with 77.
 set -euo pipefail
 
-skip() { echo "skipped: no Slurm here: $*" >&2; exit 77; }
+skip() {
+    echo "skipped: no Slurm here: $*" | tee -a "${MMGP_SKIPPED:-/dev/null}" >&2
+    exit 77
+}
 have() { command -v "$1" > /dev/null; }
 
 # Fetches the packages that are missing, with what they need, and unpacks them: unpack FOLDER

@@ -5,7 +5,7 @@
 set -euo pipefail
 mmgp=$(realpath "${MMGP:-$(dirname "$0")/../../target/release/mmgp}") runs=${RUNS:-200}
 if ! command -v hyperfine > /dev/null; then
-    echo "skipped: there is no hyperfine"
+    echo "skipped: what a run costs: there is no hyperfine here" | tee -a "${MMGP_SKIPPED:-/dev/null}"
     exit 0
 fi
 work=$(mktemp -d)

@@ -229,8 +229,7 @@ pub(crate) mod tests {
              echo =; cat out; fi",
         );
         let Some((log, output)) = printed.split_once("=\n") else {
-            eprintln!("skipped: there is no GNU parallel");
-            return;
+            return crate::skipped::skipped("parallel");
         };
         check(&read(&Source::new("log", log)).expect("as parallel wrote it"));
         assert!(output.contains("x  y=z\n'$HOME',2,it's {} {1} \"$HOME\"\n\t`id`,"), "{output}");

@@ -31,6 +31,9 @@ pub mod emit;
 mod quote;
 pub mod results;
 mod run;
+#[cfg(test)]
+#[path = "../../../tests/cli/skipped.rs"]
+mod skipped;
 pub mod slurm;
 
 pub use quote::{command_line, quoted};

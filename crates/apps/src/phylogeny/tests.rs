@@ -1,5 +1,8 @@
 //! What the tests of this crate share: alignments to compute on, and an end to what never waits.
 
+#[path = "../../../../tests/cli/skipped.rs"]
+mod skipped;
+
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -39,23 +42,23 @@ pub(crate) fn random_patterns(taxa: usize, count: usize) -> Patterns {
     }
 }
 
-/// Where a file of real data is that may stand beside the checkout, `../shared/data`; tests that
-/// need it pass without.
+/// Where a file of real data is that may stand beside the checkout, in `../shared/data`.
 pub(crate) fn shared_path(name: &str) -> Option<PathBuf> {
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     // Where the crate has moved, no test must pass because it looks in the wrong place.
     assert!(checkout.join("Cargo.lock").exists(), "{} is no checkout", checkout.display());
-    let path = checkout.join("../shared/data").join(name);
-    if !path.exists() {
-        eprintln!("../shared/data/{name} is not there");
-        return None;
-    }
-    Some(path)
+    Some(checkout.join("../shared/data").join(name)).filter(|path| path.exists())
 }
 
-/// Its text.
+/// Its text; without it the caller skips.
 pub(crate) fn shared_data(name: &str) -> Option<Source> {
-    shared_path(name).map(|path| Source::read(&path).expect("a file that is there can be read"))
+    let path = shared_path(name);
+    if path.is_none() {
+        let folder = "../shared/data";
+        let is_there = shared_path("").is_some();
+        skipped::skipped(&if is_there { format!("{folder}/{name}") } else { folder.to_string() });
+    }
+    path.map(|path| Source::read(&path).expect("a file that is there can be read"))
 }
 
 /// What a future comes to that never waits, such as a search on this computer.

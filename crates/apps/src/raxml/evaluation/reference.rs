@@ -81,9 +81,12 @@ impl Row {
 
 /// A shared alignment, unpacked where it is compressed, and its tree.
 fn shared_alignment(name: &str) -> (Source, Source) {
-    let text = shared_data(&format!("{name}.phy"));
     let tree = shared_data(&format!("trees/{name}.nwk")).expect("the tree is beside the table");
-    (text.unwrap_or_else(|| unpacked(&format!("{name}.phy.xz"))), tree)
+    let text = match shared_path(&format!("{name}.phy")) {
+        Some(path) => Source::read(&path).expect("a file that is there can be read"),
+        None => unpacked(&format!("{name}.phy.xz")),
+    };
+    (text, tree)
 }
 
 #[allow(clippy::disallowed_methods)] // `table` reads text, and this is none.
@@ -155,7 +158,7 @@ fn shipped_alignments_have_the_likelihood_that_other_programs_give_them() {
     }
 }
 
-const GTR: &str = "GTR{1.2,3.5,0.8,0.9,4.1,1.0}+F{0.30,0.22,0.18,0.30}";
+pub(super) const GTR: &str = "GTR{1.2,3.5,0.8,0.9,4.1,1.0}+F{0.30,0.22,0.18,0.30}";
 
 #[test]
 fn every_site_of_a_real_alignment_is_as_likely_as_other_programs_say() {
@@ -225,10 +228,10 @@ fn categories_of_rates_are_as_likely_as_other_programs_say() {
 /// ln likelihoods at branch lengths, what one step of Newton's method makes of each, and where many
 /// lead, all at the branch between the root and its first child.
 #[derive(Debug)]
-struct AtBranch {
-    log_likelihoods: Vec<f64>,
-    steps: Vec<f64>,
-    optimum: f64,
+pub(super) struct AtBranch {
+    pub(super) log_likelihoods: Vec<f64>,
+    pub(super) steps: Vec<f64>,
+    pub(super) optimum: f64,
 }
 
 impl AtBranch {
@@ -255,7 +258,7 @@ impl AtBranch {
         Self { log_likelihoods, steps, optimum }
     }
 
-    fn by(by: By, problem: &Problem, lengths: Vec<f64>) -> Self {
+    pub(super) fn by(by: By, problem: &Problem, lengths: Vec<f64>) -> Self {
         let Problem { patterns, tree, model } = problem.clone();
         match by {
             By::Plain => on_plain_engine(problem, async move |engine| {
