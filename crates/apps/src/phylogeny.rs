@@ -20,4 +20,6 @@ pub(crate) use stream::Stream;
 pub use tree::Tree;
 
 #[cfg(test)]
+pub(crate) mod pruning;
+#[cfg(test)]
 pub(crate) mod tests;

@@ -8,7 +8,7 @@ use approx::assert_relative_eq;
 use super::proposal::DEFAULT_PRIOR_RATE;
 use super::*;
 use crate::phylogeny::alignment::Alignment;
-use crate::phylogeny::tests::{patterns, shared_data, sim12};
+use crate::phylogeny::tests::{SIM12, SIM24, patterns, shared_data, sim12};
 use crate::phylogeny::{Stream, jukes_cantor, newick};
 use crate::run::Run;
 use mmgp_base::table::Source;
@@ -119,17 +119,33 @@ fn reference(table: &Source, alignment: &str) -> Option<f64> {
     line.split(',').rev().nth(1)?.parse().ok()
 }
 
+/// Holds the likelihood with which a chain at (m, p) starts on a tree against an expected one.
+fn check_start(alignment: &Source, tree: &Source, (m, p): (u32, u32), expected: f64) {
+    let alignment = Alignment::read(alignment).unwrap();
+    let tree = newick::read(tree, &alignment.names).unwrap();
+    let pbpi = Pbpi::new(Patterns::compress(&alignment), Some(tree), 1, 0).unwrap();
+    let (_, trace) = emulate(&pbpi, m, p);
+    assert_relative_eq!(trace.cold().start, expected, max_relative = 1e-9);
+}
+
+/// PhyML's values under JC69 in data/reference_lnl.csv.
+#[test]
+fn shipped_alignments_have_the_likelihood_that_phyml_gives_them() {
+    for ([alignment, tree], at, expected) in
+        [(SIM12, (4, 4), -4947.7067251762), (SIM24, (2, 8), -16527.8558867231)]
+    {
+        let [alignment, tree] = [alignment, tree].map(|text| Source::new("it", text));
+        check_start(&alignment, &tree, at, expected);
+    }
+}
+
 #[test]
 fn real_alignments_have_the_likelihood_that_other_programs_give_them() {
     let Some(table) = shared_data("reference_lnl.csv") else { return };
     for (name, m, p) in [("hypo42", 1, 1), ("brown41", 4, 4), ("leache10_50k", 2, 8)] {
-        let alignment = Alignment::read(&shared_data(&format!("{name}.phy")).unwrap()).unwrap();
-        let source = shared_data(&format!("trees/{name}.nwk")).unwrap();
-        let tree = newick::read(&source, &alignment.names).unwrap();
-        let pbpi = Pbpi::new(Patterns::compress(&alignment), Some(tree), 1, 0).unwrap();
-        let (_, trace) = emulate(&pbpi, m, p);
-        let expected = reference(&table, name).unwrap();
-        assert_relative_eq!(trace.cold().start, expected, max_relative = 1e-9);
+        let alignment = shared_data(&format!("{name}.phy")).unwrap();
+        let tree = shared_data(&format!("trees/{name}.nwk")).unwrap();
+        check_start(&alignment, &tree, (m, p), reference(&table, name).unwrap());
     }
 }
 

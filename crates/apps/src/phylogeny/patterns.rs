@@ -106,10 +106,12 @@ fn floored(frequencies: [f64; 4]) -> [f64; 4] {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use approx::assert_abs_diff_eq;
 
     use super::*;
-    use crate::phylogeny::tests::shared_data;
+    use crate::phylogeny::tests::{SIM12, SIM24, patterns, shared_data};
 
     #[test]
     fn equal_columns_become_one_and_undetermined_ones_none() {
@@ -152,6 +154,22 @@ mod tests {
             [vec![1, 2], vec![1, 4]],
             [0.5 / sum, 0.25 / sum, 0.25 / sum, 0.001 / sum],
         );
+    }
+
+    #[test]
+    fn shipped_alignments_have_as_many_patterns_as_different_columns() {
+        for [text, _] in [SIM12, SIM24] {
+            // By lines of text: the name is one word, and no column is without a residue.
+            let rows: Vec<&[u8]> = text
+                .lines()
+                .skip(1)
+                .filter_map(|line| line.split_once(' '))
+                .map(|(_, row)| row.trim().as_bytes())
+                .collect();
+            let columns: BTreeSet<Vec<u8>> =
+                (0..rows[0].len()).map(|site| rows.iter().map(|row| row[site]).collect()).collect();
+            assert_eq!(patterns(text).len(), columns.len());
+        }
     }
 
     #[test]

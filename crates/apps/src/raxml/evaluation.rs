@@ -58,6 +58,8 @@ pub async fn update(engine: &mut impl Engine, tree: &Tree, model: &Model) -> Vie
 }
 
 #[cfg(test)]
+mod pruned;
+#[cfg(test)]
 mod reference;
 #[cfg(test)]
 mod tests;

@@ -7,9 +7,10 @@ use super::makenewz::{Step, newton_step};
 use super::*;
 use crate::phylogeny::alignment::Alignment;
 use crate::phylogeny::substitution::{Model, SiteRates, Substitution};
-use crate::phylogeny::tests::{gtr, immediately, shared_data, sim12};
+use crate::phylogeny::tests::{SIM12, gtr, immediately, shared_data, sim12};
 use crate::phylogeny::{Patterns, Stream, Tree, jukes_cantor, newick};
 use crate::raxml::engine::{Columns, Engine, NewView, Z_MAX, Z_MIN};
+use mmgp_base::table::Source;
 use mmgp_cell::ppe::Plain;
 
 fn model(substitution: Substitution, rates: SiteRates) -> Model {
@@ -256,29 +257,32 @@ fn calls_are_counted() {
     assert!(calls.newton_steps >= 1);
 }
 
-/// The branch of a tree read from Newick that libpll was asked about, and an engine that looks at
-/// it.
-fn hypo42(rates: SiteRates) -> Option<(PlainEngine, ([usize; 2], f64))> {
-    let alignment = Alignment::read(&shared_data("hypo42.phy")?).unwrap();
-    let tree = newick::read(&shared_data("trees/hypo42.nwk")?, &alignment.names).unwrap();
+/// Holds the likelihoods under [`gtr`], without and with mean-Gamma rates of shape 0.5, at a branch
+/// of the root against expected ones.
+fn check_likelihoods(alignment: &Source, tree: &Source, expected: [f64; 2]) {
+    let alignment = Alignment::read(alignment).unwrap();
+    let tree = newick::read(tree, &alignment.names).unwrap();
     let patterns = Patterns::compress(&alignment);
-    let root = tree.root();
-    let branch = branches(&tree).into_iter().find(|(ends, _)| ends.contains(&root)).unwrap();
-    let rates = match rates {
-        SiteRates::Categories { .. } => SiteRates::single(patterns.len()),
-        gamma => gamma,
-    };
-    Some((at_branch(&patterns, &model(gtr(), rates), &tree, branch.0), branch))
+    let (ends, z) =
+        branches(&tree).into_iter().find(|(ends, _)| ends.contains(&tree.root())).unwrap();
+    let rates = [SiteRates::single(patterns.len()), SiteRates::gamma(0.5).unwrap()];
+    for (rates, expected) in rates.into_iter().zip(expected) {
+        let mut engine = at_branch(&patterns, &model(gtr(), rates), &tree, ends);
+        assert_relative_eq!(immediately(engine.evaluate(ends, z)), expected, max_relative = 1e-10);
+    }
 }
 
+/// Values of data/reference_lnl.csv.
 #[test]
-fn real_data_have_the_likelihoods_and_the_best_branch_that_libpll_computed() {
-    // reference_lnl.csv and branch_derivative_reference.csv.
-    let plain = (SiteRates::single(1), -3836.5036587901);
-    let gamma = (SiteRates::gamma(0.5).unwrap(), -3761.2711788222);
-    for (rates, likelihood) in [plain, gamma] {
-        let Some((mut engine, (ends, z))) = hypo42(rates) else { return };
-        let found = immediately(engine.evaluate(ends, z));
-        assert_relative_eq!(found, likelihood, max_relative = 1e-10);
-    }
+fn shipped_data_have_the_likelihoods_that_phyml_computed() {
+    let [alignment, tree] = SIM12.map(|text| Source::new("sim12", text));
+    check_likelihoods(&alignment, &tree, [-5173.1004216122, -5328.6665628978]);
+}
+
+/// Values of reference_lnl.csv.
+#[test]
+fn real_data_have_the_likelihoods_that_libpll_computed() {
+    let Some(alignment) = shared_data("hypo42.phy") else { return };
+    let tree = shared_data("trees/hypo42.nwk").expect("the tree is beside the alignment");
+    check_likelihoods(&alignment, &tree, [-3836.5036587901, -3761.2711788222]);
 }

@@ -294,6 +294,14 @@ fn the_last_bits_of_likelihoods_decide_nothing_and_host_work_is_told() {
     assert!(engine.works.iter().all(|work| work.integers < 1_000_000));
 }
 
+/// PhyML 3.3.20220408 (`-m GTR -f e -c 4 -a e -o tlr -s BEST`) ends at -4938.8603, IQ-TREE 2.0.7
+/// (`-m GTR+G4+F`) at -4938.861.
+#[test]
+fn a_shipped_alignment_has_the_likelihood_that_other_programs_reach() {
+    let found = Data::sim12().run(&Settings::new(1, Rates::Gamma), Task::Inference(0));
+    assert!((found.log_likelihood + 4938.860).abs() < 0.05, "{}", found.log_likelihood);
+}
+
 /// RAxML 8, IQ-TREE 2 and PhyML 3.3 end between -3726.136 and -3726.113.
 #[test]
 fn a_real_alignment_has_the_likelihood_that_other_programs_reach() {
