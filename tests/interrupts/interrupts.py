@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Interrupts commands at random moments and holds what they leave to what they leave undisturbed.
 
-    interrupts.py MMGP [--count 10000] [--jobs 2] [--seed 1]
+    interrupts.py MMGP [--count 10000] [--minutes M] [--jobs 2] [--seed 1]
 
 Every trial takes a folder in some state (none, results of the same command, results of another, what an
 earlier trial left), starts a command, in a tenth of the trials two at once, and sends SIGINT, SIGTERM,
@@ -241,6 +241,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("mmgp")
     parser.add_argument("--count", type=int, default=10000, help="interrupts at least")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="at most")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
@@ -260,7 +261,8 @@ def main():
         def work_on():
             while True:
                 with lock:
-                    if interrupts() >= arguments.count or len(amiss) > 20:
+                    is_late = time.monotonic() - begun > 60 * arguments.minutes
+                    if interrupts() >= arguments.count or len(amiss) > 20 or is_late:
                         return
                     number = next(numbers)
                 own = collections.Counter()
