@@ -33,7 +33,7 @@ pub struct Tally {
     /// What was found.
     pub findings: Vec<Finding>,
     /// By promise.
-    pub promises: BTreeMap<&'static str, Promise>,
+    pub promises: BTreeMap<String, Promise>,
 }
 
 /// Cases with which the same is wrong.
@@ -120,7 +120,7 @@ pub fn run(target: &dyn Target, extent: Extent) -> Tally {
             Ok(outcome) => {
                 tally.taken += u64::from(outcome.seen == Seen::Taken);
                 for held in &outcome.held {
-                    tally.promises.entry(held.promise).or_default().add(held);
+                    tally.promises.entry(held.promise.clone()).or_default().add(held);
                 }
             }
             Err(wrong) => tally.found(target, case, &input, wrong),

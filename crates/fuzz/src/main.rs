@@ -6,13 +6,19 @@
 //! the code.
 
 mod campaign;
+mod folders;
+mod listings;
 mod mutation;
+mod pages;
+mod programs;
 mod random;
 mod readers;
 mod target;
 mod trial;
+mod words;
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -45,6 +51,9 @@ struct Arguments {
     /// These targets alone, by name or the beginning of names
     #[arg(long, value_name = "TARGET,...", value_delimiter = ',')]
     only: Vec<String>,
+    /// The program whose folders of studies are tried; without it, they are not
+    #[arg(long, value_name = "PATH")]
+    mmgp: Option<PathBuf>,
     /// Say what there is and end
     #[arg(long)]
     list: bool,
@@ -54,12 +63,24 @@ struct Arguments {
 fn targets() -> Vec<Box<dyn Target>> {
     let mut targets: Vec<Box<dyn Target>> = Vec::new();
     targets.extend(readers::targets());
+    targets.extend(listings::targets());
+    targets.extend(words::targets());
+    targets.extend(pages::targets());
+    targets.extend(programs::targets());
     targets
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut targets = targets();
+    match arguments.mmgp.as_deref().map(folders::Folders::new) {
+        Some(Ok(folders)) => targets.push(Box::new(folders)),
+        Some(Err(why)) => {
+            eprintln!("no studies: {why}");
+            return ExitCode::from(2);
+        }
+        None => println!("skipped: study-folder, as no --mmgp says which program to try"),
+    }
     let is_asked = |target: &Box<dyn Target>| {
         arguments.only.iter().any(|name| target.name().starts_with(name.as_str()))
     };
@@ -117,12 +138,11 @@ fn print(target: &dyn Target, seed: u64, tally: &Tally) {
     println!("{:24} {cases:>10} {share:>6.1} % {seconds:>8.1}  {found}", target.name());
     for (promise, kept) in promises {
         println!(
-            "  {promise}: {:.1} +- {:.1} % of {} in {} cases, should be {:.0} %",
+            "  {:5.1} +- {:3.1} % of {:6} in {:5} cases: {promise}",
             100.0 * kept.mean(),
             100.0 * kept.standard_error(),
             kept.parts[1],
-            kept.cases,
-            100.0 * kept.share
+            kept.cases
         );
     }
     for finding in findings {

@@ -63,9 +63,4 @@ impl Random {
     pub fn byte(&mut self) -> u8 {
         self.0.random_range(0..=u8::MAX)
     }
-
-    /// Any 64 bits.
-    pub fn seed(&mut self) -> u64 {
-        self.0.random_range(0..=u64::MAX)
-    }
 }

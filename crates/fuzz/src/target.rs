@@ -47,26 +47,33 @@ pub struct Input(pub Vec<Part>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     /// As of a file.
-    pub name: &'static str,
+    pub name: String,
     /// What would be in it.
     pub text: String,
 }
 
 impl Input {
     /// Of one text.
-    pub fn of(name: &'static str, text: String) -> Self {
-        Self(vec![Part { name, text }])
+    pub fn of(name: &str, text: String) -> Self {
+        Self(vec![Part::new(name, text)])
     }
 
     /// The text of that name, where there is one.
     pub fn part(&self, name: &str) -> Option<Source> {
         let part = self.0.iter().find(|part| part.name == name)?;
-        Some(Source::new(part.name, &part.text))
+        Some(Source::new(&part.name, &part.text))
     }
 
     /// The first text.
     pub fn first(&self) -> Source {
-        Source::new(self.0[0].name, &self.0[0].text)
+        Source::new(&self.0[0].name, &self.0[0].text)
+    }
+}
+
+impl Part {
+    /// A text that would be in a file of that name.
+    pub fn new(name: &str, text: String) -> Self {
+        Self { name: name.to_string(), text }
     }
 }
 
@@ -93,7 +100,7 @@ pub enum Seen {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Held {
     /// What is promised.
-    pub promise: &'static str,
+    pub promise: String,
     /// In which share of all.
     pub share: f64,
     /// How often it was kept.

@@ -1,0 +1,264 @@
+//! Names and titles that would break out of where they are put: of the page and its data, of files
+//! of parameters, of exports, of provenance.
+
+use mmgp::Mapping;
+use mmgp::export::Target as Export;
+use mmgp::model::parameters::{Phase, Terms};
+use mmgp::model::published;
+use mmgp::report::provenance::{InputFile, Provenance};
+use mmgp::report::search::{Row, Search};
+use mmgp::report::{Picture, Study, page};
+use mmgp::solve::Sampling;
+use mmgp::table::Source;
+
+use crate::programs::written::{check, data_of};
+use crate::random::Random;
+use crate::target::{Input, Outcome, Seen, Target};
+
+/// The target.
+pub fn targets() -> Vec<Box<dyn Target>> {
+    vec![Box::new(Pages)]
+}
+
+struct Pages;
+
+/// What breaks out of strings, elements, comments and lines.
+const PIECES: &[&str] = &[
+    "</script>",
+    "<script>",
+    "<!--",
+    "-->",
+    "]]>",
+    "<x-evil onload=x>",
+    "&lt;",
+    "&amp;",
+    "&#0;",
+    "\"",
+    "'",
+    "\\",
+    "\\u2028",
+    "\\ud800",
+    "\\\"",
+    "\u{2028}",
+    "\u{2029}",
+    "\u{0}",
+    "\u{1}",
+    "\u{7f}",
+    "\u{85}",
+    "\u{feff}",
+    "\u{202e}",
+    "\u{200b}",
+    "\u{1f600}",
+    "\u{10ffff}",
+    "\n",
+    "\r",
+    "\r\n",
+    "\t",
+    " ",
+    "*/",
+    "/*",
+    "//",
+    "#",
+    "\"\"\"",
+    "'''",
+    "${x}",
+    "%s",
+    "{}",
+    "{{",
+    "|",
+    "`",
+    "\\end{tabular}",
+    "$",
+    "_",
+    "&",
+    "~",
+    "^",
+    "a",
+    "PBPI",
+    "1e999",
+    "NaN",
+    "<!--DATA-->",
+    "/*SCRIPT*/",
+    "<!--TITLE-->",
+    "<title>",
+    "</title>",
+    "=",
+    "==",
+    ",",
+    ";",
+    "[terms]",
+    "??/",
+];
+
+/// How many texts a page is made of.
+const TEXTS: usize = 12;
+
+impl Target for Pages {
+    fn name(&self) -> &'static str {
+        "hostile-names"
+    }
+
+    fn about(&self) -> &'static str {
+        "names of any letters stay what they are, on the page and in files"
+    }
+
+    fn cost(&self) -> u64 {
+        20
+    }
+
+    fn most_seconds(&self) -> f64 {
+        10.0
+    }
+
+    fn least_taken(&self) -> f64 {
+        0.9
+    }
+
+    fn input(&self, random: &mut Random) -> Input {
+        let mut text = || {
+            let pieces = (0..random.below(6)).map(|_| random.one_of(PIECES));
+            pieces.collect::<String>()
+        };
+        let texts: Vec<String> = (0..TEXTS).map(|_| text()).collect();
+        let json = serde_json::to_string_pretty(&texts).expect("invariant: texts are JSON");
+        Input::of("texts.json", json)
+    }
+
+    fn check(&self, input: &Input) -> Result<Outcome, String> {
+        let texts: Vec<String> = match serde_json::from_str(&input.0[0].text) {
+            Ok(texts) => texts,
+            Err(_) => return Ok(Seen::Refused.into()),
+        };
+        if texts.len() != TEXTS {
+            return Ok(Seen::Refused.into());
+        }
+        let study = study(&texts)?;
+        // A file of parameters must not hold what cannot be read again.
+        check(&study.parameters)?;
+        exports(&study)?;
+        let html = page(&study).map_err(|error| format!("no page: {error}"))?;
+        on_the_page(&study, &html)?;
+        let of_search = Study { search: Some(search(&texts)), ..study };
+        let html = page(&of_search).map_err(|error| format!("no page of a search: {error}"))?;
+        on_the_page(&of_search, &html)?;
+        Ok(Seen::Taken.into())
+    }
+}
+
+/// A study all of whose names are these texts.
+fn study(texts: &[String]) -> Result<Study, String> {
+    let mut parameters = published("raxml-qs20").map_err(|error| error.to_string())?;
+    parameters.name = texts[0].clone();
+    parameters.apus = 4;
+    parameters.terms.t_hpu_s.source = Some(texts[1].clone());
+    let Terms { t_hpu_s, t_apu_s, c_apu_s, offloads, g_s, collectives, .. } =
+        parameters.terms.clone();
+    let phase = |name: &String| Phase {
+        name: name.clone(),
+        t_hpu_s: t_hpu_s.clone(),
+        t_apu_s: t_apu_s.clone(),
+        c_apu_s: c_apu_s.clone(),
+        offloads: offloads.clone(),
+        g_s: g_s.clone(),
+        collectives: collectives.clone(),
+    };
+    if !texts[2].is_empty() {
+        parameters.phases = vec![phase(&texts[2])];
+    }
+    let provenance = Provenance {
+        command: Some(texts[3].clone()),
+        version: Some(texts[4].clone()),
+        application: Some(texts[5].clone()),
+        inputs: vec![InputFile::new(&Source::new(&texts[6], &texts[7]), &texts[8])],
+        warnings: vec![texts[9].clone(), texts[10].clone()],
+        ..Provenance::default()
+    };
+    let written = serde_json::to_string(&provenance).map_err(|error| error.to_string())?;
+    match Provenance::read(&Source::new("study.json", &written)) {
+        Ok(again) if again == provenance => {}
+        Ok(_) => return Err(format!("provenance is read otherwise: {written}")),
+        Err(error) => return Err(format!("provenance is not read: {error}: {written}")),
+    }
+    Ok(Study {
+        title: texts[11].clone(),
+        provenance,
+        figures: vec![Picture { title: texts[4].clone(), svg: "<svg></svg>".into() }],
+        sampling: Sampling::new(20, 1),
+        ..Study::new(parameters)
+    })
+}
+
+fn search(texts: &[String]) -> Search {
+    Search {
+        sentence: texts[0].clone(),
+        details: vec![texts[1].clone(), texts[2].clone()],
+        names: (texts[3].clone(), texts[4].clone()),
+        limit: 0.02,
+        attempts: vec![Row {
+            order: 1,
+            m: Mapping::SEQUENTIAL.m(),
+            p: 1,
+            kind: texts[5].clone(),
+            status: texts[6].clone(),
+            time_s: Some(1.0),
+            best: Some(texts[7].clone()),
+            ..Row::default()
+        }],
+    }
+}
+
+/// The data say what was put in, and nothing became an element.
+fn on_the_page(study: &Study, html: &str) -> Result<(), String> {
+    let data = data_of(html)?;
+    let provenance = &data["provenance"];
+    let known = &study.provenance;
+    let expected = [
+        (&data["title"], Some(&study.title)),
+        (&data["parameters"]["name"], Some(&study.parameters.name)),
+        (
+            &data["parameters"]["phases"][0]["name"],
+            study.parameters.phases.first().map(|it| &it.name),
+        ),
+        (
+            &data["parameters"]["terms"]["t_hpu_s"]["source"],
+            study.parameters.terms.t_hpu_s.source.as_ref(),
+        ),
+        (&provenance["command"], known.command.as_ref()),
+        (&provenance["application"], known.application.as_ref()),
+        (&data["warnings"][0], known.warnings.first()),
+    ];
+    for (found, expected) in expected {
+        if found.as_str() != expected.map(String::as_str) {
+            return Err(format!("the page's data say {found} instead of {expected:?}"));
+        }
+    }
+    if html.contains("<x-evil") {
+        return Err("a name became an element of the page".into());
+    }
+    // The page's own three: data, policy's script, and none of a name's.
+    let scripts = html.matches("<script").count();
+    if scripts != html.matches("</script>").count() || scripts > 3 {
+        return Err(format!("scripts of the page: {scripts}"));
+    }
+    Ok(())
+}
+
+/// Names stay in strings and comments of programs.
+fn exports(study: &Study) -> Result<(), String> {
+    let mut plain = study.parameters.clone();
+    plain.name = "plain".into();
+    plain.terms.t_hpu_s.source = plain.terms.t_hpu_s.source.map(|_| "file.csv".into());
+    plain.phases.iter_mut().for_each(|phase| phase.name = "phase".into());
+    for (target, ends) in
+        [(Export::CHeader, "*/"), (Export::Rust, "*/"), (Export::Python, "\"\"\"")]
+    {
+        let (named, plain) = (target.write(&study.parameters), target.write(&plain));
+        if named.matches(ends).count() != plain.matches(ends).count() {
+            return Err(format!("a name ends a comment of {}", target.name()));
+        }
+        if named.lines().count() != plain.lines().count() {
+            return Err(format!("a name ends a line of {}", target.name()));
+        }
+    }
+    Ok(())
+}
