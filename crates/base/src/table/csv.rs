@@ -66,7 +66,8 @@ pub fn write<R: Record>(rows: &[R]) -> String {
 
 /// The text of a CSV file that is only written: a header, and the fields of each row below it.
 pub fn write_fields(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
+    // A field with the mark of a comment is quoted, or a row that begins with it would be one.
+    let mut writer = csv::WriterBuilder::new().comment(Some(b'#')).from_writer(Vec::new());
     let in_memory = "invariant: writing to memory cannot fail";
     writer.write_record(header).expect(in_memory);
     for row in rows {
@@ -378,6 +379,19 @@ mod tests {
         assert_eq!(read::<Run>(&source).expect("a good file").0.len(), 1);
         check("# end", "runs.csv:2:6: found no rows, expected at least one row below the header");
         check("1,1,1,3\n1", "runs.csv:3:1: found 1 field, expected 4 as in the header");
+    }
+
+    #[test]
+    fn a_row_that_begins_with_the_mark_of_a_comment_is_none() {
+        let text = "heads,p\n\"#1\",2\n";
+        assert_eq!(
+            write_fields(&["heads", "p"], [vec!["#1".into(), "2".into()]].into_iter()),
+            text
+        );
+        let source = Source::new("t.csv", text);
+        let mut reader = Reader::new(&source, &["heads", "p"], &[]).expect("a header");
+        let row = reader.next_row().expect("a row").expect("one");
+        assert_eq!([row.text(0), row.text(1)], ["#1", "2"]);
     }
 
     #[test]
