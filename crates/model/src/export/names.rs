@@ -35,7 +35,7 @@ pub(super) fn comment(text: &str) -> String {
         }
     }
     // "*/" ends a comment of C, "--" one of XML, and a line that ends in "\" goes on in the next.
-    let mut line = line.replace("*/", "* /").replace("/*", "/ *").replace('\\', "/");
+    let mut line = line.replace('\\', "/").replace("*/", "* /").replace("/*", "/ *");
     while line.contains("--") {
         line = line.replace("--", "- -");
     }
@@ -81,6 +81,7 @@ mod tests {
     #[test]
     fn nothing_ends_a_comment_before_its_end() {
         assert_eq!(comment("a */ b /* c --> d\r\n\\"), "a * / b / * c - -> d  /");
+        assert_eq!(comment("a *\\ b /\\* c"), "a * / b // * c");
         assert_eq!(comment("---"), "- - -");
         assert_eq!(comment("\u{202e}µ"), "<U+202E><U+00B5>");
     }
