@@ -61,13 +61,24 @@ enum {
 /* A loaded model. */
 typedef struct mmgp_model mmgp_model;
 
-/* How to learn. A null pointer to options means { 0.0, 0.0, 0 }. */
+/* How to learn. A null pointer to options means MMGP_OPTIONS, which has 0 everywhere but in `size`:
+ *
+ *     mmgp_options options = MMGP_OPTIONS;
+ *     options.unknown_error = 0.1;
+ *
+ * Later versions may add fields at the end, where 0 means what earlier versions did, and still take the
+ * options of a program compiled with an earlier header. A program compiled with a later header is
+ * understood as far as all that this version does not know is 0; otherwise the options are refused
+ * (MMGP_BAD_ARGUMENT). No other structure will ever have more fields. */
 typedef struct mmgp_options {
-    double noise;         /* standard deviation of a run's time, relative; 0 means 0.02 */
-    double unknown_error; /* relative standard error of values that come without one; 0: exact */
+    uint32_t size;        /* sizeof(mmgp_options) where the program was compiled, at most 4096 */
     uint32_t max_m;       /* the most host threads that will be asked for, up to 131072;
                              0: as many as there are APUs, up to that */
+    double noise;         /* standard deviation of a run's time, relative; 0 means 0.02 */
+    double unknown_error; /* relative standard error of values that come without one; 0: exact */
 } mmgp_options;
+
+#define MMGP_OPTIONS { sizeof(mmgp_options), 0, 0.0, 0.0 }
 
 /* A time and its 95 % interval from the uncertainty of the parameters and the error of the model [s].
  * The noise of a single run is not in it. Samples narrow what the parameters contribute where the

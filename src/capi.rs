@@ -54,16 +54,59 @@ pub const NOTHING_TO_LEARN: Status = 5;
 /// A mistake in this library.
 pub const BUG: Status = 6;
 
-/// `mmgp_options`.
+/// `mmgp_options`. Fields may be added at the end, where 0 means what was so without, and none may
+/// leave bytes between them.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
+    /// Bytes of this structure as the caller knows it.
+    pub size: u32,
+    /// The most host threads that will be asked for; 0 for as many as there are APUs.
+    pub max_m: u32,
     /// See [`Belief::noise`]; 0 for 0.02.
     pub noise: f64,
     /// See [`Belief::unknown_error`].
     pub unknown_error: f64,
-    /// The most host threads that will be asked for; 0 for as many as there are APUs.
-    pub max_m: u32,
+}
+
+impl Options {
+    /// Bytes of the first version that had a size.
+    const FIRST_SIZE: usize = 24;
+    /// The most bytes of any version.
+    const MOST_SIZE: usize = 4096;
+    /// What a null pointer means.
+    const USUAL: Self =
+        Self { size: size_of::<Self>() as u32, max_m: 0, noise: 0.0, unknown_error: 0.0 };
+
+    /// The options of a caller whose header may be earlier or later than this library.
+    ///
+    /// # Safety
+    /// Null, or options that have as many bytes as they say.
+    unsafe fn read(pointer: *const Self) -> std::result::Result<Self, Failed> {
+        let mut options = Self::USUAL;
+        if pointer.is_null() {
+            return Ok(options);
+        }
+        // SAFETY: the size is the first field in every version.
+        let size = unsafe { pointer.cast::<u32>().read() } as usize;
+        if !(Self::FIRST_SIZE..=Self::MOST_SIZE).contains(&size) {
+            let known = size_of::<Self>();
+            let text = format_args!("the options have a size of {size}, expected {known}");
+            return Err(failed(BAD_ARGUMENT, text));
+        }
+        // SAFETY: by the condition above; where C leaves bytes between fields, they are beyond ours.
+        let bytes = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), size) };
+        let (known, unknown) = bytes.split_at(size.min(size_of::<Self>()));
+        if unknown.iter().any(|&byte| byte != 0) {
+            let text = format_args!("the options set what this version does not know");
+            return Err(failed(BAD_ARGUMENT, text));
+        }
+        // SAFETY: `options` has these bytes, all of numbers; what an earlier caller lacks stays 0.
+        unsafe {
+            std::ptr::from_mut(&mut options).cast::<u8>().copy_from(known.as_ptr(), known.len())
+        };
+        Ok(options)
+    }
 }
 
 /// `mmgp_limits`: 0 where there is none.
@@ -149,7 +192,7 @@ unsafe fn store<T>(pointer: *mut T, name: &str, value: T) -> std::result::Result
 /// `mmgp_load_text`: parameters from `length` bytes of TOML or JSON.
 ///
 /// # Safety
-/// `text` has `length` bytes; `options` is null or one; `model` has room for a pointer.
+/// `text` has `length` bytes; `options` is null or has its size; `model` has room for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mmgp_load_text(
     text: *const c_char,
@@ -165,7 +208,7 @@ pub unsafe extern "C" fn mmgp_load_text(
             let Ok(text) = std::str::from_utf8(bytes) else {
                 return Err(failed(BAD_INPUT, format_args!("the text is not UTF-8")));
             };
-            load(Parameters::read(&Source::new("parameters", text)), options.as_ref(), model)
+            load(Parameters::read(&Source::new("parameters", text)), Options::read(options)?, model)
         }
     })
 }
@@ -173,7 +216,7 @@ pub unsafe extern "C" fn mmgp_load_text(
 /// `mmgp_load`: parameters from a file of TOML or JSON, or a set that is built in.
 ///
 /// # Safety
-/// `name` ends with a zero; `options` is null or one; `model` has room for a pointer.
+/// `name` ends with a zero; `options` is null or has its size; `model` has room for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mmgp_load(
     name: *const c_char,
@@ -187,7 +230,7 @@ pub unsafe extern "C" fn mmgp_load(
             let Ok(name) = CStr::from_ptr(name).to_str() else {
                 return Err(failed(BAD_ARGUMENT, format_args!("the name is not UTF-8")));
             };
-            load(by_name(name), options.as_ref(), model)
+            load(by_name(name), Options::read(options)?, model)
         }
     })
 }
@@ -203,11 +246,9 @@ fn by_name(name: &str) -> Result<Parameters> {
 /// `model` is null or has room for a pointer.
 unsafe fn load(
     parameters: Result<Parameters>,
-    options: Option<&Options>,
+    options: Options,
     model: *mut *mut Model,
 ) -> std::result::Result<(), Failed> {
-    const USUAL: Options = Options { noise: 0.0, unknown_error: 0.0, max_m: 0 };
-    let options = options.unwrap_or(&USUAL);
     if model.is_null() {
         return Err(failed(BAD_ARGUMENT, format_args!("model is null")));
     }

@@ -24,7 +24,7 @@ fn last_message() -> String {
     unsafe { CStr::from_ptr(mmgp_message()) }.to_str().expect("UTF-8").to_string()
 }
 
-const LEARNING: Options = Options { noise: 0.02, unknown_error: 0.1, max_m: 0 };
+const LEARNING: Options = Options { noise: 0.02, unknown_error: 0.1, ..Options::USUAL };
 
 #[test]
 fn every_time_and_interval_is_that_of_the_library() {

@@ -69,7 +69,7 @@ void *aligned_alloc(size_t alignment, size_t size)
 #define COUNTING(on) ((void)0)
 #endif
 
-static const mmgp_options learning = { 0.02, 0.1, 0 };
+static const mmgp_options learning = { sizeof(mmgp_options), 0, 0.02, 0.1 };
 
 /* Everything but loading; safe to run on many threads with one model. */
 static void use(mmgp_model *model, double least, double most)
@@ -119,11 +119,60 @@ static void check_published(void)
     mmgp_free(model);
 }
 
+/* Options as headers of other versions have them. */
+static void check_versions(void)
+{
+    struct later {
+        mmgp_options known;
+        double more;
+        uint32_t most;
+        uint32_t rest;
+    } later = { MMGP_OPTIONS, 0.0, 0, 0 };
+    static union {
+        mmgp_options options;
+        char bytes[4097];
+    } page;
+    mmgp_options options = MMGP_OPTIONS;
+    mmgp_model *model = NULL;
+    /* As it stands in memory in every version. */
+    CHECK(sizeof options == 24 && offsetof(mmgp_options, size) == 0);
+    CHECK(offsetof(mmgp_options, max_m) == 4 && offsetof(mmgp_options, noise) == 8);
+    CHECK(offsetof(mmgp_options, unknown_error) == 16);
+    CHECK(mmgp_load("pbpi-qs20", &options, &model) == MMGP_OK);
+    CHECK(mmgp_add_sample(model, 4, 4, 30.0, NULL) == MMGP_NOTHING_TO_LEARN);
+    mmgp_free(model);
+    later.known.size = sizeof later;
+    later.known.unknown_error = 0.1;
+    CHECK(mmgp_load("pbpi-qs20", &later.known, &model) == MMGP_OK);
+    CHECK(mmgp_add_sample(model, 4, 4, 30.0, NULL) == MMGP_OK);
+    mmgp_free(model);
+    model = NULL;
+    later.rest = 1;
+    CHECK(mmgp_load("pbpi-qs20", &later.known, &model) == MMGP_BAD_ARGUMENT);
+    CHECK(!strcmp(mmgp_message(), "the options set what this version does not know"));
+    later.known.size = sizeof options; /* what stands behind is not looked at */
+    CHECK(mmgp_load("pbpi-qs20", &later.known, &model) == MMGP_OK);
+    mmgp_free(model);
+    model = NULL;
+    for (options.size = 0; options.size < 24; options.size++)
+        CHECK(mmgp_load("pbpi-qs20", &options, &model) == MMGP_BAD_ARGUMENT);
+    options.size = 23;
+    CHECK(mmgp_load_text("", 0, &options, &model) == MMGP_BAD_ARGUMENT);
+    CHECK(!strcmp(mmgp_message(), "the options have a size of 23, expected 24"));
+    page.options.size = 4096;
+    CHECK(mmgp_load("pbpi-qs20", &page.options, &model) == MMGP_OK);
+    mmgp_free(model);
+    model = NULL;
+    page.options.size = 4097;
+    CHECK(mmgp_load("pbpi-qs20", &page.options, &model) == MMGP_BAD_ARGUMENT);
+    CHECK(model == NULL);
+}
+
 static void check_failures(void)
 {
     mmgp_model *model = NULL;
     const char *text = "schema = 1\nname = 3\n";
-    const mmgp_options bad = { -1.0, 0.0, 0 };
+    const mmgp_options bad = { sizeof(mmgp_options), 0, -1.0, 0.0 };
     CHECK(mmgp_load("/nowhere/at/all.toml", NULL, &model) == MMGP_CANNOT_READ);
     CHECK(strstr(mmgp_message(), "/nowhere/at/all.toml"));
     CHECK(mmgp_load(NULL, NULL, &model) == MMGP_BAD_ARGUMENT);
@@ -238,6 +287,7 @@ int main(int count, char **arguments)
         return 0;
     }
     check_published();
+    check_versions();
     check_failures();
     CHECK(mmgp_load(arguments[1], NULL, &model) == MMGP_OK);
     CHECK(mmgp_time(model, 1, 1, &most) == MMGP_OK);
