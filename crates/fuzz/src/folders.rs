@@ -25,6 +25,8 @@ impl Folders {
     /// # Errors
     /// What was in the way.
     pub fn new(program: &Path) -> Result<Self, String> {
+        // It runs in a folder of its own.
+        let program = &std::path::absolute(program).map_err(|error| error.to_string())?;
         let place = std::env::temp_dir().join(format!("mmgp-fuzz-{}", std::process::id()));
         let of = |name: &str, input: &str| -> Result<Vec<Part>, String> {
             let folder = place.join(name);

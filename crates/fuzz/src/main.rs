@@ -137,12 +137,14 @@ fn print(target: &dyn Target, seed: u64, tally: &Tally) {
     let found = if findings.is_empty() { "none".into() } else { findings.len().to_string() };
     println!("{:24} {cases:>10} {share:>6.1} % {seconds:>8.1}  {found}", target.name());
     for (promise, kept) in promises {
+        let (mean, error) = (100.0 * kept.mean(), 100.0 * kept.standard_error());
+        let known = match kept.least < kept.share {
+            true => format!(" (known to hold {:.0} %)", 100.0 * kept.least),
+            false => String::new(),
+        };
         println!(
-            "  {:5.1} +- {:3.1} % of {:6} in {:5} cases: {promise}",
-            100.0 * kept.mean(),
-            100.0 * kept.standard_error(),
-            kept.parts[1],
-            kept.cases
+            "  {mean:5.1} +- {error:3.1} % of {:6} in {:5} cases: {promise}{known}",
+            kept.parts[1], kept.cases
         );
     }
     for finding in findings {

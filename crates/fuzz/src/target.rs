@@ -103,6 +103,9 @@ pub struct Held {
     pub promise: String,
     /// In which share of all.
     pub share: f64,
+    /// In which share it is known to hold, below which it is a finding: the same, but for known
+    /// weaknesses.
+    pub least: f64,
     /// How often it was kept.
     pub kept: u32,
     /// Of so many.
