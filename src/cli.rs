@@ -3,6 +3,10 @@
 //! Data goes to standard output or to `--out`, everything else to standard error. Exit code 0:
 //! done; 1: the answer is no; 2: bad usage or input; 129, 130 or 143: ended by SIGHUP, SIGINT or
 //! SIGTERM.
+//!
+//! The commands that run programs are there on Unix alone.
+
+#![cfg_attr(not(unix), allow(dead_code))] // What only these commands use.
 
 #[cfg(unix)]
 mod ask;
@@ -128,6 +132,16 @@ enum Answer {
     Signal(i32),
 }
 
+/// Says of a command that it is for Unix alone.
+#[cfg(not(unix))]
+fn is_for_unix(command: String) -> Option<Error> {
+    ["tune", "measure", "ask", "tell"].contains(&command.as_str()).then(|| Error::OutOfRange {
+        name: "command",
+        found: command,
+        expected: "another: those that run programs are for Unix alone".into(),
+    })
+}
+
 /// All commands with their flags and help, for whoever documents or completes them.
 pub fn command() -> clap::Command {
     Cli::command()
@@ -138,6 +152,10 @@ pub fn main() -> ExitCode {
     #[cfg(unix)]
     if let Some(lock) = supervise::asked() {
         return supervise::run(&lock).map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS);
+    }
+    #[cfg(not(unix))]
+    if let Some(error) = std::env::args().nth(1).and_then(is_for_unix) {
+        return failed(&error);
     }
     let words: Vec<OsString> = std::env::args_os().collect();
     let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| without_length(error).exit());

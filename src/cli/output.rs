@@ -16,7 +16,9 @@ use clap::builder::Styles;
 use clap::builder::styling::Style;
 use serde::Serialize;
 
-pub use progress::{Spinner, progress, spinner, waiting};
+#[cfg(unix)]
+pub use progress::{Spinner, spinner};
+pub use progress::{progress, waiting};
 pub use wrapped::wrapped;
 
 use crate::error::{Error, Result, Warning};

@@ -7,21 +7,34 @@
 //!
 //! [`list_ranking`] is a program of the emulated machine that runs here as well, so that what it
 //! teaches can be had on one's own memory.
+//!
+//! All but what [`host`] says of cores and GPUs is for Unix alone: elsewhere it is not there.
 
-#![cfg(unix)]
-
+#[cfg(unix)]
 mod clock;
+#[cfg(unix)]
 mod command;
 pub mod host;
+#[cfg(unix)]
 pub mod list_ranking;
+#[cfg(unix)]
 mod pin;
+#[cfg(unix)]
 mod program;
+#[cfg(unix)]
 pub mod supervisor;
+#[cfg(unix)]
 mod time_source;
 
+#[cfg(unix)]
 pub use clock::Stopwatch;
+#[cfg(unix)]
 pub use command::{Command, Placeholders, is_executable};
+#[cfg(unix)]
 pub use pin::Pin;
+#[cfg(unix)]
 pub use program::{Program, Settings};
+#[cfg(unix)]
 pub use supervisor::Supervisor;
+#[cfg(unix)]
 pub use time_source::{Pattern, TimeSource, check_pattern};

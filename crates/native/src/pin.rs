@@ -1,13 +1,13 @@
 //! Which processors a command may use.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::PathBuf;
 
 use mmgp_base::Mapping;
 use mmgp_base::table::Source;
-use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
-use nix::unistd::Pid;
+
+use affinity::allowed;
+pub(crate) use affinity::restrict;
 
 /// Who says on which processors a run's threads are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,6 +21,9 @@ pub enum Pin {
 }
 
 impl Pin {
+    /// Whether this operating system lets processors be chosen.
+    pub const CORES_ARE_POSSIBLE: bool = cfg!(target_os = "linux");
+
     /// The processors of each process; none where somebody else says so, or there are too few.
     pub(crate) fn processors(self, mapping: Mapping) -> Vec<Vec<usize>> {
         let available = processors();
@@ -36,8 +39,6 @@ impl Pin {
 /// The processors that this process may use: one of each core before the second of any, cores in the
 /// order of their package.
 pub fn processors() -> Vec<usize> {
-    let Ok(set) = sched_getaffinity(Pid::from_raw(0)) else { return Vec::new() };
-    let allowed = (0..CpuSet::count()).filter(|&it| set.is_set(it).unwrap_or(false));
     let number = |processor: usize, name: &str| {
         let path = format!("/sys/devices/system/cpu/cpu{processor}/topology/{name}");
         let text = Source::read(&PathBuf::from(path)).ok();
@@ -49,7 +50,7 @@ pub fn processors() -> Vec<usize> {
         let core = number(processor, "core_id").unwrap_or(processor as i64);
         (package, core)
     };
-    in_order(allowed.map(|processor| (place(processor), processor)))
+    in_order(allowed().into_iter().map(|processor| (place(processor), processor)))
 }
 
 /// Processors with the package and core that each is of.
@@ -65,21 +66,49 @@ fn in_order(all: impl Iterator<Item = ((i64, i64), usize)>) -> Vec<usize> {
     ordered.into_iter().map(|(_, _, processor)| processor).collect()
 }
 
-/// Lets this thread, and what it starts, use these processors alone; all that there are for none.
-pub(crate) fn restrict(wanted: &[usize]) -> io::Result<()> {
+#[cfg(target_os = "linux")]
+mod affinity {
+    use std::io;
     use std::sync::OnceLock;
-    static AT_FIRST: OnceLock<CpuSet> = OnceLock::new();
-    let this = Pid::from_raw(0);
-    if wanted.is_empty() && AT_FIRST.get().is_none() {
-        return Ok(());
+
+    use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+    use nix::unistd::Pid;
+
+    /// The processors that this process may use.
+    pub fn allowed() -> Vec<usize> {
+        let Ok(set) = sched_getaffinity(Pid::from_raw(0)) else { return Vec::new() };
+        (0..CpuSet::count()).filter(|&it| set.is_set(it).unwrap_or(false)).collect()
     }
-    let first = sched_getaffinity(this)?;
-    let first = *AT_FIRST.get_or_init(|| first);
-    let mut set = CpuSet::new();
-    for &processor in wanted {
-        set.set(processor)?;
+
+    /// Lets this thread, and what it starts, use these processors alone; all that there are for none.
+    pub fn restrict(wanted: &[usize]) -> io::Result<()> {
+        static AT_FIRST: OnceLock<CpuSet> = OnceLock::new();
+        let this = Pid::from_raw(0);
+        if wanted.is_empty() && AT_FIRST.get().is_none() {
+            return Ok(());
+        }
+        let first = sched_getaffinity(this)?;
+        let first = *AT_FIRST.get_or_init(|| first);
+        let mut set = CpuSet::new();
+        for &processor in wanted {
+            set.set(processor)?;
+        }
+        Ok(sched_setaffinity(this, if wanted.is_empty() { &first } else { &set })?)
     }
-    Ok(sched_setaffinity(this, if wanted.is_empty() { &first } else { &set })?)
+}
+
+/// Where nobody can choose.
+#[cfg(not(target_os = "linux"))]
+mod affinity {
+    use std::io;
+
+    pub fn allowed() -> Vec<usize> {
+        (0..crate::host::cores()).collect()
+    }
+
+    pub fn restrict(wanted: &[usize]) -> io::Result<()> {
+        if wanted.is_empty() { Ok(()) } else { Err(io::ErrorKind::Unsupported.into()) }
+    }
 }
 
 #[cfg(test)]

@@ -210,8 +210,15 @@ fn check_is_found(command: &Command, moves: bool) -> Result<()> {
     Ok(())
 }
 
-/// Refuses to pin what has no room.
+/// Refuses to pin where nobody can, and what has no room.
 pub fn check_room(settings: &native::Settings, declared: &Declared) -> Result<()> {
+    if settings.pin == Pin::Cores && !Pin::CORES_ARE_POSSIBLE {
+        return Err(Error::OutOfRange {
+            name: "--pin",
+            found: "cores".into(),
+            expected: "launcher: only Linux lets processors be chosen".into(),
+        });
+    }
     let there = native::host::processors().len() as u64;
     let too_large = declared.space.iter().find(|it| it.apus() > there);
     match too_large.filter(|_| settings.pin == Pin::Cores) {
