@@ -1,10 +1,9 @@
 //! What goes to other programs and comes from them: exported code is compiled and run, exported JSON
-//! is held to its schema, the C interface is used from C, and every reader is fuzzed.
+//! is held to its schema, and the C interface is used from C. Readers are fuzzed by the crate `fuzz`.
 
 #![allow(clippy::disallowed_methods)] // Programs and files for other tools are made here.
 
 mod c_interface;
-mod fuzz;
 mod generated;
 mod schema;
 #[path = "../cli/skipped.rs"]

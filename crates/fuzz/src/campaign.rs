@@ -90,9 +90,14 @@ impl Promise {
         (variance / self.cases).max(binomial).sqrt()
     }
 
+    /// Whether there are cases enough to say how often it holds.
+    pub fn says_something(&self) -> bool {
+        self.cases >= FEWEST
+    }
+
     /// Whether it holds less often than chance and known weaknesses explain.
     pub fn is_broken(&self) -> bool {
-        self.cases >= FEWEST && self.mean() < self.least - DEVIATIONS * self.standard_error()
+        self.says_something() && self.mean() < self.least - DEVIATIONS * self.standard_error()
     }
 }
 

@@ -81,10 +81,9 @@ fn main() -> ExitCode {
         }
         None => println!("skipped: study-folder, as no --mmgp says which program to try"),
     }
-    let is_asked = |target: &Box<dyn Target>| {
-        arguments.only.iter().any(|name| target.name().starts_with(name.as_str()))
-    };
-    targets.retain(|target| arguments.only.is_empty() || is_asked(target));
+    let is_asked =
+        |name: &str| arguments.only.iter().any(|beginning| name.starts_with(beginning.as_str()));
+    targets.retain(|target| arguments.only.is_empty() || is_asked(target.name()));
     if targets.is_empty() {
         eprintln!("no target has such a name; --list says which there are");
         return ExitCode::from(2);
@@ -136,7 +135,7 @@ fn print(target: &dyn Target, seed: u64, tally: &Tally) {
     let share = 100.0 * *taken as f64 / (*cases).max(1) as f64;
     let found = if findings.is_empty() { "none".into() } else { findings.len().to_string() };
     println!("{:24} {cases:>10} {share:>6.1} % {seconds:>8.1}  {found}", target.name());
-    for (promise, kept) in promises {
+    for (promise, kept) in promises.iter().filter(|(_, kept)| kept.says_something()) {
         let (mean, error) = (100.0 * kept.mean(), 100.0 * kept.standard_error());
         let known = match kept.least < kept.share {
             true => format!(" (known to hold {:.0} %)", 100.0 * kept.least),

@@ -17,6 +17,10 @@ use crate::target::{Input, Outcome, Seen, Target, refused};
 
 /// One reader for each kind of file.
 pub fn targets() -> Vec<Box<dyn Target>> {
+    all().map(|&reader| Box::new(reader) as Box<dyn Target>).collect()
+}
+
+fn all() -> impl Iterator<Item = &'static Reader> {
     let all = [
         tables::READERS,
         foreign::READERS,
@@ -25,7 +29,7 @@ pub fn targets() -> Vec<Box<dyn Target>> {
         phylogeny::READERS,
         traces::READERS,
     ];
-    all.into_iter().flatten().map(|&reader| Box::new(reader) as Box<dyn Target>).collect()
+    all.into_iter().flatten()
 }
 
 /// A reader of a kind of file.
@@ -80,4 +84,19 @@ fn first_unsound(numbers: impl IntoIterator<Item = f64>) -> Option<String> {
     let is_sound = |number: &f64| *number >= 0.0 && number.is_finite();
     let unsound = numbers.into_iter().find(|number| !is_sound(number))?;
     Some(format!("a number was read: {unsound}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_good_file_is_read() {
+        for reader in all() {
+            for seed in reader.seeds {
+                let outcome = (reader.check)(&Source::new(reader.file, seed));
+                assert_eq!(outcome, Ok(Seen::Taken.into()), "{}:\n{seed}", reader.name);
+            }
+        }
+    }
 }
