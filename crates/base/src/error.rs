@@ -176,29 +176,19 @@ pub enum Error {
         /// The rule that it breaks.
         rule: String,
     },
-    /// A program touches data that a DMA command may still move. Wait for its tag group first, or
-    /// order the two commands by a fence or a barrier.
-    #[error(
-        "SPE {spe}: {access} {touch} {space} {first:#x} to {last:#x}, but tag {tag} has not been \
-         waited for since: {pending}"
-    )]
+    /// A program touches data that a DMA command, another SPE or the host may touch at the same
+    /// time, or that nobody has written. Wait, tell each other, or order commands by a fence or a
+    /// barrier.
+    #[error("hazard at {place}: {later}; {problem} {earlier}")]
     Hazard {
-        /// The SPE.
-        spe: u32,
-        /// The kernel or the command.
-        access: String,
-        /// `reads` or `writes`.
-        touch: &'static str,
-        /// Where the addresses are: `local store` or `effective address`.
-        space: &'static str,
-        /// The first byte that both touch.
-        first: u64,
-        /// The last byte in a row that both touch.
-        last: u64,
-        /// The command that may still move them.
-        pending: String,
-        /// Its tag group.
-        tag: u8,
+        /// The memory and the bytes.
+        place: String,
+        /// Who touches it later in the run, by what, when, and how.
+        later: String,
+        /// What is wrong: `unordered with`.
+        problem: &'static str,
+        /// The same of who touched it before.
+        earlier: String,
     },
     /// A call of MPI that breaks a rule, which ends the program. This is a bug in the emulated
     /// program.

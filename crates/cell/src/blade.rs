@@ -9,12 +9,12 @@ use crate::counts::Counts;
 use crate::decrementer::Timebase;
 use crate::eib::Eib;
 use crate::fault::Fault;
+use crate::hazard::{Core, Detector, Hazards};
 use crate::host::HostProcess;
 use crate::linux::{Affinity, Scheduler, Sharing};
 use crate::loading::Loading;
 use crate::memory::Memory;
 use crate::memory::placement::{Homes, Placement};
-use crate::mfc::Hazards;
 use crate::ppe::Ppe;
 use crate::progress::Progress;
 use crate::record::Recorder;
@@ -47,7 +47,7 @@ pub struct Blade {
     pub(crate) ppes: Rc<Vec<Ppe>>,
     pub(crate) scheduler: Rc<Scheduler>,
     pub(crate) fault: Fault,
-    hazards: Rc<Cell<Hazards>>,
+    pub(crate) detector: Detector,
     timing: KernelTiming,
     timings: Rc<RefCell<KernelTimings>>,
     pub(crate) loading: Watch<Loading>,
@@ -60,6 +60,7 @@ struct Common {
     trace: Tracer,
     fault: Fault,
     timings: Rc<RefCell<KernelTimings>>,
+    hazards: Rc<Core>,
 }
 
 impl Blade {
@@ -89,11 +90,12 @@ impl Blade {
     ) -> Self {
         let timebase = Timebase::new(machine.timebase, clock_phase);
         let timings = Rc::new(RefCell::new(KernelTimings::new(machine, timing)));
+        let hazards = Core::new(&sim);
         Self::build(
             Rc::new(machine.clone()),
             timebase,
             timing,
-            Common { sim, trace, fault: Fault::default(), timings },
+            Common { sim, trace, fault: Fault::default(), timings, hazards },
         )
     }
 
@@ -105,25 +107,24 @@ impl Blade {
             trace: Tracer::off(),
             fault: self.fault.clone(),
             timings: Rc::clone(&self.timings),
+            hazards: Rc::clone(self.detector.core()),
         };
         let timebase = self.recorder.own().clock();
-        let other = Self::build(Rc::clone(&self.machine), timebase, self.timing, common);
-        other.set_hazards(self.hazards.get());
-        other
+        Self::build(Rc::clone(&self.machine), timebase, self.timing, common)
     }
 
     fn build(
         machine: Rc<Machine>,
         timebase: Timebase,
         timing: KernelTiming,
-        Common { sim, trace, fault, timings }: Common,
+        Common { sim, trace, fault, timings, hazards }: Common,
     ) -> Self {
         let machine_layout = machine.layout;
         let memory = Rc::new(Memory::new(&machine));
         let eib = Rc::new(Eib::new(&sim, &machine, &memory));
-        let board = Board::new(&sim, &machine, &eib, timebase, (&fault, &trace));
+        let board = Board::new(&sim, &machine, &eib, timebase, (&fault, &trace, &hazards));
         let spes = (0..machine.layout.spes()).map(|index| Spe::new(&board, &timings, index));
-        let (spes, hazards) = (spes.collect(), Rc::clone(&board.hazards));
+        let (spes, detector) = (spes.collect(), board.detector.clone());
         let ppes = Rc::new(Ppe::of_all_cells(&sim, &machine));
         let sharing = Sharing::cooperative(&machine);
         let scheduler = Rc::new(Scheduler::new(&sim, &machine, &ppes, &sharing));
@@ -143,7 +144,7 @@ impl Blade {
             ppes,
             scheduler,
             fault,
-            hazards,
+            detector,
             loading,
             code: Cell::new(None),
         }
@@ -152,13 +153,13 @@ impl Blade {
     /// Chooses whether to look for hazards, before anything runs; see [`Hazards`]. They are ignored
     /// at first, but in the tests of this library.
     pub fn set_hazards(&self, hazards: Hazards) {
-        self.hazards.set(hazards);
+        self.detector.core().set_mode(hazards);
     }
 
     /// Whether what off-loads compute may come first and their times afterwards: where kernels are
     /// timed once for each shape, and no hazards are looked for.
     pub fn is_functional_first(&self) -> bool {
-        self.timing == KernelTiming::Cached && self.hazards.get() == Hazards::Ignored
+        self.timing == KernelTiming::Cached && self.detector.mode() == Hazards::Ignored
     }
 
     /// Whether somebody is told of every transfer, so that none may be left out because its time is
@@ -246,7 +247,11 @@ impl Blade {
         // A program that broke a rule leaves others waiting: the fault is the cause.
         match self.fault.take() {
             Some(fault) => Err(fault),
-            None => ended,
+            None => {
+                let end = ended?;
+                self.detector.core().finish()?;
+                Ok(end)
+            }
         }
     }
 

@@ -1,14 +1,13 @@
 //! What all SPEs of a machine share.
 
-use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::channel::Channels;
 use crate::decrementer::Timebase;
 use crate::eib::Eib;
 use crate::fault::Fault;
+use crate::hazard::{Core, Detector};
 use crate::meter::Meter;
-use crate::mfc::Hazards;
 use crate::trace::Tracer;
 use mmgp_machine::Machine;
 use mmgp_sim::Sim;
@@ -19,7 +18,8 @@ pub(crate) struct Board {
     pub machine: Rc<Machine>,
     pub eib: Rc<Eib>,
     pub channels: Rc<[Channels]>,
-    pub hazards: Rc<Cell<Hazards>>,
+    /// That of its first SPE.
+    pub detector: Detector,
     /// By SPE.
     pub meters: Vec<Rc<Meter>>,
     pub fault: Fault,
@@ -32,14 +32,14 @@ impl Board {
         machine: &Rc<Machine>,
         eib: &Rc<Eib>,
         timebase: Timebase,
-        (fault, trace): (&Fault, &Tracer),
+        (fault, trace, hazards): (&Fault, &Tracer, &Rc<Core>),
     ) -> Self {
         let spes = 0..machine.layout.spes();
-        let channels: Rc<[Channels]> =
-            spes.map(|spe| Channels::new(sim, machine, timebase, spe)).collect();
+        let detector = hazards.blade(machine.layout.spes());
+        let channels = |spe| Channels::new(sim, machine, timebase, (spe, &detector.of(spe)));
+        let channels: Rc<[Channels]> = spes.map(channels).collect();
         let listeners = channels.iter().map(|channels| channels.events.clone());
         eib.memory().lock_lines().listen(listeners);
-        let hazards = if cfg!(test) { Hazards::Checked } else { Hazards::Ignored };
         let meters = (0..machine.layout.spes()).map(|_| Rc::new(Meter::new(machine.clock)));
         Self {
             meters: meters.collect(),
@@ -47,7 +47,7 @@ impl Board {
             machine: Rc::clone(machine),
             eib: Rc::clone(eib),
             channels,
-            hazards: Rc::new(Cell::new(hazards)),
+            detector,
             fault: fault.clone(),
             trace: trace.clone(),
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::decrementer::{Decrementer, Timebase};
 use super::event::EventFacility;
+use super::hazard::Detector;
 use super::mailbox::{InboundMailbox, Outbound, OutboundMailbox};
 use super::signal::{Signal, SignalRegister};
 use mmgp_machine::Machine;
@@ -44,18 +45,31 @@ impl Arrivals {
 
 impl Channels {
     /// The channels of an SPE at rest.
-    pub fn new(sim: &Sim, machine: &Machine, timebase: Timebase, spe: u32) -> Self {
+    pub fn new(
+        sim: &Sim,
+        machine: &Machine,
+        timebase: Timebase,
+        (spe, detector): (u32, &Detector),
+    ) -> Self {
         let access = machine.spu.channel.at(machine.clock);
         let sizes = &machine.mfc;
         let decrementer = Decrementer::new(sim, timebase, access);
         let events = EventFacility::new(sim, access, &decrementer);
-        let outbound =
-            |entries, kind| OutboundMailbox::new((sim, access), entries, kind, &events, spe);
+        let outbound = |entries, kind| {
+            OutboundMailbox::new((sim, access), entries, kind, &events, (spe, detector))
+        };
         Self {
-            inbound_mailbox: InboundMailbox::new(sim, access, sizes.inbound_mailbox, &events),
+            inbound_mailbox: InboundMailbox::new(
+                sim,
+                access,
+                sizes.inbound_mailbox,
+                &events,
+                detector,
+            ),
             outbound_mailbox: outbound(sizes.outbound_mailbox, Outbound::Polled),
             interrupt_mailbox: outbound(sizes.interrupt_mailbox, Outbound::Interrupt),
-            signals: Signal::ALL.map(|signal| SignalRegister::new(sim, access, signal, &events)),
+            signals: Signal::ALL
+                .map(|signal| SignalRegister::new(sim, access, signal, &events, detector)),
             decrementer,
             events,
             arrivals: Watch::new(sim, "a put of another SPE", Arrivals::default()),

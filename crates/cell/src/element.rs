@@ -167,7 +167,7 @@ impl Element for Timed<'_> {
     }
 
     async fn message(&self, at: LocalAddress, number: Number) -> Quadword {
-        self.spe.spin(|store| has_come(store, at, number)).await;
+        self.spe.spin(at.offset(NUMBER), |store| has_come(store, at, number)).await;
         self.spe.store.borrow().load(at)
     }
 

@@ -8,6 +8,8 @@ mod waiting;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use super::fault::Fault;
+use super::hazard::{Detector, Touch};
 use super::linux::{Affinity, Entry, Idle, Scheduler, Turn};
 use super::loading::Loading;
 use super::memory::{EffectiveAddress, Memory};
@@ -16,7 +18,7 @@ use super::ppe::{Ppe, Stretch, Translated, Work};
 use super::record::{Instants, Recorder};
 use super::trace::{Category, Span, Tracer, Track};
 use super::{Blade, Spe};
-use mmgp_base::units::{Cycles, Seconds, SimSpan, SimTime};
+use mmgp_base::units::{Bytes, Cycles, Seconds, SimSpan, SimTime};
 use mmgp_machine::Machine;
 use mmgp_sim::{First, Sim, Watch, first_of};
 
@@ -37,6 +39,8 @@ pub struct HostProcess {
     pub recorder: Rc<Recorder>,
     pub(super) machine: Rc<Machine>,
     memory: Rc<Memory>,
+    detector: Detector,
+    fault: Fault,
     ppes: Rc<Vec<Ppe>>,
     scheduler: Rc<Scheduler>,
     turn: Watch<Turn>,
@@ -61,6 +65,8 @@ impl HostProcess {
             recorder: Rc::clone(&blade.recorder),
             machine: Rc::clone(&blade.machine),
             memory: Rc::clone(&blade.memory),
+            detector: blade.detector.clone(),
+            fault: blade.fault.clone(),
             ppes: Rc::clone(&blade.ppes),
             scheduler: Rc::clone(&blade.scheduler),
             loading: blade.loading.clone(),
@@ -271,7 +277,36 @@ impl HostProcess {
     /// Stores into a line of main memory that SPEs change, too: they have no copy and no reservation of it
     /// any more. The time is the caller's to spend.
     pub fn store_to_lock_line(&self, line: EffectiveAddress) {
+        self.detector.host_changes_line(line);
         self.memory.lock_lines().written(line, LockLine::BYTES);
+    }
+
+    /// What the host's program is about to load from memory that SPEs have put: where hazards are looked
+    /// for and the host does not know the puts to be complete, the run ends with
+    /// [`Error::Hazard`](mmgp_base::error::Error::Hazard). Takes no time.
+    pub fn reads(&self, at: EffectiveAddress, bytes: Bytes) {
+        self.touches(Touch::Reads, at, bytes);
+    }
+
+    /// The same of what it is about to store.
+    pub fn writes(&self, at: EffectiveAddress, bytes: Bytes) {
+        self.touches(Touch::Writes, at, bytes);
+    }
+
+    fn touches(&self, touch: Touch, at: EffectiveAddress, bytes: Bytes) {
+        if let Err(hazard) = self.detector.host(touch, at, bytes) {
+            self.fault.raise(hazard);
+        }
+    }
+
+    /// It tells an SPE something by a flag, which that one sees at [`Spe::hears_host`].
+    pub fn tells(&self, spe: &Spe) {
+        spe.detector().host_tells();
+    }
+
+    /// It has seen what an SPE has told it by [`Spe::tells_host`].
+    pub fn hears(&self, spe: &Spe) {
+        spe.detector().host_hears();
     }
 
     /// Loads a word from a local store.

@@ -40,6 +40,7 @@ pub mod eib;
 pub mod element;
 pub mod event;
 mod fault;
+mod hazard;
 pub mod host;
 pub mod linux;
 mod loading;

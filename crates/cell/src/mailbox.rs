@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::event::{EventFacility, Events};
+use super::hazard::{Detector, Mail};
 use mmgp_base::units::SimSpan;
 use mmgp_sim::{Reason, Sim, Watch};
 
@@ -33,23 +34,41 @@ struct Shared {
     entries: usize,
     words: Watch<VecDeque<u32>>,
     events: EventFacility,
+    detector: Detector,
+    mail: Mail,
 }
 
 impl Shared {
-    fn new(sim: &Sim, access: SimSpan, entries: u32, name: &str, events: &EventFacility) -> Self {
+    fn new(
+        sim: &Sim,
+        access: SimSpan,
+        entries: u32,
+        (name, mail): (&str, Mail),
+        events: &EventFacility,
+        detector: &Detector,
+    ) -> Self {
         Self {
             sim: sim.clone(),
             access,
             entries: entries as usize,
             words: Watch::new(sim, name, VecDeque::new()),
             events: events.clone(),
+            detector: detector.clone(),
+            mail,
         }
     }
 }
 
 impl InboundMailbox {
-    pub(super) fn new(sim: &Sim, access: SimSpan, entries: u32, events: &EventFacility) -> Self {
-        let shared = Shared::new(sim, access, entries, "its inbound mailbox", events);
+    pub(super) fn new(
+        sim: &Sim,
+        access: SimSpan,
+        entries: u32,
+        events: &EventFacility,
+        detector: &Detector,
+    ) -> Self {
+        let name = ("its inbound mailbox", Mail::Inbound);
+        let shared = Shared::new(sim, access, entries, name, events, detector);
         Self { shared: Rc::new(shared) }
     }
 
@@ -60,6 +79,7 @@ impl InboundMailbox {
             own.words.wait_until(|words| !words.is_empty()).await;
             own.sim.sleep(own.access).await;
             if let Some(word) = own.words.update(VecDeque::pop_front) {
+                own.detector.fetched(own.mail);
                 return word;
             }
         }
@@ -75,8 +95,10 @@ impl InboundMailbox {
     /// last one, which is lost.
     pub(crate) fn write(&self, word: u32) {
         let own = &*self.shared;
+        let is_full = own.words.read(|words| words.len() == own.entries);
+        own.detector.posted(own.mail, is_full);
         own.words.update(|words| {
-            if words.len() == own.entries {
+            if is_full {
                 words.pop_back();
             }
             words.push_back(word);
@@ -100,15 +122,19 @@ impl OutboundMailbox {
         entries: u32,
         kind: Outbound,
         events: &EventFacility,
-        spe: u32,
+        (spe, detector): (u32, &Detector),
     ) -> Self {
-        let (name, available) = match kind {
-            Outbound::Polled => ("outbound mailbox", Events::OUTBOUND_MAILBOX_AVAILABLE),
+        let (name, mail, available) = match kind {
+            Outbound::Polled => {
+                ("outbound mailbox", Mail::Outbound, Events::OUTBOUND_MAILBOX_AVAILABLE)
+            }
             Outbound::Interrupt => {
-                ("outbound interrupt mailbox", Events::INTERRUPT_MAILBOX_AVAILABLE)
+                let available = Events::INTERRUPT_MAILBOX_AVAILABLE;
+                ("outbound interrupt mailbox", Mail::Interrupt, available)
             }
         };
-        let shared = Shared::new(sim, access, entries, &format!("its {name}"), events);
+        let its = format!("its {name}");
+        let shared = Shared::new(sim, access, entries, (&its, mail), events, detector);
         let arrival = sim.reason(&format!("the {name} of SPE {spe}"));
         Self { shared: Rc::new(shared), arrival, available }
     }
@@ -118,6 +144,7 @@ impl OutboundMailbox {
         let own = &*self.shared;
         own.words.wait_until(|words| words.len() < own.entries).await;
         own.sim.sleep(own.access).await;
+        own.detector.posted(own.mail, false);
         own.words.update(|words| words.push_back(word));
     }
 
@@ -125,6 +152,7 @@ impl OutboundMailbox {
     pub(crate) fn take(&self) -> Option<u32> {
         let word = self.shared.words.update(VecDeque::pop_front);
         if word.is_some() {
+            self.shared.detector.fetched(self.shared.mail);
             self.shared.events.raise(self.available);
         }
         word
@@ -149,8 +177,10 @@ mod tests {
         let sim = Sim::new();
         let decrementer = Decrementer::new(&sim, Timebase::new(Hertz(1e6), 0.0), ACCESS);
         let events = EventFacility::new(&sim, ACCESS, &decrementer);
-        let inbound = InboundMailbox::new(&sim, ACCESS, 4, &events);
-        let outbound = OutboundMailbox::new((&sim, ACCESS), 1, Outbound::Polled, &events, 3);
+        let detector = super::super::hazard::Core::new(&sim).blade(1);
+        let inbound = InboundMailbox::new(&sim, ACCESS, 4, &events, &detector);
+        let outbound =
+            OutboundMailbox::new((&sim, ACCESS), 1, Outbound::Polled, &events, (3, &detector));
         (sim, inbound, outbound, events)
     }
 

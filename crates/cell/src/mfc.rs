@@ -29,7 +29,6 @@
 mod atomic;
 mod command;
 mod engine;
-mod hazard;
 mod lane;
 mod proxy;
 mod queue;
@@ -40,19 +39,18 @@ mod tests;
 
 use std::rc::Rc;
 
+pub use crate::hazard::Hazards;
 pub use atomic::AtomicStatus;
+pub(crate) use command::Operation;
 pub use command::{
     AfterElement, Command, Direction, ListCommand, ListElement, LockLine, Order, SendSignal, TAGS,
     write_list,
 };
-pub use hazard::Hazards;
-pub(crate) use hazard::{Detector, Touch};
 pub use proxy::Proxy;
 
 use super::board::Board;
 use super::memory::Memory;
-use command::Operation;
-use hazard::Origin;
+use crate::hazard::{Detector, Origin};
 use mmgp_base::error::Result;
 use shared::Shared;
 
@@ -66,7 +64,7 @@ pub struct Mfc {
 
 impl Mfc {
     /// The MFC of an SPE, with its lanes at work.
-    pub(super) fn new(board: &Board, detector: &Rc<Detector>, spe: u32) -> Self {
+    pub(super) fn new(board: &Board, detector: &Detector, spe: u32) -> Self {
         let shared = Rc::new(Shared::new(board, detector, spe));
         let name = |what: &str| format!("{what} of SPE {spe}");
         for direction in [Direction::Get, Direction::Put] {

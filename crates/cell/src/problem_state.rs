@@ -23,6 +23,7 @@ impl HostProcess {
     /// Stores a word into a signal-notification register.
     pub async fn signal(&self, spe: &Spe, signal: Signal, value: u32) {
         self.store_to_spe().await;
+        spe.detector().signalled_by_host(signal);
         spe.signal(signal).write(value);
     }
 

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::event::{EventFacility, Events};
+use super::hazard::Detector;
 use super::memory::{EffectiveAddress, Place};
 use mmgp_base::units::SimSpan;
 use mmgp_sim::{Sim, Watch};
@@ -72,10 +73,17 @@ struct Shared {
     /// What was written since the SPU last read it.
     value: Watch<Option<u32>>,
     events: EventFacility,
+    detector: Detector,
 }
 
 impl SignalRegister {
-    pub(super) fn new(sim: &Sim, access: SimSpan, signal: Signal, events: &EventFacility) -> Self {
+    pub(super) fn new(
+        sim: &Sim,
+        access: SimSpan,
+        signal: Signal,
+        events: &EventFacility,
+        detector: &Detector,
+    ) -> Self {
         let name = match signal {
             Signal::One => "its signal 1",
             Signal::Two => "its signal 2",
@@ -87,6 +95,7 @@ impl SignalRegister {
             mode: Cell::new(SignalMode::Overwrite),
             value: Watch::new(sim, name, None),
             events: events.clone(),
+            detector: detector.clone(),
         };
         Self { shared: Rc::new(shared) }
     }
@@ -101,6 +110,7 @@ impl SignalRegister {
         let own = &*self.shared;
         own.value.wait_until(Option::is_some).await;
         own.sim.sleep(own.access).await;
+        own.detector.heard_signal(own.signal);
         own.value.update(Option::take).unwrap_or_default()
     }
 
@@ -136,7 +146,9 @@ mod tests {
         let decrementer =
             Decrementer::new(&sim, Timebase::new(Hertz(1e6), 0.0), SimSpan::from_ticks(10));
         let events = EventFacility::new(&sim, SimSpan::from_ticks(10), &decrementer);
-        let register = SignalRegister::new(&sim, SimSpan::from_ticks(10), Signal::One, &events);
+        let detector = super::super::hazard::Core::new(&sim).blade(1);
+        let register =
+            SignalRegister::new(&sim, SimSpan::from_ticks(10), Signal::One, &events, &detector);
         register.set_mode(mode);
         (sim, register)
     }

@@ -17,10 +17,11 @@ use super::decrementer::Decrementer;
 use super::element::Loops;
 use super::event::EventFacility;
 use super::fault::Fault;
+use super::hazard::{Detector, Hazards, Touch};
 use super::mailbox::{InboundMailbox, OutboundMailbox};
 use super::memory::{EffectiveAddress, Memory};
 use super::meter::Meter;
-use super::mfc::{Command, Detector, Direction, Hazards, Mfc, TAGS, Touch};
+use super::mfc::{Command, Direction, Mfc, TAGS};
 use super::record::Loop;
 use super::script::{Operation, Script};
 use super::signal::{Signal, SignalRegister};
@@ -49,7 +50,7 @@ pub struct Spe {
     poll: Cycles,
     pub(super) timings: Rc<RefCell<KernelTimings>>,
     channels: Rc<[Channels]>,
-    detector: Rc<Detector>,
+    detector: Detector,
     pub(super) meter: Rc<Meter>,
     fault: Fault,
     /// What happened when, for a viewer.
@@ -58,7 +59,7 @@ pub struct Spe {
 
 impl Spe {
     pub(super) fn new(board: &Board, timings: &Rc<RefCell<KernelTimings>>, index: u32) -> Self {
-        let detector = Rc::new(Detector::new(index, &board.hazards));
+        let detector = board.detector.of(index);
         Self {
             index,
             mfc: Mfc::new(board, &detector, index),
@@ -168,7 +169,8 @@ impl Spe {
     async fn compute_checked<K: Kernel>(&self, kernel: &K) -> (K::Output, KernelTime) {
         let (output, time, accesses) =
             self.timings.borrow_mut().run_watched(kernel, &mut self.store.borrow_mut());
-        if let Err(hazard) = self.detector.kernel(kernel.name(), &accesses) {
+        let checked = self.detector.kernel(kernel.name(), &accesses, &self.store.borrow());
+        if let Err(hazard) = checked {
             self.fault.raise(hazard);
             std::future::pending::<()>().await;
         }
@@ -181,7 +183,7 @@ impl Spe {
     /// # Errors
     /// [`Error::Hazard`](mmgp_base::error::Error::Hazard), where hazards are looked for.
     pub fn read(&self, at: LocalAddress, bytes: Bytes) -> Result<Vec<Quadword>> {
-        self.detector.program("the program", Touch::Reads, at, bytes)?;
+        self.detector.program("the program", Touch::Reads, (at, bytes), &self.store)?;
         Ok(self.store.borrow().slice(at, bytes).to_vec())
     }
 
@@ -191,17 +193,19 @@ impl Spe {
     /// As [`Spe::read`].
     pub fn write(&self, at: LocalAddress, quadwords: &[Quadword]) -> Result<()> {
         let bytes = Bytes(16 * quadwords.len() as u64);
-        self.detector.program("the program", Touch::Writes, at, bytes)?;
+        self.detector.program("the program", Touch::Writes, (at, bytes), &self.store)?;
         self.store.borrow_mut().slice_mut(at, bytes).copy_from_slice(quadwords);
         Ok(())
     }
 
-    /// Spins on its local store until what another SPE has put there is as wanted; what it wants is
-    /// read without looking for hazards, since a spinning program reads while others write.
-    pub async fn spin(&self, mut wanted: impl FnMut(&LocalStore) -> bool) {
+    /// Spins on its local store until what another SPE has put at `at` is as wanted; what it wants is
+    /// read without looking for hazards, since a spinning program reads while others write. It has then
+    /// been told what that put comes after.
+    pub async fn spin(&self, at: LocalAddress, mut wanted: impl FnMut(&LocalStore) -> bool) {
         let span = self.waits_for_put();
         self.channels().arrivals.wait_until(|_| wanted(&self.store.borrow())).await;
         drop(span);
+        self.detector.saw(at);
         self.spend(self.poll).await;
     }
 
@@ -209,16 +213,38 @@ impl Spe {
     pub(crate) async fn spin_for(
         &self,
         reason: Reason,
+        at: LocalAddress,
         mut wanted: impl FnMut(&LocalStore) -> bool,
     ) {
         let span = self.waits_for_put();
         self.channels().arrivals.wait_for(reason, |_| wanted(&self.store.borrow())).await;
         drop(span);
+        self.detector.saw(at);
         self.spend(self.poll).await;
     }
 
+    /// What is looked at for hazards.
+    pub(crate) const fn detector(&self) -> &Detector {
+        &self.detector
+    }
+
+    /// It tells the host something by a flag in memory, such as that a task is done: what it knows to
+    /// be complete, the host knows at [`HostProcess::hears`](crate::HostProcess::hears). Takes no time.
+    pub fn tells_host(&self) {
+        self.detector.tells_host();
+    }
+
+    /// It has seen what the host has told it by [`HostProcess::tells`](crate::HostProcess::tells).
+    pub fn hears_host(&self) {
+        self.detector.hears_host();
+    }
+
     /// The host has stored something into its local store: if it spins, it looks again.
-    pub(crate) fn stored_by_host(&self, at: LocalAddress) {
+    pub(crate) fn stored_by_host(&self, at: LocalAddress, bytes: Bytes) {
+        let place = EffectiveAddress::local_store(self.index, at);
+        if let Err(hazard) = self.detector.host(Touch::Writes, place, bytes) {
+            self.fault.raise(hazard);
+        }
         self.channels().arrivals.update(|arrivals| arrivals.add(at));
     }
 
@@ -331,8 +357,10 @@ mod tests {
             let to = LocalAddress(4096);
             let get = Command::new(Direction::Get, to, from, Bytes(1024), 0);
             spe.mfc.enqueue(get).await.unwrap();
+            spe.mfc.wait_for(0).await;
         });
         let (spe, taken) = (blade.spe(1).clone(), Rc::new(Cell::new(0)));
+        spe.store.borrow_mut().store(LocalAddress(0x20000), Quadword::splat(1));
         let seen = Rc::clone(&taken);
         blade.sim.spawn("kernel", async move {
             spe.compute(&Sums).await;

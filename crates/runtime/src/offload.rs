@@ -244,6 +244,7 @@ impl Process {
                 span
             }
         };
+        self.tells(spe);
         let number = slot.tell(told);
         span.depart(Arrow::Start { spe: spe.index, call: number });
         number
@@ -290,6 +291,7 @@ impl Process {
                     span
                 }
             };
+            self.hears(spe);
             span.arrive(Arrow::Stop { spe: spe.index, call: number });
         }
     }

@@ -9,12 +9,19 @@ use super::local_store::{LOCAL_STORE_BYTES, LocalAddress, quadword_index};
 pub struct Accesses {
     read: QuadwordSet,
     written: QuadwordSet,
+    exposed: QuadwordSet,
 }
 
 impl Accesses {
     /// Nothing yet.
     pub(super) fn new() -> Self {
-        Self { read: QuadwordSet::new(), written: QuadwordSet::new() }
+        let [read, written, exposed] = [(); 3].map(|()| QuadwordSet::new());
+        Self { read, written, exposed }
+    }
+
+    /// What it loaded before it had stored anything there.
+    pub fn exposed(&self) -> &QuadwordSet {
+        &self.exposed
     }
 
     /// What it loaded.
@@ -30,6 +37,9 @@ impl Accesses {
     #[inline]
     pub(super) fn note_read(&mut self, address: LocalAddress) {
         self.read.insert(address);
+        if !self.written.contains(quadword_index(address) as u64) {
+            self.exposed.insert(address);
+        }
     }
 
     #[inline]
@@ -53,6 +63,11 @@ impl QuadwordSet {
     fn insert(&mut self, address: LocalAddress) {
         let index = quadword_index(address);
         self.words[index / 64] |= 1 << (index % 64);
+    }
+
+    /// The bits, 64 quadwords to a word.
+    pub fn words(&self) -> &[u64] {
+        &self.words
     }
 
     fn contains(&self, quadword: u64) -> bool {

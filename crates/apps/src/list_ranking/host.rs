@@ -103,7 +103,11 @@ impl Host {
     /// The first word of what each SPE has reported.
     async fn reports(&self, shares: u32) -> Vec<u32> {
         self.process.load_put_lines(shares.into()).await;
-        let report = |share| self.memory.read(self.arguments.report(share)).preferred();
+        let report = |share| {
+            let at = self.arguments.report(share);
+            self.process.reads(at, Bytes(16));
+            self.memory.read(at).preferred()
+        };
         (0..shares).map(report).collect()
     }
 
@@ -153,6 +157,7 @@ impl Host {
         let Arguments { outcomes, sublists: before, .. } = self.arguments;
         let bytes = NODE_BYTES.0 * u64::from(sublists);
         self.process.load_put_lines(bytes.div_ceil(REPORT_BYTES)).await;
+        self.process.reads(outcomes, Bytes(bytes));
         let outcome = |number: u32| {
             let place = NODE_BYTES.0 * u64::from(number - 1);
             self.memory.read(outcomes.offset(place)).words()

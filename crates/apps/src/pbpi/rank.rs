@@ -10,6 +10,7 @@ use super::segment::{Segment, Vector, pairs};
 use super::spe_program::{LIKELIHOOD, NODE, ROOT};
 use crate::phylogeny::{Tree, jukes_cantor};
 use crate::work::add_results;
+use mmgp_base::units::Bytes;
 use mmgp_cell::element::Values;
 use mmgp_cell::memory::Memory;
 use mmgp_cell::mpi::{Address, Communicator, Data, Pattern};
@@ -140,6 +141,7 @@ impl Rank {
         add_results(&self.process, shares).await;
         let result = |share: u32| {
             let at = self.segment.results.offset(16 * u64::from(share));
+            self.process.reads(at, Bytes(16));
             self.memory.read(at).doubles()[0]
         };
         (0..shares).map(result).sum()

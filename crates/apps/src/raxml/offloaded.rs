@@ -18,6 +18,7 @@ use crate::phylogeny::substitution::Model;
 use crate::work::add_results;
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
+use mmgp_base::units::Bytes;
 use mmgp_cell::element::Values;
 use mmgp_cell::memory::Memory;
 use mmgp_cell::ppe::Work;
@@ -179,6 +180,7 @@ impl OffloadedEngine {
             Teams::ByMaster => 1,
         };
         add_results(&self.process, results).await;
+        self.process.reads(self.memory.results, Bytes(16 * u64::from(results)));
         (0..results as usize).map(|share| self.memory.result(share)).sum()
     }
 }
@@ -291,6 +293,7 @@ impl Engine for OffloadedEngine {
             async |own: &mut OnHost, on: Own<'_>| own.makenewz(on, ends, (z, steps)).await;
         self.off_load(MAKENEWZ, arguments, on_host).await;
         add_results(&self.process, 1).await;
+        self.process.reads(self.memory.results, Bytes(16));
         let Self { memory, book, .. } = self;
         match book.answer(|| memory.branch()) {
             Answer::Branch { z, .. } => z,

@@ -28,7 +28,7 @@ impl Rank {
         let slot = state.slot(own.ports[to as usize].place);
         let wanted = envelope.encode();
         let reason = own.reason(Wait::Receiver(to, envelope));
-        spe.spin_for(reason, |store| Descriptor::find(store, slot, wanted).is_some()).await;
+        spe.spin_for(reason, slot, |store| Descriptor::find(store, slot, wanted).is_some()).await;
         let found = Descriptor::find(&spe.store.borrow(), slot, wanted);
         let descriptor = found.expect("invariant: nobody else takes a descriptor away");
         // The receiver fills the slot again when it has this message.
@@ -78,7 +78,7 @@ impl Rank {
         let slot = EffectiveAddress::local_store(sender.spe.index, sender.state.slot(port.place));
         self.put(Command::new(Direction::Put, local, slot, Descriptor::BYTES, DESCRIPTOR)).await;
         let reason = own.reason(Wait::Sender(from, envelope));
-        spe.spin_for(reason, |store| store.load(flag).0[0] == descriptor.receive).await;
+        spe.spin_for(reason, flag, |store| store.load(flag).0[0] == descriptor.receive).await;
         spe.mfc.wait_for(DESCRIPTOR).await;
         spe.spend(own.costs.complete).await;
         let Quadword([_, bytes]) = spe.store.borrow().load(flag);

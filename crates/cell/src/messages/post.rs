@@ -29,6 +29,7 @@ impl Rank {
         let post =
             Post { envelope: envelope.encode(), number, peer: to, bytes, target: LocalAddress(0) };
         self.post(station.sends(spe.index), &post).await;
+        spe.tells_host();
         station.tell(Task::Send(self.world));
         self.wait_for_answer(Wait::Receiver(to, envelope), number).await;
     }
@@ -48,9 +49,10 @@ impl Rank {
         let number = spe.store.borrow().load(flag).0[0] + 1;
         let post = Post { envelope: envelope.encode(), number, peer: from, bytes, target: into };
         self.post(station.receives(spe.index), &post).await;
+        spe.tells_host();
         station.tell(Task::Receive(self.world));
         let reason = own.reason(Wait::Sender(from, envelope));
-        spe.spin_for(reason, |store| store.load(flag).0[0] == number).await;
+        spe.spin_for(reason, flag, |store| store.load(flag).0[0] == number).await;
         let Quadword([_, bytes]) = spe.store.borrow().load(flag);
         let bytes = Bytes(bytes);
         if bytes > station.stored() {
@@ -67,6 +69,7 @@ impl Rank {
             );
             self.put(done).await;
             spe.mfc.wait_for(DESCRIPTOR).await;
+            spe.tells_host();
             station.tell(Task::Fetched(EffectiveAddress(buffer)));
         }
         spe.spend(own.costs.complete).await;
@@ -91,6 +94,7 @@ impl Rank {
         let bytes = Bytes(16 * line.len() as u64);
         self.put(Command::new(Direction::Put, local, slot, bytes, DESCRIPTOR)).await;
         spe.mfc.wait_for(DESCRIPTOR).await;
+        spe.tells_host();
         station.tell(Task::Call(self.world));
         self.wait_for_answer(Wait::Service(function), number).await;
         let count = spe.store.borrow().load(state.answer()).0[1];
@@ -132,7 +136,7 @@ impl Rank {
 
     async fn wait_for_answer(&self, wait: Wait, number: u64) {
         let (reason, answer) = (self.shared.reason(wait), self.port().state.answer());
-        self.spe.spin_for(reason, |store| store.load(answer).0[0] == number).await;
+        self.spe.spin_for(reason, answer, |store| store.load(answer).0[0] == number).await;
         self.spe.spend(self.shared.costs.complete).await;
     }
 

@@ -11,8 +11,8 @@ use std::array;
 use super::super::memory::{EffectiveAddress, LockLines, Supplier};
 use super::Mfc;
 use super::command::LockLine;
-use super::hazard::Touch;
 use super::shared::Shared;
+use crate::hazard::Touch;
 use mmgp_base::error::Result;
 use mmgp_spu::local_store::LocalAddress;
 use mmgp_spu::register::Quadword;
@@ -46,6 +46,7 @@ impl Mfc {
         own.reserve(line).await;
         let store = EffectiveAddress::local_store(own.spe, line.local);
         memory.write(store, data);
+        own.detector.atomic("Getllar", line.effective, Touch::Reads)?;
         own.channel(own.access).await;
         Ok(())
     }
@@ -59,6 +60,7 @@ impl Mfc {
         own.begin_atomic("Putllc", &line, Touch::Reads).await?;
         let status = own.claim_reserved(line).await;
         if status == AtomicStatus::Stored {
+            own.detector.atomic("Putllc", line.effective, Touch::Writes)?;
             own.store_line(line);
         }
         own.channel(own.access).await;
@@ -94,6 +96,7 @@ impl Mfc {
             if status == AtomicStatus::Stored {
                 own.lines().written(at, LockLine::BYTES);
                 own.lines().keep(own.spe, at);
+                own.detector.changed_line(at);
                 changed();
                 break;
             }
@@ -112,6 +115,7 @@ impl Mfc {
         own.begin_atomic("Putlluc", &line, Touch::Reads).await?;
         own.claim(line).await;
         own.lines().release(own.spe);
+        own.detector.atomic("Putlluc", line.effective, Touch::Writes)?;
         own.store_line(line);
         own.channel(own.access).await;
         Ok(())
@@ -125,7 +129,7 @@ impl Shared {
 
     async fn begin_atomic(&self, name: &'static str, line: &LockLine, touch: Touch) -> Result<()> {
         self.rules().lock_line(name, line, 0)?;
-        self.detector.program(name, touch, line.local, LockLine::BYTES)?;
+        self.detector.program(name, touch, (line.local, LockLine::BYTES), &self.store)?;
         self.meter.atomic();
         self.channel(self.issue).await;
         Ok(())

@@ -143,7 +143,7 @@ impl ListCommand {
     }
 
     /// The transfers of all elements as the list lies in local store now.
-    pub(super) fn transfers(&self, store: &LocalStore) -> Vec<Command> {
+    pub(crate) fn transfers(&self, store: &LocalStore) -> Vec<Command> {
         let mut next = self.local;
         let mut transfer = |number| {
             let transfer = self.transfer(self.element(store, number), next);
@@ -236,7 +236,7 @@ pub struct SendSignal {
 
 impl SendSignal {
     /// The size of a signal.
-    pub(super) const BYTES: Bytes = Bytes(4);
+    pub(crate) const BYTES: Bytes = Bytes(4);
 }
 
 /// `Sndsig of the word at 0x0010c to 0x100000001405400c, tag 3`.
@@ -254,7 +254,7 @@ impl fmt::Display for SendSignal {
 
 /// What waits in the queue of an MFC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operation {
+pub(crate) enum Operation {
     Transfer(Command),
     /// A transfer of which the data are where they go: it takes its time.
     Moved(Command),
@@ -328,7 +328,7 @@ impl Operation {
         }
     }
 
-    pub(super) const fn order(&self) -> Order {
+    pub(crate) const fn order(&self) -> Order {
         match self {
             Self::Transfer(command) | Self::Moved(command) => command.order,
             Self::List(command) => command.order,

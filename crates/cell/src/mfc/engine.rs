@@ -10,10 +10,10 @@ use super::super::memory::{EffectiveAddress, Place};
 use super::super::signal::Signal;
 use super::super::unit::Unit;
 use super::command::{AfterElement, Command, Direction, ListCommand, Operation, SendSignal};
-use super::hazard::Origin;
 use super::lane::Begun;
 use super::queue::Progress;
 use super::shared::Shared;
+use crate::hazard::Origin;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, SimSpan, SimTime};
 use mmgp_spu::local_store::LocalAddress;
@@ -76,9 +76,11 @@ impl Shared {
                 self.count(command, progress);
             }
             Operation::List(list) => return self.go_on(list, progress, begun).await,
-            Operation::SendSignal(command) => self.signal(command, progress).await,
+            Operation::SendSignal(command) => self.signal(command, progress, begun).await,
             Operation::LockLine(line) => {
                 self.claim(*line).await;
+                let number = (begun.origin, begun.ready.sequence);
+                self.detector.line_put(number, line.effective);
                 self.store_line(*line);
             }
             // Having waited for its turn, it has done its work.
@@ -177,7 +179,7 @@ impl Shared {
     }
 
     /// Carries a word to a signal-notification register.
-    async fn signal(&self, command: &SendSignal, progress: Progress) {
+    async fn signal(&self, command: &SendSignal, progress: Progress, begun: Begun) {
         let local = EffectiveAddress::local_store(self.spe, command.local);
         let transfer = self.transfer(local, command.register, SendSignal::BYTES);
         self.sim.sleep_until(progress.since + self.latency(&transfer)).await;
@@ -187,6 +189,7 @@ impl Shared {
         let words = self.store.borrow().load(command.local).words();
         if let Some((spe, signal)) = Signal::at(command.register) {
             let word = words[(command.local.0 % 16 / 4) as usize];
+            self.detector.signalled((begun.origin, begun.ready.sequence), spe, signal);
             self.channels[spe as usize].signal(signal).write(word);
         }
     }

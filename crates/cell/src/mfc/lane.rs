@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::hazard::Origin;
 use super::queue::Ready;
+use crate::hazard::Origin;
 use mmgp_sim::{Sim, Watch};
 
 /// A lane of an MFC: the commands that it can begin.

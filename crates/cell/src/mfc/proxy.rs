@@ -1,8 +1,8 @@
 //! The proxy queue: commands that the PPE gives to the MFC of an SPE.
 
 use super::command::{Command, Operation};
-use super::hazard::Origin;
 use super::shared::Shared;
+use crate::hazard::Origin;
 use mmgp_base::error::Result;
 
 /// The proxy queue of an MFC. It takes transfers but no lists, and its tag groups are its own.

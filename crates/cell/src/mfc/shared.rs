@@ -6,7 +6,6 @@ use std::future::Future;
 use std::rc::Rc;
 
 use super::command::{Direction, Operation};
-use super::hazard::{Detector, Origin};
 use super::lane::{Begun, Lane};
 use super::queue::Queue;
 use super::rules::Rules;
@@ -14,6 +13,7 @@ use crate::board::Board;
 use crate::channel::Channels;
 use crate::eib::Eib;
 use crate::fault::Fault;
+use crate::hazard::{Detector, Origin};
 use crate::meter::Meter;
 use crate::trace::{Category, Span, Tracer, Track};
 use mmgp_base::error::Result;
@@ -29,7 +29,7 @@ pub(super) struct Shared {
     /// Those of all SPEs: whom signals are sent to.
     pub channels: Rc<[Channels]>,
     pub store: Rc<RefCell<LocalStore>>,
-    pub detector: Rc<Detector>,
+    pub detector: Detector,
     pub fault: Fault,
     pub queue: Queue,
     pub proxy: Queue,
@@ -53,7 +53,7 @@ pub(super) struct Shared {
 
 impl Shared {
     /// An MFC with nothing to do.
-    pub fn new(board: &Board, detector: &Rc<Detector>, spe: u32) -> Self {
+    pub fn new(board: &Board, detector: &Detector, spe: u32) -> Self {
         let (sim, machine) = (&board.sim, &board.machine);
         let (sizes, cycles) =
             (&machine.mfc, |cycles: mmgp_base::units::Cycles| cycles.at(machine.clock));
@@ -64,7 +64,7 @@ impl Shared {
             eib: Rc::clone(&board.eib),
             channels: Rc::clone(&board.channels),
             store: Rc::clone(board.eib.memory().local_store(spe)),
-            detector: Rc::clone(detector),
+            detector: detector.clone(),
             fault: board.fault.clone(),
             queue: Queue::new(sim, sizes.queue, "a place in its DMA queue", "its DMA tag groups"),
             proxy: Queue::new(

@@ -116,6 +116,7 @@ fn the_seventeenth_command_waits_for_a_place() {
         // access of 6 cycles.
         let first = alone - 6.0 / 3.2e9;
         assert_relative_eq!(spe.sim.now().seconds().0, first, max_relative = 1e-9);
+        spe.mfc.wait_for(0).await;
         Ok(())
     };
     run(0, program).unwrap();
@@ -283,6 +284,7 @@ fn many_readers_share_the_memory_at_its_published_rate() {
                 spe.mfc.enqueue(command).await?;
                 spe.mfc.wait_for(1 - set as u8).await;
             }
+            spe.mfc.wait_for_all(0b11).await;
             Ok(())
         });
     }

@@ -107,6 +107,7 @@ impl<P: SpeProgram> Server<P> {
                 Signalling::Mailbox => self.read_mailbox().await,
             }
             if by_host {
+                spe.hears_host();
                 span.arrive(Arrow::Start { spe: spe.index, call: number });
             }
             match self.follow(call, &course).await {
@@ -128,6 +129,8 @@ impl<P: SpeProgram> Server<P> {
             if by_host {
                 if signalling.get() == Signalling::Mailbox {
                     self.write_mailbox(call.function).await;
+                } else {
+                    spe.tells_host();
                 }
                 span.depart(Arrow::Stop { spe: spe.index, call: number });
             }

@@ -9,7 +9,7 @@ use super::arguments::{Calls, Diagonal, line_quadword};
 use super::diagonals::{LineOfPair, diagonals};
 use super::faces::{ELEMENT, Faces};
 use super::spe_program::SWEEP;
-use mmgp_base::units::SimTime;
+use mmgp_base::units::{Bytes, SimTime};
 use mmgp_cell::memory::Memory;
 use mmgp_cell::ppe::Work;
 use mmgp_cell::{EffectiveAddress, Progress};
@@ -244,7 +244,12 @@ impl Host {
         if fix_up == FixUp::On {
             self.process.load_put_lines(spes.into()).await;
         }
-        (0..spes).map(|spe| self.memory.read(self.calls.fixed(spe)).0[0]).sum()
+        let fixed = |spe| {
+            let at = self.calls.fixed(spe);
+            self.process.reads(at, Bytes(16));
+            self.memory.read(at).0[0]
+        };
+        (0..spes).map(fixed).sum()
     }
 
     fn cell_count(&self) -> u64 {
@@ -254,11 +259,13 @@ impl Host {
     /// phi_0 to phi_3.
     fn moments(&self, cell: u64) -> [f64; 4] {
         let at = self.cells.line(Array::Flux, 0, 0).offset(32 * cell);
+        self.process.reads(at, Bytes(32));
         let [[a, b], [c, d]] = [0, 16].map(|it| self.memory.read(at.offset(it)).doubles());
         [a, b, c, d]
     }
 
     fn quadwords(&self, from: EffectiveAddress, bytes: u64) -> Vec<Quadword> {
+        self.process.reads(from, Bytes(bytes / ELEMENT * 16));
         (0..bytes / ELEMENT).map(|number| self.memory.read(from.offset(16 * number))).collect()
     }
 }

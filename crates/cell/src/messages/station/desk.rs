@@ -220,7 +220,8 @@ impl Desk {
         let spe = &self.port(rank).spe;
         let place = EffectiveAddress::local_store(spe.index, at);
         self.station.memory.write(place, quadwords.iter().copied());
-        spe.stored_by_host(at);
+        self.process.hears(spe);
+        spe.stored_by_host(at, Bytes(16 * quadwords.len() as u64));
     }
 
     fn read(&self, at: EffectiveAddress, bytes: Bytes) -> Vec<Quadword> {

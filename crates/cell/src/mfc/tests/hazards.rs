@@ -22,7 +22,11 @@ impl Kernel for Add {
 /// Asserts what the detector says of a program; nothing where it should be silent.
 #[track_caller]
 fn check(hazard: &str, program: impl AsyncFnOnce(Spe, EffectiveAddress) -> Result<()> + 'static) {
-    let outcome = run(4, |spe, _, from| program(spe, from));
+    let outcome = run(4, |spe, _, from| {
+        // What the program was loaded with.
+        spe.store.borrow_mut().slice_mut(LocalAddress(0), Bytes(0x4000)).fill(Quadword::splat(1));
+        program(spe, from)
+    });
     let text = outcome.map_or_else(|error| error.to_string(), |_| String::new());
     assert_eq!(text, hazard);
 }
@@ -30,8 +34,9 @@ fn check(hazard: &str, program: impl AsyncFnOnce(Spe, EffectiveAddress) -> Resul
 #[test]
 fn a_kernel_that_reads_what_a_get_may_still_write_is_found() {
     check(
-        "SPE 4: kernel add reads local store 0x1000 to 0x100f, but tag 3 has not been waited for \
-         since: Get of 128 bytes, local store 0x01000, effective address 0x0, tag 3",
+        "hazard at local store 0x1000 to 0x100f of SPE 4: SPE 4, kernel add, at 0.0031 us, reads it; \
+         unordered with SPE 4, Get of 128 bytes, local store 0x01000, effective address 0x0, tag 3, \
+         given at 0.0031 us, writes it",
         async |spe, from| {
             spe.mfc.enqueue(get(0x1000, from, 128).tagged(3)).await?;
             spe.compute(&Add(0x1000, 0x2000)).await;
@@ -43,8 +48,9 @@ fn a_kernel_that_reads_what_a_get_may_still_write_is_found() {
 #[test]
 fn a_kernel_that_overwrites_what_a_put_may_still_read_is_found_even_if_it_has_ended() {
     check(
-        "SPE 4: kernel add writes local store 0x1040 to 0x104f, but tag 3 has not been waited for \
-         since: Put of 128 bytes, local store 0x01000, effective address 0x0, tag 3",
+        "hazard at local store 0x1040 to 0x104f of SPE 4: SPE 4, kernel add, at 312.5031 us, writes it; \
+         unordered with SPE 4, Put of 128 bytes, local store 0x01000, effective address 0x0, tag 3, \
+         given at 0.0031 us, reads it",
         async |spe, from| {
             spe.mfc.enqueue(put(0x1000, from, 128).tagged(3)).await?;
             spe.spend(mmgp_base::units::Cycles(1_000_000)).await;
@@ -57,9 +63,9 @@ fn a_kernel_that_overwrites_what_a_put_may_still_read_is_found_even_if_it_has_en
 #[test]
 fn two_gets_into_one_buffer_are_found() {
     check(
-        "SPE 4: Get of 64 bytes, local store 0x01040, effective address 0x80, tag 1 writes local \
-         store 0x1040 to 0x107f, but tag 0 has not been waited for since: Get of 128 bytes, local \
-         store 0x01000, effective address 0x0, tag 0",
+        "hazard at local store 0x1040 to 0x107f of SPE 4: SPE 4, Get of 64 bytes, local store 0x01040, \
+         effective address 0x80, tag 1, given at 0.0062 us, writes it; unordered with SPE 4, Get of \
+         128 bytes, local store 0x01000, effective address 0x0, tag 0, given at 0.0031 us, writes it",
         async |spe, from| {
             spe.mfc.enqueue(get(0x1000, from, 128)).await?;
             spe.mfc.enqueue(get(0x1040, from.offset(128), 64).tagged(1)).await
@@ -70,9 +76,9 @@ fn two_gets_into_one_buffer_are_found() {
 #[test]
 fn a_get_of_what_a_put_may_still_write_outside_is_found() {
     check(
-        "SPE 4: Get of 16 bytes, local store 0x02000, effective address 0x10, tag 1 reads \
-         effective address 0x10 to 0x1f, but tag 0 has not been waited for since: Putl of 1 \
-         elements at 0x00080, local store 0x01000, tag 0",
+        "hazard at effective address 0x10 to 0x1f: SPE 4, Get of 16 bytes, local store 0x02000, \
+         effective address 0x10, tag 1, given at 0.0062 us, reads it; unordered with SPE 4, Putl of \
+         1 elements at 0x00080, local store 0x01000, tag 0, given at 0.0031 us, writes it",
         async |spe, from| {
             let element = ListElement::new(from, Bytes(128), AfterElement::Continue);
             let list = LocalAddress(0x80);
@@ -89,8 +95,9 @@ fn a_get_of_what_a_put_may_still_write_outside_is_found() {
 #[test]
 fn the_program_outside_its_kernels_is_watched_too() {
     check(
-        "SPE 4: the program writes local store 0x1000 to 0x100f, but tag 0 has not been waited \
-         for since: Put of 16 bytes, local store 0x01000, effective address 0x0, tag 0",
+        "hazard at local store 0x1000 to 0x100f of SPE 4: SPE 4, the program, at 0.0031 us, writes it; \
+         unordered with SPE 4, Put of 16 bytes, local store 0x01000, effective address 0x0, tag 0, \
+         given at 0.0031 us, reads it",
         async |spe, from| {
             spe.mfc.enqueue(put(0x1000, from, 16)).await?;
             spe.read(LocalAddress(0x1000), Bytes(16))?;
@@ -131,9 +138,9 @@ fn who_waits_or_orders_has_no_hazard() {
 #[test]
 fn a_fence_orders_nothing_that_comes_later() {
     check(
-        "SPE 4: Put of 128 bytes, local store 0x01000, effective address 0x0, tag 0 reads local \
-         store 0x1000 to 0x107f, but tag 0 has not been waited for since: Getf of 128 bytes, local \
-         store 0x01000, effective address 0x0, tag 0",
+        "hazard at local store 0x1000 to 0x107f of SPE 4: SPE 4, Put of 128 bytes, local store 0x01000, \
+         effective address 0x0, tag 0, given at 0.0062 us, reads it; unordered with SPE 4, Getf of \
+         128 bytes, local store 0x01000, effective address 0x0, tag 0, given at 0.0031 us, writes it",
         async |spe, from| {
             spe.mfc.enqueue(get(0x1000, from, 128).ordered(Order::Fence)).await?;
             spe.mfc.enqueue(put(0x1000, from, 128)).await

@@ -128,6 +128,7 @@ fn every_tag_group_and_the_free_places_raise_events() {
             spe.mfc.enqueue(get(16 * number, from, 16).tagged(number as u8)).await?;
         }
         assert_eq!(spe.events().wait().await, Events::TAG_STATUS | Events::QUEUE_AVAILABLE);
+        spe.mfc.wait_for_all(0xFFFF).await;
         Ok(())
     };
     run(0, program).unwrap();

@@ -1,0 +1,211 @@
+//! Commands: what they come after, and what they touch.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::clock::{Actor, Epoch, View};
+use super::report::{self, Record, Who};
+use super::shadow::Access;
+use super::state::Program;
+use super::{Detector, Origin, Space, Touch};
+use crate::memory::EffectiveAddress;
+use crate::mfc::{Command, Direction, LockLine, Operation, Order, SendSignal, TAGS};
+use mmgp_base::error::Result;
+use mmgp_base::units::Bytes;
+use mmgp_spu::local_store::LocalStore;
+
+const TAG_COUNT: usize = TAGS as usize;
+
+/// By tag group, the number of a command; 0 for none.
+type Numbers = [u64; TAG_COUNT];
+
+/// A command that its issuer does not know to be complete.
+pub(super) struct Left {
+    pub epoch: Epoch,
+    pub record: Rc<Record>,
+    /// What it writes, where it moves data.
+    writes: Option<(Space, Range<u64>)>,
+}
+
+impl Left {
+    /// What it writes.
+    pub fn place(&self) -> String {
+        let place = |(space, bytes): &(Space, Range<u64>)| report::place(*space, bytes.clone());
+        self.writes.as_ref().map(place).unwrap_or_default()
+    }
+}
+
+/// One of the two queues of an MFC.
+pub(super) struct Queue {
+    spe: u32,
+    number: u32,
+    entered: u64,
+    /// The last command of each tag group.
+    last: Box<Numbers>,
+    /// The last with a barrier.
+    barrier: Box<Numbers>,
+    /// The last ones before the `barrier` command.
+    whole: Option<Rc<Numbers>>,
+    /// What is known with the last command of a tag group, beyond its group.
+    implied: Vec<Option<Rc<Numbers>>>,
+    left: Vec<Left>,
+}
+
+impl Queue {
+    pub fn new(spe: u32, number: u32) -> Self {
+        let (last, barrier) = (Box::new([0; TAG_COUNT]), Box::new([0; TAG_COUNT]));
+        let implied = vec![None; TAG_COUNT];
+        Self { spe, number, entered: 0, last, barrier, whole: None, implied, left: Vec::new() }
+    }
+
+    fn epoch(&self, tag: usize, value: u64) -> Epoch {
+        Epoch { actor: Actor::group(self.spe, self.number, tag as u8), value }
+    }
+
+    fn epochs(&self, numbers: &Numbers) -> Vec<Epoch> {
+        let some = numbers.iter().enumerate().filter(|&(_, &value)| value > 0);
+        some.map(|(tag, &value)| self.epoch(tag, value)).collect()
+    }
+
+    /// A command enters; adds to `view` what it comes after.
+    fn enter(&mut self, operation: &Operation, tag: u8, view: &mut View) -> Epoch {
+        self.entered += 1;
+        let tag = usize::from(tag);
+        if *operation == Operation::Barrier {
+            self.whole = Some(Rc::new(*self.last));
+            return self.epoch(tag, self.entered);
+        }
+        if let Some(whole) = &self.whole {
+            view.more.extend(self.epochs(whole));
+            self.implied[tag] = Some(Rc::clone(whole));
+        }
+        let after = match operation.order() {
+            Order::Free => self.barrier[tag],
+            Order::Fence | Order::Barrier => self.last[tag],
+        };
+        if after > 0 {
+            view.more.push(self.epoch(tag, after));
+        }
+        if operation.order() == Order::Barrier {
+            self.barrier[tag] = self.entered;
+        }
+        self.last[tag] = self.entered;
+        self.epoch(tag, self.entered)
+    }
+
+    /// The issuer knows these tag groups to be complete.
+    fn waited(&mut self, groups: u32, issuer: &mut Program) {
+        for tag in 0..TAG_COUNT {
+            if groups >> tag & 1 == 0 || self.last[tag] == 0 {
+                continue;
+            }
+            let last = self.epoch(tag, self.last[tag]);
+            if !issuer.knows(last) || self.implied[tag].is_some() {
+                let implied = self.implied[tag].take();
+                let implied = implied.map(|implied| self.epochs(&implied)).unwrap_or_default();
+                let clock = issuer.clock();
+                clock.advance(last);
+                implied.into_iter().for_each(|epoch| clock.advance(epoch));
+            }
+        }
+        self.left.retain(|left| !issuer.knows(left.epoch));
+    }
+
+    /// A transfer that the issuer does not know to be complete.
+    pub fn left(&self, issuer: &Program) -> Option<&Left> {
+        self.left.iter().find(|left| left.writes.is_some() && !issuer.knows(left.epoch))
+    }
+
+    /// What somebody knows who has seen what the command with that number has done.
+    pub fn seen(&self, number: u64) -> Option<View> {
+        let left = self.left.iter().find(|left| left.epoch.value == number)?;
+        Some(left.record.view.with(left.epoch))
+    }
+}
+
+impl Detector {
+    /// A command enters a queue; `store` is where the elements of a list are found.
+    pub fn command(
+        &self,
+        origin: Origin,
+        operation: &Operation,
+        tag: u8,
+        store: &RefCell<LocalStore>,
+    ) -> Result<()> {
+        let Some(mut state) = self.state() else { return Ok(()) };
+        let state = &mut *state;
+        let mut view = state.issuer(self.spe, origin).view();
+        let queue = &mut state.spes[self.spe as usize].queues[origin as usize];
+        let epoch = queue.enter(operation, tag, &mut view);
+        if *operation == Operation::Barrier {
+            return Ok(());
+        }
+        let who = Who::Command { spe: self.spe, origin, operation: *operation };
+        let record = Rc::new(Record { who, at: self.core.sim.now(), view });
+        let areas = self.areas(operation, &store.borrow());
+        let is_transfer = matches!(operation, Operation::Transfer(_) | Operation::List(_));
+        let writes = areas.iter().find(|area| is_transfer && area.1 == Touch::Writes);
+        let writes = writes.map(|(place, _)| place.clone());
+        queue.left.push(Left { epoch, record: Rc::clone(&record), writes });
+        let own = (origin == Origin::Spu).then_some(self.spe);
+        for ((space, bytes), touch) in areas {
+            let atomic = matches!((operation, space), (Operation::LockLine(_), Space::Main(_)));
+            let access = Access { epoch, touch, atomic, record: Rc::clone(&record) };
+            state.access(space, &bytes, &access, own)?;
+        }
+        Ok(())
+    }
+
+    /// The program, or the host, waited for these tag groups or found them complete.
+    pub fn waited(&self, origin: Origin, groups: u32) {
+        let Some(mut state) = self.state() else { return };
+        let state = &mut *state;
+        let spe = &mut state.spes[self.spe as usize];
+        let issuer = match origin {
+            Origin::Spu => &mut spe.program,
+            Origin::Proxy => &mut state.host,
+        };
+        spe.queues[origin as usize].waited(groups, issuer);
+    }
+
+    /// What a command touches: in local store, and outside it.
+    fn areas(
+        &self,
+        operation: &Operation,
+        store: &LocalStore,
+    ) -> Vec<((Space, Range<u64>), Touch)> {
+        let local = |at: mmgp_spu::local_store::LocalAddress, bytes: Bytes| {
+            let start = u64::from(at.0);
+            (Space::Store(self.spe), start..start + bytes.0)
+        };
+        let outside = |at: EffectiveAddress, bytes| self.place(at, bytes);
+        let transfer = |command: &Command| {
+            let (inner, outer) = match command.direction {
+                Direction::Get => (Touch::Writes, Touch::Reads),
+                Direction::Put => (Touch::Reads, Touch::Writes),
+            };
+            let inside = (local(command.local, command.bytes), inner);
+            let outside = outside(command.effective, command.bytes).map(|place| (place, outer));
+            [Some(inside), outside].into_iter().flatten()
+        };
+        match operation {
+            Operation::Transfer(command) => transfer(command).collect(),
+            Operation::List(command) => {
+                command.transfers(store).iter().flat_map(transfer).collect()
+            }
+            // The register takes what comes, in any order.
+            Operation::SendSignal(command) => {
+                vec![(local(command.local, SendSignal::BYTES), Touch::Reads)]
+            }
+            Operation::LockLine(line) => {
+                let inside = (local(line.local, LockLine::BYTES), Touch::Reads);
+                let outside = outside(line.effective, LockLine::BYTES);
+                let outside = outside.map(|place| (place, Touch::Writes));
+                [Some(inside), outside].into_iter().flatten().collect()
+            }
+            // It moves nothing.
+            Operation::Moved(_) | Operation::Barrier | Operation::Synchronise => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Who touched which bytes of a memory last.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::Touch;
+use super::clock::Epoch;
+use super::report::Record;
+
+/// What somebody does to some bytes.
+#[derive(Clone)]
+pub(super) struct Access {
+    pub epoch: Epoch,
+    pub touch: Touch,
+    /// By a lock-line command: those of a line come one after the other by themselves.
+    pub atomic: bool,
+    pub record: Rc<Record>,
+}
+
+impl Access {
+    fn clashes(&self, later: &Self) -> bool {
+        let writes = self.touch == Touch::Writes || later.touch == Touch::Writes;
+        writes && !(self.atomic && later.atomic)
+    }
+}
+
+/// Bytes of which all were touched by the same.
+#[derive(Clone)]
+struct Piece {
+    end: u64,
+    write: Option<Access>,
+    reads: Vec<Access>,
+}
+
+/// The last write of each byte, and who has read it since.
+#[derive(Default)]
+pub(super) struct Shadow {
+    pieces: BTreeMap<u64, Piece>,
+}
+
+impl Shadow {
+    /// Notes an access by somebody who knows these events; what it is not ordered after, and where.
+    pub fn access(
+        &mut self,
+        bytes: &Range<u64>,
+        own: &Access,
+        knows: impl Fn(Epoch) -> bool,
+    ) -> Option<(Range<u64>, Access)> {
+        if bytes.is_empty() {
+            return None;
+        }
+        self.split(bytes.start);
+        self.split(bytes.end);
+        for (&start, piece) in self.pieces.range(bytes.clone()) {
+            let mut before = piece.write.iter().chain(&piece.reads);
+            let clash = before.find(|other| other.clashes(own) && !knows(other.epoch));
+            if let Some(other) = clash {
+                return Some((start..piece.end, other.clone()));
+            }
+        }
+        match own.touch {
+            Touch::Writes => {
+                let inside: Vec<u64> =
+                    self.pieces.range(bytes.clone()).map(|(&start, _)| start).collect();
+                for start in inside {
+                    self.pieces.remove(&start);
+                }
+                let write = Some(own.clone());
+                self.pieces.insert(bytes.start, Piece { end: bytes.end, write, reads: Vec::new() });
+            }
+            Touch::Reads => {
+                let mut next = bytes.start;
+                let mut gaps = Vec::new();
+                for (&start, piece) in self.pieces.range_mut(bytes.clone()) {
+                    if next < start {
+                        gaps.push(next..start);
+                    }
+                    next = piece.end;
+                    // Who is ordered after this read is ordered after what it is ordered after.
+                    piece.reads.retain(|read| !knows(read.epoch));
+                    piece.reads.push(own.clone());
+                }
+                if next < bytes.end {
+                    gaps.push(next..bytes.end);
+                }
+                for Range { start, end } in gaps {
+                    let reads = vec![own.clone()];
+                    self.pieces.insert(start, Piece { end, write: None, reads });
+                }
+            }
+        }
+        None
+    }
+
+    /// The last write of a byte.
+    pub fn writer(&self, at: u64) -> Option<&Access> {
+        let (_, piece) = self.pieces.range(..=at).next_back()?;
+        if at < piece.end { piece.write.as_ref() } else { None }
+    }
+
+    /// Has a piece begin at `at` where one goes across it.
+    fn split(&mut self, at: u64) {
+        let Some((_, piece)) = self.pieces.range_mut(..at).next_back() else { return };
+        if piece.end > at {
+            let rest = piece.clone();
+            piece.end = at;
+            self.pieces.insert(at, rest);
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Who knows what, and who touched what.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::clock::{Actor, Clock, Epoch, View};
+use super::command::Queue;
+use super::edges::Line;
+use super::element::Store;
+use super::report::{Record, Side, What, Who, hazard, place};
+use super::shadow::{Access, Shadow};
+use super::{Mail, Origin, Space, Touch};
+use mmgp_base::error::{Error, Result};
+use mmgp_base::units::{Bytes, SimTime};
+use mmgp_spu::Accesses;
+use mmgp_spu::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
+use mmgp_spu::register::Quadword;
+
+/// An actor that lasts.
+pub(super) struct Program {
+    actor: Actor,
+    /// What it knows of others.
+    clock: Rc<Clock>,
+    /// Its events so far.
+    events: u64,
+}
+
+impl Program {
+    fn new(actor: Actor) -> Self {
+        Self { actor, clock: Rc::default(), events: 0 }
+    }
+
+    fn event(&mut self) -> u64 {
+        self.events += 1;
+        self.events
+    }
+
+    /// What it knows, itself included.
+    pub fn view(&self) -> View {
+        let own = Epoch { actor: self.actor, value: self.events };
+        View { base: Rc::clone(&self.clock), more: vec![own], single: None }
+    }
+
+    pub fn knows(&self, epoch: Epoch) -> bool {
+        epoch.actor == self.actor || self.clock.knows(epoch)
+    }
+
+    pub fn hear(&mut self, view: &View) {
+        Rc::make_mut(&mut self.clock).join_view(view);
+    }
+
+    pub fn clock(&mut self) -> &mut Clock {
+        Rc::make_mut(&mut self.clock)
+    }
+}
+
+/// One of those that come with each SPE.
+pub(super) struct Spe {
+    pub program: Program,
+    pub store: Store,
+    /// What others, and its MFC, have touched in its local store.
+    pub shadow: Shadow,
+    /// Of the SPU and of the PPE.
+    pub queues: [Queue; 2],
+    pub mail: BTreeMap<Mail, VecDeque<View>>,
+    pub signals: [Clock; 2],
+    /// What it has told the host by flags, and the host it.
+    pub to_host: Clock,
+    pub from_host: Clock,
+}
+
+/// All of it.
+pub(super) struct State {
+    pub spes: Vec<Spe>,
+    pub host: Program,
+    /// By blade.
+    main: Vec<Shadow>,
+    pub lines: BTreeMap<Line, Clock>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        let host = Program::new(Actor::HOST);
+        Self { spes: Vec::new(), host, main: Vec::new(), lines: BTreeMap::new() }
+    }
+}
+
+impl State {
+    /// The number of the blade, and of its first SPE.
+    pub fn add_blade(&mut self, spes: u32) -> (u32, u32) {
+        let first = self.spes.len() as u32;
+        self.spes.extend((first..first + spes).map(|spe| Spe {
+            program: Program::new(Actor::spu(spe)),
+            store: Store::new(spe),
+            shadow: Shadow::default(),
+            queues: [0, 1].map(|queue| Queue::new(spe, queue)),
+            mail: BTreeMap::new(),
+            signals: <[Clock; 2]>::default(),
+            to_host: Clock::default(),
+            from_host: Clock::default(),
+        }));
+        self.main.push(Shadow::default());
+        (self.main.len() as u32 - 1, first)
+    }
+
+    pub fn issuer(&mut self, spe: u32, origin: Origin) -> &mut Program {
+        match origin {
+            Origin::Spu => &mut self.spes[spe as usize].program,
+            Origin::Proxy => &mut self.host,
+        }
+    }
+
+    /// Somebody other than a kernel touches bytes; `own` is the SPE whose program it is ordered with
+    /// by itself.
+    pub fn access(
+        &mut self,
+        space: Space,
+        bytes: &Range<u64>,
+        access: &Access,
+        own: Option<u32>,
+    ) -> Result<()> {
+        let (view, record) = (&access.record.view, &access.record);
+        let later = Side { who: &record.who, at: record.at, touch: access.touch };
+        let knows = |epoch| epoch == access.epoch || view.knows(epoch);
+        let shadow = match space {
+            Space::Main(blade) => &mut self.main[blade as usize],
+            Space::Store(of) => {
+                let Spe { store, shadow, program, .. } = &mut self.spes[of as usize];
+                if own != Some(of)
+                    && let Some((bytes, touch, what, at)) = store.clash(bytes, access.touch, view)
+                {
+                    let who = Who::Program { spe: of, what };
+                    let earlier = Side { who: &who, at, touch };
+                    return Err(hazard(space, bytes, &later, &earlier));
+                }
+                if access.touch == Touch::Writes {
+                    store.fill(bytes);
+                }
+                if !program.knows(access.epoch) {
+                    store.open.push((bytes.clone(), access.clone()));
+                }
+                shadow
+            }
+        };
+        if let Some((bytes, earlier)) = shadow.access(bytes, access, knows) {
+            let Record { who, at, .. } = &*earlier.record;
+            let earlier = Side { who, at: *at, touch: earlier.touch };
+            return Err(hazard(space, bytes, &later, &earlier));
+        }
+        Ok(())
+    }
+
+    pub fn host(
+        &mut self,
+        space: Space,
+        bytes: &Range<u64>,
+        touch: Touch,
+        at: SimTime,
+    ) -> Result<()> {
+        let epoch = Epoch { actor: Actor::HOST, value: self.host.event() };
+        let record = Rc::new(Record { who: Who::Host, at, view: self.host.view() });
+        self.access(space, bytes, &Access { epoch, touch, atomic: false, record }, None)
+    }
+
+    /// An atomic command of a program touches main memory.
+    pub fn atomic(
+        &mut self,
+        (spe, what, at): (u32, What, SimTime),
+        space: Space,
+        bytes: &Range<u64>,
+        touch: Touch,
+    ) -> Result<()> {
+        let program = &mut self.spes[spe as usize].program;
+        let epoch = Epoch { actor: Actor::spu(spe), value: program.event() };
+        let who = Who::Program { spe, what };
+        let record = Rc::new(Record { who, at, view: program.view() });
+        self.access(space, bytes, &Access { epoch, touch, atomic: true, record }, Some(spe))
+    }
+
+    /// The program touches its local store outside its kernels.
+    pub fn program(
+        &mut self,
+        spe: u32,
+        (what, at): (What, SimTime),
+        touch: Touch,
+        bytes: &Range<u64>,
+        contents: &LocalStore,
+    ) -> Result<()> {
+        let Spe { program, store, .. } = &mut self.spes[spe as usize];
+        let value = program.event();
+        let who = Who::Program { spe, what };
+        let later = Side { who: &who, at, touch };
+        check_open(spe, (program, store), &later, |other| {
+            let (start, end) = (bytes.start.max(other.start), bytes.end.min(other.end));
+            (start < end).then_some(start..end)
+        })?;
+        store.event(value, what, at);
+        store.touched(bytes, touch, value);
+        match touch {
+            Touch::Writes => store.fill(bytes),
+            Touch::Reads => {
+                let quadwords = bytes.start / 16..bytes.end.div_ceil(16);
+                let empty = |&quadword: &u64| {
+                    let word = store.filled()[(quadword / 64) as usize % store.filled().len()];
+                    word >> (quadword % 64) & 1 == 0 && is_zero(contents, quadword)
+                };
+                if let Some(first) = quadwords.clone().find(empty) {
+                    return Err(unwritten(spe, first, &later));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A kernel has run.
+    pub fn kernel(
+        &mut self,
+        spe: u32,
+        (kernel, at): (&'static str, SimTime),
+        accesses: &Accesses,
+        contents: &LocalStore,
+    ) -> Result<()> {
+        let Spe { program, store, .. } = &mut self.spes[spe as usize];
+        let value = program.event();
+        let what = What::Kernel(kernel);
+        let who = Who::Program { spe, what };
+        let both = [(Touch::Reads, accesses.read()), (Touch::Writes, accesses.written())];
+        for (touch, touched) in both {
+            let later = Side { who: &who, at, touch };
+            check_open(spe, (program, store), &later, |bytes| touched.first_run_within(bytes))?;
+        }
+        let (exposed, written) = (accesses.exposed().words(), accesses.written().words());
+        for (number, filled) in store.filled().iter().enumerate() {
+            // A store of less than a quadword loads the rest of it, and stores that again.
+            let mut rest = exposed[number] & !filled & !written[number];
+            while rest != 0 {
+                let quadword = 64 * number as u64 + u64::from(rest.trailing_zeros());
+                if is_zero(contents, quadword) {
+                    let later = Side { who: &who, at, touch: Touch::Reads };
+                    return Err(unwritten(spe, quadword, &later));
+                }
+                rest &= rest - 1;
+            }
+        }
+        store.event(value, what, at);
+        for (touch, touched) in both {
+            store.touched_by_kernel(touched.words(), touch, value);
+        }
+        store.fill_words(written);
+        Ok(())
+    }
+
+    /// Nobody may have left a transfer alone.
+    pub fn finish(&self, now: SimTime) -> Result<()> {
+        for spe in &self.spes {
+            for (queue, issuer) in spe.queues.iter().zip([&spe.program, &self.host]) {
+                if let Some(left) = queue.left(issuer) {
+                    return Err(Error::Hazard {
+                        place: left.place(),
+                        later: format!("the run ends at {:.4} us", now.seconds().0 * 1e6),
+                        problem: "but nobody has waited for",
+                        earlier: left.record.who.text(left.record.at),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What commands may still do to what a program touches.
+fn check_open(
+    spe: u32,
+    (program, store): (&Program, &mut Store),
+    later: &Side<'_>,
+    clash: impl Fn(&Range<u64>) -> Option<Range<u64>>,
+) -> Result<()> {
+    if store.open.is_empty() {
+        return Ok(());
+    }
+    store.open.retain(|(_, access)| !program.knows(access.epoch));
+    for (bytes, access) in &store.open {
+        let writes = later.touch == Touch::Writes || access.touch == Touch::Writes;
+        if writes && let Some(bytes) = clash(bytes) {
+            let Record { who, at, .. } = &*access.record;
+            let earlier = Side { who, at: *at, touch: access.touch };
+            return Err(hazard(Space::Store(spe), bytes, later, &earlier));
+        }
+    }
+    Ok(())
+}
+
+fn is_zero(store: &LocalStore, quadword: u64) -> bool {
+    quadword < u64::from(LOCAL_STORE_BYTES) / 16
+        && store.load(LocalAddress(0).offset(Bytes(16 * quadword))) == Quadword::ZERO
+}
+
+fn unwritten(spe: u32, quadword: u64, later: &Side<'_>) -> Error {
+    let bytes = 16 * quadword..16 * (quadword + 1);
+    Error::Hazard {
+        place: place(Space::Store(spe), bytes),
+        later: format!("{}, reads it", later.who.text(later.at)),
+        problem: "but",
+        earlier: "nobody has written it before".into(),
+    }
+}
