@@ -272,6 +272,31 @@ fn each_rule_of_a_signal_is_asked_for() {
 }
 
 #[test]
+fn commands_without_addresses_have_a_tag_below_32_too() {
+    let check = |text: Result<f64>, expected: &str| {
+        let text = text.map_or_else(|error| error.to_string(), |_| "accepted".into());
+        assert!(text.starts_with(expected) && text.ends_with("a tag is below 32"), "{text}");
+    };
+    check(run(2, |spe, _, _| async move { spe.mfc.barrier(32).await }), "SPE 2: Barrier, tag 32");
+    check(run(2, |spe, _, _| async move { spe.mfc.mfcsync(32).await }), "SPE 2: Mfcsync, tag 32");
+}
+
+#[test]
+fn every_command_is_counted_and_so_is_what_is_counted_by_hand() {
+    let program = |spe: Spe, _, from| async move {
+        for commands in 1..=3 {
+            spe.mfc.enqueue(get(0, from, 16)).await?;
+            spe.mfc.wait_for(0).await;
+            assert_eq!(spe.mfc.commands(), commands);
+        }
+        spe.mfc.count(5);
+        assert_eq!(spe.mfc.commands(), 8);
+        Ok(())
+    };
+    run(0, program).unwrap();
+}
+
+#[test]
 fn many_readers_share_the_memory_at_its_published_rate() {
     let blade = blade();
     let (readers, rounds) = (6, 100);
