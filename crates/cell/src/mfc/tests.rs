@@ -297,6 +297,21 @@ fn every_command_is_counted_and_so_is_what_is_counted_by_hand() {
 }
 
 #[test]
+fn a_trace_calls_commands_as_the_manual_does() {
+    use super::command::Operation;
+    let memory = EffectiveAddress(0);
+    for (command, name) in [(get(0, memory, 16), "get"), (put(0, memory, 16), "put")] {
+        assert_eq!(Operation::Transfer(command).name(), name);
+        assert_eq!(Operation::Moved(command).name(), name);
+    }
+    let (local, register) = (LocalAddress(0xC), Signal::One.address(3));
+    let signal = SendSignal { local, register, tag: 0, order: Order::Fence };
+    assert_eq!(Operation::SendSignal(signal).name(), "sndsig");
+    assert_eq!(Operation::Barrier.name(), "barrier");
+    assert_eq!(Operation::Synchronise.name(), "mfcsync");
+}
+
+#[test]
 fn many_readers_share_the_memory_at_its_published_rate() {
     let blade = blade();
     let (readers, rounds) = (6, 100);
