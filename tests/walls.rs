@@ -409,7 +409,9 @@ fn only_the_command_line_prints() {
     );
     check_absence(
         &["stdout", "stderr"],
-        |file| file.module() == "cli" || file.name().starts_with("native/supervisor"),
+        |file| {
+            ["cli", "fuzz"].contains(&file.module()) || file.name().starts_with("native/supervisor")
+        },
         "only `cli` knows where to print, and `native` what a command prints",
     );
     check_absence(
