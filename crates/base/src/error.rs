@@ -153,7 +153,8 @@ pub enum Error {
     Deadlock {
         /// Virtual time at which the calendar ran empty.
         at: crate::units::SimTime,
-        /// Each blocked process and what it waits for: `spe 3 waits for off-load flag`.
+        /// Each blocked process and what it waits for: `spe 3 waits for off-load flag`; then the faults
+        /// that were injected and had struck before: `after: spe 3 stopped at 2 ms`.
         blocked: Vec<String>,
     },
     /// A picture could not be drawn.

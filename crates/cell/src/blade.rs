@@ -7,6 +7,7 @@ use crate::board::Board;
 use crate::context::Code;
 use crate::counts::Counts;
 use crate::decrementer::Timebase;
+use crate::disturbance::{Disturbance, Disturbances, Strike};
 use crate::eib::Eib;
 use crate::fault::Fault;
 use crate::hazard::{Core, Detector, Hazards};
@@ -48,6 +49,7 @@ pub struct Blade {
     pub(crate) scheduler: Rc<Scheduler>,
     pub(crate) fault: Fault,
     pub(crate) detector: Detector,
+    eib: Rc<Eib>,
     timing: KernelTiming,
     timings: Rc<RefCell<KernelTimings>>,
     pub(crate) loading: Watch<Loading>,
@@ -145,6 +147,7 @@ impl Blade {
             scheduler,
             fault,
             detector,
+            eib,
             loading,
             code: Cell::new(None),
         }
@@ -156,10 +159,33 @@ impl Blade {
         self.detector.core().set_mode(hazards);
     }
 
+    /// Injects faults, before anything runs: see [`Disturbance`].
+    ///
+    /// # Errors
+    /// [`OutOfRange`](mmgp_base::error::Error::OutOfRange) where the machine does not have what one of
+    /// them strikes.
+    pub fn inject(&self, faults: &[Disturbance]) -> Result<()> {
+        faults.iter().try_for_each(|fault| fault.check(self.machine.layout))?;
+        self.disturbances().inject(faults);
+        self.eib.keep_adjusting();
+        Ok(())
+    }
+
+    fn disturbances(&self) -> &Disturbances {
+        self.eib.disturbances()
+    }
+
+    /// What became of each fault that was injected.
+    pub fn strikes(&self) -> Vec<Strike> {
+        self.disturbances().strikes()
+    }
+
     /// Whether what off-loads compute may come first and their times afterwards: where kernels are
-    /// timed once for each shape, and no hazards are looked for.
+    /// timed once for each shape, no hazards are looked for, and no faults injected.
     pub fn is_functional_first(&self) -> bool {
-        self.timing == KernelTiming::Cached && self.detector.mode() == Hazards::Ignored
+        self.timing == KernelTiming::Cached
+            && self.detector.mode() == Hazards::Ignored
+            && !self.disturbances().any()
     }
 
     /// Whether somebody is told of every transfer, so that none may be left out because its time is
@@ -248,7 +274,7 @@ impl Blade {
         match self.fault.take() {
             Some(fault) => Err(fault),
             None => {
-                let end = ended?;
+                let end = ended.map_err(|error| self.disturbances().explain(error))?;
                 self.detector.core().finish()?;
                 Ok(end)
             }

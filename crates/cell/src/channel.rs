@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::decrementer::{Decrementer, Timebase};
+use super::disturbance::{Access, Pulse};
 use super::event::EventFacility;
 use super::hazard::Detector;
 use super::mailbox::{InboundMailbox, Outbound, OutboundMailbox};
 use super::signal::{Signal, SignalRegister};
 use mmgp_machine::Machine;
-use mmgp_sim::{Sim, Watch};
+use mmgp_sim::Watch;
 use mmgp_spu::local_store::LocalAddress;
 
 /// Mailboxes, signal notification, decrementer and events of one SPU, and what others have put into
@@ -45,19 +46,14 @@ impl Arrivals {
 
 impl Channels {
     /// The channels of an SPE at rest.
-    pub fn new(
-        sim: &Sim,
-        machine: &Machine,
-        timebase: Timebase,
-        (spe, detector): (u32, &Detector),
-    ) -> Self {
-        let access = machine.spu.channel.at(machine.clock);
+    pub fn new(pulse: &Pulse, machine: &Machine, timebase: Timebase, detector: &Detector) -> Self {
+        let sim = pulse.sim();
+        let access = &Access::new(pulse, machine.spu.channel.at(machine.clock));
         let sizes = &machine.mfc;
         let decrementer = Decrementer::new(sim, timebase, access);
         let events = EventFacility::new(sim, access, &decrementer);
-        let outbound = |entries, kind| {
-            OutboundMailbox::new((sim, access), entries, kind, &events, (spe, detector))
-        };
+        let outbound =
+            |entries, kind| OutboundMailbox::new((sim, access), entries, kind, &events, detector);
         Self {
             inbound_mailbox: InboundMailbox::new(
                 sim,

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use super::disturbance::Access;
 use mmgp_base::units::{Hertz, Seconds, SimSpan, SimTime};
 use mmgp_sim::Sim;
 
@@ -51,7 +52,7 @@ pub struct Decrementer {
 struct Shared {
     sim: Sim,
     timebase: Timebase,
-    access: SimSpan,
+    access: Access,
     started: Cell<Option<Start>>,
 }
 
@@ -66,15 +67,17 @@ struct Start {
 
 impl Decrementer {
     /// A decrementer that stands still; `access` is the time of a channel access.
-    pub(super) fn new(sim: &Sim, timebase: Timebase, access: SimSpan) -> Self {
+    pub(super) fn new(sim: &Sim, timebase: Timebase, access: &Access) -> Self {
         let started = Cell::default();
-        Self { shared: Rc::new(Shared { sim: sim.clone(), timebase, access, started }) }
+        Self {
+            shared: Rc::new(Shared { sim: sim.clone(), timebase, access: access.clone(), started }),
+        }
     }
 
     /// Starts it from `value`.
     pub async fn write(&self, value: u32) {
         let own = &*self.shared;
-        own.sim.sleep(own.access).await;
+        own.access.pass().await;
         let at = own.timebase.at(own.sim.now());
         // A value that is negative already goes from zero to minus one only after going all the
         // way down.
@@ -85,7 +88,7 @@ impl Decrementer {
     /// What it shows; zero before it was first written.
     pub async fn read(&self) -> u32 {
         let own = &*self.shared;
-        own.sim.sleep(own.access).await;
+        own.access.pass().await;
         own.started.get().map_or(0, |start| {
             let elapsed = own.timebase.at(own.sim.now()) - start.at;
             start.value.wrapping_sub(elapsed as u32)
@@ -119,7 +122,8 @@ mod tests {
         let sim = Sim::new();
         // A tick in 100 ns; a channel access takes no time.
         let timebase = Timebase::new(Hertz(1e7), 0.0);
-        let decrementer = Decrementer::new(&sim, timebase, SimSpan::ZERO);
+        let decrementer =
+            Decrementer::new(&sim, timebase, &Access::undisturbed(&sim, 0, SimSpan::ZERO));
         let clock = sim.clone();
         sim.spawn("SPE 0", async move {
             assert_eq!(decrementer.read().await, 0);

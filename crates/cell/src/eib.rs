@@ -23,6 +23,7 @@
 //! between the Cells. With more than two Cells each is reached over one link, from all others.
 
 mod arbiter;
+mod disturbed;
 mod rings;
 mod route;
 #[cfg(test)]
@@ -32,11 +33,12 @@ mod window;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use super::disturbance::{Disturbances, Rate};
 use super::memory::{Banks, EffectiveAddress, LINE, Memory};
 use super::unit::Unit;
 use mmgp_base::units::{Bytes, Seconds, SimSpan, SimTime};
 use mmgp_machine::Machine;
-use mmgp_sim::{Flows, Pool, Sim};
+use mmgp_sim::{Flows, Pool, Sim, Watch};
 use rings::{Passage, Rings};
 use route::Buses;
 use window::{Pace, Window};
@@ -68,6 +70,11 @@ pub struct Eib {
     /// Lines that have passed each local store.
     local_store_lines: Vec<Cell<u64>>,
     delays: Delays,
+    disturbances: Rc<Disturbances>,
+    /// The part of its rate that memory has now.
+    memory_rate: Cell<Rate>,
+    /// Flows from and to memory, counted where faults are injected.
+    of_memory: Watch<u64>,
 }
 
 /// Spans that depend on the two ends of a transfer.
@@ -102,6 +109,9 @@ impl Eib {
                 memory_round_trip: SimSpan::from_seconds(machine.eib.memory_round_trip),
                 link: SimSpan::from_seconds(machine.flexio.latency),
             },
+            disturbances: Rc::new(Disturbances::new(sim, machine.layout.spes())),
+            memory_rate: Cell::new(Rate::WHOLE),
+            of_memory: Watch::new(sim, "a use of memory", 0),
         }
     }
 
@@ -182,8 +192,11 @@ impl Eib {
             if let Unit::Memory { cell } = unit {
                 let now = self.sim.now();
                 let banks = &self.banks[cell as usize];
-                let free =
-                    banks.borrow_mut().occupy(far.0 / LINE, lines, asked.unwrap_or(now).min(now));
+                let mut banks = banks.borrow_mut();
+                let cycle = self.bank_cycle(&banks);
+                let begins = (asked.unwrap_or(now).min(now), cycle);
+                let free = banks.occupy(far.0 / LINE, lines, begins);
+                drop(banks);
                 if free > now {
                     self.sim.sleep_until(free).await;
                 }
@@ -201,7 +214,7 @@ impl Eib {
         let flow = self.flows.begin(route.path(), cap, bytes);
         let passage = Passage { flow, cap, legs: route.legs, is_home: route.is_home };
         self.rings.borrow_mut().enter(&self.flows, passage);
-        self.flows.end(flow).await;
+        self.end_of(flow, [from, to]).await;
         self.rings.borrow_mut().leave(&self.flows, flow);
         window.borrow_mut().delay(lines, start, expected, self.sim.now());
         for (unit, address) in [(from, part.from), (to, part.to)] {

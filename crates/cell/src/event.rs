@@ -7,7 +7,7 @@
 use std::ops::BitOr;
 
 use super::decrementer::Decrementer;
-use mmgp_base::units::SimSpan;
+use super::disturbance::Access;
 use mmgp_sim::{Sim, Watch, first_of};
 
 /// A set of events, as the bits of the event status.
@@ -63,7 +63,7 @@ impl BitOr for Events {
 #[derive(Clone)]
 pub struct EventFacility {
     sim: Sim,
-    access: SimSpan,
+    access: Access,
     state: Watch<State>,
     decrementer: Decrementer,
 }
@@ -76,14 +76,14 @@ struct State {
 
 impl EventFacility {
     /// No event is pending or enabled; `access` is the time of a channel access.
-    pub(super) fn new(sim: &Sim, access: SimSpan, decrementer: &Decrementer) -> Self {
+    pub(super) fn new(sim: &Sim, access: &Access, decrementer: &Decrementer) -> Self {
         let state = Watch::new(sim, "an enabled event", State::default());
-        Self { sim: sim.clone(), access, state, decrementer: decrementer.clone() }
+        Self { sim: sim.clone(), access: access.clone(), state, decrementer: decrementer.clone() }
     }
 
     /// Chooses the events that [`EventFacility::wait`] waits for.
     pub async fn enable(&self, events: Events) {
-        self.sim.sleep(self.access).await;
+        self.access.pass().await;
         self.state.update(|state| state.enabled = events);
     }
 
@@ -103,7 +103,7 @@ impl EventFacility {
             self.note_decrementer();
             let found = self.state.read(|state| state.pending.both(state.enabled));
             if found != Events::NONE {
-                self.sim.sleep(self.access).await;
+                self.access.pass().await;
                 return found;
             }
         }
@@ -112,14 +112,14 @@ impl EventFacility {
     /// The enabled events that are pending, without waiting: the channel's count, and its value
     /// where that is not zero.
     pub async fn poll(&self) -> Events {
-        self.sim.sleep(self.access).await;
+        self.access.pass().await;
         self.note_decrementer();
         self.state.read(|state| state.pending.both(state.enabled))
     }
 
     /// Ends the pending of `events`.
     pub async fn acknowledge(&self, events: Events) {
-        self.sim.sleep(self.access).await;
+        self.access.pass().await;
         // A decrementer that went below zero before now must not be found again.
         self.note_decrementer();
         self.state.update(|state| state.pending = state.pending.without(events));
@@ -146,12 +146,12 @@ impl EventFacility {
 mod tests {
     use super::super::decrementer::Timebase;
     use super::*;
-    use mmgp_base::units::{Hertz, SimTime};
+    use mmgp_base::units::{Hertz, SimSpan, SimTime};
 
     /// A facility whose channel accesses take 10 ticks, with a decrementer at a tick in a microsecond.
     fn facility() -> (Sim, EventFacility, Decrementer) {
         let sim = Sim::new();
-        let access = SimSpan::from_ticks(10);
+        let access = &Access::undisturbed(&sim, 0, SimSpan::from_ticks(10));
         let timebase = Timebase::new(Hertz(1e6), 0.0);
         let decrementer = Decrementer::new(&sim, timebase, access);
         (sim.clone(), EventFacility::new(&sim, access, &decrementer), decrementer)

@@ -36,6 +36,7 @@ mod channel;
 pub mod context;
 pub mod counts;
 pub mod decrementer;
+mod disturbance;
 pub mod eib;
 pub mod element;
 pub mod event;
@@ -64,6 +65,7 @@ mod traffic;
 mod unit;
 
 pub use blade::Blade;
+pub use disturbance::{Disturbance, Strike};
 pub use fault::Fault;
 pub use host::HostProcess;
 pub use memory::EffectiveAddress;

@@ -8,9 +8,9 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use super::disturbance::Access;
 use super::event::{EventFacility, Events};
 use super::hazard::{Detector, Mail};
-use mmgp_base::units::SimSpan;
 use mmgp_sim::{Reason, Sim, Watch};
 
 /// Words on their way to an SPU; clones refer to the same.
@@ -29,8 +29,7 @@ pub struct OutboundMailbox {
 }
 
 struct Shared {
-    sim: Sim,
-    access: SimSpan,
+    access: Access,
     entries: usize,
     words: Watch<VecDeque<u32>>,
     events: EventFacility,
@@ -41,15 +40,14 @@ struct Shared {
 impl Shared {
     fn new(
         sim: &Sim,
-        access: SimSpan,
+        access: &Access,
         entries: u32,
         (name, mail): (&str, Mail),
         events: &EventFacility,
         detector: &Detector,
     ) -> Self {
         Self {
-            sim: sim.clone(),
-            access,
+            access: access.clone(),
             entries: entries as usize,
             words: Watch::new(sim, name, VecDeque::new()),
             events: events.clone(),
@@ -62,7 +60,7 @@ impl Shared {
 impl InboundMailbox {
     pub(super) fn new(
         sim: &Sim,
-        access: SimSpan,
+        access: &Access,
         entries: u32,
         events: &EventFacility,
         detector: &Detector,
@@ -77,7 +75,7 @@ impl InboundMailbox {
         let own = &*self.shared;
         loop {
             own.words.wait_until(|words| !words.is_empty()).await;
-            own.sim.sleep(own.access).await;
+            own.access.pass().await;
             if let Some(word) = own.words.update(VecDeque::pop_front) {
                 own.detector.fetched(own.mail);
                 return word;
@@ -87,7 +85,7 @@ impl InboundMailbox {
 
     /// The SPU's count: words that can be read without waiting.
     pub async fn count(&self) -> u32 {
-        self.shared.sim.sleep(self.shared.access).await;
+        self.shared.access.pass().await;
         self.shared.words.read(|words| words.len() as u32)
     }
 
@@ -118,12 +116,13 @@ pub(super) enum Outbound {
 
 impl OutboundMailbox {
     pub(super) fn new(
-        (sim, access): (&Sim, SimSpan),
+        (sim, access): (&Sim, &Access),
         entries: u32,
         kind: Outbound,
         events: &EventFacility,
-        (spe, detector): (u32, &Detector),
+        detector: &Detector,
     ) -> Self {
+        let spe = access.pulse().spe();
         let (name, mail, available) = match kind {
             Outbound::Polled => {
                 ("outbound mailbox", Mail::Outbound, Events::OUTBOUND_MAILBOX_AVAILABLE)
@@ -143,7 +142,7 @@ impl OutboundMailbox {
     pub async fn write(&self, word: u32) {
         let own = &*self.shared;
         own.words.wait_until(|words| words.len() < own.entries).await;
-        own.sim.sleep(own.access).await;
+        own.access.pass().await;
         own.detector.posted(own.mail, false);
         own.words.update(|words| words.push_back(word));
     }
@@ -169,18 +168,19 @@ impl OutboundMailbox {
 mod tests {
     use super::super::decrementer::{Decrementer, Timebase};
     use super::*;
-    use mmgp_base::units::Hertz;
+    use mmgp_base::units::{Hertz, SimSpan};
 
     const ACCESS: SimSpan = SimSpan::from_ticks(10);
 
     fn bench() -> (Sim, InboundMailbox, OutboundMailbox, EventFacility) {
         let sim = Sim::new();
-        let decrementer = Decrementer::new(&sim, Timebase::new(Hertz(1e6), 0.0), ACCESS);
-        let events = EventFacility::new(&sim, ACCESS, &decrementer);
-        let detector = super::super::hazard::Core::new(&sim).blade(1);
-        let inbound = InboundMailbox::new(&sim, ACCESS, 4, &events, &detector);
+        let access = &Access::undisturbed(&sim, 3, ACCESS);
+        let decrementer = Decrementer::new(&sim, Timebase::new(Hertz(1e6), 0.0), access);
+        let events = EventFacility::new(&sim, access, &decrementer);
+        let detector = super::super::hazard::Core::new(&sim).blade(4).of(3);
+        let inbound = InboundMailbox::new(&sim, access, 4, &events, &detector);
         let outbound =
-            OutboundMailbox::new((&sim, ACCESS), 1, Outbound::Polled, &events, (3, &detector));
+            OutboundMailbox::new((&sim, access), 1, Outbound::Polled, &events, &detector);
         (sim, inbound, outbound, events)
     }
 

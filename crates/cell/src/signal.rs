@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use super::disturbance::Access;
 use super::event::{EventFacility, Events};
 use super::hazard::Detector;
 use super::memory::{EffectiveAddress, Place};
-use mmgp_base::units::SimSpan;
 use mmgp_sim::{Sim, Watch};
 
 /// Which of the two registers.
@@ -66,8 +66,7 @@ pub struct SignalRegister {
 }
 
 struct Shared {
-    sim: Sim,
-    access: SimSpan,
+    access: Access,
     signal: Signal,
     mode: Cell<SignalMode>,
     /// What was written since the SPU last read it.
@@ -79,7 +78,7 @@ struct Shared {
 impl SignalRegister {
     pub(super) fn new(
         sim: &Sim,
-        access: SimSpan,
+        access: &Access,
         signal: Signal,
         events: &EventFacility,
         detector: &Detector,
@@ -89,8 +88,7 @@ impl SignalRegister {
             Signal::Two => "its signal 2",
         };
         let shared = Shared {
-            sim: sim.clone(),
-            access,
+            access: access.clone(),
             signal,
             mode: Cell::new(SignalMode::Overwrite),
             value: Watch::new(sim, name, None),
@@ -109,7 +107,7 @@ impl SignalRegister {
     pub async fn read(&self) -> u32 {
         let own = &*self.shared;
         own.value.wait_until(Option::is_some).await;
-        own.sim.sleep(own.access).await;
+        own.access.pass().await;
         own.detector.heard_signal(own.signal);
         own.value.update(Option::take).unwrap_or_default()
     }
@@ -117,7 +115,7 @@ impl SignalRegister {
     /// The SPU's count: 1 where a read would not wait.
     pub async fn count(&self) -> u32 {
         let own = &*self.shared;
-        own.sim.sleep(own.access).await;
+        own.access.pass().await;
         own.value.read(|value| u32::from(value.is_some()))
     }
 
@@ -139,16 +137,15 @@ impl SignalRegister {
 mod tests {
     use super::super::decrementer::{Decrementer, Timebase};
     use super::*;
-    use mmgp_base::units::Hertz;
+    use mmgp_base::units::{Hertz, SimSpan};
 
     fn register(mode: SignalMode) -> (Sim, SignalRegister) {
         let sim = Sim::new();
-        let decrementer =
-            Decrementer::new(&sim, Timebase::new(Hertz(1e6), 0.0), SimSpan::from_ticks(10));
-        let events = EventFacility::new(&sim, SimSpan::from_ticks(10), &decrementer);
+        let access = &Access::undisturbed(&sim, 0, SimSpan::from_ticks(10));
+        let decrementer = Decrementer::new(&sim, Timebase::new(Hertz(1e6), 0.0), access);
+        let events = EventFacility::new(&sim, access, &decrementer);
         let detector = super::super::hazard::Core::new(&sim).blade(1);
-        let register =
-            SignalRegister::new(&sim, SimSpan::from_ticks(10), Signal::One, &events, &detector);
+        let register = SignalRegister::new(&sim, access, Signal::One, &events, &detector);
         register.set_mode(mode);
         (sim, register)
     }

@@ -14,6 +14,7 @@ use std::rc::Rc;
 use super::board::Board;
 use super::channel::{Arrivals, Channels};
 use super::decrementer::Decrementer;
+use super::disturbance::Pulse;
 use super::element::Loops;
 use super::event::EventFacility;
 use super::fault::Fault;
@@ -52,6 +53,7 @@ pub struct Spe {
     channels: Rc<[Channels]>,
     detector: Detector,
     pub(super) meter: Rc<Meter>,
+    pulse: Pulse,
     fault: Fault,
     /// What happened when, for a viewer.
     pub trace: Tracer,
@@ -71,6 +73,7 @@ impl Spe {
             channels: Rc::clone(&board.channels),
             detector,
             meter: Rc::clone(&board.meters[index as usize]),
+            pulse: board.pulse(index),
             fault: board.fault.clone(),
             trace: board.trace.clone(),
         }
@@ -280,7 +283,7 @@ impl Spe {
     }
 
     async fn pass(&self, cycles: Cycles) {
-        self.sim.sleep(cycles.at(self.clock)).await;
+        self.pulse.pass(cycles.at(self.clock)).await;
     }
 
     /// Words from the host and other SPEs to the SPU.
