@@ -1,5 +1,6 @@
 //! `mmgp emulate`
 
+mod faults;
 mod findings;
 mod inference;
 mod list_ranking;
@@ -14,10 +15,11 @@ use clap::{Args, ValueEnum};
 
 use super::Answer;
 use super::files::Guard;
+use super::input::faults::FaultArguments;
 use super::input::pbpi::SamplingArguments;
 use super::input::scheduler::SchedulerArguments;
 use super::input::{AppArguments, HOST, MachineArguments};
-use super::output::{Format, data, progress};
+use super::output::{Format, data, progress, warn};
 use super::trace::{Detail, TraceFile};
 use crate::Mapping;
 use crate::apps::{Application, Ran};
@@ -62,6 +64,8 @@ pub struct Arguments {
     /// hazard ends the run
     #[arg(long)]
     check_hazards: bool,
+    #[command(flatten)]
+    inject: FaultArguments,
     /// How to print
     #[arg(long, value_enum, default_value = "table")]
     format: Format,
@@ -98,6 +102,9 @@ Examples:
       --generations 2000 --samples samples.csv --consensus consensus.nwk
   # what every process, hardware thread, SPE and DMA did when
   mmgp emulate --input sim12 --m 2 --p 3 --generations 2 --trace run.json
+  # an SPE that is slow for a while, and memory that stays slow
+  mmgp emulate --app synthetic --m 4 --inject 'spe 3 at 1/2 from 1 ms to 3 ms' \\
+      --inject 'memory at 1/2 from 2 ms'
   # a linked list on the emulated SPEs, and on two threads of this computer
   mmgp emulate --app list-ranking --p 8 --buffers 4
   mmgp emulate --app list-ranking --machine host --p 2 --buffers 4
@@ -133,11 +140,15 @@ fn guard(arguments: &Arguments) -> Result<Guard> {
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     guard(arguments)?.check()?;
     if arguments.machine.machine == HOST {
+        arguments.inject.refuse()?;
         return native::run(arguments);
     }
     arguments.refuse_repetitions()?;
     let timing = match arguments.timing {
-        Timing::None => return native::run_plainly(arguments),
+        Timing::None => {
+            arguments.inject.refuse()?;
+            return native::run_plainly(arguments);
+        }
         Timing::Cached => KernelTiming::Cached,
         Timing::Exact => KernelTiming::Exact,
     };
@@ -158,6 +169,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     if arguments.check_hazards {
         blade.set_hazards(Hazards::Checked);
     }
+    blade.inject(arguments.inject.all())?;
     let on = Runtime::new(blade, arguments.scheduler.policy()?);
     let ran = program.run(&on, mapping);
     bar.finish_and_clear();
@@ -171,6 +183,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     };
     let ran = program.end(ran)?;
     let report = Report::new(arguments, &machine, &ran, &*program).with_account(on.account());
+    let strikes = on.blade().strikes();
+    warn(&faults::warnings(&strikes));
+    let report = report.with_faults(&strikes);
     report.own.write_files()?;
     if arguments.out.is_none() && trace.is_some_and(|trace| trace.is_standard_output()) {
         return Ok(Answer::Done);

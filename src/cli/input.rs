@@ -1,5 +1,6 @@
 //! What the flags name: machines, parameter sets, programs with their input.
 
+pub mod faults;
 pub mod list_ranking;
 pub mod pbpi;
 pub mod raxml;

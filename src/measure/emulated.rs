@@ -8,7 +8,7 @@ use super::target::{Layout, Measured, Target};
 use super::{memory, micro, profile};
 use crate::Mapping;
 use crate::apps::{Application, Ran};
-use crate::cell::{Blade, KernelTiming, Progress};
+use crate::cell::{Blade, Disturbance, KernelTiming, Progress};
 use crate::error::Result;
 use crate::machine::Machine;
 use crate::measure::ClockPhases;
@@ -27,13 +27,14 @@ pub struct Emulated {
     schedulers: Schedulers,
     scheduler: String,
     watch: Option<Arc<Watch>>,
+    faults: Vec<Disturbance>,
 }
 
 impl Emulated {
     /// The machine of that description, its processes scheduled by [`Edtlp`].
     pub fn new(machine: Machine) -> Self {
         let scheduler = Edtlp::default().name().into();
-        Self { machine, schedulers: policy_named, scheduler, watch: None }
+        Self { machine, schedulers: policy_named, scheduler, watch: None, faults: Vec::new() }
     }
 
     /// The same with other schedulers to choose from than those that come with the run-time system.
@@ -51,6 +52,20 @@ impl Emulated {
         Ok(Self { scheduler: scheduler.into(), ..self })
     }
 
+    /// The same, with these faults injected into every run of a program.
+    ///
+    /// # Errors
+    /// [`OutOfRange`](crate::Error::OutOfRange) where the machine does not have what one of them strikes.
+    pub fn disturbed(self, faults: &[Disturbance]) -> Result<Self> {
+        faults.iter().try_for_each(|fault| fault.check(self.machine.layout))?;
+        Ok(Self { faults: faults.to_vec(), ..self })
+    }
+
+    /// Whether faults are injected.
+    pub fn is_disturbed(&self) -> bool {
+        !self.faults.is_empty()
+    }
+
     /// The same, with a part of a run watched when its turn comes.
     #[must_use]
     pub fn watched(&self, watch: &Arc<Watch>) -> Self {
@@ -64,6 +79,7 @@ impl Emulated {
 
     /// A blade at rest under the scheduler.
     fn at_rest(&self, blade: Blade) -> Result<Runtime> {
+        blade.inject(&self.faults)?;
         Ok(Runtime::new(blade, (self.schedulers)(&self.scheduler)?))
     }
 

@@ -171,7 +171,7 @@ impl Blade {
         Ok(())
     }
 
-    fn disturbances(&self) -> &Disturbances {
+    pub(crate) fn disturbances(&self) -> &Rc<Disturbances> {
         self.eib.disturbances()
     }
 

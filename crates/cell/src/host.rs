@@ -8,6 +8,7 @@ mod waiting;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use super::disturbance::Disturbances;
 use super::fault::Fault;
 use super::hazard::{Detector, Touch};
 use super::linux::{Affinity, Entry, Idle, Scheduler, Turn};
@@ -45,6 +46,7 @@ pub struct HostProcess {
     scheduler: Rc<Scheduler>,
     turn: Watch<Turn>,
     loading: Watch<Loading>,
+    disturbances: Rc<Disturbances>,
     /// The hardware thread on which it runs or ran last.
     thread: Cell<usize>,
     /// What it has touched since another address space was in use.
@@ -70,6 +72,7 @@ impl HostProcess {
             ppes: Rc::clone(&blade.ppes),
             scheduler: Rc::clone(&blade.scheduler),
             loading: blade.loading.clone(),
+            disturbances: Rc::clone(blade.disturbances()),
             turn: blade.scheduler.admit(rank, thread, affinity),
             thread: Cell::new(thread),
             translated: RefCell::default(),
@@ -152,17 +155,25 @@ impl HostProcess {
         }
     }
 
-    /// Sleeps in the kernel until an interrupt tells that `watch` is as wanted, such as that an SPE
+    /// Sleeps in the kernel until an interrupt of an SPE tells that `watch` is as wanted, such as that it
     /// has written its interrupt mailbox; then the scheduler decides when the process runs.
     ///
     /// Left out: the time that the interrupt takes from whoever runs on the hardware thread.
-    pub async fn sleep_until_interrupt<T>(&self, watch: &Watch<T>, wanted: impl FnMut(&T) -> bool) {
+    pub async fn sleep_until_interrupt<T>(
+        &self,
+        spe: Option<u32>,
+        watch: &Watch<T>,
+        wanted: impl FnMut(&T) -> bool,
+    ) {
         let span = self.span("system call");
         self.stall(self.machine.linux.system_call).await;
         drop(span);
         self.release();
         let sleep = self.trace.span(self.track(), Category::Wait, "interrupt");
         watch.wait_until(wanted).await;
+        if let Some(spe) = spe {
+            self.disturbances.interrupt(spe).await;
+        }
         self.sim.sleep(SimSpan::from_seconds(self.machine.linux.interrupt)).await;
         drop(sleep);
         self.resume().await;
@@ -224,7 +235,9 @@ impl HostProcess {
             let span = self.span(name);
             let how = Cell::new(Entry::Expired);
             let stopped = async { how.set(self.stopped().await) };
+            self.disturbances.begins();
             left = self.ppe().execute(left, stopped).await;
+            self.disturbances.ends();
             drop(span);
             self.recorder.host_busy(self.sim.now().since(start));
             if left > Seconds(0.0) {
@@ -394,6 +407,7 @@ impl HostProcess {
     /// Has the hardware thread that it was given; whether another process ran there before, in another
     /// address space.
     fn come_in(&self) -> bool {
+        self.disturbances.polls();
         let before = self.thread.get();
         let thread = self.turn.read(|turn| turn.thread).unwrap_or(before);
         self.thread.set(thread);

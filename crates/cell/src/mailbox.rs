@@ -28,10 +28,16 @@ pub struct OutboundMailbox {
     available: Events,
 }
 
+/// A word in a mailbox, and whether whoever sleeps until there is one is told.
+struct Word {
+    value: u32,
+    is_told: bool,
+}
+
 struct Shared {
     access: Access,
     entries: usize,
-    words: Watch<VecDeque<u32>>,
+    words: Watch<VecDeque<Word>>,
     events: EventFacility,
     detector: Detector,
     mail: Mail,
@@ -78,7 +84,7 @@ impl InboundMailbox {
             own.access.pass().await;
             if let Some(word) = own.words.update(VecDeque::pop_front) {
                 own.detector.fetched(own.mail);
-                return word;
+                return word.value;
             }
         }
     }
@@ -99,7 +105,7 @@ impl InboundMailbox {
             if is_full {
                 words.pop_back();
             }
-            words.push_back(word);
+            words.push_back(Word { value: word, is_told: true });
         });
         own.events.raise(Events::INBOUND_MAILBOX);
     }
@@ -144,23 +150,28 @@ impl OutboundMailbox {
         own.words.wait_until(|words| words.len() < own.entries).await;
         own.access.pass().await;
         own.detector.posted(own.mail, false);
-        own.words.update(|words| words.push_back(word));
+        let is_told = !self.interrupts() || !own.access.pulse().loses_interrupt();
+        own.words.update(|words| words.push_back(Word { value: word, is_told }));
+    }
+
+    /// Whether its words raise an interrupt.
+    fn interrupts(&self) -> bool {
+        self.available == Events::INTERRUPT_MAILBOX_AVAILABLE
     }
 
     /// Takes a word from outside, if there is one.
     pub(crate) fn take(&self) -> Option<u32> {
-        let word = self.shared.words.update(VecDeque::pop_front);
-        if word.is_some() {
-            self.shared.detector.fetched(self.shared.mail);
-            self.shared.events.raise(self.available);
-        }
-        word
+        let word = self.shared.words.update(VecDeque::pop_front)?;
+        self.shared.detector.fetched(self.shared.mail);
+        self.shared.events.raise(self.available);
+        Some(word.value)
     }
 
     /// Waits from outside until there is a word: what the interrupt of an interrupt mailbox stands
     /// for, or a program that polls. What the polling or the interrupt costs is the caller's.
     pub async fn arrival(&self) {
-        self.shared.words.wait_for(self.arrival, |words| !words.is_empty()).await;
+        let told = |words: &VecDeque<Word>| words.iter().any(|word| word.is_told);
+        self.shared.words.wait_for(self.arrival, told).await;
     }
 }
 

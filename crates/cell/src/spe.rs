@@ -29,7 +29,7 @@ use super::signal::{Signal, SignalRegister};
 use super::timing::{KernelTime, KernelTimings};
 use super::trace::{Category, Span, Tracer, Track};
 use mmgp_base::error::Result;
-use mmgp_base::units::{Bytes, Cycles, Hertz};
+use mmgp_base::units::{Bytes, Cycles, Hertz, SimSpan};
 use mmgp_sim::{Reason, Sim};
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
 use mmgp_spu::{Kernel, Quadword};
@@ -280,6 +280,13 @@ impl Spe {
     pub async fn spend(&self, cycles: Cycles) {
         self.meter.outside(self.sim.now(), cycles);
         self.pass(cycles).await;
+    }
+
+    /// Interrupts the host: ends when it knows, after that time, or never where a fault is injected that
+    /// loses it.
+    pub async fn interrupt(&self, time: SimSpan) {
+        self.sim.sleep(time).await;
+        self.pulse.interrupt().await;
     }
 
     async fn pass(&self, cycles: Cycles) {

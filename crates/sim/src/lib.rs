@@ -69,6 +69,8 @@ pub struct Sim {
 struct Core {
     now: Cell<SimTime>,
     current: Cell<ProcessId>,
+    /// Whether the run is to end though it could go on.
+    halted: Cell<bool>,
     schedule: RefCell<Schedule>,
     processes: RefCell<Vec<Process>>,
     /// What can be waited for, by [`Reason`].
@@ -105,6 +107,7 @@ impl Sim {
             core: Rc::new(Core {
                 now: Cell::new(SimTime::ZERO),
                 current: Cell::default(),
+                halted: Cell::new(false),
                 schedule: RefCell::default(),
                 processes: RefCell::default(),
                 reasons: RefCell::default(),
@@ -164,6 +167,9 @@ impl Sim {
             let Some(Due { at, process }) = next else { break };
             self.core.now.set(at);
             self.step(process, &mut context);
+            if self.core.halted.get() {
+                break;
+            }
         }
         let blocked = self.blocked();
         self.drop_all();
@@ -172,6 +178,12 @@ impl Sim {
         } else {
             Err(Error::Deadlock { at: self.now(), blocked })
         }
+    }
+
+    /// Ends the run with the present event, as if the calendar were empty: for who finds that whatever
+    /// is on it leads nowhere.
+    pub fn halt(&self) {
+        self.core.halted.set(true);
     }
 
     /// Lets one process go on to its next wait or its end.

@@ -16,6 +16,10 @@ pub(crate) struct Disturbances {
     all: RefCell<Vec<Injected>>,
     /// Interrupts so far, by SPE.
     interrupts: Vec<Cell<u64>>,
+    /// Until when SPUs have work, as far as it is known.
+    busy_until: Cell<SimTime>,
+    /// How many processes of the host execute code.
+    executing: Cell<u32>,
     /// What an SPU that has stopped waits for, in vain.
     going_on: Watch<()>,
 }
@@ -51,6 +55,8 @@ impl Disturbances {
             any: Cell::new(false),
             all: RefCell::default(),
             interrupts: (0..spes).map(|_| Cell::new(0)).collect(),
+            busy_until: Cell::new(SimTime::ZERO),
+            executing: Cell::new(0),
             going_on: Watch::new(sim, "its SPU, which has stopped", ()),
         }
     }
@@ -68,6 +74,14 @@ impl Disturbances {
     /// Whether there are any.
     pub fn any(&self) -> bool {
         self.any.get()
+    }
+
+    /// The interrupt of an SPE comes, or never.
+    pub async fn interrupt(&self, spe: u32) {
+        if self.loses_interrupt(spe) {
+            let name = format!("the interrupt of SPE {spe}");
+            Watch::new(&self.sim, &name, ()).wait_until(|()| false).await;
+        }
     }
 
     /// What became of each so far.
@@ -90,6 +104,10 @@ impl Disturbances {
     /// A deadlock, with what has struck before it.
     pub fn explain(&self, mut error: Error) -> Error {
         if let (Error::Deadlock { blocked, .. }, Some(account)) = (&mut error, self.account()) {
+            let busy_until = self.busy_until.get();
+            if self.sim.now().since(busy_until) > PATIENCE {
+                blocked.push(format!("nobody has done anything but poll since {busy_until}"));
+            }
             blocked.push(account);
         }
         error
@@ -163,6 +181,31 @@ impl Disturbances {
         (rate, until)
     }
 
+    /// Something is done until then that is no polling.
+    fn is_busy_until(&self, end: SimTime) {
+        self.busy_until.set(self.busy_until.get().max(end));
+    }
+
+    /// A process of the host begins to execute code.
+    pub fn begins(&self) {
+        self.executing.set(self.executing.get() + 1);
+    }
+
+    /// It does not any more.
+    pub fn ends(&self) {
+        self.executing.set(self.executing.get() - 1);
+        self.is_busy_until(self.sim.now());
+    }
+
+    /// A process that may only poll has its hardware thread; the run ends where nobody has done anything
+    /// else for long.
+    pub fn polls(&self) {
+        let idle = self.sim.now().since(self.busy_until.get());
+        if self.any() && self.executing.get() == 0 && idle > PATIENCE {
+            self.sim.halt();
+        }
+    }
+
     /// An interrupt of an SPE is on its way to the host; whether it is lost.
     pub fn loses_interrupt(&self, spe: u32) -> bool {
         if !self.any() {
@@ -185,6 +228,11 @@ impl Disturbances {
         is_lost
     }
 }
+
+/// Processes that poll in turns do so for ever. With faults injected a run ends when nobody has done
+/// anything else for so long: longer than all processes of a blade take to have a slice of the kernel's
+/// each, one after the other on one hardware thread.
+const PATIENCE: SimSpan = SimSpan::from_ticks(4_000_000_000_000_000);
 
 fn earlier(until: &mut Option<SimTime>, other: SimTime) {
     *until = Some(until.map_or(other, |until| until.min(other)));
@@ -271,6 +319,11 @@ impl Pulse {
         self.spe
     }
 
+    /// The interrupt that the SPE raises now comes, or never.
+    pub async fn interrupt(&self) {
+        self.disturbances.interrupt(self.spe).await;
+    }
+
     /// Whether an interrupt that the SPE raises now is lost.
     pub fn loses_interrupt(&self) -> bool {
         self.disturbances.loses_interrupt(self.spe)
@@ -282,8 +335,12 @@ impl Pulse {
             return self.sim.sleep(work).await;
         }
         match self.disturbances.course(self.spe, work) {
-            Course::EndsAt(end) => self.sim.sleep_until(end).await,
+            Course::EndsAt(end) => {
+                self.disturbances.is_busy_until(end);
+                self.sim.sleep_until(end).await;
+            }
             Course::StopsAt(stop) => {
+                self.disturbances.is_busy_until(stop);
                 self.sim.sleep_until(stop).await;
                 self.disturbances.going_on.wait_until(|()| false).await;
             }

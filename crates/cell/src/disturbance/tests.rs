@@ -2,10 +2,11 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::Disturbance;
-use crate::mfc::{Command, Direction};
+use crate::mfc::{Command, Direction, Hazards};
 use crate::{Blade, KernelTiming};
 use mmgp_base::units::{Bytes, Cycles, SimSpan, SimTime};
 use mmgp_machine::Machine;
+use mmgp_spu::Quadword;
 use mmgp_spu::local_store::LocalAddress;
 
 fn blade(faults: &[&str]) -> Blade {
@@ -46,31 +47,70 @@ fn a_slow_spe_takes_longer_for_what_is_left_when_it_becomes_slow() {
     assert_eq!(end_of_work(&others), 4125 * NS);
 }
 
-#[test]
-fn a_stopped_spe_does_nothing_more_and_a_deadlock_says_so() {
-    let blade = blade(&["spe 3 stops at 2 us"]);
+/// When the data have come that SPE 3 asks for at 1.97 us, before it computes for so many cycles.
+fn end_of_transfer(faults: &[&str], cycles: u64) -> (Result<SimTime, String>, Quadword) {
+    let blade = blade(faults);
     let (spe, memory) = (blade.spe(3).clone(), blade.memory.allocate(0, Bytes(4096)));
-    let moved = Rc::clone(&spe.store);
-    blade.memory.write(memory.offset(4080), [mmgp_spu::Quadword::splat(7)]);
+    let store = Rc::clone(&spe.store);
+    blade.memory.write(memory.offset(4080), [Quadword::splat(7)]);
     blade.sim.spawn("SPE 3", async move {
         spe.spend(Cycles(6_300)).await;
-        // Queued before the SPU stops, at 1.97 us; its data come after that.
         let get = Command::new(Direction::Get, LocalAddress(0), memory, Bytes(4096), 0);
         spe.mfc.enqueue(get).await.unwrap();
-        spe.spend(Cycles(1_000)).await;
-        panic!("an SPU goes on that has stopped");
+        if cycles > 0 {
+            spe.spend(Cycles(cycles)).await;
+            spe.sim.sleep(SimSpan::from_ticks(1_000_000_000_000)).await;
+        }
     });
-    assert_eq!(
-        blade.run().unwrap_err().to_string(),
-        "deadlock at 2.124 us: SPE 3 waits for its SPU, which has stopped; after: spe 3 stopped at \
-         2 us"
+    let ended = blade.run().map_err(|error| error.to_string());
+    let last = store.borrow().load(LocalAddress(4080));
+    (ended, last)
+}
+
+#[test]
+fn a_stopped_spe_does_nothing_more_while_its_mfc_goes_on_and_a_deadlock_says_so() {
+    // The last event of both is the end of the transfer, after the stop.
+    let (ended, last) = end_of_transfer(&[], 0);
+    let end = ended.unwrap();
+    assert!(end.ticks() > 2_000_000_000 && last == Quadword::splat(7));
+    let (deadlock, last) = end_of_transfer(&["spe 3 stops at 2 us"], 1000);
+    let message = format!(
+        "deadlock at {end}: SPE 3 waits for its SPU, which has stopped; after: spe 3 stopped at 2 us"
     );
-    assert_eq!(moved.borrow().load(LocalAddress(4080)), mmgp_spu::Quadword::splat(7));
+    assert_eq!((deadlock, last), (Err(message), Quadword::splat(7)));
+}
+
+#[test]
+fn a_word_in_the_interrupt_mailbox_whose_interrupt_is_lost_wakes_nobody() {
+    let run = |faults: &[&str]| {
+        let blade = blade(faults);
+        let (spe, mailbox) = (blade.spe(2).clone(), blade.spe(2).interrupt_mailbox().clone());
+        blade.sim.spawn("SPE 2", async move {
+            spe.interrupt_mailbox().write(1).await;
+            spe.interrupt_mailbox().write(2).await;
+        });
+        blade.sim.spawn("rank 0", async move {
+            for word in [1, 2] {
+                mailbox.arrival().await;
+                assert_eq!(mailbox.take(), Some(word));
+            }
+        });
+        blade.run().map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(run(&[]), Ok(()));
+    assert_eq!(run(&["interrupt 3 of spe 2 lost", "interrupt 1 of spe 1 lost"]), Ok(()));
+    let message = run(&["interrupt 2 of spe 2 lost"]).unwrap_err();
+    let (_, message) = message.split_once(": ").unwrap();
+    assert_eq!(
+        message,
+        "rank 0 waits for the outbound interrupt mailbox of SPE 2; after: interrupt 2 of spe 2 lost"
+    );
 }
 
 /// How long 8 SPEs take to get 64 times 16 KiB each.
 fn time_of_streams(faults: &[&str]) -> f64 {
     let blade = blade(faults);
+    blade.set_hazards(Hazards::Ignored);
     for index in 0..8 {
         let (spe, memory) = (blade.spe(index).clone(), blade.memory.allocate(0, Bytes(1 << 20)));
         blade.sim.spawn(format!("SPE {index}"), async move {
