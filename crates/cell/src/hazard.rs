@@ -48,6 +48,8 @@ mod element;
 mod report;
 mod shadow;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
