@@ -97,7 +97,7 @@ impl Blade {
             Rc::new(machine.clone()),
             timebase,
             timing,
-            Common { sim, trace, fault: Fault::default(), timings, hazards },
+            Common { fault: Fault::new(&sim), sim, trace, timings, hazards },
         )
     }
 
@@ -275,7 +275,10 @@ impl Blade {
             Some(fault) => Err(fault),
             None => {
                 let end = ended.map_err(|error| self.disturbances().explain(error))?;
-                self.detector.core().finish()?;
+                // Whoever was stopped can wait for nothing.
+                if !self.disturbances().any() {
+                    self.detector.core().finish()?;
+                }
                 Ok(end)
             }
         }
