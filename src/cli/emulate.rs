@@ -60,10 +60,14 @@ pub struct Arguments {
     /// program is computed plainly, without a machine (sweep3d)
     #[arg(long, value_enum, default_value = "cached")]
     timing: Timing,
-    /// Look for data that an SPE touches while a DMA command may still move them; the first such
-    /// hazard ends the run
+    /// Look for data that SPEs, DMA commands and the host touch with nothing between
+    /// them that puts one after the other; the first such hazard ends the run
     #[arg(long)]
     check_hazards: bool,
+    /// With --check-hazards, also find local store that is read before anything was
+    /// written there; a program that counts on zeros is found as well
+    #[arg(long, requires = "check_hazards")]
+    check_unwritten: bool,
     #[command(flatten)]
     inject: FaultArguments,
     /// How to print
@@ -166,7 +170,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     };
     let bar = progress("emulating", program.application().steps(), arguments.quiet.into());
     let blade = blade.telling(bar.steps());
-    if arguments.check_hazards {
+    if arguments.check_unwritten {
+        blade.set_hazards(Hazards::CheckedWithUnwritten);
+    } else if arguments.check_hazards {
         blade.set_hazards(Hazards::Checked);
     }
     blade.inject(arguments.inject.all())?;

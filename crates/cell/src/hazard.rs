@@ -25,7 +25,7 @@
 //!
 //! # What is a hazard
 //! Two touch the same byte, at least one writes, and the later does not know the earlier (two atomic
-//! commands on a line are none); local store is read that nobody has written; the run ends with a
+//! commands on a line are none); local store is read that nobody has written, where that is asked for; the run ends with a
 //! transfer that nobody has waited for. Kernels are watched by the quadword, which is what an SPU loads
 //! and stores, everything else by the byte.
 //!
@@ -61,7 +61,7 @@ use mmgp_base::units::Bytes;
 use mmgp_sim::Sim;
 use mmgp_spu::Accesses;
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
-use state::State;
+use state::{State, Unwritten};
 
 /// Whether hazards are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +71,9 @@ pub enum Hazards {
     /// Yes: the first one ends the run with [`Error::Hazard`](mmgp_base::error::Error::Hazard). Timing
     /// and results are the same, but kernels execute more slowly.
     Checked,
+    /// The same, and local store that is read before anybody has written it, which others take for zeros, as
+    /// a loader leaves them.
+    CheckedWithUnwritten,
 }
 
 /// Who gave a command to an MFC.
@@ -122,8 +125,11 @@ pub(crate) struct Core {
 
 impl Core {
     pub fn new(sim: &Sim) -> Rc<Self> {
-        let mode = if cfg!(test) { Hazards::Checked } else { Hazards::Ignored };
-        Rc::new(Self { sim: sim.clone(), mode: Cell::new(mode), state: RefCell::default() })
+        let mode = if cfg!(test) { Hazards::CheckedWithUnwritten } else { Hazards::Ignored };
+        let core =
+            Self { sim: sim.clone(), mode: Cell::new(Hazards::Ignored), state: RefCell::default() };
+        core.set_mode(mode);
+        Rc::new(core)
     }
 
     /// Another blade with so many SPEs; what its parts tell of themselves.
@@ -138,13 +144,19 @@ impl Core {
 
     pub fn set_mode(&self, mode: Hazards) {
         self.mode.set(mode);
+        self.state.borrow_mut().unwritten = match mode {
+            Hazards::CheckedWithUnwritten => Unwritten::IsHazard,
+            Hazards::Ignored | Hazards::Checked => Unwritten::IsZero,
+        };
     }
 
     /// The run has ended.
     pub fn finish(&self) -> Result<()> {
         match self.mode() {
             Hazards::Ignored => Ok(()),
-            Hazards::Checked => self.state.borrow().finish(self.sim.now()),
+            Hazards::Checked | Hazards::CheckedWithUnwritten => {
+                self.state.borrow().finish(self.sim.now())
+            }
         }
     }
 }
@@ -176,7 +188,7 @@ impl Detector {
 
     /// The state, where hazards are looked for.
     fn state(&self) -> Option<std::cell::RefMut<'_, State>> {
-        (self.mode() == Hazards::Checked).then(|| self.core.state.borrow_mut())
+        (self.mode() != Hazards::Ignored).then(|| self.core.state.borrow_mut())
     }
 
     /// The memory and the place in it; nothing for registers.

@@ -90,7 +90,7 @@ impl Spe {
         let before = self.mfc.local_store_lines();
         let (output, time) = match self.detector.mode() {
             Hazards::Ignored => self.timings.borrow_mut().run(kernel, &mut self.store.borrow_mut()),
-            Hazards::Checked => self.compute_checked(kernel).await,
+            _ => self.compute_checked(kernel).await,
         };
         self.take(time, before).await;
         output

@@ -48,6 +48,11 @@ impl Clock {
         self.get(epoch.actor) >= epoch.value || self.single.contains(&epoch)
     }
 
+    /// Whether all events of an actor up to this one are known.
+    pub fn knows_all(&self, epoch: Epoch) -> bool {
+        self.get(epoch.actor) >= epoch.value
+    }
+
     /// All events of an actor up to this one.
     pub fn advance(&mut self, Epoch { actor, value }: Epoch) {
         match self.entries.binary_search_by_key(&actor, |entry| entry.0) {

@@ -101,7 +101,8 @@ impl Queue {
                 continue;
             }
             let last = self.epoch(tag, self.last[tag]);
-            if !issuer.knows(last) || self.implied[tag].is_some() {
+            // That it was told of the last one by somebody else says nothing of those before it.
+            if !issuer.knows_all(last) || self.implied[tag].is_some() {
                 let implied = self.implied[tag].take();
                 let implied = implied.map(|implied| self.epochs(&implied)).unwrap_or_default();
                 let clock = issuer.clock();

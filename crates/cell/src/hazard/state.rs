@@ -46,6 +46,11 @@ impl Program {
         epoch.actor == self.actor || self.clock.knows(epoch)
     }
 
+    /// Whether it knows this and all before it of the same actor.
+    pub fn knows_all(&self, epoch: Epoch) -> bool {
+        self.clock.knows_all(epoch)
+    }
+
     pub fn hear(&mut self, view: &View) {
         Rc::make_mut(&mut self.clock).join_view(view);
     }
@@ -77,12 +82,23 @@ pub(super) struct State {
     /// By blade.
     main: Vec<Shadow>,
     pub lines: BTreeMap<Line, Clock>,
+    /// Whether local store that nobody has written may be read.
+    pub unwritten: Unwritten,
+}
+
+/// What is thought of local store that nobody has written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unwritten {
+    /// Zeros, as a loader leaves them.
+    IsZero,
+    IsHazard,
 }
 
 impl Default for State {
     fn default() -> Self {
         let host = Program::new(Actor::HOST);
-        Self { spes: Vec::new(), host, main: Vec::new(), lines: BTreeMap::new() }
+        let unwritten = Unwritten::IsZero;
+        Self { spes: Vec::new(), host, main: Vec::new(), lines: BTreeMap::new(), unwritten }
     }
 }
 
@@ -199,6 +215,7 @@ impl State {
         store.touched(bytes, touch, value);
         match touch {
             Touch::Writes => store.fill(bytes),
+            Touch::Reads if self.unwritten == Unwritten::IsZero => {}
             Touch::Reads => {
                 let quadwords = bytes.start / 16..bytes.end.div_ceil(16);
                 let empty = |&quadword: &u64| {
@@ -231,7 +248,8 @@ impl State {
             check_open(spe, (program, store), &later, |bytes| touched.first_run_within(bytes))?;
         }
         let (exposed, written) = (accesses.exposed().words(), accesses.written().words());
-        for (number, filled) in store.filled().iter().enumerate() {
+        let looks = self.unwritten == Unwritten::IsHazard;
+        for (number, filled) in store.filled().iter().enumerate().filter(|_| looks) {
             // A store of less than a quadword loads the rest of it, and stores that again.
             let mut rest = exposed[number] & !filled & !written[number];
             while rest != 0 {
