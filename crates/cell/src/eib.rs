@@ -192,11 +192,9 @@ impl Eib {
             if let Unit::Memory { cell } = unit {
                 let now = self.sim.now();
                 let banks = &self.banks[cell as usize];
-                let mut banks = banks.borrow_mut();
-                let cycle = self.bank_cycle(&banks);
+                let cycle = self.bank_cycle(&banks.borrow());
                 let begins = (asked.unwrap_or(now).min(now), cycle);
-                let free = banks.occupy(far.0 / LINE, lines, begins);
-                drop(banks);
+                let free = banks.borrow_mut().occupy(far.0 / LINE, lines, begins);
                 if free > now {
                     self.sim.sleep_until(free).await;
                 }

@@ -155,30 +155,6 @@ impl HostProcess {
         }
     }
 
-    /// Sleeps in the kernel until an interrupt of an SPE tells that `watch` is as wanted, such as that it
-    /// has written its interrupt mailbox; then the scheduler decides when the process runs.
-    ///
-    /// Left out: the time that the interrupt takes from whoever runs on the hardware thread.
-    pub async fn sleep_until_interrupt<T>(
-        &self,
-        spe: Option<u32>,
-        watch: &Watch<T>,
-        wanted: impl FnMut(&T) -> bool,
-    ) {
-        let span = self.span("system call");
-        self.stall(self.machine.linux.system_call).await;
-        drop(span);
-        self.release();
-        let sleep = self.trace.span(self.track(), Category::Wait, "interrupt");
-        watch.wait_until(wanted).await;
-        if let Some(spe) = spe {
-            self.disturbances.interrupt(spe).await;
-        }
-        self.sim.sleep(SimSpan::from_seconds(self.machine.linux.interrupt)).await;
-        drop(sleep);
-        self.resume().await;
-    }
-
     /// Keeps the instants of an off-load that has been collected; host code begins again.
     pub fn off_loaded(&self, function: u32, instants: Instants) {
         self.recorder.offload(function, self.since.get(), instants);

@@ -157,10 +157,10 @@ impl Disturbances {
                     }
                     earlier(&mut until, stop);
                 }
-                Sort::Slow { spe: own, part, during } if own == spe => {
-                    if rate.during(part, during, at, &mut until) {
-                        meets();
-                    }
+                Sort::Slow { spe: own, part, during }
+                    if own == spe && rate.during(part, during, at, &mut until) =>
+                {
+                    meets();
                 }
                 _ => {}
             }
