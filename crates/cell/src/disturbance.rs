@@ -6,6 +6,9 @@
 //! the way of an interrupt. What the run-time makes of it is what the run shows. Nothing that is computed
 //! changes by a slow SPE or slow memory.
 //!
+//! Instants are those of virtual time from its start, so that creating the contexts of the SPEs and
+//! loading their programs comes first, which the time of a run leaves out.
+//!
 //! # What each of them does
 //! * An SPE that *stops*: its SPU executes nothing from that instant on, in the middle of a kernel
 //!   too. Its MFC is another unit: what is in its queues goes on, as do commands of the host, and
