@@ -1,6 +1,7 @@
 //! A process of the host: it runs on a hardware thread, gives it away while it waits, and pays for
 //! coming back.
 
+mod announcing;
 mod following;
 mod scanning;
 mod waiting;
@@ -10,7 +11,7 @@ use std::rc::Rc;
 
 use super::disturbance::Disturbances;
 use super::fault::Fault;
-use super::hazard::{Detector, Touch};
+use super::hazard::Detector;
 use super::linux::{Affinity, Entry, Idle, Scheduler, Turn};
 use super::loading::Loading;
 use super::memory::{EffectiveAddress, Memory};
@@ -19,7 +20,7 @@ use super::ppe::{Ppe, Stretch, Translated, Work};
 use super::record::{Instants, Recorder};
 use super::trace::{Category, Span, Tracer, Track};
 use super::{Blade, Spe};
-use mmgp_base::units::{Bytes, Cycles, Seconds, SimSpan, SimTime};
+use mmgp_base::units::{Cycles, Seconds, SimSpan, SimTime};
 use mmgp_machine::Machine;
 use mmgp_sim::{First, Sim, Watch, first_of};
 
@@ -268,34 +269,6 @@ impl HostProcess {
     pub fn store_to_lock_line(&self, line: EffectiveAddress) {
         self.detector.host_changes_line(line);
         self.memory.lock_lines().written(line, LockLine::BYTES);
-    }
-
-    /// What the host's program is about to load from memory that SPEs have put: where hazards are looked
-    /// for and the host does not know the puts to be complete, the run ends with
-    /// [`Error::Hazard`](mmgp_base::error::Error::Hazard). Takes no time.
-    pub fn reads(&self, at: EffectiveAddress, bytes: Bytes) {
-        self.touches(Touch::Reads, at, bytes);
-    }
-
-    /// The same of what it is about to store.
-    pub fn writes(&self, at: EffectiveAddress, bytes: Bytes) {
-        self.touches(Touch::Writes, at, bytes);
-    }
-
-    fn touches(&self, touch: Touch, at: EffectiveAddress, bytes: Bytes) {
-        if let Err(hazard) = self.detector.host(touch, at, bytes) {
-            self.fault.raise(hazard);
-        }
-    }
-
-    /// It tells an SPE something by a flag, which that one sees at [`Spe::hears_host`].
-    pub fn tells(&self, spe: &Spe) {
-        spe.detector().host_tells();
-    }
-
-    /// It has seen what an SPE has told it by [`Spe::tells_host`].
-    pub fn hears(&self, spe: &Spe) {
-        spe.detector().host_hears();
     }
 
     /// Loads a word from a local store.
