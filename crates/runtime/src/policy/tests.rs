@@ -1,3 +1,4 @@
+mod faults;
 mod waits;
 
 use std::cell::RefCell;
