@@ -115,6 +115,10 @@ pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let rows = all_rows(&comparison, folder, verbosity)?;
     let deadlocks = comparison.deadlocks();
     warn(&deadlocks.iter().map(warning).collect::<Vec<_>>());
+    if missing > 0 {
+        let unfelt = |fault| Warning::Note(format!("\"{fault}\" held up nobody in any run"));
+        warn(&target.unfelt().into_iter().map(unfelt).collect::<Vec<_>>());
+    }
     if !plan.shard.is_whole() {
         return finish_shard(arguments, FinishedShard::new(plan.shard, question));
     }

@@ -2,7 +2,7 @@
 
 mod watch;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::target::{Layout, Measured, Target};
 use super::{memory, micro, profile};
@@ -28,13 +28,22 @@ pub struct Emulated {
     scheduler: String,
     watch: Option<Arc<Watch>>,
     faults: Vec<Disturbance>,
+    /// Which of them have held up somebody in some run, of whichever clone.
+    felt: Arc<Mutex<Vec<bool>>>,
 }
 
 impl Emulated {
     /// The machine of that description, its processes scheduled by [`Edtlp`].
     pub fn new(machine: Machine) -> Self {
         let scheduler = Edtlp::default().name().into();
-        Self { machine, schedulers: policy_named, scheduler, watch: None, faults: Vec::new() }
+        Self {
+            machine,
+            schedulers: policy_named,
+            scheduler,
+            watch: None,
+            faults: Vec::new(),
+            felt: Arc::default(),
+        }
     }
 
     /// The same with other schedulers to choose from than those that come with the run-time system.
@@ -58,7 +67,22 @@ impl Emulated {
     /// [`OutOfRange`](crate::Error::OutOfRange) where the machine does not have what one of them strikes.
     pub fn disturbed(self, faults: &[Disturbance]) -> Result<Self> {
         faults.iter().try_for_each(|fault| fault.check(self.machine.layout))?;
-        Ok(Self { faults: faults.to_vec(), ..self })
+        let felt = Arc::new(Mutex::new(vec![false; faults.len()]));
+        Ok(Self { faults: faults.to_vec(), felt, ..self })
+    }
+
+    /// The faults that have held up nobody in any run so far.
+    pub fn unfelt(&self) -> Vec<&Disturbance> {
+        let felt = self.felt.lock().unwrap_or_else(PoisonError::into_inner);
+        self.faults.iter().zip(&*felt).filter(|(_, felt)| !**felt).map(|(fault, _)| fault).collect()
+    }
+
+    /// Notes who was held up in a run.
+    fn note(&self, on: &Runtime) {
+        let mut felt = self.felt.lock().unwrap_or_else(PoisonError::into_inner);
+        for (felt, strike) in felt.iter_mut().zip(on.blade().strikes()) {
+            *felt |= strike.met.is_some();
+        }
     }
 
     /// Whether faults are injected.
@@ -104,7 +128,12 @@ impl Target for Emulated {
     fn run(&self, workload: &dyn Application, mapping: Mapping) -> Result<Ran> {
         match &self.watch {
             Some(watch) if watch.is_of(mapping) => watch.run(self, workload),
-            _ => workload.run(&self.at_rest(self.blade())?, mapping),
+            _ => {
+                let on = self.at_rest(self.blade())?;
+                let ran = workload.run(&on, mapping);
+                self.note(&on);
+                ran
+            }
         }
     }
 }
