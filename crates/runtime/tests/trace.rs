@@ -26,7 +26,9 @@ impl Sink for Kept {
     }
 }
 
-/// Fetches a block into four buffers while it computes, and stores another.
+const BLOCK: u64 = 4096;
+
+/// Fetches its share's block into four buffers while it computes, and stores another there.
 struct Program;
 
 impl SpeProgram for Program {
@@ -34,9 +36,10 @@ impl SpeProgram for Program {
 
     async fn call(&self, spe: &Spe, call: Call) -> Result<Vec<Loop>> {
         let start = spe.sim.now();
+        let block = call.arguments.offset(BLOCK * u64::from(call.share));
         let command = |direction, tag: u8| {
-            let local = LocalAddress(4096 * u32::from(tag + 1));
-            Command::new(direction, local, call.arguments, Bytes(4096), tag)
+            let local = LocalAddress(BLOCK as u32 * u32::from(tag + 1));
+            Command::new(direction, local, block, Bytes(BLOCK), tag)
         };
         for tag in 0..4 {
             spe.mfc.enqueue(command(Direction::Get, tag)).await?;
@@ -66,7 +69,7 @@ fn run() -> (Runtime, Vec<Event>) {
     on.load(&Rc::new(Program), Signalling::Memory);
     for (rank, spes) in (0..RANKS).zip(on.assign(Mapping::of(RANKS, 2)).unwrap()) {
         let process = on.process(rank, spes);
-        let data = blade.memory.allocate(blade.cell_of(rank), Bytes(4096));
+        let data = blade.memory.allocate(blade.cell_of(rank), Bytes(2 * BLOCK));
         blade.sim.spawn(format!("rank {rank}"), async move {
             process.resume().await;
             for number in 0..OFFLOADS {
