@@ -6,8 +6,8 @@
 //! * Every function catches a panic and answers [`BUG`]: none crosses into C.
 //! * Nothing is allocated but by the two functions that load and where samples are learnt. A message goes into a buffer that each
 //!   thread has from its start.
-//! * What is predicted from is published in two copies by turns (`capi/shared.rs`), all of it atomics,
-//!   so that a reader neither waits for a writer nor sees half of a sample.
+//! * What is predicted from is published in two copies by turns (`capi/publication.rs`), all of it
+//!   atomics, so that a reader neither waits for a writer nor sees half of a sample.
 //!
 //! This file and `capi/pool.rs`, the pool of APUs, are the only ones of the interface that are `unsafe`:
 //! they turn pointers of C into references, under the conditions that the header asks for and that
@@ -21,7 +21,15 @@
 mod message;
 mod misfit;
 mod pool;
+mod publication;
 mod shared;
+
+/// What `capi/publication.rs` is made of; `tests/loom.rs` has others of the same names.
+mod sync {
+    pub use std::hint::spin_loop;
+    pub use std::sync::Mutex;
+    pub use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+}
 
 use std::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,29 +1,14 @@
 //! A model that many threads read while others add samples.
 //!
 //! What is known of the misfit of equation 11 never changes. What else is predicted from (a row of
-//! equation 11 for each m, and the covariance of the totals) is kept twice. Readers use the copy
-//! that the *generation* names, its last bit being the index. A writer, one at a time under a lock,
-//! writes the other copy and then names it by the next generation. A reader looks at the generation
-//! before and after: where it is the same, the copy was not written meanwhile, as that begins only
-//! after the generation has moved on. So a reader never waits for a writer, even one that the
-//! system has stopped midway; it reads again only where a whole sample was added during the
-//! nanoseconds that it takes.
-//!
-//! Everything that is written is an atomic, read and written relaxed; two fences make the order: the
-//! writer's, after it has seen its own generation and before it writes the other copy, meets the
-//! reader's between its data and its second look, so that a reader that saw anything new also sees
-//! that the generation is new.
-//!
-//! A sample is only put down; the next question takes all of them in, which takes as long as a few
-//! thousand answers. Who finds that another thread is doing so does not wait, but answers from what is
-//! published.
+//! equation 11 for each m, and the covariance of the totals) is [published](Publication) by the learner.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-use std::sync::{Mutex, PoisonError, TryLockError};
 
 use super::Limits;
 use super::misfit::{self, Known, Misfit};
+use super::publication::{Learner, Publication};
+use super::sync::{AtomicU64, Ordering};
 use crate::fit::online::{Line, Online};
 use crate::model::observations::Range;
 use crate::model::run::Row;
@@ -37,15 +22,11 @@ pub struct Model {
     totals: usize,
     misfit: Misfit,
     lines: Vec<Line>,
-    generation: AtomicU64,
-    copies: [Published; 2],
-    learner: Mutex<Online>,
-    /// Whether samples wait to be taken in.
-    waiting: AtomicBool,
+    published: Publication<Online>,
 }
 
 /// One copy, as the bits of `f64`.
-struct Published {
+pub struct Bits {
     /// Constant, shared and growing part for each m.
     rows: Box<[[AtomicU64; 3]]>,
     /// Row by row.
@@ -137,19 +118,15 @@ impl Model {
     /// misfit.
     pub fn new(apus: u32, online: Online, misfit: Misfit) -> Self {
         let learns = online.covariance().iter().any(|&variance| variance != 0.0);
-        let model = Self {
+        let copies = [Bits::of_size(&online), Bits::of_size(&online)];
+        Self {
             apus,
             learns,
             totals: online.values().len(),
             misfit,
             lines: online.lines().to_vec(),
-            generation: AtomicU64::new(0),
-            copies: [Published::of_size(&online), Published::of_size(&online)],
-            learner: Mutex::new(online),
-            waiting: AtomicBool::new(false),
-        };
-        model.copies[0].write(&model.learner.lock().unwrap_or_else(PoisonError::into_inner));
-        model
+            published: Publication::new(online, copies),
+        }
     }
 
     /// APUs of the machine.
@@ -159,14 +136,14 @@ impl Model {
 
     /// How many runs it has learnt from.
     pub fn samples(&self) -> u64 {
-        self.read(|copy| copy.samples.load(Ordering::Relaxed))
+        self.published.read(|copy| copy.samples.load(Ordering::Relaxed))
     }
 
     /// The time at (m, p) \[s\].
     #[inline]
     pub fn time(&self, m: u32, p: u32) -> Result<f64, Refusal> {
         self.check(m, p)?;
-        Ok(self.read(|copy| copy.row(m)).at(p).0 * self.misfit.factor(m, p))
+        Ok(self.published.read(|copy| copy.row(m)).at(p).0 * self.misfit.factor(m, p))
     }
 
     /// That time with its interval, without the noise of a run: where runs tell of the misfit, they
@@ -175,10 +152,13 @@ impl Model {
     pub fn predict(&self, m: u32, p: u32) -> Result<Prediction, Refusal> {
         self.check(m, p)?;
         if let Some(Known { factor, width }) = self.misfit.at(m, p) {
-            return Ok(Prediction::about(self.read(|copy| copy.row(m)).at(p).0 * factor, width));
+            return Ok(Prediction::about(
+                self.published.read(|copy| copy.row(m)).at(p).0 * factor,
+                width,
+            ));
         }
         let coefficients = self.lines[m as usize - 1].coefficients(p);
-        let (row, variance) = self.read(|copy| {
+        let (row, variance) = self.published.read(|copy| {
             let entry =
                 |row: usize, column: usize| load(&copy.covariance[row * self.totals + column]);
             (copy.row(m), coefficients.variance(entry))
@@ -194,7 +174,7 @@ impl Model {
         let or = |limit: u32, usual: u32| if limit == 0 { usual } else { limit };
         let apus = or(limits.apus, self.apus).min(self.apus);
         let all = Range { m: (1, or(limits.max_m, u32::MAX)), p: (1, or(limits.max_p, u32::MAX)) };
-        self.read(|copy| {
+        self.published.read(|copy| {
             let asked = |limit: u32, (first, last): (u32, u32)| (first, or(limit, last));
             let found = self.misfit.range().and_then(|known| {
                 let (m, p) = (asked(limits.max_m, known.m), asked(limits.max_p, known.p));
@@ -206,7 +186,7 @@ impl Model {
     }
 
     /// The least time within a range, which ends where the APUs and the threads do.
-    fn least(&self, copy: &Published, range: Range, apus: u32) -> Option<Choice> {
+    fn least(&self, copy: &Bits, range: Range, apus: u32) -> Option<Choice> {
         let mut best: Option<Choice> = None;
         for m in range.m.0..=range.m.1.min(apus).min(self.lines.len() as u32) {
             let (row, last_p) = (copy.row(m), range.p.1.min(apus / m));
@@ -244,28 +224,8 @@ impl Model {
         if !self.learns {
             return Err(Refusal::NothingToLearn);
         }
-        let mut online = self.learner.lock().unwrap_or_else(PoisonError::into_inner);
-        let surprise = online.add(m, p, time_s).map_err(|_| Refusal::Time(time_s))?;
-        self.waiting.store(true, Ordering::Release);
-        Ok(surprise)
-    }
-
-    /// Takes in the samples that wait, unless another thread is at it, and publishes what follows.
-    #[cold]
-    fn take_in(&self) {
-        let mut online = match self.learner.try_lock() {
-            Ok(online) => online,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
-        };
-        if !self.waiting.swap(false, Ordering::Acquire) {
-            return;
-        }
-        online.settle();
-        let next = self.generation.load(Ordering::Relaxed) + 1;
-        fence(Ordering::Release);
-        self.copies[(next & 1) as usize].write(&online);
-        self.generation.store(next, Ordering::Release);
+        let add = |online: &mut Online| online.add(m, p, time_s);
+        self.published.put_down(add).map_err(|_| Refusal::Time(time_s))
     }
 
     #[inline]
@@ -282,25 +242,30 @@ impl Model {
         }
         Ok(())
     }
+}
 
-    /// What `look` finds in one copy while that is not written.
-    #[inline]
-    fn read<T>(&self, look: impl Fn(&Published) -> T) -> T {
-        if self.waiting.load(Ordering::Acquire) {
-            self.take_in();
-        }
-        loop {
-            let generation = self.generation.load(Ordering::Acquire);
-            let found = look(&self.copies[(generation & 1) as usize]);
-            fence(Ordering::Acquire);
-            if self.generation.load(Ordering::Relaxed) == generation {
-                return found;
+impl Learner for Online {
+    type Copy = Bits;
+
+    fn settle(&mut self) {
+        Self::settle(self);
+    }
+
+    fn write(&self, copy: &Bits) {
+        for (cells, m) in copy.rows.iter().zip(1..) {
+            let row = self.row(m);
+            for (cell, part) in cells.iter().zip([row.constant, row.shared, row.growing]) {
+                cell.store(part.to_bits(), Ordering::Relaxed);
             }
         }
+        for (cell, value) in copy.covariance.iter().zip(self.covariance()) {
+            cell.store(value.to_bits(), Ordering::Relaxed);
+        }
+        copy.samples.store(self.samples(), Ordering::Relaxed);
     }
 }
 
-impl Published {
+impl Bits {
     fn of_size(online: &Online) -> Self {
         let zero = || AtomicU64::new(0);
         Self {
@@ -308,19 +273,6 @@ impl Published {
             covariance: online.covariance().iter().map(|_| zero()).collect(),
             samples: zero(),
         }
-    }
-
-    fn write(&self, online: &Online) {
-        for (cells, m) in self.rows.iter().zip(1..) {
-            let row = online.row(m);
-            for (cell, part) in cells.iter().zip([row.constant, row.shared, row.growing]) {
-                cell.store(part.to_bits(), Ordering::Relaxed);
-            }
-        }
-        for (cell, value) in self.covariance.iter().zip(online.covariance()) {
-            cell.store(value.to_bits(), Ordering::Relaxed);
-        }
-        self.samples.store(online.samples(), Ordering::Relaxed);
     }
 
     #[inline]
@@ -351,13 +303,14 @@ impl Model {
     pub fn is_whole(&self) -> bool {
         let last_m = self.lines.len() as u32;
         assert!(last_m.is_power_of_two());
-        self.read(|copy| {
+        self.published.read(|copy| {
             copy.row(1).shared.to_bits() == (copy.row(last_m).shared * f64::from(last_m)).to_bits()
         })
     }
 
     /// The time by the learner itself.
     pub fn learner_time(&self, m: u32, p: u32) -> f64 {
-        self.learner.lock().unwrap_or_else(PoisonError::into_inner).time(m, p).0
+        let time = |online: &mut Online| Ok::<f64, ()>(online.time(m, p).0);
+        self.published.put_down(time).expect("nothing is refused")
     }
 }
