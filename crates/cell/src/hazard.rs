@@ -59,7 +59,7 @@ use crate::memory::{EffectiveAddress, Place};
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
 use mmgp_sim::Sim;
-use mmgp_spu::Accesses;
+use mmgp_spu::Watch;
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
 use state::{State, Unwritten};
 
@@ -218,15 +218,18 @@ impl Detector {
         state.program(self.spe, (what, self.core.sim.now()), touch, &bytes, &store.borrow())
     }
 
-    /// A kernel has run.
-    pub fn kernel(
+    /// A kernel runs, hazards being looked for.
+    pub fn kernel<T>(
         &self,
         kernel: &'static str,
-        accesses: &Accesses,
-        store: &LocalStore,
-    ) -> Result<()> {
-        let Some(mut state) = self.state() else { return Ok(()) };
-        state.kernel(self.spe, (kernel, self.core.sim.now()), accesses, store)
+        store: &RefCell<LocalStore>,
+        run: impl FnOnce(&mut LocalStore, Watch<'_>) -> T,
+    ) -> Result<T> {
+        let mut state = self.core.state.borrow_mut();
+        let store = &mut *store.borrow_mut();
+        let answer = run(store, state.begin_kernel(self.spe));
+        state.end_kernel(self.spe, (kernel, self.core.sim.now()), store)?;
+        Ok(answer)
     }
 
     /// The host touches memory.

@@ -32,7 +32,7 @@ use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, Hertz, SimSpan};
 use mmgp_sim::{Reason, Sim};
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
-use mmgp_spu::{Kernel, Quadword};
+use mmgp_spu::{Kernel, Quadword, Watch};
 
 /// One SPE; clones refer to the same.
 #[derive(Clone)]
@@ -170,14 +170,16 @@ impl Spe {
     }
 
     async fn compute_checked<K: Kernel>(&self, kernel: &K) -> (K::Output, KernelTime) {
-        let (output, time, accesses) =
-            self.timings.borrow_mut().run_watched(kernel, &mut self.store.borrow_mut());
-        let checked = self.detector.kernel(kernel.name(), &accesses, &self.store.borrow());
-        if let Err(hazard) = checked {
-            self.fault.raise(hazard);
-            std::future::pending::<()>().await;
+        let run = |store: &mut LocalStore, watch: Watch<'_>| {
+            self.timings.borrow_mut().run_watched(kernel, store, watch)
+        };
+        match self.detector.kernel(kernel.name(), &self.store, run) {
+            Ok(ran) => ran,
+            Err(hazard) => {
+                self.fault.raise(hazard);
+                std::future::pending().await
+            }
         }
-        (output, time)
     }
 
     /// What the program outside its kernels loads from local store; `bytes` are rounded outwards to

@@ -12,8 +12,8 @@ use mmgp_base::units::Cycles;
 use mmgp_machine::Machine;
 use mmgp_spu::local_store::LocalStore;
 use mmgp_spu::{
-    Accesses, Branches, ClassTiming, Compiler, Executed, Journal, Kernel, Path, PortUse, Shape,
-    Stopwatch, Timing, execute, execute_on_path, execute_watched,
+    Branches, ClassTiming, Compiler, Executed, Journal, Kernel, Path, PortUse, Shape, Stopwatch,
+    Timing, Watch, execute, execute_on_path, execute_watched,
 };
 
 /// Whether the pipeline is asked at every call.
@@ -120,8 +120,29 @@ impl KernelTimings {
                     (output, time)
                 }
             },
-            (KernelTiming::Cached, Branches::OnData) => self.run_on_path(kernel, shape, store),
+            (KernelTiming::Cached, Branches::OnData) => {
+                self.run_on_path(kernel, shape, store, None)
+            }
         }
+    }
+
+    /// As [`KernelTimings::run`], noting what the kernel touches.
+    pub fn run_watched<K: Kernel>(
+        &mut self,
+        kernel: &K,
+        store: &mut LocalStore,
+        watch: Watch<'_>,
+    ) -> (K::Output, KernelTime) {
+        let shape = checked_shape(kernel);
+        let time = match (self.mode, shape.branches, self.known.get(&shape)) {
+            (KernelTiming::Cached, Branches::OnData, _) => {
+                return self.run_on_path(kernel, shape, store, Some(watch));
+            }
+            (KernelTiming::Cached, Branches::OnShape, Some(&time)) => time,
+            // The pipeline does not tell what is touched, so the kernel runs twice.
+            _ => self.run(kernel, &mut store.clone()).1,
+        };
+        (execute_watched(kernel, store, watch), time)
     }
 
     /// The time of a kernel whose branches depend on its shape alone, without executing it where
@@ -145,8 +166,9 @@ impl KernelTimings {
         kernel: &K,
         shape: Shape,
         store: &mut LocalStore,
+        watch: Option<Watch<'_>>,
     ) -> (K::Output, KernelTime) {
-        let (output, path) = execute_on_path(kernel, store, &mut self.journal);
+        let (output, path) = execute_on_path(kernel, store, &mut self.journal, watch);
         if let Some(&time) = self.known_paths.get(&(shape, path)) {
             return (output, time);
         }
@@ -157,22 +179,6 @@ impl KernelTimings {
         }
         self.known_paths.insert((shape, path), time);
         (output, time)
-    }
-
-    /// The same, noting what the kernel touches.
-    pub fn run_watched<K: Kernel>(
-        &mut self,
-        kernel: &K,
-        store: &mut LocalStore,
-    ) -> (K::Output, KernelTime, Accesses) {
-        let shape = checked_shape(kernel);
-        let time = match (self.mode, shape.branches, self.known.get(&shape)) {
-            (KernelTiming::Cached, Branches::OnShape, Some(&time)) => time,
-            // The pipeline does not tell what is touched, so the kernel runs twice.
-            _ => self.run(kernel, &mut store.clone()).1,
-        };
-        let (output, accesses) = execute_watched(kernel, store);
-        (output, time, accesses)
     }
 
     fn ask<K: Kernel>(&mut self, kernel: &K, store: &mut LocalStore) -> (K::Output, KernelTime) {
@@ -221,7 +227,7 @@ pub fn pipeline(machine: &Machine) -> Timing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mmgp_spu::{LocalAddress, Quadword, Spu};
+    use mmgp_spu::{Accesses, LocalAddress, Quadword, Spu};
     use rand::RngExt as _;
     use rand::SeedableRng as _;
     use rand_xoshiro::Xoshiro256PlusPlus;
@@ -282,6 +288,7 @@ mod tests {
         let (mut cached, mut exact) = (timings(KernelTiming::Cached), timings(KernelTiming::Exact));
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
         let mut times = std::collections::BTreeSet::new();
+        let mut accesses = Accesses::default();
         for call in 0..2000 {
             let mut one = random_store(&mut random);
             let (mut other, mut watched) = (one.clone(), one.clone());
@@ -289,7 +296,8 @@ mod tests {
             let expected = exact.run(&kernel, &mut one);
             assert_eq!(cached.run(&kernel, &mut other), expected, "call {call}");
             assert!(one == other, "call {call}: local stores differ");
-            let (output, time, _) = cached.run_watched(&kernel, &mut watched);
+            let watch = accesses.watch(call + 1);
+            let (output, time) = cached.run_watched(&kernel, &mut watched, watch);
             assert_eq!((output, time), expected, "call {call}, watched");
             assert!(one == watched, "call {call}: local stores differ, watched");
             times.insert(expected.1.cycles);

@@ -8,8 +8,8 @@ use crate::{cell_be, logarithm, pbpi, raxml, sweep3d};
 use mmgp_base::units::Bytes;
 use mmgp_spu::layout::{Access, Block};
 use mmgp_spu::{
-    Branches, Compiler, Journal, Kernel, LOCAL_STORE_BYTES, LocalAddress, LocalStore, Path,
-    PortUse, Quadword, QuadwordSet, Stopwatch, execute_on_path, execute_watched,
+    Accesses, Branches, Compiler, Journal, Kernel, LOCAL_STORE_BYTES, LastRuns, LocalAddress,
+    LocalStore, Path, PortUse, Quadword, Stopwatch, execute_on_path, execute_watched,
 };
 use rand::RngExt as _;
 use rand::SeedableRng as _;
@@ -156,7 +156,7 @@ impl Trial {
 
     fn check_on<K: Kernel>(&mut self, kernel: &K, store: &LocalStore) {
         let shape = kernel.shape();
-        let path = || execute_on_path(kernel, &mut store.clone(), &mut Journal::default()).1;
+        let path = || execute_on_path(kernel, &mut store.clone(), &mut Journal::default(), None).1;
         let path = (shape.branches == Branches::OnData).then(path);
         let stopwatch = self.stopwatches.entry(shape.compiler);
         let stopwatch = stopwatch.or_insert_with(|| Stopwatch::new(cell_be(), shape.compiler));
@@ -170,7 +170,8 @@ impl Trial {
             }
             None => _ = self.seen.insert(key, time),
         }
-        let (_, accesses) = execute_watched(kernel, &mut store.clone());
+        let mut accesses = Accesses::default();
+        execute_watched(kernel, &mut store.clone(), accesses.watch(1));
         let blocks = kernel.blocks();
         check_within(kernel.name(), accesses.read(), &blocks);
         let written: Vec<Block> =
@@ -180,7 +181,7 @@ impl Trial {
 }
 
 /// Checks that what was touched lies in the blocks.
-fn check_within(kernel: &str, touched: &QuadwordSet, blocks: &[Block]) {
+fn check_within(kernel: &str, touched: &LastRuns, blocks: &[Block]) {
     let mut ranges: Vec<_> = blocks
         .iter()
         .map(|block| (u64::from(block.address.0), u64::from(block.address.0) + block.size.0))
@@ -190,7 +191,7 @@ fn check_within(kernel: &str, touched: &QuadwordSet, blocks: &[Block]) {
     let mut end = 0_u64;
     for (start, next) in ranges {
         let outside = end.next_multiple_of(16)..start.max(end.next_multiple_of(16));
-        assert_eq!(touched.first_run_within(&outside), None, "{kernel} beside its blocks");
+        assert_eq!(touched.first_bytes(1, &outside), None, "{kernel} beside its blocks");
         end = end.max(next);
     }
 }

@@ -1,13 +1,14 @@
 //! A kernel as machine code of the host.
 //!
 //! A kernel is generic over the [`Spu`] that runs it, and compiling one into the host's code is most
-//! of what a build has to do. So it is compiled three times and no more, each time by a method of
+//! of what a build has to do. So it is compiled four times and no more, each time by a method of
 //! [`Compiled`], for
 //!
 //! | SPU | its instructions | used |
 //! |---|---|---|
 //! | [`PlainSpu`] | part of the kernel's code, with the host's fused multiply-add; or none, where the kernel [runs on the host](Kernel::run_on_host) | by [`execute`](super::execute), and so by most of an emulation |
-//! | [`ObservedSpu`] | calls | to find out the path or what is touched, and on old hosts |
+//! | [`PlainSpu`] with a watched local store | part of the kernel's code, likewise | by [`execute_watched`](super::execute_watched), where hazards are looked for |
+//! | [`ObservedSpu`] | calls | to find out the path, and on old hosts |
 //! | [`TimedSpu`] | calls | to time a kernel |
 //!
 //! Instructions that are calls are compiled once for all kernels, here, and make a kernel run
@@ -21,7 +22,9 @@
 #![allow(unsafe_code)]
 
 use super::local_store::LocalStore;
-use super::{Kernel, ObservedSpu, PlainSpu, TimedSpu};
+use super::observed::ObservedStore;
+use super::watched::WatchedStore;
+use super::{Kernel, ObservedSpu, PlainSpu, TimedSpu, Watch};
 
 /// A kernel, whichever it is, on each of the SPUs that it is compiled for. It is implemented for
 /// every [`Kernel`]; whoever runs one calls [`execute`](super::execute) and its like.
@@ -31,6 +34,9 @@ pub trait Compiled {
 
     /// Runs it on the SPU that only executes.
     fn execute(&self, store: &mut LocalStore) -> Self::Output;
+
+    /// Runs it on the SPU that only executes, and notes what it touches.
+    fn watch(&self, store: &mut LocalStore, watch: Watch<'_>) -> Self::Output;
 
     /// Runs it on an SPU that notes what it does.
     fn observe(&self, spu: &mut ObservedSpu<'_>) -> Self::Output;
@@ -45,19 +51,31 @@ impl<K: Kernel> Compiled for K {
     fn execute(&self, store: &mut LocalStore) -> K::Output {
         #[cfg(target_arch = "x86_64")]
         {
-            if std::arch::is_x86_feature_detected!("avx2")
-                && std::arch::is_x86_feature_detected!("fma")
-            {
+            if fuses() {
                 // SAFETY: the only condition of the call is that the host has the features for
-                // which `execute_fused` is compiled, and both have just been found. It has no other
-                // unsafe operation.
+                // which `execute_fused` is compiled, which were just found. It has no other unsafe
+                // operation.
                 return unsafe { execute_fused(self, store) };
             }
-            self.observe(&mut ObservedSpu::unobserved(store))
+            self.observe(&mut ObservedSpu::new(ObservedStore { store, journal: None, watch: None }))
         }
         // Every other architecture has a fused multiply-add that may always be used.
         #[cfg(not(target_arch = "x86_64"))]
         run(self, store)
+    }
+
+    fn watch(&self, store: &mut LocalStore, watch: Watch<'_>) -> K::Output {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if fuses() {
+                // SAFETY: as in `execute`.
+                return unsafe { watch_fused(self, store, watch) };
+            }
+            let watch = Some(watch);
+            self.observe(&mut ObservedSpu::new(ObservedStore { store, journal: None, watch }))
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        run_watched(self, store, watch)
     }
 
     fn observe(&self, spu: &mut ObservedSpu<'_>) -> K::Output {
@@ -67,6 +85,12 @@ impl<K: Kernel> Compiled for K {
     fn time(&self, spu: &mut TimedSpu<'_>) -> K::Output {
         self.run(spu)
     }
+}
+
+/// Whether the host has what the fused versions are compiled for.
+#[cfg(target_arch = "x86_64")]
+fn fuses() -> bool {
+    std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -81,4 +105,15 @@ fn run<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
         Some(output) => output,
         None => kernel.run(&mut PlainSpu::new(store)),
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn watch_fused<K: Kernel>(kernel: &K, store: &mut LocalStore, watch: Watch<'_>) -> K::Output {
+    run_watched(kernel, store, watch)
+}
+
+#[inline(always)]
+fn run_watched<K: Kernel>(kernel: &K, store: &mut LocalStore, watch: Watch<'_>) -> K::Output {
+    kernel.run(&mut PlainSpu::with_observers(WatchedStore { store, watch }, ()))
 }

@@ -77,7 +77,7 @@ pub use compiled::Compiled;
 pub use compiler::{Compiler, Hints, Order, Pairing};
 pub use instruction::{Class, Pipe};
 pub use local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
-pub use observed::{ObservedSpu, execute_on_path, execute_watched};
+pub use observed::{ObservedSpu, execute_on_path};
 pub use path::{Branches, Journal, Path};
 pub use pipeline::{ClassTiming, Issue, Pipeline, PortUse, Ready, Single, Stall, Stalls, Timing};
 pub use plain::PlainSpu;
@@ -86,7 +86,7 @@ pub use register::Quadword;
 pub use shape::Shape;
 pub use timed::{Stopwatch, TimedSpu, time};
 pub use unfused::Unfused;
-pub use watched::{Accesses, QuadwordSet};
+pub use watched::{Accesses, LastRuns, Watch, quadwords};
 
 use instruction::for_each_instruction;
 use layout::Block;
@@ -143,6 +143,15 @@ pub trait Kernel {
 /// Runs `kernel` on `store` as fast as the host can.
 pub fn execute<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
     kernel.compiled().execute(store)
+}
+
+/// Runs `kernel` as [`execute`] does, and notes what it touches.
+pub fn execute_watched<K: Kernel>(
+    kernel: &K,
+    store: &mut LocalStore,
+    watch: Watch<'_>,
+) -> K::Output {
+    kernel.compiled().watch(store, watch)
 }
 
 /// The name of a branch, as an assembler's label in front of it.

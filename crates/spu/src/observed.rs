@@ -1,4 +1,5 @@
-//! The SPU that executes and notes what a kernel does: the path that it takes, and what it touches.
+//! The SPU that executes and notes what a kernel does, whatever of it: the path that it takes, what it
+//! overwrites, what it touches.
 
 use super::channel::Channel;
 use super::forward::for_each_other_method;
@@ -6,27 +7,21 @@ use super::instruction::for_each_instruction;
 use super::local_store::{LocalAddress, LocalStore, QuadwordMemory};
 use super::path::{Journal, Path, PathRecorder};
 use super::register::Quadword;
-use super::watched::Accesses;
+use super::watched::Watch;
 use super::{BranchName, Kernel, PlainSpu, Spu};
 
-/// Runs `kernel` as [`execute`](super::execute) does, and says which path it took; `journal` can
-/// undo what it stored.
+/// Runs `kernel` as [`execute`](super::execute) does, more slowly, and says which path it took; `journal`
+/// can undo what it stored. Notes what it touches, if asked to.
 pub fn execute_on_path<K: Kernel>(
     kernel: &K,
     store: &mut LocalStore,
     journal: &mut Journal,
+    watch: Option<Watch<'_>>,
 ) -> (K::Output, Path) {
     journal.begin();
-    let mut spu = ObservedSpu::journaled(store, journal);
+    let mut spu = ObservedSpu::new(ObservedStore { store, journal: Some(journal), watch });
     let output = kernel.compiled().observe(&mut spu);
     (output, spu.path())
-}
-
-/// Runs `kernel` as [`execute`](super::execute) does, more slowly, and notes what it touches.
-pub fn execute_watched<K: Kernel>(kernel: &K, store: &mut LocalStore) -> (K::Output, Accesses) {
-    let mut accesses = Accesses::new();
-    let output = kernel.compiled().observe(&mut ObservedSpu::watched(store, &mut accesses));
-    (output, accesses)
 }
 
 /// Executes instructions as [`PlainSpu`] does, each of them a call of a function of the host: a
@@ -35,23 +30,8 @@ pub fn execute_watched<K: Kernel>(kernel: &K, store: &mut LocalStore) -> (K::Out
 pub struct ObservedSpu<'s>(PlainSpu<'s, ObservedStore<'s>, PathRecorder>);
 
 impl<'s> ObservedSpu<'s> {
-    /// An SPU with that local store, of which nothing is noted but the path.
-    pub(super) const fn unobserved(store: &'s mut LocalStore) -> Self {
-        Self::new(store, Observer::None)
-    }
-
-    /// The same, whose journal keeps what is overwritten.
-    const fn journaled(store: &'s mut LocalStore, journal: &'s mut Journal) -> Self {
-        Self::new(store, Observer::Journal(journal))
-    }
-
-    /// The same, where the quadwords that are touched are noted.
-    const fn watched(store: &'s mut LocalStore, accesses: &'s mut Accesses) -> Self {
-        Self::new(store, Observer::Accesses(accesses))
-    }
-
-    const fn new(store: &'s mut LocalStore, observer: Observer<'s>) -> Self {
-        Self(PlainSpu::with_observers(ObservedStore { store, observer }, PathRecorder::new()))
+    pub(super) const fn new(store: ObservedStore<'s>) -> Self {
+        Self(PlainSpu::with_observers(store, PathRecorder::new()))
     }
 
     /// The path that was taken until now.
@@ -62,33 +42,30 @@ impl<'s> ObservedSpu<'s> {
 
 /// A local store and who notes accesses to it.
 #[derive(Debug)]
-struct ObservedStore<'s> {
-    store: &'s mut LocalStore,
-    observer: Observer<'s>,
-}
-
-#[derive(Debug)]
-enum Observer<'s> {
-    None,
-    Journal(&'s mut Journal),
-    Accesses(&'s mut Accesses),
+pub(super) struct ObservedStore<'s> {
+    pub store: &'s mut LocalStore,
+    /// Keeps what is overwritten.
+    pub journal: Option<&'s mut Journal>,
+    /// Notes what is touched.
+    pub watch: Option<Watch<'s>>,
 }
 
 impl QuadwordMemory for ObservedStore<'_> {
     #[inline(always)]
     fn load(&mut self, address: LocalAddress) -> Quadword {
-        if let Observer::Accesses(accesses) = &mut self.observer {
-            accesses.note_read(address);
+        if let Some(watch) = &mut self.watch {
+            watch.note_read(address);
         }
         self.store.load(address)
     }
 
     #[inline(always)]
     fn store(&mut self, address: LocalAddress, value: Quadword) {
-        match &mut self.observer {
-            Observer::None => {}
-            Observer::Journal(journal) => journal.note(address, self.store.load(address)),
-            Observer::Accesses(accesses) => accesses.note_written(address),
+        if let Some(journal) = &mut self.journal {
+            journal.note(address, self.store.load(address));
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.note_written(address);
         }
         self.store.store(address, value);
     }

@@ -137,7 +137,7 @@ mod tests {
         let before = store.clone();
         let mut expected = store.clone();
         let mut journal = Journal::default();
-        let (output, path) = execute_on_path(&Decide, &mut store, &mut journal);
+        let (output, path) = execute_on_path(&Decide, &mut store, &mut journal, None);
         assert_eq!(output, execute(&Decide, &mut expected));
         assert!(store == expected, "it stores what it stores without a journal");
         journal.undo(&mut store);

@@ -1,87 +1,133 @@
-//! Which parts of local store a kernel touches: for those who look for mistakes.
+//! Which parts of local store kernels touch: for those who look for mistakes.
 
 use std::ops::Range;
 
-use super::local_store::{LOCAL_STORE_BYTES, LocalAddress, quadword_index};
+use super::local_store::{
+    LOCAL_STORE_BYTES, LocalAddress, LocalStore, QUADWORDS, QuadwordMemory, quadword_index,
+};
+use super::register::Quadword;
 
-/// The quadwords of local store that a kernel read and wrote.
-#[derive(Debug)]
+/// What the runs of a program have touched of a local store. Runs have numbers, which grow from 1 on.
+#[derive(Debug, Default)]
 pub struct Accesses {
-    read: QuadwordSet,
-    written: QuadwordSet,
-    exposed: QuadwordSet,
+    read: LastRuns,
+    written: LastRuns,
+    exposed: LastRuns,
 }
 
 impl Accesses {
-    /// Nothing yet.
-    pub(super) fn new() -> Self {
-        let [read, written, exposed] = [(); 3].map(|()| QuadwordSet::new());
-        Self { read, written, exposed }
-    }
-
-    /// What it loaded before it had stored anything there.
-    pub fn exposed(&self) -> &QuadwordSet {
-        &self.exposed
-    }
-
-    /// What it loaded.
-    pub fn read(&self) -> &QuadwordSet {
+    /// What runs loaded.
+    pub fn read(&self) -> &LastRuns {
         &self.read
     }
 
-    /// What it stored.
-    pub fn written(&self) -> &QuadwordSet {
+    /// What runs stored.
+    pub fn written(&self) -> &LastRuns {
         &self.written
     }
 
-    #[inline]
+    /// What runs loaded before they had stored anything there.
+    pub fn exposed(&self) -> &LastRuns {
+        &self.exposed
+    }
+
+    /// Notes that a run reads these bytes.
+    pub fn note_read(&mut self, bytes: &Range<u64>, run: u32) {
+        self.read.note(bytes, run);
+    }
+
+    /// Notes that a run writes these bytes.
+    pub fn note_written(&mut self, bytes: &Range<u64>, run: u32) {
+        self.written.note(bytes, run);
+    }
+
+    /// For a run whose loads and stores are to be noted.
+    pub fn watch(&mut self, run: u32) -> Watch<'_> {
+        let Self { read, written, exposed } = self;
+        Watch { read: &mut read.0, written: &mut written.0, exposed: &mut exposed.0, run }
+    }
+}
+
+/// The last run that touched each quadword of a local store in some way; 0 for none.
+#[derive(Debug)]
+pub struct LastRuns(Box<[u32; QUADWORDS]>);
+
+impl Default for LastRuns {
+    fn default() -> Self {
+        let runs = vec![0; QUADWORDS].into_boxed_slice();
+        Self(runs.try_into().expect("invariant: the slice has that length"))
+    }
+}
+
+impl LastRuns {
+    /// By quadword, from the beginning of the local store on.
+    pub fn by_quadword(&self) -> &[u32] {
+        &*self.0
+    }
+
+    /// The first bytes in a row within `range` that this run was the last to touch.
+    pub fn first_bytes(&self, run: u32, range: &Range<u64>) -> Option<Range<u64>> {
+        let quadwords = quadwords(range);
+        let within = &self.0[quadwords.clone()];
+        let first = within.iter().position(|&last| last == run)?;
+        let count = within[first..].iter().take_while(|&&last| last == run).count();
+        let (start, end) = (quadwords.start + first, quadwords.start + first + count);
+        Some((16 * start as u64).max(range.start)..(16 * end as u64).min(range.end))
+    }
+
+    fn note(&mut self, bytes: &Range<u64>, run: u32) {
+        self.0[quadwords(bytes)].fill(run);
+    }
+}
+
+/// The quadwords that hold these bytes, as far as there is local store.
+pub fn quadwords(bytes: &Range<u64>) -> Range<usize> {
+    let end = bytes.end.min(u64::from(LOCAL_STORE_BYTES)).div_ceil(16) as usize;
+    ((bytes.start / 16) as usize).min(end)..end
+}
+
+/// Notes what one run touches.
+#[derive(Debug)]
+pub struct Watch<'a> {
+    read: &'a mut [u32; QUADWORDS],
+    written: &'a mut [u32; QUADWORDS],
+    exposed: &'a mut [u32; QUADWORDS],
+    run: u32,
+}
+
+impl Watch<'_> {
+    #[inline(always)]
     pub(super) fn note_read(&mut self, address: LocalAddress) {
-        self.read.insert(address);
-        if !self.written.contains(quadword_index(address) as u64) {
-            self.exposed.insert(address);
+        let index = quadword_index(address);
+        self.read[index] = self.run;
+        if self.written[index] != self.run {
+            self.exposed[index] = self.run;
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_written(&mut self, address: LocalAddress) {
-        self.written.insert(address);
+        self.written[quadword_index(address)] = self.run;
     }
 }
 
-/// A set of quadwords of a local store, a bit each.
-#[derive(Debug)]
-pub struct QuadwordSet {
-    words: Vec<u64>,
+/// A local store that is watched.
+pub(super) struct WatchedStore<'s, 'a> {
+    pub store: &'s mut LocalStore,
+    pub watch: Watch<'a>,
 }
 
-impl QuadwordSet {
-    fn new() -> Self {
-        Self { words: vec![0; (LOCAL_STORE_BYTES / 16 / u64::BITS) as usize] }
+impl QuadwordMemory for WatchedStore<'_, '_> {
+    #[inline(always)]
+    fn load(&mut self, address: LocalAddress) -> Quadword {
+        self.watch.note_read(address);
+        self.store.load(address)
     }
 
-    #[inline]
-    fn insert(&mut self, address: LocalAddress) {
-        let index = quadword_index(address);
-        self.words[index / 64] |= 1 << (index % 64);
-    }
-
-    /// The bits, 64 quadwords to a word.
-    pub fn words(&self) -> &[u64] {
-        &self.words
-    }
-
-    fn contains(&self, quadword: u64) -> bool {
-        let word = self.words.get((quadword / 64) as usize);
-        word.is_some_and(|word| word >> (quadword % 64) & 1 != 0)
-    }
-
-    /// The first bytes in a row that are in the set and in `range`.
-    pub fn first_run_within(&self, range: &Range<u64>) -> Option<Range<u64>> {
-        let quadwords = range.start / 16..range.end.div_ceil(16);
-        let first = quadwords.clone().find(|&quadword| self.contains(quadword))?;
-        let end = (first..quadwords.end).find(|&quadword| !self.contains(quadword));
-        let end = end.unwrap_or(quadwords.end);
-        Some((16 * first).max(range.start)..(16 * end).min(range.end))
+    #[inline(always)]
+    fn store(&mut self, address: LocalAddress, value: Quadword) {
+        self.watch.note_written(address);
+        self.store.store(address, value);
     }
 }
 
@@ -110,10 +156,11 @@ mod tests {
     fn what_a_kernel_loads_and_stores_is_noted_by_the_quadword() {
         let mut store = LocalStore::new();
         store.store(LocalAddress(0x110), Quadword::splat(7));
-        let ((), accesses) = execute_watched(&Copy, &mut store);
+        let mut accesses = Accesses::default();
+        execute_watched(&Copy, &mut store, accesses.watch(1));
         assert_eq!(store.load(LocalAddress(0)), Quadword::splat(7));
-        let check = |set: &QuadwordSet, within: Range<u64>, found: Option<Range<u64>>| {
-            assert_eq!(set.first_run_within(&within), found, "{within:?}");
+        let check = |set: &LastRuns, within: Range<u64>, found: Option<Range<u64>>| {
+            assert_eq!(set.first_bytes(1, &within), found, "{within:?}");
         };
         check(accesses.read(), 0..0x40000, Some(0x100..0x120));
         check(accesses.read(), 0x104..0x40000, Some(0x104..0x120));

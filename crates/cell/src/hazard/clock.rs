@@ -73,8 +73,16 @@ impl Clock {
     }
 
     pub fn join(&mut self, other: &Self) {
+        // Both are in the order of their actors.
+        let mut index = 0;
         for &(actor, value) in &other.entries {
-            self.advance(Epoch { actor, value });
+            while self.entries.get(index).is_some_and(|entry| entry.0 < actor) {
+                index += 1;
+            }
+            match self.entries.get_mut(index) {
+                Some(entry) if entry.0 == actor => entry.1 = entry.1.max(value),
+                _ => self.entries.insert(index, (actor, value)),
+            }
         }
         other.single.iter().for_each(|&epoch| self.add(epoch));
         let Self { entries, single } = self;
@@ -86,15 +94,18 @@ impl Clock {
 
     pub fn join_view(&mut self, view: &View) {
         self.join(&view.base);
+        self.advance(view.own);
         view.more.iter().for_each(|&epoch| self.advance(epoch));
         view.single.iter().for_each(|&epoch| self.add(epoch));
     }
 }
 
 /// What somebody knew at an instant.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct View {
     pub base: Rc<Clock>,
+    /// Up to which event it knows itself.
+    pub own: Epoch,
     /// Beyond that.
     pub more: Vec<Epoch>,
     /// A command that is complete by itself.
@@ -104,7 +115,10 @@ pub(super) struct View {
 impl View {
     pub fn knows(&self, epoch: Epoch) -> bool {
         let covers = |it: &Epoch| it.actor == epoch.actor && it.value >= epoch.value;
-        self.more.iter().any(covers) || self.single == Some(epoch) || self.base.knows(epoch)
+        covers(&self.own)
+            || self.more.iter().any(covers)
+            || self.single == Some(epoch)
+            || self.base.knows(epoch)
     }
 
     /// The same when the command with that epoch is complete, too.

@@ -13,17 +13,22 @@ use crate::memory::EffectiveAddress;
 use crate::mfc::{Command, Direction, LockLine, Operation, Order, SendSignal, TAGS};
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
-use mmgp_spu::local_store::LocalStore;
+use mmgp_spu::local_store::{LocalAddress, LocalStore};
 
 const TAG_COUNT: usize = TAGS as usize;
 
 /// By tag group, the number of a command; 0 for none.
 type Numbers = [u64; TAG_COUNT];
 
+/// Bytes of a memory, and what is done to them.
+type Area = ((Space, Range<u64>), Touch);
+
 /// A command that its issuer does not know to be complete.
 pub(super) struct Left {
     pub epoch: Epoch,
     pub record: Rc<Record>,
+    /// What it comes after.
+    view: Rc<View>,
     /// What it writes, where it moves data.
     writes: Option<(Space, Range<u64>)>,
 }
@@ -121,7 +126,7 @@ impl Queue {
     /// What somebody knows who has seen what the command with that number has done.
     pub fn seen(&self, number: u64) -> Option<View> {
         let left = self.left.iter().find(|left| left.epoch.value == number)?;
-        Some(left.record.view.with(left.epoch))
+        Some(left.view.with(left.epoch))
     }
 }
 
@@ -143,17 +148,22 @@ impl Detector {
             return Ok(());
         }
         let who = Who::Command { spe: self.spe, origin, operation: *operation };
-        let record = Rc::new(Record { who, at: self.core.sim.now(), view });
+        let (at, view) = (self.core.sim.now(), Rc::new(view));
+        let of = |space| Record::new(who, at, space, &view);
+        let [inside, outside] = [Space::Store(self.spe), Space::Main(self.blade)].map(of);
         let areas = self.areas(operation, &store.borrow());
         let is_transfer = matches!(operation, Operation::Transfer(_) | Operation::List(_));
         let writes = areas.iter().find(|area| is_transfer && area.1 == Touch::Writes);
         let writes = writes.map(|(place, _)| place.clone());
-        queue.left.push(Left { epoch, record: Rc::clone(&record), writes });
+        let left = Left { epoch, record: Rc::clone(&inside), view: Rc::clone(&view), writes };
+        queue.left.push(left);
         let own = (origin == Origin::Spu).then_some(self.spe);
         for ((space, bytes), touch) in areas {
-            let atomic = matches!((operation, space), (Operation::LockLine(_), Space::Main(_)));
-            let access = Access { epoch, touch, atomic, record: Rc::clone(&record) };
-            state.access(space, &bytes, &access, own)?;
+            let is_main = matches!(space, Space::Main(_));
+            let record = Rc::clone(if is_main { &outside } else { &inside });
+            let atomic = is_main && matches!(operation, Operation::LockLine(_));
+            let access = Access { epoch, touch, atomic, record };
+            state.access((space, &bytes), &access, &view, own)?;
         }
         Ok(())
     }
@@ -171,36 +181,17 @@ impl Detector {
     }
 
     /// What a command touches: in local store, and outside it.
-    fn areas(
-        &self,
-        operation: &Operation,
-        store: &LocalStore,
-    ) -> Vec<((Space, Range<u64>), Touch)> {
-        let local = |at: mmgp_spu::local_store::LocalAddress, bytes: Bytes| {
-            let start = u64::from(at.0);
-            (Space::Store(self.spe), start..start + bytes.0)
-        };
+    fn areas(&self, operation: &Operation, store: &LocalStore) -> Vec<Area> {
         let outside = |at: EffectiveAddress, bytes| self.place(at, bytes);
-        let transfer = |command: &Command| {
-            let (inner, outer) = match command.direction {
-                Direction::Get => (Touch::Writes, Touch::Reads),
-                Direction::Put => (Touch::Reads, Touch::Writes),
-            };
-            let inside = (local(command.local, command.bytes), inner);
-            let outside = outside(command.effective, command.bytes).map(|place| (place, outer));
-            [Some(inside), outside].into_iter().flatten()
-        };
         match operation {
-            Operation::Transfer(command) => transfer(command).collect(),
-            Operation::List(command) => {
-                command.transfers(store).iter().flat_map(transfer).collect()
-            }
+            Operation::Transfer(command) => self.moved(command.direction, &[*command]),
+            Operation::List(command) => self.moved(command.direction, &command.transfers(store)),
             // The register takes what comes, in any order.
             Operation::SendSignal(command) => {
-                vec![(local(command.local, SendSignal::BYTES), Touch::Reads)]
+                vec![(self.local(command.local, SendSignal::BYTES), Touch::Reads)]
             }
             Operation::LockLine(line) => {
-                let inside = (local(line.local, LockLine::BYTES), Touch::Reads);
+                let inside = (self.local(line.local, LockLine::BYTES), Touch::Reads);
                 let outside = outside(line.effective, LockLine::BYTES);
                 let outside = outside.map(|place| (place, Touch::Writes));
                 [Some(inside), outside].into_iter().flatten().collect()
@@ -208,5 +199,29 @@ impl Detector {
             // It moves nothing.
             Operation::Moved(_) | Operation::Barrier | Operation::Synchronise => Vec::new(),
         }
+    }
+
+    fn local(&self, at: LocalAddress, bytes: Bytes) -> (Space, Range<u64>) {
+        let start = u64::from(at.0);
+        (Space::Store(self.spe), start..start + bytes.0)
+    }
+
+    /// What transfers of one command touch, which mostly follow each other in local store.
+    fn moved(&self, direction: Direction, transfers: &[Command]) -> Vec<Area> {
+        let (inner, outer) = match direction {
+            Direction::Get => (Touch::Writes, Touch::Reads),
+            Direction::Put => (Touch::Reads, Touch::Writes),
+        };
+        let mut areas: Vec<Area> = Vec::with_capacity(1 + transfers.len());
+        for transfer in transfers {
+            let (space, bytes) = self.local(transfer.local, transfer.bytes);
+            match areas.last_mut() {
+                Some(((_, before), _)) if before.end == bytes.start => before.end = bytes.end,
+                _ => areas.push(((space, bytes), inner)),
+            }
+        }
+        let outside = transfers.iter().filter_map(|it| self.place(it.effective, it.bytes));
+        areas.extend(outside.map(|place| (place, outer)));
+        areas
     }
 }

@@ -1,6 +1,5 @@
 //! What one tells another: mailboxes, signals, lock lines, words in local store, the host.
 
-use super::clock::View;
 use super::report::What;
 use super::state::{Spe, State};
 use super::{Detector, Mail, Origin, Touch};
@@ -136,8 +135,8 @@ impl Detector {
         let Some(mut state) = self.state() else { return };
         let Spe { program, shadow, .. } = state.spe(self.spe);
         let Some(writer) = shadow.writer(at.0.into()) else { return };
-        let (view, epoch): (&View, _) = (&writer.record.view, writer.epoch);
-        program.hear(&view.with(epoch));
+        let view = writer.record.view.as_ref().expect("invariant: it is local store");
+        program.hear(&view.with(writer.epoch));
     }
 
     /// The program tells the host, which hears it at [`Detector::host_hears`].

@@ -8,18 +8,15 @@ use super::report::What;
 use super::shadow::Access;
 use mmgp_base::units::SimTime;
 use mmgp_spu::local_store::LOCAL_STORE_BYTES;
-
-const QUADWORDS: usize = (LOCAL_STORE_BYTES / 16) as usize;
+use mmgp_spu::{Accesses, LastRuns, quadwords};
 
 /// One local store.
 pub(super) struct Store {
     spe: u32,
-    /// By quadword, the last event of the program that read it.
-    read: Vec<u32>,
-    /// The same for writes.
-    written: Vec<u32>,
-    /// Whether anybody has written it.
-    filled: Vec<u64>,
+    /// By the program's events.
+    pub accesses: Accesses,
+    /// By quadword, whether anybody else has written it.
+    filled: Vec<bool>,
     /// What the events were.
     events: Vec<(u32, What, SimTime)>,
     /// What the program does not know to be complete.
@@ -30,29 +27,21 @@ impl Store {
     pub fn new(spe: u32) -> Self {
         Self {
             spe,
-            read: vec![0; QUADWORDS],
-            written: vec![0; QUADWORDS],
-            filled: vec![0; QUADWORDS / 64],
+            accesses: Accesses::default(),
+            filled: vec![false; (LOCAL_STORE_BYTES / 16) as usize],
             events: Vec::new(),
             open: Vec::new(),
         }
     }
 
-    /// Bytes are written by whomever.
+    /// Bytes are written by somebody else.
     pub fn fill(&mut self, bytes: &Range<u64>) {
-        for quadword in quadwords(bytes) {
-            self.filled[quadword / 64] |= 1 << (quadword % 64);
-        }
+        self.filled[quadwords(bytes)].fill(true);
     }
 
-    /// The same of the quadwords with a bit.
-    pub fn fill_words(&mut self, words: &[u64]) {
-        self.filled.iter_mut().zip(words).for_each(|(own, word)| *own |= word);
-    }
-
-    /// The words of the set that has a bit for each quadword that somebody has written.
-    pub fn filled(&self) -> &[u64] {
-        &self.filled
+    /// Whether anybody has written to a quadword.
+    pub fn is_filled(&self, quadword: usize) -> bool {
+        self.filled[quadword] || self.accesses.written().by_quadword()[quadword] > 0
     }
 
     /// The program does something at its event `value`.
@@ -60,30 +49,19 @@ impl Store {
         self.events.push((value as u32, what, at));
     }
 
+    /// The program touches bytes outside its kernels.
     pub fn touched(&mut self, bytes: &Range<u64>, touch: Touch, value: u64) {
-        let of = match touch {
-            Touch::Reads => &mut self.read,
-            Touch::Writes => &mut self.written,
-        };
-        of[quadwords(bytes)].fill(value as u32);
+        match touch {
+            Touch::Reads => self.accesses.note_read(bytes, value as u32),
+            Touch::Writes => self.accesses.note_written(bytes, value as u32),
+        }
     }
 
-    /// The same of the quadwords with a bit.
-    pub fn touched_by_kernel(&mut self, words: &[u64], touch: Touch, value: u64) {
-        let of = match touch {
-            Touch::Reads => &mut self.read,
-            Touch::Writes => &mut self.written,
-        };
-        for (number, &word) in words.iter().enumerate() {
-            if word == u64::MAX {
-                of[64 * number..64 * (number + 1)].fill(value as u32);
-                continue;
-            }
-            let mut rest = word;
-            while rest != 0 {
-                of[64 * number + rest.trailing_zeros() as usize] = value as u32;
-                rest &= rest - 1;
-            }
+    /// Which of the program's events was the last to do that.
+    pub fn of(&self, touch: Touch) -> &LastRuns {
+        match touch {
+            Touch::Reads => self.accesses.read(),
+            Touch::Writes => self.accesses.written(),
         }
     }
 
@@ -94,10 +72,11 @@ impl Store {
         touch: Touch,
         view: &View,
     ) -> Option<(Range<u64>, Touch, What, SimTime)> {
-        let actor = Actor::spu(self.spe);
+        let (actor, start) = (Actor::spu(self.spe), bytes.start);
         let unknown = |value: u32| value > 0 && !view.knows(Epoch { actor, value: value.into() });
+        let [reads, writes] = [Touch::Reads, Touch::Writes].map(|it| self.of(it).by_quadword());
         for quadword in quadwords(bytes) {
-            let (read, written) = (self.read[quadword], self.written[quadword]);
+            let (read, written) = (reads[quadword], writes[quadword]);
             let found = if unknown(written) {
                 Some((written, Touch::Writes))
             } else if touch == Touch::Writes && unknown(read) {
@@ -108,21 +87,12 @@ impl Store {
             if let Some((value, touch)) = found {
                 let index = self.events.partition_point(|event| event.0 < value);
                 let (_, what, at) = self.events[index.min(self.events.len() - 1)];
-                let of = match touch {
-                    Touch::Reads => &self.read,
-                    Touch::Writes => &self.written,
-                };
-                let rest = quadwords(bytes).end - quadword;
-                let run = of[quadword..].iter().take(rest).take_while(|&&it| it == value).count();
-                let (start, end) = (16 * quadword as u64, 16 * (quadword + run) as u64);
-                let bytes = start.max(bytes.start)..end.min(bytes.end);
+                let rest = 16 * quadword as u64..bytes.end;
+                let bytes = self.of(touch).first_bytes(value, &rest).unwrap_or(rest);
+                let bytes = bytes.start.max(start)..bytes.end;
                 return Some((bytes, touch, what, at));
             }
         }
         None
     }
-}
-
-fn quadwords(bytes: &Range<u64>) -> Range<usize> {
-    (bytes.start / 16) as usize..(bytes.end.div_ceil(16) as usize).min(QUADWORDS)
 }

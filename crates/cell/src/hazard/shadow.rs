@@ -30,7 +30,46 @@ impl Access {
 struct Piece {
     end: u64,
     write: Option<Access>,
-    reads: Vec<Access>,
+    /// The last read since, and others since that it is not ordered after.
+    read: Option<Access>,
+    other_reads: Vec<Access>,
+}
+
+impl Piece {
+    /// Bytes that nobody has touched before.
+    fn new(end: u64, access: &Access) -> Self {
+        let (write, read) = match access.touch {
+            Touch::Writes => (Some(access.clone()), None),
+            Touch::Reads => (None, Some(access.clone())),
+        };
+        Self { end, write, read, other_reads: Vec::new() }
+    }
+
+    /// Notes an access to all of it; what that is not ordered after.
+    fn access(&mut self, own: &Access, knows: impl Fn(Epoch) -> bool) -> Option<Access> {
+        if let Some(other) = self.clash(own, &knows) {
+            return Some(other.clone());
+        }
+        match own.touch {
+            Touch::Writes => {
+                *self = Self::new(self.end, own);
+            }
+            Touch::Reads => self.read(own, &knows),
+        }
+        None
+    }
+
+    fn clash(&self, own: &Access, knows: impl Fn(Epoch) -> bool) -> Option<&Access> {
+        let mut before = self.write.iter().chain(&self.read).chain(&self.other_reads);
+        before.find(|other| other.clashes(own) && !knows(other.epoch))
+    }
+
+    fn read(&mut self, own: &Access, knows: impl Fn(Epoch) -> bool) {
+        // Who is ordered after this read is ordered after what it is ordered after.
+        self.other_reads.retain(|read| !knows(read.epoch));
+        let before = self.read.replace(own.clone());
+        self.other_reads.extend(before.filter(|read| !knows(read.epoch)));
+    }
 }
 
 /// The last write of each byte, and who has read it since.
@@ -50,12 +89,16 @@ impl Shadow {
         if bytes.is_empty() {
             return None;
         }
+        // A buffer is mostly touched as it was before.
+        if let Some(piece) = self.pieces.get_mut(&bytes.start)
+            && piece.end == bytes.end
+        {
+            return Some((bytes.clone(), piece.access(own, knows)?));
+        }
         self.split(bytes.start);
         self.split(bytes.end);
         for (&start, piece) in self.pieces.range(bytes.clone()) {
-            let mut before = piece.write.iter().chain(&piece.reads);
-            let clash = before.find(|other| other.clashes(own) && !knows(other.epoch));
-            if let Some(other) = clash {
+            if let Some(other) = piece.clash(own, &knows) {
                 return Some((start..piece.end, other.clone()));
             }
         }
@@ -66,8 +109,7 @@ impl Shadow {
                 for start in inside {
                     self.pieces.remove(&start);
                 }
-                let write = Some(own.clone());
-                self.pieces.insert(bytes.start, Piece { end: bytes.end, write, reads: Vec::new() });
+                self.pieces.insert(bytes.start, Piece::new(bytes.end, own));
             }
             Touch::Reads => {
                 let mut next = bytes.start;
@@ -77,16 +119,13 @@ impl Shadow {
                         gaps.push(next..start);
                     }
                     next = piece.end;
-                    // Who is ordered after this read is ordered after what it is ordered after.
-                    piece.reads.retain(|read| !knows(read.epoch));
-                    piece.reads.push(own.clone());
+                    piece.read(own, &knows);
                 }
                 if next < bytes.end {
                     gaps.push(next..bytes.end);
                 }
                 for Range { start, end } in gaps {
-                    let reads = vec![own.clone()];
-                    self.pieces.insert(start, Piece { end, write: None, reads });
+                    self.pieces.insert(start, Piece::new(end, own));
                 }
             }
         }

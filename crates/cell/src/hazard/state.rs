@@ -12,10 +12,10 @@ use super::report::{Record, Side, What, Who, hazard, place};
 use super::shadow::{Access, Shadow};
 use super::{Mail, Origin, Space, Touch};
 use mmgp_base::error::{Error, Result};
-use mmgp_base::units::{Bytes, SimTime};
-use mmgp_spu::Accesses;
-use mmgp_spu::local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
+use mmgp_base::units::SimTime;
+use mmgp_spu::local_store::{LocalAddress, LocalStore};
 use mmgp_spu::register::Quadword;
+use mmgp_spu::{Watch, quadwords};
 
 /// An actor that lasts.
 pub(super) struct Program {
@@ -39,7 +39,7 @@ impl Program {
     /// What it knows, itself included.
     pub fn view(&self) -> View {
         let own = Epoch { actor: self.actor, value: self.events };
-        View { base: Rc::clone(&self.clock), more: vec![own], single: None }
+        View { base: Rc::clone(&self.clock), own, more: Vec::new(), single: None }
     }
 
     pub fn knows(&self, epoch: Epoch) -> bool {
@@ -127,16 +127,16 @@ impl State {
         }
     }
 
-    /// Somebody other than a kernel touches bytes; `own` is the SPE whose program it is ordered with
-    /// by itself.
+    /// Somebody other than a kernel, who knows so much, touches bytes; `own` is the SPE whose program
+    /// it is ordered with by itself.
     pub fn access(
         &mut self,
-        space: Space,
-        bytes: &Range<u64>,
+        (space, bytes): (Space, &Range<u64>),
         access: &Access,
+        view: &View,
         own: Option<u32>,
     ) -> Result<()> {
-        let (view, record) = (&access.record.view, &access.record);
+        let record = &access.record;
         let later = Side { who: &record.who, at: record.at, touch: access.touch };
         let knows = |epoch| epoch == access.epoch || view.knows(epoch);
         let shadow = match space {
@@ -175,8 +175,10 @@ impl State {
         at: SimTime,
     ) -> Result<()> {
         let epoch = Epoch { actor: Actor::HOST, value: self.host.event() };
-        let record = Rc::new(Record { who: Who::Host, at, view: self.host.view() });
-        self.access(space, bytes, &Access { epoch, touch, atomic: false, record }, None)
+        let view = Rc::new(self.host.view());
+        let record = Record::new(Who::Host, at, space, &view);
+        let access = Access { epoch, touch, atomic: false, record };
+        self.access((space, bytes), &access, &view, None)
     }
 
     /// An atomic command of a program touches main memory.
@@ -190,8 +192,10 @@ impl State {
         let program = &mut self.spes[spe as usize].program;
         let epoch = Epoch { actor: Actor::spu(spe), value: program.event() };
         let who = Who::Program { spe, what };
-        let record = Rc::new(Record { who, at, view: program.view() });
-        self.access(space, bytes, &Access { epoch, touch, atomic: true, record }, Some(spe))
+        let view = Rc::new(program.view());
+        let record = Record::new(who, at, space, &view);
+        let access = Access { epoch, touch, atomic: true, record };
+        self.access((space, bytes), &access, &view, Some(spe))
     }
 
     /// The program touches its local store outside its kernels.
@@ -207,65 +211,58 @@ impl State {
         let value = program.event();
         let who = Who::Program { spe, what };
         let later = Side { who: &who, at, touch };
-        check_open(spe, (program, store), &later, |other| {
+        check_open(spe, (program, store), &later, |_, other| {
             let (start, end) = (bytes.start.max(other.start), bytes.end.min(other.end));
             (start < end).then_some(start..end)
         })?;
         store.event(value, what, at);
-        store.touched(bytes, touch, value);
-        match touch {
-            Touch::Writes => store.fill(bytes),
-            Touch::Reads if self.unwritten == Unwritten::IsZero => {}
-            Touch::Reads => {
-                let quadwords = bytes.start / 16..bytes.end.div_ceil(16);
-                let empty = |&quadword: &u64| {
-                    let word = store.filled()[(quadword / 64) as usize % store.filled().len()];
-                    word >> (quadword % 64) & 1 == 0 && is_zero(contents, quadword)
-                };
-                if let Some(first) = quadwords.clone().find(empty) {
-                    return Err(unwritten(spe, first, &later));
-                }
+        if touch == Touch::Reads && self.unwritten == Unwritten::IsHazard {
+            let mut quadwords = quadwords(bytes);
+            let empty = |&at: &usize| !store.is_filled(at) && is_zero(contents, at);
+            if let Some(first) = quadwords.find(empty) {
+                return Err(unwritten(spe, first, &later));
             }
         }
+        store.touched(bytes, touch, value);
         Ok(())
     }
 
-    /// A kernel has run.
-    pub fn kernel(
+    /// A kernel is to run, which notes what it touches.
+    pub fn begin_kernel(&mut self, spe: u32) -> Watch<'_> {
+        let Spe { program, store, .. } = &mut self.spes[spe as usize];
+        store.accesses.watch(program.event() as u32)
+    }
+
+    /// The kernel has run.
+    pub fn end_kernel(
         &mut self,
         spe: u32,
         (kernel, at): (&'static str, SimTime),
-        accesses: &Accesses,
         contents: &LocalStore,
     ) -> Result<()> {
         let Spe { program, store, .. } = &mut self.spes[spe as usize];
-        let value = program.event();
+        let value = program.events;
+        let run = value as u32;
         let what = What::Kernel(kernel);
         let who = Who::Program { spe, what };
-        let both = [(Touch::Reads, accesses.read()), (Touch::Writes, accesses.written())];
-        for (touch, touched) in both {
+        store.event(value, what, at);
+        for touch in [Touch::Reads, Touch::Writes] {
             let later = Side { who: &who, at, touch };
-            check_open(spe, (program, store), &later, |bytes| touched.first_run_within(bytes))?;
+            check_open(spe, (program, store), &later, |store, bytes| {
+                store.of(touch).first_bytes(run, bytes)
+            })?;
         }
-        let (exposed, written) = (accesses.exposed().words(), accesses.written().words());
-        let looks = self.unwritten == Unwritten::IsHazard;
-        for (number, filled) in store.filled().iter().enumerate().filter(|_| looks) {
+        if self.unwritten == Unwritten::IsHazard {
             // A store of less than a quadword loads the rest of it, and stores that again.
-            let mut rest = exposed[number] & !filled & !written[number];
-            while rest != 0 {
-                let quadword = 64 * number as u64 + u64::from(rest.trailing_zeros());
-                if is_zero(contents, quadword) {
-                    let later = Side { who: &who, at, touch: Touch::Reads };
-                    return Err(unwritten(spe, quadword, &later));
-                }
-                rest &= rest - 1;
+            let written = store.accesses.written().by_quadword();
+            let exposed = store.accesses.exposed().by_quadword().iter().zip(written).enumerate();
+            let mut alone = exposed.filter(|&(_, (&read, &write))| read == run && write != run);
+            let empty = |&(at, _): &(usize, _)| !store.is_filled(at) && is_zero(contents, at);
+            if let Some((first, _)) = alone.find(empty) {
+                let later = Side { who: &who, at, touch: Touch::Reads };
+                return Err(unwritten(spe, first, &later));
             }
         }
-        store.event(value, what, at);
-        for (touch, touched) in both {
-            store.touched_by_kernel(touched.words(), touch, value);
-        }
-        store.fill_words(written);
         Ok(())
     }
 
@@ -292,7 +289,7 @@ fn check_open(
     spe: u32,
     (program, store): (&Program, &mut Store),
     later: &Side<'_>,
-    clash: impl Fn(&Range<u64>) -> Option<Range<u64>>,
+    clash: impl Fn(&Store, &Range<u64>) -> Option<Range<u64>>,
 ) -> Result<()> {
     if store.open.is_empty() {
         return Ok(());
@@ -300,7 +297,7 @@ fn check_open(
     store.open.retain(|(_, access)| !program.knows(access.epoch));
     for (bytes, access) in &store.open {
         let writes = later.touch == Touch::Writes || access.touch == Touch::Writes;
-        if writes && let Some(bytes) = clash(bytes) {
+        if writes && let Some(bytes) = clash(store, bytes) {
             let Record { who, at, .. } = &*access.record;
             let earlier = Side { who, at: *at, touch: access.touch };
             return Err(hazard(Space::Store(spe), bytes, later, &earlier));
@@ -309,15 +306,14 @@ fn check_open(
     Ok(())
 }
 
-fn is_zero(store: &LocalStore, quadword: u64) -> bool {
-    quadword < u64::from(LOCAL_STORE_BYTES) / 16
-        && store.load(LocalAddress(0).offset(Bytes(16 * quadword))) == Quadword::ZERO
+fn is_zero(store: &LocalStore, quadword: usize) -> bool {
+    store.load(LocalAddress(16 * quadword as u32)) == Quadword::ZERO
 }
 
-fn unwritten(spe: u32, quadword: u64, later: &Side<'_>) -> Error {
-    let bytes = 16 * quadword..16 * (quadword + 1);
+fn unwritten(spe: u32, quadword: usize, later: &Side<'_>) -> Error {
+    let start = 16 * quadword as u64;
     Error::Hazard {
-        place: place(Space::Store(spe), bytes),
+        place: place(Space::Store(spe), start..start + 16),
         later: format!("{}, reads it", later.who.text(later.at)),
         problem: "but",
         earlier: "nobody has written it before".into(),

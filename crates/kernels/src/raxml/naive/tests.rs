@@ -617,7 +617,13 @@ fn check_execution<K: Kernel<Output: PartialEq + std::fmt::Debug>>(kernel: &K, r
     assert!(profile.max_live() <= 128, "{}: {} registers", kernel.name(), profile.max_live());
     if kernel.shape().branches == Branches::OnShape {
         let path = |seed| {
-            execute_on_path(kernel, &mut random_store(rates, 13, seed), &mut Journal::default()).1
+            execute_on_path(
+                kernel,
+                &mut random_store(rates, 13, seed),
+                &mut Journal::default(),
+                None,
+            )
+            .1
         };
         assert_eq!(path(1), path(2), "{} branches on data", kernel.name());
     }

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use mmgp_spu::{Kernel as _, execute, execute_watched};
+use mmgp_spu::{Accesses, Kernel as _, execute, execute_watched};
 
 use super::*;
 
@@ -100,7 +100,8 @@ fn nothing_but_the_line_is_touched() {
         for sign in SIGNS {
             let data = Data::random(6, cells, 5, 4.0);
             let kernel = data.kernel(sign, FixUp::On);
-            let (_, accesses) = execute_watched(&kernel, &mut data.packed());
+            let mut accesses = Accesses::default();
+            execute_watched(&kernel, &mut data.packed(), accesses.watch(1));
             let is_of_it = |at: u64| {
                 kernel.blocks().iter().any(|block| {
                     let start = u64::from(block.address.0);
@@ -108,8 +109,8 @@ fn nothing_but_the_line_is_touched() {
                 })
             };
             for at in (0..0x40000).step_by(16).filter(|&at| !is_of_it(at)) {
-                assert_eq!(accesses.read().first_run_within(&(at..at + 16)), None);
-                assert_eq!(accesses.written().first_run_within(&(at..at + 16)), None);
+                assert_eq!(accesses.read().first_bytes(1, &(at..at + 16)), None);
+                assert_eq!(accesses.written().first_bytes(1, &(at..at + 16)), None);
             }
         }
     }
