@@ -8,6 +8,7 @@ mod decisions;
 #[cfg(unix)]
 mod example;
 mod generated;
+mod hazards;
 #[cfg(unix)]
 mod host;
 mod import_profile;

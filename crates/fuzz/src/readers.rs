@@ -39,14 +39,32 @@ pub struct Reader {
     pub name: &'static str,
     /// What the file is called.
     pub file: &'static str,
-    /// What it is made of.
-    pub format: Format,
+    pub kind: Kind,
     /// Good files.
     pub seeds: &'static [&'static str],
-    /// Words of this kind of file beside those that go wrong everywhere.
-    pub words: &'static [&'static str],
     /// Reads a text and checks what was read.
     pub check: fn(&Source) -> Result<Outcome, String>,
+}
+
+/// A kind of file.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    /// What it is made of.
+    pub format: Format,
+    /// Words of it beside those that go wrong everywhere.
+    pub words: &'static [&'static str],
+}
+
+impl Kind {
+    /// A reader of such files.
+    pub const fn read(
+        self,
+        (name, file): (&'static str, &'static str),
+        seeds: &'static [&'static str],
+        check: fn(&Source) -> Result<Outcome, String>,
+    ) -> Reader {
+        Reader { name, file, kind: self, seeds, check }
+    }
 }
 
 impl Target for Reader {
@@ -59,7 +77,7 @@ impl Target for Reader {
     }
 
     fn input(&self, random: &mut Random) -> Input {
-        Input::of(self.file, damaged(random, self.seeds, self.format, self.words))
+        Input::of(self.file, damaged(random, self.seeds, self.kind.format, self.kind.words))
     }
 
     fn check(&self, input: &Input) -> Result<Outcome, String> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mmgp::table::csv::Record as _;
 use mmgp::table::{Columns, Source, configurations, log, runs_of};
 
-use super::{Reader, first_unsound, judged};
+use super::{Kind, Reader, first_unsound, judged};
 use crate::mutation::Format;
 use crate::target::{Outcome, Seen, refused};
 
@@ -39,61 +39,59 @@ fn listed(source: &Source) -> Result<Outcome, String> {
     })
 }
 
-const fn text(
-    name: &'static str,
-    file: &'static str,
-    seeds: &'static [&'static str],
-    check: fn(&Source) -> Result<Outcome, String>,
-) -> Reader {
-    let words =
-        &["PARAMETER", "POINTS", "DATA", "METRIC", "REGION", "point", "values", "times", "(1 1)"];
-    Reader { name, file, format: Format::Text, seeds, words, check }
-}
+const TEXT: Kind = Kind {
+    format: Format::Text,
+    words: &[
+        "PARAMETER",
+        "POINTS",
+        "DATA",
+        "METRIC",
+        "REGION",
+        "point",
+        "values",
+        "times",
+        "(1 1)",
+    ],
+};
 
 pub const READERS: &[Reader] = &[
-    text(
-        "extra-p-text",
-        "runs.txt",
+    TEXT.read(
+        ("extra-p-text", "runs.txt"),
         &[
             "# runs\nPARAMETER m p\nPOINTS (1 1) (2 4)\nPOINTS ( 4 1 )\n\nREGION run\nMETRIC visits\n\
            DATA 1\nMETRIC time\nDATA 8.5 8.25\nDATA 1.5e0\nDATA 2 3 4\n",
         ],
         foreign,
     ),
-    text(
-        "extra-p-json",
-        "runs.json",
+    TEXT.read(
+        ("extra-p-json", "runs.json"),
         &[r#"{"parameters": ["m", "p"], "measurements": {"run": {"visits": [],
               "time": [{"point": [1, 1], "values": [8.5, 8.25]}, {"point": [4, 2], "values": 1.5}]}}}"#],
         foreign,
     ),
-    text(
-        "extra-p-jsonl",
-        "runs.jsonl",
+    TEXT.read(
+        ("extra-p-jsonl", "runs.jsonl"),
         &["{\"params\": {\"m\": 1, \"p\": 1}, \"callpath\": \"run\", \"value\": [8.5, 8.25]}\n\
            {\"params\": {\"m\": 2, \"p\": 4}, \"callpath\": \"run\", \"metric\": \"time\", \"value\": 1}\n"],
         foreign,
     ),
-    text(
-        "hyperfine-json",
-        "hyperfine.json",
+    TEXT.read(
+        ("hyperfine-json", "hyperfine.json"),
         &[r#"{"results": [{"command": "x 1 1", "mean": 2.5, "stddev": null, "times": [2, 3],
               "exit_codes": [0, 0], "parameters": {"m": "1", "p": "1"}},
               {"times": [0.5], "parameters": {"m": 2, "p": 4}}]}"#],
         foreign,
     ),
-    text(
-        "log-jsonl",
-        "log.jsonl",
+    TEXT.read(
+        ("log-jsonl", "log.jsonl"),
         &[
             "{\"id\":1,\"m\":2,\"p\":4,\"repetition\":1,\"status\":\"ok\",\"wall_s\":1.5,\"time_s\":1.25}\n\
            {\"id\":2,\"m\":1,\"p\":4,\"repetition\":0,\"status\":\"failed\",\"exit\":3,\"wall_s\":0.5}\n",
         ],
         attempts,
     ),
-    text(
-        "configurations-csv",
-        "configurations.csv",
+    TEXT.read(
+        ("configurations-csv", "configurations.csv"),
         &["m,p\n1,1\n2,4\n", "p;m;host\n1;4;a\n"],
         listed,
     ),

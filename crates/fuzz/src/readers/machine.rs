@@ -3,7 +3,7 @@
 use mmgp::machine::{Machine, figures};
 use mmgp::table::Source;
 
-use super::{Reader, judged};
+use super::{Kind, Reader, judged};
 use crate::mutation::Format;
 use crate::target::Outcome;
 
@@ -46,32 +46,33 @@ pub const READERS: &[Reader] = &[
     Reader {
         name: "machine-toml",
         file: "machine.toml",
-        format: Format::Toml,
+        kind: Kind { format: Format::Toml, words: WORDS },
         seeds: &[
             include_str!("../../../../models/machines/qs20.toml"),
             include_str!("../../../../models/machines/qs22.toml"),
             include_str!("../../../../models/machines/roadrunner.toml"),
             ON_A_BASE,
         ],
-        words: WORDS,
         check: machine,
     },
     Reader {
         name: "figures-toml",
         file: "figures.toml",
-        format: Format::Toml,
+        kind: Kind {
+            format: Format::Toml,
+            words: &[
+                "at = [1, 2]\n",
+                "value = [1.0, 2.0]\n",
+                "[[figure]]\n",
+                "\"ratio\"",
+                "\"{at}\"",
+                "\"<\"",
+            ],
+        },
         seeds: &[
             include_str!("../../../../models/figures/spu.toml"),
             include_str!("../../../../models/figures/dma.toml"),
             include_str!("../../../../models/figures/mpi.toml"),
-        ],
-        words: &[
-            "at = [1, 2]\n",
-            "value = [1.0, 2.0]\n",
-            "[[figure]]\n",
-            "\"ratio\"",
-            "\"{at}\"",
-            "\"<\"",
         ],
         check: published,
     },

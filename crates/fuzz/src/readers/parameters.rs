@@ -6,7 +6,7 @@ use mmgp::export::Target as Export;
 use mmgp::model::Parameters;
 use mmgp::table::Source;
 
-use super::{Reader, first_unsound, judged};
+use super::{Kind, Reader, first_unsound, judged};
 use crate::mutation::Format;
 use crate::target::Outcome;
 
@@ -114,35 +114,41 @@ pub const READERS: &[Reader] = &[
     Reader {
         name: "parameters-toml",
         file: "params.toml",
-        format: Format::Toml,
+        kind: Kind {
+            format: Format::Toml,
+            words: &[
+                "memory_demand_bytes_per_s",
+                "interpolation",
+                "line",
+                "logarithm",
+                "[refined]\n",
+                "[runs]\n",
+            ],
+        },
         seeds: &[TOML, REFINED],
-        words: &[
-            "memory_demand_bytes_per_s",
-            "interpolation",
-            "line",
-            "logarithm",
-            "[refined]\n",
-            "[runs]\n",
-        ],
         check: parameters,
     },
     Reader {
         name: "parameters-json",
         file: "params.json",
-        format: Format::Text,
+        kind: Kind {
+            format: Format::Text,
+            words: &["\"interpolation\": \"line\"", "\"refined\": {\"iterations\": 4}"],
+        },
         seeds: &[JSON],
-        words: &["\"interpolation\": \"line\"", "\"refined\": {\"iterations\": 4}"],
         check: parameters,
     },
     Reader {
         name: "formulas-toml",
         file: "formulas.toml",
-        format: Format::Toml,
+        kind: Kind {
+            format: Format::Toml,
+            words: &["log2(n)", "n^3", "max(n, p)", "n/0", "((((", "-n", "sqrt(", "min(s, b)"],
+        },
         seeds: &[
             include_str!("../../../../models/complexity/list-ranking.toml"),
             include_str!("../../../../models/complexity/matrix-product.toml"),
         ],
-        words: &["log2(n)", "n^3", "max(n, p)", "n/0", "((((", "-n", "sqrt(", "min(s, b)"],
         check: formulas,
     },
 ];

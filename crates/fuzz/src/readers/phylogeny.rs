@@ -4,7 +4,7 @@ use mmgp::apps::phylogeny::alignment::Alignment;
 use mmgp::apps::phylogeny::newick;
 use mmgp::table::Source;
 
-use super::{Reader, first_unsound, judged};
+use super::{Kind, Reader, first_unsound, judged};
 use crate::mutation::Format;
 use crate::target::Outcome;
 
@@ -24,32 +24,24 @@ fn alignment(source: &Source) -> Result<Outcome, String> {
     })
 }
 
-const fn text(
-    name: &'static str,
-    file: &'static str,
-    seeds: &'static [&'static str],
-    check: fn(&Source) -> Result<Outcome, String>,
-) -> Reader {
-    let words = &["((", "))", "[x]", "'it''s'", ":0.1", "ACGT", "acgtn-?", ">", "4 8"];
-    Reader { name, file, format: Format::Text, seeds, words, check }
-}
+const TEXT: Kind = Kind {
+    format: Format::Text,
+    words: &["((", "))", "[x]", "'it''s'", ":0.1", "ACGT", "acgtn-?", ">", "4 8"],
+};
 
 pub const READERS: &[Reader] = &[
-    text(
-        "newick",
-        "tree.nwk",
+    TEXT.read(
+        ("newick", "tree.nwk"),
         &["((a:0.1,b:0.25):1e-3,'c d':0.5,e:0);\n", "(a:1,(b:2,('c d':1,e:1)0.9:0.5)[x]:0.1);"],
         tree,
     ),
-    text(
-        "phylip",
-        "alignment.phy",
+    TEXT.read(
+        ("phylip", "alignment.phy"),
         &["4 8\na         ACGTACGT\nb         ACGTACGA\nc         ACG-ACGA\nd         ACGTNCGA\n"],
         alignment,
     ),
-    text(
-        "fasta",
-        "alignment.fa",
+    TEXT.read(
+        ("fasta", "alignment.fa"),
         &[">a\nACGT\nACGT\n>b\nACGTACGA\n>c\nACG-\nACGA\n>d\nACGTNCGA\n"],
         alignment,
     ),

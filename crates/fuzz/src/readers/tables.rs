@@ -4,7 +4,7 @@ use mmgp::table::csv::{self, Record};
 use mmgp::table::records::*;
 use mmgp::table::{Columns, Source, runs};
 
-use super::{Reader, first_unsound, judged};
+use super::{Kind, Reader, first_unsound, judged};
 use crate::mutation::Format;
 use crate::target::Outcome;
 
@@ -60,28 +60,19 @@ fn timed_runs(source: &Source) -> Result<Outcome, String> {
     judged(general, &plain, |(rows, _)| first_unsound(rows.iter().map(|run| run.time_s)))
 }
 
-const fn table(
-    name: &'static str,
-    file: &'static str,
-    seeds: &'static [&'static str],
-    check: fn(&Source) -> Result<Outcome, String>,
-) -> Reader {
-    Reader { name, file, format: Format::Csv, seeds, words: &[], check }
-}
+const TABLE: Kind = Kind { format: Format::Csv, words: &[] };
 
 pub const READERS: &[Reader] = &[
-    table(
-        "alpha-csv",
-        "alpha.csv",
+    TABLE.read(
+        ("alpha-csv", "alpha.csv"),
         &[
             "matrix_size,processes,repetition,time_s\n64,1,1,0.5\n64,2,1,0.75\n# x\n64,2,2,1e-3\n",
             "time_s,repetition,processes,matrix_size\n0.5,1,1,64\n0.75,1,2,64\n",
         ],
         rows::<Alpha>,
     ),
-    table(
-        "offload-csv",
-        "offload.csv",
+    TABLE.read(
+        ("offload-csv", "offload.csv"),
         &[
             "bytes,repetition,round_trips,time_s\n0,1,1000,0.07\n1024,1,1000,0.08\n",
             "bytes,repetition,round_trips,time_s,mode\n0,1,1000,0.07,pingpong\n0,1,1000,0.08,send\n\
@@ -89,38 +80,33 @@ pub const READERS: &[Reader] = &[
         ],
         rows::<Offload>,
     ),
-    table(
-        "context-switch-csv",
-        "context_switch.csv",
+    TABLE.read(
+        ("context-switch-csv", "context_switch.csv"),
         &["processes,repetition,switches,time_s\n2,1,1000,0.002\n4,1,9,1\n"],
         rows::<ContextSwitch>,
     ),
-    table(
-        "collective-csv",
-        "collective.csv",
+    TABLE.read(
+        ("collective-csv", "collective.csv"),
         &[
             "operation,ranks,bytes,repetition,calls,time_s\nallreduce,2,8,1,100,0.01\n\"a,b\",4,8,1,1,2\n",
         ],
         rows::<Collective>,
     ),
-    table(
-        "memory-csv",
-        "memory.csv",
+    TABLE.read(
+        ("memory-csv", "memory.csv"),
         &["accelerators,bytes,repetition,time_s\n1,1048576,1,1e-3\n2,1048576,1,0.002\n"],
         rows::<MemoryStream>,
     ),
-    table(
-        "profile-csv",
-        "profile.csv",
+    TABLE.read(
+        ("profile-csv", "profile.csv"),
         &[
             "phase,repetition,offloads,collectives,hpu_time_s,apu_parallel_time_s,apu_serial_time_s,\
            gap_time_s\nnewview,1,10,0,1,2,3,0.5\nx,1,0,1,0,0,0,0\n\"a \"\"b\"\", c\",2,1,1,1e-9,1e9,0.1,0\n",
         ],
         rows::<Profile>,
     ),
-    table(
-        "predictions-csv",
-        "predictions.csv",
+    TABLE.read(
+        ("predictions-csv", "predictions.csv"),
         &[
             "rank,m,p,time_s,low_s,high_s,probability_best,speedup,efficiency,expected_regret_s,\
              regret_95_s,indistinguishable\n1,4,4,32,31,33,0.9,10,0.6,0.1,0.3,1\n",
@@ -130,74 +116,67 @@ pub const READERS: &[Reader] = &[
         ],
         rows::<Prediction>,
     ),
-    table(
-        "validation-csv",
-        "validation.csv",
+    TABLE.read(
+        ("validation-csv", "validation.csv"),
         &[
             "m,p,measured_s,predicted_s,error_percent,refined_s\n1,1,10,11,10,10.5\n2,1,5,5.5,10,\n",
             "m,p,measured_s,predicted_s,error_percent\n1,1,10,11,10\n16,1,5,4,-20\n",
         ],
         rows::<Validation>,
     ),
-    table(
-        "split-csv",
-        "split.csv",
+    TABLE.read(
+        ("split-csv", "split.csv"),
         &[
             "m,p,time_s,host_s,start_s,apu_shared_s,apu_serial_s,wait_s,idle_s\n1,1,10,1,0.5,4,3,1,0.5\n\
            2,1,5,0,0,5,0,0,0\n",
         ],
         rows::<Split>,
     ),
-    table(
-        "schedulers-csv",
-        "schedulers.csv",
+    TABLE.read(
+        ("schedulers-csv", "schedulers.csv"),
         &["scheduler,workers,tasks,spes_per_task,time_s,apu_busy_percent,apu_idle_per_offload_us,\
            context_switches,offloads,seed\nedtlp,8,8,1,0.5,80,2.5,1000,10000,1\n\
            llp:own,2,8,4,0.7,60,-1,0,9999,18446744073709551615\n"],
         rows::<Scheduled>,
     ),
-    table(
-        "machine-csv",
-        "machine.csv",
+    TABLE.read(
+        ("machine-csv", "machine.csv"),
         &[
             "group,figure,what,relation,published,emulated,unit,error_percent,basis,fact,constants,confirmed,\
            source,remark\nspu,a,b,,1,1.1,ns,10,independent,f,,yes,c,\ndma,a/2,b,<,1,0.5,ns,0,input,f,x y,no,c,d\n",
         ],
         rows::<MachineFigure>,
     ),
-    table("turns-csv", "turns.csv", &["turn,ppe_us,task_us\n1,10,100\n2,5.5,96\n"], rows::<Turn>),
-    table(
-        "messages-csv",
-        "messages.csv",
+    TABLE.read(
+        ("turns-csv", "turns.csv"),
+        &["turn,ppe_us,task_us\n1,10,100\n2,5.5,96\n"], rows::<Turn>),
+    TABLE.read(
+        ("messages-csv", "messages.csv"),
         &["link,bytes,early_s,late_s,release_s,half_round_trip_s,rate_bytes_per_s\n\
            spe,16,1e-6,2e-6,-1e-7,1.5e-6,\nblade,0,1e-5,2e-5,0,1.5e-5,1e9\n"],
         rows::<MessageTime>,
     ),
-    table(
-        "threads-csv",
-        "threads.csv",
+    TABLE.read(
+        ("threads-csv", "threads.csv"),
         &[
             "heads,p,sublists,buffers,nodes,repetition,time_s,step_1_s,step_2_s,step_3_s,step_4_s,load_imbalance\n\
            random,8,64,8,1048576,1,0.5,0.1,0.3,0.05,0.05,1.5\neven,1,8,1,1024,2,1,0,1,0,0,1\n",
         ],
         rows::<ThreadRun>,
     ),
-    table(
-        "blocks-csv",
-        "blocks.csv",
+    TABLE.read(
+        ("blocks-csv", "blocks.csv"),
         &["cells,lines,angles,repetition,time_s\n10,4,6,1,1e-5\n20,4,6,1,2e-5\n"],
         rows::<BlockRun>,
     ),
-    table(
-        "block-messages-csv",
-        "block_messages.csv",
+    TABLE.read(
+        ("block-messages-csv", "block_messages.csv"),
         &["link,way,bytes,repetition,time_s\nspe,pingpong,128,1,1e-6\nnode,early,0,2,1e-5\n"],
         rows::<MessageRun>,
     ),
     // Plain, so that the fast reader takes them; and not, so that it does not.
-    table(
-        "runs-csv",
-        "runs.csv",
+    TABLE.read(
+        ("runs-csv", "runs.csv"),
         &[
             "m,p,repetition,time_s\n1,1,1,3.5\n2,1,1,2\n2,1,2,2.000001\n# end\n16,16,1,0.30000000000000004\n",
             "m,p,repetition,time_s\n1,1,1,3.5\n2,1,1,timeout\n2,1,2,\n",

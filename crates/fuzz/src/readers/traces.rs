@@ -6,7 +6,7 @@ use mmgp::table::records::Profile;
 use mmgp::table::trace::Trace;
 use mmgp::table::{DeviceTrace, Source};
 
-use super::{Reader, judged};
+use super::{Kind, Reader, judged};
 use crate::mutation::Format;
 use crate::target::{Outcome, Seen, refused};
 
@@ -90,17 +90,15 @@ pub const READERS: &[Reader] = &[
     Reader {
         name: "trace",
         file: "trace.json",
-        format: Format::Text,
+        kind: Kind { format: Format::Text, words: WORDS },
         seeds: &[EMULATED],
-        words: WORDS,
         check: spans,
     },
     Reader {
         name: "device-trace",
         file: "trace.json",
-        format: Format::Text,
+        kind: Kind { format: Format::Text, words: WORDS },
         seeds: &[EMULATED, CUDA],
-        words: WORDS,
         check: devices,
     },
 ];
