@@ -177,3 +177,12 @@ fn the_help_says_what_is_left_in_the_folder_and_how_to_go_on() {
         assert!(help.contains(words), "{words} is not in {help}");
     }
 }
+
+#[test]
+fn who_asks_for_an_unknown_variant_is_told_those_there_are() {
+    let run = Folder::new().mmgp(&["emulate", "--scheduler", "edtlp:x"]);
+    let told = "error: invalid value 'edtlp:x' for '--scheduler <SCHEDULER>'\n  \
+                [possible values: edtlp:ready,";
+    assert!(run.stderr.starts_with(told), "{}", run.stderr);
+    assert_eq!(run.code, Some(2));
+}

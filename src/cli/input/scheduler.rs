@@ -3,10 +3,11 @@
 use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Args, Command, ValueEnum};
 
 use super::MachineArguments;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::machine::{Collectives, Machine};
 use crate::measure::Emulated;
 use crate::runtime::{Dispatch, Policy};
@@ -102,11 +103,20 @@ impl TypedValueParser for SchedulerParser {
         argument: Option<&Arg>,
         value: &OsStr,
     ) -> std::result::Result<String, clap::Error> {
-        let is_variant = value.to_str().is_some_and(|name| name.contains(':'));
-        let named = value.to_str().filter(|name| is_variant && policy_named(name).is_ok());
-        match named {
-            Some(variant) => Ok(variant.into()),
-            None => {
+        let variant = value.to_str().filter(|name| name.contains(':'));
+        match variant.map(|name| (name, policy_named(name))) {
+            Some((name, Ok(_))) => Ok(name.into()),
+            Some((name, Err(Error::UnknownName { known, .. }))) => {
+                let mut error = clap::Error::new(ErrorKind::InvalidValue).with_cmd(command);
+                if let Some(argument) = argument {
+                    let argument = ContextValue::String(argument.to_string());
+                    error.insert(ContextKind::InvalidArg, argument);
+                }
+                error.insert(ContextKind::InvalidValue, ContextValue::String(name.into()));
+                error.insert(ContextKind::ValidValue, ContextValue::Strings(known));
+                Err(error)
+            }
+            _ => {
                 let plain = PossibleValuesParser::new(policies().into_iter().map(possible_value));
                 plain.parse_ref(command, argument, value)
             }
