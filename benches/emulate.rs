@@ -6,7 +6,7 @@
 //! second for each second of one core of the host. The elements of the second are DMA commands.
 //! Both time the same call, from building the machine to collecting the result; simulating and
 //! compressing the alignment is not in it. Then come runs whose values are known from another, as
-//! those of a study are. Then DMA alone: transfers through the bus, as their
+//! those of a study are. Then the first one with hazards looked for. Then DMA alone: transfers through the bus, as their
 //! elements. The elements of the last one are events of a trace, written as JSON to nowhere.
 
 use std::hint::black_box;
@@ -20,6 +20,7 @@ use mmgp::apps::phylogeny::patterns::Patterns;
 use mmgp::apps::phylogeny::simulate;
 use mmgp::cell::eib::{Eib, Transfer};
 use mmgp::cell::memory::Memory;
+use mmgp::cell::mfc::Hazards;
 use mmgp::cell::trace::chrome::ChromeTrace;
 use mmgp::cell::trace::{Category, Event, Sink, Track};
 use mmgp::cell::{Blade, EffectiveAddress, KernelTiming};
@@ -91,6 +92,15 @@ fn benchmarks(criterion: &mut Criterion) {
         let name = format!("the same known, at {mapping}, emulated nanoseconds");
         group.bench_function(name, |bencher| bencher.iter(|| at(&*known, mapping)));
     }
+    let checked = || {
+        let blade = Blade::new(black_box(&machine), KernelTiming::Cached, 0.0);
+        blade.set_hazards(Hazards::Checked);
+        let runtime = Runtime::new(blade, Box::new(Edtlp::default()));
+        program.run(&runtime, Mapping::of(1, 8)).expect("invariant: it has no hazard")
+    };
+    group.throughput(Throughput::Elements((1e9 * run.time.0) as u64));
+    let name = "PBPI at (1, 8), hazards looked for, emulated nanoseconds";
+    group.bench_function(name, |bencher| bencher.iter(checked));
     group.throughput(Throughput::Elements(run.dma_commands));
     group.bench_function("PBPI at (1, 8), DMA commands", |bencher| bencher.iter(emulate));
     const EACH: u64 = 2000;
