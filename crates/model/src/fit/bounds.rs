@@ -153,3 +153,34 @@ impl fmt::Display for Held {
         write!(f, "its file says {measured:.4e}, the runs want {wanted:.4e}; {bound} is taken")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::trials::{TERMS, truth};
+    use super::*;
+    use crate::model::parameters::{Decomposition, Estimate, OverM};
+
+    /// What becomes of an alpha, and whether it is told.
+    fn corrected(alpha: Estimate) -> (f64, bool) {
+        let mut parameters = truth(Decomposition::Data, 0.1, TERMS);
+        parameters.terms.alpha = OverM::Constant(alpha);
+        let told = slowdowns(&mut parameters);
+        (parameters.terms.alpha_at(3), told.is_some())
+    }
+
+    #[test]
+    fn a_slowdown_below_1_becomes_1_and_is_told_unless_its_error_explains_it() {
+        assert_eq!(corrected(Estimate::exact(1.25)), (1.25, false));
+        assert_eq!(corrected(Estimate::exact(0.75)), (1.0, true));
+        assert_eq!(corrected(Estimate::exact(1.0 - 0.5 * ROUNDING)), (1.0, false));
+        let uncertain =
+            |std_error| Estimate { std_error: Some(std_error), ..Estimate::exact(0.75) };
+        assert_eq!(corrected(uncertain(0.5)), (1.0, false));
+        assert_eq!(corrected(uncertain(0.001)), (1.0, true));
+    }
+
+    #[test]
+    fn no_entry_but_a_slowdown_is_at_least_1() {
+        assert_eq!((least(Entry::Alpha(0)), least(Entry::HpuTime)), (1.0, 0.0));
+    }
+}

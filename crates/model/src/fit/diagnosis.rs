@@ -168,7 +168,30 @@ impl fmt::Display for Diagnosis {
 
 #[cfg(test)]
 mod tests {
+    use super::super::runs;
+    use super::super::trials::{TERMS, fitted, noisy_runs, only, truth};
     use super::*;
+    use crate::model::parameters::Decomposition;
+    use mmgp_base::Mapping;
+
+    /// What is named of runs, that at (8, 2) taking so many times as long as it should.
+    fn influential(factor: f64) -> Vec<(u32, u32)> {
+        let truth = truth(Decomposition::Data, 0.08, TERMS);
+        let near = (1..=4).flat_map(|m| [1, 2, 3].map(|p| (m, p)));
+        let configurations: Vec<_> = near.chain([(8, 1), (8, 2)]).collect();
+        let mut runs = noisy_runs(&truth, &configurations, 0.005, 1);
+        let last = runs.cells.last_mut().expect("it has some");
+        *last = runs::Cell::of((8, 2), &[factor * truth.time(Mapping::of(8, 2)).0; 3]);
+        let fitted = fitted(&only(runs), Decomposition::Data).unwrap();
+        let report = fitted.report.runs.expect("there are runs");
+        report.diagnosis.influential.iter().map(|it| (it.m, it.p)).collect()
+    }
+
+    #[test]
+    fn a_run_that_moves_the_estimate_to_its_edge_is_named() {
+        assert_eq!(influential(1.0), []);
+        assert_eq!(influential(1.2).first(), Some(&(8, 2)));
+    }
 
     #[test]
     fn ranks_share_the_places_of_equal_values() {

@@ -155,6 +155,11 @@ fn the_published_sets_rank_their_published_optimum_first_and_in_order() {
         assert_eq!(configurations[0].probability_best, Some(1.0));
         assert!(configurations.is_sorted_by(|a, b| (a.time.0, a.mapping) < (b.time.0, b.mapping)));
         assert!(configurations.iter().map(|c| c.rank).eq(1..=50));
+        let alone = configurations.iter().find(|it| it.mapping == Mapping::SEQUENTIAL).unwrap();
+        for it in &configurations {
+            assert_eq!(it.speedup, alone.time.0 / it.time.0);
+            assert_eq!(it.efficiency, it.speedup / f64::from(it.mapping.m() * it.mapping.p()));
+        }
     }
 }
 

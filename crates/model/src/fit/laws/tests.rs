@@ -190,7 +190,7 @@ fn a_law_is_a_model_whose_rows_and_derivatives_are_those_of_its_time() {
     let runs = held_out::runs(&Truth::InteriorOptimum.parameters(), 0.02, 1);
     for law in Law::ALL {
         let fitted = law.fit(&runs).unwrap();
-        assert_eq!((TimeModel::name(&fitted), fitted.apus), (law.name(), 6));
+        assert_eq!((TimeModel::name(&fitted), TimeModel::apus(&fitted)), (law.name(), 6));
         for (m, p) in [(1, 1), (3, 5), (7, 2)] {
             let mapping = Mapping::of(m, p);
             let time = fitted.time(mapping);
@@ -211,4 +211,9 @@ fn a_law_is_a_model_whose_rows_and_derivatives_are_those_of_its_time() {
     }
     let amdahl = Law::Amdahl.fit(&runs).unwrap();
     assert!(amdahl.row(3).is_some() && Law::Gustafson.fit(&runs).unwrap().row(3).is_none());
+    // A row is convex: no part of it is negative.
+    for coefficients in [[-1.0, 2.0], [1.0, -2.0]] {
+        let coefficients = coefficients.to_vec();
+        assert!(FittedLaw { coefficients, ..amdahl.clone() }.row(3).is_none());
+    }
 }
