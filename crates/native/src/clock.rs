@@ -2,7 +2,9 @@
 
 #![allow(clippy::disallowed_types)] // Timing is what this crate is for.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Instant;
+#[cfg(unix)]
+use std::time::{Duration, SystemTime};
 
 use mmgp_base::units::Seconds;
 
@@ -22,12 +24,14 @@ impl Stopwatch {
     }
 
     /// What is left of so long a time; nothing once it has passed.
+    #[cfg(unix)]
     pub(crate) fn left_of(self, limit: Duration) -> Duration {
         limit.saturating_sub(self.0.elapsed())
     }
 }
 
 /// Date and time of day in UTC, as in `2026-11-22T21:23:23.104Z`.
+#[cfg(unix)]
 pub(crate) fn now() -> String {
     humantime::format_rfc3339_millis(SystemTime::now()).to_string()
 }

@@ -8,9 +8,9 @@
 //! [`list_ranking`] is a program of the emulated machine that runs here as well, so that what it
 //! teaches can be had on one's own memory.
 //!
-//! All but what [`host`] says of cores and GPUs is for Unix alone: elsewhere it is not there.
+//! All but [`Stopwatch`] and what [`host`] says of cores and GPUs is for Unix alone: elsewhere it is not
+//! there.
 
-#[cfg(unix)]
 mod clock;
 #[cfg(unix)]
 mod command;
@@ -26,7 +26,6 @@ pub mod supervisor;
 #[cfg(unix)]
 mod time_source;
 
-#[cfg(unix)]
 pub use clock::Stopwatch;
 #[cfg(unix)]
 pub use command::{Command, Placeholders, is_executable};

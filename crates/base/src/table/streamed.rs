@@ -200,6 +200,7 @@ fn keep(_: &Path, _: &fs::Metadata, _: &File) -> io::Result<()> {
 
 static NOTES: Mutex<Vec<Warning>> = Mutex::new(Vec::new());
 
+#[cfg(unix)]
 fn note(text: String) {
     NOTES.lock().unwrap_or_else(PoisonError::into_inner).push(Warning::Note(text));
 }
