@@ -6,8 +6,8 @@
 //!
 //! | SPU | its instructions | used |
 //! |---|---|---|
-//! | [`PlainSpu`] | part of the kernel's code, with the host's fused multiply-add; or none, where the kernel [runs on the host](Kernel::run_on_host) | by [`execute`](super::execute), and so by most of an emulation |
-//! | [`PlainSpu`] with a watched local store | part of the kernel's code, likewise | by [`execute_watched`](super::execute_watched), where hazards are looked for |
+//! | [`PlainSpu`] | part of the kernel's code, with the host's fused multiply-add; or none, where the kernel [runs on the host](Kernel::run_on_host) | by [`execute`], and so by most of an emulation |
+//! | [`PlainSpu`] with a watched local store | part of the kernel's code, likewise | by [`execute_watched`], where hazards are looked for |
 //! | [`ObservedSpu`] | calls | to find out the path, and on old hosts |
 //! | [`TimedSpu`] | calls | to time a kernel |
 //!
@@ -26,8 +26,22 @@ use super::observed::ObservedStore;
 use super::watched::WatchedStore;
 use super::{Kernel, ObservedSpu, PlainSpu, TimedSpu, Watch};
 
+/// Runs `kernel` on `store` as fast as the host can.
+pub fn execute<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
+    kernel.compiled().execute(store)
+}
+
+/// Runs `kernel` as [`execute`] does, and notes what it touches.
+pub fn execute_watched<K: Kernel>(
+    kernel: &K,
+    store: &mut LocalStore,
+    watch: Watch<'_>,
+) -> K::Output {
+    kernel.compiled().watch(store, watch)
+}
+
 /// A kernel, whichever it is, on each of the SPUs that it is compiled for. It is implemented for
-/// every [`Kernel`]; whoever runs one calls [`execute`](super::execute) and its like.
+/// every [`Kernel`]; whoever runs one calls [`execute`] and its like.
 pub trait Compiled {
     /// As [`Kernel::Output`].
     type Output;

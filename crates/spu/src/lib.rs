@@ -73,7 +73,7 @@ mod unfused;
 mod watched;
 
 pub use channel::{Channel, ChannelRead, Channels};
-pub use compiled::Compiled;
+pub use compiled::{Compiled, execute, execute_watched};
 pub use compiler::{Compiler, Hints, Order, Pairing};
 pub use instruction::{Class, Pipe};
 pub use local_store::{LOCAL_STORE_BYTES, LocalAddress, LocalStore};
@@ -138,20 +138,6 @@ pub trait Kernel {
     {
         self
     }
-}
-
-/// Runs `kernel` on `store` as fast as the host can.
-pub fn execute<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
-    kernel.compiled().execute(store)
-}
-
-/// Runs `kernel` as [`execute`] does, and notes what it touches.
-pub fn execute_watched<K: Kernel>(
-    kernel: &K,
-    store: &mut LocalStore,
-    watch: Watch<'_>,
-) -> K::Output {
-    kernel.compiled().watch(store, watch)
 }
 
 /// The name of a branch, as an assembler's label in front of it.

@@ -383,3 +383,17 @@ impl fmt::Display for RunsReport {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::runs::Cell;
+    use super::*;
+
+    #[test]
+    fn the_squares_of_a_constant_by_hand() {
+        // c = (1 + 1/2)/(1 + 1/4) = 1.2 leaves 0.2^2 + 0.4^2.
+        let cells = vec![Cell::of((1, 1), &[1.0]), Cell::of((1, 2), &[2.0])];
+        let runs = Runs { file: "runs.csv".into(), cells };
+        approx::assert_relative_eq!(squares_of_constant(&runs), 0.2, max_relative = 1e-12);
+    }
+}

@@ -193,4 +193,16 @@ mod tests {
         check(&[0.8, 1.0, 1.0, 1.0], None);
         check(&[1.2, 1.0], None);
     }
+
+    #[test]
+    fn how_far_the_first_repetitions_are_off_by_hand() {
+        // Ten excesses of 0.5, each of variance 0.02*(1 + 1/2): 5/sqrt(0.3).
+        let one: Repetitions = [(1, 1.5), (2, 0.9), (3, 1.1)].into_iter().collect();
+        let warning = warm_up("alpha.csv", &vec![one; 10]);
+        let Some(Warning::WarmUp { percent, deviations, .. }) = warning else {
+            panic!("{warning:?}")
+        };
+        approx::assert_relative_eq!(percent, 50.0, max_relative = 1e-12);
+        approx::assert_relative_eq!(deviations, 5.0 / 0.3_f64.sqrt(), max_relative = 1e-12);
+    }
 }

@@ -82,6 +82,42 @@ fn what_a_file_measures_splits_what_the_runs_cannot() {
 }
 
 #[test]
+fn what_runs_tell_next_to_nothing_of_comes_from_its_file_alone() {
+    let truth = truth(DATA, 0.08, TERMS);
+    let mut inputs = measured(&truth);
+    for (row, factor) in inputs.offload.iter_mut().flat_map(|it| &mut it.rows).zip([0.9999, 1.0001])
+    {
+        row.time_s *= factor;
+    }
+    for (row, factor) in inputs.profile.iter_mut().flat_map(|it| &mut it.rows).zip([0.9, 1.1]) {
+        row.apu_parallel_time_s *= factor;
+    }
+    // Two phases, of which each is a half.
+    let halves = inputs.profile.iter().flat_map(|it| &it.rows).flat_map(|row| {
+        ["first", "second"].map(|phase| Profile {
+            phase: phase.into(),
+            offloads: row.offloads / 2,
+            collectives: row.collectives / 2,
+            hpu_time_s: row.hpu_time_s / 2.0,
+            apu_parallel_time_s: row.apu_parallel_time_s / 2.0,
+            apu_serial_time_s: row.apu_serial_time_s / 2.0,
+            gap_time_s: row.gap_time_s / 2.0,
+            ..row.clone()
+        })
+    });
+    inputs.profile = Some(Measured { file: "profile.csv".into(), rows: halves.collect() });
+    inputs.runs = Some(noisy_runs(&truth, &feasible(), 0.01, 1));
+    let parameters = fitted(&inputs, DATA).unwrap().parameters;
+    let terms = &parameters.terms;
+    assert_eq!(terms.o_offload_s.source.as_deref(), Some("offload.csv"));
+    assert_eq!(terms.t_apu_s.source.as_deref(), Some("profile.csv and runs.csv"));
+    // The phases still add up to the whole, of which the runs know more than the profile.
+    assert!((terms.t_apu_s.value - 120.0).abs() > 0.01, "{}", terms.t_apu_s.value);
+    let sum: f64 = parameters.phases.iter().map(|it| it.t_apu_s.value).sum();
+    approx::assert_relative_eq!(sum, terms.t_apu_s.value, max_relative = 1e-12);
+}
+
+#[test]
 fn runs_and_files_meet_by_the_weight_of_their_errors() {
     // Next to nothing but host time: 10 s by two profiles, 10 +- 0.02; 10.06 s by eight runs with a noise
     // of 0.4 %, 10.06 +- 0.0142.
