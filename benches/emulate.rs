@@ -6,8 +6,8 @@
 //! second for each second of one core of the host. The elements of the second are DMA commands.
 //! Both time the same call, from building the machine to collecting the result; simulating and
 //! compressing the alignment is not in it. Then come runs whose values are known from another, as
-//! those of a study are. Then the first one with hazards looked for. Then DMA alone: transfers through the bus, as their
-//! elements. The elements of the last one are events of a trace, written as JSON to nowhere.
+//! those of a study are. Then the first one with hazards looked for. Then DMA alone: transfers
+//! through the bus, as their elements. The elements of the last one are events of a trace, written as JSON to nowhere.
 
 use std::hint::black_box;
 use std::rc::Rc;
@@ -75,11 +75,13 @@ fn benchmarks(criterion: &mut Criterion) {
     };
     let run = emulate();
     let computes = program.clone();
-    let at = |app: &dyn Application, mapping: Mapping| {
+    let run_with = |hazards: Hazards, app: &dyn Application, mapping: Mapping| {
         let blade = Blade::new(black_box(&machine), KernelTiming::Cached, 0.0);
+        blade.set_hazards(hazards);
         let run = app.run(&Runtime::new(blade, Box::new(Edtlp::default())), mapping);
         run.expect("invariant: a QS20 has 16 SPEs")
     };
+    let at = |app: &dyn Application, mapping| run_with(Hazards::Ignored, app, mapping);
     let known = computes.knowing(&at(&computes, Mapping::SEQUENTIAL));
     let known = known.expect("invariant: its kernels do not branch on what they compute");
     let mut group = criterion.benchmark_group("emulate");
@@ -92,12 +94,7 @@ fn benchmarks(criterion: &mut Criterion) {
         let name = format!("the same known, at {mapping}, emulated nanoseconds");
         group.bench_function(name, |bencher| bencher.iter(|| at(&*known, mapping)));
     }
-    let checked = || {
-        let blade = Blade::new(black_box(&machine), KernelTiming::Cached, 0.0);
-        blade.set_hazards(Hazards::Checked);
-        let runtime = Runtime::new(blade, Box::new(Edtlp::default()));
-        program.run(&runtime, Mapping::of(1, 8)).expect("invariant: it has no hazard")
-    };
+    let checked = || run_with(Hazards::Checked, &program, Mapping::of(1, 8));
     group.throughput(Throughput::Elements((1e9 * run.time.0) as u64));
     let name = "PBPI at (1, 8), hazards looked for, emulated nanoseconds";
     group.bench_function(name, |bencher| bencher.iter(checked));

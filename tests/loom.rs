@@ -58,6 +58,15 @@ fn read(published: &Publication<Counter>) -> u64 {
     first
 }
 
+/// Another thread.
+fn beside(
+    published: &Arc<Publication<Counter>>,
+    body: impl FnOnce(&Publication<Counter>) + 'static,
+) -> thread::JoinHandle<()> {
+    let published = Arc::clone(published);
+    thread::spawn(move || body(&published))
+}
+
 fn check(threads: impl Fn() + Sync + Send + 'static) {
     let mut model = loom::model::Builder::new();
     // Without a bound, all is well too, but it takes a minute instead of a third of a second.
@@ -69,16 +78,13 @@ fn check(threads: impl Fn() + Sync + Send + 'static) {
 fn a_reader_sees_whole_samples_one_after_the_other() {
     check(|| {
         let published = counter();
-        let writer = {
-            let published = Arc::clone(&published);
-            thread::spawn(move || {
-                // The second goes into the copy that a reader of the first state looks at.
-                for sample in 1..=2 {
-                    add(&published);
-                    assert!(read(&published) <= sample);
-                }
-            })
-        };
+        let writer = beside(&published, |published| {
+            // The second goes into the copy that a reader of the first state looks at.
+            for sample in 1..=2 {
+                add(published);
+                assert!(read(published) <= sample);
+            }
+        });
         let earlier = read(&published);
         assert!(read(&published) >= earlier, "an earlier sample after a later one");
         writer.join().unwrap();
@@ -90,13 +96,10 @@ fn a_reader_sees_whole_samples_one_after_the_other() {
 fn of_two_writers_no_sample_is_lost() {
     check(|| {
         let published = counter();
-        let other = {
-            let published = Arc::clone(&published);
-            thread::spawn(move || {
-                add(&published);
-                read(&published);
-            })
-        };
+        let other = beside(&published, |published| {
+            add(published);
+            read(published);
+        });
         add(&published);
         read(&published);
         other.join().unwrap();

@@ -152,10 +152,8 @@ impl Model {
     pub fn predict(&self, m: u32, p: u32) -> Result<Prediction, Refusal> {
         self.check(m, p)?;
         if let Some(Known { factor, width }) = self.misfit.at(m, p) {
-            return Ok(Prediction::about(
-                self.published.read(|copy| copy.row(m)).at(p).0 * factor,
-                width,
-            ));
+            let of_terms = self.published.read(|copy| copy.row(m)).at(p).0;
+            return Ok(Prediction::about(of_terms * factor, width));
         }
         let coefficients = self.lines[m as usize - 1].coefficients(p);
         let (row, variance) = self.published.read(|copy| {

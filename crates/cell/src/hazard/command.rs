@@ -9,7 +9,6 @@ use super::report::{self, Record, Who};
 use super::shadow::Access;
 use super::state::Program;
 use super::{Detector, Origin, Space, Touch};
-use crate::memory::EffectiveAddress;
 use crate::mfc::{Command, Direction, LockLine, Operation, Order, SendSignal, TAGS};
 use mmgp_base::error::Result;
 use mmgp_base::units::Bytes;
@@ -182,7 +181,6 @@ impl Detector {
 
     /// What a command touches: in local store, and outside it.
     fn areas(&self, operation: &Operation, store: &LocalStore) -> Vec<Area> {
-        let outside = |at: EffectiveAddress, bytes| self.place(at, bytes);
         match operation {
             Operation::Transfer(command) => self.moved(command.direction, &[*command]),
             Operation::List(command) => self.moved(command.direction, &command.transfers(store)),
@@ -192,7 +190,7 @@ impl Detector {
             }
             Operation::LockLine(line) => {
                 let inside = (self.local(line.local, LockLine::BYTES), Touch::Reads);
-                let outside = outside(line.effective, LockLine::BYTES);
+                let outside = self.place(line.effective, LockLine::BYTES);
                 let outside = outside.map(|place| (place, Touch::Writes));
                 [Some(inside), outside].into_iter().flatten().collect()
             }
