@@ -25,7 +25,7 @@ use crate::Mapping;
 use crate::apps::{Application, Ran};
 use crate::cell::mfc::Hazards;
 use crate::cell::{Blade, KernelTiming};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::units::Bytes;
 pub use findings::{RAXML_FILES, RaxmlOnce};
@@ -157,28 +157,29 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         Timing::Exact => KernelTiming::Exact,
     };
     let machine = arguments.scheduler.read(&arguments.machine)?;
-    let program = arguments.app.once(arguments)?;
     let mapping = arguments.mapping()?;
     let trace = arguments.trace.as_deref().map(|path| {
         let limit = Bytes(arguments.trace_limit * 1_000_000);
         TraceFile::create(path, &machine, arguments.trace_detail, limit)
     });
     let trace = trace.transpose()?;
-    let blade = match &trace {
+    let streams = trace.is_some() || arguments.samples.samples.is_some();
+    let blade = || match &trace {
         Some(trace) => Blade::traced(&machine, timing, 0.0, trace.sink()),
         None => Blade::new(&machine, timing, 0.0),
     };
-    let bar = progress("emulating", program.application().steps(), arguments.quiet.into());
-    let blade = blade.telling(bar.steps());
-    if arguments.check_unwritten {
-        blade.set_hazards(Hazards::CheckedWithUnwritten);
-    } else if arguments.check_hazards {
-        blade.set_hazards(Hazards::Checked);
-    }
-    blade.inject(arguments.inject.all())?;
-    let on = Runtime::new(blade, arguments.scheduler.policy()?);
-    let ran = program.run(&on, mapping);
-    bar.finish_and_clear();
+    let ran = match (arguments.check_hazards, streams) {
+        (false, _) => arguments.emulate_on(blade(), mapping),
+        (true, true) => arguments.emulate_on(blade().step_by_step(), mapping),
+        (true, false) => match arguments.emulate_on(blade(), mapping) {
+            // Whoever computes off-loads first knows only when they begin.
+            Err(hazard @ Error::Hazard { .. }) => {
+                let again = arguments.emulate_on(blade().step_by_step(), mapping);
+                Err(again.err().unwrap_or(hazard))
+            }
+            ran => ran,
+        },
+    };
     let ran = match (ran, &trace) {
         (Ok(ran), Some(trace)) => trace.commit().map(|()| ran),
         (Err(error), Some(trace)) => {
@@ -187,7 +188,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         }
         (ran, None) => ran,
     };
-    let ran = program.end(ran)?;
+    let (program, on, ran) = ran?;
     let report = Report::new(arguments, &machine, &ran, &*program).with_account(on.account());
     let strikes = on.blade().strikes();
     warn(&faults::warnings(&strikes));
@@ -229,6 +230,24 @@ pub trait Once {
 }
 
 impl Arguments {
+    /// Runs the program once on a machine at rest: the program, what it ran on, and what it did.
+    fn emulate_on(&self, blade: Blade, mapping: Mapping) -> Result<(Box<dyn Once>, Runtime, Ran)> {
+        let program = self.app.once(self)?;
+        let bar = progress("emulating", program.application().steps(), self.quiet.into());
+        let blade = blade.telling(bar.steps());
+        if self.check_unwritten {
+            blade.set_hazards(Hazards::CheckedWithUnwritten);
+        } else if self.check_hazards {
+            blade.set_hazards(Hazards::Checked);
+        }
+        blade.inject(self.inject.all())?;
+        let on = Runtime::new(blade, self.scheduler.policy()?);
+        let ran = program.run(&on, mapping);
+        bar.finish_and_clear();
+        let ran = program.end(ran)?;
+        Ok((program, on, ran))
+    }
+
     /// Which states of a chain are kept, and where.
     pub fn samples(&self) -> &SamplingArguments {
         &self.samples

@@ -7,8 +7,9 @@ For each command every call on its files, the first, the second and so on, fails
 (failing.c is preloaded). The command must then either end with exit code 2 and an error that names a
 file, with every file as it was or whole, and none besides; or be right all the same. Undisturbed the same
 command must make what it should. With short writes all must be right. At last files that grow beyond a
-limit (ulimit -f), and a disk that is full (/dev/full). Prints what was done and found; the exit code is 1
-if anything was amiss, 77 where there is no compiler for C.
+limit (ulimit -f), and a disk that is full (/dev/full). Prints what is amiss as it is found, to standard
+error how far it is, at last what was done; the exit code is 1 if anything was amiss, 77 where there is no
+compiler for C.
 """
 
 import argparse
@@ -119,7 +120,10 @@ class Checks:
                     self.undisturbed(f"{name}, after {text} at call {at}, {failed}", words, folder, expected, name)
                 if text == "short" or calls < at:
                     break
+                if self.counts[f"{name}: {text}"] % 100 == 0:
+                    print(f"{name}: {text} at call {at}, {len(self.amiss)} amiss", file=sys.stderr, flush=True)
                 at += self.every
+            print(f"{name}: {text} done, {self.counts[f'{name}: {text}']} runs", file=sys.stderr, flush=True)
         shutil.rmtree(folder)
 
     def again(self, name, folder, expected):

@@ -195,7 +195,7 @@ impl Raxml {
                 });
             }
         } else {
-            let known = self.known.as_ref().filter(|_| blade.is_functional_first());
+            let known = self.known.as_ref().filter(|_| blade.takes_known_results());
             let values = Book::new(known).values();
             // A first port is told of calls by mailbox, all its SPEs by the host.
             let teams = if self.port.is_vectorised() { self.teams } else { Teams::ByHost };

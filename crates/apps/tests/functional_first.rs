@@ -8,6 +8,7 @@ use mmgp_apps::raxml::search::{Effort, Rates, Settings, Start};
 use mmgp_apps::raxml::{Raxml, Tasks};
 use mmgp_apps::{Application, Once, Port, Ran};
 use mmgp_base::Mapping;
+use mmgp_cell::mfc::Hazards;
 use mmgp_cell::{Blade, KernelTiming};
 use mmgp_machine::Machine;
 use mmgp_runtime::{Runtime, Teams, policies};
@@ -35,7 +36,10 @@ fn run(
     timing: KernelTiming,
     (mapping, scheduler): (Mapping, usize),
 ) -> Ran {
-    let blade = Blade::new(machine, timing, 0.25);
+    run_on(app, Blade::new(machine, timing, 0.25), (mapping, scheduler))
+}
+
+fn run_on(app: &dyn Application, blade: Blade, (mapping, scheduler): (Mapping, usize)) -> Ran {
     app.run(&Runtime::new(blade, policies().remove(scheduler)), mapping).unwrap()
 }
 
@@ -57,9 +61,13 @@ fn check(app: impl Application + Clone + 'static) {
             let direct = run(&app, &machine, KernelTiming::Exact, place);
             let computed = run(&app, &machine, KernelTiming::Cached, place);
             let known = run(&once, &machine, KernelTiming::Cached, place);
+            let blade = Blade::new(&machine, KernelTiming::Cached, 0.25);
+            blade.set_hazards(Hazards::Checked);
+            let checked = run_on(&app, blade, place);
             let what = format!("{} {name} {} scheduler {}", app.name(), place.0, place.1);
             assert_eq!(computed.run, direct.run, "{what}, computed");
             assert_eq!(known.run, direct.run, "{what}, known");
+            assert_eq!(checked.run, direct.run, "{what}, hazards looked for");
             assert_eq!(computed.fingerprint.differs_from(&direct.fingerprint), None, "{what}");
             assert_eq!(known.fingerprint.differs_from(&direct.fingerprint), None, "{what}");
         }

@@ -51,6 +51,7 @@ pub struct Blade {
     pub(crate) detector: Detector,
     eib: Rc<Eib>,
     timing: KernelTiming,
+    step_by_step: bool,
     timings: Rc<RefCell<KernelTimings>>,
     pub(crate) loading: Watch<Loading>,
     pub(crate) code: Cell<Option<Code>>,
@@ -141,6 +142,7 @@ impl Blade {
             progress: Progress::default(),
             traffic: Rc::new(Traffic::new(&eib, machine_layout)),
             timing,
+            step_by_step: false,
             timings,
             spes,
             ppes,
@@ -181,11 +183,23 @@ impl Blade {
     }
 
     /// Whether what off-loads compute may come first and their times afterwards: where kernels are
-    /// timed once for each shape, no hazards are looked for, and no faults injected.
+    /// timed once for each shape, no faults are injected, and nobody wants it [step by
+    /// step](Self::step_by_step). A hazard is then reported with the instants at which the off-loads
+    /// begin.
     pub fn is_functional_first(&self) -> bool {
-        self.timing == KernelTiming::Cached
-            && self.detector.mode() == Hazards::Ignored
-            && !self.disturbances().any()
+        self.timing == KernelTiming::Cached && !self.step_by_step && !self.disturbances().any()
+    }
+
+    /// Whether off-loads need compute nothing of which another run knows the results: where nobody
+    /// looks for hazards in what they compute, either.
+    pub fn takes_known_results(&self) -> bool {
+        self.is_functional_first() && self.detector.mode() == Hazards::Ignored
+    }
+
+    /// The same machine at rest, each operation of an SPE taking its time as it is done: slower, with the
+    /// same times, and hazards are reported with the instants of both sides.
+    pub fn step_by_step(self) -> Self {
+        Self { step_by_step: true, ..self }
     }
 
     /// Whether somebody is told of every transfer, so that none may be left out because its time is

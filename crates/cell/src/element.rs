@@ -126,7 +126,7 @@ impl<'a> Timed<'a> {
 }
 
 /// The second quadword of a message.
-const NUMBER: Bytes = Bytes(16);
+pub(crate) const NUMBER: Bytes = Bytes(16);
 
 /// Whether a message with the number that is wanted lies at `at`.
 pub(crate) fn has_come(store: &LocalStore, at: LocalAddress, wanted: Number) -> bool {

@@ -45,6 +45,7 @@ mod clock;
 mod command;
 mod edges;
 mod element;
+mod records;
 mod report;
 mod shadow;
 mod state;

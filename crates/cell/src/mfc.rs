@@ -52,6 +52,7 @@ use super::board::Board;
 use super::memory::Memory;
 use crate::hazard::{Detector, Origin};
 use mmgp_base::error::Result;
+use mmgp_sim::Permit;
 use shared::Shared;
 
 /// The memory flow controller of one SPE; clones refer to the same.
@@ -93,9 +94,23 @@ impl Mfc {
         self.shared.rules().transfer(command)
     }
 
-    /// Puts a transfer of which the data have been moved into the queue.
-    pub(crate) async fn enqueue_moved(&self, command: Command) -> Result<()> {
-        self.enter(Operation::Moved(command), command.tag).await
+    /// Has hazards looked for as if the program gave this transfer now; its data are the caller's to
+    /// move, and its time passes later, by [`Mfc::enqueue_moved`].
+    pub(crate) fn give(&self, command: &Command) -> Result<()> {
+        let own = &*self.shared;
+        let operation = Operation::Transfer(*command);
+        own.detector.command(Origin::Spu, (&operation, command.tag), None, &own.store)
+    }
+
+    /// The same of a wait for a tag group, whose time passes by [`Mfc::pass_wait`].
+    pub(crate) fn know(&self, tag: u8) {
+        self.shared.detector.waited(Origin::Spu, 1 << tag);
+    }
+
+    /// Puts a transfer of which the data have been moved into the queue. No hazards are looked for.
+    pub(crate) async fn enqueue_moved(&self, command: Command) {
+        let place = self.place().await;
+        self.shared.enter(Origin::Spu, place, (Operation::Moved(command), command.tag));
     }
 
     /// What the host's loads and the MFC reach.
@@ -163,11 +178,16 @@ impl Mfc {
 
     /// Waits until every command of all tag groups in `mask` is complete.
     pub async fn wait_for_all(&self, mask: u32) {
+        self.pass_wait(mask).await;
+        self.shared.detector.waited(Origin::Spu, mask);
+    }
+
+    /// The same where that is no news to whoever looks for hazards.
+    pub(crate) async fn pass_wait(&self, mask: u32) {
         let own = &*self.shared;
         let _span = own.wait("DMA tag");
         own.waiting(own.queue.all(mask)).await;
         own.channel(own.access).await;
-        own.detector.waited(Origin::Spu, mask);
     }
 
     /// Waits until a tag group in `mask` is complete, and returns all that are; at once if `mask`
@@ -219,11 +239,17 @@ impl Mfc {
     }
 
     async fn enter(&self, operation: Operation, tag: u8) -> Result<()> {
+        let place = self.place().await;
+        self.shared.look(Origin::Spu, (&operation, tag))?;
+        self.shared.enter(Origin::Spu, place, (operation, tag));
+        Ok(())
+    }
+
+    /// Waits for a place in the queue.
+    async fn place(&self) -> Permit {
         let own = &*self.shared;
         own.channel(own.issue).await;
-        let span = own.wait("DMA queue");
-        let place = own.waiting(own.queue.place()).await;
-        drop(span);
-        own.enter(Origin::Spu, place, (operation, tag))
+        let _span = own.wait("DMA queue");
+        own.waiting(own.queue.place()).await
     }
 }

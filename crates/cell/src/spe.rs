@@ -88,10 +88,7 @@ impl Spe {
     pub async fn compute<K: Kernel>(&self, kernel: &K) -> K::Output {
         let _span = self.trace.span(Track::Spu(self.index), Category::Kernel, kernel.name());
         let before = self.mfc.local_store_lines();
-        let (output, time) = match self.detector.mode() {
-            Hazards::Ignored => self.timings.borrow_mut().run(kernel, &mut self.store.borrow_mut()),
-            _ => self.compute_checked(kernel).await,
-        };
+        let (output, time) = self.execute(kernel).await;
         self.take(time, before).await;
         output
     }
@@ -109,9 +106,21 @@ impl Spe {
     }
 
     /// Executes a kernel with the clock stopped; the time that it takes when DMA leaves its local
-    /// store alone.
-    pub(crate) fn execute<K: Kernel>(&self, kernel: &K) -> (K::Output, KernelTime) {
-        self.timings.borrow_mut().run(kernel, &mut self.store.borrow_mut())
+    /// store alone. Does not end where hazards are looked for and there is one.
+    pub(crate) async fn execute<K: Kernel>(&self, kernel: &K) -> (K::Output, KernelTime) {
+        if self.detector.mode() == Hazards::Ignored {
+            return self.timings.borrow_mut().run(kernel, &mut self.store.borrow_mut());
+        }
+        let run = |store: &mut LocalStore, watch: Watch<'_>| {
+            self.timings.borrow_mut().run_watched(kernel, store, watch)
+        };
+        match self.detector.kernel(kernel.name(), &self.store, run) {
+            Ok(ran) => ran,
+            Err(hazard) => {
+                self.fault.raise(hazard);
+                std::future::pending().await
+            }
+        }
     }
 
     /// The time that a kernel would take whose branches depend on its shape alone.
@@ -125,16 +134,14 @@ impl Spe {
         self.channels().arrivals.update(Arrivals::forget);
     }
 
-    /// Lets the time of a script go by; when its loops began and ended.
-    ///
-    /// # Errors
-    /// [`Error::Hazard`](mmgp_base::error::Error::Hazard), where hazards are looked for.
-    pub async fn play(&self, script: &Script) -> Result<Vec<Loop>> {
+    /// Lets the time of a script go by; when its loops began and ended. Hazards were looked for as it was
+    /// written.
+    pub async fn play(&self, script: &Script) -> Vec<Loop> {
         let mut loops = Loops::default();
         for &operation in &script.operations {
             match operation {
-                Operation::Enqueue(command) => self.mfc.enqueue_moved(command).await?,
-                Operation::Wait(tag) => self.mfc.wait_for(tag).await,
+                Operation::Enqueue(command) => self.mfc.enqueue_moved(command).await,
+                Operation::Wait(tag) => self.mfc.pass_wait(1 << tag).await,
                 Operation::Compute(name, time) => {
                     let _span = self.trace.span(Track::Spu(self.index), Category::Kernel, name);
                     self.take(time, self.mfc.local_store_lines()).await;
@@ -151,7 +158,7 @@ impl Spe {
                 Operation::LoopEnds => loops.end(self.sim.now()),
             }
         }
-        Ok(loops.into_done())
+        loops.into_done()
     }
 
     /// How many DMA commands there were.
@@ -167,19 +174,6 @@ impl Spe {
     /// What the memories hold, local stores and all.
     pub fn memory(&self) -> &Memory {
         self.mfc.memory()
-    }
-
-    async fn compute_checked<K: Kernel>(&self, kernel: &K) -> (K::Output, KernelTime) {
-        let run = |store: &mut LocalStore, watch: Watch<'_>| {
-            self.timings.borrow_mut().run_watched(kernel, store, watch)
-        };
-        match self.detector.kernel(kernel.name(), &self.store, run) {
-            Ok(ran) => ran,
-            Err(hazard) => {
-                self.fault.raise(hazard);
-                std::future::pending().await
-            }
-        }
     }
 
     /// What the program outside its kernels loads from local store; `bytes` are rounded outwards to
@@ -239,6 +233,13 @@ impl Spe {
         self.detector.tells_host();
     }
 
+    /// It knows what the host knows now: of what it does with the clock stopped before the host has told
+    /// it by [`HostProcess::tells`](crate::HostProcess::tells).
+    pub fn hears_what_host_knows(&self) {
+        self.detector.host_tells();
+        self.detector.hears_host();
+    }
+
     /// It has seen what the host has told it by [`HostProcess::tells`](crate::HostProcess::tells).
     pub fn hears_host(&self) {
         self.detector.hears_host();
@@ -268,7 +269,7 @@ impl Spe {
         let from = LocalAddress((to.0 % 16) as u32);
         let put = Command::new(Direction::Put, from, to, Bytes(4), TAG);
         self.mfc.check(&put)?;
-        self.mfc.enqueue_moved(put).await?;
+        self.mfc.enqueue_moved(put).await;
         self.mfc.wait_for(TAG).await;
         Ok(())
     }

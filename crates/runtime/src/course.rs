@@ -97,7 +97,8 @@ pub(crate) struct Courses {
 
 /// Writes down the calls of a task; nothing where they cannot be.
 trait Writes {
-    fn write(&self, calls: &[(&Spe, Call)]) -> Result<Option<Vec<Script>>>;
+    /// The first of the SPEs (`by_host`) are told of the task by the host, and tell it that it is done.
+    fn write(&self, calls: &[(&Spe, Call)], by_host: usize) -> Result<Option<Vec<Script>>>;
     /// See [`SpeProgram::alike`].
     fn alike(&self, calls: &[(&Spe, Call)]) -> Option<Fingerprint>;
 }
@@ -112,7 +113,7 @@ struct Written {
 struct Program<P>(Rc<P>);
 
 impl<P: SpeProgram> Writes for Program<P> {
-    fn write(&self, calls: &[(&Spe, Call)]) -> Result<Option<Vec<Script>>> {
+    fn write(&self, calls: &[(&Spe, Call)], by_host: usize) -> Result<Option<Vec<Script>>> {
         let Self(program) = self;
         let messages = Rc::default();
         let writer = |(spe, _): &(&Spe, Call)| Writer::new(spe, program.values(), &messages);
@@ -120,6 +121,7 @@ impl<P: SpeProgram> Writes for Program<P> {
         let of_call =
             writers.iter().zip(calls).map(|(writer, &(_, call))| program.write(writer, call));
         let Some(mut writings) = of_call.collect::<Option<Vec<_>>>() else { return Ok(None) };
+        calls[..by_host].iter().for_each(|(spe, _)| spe.hears_what_host_knows());
         let written = || writers.iter().map(Writer::written).sum::<usize>();
         let mut context = Context::from_waker(Waker::noop());
         let mut left: Vec<usize> = (0..writings.len()).collect();
@@ -142,6 +144,7 @@ impl<P: SpeProgram> Writes for Program<P> {
             }
         }
         drop(writings);
+        calls[..by_host].iter().for_each(|(spe, _)| spe.tells_host());
         Ok(Some(writers.into_iter().map(Writer::into_script).collect()))
     }
 
@@ -168,9 +171,15 @@ impl Courses {
         *self.program.borrow_mut() = Some(Rc::new(Program(Rc::clone(program))));
     }
 
-    /// How the calls of a task of `process`, which begins now, go; one for each SPE.
-    pub fn of_task(&self, process: u32, calls: &[(&Spe, Call)]) -> Result<Vec<Course>> {
-        let Some(written) = self.written(calls)? else {
+    /// How the calls of a task of `process`, which begins now, go; one for each SPE, of which the host
+    /// itself tells the first ones (`by_host`).
+    pub fn of_task(
+        &self,
+        process: u32,
+        calls: &[(&Spe, Call)],
+        by_host: usize,
+    ) -> Result<Vec<Course>> {
+        let Some(written) = self.written(calls, by_host)? else {
             return Ok(vec![Course::Direct; calls.len()]);
         };
         let scripts = written.scripts.iter().map(Rc::clone);
@@ -203,7 +212,7 @@ impl Courses {
     }
 
     /// The scripts of a task's calls, where they can be written.
-    fn written(&self, calls: &[(&Spe, Call)]) -> Result<Option<Rc<Written>>> {
+    fn written(&self, calls: &[(&Spe, Call)], by_host: usize) -> Result<Option<Rc<Written>>> {
         let Some(program) = self.program.borrow().clone() else { return Ok(None) };
         let alike = program.alike(calls);
         if let Some(alike) = alike
@@ -211,7 +220,7 @@ impl Courses {
         {
             return Ok(Some(Rc::clone(written)));
         }
-        let Some(scripts) = program.write(calls)? else { return Ok(None) };
+        let Some(scripts) = program.write(calls, by_host)? else { return Ok(None) };
         let mut fingerprint = Fingerprint::default();
         for ((spe, _), script) in calls.iter().zip(&scripts) {
             fingerprint.add(u64::from(spe.index));
@@ -226,7 +235,7 @@ impl Courses {
     }
 
     /// Lets the time of a call go by whose course is not [`Course::Direct`]; its loops.
-    pub async fn follow(&self, spe: &Spe, course: &Course) -> Result<Vec<Loop>> {
+    pub async fn follow(&self, spe: &Spe, course: &Course) -> Vec<Loop> {
         let begin = self.sim.now();
         match course {
             Course::Direct => unreachable!("invariant: such a call runs its program"),
@@ -236,7 +245,7 @@ impl Courses {
                 {
                     learning.first.set(Some(begin));
                 }
-                let loops = spe.play(script).await?;
+                let loops = spe.play(script).await;
                 if let Some((learning, share)) = learning {
                     let since = |instant: SimTime| instant.since(begin);
                     learning.ran.borrow_mut()[*share] = Some(Share {
@@ -246,7 +255,7 @@ impl Courses {
                         commands: script.commands(),
                     });
                 }
-                Ok(loops)
+                loops
             }
             Course::Known { known, process, share } => {
                 let Share { span, loops, commands, .. } = &known.shares[*share];
@@ -257,7 +266,7 @@ impl Courses {
                 self.sim.sleep_until(begin + *span).await;
                 let at =
                     |&[start, end]: &[SimSpan; 2]| Loop { start: begin + start, end: begin + end };
-                Ok(loops.iter().map(at).collect())
+                loops.iter().map(at).collect()
             }
         }
     }

@@ -203,7 +203,8 @@ impl Process {
         let calls: Vec<(&Slot, Call)> = slots.of(lease, 0..).map(call).collect();
         let of_spes: Vec<(&Spe, Call)> =
             calls.iter().map(|&(slot, call)| (&slot.spe, call)).collect();
-        let planned = match courses.of_task(self.rank, &of_spes) {
+        let by_host = slots.told_by_host(of_spes.len());
+        let planned = match courses.of_task(self.rank, &of_spes, by_host) {
             Ok(planned) => planned,
             Err(error) => {
                 self.shared.fault.raise(error);
@@ -214,7 +215,6 @@ impl Process {
         let told = told
             .map(|(&(slot, call), course)| (slot, Told { process: self.rank, call, course }))
             .collect::<Vec<_>>();
-        let by_host = slots.told_by_host(told.len());
         // Those that the host does not tell have been waiting all along.
         for (slot, told) in &told[by_host..] {
             slot.tell(told.clone());

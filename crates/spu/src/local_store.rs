@@ -7,7 +7,7 @@ use mmgp_base::units::Bytes;
 pub const LOCAL_STORE_BYTES: u32 = 256 * 1024;
 
 /// How many quadwords it has.
-pub(super) const QUADWORDS: usize = (LOCAL_STORE_BYTES / 16) as usize;
+pub const QUADWORDS: usize = (LOCAL_STORE_BYTES / 16) as usize;
 
 /// A byte address in local store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

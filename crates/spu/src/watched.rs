@@ -69,6 +69,10 @@ impl LastRuns {
     pub fn first_bytes(&self, run: u32, range: &Range<u64>) -> Option<Range<u64>> {
         let quadwords = quadwords(range);
         let within = &self.0[quadwords.clone()];
+        // Mostly there are none, which is found out eight at a time.
+        if !within.iter().fold(false, |found, &last| found | (last == run)) {
+            return None;
+        }
         let first = within.iter().position(|&last| last == run)?;
         let count = within[first..].iter().take_while(|&&last| last == run).count();
         let (start, end) = (quadwords.start + first, quadwords.start + first + count);

@@ -66,7 +66,7 @@ impl Pbpi {
         let (blade, m) = (on.blade(), mapping.m());
         let spes = on.assign(mapping)?;
         let grid = Grid::new(m, self.coupling.rows())?;
-        let known = self.known.as_ref().filter(|_| blade.is_functional_first());
+        let known = self.known.as_ref().filter(|_| blade.takes_known_results());
         if self.port != Port::Ppe {
             PbpiProgram::load(
                 on,

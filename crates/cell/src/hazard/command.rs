@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::clock::{Actor, Epoch, View};
-use super::report::{self, Record, Who};
+use super::records::Number;
+use super::report::{self, Who};
 use super::shadow::Access;
 use super::state::Program;
 use super::{Detector, Origin, Space, Touch};
@@ -25,7 +26,9 @@ type Area = ((Space, Range<u64>), Touch);
 /// A command that its issuer does not know to be complete.
 pub(super) struct Left {
     pub epoch: Epoch,
-    pub record: Rc<Record>,
+    /// How many entered the queue of the MFC before it; nothing where its time passes apart from it.
+    sequence: Option<u64>,
+    pub record: Number,
     /// What it comes after.
     view: Rc<View>,
     /// What it writes, where it moves data.
@@ -100,8 +103,11 @@ impl Queue {
 
     /// The issuer knows these tag groups to be complete.
     fn waited(&mut self, groups: u32, issuer: &mut Program) {
-        for tag in 0..TAG_COUNT {
-            if groups >> tag & 1 == 0 || self.last[tag] == 0 {
+        let mut rest = groups;
+        while rest != 0 {
+            let tag = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            if self.last[tag] == 0 {
                 continue;
             }
             let last = self.epoch(tag, self.last[tag]);
@@ -122,20 +128,26 @@ impl Queue {
         self.left.iter().find(|left| left.writes.is_some() && !issuer.knows(left.epoch))
     }
 
-    /// What somebody knows who has seen what the command with that number has done.
-    pub fn seen(&self, number: u64) -> Option<View> {
-        let left = self.left.iter().find(|left| left.epoch.value == number)?;
+    /// To the records of the commands that their issuer does not know to be complete.
+    pub fn references(&mut self) -> impl Iterator<Item = &mut Number> {
+        self.left.iter_mut().map(|left| &mut left.record)
+    }
+
+    /// What somebody knows who has seen what the command has done before which so many have entered.
+    pub fn seen(&self, sequence: u64) -> Option<View> {
+        let left = self.left.iter().find(|left| left.sequence == Some(sequence))?;
         Some(left.view.with(left.epoch))
     }
 }
 
 impl Detector {
-    /// A command enters a queue; `store` is where the elements of a list are found.
+    /// A command is given to a queue, which so many (`sequence`) have entered before it; `store` is where
+    /// the elements of a list are found.
     pub fn command(
         &self,
         origin: Origin,
-        operation: &Operation,
-        tag: u8,
+        (operation, tag): (&Operation, u8),
+        sequence: Option<u64>,
         store: &RefCell<LocalStore>,
     ) -> Result<()> {
         let Some(mut state) = self.state() else { return Ok(()) };
@@ -147,21 +159,20 @@ impl Detector {
             return Ok(());
         }
         let who = Who::Command { spe: self.spe, origin, operation: *operation };
-        let (at, view) = (self.core.sim.now(), Rc::new(view));
-        let of = |space| Record::new(who, at, space, &view);
-        let [inside, outside] = [Space::Store(self.spe), Space::Main(self.blade)].map(of);
+        let record = state.record(who, self.core.sim.now());
+        let view = Rc::new(view);
         let areas = self.areas(operation, &store.borrow());
         let is_transfer = matches!(operation, Operation::Transfer(_) | Operation::List(_));
         let writes = areas.iter().find(|area| is_transfer && area.1 == Touch::Writes);
         let writes = writes.map(|(place, _)| place.clone());
-        let left = Left { epoch, record: Rc::clone(&inside), view: Rc::clone(&view), writes };
-        queue.left.push(left);
+        let left = Left { epoch, sequence, record, view: Rc::clone(&view), writes };
+        state.spes[self.spe as usize].queues[origin as usize].left.push(left);
         let own = (origin == Origin::Spu).then_some(self.spe);
         for ((space, bytes), touch) in areas {
             let is_main = matches!(space, Space::Main(_));
-            let record = Rc::clone(if is_main { &outside } else { &inside });
             let atomic = is_main && matches!(operation, Operation::LockLine(_));
-            let access = Access { epoch, touch, atomic, record };
+            let before = (!is_main).then(|| Rc::clone(&view));
+            let access = Access { epoch, touch, atomic, record, view: before };
             state.access((space, &bytes), &access, &view, own)?;
         }
         Ok(())

@@ -53,11 +53,12 @@ impl Detector {
         }
     }
 
-    /// The signal of a command of this MFC, the one with that number of its queue, arrives at an SPE.
-    pub fn signalled(&self, (origin, number): (Origin, u64), to: u32, signal: Signal) {
+    /// The signal of a command of this MFC arrives at an SPE, the one before which so many have entered
+    /// its queue.
+    pub fn signalled(&self, (origin, sequence): (Origin, u64), to: u32, signal: Signal) {
         let Some(mut state) = self.state() else { return };
         let to = self.first + to;
-        if let Some(view) = state.spe(self.spe).queues[origin as usize].seen(number + 1) {
+        if let Some(view) = state.spe(self.spe).queues[origin as usize].seen(sequence) {
             state.spe(to).signals[index(signal)].join_view(&view);
         }
     }
@@ -110,10 +111,10 @@ impl Detector {
         }
     }
 
-    /// The `putqlluc` with that number of its queue is done.
-    pub fn line_put(&self, (origin, number): (Origin, u64), at: EffectiveAddress) {
+    /// The `putqlluc` is done before which so many have entered its queue.
+    pub fn line_put(&self, (origin, sequence): (Origin, u64), at: EffectiveAddress) {
         let Some(mut state) = self.state() else { return };
-        if let Some(view) = state.spe(self.spe).queues[origin as usize].seen(number + 1) {
+        if let Some(view) = state.spe(self.spe).queues[origin as usize].seen(sequence) {
             state.lines.entry(self.line(at)).or_default().join_view(&view);
         }
     }
@@ -135,7 +136,7 @@ impl Detector {
         let Some(mut state) = self.state() else { return };
         let Spe { program, shadow, .. } = state.spe(self.spe);
         let Some(writer) = shadow.writer(at.0.into()) else { return };
-        let view = writer.record.view.as_ref().expect("invariant: it is local store");
+        let view = writer.view.as_ref().expect("invariant: it is local store");
         program.hear(&view.with(writer.epoch));
     }
 

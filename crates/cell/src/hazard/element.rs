@@ -7,8 +7,12 @@ use super::clock::{Actor, Epoch, View};
 use super::report::What;
 use super::shadow::Access;
 use mmgp_base::units::SimTime;
-use mmgp_spu::local_store::LOCAL_STORE_BYTES;
+use mmgp_spu::local_store::QUADWORDS;
 use mmgp_spu::{Accesses, LastRuns, quadwords};
+
+/// When there are so many events, only those are kept that were the last to touch something: at most one
+/// that reads each quadword, and one that writes it.
+const MOST_EVENTS: usize = 4 * QUADWORDS;
 
 /// One local store.
 pub(super) struct Store {
@@ -28,7 +32,7 @@ impl Store {
         Self {
             spe,
             accesses: Accesses::default(),
-            filled: vec![false; (LOCAL_STORE_BYTES / 16) as usize],
+            filled: vec![false; QUADWORDS],
             events: Vec::new(),
             open: Vec::new(),
         }
@@ -46,6 +50,12 @@ impl Store {
 
     /// The program does something at its event `value`.
     pub fn event(&mut self, value: u64, what: What, at: SimTime) {
+        if self.events.len() == MOST_EVENTS {
+            let last = [self.accesses.read(), self.accesses.written()].map(LastRuns::by_quadword);
+            let mut last = last.concat();
+            last.sort_unstable();
+            self.events.retain(|event| last.binary_search(&event.0).is_ok());
+        }
         self.events.push((value as u32, what, at));
     }
 

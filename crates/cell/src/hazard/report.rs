@@ -1,33 +1,11 @@
 //! What a hazard is reported with: both sides.
 
 use std::ops::Range;
-use std::rc::Rc;
 
-use super::clock::View;
 use super::{Origin, Space, Touch};
 use crate::mfc::Operation;
 use mmgp_base::error::Error;
 use mmgp_base::units::SimTime;
-
-/// Who did something, and when.
-pub(super) struct Record {
-    pub who: Who,
-    pub at: SimTime,
-    /// What comes before it, where somebody may wait for what it does: to local store. Of main memory
-    /// there is too much to keep it.
-    pub view: Option<Rc<View>>,
-}
-
-impl Record {
-    /// Of what is done to that memory.
-    pub fn new(who: Who, at: SimTime, space: Space, view: &Rc<View>) -> Rc<Self> {
-        let view = match space {
-            Space::Store(_) => Some(Rc::clone(view)),
-            Space::Main(_) => None,
-        };
-        Rc::new(Self { who, at, view })
-    }
-}
 
 /// Who did something.
 #[derive(Debug, Clone, Copy)]

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::Touch;
-use super::clock::Epoch;
-use super::report::Record;
+use super::clock::{Epoch, View};
+use super::records::Number;
 
 /// What somebody does to some bytes.
 #[derive(Clone)]
@@ -15,7 +15,10 @@ pub(super) struct Access {
     pub touch: Touch,
     /// By a lock-line command: those of a line come one after the other by themselves.
     pub atomic: bool,
-    pub record: Rc<Record>,
+    pub record: Number,
+    /// What comes before it, where somebody may wait for what it does: to local store. Of main memory
+    /// there is too much to keep it.
+    pub view: Option<Rc<View>>,
 }
 
 impl Access {
@@ -130,6 +133,14 @@ impl Shadow {
             }
         }
         None
+    }
+
+    /// To the records of all accesses that are kept.
+    pub fn references(&mut self) -> impl Iterator<Item = &mut Number> {
+        let accesses = self.pieces.values_mut().flat_map(|piece| {
+            piece.write.iter_mut().chain(&mut piece.read).chain(&mut piece.other_reads)
+        });
+        accesses.map(|access| &mut access.record)
     }
 
     /// The last write of a byte.

@@ -8,7 +8,8 @@ use super::clock::{Actor, Clock, Epoch, View};
 use super::command::Queue;
 use super::edges::Line;
 use super::element::Store;
-use super::report::{Record, Side, What, Who, hazard, place};
+use super::records::{Number, Record, Records};
+use super::report::{Side, What, Who, hazard, place};
 use super::shadow::{Access, Shadow};
 use super::{Mail, Origin, Space, Touch};
 use mmgp_base::error::{Error, Result};
@@ -75,6 +76,15 @@ pub(super) struct Spe {
     pub from_host: Clock,
 }
 
+impl Spe {
+    /// To the records that a report may want.
+    fn references(&mut self) -> impl Iterator<Item = &mut Number> {
+        let Self { shadow, store, queues, .. } = self;
+        let open = store.open.iter_mut().map(|(_, access)| &mut access.record);
+        shadow.references().chain(open).chain(queues.iter_mut().flat_map(Queue::references))
+    }
+}
+
 /// All of it.
 pub(super) struct State {
     pub spes: Vec<Spe>,
@@ -82,6 +92,7 @@ pub(super) struct State {
     /// By blade.
     main: Vec<Shadow>,
     pub lines: BTreeMap<Line, Clock>,
+    records: Records,
     /// Whether local store that nobody has written may be read.
     pub unwritten: Unwritten,
 }
@@ -98,7 +109,8 @@ impl Default for State {
     fn default() -> Self {
         let host = Program::new(Actor::HOST);
         let unwritten = Unwritten::IsZero;
-        Self { spes: Vec::new(), host, main: Vec::new(), lines: BTreeMap::new(), unwritten }
+        let (spes, main, lines) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Self { spes, host, main, lines, records: Records::default(), unwritten }
     }
 }
 
@@ -127,6 +139,16 @@ impl State {
         }
     }
 
+    /// Notes for reports who does something now.
+    pub fn record(&mut self, who: Who, at: SimTime) -> Number {
+        let Self { spes, main, records, .. } = self;
+        if records.are_many() {
+            let of_main = main.iter_mut().flat_map(Shadow::references);
+            records.keep(of_main.chain(spes.iter_mut().flat_map(Spe::references)));
+        }
+        records.add(who, at)
+    }
+
     /// Somebody other than a kernel, who knows so much, touches bytes; `own` is the SPE whose program
     /// it is ordered with by itself.
     pub fn access(
@@ -136,13 +158,14 @@ impl State {
         view: &View,
         own: Option<u32>,
     ) -> Result<()> {
-        let record = &access.record;
+        let Self { spes, main, records, .. } = self;
+        let record = records.get(access.record);
         let later = Side { who: &record.who, at: record.at, touch: access.touch };
         let knows = |epoch| epoch == access.epoch || view.knows(epoch);
         let shadow = match space {
-            Space::Main(blade) => &mut self.main[blade as usize],
+            Space::Main(blade) => &mut main[blade as usize],
             Space::Store(of) => {
-                let Spe { store, shadow, program, .. } = &mut self.spes[of as usize];
+                let Spe { store, shadow, program, .. } = &mut spes[of as usize];
                 if own != Some(of)
                     && let Some((bytes, touch, what, at)) = store.clash(bytes, access.touch, view)
                 {
@@ -160,7 +183,7 @@ impl State {
             }
         };
         if let Some((bytes, earlier)) = shadow.access(bytes, access, knows) {
-            let Record { who, at, .. } = &*earlier.record;
+            let Record { who, at } = records.get(earlier.record);
             let earlier = Side { who, at: *at, touch: earlier.touch };
             return Err(hazard(space, bytes, &later, &earlier));
         }
@@ -176,8 +199,9 @@ impl State {
     ) -> Result<()> {
         let epoch = Epoch { actor: Actor::HOST, value: self.host.event() };
         let view = Rc::new(self.host.view());
-        let record = Record::new(Who::Host, at, space, &view);
-        let access = Access { epoch, touch, atomic: false, record };
+        let record = self.record(Who::Host, at);
+        let before = matches!(space, Space::Store(_)).then(|| Rc::clone(&view));
+        let access = Access { epoch, touch, atomic: false, record, view: before };
         self.access((space, bytes), &access, &view, None)
     }
 
@@ -192,9 +216,9 @@ impl State {
         let program = &mut self.spes[spe as usize].program;
         let epoch = Epoch { actor: Actor::spu(spe), value: program.event() };
         let who = Who::Program { spe, what };
-        let view = Rc::new(program.view());
-        let record = Record::new(who, at, space, &view);
-        let access = Access { epoch, touch, atomic: true, record };
+        let view = program.view();
+        let record = self.record(who, at);
+        let access = Access { epoch, touch, atomic: true, record, view: None };
         self.access((space, bytes), &access, &view, Some(spe))
     }
 
@@ -207,11 +231,12 @@ impl State {
         bytes: &Range<u64>,
         contents: &LocalStore,
     ) -> Result<()> {
-        let Spe { program, store, .. } = &mut self.spes[spe as usize];
+        let Self { spes, records, .. } = self;
+        let Spe { program, store, .. } = &mut spes[spe as usize];
         let value = program.event();
         let who = Who::Program { spe, what };
         let later = Side { who: &who, at, touch };
-        check_open(spe, (program, store), &later, |_, other| {
+        check_open(spe, (program, store, records), &later, |_, other| {
             let (start, end) = (bytes.start.max(other.start), bytes.end.min(other.end));
             (start < end).then_some(start..end)
         })?;
@@ -240,7 +265,8 @@ impl State {
         (kernel, at): (&'static str, SimTime),
         contents: &LocalStore,
     ) -> Result<()> {
-        let Spe { program, store, .. } = &mut self.spes[spe as usize];
+        let Self { spes, records, .. } = self;
+        let Spe { program, store, .. } = &mut spes[spe as usize];
         let value = program.events;
         let run = value as u32;
         let what = What::Kernel(kernel);
@@ -248,7 +274,7 @@ impl State {
         store.event(value, what, at);
         for touch in [Touch::Reads, Touch::Writes] {
             let later = Side { who: &who, at, touch };
-            check_open(spe, (program, store), &later, |store, bytes| {
+            check_open(spe, (program, store, records), &later, |store, bytes| {
                 store.of(touch).first_bytes(run, bytes)
             })?;
         }
@@ -275,7 +301,7 @@ impl State {
                         place: left.place(),
                         later: format!("the run ends at {:.4} us", now.seconds().0 * 1e6),
                         problem: "but nobody has waited for",
-                        earlier: left.record.who.text(left.record.at),
+                        earlier: self.records.get(left.record).text(),
                     });
                 }
             }
@@ -287,7 +313,7 @@ impl State {
 /// What commands may still do to what a program touches.
 fn check_open(
     spe: u32,
-    (program, store): (&Program, &mut Store),
+    (program, store, records): (&Program, &mut Store, &Records),
     later: &Side<'_>,
     clash: impl Fn(&Store, &Range<u64>) -> Option<Range<u64>>,
 ) -> Result<()> {
@@ -298,7 +324,7 @@ fn check_open(
     for (bytes, access) in &store.open {
         let writes = later.touch == Touch::Writes || access.touch == Touch::Writes;
         if writes && let Some(bytes) = clash(store, bytes) {
-            let Record { who, at, .. } = &*access.record;
+            let Record { who, at } = records.get(access.record);
             let earlier = Side { who, at: *at, touch: access.touch };
             return Err(hazard(Space::Store(spe), bytes, later, &earlier));
         }

@@ -23,7 +23,10 @@ impl<'a> Proxy<'a> {
     pub async fn enqueue(&self, command: Command) -> Result<()> {
         self.shared.rules().transfer(&command)?;
         let place = self.shared.proxy.place().await;
-        self.shared.enter(Origin::Proxy, place, (Operation::Transfer(command), command.tag))
+        let operation = Operation::Transfer(command);
+        self.shared.look(Origin::Proxy, (&operation, command.tag))?;
+        self.shared.enter(Origin::Proxy, place, (operation, command.tag));
+        Ok(())
     }
 
     /// Waits until every command of the tag group is complete.

@@ -94,6 +94,11 @@ impl Queue {
         self.places.acquire().await
     }
 
+    /// How many commands have ever entered.
+    pub fn entered(&self) -> u64 {
+        self.entries.borrow().entered
+    }
+
     /// Puts a command into the place that was found for it; says so if it can begin at once.
     pub fn enter(
         &self,

@@ -93,15 +93,15 @@ impl Shared {
         }
     }
 
+    /// Looks for hazards of a command that is about to enter a queue.
+    pub fn look(&self, origin: Origin, command: (&Operation, u8)) -> Result<()> {
+        let sequence = Some(self.queue(origin).entered());
+        self.detector.command(origin, command, sequence, &self.store)
+    }
+
     /// Takes a place in a queue.
-    pub fn enter(
-        &self,
-        origin: Origin,
-        place: Permit,
-        (operation, tag): (Operation, u8),
-    ) -> Result<()> {
+    pub fn enter(&self, origin: Origin, place: Permit, (operation, tag): (Operation, u8)) {
         let queue = self.queue(origin);
-        self.detector.command(origin, &operation, tag, &self.store)?;
         self.commands.set(self.commands.get() + 1);
         let now = self.sim.now();
         self.meter.enters(now, &operation.asked());
@@ -109,7 +109,6 @@ impl Shared {
         if let Some(ready) = queue.enter(place, operation, tag, (now, computed)) {
             self.begin(Begun { origin, ready }, &operation);
         }
-        Ok(())
     }
 
     /// The SPU waits for something.

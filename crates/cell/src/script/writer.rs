@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use super::{Operation, Script};
-use crate::element::{Element, Number, Values, has_come};
+use crate::element::{Element, NUMBER, Number, Values, has_come};
 use crate::memory::{EffectiveAddress, Place};
 use crate::mfc::{Command, Direction};
 use crate::spe::Spe;
@@ -71,6 +71,7 @@ impl Writer {
 impl Element for Writer {
     async fn enqueue(&self, command: Command) -> Result<()> {
         self.spe.mfc.check(&command)?;
+        self.spe.mfc.give(&command)?;
         self.transfer(&command);
         self.push(Operation::Enqueue(command));
         Ok(())
@@ -87,12 +88,13 @@ impl Element for Writer {
     }
 
     async fn wait_for(&self, tag: u8) {
+        self.spe.mfc.know(tag);
         self.push(Operation::Wait(tag));
     }
 
     async fn compute<K: Kernel<Output: Default>>(&self, kernel: &K) -> K::Output {
         let (output, time) = match self.values {
-            Values::Computed => self.spe.execute(kernel),
+            Values::Computed => self.spe.execute(kernel).await,
             Values::Known => (K::Output::default(), self.spe.time(kernel)),
         };
         self.push(Operation::Compute(kernel.name(), time));
@@ -104,13 +106,11 @@ impl Element for Writer {
     }
 
     fn read(&self, at: LocalAddress, bytes: Bytes) -> Result<Vec<Quadword>> {
-        Ok(self.spe.store.borrow().slice(at, bytes).to_vec())
+        self.spe.read(at, bytes)
     }
 
     fn write(&self, at: LocalAddress, quadwords: &[Quadword]) -> Result<()> {
-        let bytes = Bytes(16 * quadwords.len() as u64);
-        self.spe.store.borrow_mut().slice_mut(at, bytes).copy_from_slice(quadwords);
-        Ok(())
+        self.spe.write(at, quadwords)
     }
 
     async fn message(&self, at: LocalAddress, number: Number) -> Quadword {
@@ -119,6 +119,7 @@ impl Element for Writer {
             false => Poll::Pending,
         })
         .await;
+        self.spe.detector().saw(at.offset(NUMBER));
         let count = self.messages.borrow().get(&(self.spe.index, at.0)).copied();
         self.push(Operation::Message { at, count: count.unwrap_or(0) });
         self.spe.store.borrow().load(at)

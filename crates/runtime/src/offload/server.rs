@@ -82,7 +82,7 @@ impl<P: SpeProgram> Server<P> {
         let fetched = self.fetch_program(call).await?;
         let loops = match course {
             Course::Direct => self.program.call(&self.spe, call).await?,
-            _ => self.shared.courses.follow(&self.spe, course).await?,
+            _ => self.shared.courses.follow(&self.spe, course).await,
         };
         Ok((fetched, loops))
     }
@@ -129,7 +129,7 @@ impl<P: SpeProgram> Server<P> {
             if by_host {
                 if signalling.get() == Signalling::Mailbox {
                     self.write_mailbox(call.function).await;
-                } else {
+                } else if matches!(course, Course::Direct) {
                     spe.tells_host();
                 }
                 span.depart(Arrow::Stop { spe: spe.index, call: number });
