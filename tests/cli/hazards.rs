@@ -47,3 +47,18 @@ fn of_sgemm() {
 fn of_off_loads_of_given_times() {
     has_none(&["--app=synthetic", "--m=4", "--p=2", "--offloads=50", "--shared=0.8"]);
 }
+
+#[test]
+fn a_hazard_is_named_with_its_own_instants_whether_off_loads_are_computed_first_or_not() {
+    let folder = Folder::new();
+    // Its local store is read before it was written, which --check-unwritten takes for a hazard.
+    let program = ["--app=raxml", "--p=3", "--input=sim12", "--bootstraps=1", "--inferences=0"];
+    let flags = ["emulate", "--quiet", "--check-hazards", "--check-unwritten"];
+    let plain = folder.mmgp(&[&flags[..], &program].concat());
+    // What is traced takes its time step by step.
+    let traced = folder.mmgp(&[&flags[..], &program, &["--trace=run.json"]].concat());
+    assert_eq!((plain.code, traced.code), (Some(2), Some(2)));
+    assert!(plain.stderr.contains("nobody has written it before"), "{}", plain.stderr);
+    assert_eq!(plain.stderr, traced.stderr);
+    assert_eq!(folder.files(), [""; 0]);
+}

@@ -35,6 +35,11 @@
 //! has its number. The last write of each byte and the reads since are kept by ranges of bytes; what an
 //! SPE does in its own local store by the quadword.
 //!
+//! What comes before what does not depend on when it happens. So an off-load that is computed before its
+//! time goes by ([`Writer`](crate::script::Writer)) is looked at as it is computed, with what the host
+//! knows when it begins, and once: playing its script tells nothing. Of instants, that of its beginning
+//! is known; [`Blade::step_by_step`](crate::Blade::step_by_step) is for the others.
+//!
 //! # Not looked at
 //! Main memory that the host fills or reads without [`HostProcess::reads`](crate::HostProcess::reads)
 //! or [`HostProcess::writes`](crate::HostProcess::writes); processes of the host among each other; list
