@@ -170,3 +170,33 @@ impl fmt::Display for Contradiction {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::parameters::Decomposition;
+    use crate::model::terms::Term;
+    use crate::toy;
+
+    #[test]
+    fn errors_in_common_add_to_those_of_priors_by_their_squares() {
+        let of = |entry, prior| Unknown {
+            term: Term::HpuTime,
+            kind: Kind::Entry(entry),
+            prior,
+            lower: 0.0,
+        };
+        let prior = Prior { value: 2.0, std_error: 0.3, degrees_of_freedom: Some(4.0), size: 2.0 };
+        let list = vec![of(Entry::HpuTime, Some(prior)), of(Entry::ApuTime, None)];
+        let unknowns = Unknowns::new(&toy::parameters(Decomposition::Data), list);
+        // Of a value of 2, 20 % are 0.4, and the root of 0.3^2 + 0.4^2 is 0.5.
+        for (changed, expected) in
+            [(with_common_error(&unknowns, 0.2), 0.5), (stretched(&unknowns, 1.5), 0.45)]
+        {
+            let found = changed.list[0].prior.unwrap();
+            approx::assert_relative_eq!(found.std_error, expected, max_relative = 1e-15);
+            assert_eq!(Prior { std_error: 0.3, ..found }, prior);
+            assert_eq!(changed.list[1].prior, None);
+        }
+    }
+}

@@ -99,3 +99,24 @@ fn variances(weighted: &Weighted) -> Vec<f64> {
     let variance = |weight: &f64| 1.0 / (weight.max(LEAST_WEIGHT) * weighted.precision);
     weighted.weights.iter().map(variance).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_that_is_rejected_whole_weighs_next_to_nothing() {
+        let point = |log_time| Point { m: 1, p: 2, log_time, count: 5.0 };
+        let plain = Data {
+            points: vec![point(1.0), point(2.0)],
+            repetitions: Repetitions { squares: 0.0, degrees_of_freedom: 0.0 },
+        };
+        let weighted =
+            Weighted { weights: vec![2.5, 0.0], log_means: vec![1.25, f64::NAN], precision: 400.0 };
+        // Of two and a half runs, each of a standard deviation of 5 %.
+        assert_eq!(variances(&weighted), [0.001, 1.0 / (1e-6 * 400.0)]);
+        let points = points(&plain, &weighted);
+        let told = points.iter().map(|point| (point.m, point.p, point.log_time, point.count));
+        assert_eq!(told.collect::<Vec<_>>(), [(1, 2, 1.25, 2.5), (1, 2, 2.0, 1e-6)]);
+    }
+}

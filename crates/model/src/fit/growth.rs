@@ -99,7 +99,7 @@ pub(crate) fn size(errors: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trials::{TERMS, exact_runs, feasible, truth};
+    use super::super::trials::{TERMS, exact_runs, feasible, fitted, noisy_runs, only, truth};
     use super::*;
     use crate::model::parameters::Decomposition;
 
@@ -129,5 +129,21 @@ mod tests {
         let runs = exact_runs(&truth(Decomposition::Data, 0.1, TERMS), &[(1, 1), (4, 1), (4, 2)]);
         let shapes = SHAPES.map(|shape| alpha(shape, &runs).is_some());
         assert_eq!(shapes, [true, false, false, false]);
+    }
+
+    #[test]
+    fn errors_are_compared_where_every_trial_can_do_without_the_configuration() {
+        // A shape with one number for each m needs the only configuration of 4 threads; a line does not.
+        let configurations = [(1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (3, 1), (3, 2), (4, 1)];
+        let parameters =
+            truth(Decomposition::Data, 0.1, [8.0, 120.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        let runs = noisy_runs(&parameters, &configurations, 0.01, 3);
+        let fitted = fitted(&only(runs), Decomposition::Data).unwrap();
+        let choice = fitted.report.runs.unwrap().growth.unwrap();
+        for trial in &choice.tried {
+            let error = trial.error.unwrap();
+            assert!((0.001..0.05).contains(&error), "{:?}: {error}", trial.shape);
+        }
+        assert!(choice.tried.len() > 2, "{:?}", choice.tried);
     }
 }

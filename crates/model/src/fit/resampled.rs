@@ -177,3 +177,88 @@ fn of_entries(unknowns: &Unknowns, samples: &[f64]) -> Vec<Interval> {
     let is_uncertain = |interval: &Interval| interval.low < interval.high;
     names.into_iter().enumerate().map(interval).filter(is_uncertain).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::trials::{TERMS, fitted, measured, noisy_runs, truth};
+    use crate::fit::unknowns::Unknown;
+    use crate::fit::{Inputs, Settings as FitSettings, fit};
+    use crate::model::parameters::Decomposition;
+    use crate::model::terms::Term;
+    use crate::toy;
+
+    #[test]
+    fn linear_times_are_those_of_equation_11_with_their_slopes() {
+        let base = toy::parameters(Decomposition::Data);
+        let of = |term, entry| Unknown { term, kind: Kind::Entry(entry), prior: None, lower: 0.0 };
+        let list = vec![
+            of(Term::ApuTime, Entry::ApuTime),
+            of(Term::ApuSerialTime, Entry::ApuSerialTime),
+            of(Term::HpuTime, Entry::HpuTime),
+        ];
+        let unknowns = Unknowns::new(&base, list);
+        assert!(is_linear(&unknowns));
+        let places = [(1, 1), (2, 4), (4, 2), (4, 4)];
+        let points = places.map(|(m, p)| Point { m, p, log_time: 2.0, count: 3.0 });
+        let variances = [0.01, 0.04, 0.09, 0.16];
+        let times = LinearTimes::new(&unknowns, &points, &variances);
+        let x = [30.0, 2.0, 3.0];
+        let residuals = |x: &[f64]| {
+            let mut out = [0.0; 4];
+            times.residuals(x, &mut out);
+            out
+        };
+        let parameters = unknowns.parameters(&x);
+        for (row, found) in residuals(&x).into_iter().enumerate() {
+            let (m, p) = places[row];
+            let time = parameters.time(Mapping::of(m, p)).0;
+            let expected = (time.ln() - 2.0) / variances[row].sqrt();
+            approx::assert_relative_eq!(found, expected, max_relative = 1e-12);
+        }
+        let mut jacobian = [0.0; 12];
+        times.jacobian(&x, &mut jacobian);
+        for (column, derivatives) in jacobian.chunks_exact(4).enumerate() {
+            let moved = |by: f64| {
+                let mut x = x;
+                x[column] += by;
+                residuals(&x)
+            };
+            let (above, below) = (moved(1e-4), moved(-1e-4));
+            for (row, found) in derivatives.iter().enumerate() {
+                let expected = (above[row] - below[row]) / 2e-4;
+                approx::assert_relative_eq!(*found, expected, max_relative = 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn what_files_say_is_drawn_again_beside_the_runs() {
+        let truth = truth(Decomposition::Data, 0.1, TERMS);
+        let places: Vec<(u32, u32)> =
+            (1..=16).step_by(3).flat_map(|m| (1..=16 / m).map(move |p| (m, p))).collect();
+        let runs = noisy_runs(&truth, &places, 0.02, 5);
+        let files = measured(&truth);
+        let width = |inputs: Inputs| {
+            let mut settings = FitSettings::new("trial", Decomposition::Data, 16);
+            settings.options.resampling = Some(Resampling { resamples: 400, seed: 1 });
+            let joint = fit(&inputs, &settings).unwrap();
+            let of_runs = joint.report.runs.unwrap();
+            let found = of_runs.resampled.iter().find(|each| each.entry == "t_apu_s").cloned();
+            let error = fitted(&inputs, Decomposition::Data).unwrap().parameters.terms.t_apu_s;
+            found.map(|each| (each.high - each.low) / (2.0 * 1.96 * error.std_error.unwrap()))
+        };
+        for inputs in [
+            Inputs { runs: Some(runs.clone()), ..Inputs::default() },
+            Inputs {
+                runs: Some(runs.clone()),
+                offload: files.offload.clone(),
+                ..Inputs::default()
+            },
+            Inputs { runs: Some(runs.clone()), ..files },
+        ] {
+            let ratio = width(inputs).unwrap();
+            assert!((0.8..1.25).contains(&ratio), "{ratio}");
+        }
+    }
+}

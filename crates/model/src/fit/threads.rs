@@ -12,6 +12,10 @@ use mmgp_base::table::records::ThreadRun;
 /// Lists of requests that are taken to hide the latency; checked afterwards.
 const ENOUGH: u32 = 16;
 
+/// Where so many requests do not hide the latency, a node seems to take its part of the latency and of
+/// what it takes of the SPU, but for so much of scatter.
+const ALIKE: f64 = 0.02;
+
 /// Estimates all terms. With one accelerator and sublists that are all as long: runs of one thread
 /// (which waits for every node), of 16 threads on as many lists, and of many threads on as
 /// many lists. With each number of accelerators: runs of many threads whose heads are chosen as
@@ -31,7 +35,7 @@ pub fn estimate_threads(runs: &[ThreadRun], division: Division, file: &str) -> R
     let [turn_s, list_turn_s, latency_s, thread_s] =
         turns(runs).ok_or_else(|| too_alike("runs of one accelerator that are too alike"))?;
     let node = turn_s.value + list_turn_s.value;
-    if f64::from(ENOUGH) * node < latency_s.value + node {
+    if f64::from(ENOUGH) * node < (1.0 + ALIKE) * (latency_s.value + node) {
         return Err(missing("a latency that 16 requests do not hide", "model more of them"));
     }
     let mut ps: Vec<u32> = runs.iter().map(|run| run.p).collect();
@@ -184,9 +188,13 @@ mod tests {
 
     /// Runs as the model has them.
     fn runs(lengths: &[u32]) -> Vec<ThreadRun> {
+        runs_of(&truth(), lengths)
+    }
+
+    fn runs_of(terms: &ThreadTerms, lengths: &[u32]) -> Vec<ThreadRun> {
         let run = |nodes, [p, sublists, buffers]: [u32; 3]| {
             let choice = Choice { sublists, buffers };
-            let model = SoftwareThreads::new(truth(), nodes, Division::Even, choice);
+            let model = SoftwareThreads::new(terms.clone(), nodes, Division::Even, choice);
             let parts = model.parts(Mapping::of(1, p));
             let step_2_s = parts[0].time.0 + parts[1].time.0;
             ThreadRun {
@@ -234,5 +242,18 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(message.starts_with("threads.csv: runs of one accelerator"), "{message}");
+    }
+
+    #[test]
+    fn a_latency_that_16_requests_do_not_hide_is_refused() {
+        let of_latency = |nodes: f64| {
+            let terms = ThreadTerms { latency_s: Estimate::exact(nodes * 18e-9), ..truth() };
+            estimate_threads(&runs_of(&terms, &[50_000, 100_000, 200_000]), Division::Even, "t.csv")
+        };
+        // A node takes 18 ns of the SPU, and what one accelerator waits for its rate up to 12 more are
+        // taken for latency.
+        assert!(of_latency(13.5).is_ok());
+        let message = of_latency(15.5).unwrap_err().to_string();
+        assert!(message.contains("a latency that 16 requests do not hide"), "{message}");
     }
 }

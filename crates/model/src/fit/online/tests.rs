@@ -316,3 +316,22 @@ fn a_standard_error_from_few_repetitions_counts_as_wide_as_its_interval() {
     let expected = 0.1 * 4.302_653 / 1.959_964;
     approx::assert_relative_eq!(online.std_error(2, 1), expected, max_relative = 1e-6);
 }
+
+#[test]
+fn before_any_run_an_error_is_the_largest_of_the_configurations_that_are_to_be_judged() {
+    let parameters = parameters(Decomposition::Data);
+    let online = Online::new(&parameters, BELIEF, 16).unwrap();
+    let relative = |(m, p): (u32, u32)| {
+        let mapping = Mapping::of(m, p);
+        parameters.propagated(&parameters.gradient(mapping)).value / parameters.time(mapping).0
+    };
+    let mut seen = Seen::new(BELIEF.noise);
+    assert_eq!(online.judged(&seen).before, BELIEF.noise);
+    let mut largest = BELIEF.noise;
+    for (m, p) in [(1, 16), (4, 4), (16, 1)] {
+        seen.add(m, p, 10.0);
+        largest = largest.max(relative((m, p)));
+        approx::assert_relative_eq!(online.judged(&seen).before, largest, max_relative = 1e-12);
+    }
+    assert!(largest > BELIEF.noise, "{largest}");
+}

@@ -308,3 +308,26 @@ fn runs_without_noise_give_the_truth() {
         assert_eq!(found.robust.down_weighted, 1);
     }
 }
+
+#[test]
+fn the_farthest_runs_are_shown_first_and_no_more_than_ten() {
+    // Thirteen wild runs among twenty, in no order, half of them below.
+    let factors = [3.0, 1.0, 9.0, 1.0, 5.0, 1.0, 12.0, 4.0, 1.0, 7.0, 13.0, 2.0, 1.0, 8.0, 6.0];
+    let factors = factors.into_iter().chain([1.0, 11.0, 1.0, 10.0, 14.0]).enumerate();
+    let factor = |(index, factor): (usize, f64)| if index % 2 == 0 { factor } else { 1.0 / factor };
+    let rows: Vec<Run> = (1..)
+        .zip(factors.clone())
+        .map(|(repetition, each)| Run { m: 2, p: 3, repetition, time_s: 5.0 * factor(each) })
+        .collect();
+    let (runs, times, _) = Runs::from_rows_keeping_times("runs.csv", &rows).unwrap();
+    let (count, shown) = extremes(&runs, &times, &[5.0_f64.ln()], Loss::Tukey, 0.1);
+    assert_eq!(count, 13);
+    let mut expected: Vec<(usize, f64)> = factors.filter(|each| each.1 > 1.0).collect();
+    expected.sort_by(|one, other| other.1.total_cmp(&one.1));
+    assert_eq!(shown.len(), 10);
+    for (shown, each) in shown.iter().zip(expected) {
+        assert_eq!((shown.m, shown.p, shown.repetition), (2, 3, each.0 as u32 + 1));
+        approx::assert_relative_eq!(shown.factor, factor(each), max_relative = 1e-12);
+        assert_eq!(shown.weight, 0.0);
+    }
+}
