@@ -106,3 +106,40 @@ impl Store {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hazard::clock::Clock;
+    use mmgp_base::units::{Seconds, SimSpan};
+    use std::rc::Rc;
+
+    #[test]
+    fn who_touched_a_quadword_last_is_known_however_much_happened_since() {
+        let mut store = Store::new(3);
+        let instant = |value: u64| SimTime::ZERO + SimSpan::from_seconds(Seconds(value as f64));
+        let mut touch = |value: u64, quadword: u64, touch| {
+            let name = if quadword < 2 { "first" } else { "later" };
+            store.event(value, What::Kernel(name), instant(value));
+            store.touched(&(16 * quadword..16 * quadword + 16), touch, value);
+        };
+        touch(1, 0, Touch::Reads);
+        touch(2, 1, Touch::Writes);
+        for value in 3..2 * MOST_EVENTS as u64 {
+            touch(value, 2 + value % 7, Touch::Writes);
+        }
+        assert!(store.events.len() < MOST_EVENTS + 2);
+        let view = View {
+            base: Rc::new(Clock::default()),
+            own: Epoch { actor: Actor::HOST, value: 1 },
+            more: Vec::new(),
+            single: None,
+        };
+        for (quadword, touch, value) in [(0, Touch::Reads, 1), (1, Touch::Writes, 2)] {
+            let bytes = 16 * quadword..16 * quadword + 16;
+            let (found, how, what, at) = store.clash(&bytes, Touch::Writes, &view).unwrap();
+            assert_eq!((found, how, at), (bytes, touch, instant(value)));
+            assert!(matches!(what, What::Kernel("first")));
+        }
+    }
+}

@@ -67,3 +67,41 @@ impl Records {
         self.all = kept;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mmgp_base::units::{Seconds, SimSpan};
+
+    #[test]
+    fn what_is_referred_to_stays_and_the_rest_goes() {
+        let mut records = Records::default();
+        let instant = |number: u64| SimTime::ZERO + SimSpan::from_seconds(Seconds(number as f64));
+        let mut all: Vec<Number> = Vec::new();
+        while !records.are_many() {
+            all.push(records.add(Who::Host, instant(all.len() as u64)));
+        }
+        assert_eq!(all.len(), FIRST_MOST);
+        // Twice the third, and the last.
+        let mut kept = [all[3], all[FIRST_MOST - 1], all[3]];
+        records.keep(kept.iter_mut());
+        assert_eq!(kept.map(|number| records.get(number).at), [3, 15, 3].map(instant));
+        assert_eq!((kept[0], records.all.len()), (kept[2], 2));
+        assert!(!records.are_many());
+    }
+
+    #[test]
+    fn they_are_many_again_when_there_are_twice_as_many() {
+        let mut records = Records::default();
+        let mut all: Vec<Number> = Vec::new();
+        for _ in 0..FIRST_MOST {
+            all.push(records.add(Who::Host, SimTime::ZERO));
+        }
+        records.keep(all.iter_mut());
+        for _ in 0..FIRST_MOST {
+            assert!(!records.are_many());
+            records.add(Who::Host, SimTime::ZERO);
+        }
+        assert!(records.are_many());
+    }
+}
