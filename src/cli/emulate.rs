@@ -163,22 +163,16 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         TraceFile::create(path, &machine, arguments.trace_detail, limit)
     });
     let trace = trace.transpose()?;
-    let streams = trace.is_some() || arguments.samples.samples.is_some();
     let blade = || match &trace {
         Some(trace) => Blade::traced(&machine, timing, 0.0, trace.sink()),
         None => Blade::new(&machine, timing, 0.0),
     };
-    let ran = match (arguments.check_hazards, streams) {
-        (false, _) => arguments.emulate_on(blade(), mapping),
-        (true, true) => arguments.emulate_on(blade().step_by_step(), mapping),
-        (true, false) => match arguments.emulate_on(blade(), mapping) {
-            // Whoever computes off-loads first knows only when they begin.
-            Err(hazard @ Error::Hazard { .. }) => {
-                let again = arguments.emulate_on(blade().step_by_step(), mapping);
-                Err(again.err().unwrap_or(hazard))
-            }
-            ran => ran,
-        },
+    // What streams as it runs does so once.
+    let streams = trace.is_some() || arguments.samples.samples.is_some();
+    let ran = match arguments.check_hazards {
+        false => arguments.emulate_on(blade(), mapping),
+        true if streams => arguments.emulate_on(blade().step_by_step(), mapping),
+        true => arguments.find_hazards(blade, mapping),
     };
     let ran = match (ran, &trace) {
         (Ok(ran), Some(trace)) => trace.commit().map(|()| ran),
@@ -210,6 +204,9 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     Ok(Answer::Done)
 }
 
+/// A program, what it ran on, and what it did.
+type Emulated = (Box<dyn Once>, Runtime, Ran);
+
 /// A program that runs once: with what it streams to files, and with what it says of its findings.
 pub trait Once {
     /// The program.
@@ -230,8 +227,20 @@ pub trait Once {
 }
 
 impl Arguments {
-    /// Runs the program once on a machine at rest: the program, what it ran on, and what it did.
-    fn emulate_on(&self, blade: Blade, mapping: Mapping) -> Result<(Box<dyn Once>, Runtime, Ran)> {
+    /// Runs the program, and once more, slowly, where it has a hazard: off-loads that are computed before
+    /// their time goes by know only when they begin.
+    fn find_hazards(&self, blade: impl Fn() -> Blade, mapping: Mapping) -> Result<Emulated> {
+        match self.emulate_on(blade(), mapping) {
+            Err(hazard @ Error::Hazard { .. }) => {
+                let again = self.emulate_on(blade().step_by_step(), mapping);
+                Err(again.err().unwrap_or(hazard))
+            }
+            ran => ran,
+        }
+    }
+
+    /// Runs the program once on a machine at rest.
+    fn emulate_on(&self, blade: Blade, mapping: Mapping) -> Result<Emulated> {
         let program = self.app.once(self)?;
         let bar = progress("emulating", program.application().steps(), self.quiet.into());
         let blade = blade.telling(bar.steps());
