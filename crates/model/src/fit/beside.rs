@@ -80,3 +80,41 @@ pub(crate) fn comparison(
     }
     compare(runs, &models).map(Some)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::fit;
+    use crate::fit::refined::Counts;
+    use crate::fit::runs::Cell;
+    use crate::fit::trials::{TERMS, feasible, only, truth};
+    use crate::model::parameters::Decomposition;
+    use crate::model::refined::Refinements;
+
+    #[test]
+    fn runs_with_pieces_that_cannot_be_cut_follow_the_refined_model() {
+        let refinements = Refinements { iterations: Some(24), ..Refinements::default() };
+        let truth =
+            Parameters { refinements: Some(refinements), ..truth(Decomposition::Data, 0.1, TERMS) };
+        let time = |parameters: &Parameters, (m, p)| parameters.refined_time(Mapping::of(m, p)).0;
+        let cell = |&(m, p): &(u32, u32)| Cell::of((m, p), &[time(&truth, (m, p)); 2]);
+        let cells = feasible().iter().map(cell).collect();
+        let inputs = only(Runs { file: "runs.csv".into(), cells });
+        let mut settings = Settings::new("trial", Decomposition::Data, 16);
+        settings.options.counts = Some(Counts { iterations: Some(24), ..Counts::default() });
+        let fitted = fit(&inputs, &settings).unwrap();
+        let refined = fitted.refined.unwrap();
+        for place in feasible() {
+            let (found, expected) = (time(&refined, place), time(&truth, place));
+            approx::assert_relative_eq!(found, expected, max_relative = 1e-3);
+        }
+        // 24 pieces take as long by 13 APUs as by 23, which equation 11 does not know.
+        let comparison = fitted.report.runs.unwrap().comparison.unwrap();
+        let error = |name| {
+            let row = comparison.rows.iter().find(|row| row.model == name).unwrap();
+            row.mean_error_percent
+        };
+        let (refined, equation_11) = (error("refined"), error("equation 11"));
+        assert!(refined < 0.1 && equation_11 > 2.0, "{refined}, {equation_11}");
+    }
+}
