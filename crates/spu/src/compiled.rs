@@ -22,6 +22,7 @@
 #![allow(unsafe_code)]
 
 use super::local_store::LocalStore;
+#[cfg(target_arch = "x86_64")]
 use super::observed::ObservedStore;
 use super::watched::WatchedStore;
 use super::{Kernel, ObservedSpu, PlainSpu, TimedSpu, Watch};
