@@ -299,6 +299,28 @@ mod tests {
     }
 
     #[test]
+    fn lines_are_those_of_the_cell_on_which_their_page_lies() {
+        let machine = Machine::named("qs20").unwrap();
+        let blade = Blade::new(&machine, KernelTiming::Cached, 0.0).counting();
+        let page = machine.numa.page.0;
+        // Two pages on Cell 0, one on Cell 1, one on Cell 0.
+        let home = |first: Bytes| u32::from(first.0 / page == 2);
+        let memory = blade.memory.allocate_pages(Bytes(4 * page), home);
+        let spe = blade.spe(0).clone();
+        blade.sim.spawn("SPE 0", async move {
+            // The last two lines of a page, and the first three of the next one.
+            for next in 1..4_u32 {
+                let from = memory.offset(u64::from(next) * page - 256);
+                spe.mfc.enqueue(get(from, 640, 1024 * next)).await.unwrap();
+            }
+            spe.mfc.wait_for(0).await;
+        });
+        blade.run().unwrap();
+        let lines = &blade.counts().unwrap().spes[0].dma.memory_lines;
+        assert_eq!(lines[..], [5 + 2 + 3, 3 + 2]);
+    }
+
+    #[test]
     fn computation_behind_a_request_is_what_the_spu_did_until_its_arrival() {
         let counts = |before: u64, after: u64| {
             let counts = counts(move |spe, memory| async move {

@@ -153,7 +153,7 @@ impl Shared {
             self.count(&transfer, from);
             next = transfer.local.offset(transfer.bytes).0;
             if element.after() == AfterElement::StallAndNotify {
-                let progress = Progress { since, elements: number + 1, next, ..from };
+                let progress = Progress { elements: number + 1, next, ..from };
                 self.queue(begun.origin).note(begun.ready.slot, progress);
                 self.stalled_lists.borrow_mut().push((list.tag, begun));
                 self.stalled.update(|stalled| *stalled |= 1 << list.tag);

@@ -255,7 +255,7 @@ fn check_signal_rule(change: fn(&mut SendSignal), rule: &str) {
         spe.mfc.send_signal(signal).await
     };
     let text = run(2, program).map_or_else(|error| error.to_string(), |_| "accepted".into());
-    assert!(text.starts_with("SPE 2: Sndsigf of the word at 0x000"), "{text}");
+    assert!(text.starts_with("SPE 2: Sndsigf of the word at 0x"), "{text}");
     assert!(text.ends_with(rule), "{text}");
 }
 
@@ -268,6 +268,7 @@ fn each_rule_of_a_signal_is_asked_for() {
         |s| s.local = LocalAddress(0x8),
         "the word is at the register's offset in a quadword",
     );
+    check_signal_rule(|s| s.local = LocalAddress(0x4000C), "a word lies within the local store");
     check_signal_rule(|s| s.tag = 40, "a tag is below 32");
 }
 
