@@ -14,7 +14,8 @@
 //!
 //! Noise is relative. Its size comes from repetitions; where the model misses the runs by more than
 //! that, standard errors follow the misfit ([`noise`]); where runs and files contradict each other,
-//! files are trusted less ([`conflict`]). How sure the terms are, and how their errors go together,
+//! files are trusted less ([`conflict`]). Where runs choose the shape of alpha, standard errors know
+//! that another may be right. How sure the terms are, and how their errors go together,
 //! is part of the parameters.
 //!
 //! [`combined_with`]: crate::model::parameters::Estimate::combined_with
@@ -37,6 +38,7 @@
 //! ```
 
 mod alpha;
+mod averaging;
 mod beside;
 mod bootstrap;
 mod bounds;

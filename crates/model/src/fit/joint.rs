@@ -2,6 +2,7 @@
 
 use nalgebra::DVector;
 
+use super::averaging;
 use super::bounds::{self, Within};
 use super::data::{self, Robust};
 use super::design::{Design, Sensitivity};
@@ -159,13 +160,22 @@ fn best_shape(
         },
         tried: tried.collect(),
     });
-    let mut trial = fits.swap_remove(chosen);
+    let mut trial = fits[chosen].clone();
     let mut host_time = HostTime::Known;
     if let Some(conventional) = host_time::by_convention(&trial, &data, &runs.file)? {
         (trial, host_time) = (conventional, HostTime::Conventional);
     }
+    let all: Vec<_> = shapes_tried.iter().copied().zip(&fits).collect();
+    let alone = [(shapes_tried[chosen], &trial)];
+    let shapes = match host_time {
+        _ if !grows || asked.is_some() => &[][..],
+        HostTime::Known => &all,
+        // Alpha of all others is relative to another T_HPU.
+        HostTime::Conventional => &alone,
+    };
+    let spread = averaging::spread(&trial.within.estimated, shapes, &data);
     let joint_fit::Trial { base, within: Within { estimated, held, .. } } = trial;
-    Ok(Fit { estimated, verdict, base, choice, held, data, robust, host_time })
+    Ok(Fit { estimated, spread, verdict, base, choice, held, data, robust, host_time })
 }
 
 /// The runs, each with its full weight or as a robust loss weighs it.

@@ -4,7 +4,7 @@ use nalgebra::DVector;
 
 use super::bounds::{Held, Within, estimate_within};
 use super::data::Robust;
-use super::estimate::{Data, Estimated};
+use super::estimate::{Data, Estimated, Spread};
 use super::identify::Verdict;
 use super::shape::Choice;
 use super::unknowns::Unknowns;
@@ -14,6 +14,8 @@ use mmgp_base::error::Result;
 /// A fit, with everything that it was made of.
 pub(crate) struct Fit {
     pub estimated: Estimated,
+    /// The errors of the entries, with what is not known of the shape of alpha.
+    pub spread: Spread,
     pub verdict: Verdict,
     /// The known parameters, with the shape of alpha that was chosen.
     pub base: Parameters,

@@ -29,7 +29,7 @@ pub(crate) fn parameters(fit: &Fit, known: &Parameters, runs: &Runs) -> Paramete
     let mut parameters = fit.base.clone();
     let estimated = &fit.estimated;
     let at = estimated.unknowns.parameters(estimated.minimum.solution.x.as_slice());
-    let spread = estimated.spread();
+    let spread = &fit.spread;
     for (row, &entry) in spread.entries.iter().enumerate() {
         // Errors in common know no bound; a term does.
         let value = at.terms.estimate(entry).map_or(0.0, |estimate| estimate.value);
@@ -58,7 +58,7 @@ pub(crate) fn parameters(fit: &Fit, known: &Parameters, runs: &Runs) -> Paramete
     }
     bounds::put(&fit.held, &mut parameters, &runs.file);
     define_alpha_of_one(&mut parameters);
-    parameters.correlation = correlation(fit, &spread);
+    parameters.correlation = correlation(fit, spread);
     rescale_phases(&mut parameters, known);
     parameters
 }

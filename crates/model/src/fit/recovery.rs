@@ -3,12 +3,15 @@
 //! Every trial measures a known program as a user would, with noise on every row, and fits what
 //! was measured.
 
+mod shapes;
+
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Normal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::held_out::{Truth, judge, training};
 use super::laws::Law;
+use super::shape::{Selection, Shape, TermChoices};
 use super::trials::{TERMS, feasible, measured, truth};
 use super::{Fitted, Inputs, Loss, Measured, Options, Runs, Settings, fit};
 use crate::model::Parameters;
@@ -199,6 +202,15 @@ fn check(tallies: &[Tally]) {
     }
 }
 
+/// As of a program of which it is known how it slows down.
+fn of_a_line() -> Options {
+    let alpha = Selection::Fixed(Shape::Linear);
+    Options { terms: TermChoices { alpha, ..TermChoices::default() }, ..Options::default() }
+}
+
+/// What runs alone tell of a program of [`TERMS`]: T_HPU stands for all that is the same everywhere.
+const BY_RUNS: [(&str, f64); 3] = [("t_hpu_s", 10.3), ("t_apu_s", 120.0), ("g_s", 0.2)];
+
 const TIMES: [(u32, u32); 5] = [(1, 1), (1, 16), (4, 4), (16, 1), (2, 5)];
 
 #[test]
@@ -209,12 +221,7 @@ fn truths_come_back_from_runs_alone() {
             runs: measure(&truth, &feasible(), noise, seed).runs,
             ..Inputs::default()
         };
-        check(&tallies(
-            &truth,
-            inputs,
-            &[("t_hpu_s", 10.3), ("t_apu_s", 120.0), ("g_s", 0.2)],
-            &TIMES,
-        ));
+        check(&tallies_with(&truth, &of_a_line(), inputs, &BY_RUNS, &TIMES));
     }
 }
 
@@ -260,15 +267,14 @@ fn wild(truth: &Parameters, size: f64, seed: u64) -> Inputs {
 #[test]
 fn truths_come_back_through_wild_runs() {
     let truth = truth(Decomposition::Data, 0.08, TERMS);
-    let terms = [("t_hpu_s", 10.3), ("t_apu_s", 120.0), ("g_s", 0.2)];
     for noise in [0.01, 0.05] {
         for loss in [Loss::Huber, Loss::Tukey] {
-            let options = Options { robust: Some(loss), ..Options::default() };
+            let options = Options { robust: Some(loss), ..of_a_line() };
             check(&tallies_with(
                 &truth,
                 &options,
                 |seed| wild(&truth, noise, seed),
-                &terms,
+                &BY_RUNS,
                 &TIMES,
             ));
         }
