@@ -12,11 +12,6 @@ use crate::target::{Held, Input};
 /// All promises are of this share.
 const SHARE: f64 = 0.95;
 
-/// Terms of runs alone whose slowdown bends as none of the forms that are fitted: each term takes up
-/// a part of what the form misses, and their errors know the scatter that is left, not that. Measured:
-/// 67 % of t_hpu_s to 82 % of t_apu_s; times keep their 95 %.
-const OF_NO_FORM_BY_RUNS: f64 = 0.60;
-
 /// The slowdown itself where files measure it and runs take it for a line: 89 % were measured.
 const OF_NO_FORM: f64 = 0.85;
 
@@ -64,11 +59,8 @@ pub fn of_terms(input: &Input, truth: &Parameters, fitted: &Parameters) -> Vec<H
     let form = if is_linear(truth) { "" } else { ", slowdown of no form that is fitted" };
     let held = |(term, (kept, of))| {
         let promise = format!("95 % intervals of {term}, by {by}{form}");
-        let least = match (is_linear(truth), by) {
-            (false, "runs") => OF_NO_FORM_BY_RUNS,
-            (false, _) if term == "alpha" => OF_NO_FORM,
-            _ => SHARE,
-        };
+        let is_known_weakness = !is_linear(truth) && by != "runs" && term == "alpha";
+        let least = if is_known_weakness { OF_NO_FORM } else { SHARE };
         Held { promise, share: SHARE, least, kept, of }
     };
     by_term.into_iter().map(held).collect()
