@@ -31,11 +31,10 @@ fn place_after(path: &Path, links: usize) -> PathBuf {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
-    #[cfg(unix)]
     #[test]
     fn every_spelling_of_a_path_has_one_place() {
         use std::os::unix::fs::symlink;
