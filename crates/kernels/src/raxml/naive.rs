@@ -22,7 +22,7 @@
 //! | derivatives | 1060 | 227 | 632 | 102 |
 //!
 //! *Deviations* from the tuned kernels, beside rounding: a denormal is scaled like any other number;
-//! a pattern of weight 0 is left out by a branch, so that its term is not written.
+//! a pattern of weight 0 is left out by a branch, so that its term is 0.
 
 mod evaluate;
 mod exponentials;

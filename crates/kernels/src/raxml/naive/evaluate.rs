@@ -39,6 +39,11 @@ pub(in super::super) fn evaluate<S: Spu>(spu: &mut S, kernel: &Evaluate) -> f64 
             if !spu.brz(weight) {
                 let term = term(spu, kernel, place);
                 sum = spu.dfma(weight, term, sum);
+            } else if kernel.terms.is_some() {
+                // Out of the loop's line, and back.
+                let zero = spu.il(0);
+                store(spu, zero, place.terms, 0);
+                spu.br();
             }
             place = place.next(spu, kernel);
             left = spu.ai(left, -1);

@@ -550,6 +550,18 @@ fn a_pattern_of_weight_zero_contributes_nothing_whatever_it_holds() {
     }
 }
 
+#[test]
+fn a_pattern_that_the_naive_kernel_leaves_out_has_the_term_zero() {
+    for rates in RATES {
+        let mut store = random_store(rates, 2, 13);
+        put(&mut store, WEIGHTS.offset(WEIGHT_BYTES_PER_GROUP), &[0.0; 4]);
+        put(&mut store, TERMS, &[f64::NAN; 8]);
+        execute(&evaluate(Version::Naive, rates, 0, 2), &mut store);
+        let terms: Vec<f64> = (0..8).map(|pattern| double(&store, TERMS, pattern)).collect();
+        assert!(terms[..4].iter().all(|term| *term < 0.0) && terms[4..] == [0.0; 4], "{terms:?}");
+    }
+}
+
 /// The sums over so many groups, of which the second has weight 0 and holds `junk`.
 fn sums_of_two_groups(version: Version, rates: Rates, groups: u32, junk: f64) -> [u64; 3] {
     let mut store = random_store(rates, 2, 13);
