@@ -10,7 +10,7 @@ use mmgp_cell::element::Element;
 use mmgp_kernels::raxml::{
     Child, MATRIX_BYTES, NewView, Rates, TIP_PRODUCT_BYTES, TipProducts, Transition,
 };
-use mmgp_spu::LocalAddress;
+use mmgp_spu::{LocalAddress, Quadword};
 
 impl RaxmlProgram {
     pub(super) async fn newview(&self, task: &Task<'_, impl Element>) -> Result<()> {
@@ -57,6 +57,8 @@ impl RaxmlProgram {
             spe.compute(&kernel).await;
         };
         streams.run(*spe, compute).await?;
+        // The loop adds nothing up: that it is done is all that a worker reports.
+        spe.write(LocalAddress(self.map.result), &[Quadword::ZERO])?;
         self.join(task).await
     }
 
