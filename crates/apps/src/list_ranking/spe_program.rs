@@ -211,6 +211,10 @@ impl Threads<'_> {
         let bytes = Bytes(NODE_BYTES.0 * u64::from(threads));
         let from = arguments.sublists.offset(from);
         spe.mfc.enqueue(Command::new(Direction::Get, states, from, bytes, GETS + number)).await?;
+        if !threads.is_multiple_of(2) {
+            // The elements of a list are written in pairs: the last thread's is beside that of none.
+            spe.write(states.offset(bytes), &[Quadword::ZERO])?;
+        }
         spe.mfc.wait_for(GETS + number).await;
         spe.compute(&TurnOver {
             buffers: 0,
