@@ -26,6 +26,9 @@ pub struct SpeImage {
     pub data: Vec<Quadword>,
     /// Data that do not: buffers.
     pub buffers: Bytes,
+    /// The parts of the buffers that the loader fills with zeros (.bss): where each begins and its size,
+    /// in whole quadwords. What else is in the buffers is unwritten until somebody writes it.
+    pub zeros: Vec<(LocalAddress, Bytes)>,
     /// The most that its stack grows to.
     pub stack: Bytes,
 }
@@ -40,12 +43,12 @@ impl SpeImage {
         16 * self.data.len() as u64
     }
 
-    /// Checks that everything fits a local store of `available`.
+    /// Checks that everything fits a local store of `available`, and that zeros are in the buffers.
     ///
     /// # Errors
-    /// [`Error::LocalStoreFull`], which names the parts and their sizes.
+    /// [`Error::LocalStoreFull`], which names the parts and their sizes; [`Error::OutOfRange`].
     pub(crate) fn check(&self, available: Bytes) -> Result<()> {
-        let Self { name, code, buffers, stack, .. } = self;
+        let Self { name, code, buffers, zeros, stack, .. } = self;
         let data = self.data_size();
         let needed = code.0 + data + buffers.0 + stack.0;
         if needed > available.0 {
@@ -54,6 +57,18 @@ impl SpeImage {
                 code.0, buffers.0, stack.0
             );
             return Err(Error::LocalStoreFull { what, needed, available: available.0 });
+        }
+        let within = code.0 + data..code.0 + data + buffers.0;
+        for &(at, bytes) in zeros {
+            let (start, end) = (u64::from(at.0), u64::from(at.0) + bytes.0);
+            let is_whole = start.is_multiple_of(16) && end.is_multiple_of(16);
+            if start < within.start || within.end < end || !is_whole {
+                return Err(Error::OutOfRange {
+                    name: "what a loader fills with zeros",
+                    found: format!("local store {start:#x} to {end:#x} of {name}"),
+                    expected: format!("quadwords within {:#x} to {:#x}", within.start, within.end),
+                });
+            }
         }
         Ok(())
     }
@@ -88,10 +103,11 @@ impl Blade {
     /// Creates a context on every SPE and loads the image, which lies in the memory of the first
     /// Cell; the processes of the host wait for that before they begin.
     ///
-    /// Left out: reading the program from a disk.
+    /// Left out: reading the program from a disk, and the time of filling what is to be zero.
     ///
     /// # Errors
-    /// [`Error::LocalStoreFull`] where the image does not fit.
+    /// [`Error::LocalStoreFull`] where the image does not fit, [`Error::OutOfRange`] where zeros are not
+    /// in its buffers.
     pub fn create_contexts(&self, image: &SpeImage) -> Result<()> {
         image.check(self.machine.spu.local_store)?;
         let (source, size) = (self.memory.allocate(0, image.loaded()), image.loaded());
@@ -103,11 +119,13 @@ impl Blade {
         for (turn, spe) in (1..).zip(&self.spes) {
             let spe = spe.clone();
             let (fault, loading) = (self.fault.clone(), self.loading.clone());
+            let zeros = image.zeros.clone();
             self.sim.spawn(format!("loader of SPE {}", spe.index), async move {
                 spe.sim.sleep(creation * turn).await;
                 if let Err(error) = fetch(&spe, source, size, largest).await {
                     fault.raise(error);
                 }
+                zeros.into_iter().for_each(|(at, bytes)| spe.zero(at, bytes));
                 let ended = spe.sim.now();
                 spe.meter.reset();
                 loading.update(|loading| {
@@ -122,6 +140,14 @@ impl Blade {
     /// When all SPEs had their program: the start of what runs on them.
     pub fn started(&self) -> SimTime {
         self.loading.read(|loading| loading.ended)
+    }
+}
+
+impl Spe {
+    /// The loader of its program fills whole quadwords of its local store with zeros, in no time.
+    pub(crate) fn zero(&self, at: LocalAddress, bytes: Bytes) {
+        self.store.borrow_mut().slice_mut(at, bytes).fill(Quadword::ZERO);
+        self.detector().loaded(at, bytes);
     }
 }
 
@@ -148,6 +174,7 @@ mod tests {
             code: Bytes(code),
             data: vec![Quadword([1, 2]); 60],
             buffers: Bytes(100_000),
+            zeros: Vec::new(),
             stack: Bytes(2000),
         }
     }
@@ -169,6 +196,26 @@ mod tests {
         let store = blade.spe(0).store.borrow();
         let data = store.slice(LocalAddress(117 * 1024), Bytes(960));
         assert!(data.iter().all(|&quadword| quadword == Quadword([1, 2])));
+    }
+
+    #[test]
+    fn zeros_outside_the_buffers_are_refused() {
+        // 960 bytes of data behind 4096 of code, then 100,000 of buffers.
+        let check = |at: u32, bytes: u64| {
+            let zeros = vec![(LocalAddress(at), Bytes(bytes))];
+            SpeImage { zeros, ..image(4096) }.check(Bytes(262_144))
+        };
+        for (at, bytes) in [(5056, 16), (5056, 100_000), (105_040, 16)] {
+            check(at, bytes).unwrap();
+        }
+        for (at, bytes) in [(5040, 16), (5056, 100_016), (5056, 8), (5064, 8)] {
+            assert!(check(at, bytes).is_err(), "{bytes} from {at} on");
+        }
+        assert_eq!(
+            check(0, 262_144).unwrap_err().to_string(),
+            "what a loader fills with zeros: found local store 0x0 to 0x40000 of toy, expected \
+             quadwords within 0x13c0 to 0x19a60"
+        );
     }
 
     #[test]

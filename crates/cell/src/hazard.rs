@@ -224,6 +224,14 @@ impl Detector {
         state.program(self.spe, (what, self.core.sim.now()), touch, &bytes, &store.borrow())
     }
 
+    /// The loader of the program has written local store, before the program begins; whether hazards
+    /// are looked for yet or not.
+    pub fn loaded(&self, at: LocalAddress, bytes: Bytes) {
+        let start = u64::from(at.0);
+        let mut state = self.core.state.borrow_mut();
+        state.spes[self.spe as usize].store.fill(&(start..start + bytes.0));
+    }
+
     /// A kernel runs, hazards being looked for.
     pub fn kernel<T>(
         &self,

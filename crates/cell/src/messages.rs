@@ -196,7 +196,7 @@ impl Port {
             }
             domain.iter().for_each(|&rank| {
                 let Self { spe, state, .. } = &ports[rank as usize];
-                state.clear(&spe.store, room);
+                state.clear(spe, room);
             });
         }
         Ok((ports, domains))

@@ -104,6 +104,7 @@ impl PbpiProgram {
             code: CODE,
             data: constants(),
             buffers: Bytes(u64::from(buffers - arguments) + 2 * set),
+            zeros: Vec::new(),
             stack: STACK,
         })?;
         let accumulate = spu.load + spu.double;

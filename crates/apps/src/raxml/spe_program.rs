@@ -82,13 +82,9 @@ impl RaxmlProgram {
             code: LocalMap::CODE,
             data: LocalMap::tables(),
             buffers: map.buffers(),
+            zeros: map.zeros(),
             stack: LocalMap::STACK,
         })?;
-        // What a program has of data without contents is zero when it begins: no model is held.
-        for spe in 0..blade.machine.layout.spes() {
-            let held = LocalAddress(map.model_version);
-            blade.spe(spe).write(held, &[Quadword::ZERO])?;
-        }
         let version = port.version();
         let signalling = signalling(version);
         let (add, largest) = (spu.load + spu.double, blade.machine.mfc.largest);

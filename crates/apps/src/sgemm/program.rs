@@ -101,6 +101,7 @@ impl SgemmProgram {
             code: CODE,
             data: tiles(blocks),
             buffers: Bytes(before + u64::from(ROOM) * MATRIX_BYTES.0),
+            zeros: Vec::new(),
             stack: STACK,
         })?;
         let address = Cycles(spu.simple_fixed.0 + spu.shuffle.0);

@@ -148,6 +148,8 @@ impl LocalMap {
             code: Bytes(CODE.into()),
             data: Vec::new(),
             buffers: Bytes(u64::from(self.end - CODE)),
+            // But for the state of the messages, which see to it themselves.
+            zeros: Vec::new(),
             stack: STACK,
         }
     }

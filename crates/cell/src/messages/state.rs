@@ -10,9 +10,8 @@
 //! 1152  descriptors of the other ranks of the blade              64 each
 //! ```
 
-use std::cell::RefCell;
-
 use super::super::memory::{EffectiveAddress, Memory};
+use super::super::spe::Spe;
 use mmgp_base::units::Bytes;
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
 use mmgp_spu::register::Quadword;
@@ -131,8 +130,9 @@ impl State {
         Bytes((SLOTS + Descriptor::BYTES.0 * ranks as u64).next_multiple_of(128))
     }
 
-    pub fn clear(self, store: &RefCell<LocalStore>, bytes: Bytes) {
-        store.borrow_mut().slice_mut(self.base, bytes).fill(Quadword::ZERO);
+    /// The state is zero when the program begins.
+    pub fn clear(self, spe: &Spe, bytes: Bytes) {
+        spe.zero(self.base, bytes);
     }
 
     pub const fn descriptor(self) -> LocalAddress {

@@ -101,6 +101,15 @@ impl LocalMap {
         Bytes(u64::from(self.end - self.arguments))
     }
 
+    /// What is zero when the program begins: no model is held, and no message has come.
+    pub fn zeros(&self) -> Vec<(LocalAddress, Bytes)> {
+        let message = u64::from(MESSAGE_BYTES);
+        let sums = (self.partial_sums, MOST_SHARES as u64 * message);
+        [(self.model_version, 16), (self.pass, message), (self.decision, message), sums]
+            .map(|(at, bytes)| (LocalAddress(at), Bytes(bytes)))
+            .to_vec()
+    }
+
     /// The data of the program.
     pub fn tables() -> Vec<Quadword> {
         let mut store = LocalStore::new();

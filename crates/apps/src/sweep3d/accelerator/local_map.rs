@@ -104,6 +104,7 @@ impl LocalMap {
             code: Bytes(CODE.into()),
             data,
             buffers: Bytes(buffers),
+            zeros: Vec::new(),
             stack: STACK,
         }
     }

@@ -43,6 +43,7 @@ fn messages_of_all_sizes_cross_the_network_whole() {
 fn a_message_between_blades_must_fit_its_room_too() {
     let error = run_far(&[0, 2], &[(0, 0), (1, 0)], |rank| async move {
         if rank.rank() == 0 {
+            fill(&rank, OWN, 65, 3);
             rank.send(OWN, Bytes(65), 1, 3).await;
         } else {
             rank.receive(OTHER, Bytes(64), 0, 3).await;
@@ -56,6 +57,7 @@ fn a_message_between_blades_must_fit_its_room_too() {
 #[test]
 fn ranks_of_different_blades_that_wait_for_each_other_are_named() {
     let error = run_far(&[0, 5], &[(0, 0), (1, 9)], |rank| async move {
+        fill(&rank, OWN, 16, 2);
         rank.send(OWN, Bytes(16), 1 - rank.rank(), 2).await;
         Ok(())
     });
@@ -182,6 +184,7 @@ fn programs_begin_when_they_are_loaded() {
         code: Bytes(30_000),
         data: vec![Quadword::splat(1); 60],
         buffers: Bytes(100_000),
+        zeros: Vec::new(),
         stack: Bytes(2000),
     };
     nodes.create_contexts(&image).unwrap();
@@ -212,6 +215,7 @@ fn latencies(bytes: u64) -> [f64; 2] {
             let sim = rank.spe().sim.clone();
             let now = |sim: &mmgp_sim::Sim| sim.now().seconds().0 - 1e-3;
             if rank.rank() == 0 {
+                fill(&rank, OWN, bytes, 0);
                 rank.send(OWN, Bytes(bytes), 1, 0).await;
                 sim.sleep_until(SimTime::ZERO + SimSpan::from_seconds(Seconds(1e-3))).await;
                 rank.send(OWN, Bytes(bytes), 1, 0).await;
