@@ -2,6 +2,7 @@
 
 mod faults;
 mod findings;
+mod hazards;
 mod inference;
 mod list_ranking;
 mod native;
@@ -25,7 +26,7 @@ use crate::Mapping;
 use crate::apps::{Application, Ran};
 use crate::cell::mfc::Hazards;
 use crate::cell::{Blade, KernelTiming};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::runtime::Runtime;
 use crate::units::Bytes;
 pub use findings::{RAXML_FILES, RaxmlOnce};
@@ -61,13 +62,10 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value = "cached")]
     timing: Timing,
     /// Look for data that SPEs, DMA commands and the host touch with nothing between
-    /// them that puts one after the other; the first such hazard ends the run
+    /// them that puts one after the other, and for local store that is read before
+    /// anything was written there; the first such hazard ends the run
     #[arg(long)]
     check_hazards: bool,
-    /// With --check-hazards, also find local store that is read before anything was
-    /// written there; a program that counts on zeros is found as well
-    #[arg(long, requires = "check_hazards")]
-    check_unwritten: bool,
     #[command(flatten)]
     inject: FaultArguments,
     /// How to print
@@ -172,7 +170,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     let ran = match arguments.check_hazards {
         false => arguments.emulate_on(blade(), mapping),
         true if streams => arguments.emulate_on(blade().step_by_step(), mapping),
-        true => arguments.find_hazards(blade, mapping),
+        true => hazards::find(blade, |blade| arguments.emulate_on(blade, mapping)),
     };
     let ran = match (ran, &trace) {
         (Ok(ran), Some(trace)) => trace.commit().map(|()| ran),
@@ -227,26 +225,12 @@ pub trait Once {
 }
 
 impl Arguments {
-    /// Runs the program, and once more, slowly, where it has a hazard: off-loads that are computed before
-    /// their time goes by know only when they begin.
-    fn find_hazards(&self, blade: impl Fn() -> Blade, mapping: Mapping) -> Result<Emulated> {
-        match self.emulate_on(blade(), mapping) {
-            Err(hazard @ Error::Hazard { .. }) => {
-                let again = self.emulate_on(blade().step_by_step(), mapping);
-                Err(again.err().unwrap_or(hazard))
-            }
-            ran => ran,
-        }
-    }
-
     /// Runs the program once on a machine at rest.
     fn emulate_on(&self, blade: Blade, mapping: Mapping) -> Result<Emulated> {
         let program = self.app.once(self)?;
         let bar = progress("emulating", program.application().steps(), self.quiet.into());
         let blade = blade.telling(bar.steps());
-        if self.check_unwritten {
-            blade.set_hazards(Hazards::CheckedWithUnwritten);
-        } else if self.check_hazards {
+        if self.check_hazards {
             blade.set_hazards(Hazards::Checked);
         }
         blade.inject(self.inject.all())?;

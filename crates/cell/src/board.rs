@@ -38,7 +38,7 @@ impl Board {
     ) -> Self {
         let spes = 0..machine.layout.spes();
         let disturbances = Rc::clone(eib.disturbances());
-        let detector = hazards.blade(machine.layout.spes());
+        let detector = hazards.blade(eib.memory().local_stores());
         let channels = |spe| {
             let pulse = Pulse::new(sim, &disturbances, spe);
             Channels::new(&pulse, machine, timebase, &detector.of(spe))

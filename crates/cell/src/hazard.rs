@@ -25,9 +25,13 @@
 //!
 //! # What is a hazard
 //! Two touch the same byte, at least one writes, and the later does not know the earlier (two atomic
-//! commands on a line are none); local store is read that nobody has written, where that is asked for; the run ends with a
-//! transfer that nobody has waited for. Kernels are watched by the quadword, which is what an SPU loads
-//! and stores, everything else by the byte.
+//! commands on a line are none); local store is read that nobody has written, by a program, a command or the
+//! host; the run ends with a transfer that nobody has waited for. Kernels are watched by the quadword, which
+//! is what an SPU loads and stores, everything else by the byte; whether local store is written, by the
+//! quadword.
+//!
+//! What the loader of a program has written is: code, data, and what its image declares to be zero
+//! ([`SpeImage::zeros`](crate::context::SpeImage::zeros)). Buffers are not.
 //!
 //! # How
 //! A vector clock for each actor that lasts, with a component for each tag group of each queue: a number
@@ -43,8 +47,10 @@
 //! # Not looked at
 //! Main memory that the host fills or reads without [`HostProcess::reads`](crate::HostProcess::reads)
 //! or [`HostProcess::writes`](crate::HostProcess::writes); processes of the host among each other; list
-//! elements, which a program may change while the list stalls; zeros that were in local store before
-//! where a program has filled it without telling, for which only what is not zero counts as written.
+//! elements, which a program may change while the list stalls; whether a word that is spun on was written
+//! before the spin; a kernel that reads a quadword that nobody has written and then stores it, which is how a
+//! part of a quadword is stored. Where a program has filled local store without telling, only what is not
+//! zero counts as written.
 
 mod clock;
 mod command;
@@ -56,6 +62,7 @@ mod shadow;
 mod state;
 #[cfg(test)]
 mod tests;
+mod unwritten;
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -67,7 +74,7 @@ use mmgp_base::units::Bytes;
 use mmgp_sim::Sim;
 use mmgp_spu::Watch;
 use mmgp_spu::local_store::{LocalAddress, LocalStore};
-use state::{State, Unwritten};
+use state::State;
 
 /// Whether hazards are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,9 +84,6 @@ pub enum Hazards {
     /// Yes: the first one ends the run with [`Error::Hazard`](mmgp_base::error::Error::Hazard). Timing
     /// and results are the same, but kernels execute more slowly.
     Checked,
-    /// The same, and local store that is read before anybody has written it, which others take for zeros, as
-    /// a loader leaves them.
-    CheckedWithUnwritten,
 }
 
 /// Who gave a command to an MFC.
@@ -131,16 +135,13 @@ pub(crate) struct Core {
 
 impl Core {
     pub fn new(sim: &Sim) -> Rc<Self> {
-        let mode = if cfg!(test) { Hazards::CheckedWithUnwritten } else { Hazards::Ignored };
-        let core =
-            Self { sim: sim.clone(), mode: Cell::new(Hazards::Ignored), state: RefCell::default() };
-        core.set_mode(mode);
-        Rc::new(core)
+        let mode = if cfg!(test) { Hazards::Checked } else { Hazards::Ignored };
+        Rc::new(Self { sim: sim.clone(), mode: Cell::new(mode), state: RefCell::default() })
     }
 
-    /// Another blade with so many SPEs; what its parts tell of themselves.
-    pub fn blade(self: &Rc<Self>, spes: u32) -> Detector {
-        let (blade, first) = self.state.borrow_mut().add_blade(spes);
+    /// Another blade, whose SPEs have these local stores; what its parts tell of themselves.
+    pub fn blade(self: &Rc<Self>, stores: &[Rc<RefCell<LocalStore>>]) -> Detector {
+        let (blade, first) = self.state.borrow_mut().add_blade(stores);
         Detector { core: Rc::clone(self), blade, first, spe: first }
     }
 
@@ -150,19 +151,13 @@ impl Core {
 
     pub fn set_mode(&self, mode: Hazards) {
         self.mode.set(mode);
-        self.state.borrow_mut().unwritten = match mode {
-            Hazards::CheckedWithUnwritten => Unwritten::IsHazard,
-            Hazards::Ignored | Hazards::Checked => Unwritten::IsZero,
-        };
     }
 
     /// The run has ended.
     pub fn finish(&self) -> Result<()> {
         match self.mode() {
             Hazards::Ignored => Ok(()),
-            Hazards::Checked | Hazards::CheckedWithUnwritten => {
-                self.state.borrow().finish(self.sim.now())
-            }
+            Hazards::Checked => self.state.borrow().finish(self.sim.now()),
         }
     }
 }
@@ -229,7 +224,7 @@ impl Detector {
     pub fn loaded(&self, at: LocalAddress, bytes: Bytes) {
         let start = u64::from(at.0);
         let mut state = self.core.state.borrow_mut();
-        state.spes[self.spe as usize].store.fill(&(start..start + bytes.0));
+        state.spes[self.spe as usize].store.accesses.fill(&(start..start + bytes.0));
     }
 
     /// A kernel runs, hazards being looked for.

@@ -188,7 +188,8 @@ mod tests {
         let access = &Access::undisturbed(&sim, 3, ACCESS);
         let decrementer = Decrementer::new(&sim, Timebase::new(Hertz(1e6), 0.0), access);
         let events = EventFacility::new(&sim, access, &decrementer);
-        let detector = super::super::hazard::Core::new(&sim).blade(4).of(3);
+        let stores: [_; 4] = std::array::from_fn(|_| Rc::default());
+        let detector = super::super::hazard::Core::new(&sim).blade(&stores).of(3);
         let inbound = InboundMailbox::new(&sim, access, 4, &events, &detector);
         let outbound =
             OutboundMailbox::new((&sim, access), 1, Outbound::Polled, &events, &detector);

@@ -99,6 +99,11 @@ impl Memory {
         EffectiveAddress::paged(start * self.page)
     }
 
+    /// All local stores.
+    pub(crate) fn local_stores(&self) -> &[Rc<RefCell<LocalStore>>] {
+        &self.stores
+    }
+
     /// The local store of an SPE.
     pub(crate) fn local_store(&self, spe: u32) -> &Rc<RefCell<LocalStore>> {
         &self.stores[spe as usize]

@@ -144,7 +144,8 @@ mod tests {
         let access = &Access::undisturbed(&sim, 0, SimSpan::from_ticks(10));
         let decrementer = Decrementer::new(&sim, Timebase::new(Hertz(1e6), 0.0), access);
         let events = EventFacility::new(&sim, access, &decrementer);
-        let detector = super::super::hazard::Core::new(&sim).blade(1);
+        let stores: [_; 1] = std::array::from_fn(|_| Rc::default());
+        let detector = super::super::hazard::Core::new(&sim).blade(&stores);
         let register = SignalRegister::new(&sim, access, Signal::One, &events, &detector);
         register.set_mode(mode);
         (sim, register)

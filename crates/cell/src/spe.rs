@@ -364,6 +364,7 @@ mod tests {
     /// Cycles of a kernel during which SPE `owner` gets 1024 bytes from SPE 0.
     fn cycles(owner: u32) -> u64 {
         let blade = Blade::new(&Machine::named("qs20").unwrap(), KernelTiming::Cached, 0.0);
+        blade.spe(0).zero(LocalAddress(0), Bytes(1024));
         let spe = blade.spe(owner).clone();
         blade.sim.spawn("mover", async move {
             let from = super::super::EffectiveAddress::local_store(0, LocalAddress(0));

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 use mmgp_base::units::{Bytes, Cycles, SimTime};
+use mmgp_cell::context::SpeImage;
 use mmgp_cell::element::{Element, Number, Timed};
 use mmgp_cell::mfc::{Command, Direction, Hazards, Order};
 use mmgp_cell::record::Loop;
@@ -21,9 +22,11 @@ const BLOCK: Bytes = Bytes(1024);
 const DATA: LocalAddress = LocalAddress(0x1000);
 const RESULT: LocalAddress = LocalAddress(0x2000);
 const MESSAGE: LocalAddress = LocalAddress(0x3000);
+const OTHER: LocalAddress = LocalAddress(0x4000);
+const UNWRITTEN: LocalAddress = LocalAddress(0x8000);
 
-/// Loads the first quadword of the data and stores it with the results.
-struct Copy;
+/// Loads a quadword and stores it with the results.
+struct Copy(LocalAddress);
 
 impl Kernel for Copy {
     type Output = ();
@@ -32,7 +35,7 @@ impl Kernel for Copy {
     }
     #[inline(always)]
     fn run<S: Spu>(&self, spu: &mut S) {
-        let value = spu.lqa(DATA);
+        let value = spu.lqa(self.0);
         spu.stqa(value, RESULT);
     }
 }
@@ -46,8 +49,18 @@ enum Act {
     Share { apart: bool },
     /// Tells the other SPE of a block that it puts there, with a fence or without.
     Tell { fenced: bool },
+    /// Reads what nobody has written: it was to come from the first SPE.
+    Miss(Reader),
     /// Commands, waits, loads, stores and kernels as they come, from that seed.
     Random(u64),
+}
+
+/// What of a program reads.
+#[derive(Debug, Clone, Copy)]
+enum Reader {
+    Kernel,
+    Program,
+    Put,
 }
 
 /// One of them.
@@ -72,7 +85,7 @@ async fn random(spe: &impl Element, call: Call, mut random: Xoshiro256PlusPlus) 
                     if random.random_bool(0.5) { Direction::Get } else { Direction::Put };
                 let place = random.random_range(0..4) * u64::from(call.shares) + u64::from(share);
                 let effective = match random.random_bool(0.1) {
-                    true => EffectiveAddress::local_store(share, LocalAddress(0x4000)),
+                    true => EffectiveAddress::local_store(share, OTHER),
                     false => call.arguments.offset(BLOCK.0 / 4 * place),
                 };
                 let order = [Order::Free, Order::Fence, Order::Barrier][random.random_range(0..3)];
@@ -85,7 +98,7 @@ async fn random(spe: &impl Element, call: Call, mut random: Xoshiro256PlusPlus) 
             3 => spe.wait_for(tag).await,
             4 => drop(spe.read(local, BLOCK)?),
             5 => spe.write(local, &[Quadword::splat(1); 2])?,
-            6 => spe.compute(&Copy).await,
+            6 => spe.compute(&Copy(DATA)).await,
             _ => spe.spend(Cycles(random.random_range(0..2000))).await,
         }
     }
@@ -112,7 +125,7 @@ impl Program {
                 if awaits_get {
                     spe.wait_for(0).await;
                 }
-                spe.compute(&Copy).await;
+                spe.compute(&Copy(DATA)).await;
                 spe.wait_for(0).await;
                 spe.enqueue(put(own)).await?;
                 if awaits_put {
@@ -122,6 +135,12 @@ impl Program {
             Act::Share { apart } => {
                 spe.write(RESULT, &[Quadword::splat(share); 64])?;
                 transfer(spe, put(if apart { own } else { arguments })).await?;
+            }
+            Act::Miss(_) if share == 0 => {}
+            Act::Miss(Reader::Kernel) => spe.compute(&Copy(UNWRITTEN)).await,
+            Act::Miss(Reader::Program) => drop(spe.read(UNWRITTEN, BLOCK)?),
+            Act::Miss(Reader::Put) => {
+                transfer(spe, Command::new(Direction::Put, UNWRITTEN, own, BLOCK, 1)).await?;
             }
             Act::Tell { fenced } if share == 0 => {
                 spe.write(RESULT, &[Quadword::splat(7), Quadword([1, 0])])?;
@@ -156,6 +175,18 @@ impl SpeProgram for Program {
     }
 }
 
+/// Blocks and messages are zero when the program begins, and nothing else is.
+fn image() -> SpeImage {
+    SpeImage {
+        name: "acts",
+        code: Bytes(0x1000),
+        data: Vec::new(),
+        buffers: Bytes(0x8000),
+        zeros: [DATA, RESULT, MESSAGE, OTHER].map(|at| (at, BLOCK)).to_vec(),
+        stack: Bytes(0x1000),
+    }
+}
+
 /// When the run ends of one process with `p` SPEs that off-loads twice.
 fn run(act: Act, hazards: Hazards, step_by_step: bool) -> Result<SimTime> {
     let blade = Blade::new(&Machine::named("ps3").unwrap(), KernelTiming::Cached, 0.0);
@@ -165,6 +196,7 @@ fn run(act: Act, hazards: Hazards, step_by_step: bool) -> Result<SimTime> {
     let on = Runtime::new(blade, Box::new(Edtlp::default()));
     on.load(&Rc::new(Program(act)), Signalling::Memory);
     let blade = on.blade();
+    blade.create_contexts(&image())?;
     let spes = on.assign(Mapping::of(1, 2))?.remove(0);
     let process = on.process(0, spes);
     let data = blade.memory.allocate(0, Bytes(2 * BLOCK.0));
@@ -251,4 +283,16 @@ fn hazards_of_random_off_loads_are_found_both_ways_or_neither() {
 #[test]
 fn a_message_that_overtakes_its_data_is_found() {
     has_hazard(Act::Tell { fenced: false }, ["SPE 1, the program", "reads it", "SPE 0, Put"]);
+}
+
+#[test]
+fn local_store_that_is_read_before_it_was_written_is_found() {
+    let place = "local store 0x8000 to 0x800f of SPE 1: SPE 1";
+    for (reader, who) in [
+        (Reader::Kernel, "SPE 1, kernel copy, at"),
+        (Reader::Program, "SPE 1, the program, at"),
+        (Reader::Put, "SPE 1, Put of 1024 bytes"),
+    ] {
+        has_hazard(Act::Miss(reader), [place, who, "reads it; but nobody has written it before"]);
+    }
 }

@@ -14,7 +14,7 @@ use mmgp_cell::trace::{Arrow, ArrowEnd, Category, Event, Sink, Track};
 use mmgp_cell::{Blade, KernelTiming, Spe};
 use mmgp_machine::Machine;
 use mmgp_runtime::{Call, Edtlp, Loop, Runtime, Signalling, SpeProgram, Task};
-use mmgp_spu::LocalAddress;
+use mmgp_spu::{LocalAddress, Quadword};
 
 /// A sink for tests.
 #[derive(Default)]
@@ -48,6 +48,7 @@ impl SpeProgram for Program {
         for tag in 0..4 {
             spe.mfc.wait_for(tag).await;
         }
+        spe.write(LocalAddress(6 * BLOCK as u32), &[Quadword::ZERO; BLOCK as usize / 16])?;
         spe.mfc.enqueue(command(Direction::Put, 5)).await?;
         spe.mfc.wait_for(5).await;
         Ok(vec![Loop { start, end: spe.sim.now() }])

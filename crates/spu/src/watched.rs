@@ -8,11 +8,20 @@ use super::local_store::{
 use super::register::Quadword;
 
 /// What the runs of a program have touched of a local store. Runs have numbers, which grow from 1 on.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Accesses {
     read: LastRuns,
     written: LastRuns,
-    exposed: LastRuns,
+    /// By quadword, whether anybody has written it, or a read before that has been noted.
+    filled: Box<[bool; QUADWORDS]>,
+    unwritten: Vec<usize>,
+}
+
+impl Default for Accesses {
+    fn default() -> Self {
+        let (read, written) = (LastRuns::default(), LastRuns::default());
+        Self { read, written, filled: by_quadword(false), unwritten: Vec::new() }
+    }
 }
 
 impl Accesses {
@@ -26,26 +35,66 @@ impl Accesses {
         &self.written
     }
 
-    /// What runs loaded before they had stored anything there.
-    pub fn exposed(&self) -> &LastRuns {
-        &self.exposed
+    /// The quadwords that runs have read since this was asked last and that nobody had written before,
+    /// each of them once.
+    pub fn take_unwritten(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.unwritten)
+    }
+
+    /// The quadwords with some of these bytes that nobody has written; none that a run has read before.
+    pub fn unwritten(&self, bytes: &Range<u64>) -> impl Iterator<Item = usize> {
+        let all = quadwords(bytes);
+        let filled = &self.filled[all.clone()];
+        // Mostly there are none, which is found out many at a time.
+        let none = filled.iter().fold(true, |all, &it| all & it);
+        let all = if none { 0..0 } else { all };
+        all.zip(filled).filter(|&(_, &filled)| !filled).map(|(index, _)| index)
     }
 
     /// Notes that a run reads these bytes.
     pub fn note_read(&mut self, bytes: &Range<u64>, run: u32) {
         self.read.note(bytes, run);
+        for index in quadwords(bytes) {
+            note_if_unwritten(index, &mut self.filled, &mut self.unwritten);
+        }
     }
 
     /// Notes that a run writes these bytes.
     pub fn note_written(&mut self, bytes: &Range<u64>, run: u32) {
         self.written.note(bytes, run);
+        self.fill(bytes);
+    }
+
+    /// Notes that somebody else writes these bytes.
+    pub fn fill(&mut self, bytes: &Range<u64>) {
+        self.filled[quadwords(bytes)].fill(true);
     }
 
     /// For a run whose loads and stores are to be noted.
     pub fn watch(&mut self, run: u32) -> Watch<'_> {
-        let Self { read, written, exposed } = self;
-        Watch { read: &mut read.0, written: &mut written.0, exposed: &mut exposed.0, run }
+        let Self { read, written, filled, unwritten } = self;
+        Watch { read: &mut read.0, written: &mut written.0, filled, unwritten, run }
     }
+}
+
+/// A quadword is read.
+#[inline(always)]
+fn note_if_unwritten(index: usize, filled: &mut [bool; QUADWORDS], unwritten: &mut Vec<usize>) {
+    #[cold]
+    #[inline(never)]
+    fn note(index: usize, filled: &mut bool, unwritten: &mut Vec<usize>) {
+        *filled = true;
+        unwritten.push(index);
+    }
+    if !filled[index] {
+        note(index, &mut filled[index], unwritten);
+    }
+}
+
+/// The same of every quadword of a local store.
+fn by_quadword<T: Clone + std::fmt::Debug>(value: T) -> Box<[T; QUADWORDS]> {
+    let all = vec![value; QUADWORDS].into_boxed_slice();
+    all.try_into().expect("invariant: the slice has that length")
 }
 
 /// The last run that touched each quadword of a local store in some way; 0 for none.
@@ -54,8 +103,7 @@ pub struct LastRuns(Box<[u32; QUADWORDS]>);
 
 impl Default for LastRuns {
     fn default() -> Self {
-        let runs = vec![0; QUADWORDS].into_boxed_slice();
-        Self(runs.try_into().expect("invariant: the slice has that length"))
+        Self(by_quadword(0))
     }
 }
 
@@ -95,7 +143,8 @@ pub fn quadwords(bytes: &Range<u64>) -> Range<usize> {
 pub struct Watch<'a> {
     read: &'a mut [u32; QUADWORDS],
     written: &'a mut [u32; QUADWORDS],
-    exposed: &'a mut [u32; QUADWORDS],
+    filled: &'a mut [bool; QUADWORDS],
+    unwritten: &'a mut Vec<usize>,
     run: u32,
 }
 
@@ -104,14 +153,14 @@ impl Watch<'_> {
     pub(super) fn note_read(&mut self, address: LocalAddress) {
         let index = quadword_index(address);
         self.read[index] = self.run;
-        if self.written[index] != self.run {
-            self.exposed[index] = self.run;
-        }
+        note_if_unwritten(index, self.filled, self.unwritten);
     }
 
     #[inline(always)]
     pub(super) fn note_written(&mut self, address: LocalAddress) {
-        self.written[quadword_index(address)] = self.run;
+        let index = quadword_index(address);
+        self.written[index] = self.run;
+        self.filled[index] = true;
     }
 }
 
@@ -172,5 +221,21 @@ mod tests {
         check(accesses.read(), 0..0x100, None);
         check(accesses.written(), 0..0x40000, Some(0..0x10));
         check(accesses.written(), 0x10..0x40000, Some(0x3FFF0..0x40000));
+    }
+    #[test]
+    fn what_is_read_before_it_was_written_is_noted_once() {
+        let mut accesses = Accesses::default();
+        accesses.fill(&(0x104..0x108));
+        let unwritten =
+            |accesses: &Accesses| accesses.unwritten(&(0x100..0x130)).collect::<Vec<_>>();
+        assert_eq!(unwritten(&accesses), [0x11, 0x12]);
+        execute_watched(&Copy, &mut LocalStore::new(), accesses.watch(1));
+        assert_eq!(accesses.take_unwritten(), [0x11]);
+        execute_watched(&Copy, &mut LocalStore::new(), accesses.watch(2));
+        accesses.note_read(&(0..0x10), 3);
+        assert_eq!(accesses.take_unwritten(), [0; 0]);
+        assert_eq!(unwritten(&accesses), [0x12]);
+        accesses.note_read(&(0x110..0x121), 4);
+        assert_eq!(accesses.take_unwritten(), [0x12]);
     }
 }

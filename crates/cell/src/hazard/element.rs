@@ -19,8 +19,6 @@ pub(super) struct Store {
     spe: u32,
     /// By the program's events.
     pub accesses: Accesses,
-    /// By quadword, whether anybody else has written it.
-    filled: Vec<bool>,
     /// What the events were.
     events: Vec<(u32, What, SimTime)>,
     /// What the program does not know to be complete.
@@ -29,23 +27,7 @@ pub(super) struct Store {
 
 impl Store {
     pub fn new(spe: u32) -> Self {
-        Self {
-            spe,
-            accesses: Accesses::default(),
-            filled: vec![false; QUADWORDS],
-            events: Vec::new(),
-            open: Vec::new(),
-        }
-    }
-
-    /// Bytes are written by somebody else.
-    pub fn fill(&mut self, bytes: &Range<u64>) {
-        self.filled[quadwords(bytes)].fill(true);
-    }
-
-    /// Whether anybody has written to a quadword.
-    pub fn is_filled(&self, quadword: usize) -> bool {
-        self.filled[quadword] || self.accesses.written().by_quadword()[quadword] > 0
+        Self { spe, accesses: Accesses::default(), events: Vec::new(), open: Vec::new() }
     }
 
     /// The program does something at its event `value`.

@@ -60,7 +60,7 @@ pub(super) struct Side<'a> {
 }
 
 impl Side<'_> {
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         format!("{}, {} it", self.who.text(self.at), self.touch.word())
     }
 }

@@ -1,5 +1,6 @@
 //! Who knows what, and who touched what.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
@@ -9,14 +10,13 @@ use super::command::Queue;
 use super::edges::Line;
 use super::element::Store;
 use super::records::{Number, Record, Records};
-use super::report::{Side, What, Who, hazard, place};
+use super::report::{Side, What, Who, hazard};
 use super::shadow::{Access, Shadow};
-use super::{Mail, Origin, Space, Touch};
+use super::{Mail, Origin, Space, Touch, unwritten};
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::SimTime;
-use mmgp_spu::local_store::{LocalAddress, LocalStore};
-use mmgp_spu::register::Quadword;
-use mmgp_spu::{Watch, quadwords};
+use mmgp_spu::Watch;
+use mmgp_spu::local_store::LocalStore;
 
 /// An actor that lasts.
 pub(super) struct Program {
@@ -65,6 +65,8 @@ impl Program {
 pub(super) struct Spe {
     pub program: Program,
     pub store: Store,
+    /// What is in it.
+    contents: Rc<RefCell<LocalStore>>,
     /// What others, and its MFC, have touched in its local store.
     pub shadow: Shadow,
     /// Of the SPU and of the PPE.
@@ -93,34 +95,24 @@ pub(super) struct State {
     main: Vec<Shadow>,
     pub lines: BTreeMap<Line, Clock>,
     records: Records,
-    /// Whether local store that nobody has written may be read.
-    pub unwritten: Unwritten,
-}
-
-/// What is thought of local store that nobody has written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unwritten {
-    /// Zeros, as a loader leaves them.
-    IsZero,
-    IsHazard,
 }
 
 impl Default for State {
     fn default() -> Self {
         let host = Program::new(Actor::HOST);
-        let unwritten = Unwritten::IsZero;
         let (spes, main, lines) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Self { spes, host, main, lines, records: Records::default(), unwritten }
+        Self { spes, host, main, lines, records: Records::default() }
     }
 }
 
 impl State {
-    /// The number of the blade, and of its first SPE.
-    pub fn add_blade(&mut self, spes: u32) -> (u32, u32) {
+    /// The number of the blade with these local stores, and of its first SPE.
+    pub fn add_blade(&mut self, stores: &[Rc<RefCell<LocalStore>>]) -> (u32, u32) {
         let first = self.spes.len() as u32;
-        self.spes.extend((first..first + spes).map(|spe| Spe {
+        self.spes.extend((first..).zip(stores).map(|(spe, contents)| Spe {
             program: Program::new(Actor::spu(spe)),
             store: Store::new(spe),
+            contents: Rc::clone(contents),
             shadow: Shadow::default(),
             queues: [0, 1].map(|queue| Queue::new(spe, queue)),
             mail: BTreeMap::new(),
@@ -165,7 +157,7 @@ impl State {
         let shadow = match space {
             Space::Main(blade) => &mut main[blade as usize],
             Space::Store(of) => {
-                let Spe { store, shadow, program, .. } = &mut spes[of as usize];
+                let Spe { store, contents, shadow, program, .. } = &mut spes[of as usize];
                 if own != Some(of)
                     && let Some((bytes, touch, what, at)) = store.clash(bytes, access.touch, view)
                 {
@@ -173,8 +165,9 @@ impl State {
                     let earlier = Side { who: &who, at, touch };
                     return Err(hazard(space, bytes, &later, &earlier));
                 }
-                if access.touch == Touch::Writes {
-                    store.fill(bytes);
+                match access.touch {
+                    Touch::Reads => unwritten::of_others(of, (store, contents), bytes, &later)?,
+                    Touch::Writes => store.accesses.fill(bytes),
                 }
                 if !program.knows(access.epoch) {
                     store.open.push((bytes.clone(), access.clone()));
@@ -241,15 +234,8 @@ impl State {
             (start < end).then_some(start..end)
         })?;
         store.event(value, what, at);
-        if touch == Touch::Reads && self.unwritten == Unwritten::IsHazard {
-            let mut quadwords = quadwords(bytes);
-            let empty = |&at: &usize| !store.is_filled(at) && is_zero(contents, at);
-            if let Some(first) = quadwords.find(empty) {
-                return Err(unwritten(spe, first, &later));
-            }
-        }
         store.touched(bytes, touch, value);
-        Ok(())
+        unwritten::of_program(spe, (store, contents), value, &later)
     }
 
     /// A kernel is to run, which notes what it touches.
@@ -278,18 +264,8 @@ impl State {
                 store.of(touch).first_bytes(run, bytes)
             })?;
         }
-        if self.unwritten == Unwritten::IsHazard {
-            // A store of less than a quadword loads the rest of it, and stores that again.
-            let written = store.accesses.written().by_quadword();
-            let exposed = store.accesses.exposed().by_quadword().iter().zip(written).enumerate();
-            let mut alone = exposed.filter(|&(_, (&read, &write))| read == run && write != run);
-            let empty = |&(at, _): &(usize, _)| !store.is_filled(at) && is_zero(contents, at);
-            if let Some((first, _)) = alone.find(empty) {
-                let later = Side { who: &who, at, touch: Touch::Reads };
-                return Err(unwritten(spe, first, &later));
-            }
-        }
-        Ok(())
+        let later = Side { who: &who, at, touch: Touch::Reads };
+        unwritten::of_program(spe, (store, contents), value, &later)
     }
 
     /// Nobody may have left a transfer alone.
@@ -330,18 +306,4 @@ fn check_open(
         }
     }
     Ok(())
-}
-
-fn is_zero(store: &LocalStore, quadword: usize) -> bool {
-    store.load(LocalAddress(16 * quadword as u32)) == Quadword::ZERO
-}
-
-fn unwritten(spe: u32, quadword: usize, later: &Side<'_>) -> Error {
-    let start = 16 * quadword as u64;
-    Error::Hazard {
-        place: place(Space::Store(spe), start..start + 16),
-        later: format!("{}, reads it", later.who.text(later.at)),
-        problem: "but",
-        earlier: "nobody has written it before".into(),
-    }
 }

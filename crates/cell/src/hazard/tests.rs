@@ -2,6 +2,7 @@
 
 mod edges;
 mod random;
+mod unwritten;
 
 use std::future::Future;
 
@@ -16,7 +17,6 @@ use mmgp_spu::{Kernel, Quadword, Shape, Spu};
 const DATA: LocalAddress = LocalAddress(0x1000);
 const LINE: LocalAddress = LocalAddress(0x2000);
 const FLAG: LocalAddress = LocalAddress(0x3000);
-const UNWRITTEN: LocalAddress = LocalAddress(0x8000);
 
 /// Loads a quadword and stores it elsewhere.
 struct Copy(LocalAddress, LocalAddress);
@@ -143,37 +143,6 @@ fn a_program_that_ends_with_a_transfer_pending() {
         );
         assert!(report.starts_with(&begin) && report.ends_with(&end), "{report}");
     }
-}
-
-#[test]
-fn local_store_that_nobody_has_written() {
-    let kernel = of_spes(
-        |spe, _| async move {
-            spe.compute(&Copy(UNWRITTEN, DATA)).await;
-            Ok(())
-        },
-        nothing,
-    );
-    let end = "kernel copy, at 0.0000 us, reads it; but nobody has written it before";
-    assert_eq!(kernel, format!("hazard at local store 0x8000 to 0x800f of SPE 0: SPE 0, {end}"));
-    let program = of_spes(
-        |spe, _| async move { spe.read(UNWRITTEN.offset(Bytes(32)), Bytes(16)).map(|_| ()) },
-        nothing,
-    );
-    assert!(program.contains("0x8020 to 0x802f of SPE 0: SPE 0, the program, at"), "{program}");
-    // What a kernel, a get or the program has written is, zero or not.
-    let right = of_spes(
-        |spe, at| async move {
-            spe.mfc.enqueue(get(at, 0)).await?;
-            spe.mfc.wait_for(0).await;
-            spe.compute(&Copy(DATA, UNWRITTEN)).await;
-            spe.compute(&Copy(UNWRITTEN, DATA)).await;
-            spe.write(UNWRITTEN.offset(Bytes(16)), &[Quadword::ZERO])?;
-            spe.read(UNWRITTEN, Bytes(32)).map(|_| ())
-        },
-        nothing,
-    );
-    assert_eq!(right, "");
 }
 
 #[test]

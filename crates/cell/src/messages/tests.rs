@@ -75,6 +75,7 @@ fn a_message_may_be_shorter_than_the_room_and_not_longer() {
     let exchange = |sent: u64, room: u64| {
         run(2, move |rank| async move {
             if rank.rank() == 0 {
+                fill(&rank, OWN, sent, 3);
                 rank.send(OWN, Bytes(sent), 1, 3).await;
             } else {
                 assert_eq!(rank.receive(OTHER, Bytes(room), 0, 3).await, Bytes(sent));
@@ -173,6 +174,7 @@ fn latencies(bytes: u64, receiver: u64, sender: u64) -> (f64, f64) {
             let later = receiver.max(sender) as f64 * 1e-9;
             if rank.rank() == 0 {
                 sim.sleep(SimSpan::from_ticks(1_000_000 * sender)).await;
+                fill(&rank, OWN, bytes, 0);
                 rank.send(OWN, Bytes(bytes), 1, 0).await;
                 noted.set((noted.get().0, sim.now().seconds().0 - later));
             } else {
@@ -283,6 +285,7 @@ fn an_observer_hears_of_calls_and_not_of_their_parts() {
     messages.observe(log.clone());
     messages.start(|rank| async move {
         if rank.rank() == 0 {
+            fill(&rank, OWN, 40, 0);
             rank.send(OWN, Bytes(40), 1, 0).await;
         } else {
             rank.receive(OTHER, Bytes(64), 0, 0).await;

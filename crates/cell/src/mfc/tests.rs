@@ -127,6 +127,7 @@ fn a_program_can_wait_for_any_or_all_tag_groups_or_look() {
     let program = |spe: Spe, _, from: EffectiveAddress| async move {
         let mfc = &spe.mfc;
         mfc.enqueue(get(0x8000, from.offset(32768), 16).tagged(2)).await?;
+        spe.zero(LocalAddress(0), Bytes(16384));
         mfc.enqueue(put(0, from, 16384).tagged(1)).await?;
         assert_eq!(mfc.status(0b110).await, 0);
         assert_eq!(mfc.status(0b1110).await, 0b1000, "an empty group is complete");

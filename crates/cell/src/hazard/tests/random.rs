@@ -317,6 +317,8 @@ fn outcome(programs: &Programs) -> Result<()> {
     let blade = blade();
     let main = blade.memory.allocate(0, Bytes(4096 + 128 * 128));
     let spes: Vec<Spe> = (0..SPES as u32).map(|spe| blade.spe(spe).clone()).collect();
+    // What they put from places of their own.
+    spes.iter().for_each(|spe| spe.zero(LocalAddress(0x8000), Bytes(0x10000)));
     for (spe, program) in spes.iter().zip(programs) {
         start(&blade, spe_life(spe.clone(), program.clone(), main));
     }

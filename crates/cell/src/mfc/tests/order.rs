@@ -79,6 +79,7 @@ fn fences_and_barriers_hold_within_a_tag_group_and_the_barrier_command_across() 
 fn a_command_that_waits_for_a_fence_is_overtaken_by_other_groups() {
     let program = |spe: Spe, _, from: EffectiveAddress| async move {
         let mfc = &spe.mfc;
+        spe.zero(LocalAddress(0), Bytes(16384));
         mfc.enqueue(put(0, from, 16384).tagged(1)).await?;
         mfc.enqueue(get(0, from, 16).tagged(1).ordered(Order::Fence)).await?;
         mfc.enqueue(get(32768, from.offset(32768), 16).tagged(2)).await?;
