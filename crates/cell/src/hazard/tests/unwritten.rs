@@ -94,7 +94,7 @@ fn what_a_kernel_or_a_get_or_the_program_has_written_is_written_zero_or_not() {
     assert_eq!(right, "");
 }
 
-/// A kernel that changes the first word of a quadword, as a compiler stores a word.
+/// A kernel that sets the first word of a quadword to zero, as a compiler stores a word.
 struct StoreWord(LocalAddress);
 
 impl Kernel for StoreWord {
@@ -104,7 +104,7 @@ impl Kernel for StoreWord {
     }
     #[inline(always)]
     fn run<S: Spu>(&self, spu: &mut S) {
-        let (word, at) = (spu.il(7), spu.ila(self.0.0));
+        let (word, at) = (spu.il(0), spu.ila(self.0.0));
         let place = spu.cwd(at, 0);
         let rest = spu.lqa(self.0);
         let whole = spu.shufb(word, rest, place);
