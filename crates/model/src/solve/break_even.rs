@@ -152,6 +152,7 @@ fn optimum(parameters: &Parameters) -> Option<(f64, f64, f64)> {
 mod tests {
     use super::*;
     use crate::model::parameters::{Decomposition, Estimate, OverM, Terms};
+    use crate::model::uncertainty::Correlation;
 
     /// Off-loads of 3 ms that APUs share and 1 ms that they do not; 0.5 ms for each off-load and
     /// 0.05 ms for each APU of it.
@@ -166,7 +167,7 @@ mod tests {
                 t_hpu_s: Estimate::exact(1.0),
                 t_apu_s: uncertain(3.0),
                 c_apu_s: uncertain(1.0),
-                offloads: Estimate::exact(1000.0),
+                offloads: uncertain(1000.0),
                 o_offload_s: uncertain(0.3e-3),
                 t_csw_s: uncertain(0.2e-3),
                 g_s: uncertain(0.05e-3),
@@ -239,14 +240,53 @@ mod tests {
             let of = |parameters: &Parameters| {
                 ask(parameters, 1.5).rows[p - 1].least_granularity.unwrap().0.0
             };
-            let (least, _, high) = ask(&parameters(), 1.5).rows[p - 1].least_granularity.unwrap();
+            let (least, low, high) = ask(&parameters(), 1.5).rows[p - 1].least_granularity.unwrap();
             approx::assert_relative_eq!(high.0 - least.0, half_width(of), max_relative = 1e-6);
+            approx::assert_relative_eq!(least.0 - low.0, half_width(of), max_relative = 1e-6);
         }
         let of = |parameters: &Parameters| optimum(parameters).unwrap().0;
-        let (best, _, high) = optimum(&parameters()).unwrap();
+        let (best, low, high) = optimum(&parameters()).unwrap();
         // sqrt(3 ms / 0.05 ms) = sqrt(60)
         approx::assert_relative_eq!(best, 60.0f64.sqrt(), max_relative = 1e-12);
         approx::assert_relative_eq!(high - best, half_width(of), max_relative = 1e-6);
+        approx::assert_relative_eq!(best - low, half_width(of), max_relative = 1e-6);
+    }
+
+    /// With errors of these two terms that go together, all others known.
+    fn related(one: Entry, other: Entry) -> Parameters {
+        let mut parameters = parameters();
+        for entry in parameters.terms.entries() {
+            let estimate = parameters.terms.estimate_mut(entry).unwrap();
+            estimate.std_error = estimate.std_error.filter(|_| entry == one || entry == other);
+        }
+        let matrix = vec![1.0; 4];
+        parameters.correlation = Some(Correlation::new(vec![one, other], matrix).unwrap());
+        parameters
+    }
+
+    #[test]
+    fn errors_that_go_together_add_up_or_cancel() {
+        let width = |parameters: &Parameters| {
+            let (_, low, high) = ask(parameters, 1.5).rows[3].least_granularity.unwrap();
+            (high.0 - low.0) / (2.0 * 1.959_963_985)
+        };
+        // Both a tenth too long: the shared part stays, and so does the least granularity.
+        let both = related(Entry::ApuTime, Entry::ApuSerialTime);
+        approx::assert_abs_diff_eq!(width(&both), 0.0, epsilon = 1e-12);
+        // 0.7 ms over 1.0625, of which a tenth of 0.3 ms more; and the shared part is 0.3*1/4^2 of
+        // 3/4 more, so that 1.0625 is more by 0.75*0.3/16.
+        let saved = 1.0625_f64;
+        let expected = 0.03e-3 / saved - 0.7e-3 / saved / saved * 0.75 * 0.3 / 16.0;
+        let both = related(Entry::ApuTime, Entry::OffloadOverhead);
+        approx::assert_relative_eq!(width(&both), expected.abs(), max_relative = 1e-6);
+        // sqrt(T_APU/(N*g)): a tenth more of two cancels, or is a tenth of the root.
+        let width = |one, other| {
+            let (_, low, high) = optimum(&related(one, other)).unwrap();
+            (high - low) / (2.0 * 1.959_963_985) / 60.0_f64.sqrt()
+        };
+        approx::assert_abs_diff_eq!(width(Entry::ApuTime, Entry::Gap), 0.0, epsilon = 1e-9);
+        approx::assert_abs_diff_eq!(width(Entry::ApuTime, Entry::Offloads), 0.0, epsilon = 1e-9);
+        approx::assert_relative_eq!(width(Entry::Offloads, Entry::Gap), 0.1, max_relative = 1e-6);
     }
 
     #[test]

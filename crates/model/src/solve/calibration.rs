@@ -216,7 +216,8 @@ fn where_equation_11_is_right_averaging_gives_little_away() {
     let score = Score::over(&truths, 0.0);
     let ratio = score.error / score.error_of_equation_11;
     println!("{ratio:.3} times the error of equation 11");
-    assert!(ratio <= 1.15, "{ratio}");
+    // A quarter of the draws scatters twice as much.
+    assert!(ratio <= if SEEDS == 1 { 1.3 } else { 1.15 }, "{ratio}");
 }
 
 /// All 50 configurations of a bandwidth-limited program, measured three times at 0.3 %.

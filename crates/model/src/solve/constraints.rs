@@ -481,4 +481,40 @@ mod tests {
             "max_p: found 0, expected a whole number of at least 1"
         );
     }
+
+    #[test]
+    fn what_was_timed_bounds_what_nobody_has_bounded() {
+        let timed = Range { m: (2, 8), p: (3, 5) };
+        let bounds = |constraints: Constraints| {
+            let it = constraints.within(timed);
+            [Some(it.min_m), it.max_m, Some(it.min_p), it.max_p].map(Option::unwrap)
+        };
+        assert_eq!(bounds(Constraints::NONE), [2, 8, 3, 5]);
+        // Whoever asks for less than was timed, or more, gets it.
+        assert_eq!(bounds(Constraints::NONE.max_m(16)), [1, 16, 3, 5]);
+        assert_eq!(bounds(Constraints::NONE.max_p(4)), [2, 8, 1, 4]);
+        assert_eq!(bounds(Constraints::NONE.min_m(4).min_p(4)), [4, 8, 4, 5]);
+        let listed = Constraints::NONE.among(vec![Mapping::of(1, 1)]);
+        assert_eq!(listed.clone().within(timed).set(), listed.set());
+    }
+
+    #[test]
+    fn each_constraint_can_be_taken_away_by_its_name() {
+        let all = Constraints::NONE
+            .min_m(2)
+            .max_m(3)
+            .min_p(4)
+            .max_p(5)
+            .m_divides(6)
+            .p_divides(7)
+            .apus_per_chip(8)
+            .condition(condition("m > p"))
+            .among(vec![Mapping::of(1, 2)]);
+        let mut left = all.clone();
+        for (name, _) in all.set() {
+            left = left.without(name);
+            assert!(left.set().iter().all(|(other, _)| *other != name), "{name}");
+        }
+        assert_eq!(left.set(), []);
+    }
 }

@@ -175,4 +175,56 @@ mod tests {
         assert_eq!(quantile(&mut values, 0.95), 95.0);
         assert_eq!(quantile(&mut [3.0], 0.95), 3.0);
     }
+
+    /// Three configurations in four draws, of which the second is the choice and the third was not
+    /// drawn with them; the times of the drawn ones by rows.
+    fn contest(times: [[f64; 4]; 3]) -> Contest {
+        let draws = DMatrix::from_fn(3, 4, |row, column| times[row][column].ln());
+        Contest {
+            mappings: [(1, 1), (1, 2), (2, 1)].map(|(m, p)| Mapping::of(m, p)).to_vec(),
+            places: vec![Some(0), Some(1), Some(2)],
+            choice: 1,
+            least: draws.column_iter().map(|column| column.min()).collect(),
+            draws,
+        }
+    }
+
+    const TIMES: [[f64; 4]; 3] = [[1.0, 4.0, 3.0, 3.0], [2.0, 2.0, 2.0, 2.0], [4.0, 1.0, 1.0, 2.0]];
+
+    #[test]
+    fn the_choice_costs_what_it_takes_longer_than_the_least_of_each_draw() {
+        // The least times are 1, 1, 1, 2: twice as long in three draws of four.
+        let (mean, most) = contest(TIMES).cost_of_choice();
+        approx::assert_relative_eq!(mean, 0.75, max_relative = 1e-12);
+        approx::assert_relative_eq!(most, 1.0, max_relative = 1e-12);
+    }
+
+    #[track_caller]
+    fn check_confirmations(ran: [bool; 3], most: usize, expected: &[(usize, f64)]) {
+        let found = contest(TIMES).confirmations(&ran, most);
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert_eq!(found.0, expected.0);
+            approx::assert_abs_diff_eq!(found.1, expected.1, epsilon = 1e-12);
+        }
+    }
+
+    #[test]
+    fn what_is_run_next_lowers_the_cost_of_the_best_that_ran() {
+        // The choice alone costs 0.75; with the third the best of both is 2, 1, 1, 2 where the least is
+        // 1, 1, 1, 2; with the first nothing is left.
+        check_confirmations([false; 3], 9, &[(1, 0.75), (2, 0.25), (0, 0.0)]);
+        check_confirmations([false; 3], 2, &[(1, 0.75), (2, 0.25)]);
+        // The third has run: the first makes it perfect, and the choice adds nothing any more.
+        check_confirmations([false, false, true], 1, &[(0, 0.0)]);
+        check_confirmations([false, false, true], 9, &[(0, 0.0), (1, 0.0)]);
+        check_confirmations([true; 3], 9, &[]);
+    }
+
+    #[test]
+    fn among_equals_the_first_is_run_first() {
+        let same = contest([[2.0; 4], [3.0; 4], [2.0; 4]]);
+        let first = same.confirmations(&[false, true, false], 1);
+        assert_eq!(first, [(0, 0.0)]);
+    }
 }

@@ -110,6 +110,7 @@ const ROUNDING: f64 = 1e-9;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::observations::{Observations, Observed};
     use crate::model::sensitivity::Entry;
     use crate::model::uncertainty::Correlation;
     use crate::model::{Parameters, published};
@@ -186,5 +187,41 @@ mod tests {
             "the interval of (8, 2) rests to 100 % on what alpha may be beyond m = 2; measure it \
              at m = 8"
         );
+    }
+
+    #[test]
+    fn what_the_terms_do_not_account_for_is_the_misfit_of_the_model() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        parameters.terms.c_apu_s.std_error = Some(0.3);
+        let mapping = Mapping::of(4, 4);
+        let prior = Prior::of(&parameters).with_misfit(0.1).unwrap();
+        let posterior = Posterior::new(&prior, None).unwrap();
+        let explanation = super::explain(&posterior, &parameters, mapping);
+        // A time of t s with 0.3 s from its terms, and a tenth of the time and a fiftieth beside.
+        let of_terms = 0.3 / parameters.time(mapping).0;
+        let beside = 0.1_f64.powi(2) + 0.02_f64.powi(2);
+        let expected = beside / (beside + of_terms.powi(2));
+        approx::assert_relative_eq!(explanation.misfit_share, expected, max_relative = 1e-4);
+        assert!(explanation.parts.iter().all(|part| part.name != MISFIT));
+    }
+
+    #[test]
+    fn a_part_of_its_own_holds_what_runs_say_beyond_the_terms() {
+        let parameters = published("pbpi-qs20").unwrap();
+        let mapping = Mapping::of(4, 4);
+        for factor in [0.8, 1.25] {
+            let time = Seconds(parameters.time(mapping).0 * factor);
+            let run = Observed { mapping, time, repetitions: 4.0 };
+            let runs = Observations::new("runs.csv", vec![run], 1e-4, 3.0);
+            let prior = Prior::of(&parameters).with_misfit(0.3).unwrap();
+            let posterior = Posterior::new(&prior, Some(runs)).unwrap();
+            let explanation = super::explain(&posterior, &parameters, mapping);
+            let misfit = explanation.parts.iter().find(|part| part.name == MISFIT).unwrap();
+            let expected = explanation.time.0 - parameters.time(mapping).0;
+            assert_eq!(misfit.time, Seconds(expected));
+            assert_eq!(misfit.time.0 > 0.0, factor > 1.0);
+            let sum: f64 = explanation.parts.iter().map(|part| part.time.0).sum();
+            approx::assert_relative_eq!(sum, explanation.time.0, max_relative = 1e-9);
+        }
     }
 }

@@ -151,4 +151,43 @@ mod tests {
             assert!((found - mean).abs() < 4.5 * error, "{found} {mean} {error}");
         }
     }
+
+    #[test]
+    fn a_measurement_leaves_what_it_does_not_explain() {
+        let learning = Learning {
+            log_times: DVector::from_vec(vec![0.0, 1.0]),
+            covariance: DMatrix::from_row_slice(2, 2, &[4.0, 1.0, 1.0, 9.0]),
+            noise_variance: 0.5,
+        };
+        // 4 - 3^2/6 and 9 - 3^2/6; what is known already tells nothing.
+        approx::assert_relative_eq!(
+            learning.left(0, 3.0, 6.0),
+            2.5_f64.sqrt(),
+            max_relative = 1e-12
+        );
+        approx::assert_relative_eq!(
+            learning.left(1, 3.0, 6.0),
+            7.5_f64.sqrt(),
+            max_relative = 1e-12
+        );
+        assert_eq!(learning.left(0, 0.0, 0.0), 2.0);
+        assert_eq!(learning.left(0, 3.0, 1.0), 0.0);
+        assert_eq!(learning.run(1), (9.5, vec![1.0, 9.0]));
+        assert_eq!(learning.gain_of([0.0, 0.0].into_iter(), 0.0), 0.0);
+    }
+
+    #[test]
+    fn a_measurement_gains_where_it_may_turn_the_order_round() {
+        let learning = Learning {
+            log_times: DVector::from_vec(vec![0.0, 0.5]),
+            covariance: DMatrix::identity(2, 2),
+            noise_variance: 0.0,
+        };
+        // The second is slower by 0.5, and its time moves by 1/2 for each standard deviation of what is
+        // measured: E[max(0, z/2 - 1/2)] = (phi(1) - Phi(-1))/2, whichever way it moves.
+        for covariance in [1.0, -1.0] {
+            let gain = learning.gain_of([0.0, covariance].into_iter(), 4.0);
+            approx::assert_relative_eq!(gain, 0.041_657_735, max_relative = 1e-6);
+        }
+    }
 }

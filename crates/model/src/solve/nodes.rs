@@ -132,4 +132,46 @@ mod tests {
         let error = ranked("nodes * m > 100").unwrap_err().to_string();
         assert_eq!(error, "no (m, p) of 16 APUs meets where \"nodes * m > 100\"; relax it");
     }
+
+    #[test]
+    fn speed_up_is_over_one_apu_and_efficiency_for_each_of_all_nodes() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        parameters.terms.c_apu_s.std_error = Some(0.3);
+        let level = NodeLevel { per_message: Seconds(0.0), per_step: Seconds(0.5) };
+        let ranking = rank_nodes(&parameters, &Constraints::NONE.max_m(4), 3, level).unwrap();
+        let alone = parameters.time(Mapping::SEQUENTIAL).0;
+        let half_width = |time: f64| {
+            // The usual misfit of 10 % and a fifth of it, and what the terms are unsure of.
+            1.959_963_985 * (0.1_f64.powi(2) + 0.02_f64.powi(2) + (0.3 / time).powi(2)).sqrt()
+        };
+        for it in ranking.configurations.iter().filter(|it| it.mapping == Mapping::of(2, 4)) {
+            approx::assert_relative_eq!(it.speedup, alone / it.time.0, max_relative = 1e-12);
+            let apus = f64::from(8 * it.n);
+            approx::assert_relative_eq!(it.efficiency, it.speedup / apus, max_relative = 1e-12);
+            let expected = half_width(it.time.0);
+            approx::assert_relative_eq!(
+                (it.high.0 / it.time.0).ln(),
+                expected,
+                max_relative = 1e-6
+            );
+            approx::assert_relative_eq!((it.time.0 / it.low.0).ln(), expected, max_relative = 1e-6);
+        }
+    }
+
+    #[test]
+    fn nodes_are_as_many_as_can_be_ranked() {
+        let parameters = published("pbpi-qs20").unwrap();
+        let level = NodeLevel { per_message: Seconds(0.0), per_step: Seconds(0.0) };
+        let one = Constraints::NONE.max_m(1).max_p(1);
+        let most = MOST as u32;
+        assert_eq!(
+            rank_nodes(&parameters, &one, most, level).unwrap().configurations.len(),
+            MOST as usize
+        );
+        let two = one.max_p(2);
+        for (constraints, nodes, upto) in [(&two, 0, most / 2), (&two, most / 2 + 1, most / 2)] {
+            let error = rank_nodes(&parameters, constraints, nodes, level).unwrap_err().to_string();
+            assert!(error.ends_with(&format!("expected from 1 to {upto}")), "{error}");
+        }
+    }
 }

@@ -190,6 +190,9 @@ fn one_configuration_stands_as_it_does_among_all() {
     let one = predict_one(&posterior, Mapping::of(2, 8), &all, SAMPLING).unwrap();
     assert_eq!(one.configurations.len(), 1);
     assert!(ranking.configurations.contains(&one.configurations[0]));
+    // Asked for where it is none of them.
+    let other = predict_one(&posterior, Mapping::of(16, 16), &all, SAMPLING).unwrap();
+    assert!(other.configurations.iter().map(|it| it.mapping).eq([Mapping::of(16, 16)]));
 }
 
 #[test]
@@ -311,4 +314,16 @@ fn a_question_about_terms_is_not_asked_of_a_model_without_them() {
     );
     let changes = Changes { cost: Seconds(0.0), rounds: 1 };
     assert!(plan_phases(&model, &Constraints::NONE, changes).is_err());
+}
+
+#[test]
+fn no_more_are_ranked_than_can_be() {
+    let posterior = Posterior::of(&published("pbpi-qs20").unwrap()).unwrap();
+    let many = vec![Mapping::SEQUENTIAL; MOST_RANKED + 1];
+    for mappings in [&[][..], &many[..]] {
+        let error = rank(&posterior, mappings, SAMPLING).unwrap_err().to_string();
+        let found = format!("configurations: found {}, expected from 1 to 20000", mappings.len());
+        assert!(error.starts_with(&found), "{error}");
+    }
+    super::check(&many[1..], SAMPLING).unwrap();
 }

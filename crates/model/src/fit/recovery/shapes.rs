@@ -31,7 +31,6 @@ fn not_to_know_the_shape_widens_intervals_by_a_fifth_where_it_is_right() {
         }
         for ((name, _), ratios) in BY_RUNS.iter().zip(&mut ratios) {
             ratios.sort_by(f64::total_cmp);
-            println!("{noise} {name}: {:.3} {:.3} {:.3}", ratios[20], ratios[100], ratios[180]);
             assert!((1.01..1.2).contains(&ratios[100]), "{noise} {name}: {}", ratios[100]);
         }
     }
@@ -104,7 +103,6 @@ fn intervals_hold_the_truth_however_the_slowdown_bends() {
         let least = promise - 3.0 * (promise * (1.0 - promise) / SEEDS as f64).sqrt();
         for ((name, _), held) in BY_RUNS.iter().zip(held) {
             let share = f64::from(held) / SEEDS as f64;
-            println!("{way}, {name}: {share:.3} of {promise}");
             if share < least {
                 broken.push(format!("{way}, {name}: {share}"));
             }
