@@ -423,4 +423,27 @@ mod tests {
         assert!(refused(&[run(0, 1, 1, 1.0)]).starts_with("m, p, repetition: found"));
         assert!(refused(&[]).starts_with("bench.json: no runs"));
     }
+
+    #[test]
+    fn scaled_runs_scatter_by_the_square_of_the_factor() {
+        // 2 and 4 s, three times as long: 6 and 12, which are 3 from their mean.
+        let runs = Runs { file: "f".into(), cells: vec![Cell::of((1, 1), &[2.0, 4.0])] };
+        let cell = runs.scaled(&[3.0]).cells[0];
+        assert_eq!((cell.mean_s, cell.median_s, cell.squared_deviations_s2), (9.0, 9.0, 18.0));
+    }
+
+    #[test]
+    fn a_row_of_no_apu_and_one_of_no_repetition_are_refused() {
+        for row in [run(1, 0, 1, 1.0), run(1, 1, 0, 1.0)] {
+            let message = Runs::from_rows("bench.json", &[row]).unwrap_err().to_string();
+            assert!(message.starts_with("m, p, repetition: found"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_left_out_moves_no_other_repetition() {
+        let rows = [run(1, 1, 1, 5.0), run(1, 1, 7, 6.0)];
+        let (_, times, _) = Runs::from_rows_keeping_times("runs.csv", &rows).unwrap();
+        assert_eq!([0, 1].map(|index| times.cells[0].repetition(index)), [1, 7]);
+    }
 }

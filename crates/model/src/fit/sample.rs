@@ -205,4 +205,29 @@ mod tests {
         approx::assert_relative_eq!(percent, 50.0, max_relative = 1e-12);
         approx::assert_relative_eq!(deviations, 5.0 / 0.3_f64.sqrt(), max_relative = 1e-12);
     }
+
+    #[test]
+    fn the_errors_of_a_difference_add_by_their_squares_and_freedom_by_welch_and_satterthwaite() {
+        let of = |value, std_error, degrees_of_freedom, count| Mean {
+            value,
+            std_error,
+            degrees_of_freedom,
+            count,
+        };
+        // Variances 9 and 16: an error of 5, and 25^2/(9^2/4 + 16^2/8) = 625/52.25.
+        let (one, two) = (of(10.0, Some(3.0), 4.0, 5), of(4.0, Some(4.0), 8.0, 9));
+        assert_eq!(one.minus(two), of(6.0, Some(5.0), 625.0 / 52.25, 14));
+        // What has no error at all leaves nothing to weigh the degrees of freedom by.
+        let (one, two) = (of(10.0, Some(0.0), 4.0, 5), of(4.0, Some(0.0), 8.0, 9));
+        assert_eq!(one.minus(two), of(6.0, Some(0.0), 12.0, 14));
+        let once = of(4.0, None, 0.0, 1);
+        assert_eq!(one.minus(once), of(6.0, None, 0.0, 6));
+    }
+
+    #[test]
+    fn first_repetitions_that_do_no_harm_do_none_together() {
+        // Ten excesses of half a per cent, against others without any scatter.
+        let one: Repetitions = (1..).zip([1.005, 1.0, 1.0]).collect();
+        assert_eq!(warm_up("x.csv", &vec![one; 10]), None);
+    }
 }

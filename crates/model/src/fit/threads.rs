@@ -256,4 +256,78 @@ mod tests {
         let message = of_latency(15.5).unwrap_err().to_string();
         assert!(message.contains("a latency that 16 requests do not hide"), "{message}");
     }
+
+    #[test]
+    fn a_mean_of_gathers_has_the_standard_error_of_their_scatter() {
+        let check = |values: &[f64], expected: Option<(f64, Option<f64>, Option<f64>)>| {
+            let found = mean(values).map(|it| (it.value, it.std_error, it.degrees_of_freedom));
+            assert_eq!(found, expected);
+        };
+        // Deviations -2, -1 and 3 from 3: a variance of 14/2, of the mean 7/3.
+        check(&[1.0, 2.0, 6.0], Some((3.0, Some((7.0_f64 / 3.0).sqrt()), Some(2.0))));
+        check(&[5.0], Some((5.0, None, None)));
+        check(&[], None);
+    }
+
+    #[test]
+    fn as_many_rows_as_unknowns_leave_no_standard_error() {
+        let found = solve(&[(vec![2.0], 3.0)]).unwrap();
+        assert_eq!(found, [Estimate::exact(1.5)]);
+    }
+
+    #[test]
+    fn memory_takes_what_a_run_waits_for_it_and_nothing_where_none_does() {
+        let check = |nodes_s: f64, expected: f64| {
+            let mut terms = truth();
+            terms.gather_s.set(1, Estimate::exact(nodes_s));
+            let mut run = runs_of(&terms, &[1_000_000]).remove(2);
+            assert_eq!((run.p, run.sublists, run.buffers), (1, 512, 16));
+            run.nodes = 1_000_000;
+            let found = gather(&truth(), Division::Even, &run);
+            approx::assert_relative_eq!(found, expected, max_relative = 1e-12, epsilon = 1e-20);
+        };
+        // A node takes 12 ns of the SPU, and 6/32 more for its part of a list.
+        check(25e-9, 25e-9);
+        check(12e-9, 0.0);
+    }
+
+    #[test]
+    fn memory_is_timed_by_many_threads_of_the_division_that_is_asked_for() {
+        // Random heads are farther apart, so that memory takes 25 ns for a node of one accelerator where
+        // even ones take 12. A lone thread waits for 110 + 12 ns, which then are 97 + 25.
+        let mut far = ThreadTerms { latency_s: Estimate::exact(97e-9), ..truth() };
+        far.gather_s.set(1, Estimate::exact(25e-9));
+        let lengths = [50_000, 100_000, 200_000];
+        let mut all = runs(&lengths);
+        let random = |[p, sublists, buffers]: [u32; 3], nodes: u32| {
+            let choice = Choice { sublists, buffers };
+            let model = SoftwareThreads::new(far.clone(), nodes, Division::Random, choice);
+            let parts = model.parts(Mapping::of(1, p));
+            ThreadRun {
+                heads: Division::Random.name().into(),
+                p,
+                sublists,
+                buffers,
+                nodes,
+                repetition: 1,
+                time_s: model.time(Mapping::of(1, p)).0,
+                step_1_s: parts[4].time.0,
+                step_2_s: parts[0].time.0 + parts[1].time.0,
+                step_3_s: parts[3].time.0,
+                step_4_s: parts[2].time.0,
+                load_imbalance: 1.0,
+            }
+        };
+        // Neither 16 threads nor a single list of requests wait for memory alone.
+        let choices = [[1, 16, 16], [1, 512, 1], [1, 512, 16], [8, 512, 16]];
+        for nodes in lengths {
+            all.extend(choices.map(|choice| random(choice, nodes)));
+        }
+        let found = estimate_threads(&all, Division::Random, "threads.csv").unwrap();
+        let gathered = |p| found.gather_s.at(p).value;
+        approx::assert_relative_eq!(gathered(1), 25e-9, max_relative = 1e-6);
+        approx::assert_relative_eq!(gathered(8), 6e-9, max_relative = 1e-6);
+        approx::assert_relative_eq!(found.latency_s.value, 97e-9, max_relative = 1e-6);
+        assert_eq!(found.gather_s.at(1).degrees_of_freedom, Some(2.0));
+    }
 }

@@ -308,4 +308,45 @@ mod tests {
         assert!(repetitions.sparse.contains(&u32::MAX));
         assert!(repetitions.dense.len() < 16_384);
     }
+
+    fn finished(runs: &[(u32, u32, u32, f64)]) -> (Runs, Vec<Warning>) {
+        let mut collector = Collector::<()>::new();
+        for &(m, p, repetition, time_s) in runs {
+            assert!(collector.insert(Run { m, p, repetition, time_s }));
+        }
+        let (runs, (), warnings) = collector.finish("runs.csv", WarmUp::LeaveOut);
+        (runs, warnings)
+    }
+
+    #[test]
+    fn a_configuration_with_few_threads_and_many_apus_has_its_own_cell() {
+        // One past the table of small ones, and two that would meet in it.
+        let (runs, _) = finished(&[(64, 65, 1, 1.0), (1, 129, 1, 2.0), (2, 65, 1, 3.0)]);
+        let cells: Vec<_> = runs.cells.iter().map(|cell| (cell.m, cell.p, cell.mean_s)).collect();
+        assert_eq!(cells, [(1, 129, 2.0), (2, 65, 3.0), (64, 65, 1.0)]);
+    }
+
+    #[test]
+    fn the_scatter_of_usual_times_leaves_a_wild_one_aside() {
+        // Logarithms -0.2, 0 and 0.2 around ln 10, and one that is 3 above it.
+        let times = [0.0_f64, 3.0, -0.2, 0.2].map(|log| 10.0 * log.exp());
+        let Scatter { squares, degrees_of_freedom } = usual_scatter(&times);
+        approx::assert_relative_eq!(squares, 0.08, max_relative = 1e-12);
+        assert_eq!(degrees_of_freedom, 2.0);
+    }
+
+    #[test]
+    fn a_first_repetition_beyond_the_times_that_are_kept_is_left_out_all_the_same() {
+        let time = |repetition: u32| {
+            if repetition == 1 { 2.0 } else { [1.0, 1.1][repetition as usize % 2] }
+        };
+        let order = (2..=65).chain([1]);
+        let runs: Vec<_> = order.map(|repetition| (1, 1, repetition, time(repetition))).collect();
+        let (runs, warnings) = finished(&runs);
+        assert!(matches!(warnings[..], [Warning::WarmUp { left_out: 1, .. }]), "{warnings:?}");
+        // 64 are left, half of them 1 s and half 1.1, and the first 63 begin and end with 1.
+        let cell = &runs.cells[0];
+        assert_eq!((cell.count, cell.median_s), (64, 1.0));
+        approx::assert_relative_eq!(cell.mean_s, 1.05, max_relative = 1e-12);
+    }
 }

@@ -206,4 +206,87 @@ mod tests {
         rows[0].time_s *= 3.0;
         assert_eq!(Runs::from_rows("runs.csv", &rows).unwrap().1, []);
     }
+
+    /// Nine configurations of weight 2, half of them `spread` above 4, half below, one at 4.
+    fn pooled(spread: f64) -> Pooled {
+        let mut pooled = Pooled::default();
+        for sign in [1.0, -1.0].repeat(4).into_iter().chain([0.0]) {
+            pooled.add(4.0 + spread * sign, 2.0);
+        }
+        pooled
+    }
+
+    #[test]
+    fn a_mean_is_certain_by_the_larger_of_two_scatters() {
+        let check = |spread, variance, degrees_of_freedom, expected: Option<f64>| {
+            let found = pooled(spread).certain(variance, degrees_of_freedom);
+            match expected {
+                Some(expected) => {
+                    approx::assert_relative_eq!(found.unwrap(), expected, max_relative = 1e-9);
+                }
+                None => assert_eq!(found, None),
+            }
+        };
+        // Between: 2*8*1/(8*18) = 1/9. Within: a sixteenth, a quarter, of 18 weights.
+        check(1.0, 18.0 / 16.0, 100.0, Some(12.0));
+        check(1.0, 18.0 / 4.0, 100.0, Some(8.0));
+        // A third of a deviation of spread: 4/(2.36/3) = 5.085 and 4/(2.44/3) = 4.918, between which lies
+        // the 99.95 % point of Student's distribution with 8 degrees of freedom, 5.041.
+        check(2.36, 0.0, 100.0, Some(12.0 / 2.36));
+        check(2.44, 0.0, 100.0, None);
+        // Where no configuration has two later runs, they say nothing.
+        check(1.0, f64::NAN, 0.0, Some(12.0));
+        // Without any scatter there is no standard error to count by.
+        check(0.0, 0.0, 100.0, None);
+    }
+
+    /// The times of the repetitions of one configuration after another.
+    fn warnings_of(times: &[Vec<f64>]) -> Vec<Warning> {
+        let rows = (1..).zip(times).flat_map(|(m, times)| {
+            let row = move |(repetition, &time_s)| Run { m, p: 1, repetition, time_s };
+            (1..).zip(times).map(row)
+        });
+        Runs::from_rows("runs.csv", &rows.collect::<Vec<_>>()).unwrap().1
+    }
+
+    fn check_warm_up(times: &[Vec<f64>], percent: f64, deviations: f64) {
+        let found = warnings_of(times);
+        let [Warning::WarmUp { percent: off, deviations: far, .. }] = found[..] else {
+            panic!("{found:?}")
+        };
+        approx::assert_relative_eq!(off, percent, max_relative = 1e-9);
+        approx::assert_relative_eq!(far, deviations, max_relative = 1e-9);
+    }
+
+    #[test]
+    fn a_warm_up_by_hand() {
+        // By 10 % against one later run, of weight 1/2, and by 11 % against three, of 3/4: in the mean
+        // (8*0.5*10 + 8*0.75*11)/10 % = 10.6 %. They scatter by 4*0.6^2 + 6*0.4^2 = 2.4 around it, of which
+        // the mean has the variance 2.4/(15*10), in squares of a per cent.
+        let mut times = vec![vec![1.1, 1.0]; 8];
+        times.extend(vec![vec![1.11, 1.0, 1.0, 1.0]; 8]);
+        check_warm_up(&times, 10.6, 10.6 / 0.016_f64.sqrt());
+        // A configuration that takes no time says nothing.
+        times.push(vec![0.0, 0.0, 0.0]);
+        check_warm_up(&times, 10.6, 10.6 / 0.016_f64.sqrt());
+        // Four configurations do not tell their own scatter. Within each it is 6e-4 of two degrees of
+        // freedom, so that the mean of weight 4*3/4 has the variance 3e-4/3.
+        let times = vec![vec![1.2, 1.01, 0.98, 1.01]; 4];
+        check_warm_up(&times, 20.0, 0.2 / 0.01);
+    }
+
+    #[test]
+    fn a_drift_by_hand() {
+        // 1 % more with each of five later runs, and 0.05 % times 2, -1, -2, -1, 2, which has no slope:
+        // twice 14*0.0005^2 of 2*5 - 2 - 1 degrees of freedom are left over squares of 2*10. Ten numbers
+        // side by side that scatter alike would span sqrt(12*20/10) steps.
+        let bent = |each: u32| 0.0005 * [2.0, -1.0, -2.0, -1.0, 2.0][each as usize];
+        let later = |each: u32| 1.0 + 0.01 * (f64::from(each) - 2.0) + bent(each);
+        let times: Vec<f64> = [1.0].into_iter().chain((0..5).map(later)).collect();
+        let found = warnings_of(&[times.clone(), times]);
+        let [Warning::Drift { percent, deviations, .. }] = found[..] else { panic!("{found:?}") };
+        approx::assert_relative_eq!(percent, 24.0_f64.sqrt(), max_relative = 1e-9);
+        let error = (2.0 * 14.0 * 0.0005_f64.powi(2) / 7.0 / 20.0).sqrt();
+        approx::assert_relative_eq!(deviations, 0.01 / error, max_relative = 1e-9);
+    }
 }
