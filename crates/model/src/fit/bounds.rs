@@ -159,6 +159,7 @@ mod tests {
     use super::super::trials::{TERMS, truth};
     use super::*;
     use crate::model::parameters::{Decomposition, Estimate, OverM};
+    use crate::model::terms::Term;
 
     /// What becomes of an alpha, and whether it is told.
     fn corrected(alpha: Estimate) -> (f64, bool) {
@@ -182,5 +183,43 @@ mod tests {
     #[test]
     fn no_entry_but_a_slowdown_is_at_least_1() {
         assert_eq!((least(Entry::Alpha(0)), least(Entry::HpuTime)), (1.0, 0.0));
+    }
+
+    #[test]
+    fn what_is_held_is_estimated_no_more_nor_moved_by_errors_in_common() {
+        let of = |kind| Unknown { term: Term::HpuTime, kind, prior: None, lower: 0.0 };
+        let list = vec![
+            of(Kind::Entry(Entry::HpuTime)),
+            of(Kind::Entry(Entry::Gap)),
+            of(Kind::Common(vec![(Entry::HpuTime, 0.5), (Entry::Gap, 2.0)])),
+            of(Kind::Common(vec![(Entry::Gap, 1.0)])),
+        ];
+        let unknowns = Unknowns::new(&truth(Decomposition::Data, 0.1, TERMS), list);
+        let held = Held { entry: Entry::Gap, bound: 0.0, measured: 1e-3, wanted: -1e-4 };
+        let start = DVector::from_vec(vec![1.0, 2.0, 3.0, 4.0]);
+        let (left, from) = holding(&unknowns, &[held], &start);
+        let kinds: Vec<Kind> = left.list.iter().map(|unknown| unknown.kind.clone()).collect();
+        let common = Kind::Common(vec![(Entry::HpuTime, 0.5)]);
+        assert_eq!(kinds, [Kind::Entry(Entry::HpuTime), common]);
+        assert_eq!(from.as_slice(), [1.0, 3.0]);
+        assert_eq!(left.base_value(Entry::Gap), 0.0);
+    }
+
+    #[test]
+    fn what_is_held_has_no_error_of_its_own_and_two_sources() {
+        let mut parameters = truth(Decomposition::Data, 0.1, TERMS);
+        let gap = |parameters: &Parameters| parameters.terms.g_s.clone();
+        parameters.terms.g_s = Estimate {
+            std_error: Some(1e-4),
+            degrees_of_freedom: Some(3.0),
+            source: Some("profile.csv".into()),
+            ..Estimate::exact(1e-3)
+        };
+        let held = Held { entry: Entry::Gap, bound: 0.0, measured: 1e-3, wanted: -1e-4 };
+        let others = parameters.terms.t_hpu_s.clone();
+        put(&[held], &mut parameters, "runs.csv");
+        let source = Some("profile.csv and runs.csv".into());
+        assert_eq!(gap(&parameters), Estimate { source, ..Estimate::exact(0.0) });
+        assert_eq!(parameters.terms.t_hpu_s, others);
     }
 }

@@ -199,4 +199,47 @@ mod tests {
             assert_eq!(changed.list[1].prior, None);
         }
     }
+
+    #[test]
+    fn a_value_of_few_repetitions_is_as_wide_as_its_interval() {
+        let prior = |degrees_of_freedom| Prior {
+            value: 2.0,
+            std_error: 0.3,
+            degrees_of_freedom,
+            size: 2.0,
+        };
+        let list = [Some(4.0), None].map(|freedom| Unknown {
+            term: Term::HpuTime,
+            kind: Kind::Entry(Entry::HpuTime),
+            prior: Some(prior(freedom)),
+            lower: 0.0,
+        });
+        let unknowns = Unknowns::new(&toy::parameters(Decomposition::Data), list.to_vec());
+        let widened = widened_by_degrees_of_freedom(&unknowns).list;
+        // Student's quantile for 4 degrees of freedom is 2.776445, the normal one 1.959964.
+        let found = widened.iter().map(|unknown| unknown.prior.unwrap().std_error);
+        for (found, expected) in found.zip([0.3 * 2.776_445 / 1.959_964, 0.3]) {
+            approx::assert_relative_eq!(found, expected, max_relative = 1e-6);
+        }
+    }
+
+    #[test]
+    fn an_error_in_common_says_of_each_entry_its_part_and_no_value() {
+        let prior = Prior { value: 2.0, std_error: 0.3, degrees_of_freedom: None, size: 2.0 };
+        let of = |kind, prior| Unknown { term: Term::HpuTime, kind, prior, lower: 0.0 };
+        let common = vec![(Entry::HpuTime, 0.5), (Entry::ApuTime, 2.0)];
+        let common = of(Kind::Common(common), Some(prior));
+        let close = |found: Option<(f64, f64)>, value: f64, variance: f64| {
+            let (found_value, found_variance) = found.unwrap();
+            assert_eq!(found_value, value);
+            approx::assert_relative_eq!(found_variance, variance, max_relative = 1e-12);
+        };
+        close(prior_of(&common, Entry::HpuTime), 0.0, 0.15 * 0.15);
+        close(prior_of(&common, Entry::ApuTime), 0.0, 0.6 * 0.6);
+        assert_eq!(prior_of(&common, Entry::Gap), None);
+        let alone = of(Kind::Entry(Entry::Gap), Some(prior));
+        close(prior_of(&alone, Entry::Gap), 2.0, 0.3 * 0.3);
+        assert_eq!(prior_of(&alone, Entry::HpuTime), None);
+        assert_eq!(prior_of(&of(Kind::Entry(Entry::Gap), None), Entry::Gap), None);
+    }
 }

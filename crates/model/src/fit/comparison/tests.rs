@@ -91,3 +91,29 @@ fn predictions_that_are_missing_or_no_times_are_refused() {
     }
     assert!(compare(&runs, &[]).is_err());
 }
+
+#[test]
+fn another_model_is_better_where_it_errs_by_a_third_less_and_a_point_of_percent() {
+    let better = |of_first: f64, of_second: f64| {
+        let row = |model: &str, mean_error_percent: f64| Row {
+            model: model.into(),
+            parameters: 2,
+            mean_error_percent,
+            max_error_percent: 3.0 * mean_error_percent,
+            worst: (1, 1),
+        };
+        // One that is no worse than the first is never the best.
+        let rows = vec![row("mmgp", of_first), row("Amdahl", of_second), row("plain", of_first)];
+        let comparison = Comparison { rows, smaller: None, undetermined: Vec::new() };
+        comparison.clearly_better().map(|row| row.model.clone())
+    };
+    assert_eq!(better(12.0, 7.5).as_deref(), Some("Amdahl"));
+    assert_eq!(better(12.0, 8.0), None, "it is two thirds");
+    assert_eq!(better(12.0, 20.0), None);
+    assert_eq!(better(2.0, 1.25), None, "it is three quarters of a point");
+    assert_eq!(better(2.0, 1.0), None, "it is a point and no more");
+    assert_eq!(better(2.0, 0.75).as_deref(), Some("Amdahl"));
+    assert_eq!(better(0.0, 0.0), None);
+    let none = Comparison { rows: Vec::new(), smaller: None, undetermined: Vec::new() };
+    assert_eq!(none.clearly_better(), None);
+}
