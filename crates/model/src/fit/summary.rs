@@ -291,4 +291,33 @@ mod tests {
         let all = [0.0, 7.4, 51.63, 582.4, 12_345.6, 1e7, 0.00123, 1.5e-6].map(number);
         assert_eq!(all, ["0", "7.4", "51.6", "582", "12346", "1.00e7", "0.00123", "1.50e-6"]);
     }
+
+    #[test]
+    fn what_threads_add_is_told_in_the_plainest_form_that_gives_it() {
+        let told = |excess: fn(f64) -> f64| growth(8, |m| excess(f64::from(m)), 10.0);
+        assert_eq!(told(|m| 0.5 * (m - 1.0)).as_deref(), Some("0.5 (m - 1)"));
+        assert_eq!(told(|_| 0.25).as_deref(), Some("0.25 [m > 1]"));
+        assert_eq!(told(|m| 1.5 * m.log2()).as_deref(), Some("1.5 log2(m)"));
+        assert_eq!(told(f64::sqrt).as_deref(), Some("(0 .. 2.83 from m = 1 to 8)"));
+        assert_eq!(told(|_| 0.0), None);
+        assert_eq!(told(|m| 1e-12 * m), None);
+        // Of one further thread a line is no form.
+        assert_eq!(growth(2, |_| 0.25, 10.0).as_deref(), Some("0.25 [m > 1]"));
+    }
+
+    #[test]
+    fn the_fastest_is_that_of_a_look_at_all() {
+        for (slope, tasks) in [(0.0, None), (0.08, None), (0.5, None), (0.08, Some(12))] {
+            for apus in [1, 6, 16, 48] {
+                let decomposition =
+                    tasks.map_or(Decomposition::Data, |tasks| Decomposition::Task { tasks });
+                let parameters = Parameters { apus, ..truth(decomposition, slope, TERMS) };
+                let all = (1..=apus).flat_map(|m| (1..=apus / m).map(move |p| Mapping::of(m, p)));
+                let time = |mapping: &Mapping| parameters.time(*mapping).0;
+                let least = all.map(|it| time(&it)).fold(f64::INFINITY, f64::min);
+                let found = time(&fastest(&parameters));
+                approx::assert_relative_eq!(found, least, max_relative = 1e-9);
+            }
+        }
+    }
 }

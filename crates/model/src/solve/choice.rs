@@ -139,3 +139,53 @@ fn confirmations(
 
 /// A run is proposed where it leaves at most this of the expected cost.
 const WORTHWHILE: f64 = 0.98;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// To run (2, 4), and before that what is to be timed, each with what it leaves.
+    fn choice(costs_at_most: Option<f64>, confirm: &[((u32, u32), f64)]) -> Choice {
+        let confirmation = |&((m, p), expected_cost): &((u32, u32), f64)| Confirmation {
+            mapping: Mapping::of(m, p),
+            expected_cost,
+        };
+        Choice {
+            mapping: Mapping::of(2, 4),
+            time: Seconds(2.0),
+            low: Seconds(1.5),
+            high: Seconds(2.5),
+            is_measured: false,
+            expected_cost: 0.08,
+            costs_at_most,
+            confirm: confirm.iter().map(confirmation).collect(),
+        }
+    }
+
+    #[test]
+    fn the_sentence_says_what_to_run_how_long_it_takes_and_what_it_may_cost() {
+        let said = |cost: Option<f64>, expected: &str| {
+            let begin = "Run (2, 4): it takes about 2.000 s (1.500 s .. 2.500 s), and ";
+            assert_eq!(choice(cost, &[]).to_string(), format!("{begin}{expected}"));
+        };
+        said(Some(0.25), "it costs at most 25 % more than the fastest (95 %).");
+        said(Some(5e-4), "it costs at most 0.1 % more than the fastest (95 %).");
+        said(Some(4e-4), "nothing else comes near it (95 %).");
+        said(None, "what it may cost is not known.");
+    }
+
+    #[test]
+    fn the_advice_names_the_runs_and_what_they_buy() {
+        assert_eq!(choice(Some(0.2), &[]).advice(), None);
+        let confirm = [((2, 4), 0.03), ((4, 2), 0.01)];
+        assert_eq!(
+            choice(Some(0.2), &confirm).advice().unwrap(),
+            "Before relying on it, time (2, 4) and (4, 2): what the choice is expected to cost falls \
+             from 8.0 % to 1.0 %."
+        );
+        assert_eq!(
+            choice(None, &confirm[..1]).advice().unwrap(),
+            "Before relying on it, time (2, 4)."
+        );
+    }
+}

@@ -369,4 +369,13 @@ mod tests {
             "phases: found none, expected [[phases]] in the parameter file"
         );
     }
+
+    #[test]
+    fn changes_are_counted_within_rounds_and_between_them() {
+        // Within a round 0 -> 1 and 1 -> 2, between two rounds 2 -> 0.
+        assert_eq!(changed(&[0, 1, 1, 2], 1), 2);
+        assert_eq!(changed(&[0, 1, 1, 2], 5), 2 * 5 + 4);
+        assert_eq!(changed(&[0, 1, 1, 0], 5), 2 * 5);
+        assert_eq!(changed(&[3], 5), 0);
+    }
 }

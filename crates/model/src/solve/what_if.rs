@@ -119,6 +119,7 @@ fn of_phase<'a>(phase: &'a mut Phase, term: &str) -> Option<&'a mut Estimate> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::parameters::OverM;
     use crate::model::published;
 
     fn scale_of(term: &str, factor: f64) -> Vec<Scale> {
@@ -159,5 +160,51 @@ mod tests {
         let mut fast = parameters.clone();
         fast.terms.estimate_mut(Entry::Alpha(0)).unwrap().value = 0.5;
         assert!(scaled(&fast, &scale_of("alpha", 3.0)).is_err());
+    }
+
+    #[test]
+    fn a_term_scales_in_every_phase_that_has_it() {
+        let values = |phase: &Phase| {
+            let named =
+                [&phase.t_hpu_s, &phase.t_apu_s, &phase.c_apu_s, &phase.offloads, &phase.g_s];
+            let collectives = phase.collectives.as_ref().map(|estimate| estimate.value);
+            named
+                .map(|estimate| estimate.value)
+                .into_iter()
+                .chain(collectives)
+                .collect::<Vec<f64>>()
+        };
+        let mut parameters = published("pbpi-qs20").unwrap();
+        let phase = Phase {
+            name: "only".into(),
+            t_hpu_s: Estimate::exact(1.0),
+            t_apu_s: Estimate::exact(2.0),
+            c_apu_s: Estimate::exact(3.0),
+            offloads: Estimate::exact(4.0),
+            g_s: Estimate { std_error: Some(0.5), ..Estimate::exact(5.0) },
+            collectives: Some(Estimate::exact(6.0)),
+        };
+        parameters.phases = vec![phase];
+        let names = ["t_hpu_s", "t_apu_s", "c_apu_s", "offloads", "g_s", "collectives"];
+        for (place, name) in names.into_iter().enumerate() {
+            let mut expected = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+            expected[place] *= 0.25;
+            let phases = scaled(&parameters, &scale_of(name, 0.25)).unwrap().phases;
+            assert_eq!(values(&phases[0]), expected, "{name}");
+            let error = if name == "g_s" { 0.125 } else { 0.5 };
+            assert_eq!(phases[0].g_s.std_error, Some(error), "{name}");
+        }
+        let phases = scaled(&parameters, &scale_of("t_csw_s", 0.25)).unwrap().phases;
+        assert_eq!(values(&phases[0]), values(&parameters.phases[0]));
+    }
+
+    #[test]
+    fn the_error_of_a_slowdown_scales_with_its_excess() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        let alpha = Estimate { std_error: Some(0.04), ..Estimate::exact(1.5) };
+        parameters.terms.alpha = OverM::Constant(alpha);
+        let scaled = scaled(&parameters, &scale_of("alpha", 0.5)).unwrap();
+        let OverM::Constant(alpha) = scaled.terms.alpha else { panic!("it is constant") };
+        assert_eq!((alpha.value, alpha.std_error), (1.25, Some(0.02)));
     }
 }
