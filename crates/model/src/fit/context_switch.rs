@@ -171,4 +171,27 @@ mod tests {
             (check(&rows).unwrap().value.interval().unwrap(), 2e-6)
         });
     }
+
+    /// Whether numbers of processes count as one value each: three of them, each timed three times, the
+    /// times of one 0.1 us apart and the means of all so much.
+    fn is_apart(step: f64) -> bool {
+        let rows = [2, 4, 8].into_iter().zip([-1.0, 0.0, 1.0]).flat_map(|(processes, place)| {
+            [-0.1, 0.0, 0.1].map(|noise| (processes, 4.0 * (2.5 + step * place + noise)))
+        });
+        let value = check(&rows.collect::<Vec<_>>()).unwrap().value;
+        let is_apart = value.degrees_of_freedom == Some(2.0);
+        if is_apart {
+            let of_means = 1e-6 * step / 3.0_f64.sqrt();
+            approx::assert_relative_eq!(value.std_error.unwrap(), of_means, max_relative = 1e-9);
+        }
+        is_apart
+    }
+
+    #[test]
+    fn numbers_of_processes_differ_where_an_analysis_of_variance_says_so() {
+        // F = [3*2*step^2/2]/[3*2*0.1^2/6] with 2 and 6 degrees of freedom, of which 1 % are above
+        // 10.9248: a step of 0.1*sqrt(10.9248/3) = 0.19083 us.
+        assert!(!is_apart(0.1903));
+        assert!(is_apart(0.1913));
+    }
 }

@@ -146,4 +146,26 @@ mod tests {
         }
         assert!(choice.tried.len() > 2, "{:?}", choice.tried);
     }
+
+    #[test]
+    fn a_shape_is_better_by_more_than_a_standard_error_worked_out_by_hand() {
+        let ones = vec![1.0, 1.0];
+        // Squares 4 and 16 less 1 and 1: 9 in the mean, of which the standard error is
+        // sqrt((6^2 + 6^2)/(2 - 1)/2) = 6.
+        assert_eq!(choose(&[vec![2.0, 4.0], ones.clone()]), 1);
+        // 1 and 9 less 1 and 1: 4 in the mean, and a standard error of sqrt(2*4^2/1/2) = 4.
+        assert_eq!(choose(&[vec![1.0, 3.0], ones.clone()]), 0);
+        // Of two that are better the smallest, wherever it stands.
+        let half = vec![0.5, 0.5];
+        assert_eq!(choose(&[vec![2.0, 4.0], ones.clone(), half.clone()]), 2);
+        assert_eq!(choose(&[vec![2.0, 4.0], half, ones]), 1);
+        // One configuration has no standard error.
+        assert_eq!(choose(&[vec![2.0], vec![0.0]]), 0);
+    }
+
+    #[test]
+    fn the_size_of_errors_is_the_root_of_their_mean_square() {
+        assert_eq!(size(&[3.0, 4.0]), 12.5_f64.sqrt());
+        assert_eq!(size(&[-2.0]), 2.0);
+    }
 }
