@@ -9,14 +9,14 @@ use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate, OverM, Table};
 
 /// Programs of each sort.
-const SEEDS: u64 = 400;
+const SEEDS: u64 = 200;
 
 #[test]
 fn not_to_know_the_shape_widens_intervals_by_a_fifth_where_it_is_right() {
     let truth = truth(Decomposition::Data, 0.08, TERMS);
     for noise in [0.001, 0.01, 0.05] {
         let mut ratios = [const { Vec::new() }; BY_RUNS.len()];
-        for seed in 1..=200 {
+        for seed in 1..=SEEDS / 2 {
             let runs = measure(&truth, &feasible(), noise, seed).runs;
             let inputs = Inputs { runs, ..Inputs::default() };
             let open = fit_on_16(&inputs, Decomposition::Data).parameters;
@@ -31,7 +31,8 @@ fn not_to_know_the_shape_widens_intervals_by_a_fifth_where_it_is_right() {
         }
         for ((name, _), ratios) in BY_RUNS.iter().zip(&mut ratios) {
             ratios.sort_by(f64::total_cmp);
-            assert!((1.01..1.2).contains(&ratios[100]), "{noise} {name}: {}", ratios[100]);
+            let median = ratios[ratios.len() / 2];
+            assert!((1.01..1.2).contains(&median), "{noise} {name}: {median}");
         }
     }
 }
