@@ -44,7 +44,8 @@ mod tests {
     #[test]
     fn nothing_else_runs_twice() {
         assert_eq!(found(|| Ok(1), || Ok(2)), "1");
-        let other = || Err(Error::Plot("no room".into()));
-        assert_eq!(found(other, || Ok(2)), "cannot draw the plot: no room");
+        let other = || Err(Error::Plot("once".into()));
+        let again = || Err(Error::Plot("twice".into()));
+        assert_eq!(found(other, again), "cannot draw the plot: once");
     }
 }
