@@ -332,12 +332,9 @@ fn outcome(programs: &Programs) -> Result<()> {
 
 /// Which programs, by their seeds: 1,000 unless the environment says otherwise, as `0..10000`.
 fn seeds() -> Range<u64> {
-    let given = std::env::var("MMGP_HAZARD_PROGRAMS").ok();
-    let parsed = given
-        .as_deref()
-        .and_then(|given| given.split_once(".."))
-        .and_then(|range| Some(range.0.parse().ok()?..range.1.parse().ok()?));
-    parsed.unwrap_or(0..1000)
+    let Ok(given) = std::env::var("MMGP_HAZARD_PROGRAMS") else { return 0..1000 };
+    let range = given.split_once("..").and_then(|it| Some(it.0.parse().ok()?..it.1.parse().ok()?));
+    range.unwrap_or_else(|| panic!("MMGP_HAZARD_PROGRAMS is {given:?}, and no range as 0..10000"))
 }
 
 #[test]
