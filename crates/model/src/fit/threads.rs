@@ -191,30 +191,36 @@ mod tests {
         runs_of(&truth(), lengths)
     }
 
+    /// A run of so many nodes as the model has it.
+    fn run(
+        terms: &ThreadTerms,
+        heads: Division,
+        nodes: u32,
+        [p, sublists, buffers]: [u32; 3],
+    ) -> ThreadRun {
+        let choice = Choice { sublists, buffers };
+        let model = SoftwareThreads::new(terms.clone(), nodes, heads, choice);
+        let parts = model.parts(Mapping::of(1, p));
+        ThreadRun {
+            heads: heads.name().into(),
+            p,
+            sublists,
+            buffers,
+            nodes,
+            repetition: 1,
+            time_s: model.time(Mapping::of(1, p)).0,
+            step_1_s: parts[4].time.0,
+            step_2_s: parts[0].time.0 + parts[1].time.0,
+            step_3_s: parts[3].time.0,
+            step_4_s: parts[2].time.0,
+            load_imbalance: 1.0,
+        }
+    }
+
     fn runs_of(terms: &ThreadTerms, lengths: &[u32]) -> Vec<ThreadRun> {
-        let run = |nodes, [p, sublists, buffers]: [u32; 3]| {
-            let choice = Choice { sublists, buffers };
-            let model = SoftwareThreads::new(terms.clone(), nodes, Division::Even, choice);
-            let parts = model.parts(Mapping::of(1, p));
-            let step_2_s = parts[0].time.0 + parts[1].time.0;
-            ThreadRun {
-                heads: Division::Even.name().into(),
-                p,
-                sublists,
-                buffers,
-                nodes,
-                repetition: 1,
-                time_s: model.time(Mapping::of(1, p)).0,
-                step_1_s: parts[4].time.0,
-                step_2_s,
-                step_3_s: parts[3].time.0,
-                step_4_s: parts[2].time.0,
-                load_imbalance: 1.0,
-            }
-        };
         let choices = [[1, 1, 1], [1, 16, 16], [1, 512, 16], [8, 512, 16]];
-        let all = lengths.iter().flat_map(|&nodes| choices.map(|choice| run(nodes, choice)));
-        all.collect()
+        let of = |&nodes: &u32| choices.map(|choice| run(terms, Division::Even, nodes, choice));
+        lengths.iter().flat_map(of).collect()
     }
 
     #[test]
@@ -299,29 +305,10 @@ mod tests {
         far.gather_s.set(1, Estimate::exact(25e-9));
         let lengths = [50_000, 100_000, 200_000];
         let mut all = runs(&lengths);
-        let random = |[p, sublists, buffers]: [u32; 3], nodes: u32| {
-            let choice = Choice { sublists, buffers };
-            let model = SoftwareThreads::new(far.clone(), nodes, Division::Random, choice);
-            let parts = model.parts(Mapping::of(1, p));
-            ThreadRun {
-                heads: Division::Random.name().into(),
-                p,
-                sublists,
-                buffers,
-                nodes,
-                repetition: 1,
-                time_s: model.time(Mapping::of(1, p)).0,
-                step_1_s: parts[4].time.0,
-                step_2_s: parts[0].time.0 + parts[1].time.0,
-                step_3_s: parts[3].time.0,
-                step_4_s: parts[2].time.0,
-                load_imbalance: 1.0,
-            }
-        };
         // Neither 16 threads nor a single list of requests wait for memory alone.
         let choices = [[1, 16, 16], [1, 512, 1], [1, 512, 16], [8, 512, 16]];
         for nodes in lengths {
-            all.extend(choices.map(|choice| random(choice, nodes)));
+            all.extend(choices.map(|choice| run(&far, Division::Random, nodes, choice)));
         }
         let found = estimate_threads(&all, Division::Random, "threads.csv").unwrap();
         let gathered = |p| found.gather_s.at(p).value;
