@@ -14,12 +14,3 @@ pub mod sgemm;
 mod stores;
 pub mod sweep3d;
 pub mod version;
-
-/// The pipeline that the tests time kernels on: a QS20's.
-#[cfg(test)]
-fn cell_be() -> mmgp_spu::Timing {
-    mmgp_cell::pipeline(&mmgp_machine::Machine::named("qs20").expect("it is built in"))
-}
-
-#[cfg(test)]
-mod tests;

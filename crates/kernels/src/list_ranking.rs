@@ -16,8 +16,6 @@ mod advance;
 mod ask;
 mod head;
 mod retire;
-#[cfg(test)]
-mod tests;
 mod turn_over;
 
 use mmgp_base::units::Bytes;

@@ -84,6 +84,3 @@ pub const FREQUENCY_BYTES: Bytes = Bytes(32);
 
 /// Binary exponent of the scaling: below 2^-256 a pattern is multiplied by 2^256.
 pub const SCALING_EXPONENT: i32 = 256;
-
-#[cfg(test)]
-mod tests;

@@ -250,6 +250,3 @@ fn blocks_of_ends(ends: [End; 2], rates: Rates, groups: u32) -> Vec<Block> {
         })
         .collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -26,8 +26,6 @@ mod leakage;
 mod line;
 mod pack;
 mod source;
-#[cfg(test)]
-mod tests;
 
 pub use clear::Clear;
 pub use error::Error;

@@ -119,6 +119,3 @@ fn advance<S: Spu>(spu: &mut S, pointer: S::Register, bytes: i16) -> S::Register
 fn patterns<S: Spu>(spu: &mut S, groups: u32) -> S::Register {
     spu.ila(PATTERNS_PER_GROUP * groups)
 }
-
-#[cfg(test)]
-mod tests;

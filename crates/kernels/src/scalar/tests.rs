@@ -1,5 +1,5 @@
 use super::*;
-use crate::cell_be;
+use mmgp_machine::Machine;
 use mmgp_spu::{Compiler, Kernel, LocalStore, Shape, execute, time};
 use rand::RngExt as _;
 use rand::SeedableRng as _;
@@ -193,7 +193,8 @@ fn scalars_go_from_and_to_any_place_in_a_quadword() {
 
 fn cycles(routine: Routine) -> u64 {
     let kernel = Call(routine, 0.3, 0.7);
-    time(&kernel, &mut LocalStore::new(), &cell_be(), Compiler::NAIVE).1.cycles.0
+    let timing = mmgp_cell::pipeline(&Machine::named("qs20").expect("it is built in"));
+    time(&kernel, &mut LocalStore::new(), &timing, Compiler::NAIVE).1.cycles.0
 }
 
 #[test]

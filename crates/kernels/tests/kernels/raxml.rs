@@ -2,12 +2,14 @@
 
 mod evaluate;
 mod makenewz;
+mod naive;
 mod new_view;
 mod time;
 mod transition;
 
-use super::*;
-use mmgp_spu::{Kernel, LocalStore, PlainSpu, Quadword, execute};
+use mmgp_base::units::Bytes;
+use mmgp_kernels::raxml::*;
+use mmgp_spu::{Kernel, LocalAddress, LocalStore, PlainSpu, Quadword, execute};
 use rand::RngExt as _;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;

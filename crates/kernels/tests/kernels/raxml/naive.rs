@@ -1,7 +1,8 @@
-use super::super::*;
 use crate::cell_be;
+use mmgp_kernels::raxml::*;
 use mmgp_spu::{
-    Branches, Journal, Kernel, LocalStore, PlainSpu, Quadword, execute, execute_on_path, time,
+    Branches, Journal, Kernel, LocalAddress, LocalStore, PlainSpu, Quadword, execute,
+    execute_on_path, time,
 };
 use rand::RngExt as _;
 use rand::SeedableRng as _;

@@ -2,8 +2,8 @@ use mmgp_base::units::{Bytes, Cycles};
 use mmgp_lists::{END, Operation};
 use mmgp_spu::{Compiler, Kernel, LocalAddress, LocalStore, Quadword, execute, time};
 
-use super::*;
 use crate::cell_be;
+use mmgp_kernels::list_ranking::*;
 
 const STATES: LocalAddress = LocalAddress(0x1000);
 const FETCHED: LocalAddress = LocalAddress(0x2000);

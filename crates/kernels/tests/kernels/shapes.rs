@@ -1,11 +1,12 @@
 //! What every kernel says of itself, held against what it does at random places with random data:
 //! that kernels of one [`Shape`] take one time, and that a kernel touches nothing but its blocks.
 
-use crate::raxml::{Child, End, GAMMA_CATEGORIES, MAX_CATEGORIES, Rates};
-use crate::sgemm::{Clear, Retarget, Sgemm};
-use crate::version::Version;
-use crate::{cell_be, logarithm, pbpi, raxml, sweep3d};
+use crate::cell_be;
 use mmgp_base::units::Bytes;
+use mmgp_kernels::raxml::{Child, End, GAMMA_CATEGORIES, MAX_CATEGORIES, Rates};
+use mmgp_kernels::sgemm::{Clear, Retarget, Sgemm};
+use mmgp_kernels::version::Version;
+use mmgp_kernels::{logarithm, pbpi, raxml, sgemm, sweep3d};
 use mmgp_spu::layout::{Access, Block};
 use mmgp_spu::{
     Accesses, Branches, Compiler, Journal, Kernel, LOCAL_STORE_BYTES, LastRuns, LocalAddress,
@@ -386,8 +387,8 @@ fn tables_by_category_take_one_time_for_each_shape_and_touch_their_blocks_alone(
 #[test]
 fn sgemm_takes_one_time_and_touches_its_blocks_alone() {
     check(6, 3, 2, |trial| {
-        let [a, b, c] = [0; 3].map(|_| trial.place(crate::sgemm::MATRIX_BYTES.0));
-        let kernel = Sgemm { a, b, c, tiles: trial.place(crate::sgemm::TILES_BYTES.0) };
+        let [a, b, c] = [0; 3].map(|_| trial.place(sgemm::MATRIX_BYTES.0));
+        let kernel = Sgemm { a, b, c, tiles: trial.place(sgemm::TILES_BYTES.0) };
         kernel.validate().expect("the blocks lie one behind the other");
         let mut store = trial.fill(&kernel);
         kernel.place_tiles(&mut store);
@@ -398,9 +399,9 @@ fn sgemm_takes_one_time_and_touches_its_blocks_alone() {
 #[test]
 fn what_goes_on_between_products_takes_one_time_and_touches_its_blocks_alone() {
     check(7, 6, 4, |trial| {
-        let (out, first) = (trial.place(crate::sgemm::MATRIX_BYTES.0), trial.place(16));
+        let (out, first) = (trial.place(sgemm::MATRIX_BYTES.0), trial.place(16));
         trial.check(&Clear { out });
-        let tiles = trial.place(crate::sgemm::TILES_BYTES.0);
+        let tiles = trial.place(sgemm::TILES_BYTES.0);
         trial.check(&Retarget { first, tiles });
     });
 }

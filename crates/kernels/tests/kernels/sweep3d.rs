@@ -1,5 +1,6 @@
 //! The kernels against the plain code of crate `sweep`, and their time.
 
+mod clear;
 mod iteration;
 mod line;
 mod sums;
@@ -11,7 +12,7 @@ use mmgp_sweep::{Direction, FixUp, Line as PlainLine, MOMENTS, Moments, Sign};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::*;
+use mmgp_kernels::sweep3d::*;
 
 const TOTAL: LocalAddress = LocalAddress(0x1000);
 const SOURCE: LocalAddress = LocalAddress(0x2000);

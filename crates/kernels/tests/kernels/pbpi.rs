@@ -1,8 +1,10 @@
 mod tips;
 
-use super::*;
 use crate::cell_be;
-use crate::logarithm::write_table;
+use mmgp_base::units::Bytes;
+use mmgp_kernels::logarithm::write_table;
+use mmgp_kernels::pbpi::*;
+use mmgp_kernels::version::Version;
 use mmgp_spu::{
     Compiler, Kernel, LocalAddress, LocalStore, PlainSpu, Profile, Quadword, Stopwatch, execute,
     time,
