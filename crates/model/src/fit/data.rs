@@ -102,7 +102,45 @@ fn variances(weighted: &Weighted) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::estimate::tests::unknown;
     use super::*;
+    use crate::model::Parameters;
+    use crate::model::parameters::{Decomposition, Estimate, OverM, Terms};
+    use crate::model::sensitivity::Entry;
+    use mmgp_base::table::records::Run;
+
+    #[test]
+    fn runs_that_all_count_in_full_keep_their_mean_and_their_scatter() {
+        // Nothing but T_HPU: four and eight runs, each 5 % off the same time of 20 s.
+        let run = |p: u32, repetition: u32| {
+            let sign = if repetition % 2 == 0 { 1.0 } else { -1.0 };
+            Run { m: 1, p, repetition, time_s: 20.0 * (0.05_f64 * sign).exp() }
+        };
+        let rows: Vec<Run> =
+            (1..=4).map(|each| run(1, each)).chain((1..=8).map(|each| run(2, each))).collect();
+        let (runs, times, _) = Runs::from_rows_keeping_times("runs.csv", &rows).unwrap();
+        let terms = Terms {
+            t_hpu_s: Estimate::exact(1.0),
+            alpha: OverM::Constant(Estimate::exact(1.0)),
+            ..Terms::nothing()
+        };
+        let base = Parameters::new("host", Decomposition::Data, 16, terms);
+        let unknowns = Unknowns::new(&base, vec![unknown(Entry::HpuTime, None)]);
+        let start = DVector::from_vec(vec![15.0]);
+        let (data, robust) = robust((&runs, &times), Loss::Huber, &unknowns, &start).unwrap();
+        for (point, count) in data.points.iter().zip([4.0, 8.0]) {
+            assert_eq!(point.count, count);
+            approx::assert_relative_eq!(point.log_time, 20.0_f64.ln(), max_relative = 1e-6);
+        }
+        // psi(u) = u everywhere, so a run has the variance 12*0.05^2/(12 - 1), and the scale is
+        // the root of that over E(psi^2) = 0.71016.
+        let variance = 12.0 * 0.0025 / 11.0;
+        assert_eq!(data.repetitions.degrees_of_freedom, 10.0);
+        approx::assert_relative_eq!(data.repetitions.squares, 10.0 * variance, max_relative = 1e-6);
+        let scale = (variance / 0.71016).sqrt();
+        approx::assert_relative_eq!(robust.scale, scale, max_relative = 1e-3);
+        assert!(robust.passes > 0 && robust.down_weighted == 0);
+    }
 
     #[test]
     fn a_configuration_that_is_rejected_whole_weighs_next_to_nothing() {
