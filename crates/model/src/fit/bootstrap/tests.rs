@@ -314,8 +314,8 @@ fn a_resample_moves_the_estimate_by_the_mean_that_it_drew() {
     // Three of 0.2, -0.1 and -0.1 have a mean of -0.1, 0, 0.1 or 0.2, which scatters too little by
     // the root of 2/3.
     let deviations = [0.2, -0.1, -0.1];
-    let row = || Row::Cell { weight: 2.0, count: 3, variance: 0.03, deviations: &deviations };
-    let problem = Logarithm { weight: 2.0, edge: f64::INFINITY };
+    let row = || Row::Cell { weight: 200.0, count: 3, variance: 0.03, deviations: &deviations };
+    let problem = Logarithm { weight: 200.0, edge: f64::INFINITY };
     let places = [-0.1, 0.0, 0.1, 0.2].map(|mean| 7.0 * (mean * 1.5_f64.sqrt()).exp());
     let mut found = [false; 4];
     for sample in resampled(&problem, row(), 100.0, 200).unwrap().samples {
