@@ -173,6 +173,7 @@ impl fmt::Display for Contradiction {
 
 #[cfg(test)]
 mod tests {
+    use super::super::estimate::tests::{minimum, unknown};
     use super::*;
     use crate::model::parameters::Decomposition;
     use crate::model::terms::Term;
@@ -241,5 +242,83 @@ mod tests {
         close(prior_of(&alone, Entry::Gap), 2.0, 0.3 * 0.3);
         assert_eq!(prior_of(&alone, Entry::HpuTime), None);
         assert_eq!(prior_of(&of(Kind::Entry(Entry::Gap), None), Entry::Gap), None);
+    }
+
+    #[test]
+    fn what_joining_costs_is_tested_by_fishers_distribution() {
+        let of = |entry, value| unknown(entry, Some((value, 1.0)));
+        let list = vec![
+            of(Entry::HpuTime, 2.0),
+            of(Entry::ApuTime, 32.0),
+            of(Entry::Gap, 0.5),
+            unknown(Entry::ApuSerialTime, None),
+        ];
+        let unknowns = Unknowns::new(&toy::parameters(Decomposition::Data), list);
+        let joint = minimum(&[2.0, 32.0, 0.5, 1.0], 8.0, &[1.0; 4]);
+        let test = |rank| Conflict::test(&unknowns, &joint, &Alone { squares: 6.0, rank }, 10.0);
+        // Three values and three combinations of four unknowns: both know two. Joining costs
+        // 2*8 - 6 = 10, 5 for each. Beyond x lies (1 + 2*x/d)^(-d/2) of F with 2 and d degrees of
+        // freedom, here 2^-5.
+        let found = test(3.0).unwrap();
+        assert_eq!((found.ratio, found.degrees_of_freedom), (5.0, (2.0, 10.0)));
+        approx::assert_relative_eq!(found.probability, 0.03125, max_relative = 1e-9);
+        assert!(!found.is_significant());
+        assert!(test(1.5).is_some(), "they share half a value");
+        assert_eq!(test(1.4), None);
+        let mut none = unknowns.clone();
+        none.list.retain(|unknown| unknown.prior.is_none());
+        let alone = Alone { squares: 6.0, rank: 1.0 };
+        assert_eq!(Conflict::test(&none, &joint, &alone, 10.0), None);
+    }
+
+    /// What is at odds where the file says a T_HPU of 1e5 +- 3e3, and all sources together `x`
+    /// and its error.
+    fn at_odds(x: f64, std_error: f64) -> Vec<Contradiction> {
+        let list = vec![
+            unknown(Entry::HpuTime, Some((1e5, 3e3))),
+            // 10 +- 3 by its file, and 34/3 by what else there is: nearer than 2 standard errors.
+            unknown(Entry::ApuTime, Some((10.0, 3.0))),
+        ];
+        let unknowns = Unknowns::new(&toy::parameters(Decomposition::Data), list);
+        contradictions(&unknowns, &minimum(&[x, 11.0], 1.0, &[std_error, 1.5]))
+    }
+
+    #[test]
+    fn what_the_runs_say_of_a_value_is_what_the_file_does_not() {
+        // Precisions 1/3^2 + 1/3 = 1/1.5^2 and (100/9 + 140/3)*1.5^2 = 130, in thousands.
+        let found = at_odds(1.3e5, 1.5e3);
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].entry.as_str(), found[0].measured.0), ("t_hpu_s", 1e5));
+        approx::assert_relative_eq!(found[0].measured.1, 3e3, max_relative = 1e-12);
+        approx::assert_relative_eq!(found[0].elsewhere.0, 1.4e5, max_relative = 1e-12);
+        approx::assert_relative_eq!(found[0].elsewhere.1, 3e6_f64.sqrt(), max_relative = 1e-12);
+        // 40 over the root of 3^2 + 3.
+        approx::assert_relative_eq!(
+            found[0].deviations,
+            40.0 / 12.0_f64.sqrt(),
+            max_relative = 1e-12
+        );
+        assert_eq!(
+            found[0].to_string(),
+            "t_hpu_s: measured 1.0000e5 +- 3.0e3, by the runs 1.4000e5 +- 1.7e3 (+11.5 standard \
+             errors)"
+        );
+    }
+
+    #[test]
+    fn a_value_that_only_its_file_tells_of_is_at_odds_with_nothing() {
+        assert_eq!(at_odds(1.3e5, 3e3 * 0.9999), []);
+    }
+
+    #[test]
+    fn an_entry_of_errors_in_common_is_measured_as_what_it_is_without_them() {
+        // T_HPU 2 +- 0.4, found 1.5 higher; the precisions are 6.25 and 25, so that the rest says
+        // (3.5*25 - 2*6.25)/18.75.
+        let mut common = unknown(Entry::HpuTime, Some((0.0, 0.4)));
+        common.kind = Kind::Common(vec![(Entry::HpuTime, 1.0)]);
+        let unknowns = Unknowns::new(&toy::parameters(Decomposition::Data), vec![common]);
+        let found = contradictions(&unknowns, &minimum(&[1.5], 1.0, &[0.2]));
+        assert_eq!(found[0].measured.0, 2.0);
+        approx::assert_relative_eq!(found[0].elsewhere.0, 4.0, max_relative = 1e-12);
     }
 }

@@ -102,7 +102,50 @@ fn variances(weighted: &Weighted) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::estimate::tests::unknown;
     use super::*;
+    use crate::model::Parameters;
+    use crate::model::parameters::{Decomposition, Estimate, OverM, Terms};
+    use crate::model::sensitivity::Entry;
+    use mmgp_base::table::records::Run;
+
+    /// A program of nothing but T_HPU, and a start.
+    fn of_host_time() -> (Unknowns, DVector<f64>) {
+        let terms = Terms {
+            t_hpu_s: Estimate::exact(1.0),
+            alpha: OverM::Constant(Estimate::exact(1.0)),
+            ..Terms::nothing()
+        };
+        let base = Parameters::new("host", Decomposition::Data, 16, terms);
+        let unknowns = Unknowns::new(&base, vec![unknown(Entry::HpuTime, None)]);
+        (unknowns, DVector::from_vec(vec![15.0]))
+    }
+
+    #[test]
+    fn runs_that_all_count_in_full_keep_their_mean_and_their_scatter() {
+        // Nothing but T_HPU: four and eight runs, each 5 % off the same time of 20 s.
+        let run = |p: u32, repetition: u32| {
+            let sign = if repetition % 2 == 0 { 1.0 } else { -1.0 };
+            Run { m: 1, p, repetition, time_s: 20.0 * (0.05_f64 * sign).exp() }
+        };
+        let rows: Vec<Run> =
+            (1..=4).map(|each| run(1, each)).chain((1..=8).map(|each| run(2, each))).collect();
+        let (runs, times, _) = Runs::from_rows_keeping_times("runs.csv", &rows).unwrap();
+        let (unknowns, start) = of_host_time();
+        let (data, robust) = robust((&runs, &times), Loss::Huber, &unknowns, &start).unwrap();
+        for (point, count) in data.points.iter().zip([4.0, 8.0]) {
+            assert_eq!(point.count, count);
+            approx::assert_relative_eq!(point.log_time, 20.0_f64.ln(), max_relative = 1e-6);
+        }
+        // psi(u) = u everywhere, so a run has the variance 12*0.05^2/(12 - 1), and the scale is
+        // the root of that over E(psi^2) = 0.71016.
+        let variance = 12.0 * 0.0025 / 11.0;
+        assert_eq!(data.repetitions.degrees_of_freedom, 10.0);
+        approx::assert_relative_eq!(data.repetitions.squares, 10.0 * variance, max_relative = 1e-6);
+        let scale = (variance / 0.71016).sqrt();
+        approx::assert_relative_eq!(robust.scale, scale, max_relative = 1e-3);
+        assert!(robust.passes > 0 && robust.down_weighted == 0);
+    }
 
     #[test]
     fn a_configuration_that_is_rejected_whole_weighs_next_to_nothing() {
@@ -118,5 +161,26 @@ mod tests {
         let points = points(&plain, &weighted);
         let told = points.iter().map(|point| (point.m, point.p, point.log_time, point.count));
         assert_eq!(told.collect::<Vec<_>>(), [(1, 2, 1.25, 2.5), (1, 2, 2.0, 1e-6)]);
+    }
+
+    #[test]
+    fn a_wild_run_is_as_far_off_as_its_time_is_from_the_models() {
+        // The model knows one time for (1, 1) and (1, 2), which took 20 s and 22 s.
+        let run = |p: u32, repetition: u32| {
+            let sign = if repetition % 2 == 0 { 1.0 } else { -1.0 };
+            let time = if p == 1 { 20.0 } else { 22.0 };
+            Run { m: 1, p, repetition, time_s: time * (0.05_f64 * sign).exp() }
+        };
+        let mut rows: Vec<Run> =
+            [1, 2].into_iter().flat_map(|p| (1..=8).map(move |each| run(p, each))).collect();
+        rows.push(Run { m: 1, p: 2, repetition: 9, time_s: 200.0 });
+        let (runs, times, _) = Runs::from_rows_keeping_times("runs.csv", &rows).unwrap();
+        let (unknowns, start) = of_host_time();
+        let (data, robust) = robust((&runs, &times), Loss::Tukey, &unknowns, &start).unwrap();
+        let sum = |of: fn(&Point) -> f64| data.points.iter().map(of).sum::<f64>();
+        let log_time = sum(|point| point.count * point.log_time) / sum(|point| point.count);
+        assert_eq!((robust.down_weighted, robust.extremes[0].repetition), (1, 9));
+        let factor = robust.extremes[0].factor;
+        approx::assert_relative_eq!(factor, 200.0 / log_time.exp(), max_relative = 1e-4);
     }
 }

@@ -156,4 +156,11 @@ mod tests {
         let at = truth(Decomposition::Data, 0.0, terms);
         check(&at, Term::Offloads, |changed, by| changed.terms.offloads.value += by);
     }
+
+    #[test]
+    fn collectives_cost_as_often_as_there_are_of_them() {
+        let mut at = truth(Decomposition::Data, 0.08, TERMS);
+        at.terms.collectives = Some(Estimate::exact(3.0));
+        check(&at, Term::CollectiveCost, o_col);
+    }
 }

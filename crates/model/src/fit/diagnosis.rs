@@ -168,6 +168,12 @@ impl fmt::Display for Diagnosis {
 
 #[cfg(test)]
 mod tests {
+    use super::super::estimate::Data;
+    use super::super::estimate::tests::estimated;
+    use super::super::identify::Verdict;
+    use super::super::joint_fit::HostTime;
+    use super::super::likelihood::Point;
+    use super::super::noise::Repetitions;
     use super::super::runs;
     use super::super::trials::{TERMS, fitted, noisy_runs, only, truth};
     use super::*;
@@ -205,5 +211,102 @@ mod tests {
         let trend = trend("m", &[1.0, 2.0, 3.0, 4.0, 5.0], &[0.2, 0.1, 0.4, 0.3, 0.5]).unwrap();
         approx::assert_relative_eq!(trend.correlation, 0.8, max_relative = 1e-12);
         approx::assert_relative_eq!(trend.probability, 0.1041, max_relative = 1e-3);
+    }
+
+    #[test]
+    fn fewer_than_five_configurations_show_no_trend() {
+        let of = |count: usize| {
+            trend(
+                "p",
+                &[1.0, 2.0, 4.0, 3.0, 6.0, 5.0][..count],
+                &ranks(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.6][..count]),
+            )
+        };
+        assert_eq!(of(4), None);
+        assert!(of(5).is_some() && of(6).is_some());
+    }
+
+    /// Points (m, p) with residual and leverage; each is the mean of 4 runs that scatter by 20 %,
+    /// so that its standard deviation is 0.1.
+    fn examined(points: &[((u32, u32), f64, f64)]) -> Diagnosis {
+        let of = |&((m, p), ..): &((u32, u32), f64, f64)| Point { m, p, log_time: 3.0, count: 4.0 };
+        let residuals: Vec<_> = points.iter().map(|&(_, residual, it)| (residual, it)).collect();
+        let estimated = estimated(&residuals);
+        diagnose(&Fit {
+            spread: estimated.spread(),
+            verdict: Verdict { groups: Vec::new(), undetermined: Vec::new(), condition: 1.0 },
+            base: crate::toy::parameters(Decomposition::Data),
+            choice: None,
+            held: Vec::new(),
+            data: Data {
+                points: points.iter().map(of).collect(),
+                repetitions: Repetitions { squares: 0.36, degrees_of_freedom: 9.0 },
+            },
+            robust: None,
+            host_time: HostTime::Known,
+            estimated,
+        })
+    }
+
+    #[test]
+    fn a_residual_its_distance_and_the_error_without_it_by_hand() {
+        let found = examined(&[((1, 1), 0.1, 0.75), ((2, 3), -0.02, 0.5)]);
+        // A standard deviation of 1 over the root of 1/4 is 2; 2^2*(3/4)/(1/4) over 2 unknowns 6.
+        let Influence { m, p, cook, studentised, leverage } = found.influential[0];
+        assert_eq!((found.influential.len(), m, p, leverage), (1, 1, 1, 0.75));
+        approx::assert_relative_eq!(studentised, 2.0, max_relative = 1e-12);
+        approx::assert_relative_eq!(cook, 6.0, max_relative = 1e-12);
+        // Left out, they are missed by 0.1*4 and -0.02*2 in the logarithm.
+        let (first, second) = (100.0 * 0.4_f64.exp_m1(), -100.0 * (-0.04_f64).exp_m1());
+        let left_out = found.left_out.unwrap();
+        approx::assert_relative_eq!(left_out.max_error_percent, first, max_relative = 1e-12);
+        let mean = 0.5 * (first + second);
+        approx::assert_relative_eq!(left_out.mean_error_percent, mean, max_relative = 1e-12);
+        assert_eq!(left_out.worst, (1, 1));
+    }
+
+    #[test]
+    fn a_point_that_alone_tells_of_something_is_not_called_influential() {
+        let found = examined(&[((1, 1), 0.1, 0.75), ((2, 3), 0.1, 1.0)]);
+        assert_eq!(found.influential.len(), 1);
+        assert_eq!(found.left_out, None);
+    }
+
+    #[test]
+    fn residuals_that_grow_with_the_apus_in_use_follow_the_product() {
+        // In the order of m*p = 2, 3, 4, 5, 6, 8, which is not that of m, p or m + p.
+        let places = [(1, 2), (3, 1), (2, 2), (1, 5), (2, 3), (4, 2)];
+        let points: Vec<_> =
+            (1..).zip(places).map(|(place, it)| (it, 0.01 * f64::from(place), 0.1)).collect();
+        let found = examined(&points).trends;
+        let against: Vec<_> = found.iter().map(|trend| trend.against).collect();
+        assert_eq!(against, ["m", "p", "m*p"]);
+        assert!(found[0].correlation < 0.9 && found[1].correlation < 0.9);
+        assert_eq!(found[2].correlation, 1.0);
+    }
+
+    #[test]
+    fn a_reader_is_told_what_is_remarkable() {
+        let trend = |against, probability| Trend { against, correlation: 0.9, probability };
+        let text = Diagnosis {
+            trends: vec![trend("m", 0.002), trend("p", 0.01), trend("m*p", 0.3)],
+            influential: vec![Influence {
+                m: 8,
+                p: 2,
+                cook: 6.0,
+                studentised: -2.0,
+                leverage: 0.75,
+            }],
+            left_out: Some(LeftOut {
+                mean_error_percent: 1.5,
+                max_error_percent: 4.0,
+                worst: (4, 1),
+            }),
+        }
+        .to_string();
+        assert!(text.contains("mean 1.500 %, largest 4.000 % at (4, 1)"), "{text}");
+        assert!(text.contains("follow m: rank correlation +0.90, probability 2.0e-3"), "{text}");
+        assert!(text.contains("(8, 2) moves the estimate most: Cook's distance 6.0"), "{text}");
+        assert_eq!(text.lines().count(), 3, "{text}");
     }
 }

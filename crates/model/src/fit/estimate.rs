@@ -179,3 +179,160 @@ impl Estimated {
         minimum.residuals.iter().zip(&minimum.leverages).map(part).collect()
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::super::least_squares::Solution;
+    use super::super::unknowns::{Kind, Prior, Unknown};
+    use super::*;
+    use crate::model::Parameters;
+    use crate::model::parameters::{Decomposition, Estimate, OverM, Terms};
+    use crate::model::terms::Term;
+
+    pub fn unknown(entry: Entry, prior: Option<(f64, f64)>) -> Unknown {
+        let prior = prior.map(|(value, std_error)| Prior {
+            value,
+            std_error,
+            degrees_of_freedom: None,
+            size: value,
+        });
+        Unknown { term: Term::of(entry).0, kind: Kind::Entry(entry), prior, lower: 0.0 }
+    }
+
+    /// A minimum at `x` with errors that do not go together.
+    pub fn minimum(x: &[f64], cost: f64, errors: &[f64]) -> Minimum {
+        let variances = errors.iter().map(|error| error * error);
+        let solution = Solution {
+            x: DVector::from_row_slice(x),
+            at_bound: vec![false; x.len()],
+            iterations: 1,
+            cost,
+            termination: String::new(),
+            starts: 1,
+            agreeing: 1,
+        };
+        Minimum {
+            solution,
+            residuals: Vec::new(),
+            leverages: Vec::new(),
+            covariance: DMatrix::from_diagonal(&DVector::from_iterator(x.len(), variances)),
+            of_runs: DMatrix::zeros(x.len(), x.len()),
+        }
+    }
+
+    /// T_HPU 2 +- 0.2 and T_APU 32 +- 1.6, and points with these residuals and leverages; of
+    /// T_HPU a file said 2 +- 0.4, from 5 repetitions.
+    pub fn estimated(points: &[(f64, f64)]) -> Estimated {
+        let mut list =
+            vec![unknown(Entry::HpuTime, Some((2.0, 0.4))), unknown(Entry::ApuTime, None)];
+        list[0].prior.as_mut().unwrap().degrees_of_freedom = Some(4.0);
+        let unknowns = Unknowns::new(&crate::toy::parameters(Decomposition::Data), list);
+        let mut minimum = minimum(&[2.0, 32.0], 1.0, &[0.2, 1.6]);
+        (minimum.residuals, minimum.leverages) = points.iter().copied().unzip();
+        minimum.of_runs[(0, 0)] = 0.03;
+        minimum.of_runs[(1, 1)] = 2.56;
+        let repetitions = Repetitions { squares: 0.36, degrees_of_freedom: 9.0 };
+        Estimated { unknowns, minimum, noise: Noise::before(repetitions), conflict: None }
+    }
+
+    #[test]
+    fn degrees_of_freedom_are_those_of_welch_and_satterthwaite() {
+        let mut estimated = estimated(&[]);
+        let check = |estimated: &Estimated, expected: f64| {
+            let found = estimated.spread().degrees_of_freedom;
+            approx::assert_relative_eq!(found[0], expected, max_relative = 1e-12);
+            // T_APU comes from the runs alone, which know their noise with 9.
+            approx::assert_relative_eq!(found[1], 9.0, max_relative = 1e-12);
+        };
+        // The variance of 0.04 is 0.03 of the runs, with 9, and 0.01 of the file, with 4:
+        // 0.04^2/(0.03^2/9 + 0.01^2/4).
+        check(&estimated, 12.8);
+        let conflict = |stretch| Conflict {
+            ratio: 4.0,
+            degrees_of_freedom: (2.0, 9.0),
+            probability: 0.001,
+            stretch,
+            values: Vec::new(),
+        };
+        // A stretch that two values told has 2 of its own: 0.01^2*(1/4 + 1/2) in the same place.
+        estimated.conflict = Some(conflict(2.0));
+        check(&estimated, 0.0016 / (0.0009 / 9.0 + 0.0001 * 0.75));
+        estimated.conflict = Some(conflict(1.0));
+        check(&estimated, 12.8);
+    }
+
+    #[test]
+    fn without_itself_a_point_is_missed_by_more_the_more_it_made_its_own_prediction() {
+        let spared = |points: &[(f64, f64)]| estimated(points).spared();
+        let found = spared(&[(0.1, 0.75), (-0.02, 0.5)]).unwrap();
+        approx::assert_relative_eq!(found[0], 0.4, max_relative = 1e-12);
+        approx::assert_relative_eq!(found[1], -0.04, max_relative = 1e-12);
+        assert_eq!(spared(&[(0.1, 0.75), (0.0, 1.0)]), None, "it alone tells of something");
+        assert_eq!(spared(&[(0.1, 0.75), (-SENSELESS, 0.0)]), None, "nothing tells of it");
+    }
+
+    /// A program of nothing but T_HPU, 100 +- 0.01 by its file, and its time in each of some runs.
+    fn of_host_time(times: &[f64]) -> (Unknowns, Data) {
+        let terms = Terms {
+            t_hpu_s: Estimate::exact(100.0),
+            alpha: OverM::Constant(Estimate::exact(1.0)),
+            ..Terms::nothing()
+        };
+        let base = Parameters::new("host", Decomposition::Data, 16, terms);
+        let unknowns = Unknowns::new(&base, vec![unknown(Entry::HpuTime, Some((100.0, 0.01)))]);
+        let point = |(index, time): (usize, &f64)| Point {
+            m: 1,
+            p: index as u32 + 1,
+            log_time: time.ln(),
+            count: 1.0,
+        };
+        let points = times.iter().enumerate().map(point).collect();
+        (unknowns, Data { points, repetitions: Repetitions::of(&[]) })
+    }
+
+    fn estimate_of(times: &[f64]) -> Estimated {
+        let (unknowns, data) = of_host_time(times);
+        estimate(&unknowns, &data, &DVector::from_vec(vec![90.0])).unwrap()
+    }
+
+    #[test]
+    fn what_parts_runs_from_files_is_not_taken_for_noise() {
+        let spread = 0.05_f64;
+        let times = [1.0, -1.0, 1.0, -1.0].map(|sign| 130.0 * (sign * spread).exp());
+        let found = estimate_of(&times);
+        // Four logarithms, each 0.05 off their mean: a variance of 4*0.0025/3.
+        approx::assert_relative_eq!(found.noise.run.powi(2), 0.01 / 3.0, max_relative = 1e-4);
+        assert_eq!(found.noise.origin, Origin::Residuals);
+        // The mean is ln 1.3 from the file, and knows itself to a quarter of that variance.
+        let conflict = found.conflict.unwrap();
+        let ratio = 1.3_f64.ln().powi(2) / (0.01 / 12.0);
+        approx::assert_relative_eq!(conflict.ratio, ratio, max_relative = 1e-3);
+        approx::assert_relative_eq!(conflict.stretch, ratio.sqrt(), max_relative = 1e-3);
+        let error = found.unknowns.list[0].prior.unwrap().std_error;
+        approx::assert_relative_eq!(error, 0.01 * conflict.stretch, max_relative = 1e-12);
+    }
+
+    #[test]
+    fn a_run_that_leaves_nothing_over_shows_its_noise_beside_the_files() {
+        let found = estimate_of(&[110.0]);
+        assert_eq!(found.noise.origin, Origin::Residuals);
+        approx::assert_relative_eq!(found.noise.run, 1.1_f64.ln(), max_relative = 1e-3);
+        let of_runs = estimate_of(&[110.0, 112.0, 114.0]).noise.degrees_of_freedom;
+        approx::assert_relative_eq!(of_runs, 2.0, max_relative = 1e-3);
+    }
+
+    #[test]
+    fn estimate_and_noise_fit_each_other() {
+        let (mut unknowns, data) = of_host_time(&[100.0, 130.0]);
+        unknowns.list[0].prior.as_mut().unwrap().std_error = 10.0;
+        let (_, noise) = settle(&unknowns, &data, &DVector::from_vec(vec![90.0])).unwrap();
+        // Another round moves nothing by more than the 2 % that the search allows itself.
+        let variances = variances(&data, &noise);
+        let likelihood =
+            Likelihood { unknowns: &unknowns, points: &data.points, variances: &variances };
+        let again = likelihood.minimum(&[DVector::from_vec(vec![90.0])]).unwrap();
+        let left = 2.0 - again.leverages.iter().sum::<f64>();
+        let run = (again.residuals.iter().map(|each| each * each).sum::<f64>() / left).sqrt();
+        approx::assert_relative_eq!(run, noise.run, max_relative = 0.02);
+    }
+}

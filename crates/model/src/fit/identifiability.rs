@@ -143,6 +143,19 @@ mod tests {
         let found = of(&[(1, 1), (1, 16)]);
         assert_eq!(found.rank, 2);
         assert_eq!(found.traded, ["t_hpu_s", "t_apu_s", "g_s"]);
-        assert!(found.time_next.is_some());
+        // 16/(m*p) + p - 17 is 0 at both, and largest beside its summands at (16, 1).
+        assert_eq!(found.time_next, Some((16, 1)));
+        let text = found.to_string();
+        assert!(text.contains("determine 2 combinations of 8 terms (singular values 1."), "{text}");
+        let traded = "t_hpu_s, t_apu_s, g_s can take each other's place; time (m, p) = (16, 1) to";
+        assert!(text.contains(traded), "{text}");
+        assert!(text.contains("  alpha change none of these times\n"), "{text}");
+    }
+
+    #[test]
+    fn a_reader_is_told_only_of_what_there_is() {
+        let text = of(&feasible()).to_string();
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.contains("t_csw_s, o_col_s enter only as one sum"), "{text}");
     }
 }

@@ -204,3 +204,60 @@ fn too_little(
         advice,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::trials::{TERMS, exact_runs, truth};
+    use super::*;
+
+    #[test]
+    fn the_condition_number_is_the_ratio_of_singular_values() {
+        // Of two unit columns with the cosine 0.6: the roots of 1.6 and 0.4.
+        let (condition, open) = spectrum(&DMatrix::from_row_slice(2, 2, &[1.0, 0.6, 0.0, 0.8]));
+        approx::assert_relative_eq!(condition, 2.0, max_relative = 1e-12);
+        assert_eq!(open, None);
+    }
+
+    #[test]
+    fn columns_of_small_terms_are_told_apart_as_well() {
+        let of = |x: f64, y: f64| DVector::from_vec(vec![x, y]);
+        assert!(!in_proportion(&of(1e-8, 0.0), &of(0.0, 1.0)));
+        assert!(in_proportion(&of(1e-8, 2e-8), &of(1.0, 2.0)));
+    }
+
+    #[test]
+    fn on_two_apus_four_sums_are_one_too_many_and_the_last_goes() {
+        let mut base = truth(Decomposition::Data, 0.08, TERMS);
+        base.apus = 2;
+        let runs = exact_runs(&base, &[(1, 1), (1, 2), (2, 1)]);
+        // 1, 1/(m*p), p and m - 1 have three values on two APUs, and nothing else can be timed.
+        let unknown = vec![Term::HpuTime, Term::ApuTime, Term::Gap, Term::Alpha];
+        let sensitivity = Sensitivity { base, unknown };
+        let design = Design::new(&sensitivity, &runs);
+        let found = identify(&sensitivity, &design, &runs).unwrap();
+        let carriers: Vec<Term> = found.groups.iter().map(|group| group.carrier).collect();
+        assert_eq!(carriers, [Term::HpuTime, Term::ApuTime, Term::Gap]);
+        assert_eq!(found.undetermined, [Term::Alpha]);
+        assert!(found.condition < 1e3, "{}", found.condition);
+    }
+
+    #[test]
+    fn a_refusal_names_what_is_traded_and_some_of_the_runs() {
+        let base = truth(Decomposition::Data, 0.08, TERMS);
+        let terms = [Term::HpuTime, Term::ApuTime, Term::Gap];
+        let sensitivity = Sensitivity { base: base.clone(), unknown: terms.to_vec() };
+        let refused = |places: &[(u32, u32)]| {
+            let runs = exact_runs(&base, places);
+            // A gap's part is rounding beside the others, however small their unit makes them.
+            let direction = DVector::from_vec(vec![1e-6, -1e-6, 1e-18]);
+            too_little(&sensitivity, &runs, &terms, &direction).to_string()
+        };
+        let four = [(1, 1), (1, 2), (1, 3), (1, 4)];
+        let text = refused(&four);
+        let traded = [Term::HpuTime, Term::ApuTime].map(Term::contribution).join(", ");
+        assert!(text.contains(&format!("(1, 4) cannot tell apart {traded}")), "{text}");
+        assert!(!text.contains(Term::Gap.contribution()), "{text}");
+        let text = refused(&[four.as_slice(), &[(2, 1)]].concat());
+        assert!(text.contains("(1, 4), ... cannot tell apart"), "{text}");
+    }
+}

@@ -355,4 +355,46 @@ mod tests {
         }
         check_jacobian(&Wrong(Decay { least: -3.0 }), &DVector::from_vec(vec![1.5, -0.7]));
     }
+
+    /// `x^2 - 1` and `(x - 1)/10`: nothing is left at 1, and something near -1.
+    struct Wells;
+
+    impl Residuals for Wells {
+        fn residuals(&self, x: &DVector<f64>) -> DVector<f64> {
+            DVector::from_vec(vec![x[0] * x[0] - 1.0, 0.1 * (x[0] - 1.0)])
+        }
+
+        fn jacobian(&self, x: &DVector<f64>) -> DMatrix<f64> {
+            DMatrix::from_row_slice(2, 1, &[2.0 * x[0], 0.1])
+        }
+
+        fn lower(&self) -> DVector<f64> {
+            DVector::from_vec(vec![-9.0])
+        }
+
+        fn upper(&self) -> DVector<f64> {
+            DVector::from_vec(vec![9.0])
+        }
+    }
+
+    #[test]
+    fn of_two_minima_the_lower_is_the_one_whichever_comes_first() {
+        for starts in [[-2.0, 2.0], [2.0, -2.0]] {
+            let starts = starts.map(|x| DVector::from_vec(vec![x]));
+            let found = minimise(&Wells, &starts).unwrap();
+            approx::assert_relative_eq!(found.x[0], 1.0, max_relative = 1e-9);
+            assert_eq!((found.starts, found.agreeing), (2, 1));
+        }
+    }
+
+    #[test]
+    fn ends_agree_to_a_millionth_of_what_there_is() {
+        let problem = LeastSquares { a: DMatrix::from_element(1, 1, 1.0), b: DVector::zeros(1) };
+        let mut best = problem.clone().solve().unwrap();
+        // Effects of 1 by the unknown and 1 by what is left: two millionths.
+        (best.x, best.cost) = (DVector::from_vec(vec![1.0]), 0.5);
+        let count =
+            |by: f64| agreeing(&problem, &best, &[(0.5, DVector::from_vec(vec![1.0 + by]))]);
+        assert_eq!([1.9e-6, -1.9e-6, 2.1e-6].map(count), [1, 1, 0]);
+    }
 }

@@ -237,4 +237,11 @@ mod tests {
         let noise = Noise::new(repetitions(0.0, 0.0), &points(&[1.0]), &[0.0], 0.0);
         assert_eq!((noise.run, noise.origin), (ASSUMED, Origin::Assumed));
     }
+
+    #[test]
+    fn configurations_run_more_often_owe_less_of_their_residual_to_scatter() {
+        // Of 4/n + 2: 6 where it was run once, 3 where it was run four times; each square is that.
+        let found = between(4.0, &points(&[1.0, 4.0]), &[6.0_f64.sqrt(), 3.0_f64.sqrt()], 2.0);
+        approx::assert_relative_eq!(found, 2.0, max_relative = 1e-12);
+    }
 }

@@ -261,4 +261,39 @@ mod tests {
             assert!((0.8..1.25).contains(&ratio), "{ratio}");
         }
     }
+
+    #[test]
+    fn deviations_are_those_of_the_times_from_their_mean() {
+        use mmgp_base::table::records::Run;
+        let rows = [1.0, 3.0].map(|time_s| Run { m: 1, p: 1, repetition: time_s as u32, time_s });
+        let (runs, times, _) = Runs::from_rows_keeping_times("runs.csv", &rows).unwrap();
+        let found = deviations(&runs, Some(&times));
+        for (found, expected) in found[0].iter().zip([-0.5, 0.5]) {
+            approx::assert_relative_eq!(*found, expected, max_relative = 1e-12);
+        }
+        assert_eq!((found[0].len(), deviations(&runs, None)), (2, vec![Vec::new()]));
+    }
+
+    #[test]
+    fn counts_and_errors_in_common_multiply_other_unknowns() {
+        let base = toy::parameters(Decomposition::Data);
+        let is_linear = |kind| {
+            let unknown = Unknown { term: Term::Gap, kind, prior: None, lower: 0.0 };
+            is_linear(&Unknowns::new(&base, vec![unknown]))
+        };
+        assert!(is_linear(Kind::Entry(Entry::Gap)) && is_linear(Kind::Growth(vec![0.0; 3])));
+        assert!(!is_linear(Kind::Entry(Entry::Offloads)));
+        assert!(!is_linear(Kind::Common(vec![(Entry::Gap, 0.1)])));
+    }
+
+    #[test]
+    fn an_interval_leaves_out_a_fortieth_on_either_side() {
+        let base = toy::parameters(Decomposition::Data);
+        let of = |term, entry| Unknown { term, kind: Kind::Entry(entry), prior: None, lower: 0.0 };
+        let list = vec![of(Term::HpuTime, Entry::HpuTime), of(Term::Gap, Entry::Gap)];
+        // 0, 7, 14... modulo 41 is each of 0 to 40 once; the gap is the same in all.
+        let samples: Vec<f64> = (0..41).flat_map(|each| [f64::from(each * 7 % 41), 0.5]).collect();
+        let found = of_entries(&Unknowns::new(&base, list), &samples);
+        assert_eq!(found, [Interval { entry: "t_hpu_s".into(), low: 1.0, high: 39.0 }]);
+    }
 }

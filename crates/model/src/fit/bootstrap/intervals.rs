@@ -119,4 +119,20 @@ mod tests {
             1.0 / 6.0_f64.powf(1.5)
         );
     }
+
+    #[test]
+    fn an_estimate_beyond_all_resamples_counts_as_half_a_resample_from_the_end() {
+        // Half of 20 is 2.5 %, where the normal quantile is -1.96: Phi(-3*1.96) and Phi(-1.96).
+        let sorted: Vec<f64> = (1..=20).map(f64::from).collect();
+        let [low, high] = corrected_levels(&sorted, 0.0, 0.0);
+        assert!(0.0 < low && low < 1e-8, "{low}");
+        approx::assert_relative_eq!(high, 0.025, max_relative = 1e-9);
+        let [low, high] = corrected_levels(&sorted, 21.0, 0.0);
+        approx::assert_relative_eq!(low, 0.975, max_relative = 1e-9);
+        assert!(1.0 - 1e-8 < high && high < 1.0, "{high}");
+        // Two of twenty: z0 = -1.2816, Phi(2*z0 - 1.96) = Phi(-4.5231) = 3.0e-6.
+        let [low, _] = corrected_levels(&sorted, 2.5, 0.0);
+        approx::assert_relative_eq!(low, 3.05e-6, max_relative = 0.02);
+        assert_eq!(acceleration([0.0, 0.0].iter()), 0.0, "nothing moves it");
+    }
 }

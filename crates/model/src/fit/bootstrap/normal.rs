@@ -168,26 +168,21 @@ impl Normal {
         true
     }
 
-    /// Solves for the free components of `goal`.
+    /// Solves for the free components of `goal`: the triangle mixes no held one with another.
     fn substitute(&mut self) {
         let unknowns = self.unknowns;
         for i in 0..unknowns {
             for j in 0..i {
-                self.goal[i] -= self.triangle[i * unknowns + j] * self.free_goal(j, i);
+                self.goal[i] -= self.triangle[i * unknowns + j] * self.goal[j];
             }
             self.goal[i] /= self.triangle[i * unknowns + i];
         }
         for i in (0..unknowns).rev() {
             for j in i + 1..unknowns {
-                self.goal[i] -= self.triangle[j * unknowns + i] * self.free_goal(j, i);
+                self.goal[i] -= self.triangle[j * unknowns + i] * self.goal[j];
             }
             self.goal[i] /= self.triangle[i * unknowns + i];
         }
-    }
-
-    /// Held components do not mix with the others.
-    fn free_goal(&self, index: usize, other: usize) -> f64 {
-        if self.held[index] || self.held[other] { 0.0 } else { self.goal[index] }
     }
 
     /// `-H^-1*slopes` in the units of the unknowns, for slopes in theirs and the free components
@@ -230,5 +225,42 @@ mod tests {
                 assert!(!normal.held[index] || z == low[index] || z == high[index]);
             }
         }
+    }
+
+    #[test]
+    fn columns_are_taken_at_length_1() {
+        let mut normal = Normal::new(3);
+        normal.set(&[3.0, 4.0, 0.0, 2.0, 0.0, 0.0], &[1.0, 1.0]);
+        assert_eq!(normal.norms, [5.0, 2.0, 1.0]);
+        // The cosine of (3, 4) and (0, 1).
+        approx::assert_relative_eq!(normal.matrix[1], 0.8, max_relative = 1e-12);
+        assert_eq!(normal.matrix[1], normal.matrix[3]);
+        for (index, expected) in [1.0 + RIDGE, 1.0 + RIDGE, RIDGE].into_iter().enumerate() {
+            assert_eq!(normal.matrix[4 * index], expected);
+        }
+    }
+
+    #[test]
+    fn unknowns_that_the_data_cannot_tell_apart_have_a_step() {
+        let mut normal = Normal::new(2);
+        normal.set(&[0.6, 0.8, 0.6, 0.8], &[-0.6, -0.8]);
+        assert!(normal.solve(&[-9.0; 2], &[9.0; 2]));
+        approx::assert_abs_diff_eq!(normal.z[0] + normal.z[1], 1.0, epsilon = 1e-2);
+    }
+
+    #[test]
+    fn a_step_ends_at_the_first_bound_on_its_way() {
+        let check = |goal: [f64; 3], end: [f64; 3], first: Option<usize>| {
+            let mut normal = Normal::new(3);
+            normal.z = vec![0.5, 0.0, 0.0];
+            normal.goal = goal.to_vec();
+            assert_eq!(normal.advance(&[-1.0; 3], &[1.0; 3]), first);
+            assert_eq!(normal.z, end);
+        };
+        check([0.75, -0.5, 0.25], [0.75, -0.5, 0.25], None);
+        // Half of the way to 1.5, a quarter of that to -4, all of that to 1.
+        check([1.5, -4.0, 1.0], [0.75, -1.0, 0.25], Some(1));
+        check([1.5, -1.0, 0.5], [1.0, -0.5, 0.25], Some(0));
+        check([0.5, -1.25, 2.0], [0.5, -0.625, 1.0], Some(2));
     }
 }

@@ -225,7 +225,10 @@ fn what_cannot_be_drawn_is_refused() {
     let message = "resamples: found 4294967295, expected at most 100000";
     assert_eq!(refused(&data.rows(), all), message);
     assert_eq!(refused(&data.rows(), 100_001), message.replace("4294967295", "100001"));
-    assert_eq!(refused(&[Row::Measured], 20), "rows: found 1, expected 50 of the problem");
+    for allowed in [20, 100_000] {
+        let message = "rows: found 1, expected 50 of the problem";
+        assert_eq!(refused(&[Row::Measured], allowed), message);
+    }
 }
 
 #[test]
@@ -280,4 +283,156 @@ fn a_problem_that_allocates_gives_the_same() {
         bootstrap(&slow, &data.rows(), &around, &settings).unwrap(),
         data.bootstrap(settings)
     );
+}
+
+/// One unknown x of `weight*(ln x - ln 7)`; beyond `e^edge` from 7 it has no derivative.
+struct Logarithm {
+    weight: f64,
+    edge: f64,
+}
+
+impl InPlace for Logarithm {
+    fn rows(&self) -> usize {
+        1
+    }
+    fn residuals(&self, x: &[f64], out: &mut [f64]) {
+        out[0] = self.weight * (x[0] / 7.0).ln();
+    }
+    fn jacobian(&self, x: &[f64], out: &mut [f64]) {
+        let lost = (x[0] / 7.0).ln().abs() > self.edge;
+        out[0] = if lost { f64::NAN } else { self.weight / x[0] };
+    }
+}
+
+fn resampled(problem: &Logarithm, row: Row<'_>, upper: f64, resamples: usize) -> Result<Bootstrap> {
+    let around = Around { x: &[7.0], lower: &[0.0], upper: &[upper] };
+    bootstrap(problem, &[row], &around, &settings(Scheme::Resample, resamples))
+}
+
+#[test]
+fn a_resample_moves_the_estimate_by_the_mean_that_it_drew() {
+    // Three of 0.2, -0.1 and -0.1 have a mean of -0.1, 0, 0.1 or 0.2, which scatters too little by
+    // the root of 2/3.
+    let deviations = [0.2, -0.1, -0.1];
+    let row = || Row::Cell { weight: 200.0, count: 3, variance: 0.03, deviations: &deviations };
+    let problem = Logarithm { weight: 200.0, edge: f64::INFINITY };
+    let places = [-0.1, 0.0, 0.1, 0.2].map(|mean| 7.0 * (mean * 1.5_f64.sqrt()).exp());
+    let mut found = [false; 4];
+    for sample in resampled(&problem, row(), 100.0, 200).unwrap().samples {
+        let place = places.iter().position(|place| (place / sample - 1.0).abs() < 1e-6);
+        found[place.expect("each is one of the four")] = true;
+    }
+    assert_eq!(found, [true; 4]);
+    let held = resampled(&problem, row(), 7.5, 200).unwrap().samples;
+    assert!(held.contains(&7.5) && held.iter().all(|&sample| sample <= 7.5));
+}
+
+#[test]
+fn no_two_resamples_are_the_same() {
+    let problem = Logarithm { weight: 9.0, edge: f64::INFINITY };
+    let mut samples = resampled(&problem, Row::Measured, 100.0, 600).unwrap().samples;
+    samples.sort_by(f64::total_cmp);
+    samples.dedup();
+    assert_eq!(samples.len(), 600);
+    let rows = [Row::Measured];
+    let around = Around { x: &[7.0], lower: &[0.0], upper: &[9.0] };
+    let settings = Settings { seed: u64::MAX, ..settings(Scheme::Resample, 20) };
+    let drawing = Drawing::new(&problem, &rows, &around, &settings);
+    let shift = |index: u64| {
+        let mut shifts = [0.0];
+        drawing.shifts(index, &mut shifts);
+        shifts[0]
+    };
+    assert_ne!(shift(1), shift(2));
+}
+
+#[test]
+fn few_resamples_may_have_no_minimum_and_many_must_have_one() {
+    // 1 in 200 normal numbers lies beyond 2.8, and 1 in 7 beyond 1.5.
+    let problem = |edge| Logarithm { weight: 10.0, edge: edge / 10.0 };
+    let found = resampled(&problem(2.8), Row::Measured, 100.0, 400).unwrap();
+    assert!((1..=4).contains(&found.failed), "{}", found.failed);
+    assert_eq!(found.samples.len() + found.failed, 400);
+    let refused = resampled(&problem(1.5), Row::Measured, 100.0, 400).unwrap_err().to_string();
+    assert!(refused.ends_with("resamples have no minimum"), "{refused}");
+}
+
+#[test]
+fn noise_of_a_given_size_is_that_of_the_mean_of_the_runs() {
+    let problem = Logarithm { weight: 3.0, edge: f64::INFINITY };
+    let around = Around { x: &[7.0], lower: &[0.0], upper: &[100.0] };
+    let shift = |row: Row<'_>| {
+        let rows = [row];
+        let settings = settings(Scheme::Parametric(0.5), 20);
+        let drawing = Drawing::new(&problem, &rows, &around, &settings);
+        let mut shifts = [0.0];
+        drawing.shifts(3, &mut shifts);
+        shifts[0]
+    };
+    // Of nine runs, the mean of which weighs 3: 3*0.5/3 of a standard normal number.
+    let cell = Row::Cell { weight: 3.0, count: 9, variance: 1.0, deviations: &[] };
+    approx::assert_relative_eq!(shift(cell), 0.5 * shift(Row::Measured), max_relative = 1e-12);
+}
+
+/// Draws of the mean of `count` runs, where five configurations that were run once had residuals
+/// of 1, 2, 3, 4 and 5.
+fn draws(count: u64, deviations: &[f64]) -> Vec<f64> {
+    let drawing = Drawing {
+        rows: &[],
+        scheme: Scheme::Resample,
+        seed: 1,
+        single: vec![1.0, 2.0, 3.0, 4.0, 5.0],
+        influences: Vec::new(),
+    };
+    let row = Row::Cell { weight: 1.0, count, variance: 0.01, deviations };
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    (0..200).map(|_| drawing.draw(&row, &mut random)).collect()
+}
+
+#[test]
+fn what_a_mean_is_drawn_from_depends_on_how_many_runs_it_has() {
+    let whole = |draws: Vec<f64>, unit: f64| {
+        draws.iter().all(|each| (each / unit - (each / unit).round()).abs() < 1e-9)
+    };
+    let single = draws(1, &[0.0]);
+    assert!(single.iter().all(|each| (1.0..=5.0).contains(each)) && whole(single, 1.0));
+    // Two of -0.1 and 0.1 have a mean of -0.1, 0 or 0.1, too near 0 by the root of 2.
+    assert!(whole(draws(2, &[0.1, -0.1]), 0.1 * 2.0_f64.sqrt()));
+    assert!(draws(2, &[0.1, -0.1]).iter().any(|each| *each > 0.1));
+    // 64 are still drawn one by one; more, or runs that were not kept, as their mean.
+    let unit = 0.2 / 64.0 * (64.0_f64 / 63.0).sqrt();
+    assert!(whole(draws(64, &[0.1, -0.1]), unit));
+    let normal = |draws: Vec<f64>, deviation: f64| {
+        let squares: f64 = draws.iter().map(|each| each * each).sum();
+        // 200 numbers tell their deviation to 5 %.
+        approx::assert_relative_eq!((squares / 200.0).sqrt(), deviation, max_relative = 0.2);
+        assert!(!whole(draws, unit));
+    };
+    normal(draws(65, &[0.1, -0.1]), 0.1 / 65.0_f64.sqrt());
+    normal(draws(4, &[]), 0.05);
+}
+
+#[test]
+fn what_a_row_moves_is_its_part_of_the_step() {
+    /// x in the first two rows, 2*y in the third, from residuals of 0.5, -0.5 and 1.
+    struct Three;
+    impl InPlace for Three {
+        fn rows(&self) -> usize {
+            3
+        }
+        fn residuals(&self, _: &[f64], out: &mut [f64]) {
+            out.copy_from_slice(&[0.5, -0.5, 1.0]);
+        }
+        fn jacobian(&self, _: &[f64], out: &mut [f64]) {
+            out.copy_from_slice(&[1.0, 1.0, 0.0, 0.0, 0.0, 2.0]);
+        }
+    }
+    let around = Around { x: &[1.0, 1.0], lower: &[-9.0; 2], upper: &[9.0; 2] };
+    let rows = [Row::Measured, Row::Measured, Row::Measured];
+    let found = Drawing::new(&Three, &rows, &around, &settings(Scheme::Resample, 20)).influences;
+    // The columns' squares are 2 and 4: -0.5/2, 0.5/2, -2/4.
+    for (found, expected) in found.iter().zip([-0.25, 0.0, 0.25, 0.0, 0.0, -0.5]) {
+        approx::assert_abs_diff_eq!(*found, expected, epsilon = 1e-9);
+    }
+    assert_eq!(found.len(), 6);
 }

@@ -117,3 +117,18 @@ fn another_model_is_better_where_it_errs_by_a_third_less_and_a_point_of_percent(
     let none = Comparison { rows: Vec::new(), smaller: None, undetermined: Vec::new() };
     assert_eq!(none.clearly_better(), None);
 }
+
+#[test]
+fn a_model_with_as_many_values_is_no_smaller_one() {
+    let runs = held_out::runs(&Truth::InteriorOptimum.parameters(), 0.02, 1);
+    let times: Vec<f64> = runs.cells.iter().map(|cell| cell.mean_s).collect();
+    let off = times.iter().map(|time| 1.001 * time).collect();
+    let comparison = compare(&runs, &[given("mmgp", 8, off), given("other", 8, times)]).unwrap();
+    assert!(comparison.smaller.is_none());
+}
+
+#[test]
+fn errors_that_differ_by_the_same_everywhere_leave_no_doubt() {
+    let probability = |smaller| Pair::of(&[smaller; 3], &[2.0; 3]).unwrap().probability;
+    assert_eq!([1.0, 2.0, 3.0].map(probability), [1.0, 1.0, 0.0]);
+}

@@ -349,3 +349,6 @@ impl LevenbergMarquardt {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -331,3 +331,31 @@ fn the_farthest_runs_are_shown_first_and_no_more_than_ten() {
         assert_eq!(shown.weight, 0.0);
     }
 }
+
+#[test]
+fn the_variance_of_a_run_by_hand() {
+    let cell = |squares| Moments { squares, slopes: 2.5, slope_squares: 2.5, ..Moments::default() };
+    let total = Total::of(&[cell(1.0), cell(3.0)], 10.0, 2.0);
+    // mean(psi') = 5/10, var(psi') = 5/10 - 1/4, K = 1 + 2/10*(1/4)/(1/4) = 1.2; sum(psi^2) = 4
+    // with 10 - 2 degrees of freedom: 2^2*1.2^2*(4/8)/(1/4).
+    approx::assert_relative_eq!(total.variance(2.0), 11.52, max_relative = 1e-12);
+}
+
+#[test]
+fn times_move_by_the_largest_of_their_differences() {
+    assert_eq!(largest_difference(&[1.0, 2.0, 3.0], &[1.25, 2.0, 2.5]), 0.5);
+}
+
+#[test]
+fn the_first_scale_is_the_median_deviation_over_that_of_a_normal_number() {
+    let rows = [1.0, 2.0, 3.0].map(|log: f64| Run {
+        m: 1,
+        p: 1,
+        repetition: log as u32,
+        time_s: log.exp(),
+    });
+    let (_, times, _) = Runs::from_rows_keeping_times("runs.csv", &rows).unwrap();
+    // 1, 2 and 3 are 1.5, 0.5 and 0.5 away from 2.5; half of all normal numbers are within 0.6745.
+    let found = passes::median_deviation(&times, &[2.5]);
+    approx::assert_relative_eq!(found, 0.5 / 0.67449, max_relative = 1e-5);
+}
