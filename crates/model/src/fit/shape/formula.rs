@@ -144,11 +144,8 @@ impl Formula {
         }
         let mut sum = 0.0;
         for (index, &m) in points.m.iter().enumerate() {
-            let level = self.level(m);
-            if level.is_nan() || level <= 0.0 {
-                return None;
-            }
-            let excess = points.values[index] / level - 1.0;
+            // Of a level that is not above 0 this is -1 or less, or no number, and so is the sum.
+            let excess = points.values[index] / self.level(m) - 1.0;
             // excess - ln(1 + excess), without cancellation where it is small.
             let each = if excess.abs() < 1e-4 {
                 excess * excess * (0.5 - excess / 3.0)
@@ -248,10 +245,6 @@ fn start(shape: Shape, exponent: f64, points: &Points) -> Option<DVector<f64>> {
     let rows: Vec<Vec<f64>> =
         points.m.iter().map(|&m| basis(shape, points.scale, exponent, m)).collect();
     let columns = rows.first()?.len();
-    let parameters = columns + usize::from(shape == Shape::Curve);
-    if points.m.len() < parameters {
-        return None;
-    }
     // Over the measured values: the relative errors of the points are all alike.
     let root = |row: usize| points.counts[row].sqrt() / points.values[row];
     let a = DMatrix::from_fn(rows.len(), columns, |row, column| rows[row][column] * root(row));
@@ -352,11 +345,57 @@ mod tests {
     }
 
     #[test]
+    fn the_height_of_all_ratios_is_no_part_of_the_term() {
+        let twice = points(Scale::RelativeToOne, &[1, 4, 8, 16], |m| 2.0 + 0.16 * (m - 1.0));
+        let (term, gradient) = Formula::fit(Shape::Linear, &twice).unwrap().term(16);
+        approx::assert_relative_eq!(term, 2.2, max_relative = 1e-9);
+        check_gradient(Shape::Linear, &twice, &gradient, |formula| formula.term(16).0);
+    }
+
+    #[test]
+    fn the_misfit_is_the_mean_square_that_the_formula_leaves() {
+        // A constant is the mean by the counts, 2: relative residuals of -0.1, 0, 0.1.
+        let values = vec![1.8, 2.0, 2.2];
+        let counts = vec![3.0, 1.0, 3.0];
+        let scattered = Points { values, counts, ..points(Scale::Absolute, &[2, 4, 8], |m| m) };
+        let formula = Formula::fit(Shape::Constant, &scattered).unwrap();
+        approx::assert_relative_eq!(formula.level(4), 2.0, max_relative = 1e-9);
+        // 2*3*0.1^2/(3 - 1)
+        approx::assert_relative_eq!(formula.misfit.unwrap(), 0.03, max_relative = 1e-9);
+        assert_eq!(formula.degrees_of_freedom, 2.0);
+        // A line through two points leaves nothing over.
+        let line = Formula::fit(Shape::Linear, &points(Scale::Absolute, &[2, 4], |m| m)).unwrap();
+        assert_eq!((line.misfit, line.degrees_of_freedom), (None, 0.0));
+    }
+
+    #[test]
+    fn the_deviance_is_that_of_a_gamma_distribution() {
+        let measured = Points {
+            values: vec![4.0, 1.0],
+            counts: vec![1.0, 3.0],
+            ..points(Scale::Absolute, &[2, 4], |m| m)
+        };
+        let deviance = |level: f64| {
+            let formula = Formula::fit(Shape::Constant, &measured).unwrap();
+            Formula { theta: DVector::from_vec(vec![level]), ..formula }.deviance(&measured)
+        };
+        // 2*[(4 - 2)/2 - ln 2] + 2*3*[(1 - 2)/2 + ln 2]
+        let expected = 4.0 * 2.0_f64.ln() - 1.0;
+        approx::assert_relative_eq!(deviance(2.0).unwrap(), expected, max_relative = 1e-12);
+        assert_eq!([0.0, -1.0, f64::NAN].map(deviance), [None; 3]);
+    }
+
+    #[test]
     fn what_the_points_cannot_tell_is_no_formula() {
         let flat = points(Scale::RelativeToOne, &[1, 2, 4, 8], |_| 1.0);
         assert!(Formula::fit(Shape::Curve, &flat).is_none());
         let two = points(Scale::RelativeToOne, &[1, 4], |m| m);
         assert!(Formula::fit(Shape::Curve, &two).is_none());
+        let one = points(Scale::Absolute, &[2], |m| m);
+        assert!(Formula::fit(Shape::Linear, &one).is_none());
+        let next_to_one_another =
+            points(Scale::Absolute, &[1_000_000, 1_000_001], |m| m.cos() + 2.0);
+        assert!(Formula::fit(Shape::Linear, &next_to_one_another).is_none());
         let zero = points(Scale::Absolute, &[2, 4], |_| 0.0);
         assert!(Formula::fit(Shape::Constant, &zero).is_none());
     }
