@@ -343,10 +343,15 @@ mod tests {
         let silent = Repetitions { squares: 0.0, degrees_of_freedom: 8.0 };
         let once = Repetitions { squares: 0.004, degrees_of_freedom: 0.0 };
         let runs = Repetitions { squares: 0.004, degrees_of_freedom: 8.0 };
+        let of_another = Estimate { source: Some("offload.csv".into()), ..Estimate::exact(5.0) };
         let variances = |entries: [Entry; 2], runs| {
-            let mut all =
-                vec![measured_of(entries[0], &hpu, 1e-4), measured_of(entries[1], &apu, 2e-4)];
+            let mut all = vec![
+                measured_of(entries[0], &hpu, 1e-4),
+                measured_of(entries[1], &apu, 2e-4),
+                measured_of(Entry::Gap, &of_another, 3e-4),
+            ];
             moderate_by_file(&mut all, runs);
+            assert_eq!(all[2].relative_variance, 3e-4);
             [all[0].relative_variance, all[1].relative_variance]
         };
         let profile = [Entry::HpuTime, Entry::ApuTime];
@@ -359,5 +364,52 @@ mod tests {
         }
         // What is no profile is no run of the program.
         assert_eq!(variances([Entry::HpuTime, Entry::OffloadOverhead], runs), [1e-4, 2e-4]);
+    }
+
+    /// The entries that files say something of, where each has this source.
+    fn told(source: &str, grows: bool) -> Vec<Entry> {
+        use crate::fit::trials::{TERMS, truth};
+        let mut base = truth(crate::model::parameters::Decomposition::Data, 0.1, TERMS);
+        base.terms.alpha = crate::toy::table(&[1, 2, 4], &[1.0, 1.1, 1.3]);
+        for entry in base.terms.entries() {
+            base.terms.estimate_mut(entry).unwrap().source = Some(source.into());
+        }
+        let once = Repetitions { squares: 0.0, degrees_of_freedom: 0.0 };
+        let all = measured(&base, grows, &[], once, |_| 0.0);
+        all.into_iter().filter_map(|(unknown, _)| unknown.entry()).collect()
+    }
+
+    #[test]
+    fn files_tell_of_all_but_counts_and_alpha_at_one_or_where_runs_tell_of_its_growth() {
+        let others = [
+            Entry::HpuTime,
+            Entry::ApuTime,
+            Entry::ApuSerialTime,
+            Entry::OffloadOverhead,
+            Entry::ContextSwitch,
+            Entry::Gap,
+            Entry::Collective(0),
+        ];
+        let without_alpha = told("a.csv", true);
+        assert_eq!(without_alpha.len(), others.len());
+        assert!(others.iter().all(|entry| without_alpha.contains(entry)), "{without_alpha:?}");
+        let all = told("a.csv", false);
+        assert_eq!(all.len(), others.len() + 2);
+        assert!(all.contains(&Entry::Alpha(1)) && all.contains(&Entry::Alpha(2)), "{all:?}");
+        assert_eq!(told(NOT_MEASURED, false), []);
+        assert_eq!(told("carried by t_hpu_s", false), []);
+    }
+
+    #[test]
+    fn values_that_go_together_to_rounding_have_one_error_in_common() {
+        let entries = [Entry::Alpha(1), Entry::Alpha(2)];
+        let values = [1.2, 1.5].map(Estimate::exact);
+        let all: Vec<Measured<'_>> =
+            (0..2).map(|index| measured_of(entries[index], &values[index], 0.01)).collect();
+        let axes = |apart: f64| {
+            let matrix = vec![1.0, 1.0 - apart, 1.0 - apart, 1.0];
+            in_common(&all, &Correlation::new(entries.to_vec(), matrix).unwrap()).len()
+        };
+        assert_eq!([0.0, 1e-10].map(axes), [1, 2]);
     }
 }
