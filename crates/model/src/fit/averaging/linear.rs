@@ -235,7 +235,13 @@ impl Linear {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::likelihood::Point;
+    use super::super::super::noise::Repetitions;
+    use super::super::super::trials::truth;
+    use super::super::super::unknowns::Unknown;
     use super::*;
+    use crate::model::parameters::{Decomposition, Estimate, Interpolation, Table};
+    use crate::model::terms::Term;
 
     #[test]
     fn the_sines_make_up_a_random_walk_over_the_logarithm_of_m() {
@@ -314,5 +320,89 @@ mod tests {
         approx::assert_relative_eq!(mean(sizes[0], true), 0.1, max_relative = 1e-12);
         assert!((0.1..1.0).contains(&mean(sizes[sizes.len() - 1], false)));
         assert!(sizes.windows(2).all(|pair| (pair[1] / pair[0] - 10.0_f64.sqrt()).abs() < 1e-12));
+    }
+
+    #[test]
+    fn shapes_with_one_number_grow_from_nothing_at_one_thread() {
+        let grown = |shape| w(shape).map(|w| [1, 2, 8].map(w));
+        assert_eq!(grown(Shape::Linear), Some([0.0, 1.0, 7.0]));
+        assert_eq!(grown(Shape::Constant), Some([0.0, 1.0, 1.0]));
+        assert_eq!(grown(Shape::Logarithmic), Some([0.0, 1.0, 3.0]));
+        assert_eq!([Shape::Curve, Shape::Table].map(grown), [None, None]);
+    }
+
+    /// T = alpha*8 + 120/(m*p) s, where each further thread adds 0.8 s up to m = 4.
+    fn growing() -> (Unknowns, DVector<f64>) {
+        let terms = [8.0, 120.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let mut base = truth(Decomposition::Data, 0.0, terms);
+        base.terms.alpha = OverM::Table(Table {
+            interpolation: Interpolation::Line,
+            ..Table::new(vec![1, 4], vec![Estimate::exact(1.0); 2])
+        });
+        let unknown = |kind| Unknown { term: Term::HpuTime, kind, prior: None, lower: 0.0 };
+        let kinds = [Kind::Growth(vec![0.0, 3.0]), Kind::Entry(Entry::HpuTime)];
+        (Unknowns::new(&base, kinds.map(unknown).into()), DVector::from_vec(vec![0.8, 8.0]))
+    }
+
+    #[test]
+    fn in_place_of_alpha_its_growth_is_asked_for() {
+        let (unknowns, x) = growing();
+        let mut at = unknowns.parameters(x.as_slice());
+        let asked = [Entry::Alpha(1), Entry::HpuTime].map(|entry| Asked::of(entry, &at, 16));
+        assert_eq!(asked.each_ref().map(|it| (it.m, it.least)), [(Some(4), 0.0), (None, 0.0)]);
+        for (asked, expected) in asked.iter().zip([2.4, 8.0]) {
+            approx::assert_relative_eq!(asked.value(&at), expected, max_relative = 1e-12);
+        }
+        // alpha = 1 + growth/T_HPU: 1/8 by the growth, -2.4/8^2 by T_HPU.
+        let expected = DMatrix::from_row_slice(2, 2, &[0.125, -0.0375, 0.0, 1.0]);
+        approx::assert_relative_eq!(to_entries(&asked, &at), expected, max_relative = 1e-12);
+        let others = [Entry::Alpha(0), Entry::Alpha(1)].map(|entry| Asked::of(entry, &at, 16));
+        let apart = DMatrix::from_diagonal_element(2, 2, 0.125);
+        approx::assert_relative_eq!(to_entries(&others, &at), apart, max_relative = 1e-12);
+        // One number for all m is asked for at the last.
+        at.terms.alpha = OverM::Constant(Estimate::exact(1.5));
+        let constant = Asked::of(Entry::Alpha(0), &at, 16);
+        assert_eq!((constant.m, constant.value(&at)), (Some(16), 4.0));
+    }
+
+    #[test]
+    fn a_shape_and_its_walk_move_the_logarithms_of_times_as_seconds_of_growth_do() {
+        let (unknowns, x) = growing();
+        let times = [(1, 1, 128.0), (2, 1, 68.8), (4, 2, 25.4_f64)];
+        let point = |(m, p, time): (u32, u32, f64)| Point {
+            m,
+            p,
+            log_time: time.ln() + 0.01 * f64::from(m),
+            count: 1.0,
+        };
+        let repetitions = Repetitions { squares: 0.0, degrees_of_freedom: 0.0 };
+        let data = Data { points: times.map(point).into(), repetitions };
+        let at = unknowns.parameters(x.as_slice());
+        let asked = [Entry::Alpha(1), Entry::HpuTime, Entry::ApuTime];
+        let asked = asked.map(|entry| Asked::of(entry, &at, 4));
+        let linear = Linear::of(w(Shape::Linear).unwrap(), (&unknowns, &x), &data, &asked, 4);
+        let close = |found: f64, expected: f64| {
+            approx::assert_relative_eq!(found, expected, max_relative = 1e-10, epsilon = 1e-15);
+        };
+        for (row, (m, _, time)) in times.into_iter().enumerate() {
+            close(linear.missed[row], 0.01 * f64::from(m));
+            // A third of what the line adds at m = 4 for each thread, a second of T_HPU for each.
+            close(linear.slopes[(row, 0)], (f64::from(m) - 1.0) / 3.0 / time);
+            close(linear.slopes[(row, 1)], 1.0 / time);
+            for (column, sine) in sines(m, 4).enumerate() {
+                close(linear.slopes[(row, 2 + column)], sine / time);
+            }
+        }
+        for (row, (value, by_growth, by_host)) in
+            [(2.4, 1.0, 0.0), (8.0, 0.0, 1.0), (120.0, 0.0, 0.0)].into_iter().enumerate()
+        {
+            close(linear.values[row], value);
+            close(linear.derivatives[(row, 0)], by_growth);
+            close(linear.derivatives[(row, 1)], by_host);
+            for (column, sine) in sines(4, 4).enumerate() {
+                let expected = if row == 0 { sine } else { 0.0 };
+                close(linear.derivatives[(row, 2 + column)], expected);
+            }
+        }
     }
 }
