@@ -163,6 +163,7 @@ fn weighed(shapes: &[Linear], scatter: &Scatter, data: &Data) -> Option<Vec<Comp
 mod tests {
     use super::super::data;
     use super::super::growth;
+    use super::super::noise::Repetitions;
     use super::super::runs::{Cell, Runs};
     use super::super::trials::truth;
     use super::super::unknowns::{Kind, Unknown, Unknowns};
@@ -249,23 +250,29 @@ mod tests {
         assert!(distance > 1.0, "{distance}");
         let error = spread.covariance[(t_apu, t_apu)].sqrt();
         approx::assert_relative_eq!(error, distance, max_relative = 0.01);
-        // With a walk, no run is missed by more than it scatters.
-        let data = data::plain(&runs);
-        let linear = |(shape, trial): &(Shape, &Trial)| {
-            let x = &trial.within.estimated.minimum.solution.x;
-            Linear::of(w(*shape).unwrap(), (&trial.within.unknowns, x), &data, &[], 8)
-        };
-        let shapes: Vec<Linear> = shapes.iter().map(linear).collect();
-        let found = components(&shapes, &data).unwrap();
-        let by_weight = |a: &&Component, b: &&Component| a.log_weight.total_cmp(&b.log_weight);
-        let likeliest = found.iter().max_by(by_weight).unwrap();
-        let scatter = |count| Noise::before(data.repetitions).run.powi(2) / count;
-        let variances = variances(&shapes, &data, scatter).unwrap();
-        let scatter = Scatter { variances, repetitions: (0.0, 0.0) };
-        assert!(!noise_beside(likeliest, &shapes, &scatter, &data).misses());
         // Where nothing is averaged over, the errors are the shape's own.
         let alone = super::spread(estimated, &[], &data::plain(&runs));
         assert_eq!(alone.covariance, estimated.spread().covariance);
+    }
+
+    #[test]
+    fn a_walk_explains_what_a_shape_misses() {
+        let growth = |m: u32| [0.0, 2.5, 0.0, 3.0, 0.0, 0.0, 0.0, 3.2][m as usize - 1];
+        let runs = runs_of(growth, &at(&[1, 2, 4, 8]), (0.0, 3e-3));
+        let line = fitted(Shape::Linear, &runs);
+        assert!(line.within.estimated.noise.misses());
+        let data = data::plain(&runs);
+        let x = &line.within.estimated.minimum.solution.x;
+        let growing = w(Shape::Linear).unwrap();
+        let shapes = [Linear::of(growing, (&line.within.unknowns, x), &data, &[], 8)];
+        let unit = Noise::before(data.repetitions).run.powi(2);
+        let variances = variances(&shapes, &data, |count| unit / count).unwrap();
+        let Repetitions { squares, degrees_of_freedom } = data.repetitions;
+        let scatter = Scatter { variances, repetitions: (squares / unit, degrees_of_freedom) };
+        let noise = |component: &Component| noise_beside(component, &shapes, &scatter, &data);
+        let all = weighed(&shapes, &scatter, &data).unwrap();
+        let likeliest = all.iter().max_by(|a, b| a.log_weight.total_cmp(&b.log_weight)).unwrap();
+        assert!(likeliest.size > 0.0 && !noise(likeliest).misses());
     }
 
     #[test]

@@ -141,6 +141,32 @@ mod tests {
     }
 
     #[test]
+    fn the_refined_model_predicts_a_configuration_that_is_left_out_in_its_own_times() {
+        // 24 pieces of 5 s each among p APUs, nothing else: equation 11 shares them as they cannot be.
+        let base = truth(Decomposition::Data, 0.0, [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        let cell = |p: u32| Cell::of((1, p), &[5.0 * f64::from(24_u32.div_ceil(p)); 2]);
+        let cells = [1, 5, 7, 13, 16].map(cell);
+        let runs = Runs { file: "runs.csv".into(), cells: cells.into() };
+        let mut settings = Settings::new("trial", Decomposition::Data, 16);
+        settings.options.counts = Some(Counts { iterations: Some(24), ..Counts::default() });
+        let options = &settings.options;
+        let request = Request { runs: &runs, times: None, correlations: &[], options };
+        let unknown = [Term::ApuTime];
+        let inputs = Inputs::default();
+        let refined = refined((&base, &unknown), &base, &inputs, &settings, Some(request));
+        let refined = refined.unwrap().unwrap();
+        approx::assert_relative_eq!(
+            refined.parameters.terms.t_apu_s.value,
+            120.0,
+            max_relative = 1e-8
+        );
+        assert_eq!(refined.left_out_s.len(), runs.cells.len());
+        for (left_out, cell) in refined.left_out_s.iter().zip(&runs.cells) {
+            approx::assert_relative_eq!(*left_out, cell.mean_s, max_relative = 1e-8);
+        }
+    }
+
+    #[test]
     fn runs_with_pieces_that_cannot_be_cut_follow_the_refined_model() {
         let refinements = Refinements { iterations: Some(24), ..Refinements::default() };
         let truth =
