@@ -149,8 +149,8 @@ impl Warned {
     }
 }
 
-/// Gives the unknown terms the values that are believed of them, and says how their errors go
-/// together; `unknown` keeps what the prior does not have.
+/// Gives the unknown terms the values that are believed of them, which leaves none of them
+/// unknown, and says how their errors go together.
 pub(crate) fn believe(
     prior: &Parameters,
     base: &mut Parameters,

@@ -64,7 +64,6 @@ impl Fitted {
 #[cfg(test)]
 mod tests {
     use super::super::trials::{TERMS, exact_runs, fitted, only, truth};
-    use super::*;
     use crate::model::parameters::Decomposition;
 
     #[test]
