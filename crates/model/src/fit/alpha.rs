@@ -286,6 +286,7 @@ mod tests {
         let OverM::Table(line) = &linear.value else { panic!("a table") };
         assert_eq!((&line.m[..], line.interpolation), (&[1, 4][..], Interpolation::Line));
         assert_eq!(linear.choices[0].reason, Reason::Asked);
+        assert!(line.values.iter().all(|it| it.source.as_deref() == Some("alpha.csv")));
         assert_eq!(
             forced(Shape::Logarithmic).unwrap_err().to_string(),
             "shape of alpha: found logarithmic, expected constant, linear, curve, table"

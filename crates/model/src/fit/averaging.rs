@@ -158,3 +158,168 @@ fn weighed(shapes: &[Linear], scatter: &Scatter, data: &Data) -> Option<Vec<Comp
     all.iter_mut().for_each(|it| it.log_weight -= largest + total.ln());
     Some(all)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::data;
+    use super::super::growth;
+    use super::super::noise::Repetitions;
+    use super::super::runs::{Cell, Runs};
+    use super::super::trials::truth;
+    use super::super::unknowns::{Kind, Unknown, Unknowns};
+    use super::*;
+    use crate::model::parameters::Decomposition;
+    use crate::model::terms::Term;
+
+    /// T = 8 + growth(m) + 120/(m*p) s.
+    fn time(growth: fn(u32) -> f64, (m, p): (u32, u32)) -> f64 {
+        8.0 + growth(m) + 120.0 / f64::from(m * p)
+    }
+
+    /// 2 + place runs of each configuration, so far off what they should take and scattered by so much.
+    fn runs_of(
+        growth: fn(u32) -> f64,
+        configurations: &[(u32, u32)],
+        (off, scatter): (f64, f64),
+    ) -> Runs {
+        let cell = |(place, &at): (usize, &(u32, u32))| {
+            // As much above as below, in an order that has nothing to do with m or p.
+            let sign = if place % 3 == 0 { -1.0 } else { 0.5 };
+            let mean = time(growth, at) * (1.0 + off * sign);
+            let half = if place % 2 == 0 { 1 } else { 6 };
+            Cell::of(at, &[mean * (1.0 - scatter), mean * (1.0 + scatter)].repeat(half))
+        };
+        let cells = configurations.iter().enumerate().map(cell).collect();
+        Runs { file: "runs.csv".into(), cells }
+    }
+
+    /// The fit with a shape of alpha, T_HPU and T_APU.
+    fn fitted(shape: Shape, runs: &Runs) -> Trial {
+        let terms = [8.0, 120.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let mut base = truth(Decomposition::Data, 0.0, terms);
+        let (alpha, weights) = growth::alpha(shape, runs).unwrap();
+        base.terms.alpha = alpha;
+        let kinds = [
+            Kind::Growth(weights[0].clone()),
+            Kind::Entry(Entry::HpuTime),
+            Kind::Entry(Entry::ApuTime),
+        ];
+        let unknown = |kind| Unknown { term: Term::HpuTime, kind, prior: None, lower: 1e-3 };
+        let unknowns = Unknowns::new(&base, kinds.map(unknown).into());
+        let start = DVector::from_vec(vec![0.5, 8.0, 120.0]);
+        Trial::of(base, &unknowns, &data::plain(runs), &start).unwrap()
+    }
+
+    /// Threads and APUs of every configuration that 16 APUs allow at these m.
+    fn at(m: &[u32]) -> Vec<(u32, u32)> {
+        m.iter().flat_map(|&m| [1, 2, 3, 4, 6, 8].map(|p| (m, p))).collect()
+    }
+
+    /// The errors are those of the shape alone, but for so small a part.
+    fn check_alone(off: f64, is_missed: bool, part: f64) {
+        let runs = runs_of(|m| f64::from(m - 1), &at(&[1, 2]), (off, 0.01));
+        let trial = fitted(Shape::Linear, &runs);
+        let estimated = &trial.within.estimated;
+        assert_eq!(estimated.noise.misses(), is_missed);
+        let shapes = [(Shape::Linear, &trial)];
+        let entries = estimated.spread().entries;
+        let found = covariance(estimated, &entries, &shapes, &data::plain(&runs)).unwrap();
+        let expected = estimated.spread().covariance;
+        approx::assert_relative_eq!(found, expected, max_relative = part, epsilon = 1e-15);
+    }
+
+    #[test]
+    fn a_walk_over_one_further_m_is_the_growth_itself_and_changes_no_error() {
+        check_alone(0.001, false, 1e-6);
+        // The noise that the model leaves is found with the runs weighed a little otherwise.
+        check_alone(0.02, true, 5e-3);
+    }
+
+    #[test]
+    fn an_error_holds_how_far_the_shape_is_from_a_truth_that_the_runs_show() {
+        // What further threads add is nearly the same for all m, and much as no line.
+        let truth = |m: u32| [0.0, 2.5, 0.0, 3.0, 0.0, 0.0, 0.0, 3.2][m as usize - 1];
+        let runs = runs_of(truth, &at(&[1, 2, 4, 8]), (0.0, 1e-5));
+        let (line, constant) = (fitted(Shape::Linear, &runs), fitted(Shape::Constant, &runs));
+        let estimated = &line.within.estimated;
+        let shapes = [(Shape::Linear, &line), (Shape::Constant, &constant)];
+        let spread = spread(estimated, &shapes, &data::plain(&runs));
+        let t_apu = spread.entries.iter().position(|&entry| entry == Entry::ApuTime).unwrap();
+        let found = estimated.unknowns.parameters(estimated.minimum.solution.x.as_slice());
+        let distance = (found.terms.t_apu_s.value - 120.0).abs();
+        assert!(distance > 1.0, "{distance}");
+        let error = spread.covariance[(t_apu, t_apu)].sqrt();
+        approx::assert_relative_eq!(error, distance, max_relative = 0.01);
+        // Where nothing is averaged over, the errors are the shape's own.
+        let alone = super::spread(estimated, &[], &data::plain(&runs));
+        assert_eq!(alone.covariance, estimated.spread().covariance);
+    }
+
+    #[test]
+    fn a_walk_explains_what_a_shape_misses() {
+        let growth = |m: u32| [0.0, 2.5, 0.0, 3.0, 0.0, 0.0, 0.0, 3.2][m as usize - 1];
+        let runs = runs_of(growth, &at(&[1, 2, 4, 8]), (0.0, 3e-3));
+        let line = fitted(Shape::Linear, &runs);
+        assert!(line.within.estimated.noise.misses());
+        let data = data::plain(&runs);
+        let x = &line.within.estimated.minimum.solution.x;
+        let growing = w(Shape::Linear).unwrap();
+        let shapes = [Linear::of(growing, (&line.within.unknowns, x), &data, &[], 8)];
+        let unit = Noise::before(data.repetitions).run.powi(2);
+        let variances = variances(&shapes, &data, |count| unit / count).unwrap();
+        let Repetitions { squares, degrees_of_freedom } = data.repetitions;
+        let scatter = Scatter { variances, repetitions: (squares / unit, degrees_of_freedom) };
+        let noise = |component: &Component| noise_beside(component, &shapes, &scatter, &data);
+        let all = weighed(&shapes, &scatter, &data).unwrap();
+        let likeliest = all.iter().max_by(|a, b| a.log_weight.total_cmp(&b.log_weight)).unwrap();
+        assert!(likeliest.size > 0.0 && !noise(likeliest).misses());
+    }
+
+    #[test]
+    fn half_of_the_weight_is_on_no_walk_beside_how_likely_each_makes_the_runs() {
+        let runs = runs_of(|m| f64::from(m - 1), &at(&[1, 2, 4, 8]), (0.001, 0.01));
+        let (line, constant) = (fitted(Shape::Linear, &runs), fitted(Shape::Constant, &runs));
+        let data = data::plain(&runs);
+        let linear = |shape, trial: &Trial| {
+            let x = &trial.within.estimated.minimum.solution.x;
+            Linear::of(w(shape).unwrap(), (&trial.within.unknowns, x), &data, &[], 8)
+        };
+        let shapes = [linear(Shape::Linear, &line), linear(Shape::Constant, &constant)];
+        let found = components(&shapes, &data).unwrap();
+        let total: f64 = found.iter().map(|it| it.log_weight.exp()).sum();
+        approx::assert_relative_eq!(total, 1.0, max_relative = 1e-12);
+        // Runs along a line are next to impossible with a constant and no walk.
+        assert!(found.iter().all(|it| it.shape == 0 || it.size > 0.0));
+        let prior = |it: &Component| it.log_weight - it.solved.log_evidence;
+        let of_line: Vec<&Component> = found.iter().filter(|it| it.shape == 0).collect();
+        assert_eq!(of_line[0].size, 0.0);
+        let variances =
+            variances(&shapes, &data, |count| Noise::before(data.repetitions).run.powi(2) / count);
+        let scatter = Scatter { variances: variances.unwrap(), repetitions: (0.0, 0.0) };
+        let sizes = shapes[0].sizes(&scatter, data.points.len()).len() as f64;
+        for walk in &of_line[1..] {
+            let ratio = (prior(of_line[0]) - prior(walk)).exp();
+            approx::assert_relative_eq!(ratio, sizes, max_relative = 1e-9);
+        }
+        assert!(of_line.len() > 1);
+    }
+
+    #[test]
+    fn shapes_are_weighed_by_the_same_rows_and_by_more_of_them_than_unknowns() {
+        let runs = runs_of(|m| f64::from(m - 1), &[(1, 1), (2, 1), (4, 1)], (0.0, 0.01));
+        let linear = |rows: usize, unknowns: usize| Linear {
+            slopes: DMatrix::zeros(rows, unknowns),
+            missed: DVector::zeros(rows),
+            values: DVector::zeros(0),
+            derivatives: DMatrix::zeros(0, unknowns),
+            unknowns,
+        };
+        let of = |shapes: &[Linear]| variances(shapes, &data::plain(&runs), |count| 8.0 / count);
+        // Runs, of two or twelve times, and what a file says, in its standard error.
+        let expected = Some(vec![4.0, 8.0 / 12.0, 4.0, 1.0]);
+        assert_eq!(of(&[linear(4, 3), linear(4, 2)]), expected);
+        assert_eq!(of(&[linear(4, 3), linear(3, 2)]), None);
+        assert_eq!(of(&[linear(4, 3), linear(4, 4)]), None);
+        assert_eq!(of(&[]), None);
+    }
+}

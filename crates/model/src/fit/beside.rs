@@ -87,9 +87,84 @@ mod tests {
     use crate::fit::fit;
     use crate::fit::refined::Counts;
     use crate::fit::runs::Cell;
-    use crate::fit::trials::{TERMS, feasible, only, truth};
+    use crate::fit::trials::{TERMS, exact_runs, feasible, only, truth};
     use crate::model::parameters::Decomposition;
     use crate::model::refined::Refinements;
+
+    /// A report with what this many configurations were predicted as, a tenth too long.
+    fn compared(configurations: &[(u32, u32)], refined: bool) -> Option<Vec<(String, usize)>> {
+        let truth = truth(Decomposition::Data, 0.0, TERMS);
+        let runs = exact_runs(&truth, configurations);
+        let predicted: Vec<f64> = runs.cells.iter().map(|cell| 1.1 * cell.mean_s).collect();
+        let settings = Settings::new("trial", Decomposition::Data, 16);
+        let alone = only(exact_runs(&truth, &[(1, 1), (1, 2), (1, 4), (1, 8)]));
+        let fitted = fit(&alone, &settings).unwrap();
+        let report = RunsReport { left_out_s: predicted.clone(), ..fitted.report.runs.unwrap() };
+        let refinements = Refinements { iterations: Some(24), ..Refinements::default() };
+        let terms = refinements.names().len();
+        assert!(terms > 0);
+        let refined = refined.then(|| Refined {
+            parameters: Parameters { refinements: Some(refinements), ..truth },
+            left_out_s: predicted,
+            warnings: Vec::new(),
+        });
+        let none = RunsReport { left_out_s: Vec::new(), ..report.clone() };
+        assert_eq!(comparison(&runs, &none, refined.as_ref(), 3).unwrap(), None);
+        let found = comparison(&runs, &report, refined.as_ref(), 3).unwrap()?;
+        let given = found.rows.iter().take(1 + usize::from(refined.is_some()));
+        Some(given.map(|row| (row.model.clone(), row.parameters)).collect())
+    }
+
+    #[test]
+    fn four_configurations_are_compared_with_the_refined_model_where_there_is_one() {
+        let four = [(1, 1), (1, 2), (1, 4), (1, 8)];
+        assert_eq!(compared(&four[..3], false), None);
+        assert_eq!(compared(&four, false), Some(vec![("equation 11".into(), 3)]));
+        let refinements = Refinements { iterations: Some(24), ..Refinements::default() };
+        let values = 3 + refinements.names().len();
+        let both = vec![("equation 11".into(), 3), ("refined".into(), values)];
+        assert_eq!(compared(&four, true), Some(both));
+    }
+
+    #[test]
+    fn without_runs_the_refined_model_has_the_terms_of_equation_11() {
+        let base = truth(Decomposition::Data, 0.1, TERMS);
+        let mut settings = Settings::new("trial", Decomposition::Data, 16);
+        let of = |settings: &Settings| {
+            refined((&base, &[]), &base, &Inputs::default(), settings, None).unwrap()
+        };
+        assert!(of(&settings).is_none());
+        settings.options.counts = Some(Counts { iterations: Some(24), ..Counts::default() });
+        let refined = of(&settings).unwrap().parameters;
+        assert_eq!(refined.refinements.as_ref().unwrap().iterations, Some(24));
+        assert_eq!(refined.terms, base.terms);
+    }
+
+    #[test]
+    fn the_refined_model_predicts_a_configuration_that_is_left_out_in_its_own_times() {
+        // 24 pieces of 5 s each among p APUs, nothing else: equation 11 shares them as they cannot be.
+        let base = truth(Decomposition::Data, 0.0, [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        let cell = |p: u32| Cell::of((1, p), &[5.0 * f64::from(24_u32.div_ceil(p)); 2]);
+        let cells = [1, 5, 7, 13, 16].map(cell);
+        let runs = Runs { file: "runs.csv".into(), cells: cells.into() };
+        let mut settings = Settings::new("trial", Decomposition::Data, 16);
+        settings.options.counts = Some(Counts { iterations: Some(24), ..Counts::default() });
+        let options = &settings.options;
+        let request = Request { runs: &runs, times: None, correlations: &[], options };
+        let unknown = [Term::ApuTime];
+        let inputs = Inputs::default();
+        let refined = refined((&base, &unknown), &base, &inputs, &settings, Some(request));
+        let refined = refined.unwrap().unwrap();
+        approx::assert_relative_eq!(
+            refined.parameters.terms.t_apu_s.value,
+            120.0,
+            max_relative = 1e-8
+        );
+        assert_eq!(refined.left_out_s.len(), runs.cells.len());
+        for (left_out, cell) in refined.left_out_s.iter().zip(&runs.cells) {
+            approx::assert_relative_eq!(*left_out, cell.mean_s, max_relative = 1e-8);
+        }
+    }
 
     #[test]
     fn runs_with_pieces_that_cannot_be_cut_follow_the_refined_model() {

@@ -156,7 +156,7 @@ impl fmt::Display for Held {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trials::{TERMS, truth};
+    use super::super::trials::{TERMS, ended_at, truth};
     use super::*;
     use crate::model::parameters::{Decomposition, Estimate, OverM};
     use crate::model::terms::Term;
@@ -221,5 +221,30 @@ mod tests {
         let source = Some("profile.csv and runs.csv".into());
         assert_eq!(gap(&parameters), Estimate { source, ..Estimate::exact(0.0) });
         assert_eq!(parameters.terms.t_hpu_s, others);
+    }
+
+    #[test]
+    fn only_errors_in_common_move_an_entry_beyond_its_bound_and_by_more_than_rounding() {
+        // 200 us of gap in units of 1e-13 s, an alpha in units of 1e-9, and a term of its own.
+        let of = |kind| Unknown { term: Term::Gap, kind, prior: None, lower: 0.0 };
+        let list = vec![
+            of(Kind::Common(vec![(Entry::Gap, 1e-13)])),
+            of(Kind::Common(vec![(Entry::Alpha(3), 1e-9)])),
+            of(Kind::Entry(Entry::ApuTime)),
+        ];
+        let mut base = truth(Decomposition::Data, 0.1, TERMS);
+        base.terms.g_s = Estimate::exact(2e-4);
+        base.terms.estimate_mut(Entry::Alpha(3)).unwrap().value = 1.25;
+        let unknowns = Unknowns::new(&base, list);
+        let held = |gap: f64, alpha: f64| {
+            let x = [(gap - 2e-4) / 1e-13, (alpha - 1.25) / 1e-9, -1.0];
+            let held = beyond(&ended_at(unknowns.clone(), &x));
+            held.into_iter().map(|it| (it.entry, it.bound, it.measured)).collect::<Vec<_>>()
+        };
+        // A thousandth of a millionth of what the file says is rounding.
+        assert_eq!(held(-1e-13, 1.0 - 1e-9), []);
+        assert_eq!(held(1e-13, 1.0 + 1e-9), []);
+        assert_eq!(held(-3e-13, 1.0), [(Entry::Gap, 0.0, 2e-4)]);
+        assert_eq!(held(0.0, 1.0 - 2e-9), [(Entry::Alpha(3), 1.0, 1.25)]);
     }
 }

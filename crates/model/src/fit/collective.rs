@@ -346,4 +346,24 @@ mod tests {
             });
         }
     }
+
+    #[test]
+    fn a_line_that_falls_below_nothing_is_held_there_and_told() {
+        // -3 + m microseconds at 4, 8 and 16 ranks: -1 at 2, where the line is stored.
+        let rows = [4, 8, 16].map(|ranks: u32| Collective {
+            operation: "barrier".into(),
+            ranks,
+            bytes: 8,
+            repetition: 1,
+            calls: 1,
+            time_s: 1e-6 * (f64::from(ranks) - 3.0),
+        });
+        let measured = Measured { file: "collective.csv".into(), rows: rows.into() };
+        let line = Selection::Fixed(Shape::Linear);
+        let choices = TermChoices { collective: line, ..TermChoices::default() };
+        let result = collective(&measured, &choices, 16).unwrap();
+        assert_eq!(result.value.at(2, 1.0), 0.0);
+        let told = Warning::AtBound { term: "o_col_s", bound: 0.0 };
+        assert!(result.warnings.contains(&told), "{:?}", result.warnings);
+    }
 }

@@ -194,4 +194,13 @@ mod tests {
         assert!(!is_apart(0.1903));
         assert!(is_apart(0.1913));
     }
+
+    #[test]
+    fn numbers_of_processes_that_differ_by_less_than_a_hundredth_are_told_apart_without_a_word() {
+        // 2 and 2.01 us, each within 0.01 %.
+        let rows = [(2, 8.0), (2, 8.0004), (2, 7.9996), (4, 8.04), (4, 8.0404), (4, 8.0396)];
+        let result = check(&rows).unwrap();
+        assert_eq!(result.value.degrees_of_freedom, Some(1.0));
+        assert_eq!(result.warnings, []);
+    }
 }

@@ -99,7 +99,10 @@ pub(crate) fn size(errors: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trials::{TERMS, exact_runs, feasible, fitted, noisy_runs, only, truth};
+    use super::super::trials::{
+        TERMS, ended_at, exact_runs, feasible, fitted, noisy_runs, only, trial_of, truth,
+    };
+    use super::super::unknowns::Unknowns;
     use super::*;
     use crate::model::parameters::Decomposition;
 
@@ -167,5 +170,38 @@ mod tests {
     fn the_size_of_errors_is_the_root_of_their_mean_square() {
         assert_eq!(size(&[3.0, 4.0]), 12.5_f64.sqrt());
         assert_eq!(size(&[-2.0]), 2.0);
+    }
+
+    #[test]
+    fn a_shape_takes_two_further_m_and_a_table_two_that_can_be_spared() {
+        let shapes = |configurations: &[(u32, u32)]| {
+            let runs = exact_runs(&truth(Decomposition::Data, 0.1, TERMS), configurations);
+            SHAPES.map(|shape| alpha(shape, &runs).is_some())
+        };
+        assert_eq!(shapes(&[(1, 1), (2, 1), (2, 2), (4, 1)]), [true, true, true, false]);
+        assert_eq!(shapes(&[(1, 1), (2, 1), (2, 2), (4, 1), (4, 2)]), [true; 4]);
+    }
+
+    #[test]
+    fn the_number_of_a_line_is_what_each_further_thread_adds() {
+        let runs = exact_runs(&truth(Decomposition::Data, 0.1, TERMS), &[(1, 1), (5, 1)]);
+        let (_, weights) = alpha(Shape::Linear, &runs).unwrap();
+        assert_eq!(weights, [[0.0, 4.0]]);
+    }
+
+    #[test]
+    fn a_configuration_that_any_trial_rests_on_judges_none() {
+        let base = truth(Decomposition::Data, 0.1, TERMS);
+        let trial = |residuals: [f64; 3], leverages: [f64; 3]| {
+            let mut estimated = ended_at(Unknowns::new(&base, Vec::new()), &[]);
+            estimated.minimum.residuals = residuals.into();
+            estimated.minimum.leverages = leverages.into();
+            trial_of(&base, estimated)
+        };
+        let trials = [
+            trial([0.1, 0.2, 0.3], [0.0, 0.5, 0.5]),
+            trial([0.5, 0.5, 0.0], [0.5, 0.75, 1.0 - 1e-9]),
+        ];
+        assert_eq!(spared(&trials), [[0.1, 0.4], [1.0, 2.0]]);
     }
 }

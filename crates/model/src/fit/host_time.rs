@@ -70,3 +70,63 @@ pub(crate) fn are_told_apart(unknowns: &Unknowns, points: &[Point], start: &DVec
     let values = DMatrix::from_columns(&unit).singular_values();
     values.max() <= WORST_CONDITION * values.min()
 }
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DVector;
+
+    use super::super::data;
+    use super::super::trials::{TERMS, ended_at, exact_runs, trial_of, truth};
+    use super::super::unknowns::Prior;
+    use super::*;
+    use crate::model::parameters::Decomposition;
+
+    fn unknown(kind: Kind, prior: Option<Prior>) -> Unknown {
+        Unknown { term: Term::HpuTime, kind, prior, lower: 1e-3 }
+    }
+
+    /// T_HPU by the fit where it is a convention: 8 s with this error, beside what grows with m and an
+    /// unknown T_APU of which nothing is known.
+    fn conventional(std_error: f64, prior: Option<Prior>) -> Option<Estimate> {
+        let runs = exact_runs(
+            &truth(Decomposition::Data, 0.1, TERMS),
+            &[(1, 1), (2, 1), (4, 1), (1, 2), (2, 2), (4, 4)],
+        );
+        let list = vec![
+            unknown(Kind::Entry(Entry::ApuTime), None),
+            unknown(Kind::Entry(Entry::HpuTime), prior),
+            unknown(Kind::Growth((0..16).map(f64::from).collect()), None),
+        ];
+        let base = truth(Decomposition::Data, 0.1, TERMS);
+        let mut estimated = ended_at(Unknowns::new(&base, list), &[120.0, 8.0, 0.8]);
+        estimated.minimum.covariance =
+            DMatrix::from_diagonal(&DVector::from_vec(vec![1e6, std_error.powi(2), 0.01]));
+        let trial = trial_of(&base, estimated);
+        let found = by_convention(&trial, &data::plain(&runs), "runs.csv").unwrap();
+        found.map(|trial| trial.base.terms.t_hpu_s)
+    }
+
+    #[test]
+    fn a_host_time_that_is_uncertain_by_three_times_itself_is_a_convention() {
+        assert_eq!(conventional(23.9, None), None);
+        let source = Some("runs.csv".into());
+        assert_eq!(conventional(24.1, None), Some(Estimate { source, ..Estimate::exact(8.0) }));
+        // One that a file knows is no convention, whatever else is unknown.
+        let prior = Prior { value: 8.0, std_error: 30.0, degrees_of_freedom: None, size: 8.0 };
+        assert_eq!(conventional(24.1, Some(prior)), None);
+    }
+
+    #[test]
+    fn as_many_configurations_as_unknowns_can_tell_them_apart_and_fewer_cannot() {
+        let list = [Entry::HpuTime, Entry::ApuTime].map(|it| unknown(Kind::Entry(it), None));
+        let unknowns = Unknowns::new(&truth(Decomposition::Data, 0.1, TERMS), list.into());
+        let is_told = |points: &[(u32, u32)]| {
+            let point = |&(m, p): &(u32, u32)| Point { m, p, log_time: 0.0, count: 1.0 };
+            let points: Vec<Point> = points.iter().map(point).collect();
+            are_told_apart(&unknowns, &points, &DVector::from_vec(vec![8.0, 120.0]))
+        };
+        assert!(is_told(&[(1, 1), (1, 4)]));
+        assert!(!is_told(&[(1, 4), (1, 4)]));
+        assert!(!is_told(&[(1, 4)]));
+    }
+}

@@ -297,3 +297,6 @@ fn unknowns(
     let unknowns = Unknowns::new(&base, list);
     (base, unknowns, DVector::from_vec(from))
 }
+
+#[cfg(test)]
+mod tests;

@@ -149,8 +149,8 @@ impl Warned {
     }
 }
 
-/// Gives the unknown terms the values that are believed of them, and says how their errors go
-/// together; `unknown` keeps what the prior does not have.
+/// Gives the unknown terms the values that are believed of them, which leaves none of them
+/// unknown, and says how their errors go together.
 pub(crate) fn believe(
     prior: &Parameters,
     base: &mut Parameters,
@@ -180,4 +180,51 @@ pub(crate) fn believe(
     let pairs = entries.iter().flat_map(|&one| entries.iter().map(move |&other| (one, other)));
     let matrix = pairs.map(|(one, other)| correlation.of(one, other)).collect();
     Correlation::new(entries, matrix).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trials::{TERMS, truth};
+    use super::*;
+    use crate::model::parameters::Decomposition;
+
+    fn pair(entries: [Entry; 2], correlation: f64) -> Correlation {
+        Correlation::new(entries.into(), vec![1.0, correlation, correlation, 1.0]).unwrap()
+    }
+
+    #[test]
+    fn errors_of_different_files_do_not_go_together() {
+        let alpha = [Entry::Alpha(1), Entry::Alpha(2)];
+        let collective = [Entry::Collective(0), Entry::Collective(1)];
+        let found = together(&[pair(alpha, 0.5), pair(collective, -0.25)]).unwrap();
+        assert_eq!(found.entries(), [alpha, collective].concat());
+        assert_eq!(found.row(0), [1.0, 0.5, 0.0, 0.0]);
+        assert_eq!(found.row(3), [0.0, 0.0, -0.25, 1.0]);
+        assert_eq!(together(&[]), None);
+    }
+
+    #[test]
+    fn what_a_prior_is_believed_of_has_a_source_and_its_own_correlations_only() {
+        let mut base = truth(Decomposition::Data, 0.1, TERMS);
+        let mut prior = Parameters::new("as last year", base.decomposition, 16, base.terms.clone());
+        prior.terms.t_apu_s = Estimate {
+            std_error: Some(2.0),
+            combined_with: vec!["g_s".into()],
+            ..Estimate::exact(90.0)
+        };
+        prior.terms.g_s.source = Some("runs.csv".into());
+        let entries = vec![Entry::ApuTime, Entry::Gap, Entry::HpuTime];
+        let matrix = vec![1.0, 0.5, 0.25, 0.5, 1.0, 0.125, 0.25, 0.125, 1.0];
+        prior.correlation = Some(Correlation::new(entries, matrix).unwrap());
+        let before = base.terms.t_hpu_s.clone();
+        let mut unknown = vec![Term::ApuTime, Term::Gap];
+        let correlation = believe(&prior, &mut base, &mut unknown).unwrap();
+        assert_eq!(correlation, pair([Entry::ApuTime, Entry::Gap], 0.5));
+        let source = Some("as last year".into());
+        let expected = Estimate { std_error: Some(2.0), source, ..Estimate::exact(90.0) };
+        assert_eq!(base.terms.t_apu_s, expected);
+        assert_eq!(base.terms.g_s.source.as_deref(), Some("runs.csv"));
+        assert_eq!(base.terms.t_hpu_s, before);
+        assert_eq!(unknown, []);
+    }
 }

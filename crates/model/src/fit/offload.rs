@@ -158,4 +158,29 @@ mod tests {
             (check(&rows).unwrap().value.interval().unwrap(), 0.3e-6)
         });
     }
+
+    #[test]
+    fn messages_one_way_alone_tell_of_no_round_trip() {
+        let (bytes, repetition, round_trips, time_s) = (8, 1, 10, 1e-5);
+        let rows =
+            vec![Offload { bytes, repetition, round_trips, time_s, mode: OffloadMode::Stream }];
+        let error = offload(&Measured { file: "offload.csv".into(), rows }).unwrap_err();
+        assert!(error.to_string().contains("no row of mode \"pingpong\""), "{error}");
+    }
+
+    #[test]
+    fn a_slow_first_round_trip_raises_a_doubt_whatever_number_of_them_was_timed() {
+        // 1.3 us each of ten, then 1 us each of twenty.
+        let rows = [(1, 10, 13.0), (2, 20, 20.0), (3, 20, 20.2), (4, 20, 19.8)];
+        let rows = rows.map(|(repetition, round_trips, time_us)| Offload {
+            bytes: 8,
+            repetition,
+            round_trips,
+            time_s: time_us * 1e-6,
+            mode: OffloadMode::PingPong,
+        });
+        let measured = Measured { file: "offload.csv".into(), rows: rows.into() };
+        let warning = offload(&measured).unwrap().warnings[0].to_string();
+        assert!(warning.contains("the first repetition takes +30.0 %"), "{warning}");
+    }
 }

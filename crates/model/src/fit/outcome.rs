@@ -309,3 +309,6 @@ fn left_out_s(fit: &Fit) -> Vec<f64> {
     let points = fit.data.points.iter().zip(errors);
     points.map(|(point, error)| (point.log_time + error).exp()).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -225,6 +225,7 @@ mod tests {
         let times = [1.0, 2.0, 3.0, 4.0];
         let result = check(vec![row("main", 1, 4, times), row("main", 2, 5, times)]).unwrap();
         assert_eq!(result.value.whole.offloads.value, 4.5);
+        assert_eq!(result.value.whole.offloads.std_error, Some(0.5));
         assert_eq!(
             result.warnings[0].to_string(),
             "profile.csv: offloads of phase \"main\" differ between repetitions; their mean was used"
@@ -245,6 +246,12 @@ mod tests {
             "profile.csv: phase \"a\" with a gap time but no off-loads; count its off-loads, or \
              count that time as host time"
         );
+    }
+
+    #[test]
+    fn a_phase_without_off_loads_has_no_gap() {
+        let program = check(vec![row("setup", 1, 0, [1.0, 2.0, 3.0, 0.0])]).unwrap().value;
+        assert_eq!((program.whole.offloads.value, program.whole.g_s.value), (0.0, 0.0));
     }
 
     #[test]

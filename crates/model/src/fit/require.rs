@@ -60,3 +60,28 @@ impl Fitted {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::trials::{TERMS, exact_runs, fitted, only, truth};
+    use crate::model::parameters::Decomposition;
+
+    #[test]
+    fn a_term_is_undetermined_as_part_of_a_sum_or_because_nothing_tells_of_it() {
+        let configurations = [(1, 1), (1, 2), (1, 4), (2, 1), (2, 2)];
+        let runs = exact_runs(&truth(Decomposition::Data, 0.08, TERMS), &configurations);
+        let fitted = fitted(&only(runs), Decomposition::Data).unwrap();
+        let asked = ["t_apu_s", "o_offload_s", "t_hpu_s", "offloads"].map(String::from);
+        let found = fitted.undetermined(&asked).unwrap();
+        let told: Vec<(&str, &str)> =
+            found.iter().map(|each| (each.term.as_str(), each.reason)).collect();
+        // T_APU is known by itself.
+        let sum = "sum";
+        assert_eq!(told, [("o_offload_s", sum), ("t_hpu_s", sum), ("offloads", "not_measured")]);
+        let all = ["t_hpu_s", "c_apu_s", "o_offload_s", "t_csw_s", "o_col_s"];
+        assert_eq!([&found[0].sum, &found[1].sum], [&all, &all]);
+        assert_eq!(found[2].sum, [""; 0]);
+        let error = fitted.undetermined(&["t_gpu_s".into()]).unwrap_err().to_string();
+        assert!(error.contains("t_gpu_s") && error.contains("t_hpu_s"), "{error}");
+    }
+}

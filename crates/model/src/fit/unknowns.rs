@@ -299,4 +299,16 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn an_alpha_that_a_file_measured_does_not_move_with_the_host_time() {
+        let unknown = |kind| Unknown { term: Term::HpuTime, kind, prior: None, lower: 0.0 };
+        let kinds = [Kind::Entry(Entry::HpuTime), Kind::Entry(Entry::Alpha(1))];
+        let base = truth(Decomposition::Data, 0.08, TERMS);
+        let unknowns = Unknowns::new(&base, kinds.map(unknown).into());
+        // Not even where there is no host time that it could be a ratio to.
+        let (entries, derivatives) = unknowns.entries(&[0.0, 1.5]);
+        assert_eq!(entries, [Entry::HpuTime, Entry::Alpha(1)]);
+        assert_eq!(derivatives, DMatrix::identity(2, 2));
+    }
 }

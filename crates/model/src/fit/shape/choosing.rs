@@ -318,3 +318,6 @@ fn measured(value: f64, error: Option<StandardError>, file: &str) -> Estimate {
         combined_with: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -198,3 +198,73 @@ fn of_parts(parts: &[Part], gradient: &[f64]) -> Option<StandardError> {
         degrees_of_freedom: Some(degrees_of_freedom),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two points, of which nothing but this is known.
+    fn points(parts: Vec<Part>, kinds: Vec<Vec<Option<f64>>>) -> Points {
+        let (values, counts) = (vec![2.0, 3.0], vec![4.0, 1.0]);
+        Points { scale: Scale::Absolute, m: vec![2, 4], values, counts, parts, kinds }
+    }
+
+    fn part(variance: f64, degrees_of_freedom: f64, loadings: Vec<(usize, f64)>) -> Part {
+        Part { variance: Some(variance), degrees_of_freedom, loadings }
+    }
+
+    /// The variance of a quantity with its degrees of freedom.
+    fn check(points: &Points, spread: &Spread, gradient: [f64; 2], expected: (f64, f64)) {
+        let found = points.error(spread, &gradient).unwrap();
+        let degrees_of_freedom = found.degrees_of_freedom.unwrap();
+        approx::assert_relative_eq!(found.value.powi(2), expected.0, max_relative = 1e-12);
+        approx::assert_relative_eq!(degrees_of_freedom, expected.1, max_relative = 1e-12);
+    }
+
+    /// The variances of both points and their covariance.
+    fn check_covariance(points: &Points, spread: &Spread, expected: [f64; 3]) {
+        let found = points.covariance(spread, &DMatrix::identity(2, 2)).unwrap();
+        let found = [found[(0, 0)], found[(1, 1)], found[(0, 1)]];
+        for (found, expected) in found.into_iter().zip(expected) {
+            approx::assert_relative_eq!(found, expected, max_relative = 1e-12);
+        }
+    }
+
+    #[test]
+    fn variances_of_repetitions_add_up_with_the_degrees_of_freedom_of_welch_and_satterthwaite() {
+        let own = vec![part(0.04, 2.0, vec![(0, 1.0)]), part(0.01, 1.0, vec![(1, 1.0)])];
+        // 0.05^2/(0.04^2/2 + 0.01^2/1)
+        let together = (0.05, 25.0 / 9.0);
+        check(&points(own.clone(), Vec::new()), &Spread::Repetitions, [1.0, 1.0], together);
+        check(&points(own, Vec::new()), &Spread::Repetitions, [1.0, 0.0], (0.04, 2.0));
+        let exact = vec![part(0.0, 2.0, vec![(0, 1.0)]), part(0.0, 1.0, vec![(1, 1.0)])];
+        check(&points(exact, Vec::new()), &Spread::Repetitions, [1.0, 1.0], (0.0, 3.0));
+        // An error in common of 0.1 at one and 0.2 at the other.
+        let common = points(vec![part(0.01, 5.0, vec![(0, 1.0), (1, 2.0)])], Vec::new());
+        check_covariance(&common, &Spread::Repetitions, [0.01, 0.04, 0.02]);
+    }
+
+    #[test]
+    fn kinds_scatter_around_their_mean() {
+        // Off by 0.3, 0, -0.3 and 0.6, -0.3, -0.3, over three kinds; the variance of a mean of three is
+        // 3/2 of the sum of the squares.
+        let kinds = [(0.1, 0.2), (0.0, -0.1), (-0.1, -0.1)];
+        let kinds = kinds.map(|(one, other)| vec![Some(one), Some(other)]);
+        let all = points(Vec::new(), kinds.to_vec());
+        check(&all, &Spread::Kinds, [1.0, 0.0], (0.03, 2.0));
+        check(&all, &Spread::Kinds, [1.0, -1.0], (0.03 + 0.09 - 2.0 * 0.045, 2.0));
+        check_covariance(&all, &Spread::Kinds, [0.03, 0.09, 0.045]);
+        // One that was not measured there has nothing to say of it: 2/1*(0.01 + 0.01) of two kinds.
+        let kinds = [Some(0.1), Some(-0.1), None].map(|each| vec![each, Some(0.0)]);
+        check(&points(Vec::new(), kinds.to_vec()), &Spread::Kinds, [1.0, 0.0], (0.04, 1.0));
+    }
+
+    #[test]
+    fn what_a_formula_misses_is_in_proportion_to_the_values() {
+        // 1 % of 2^2 over four observations, and of 3^2 over one; nothing more is known of their sum.
+        let spread = Spread::Misfit { variance: 0.01, degrees_of_freedom: 5.0 };
+        let repeated = points(vec![part(7.0, 1.0, vec![(0, 1.0)])], Vec::new());
+        check(&repeated, &spread, [1.0, 1.0], (0.01 + 0.09, 5.0));
+        check_covariance(&repeated, &spread, [0.01, 0.09, 0.0]);
+    }
+}

@@ -170,3 +170,18 @@ fn two_lines_are_taken_where_they_err_clearly_less_at_sizes_they_do_not_know() {
     // Every other time is 20 % longer: neither one line nor two know of it.
     check(&[1.0, 1.2, 1.0, 1.2, 1.0, 1.2, 1.0, 1.2], None);
 }
+
+#[test]
+fn a_size_weighs_by_its_times_where_two_lines_are_sought() {
+    // Three sizes of a hundred times each, that bend by 0.1, and two of one time each: a line through
+    // the last three misses these by less than a hundred times the square of 0.1/11/sqrt(6), though
+    // by more than once that.
+    let times: BySize =
+        [(0, 10.0, 100), (1, 11.0, 100), (2, 12.1, 100), (3, 30.0, 1), (4, 47.5, 1)]
+            .map(|(bytes, time, count)| (bytes, vec![time; count]))
+            .into();
+    let last = |times: &BySize| Lines::two(times).unwrap().change.unwrap().0;
+    assert_eq!(last(&times), 1);
+    let once = times.iter().map(|(&bytes, times)| (bytes, vec![times[0]])).collect();
+    assert_eq!(last(&once), 2);
+}
