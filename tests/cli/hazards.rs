@@ -5,7 +5,10 @@ use super::Folder;
 
 /// Runs a program under every scheduler in all its variants.
 fn has_none(program: &[&str]) {
-    let folder = Folder::new();
+    has_none_in(&Folder::new(), program);
+}
+
+fn has_none_in(folder: &Folder, program: &[&str]) {
     for policy in mmgp::schedulers::policies() {
         let variants = policy.variants().into_iter().map(|it| it.replace('N', "2"));
         let variants = variants.map(|it| format!("{}:{it}", policy.name()));
@@ -23,8 +26,11 @@ fn of_pbpi() {
 
 #[test]
 fn of_raxml() {
+    let folder = Folder::new();
+    folder.succeeds(&["simulate-alignment", "--taxa=6", "--sites=200", "--out=small.phy"]);
     let searches = ["--bootstraps=1", "--inferences=0", "--model=cat"];
-    has_none(&[&["--app=raxml", "--m=2", "--p=3", "--input=sim12"], &searches[..]].concat());
+    let program = ["--app=raxml", "--m=2", "--p=3", "--input=small.phy"];
+    has_none_in(&folder, &[&program, &searches[..]].concat());
 }
 
 #[test]

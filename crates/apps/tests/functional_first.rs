@@ -27,7 +27,7 @@ fn raxml(rates: Rates) -> Raxml {
     let effort = Effort { prunings: 2, ..Effort::SHORT };
     let settings = Settings::new(5, rates).starting_at(Start::Random).with_effort(effort);
     let tasks = Tasks { inferences: 1, bootstraps: 1 };
-    Raxml::new(patterns(6, 250), settings, tasks, Port::Tuned).unwrap()
+    Raxml::new(patterns(6, 120), settings, tasks, Port::Tuned).unwrap()
 }
 
 fn run(
