@@ -227,4 +227,27 @@ mod tests {
         let first = same.confirmations(&[false, true, false], 1);
         assert_eq!(first, [(0, 0.0)]);
     }
+
+    #[test]
+    fn what_is_at_stake_is_counted_over_the_draws() {
+        // Of one certain configuration beside those that are drawn nothing is asked of the marginals.
+        let parameters = crate::model::published("pbpi-qs20").unwrap();
+        let marginals = Posterior::of(&parameters).unwrap().marginals(&[Mapping::SEQUENTIAL]);
+        let contest = contest(TIMES);
+        let check = |index: usize, wins: f64, regret: f64, most: f64| {
+            let stake = contest.stake(index, &marginals);
+            approx::assert_relative_eq!(stake.probability_best, wins, max_relative = 1e-12);
+            approx::assert_relative_eq!(stake.expected_regret.0, regret, max_relative = 1e-12);
+            approx::assert_relative_eq!(stake.regret_95.0, most, max_relative = 1e-12);
+        };
+        // The least times are 1, 1, 1, 2.
+        check(0, 0.25, (3.0 + 2.0 + 1.0) / 4.0, 3.0);
+        check(1, 0.25, 3.0 / 4.0, 1.0);
+        check(2, 0.75, 3.0 / 4.0, 3.0);
+        assert!((0..3).all(|index| contest.stake(index, &marginals).indistinguishable));
+        // Never faster than the choice.
+        let slow = self::contest([[3.0; 4], [2.0; 4], [2.5; 4]]);
+        let told = [0, 1, 2].map(|index| slow.stake(index, &marginals).indistinguishable);
+        assert_eq!(told, [false, true, false]);
+    }
 }
