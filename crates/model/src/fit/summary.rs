@@ -320,4 +320,41 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_reader_gets_a_sentence_the_formula_and_a_line_for_each_term() {
+        let truth = truth(Decomposition::Data, 0.08, TERMS);
+        let files = fitted(&measured(&truth), Decomposition::Data).unwrap().summary();
+        let text = files.to_string();
+        assert!(text.starts_with("The terms of equation 11 as files measured them"), "{text}");
+        assert!(text.contains("\nT = 10.3 + 0.64 (m - 1) + 120/(m p) + 0.2 p s\n"), "{text}");
+        assert!(text.contains("of the time at (2, 8)\n  t_hpu_s      8 +- 0"), "{text}");
+        // 8 of 20.04 s.
+        assert!(text.contains(" 40 %"), "{text}");
+        let runs = only(exact_runs(&truth, &feasible()));
+        let summary = fitted(&runs, Decomposition::Data).unwrap().summary();
+        let expected =
+            "Equation 11 fitted to 150 runs of 50 configurations in runs.csv: off by 0.0 %";
+        assert!(summary.sentence.starts_with(expected), "{}", summary.sentence);
+    }
+
+    #[test]
+    fn a_term_between_the_entries_of_its_table_has_its_value_there_and_the_error_of_the_next() {
+        let mut parameters = crate::toy::parameters(Decomposition::Data);
+        let values = [(1.0, 0.0), (1.25, 0.1), (1.75, 0.2)];
+        let values = values.map(|(value, error)| crate::toy::estimate(value, error)).to_vec();
+        parameters.terms.alpha =
+            OverM::Table(crate::model::parameters::Table::new(vec![1, 2, 4], values));
+        // Few enough terms that all are shown.
+        parameters.terms.t_apu_s.value = 0.0;
+        parameters.terms.offloads.value = 0.0;
+        let alpha = |m: u32| {
+            let parts = parts(&parameters, Mapping::of(m, 1));
+            let part = parts.into_iter().find(|part| part.term.starts_with("alpha")).unwrap();
+            (part.term, part.estimate.value, part.estimate.std_error)
+        };
+        assert_eq!(alpha(2), ("alpha(2)".into(), 1.25, Some(0.1)));
+        assert_eq!(alpha(3), ("alpha(3)".into(), 1.5, Some(0.2)));
+        assert_eq!(alpha(8), ("alpha(8)".into(), 1.75, Some(0.2)));
+    }
 }

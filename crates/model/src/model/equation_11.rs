@@ -250,4 +250,35 @@ mod tests {
         assert_eq!(gradient.last().unwrap().0, last);
         approx::assert_relative_eq!(gradient.last().unwrap().1, expected, max_relative = 1e-13);
     }
+
+    #[test]
+    fn a_table_has_an_end_only_where_some_m_lies_beyond_it_and_it_had_a_slope() {
+        let mut parameters = crate::toy::parameters(crate::model::parameters::Decomposition::Data);
+        let is_there = |parameters: &Parameters| parameters.ends().map(|end| end.is_some());
+        // Both tables end at m = 4.
+        assert_eq!(is_there(&parameters), [true, true]);
+        parameters.apus = 5;
+        assert_eq!(is_there(&parameters), [true, true]);
+        parameters.apus = 4;
+        assert_eq!(is_there(&parameters), [false, false]);
+        parameters.apus = 16;
+        parameters.terms.alpha = crate::toy::table(&[1, 2, 4], &[1.0, 1.5, 1.5]);
+        assert_eq!(is_there(&parameters), [false, true]);
+    }
+
+    #[test]
+    fn whoever_asks_beyond_a_table_is_told_from_which_m_on() {
+        let parameters = crate::toy::parameters(crate::model::parameters::Decomposition::Data);
+        let beyond = |ms| {
+            let all = parameters.warnings_with(ms, &[]);
+            let of = |warning| match warning {
+                Warning::BeyondTable { last, m, .. } => Some((last, m)),
+                _ => None,
+            };
+            all.into_iter().filter_map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(beyond(1..=4), []);
+        assert_eq!(beyond(1..=5), [(4, 5), (4, 5)]);
+        assert_eq!(beyond(7..=8), [(4, 7), (4, 7)]);
+    }
 }

@@ -279,4 +279,24 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn nodes_are_a_model_of_the_values_and_warnings_of_equation_11() {
+        let parameters = parameters(Decomposition::Data, None);
+        let model = OnNodes { parameters: &parameters, level: NODES, nodes: 3 };
+        assert_eq!((model.name(), model.apus()), ("levels", 16));
+        assert_eq!(model.values(), parameters.values());
+        assert_eq!(model.warnings(1..=8), TimeModel::warnings(&parameters, 1..=8));
+        assert!(!model.warnings(1..=8).is_empty());
+        assert_eq!([model.correlation(1, 1), model.correlation(1, 2)], [1.0, 0.0]);
+    }
+
+    #[test]
+    fn collectives_of_a_program_without_off_loads_cost_what_they_cost() {
+        let mut parameters = parameters(Decomposition::Data, Some(4.0));
+        parameters.terms.offloads = Estimate::exact(0.0);
+        // 1.25*2 + 32/(2*2*4) + 1 and 4*(0.0625 + 0.5 + 0.25).
+        let found = NODES.time(&parameters, 2, Mapping::of(2, 4)).0;
+        approx::assert_relative_eq!(found, 2.5 + 2.0 + 1.0 + 3.25, max_relative = 1e-15);
+    }
 }

@@ -215,4 +215,24 @@ mod tests {
         assert_eq!(range.never_varied(Mapping::of(2, 2)), Some("p"));
         assert!(range.holds(Mapping::of(3, 1)) && !range.holds(Mapping::of(8, 1)));
     }
+
+    #[test]
+    fn the_same_runs_from_another_file_keep_the_later_name_and_others_both() {
+        let named = |source: &str, time_s: f64| {
+            Observations::new(source, vec![observed(1, 1, time_s)], 0.25, 2.0)
+        };
+        let same = named("old.csv", 9.0).merged(named("new.csv", 9.0));
+        assert_eq!((same.source.as_str(), same.scatter), ("new.csv", 0.25));
+        let both = named("old.csv", 9.0).merged(named("new.csv", 8.0));
+        assert_eq!((both.source.as_str(), both.scatter), ("old.csv and new.csv", 0.5));
+        let again = named("runs.csv", 9.0).merged(named("runs.csv", 8.0));
+        assert_eq!((again.source.as_str(), again.degrees_of_freedom), ("runs.csv", 4.0));
+    }
+
+    #[test]
+    fn the_fastest_is_that_of_the_least_time() {
+        let all = observations(&[(1, 1, 9.0), (2, 1, 5.0), (4, 1, 7.0)], 0.1);
+        assert_eq!(all.fastest(), Some(observed(2, 1, 5.0)));
+        assert_eq!(observations(&[], 0.1).fastest(), None);
+    }
 }

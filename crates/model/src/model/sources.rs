@@ -316,4 +316,45 @@ mod tests {
         let same = [1.0; 9];
         check_factor(3, &same, &same);
     }
+
+    #[test]
+    fn of_a_matrix_that_is_none_every_row_keeps_its_variance() {
+        // Two that go together cannot differ so much from a third.
+        let matrix = [1.0, 0.9, 0.9, 0.9, 1.0, -0.9, 0.9, -0.9, 1.0];
+        let factor = factor(3, |row, column| matrix[row * 3 + column]);
+        for row in 0..3 {
+            let length: f64 = factor[row * 3..row * 3 + 3].iter().map(|x| x * x).sum();
+            approx::assert_relative_eq!(length, 1.0, max_relative = 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_standard_error_from_few_repetitions_spreads_as_wide_as_its_interval() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        parameters.terms.c_apu_s.std_error = Some(0.3);
+        parameters.terms.g_s.std_error = Some(0.1);
+        parameters.terms.g_s.degrees_of_freedom = Some(2.0);
+        let sources = Sources::of(&parameters);
+        // Two-sided 5 % points of Student's distribution with 2 degrees of freedom and of the normal.
+        approx::assert_relative_eq!(sources.spreads[0], 0.3, max_relative = 1e-12);
+        let expected = 0.1 * 4.302_653 / 1.959_964;
+        approx::assert_relative_eq!(sources.spreads[1], expected, max_relative = 1e-6);
+        let named = sources.named_deviates();
+        assert_eq!(named[0], ("c_apu_s".to_string(), vec![1.0, 0.0]));
+        approx::assert_relative_eq!(named[1].1[1], 1.0, max_relative = 1e-12);
+    }
+
+    #[test]
+    fn deviates_of_two_slopes_add_up() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        parameters.terms.c_apu_s.std_error = Some(0.5);
+        parameters.terms.g_s.std_error = Some(0.25);
+        let entries = vec![Entry::ApuSerialTime, Entry::Gap];
+        let matrix = vec![1.0, 0.6, 0.6, 1.0];
+        parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
+        // 2*0.5*(1, 0) and 4*0.25*(0.6, 0.8).
+        let deviates = Sources::of(&parameters).deviates(&[(0, 2.0), (1, 4.0)]);
+        approx::assert_relative_eq!(deviates[0], 1.6, max_relative = 1e-12);
+        approx::assert_relative_eq!(deviates[1], 0.8, max_relative = 1e-12);
+    }
 }

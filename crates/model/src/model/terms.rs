@@ -339,4 +339,22 @@ mod tests {
             assert!(others.flat_map(|(_, value)| value.estimates).all(|each| each.value == 0.0));
         }
     }
+
+    #[test]
+    fn only_alpha_and_the_cost_of_collectives_may_be_tables() {
+        let over_m: Vec<&str> = Term::all().filter(|it| it.is_over_m()).map(Term::name).collect();
+        assert_eq!(over_m, ["alpha", "o_col_s"]);
+        assert!(Term::all().all(|term| !term.label().is_empty()));
+    }
+
+    #[test]
+    fn collectives_that_are_not_counted_are_paid_for_with_every_off_load() {
+        let mut terms = Terms::nothing();
+        let per = |terms: &Terms| terms.per(Term::CollectiveCost).name();
+        assert_eq!(per(&terms), "per off-load");
+        terms.collectives = Some(Estimate::exact(2.0));
+        assert_eq!(per(&terms), "per collective");
+        assert_eq!(terms.per(Term::HpuTime).name(), "");
+        assert_eq!(terms.per(Term::Gap).name(), "per off-load and APU");
+    }
 }

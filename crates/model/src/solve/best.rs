@@ -413,4 +413,58 @@ mod tests {
         check(&parameters, Grid { m_max: 0, p_max: 4, apus: 8 }, 3);
         check(&parameters, Grid::of_apus(8), 0);
     }
+
+    #[test]
+    fn a_grid_holds_what_the_apus_leave_to_each_number_of_threads() {
+        let grid = Grid { m_max: 3, p_max: 5, apus: 8 };
+        assert_eq!([1, 2, 3].map(|m| grid.last_p(m)), [5, 4, 2]);
+        assert_eq!(grid.configurations(), 11);
+    }
+
+    fn candidate(time_s: f64, p: u32) -> Candidate {
+        Candidate { time: Seconds(time_s), mapping: Mapping::of(1, p) }
+    }
+
+    #[test]
+    fn candidates_are_equal_where_time_and_mapping_are() {
+        assert_eq!(candidate(1.0, 2), candidate(1.0, 2));
+        assert_ne!(candidate(1.0, 2), candidate(1.5, 2));
+        assert_ne!(candidate(1.0, 2), candidate(1.0, 3));
+    }
+
+    #[test]
+    fn a_full_list_keeps_the_best_and_bounds_what_is_looked_at() {
+        let mut best = Best::new(2);
+        for (p, time_s) in [4.0, 5.0, 3.0, 6.0].into_iter().enumerate() {
+            assert_eq!(best.bound().is_finite(), p >= 2);
+            best.offer(candidate(time_s, p as u32 + 1));
+        }
+        // Room for rounding, and for nothing more.
+        assert!((4.0..4.0 + 1e-12).contains(&best.bound()) && best.bound() > 4.0);
+        assert_eq!(best.into_sorted(), [candidate(3.0, 3), candidate(4.0, 1)]);
+        let mut of_no_time = Best::new(1);
+        of_no_time.offer(candidate(0.0, 1));
+        assert!(of_no_time.bound() > 0.0);
+    }
+
+    #[test]
+    fn a_row_is_left_at_the_first_that_cannot_be_among_the_best() {
+        let row = Row { constant: 1.0, shared: 0.0, growing: 1.0 };
+        let (mut best, mut asked) = (Best::new(2), 0);
+        best.offer_while_near(1, &row, (1..=9).inspect(|_| asked += 1));
+        assert_eq!((asked, best.into_sorted().len()), (3, 2));
+    }
+
+    #[test]
+    fn of_two_equal_neighbours_the_smaller_is_the_optimum() {
+        let check = |shared: f64, expected: u32| {
+            let row = Row { constant: 0.0, shared, growing: 1.0 };
+            assert_eq!(optimum(&row, Choices::up_to_last(9)) + 1, expected);
+        };
+        // 2/1 + 1 is 2/2 + 2.
+        check(2.0, 1);
+        check(2.5, 2);
+        check(6.0, 2);
+        check(100.0, 9);
+    }
 }

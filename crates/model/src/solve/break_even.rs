@@ -309,4 +309,48 @@ mod tests {
         let error = break_even(&none, &Constraints::NONE, 1.0).unwrap_err().to_string();
         assert_eq!(error, "offloads: found 0, expected off-loads to compare with, more than 0");
     }
+
+    #[test]
+    fn an_error_of_the_shared_time_is_carried_to_the_least_granularity() {
+        let mut parameters = parameters();
+        for entry in parameters.terms.entries() {
+            parameters.terms.estimate_mut(entry).unwrap().std_error = None;
+        }
+        parameters.terms.t_apu_s.std_error = Some(0.3);
+        parameters.terms.c_apu_s.value = 2.0;
+        let (least, _, high) = ask(&parameters, 1.5).rows[3].least_granularity.unwrap();
+        // 0.7 ms over D = 0.5 + 3/5*3/4 = 0.95, of which dD/dt = 3/4*2/5^2 = 0.06.
+        approx::assert_relative_eq!(least.0, 0.7e-3 / 0.95, max_relative = 1e-12);
+        let expected = 1.959_963_985 * least.0 / 0.95 * 0.06 * 0.3;
+        approx::assert_relative_eq!(high.0 - least.0, expected, max_relative = 1e-6);
+    }
+
+    #[test]
+    fn the_time_on_apus_may_be_all_shared_or_hardly_but_not_nothing() {
+        let with = |shared: f64, serial: f64| {
+            let mut parameters = parameters();
+            (parameters.terms.t_apu_s.value, parameters.terms.c_apu_s.value) = (shared, serial);
+            break_even(&parameters, &Constraints::NONE, 1.5)
+        };
+        for (shared, serial, part) in [(3.0, 1.0, 0.75), (3.0, 0.0, 1.0), (1.0, 3.0, 0.25)] {
+            assert_eq!(with(shared, serial).unwrap().shared_part, part);
+        }
+        let refused = |shared: f64, serial: f64, found: &str| {
+            let error = with(shared, serial).unwrap_err().to_string();
+            let expected =
+                format!("t_apu_s + c_apu_s: found {found}, expected a time on APUs above 0");
+            assert_eq!(error, expected);
+        };
+        refused(0.0, 0.0, "0");
+        refused(-3.0, 1.0, "-2");
+    }
+
+    #[test]
+    fn an_apu_that_gains_nothing_does_not_pay() {
+        let mut parameters = parameters();
+        let terms = &mut parameters.terms;
+        (terms.t_apu_s.value, terms.offloads.value, terms.g_s.value) = (2.0, 1.0, 1.0);
+        // 2/1 + 1 is 2/2 + 2.
+        assert_eq!(ask(&parameters, 1.5).optimum.last_p, 1);
+    }
 }

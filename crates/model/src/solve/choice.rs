@@ -125,7 +125,11 @@ fn confirmations(
         left = cost.min(left);
         confirmations.push(Confirmation { mapping: contest.mappings[place], expected_cost: left });
     }
-    // Runs that promise nothing are not worth their time.
+    worthwhile(confirmations, expected_cost)
+}
+
+/// Without the last runs that promise nothing: they are not worth their time.
+fn worthwhile(mut confirmations: Vec<Confirmation>, expected_cost: f64) -> Vec<Confirmation> {
     let is_worthwhile = |before: f64, after: f64| after <= WORTHWHILE * before;
     while let Some(last) = confirmations.last() {
         let before = confirmations.len().checked_sub(2).map(|index| &confirmations[index]);
@@ -187,5 +191,22 @@ mod tests {
             choice(None, &confirm[..1]).advice().unwrap(),
             "Before relying on it, time (2, 4)."
         );
+    }
+
+    #[test]
+    fn a_run_that_lowers_the_cost_by_hardly_anything_is_not_proposed() {
+        // At first a cost of 10 %.
+        let check = |costs: &[f64], expected: usize| {
+            let confirm = choice(None, &costs.iter().map(|&it| ((1, 1), it)).collect::<Vec<_>>());
+            assert_eq!(worthwhile(confirm.confirm, 0.1).len(), expected, "{costs:?}");
+        };
+        check(&[], 0);
+        check(&[0.05], 1);
+        check(&[0.099], 0);
+        check(&[0.05, 0.04], 2);
+        check(&[0.05, 0.0499], 1);
+        check(&[0.1, 0.099], 0);
+        // The first prepares for the second.
+        check(&[0.1, 0.05], 2);
     }
 }

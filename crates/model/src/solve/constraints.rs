@@ -517,4 +517,11 @@ mod tests {
         }
         assert_eq!(left.set(), []);
     }
+
+    #[test]
+    fn a_condition_is_asked_of_as_many_as_can_be() {
+        let few = |apus: u32| Constraints::NONE.max_m(1).space(apus).unwrap().check_few();
+        few(20_000_000).unwrap();
+        assert!(few(20_000_001).is_err());
+    }
 }

@@ -227,4 +227,89 @@ mod tests {
         let first = same.confirmations(&[false, true, false], 1);
         assert_eq!(first, [(0, 0.0)]);
     }
+
+    #[test]
+    fn what_is_at_stake_is_counted_over_the_draws() {
+        // Of one certain configuration beside those that are drawn nothing is asked of the marginals.
+        let parameters = crate::model::published("pbpi-qs20").unwrap();
+        let marginals = Posterior::of(&parameters).unwrap().marginals(&[Mapping::SEQUENTIAL]);
+        let contest = contest(TIMES);
+        let check = |index: usize, wins: f64, regret: f64, most: f64| {
+            let stake = contest.stake(index, &marginals);
+            approx::assert_relative_eq!(stake.probability_best, wins, max_relative = 1e-12);
+            approx::assert_relative_eq!(stake.expected_regret.0, regret, max_relative = 1e-12);
+            approx::assert_relative_eq!(stake.regret_95.0, most, max_relative = 1e-12);
+        };
+        // The least times are 1, 1, 1, 2.
+        check(0, 0.25, (3.0 + 2.0 + 1.0) / 4.0, 3.0);
+        check(1, 0.25, 3.0 / 4.0, 1.0);
+        check(2, 0.75, 3.0 / 4.0, 3.0);
+        assert!((0..3).all(|index| contest.stake(index, &marginals).indistinguishable));
+        // Never faster than the choice.
+        let slow = self::contest([[3.0; 4], [2.0; 4], [2.5; 4]]);
+        let told = [0, 1, 2].map(|index| slow.stake(index, &marginals).indistinguishable);
+        assert_eq!(told, [false, true, false]);
+    }
+
+    #[test]
+    fn what_has_no_chance_loses_what_it_takes_longer_than_the_least() {
+        let parameters = crate::model::published("pbpi-qs20").unwrap();
+        let marginals = Posterior::of(&parameters).unwrap().marginals(&[Mapping::SEQUENTIAL]);
+        let mut contest = contest(TIMES);
+        contest.places = vec![None];
+        let stake = contest.stake(0, &marginals);
+        // The least times are 1, 1, 1, 2; the model is off by 10 % and a fifth of that.
+        let (time, deviation) = (parameters.time(Mapping::SEQUENTIAL).0, 0.0104_f64.sqrt());
+        let mean = time * 0.0052_f64.exp() - 1.25;
+        approx::assert_relative_eq!(stake.expected_regret.0, mean, max_relative = 1e-5);
+        let most = time * (1.644_854 * deviation).exp() - 1.25;
+        approx::assert_relative_eq!(stake.regret_95.0, most, max_relative = 1e-5);
+        assert_eq!((stake.probability_best, stake.indistinguishable), (0.0, false));
+    }
+
+    #[test]
+    fn those_that_may_be_the_fastest_are_drawn_and_the_choice_in_any_case() {
+        let parameters = crate::model::published("pbpi-qs20").unwrap();
+        let all: Vec<Mapping> = crate::solve::feasible(40).collect();
+        let marginals = Posterior::of(&parameters).unwrap().marginals(&all);
+        let mut by_time: Vec<usize> = (0..all.len()).collect();
+        by_time.sort_by(|&a, &b| parameters.time(all[a]).0.total_cmp(&parameters.time(all[b]).0));
+        let check = |first: usize, kept: usize| {
+            let drawn = contenders(first, all.len(), &marginals);
+            assert_eq!(drawn.len(), MOST_DRAWN);
+            assert!(drawn.windows(2).all(|pair| pair[0] < pair[1]), "{drawn:?}");
+            assert!(drawn.contains(&first));
+            assert!(by_time[..kept].iter().all(|index| drawn.contains(index)));
+        };
+        check(by_time[0], MOST_DRAWN);
+        check(*by_time.last().unwrap(), MOST_DRAWN - 1);
+    }
+
+    #[test]
+    fn what_is_faster_than_the_choice_in_a_twentieth_of_the_draws_cannot_be_told_from_it() {
+        let parameters = crate::model::published("pbpi-qs20").unwrap();
+        let marginals = Posterior::of(&parameters).unwrap().marginals(&[Mapping::SEQUENTIAL]);
+        let mut contest = contest(TIMES);
+        // Faster in 1 of 40 draws, the choice, and faster in 2 of them.
+        contest.draws = DMatrix::from_fn(3, 40, |row, draw| match row {
+            0 => {
+                if draw < 1 {
+                    -0.1
+                } else {
+                    0.1
+                }
+            }
+            2 => {
+                if draw < 2 {
+                    -0.1
+                } else {
+                    0.1
+                }
+            }
+            _ => 0.0,
+        });
+        contest.least = contest.draws.column_iter().map(|column| column.min()).collect();
+        let told = [0, 1, 2].map(|index| contest.stake(index, &marginals).indistinguishable);
+        assert_eq!(told, [false, true, true]);
+    }
 }

@@ -224,4 +224,54 @@ mod tests {
             approx::assert_relative_eq!(sum, explanation.time.0, max_relative = 1e-9);
         }
     }
+
+    #[test]
+    fn where_nothing_takes_time_or_is_unsure_nothing_answers_for_it() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        for entry in parameters.terms.entries() {
+            let is_alpha = matches!(entry, Entry::Alpha(_));
+            let estimate = parameters.terms.estimate_mut(entry).unwrap();
+            estimate.value = if is_alpha { 1.0 } else { 0.0 };
+            estimate.std_error = Some(0.0);
+        }
+        let explanation = explain(&parameters, Mapping::of(4, 4));
+        assert!(explanation.terms.iter().all(|term| term.elasticity == Some(0.0)));
+        assert!(explanation.terms.iter().all(|term| term.variance_share == 0.0));
+        assert_eq!(explanation.misfit_share, 1.0);
+    }
+
+    #[test]
+    fn the_part_beyond_the_terms_is_found_in_short_runs_and_absent_without_any() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        for entry in parameters.terms.entries() {
+            let estimate = parameters.terms.estimate_mut(entry).unwrap();
+            estimate.value = if matches!(entry, Entry::Alpha(_)) { 1.0 } else { 0.0 };
+        }
+        let mapping = Mapping::of(4, 4);
+        let misfit = |parameters: &Parameters, runs: Option<Observations>| {
+            let prior = Prior::of(parameters).with_misfit(0.3).unwrap();
+            let posterior = Posterior::new(&prior, runs).unwrap();
+            let parts = super::explain(&posterior, parameters, mapping).parts;
+            parts.iter().find(|part| part.name == MISFIT).map(|part| part.time.0)
+        };
+        parameters.terms.t_hpu_s.value = 1e-5;
+        let run = Observed { mapping, time: Seconds(1.25e-5), repetitions: 4.0 };
+        let runs = Observations::new("runs.csv", vec![run], 1e-4, 3.0);
+        let found = misfit(&parameters, Some(runs)).unwrap();
+        assert!((1e-6..2.6e-6).contains(&found), "{found}");
+        assert_eq!(misfit(&parameters, None), None);
+    }
+
+    #[test]
+    fn errors_that_cancel_leave_no_variance_to_share() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        parameters.terms.c_apu_s.std_error = Some(0.3);
+        parameters.terms.g_s.std_error = Some(0.075);
+        let entries = vec![Entry::ApuSerialTime, Entry::Gap];
+        let matrix = vec![1.0, -1.0, -1.0, 1.0];
+        parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
+        // 0.3 from C_APU, and 4*0.075 the other way from g.
+        let explanation = explain(&parameters, Mapping::of(4, 4));
+        assert!(explanation.terms.iter().all(|term| term.variance_share == 0.0));
+    }
 }

@@ -123,6 +123,7 @@ mod tests {
         for (found, expected) in found.configurations.iter().zip(&ranking.configurations) {
             assert_eq!((found.rank, found.mapping), (expected.rank, expected.mapping));
             assert_eq!((found.time, found.speedup), (expected.time, expected.speedup));
+            assert_eq!(found.efficiency, expected.efficiency);
             approx::assert_relative_eq!(found.low.0, expected.low.0, max_relative = 1e-6);
         }
         assert_eq!(found.configurations.len(), 7);
@@ -131,15 +132,21 @@ mod tests {
     }
 
     #[test]
-    fn a_million_apus_are_searched_and_too_many_rows_or_none_are_refused() {
+    fn a_million_apus_are_searched() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        let posterior = Posterior::of(&parameters).unwrap();
+        parameters.apus = 1_000_000;
+        let found = fastest(&posterior, &parameters, &Constraints::NONE, 1).unwrap();
+        assert_eq!(found.feasible, 13_970_034);
+    }
+
+    #[test]
+    fn too_many_rows_or_none_are_refused() {
         let mut parameters = published("pbpi-qs20").unwrap();
         let posterior = Posterior::of(&parameters).unwrap();
         let fastest = |parameters: &dyn TimeModel, constraints: Constraints| {
             super::fastest(&posterior, parameters, &constraints, 1)
         };
-        parameters.apus = 1_000_000;
-        let found = fastest(&parameters, Constraints::NONE).unwrap();
-        assert_eq!(found.feasible, 13_970_034);
         parameters.apus = u32::MAX;
         let error = fastest(&parameters, Constraints::NONE).unwrap_err().to_string();
         assert_eq!(

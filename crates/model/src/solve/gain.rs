@@ -174,6 +174,8 @@ mod tests {
         assert_eq!(learning.left(0, 3.0, 1.0), 0.0);
         assert_eq!(learning.run(1), (9.5, vec![1.0, 9.0]));
         assert_eq!(learning.gain_of([0.0, 0.0].into_iter(), 0.0), 0.0);
+        // Whatever rounding leaves of its covariances.
+        assert_eq!(learning.gain_of([1e-17, -1e-17].into_iter(), 0.0), 0.0);
     }
 
     #[test]

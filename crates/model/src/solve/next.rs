@@ -177,4 +177,19 @@ mod tests {
             "noise: found 0, expected a relative error of a run above 0, as 0.02"
         );
     }
+
+    #[test]
+    fn of_many_mappings_those_are_weighed_that_may_be_the_fastest() {
+        let parameters = close();
+        let posterior = Posterior::of(&parameters).unwrap();
+        let all: Vec<Mapping> = feasible(70).collect();
+        assert!(all.len() > MOST);
+        let found = weighed(&posterior, &all);
+        assert!(found.len() == MOST && found.is_sorted());
+        let by_time = |one: &&Mapping, other: &&Mapping| {
+            parameters.time(**one).0.total_cmp(&parameters.time(**other).0)
+        };
+        assert!(found.contains(all.iter().min_by(by_time).unwrap()));
+        assert!(!found.contains(all.iter().max_by(by_time).unwrap()));
+    }
 }

@@ -58,20 +58,9 @@ pub fn rank_nodes(
     nodes: u32,
     level: NodeLevel,
 ) -> Result<NodeRanking> {
-    let error = |name, found: String, expected: &str| {
-        Err(Error::OutOfRange { name, found, expected: expected.into() })
-    };
     // Of n nodes a condition may say something else than of one.
     let space = constraints.clone().condition(None).space(parameters.apus)?;
-    if nodes == 0 || u64::from(nodes) * space.count() as u64 > MOST {
-        let most = MOST / space.count() as u64;
-        return error("nodes", nodes.to_string(), &format!("from 1 to {most}"));
-    }
-    for (name, cost) in [("per_message", level.per_message), ("per_step", level.per_step)] {
-        if !(cost.0 >= 0.0 && cost.0.is_finite()) {
-            return error(name, cost.0.to_string(), "seconds, 0 or more");
-        }
-    }
+    check(nodes, space.count() as u64, level)?;
     let on = |nodes: u32| OnNodes { parameters, level, nodes };
     let sources = Sources::of(parameters);
     let sequential = on(1).time(Mapping::SEQUENTIAL);
@@ -102,6 +91,23 @@ pub fn rank_nodes(
     }
     let warnings = on(1).warnings(1..=space.ms().last().unwrap_or(1));
     Ok(NodeRanking { configurations, warnings })
+}
+
+/// Refuses no nodes, too many of so many configurations each, and costs that are none.
+fn check(nodes: u32, configurations: u64, level: NodeLevel) -> Result<()> {
+    let error = |name, found: String, expected: &str| {
+        Err(Error::OutOfRange { name, found, expected: expected.into() })
+    };
+    if nodes == 0 || u64::from(nodes) * configurations > MOST {
+        let most = MOST / configurations;
+        return error("nodes", nodes.to_string(), &format!("from 1 to {most}"));
+    }
+    for (name, cost) in [("per_message", level.per_message), ("per_step", level.per_step)] {
+        if !(cost.0 >= 0.0 && cost.0.is_finite()) {
+            return error(name, cost.0.to_string(), "seconds, 0 or more");
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -160,18 +166,32 @@ mod tests {
 
     #[test]
     fn nodes_are_as_many_as_can_be_ranked() {
-        let parameters = published("pbpi-qs20").unwrap();
         let level = NodeLevel { per_message: Seconds(0.0), per_step: Seconds(0.0) };
-        let one = Constraints::NONE.max_m(1).max_p(1);
         let most = MOST as u32;
-        assert_eq!(
-            rank_nodes(&parameters, &one, most, level).unwrap().configurations.len(),
-            MOST as usize
-        );
-        let two = one.max_p(2);
-        for (constraints, nodes, upto) in [(&two, 0, most / 2), (&two, most / 2 + 1, most / 2)] {
-            let error = rank_nodes(&parameters, constraints, nodes, level).unwrap_err().to_string();
-            assert!(error.ends_with(&format!("expected from 1 to {upto}")), "{error}");
+        check(most, 1, level).unwrap();
+        check(most / 50, 50, level).unwrap();
+        for nodes in [0, most / 50 + 1] {
+            let error = check(nodes, 50, level).unwrap_err().to_string();
+            assert_eq!(error, format!("nodes: found {nodes}, expected from 1 to 50000"));
+        }
+        let parameters = published("pbpi-qs20").unwrap();
+        assert!(rank_nodes(&parameters, &Constraints::NONE, 0, level).is_err());
+        // 50 configurations on each of two.
+        let ranking = rank_nodes(&parameters, &Constraints::NONE, 2, level).unwrap();
+        assert_eq!(ranking.configurations.len(), 100);
+    }
+
+    #[test]
+    fn a_cost_that_is_negative_or_has_no_end_is_refused() {
+        for cost in [-1.0, f64::INFINITY, f64::NAN] {
+            let none = Seconds(0.0);
+            let of_message = NodeLevel { per_message: Seconds(cost), per_step: none };
+            let of_step = NodeLevel { per_message: none, per_step: Seconds(cost) };
+            for (level, name) in [(of_message, "per_message"), (of_step, "per_step")] {
+                let error = check(2, 1, level).unwrap_err().to_string();
+                let expected = format!("{name}: found {cost}, expected seconds, 0 or more");
+                assert_eq!(error, expected);
+            }
         }
     }
 }

@@ -154,4 +154,36 @@ mod tests {
         assert_eq!(ran, times.len());
         assert_eq!(outlook.standard_error(0), outlook.noise_variance.sqrt());
     }
+
+    #[test]
+    fn the_noise_of_a_mean_falls_with_the_root_of_its_runs() {
+        let both = [Mapping::of(1, 2), Mapping::of(2, 1), Mapping::of(2, 2)];
+        let outlook = outlook(&[(1, 2, 10.0, 4.0), (2, 1, 10.3, 25.0)], &both);
+        assert_eq!([0, 1, 2].map(|place| outlook.repetitions(place)), [4.0, 25.0, 0.0]);
+        let noise = outlook.noise_variance.sqrt();
+        approx::assert_relative_eq!(outlook.standard_error(0), noise / 2.0, max_relative = 1e-12);
+        approx::assert_relative_eq!(outlook.standard_error(1), noise / 5.0, max_relative = 1e-12);
+        assert_eq!(outlook.standard_error(2), f64::INFINITY);
+        // What never ran is worth a run, and no run is worth more than a part of the time.
+        let gain = outlook.gain(2);
+        assert!(0.0 < gain && gain < 1.0, "{gain}");
+        assert!(outlook.gain(1) < gain);
+    }
+
+    #[test]
+    fn the_noise_of_a_difference_is_that_of_both_means() {
+        let three = [Mapping::of(1, 2), Mapping::of(2, 1), Mapping::of(2, 2)];
+        let outlook = outlook(&[(1, 2, 10.0, 4.0), (2, 1, 10.3, 25.0)], &three);
+        // Repetitions of 4 and 25 leave 3 and 24 degrees of freedom, and one was known before.
+        let check = |one: usize, other: usize, runs: f64| {
+            let noisy = Noisy { runs, degrees_of_freedom: 28.0 };
+            let expected = outlook.joint.slower((one, other), 0.0, noisy);
+            let found = outlook.slower(one, other, 0.0);
+            approx::assert_relative_eq!(found, expected, max_relative = 1e-12);
+        };
+        check(0, 1, 1.0 / 4.0 + 1.0 / 25.0);
+        // What never ran has no noise of its own.
+        check(0, 2, 1.0 / 4.0);
+        check(2, 1, 1.0 / 25.0);
+    }
 }

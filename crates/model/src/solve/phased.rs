@@ -356,6 +356,7 @@ mod tests {
         let sum = (1.0 / 64.0 + 64.0) + (1.0 + 1.0) + 2.0 * 2.0 + 2.0 * 2.0f64;
         let half_width = 1.959_963_985 * 0.01 * sum.sqrt();
         approx::assert_relative_eq!(cheap.high.0 - cheap.time.0, half_width, max_relative = 1e-9);
+        approx::assert_relative_eq!(cheap.time.0 - cheap.low.0, half_width, max_relative = 1e-9);
     }
 
     #[test]
@@ -377,5 +378,47 @@ mod tests {
         assert_eq!(changed(&[0, 1, 1, 2], 5), 2 * 5 + 4);
         assert_eq!(changed(&[0, 1, 1, 0], 5), 2 * 5);
         assert_eq!(changed(&[3], 5), 0);
+    }
+
+    #[test]
+    fn of_equal_plans_the_one_of_the_first_choice_is_taken() {
+        let changes = Changes { cost: Seconds(0.5), rounds: 2 };
+        assert_eq!(cheapest(&[vec![1.0; 3], vec![1.0; 3]], changes), [0, 0]);
+    }
+
+    #[test]
+    fn a_phase_without_errors_of_its_own_is_named() {
+        let changes = Changes { cost: Seconds(0.0), rounds: 1 };
+        let said = |parameters: &Parameters| {
+            let plans = plan_phases(parameters, &Constraints::NONE.max_m(1), changes).unwrap();
+            let said: Vec<String> = plans.warnings.iter().map(ToString::to_string).collect();
+            said.into_iter().filter(|it| it.contains("these phases")).collect::<Vec<_>>()
+        };
+        let mut parameters = two_phases();
+        assert!(said(&parameters).is_empty());
+        parameters.phases[1].t_apu_s.std_error = None;
+        assert_eq!(
+            said(&parameters),
+            ["intervals know nothing of the uncertainty of narrow: these phases have no standard \
+              errors of their own"]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_planned_is_refused() {
+        let with = |cost: f64, rounds: u32, phases: usize, widest: u64| {
+            check(Changes { cost: Seconds(cost), rounds }, phases, widest)
+        };
+        // 20 phases times 10,000 squared steps.
+        with(0.0, 1, 20, 10_000).unwrap();
+        let refused = |given: Result<()>, name: &str| {
+            let error = given.unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{name}: found ")), "{error}");
+        };
+        refused(with(0.0, 1, 20, 10_001), "apus");
+        refused(with(0.0, 0, 1, 1), "rounds");
+        for cost in [-1.0, f64::INFINITY, f64::NAN] {
+            refused(with(cost, 1, 1, 1), "change_cost");
+        }
     }
 }

@@ -251,6 +251,7 @@ fn candidates_lie_within_what_was_timed_unless_more_is_asked_for() {
     let ranking = rank(&posterior, &more, SAMPLING).unwrap();
     let beyond = ranking.configurations.iter().filter(|it| it.beyond).count();
     assert_eq!(beyond, 4 * 8);
+    assert!(found(&ranking, (5, 1)).beyond && !found(&ranking, (4, 1)).beyond);
     let measured = found(&ranking, (4, 4));
     assert_eq!(measured.measured.unwrap().time, Seconds(100.0 / 16.0 + 8.0));
 }
@@ -326,4 +327,29 @@ fn no_more_are_ranked_than_can_be() {
         assert!(error.starts_with(&found), "{error}");
     }
     super::check(&many[1..], SAMPLING).unwrap();
+}
+
+#[test]
+fn as_many_are_allowed_as_can_be_ranked() {
+    let one_thread = Constraints::NONE.max_m(1);
+    assert_eq!(allowed(&one_thread, 20_000).unwrap().len(), MOST_RANKED);
+    assert!(allowed(&one_thread, 20_001).is_err());
+}
+
+#[test]
+fn what_all_runs_have_in_common_is_named() {
+    use crate::model::observations::Range;
+    let check = |m: (u32, u32), p: (u32, u32), expected: &str| {
+        let range = Range { m, p };
+        let warning = candidates::never_varied(Some(range), &[Mapping::of(8, 2)]).unwrap();
+        assert!(warning.to_string().starts_with(expected), "{warning}");
+    };
+    check((4, 4), (1, 3), "all runs have m = 4: what another m does is not known");
+    check((2, 9), (1, 1), "all runs have p = 1: what another p does is not known");
+}
+
+#[test]
+fn a_run_that_takes_no_time_has_no_interval() {
+    let error = StandardError { value: 0.0, degrees_of_freedom: None };
+    assert_eq!(interval(Seconds(0.0), error), (Seconds(0.0), Seconds(0.0)));
 }

@@ -217,3 +217,25 @@ fn a_law_is_a_model_whose_rows_and_derivatives_are_those_of_its_time() {
         assert!(FittedLaw { coefficients, ..amdahl.clone() }.row(3).is_none());
     }
 }
+
+#[test]
+fn only_the_regression_tells_configurations_of_as_many_apus_apart() {
+    let only: Vec<bool> = Law::ALL.map(Law::knows_only_the_product).to_vec();
+    assert_eq!(only, [true, true, true, false]);
+}
+
+#[test]
+fn a_row_by_hand() {
+    // 1 + 2*3 + 4/3 whatever p, (5 + 6/3)/p and 3*p.
+    let coefficients = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    let law = FittedLaw { law: Law::Regression, apus: 6, coefficients };
+    let row = law.row(3).unwrap();
+    approx::assert_relative_eq!(row.constant, 7.0 + 4.0 / 3.0, max_relative = 1e-12);
+    assert_eq!((row.shared, row.growing), (7.0, 3.0));
+    let gradient = TimeModel::gradient(&law, Mapping::of(2, 4));
+    assert_eq!(
+        gradient,
+        [1.0, 2.0, 4.0, 0.5, 0.25, 0.125].into_iter().enumerate().collect::<Vec<_>>()
+    );
+    assert_eq!(TimeModel::values(&law)[5].name, "1/(m*p)");
+}

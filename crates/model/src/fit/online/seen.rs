@@ -127,3 +127,56 @@ pub(super) fn median(mut values: Vec<(f64, f64)>) -> f64 {
     };
     values.iter().find(is_there).map_or(0.0, |(value, _)| *value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs of one configuration.
+    fn configuration(times: &[f64]) -> Configuration {
+        let mut seen = Seen::new(0.02);
+        for &time in times {
+            seen.add(2, 3, time);
+        }
+        seen.configurations.remove(0)
+    }
+
+    #[track_caller]
+    fn check_centre(times: &[f64], expected: f64) {
+        approx::assert_relative_eq!(
+            configuration(times).centre(),
+            expected.ln(),
+            max_relative = 1e-12
+        );
+    }
+
+    #[test]
+    fn the_centre_is_the_median_and_of_an_even_number_the_mean_of_the_middle_two_logarithms() {
+        check_centre(&[8.0], 8.0);
+        check_centre(&[2.0, 16.0, 4.0], 4.0);
+        check_centre(&[2.0, 16.0, 4.0, 64.0], 8.0);
+        check_centre(&[2.0, 2.0, 2.0, 16.0], 2.0);
+        check_centre(&[64.0, 2.0, 16.0, 4.0, 2.0], 4.0);
+    }
+
+    #[test]
+    fn the_spread_is_the_median_distance_of_all_runs() {
+        let spread = |times: &[f64]| configuration(times).spread(1.0);
+        let [near, far, farther] = [1.1_f64, 1.3, 0.2].map(f64::exp);
+        approx::assert_relative_eq!(spread(&[farther, near, far]), 0.3, max_relative = 1e-9);
+        approx::assert_relative_eq!(spread(&[farther, near, near, far]), 0.1, max_relative = 1e-9);
+    }
+
+    #[test]
+    fn usual_runs_count_whole_and_those_twice_as_far_not_at_all() {
+        let times = [2.0, 2.0, 2.0, 2.0 * 0.45_f64.exp(), 200.0];
+        let found = configuration(&times).summary(2.0_f64.ln(), 0.1);
+        // 0.45 is one and a half times what is usual: (1 - 0.5^2)^2.
+        let weight = 0.5625;
+        approx::assert_relative_eq!(found.weight, 3.0 + weight, max_relative = 1e-9);
+        let sum = 6.0 + weight * times[3];
+        approx::assert_relative_eq!(found.mean_s, sum / (3.0 + weight), max_relative = 1e-9);
+        let none = configuration(&times).summary(1e3, 0.1);
+        assert_eq!(none, Summary { weight: 0.0, mean_s: 0.0 });
+    }
+}

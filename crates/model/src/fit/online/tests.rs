@@ -335,3 +335,111 @@ fn before_any_run_an_error_is_the_largest_of_the_configurations_that_are_to_be_j
     }
     assert!(largest > BELIEF.noise, "{largest}");
 }
+
+#[test]
+fn the_surprise_of_a_first_run_by_hand() {
+    // 1.25*2 + 32/4 + 3.25 + 8*(0.125 + 0.25 + 2*0.5) + 4*0.0625 = 25 s with a noise of 0.5 s, where
+    // the parameters are off by 1.2 s: 1.3 s together.
+    let mut parameters = toy::parameters(Decomposition::Data);
+    parameters.terms.c_apu_s = estimate(3.25, 1.2);
+    let mut online = Online::new(&parameters, BELIEF, 4).unwrap();
+    let surprise = online.learn(2, 2, 27.6).unwrap();
+    approx::assert_relative_eq!(surprise, 2.0, max_relative = 1e-12);
+}
+
+#[test]
+fn no_run_of_a_program_that_takes_no_time_for_certain_is_a_surprise() {
+    let mut parameters = toy::parameters(Decomposition::Data);
+    for entry in parameters.terms.entries() {
+        *parameters.terms.estimate_mut(entry).unwrap() = Estimate::exact(0.0);
+    }
+    let mut online = Online::new(&parameters, BELIEF, 4).unwrap();
+    assert_eq!(online.learn(1, 1, 1.0).unwrap(), 0.0);
+}
+
+#[test]
+fn runs_wait_until_they_are_an_eighth_part_of_all() {
+    let parameters = parameters(Decomposition::Data);
+    let mut online = Online::new(&parameters, BELIEF, 4).unwrap();
+    let mut settled = 0;
+    for run in 1..=800 {
+        online.add(2, 2, 25.0).unwrap();
+        assert!(online.waiting <= 1 + run / 8, "{} of {run}", online.waiting);
+        settled += u32::from(online.waiting == 1);
+    }
+    // Each of the first eight, then with 8/7 times as many: ln(800/8)/ln(8/7) = 34.
+    assert!((34..50).contains(&settled), "{settled}");
+}
+
+#[test]
+fn times_of_next_to_nothing_are_followed_like_those_of_seconds() {
+    let in_seconds = parameters(Decomposition::Data);
+    let runs = noisy(&in_seconds, &mut Xoshiro256PlusPlus::seed_from_u64(6), 1);
+    let scale = 2f64.powi(-60);
+    let mut scaled = in_seconds.clone();
+    let is_time =
+        |entry: &Entry| !matches!(entry, Entry::Alpha(_) | Entry::Offloads | Entry::Collectives);
+    for entry in in_seconds.terms.entries().into_iter().filter(is_time) {
+        let estimate = scaled.terms.estimate_mut(entry).unwrap();
+        estimate.value *= scale;
+        estimate.std_error = estimate.std_error.map(|error| scale * error);
+    }
+    let scaled_runs: Vec<_> = runs.iter().map(|&(m, p, time)| (m, p, scale * time)).collect();
+    let (one, other) = (learnt(&in_seconds, &runs), learnt(&scaled, &scaled_runs));
+    for (m, p) in every(8) {
+        let in_seconds = other.time(m, p).0 / scale;
+        approx::assert_relative_eq!(in_seconds, one.time(m, p).0, max_relative = 1e-9);
+    }
+}
+
+#[test]
+fn values_of_which_no_error_is_known_have_the_stated_one_but_for_what_is_exact_by_nature() {
+    let mut parameters = toy::parameters(Decomposition::Data);
+    parameters.terms.alpha = toy::table(&[1, 3], &[1.0, 1.5]);
+    let belief = Belief { unknown_error: 0.1, ..BELIEF };
+    let online = Online::new(&parameters, belief, 4).unwrap();
+    // A tenth of T_HPU, T_APU/(m p), C_APU, N*O_offload, N*T_CSW and N*p*g each, no count being
+    // uncertain.
+    let expected = 0.1 * f64::sqrt(4.0 + 256.0 + 1.0 + 1.0 + 4.0 + 64.0);
+    approx::assert_relative_eq!(online.std_error(1, 2), expected, max_relative = 1e-12);
+    // alpha is 1.25, half of it by the entry at m = 1, which is certain, and half by that at m = 3:
+    // 1.25*0.2 by T_HPU and 2*0.5*0.15 by alpha. Collectives take 4*0.0625.
+    let of_others: f64 = 64.0 + 1.0 + 1.0 + 4.0 + 64.0 + 0.25 * 0.25;
+    let expected = (0.25_f64.powi(2) + 0.15_f64.powi(2) + 0.01 * of_others).sqrt();
+    approx::assert_relative_eq!(online.std_error(2, 2), expected, max_relative = 1e-12);
+}
+
+/// What is seen of runs, each at (1, p) with this logarithm of its time.
+fn seen(runs: &[(u32, f64)]) -> Seen {
+    let mut seen = Seen::new(BELIEF.noise);
+    for &(p, log_time) in runs {
+        seen.add(1, p, log_time.exp());
+    }
+    seen
+}
+
+#[test]
+fn only_configurations_with_a_median_of_their_own_say_how_far_runs_scatter() {
+    let online = Online::new(&parameters(Decomposition::Data), BELIEF, 16).unwrap();
+    // A median distance of 0.1 is a deviation of 0.14826, so that 0.6 is 1.349 times what is usual.
+    // The two runs at p = 2 are 2 apart.
+    let runs = [(1, 3.0), (1, 2.9), (1, 3.1), (1, 3.6), (1, 2.4), (2, 1.0), (2, 3.0)];
+    let judged = online.judged(&seen(&runs));
+    let weight = (1.0 - (0.6 / 0.14826 / 3.0 - 1.0_f64).powi(2)).powi(2);
+    let summary = judged.summaries[0].unwrap();
+    approx::assert_relative_eq!(summary.weight, 3.0 + 2.0 * weight, max_relative = 1e-9);
+    assert_eq!(judged.summaries[1], None);
+    approx::assert_relative_eq!(judged.centres[1], 2.0, max_relative = 1e-12);
+}
+
+#[test]
+fn a_single_run_is_judged_by_what_the_parameters_say_of_their_own_error() {
+    let online = Online::new(&parameters(Decomposition::Data), BELIEF, 16).unwrap();
+    let seen = seen(&[(1, 2.0)]);
+    let judged = Judged { summaries: vec![None], centres: vec![2.0], before: 3.0 };
+    // Three to one by weight, a deviation of 3 in the logarithm. An expected time below nothing counts
+    // as a millionth of what was measured: ln(10^6)/9 = 1.535 times what is usual.
+    let found = online.summaries(&seen, &judged, &[-1.0]);
+    let weight = (1.0 - (1e6_f64.ln() / 9.0 - 1.0).powi(2)).powi(2);
+    approx::assert_relative_eq!(found[0].weight, weight, max_relative = 1e-9);
+}

@@ -104,3 +104,50 @@ impl Span {
         least.into_iter().fold(f64::INFINITY, f64::min)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::parameters::{Estimate, OverM, Table};
+    use mmgp_base::Mapping;
+
+    #[test]
+    fn tiles_follow_one_another_to_the_last_row() {
+        let grid = Grid { m_max: 1200, p_max: 1, apus: 1200 };
+        let ends = [1, 513, 1025].map(|first_m| last_of_tile(first_m, grid));
+        assert_eq!(ends, [512, 1024, 1200]);
+    }
+
+    #[test]
+    fn the_least_of_a_span_is_at_the_best_of_its_p() {
+        let check = |first_p: u32, (shared, growing): (f64, f64), width: usize, expected: f64| {
+            let row = Row { constant: 7.0, shared, growing };
+            let least = Span::starting_at(first_p).least_varying(&row, width);
+            approx::assert_relative_eq!(least, expected, max_relative = 1e-14);
+        };
+        // 8/2 + 2*2, and 1/1 + 4*1.
+        check(1, (8.0, 2.0), TILE, 8.0);
+        check(1, (1.0, 4.0), TILE, 5.0);
+        // At its first p of 513 where time grows, at its last of 1024 where it falls.
+        check(513, (0.0, 3.0), TILE, 1539.0);
+        check(513, (1024.0, 0.0), TILE, 1.0);
+        // Of the first eight.
+        check(1, (80.0, 0.0), 8, 10.0);
+    }
+
+    #[test]
+    fn the_last_p_of_a_row_counts_where_it_alone_is_the_best() {
+        let mut parameters = crate::model::published("pbpi-qs20").unwrap();
+        for entry in parameters.terms.entries() {
+            parameters.terms.estimate_mut(entry).unwrap().value = 0.0;
+        }
+        parameters.terms.t_hpu_s = Estimate::exact(1.0);
+        parameters.terms.t_apu_s = Estimate::exact(360.0);
+        let alphas = [1.0, 20.0].map(Estimate::exact).to_vec();
+        parameters.terms.alpha = OverM::Table(Table::new(vec![1, 2], alphas));
+        // 1 + 360/9 = 41 s; 20 + 180/9 = 40 s, but 20 + 180/8 = 42.5 s.
+        let best = brute_force(&parameters, Grid { m_max: 2, p_max: 9, apus: 18 }, 1);
+        assert_eq!(best[0].mapping, Mapping::of(2, 9));
+        approx::assert_relative_eq!(best[0].time.0, 40.0, max_relative = 1e-14);
+    }
+}
