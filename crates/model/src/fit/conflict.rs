@@ -81,6 +81,10 @@ pub(crate) struct Alone {
     pub rank: f64,
 }
 
+/// A part of a file's precision that tells nothing beside it: the minimum and its errors are found to
+/// less than the square root of this.
+const UNTOLD: f64 = 1e-7;
+
 /// The values whose files and whose estimate from everything else are farthest apart.
 pub(crate) fn contradictions(unknowns: &Unknowns, joint: &Minimum) -> Vec<Contradiction> {
     let x = joint.solution.x.as_slice();
@@ -100,7 +104,7 @@ pub(crate) fn contradictions(unknowns: &Unknowns, joint: &Minimum) -> Vec<Contra
         // Precisions add: what the joint estimate has beyond the file is everything else's.
         let [own, all] = [1.0 / variance, 1.0 / covariance[(row, row)]];
         let beyond = all - own;
-        if beyond < 1e-3 * own {
+        if beyond < UNTOLD * own {
             return None;
         }
         let estimate = found.terms.estimate(entry)?.value;
@@ -307,7 +311,20 @@ mod tests {
 
     #[test]
     fn a_value_that_only_its_file_tells_of_is_at_odds_with_nothing() {
-        assert_eq!(at_odds(1.3e5, 3e3 * 0.9999), []);
+        assert_eq!(at_odds(1.3e5, 3e3 * (1.0 - 1e-9)), []);
+    }
+
+    #[test]
+    fn a_value_that_its_file_knows_far_better_than_the_runs_is_still_named() {
+        // 1e5 +- 10 by its file and 1.3e5 +- 2e3 by the runs: precisions of 40,000 and 1 make
+        // 1e5 + 3e4/40,001, with an error of 2e3/sqrt(40,001).
+        let list = vec![unknown(Entry::HpuTime, Some((1e5, 10.0)))];
+        let unknowns = Unknowns::new(&toy::parameters(Decomposition::Data), list);
+        let joint = minimum(&[1e5 + 3e4 / 40_001.0], 1.0, &[2e3 / 40_001.0_f64.sqrt()]);
+        let found = contradictions(&unknowns, &joint);
+        assert_eq!(found.len(), 1);
+        approx::assert_relative_eq!(found[0].elsewhere.0, 1.3e5, max_relative = 1e-6);
+        approx::assert_relative_eq!(found[0].elsewhere.1, 2e3, max_relative = 1e-6);
     }
 
     #[test]

@@ -125,7 +125,7 @@ mod tests {
     fn runs_that_all_count_in_full_keep_their_mean_and_their_scatter() {
         // Nothing but T_HPU: four and eight runs, each 5 % off the same time of 20 s.
         let run = |p: u32, repetition: u32| {
-            let sign = if repetition % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = if repetition.is_multiple_of(2) { 1.0 } else { -1.0 };
             Run { m: 1, p, repetition, time_s: 20.0 * (0.05_f64 * sign).exp() }
         };
         let rows: Vec<Run> =
@@ -167,7 +167,7 @@ mod tests {
     fn a_wild_run_is_as_far_off_as_its_time_is_from_the_models() {
         // The model knows one time for (1, 1) and (1, 2), which took 20 s and 22 s.
         let run = |p: u32, repetition: u32| {
-            let sign = if repetition % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = if repetition.is_multiple_of(2) { 1.0 } else { -1.0 };
             let time = if p == 1 { 20.0 } else { 22.0 };
             Run { m: 1, p, repetition, time_s: time * (0.05_f64 * sign).exp() }
         };
