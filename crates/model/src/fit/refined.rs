@@ -196,6 +196,9 @@ mod tests {
         // Times of 0.98 and 1.02: a mean that is 2 % uncertain.
         approx::assert_relative_eq!(found.std_error.unwrap(), 0.4e9, max_relative = 1e-9);
         assert_eq!(found.source.as_deref(), Some("memory.csv"));
+        // The fourth still gets 1.25 % more, which is no growth.
+        let found = bandwidth(&measured(&[8.0, 14.0, 16.0, 16.2])).unwrap();
+        approx::assert_relative_eq!(found.value, 16.2e9, max_relative = 1e-12);
     }
 
     #[test]
@@ -226,6 +229,8 @@ mod tests {
         approx::assert_relative_eq!(error, 0.02e9, max_relative = 1e-9);
         let exposed = all.exposed_transfer_s.as_ref().unwrap();
         approx::assert_relative_eq!(exposed.value, 1e-6, max_relative = 1e-12);
+        // As uncertain as the bandwidth, by 2 %.
+        approx::assert_relative_eq!(exposed.std_error.unwrap(), 2e-8, max_relative = 1e-9);
         assert_eq!(
             all.names(),
             ["iterations", "hardware_contexts", "exposed_transfer_s", "memory"]
@@ -236,6 +241,10 @@ mod tests {
         assert_eq!((without.memory, warnings.len()), (None, 1));
         let nothing = refinements(&parameters, Some(&memory), &Counts::default()).0;
         assert_eq!(nothing, Refinements::default());
+        // APUs that compute nothing ask for no rate.
+        parameters.terms.t_apu_s.value = 0.0;
+        let without = refinements(&parameters, Some(&memory), &counts).0;
+        assert_eq!(without.names(), ["iterations", "hardware_contexts"]);
     }
 
     /// T_HPU and T_APU of equation 11 alone.

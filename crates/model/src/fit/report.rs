@@ -386,8 +386,12 @@ impl fmt::Display for RunsReport {
 
 #[cfg(test)]
 mod tests {
+    use super::super::noise::LackOfFit;
+    use super::super::robust::Loss;
     use super::super::runs::Cell;
+    use super::super::trials::{TERMS, fitted, measured, truth};
     use super::*;
+    use crate::model::parameters::Decomposition;
 
     #[test]
     fn the_squares_of_a_constant_by_hand() {
@@ -395,5 +399,83 @@ mod tests {
         let cells = vec![Cell::of((1, 1), &[1.0]), Cell::of((1, 2), &[2.0])];
         let runs = Runs { file: "runs.csv".into(), cells };
         approx::assert_relative_eq!(squares_of_constant(&runs), 0.2, max_relative = 1e-12);
+    }
+
+    #[test]
+    fn every_term_counts_the_rows_of_its_own_file() {
+        let truth = truth(Decomposition::Data, 0.08, TERMS);
+        let terms = fitted(&measured(&truth), Decomposition::Data).unwrap().report.terms;
+        let rows = |name: &str| terms.iter().find(|it| it.term == name).unwrap().observations;
+        // Two repetitions: of the program, of a switch, of two sizes, and of 16 numbers of processes.
+        let found = ["t_hpu_s", "g_s", "t_csw_s", "o_offload_s", "alpha", "o_col_s"].map(rows);
+        assert_eq!(found, [2, 2, 2, 4, 32, 32]);
+    }
+
+    #[test]
+    fn a_term_is_told_with_its_error_and_what_that_is_of_the_value() {
+        let line = |value: f64, std_error: Option<f64>| {
+            let values = vec![(Some(4), Estimate { std_error, ..Estimate::exact(value) })];
+            let text = TermReport { term: "alpha", values, observations: 7 }.to_string();
+            text.split_whitespace().map(str::to_string).collect::<Vec<_>>()
+        };
+        let expected = ["alpha", "4", "2.000000e0", "5.000e-1", "25.00", "%", "7", "-"];
+        assert_eq!(line(2.0, Some(0.5)), expected);
+        // Of nothing there is no part.
+        assert_eq!(line(0.0, Some(0.5)), ["alpha", "4", "0.000000e0", "5.000e-1", "-", "7", "-"]);
+        assert_eq!(line(2.0, None), ["alpha", "4", "2.000000e0", "-", "-", "7", "-"]);
+    }
+
+    #[test]
+    fn the_noise_is_told_with_where_it_was_taken_from() {
+        let check = |model: f64, ratio: Option<f64>, expected: &str| {
+            let lack_of_fit = ratio.map(|ratio| LackOfFit {
+                ratio,
+                degrees_of_freedom: (4.0, 20.0),
+                probability: 0.125,
+            });
+            let origin = Origin::Residuals;
+            let noise = Noise { run: 0.01, model, degrees_of_freedom: 4.0, origin, lack_of_fit };
+            assert_eq!(noise.to_string(), format!("  noise of a run        1.000 %, {expected}"));
+        };
+        check(0.0, None, "by what the model leaves (4 degrees of freedom)");
+        let misses = "by repetitions; the model misses by 5.000 % more (4 degrees of freedom)";
+        check(0.05, None, misses);
+        let lack = "  lack of fit           F(4, 20) = 3.00, probability 1.25e-1";
+        check(0.05, Some(3.0), &format!("{misses}\n{lack}"));
+        let exact = "  lack of fit           repetitions agree to the last digit, so that any misfit is one";
+        check(0.05, Some(f64::INFINITY), &format!("{misses}\n{exact}"));
+    }
+
+    #[test]
+    fn runs_that_a_robust_loss_counts_less_are_named() {
+        let extreme = Extreme { m: 2, p: 4, repetition: 3, factor: 1.75, weight: 0.25 };
+        let robust = Robust {
+            loss: Loss::Huber,
+            scale: 0.02,
+            down_weighted: 1,
+            extremes: vec![extreme],
+            passes: 9,
+        };
+        assert_eq!(
+            robust.to_string(),
+            "  robust loss           huber: scale 2.000 %, 1 runs count less than half, 9 passes\n    \
+             (2, 4) repetition 3: 1.750 times the model, weight 0.25\n"
+        );
+    }
+
+    #[test]
+    fn runs_and_files_agree_or_contradict_each_other() {
+        let check = |probability: f64, expected: &str| {
+            let conflict = Conflict {
+                ratio: 2.5,
+                degrees_of_freedom: (3.0, 40.0),
+                probability,
+                stretch: 1.0,
+                values: Vec::new(),
+            };
+            assert_eq!(conflict.to_string(), format!("  runs and files        {expected}"));
+        };
+        check(0.25, "agree: F(3, 40) = 2.50, probability 2.50e-1");
+        check(0.001, "contradict each other: F(3, 40) = 2.50, probability 1.00e-3");
     }
 }

@@ -255,6 +255,7 @@ impl fmt::Display for Summary {
 
 #[cfg(test)]
 mod tests {
+    use super::super::comparison::{self, Comparison};
     use super::super::trials::{TERMS, exact_runs, feasible, fitted, measured, only, truth};
     use super::*;
 
@@ -301,6 +302,9 @@ mod tests {
         assert_eq!(told(f64::sqrt).as_deref(), Some("(0 .. 2.83 from m = 1 to 8)"));
         assert_eq!(told(|_| 0.0), None);
         assert_eq!(told(|m| 1e-12 * m), None);
+        // A thousand-millionth of the constant is nothing; a small curve is no line.
+        assert_eq!(told(|m| 1e-9 * m), None);
+        assert_eq!(told(|m| 1e-4 * m.sqrt()).as_deref(), Some("(0 .. 2.83e-4 from m = 1 to 8)"));
         // Of one further thread a line is no form.
         assert_eq!(growth(2, |_| 0.25, 10.0).as_deref(), Some("0.25 [m > 1]"));
     }
@@ -351,10 +355,58 @@ mod tests {
         let alpha = |m: u32| {
             let parts = parts(&parameters, Mapping::of(m, 1));
             let part = parts.into_iter().find(|part| part.term.starts_with("alpha")).unwrap();
-            (part.term, part.estimate.value, part.estimate.std_error)
+            (part.term, part.estimate.value, part.estimate.std_error, part.share)
         };
-        assert_eq!(alpha(2), ("alpha(2)".into(), 1.25, Some(0.1)));
-        assert_eq!(alpha(3), ("alpha(3)".into(), 1.5, Some(0.2)));
-        assert_eq!(alpha(8), ("alpha(8)".into(), 1.75, Some(0.2)));
+        // Beside 2 s of T_HPU, 1 s of C_APU, and 4 collectives of 0.0625, 0.28125 and 0.5 s.
+        assert_eq!(alpha(2), ("alpha(2)".into(), 1.25, Some(0.1), 0.5 / 3.75));
+        assert_eq!(alpha(3), ("alpha(3)".into(), 1.5, Some(0.2), 1.0 / 5.125));
+        assert_eq!(alpha(8), ("alpha(8)".into(), 1.75, Some(0.2), 1.5 / 6.5));
+    }
+
+    /// T_APU and C_APU, and nothing else.
+    fn of_apus(t_apu_s: f64, c_apu_s: f64) -> Parameters {
+        let mut parameters = crate::toy::parameters(Decomposition::Data);
+        parameters.terms = crate::model::parameters::Terms::nothing();
+        parameters.terms.t_apu_s = Estimate::exact(t_apu_s);
+        parameters.terms.c_apu_s = Estimate::exact(c_apu_s);
+        parameters
+    }
+
+    #[test]
+    fn a_formula_leaves_out_what_is_not_there() {
+        let told = |t_apu_s, c_apu_s| formula(&of_apus(t_apu_s, c_apu_s));
+        assert_eq!(told(32.0, 0.0), "T = 32/(m p) s");
+        assert_eq!(told(0.0, 1.5), "T = 1.5 s");
+        assert_eq!(told(32.0, 1.5), "T = 1.5 + 32/(m p) s");
+        assert_eq!(told(0.0, 0.0), "T = 0 s");
+    }
+
+    #[test]
+    fn of_mappings_that_take_as_long_the_one_of_fewest_threads_is_the_fastest() {
+        assert_eq!(fastest(&of_apus(32.0, 0.0)), Mapping::of(1, 16));
+    }
+
+    #[test]
+    fn a_model_that_predicts_clearly_better_is_named() {
+        let truth = truth(Decomposition::Data, 0.08, TERMS);
+        let runs = only(exact_runs(&truth, &feasible()));
+        let mut report = fitted(&runs, Decomposition::Data).unwrap().report.runs.unwrap();
+        let mut told = |regression: f64| {
+            let row = |(model, mean_error_percent): (&str, f64)| comparison::Row {
+                model: model.into(),
+                parameters: 4,
+                mean_error_percent,
+                max_error_percent: 20.0,
+                worst: (1, 1),
+            };
+            let rows = [("mmgp", 9.0), ("plain regression", regression)].map(row).to_vec();
+            let undetermined = Vec::new();
+            report.comparison = Some(Comparison { rows, smaller: None, undetermined });
+            better(&report)
+        };
+        let expected = "plain regression predicts configurations left out better than mmgp: off by \
+                        3.0 % against 9.0 %.";
+        assert_eq!(told(3.0).as_deref(), Some(expected));
+        assert_eq!(told(8.0), None);
     }
 }

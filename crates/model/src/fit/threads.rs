@@ -218,7 +218,8 @@ mod tests {
     }
 
     fn runs_of(terms: &ThreadTerms, lengths: &[u32]) -> Vec<ThreadRun> {
-        let choices = [[1, 1, 1], [1, 16, 16], [1, 512, 16], [8, 512, 16]];
+        // Many threads on a single list of requests wait for some of the latency.
+        let choices = [[1, 1, 1], [1, 16, 16], [1, 512, 16], [8, 512, 16], [1, 512, 1]];
         let of = |&nodes: &u32| choices.map(|choice| run(terms, Division::Even, nodes, choice));
         lengths.iter().flat_map(of).collect()
     }

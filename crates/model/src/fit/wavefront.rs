@@ -159,4 +159,23 @@ mod tests {
         let other = [message("between-cities", "late", (16, 1e-6))];
         assert!(error(&blocks(0.0), &other).starts_with("link: found between-cities"));
     }
+
+    #[test]
+    fn messages_that_come_late_are_those_of_their_own_link() {
+        let timed = |link, way, latency: f64| {
+            [800, 2400, 9600]
+                .map(|bytes| message(link, way, (bytes, latency + 1e-9 * f64::from(bytes))))
+        };
+        let messages = [
+            timed("between-nodes", "early", 12e-6),
+            timed("within-cell", "early", 1e-6),
+            timed("within-cell", "late", 3e-6),
+        ];
+        let terms = estimate_wavefront((&blocks(0.0), "b"), (&messages.concat(), "m")).unwrap();
+        let [cell, .., nodes] = &terms.links.0;
+        check(&cell.early.latency_s, 1e-6);
+        check(&cell.late.latency_s, 3e-6);
+        // Where none was timed, one that comes early stands for it.
+        check(&nodes.late.latency_s, 12e-6);
+    }
 }

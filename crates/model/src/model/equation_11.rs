@@ -214,8 +214,9 @@ mod tests {
 
     #[test]
     fn every_entry_has_the_place_that_it_has_among_the_entries() {
-        for name in ["pbpi-qs20", "raxml-qs20"] {
-            let terms = published(name).unwrap().terms;
+        let with_tables = crate::toy::parameters(crate::model::parameters::Decomposition::Data);
+        let published = ["pbpi-qs20", "raxml-qs20"].map(|name| published(name).unwrap());
+        for terms in published.into_iter().chain([with_tables]).map(|it| it.terms) {
             for (index, known) in terms.entries().into_iter().enumerate() {
                 assert_eq!(place(&terms, known), index);
                 assert_eq!(entry(&terms, index), Some(known));
@@ -241,6 +242,11 @@ mod tests {
             [places(2), places(4), places(8)],
             [vec![], vec![last - 1], vec![last - 1, last]]
         );
+        // A slope of 0.5, of which half is a standard error, for each of six further threads.
+        let gradient = TimeModel::gradient(&parameters, Mapping::of(8, 1));
+        let of_alpha = gradient.iter().find(|(place, _)| *place == last - 1).unwrap().1;
+        let expected = parameters.terms.t_hpu_s.value * 6.0 * 0.25;
+        approx::assert_relative_eq!(of_alpha, expected, max_relative = 1e-13);
         // Without room beyond alpha's end, the other one moves up.
         parameters.terms.alpha = OverM::Constant(Estimate::exact(1.5));
         let last = parameters.values().len() - 1;

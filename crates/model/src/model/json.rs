@@ -414,4 +414,34 @@ mod tests {
         let without_runs = text.replacen("\"runs\": {", "\"run\": {", 1);
         assert!(parse(&without_runs).is_err());
     }
+
+    #[test]
+    fn a_data_decomposition_needs_no_tasks_and_collectives_need_not_be_counted() {
+        let task = r#"{"kind": "task", "tasks": 16}"#;
+        let data = parse(&TEXT.replacen(task, r#"{"kind": "data"}"#, 1)).unwrap();
+        assert_eq!(data.decomposition, Decomposition::Data);
+        assert_eq!(data.terms.collectives, Some(Estimate::exact(3.0)));
+        let uncounted = parse(&TEXT.replacen("\"collectives\": {\"value\": 3},", "", 1)).unwrap();
+        assert_eq!(uncounted.terms.collectives, None);
+    }
+
+    #[test]
+    fn an_entry_of_a_table_may_be_without_a_source() {
+        let text = TEXT.replacen("[1, 1.25],", "[1, 1.25], \"source\": [\"a.csv\", null],", 1);
+        let alpha = parse(&text).unwrap().terms.alpha;
+        let sources: Vec<_> = alpha.estimates().iter().map(|it| it.source.as_deref()).collect();
+        assert_eq!(sources, [Some("a.csv"), None]);
+    }
+
+    #[test]
+    fn refined_terms_alone_need_the_second_layout() {
+        let refined = "\"apus\": 16, \"refined\": {\"iterations\": 2499}";
+        let text = TEXT.replacen("\"schema\": 1", "\"schema\": 2", 1);
+        let parameters = parse(&text.replacen("\"apus\": 16", refined, 1)).unwrap();
+        assert_eq!(parameters.refinements.as_ref().unwrap().iterations, Some(2499));
+        let json = serde_json::to_string(&parameters).unwrap();
+        assert!(json.starts_with("{\"schema\":2,"), "{json}");
+        let plain = serde_json::to_string(&parse(TEXT).unwrap()).unwrap();
+        assert!(plain.starts_with("{\"schema\":1,"), "{plain}");
+    }
 }

@@ -262,11 +262,11 @@ mod tests {
         for decomposition in [Decomposition::Data, Decomposition::Task { tasks: 7 }] {
             for collectives in [None, Some(4.0)] {
                 let parameters = parameters(decomposition, collectives);
-                for (entry, slope) in NODES.gradient(&parameters, 3, Mapping::of(3, 2)) {
+                for (entry, slope) in NODES.gradient(&parameters, 2, Mapping::of(3, 2)) {
                     let at = |shift: f64| {
                         let mut moved = parameters.clone();
                         moved.terms.estimate_mut(entry).unwrap().value += shift;
-                        NODES.time(&moved, 3, Mapping::of(3, 2)).0
+                        NODES.time(&moved, 2, Mapping::of(3, 2)).0
                     };
                     let difference = (at(0.03125) - at(-0.03125)) / 0.0625;
                     approx::assert_relative_eq!(

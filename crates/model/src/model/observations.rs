@@ -227,6 +227,8 @@ mod tests {
         assert_eq!((both.source.as_str(), both.scatter), ("old.csv and new.csv", 0.5));
         let again = named("runs.csv", 9.0).merged(named("runs.csv", 8.0));
         assert_eq!((again.source.as_str(), again.degrees_of_freedom), ("runs.csv", 4.0));
+        let other = Observations::new("other.csv", vec![observed(2, 1, 5.0)], 0.25, 3.0);
+        assert_eq!(other.merged(again).degrees_of_freedom, 7.0);
     }
 
     #[test]

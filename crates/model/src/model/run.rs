@@ -379,4 +379,17 @@ mod tests {
         let error = parameters.check(Mapping::of(5, 4)).unwrap_err().to_string();
         assert_eq!(error, "m = 5, p = 4 needs 20 APUs, but there are 16");
     }
+
+    #[test]
+    fn at_an_entry_of_a_table_no_other_counts() {
+        let values = [1.0, 1.5, 3.5].map(Estimate::exact).to_vec();
+        let line =
+            Table { interpolation: Interpolation::Line, ..Table::new(vec![2, 4, 8], values) };
+        for (high, m) in [2, 4, 8].into_iter().enumerate() {
+            let found = line.neighbours(m);
+            assert_eq!((found.low, found.high, found.position), (None, high, 1.0));
+        }
+        let between = line.neighbours(5);
+        assert_eq!((between.low, between.high, between.position), (Some(1), 2, 0.25));
+    }
 }

@@ -315,17 +315,26 @@ mod tests {
         check_factor(3, &singular, &singular);
         let same = [1.0; 9];
         check_factor(3, &same, &same);
+        // (1, 0, 0, 0), (0.6, 0.8, 0, 0), (0, 0.6, 0.8, 0) and (0.5, 0.5, 0.5, 0.5) as rows of a factor.
+        let four =
+            [1.0, 0.6, 0.0, 0.5, 0.6, 1.0, 0.48, 0.7, 0.0, 0.48, 1.0, 0.7, 0.5, 0.7, 0.7, 1.0];
+        check_factor(4, &four, &four);
     }
 
     #[test]
     fn of_a_matrix_that_is_none_every_row_keeps_its_variance() {
+        let check = |size: usize, matrix: &[f64]| {
+            let factor = factor(size, |row, column| matrix[row * size + column]);
+            for row in factor.chunks(size) {
+                let length: f64 = row.iter().map(|x| x * x).sum();
+                approx::assert_relative_eq!(length, 1.0, max_relative = 1e-12);
+            }
+        };
         // Two that go together cannot differ so much from a third.
-        let matrix = [1.0, 0.9, 0.9, 0.9, 1.0, -0.9, 0.9, -0.9, 1.0];
-        let factor = factor(3, |row, column| matrix[row * 3 + column]);
-        for row in 0..3 {
-            let length: f64 = factor[row * 3..row * 3 + 3].iter().map(|x| x * x).sum();
-            approx::assert_relative_eq!(length, 1.0, max_relative = 1e-12);
-        }
+        check(3, &[1.0, 0.9, 0.9, 0.9, 1.0, -0.9, 0.9, -0.9, 1.0]);
+        // A fourth cannot go with three that have nothing in common.
+        let four = [1.0, 0.0, 0.0, 0.9, 0.0, 1.0, 0.0, 0.9, 0.0, 0.0, 1.0, 0.9, 0.9, 0.9, 0.9, 1.0];
+        check(4, &four);
     }
 
     #[test]
@@ -356,5 +365,16 @@ mod tests {
         let deviates = Sources::of(&parameters).deviates(&[(0, 2.0), (1, 4.0)]);
         approx::assert_relative_eq!(deviates[0], 1.6, max_relative = 1e-12);
         approx::assert_relative_eq!(deviates[1], 0.8, max_relative = 1e-12);
+    }
+
+    #[test]
+    fn what_is_exact_is_no_source_and_brings_no_degrees_of_freedom() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        parameters.terms.c_apu_s.std_error = Some(0.5);
+        parameters.terms.g_s.std_error = Some(0.0);
+        let sources = Sources::of(&parameters);
+        assert_eq!(sources.count(), 1);
+        let found = sources.standard_error(&[(0, 2.0)]);
+        assert_eq!((found.value, found.degrees_of_freedom), (1.0, None));
     }
 }

@@ -344,7 +344,13 @@ mod tests {
     fn only_alpha_and_the_cost_of_collectives_may_be_tables() {
         let over_m: Vec<&str> = Term::all().filter(|it| it.is_over_m()).map(Term::name).collect();
         assert_eq!(over_m, ["alpha", "o_col_s"]);
-        assert!(Term::all().all(|term| !term.label().is_empty()));
+    }
+
+    #[test]
+    fn a_label_is_the_symbol_without_what_it_is_a_function_of() {
+        let label = Term::label;
+        let found = [Term::HpuTime, Term::Gap, Term::Alpha, Term::CollectiveCost].map(label);
+        assert_eq!(found, ["T_HPU", "g", "α", "O_COL"]);
     }
 
     #[test]

@@ -173,3 +173,65 @@ pub fn named(name: &str, parameters: &Parameters) -> Result<Box<dyn TimeModel>> 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::parameters::Decomposition;
+    use super::super::refined::Refinements;
+    use super::*;
+
+    /// `T = a*m + b*p`, of which the error of b is not known.
+    struct Line;
+
+    impl TimeModel for Line {
+        fn name(&self) -> &str {
+            "line"
+        }
+
+        fn apus(&self) -> u32 {
+            16
+        }
+
+        fn time(&self, mapping: Mapping) -> Seconds {
+            Seconds(2.0 * f64::from(mapping.m()) + 3.0 * f64::from(mapping.p()))
+        }
+
+        fn values(&self) -> Vec<Value> {
+            let known = Estimate { std_error: Some(0.5), ..Estimate::exact(2.0) };
+            vec![Value::new("a", &known), Value::new("b", &Estimate::exact(3.0))]
+        }
+
+        fn gradient(&self, mapping: Mapping) -> Vec<(usize, f64)> {
+            vec![(0, f64::from(mapping.m())), (1, f64::from(mapping.p()))]
+        }
+    }
+
+    #[test]
+    fn a_model_of_five_methods_has_independent_errors_one_part_and_a_warning() {
+        assert_eq!([Line.correlation(1, 1), Line.correlation(0, 1)], [1.0, 0.0]);
+        let part = Part { name: "T", time: Seconds(16.0) };
+        assert_eq!(Line.parts(Mapping::of(2, 4)), [part]);
+        let [Warning::Note(note)] = &Line.warnings(1..=4)[..] else { panic!("one note") };
+        assert!(note.contains("the uncertainty of b: no standard error"), "{note}");
+    }
+
+    #[test]
+    fn a_parameter_file_holds_the_models_of_its_terms() {
+        let mut parameters = crate::toy::parameters(Decomposition::Data);
+        let name = |name: &str, parameters: &Parameters| -> std::result::Result<String, String> {
+            let model = named(name, parameters).map_err(|error| error.to_string())?;
+            Ok(model.name().to_string())
+        };
+        assert_eq!(name("mmgp", &parameters).as_deref(), Ok("mmgp"));
+        let error = name("refined", &parameters).unwrap_err();
+        assert!(
+            error.contains("expected mmgp, as the parameters have no refined terms"),
+            "{error}"
+        );
+        let error = name("refine", &parameters).unwrap_err();
+        assert!(error.contains("did you mean \"refined\"?"), "{error}");
+        parameters.refinements =
+            Some(Refinements { iterations: Some(10), ..Refinements::default() });
+        assert_eq!(NAMES.map(|each| name(each, &parameters).unwrap()), NAMES);
+    }
+}

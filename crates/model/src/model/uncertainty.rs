@@ -206,4 +206,21 @@ mod tests {
         assert!(Correlation::new(twice, vec![1.0, 0.0, 0.0, 1.0]).is_err());
         assert!(Correlation::new(entries(), vec![1.0, 0.5, 0.5, 1.0]).is_ok());
     }
+
+    #[test]
+    fn of_endless_degrees_of_freedom_the_quantile_is_the_normal_one() {
+        for many in [1e6, 1e12, 1e300, f64::INFINITY] {
+            assert_eq!(quantile_97_5(Some(many)), quantile_97_5(None));
+        }
+    }
+
+    #[test]
+    fn errors_without_degrees_of_freedom_have_none_together() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        parameters.terms.t_hpu_s.std_error = Some(3.0);
+        let found = parameters.propagated(&[(Entry::HpuTime, 2.0)]);
+        assert_eq!((found.value, found.degrees_of_freedom), (6.0, None));
+        let found = parameters.propagated(&[(Entry::Gap, 2.0)]);
+        assert_eq!((found.value, found.degrees_of_freedom), (0.0, None));
+    }
 }

@@ -239,3 +239,31 @@ fn a_row_by_hand() {
     );
     assert_eq!(TimeModel::values(&law)[5].name, "1/(m*p)");
 }
+
+#[test]
+fn a_cost_that_would_be_negative_leaves_the_others_as_amdahl_has_them() {
+    // Every further APU saves 0.2 s: without that cost, T1 = s + q and T1*sigma = s.
+    let configurations: Vec<_> = (1..=8).map(|p| (1, p)).collect();
+    let runs = runs(|m, p| 10.0 + 90.0 / (m * p) - 0.2 * (m * p - 1.0), &configurations);
+    let [(_, s), (_, q)] = Law::Amdahl.fit(&runs).unwrap().values()[..] else { panic!("s, q") };
+    assert!(s > 0.0 && q > 0.0, "{s}, {q}");
+    let values = Law::UniversalScalability.fit(&runs).unwrap().values();
+    approx::assert_relative_eq!(values[0].1, s + q, max_relative = 1e-9);
+    approx::assert_relative_eq!(values[1].1, s / (s + q), max_relative = 1e-9);
+    assert_eq!(values[2], ("kappa", 0.0));
+}
+
+#[test]
+fn a_column_that_is_a_sum_of_others_is_none_however_it_is_rounded() {
+    for p in 1..=9 {
+        for last in 6..=16 {
+            // At one p, and along a diagonal.
+            let row: Vec<_> = (1..=last).map(|m| (m, p)).collect();
+            let diagonal: Vec<_> = (1..=last).map(|m| (m, m * p)).collect();
+            for configurations in [row, diagonal] {
+                let runs = runs(|m, p| 1.0 + 0.3 * m + 10.0 / (m * p), &configurations);
+                assert!(Law::Regression.fit(&runs).is_err(), "{configurations:?}");
+            }
+        }
+    }
+}

@@ -349,4 +349,27 @@ mod tests {
         assert_eq!((cell.count, cell.median_s), (64, 1.0));
         approx::assert_relative_eq!(cell.mean_s, 1.05, max_relative = 1e-12);
     }
+
+    #[test]
+    fn repetitions_in_order_take_a_bit_each_and_far_ones_no_more_than_their_number() {
+        let mut in_order = Repetitions::default();
+        assert!((1..6000).all(|number| in_order.insert(number)));
+        // 6000 bits are 94 words of 64, of which a power of two is held.
+        assert_eq!((in_order.dense.len(), in_order.sparse.len()), (128, 0));
+        let mut far = Repetitions::default();
+        assert!((0..1000).all(|number| far.insert(640 * number)));
+        assert!(far.dense.len() <= 2 * 1016, "{}", far.dense.len());
+        assert!((0..1000).all(|number| !far.insert(640 * number)));
+    }
+
+    #[test]
+    fn a_single_run_has_no_later_ones() {
+        let run = Run { m: 1, p: 1, repetition: 3, time_s: 2.0 };
+        let mut sums = Sums::new(&run);
+        sums.insert(&run);
+        assert!(sums.later().is_none());
+        sums.insert(&Run { repetition: 4, time_s: 2.5, ..run });
+        let later = sums.later().unwrap();
+        assert_eq!((later.count, later.mean_s, later.first_s), (1.0, 2.5, 2.0));
+    }
 }

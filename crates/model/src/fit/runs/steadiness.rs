@@ -79,7 +79,7 @@ impl Steadiness {
         let squares = later.times / later.mean_s.powi(2);
         self.squares += squares;
         self.degrees_of_freedom += later.count - 1.0;
-        if later.count >= 2.0 && later.repetitions > 0.0 {
+        if later.repetitions > 0.0 {
             let slope = later.products / later.mean_s / later.repetitions;
             self.drift.add(slope, later.repetitions);
             self.sloped_squares += squares;
@@ -283,7 +283,8 @@ mod tests {
         let bent = |each: u32| 0.0005 * [2.0, -1.0, -2.0, -1.0, 2.0][each as usize];
         let later = |each: u32| 1.0 + 0.01 * (f64::from(each) - 2.0) + bent(each);
         let times: Vec<f64> = [1.0].into_iter().chain((0..5).map(later)).collect();
-        let found = warnings_of(&[times.clone(), times]);
+        // One later run has no slope.
+        let found = warnings_of(&[times.clone(), times, vec![3.0, 3.0]]);
         let [Warning::Drift { percent, deviations, .. }] = found[..] else { panic!("{found:?}") };
         approx::assert_relative_eq!(percent, 24.0_f64.sqrt(), max_relative = 1e-9);
         let error = (2.0 * 14.0 * 0.0005_f64.powi(2) / 7.0 / 20.0).sqrt();

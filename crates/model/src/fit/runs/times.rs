@@ -65,3 +65,25 @@ impl Keep for LogTimes {
         Self { cells: order.iter().map(|&cell| std::mem::take(&mut self.cells[cell])).collect() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(repetitions: &[u32]) -> CellTimes {
+        let mut times = CellTimes::default();
+        for &repetition in repetitions {
+            times.insert(&Run { m: 1, p: 1, repetition, time_s: 1.0 });
+        }
+        times
+    }
+
+    #[test]
+    fn repetitions_are_written_down_only_where_they_do_not_count_up() {
+        assert!(times(&[1, 2, 3]).repetitions.is_empty());
+        let gap = times(&[1, 2, 4]);
+        assert_eq!(gap.repetitions, [1, 2, 4]);
+        assert_eq!([0, 1, 2].map(|index| gap.repetition(index)), [1, 2, 4]);
+        assert_eq!(times(&[2, 3]).repetitions, [2, 3]);
+    }
+}

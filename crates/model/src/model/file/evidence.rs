@@ -177,6 +177,7 @@ mod tests {
             let error = Parameters::read(&Source::new("p.toml", &changed)).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         };
+        check("p = [2, 2]", "p = [2]", "found 2 values of m and 1 of p");
         check("time_s = [0.1, 7.25]", "time_s = [0.1]", "found 1 numbers for \"runs.time_s\"");
         check("time_s = [0.1, 7.25]", "time_s = [0.1, 0.0]", "found 0.0, expected above 0");
         check("scatter = 0.0001", "scatter = -1.0", "expected 0 or more");

@@ -40,19 +40,18 @@ const LARGE: f64 = 1e200;
 /// A visit of one of m threads, where `burst(k)` is how long one takes while k contexts compute and
 /// `think` how long a thread is away between two visits \[s\]. Bursts must be above 0.
 pub(super) fn visit(m: u32, contexts: u32, think: f64, burst: impl Fn(u32) -> f64) -> Visit {
-    let (mut weights, mut rate, mut computing, mut waiting) = (0.0, 0.0, 0.0, 0.0);
+    let (mut rate, mut computing, mut waiting) = (0.0, 0.0, 0.0);
     // From the state with all at the host downwards, so that no division is by a think time of 0.
     let mut weight = 1.0;
     for n in (1..=m).rev() {
         let busy = n.min(contexts);
         let rate_here = f64::from(busy) / burst(busy);
-        weights += weight;
         rate += weight * rate_here;
         computing += weight * f64::from(busy);
         waiting += weight * f64::from(n - busy);
         weight *= think * rate_here / f64::from(m - n + 1);
         if weight > LARGE {
-            for sum in [&mut weights, &mut rate, &mut computing, &mut waiting, &mut weight] {
+            for sum in [&mut rate, &mut computing, &mut waiting, &mut weight] {
                 *sum /= LARGE;
             }
         }
@@ -99,6 +98,8 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
+    use super::super::super::parameters::{Decomposition, Estimate, OverM};
+    use super::super::super::run::Breakdown;
     use super::*;
 
     /// 1, 1.5, 1.75... seconds while 1, 2, 3... contexts compute.
@@ -226,5 +227,33 @@ mod tests {
             assert!(deviation.abs() < 4.0, "{found:?}, simulated {mean} +- {error}");
             assert!(error < 0.01 * mean);
         }
+    }
+
+    #[test]
+    fn whatever_a_thread_is_away_for_leaves_the_host_to_others() {
+        let mut parameters = crate::toy::parameters(Decomposition::Data);
+        parameters.terms.alpha = OverM::Constant(Estimate::exact(1.0));
+        let terms = Breakdown {
+            hpu_s: 2.0,
+            apu_s: 1.0,
+            apu_serial_s: 2.0,
+            offload_s: 4.0,
+            context_switch_s: 0.75,
+            collective_s: 8.0,
+            gap_s: 0.25,
+        };
+        let refined = RefinedBreakdown {
+            terms,
+            uneven_division_s: 16.0,
+            memory_contention_s: 32.0,
+            exposed_transfer_s: 64.0,
+            work_growth_s: 128.0,
+            host_queueing_s: 0.0,
+        };
+        // Two threads on one context: T_HPU 2, a switch and a gap make bursts of 3 s, the others 255 s
+        // away. One finds the other there for b/(b + z) of a burst.
+        let found = with_contexts(&parameters, refined, 2, 1);
+        approx::assert_relative_eq!(found.host_queueing_s, 9.0 / 258.0, max_relative = 1e-12);
+        approx::assert_relative_eq!(found.terms.hpu_s, 2.0, max_relative = 1e-12);
     }
 }

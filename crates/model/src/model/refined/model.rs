@@ -139,3 +139,24 @@ fn difference(estimate: &Estimate, time: &mut dyn FnMut(f64) -> Option<f64>) -> 
     let below = (value - step).max(0.0);
     Some((time(value + step)? - time(below)?) / (value + step - below))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slope_is_a_central_difference_and_at_zero_one_of_a_standard_error() {
+        let check = |value: f64, std_error: Option<f64>, expected: f64| {
+            let estimate = Estimate { std_error, ..Estimate::exact(value) };
+            // The square of 1 + x.
+            let found = difference(&estimate, &mut |x| Some((1.0 + x).powi(2))).unwrap();
+            approx::assert_relative_eq!(found, expected, max_relative = 1e-7);
+        };
+        // 2*(1 + x), whatever the size of x.
+        check(3.0, None, 8.0);
+        check(1e-3, Some(0.5), 2.002);
+        // From 1 to 1.5^2 over half.
+        check(0.0, Some(0.5), 2.5);
+        check(0.0, None, 0.0);
+    }
+}

@@ -1,5 +1,7 @@
 use super::super::parameters::{Decomposition, OverM};
+use super::super::sensitivity::Entry;
 use super::super::time_model::TimeModel;
+use super::super::uncertainty::Correlation;
 use super::*;
 use crate::toy;
 
@@ -250,4 +252,44 @@ fn the_model_answers_to_terms_and_refined_terms_that_are_measured() {
     approx::assert_relative_eq!(sum, model.time(Mapping::of(5, 3)).0, max_relative = 1e-14);
     let none = Parameters { refinements: None, ..parameters };
     assert!(Refined::of(&none).is_none());
+}
+
+#[test]
+fn the_refined_model_names_what_has_no_standard_error_and_what_goes_together() {
+    let mut parameters = refined();
+    for entry in parameters.terms.entries() {
+        parameters.terms.estimate_mut(entry).unwrap().std_error = Some(0.125);
+    }
+    let entries = vec![Entry::HpuTime, Entry::Gap];
+    let matrix = vec![1.0, -0.5, -0.5, 1.0];
+    parameters.correlation = Some(Correlation::new(entries, matrix).unwrap());
+    let model = Refined::of(&parameters).unwrap();
+    assert_eq!((model.name(), model.apus()), ("refined", 16));
+    // T_HPU is the first value, T_APU the second, the gap the seventh.
+    assert_eq!([(0, 6), (0, 1), (1, 1)].map(|(a, b)| model.correlation(a, b)), [-0.5, 0.0, 1.0]);
+    // That of work growth is known.
+    let terms =
+        vec!["exposed_transfer_s", "memory_demand_bytes_per_s", "memory_bandwidth_bytes_per_s"];
+    assert_eq!(model.warnings(1..=4), [Warning::NoStandardError { terms }]);
+}
+
+#[test]
+fn the_fullest_memory_serves_the_apus_that_its_placement_deals_to_it() {
+    let fullest =
+        |placement, m, p| memory(1.0, placement).memory.unwrap().apus_of_the_fullest(m, p);
+    // Two memories, of which one has the odd process, or the odd APU.
+    let by_process = [(3, 2), (4, 4), (5, 3)].map(|(m, p)| fullest(Placement::ByProcess, m, p));
+    assert_eq!(by_process, [4, 8, 9]);
+    let by_apu = [(3, 2), (4, 4), (5, 3)].map(|(m, p)| fullest(Placement::ByApu, m, p));
+    assert_eq!(by_apu, [3, 8, 8]);
+}
+
+#[test]
+fn refined_terms_that_are_on_are_named_where_equation_11_leaves_them_out() {
+    let warning = |refinements| parameters(DATA, refinements).refined_left_out();
+    assert_eq!(
+        warning(iterations(10)),
+        Some(Warning::RefinedLeftOut { terms: vec!["iterations"] })
+    );
+    assert_eq!(warning(Refinements::default()), None);
 }
