@@ -37,6 +37,8 @@ fn an_unknown_without_effect_left_the_search_astray() {
     assert!(!idle.is_astray(), "a bound holds it there");
     assert!(!at([3.0, 0.0], 1e3).is_astray());
     assert!(!at([3.0, 0.05], 1e3).is_astray());
+    // 3e-7 * 5 is more than a millionth of 1, and 4e-7 * 2 of a thousandth.
+    assert!(!at([3e-7, 4.0], 1.0).is_astray() && !at([3.0, 4e-7], 1e-3).is_astray());
     let faded = |norm: f64| {
         let mut solver = at([3.0, 4.0], 1e-9);
         set_columns(&mut solver, [5.0, norm], 1e-9);
