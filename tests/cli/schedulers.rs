@@ -118,6 +118,24 @@ fn a_folder_grows_with_what_is_asked_of_it() {
 }
 
 #[test]
+fn no_picture_of_fewer_rows_stands_beside_more() {
+    let folder = Folder::new();
+    let ask =
+        |more: &[&str]| folder.succeeds(&compare(&[&["--schedulers", "mbox"], more].concat()));
+    let names = ["time", "slowdown", "idle", "gantt"];
+    let pictures = names.iter().flat_map(|name| [format!("{name}.svg"), format!("{name}.png")]);
+    let all: Vec<String> = pictures.chain(["report.html".into()]).collect();
+    let path = |file: &String| folder.path(&format!("mmgp-schedulers/{file}"));
+    let files = || all.iter().filter(|file| path(file).exists()).count();
+    ask(&["--workers", "2"]);
+    assert_eq!(files(), 9);
+    ask(&["--workers", "2", "--rows-only"]);
+    assert_eq!(files(), 9, "they show all rows");
+    ask(&["--workers", "3", "--rows-only"]);
+    assert_eq!(files(), 0);
+}
+
+#[test]
 fn rows_of_another_question_are_kept_from_harm() {
     let folder = Folder::new();
     let of_two = ["--workers", "2", "--schedulers", "ynr", "--quiet"];

@@ -9,6 +9,22 @@ use crate::report::Picture;
 use crate::table;
 use crate::table::records::Scheduled;
 
+/// The names of all pictures, without endings.
+const NAMES: [&str; 4] = ["time", "slowdown", "idle", "gantt"];
+
+/// Removes the pictures of earlier rows.
+///
+/// # Errors
+/// [`Error::Write`](crate::error::Error::Write).
+pub fn remove(folder: &Path) -> Result<()> {
+    let files = NAMES.iter().flat_map(|name| Format::ALL.iter().map(move |it| file(name, *it)));
+    files.map(|file| table::remove_file(&folder.join(file))).collect()
+}
+
+fn file(name: &str, format: Format) -> String {
+    format!("{name}.{}", format.ending())
+}
+
 /// Draws all pictures into the folder; those that a page shows, with what stands under them.
 ///
 /// # Errors
@@ -27,32 +43,25 @@ pub fn write(
     );
     let rows_as = |quantity| Kind::Schedulers { rows, quantity };
     let all = [
+        ("time", rows_as(Quantity::Time), "Time from the start to the end of the last task"),
         (
-            "time",
-            "time",
-            rows_as(Quantity::Time),
-            "Time from the start to the end of the last task",
-        ),
-        (
-            "slowdown",
             "time over that of the fastest",
             rows_as(Quantity::OverFastest),
             "Time over that of the fastest scheduler with as many workers and tasks",
         ),
         (
-            "idle",
             "idle APUs",
             rows_as(Quantity::ApuIdle),
             "How long the workers' APUs did nothing, for each off-load",
         ),
-        ("gantt", "what happens when", Kind::Excerpts { traces, window }, same_part.as_str()),
+        ("what happens when", Kind::Excerpts { traces, window }, same_part.as_str()),
     ];
     let mut pictures = Vec::with_capacity(all.len());
-    for (name, what, kind, caption) in all {
+    for (name, (what, kind, caption)) in NAMES.into_iter().zip(all) {
         let title = format!("{of}: {what}");
         for &format in Format::ALL {
             let bytes = plot::draw(&plot::Picture { title: &title, kind }, format)?;
-            table::write(&folder.join(format!("{name}.{}", format.ending())), &bytes)?;
+            table::write(&folder.join(file(name, format)), &bytes)?;
             if format == Format::Svg {
                 let svg = String::from_utf8(bytes).expect("invariant: an SVG is text");
                 pictures.push(Picture { title: caption.into(), svg });
