@@ -17,8 +17,8 @@ const NAMES: [&str; 4] = ["time", "slowdown", "idle", "gantt"];
 /// # Errors
 /// [`Error::Write`](crate::error::Error::Write).
 pub fn remove(folder: &Path) -> Result<()> {
-    let files = NAMES.iter().flat_map(|name| Format::ALL.iter().map(move |it| file(name, *it)));
-    files.map(|file| table::remove_file(&folder.join(file))).collect()
+    let mut files = NAMES.iter().flat_map(|name| Format::ALL.iter().map(move |it| file(name, *it)));
+    files.try_for_each(|file| table::remove_file(&folder.join(file)))
 }
 
 fn file(name: &str, format: Format) -> String {
