@@ -120,14 +120,14 @@ fn a_step_ends_at_the_first_bound_on_its_way() {
 #[test]
 fn what_is_held_at_a_bound_is_let_go_once_the_others_have_turned_its_slope() {
     // Columns (1, 0) and (-0.6, 0.8), residuals (-2, -1.4): the second slope is 0.08 at the start, where 0
-    // is its bound, and 0.28 - 1.12 once the first has gone to 2/1.3.
+    // is its bound, and 0.8 - 1.12 once the first has gone to 2/3.
     let mut linear = Linear::new(2);
     linear.set(&DMatrix::from_row_slice(2, 2, &[1.0, -0.6, 0.0, 0.8]), &[-2.0, -1.4]);
-    let limits = Limits { low: &[-9.0, 0.0], high: &[9.0; 2], weights: &[1.0, 2.0], damping: 0.3 };
+    let limits = Limits { low: &[-9.0, 0.0], high: &[9.0; 2], weights: &[1.0, 2.0], damping: 2.0 };
     let (mut z, mut held) = ([0.0; 2], [false; 2]);
     linear.solve(&limits, &mut z, &mut held);
-    // [1.3, -0.6; -0.6, 2.2]*z = [2, -0.08], whose determinant is 2.5.
-    approx::assert_relative_eq!(z[0], 4.352 / 2.5, max_relative = 1e-12);
-    approx::assert_relative_eq!(z[1], 1.096 / 2.5, max_relative = 1e-12);
+    // [3, -0.6; -0.6, 9]*z = [2, -0.08], whose determinant is 26.64.
+    approx::assert_relative_eq!(z[0], 17.952 / 26.64, max_relative = 1e-12);
+    approx::assert_relative_eq!(z[1], 0.96 / 26.64, max_relative = 1e-12);
     assert_eq!(held, [false; 2]);
 }
