@@ -102,32 +102,25 @@ fn variances(weighted: &Weighted) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::estimate::tests::unknown;
+    use super::super::estimate::tests::host_time_alone;
     use super::*;
-    use crate::model::Parameters;
-    use crate::model::parameters::{Decomposition, Estimate, OverM, Terms};
-    use crate::model::sensitivity::Entry;
     use mmgp_base::table::records::Run;
 
     /// A program of nothing but T_HPU, and a start.
     fn of_host_time() -> (Unknowns, DVector<f64>) {
-        let terms = Terms {
-            t_hpu_s: Estimate::exact(1.0),
-            alpha: OverM::Constant(Estimate::exact(1.0)),
-            ..Terms::nothing()
-        };
-        let base = Parameters::new("host", Decomposition::Data, 16, terms);
-        let unknowns = Unknowns::new(&base, vec![unknown(Entry::HpuTime, None)]);
-        (unknowns, DVector::from_vec(vec![15.0]))
+        (host_time_alone(1.0, None), DVector::from_vec(vec![15.0]))
+    }
+
+    /// A run of (1, p), 5 % above a time or below it, in turns.
+    fn run_beside(time_s: f64, p: u32, repetition: u32) -> Run {
+        let sign = if repetition.is_multiple_of(2) { 1.0 } else { -1.0 };
+        Run { m: 1, p, repetition, time_s: time_s * (0.05_f64 * sign).exp() }
     }
 
     #[test]
     fn runs_that_all_count_in_full_keep_their_mean_and_their_scatter() {
         // Nothing but T_HPU: four and eight runs, each 5 % off the same time of 20 s.
-        let run = |p: u32, repetition: u32| {
-            let sign = if repetition.is_multiple_of(2) { 1.0 } else { -1.0 };
-            Run { m: 1, p, repetition, time_s: 20.0 * (0.05_f64 * sign).exp() }
-        };
+        let run = |p: u32, repetition: u32| run_beside(20.0, p, repetition);
         let rows: Vec<Run> =
             (1..=4).map(|each| run(1, each)).chain((1..=8).map(|each| run(2, each))).collect();
         let (runs, times, _) = Runs::from_rows_keeping_times("runs.csv", &rows).unwrap();
@@ -166,11 +159,8 @@ mod tests {
     #[test]
     fn a_wild_run_is_as_far_off_as_its_time_is_from_the_models() {
         // The model knows one time for (1, 1) and (1, 2), which took 20 s and 22 s.
-        let run = |p: u32, repetition: u32| {
-            let sign = if repetition.is_multiple_of(2) { 1.0 } else { -1.0 };
-            let time = if p == 1 { 20.0 } else { 22.0 };
-            Run { m: 1, p, repetition, time_s: time * (0.05_f64 * sign).exp() }
-        };
+        let time = |p: u32| if p == 1 { 20.0 } else { 22.0 };
+        let run = |p: u32, repetition: u32| run_beside(time(p), p, repetition);
         let mut rows: Vec<Run> =
             [1, 2].into_iter().flat_map(|p| (1..=8).map(move |each| run(p, each))).collect();
         rows.push(Run { m: 1, p: 2, repetition: 9, time_s: 200.0 });

@@ -182,7 +182,7 @@ impl Estimated {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::super::least_squares::Solution;
+    use super::super::trials::minimum_at;
     use super::super::unknowns::{Kind, Prior, Unknown};
     use super::*;
     use crate::model::Parameters;
@@ -201,23 +201,11 @@ pub(crate) mod tests {
 
     /// A minimum at `x` with errors that do not go together.
     pub fn minimum(x: &[f64], cost: f64, errors: &[f64]) -> Minimum {
+        let mut minimum = minimum_at(x);
+        minimum.solution.cost = cost;
         let variances = errors.iter().map(|error| error * error);
-        let solution = Solution {
-            x: DVector::from_row_slice(x),
-            at_bound: vec![false; x.len()],
-            iterations: 1,
-            cost,
-            termination: String::new(),
-            starts: 1,
-            agreeing: 1,
-        };
-        Minimum {
-            solution,
-            residuals: Vec::new(),
-            leverages: Vec::new(),
-            covariance: DMatrix::from_diagonal(&DVector::from_iterator(x.len(), variances)),
-            of_runs: DMatrix::zeros(x.len(), x.len()),
-        }
+        minimum.covariance.set_diagonal(&DVector::from_iterator(x.len(), variances));
+        minimum
     }
 
     /// T_HPU 2 +- 0.2 and T_APU 32 +- 1.6, and points with these residuals and leverages; of
@@ -271,15 +259,20 @@ pub(crate) mod tests {
         assert_eq!(spared(&[(0.1, 0.75), (-SENSELESS, 0.0)]), None, "nothing tells of it");
     }
 
-    /// A program of nothing but T_HPU, 100 +- 0.01 by its file, and its time in each of some runs.
-    fn of_host_time(times: &[f64]) -> (Unknowns, Data) {
+    /// The unknown of a program of nothing but T_HPU, of which a file may say something.
+    pub fn host_time_alone(t_hpu_s: f64, prior: Option<(f64, f64)>) -> Unknowns {
         let terms = Terms {
-            t_hpu_s: Estimate::exact(100.0),
+            t_hpu_s: Estimate::exact(t_hpu_s),
             alpha: OverM::Constant(Estimate::exact(1.0)),
             ..Terms::nothing()
         };
         let base = Parameters::new("host", Decomposition::Data, 16, terms);
-        let unknowns = Unknowns::new(&base, vec![unknown(Entry::HpuTime, Some((100.0, 0.01)))]);
+        Unknowns::new(&base, vec![unknown(Entry::HpuTime, prior)])
+    }
+
+    /// That program, 100 +- 0.01 by its file, and its time in each of some runs.
+    fn of_host_time(times: &[f64]) -> (Unknowns, Data) {
+        let unknowns = host_time_alone(100.0, Some((100.0, 0.01)));
         let point = |(index, time): (usize, &f64)| Point {
             m: 1,
             p: index as u32 + 1,

@@ -133,8 +133,8 @@ pub fn only(runs: Runs) -> Inputs {
     Inputs { runs: Some(runs), ..Inputs::default() }
 }
 
-/// An estimate that ended at `x`, made by hand: nothing is known of the points nor of any error.
-pub fn ended_at(unknowns: Unknowns, x: &[f64]) -> Estimated {
+/// A minimum at `x`, made by hand: nothing is known of the points nor of any error.
+pub fn minimum_at(x: &[f64]) -> Minimum {
     let solution = Solution {
         x: nalgebra::DVector::from_column_slice(x),
         at_bound: vec![false; x.len()],
@@ -145,13 +145,17 @@ pub fn ended_at(unknowns: Unknowns, x: &[f64]) -> Estimated {
         agreeing: 1,
     };
     let nothing = nalgebra::DMatrix::zeros(x.len(), x.len());
-    let minimum = Minimum {
+    Minimum {
         solution,
         residuals: Vec::new(),
         leverages: Vec::new(),
         covariance: nothing.clone(),
         of_runs: nothing,
-    };
+    }
+}
+
+/// An estimate that ended there.
+pub fn ended_at(unknowns: Unknowns, x: &[f64]) -> Estimated {
     let noise = Noise {
         run: 0.01,
         model: 0.0,
@@ -159,7 +163,7 @@ pub fn ended_at(unknowns: Unknowns, x: &[f64]) -> Estimated {
         origin: Origin::Repetitions,
         lack_of_fit: None,
     };
-    Estimated { unknowns, minimum, noise, conflict: None }
+    Estimated { unknowns, minimum: minimum_at(x), noise, conflict: None }
 }
 
 /// That estimate as a fit with one shape of alpha.
