@@ -13,6 +13,7 @@ use mmgp_spu::{Kernel, LocalAddress, LocalStore, PlainSpu, Quadword, execute};
 use rand::RngExt as _;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::fmt::Debug;
 
 /// The size of something that takes `each` for one of `count`.
 const fn times(count: u32, each: Bytes) -> Bytes {
@@ -121,6 +122,24 @@ fn put_model(store: &mut LocalStore, random: &mut Xoshiro256PlusPlus, rates: Rat
     let size = Bytes(MODEL_BYTES.0);
     store.slice_mut(MODEL, size).copy_from_slice(&block.quadwords());
     put(store, BRANCHES, &[0.83, 0.027]);
+}
+
+/// Holds a kernel of two groups to that of the first, whatever the vectors of the second hold, all of
+/// whose patterns have weight zero.
+fn whatever_weighs_nothing<K: Kernel, B: PartialEq + Debug>(
+    rates: Rates,
+    [first, both]: [K; 2],
+    bits: impl Fn(K::Output) -> B,
+) {
+    let mut store = random_store(rates, 2);
+    let expected = bits(execute(&first, &mut store.clone()));
+    put(&mut store, LocalAddress(WEIGHTS.0 + 32), &[0.0; 4]);
+    let size = rates.entries();
+    for junk in [0.0, f64::NAN, f64::INFINITY, -1.0, 1e300, f64::from_bits(1)] {
+        let address = LocalAddress(VECTORS[0].0 + 32 * size);
+        put(&mut store, address, &vec![junk; 4 * size as usize]);
+        assert_eq!(bits(execute(&both, &mut store.clone())), expected, "{junk}");
+    }
 }
 
 /// A local store with a model, matrices, vectors of which every third pattern is so small that it

@@ -31,6 +31,23 @@ fn get(store: &LocalStore, at: LocalAddress, bytes: Bytes, count: usize) -> &[Qu
     store.slice(at, Bytes(bytes.0 * count as u64))
 }
 
+/// The kernel of so many cells and angles.
+fn line_of(cells: usize, angles: usize, sign: Sign, fix_up: FixUp) -> Line {
+    Line {
+        cells: cells as u32,
+        angles: angles as u32,
+        sign,
+        fix_up,
+        total: TOTAL,
+        source: SOURCE,
+        flux: FLUX,
+        i_face: I_FACE,
+        j_face: J_FACE,
+        k_face: K_FACE,
+        coefficients: COEFFICIENTS_AT,
+    }
+}
+
 /// What a line works on.
 #[derive(Debug, Clone, PartialEq)]
 struct Data {
@@ -90,19 +107,7 @@ impl Data {
     }
 
     fn kernel(&self, sign: Sign, fix_up: FixUp) -> Line {
-        Line {
-            cells: self.total.len() as u32,
-            angles: self.directions.len() as u32,
-            sign,
-            fix_up,
-            total: TOTAL,
-            source: SOURCE,
-            flux: FLUX,
-            i_face: I_FACE,
-            j_face: J_FACE,
-            k_face: K_FACE,
-            coefficients: COEFFICIENTS_AT,
-        }
+        line_of(self.total.len(), self.directions.len(), sign, fix_up)
     }
 
     fn packed(&self) -> LocalStore {

@@ -93,16 +93,6 @@ fn a_block_is_added_to_what_stands_at_the_result() {
 fn a_pattern_of_weight_zero_contributes_nothing_whatever_it_holds() {
     for rates in RATES {
         let short = evaluate(Version::Tuned, rates, Kind::InnerInner, 1);
-        let mut store = random_store(rates, 2);
-        let expected = execute(&short, &mut store.clone());
-        put(&mut store, LocalAddress(WEIGHTS.0 + 32), &[0.0; 4]);
-        let size = rates.entries();
-        for junk in [0.0, f64::NAN, f64::INFINITY, -1.0, 1e300, f64::from_bits(1)] {
-            let address = LocalAddress(VECTORS[0].0 + 32 * size);
-            put(&mut store, address, &vec![junk; 4 * size as usize]);
-            let kernel = Evaluate { groups: 2, ..short };
-            let got = execute(&kernel, &mut store.clone());
-            assert_eq!(got.to_bits(), expected.to_bits(), "{junk}");
-        }
+        whatever_weighs_nothing(rates, [short, Evaluate { groups: 2, ..short }], f64::to_bits);
     }
 }

@@ -1,6 +1,5 @@
 use super::*;
-use mmgp_kernels::sweep3d::Clear;
-use mmgp_spu::{LocalStore, Quadword, execute};
+use mmgp_spu::execute;
 
 #[test]
 fn a_face_is_cleared_and_what_lies_around_it_is_not() {

@@ -73,19 +73,7 @@ impl Grid {
                 put(store, FLUX, &self.flux[2 * cells..2 * (cells + width)]);
                 put(store, I_FACE, &vec![Quadword::ZERO; element]);
                 put(store, K_FACE, &k_face[face * j..face * (j + 1)]);
-                let kernel = Line {
-                    cells: width as u32,
-                    angles: angles as u32,
-                    sign: signs[I],
-                    fix_up,
-                    total: TOTAL,
-                    source: SOURCE,
-                    flux: FLUX,
-                    i_face: I_FACE,
-                    j_face: J_FACE,
-                    k_face: K_FACE,
-                    coefficients: COEFFICIENTS_AT,
-                };
+                let kernel = line_of(width, angles, signs[I], fix_up);
                 self.fixed += u64::from(execute(&kernel, store));
                 let flux = get(store, FLUX, MOMENTS_BYTES, width);
                 self.flux[2 * cells..2 * (cells + width)].copy_from_slice(flux);
