@@ -90,8 +90,8 @@ tasks), schedulers.json (what the rows are of), pictures as SVG and PNG (time, s
 that of the fastest, idle: APUs between off-loads, gantt: the same part of each run with the most \
 workers and tasks), and report.html (the page).
 
-Rows are written as they come, and pictures and page when all are there. The same command goes on where it was interrupted, and one with other \
---schedulers, --workers or --tasks adds to them.";
+Rows are written as they come, and pictures and page when all are there. The same command goes on \
+where it was interrupted, and one with other --schedulers, --workers or --tasks adds to them.";
 
 pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let guard = arguments.app.guarded(arguments.machine.guarded(Guard::default()));
@@ -112,11 +112,6 @@ pub fn run(arguments: &Arguments, words: &[OsString]) -> Result<Answer> {
     let folder = Folder::open(&arguments.out, &question, &plan.schedulers, earlier)?;
     let verbosity = Verbosity::from(arguments.quiet);
     let missing = comparison.missing(folder.rows());
-    if missing > 0 {
-        // What showed the rows that were there shows no longer what is there.
-        table::remove_file(&arguments.out.join(report::PAGE))?;
-        pictures::remove(&arguments.out)?;
-    }
     let rows = all_rows(&comparison, folder, verbosity)?;
     let deadlocks = comparison.deadlocks();
     warn(&deadlocks.iter().map(warning).collect::<Vec<_>>());

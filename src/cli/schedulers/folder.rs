@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::identity::Identity;
+use crate::cli::report;
 use crate::cli::transaction::Earlier;
 use crate::error::{Error, Result};
 use crate::table::records::Scheduled;
 use crate::table::{self, FolderLock, Source, csv};
+
+use super::pictures;
 
 /// The rows.
 pub const ROWS: &str = "schedulers.csv";
@@ -50,6 +53,7 @@ impl Folder {
         rows.sort_by_key(|row| folder.place(row));
         folder.rows = rows;
         if folder.rows.is_empty() {
+            folder.show_no_longer()?;
             // In this order: no row may stand beside a question that it is no answer to.
             folder.write()?;
             question.write(&path.join(IDENTITY))?;
@@ -81,6 +85,7 @@ impl Folder {
     /// # Errors
     /// [`Error::Write`].
     pub fn keep_all(&mut self, rows: &[Scheduled]) -> Result<()> {
+        self.show_no_longer()?;
         rows.iter().for_each(|row| self.add(row));
         self.write()
     }
@@ -92,6 +97,12 @@ impl Folder {
             Some(other) if is_beside(other, row) => *other = row.clone(),
             _ => self.rows.insert(index, row.clone()),
         }
+    }
+
+    /// Removes page and pictures, which show other rows than there will be.
+    fn show_no_longer(&self) -> Result<()> {
+        table::remove_file(&self.path.join(report::PAGE))?;
+        pictures::remove(&self.path)
     }
 
     /// Writes all rows.
