@@ -24,7 +24,7 @@ mod pool;
 mod publication;
 mod shared;
 
-/// What `capi/publication.rs` is made of; `tests/loom.rs` has others of the same names.
+/// What `capi/publication.rs` is made of; `tests/loom` has others of the same names.
 mod sync {
     pub use std::hint::spin_loop;
     pub use std::sync::Mutex;

@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 /// Which crates of the workspace a crate may depend on: Cargo holds the sources to it, this list
 /// holds the manifests to the code map. Nobody beneath `mmgp` has both `model` and a machine.
-const MAY_DEPEND_ON: [(&str, &[&str]); 17] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 16] = [
     ("base", &[]),
     ("model", &["base"]),
     ("tune", &["base", "model"]),
@@ -33,8 +33,6 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 17] = [
             "spu", "kernels", "cell", "runtime", "apps", "sweep",
         ],
     ),
-    // A program on top of `mmgp` alone, which is not shipped.
-    ("fuzz", &[]),
 ];
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
@@ -404,14 +402,12 @@ fn only_table_opens_files() {
 fn only_the_command_line_prints() {
     check_absence(
         &["println!", "print!", "eprintln!", "eprint!", "dbg!"],
-        |file| ["cli", "main", "fuzz"].contains(&file.module()),
-        "only `cli` and `main` print, and the program that fuzzes",
+        |file| ["cli", "main"].contains(&file.module()),
+        "only `cli` and `main` print",
     );
     check_absence(
         &["stdout", "stderr"],
-        |file| {
-            ["cli", "fuzz"].contains(&file.module()) || file.name().starts_with("native/supervisor")
-        },
+        |file| file.module() == "cli" || file.name().starts_with("native/supervisor"),
         "only `cli` knows where to print, and `native` what a command prints",
     );
     check_absence(

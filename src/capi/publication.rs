@@ -10,7 +10,7 @@
 //! Everything that is written is an atomic, read and written relaxed; two fences make the order: the
 //! writer's, after it has seen its own generation and before it writes the other copy, meets the
 //! reader's between its data and its second look, so that a reader that saw anything new also sees
-//! that the generation is new. `tests/loom.rs` goes through the orders that the memory of a computer
+//! that the generation is new. `tests/loom` goes through the orders that the memory of a computer
 //! allows.
 //!
 //! A sample is only put down; the next question takes all of them in, which takes as long as a few

@@ -146,8 +146,8 @@ pub const READERS: &[Reader] = &[
             words: &["log2(n)", "n^3", "max(n, p)", "n/0", "((((", "-n", "sqrt(", "min(s, b)"],
         },
         seeds: &[
-            include_str!("../../../../models/complexity/list-ranking.toml"),
-            include_str!("../../../../models/complexity/matrix-product.toml"),
+            include_str!("../../../models/complexity/list-ranking.toml"),
+            include_str!("../../../models/complexity/matrix-product.toml"),
         ],
         check: formulas,
     },

@@ -2,13 +2,15 @@
 //! model of C++ allows: loom runs each test once for each order in which threads switch up to three
 //! times before they have to.
 
+#![cfg(test)]
+
 mod sync {
     pub use loom::hint::spin_loop;
     pub use loom::sync::Mutex;
     pub use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 }
 
-#[path = "../src/capi/publication.rs"]
+#[path = "../../src/capi/publication.rs"]
 mod publication;
 
 use loom::sync::Arc;

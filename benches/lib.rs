@@ -1,0 +1,1 @@
+//! Benchmarks of mmgp, a file each beside this one: `cargo bench -p benches`.
