@@ -1,8 +1,8 @@
 //! What holds of every policy, whatever runs on whatever machine: nothing is lost, done twice, kept
 //! waiting for ever or done in two places, as the trace has it, and a program finds what it finds.
 //!
-//! `COUNT=10000 cargo test --release --test properties` runs as many random workloads
-//! under each policy; without it, fewer.
+//! `MMGP_SEEDS=10 cargo test --release --test properties` runs a hundred times as many random workloads
+//! under each policy as are run without it.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,8 +25,8 @@ use mmgp::units::{Cycles, SimTime};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Random workloads under each policy, where nobody asks for more.
-const USUAL_COUNT: u64 = 75;
+/// Random workloads under each policy, of which a test takes its share.
+const WORKLOADS: u64 = 750;
 
 /// Random numbers of a workload.
 struct Random(Xoshiro256PlusPlus);
@@ -312,9 +312,8 @@ fn names() -> Vec<String> {
 
 #[test]
 fn no_policy_loses_an_off_load_does_one_twice_or_keeps_a_process_waiting() {
-    let count = std::env::var("COUNT").ok().and_then(|count| count.parse().ok());
     for name in names() {
-        for seed in 0..count.unwrap_or(USUAL_COUNT) {
+        for seed in 0..testing::seeds(WORKLOADS) {
             let workload = Workload::random(seed);
             let policy = policy_named(&name).unwrap();
             let (program, shares, events) = run(&workload, policy)

@@ -64,7 +64,7 @@ fn bash_completes_commands_and_flags() {
         Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
     };
     let Some(commands) = completed("pre", "mmgp", "pre") else {
-        return crate::skipped::skipped("bash");
+        return testing::skipped("bash");
     };
     assert_eq!(commands, "predict");
     assert_eq!(completed("study --mach", "study", "--mach").as_deref(), Some("--machine"));

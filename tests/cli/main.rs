@@ -17,6 +17,8 @@ mod list_ranking;
 mod machine;
 mod overwriting;
 mod parameters;
+#[cfg(target_os = "linux")]
+mod processes;
 mod programs;
 mod raxml;
 mod report;
@@ -25,7 +27,6 @@ mod schedulers;
 mod sgemm;
 #[cfg(target_os = "linux")]
 mod signals;
-mod skipped;
 mod spu_timing;
 mod study;
 mod sweep3d;

@@ -3,7 +3,9 @@
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::Folder;
+use crate::processes::Signal::{SIGHUP, SIGINT, SIGTERM};
+use crate::processes::{fifo, send};
+use crate::{Folder, study};
 
 /// Asks again and again for up to ten seconds whether something has come to pass.
 pub fn wait_for<T>(mut happened: impl FnMut() -> Option<T>) -> Option<T> {
@@ -35,11 +37,6 @@ fn waiting(folder: &Folder, env: &str, arguments: &[&str]) -> Child {
     child
 }
 
-fn send(child: &Child, signal: &str) {
-    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
-    assert!(sent.expect("kill can be run").success());
-}
-
 /// The exit code of a command that ends by itself; none of one that a signal ends.
 pub fn code(mut child: Child) -> Option<i32> {
     let status = wait_for(|| child.try_wait().expect("its state"));
@@ -50,8 +47,7 @@ pub fn code(mut child: Child) -> Option<i32> {
 /// A pipe that nobody reads.
 fn pipe() -> Folder {
     let folder = Folder::new();
-    let made = Command::new("mkfifo").arg(folder.path("pipe")).status();
-    assert!(made.expect("mkfifo can be run").success());
+    fifo(&folder.path("pipe"));
     folder
 }
 
@@ -62,10 +58,10 @@ const PREDICT: [&str; 5] = ["predict", "--params", "pbpi-qs20", "--out", "pipe"]
 fn the_exit_code_tells_which_signal_it_was_while_a_pipe_waits_for_its_reader() {
     let trace = ["emulate", "--input", "sim12", "--generations", "1", "--trace", "pipe"];
     for arguments in [&PREDICT[..], &trace] {
-        for (signal, expected) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        for (signal, expected) in [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] {
             let folder = pipe();
             let child = waiting(&folder, AS_USUAL, arguments);
-            send(&child, signal);
+            send(signal, child.id());
             assert_eq!(code(child), Some(expected), "{arguments:?} {signal}");
             assert_eq!(folder.files(), ["pipe"]);
         }
@@ -77,7 +73,79 @@ fn a_hangup_that_is_ignored_stays_ignored() {
     let folder = pipe();
     let child = waiting(&folder, "--ignore-signal=HUP", &PREDICT);
     // Were it obeyed, it would be so before what is sent after it.
-    send(&child, "-HUP");
-    send(&child, "-TERM");
+    send(SIGHUP, child.id());
+    send(SIGTERM, child.id());
     assert_eq!(code(child), Some(143));
+}
+
+/// Interrupts a long study as soon as it has written `file`: it ends at once with 130, and what is
+/// there, in the folder of what is not finished, is whole.
+fn check_interrupt(file: &str) {
+    let folder = Folder::new();
+    let arguments = ["study", "--input", "sim24", "--generations", "20000", "--out", "."];
+    let mut command = folder.command(&arguments);
+    let mut child =
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    while !folder.path("unfinished").join(file).exists() {
+        assert_eq!(child.try_wait().expect("its state"), None, "ended before {file} was written");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    send(SIGINT, child.id());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let files = study::files_below(&folder);
+    assert!(files.contains(&format!("unfinished/{file}")), "{files:?}");
+    for name in &files {
+        assert!(name.starts_with("unfinished/"), "{name} was left behind");
+        check_whole(&folder, name);
+    }
+}
+
+fn check_whole(folder: &Folder, name: &str) {
+    let text = folder.read(name);
+    let is_log = name.ends_with(".jsonl") && text.is_empty();
+    assert!(text.ends_with('\n') || is_log, "{name} ends within a line");
+    match name.rsplit_once('.') {
+        Some((_, "csv")) => {
+            let widths: Vec<usize> = text.lines().map(|row| row.split(',').count()).collect();
+            assert!(widths.len() > 1 && widths.iter().all(|&width| width == widths[0]), "{name}");
+        }
+        Some((_, "toml")) => {
+            folder.succeeds(&["predict", "--params", name, "--top", "1"]);
+        }
+        Some((_, "json" | "jsonl")) => {
+            let mut values = serde_json::Deserializer::from_str(&text).into_iter();
+            assert!(values.all(|it: Result<serde_json::Value, _>| it.is_ok()), "{name}");
+        }
+        _ => panic!("{name} was left behind"),
+    }
+}
+
+#[test]
+fn whoever_interrupts_a_study_finds_whole_files_only() {
+    check_interrupt("alpha.csv");
+    check_interrupt("collective.csv");
+}
+
+/// A run of minutes, with its trace.
+const LONG: [&str; 6] = ["emulate", "--input", "sim24", "--generations", "1000000", "--trace"];
+
+#[test]
+fn an_interrupted_run_leaves_no_part_of_a_trace() {
+    let folder = Folder::new();
+    let arguments = [&LONG[..], &["t.json"]].concat();
+    let mut child = folder.command(&arguments).stderr(Stdio::null()).spawn().expect("it starts");
+    for _ in 0..1000 {
+        let part = folder.files().pop();
+        let size = part.and_then(|part| std::fs::metadata(folder.path(&part)).ok());
+        if size.is_some_and(|part| part.len() > 0) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let files = folder.files();
+    assert!(files.len() == 1 && files[0].ends_with(".part"), "{files:?}");
+    send(SIGINT, child.id());
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    assert_eq!(folder.files(), Vec::<String>::new());
 }

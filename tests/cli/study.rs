@@ -1,8 +1,5 @@
 //! The main job: what it leaves behind, and that the commands can go on from there.
 
-use std::process::Stdio;
-use std::time::Duration;
-
 use crate::Folder;
 
 const QUICK: [&str; 5] = ["study", "--input", "sim12", "--generations", "5"];
@@ -86,7 +83,7 @@ fn a_study_leaves_every_file_and_the_same_bytes_on_any_number_of_threads() {
 }
 
 /// The names of all files, those of folders after their folder's.
-fn files_below(folder: &Folder) -> Vec<String> {
+pub fn files_below(folder: &Folder) -> Vec<String> {
     let inside = |name: String| {
         let Ok(entries) = std::fs::read_dir(folder.path(&name)) else { return vec![name] };
         let path = |entry: std::io::Result<std::fs::DirEntry>| {
@@ -211,55 +208,4 @@ fn a_validation_above_its_threshold_answers_no() {
     assert_eq!((no.code, no.stdout.as_str(), no.stderr.as_str()), (Some(1), "", ""));
     assert_eq!(validate("1e6").code, Some(0));
     assert_eq!(folder.read("v/validation.csv"), folder.read("validation.csv"));
-}
-
-/// Interrupts a long study as soon as it has written `file`: it ends at once with 130, and what is
-/// there, in the folder of what is not finished, is whole.
-fn check_interrupt(file: &str) {
-    let folder = Folder::new();
-    let arguments = ["study", "--input", "sim24", "--generations", "20000", "--out", "."];
-    let mut command = folder.command(&arguments);
-    let mut child =
-        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
-    while !folder.path("unfinished").join(file).exists() {
-        assert_eq!(child.try_wait().expect("its state"), None, "ended before {file} was written");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    let pid = child.id().to_string();
-    let sent = std::process::Command::new("kill").args(["-INT", &pid]).status();
-    assert!(sent.expect("kill can be run").success());
-    let output = child.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
-    let files = files_below(&folder);
-    assert!(files.contains(&format!("unfinished/{file}")), "{files:?}");
-    for name in &files {
-        assert!(name.starts_with("unfinished/"), "{name} was left behind");
-        check_whole(&folder, name);
-    }
-}
-
-fn check_whole(folder: &Folder, name: &str) {
-    let text = folder.read(name);
-    let is_log = name.ends_with(".jsonl") && text.is_empty();
-    assert!(text.ends_with('\n') || is_log, "{name} ends within a line");
-    match name.rsplit_once('.') {
-        Some((_, "csv")) => {
-            let widths: Vec<usize> = text.lines().map(|row| row.split(',').count()).collect();
-            assert!(widths.len() > 1 && widths.iter().all(|&width| width == widths[0]), "{name}");
-        }
-        Some((_, "toml")) => {
-            folder.succeeds(&["predict", "--params", name, "--top", "1"]);
-        }
-        Some((_, "json" | "jsonl")) => {
-            let mut values = serde_json::Deserializer::from_str(&text).into_iter();
-            assert!(values.all(|it: Result<serde_json::Value, _>| it.is_ok()), "{name}");
-        }
-        _ => panic!("{name} was left behind"),
-    }
-}
-
-#[test]
-fn whoever_interrupts_a_study_finds_whole_files_only() {
-    check_interrupt("alpha.csv");
-    check_interrupt("collective.csv");
 }

@@ -2,8 +2,9 @@
 
 use std::process::{Command, Stdio};
 
+use testing::skipped;
+
 use crate::Folder;
-use crate::skipped::skipped;
 
 const ESCAPE: char = '\u{1b}';
 

@@ -1,8 +1,6 @@
 //! `mmgp emulate --trace`: files that a viewer of traces can read, and what becomes of them.
 
 use std::collections::BTreeMap;
-use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use serde_json::Value;
 
@@ -217,30 +215,6 @@ fn a_run_that_fails_leaves_no_trace() {
     let nowhere = [&QUICK[..], &["--trace", "none/t.json"]].concat();
     let no_such = "No such file or directory (os error 2)";
     folder.refuses(&nowhere, &format!("cannot write none/t.json: {no_such}"));
-}
-
-/// A run of minutes, with its trace.
-const LONG: [&str; 6] = ["emulate", "--input", "sim24", "--generations", "1000000", "--trace"];
-
-#[test]
-fn an_interrupted_run_leaves_no_part_of_a_trace() {
-    let folder = Folder::new();
-    let arguments = [&LONG[..], &["t.json"]].concat();
-    let mut child = folder.command(&arguments).stderr(Stdio::null()).spawn().expect("it starts");
-    for _ in 0..1000 {
-        let part = folder.files().pop();
-        let size = part.and_then(|part| std::fs::metadata(folder.path(&part)).ok());
-        if size.is_some_and(|part| part.len() > 0) {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    let files = folder.files();
-    assert!(files.len() == 1 && files[0].ends_with(".part"), "{files:?}");
-    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(interrupt.expect("it can be interrupted").success());
-    assert_eq!(child.wait().expect("it ends").code(), Some(130));
-    assert_eq!(folder.files(), Vec::<String>::new());
 }
 
 #[test]

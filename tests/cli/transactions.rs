@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use crate::Folder;
 
@@ -214,12 +214,11 @@ fn a_second_study_leaves_the_first_one_alone() {
     );
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn an_input_is_known_by_what_was_read_of_it() {
     let folder = Folder::with("first.phy", include_str!("../../data/sim12.phy"));
-    let made = Command::new("mkfifo").arg(folder.path("input.phy")).status();
-    assert!(made.expect("mkfifo can be run").success());
+    crate::processes::fifo(&folder.path("input.phy"));
     let study = ["study", "--machine", "ps3", "--generations", "1", "--quiet", "--input"];
     let child = folder.command(&with(&study, &["input.phy", "--out", "s"]));
     let mut child = { child }.stderr(Stdio::null()).spawn().expect("it starts");

@@ -1,8 +1,11 @@
 //! How a search ends that is told to, killed, or left alone, and how it goes on.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use crate::Folder;
+use crate::processes::Signal::{SIGHUP, SIGINT, SIGKILL, SIGTERM};
+use crate::processes::send;
 use crate::signals::{code, wait_for};
 use crate::tune::{log, run, words};
 
@@ -12,21 +15,20 @@ const ONE: &str = "tune --m 1 --p 1 --out out";
 const SCRIPT: &str = "[ -e fast ] || { echo $$ > pid.part; mv pid.part pid; sleep 60 & wait; }";
 
 /// A search whose program waits, and that program's process.
-fn waiting(folder: &Folder, script: &str) -> (Child, String) {
+fn waiting(folder: &Folder, script: &str) -> (Child, u32) {
     let _ = std::fs::remove_file(folder.path("pid"));
     let mut command = folder.command(&words(ONE, script));
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
     let pid = wait_for(|| std::fs::read_to_string(folder.path("pid")).ok());
-    (child, pid.expect("the program runs").trim().to_string())
+    (child, process(&pid.expect("the program runs")))
 }
 
-fn kill(signal: &str, processes: &[&str]) {
-    let sent = Command::new("kill").arg(signal).args(processes).status();
-    assert!(sent.expect("kill can be run").success());
+fn process(number: &str) -> u32 {
+    number.trim().parse().expect("the number of a process")
 }
 
 /// Whether a process, zombies apart, is there.
-fn runs(process: &str) -> bool {
+fn runs(process: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"));
     status.is_ok_and(|it| !it.contains("State:\tZ"))
 }
@@ -51,15 +53,15 @@ fn goes_on(folder: &Folder, script: &str, expected: &[&str]) {
 
 #[test]
 fn a_search_that_is_interrupted_says_how_to_go_on_and_leaves_no_process() {
-    for (signal, expected) in [("-INT", 130), ("-TERM", 143)] {
+    for (signal, expected) in [(SIGINT, 130), (SIGTERM, 143)] {
         let folder = Folder::new();
         let (search, program) = waiting(&folder, SCRIPT);
-        kill(signal, &[&search.id().to_string()]);
+        send(signal, search.id());
         let (code, stderr) = said(search);
         assert_eq!(code, Some(expected));
         let line = "interrupted; to go on:\n  ";
         assert!(stderr.contains(line) && stderr.contains(" tune --m 1 --p 1 "), "{stderr}");
-        assert!(!runs(&program));
+        assert!(!runs(program));
         goes_on(&folder, SCRIPT, &["interrupted", "ok"]);
     }
 }
@@ -68,8 +70,9 @@ fn a_search_that_is_interrupted_says_how_to_go_on_and_leaves_no_process() {
 fn a_program_that_is_ended_together_with_its_search_did_not_fail() {
     let folder = Folder::new();
     let (search, program) = waiting(&folder, SCRIPT);
-    let both = format!("kill {program}; sleep 0.02; kill {}", search.id());
-    Command::new("sh").args(["-c", &both]).status().expect("it can be run");
+    send(SIGTERM, program);
+    std::thread::sleep(Duration::from_millis(20));
+    send(SIGTERM, search.id());
     assert_eq!(said(search).0, Some(143));
     goes_on(&folder, SCRIPT, &["interrupted", "ok"]);
 }
@@ -88,7 +91,7 @@ fn what_concludes_a_run_also_concludes_one_that_is_interrupted() {
     let mut started = folder.command(&all);
     let search = started.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
     wait_for(|| folder.path("pid").exists().then_some(())).expect("the program runs");
-    kill("-INT", &[&search.id().to_string()]);
+    send(SIGINT, search.id());
     assert_eq!(said(search).0, Some(130));
     assert!(folder.path("concluded").exists());
     assert_eq!(log(&folder, "out")[0]["status"], "interrupted");
@@ -102,27 +105,27 @@ fn a_search_that_is_killed_leaves_no_process_and_goes_on() {
     let (mut search, program) = waiting(&folder, &script);
     search.kill().expect("it runs");
     search.wait().expect("it ends");
-    wait_for(|| (!runs(&program)).then_some(())).expect("its end");
+    wait_for(|| (!runs(program)).then_some(())).expect("its end");
     assert_eq!(folder.read("asked"), "asked\n");
     goes_on(&folder, &script, &["ok"]);
 }
 
 /// The process that runs the commands of a search.
-fn supervisor(search: &Child) -> String {
+fn supervisor(search: &Child) -> u32 {
     let id = search.id();
     let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
-    children.expect("Linux lists children").split_whitespace().next().expect("one").to_string()
+    process(children.expect("Linux lists children").split_whitespace().next().expect("one"))
 }
 
 #[test]
 fn a_supervisor_that_is_killed_ends_the_search_and_its_program() {
     let folder = Folder::new();
     let (search, program) = waiting(&folder, SCRIPT);
-    kill("-KILL", &[&supervisor(&search)]);
+    send(SIGKILL, supervisor(&search));
     let (code, stderr) = said(search);
     assert_eq!(code, Some(2));
     assert!(stderr.contains("error: the process that runs commands: it has ended"), "{stderr}");
-    assert!(!runs(&program));
+    assert!(!runs(program));
     goes_on(&folder, SCRIPT, &["ok"]);
 }
 
@@ -131,11 +134,12 @@ fn what_outlives_both_is_ended_by_the_next_search_before_its_first_run() {
     let folder = Folder::new();
     let script = format!("! grep -qs State:.[RSDT] /proc/$(cat pid)/status || exit 9; {SCRIPT}");
     let (mut search, program) = waiting(&folder, &script);
-    kill("-KILL", &[&supervisor(&search), &search.id().to_string()]);
+    send(SIGKILL, supervisor(&search));
+    send(SIGKILL, search.id());
     search.wait().expect("it ends");
-    assert!(runs(&program));
+    assert!(runs(program));
     goes_on(&folder, &script, &["ok"]);
-    assert!(!runs(&program));
+    assert!(!runs(program));
 }
 
 #[test]
@@ -143,12 +147,12 @@ fn signals_to_the_supervisor_alone_change_nothing() {
     let folder = Folder::new();
     let (search, program) = waiting(&folder, SCRIPT);
     let supervisor = supervisor(&search);
-    for signal in ["-TERM", "-INT", "-HUP"] {
-        kill(signal, &[&supervisor]);
+    for signal in [SIGTERM, SIGINT, SIGHUP] {
+        send(signal, supervisor);
     }
-    std::thread::sleep(std::time::Duration::from_millis(50));
-    assert!(runs(&supervisor) && runs(&program));
-    kill("-INT", &[&search.id().to_string()]);
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(runs(supervisor) && runs(program));
+    send(SIGINT, search.id());
     assert_eq!(said(search).0, Some(130));
 }
 
@@ -161,7 +165,7 @@ fn a_folder_is_of_one_search_at_a_time_and_of_one_program() {
     assert!(second.stderr.contains("out/log.jsonl"), "{}", second.stderr);
     let told = folder.mmgp(&["tell", "--out", "out", "--m", "1", "--p", "1", "--time", "1"]);
     assert_eq!((told.code, &told.stderr), (Some(2), &second.stderr));
-    kill("-INT", &[&search.id().to_string()]);
+    send(SIGINT, search.id());
     said(search);
     let before = folder.read("out/log.jsonl");
     for (arguments, script, flag) in [

@@ -6,8 +6,6 @@
 mod c_interface;
 mod generated;
 mod schema;
-#[path = "../cli/skipped.rs"]
-mod skipped;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -38,7 +36,7 @@ fn has(program: &str) -> bool {
     let output = Command::new(program).arg("--version").output();
     let found = output.is_ok_and(|output| output.status.success());
     if !found {
-        skipped::skipped(program);
+        testing::skipped(program);
     }
     found
 }

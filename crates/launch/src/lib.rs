@@ -31,9 +31,6 @@ pub mod emit;
 mod quote;
 pub mod results;
 mod run;
-#[cfg(test)]
-#[path = "../../../tests/cli/skipped.rs"]
-mod skipped;
 pub mod slurm;
 
 pub use quote::{command_line, quoted};

@@ -61,7 +61,9 @@ mod tests {
         ];
         let line = format!("printf '%s\\0' {}", command_line(&words));
         assert_eq!(line.lines().count(), 1);
-        let output = Command::new("bash").args(["-c", &line]).output().expect("bash runs");
+        let Ok(output) = Command::new("bash").args(["-c", &line]).output() else {
+            return testing::skipped("bash");
+        };
         let expected: String = words.iter().map(|word| format!("{word}\0")).collect();
         assert_eq!(String::from_utf8(output.stdout).expect("UTF-8"), expected);
     }

@@ -171,9 +171,11 @@ mod tests {
         );
         let printed = in_folder(
             &text,
+            &["grep"],
             "env -i PATH=\"$PATH\" SBATCH_A=1 SLURM_CPUS_PER_TASK=2 SLURM_CPU_BIND_TYPE=x \
              SLURM_JOB_ID=7 bash script",
         );
+        let Some(printed) = printed else { return };
         // SHLVL and the number of the job are left.
         assert_eq!(printed, "2\nit's\n");
     }
@@ -195,12 +197,14 @@ mod tests {
         let text = array(&Settings { options: "-p x --nodes=9", ..SETTINGS }, &runs, "r.csv");
         let printed = in_folder(
             &text,
+            &["grep"],
             "mkdir bin && cat > bin/sbatch << 'E'\n\
              #!/bin/bash\n\
              n=$(($(cat n 2> /dev/null || echo 40) + 1)); echo $n > n; echo \"$n;cluster\"\n\
              { echo \"$@\"; tee job | grep -E '^#SBATCH (-p|--nodes|--array)|^[0-9]+\\)'; bash -n job; } >> log\n\
              E\nchmod +x bin/sbatch; PATH=$PWD/bin:$PATH bash script; cat log",
         );
+        let Some(printed) = printed else { return };
         let call = "run 1 4 2 1 1 '' . env MMGP_ID=1 MMGP_M=4 MMGP_P=2 MMGP_NODES=1 MMGP_REP=1 \
                     SRUN_CPUS_PER_TASK=2 srun -n 4 -c 2 --exact -N 1 --mem=0 --export=ALL ./app \
                     'it'\\''s' ;;";

@@ -267,17 +267,17 @@ fn two_spes_of_a_task_that_put_to_one_place_are_found() {
 
 #[test]
 fn hazards_of_random_off_loads_are_found_both_ways_or_neither() {
-    let mut found = 0;
-    for seed in 0..1000 {
+    let (mut found, programs) = (0, testing::seeds(1000));
+    for seed in 0..programs {
         let act = Act::Random(seed);
         let [first, by_step] = [false, true].map(|step| run(act, Hazards::Checked, step));
         assert_eq!(first.is_err(), by_step.is_err(), "seed {seed}: {first:?}, {by_step:?}");
         if let (Ok(first), Ok(by_step)) = (&first, &by_step) {
             assert_eq!(first, by_step, "seed {seed}");
         }
-        found += u32::from(first.is_err());
+        found += u64::from(first.is_err());
     }
-    assert!((200..800).contains(&found), "{found} of 1000");
+    assert!((programs / 5..programs * 4 / 5).contains(&found), "{found} of {programs}");
 }
 
 #[test]

@@ -1,8 +1,5 @@
 //! What the tests of this crate share: alignments to compute on, and an end to what never waits.
 
-#[path = "../../../../tests/cli/skipped.rs"]
-mod skipped;
-
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -56,7 +53,7 @@ pub(crate) fn shared_data(name: &str) -> Option<Source> {
     if path.is_none() {
         let folder = "../shared/data";
         let is_there = shared_path("").is_some();
-        skipped::skipped(&if is_there { format!("{folder}/{name}") } else { folder.to_string() });
+        testing::skipped(&if is_there { format!("{folder}/{name}") } else { folder.to_string() });
     }
     path.map(|path| Source::read(&path).expect("a file that is there can be read"))
 }

@@ -138,6 +138,7 @@ impl Tally {
     }
 }
 
+/// Fits of each program, of which a test takes its share.
 const SEEDS: u64 = 1000;
 
 /// Fits of many seeds: the tallies of every term and of every predicted time.
@@ -161,7 +162,7 @@ fn tallies_with(
     let names = terms.iter().map(|(name, _)| (*name).to_string());
     let names = names.chain(times.iter().map(|(m, p)| format!("T({m}, {p})")));
     let mut tallies: Vec<Tally> = names.map(|name| Tally { name, ..Tally::default() }).collect();
-    for seed in 1..=SEEDS {
+    for seed in 1..=testing::seeds(SEEDS) {
         let parameters = fit_with(&inputs(seed), truth.decomposition, options).parameters;
         for ((name, truth), tally) in terms.iter().zip(&mut tallies) {
             // A term over m may have been found to be one number.
@@ -179,8 +180,8 @@ fn tallies_with(
     tallies
 }
 
-/// 95 % intervals hold the truth in 93 to 97 of 100 trials, and the mean error is none, within
-/// four standard errors and a tenth of the spread of one estimate.
+/// 95 % intervals hold the truth in 93 to 97 of 100 trials where there are a thousand, and the mean error is
+/// none, within four standard errors and a tenth of the spread of one estimate.
 fn check(tallies: &[Tally]) {
     for tally in tallies {
         let (bias, error) = tally.bias();
@@ -197,7 +198,8 @@ fn check(tallies: &[Tally]) {
     for tally in tallies {
         let (bias, error) = tally.bias();
         let spread = error * tally.trials.sqrt();
-        assert!((0.93..=0.97).contains(&tally.coverage()), "{}", tally.name);
+        let most = 0.02 + testing::room(0.95, SEEDS);
+        assert!((tally.coverage() - 0.95).abs() <= most, "{}", tally.name);
         assert!(bias.abs() < 4.0 * error + 0.1 * spread, "{}", tally.name);
     }
 }
@@ -307,10 +309,10 @@ fn ten_percent_off(truth: &Parameters, seed: u64) -> Parameters {
 }
 
 /// Mean relative errors at all configurations of 16 APUs that were not timed \[%\], of this fit and of
-/// Amdahl's law, over 400 seeds: runs with 2 % of noise, and what is believed 10 % off.
+/// Amdahl's law, over up to 400 seeds: runs with 2 % of noise, and what is believed 10 % off.
 fn held_out(truth: &Parameters) -> (f64, f64) {
     let (mut ours, mut amdahl) = (0.0, 0.0);
-    let seeds = 400;
+    let seeds = testing::seeds(400);
     for seed in 1..=seeds {
         let prior = Some(ten_percent_off(truth, 2000 + seed));
         let runs = measure(truth, &training(), 0.02, 1000 + seed).runs.unwrap();
@@ -326,7 +328,7 @@ fn held_out(truth: &Parameters) -> (f64, f64) {
 #[test]
 fn configurations_never_run_are_predicted_from_eleven() {
     // Nobody can do better than 0.412 % with these priors, even who knows the noise: the mean over
-    // 3,000 seeds of the posterior's own linear algebra. A standard error of the mean is 0.015 %.
+    // 3,000 seeds of the posterior's own linear algebra. A standard error of the mean over 400 is 0.015 %.
     let terms = [1.3, 360.0, 0.6, 1500.0, 4e-5, 1e-5, 28e-6, 2e-5];
     let dominated = held_out(&truth(Decomposition::Data, 0.08, terms)).0;
     let interior = held_out(&Truth::InteriorOptimum.parameters()).0;
@@ -337,7 +339,8 @@ fn configurations_never_run_are_predicted_from_eleven() {
     }
     let (ours, amdahl) = held_out(&of_amdahl);
     println!("held out: {dominated:.3} %, {interior:.3} %, {ours:.3} % (Amdahl {amdahl:.3} %)");
-    assert!(dominated < 0.44, "{dominated}");
+    let further = (400.0 / testing::seeds(400) as f64).sqrt() - 1.0;
+    assert!(dominated < 0.44 + 2.0 * 0.015 * further.max(0.0), "{dominated}");
     assert!(interior < 1.2, "{interior}");
     assert!(ours < amdahl, "{ours} {amdahl}");
 }

@@ -330,17 +330,10 @@ fn outcome(programs: &Programs) -> Result<()> {
     blade.run().map(|_| ())
 }
 
-/// Which programs, by their seeds: 1,000 unless the environment says otherwise, as `0..10000`.
-fn seeds() -> Range<u64> {
-    let Ok(given) = std::env::var("MMGP_HAZARD_PROGRAMS") else { return 0..1000 };
-    let range = given.split_once("..").and_then(|it| Some(it.0.parse().ok()?..it.1.parse().ok()?));
-    range.unwrap_or_else(|| panic!("MMGP_HAZARD_PROGRAMS is {given:?}, and no range as 0..10000"))
-}
-
 #[test]
 fn right_programs_are_left_alone_and_races_found_where_a_graph_has_them() {
     let (mut races, mut found) = (0, 0);
-    for seed in seeds() {
+    for seed in 0..testing::seeds(1000) {
         let programs = Rc::new(Writer::programs(seed));
         assert!(!Graph::of(&programs).has_race(), "program {seed} has a race");
         if let Err(error) = outcome(&programs) {

@@ -195,8 +195,7 @@ fn emulated(program: &[Vec<Step>], seats: &[(usize, u32)]) -> Outcome {
 
 #[test]
 fn random_programs_do_what_synchronous_messages_mean() {
-    let programs = std::env::var("MMGP_RANDOM_PROGRAMS").ok();
-    let programs: u64 = programs.map_or(1000, |programs| programs.parse().unwrap());
+    let programs = testing::seeds(1000);
     let mut deadlocks = 0;
     for seed in 0..programs {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);

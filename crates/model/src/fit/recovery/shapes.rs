@@ -8,7 +8,7 @@ use super::{BY_RUNS, Inputs, fit_on_16, fit_with, measure, of_a_line};
 use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate, OverM, Table};
 
-/// Programs of each sort.
+/// Programs of each sort, of which a test takes its share.
 const SEEDS: u64 = 200;
 
 #[test]
@@ -16,7 +16,7 @@ fn not_to_know_the_shape_widens_intervals_by_a_fifth_where_it_is_right() {
     let truth = truth(Decomposition::Data, 0.08, TERMS);
     for noise in [0.001, 0.01, 0.05] {
         let mut ratios = [const { Vec::new() }; BY_RUNS.len()];
-        for seed in 1..=SEEDS / 2 {
+        for seed in 1..=testing::seeds(SEEDS / 2) {
             let runs = measure(&truth, &feasible(), noise, seed).runs;
             let inputs = Inputs { runs, ..Inputs::default() };
             let open = fit_on_16(&inputs, Decomposition::Data).parameters;
@@ -89,9 +89,10 @@ fn bent(way: &Way, seed: u64) -> Inputs {
 #[test]
 fn intervals_hold_the_truth_however_the_slowdown_bends() {
     let mut broken = Vec::new();
+    let seeds = testing::seeds(SEEDS);
     for way in &WAYS {
         let mut held = BY_RUNS.map(|_| 0);
-        for seed in 1..=SEEDS {
+        for seed in 1..=seeds {
             let terms = fit_on_16(&bent(way, seed), Decomposition::Data).parameters.terms;
             for ((name, truth), held) in BY_RUNS.iter().zip(&mut held) {
                 let estimate = terms.estimate(terms.entry_named(name).unwrap()).unwrap();
@@ -101,9 +102,9 @@ fn intervals_hold_the_truth_however_the_slowdown_bends() {
         }
         let Way { name: way, promise, .. } = way;
         // Three standard errors of such a count.
-        let least = promise - 3.0 * (promise * (1.0 - promise) / SEEDS as f64).sqrt();
+        let least = promise - 3.0 * (promise * (1.0 - promise) / seeds as f64).sqrt();
         for ((name, _), held) in BY_RUNS.iter().zip(held) {
-            let share = f64::from(held) / SEEDS as f64;
+            let share = f64::from(held) / seeds as f64;
             if share < least {
                 broken.push(format!("{way}, {name}: {share}"));
             }
