@@ -91,23 +91,24 @@ fn draw<DB: DrawingBackend>(area: &DrawingArea<DB, Shift>, item: &Item) -> Drawn
 
 const LOWER: f64 = 0.125;
 
-/// Replaces each square of pixels by its mean.
+/// Replaces each square of pixels by its mean. Millions of them pass here, so they are counted and not
+/// iterated: this crate is compiled with little optimisation.
 fn averaged(pixels: &[u8], width: usize) -> Vec<u8> {
     let side = PIXELS_AVERAGED;
+    let (pixels, _) = pixels.as_chunks::<3>();
     let mut means = Vec::with_capacity(pixels.len() / (side * side));
-    let mut sums = vec![0_u16; width / side * 3];
-    for rows in pixels.chunks_exact(width * 3 * side) {
-        sums.fill(0);
-        for row in rows.chunks_exact(width * 3) {
-            for (sums, square) in sums.chunks_exact_mut(3).zip(row.chunks_exact(3 * side)) {
-                for pixel in square.chunks_exact(3) {
-                    for (sum, &value) in sums.iter_mut().zip(pixel) {
-                        *sum += u16::from(value);
-                    }
-                }
+    for rows in pixels.chunks_exact(width * side) {
+        for square in 0..width / side {
+            let mut sums = [0_u16; 3];
+            for pixel in 0..side * side {
+                let [red, green, blue] = rows[pixel / side * width + square * side + pixel % side];
+                sums[0] += u16::from(red);
+                sums[1] += u16::from(green);
+                sums[2] += u16::from(blue);
             }
+            let mean = |sum: u16| (sum / (side * side) as u16) as u8;
+            means.push([mean(sums[0]), mean(sums[1]), mean(sums[2])]);
         }
-        means.extend(sums.iter().map(|sum| (sum / (side * side) as u16) as u8));
     }
-    means
+    means.into_flattened()
 }
