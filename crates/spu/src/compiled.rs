@@ -70,7 +70,7 @@ impl<K: Kernel> Compiled for K {
                 // SAFETY: the only condition of the call is that the host has the features for
                 // which `execute_fused` is compiled, which were just found. It has no other unsafe
                 // operation.
-                return unsafe { execute_fused(self, store) };
+                return unsafe { self.execute_fused(store) };
             }
             self.observe(&mut ObservedSpu::new(ObservedStore { store, journal: None, watch: None }))
         }
@@ -84,7 +84,7 @@ impl<K: Kernel> Compiled for K {
         {
             if fuses() {
                 // SAFETY: as in `execute`.
-                return unsafe { watch_fused(self, store, watch) };
+                return unsafe { self.watch_fused(store, watch) };
             }
             let watch = Some(watch);
             self.observe(&mut ObservedSpu::new(ObservedStore { store, journal: None, watch }))
@@ -108,12 +108,6 @@ fn fuses() -> bool {
     std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn execute_fused<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
-    run(kernel, store)
-}
-
 #[inline(always)]
 fn run<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
     match kernel.run_on_host(store) {
@@ -122,13 +116,32 @@ fn run<K: Kernel>(kernel: &K, store: &mut LocalStore) -> K::Output {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn watch_fused<K: Kernel>(kernel: &K, store: &mut LocalStore, watch: Watch<'_>) -> K::Output {
-    run_watched(kernel, store, watch)
-}
-
 #[inline(always)]
 fn run_watched<K: Kernel>(kernel: &K, store: &mut LocalStore, watch: Watch<'_>) -> K::Output {
     kernel.run(&mut PlainSpu::with_observers(WatchedStore { store, watch }, ()))
+}
+
+/// The versions with the host's fused multiply-add. They are methods, not functions, because rustc
+/// puts a method into the unit of the module in which its type stands: kernels are compiled side by
+/// side, and a change of one compiles one anew. Functions would be in one unit, of this module.
+#[cfg(target_arch = "x86_64")]
+trait Fused: Kernel {
+    /// Safe where the host [`fuses`].
+    unsafe fn execute_fused(&self, store: &mut LocalStore) -> Self::Output;
+
+    /// Safe where the host [`fuses`].
+    unsafe fn watch_fused(&self, store: &mut LocalStore, watch: Watch<'_>) -> Self::Output;
+}
+
+#[cfg(target_arch = "x86_64")]
+impl<K: Kernel> Fused for K {
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn execute_fused(&self, store: &mut LocalStore) -> K::Output {
+        run(self, store)
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn watch_fused(&self, store: &mut LocalStore, watch: Watch<'_>) -> K::Output {
+        run_watched(self, store, watch)
+    }
 }
