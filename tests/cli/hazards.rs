@@ -27,7 +27,7 @@ fn of_pbpi() {
 #[test]
 fn of_raxml() {
     let folder = Folder::new();
-    folder.succeeds(&["simulate-alignment", "--taxa=6", "--sites=200", "--out=small.phy"]);
+    folder.succeeds(&["simulate-alignment", "--taxa=6", "--sites=100", "--out=small.phy"]);
     let searches = ["--bootstraps=1", "--inferences=0", "--model=cat"];
     let program = ["--app=raxml", "--m=2", "--p=3", "--input=small.phy"];
     has_none_in(&folder, &[&program, &searches[..]].concat());

@@ -28,7 +28,7 @@ fn counts(program: &dyn Application, timing: KernelTiming, mapping: Mapping) -> 
 
 fn patterns() -> Patterns {
     let tree = simulate::tree(6, 0.1, 1).unwrap();
-    Patterns::compress(&simulate::alignment(&tree, &simulate::names(6), 300, 1).unwrap())
+    Patterns::compress(&simulate::alignment(&tree, &simulate::names(6), 80, 1).unwrap())
 }
 
 fn pbpi(port: Port) -> Pbpi {

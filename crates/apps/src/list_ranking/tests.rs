@@ -50,9 +50,10 @@ fn every_prefix_is_the_sequential_one() {
 }
 
 #[test]
-fn a_million_nodes_are_ranked_right_in_both_orders() {
+fn a_long_list_is_ranked_right_in_both_orders() {
+    let nodes = if testing::share() < 1.0 { 100_000 } else { 1_000_000 };
     for order in Order::ALL {
-        check(1_000_000, order, [64, 8], 8, Operation::Last);
+        check(nodes, order, [64, 8], 8, Operation::Last);
     }
 }
 
