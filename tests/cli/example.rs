@@ -6,8 +6,11 @@ use std::path::Path;
 use std::process::Stdio;
 use std::process::{Command, Output};
 
+use testing::skipped;
+
 use crate::Folder;
-use crate::skipped::skipped;
+#[cfg(target_os = "linux")]
+use crate::processes::{Signal, send};
 
 /// A folder with the hybrid program compiled, unless there is no C compiler.
 fn compiled() -> Option<Folder> {
@@ -161,13 +164,13 @@ fn a_process_that_dies_ends_all_others() {
         hybrid.wait().expect("it was started");
         return skipped("/proc/PID/task/PID/children");
     };
-    let kill = |process: &str| Command::new("kill").args(["-9", process]).status();
-    assert!(kill(&started[1]).expect("there is a kill").success());
+    let kill = |process: &str| send(Signal::SIGKILL, process.parse().expect("a number"));
+    kill(&started[1]);
     let ended = soon(|| hybrid.try_wait().expect("it is a child"));
     let left = started.iter().filter(|child| Path::new("/proc").join(child).exists());
     let left: Vec<&String> = left.collect();
     for process in &left {
-        let _ = kill(process);
+        kill(process);
     }
     assert_eq!(ended.and_then(|status| status.code()), Some(3));
     assert_eq!(left, Vec::<&String>::new(), "still there");
@@ -175,13 +178,40 @@ fn a_process_that_dies_ends_all_others() {
     assert_eq!(text(&output.stderr), "hybrid: a process was ended by signal 9\n");
 }
 
+/// What a script of a sample prints.
+fn script(folder: &Folder, words: &[&str]) -> String {
+    let mut shell = Command::new("sh");
+    shell.args(words).current_dir(folder.path("")).env("MMGP", env!("CARGO_BIN_EXE_mmgp"));
+    let output = shell.output().expect("there is a shell");
+    assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+fn tables_to_estimate_from_lead_to_the_fastest_and_are_those_that_their_script_measures() {
+    let folder = Folder::new();
+    folder.succeeds(&["example", "estimate"]);
+    let chosen = script(&folder, &["estimate/estimate.sh"]);
+    // As `mmgp validate` finds by running all of them.
+    assert!(chosen.starts_with("Run (4, 4): it takes about 59.01 ms"), "{chosen}");
+    assert!(folder.read("estimate/README.md").contains("the choice: (4, 4), about 59 ms"));
+    let explained = script(&folder, &["estimate/estimate.sh", "--explain"]);
+    assert!(explained.contains("T_APU"), "{explained}");
+    script(&folder, &["estimate/measure.sh", "again"]);
+    for name in ["alpha", "offload", "context_switch", "collective", "profile"] {
+        let [shipped, again] =
+            ["estimate", "estimate/again"].map(|it| folder.read(&format!("{it}/{name}.csv")));
+        assert_eq!(shipped, again, "data/examples/estimate/{name}.csv: run measure.sh there");
+    }
+}
+
 #[test]
 fn samples_are_listed_and_written_where_nothing_is_replaced() {
     let folder = Folder::new();
     let list = folder.succeeds(&["example"]);
-    assert!(list.starts_with("hybrid  heat in a plate"), "{list}");
+    assert!(list.starts_with("hybrid    a program to tune"), "{list}");
     let told = folder.succeeds(&["example", "hybrid"]);
-    assert!(told.contains("\n  sh hybrid/tune.sh\n"), "{told}");
+    assert!(told.contains("\n  sh hybrid/tune.sh  "), "{told}");
     assert_eq!(folder.read("hybrid/tune.sh"), crate::shipped("data/examples/hybrid/tune.sh"));
     assert!(folder.read("hybrid/README.md").starts_with("# A hybrid program"));
     folder.write("hybrid/tune.sh", "mine");
@@ -198,6 +228,6 @@ fn samples_are_listed_and_written_where_nothing_is_replaced() {
     assert!(!folder.path("hybrid/hybrid.c").exists());
     folder.refuses(
         &["example", "hibrid"],
-        "there is no sample program \"hibrid\"; did you mean \"hybrid\"? known: hybrid",
+        "there is no sample \"hibrid\"; did you mean \"hybrid\"? known: hybrid, estimate",
     );
 }
