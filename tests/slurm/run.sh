@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Tests what is written for Slurm in a private Slurm (cluster.sh): which CPUs, tasks and nodes the
 # runs of an array and of a search have, that a failure comes back, and that a job's end reaches its
-# command. Takes the program from $MMGP, or builds it. Where there can be no Slurm it says why and
+# command. Takes the program from $MMGP, and what writes scripts (an example of crates/launch) from
+# $SCRIPTS, or builds them. Where there can be no Slurm it says why and
 # ends with 77.
 set -euo pipefail
 self=$(realpath "${BASH_SOURCE[0]}")
@@ -106,12 +107,14 @@ if [ "${1:-}" = inside ]; then
     exit
 fi
 cd "$(dirname "$self")/../.."
-cargo build --release --quiet --package mmgp-launch --example slurm
-SCRIPTS=$(realpath "${CARGO_TARGET_DIR:-target}/release/examples/slurm")
+if [ -z "${SCRIPTS:-}" ]; then
+    cargo build --release --quiet --package mmgp-launch --example slurm
+    SCRIPTS=${CARGO_TARGET_DIR:-target}/release/examples/slurm
+fi
 if [ -z "${MMGP:-}" ]; then
     cargo build --release --quiet
     MMGP=${CARGO_TARGET_DIR:-target}/release/mmgp
 fi
-MMGP=$(realpath "$MMGP")
+MMGP=$(realpath "$MMGP") SCRIPTS=$(realpath "$SCRIPTS")
 export MMGP SCRIPTS
 exec tests/slurm/cluster.sh run "$self" inside
