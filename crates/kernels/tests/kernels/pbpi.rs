@@ -1,13 +1,12 @@
 mod tips;
 
-use crate::cell_be;
+use crate::{cell_be, execute_by_calls};
 use mmgp_base::units::Bytes;
 use mmgp_kernels::logarithm::write_table;
 use mmgp_kernels::pbpi::*;
 use mmgp_kernels::version::Version;
 use mmgp_spu::{
-    Compiler, Kernel, LocalAddress, LocalStore, PlainSpu, Profile, Quadword, Stopwatch, execute,
-    time,
+    Compiler, Kernel, LocalAddress, LocalStore, Profile, Quadword, Stopwatch, execute, time,
 };
 use rand::RngExt as _;
 use rand::SeedableRng as _;
@@ -257,7 +256,7 @@ fn the_version_without_the_hosts_fused_multiply_add_computes_the_same_bits() {
         let mut dispatched = random_store(80);
         let mut portable = dispatched.clone();
         let expected = execute(kernel, &mut dispatched);
-        assert_eq!(kernel.run(&mut PlainSpu::new(&mut portable)), expected);
+        assert_eq!(execute_by_calls(kernel, &mut portable), expected);
         assert!(dispatched == portable, "{}: local stores differ", kernel.name());
     }
     for version in VERSIONS {

@@ -9,7 +9,7 @@ mod transition;
 
 use mmgp_base::units::Bytes;
 use mmgp_kernels::raxml::*;
-use mmgp_spu::{Kernel, LocalAddress, LocalStore, PlainSpu, Quadword, execute};
+use mmgp_spu::{Kernel, LocalAddress, LocalStore, Quadword, execute};
 use rand::RngExt as _;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,8 +1,7 @@
-use crate::cell_be;
+use crate::{cell_be, execute_by_calls};
 use mmgp_kernels::raxml::*;
 use mmgp_spu::{
-    Branches, Journal, Kernel, LocalAddress, LocalStore, PlainSpu, Quadword, execute,
-    execute_on_path, time,
+    Branches, Journal, Kernel, LocalAddress, LocalStore, Quadword, execute, execute_on_path, time,
 };
 use rand::RngExt as _;
 use rand::SeedableRng as _;
@@ -622,7 +621,7 @@ fn check_execution<K: Kernel<Output: PartialEq + std::fmt::Debug>>(kernel: &K, r
     let mut plain = random_store(rates, 13, 21);
     let (mut portable, mut timed) = (plain.clone(), plain.clone());
     let expected = execute(kernel, &mut plain);
-    assert_eq!(kernel.run(&mut PlainSpu::new(&mut portable)), expected);
+    assert_eq!(execute_by_calls(kernel, &mut portable), expected);
     assert!(plain == portable, "{}: local stores differ", kernel.name());
     let (output, profile) = time(kernel, &mut timed, &cell_be(), kernel.shape().compiler);
     assert_eq!(output, expected);

@@ -1,5 +1,6 @@
 use super::transition::tip_products;
 use super::*;
+use crate::execute_by_calls;
 
 pub(super) fn new_view(version: Version, rates: Rates, kind: Kind, groups: u32) -> NewView {
     let child = |side: usize| match (kind.is_tip(side), rates) {
@@ -35,7 +36,7 @@ pub(super) fn store_with_products(rates: Rates, groups: u32) -> LocalStore {
 /// Executes a kernel, and by its instructions, too; every bit of the store must be the same.
 fn execute_both(kernel: &NewView, store: &mut LocalStore) {
     let mut by_instructions = store.clone();
-    kernel.run(&mut PlainSpu::new(&mut by_instructions));
+    execute_by_calls(kernel, &mut by_instructions);
     execute(kernel, store);
     assert!(*store == by_instructions, "{}", kernel.name());
 }

@@ -3,8 +3,8 @@ use super::makenewz::{NEWTON_STEP, derivatives, sum_table};
 use super::new_view::{new_view, store_with_products};
 use super::transition::{diagonal, newton_factors, tip_products, transition};
 use super::*;
-use crate::cell_be;
-use mmgp_spu::{Compiler, PlainSpu, Profile, time};
+use crate::{cell_be, execute_by_calls};
+use mmgp_spu::{Compiler, Profile, time};
 use std::fmt::Debug;
 
 /// Runs the kernel plain, without the host's fused multiply-add, and timed; returns the time.
@@ -15,7 +15,7 @@ fn check_timed<K: Kernel<Output: PartialEq + Debug>>(
 ) -> Profile {
     let (mut plain, mut portable, mut timed) = (store.clone(), store.clone(), store.clone());
     let expected = execute(kernel, &mut plain);
-    assert_eq!(kernel.run(&mut PlainSpu::new(&mut portable)), expected);
+    assert_eq!(execute_by_calls(kernel, &mut portable), expected);
     assert!(plain == portable, "{}: local stores differ", kernel.name());
     let (output, profile) = time(kernel, &mut timed, &cell_be(), compiler);
     assert_eq!(output, expected);
