@@ -174,9 +174,10 @@ class Case:
             codes = {"supervisor": [0, 1, 2], "interrupt": [130, 0, 1],
                      "terminate": [143, 0, 1, 2]}
             self.ends(process, how, codes.get(how, [-signal.SIGKILL, 0, 1]))
-            # What a tune leaves that was killed may still be about to end when the next one does.
+            # What a tune leaves that was killed may still be about to end when the next one does; and where
+            # the next one's supervisor is killed while it ends that, the one after it has to.
             was_killed |= how not in codes
-            if how in codes:
+            if how in codes and not (how == "supervisor" and was_killed):
                 self.no_orphans(mark, how, 12.0 if was_killed else 1.0)
                 was_killed = False
         process, mark = self.start("disturbed")
