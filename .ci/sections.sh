@@ -17,6 +17,8 @@ shared=$PWD/../shared
 [ -d "$shared/data" ] || MMGP_MAY_SKIP=../shared/data
 mmgp=${CARGO_TARGET_DIR:-$PWD/target}/release/mmgp
 scripts=$(dirname "$mmgp")/examples/slurm
+# Lanes wait for them, and begin before the build does: old ones must not be there by then.
+rm -f "$mmgp" "$scripts"
 
 declare -A running
 leave() {
@@ -88,11 +90,8 @@ system_packages() {
 }
 
 # Everything in one go, so that no core waits for the end of a chain of libraries; the program itself is
-# there long before the last test is. Old ones are taken away, for those who wait for them: built FILE.
-build() {
-    rm -f "$mmgp" "$scripts"
-    cargo test --release --no-run
-}
+# there long before the last test is. A lane waits for it by `built FILE`.
+build() { cargo test --release --no-run; }
 built() { until [ -x "$1" ]; do sleep 0.5; done; }
 # The command of the README, or by nextest, which runs the tests of all programs side by side.
 tests() {
