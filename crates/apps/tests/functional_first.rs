@@ -57,12 +57,6 @@ fn places(machine: &Machine) -> Vec<(Mapping, usize)> {
     first.chain(others).chain(telling).collect()
 }
 
-/// A third of the places, which one by a number; all of them where tests take all of their seeds.
-fn part(places: Vec<(Mapping, usize)>, number: usize) -> Vec<(Mapping, usize)> {
-    let stride = testing::stride(3);
-    places.into_iter().skip(number % stride).step_by(stride).collect()
-}
-
 fn check(
     app: impl Application + Clone + 'static,
     machine: &Machine,
@@ -107,28 +101,33 @@ fn coupled_chains_take_the_time_of_exact_emulation() {
     }
 }
 
+/// RAxML at a third of a machine's places, which one by a number; at all of them where tests take all of
+/// their seeds.
+fn check_part(rates: Rates, machine: &str, number: usize) {
+    let machine = Machine::named(machine).unwrap();
+    let stride = testing::stride(3);
+    let part = places(&machine).into_iter().skip(number % stride).step_by(stride);
+    check(raxml(rates), &machine, part.collect());
+}
+
 #[test]
 fn raxml_with_gamma_takes_the_time_of_exact_emulation_on_a_blade() {
-    let machine = Machine::named("qs20").unwrap();
-    check(raxml(Rates::Gamma), &machine, part(places(&machine), 0));
+    check_part(Rates::Gamma, "qs20", 0);
 }
 
 #[test]
 fn raxml_with_gamma_takes_the_time_of_exact_emulation_on_a_playstation() {
-    let machine = Machine::named("ps3").unwrap();
-    check(raxml(Rates::Gamma), &machine, part(places(&machine), 1));
+    check_part(Rates::Gamma, "ps3", 1);
 }
 
 #[test]
 fn raxml_with_cat_takes_the_time_of_exact_emulation_on_a_blade() {
-    let machine = Machine::named("qs20").unwrap();
-    check(raxml(Rates::Cat), &machine, part(places(&machine), 1));
+    check_part(Rates::Cat, "qs20", 1);
 }
 
 #[test]
 fn raxml_with_cat_takes_the_time_of_exact_emulation_on_a_playstation() {
-    let machine = Machine::named("ps3").unwrap();
-    check(raxml(Rates::Cat), &machine, part(places(&machine), 2));
+    check_part(Rates::Cat, "ps3", 2);
 }
 
 #[test]
