@@ -46,16 +46,19 @@ pub struct Arguments {
     /// apply are weighed by the runs, and without runs refined stands for mmgp where it can
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// How far the model is expected to be off, as a fraction: all there is without runs, a first
-    /// guess with them
-    #[arg(long, value_name = "FRACTION", default_value_t = crate::posterior::USUAL_MISFIT)]
-    model_error: f64,
+    /// How far the model is off, as a fraction, in the place of what it was elsewhere and of what runs
+    /// tell; 0: it is exactly right
+    #[arg(long, value_name = "FRACTION", alias = "model-error")]
+    misfit: Option<f64>,
     /// Machine whose APUs are available instead of those in the parameters
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "apus")]
     machine: Option<String>,
     /// APUs available instead of those in the parameters
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     apus: Option<u32>,
+    /// Every integer m and p between those that ran, where runs alone say what may be chosen
+    #[arg(long, conflicts_with_all = ["apus", "machine"])]
+    every: bool,
     /// Host threads of the one configuration to predict
     #[arg(long, value_name = "M", requires = "p")]
     m: Option<u32>,
@@ -112,12 +115,13 @@ Examples:
   mmgp predict --params params.toml --per-phase --change-cost 1e-3
   mmgp predict --params params.toml --nodes 8 --node-overhead 5e-6
 
-Where runs are known, configurations within the smallest and the largest m and p that ran are \
-ranked; --apus, --machine and the constraints ask for more, marked > as beyond what was timed. The \
-order is that of predicted times and one standard deviation: where times have cliffs, what is \
-known better is the safer choice. Intervals hold 95 % and, as the probability of being the best \
+Every (m, p) that the machine has room for is ranked where files, --apus or --machine speak of it; \
+where runs alone speak, the m and p that ran, combined within the largest m*p that ran (--every: all \
+integers between them). What is beyond what was timed is marked >. The order is that of predicted \
+times and a standard deviation, a quarter of one where files give terms: where times have cliffs, what \
+is known better is the safer choice. Intervals hold 95 % and, as the probability of being the best \
 and the regret (what a choice costs against knowing the fastest), know how far the model is off: \
-as the runs say, or as --model-error does. What cannot be told from the best (marked =) is faster than it with at least 5 %.";
+as the runs say, as such models were elsewhere, or as --misfit does. What cannot be told from the best (marked =) is faster than it with at least 5 %.";
 
 /// [`Constraints`] on the command line.
 #[derive(Args)]

@@ -22,12 +22,14 @@ mod asked;
 mod basis;
 mod censored;
 mod components;
+mod form;
 mod kernel;
-mod mean;
 mod mixture;
+mod noise;
 mod prior;
 mod scatter;
 mod together;
+mod untold;
 mod values;
 mod wild;
 
@@ -35,46 +37,73 @@ use std::rc::Rc;
 
 use crate::model::Parameters;
 use crate::model::observations::{Observations, Observed, Range};
+use crate::model::terms::Term;
 use crate::model::time_model::TimeModel;
+use crate::model::uncertainty::quantile_97_5;
 pub use basis::Basis;
 use components::{Component, Data, Family};
+use form::{Form, Mean};
 pub(crate) use mixture::Noisy;
 pub use mixture::{Joint, Marginals};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
+use prior::Means;
 pub use prior::Prior;
-use scatter::{Grid, noise_variance};
 use together::together;
 use wild::{FEWEST_FOR_ONE, WILD_VARIANCE};
 
-/// How far a model is taken to be off where no run tells: a relative standard deviation.
-///
-/// Mean errors that were published for models of m x p: MMGP on a Cell 2.8 and 3.2 % (Blagojevic et
-/// al. 2008), hybrid GTC below 7.8 % (Wu and Taylor), training of language models 5.0 and 9.4 %
-/// (arXiv 2509.22832), Lee et al. 2007 2.2 to 10.5 % (medians). A mean of 8 % is a standard
-/// deviation of 10 %.
-pub const USUAL_MISFIT: f64 = 0.1;
-
-/// The standard deviation of the logarithm of a time about a model that no run was held against.
+/// The standard deviation of the logarithm of a time about a model with values from files that no run
+/// was held against: that of the normal distribution whose 95 % interval is as wide as the misfit that
+/// such models had.
 pub fn untold_deviation() -> f64 {
-    scatter::untold(USUAL_MISFIT)
+    equivalent(&scatter::without_runs())
+}
+
+/// The standard deviation of the normal distribution whose 95 % interval is as wide as that of a mixture
+/// of such with these variances and weights.
+fn equivalent(parts: &[(f64, f64)]) -> f64 {
+    let weights = parts.iter().map(|(_, weight)| *weight).collect();
+    let mut marginals = Marginals::new(weights, 1.0, 0.0);
+    for (place, &(variance, _)) in parts.iter().enumerate() {
+        marginals.extend(place, [0.0].into_iter(), [variance].into_iter());
+    }
+    marginals.quantile(0, 0.975).0.ln() / quantile_97_5(None)
 }
 
 /// The mean that is a constant: what is left is the discrepancy.
 pub const FLAT: &str = "flat";
 
 /// Components whose weight is below this part of the largest are left out.
-const FAINT: f64 = 1e-4;
+const FAINT: f64 = 1e-3;
+
+/// At the middle noise those below this part are not gone on with: another noise may raise them.
+const FAINT_AT_FIRST: f64 = 1e-5;
+
+/// Evidence counts by this power where runs alone speak: without, intervals cover 1 % less.
+const TEMPER_OF_RUNS: f64 = 0.7;
+
+/// The same where files give terms.
+const TEMPER_OF_FILES: f64 = 0.5;
+
+/// Choices are made so many standard deviations above the expected logarithm where runs alone speak.
+const CAUTION_OF_RUNS: f64 = 1.0;
+
+/// The same where files give terms.
+const CAUTION_OF_FILES: f64 = 0.25;
 
 /// What is believed of the time of every mapping.
 pub struct Posterior {
+    forms: Vec<Box<dyn Form>>,
     families: Vec<Family>,
     components: Vec<Component>,
     data: Data,
     observations: Observations,
     /// Timed configurations beyond those that enter together.
     rest: Vec<Observed>,
-    misfit: f64,
+    /// Whether files say anything of the program's time.
+    has_files: bool,
+    /// The terms that no file knows, each with the places of what it may look like.
+    unknown: Vec<(Term, Vec<usize>)>,
     models: Vec<Rc<dyn TimeModel>>,
     /// Those whose single run nothing explains.
     wild: Vec<Mapping>,
@@ -116,32 +145,47 @@ impl Posterior {
             (Some(one), None) | (None, Some(one)) => one,
             (None, None) => Observations::new("", Vec::new(), 0.0, 0.0),
         };
+        let prior = &prior.about(&observations);
         let (together, rest) = together(&observations);
         let mut data = Data::of(&together);
-        let (mut families, mut components) = fitted(prior, &together, &data);
-        if families.is_empty() {
+        let Means { forms, means } = prior.means(&together);
+        if means.is_empty() {
             return Err(Error::TooLittleData {
                 file: observations.source,
                 found: "neither a model with values nor timed runs".into(),
                 advice: "give one of them".into(),
             });
         }
+        let fitted = |data: &Data| fitted(prior, (&forms, &means), &together, data);
+        let (mut families, mut components) = fitted(&data);
         let mut wild = Vec::new();
         while wild.len() < data.timed() / FEWEST_FOR_ONE
-            && let Some(place) = wild::wildest(&data, &components)
+            && let Some(place) = wild::wildest(&data, &components, prior.temper())
         {
             data.wildness[place] = WILD_VARIANCE;
             wild.push(data.mappings[place]);
-            (families, components) = fitted(prior, &together, &data);
+            (families, components) = fitted(&data);
         }
         normalise(&mut components);
         for component in &components {
             families[component.family].weight += component.weight;
         }
         let models = prior.models().cloned().collect();
-        let misfit = prior.misfit();
+        let (has_files, unknown) = (prior.has_files(), prior.untold());
         let what_if = None;
-        Ok(Self { families, components, data, observations, rest, misfit, models, what_if, wild })
+        Ok(Self {
+            forms,
+            families,
+            components,
+            data,
+            observations,
+            rest,
+            has_files,
+            unknown,
+            models,
+            what_if,
+            wild,
+        })
     }
 
     /// What whoever reads predictions for these mappings should know of the models of files.
@@ -149,7 +193,7 @@ impl Posterior {
         let ms = mappings.iter().map(|mapping| mapping.m());
         let Some((first, last)) = ms.clone().min().zip(ms.max()) else { return Vec::new() };
         let used = |model: &&Rc<dyn TimeModel>| {
-            self.families.iter().any(|it| it.mean.name() == model.name() && it.weight > 0.5)
+            self.shares().iter().any(|it| it.mean.starts_with(model.name()) && it.weight > 0.5)
         };
         let of_used = self.models.iter().find(used);
         let mut warnings = of_used.map_or_else(Vec::new, |model| model.warnings(first..=last));
@@ -199,28 +243,43 @@ impl Posterior {
 
     /// The means by their weights, the largest first; those without any are left out.
     pub fn shares(&self) -> Vec<Share> {
-        let share =
-            |family: &Family| Share { mean: family.mean.name().to_string(), weight: family.weight };
-        let mut shares: Vec<Share> =
-            self.families.iter().filter(|family| family.weight > 0.0).map(share).collect();
+        let mut shares: Vec<Share> = Vec::new();
+        for family in self.families.iter().filter(|family| family.weight > 0.0) {
+            match shares.iter_mut().find(|share| share.mean == family.mean.name) {
+                Some(share) => share.weight += family.weight,
+                None => {
+                    let (mean, weight) = (family.mean.name.clone(), family.weight);
+                    shares.push(Share { mean, weight });
+                }
+            }
+        }
         shares.sort_by(|one, other| other.weight.total_cmp(&one.weight));
         shares
     }
 
-    /// The relative standard deviation of the discrepancy: as the runs tell, or as it was stated.
+    /// The relative standard deviation of the misfit, as the runs tell; without any that of a normal
+    /// distribution whose 95 % interval is as wide.
     pub fn misfit(&self) -> f64 {
         if self.observations.configurations.is_empty() {
-            return self.misfit;
+            let of = |it: &Component| (it.node.size.powi(2) + it.node.own.powi(2), it.weight);
+            return equivalent(&self.components.iter().map(of).collect::<Vec<_>>());
         }
         self.mean_of(|component| component.node.size.powi(2)).sqrt()
     }
 
     /// The variance of the logarithm of a single run's time about its configuration's.
     pub fn noise_variance(&self) -> f64 {
-        if self.observations.configurations.is_empty() {
-            return noise_variance(&self.observations);
-        }
         self.mean_of(|component| component.node.noise.powi(2))
+    }
+
+    /// Whether files say anything of the program's time.
+    pub fn has_files(&self) -> bool {
+        self.has_files
+    }
+
+    /// By how many standard deviations above the expected logarithm choices are made.
+    fn kappa(&self) -> f64 {
+        if self.has_files { CAUTION_OF_FILES } else { CAUTION_OF_RUNS }
     }
 
     fn mean_of(&self, of: impl Fn(&Component) -> f64) -> f64 {
@@ -228,9 +287,11 @@ impl Posterior {
     }
 
     /// By how much standard deviations of the components are widened: with few configurations the
-    /// sizes and the means are less known than their weights say. Found from coverage.
+    /// sizes and the means are less known than their weights say. Found from coverage. What files say is
+    /// not less known for that.
     fn widening(&self) -> f64 {
         match self.observations.configurations.len() {
+            _ if self.has_files => 1.0,
             0 => 1.0,
             count => (1.0 + 3.0 / count as f64).sqrt(),
         }
@@ -242,41 +303,48 @@ impl Posterior {
     }
 }
 
-/// Every mean about the runs, and all components with the logarithms of their weights.
+/// Every mean about the runs, and all components with the logarithms of their weights: sizes of the
+/// misfit are judged at the middle noise, and those that are not faint there at all noises.
 fn fitted(
     prior: &Prior,
+    (forms, means): (&[Box<dyn Form>], &[Mean]),
     observations: &Observations,
     data: &Data,
 ) -> (Vec<Family>, Vec<Component>) {
-    let grid = Grid::over_a_mean(prior.misfit(), observations);
-    let (mut families, mut components) = (Vec::new(), Vec::new());
-    for (place, mean) in prior.means(observations).into_iter().enumerate() {
-        let of_flat = (mean.name() == FLAT).then(|| Grid::over_nothing(observations));
-        let grid = of_flat.as_ref().unwrap_or(&grid);
-        let (family, of_family) = Family::fitted(mean, place, data, grid);
-        families.push(family);
-        components.extend(of_family);
+    let temper = prior.temper();
+    let at_runs = |form: &Box<dyn Form>| -> Vec<Vec<f64>> {
+        data.mappings.iter().map(|&it| form.features(it)).collect()
+    };
+    let features: Vec<_> = forms.iter().map(at_runs).collect();
+    let fit = |mean: &Mean| {
+        let form = (&*forms[mean.form], &features[mean.form][..]);
+        Family::fitted(mean.clone(), form, data, prior.grid(&mean.name, observations))
+    };
+    let families: Vec<Family> = means.iter().map(fit).collect();
+    let judged: Vec<(usize, Component)> = families
+        .iter()
+        .enumerate()
+        .flat_map(|(place, family)| family.judged(place, data, temper))
+        .collect();
+    let largest = judged.iter().map(|(_, it)| it.weight).fold(f64::NEG_INFINITY, f64::max);
+    let mut components = Vec::new();
+    for (pair, component) in judged {
+        if component.weight > largest + FAINT_AT_FIRST.ln() {
+            let family = &families[component.family];
+            components.extend(family.at_other_noises((component.family, pair), data, temper));
+            components.push(component);
+        }
     }
     (families, components)
 }
 
-/// Logarithms of weights become weights that add up to 1; components that are faint in both weights
-/// are left out.
+/// Logarithms of weights become weights that add up to 1; components that are faint are left out.
 fn normalise(components: &mut Vec<Component>) {
-    fn each(components: &mut [Component], of: fn(&mut Component) -> &mut f64) {
-        let logs = components.iter_mut().map(|it| *of(it));
-        let largest = logs.fold(f64::NEG_INFINITY, f64::max);
-        components.iter_mut().for_each(|it| *of(it) = (*of(it) - largest).exp());
-    }
-    each(components, |it| &mut it.weight);
-    each(components, |it| &mut it.search_weight);
-    components.retain(|it| it.weight.max(it.search_weight) > FAINT);
+    let largest = components.iter().map(|it| it.weight).fold(f64::NEG_INFINITY, f64::max);
+    components.iter_mut().for_each(|it| it.weight = (it.weight - largest).exp());
+    components.retain(|it| it.weight > FAINT);
     let total: f64 = components.iter().map(|it| it.weight).sum();
-    let of_search: f64 = components.iter().map(|it| it.search_weight).sum();
-    for component in components {
-        component.weight /= total;
-        component.search_weight /= of_search;
-    }
+    components.iter_mut().for_each(|it| it.weight /= total);
 }
 
 #[cfg(test)]

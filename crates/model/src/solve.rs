@@ -63,7 +63,7 @@ use mmgp_base::table::records::{Maybe, Prediction};
 use mmgp_base::units::Seconds;
 
 pub use break_even::{BreakEven, BreakEvenRow, Optimum, break_even};
-pub use candidates::{MOST_RANKED, allowed, candidates, feasible};
+pub use candidates::{MOST_RANKED, allowed, candidates, every, feasible};
 pub use choice::{Choice, Confirmation};
 pub use constraints::{Condition, Constraints, Space};
 use contest::Contest;
@@ -183,7 +183,7 @@ pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> 
     let contest = Contest::new(posterior, mappings, &marginals, sampling);
     let range = posterior.range();
     // Where one of them asks for what is not known, any other may be slower or faster than that.
-    let is_unknown = candidates::never_varied(range, mappings).is_some();
+    let is_unknown = candidates::never_varied(posterior, mappings).is_some();
     let of = |(index, &mapping): (usize, &Mapping)| {
         let row = Row::of(&marginals, index);
         let stake = contest.stake(index, &marginals);
@@ -212,7 +212,7 @@ pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> 
     let configurations: Vec<Configuration> = configurations.collect();
     let choice = choice::choice(&configurations[0], &contest, posterior);
     let mut warnings = posterior.warnings(mappings);
-    warnings.extend(candidates::never_varied(range, mappings));
+    warnings.extend(candidates::never_varied(posterior, mappings));
     Ok(Ranking { configurations, choice, expected_least: contest.expected_least(), warnings })
 }
 
@@ -234,7 +234,7 @@ pub fn predict_one(
     let mut ranking = rank(posterior, &mappings, sampling)?;
     ranking.configurations.retain(|configuration| configuration.mapping == mapping);
     ranking.warnings = posterior.warnings(&[mapping]);
-    ranking.warnings.extend(candidates::never_varied(posterior.range(), &[mapping]));
+    ranking.warnings.extend(candidates::never_varied(posterior, &[mapping]));
     Ok(ranking)
 }
 
@@ -266,7 +266,7 @@ fn check(mappings: &[Mapping], sampling: Sampling) -> Result<()> {
 }
 
 /// The 95 % interval about a time whose terms have this error, where no run tells how far the model
-/// is off: by [`USUAL_MISFIT`](crate::posterior::USUAL_MISFIT).
+/// is off: as such models were.
 fn interval(time: Seconds, of_terms: StandardError) -> (Seconds, Seconds) {
     let of_model = quantile_97_5(None) * untold_deviation();
     let relative = if time.0 > 0.0 { of_terms.half_width() / time.0 } else { 0.0 };

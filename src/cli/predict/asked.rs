@@ -28,6 +28,8 @@ pub struct Asked<'a> {
     pub constraints: Constraints,
     /// Whether more than what was timed is asked for.
     pub is_machine_given: bool,
+    /// Whether every integer between those that ran is.
+    pub is_every: bool,
     pub sampling: Sampling,
     pub format: Format,
     /// How many answers to print.
@@ -43,7 +45,9 @@ impl Asked<'_> {
     /// The configurations in question.
     pub fn mappings(&self) -> Result<Vec<Mapping>> {
         let apus = self.parameters.apus;
-        if self.is_machine_given {
+        if self.is_every {
+            solve::every(&self.posterior, &self.constraints, apus)
+        } else if self.is_machine_given {
             solve::allowed(&self.constraints, apus)
         } else {
             solve::candidates(&self.posterior, &self.constraints, apus)
@@ -64,7 +68,8 @@ impl Asked<'_> {
 
     /// Whether these are too many to rank.
     pub fn is_too_large(&self) -> Result<bool> {
-        let is_bounded = !self.is_machine_given && self.posterior.range().is_some();
+        let is_bounded = self.is_every || (!self.is_machine_given && !self.posterior.has_files());
+        let is_bounded = is_bounded && self.posterior.range().is_some();
         let count = || Ok(self.constraints.space(self.parameters.apus)?.count());
         Ok(!is_bounded && count()? > MOST_RANKED)
     }
@@ -93,7 +98,10 @@ impl Arguments {
         let is_conditioned = observations.is_some() || given.evidence.is_some();
         let is_scaled = parameters.terms != given.terms;
         let of = |parameters: &Parameters| -> Result<Posterior> {
-            let mut prior = Prior::of(parameters).with_misfit(self.model_error)?;
+            let mut prior = Prior::of(parameters);
+            if let Some(misfit) = self.misfit {
+                prior = prior.with_misfit(misfit)?;
+            }
             if let Some(name) = &self.model {
                 prior = prior.only(name)?;
             }
@@ -115,6 +123,7 @@ impl Arguments {
             posterior,
             unchanged,
             constraints,
+            is_every: self.every,
             is_machine_given: self.apus.is_some() || self.machine.is_some(),
             sampling: Sampling::new(Sampling::USUAL_DRAWS, self.seed),
             format: self.format,

@@ -13,7 +13,7 @@ const FLAGS: [(&str, &str); 15] = [
     ("apus_per_chip", "--apus-per-chip"),
     ("where", "--where"),
     ("configurations", "--configurations"),
-    ("misfit", "--model-error"),
+    ("misfit", "--misfit"),
     ("host_factor", "--host-factor"),
     ("change_cost", "--change-cost"),
     ("rounds", "--phase-rounds"),

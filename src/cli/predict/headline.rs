@@ -5,10 +5,14 @@ use serde::Serialize;
 use crate::posterior::Posterior;
 use crate::solve::{Choice, Confirmation, Ranking};
 
-/// The sentence, what to run before relying on it, and what it all rests on.
+/// What to run and the sentence, the first first where it is worth it, and what it all rests on.
 pub fn text(ranking: &Ranking, posterior: &Posterior) -> String {
-    let mut lines = vec![ranking.choice.to_string()];
-    lines.extend(ranking.choice.advice());
+    let choice = &ranking.choice;
+    let mut lines = vec![choice.to_string()];
+    let place = if choice.comes_after_runs() { 0 } else { 1 };
+    if let Some(advice) = choice.advice() {
+        lines.insert(place, advice);
+    }
     let fastest = posterior.observations().fastest();
     lines.extend(
         fastest.map(|it| format!("The fastest that was timed is {} with {}.", it.mapping, it.time)),
@@ -19,7 +23,7 @@ pub fn text(ranking: &Ranking, posterior: &Posterior) -> String {
 /// What predictions rest on.
 pub fn basis(posterior: &Posterior) -> String {
     let basis = posterior.basis();
-    let flag = if basis.timed == 0 { " (--model-error)" } else { "" };
+    let flag = if basis.timed == 0 { " (--misfit)" } else { "" };
     format!("{basis}{flag}.\n")
 }
 
@@ -37,6 +41,8 @@ pub struct Json {
     costs_at_most: Option<f64>,
     /// What to run before relying on it.
     confirm: Vec<Run>,
+    /// Terms that nothing tells, where the choice rests on them.
+    rests_on: Vec<&'static str>,
     sentence: String,
 }
 
@@ -64,6 +70,7 @@ impl Json {
             expected_cost: choice.expected_cost,
             costs_at_most: choice.costs_at_most,
             confirm: choice.confirm.iter().map(run).collect(),
+            rests_on: choice.rests_on.iter().map(|term| term.name()).collect(),
             sentence: choice.to_string(),
         }
     }

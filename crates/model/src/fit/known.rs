@@ -8,14 +8,11 @@ use super::shape::Choice;
 use super::term::CARRIERS;
 use super::{alpha, collective, context_switch, offload, profile};
 use crate::model::Parameters;
-use crate::model::parameters::{Estimate, OverM, Terms};
+use crate::model::parameters::{Estimate, NOT_MEASURED, OverM, Terms};
 use crate::model::sensitivity::Entry;
 use crate::model::terms::Term;
 use crate::model::uncertainty::Correlation;
 use mmgp_base::error::{Result, Warning};
-
-/// The source of a value that nothing determines.
-pub(crate) const NOT_MEASURED: &str = "not measured";
 
 /// The terms that files determine, each with the number of rows behind it.
 pub(crate) struct Known {

@@ -10,11 +10,11 @@ use nalgebra::DMatrix;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use statrs::function::gamma::digamma;
 
-use super::known::NOT_MEASURED;
 use super::likelihood::NEGLIGIBLE;
 use super::noise::Repetitions;
 use super::unknowns::{Kind, Prior, Unknown};
 use crate::model::Parameters;
+use crate::model::parameters::NOT_MEASURED;
 use crate::model::parameters::{Estimate, OverM};
 use crate::model::sensitivity::Entry;
 use crate::model::terms::Term;

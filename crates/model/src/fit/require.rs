@@ -54,7 +54,7 @@ impl Fitted {
             let sum = [carrier.to_string()].into_iter().chain(estimate.combined_with.clone());
             return undetermined("sum", sum.collect());
         }
-        if source(line) == super::known::NOT_MEASURED {
+        if source(line) == crate::model::parameters::NOT_MEASURED {
             return undetermined("not_measured", Vec::new());
         }
         None

@@ -31,7 +31,10 @@ impl TimeModel for Parameters {
 
     fn values(&self) -> Vec<Value> {
         let terms = &self.terms;
-        let of = |entry: Entry| Some(Value::new(terms.name_of(entry), terms.estimate(entry)?));
+        let of = |entry: Entry| {
+            let least = if matches!(entry, Entry::Alpha(_)) { 1.0 } else { 0.0 };
+            Some(Value { least, ..Value::new(terms.name_of(entry), terms.estimate(entry)?) })
+        };
         let of_terms = terms.entries().into_iter().filter_map(of);
         of_terms.chain(self.ends().into_iter().flatten().map(|end| Value::beyond(end.at))).collect()
     }

@@ -116,6 +116,9 @@ impl Interpolation {
     }
 }
 
+/// The source of a value that nothing determines.
+pub(crate) const NOT_MEASURED: &str = "not measured";
+
 /// The terms of equation 11. Times are seconds, per run unless it says otherwise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Terms {

@@ -149,19 +149,6 @@ impl Sources {
         }
         deviates
     }
-
-    /// Every source by its name, in units of its spread.
-    pub fn named_deviates(&self) -> Vec<(String, Vec<f64>)> {
-        let of = |(index, source): (usize, &Value)| {
-            (source.name.clone(), self.deviates(&[(index, 1.0 / self.spreads[index])]))
-        };
-        self.sources.iter().enumerate().map(of).collect()
-    }
-
-    /// [`Self::deviates`] of the time at a mapping.
-    pub fn deviates_of_time(&self, model: &dyn TimeModel, mapping: Mapping) -> Vec<f64> {
-        self.deviates(&self.slopes(model, mapping))
-    }
 }
 
 /// What is left of a variance of 1 counts as nothing below this: a matrix from a text, or of terms
@@ -241,8 +228,8 @@ mod tests {
             parameters.terms.estimate_mut(entry).unwrap().degrees_of_freedom = None;
         }
         let sources = Sources::of(&parameters);
-        let [one, other] =
-            [(4, 4), (2, 8)].map(|(m, p)| sources.deviates_of_time(&parameters, Mapping::of(m, p)));
+        let of = |mapping| sources.deviates(&sources.slopes(&parameters, mapping));
+        let [one, other] = [(4, 4), (2, 8)].map(|(m, p)| of(Mapping::of(m, p)));
         // var(a - b) by propagation of the difference of the gradients.
         let mut gradient = parameters.gradient(Mapping::of(4, 4));
         let negative = parameters
@@ -348,9 +335,6 @@ mod tests {
         approx::assert_relative_eq!(sources.spreads[0], 0.3, max_relative = 1e-12);
         let expected = 0.1 * 4.302_653 / 1.959_964;
         approx::assert_relative_eq!(sources.spreads[1], expected, max_relative = 1e-6);
-        let named = sources.named_deviates();
-        assert_eq!(named[0], ("c_apu_s".to_string(), vec![1.0, 0.0]));
-        approx::assert_relative_eq!(named[1].1[1], 1.0, max_relative = 1e-12);
     }
 
     #[test]

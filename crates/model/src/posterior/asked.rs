@@ -23,7 +23,7 @@ impl Posterior {
             }
             (mean, variances)
         };
-        let mut marginals = Marginals::new(self.weights(), self.widening());
+        let mut marginals = Marginals::new(self.weights(), self.widening(), self.kappa());
         // A block at a time, so that memory does not grow with what is asked.
         for block in mappings.chunks(BLOCK) {
             let asked = Asked::new(self, block);
@@ -80,9 +80,8 @@ impl Posterior {
         Joint::new(self.weights(), (means, covariances, noises), self.widening())
     }
 
-    /// The weights of the components for predictions, and for choices and searches.
-    fn weights(&self) -> (Vec<f64>, Vec<f64>) {
-        self.components.iter().map(|it| (it.weight, it.search_weight)).unzip()
+    fn weights(&self) -> Vec<f64> {
+        self.components.iter().map(|it| it.weight).collect()
     }
 
     /// The means of what is asked given the runs, its covariance with them (a column for each), and
@@ -98,8 +97,11 @@ impl Posterior {
         let variances = DVector::from_iterator(
             lines.len(),
             slopes.row_iter().map(|row| {
-                let of_mean: f64 =
-                    row.iter().zip(&family.prior).map(|(slope, (_, v))| slope * slope * v).sum();
+                let of_mean: f64 = row
+                    .iter()
+                    .zip(&family.mean.prior)
+                    .map(|(slope, (_, v))| slope * slope * v)
+                    .sum();
                 component.node.size.powi(2) + of_mean + own
             }),
         );
@@ -133,7 +135,16 @@ pub(super) struct Asked<'m> {
 impl<'m> Asked<'m> {
     pub fn new(posterior: &Posterior, mappings: &'m [Mapping]) -> Self {
         let runs = &posterior.data.mappings;
-        let lines: Vec<_> = posterior.families.iter().map(|it| it.lines(mappings)).collect();
+        let features: Vec<Vec<Vec<f64>>> = posterior
+            .forms
+            .iter()
+            .map(|form| mappings.iter().map(|&it| form.features(it)).collect())
+            .collect();
+        let line = |family: &Family| {
+            let form = family.mean.form;
+            family.lines(&*posterior.forms[form], &features[form])
+        };
+        let lines: Vec<_> = posterior.families.iter().map(line).collect();
         let spread = |(family, (_, slopes)): (&Family, &(DVector<f64>, DMatrix<f64>))| {
             family.spread_with_runs(slopes)
         };

@@ -45,7 +45,7 @@ impl fmt::Display for Basis {
             let mean = self.means.first().map_or("the model", |share| share.mean.as_str());
             return write!(
                 f,
-                "No run tells how far {mean} is off: +- {misfit}, as such models have been elsewhere"
+                "No run tells how far {mean} is off: by +- {misfit}, as such models were elsewhere"
             );
         }
         let named: Vec<String> = self

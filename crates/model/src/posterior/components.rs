@@ -3,21 +3,25 @@
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 use super::censored::as_measured;
+use super::form::{Form, Mean};
 use super::kernel::kernel;
-use super::mean::Mean;
-use super::scatter::{Grid, Node};
+use super::scatter::{self, Grid, Node};
 use crate::model::observations::{Bound, Observations, Observed};
 use mmgp_base::Mapping;
 
 /// A mean, fitted.
 pub(super) struct Family {
-    pub mean: Box<dyn Mean>,
+    pub mean: Mean,
     /// Its coefficients where the logarithm of its time is taken as linear in them.
     pub coefficients: Vec<f64>,
-    /// Prior mean and variance of each.
-    pub prior: Vec<(f64, f64)>,
     /// Derivatives at the runs, a row for each.
     slopes: DMatrix<f64>,
+    /// What the line misses the runs by.
+    missed: DVector<f64>,
+    /// The covariance of the runs that its coefficients make.
+    spread: DMatrix<f64>,
+    /// The sizes of the misfit that it may have.
+    grid: Grid,
     /// Its share of the weights.
     pub weight: f64,
 }
@@ -27,9 +31,8 @@ pub(super) struct Component {
     /// The mean's place.
     pub family: usize,
     pub node: Node,
+    /// Its weight, at first the logarithm.
     pub weight: f64,
-    /// The weight where a further run is sought: nothing is taken to be right, no mean is preferred.
-    pub search_weight: f64,
     /// Of the covariance of the runs; `None` without runs.
     pub factor: Option<Cholesky<f64, Dyn>>,
     /// That covariance's inverse times what the mean misses the runs by.
@@ -90,7 +93,10 @@ impl Data {
 }
 
 /// Steps of Gauss and Newton towards the most likely coefficients.
-const STEPS: usize = 6;
+const STEPS: usize = 10;
+
+/// Before these, the likeliest size of the misfit is sought anew.
+const JUDGED_ANEW: [usize; 2] = [2, 5];
 
 /// The farthest that a coefficient moves in one of them.
 const FARTHEST: f64 = 2.0;
@@ -98,113 +104,152 @@ const FARTHEST: f64 = 2.0;
 /// A step below this is the last.
 const SETTLED: f64 = 1e-2;
 
-/// Evidence is tempered by this: of runs that the models only come near to, it makes too much. Without,
-/// intervals cover about 1 % less.
-pub(super) const TEMPER: f64 = 0.7;
-
 impl Family {
-    /// The mean about the runs, and its components with the logarithms of their weights.
+    /// The mean about the runs, of which its form has these features, a row for each.
     pub fn fitted(
-        mean: Box<dyn Mean>,
-        place: usize,
+        mean: Mean,
+        (form, features): (&dyn Form, &[Vec<f64>]),
         data: &Data,
-        grid: &Grid,
-    ) -> (Self, Vec<Component>) {
-        let (prior, preference) = (mean.prior(), mean.preference());
-        let coefficients = prior.iter().map(|(mean, _)| *mean).collect();
-        let slopes = DMatrix::zeros(data.mappings.len(), prior.len());
-        let mut family = Self { mean, coefficients, prior, slopes, weight: 0.0 };
-        if data.mappings.is_empty() {
-            let components = grid.nodes.iter().map(|&(node, log_prior)| Component {
-                family: place,
-                node,
-                weight: log_prior,
-                search_weight: log_prior,
-                factor: None,
-                pull: DVector::zeros(0),
-            });
-            let components = components.collect();
-            return (family, components);
+        grid: Grid,
+    ) -> Self {
+        let coefficients: Vec<f64> = mean.prior.iter().map(|(mean, _)| *mean).collect();
+        let (count, runs) = (coefficients.len(), data.mappings.len());
+        let mut family = Self {
+            mean,
+            coefficients,
+            slopes: DMatrix::zeros(runs, count),
+            missed: DVector::zeros(runs),
+            spread: DMatrix::zeros(runs, runs),
+            grid,
+            weight: 0.0,
+        };
+        if runs == 0 {
+            return family;
         }
-        let bases: Vec<DMatrix<f64>> =
-            grid.nodes.iter().map(|(node, _)| data.covariance(node)).collect();
-        let mut likeliest = grid.likeliest();
+        let bases = family.bases(data);
+        let (pair, noise) = (family.grid.likeliest(), family.grid.middle_noise());
+        let mut likeliest = bases[pair].clone();
+        family.linearise(form, features, data);
         for step in 0..STEPS {
-            let (missed, slopes) = family.linear(data);
-            let spread = family.spread_of(&slopes);
-            if step == 2 {
-                let evidences = bases.iter().zip(&grid.nodes).map(|(base, (_, log_prior))| {
-                    let found = evidence(base + &spread, &missed, data.stopped);
-                    found.map_or(f64::NEG_INFINITY, |it| it.2) + log_prior
-                });
-                let evidences: Vec<f64> = evidences.collect();
-                likeliest = (0..evidences.len())
-                    .max_by(|&one, &other| evidences[one].total_cmp(&evidences[other]))
-                    .unwrap_or(likeliest);
+            if JUDGED_ANEW.contains(&step) {
+                likeliest = family.likeliest(&bases, noise, data);
             }
-            let Some((_, pull, _)) = evidence(&bases[likeliest] + &spread, &missed, data.stopped)
-            else {
+            let covariance = &likeliest + &family.spread;
+            let Some((_, pull, _)) = evidence(covariance, &family.missed, data.stopped) else {
                 break;
             };
-            let pulled = slopes.transpose() * pull;
+            let pulled = family.slopes.tr_mul(&pull);
             let mut largest = 0.0_f64;
             for (index, coefficient) in family.coefficients.iter_mut().enumerate() {
-                let (mean, variance) = family.prior[index];
+                let (mean, variance) = family.mean.prior[index];
                 let moved =
                     (mean + variance * pulled[index] - *coefficient).clamp(-FARTHEST, FARTHEST);
                 *coefficient += moved;
                 largest = largest.max(moved.abs());
             }
-            if step > 2 && largest < SETTLED {
+            family.linearise(form, features, data);
+            if step > JUDGED_ANEW[1] && largest < SETTLED {
                 break;
             }
         }
-        let (missed, slopes) = family.linear(data);
-        let spread = family.spread_of(&slopes);
-        let component = |(base, &(node, log_prior)): (DMatrix<f64>, &(Node, f64))| {
-            let (factor, pull, evidence) = evidence(base + &spread, &missed, data.stopped)?;
-            let weight = TEMPER * (evidence + log_prior + preference);
-            let search_weight =
-                if node.is_spike() { f64::NEG_INFINITY } else { weight - preference };
-            let factor = Some(factor);
-            Some(Component { family: place, node, weight, search_weight, factor, pull })
-        };
-        let components = bases.into_iter().zip(&grid.nodes).filter_map(component).collect();
-        family.slopes = slopes;
-        (family, components)
+        family
     }
 
-    /// The line at each of some mappings: the logarithms, and the derivatives, a row for each.
-    pub fn lines(&self, mappings: &[Mapping]) -> (DVector<f64>, DMatrix<f64>) {
-        let mut log_times = DVector::zeros(mappings.len());
-        let mut slopes = DMatrix::zeros(mappings.len(), self.prior.len());
-        for (row, &mapping) in mappings.iter().enumerate() {
-            let (log_time, of_mapping) = self.line(mapping);
-            log_times[row] = log_time;
+    /// The covariances of the runs about the mean, for each size of the misfit at the middle noise.
+    fn bases(&self, data: &Data) -> Vec<DMatrix<f64>> {
+        let noise = self.grid.middle_noise();
+        let of =
+            |&((size, own), _): &((f64, f64), f64)| data.covariance(&Node { size, own, noise });
+        self.grid.pairs.iter().map(of).collect()
+    }
+
+    /// The covariance of the runs about the mean that makes them likeliest: of the size of the misfit
+    /// that does so at the middle noise, and of the noise that does so then.
+    fn likeliest(&self, bases: &[DMatrix<f64>], middle: f64, data: &Data) -> DMatrix<f64> {
+        let log_evidence = |base: &DMatrix<f64>| {
+            let found = evidence(base + &self.spread, &self.missed, data.stopped);
+            found.map_or(f64::NEG_INFINITY, |it| it.2)
+        };
+        let of_pairs =
+            bases.iter().zip(&self.grid.pairs).map(|(base, (_, prior))| log_evidence(base) + prior);
+        let pair = scatter::likeliest(of_pairs);
+        let (size, own) = self.grid.pairs[pair].0;
+        let base = |&noise: &f64| match noise == middle {
+            true => bases[pair].clone(),
+            false => data.covariance(&Node { size, own, noise }),
+        };
+        let at_noises: Vec<DMatrix<f64>> = self.grid.noises.iter().map(base).collect();
+        let noise = scatter::likeliest(at_noises.iter().map(log_evidence));
+        at_noises.into_iter().nth(noise).expect("invariant: there is a noise")
+    }
+
+    /// Its components at the middle noise, with the logarithms of their weights and their places.
+    pub fn judged(&self, place: usize, data: &Data, temper: f64) -> Vec<(usize, Component)> {
+        let noise = self.grid.middle_noise();
+        let of = |pair| Some((pair, self.component(place, (pair, noise), data, temper)?));
+        (0..self.grid.pairs.len()).filter_map(of).collect()
+    }
+
+    /// The components of a size of the misfit at all other noises.
+    pub fn at_other_noises(
+        &self,
+        (place, pair): (usize, usize),
+        data: &Data,
+        temper: f64,
+    ) -> impl Iterator<Item = Component> {
+        let middle = self.grid.middle_noise();
+        let others = self.grid.noises.iter().filter(move |noise| **noise != middle);
+        others.filter_map(move |&noise| self.component(place, (pair, noise), data, temper))
+    }
+
+    fn component(
+        &self,
+        family: usize,
+        (pair, noise): (usize, f64),
+        data: &Data,
+        temper: f64,
+    ) -> Option<Component> {
+        let ((size, own), _) = self.grid.pairs[pair];
+        let node = Node { size, own, noise };
+        let log_prior = self.grid.log_prior(pair) + self.mean.log_prior;
+        if data.mappings.is_empty() {
+            let (factor, pull) = (None, DVector::zeros(0));
+            return Some(Component { family, node, weight: log_prior, factor, pull });
+        }
+        let covariance = data.covariance(&node) + &self.spread;
+        let (factor, pull, evidence) = evidence(covariance, &self.missed, data.stopped)?;
+        let weight = temper * evidence + log_prior;
+        Some(Component { family, node, weight, factor: Some(factor), pull })
+    }
+
+    /// Takes the logarithms of its times as a line about its coefficients.
+    fn linearise(&mut self, form: &dyn Form, features: &[Vec<f64>], data: &Data) {
+        let (log_times, slopes) = self.lines(form, features);
+        self.missed = &data.log_times - log_times;
+        self.slopes = slopes;
+        self.spread = self.spread_of(&self.slopes);
+    }
+
+    /// The line at each of some mappings, by their features: the logarithms with the prior's
+    /// coefficients, as if they were linear in them, and the derivatives, a row for each.
+    pub fn lines(&self, form: &dyn Form, features: &[Vec<f64>]) -> (DVector<f64>, DMatrix<f64>) {
+        let mut log_times = DVector::zeros(features.len());
+        let mut slopes = DMatrix::zeros(features.len(), self.coefficients.len());
+        for (row, features) in features.iter().enumerate() {
+            let (log_time, of_mapping) = form.at(&self.coefficients, features);
+            let mut back = 0.0;
             for (column, slope) in of_mapping.into_iter().enumerate() {
                 slopes[(row, column)] = slope;
+                back += slope * (self.coefficients[column] - self.mean.prior[column].0);
             }
+            log_times[row] = log_time - back;
         }
         (log_times, slopes)
     }
 
-    /// The logarithm of the time at a mapping with the prior's coefficients, as if it were linear in
-    /// them, and its derivatives.
-    pub fn line(&self, mapping: Mapping) -> (f64, Vec<f64>) {
-        let (log_time, slopes) = self.mean.at(&self.coefficients, mapping);
-        let back: f64 = slopes
-            .iter()
-            .zip(&self.coefficients)
-            .zip(&self.prior)
-            .map(|((slope, at), (mean, _))| slope * (at - mean))
-            .sum();
-        (log_time - back, slopes)
-    }
-
-    /// What that misses the runs by, and the derivatives, a row for each.
-    fn linear(&self, data: &Data) -> (DVector<f64>, DMatrix<f64>) {
-        let (log_times, slopes) = self.lines(&data.mappings);
-        (&data.log_times - log_times, slopes)
+    /// The derivatives at the runs by one coefficient.
+    pub fn slope(&self, coefficient: usize) -> DVector<f64> {
+        self.slopes.column(coefficient).into_owned()
     }
 
     /// The covariance that the coefficients' priors make, among mappings with these derivatives.
@@ -224,7 +269,7 @@ impl Family {
 
     fn scaled(&self, slopes: &DMatrix<f64>) -> DMatrix<f64> {
         let mut scaled = slopes.clone();
-        for (mut column, (_, variance)) in scaled.column_iter_mut().zip(&self.prior) {
+        for (mut column, (_, variance)) in scaled.column_iter_mut().zip(&self.mean.prior) {
             column *= *variance;
         }
         scaled

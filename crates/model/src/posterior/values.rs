@@ -22,20 +22,22 @@ impl Posterior {
     pub(crate) fn values(&self, mappings: &[Mapping]) -> Vec<ValueEffect> {
         let asked = Asked::new(self, mappings);
         let mut effects: Vec<ValueEffect> = Vec::new();
-        for (family, known) in self.families.iter().enumerate() {
-            for (name, weights) in known.mean.values() {
-                let mut effect =
-                    ValueEffect { name, variance: 0.0, covariances: vec![0.0; mappings.len()] };
-                for place in 0..self.components.len() {
-                    if self.components[place].family == family {
-                        self.add_value(place, &asked, &weights, &mut effect);
+        for (form, values) in self.forms.iter().map(|form| form.values()).enumerate() {
+            for (name, weights) in values {
+                let known = effects.iter().position(|it| it.name == name);
+                let place = known.unwrap_or_else(|| {
+                    let covariances = vec![0.0; mappings.len()];
+                    effects.push(ValueEffect { name, variance: 0.0, covariances });
+                    effects.len() - 1
+                });
+                for (component, found) in self.components.iter().enumerate() {
+                    if self.families[found.family].mean.form == form {
+                        self.add_value(component, &asked, &weights, &mut effects[place]);
                     }
-                }
-                if effect.variance > 0.0 && !effects.iter().any(|it| it.name == effect.name) {
-                    effects.push(effect);
                 }
             }
         }
+        effects.retain(|effect| effect.variance > 0.0);
         effects
     }
 
@@ -49,7 +51,7 @@ impl Posterior {
     ) {
         let component = &self.components[place];
         let family = &self.families[component.family];
-        let mut row = DMatrix::zeros(1, family.prior.len());
+        let mut row = DMatrix::zeros(1, family.mean.prior.len());
         for (index, weight) in weights.iter().enumerate() {
             row[(0, index)] = *weight;
         }

@@ -8,7 +8,7 @@
 
 use nalgebra::DVector;
 
-use super::components::{Component, Data, TEMPER};
+use super::components::{Component, Data};
 use mmgp_base::Mapping;
 
 /// How likely a single run is wild beforehand.
@@ -24,7 +24,7 @@ pub(super) const WILD_VARIANCE: f64 = 1.0;
 pub(super) const FEWEST_FOR_ONE: usize = 5;
 
 /// The place of the run that is wild, where one is likely enough to be.
-pub(super) fn wildest(data: &Data, components: &[Component]) -> Option<usize> {
+pub(super) fn wildest(data: &Data, components: &[Component], temper: f64) -> Option<usize> {
     let may_be = |place: usize| {
         data.repetitions[place] < 2.0 && data.wildness[place] == 0.0 && is_surrounded(data, place)
     };
@@ -33,7 +33,7 @@ pub(super) fn wildest(data: &Data, components: &[Component]) -> Option<usize> {
         return None;
     }
     // Logarithms of the evidence of each component, and with each run wild.
-    let usual: Vec<f64> = components.iter().map(|component| component.weight / TEMPER).collect();
+    let usual: Vec<f64> = components.iter().map(|component| component.weight / temper).collect();
     let mut with_wild = vec![Vec::with_capacity(components.len()); places.len()];
     for (component, usual) in components.iter().zip(&usual) {
         let Some(factor) = &component.factor else { return None };

@@ -16,8 +16,12 @@ pub fn feasible(apus: u32) -> impl Iterator<Item = Mapping> {
     (1..=apus).flat_map(move |m| (1..=apus / m).map(move |p| Mapping::of(m, p)))
 }
 
-/// What the constraints leave on so many APUs: where runs are known, within the smallest and the
-/// largest m and p that ran, unless the constraints say how far to go.
+/// What the constraints leave of the configurations that are in question.
+///
+/// Where files speak of the machine, or `apus` is another number than what the runs used, these are all
+/// that it has room for: every (m, p) with `m * p <= apus`. Where runs alone speak, the values of m and
+/// of p that ran, combined within the largest `m * p` that ran; where every run had the same, those with
+/// just that. Of m or p every integer is in question within bounds that the constraints set.
 ///
 /// # Errors
 ///
@@ -28,6 +32,43 @@ pub fn candidates(
     constraints: &Constraints,
     apus: u32,
 ) -> Result<Vec<Mapping>> {
+    let ran: Vec<Mapping> =
+        posterior.observations().configurations.iter().map(|it| it.mapping).collect();
+    let Some(most) = ran.iter().map(|it| it.apus()).max() else {
+        return allowed(constraints, apus);
+    };
+    if posterior.has_files() || most != u64::from(apus) {
+        return allowed(constraints, apus);
+    }
+    let fewest = ran.iter().map(|it| it.apus()).min();
+    let is_in_question = |mapping: Mapping| match Some(most) == fewest {
+        true => mapping.apus() == most,
+        false => mapping.apus() <= most,
+    };
+    let values = |of: fn(Mapping) -> u32, bounds: Option<(u32, u32)>| -> Vec<u32> {
+        let mut values: Vec<u32> = ran.iter().map(|&it| of(it)).collect();
+        if let Some((least, last)) = bounds {
+            values.extend(least..=last.min(apus));
+        }
+        values.sort_unstable();
+        values.dedup();
+        values
+    };
+    let (ms, ps) = (
+        values(Mapping::m, constraints.bounds_of_m()),
+        values(Mapping::p, constraints.bounds_of_p()),
+    );
+    let all = ms.iter().flat_map(|&m| ps.iter().map(move |&p| Mapping::of(m, p)));
+    let listed = all.filter(|&mapping| is_in_question(mapping)).collect();
+    allowed(&constraints.clone().or_among(listed), apus)
+}
+
+/// As [`candidates`], with every integer between the smallest and the largest m and p that ran, unless
+/// the constraints say how far to go.
+///
+/// # Errors
+/// As [`candidates`].
+pub fn every(posterior: &Posterior, constraints: &Constraints, apus: u32) -> Result<Vec<Mapping>> {
     match posterior.range() {
         Some(range) => allowed(&constraints.clone().within(range), apus),
         None => allowed(constraints, apus),
@@ -52,9 +93,14 @@ pub fn allowed(constraints: &Constraints, apus: u32) -> Result<Vec<Mapping>> {
     Ok(space.configurations().collect())
 }
 
-/// A warning where mappings ask for a dimension that was never varied.
-pub(super) fn never_varied(range: Option<Range>, mappings: &[Mapping]) -> Option<Warning> {
-    let range = range?;
+/// The range of what was timed, where nothing else tells of m and p.
+pub(super) fn untold(posterior: &Posterior) -> Option<Range> {
+    posterior.range().filter(|_| !posterior.has_files())
+}
+
+/// A warning where mappings ask for a dimension that was never varied, and of which no file speaks.
+pub(super) fn never_varied(posterior: &Posterior, mappings: &[Mapping]) -> Option<Warning> {
+    let range = untold(posterior)?;
     let mut asked =
         mappings.iter().filter_map(|&mapping| Some((mapping, range.never_varied(mapping)?)));
     let (mapping, name) = asked.next()?;

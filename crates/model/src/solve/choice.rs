@@ -3,7 +3,9 @@
 use std::fmt;
 
 use super::Configuration;
+use super::candidates::untold;
 use super::contest::Contest;
+use crate::model::terms::Term;
 use crate::posterior::Posterior;
 use mmgp_base::Mapping;
 use mmgp_base::units::{Percent, Seconds};
@@ -30,6 +32,9 @@ pub struct Choice {
     /// What to run before relying on it, the most useful first, at most two; none where it is
     /// settled.
     pub confirm: Vec<Confirmation>,
+    /// The terms that neither files nor runs tell, where the choice rests on them: it is a guess then,
+    /// and what to run comes first.
+    pub rests_on: Vec<Term>,
 }
 
 /// A run that would make the choice safer.
@@ -43,16 +48,18 @@ pub struct Confirmation {
     pub expected_cost: f64,
 }
 
-/// The sentence that all is for: run (m, p), it takes about so long, and that choice costs at most so
-/// much.
+/// The sentence that all is for: run (m, p), it takes about so long; the choice is expected to cost so
+/// much, and at most so much.
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { mapping, time, low, high, .. } = self;
-        write!(f, "Run {mapping}: it takes about {time} ({low} .. {high}), and ")?;
+        let begin = if self.rests_on.is_empty() { "Run" } else { "A guess is" };
+        write!(f, "{begin} {mapping}: it takes about {time} ({low} .. {high}); ")?;
         match self.costs_at_most {
             Some(cost) if cost < NOTHING => f.write_str("nothing else comes near it (95 %)."),
             Some(cost) => {
-                write!(f, "it costs at most {} more than the fastest (95 %).", Percent(cost))
+                let expected = Percent(self.expected_cost);
+                write!(f, "it is expected to cost {expected}, at most {} (95 %).", Percent(cost))
             }
             None => f.write_str("what it may cost is not known."),
         }
@@ -62,25 +69,46 @@ impl fmt::Display for Choice {
 /// A cost below this part of the time is none.
 const NOTHING: f64 = 5e-4;
 
+/// Runs come before the choice where they lower its expected cost by more than this.
+const WORTH_IT: f64 = 0.02;
+
 impl Choice {
     /// What to run before relying on it, and what that buys; `None` where it is settled.
     pub fn advice(&self) -> Option<String> {
         let runs: Vec<String> = self.confirm.iter().map(|it| it.mapping.to_string()).collect();
         let last = self.confirm.last()?;
+        let runs = runs.join(" and ");
         if self.costs_at_most.is_none() {
-            return Some(format!("Before relying on it, time {}.", runs.join(" and ")));
+            return Some(format!("Before relying on it, time {runs}."));
+        }
+        let begin = if self.comes_after_runs() { "First time" } else { "To be surer, time" };
+        let (now, then) = (Percent(self.expected_cost), Percent(last.expected_cost));
+        if !self.rests_on.is_empty() {
+            let terms: Vec<&str> = self.rests_on.iter().map(|term| term.name()).collect();
+            return Some(format!(
+                "First time {runs}: nothing tells {}, and the choice rests on that (its expected \
+                 cost falls from {now} to {then}).",
+                terms.join(", ")
+            ));
         }
         Some(format!(
-            "Before relying on it, time {}: what the choice is expected to cost falls from {} to {}.",
-            runs.join(" and "),
-            Percent(self.expected_cost),
-            Percent(last.expected_cost)
+            "{begin} {runs}: what the choice is expected to cost falls from {now} to {then}."
         ))
+    }
+
+    /// Whether what to run comes before the choice: it is worth more than a few per cent, or the choice
+    /// is a guess.
+    pub fn comes_after_runs(&self) -> bool {
+        let worth = |last: &Confirmation| self.expected_cost - last.expected_cost > WORTH_IT;
+        !self.rests_on.is_empty() || self.confirm.last().is_some_and(worth)
     }
 }
 
 /// A choice that costs at most this, relative, is settled.
 pub(super) const SETTLED: f64 = 0.02;
+
+/// A choice that is expected to cost no more than this rests on nothing that is not known.
+const RESTS_ON_NOTHING: f64 = 0.05;
 
 /// At most so many runs are proposed.
 const MOST_CONFIRMATIONS: usize = 2;
@@ -88,7 +116,7 @@ const MOST_CONFIRMATIONS: usize = 2;
 /// The choice of a ranking whose first configuration is this.
 pub(super) fn choice(first: &Configuration, contest: &Contest, posterior: &Posterior) -> Choice {
     let (expected_cost, costs_at_most) = contest.cost_of_choice();
-    let is_known = match posterior.range() {
+    let is_known = match untold(posterior) {
         Some(range) => contest.mappings.iter().all(|&it| range.never_varied(it).is_none()),
         None => true,
     };
@@ -97,7 +125,12 @@ pub(super) fn choice(first: &Configuration, contest: &Contest, posterior: &Poste
     } else {
         confirmations(contest, posterior, expected_cost)
     };
+    let rests_on = match expected_cost > RESTS_ON_NOTHING && !confirm.is_empty() {
+        true => posterior.untold(),
+        false => Vec::new(),
+    };
     Choice {
+        rests_on,
         mapping: first.mapping,
         time: first.time,
         low: first.low,
@@ -163,17 +196,18 @@ mod tests {
             expected_cost: 0.08,
             costs_at_most,
             confirm: confirm.iter().map(confirmation).collect(),
+            rests_on: Vec::new(),
         }
     }
 
     #[test]
     fn the_sentence_says_what_to_run_how_long_it_takes_and_what_it_may_cost() {
         let said = |cost: Option<f64>, expected: &str| {
-            let begin = "Run (2, 4): it takes about 2.000 s (1.500 s .. 2.500 s), and ";
+            let begin = "Run (2, 4): it takes about 2.000 s (1.500 s .. 2.500 s); ";
             assert_eq!(choice(cost, &[]).to_string(), format!("{begin}{expected}"));
         };
-        said(Some(0.25), "it costs at most 25 % more than the fastest (95 %).");
-        said(Some(5e-4), "it costs at most 0.1 % more than the fastest (95 %).");
+        said(Some(0.25), "it is expected to cost 8.0 %, at most 25 % (95 %).");
+        said(Some(5e-4), "it is expected to cost 8.0 %, at most 0.1 % (95 %).");
         said(Some(4e-4), "nothing else comes near it (95 %).");
         said(None, "what it may cost is not known.");
     }
@@ -181,16 +215,26 @@ mod tests {
     #[test]
     fn the_advice_names_the_runs_and_what_they_buy() {
         assert_eq!(choice(Some(0.2), &[]).advice(), None);
+        let check = |choice: &Choice, is_first: bool, expected: &str| {
+            assert_eq!(choice.advice().unwrap(), expected);
+            assert_eq!(choice.comes_after_runs(), is_first);
+        };
         let confirm = [((2, 4), 0.03), ((4, 2), 0.01)];
-        assert_eq!(
-            choice(Some(0.2), &confirm).advice().unwrap(),
-            "Before relying on it, time (2, 4) and (4, 2): what the choice is expected to cost falls \
-             from 8.0 % to 1.0 %."
-        );
-        assert_eq!(
-            choice(None, &confirm[..1]).advice().unwrap(),
-            "Before relying on it, time (2, 4)."
-        );
+        let mut worth = choice(Some(0.2), &confirm);
+        let first = "First time (2, 4) and (4, 2): ";
+        let falls = "what the choice is expected to cost falls from 8.0 % to 1.0 %.";
+        check(&worth, true, &format!("{first}{falls}"));
+        worth.rests_on = vec![Term::Alpha, Term::CollectiveCost];
+        let guess = "nothing tells alpha, o_col_s, and the choice rests on that (its expected cost \
+                     falls from 8.0 % to 1.0 %).";
+        check(&worth, true, &format!("{first}{guess}"));
+        assert!(worth.to_string().starts_with("A guess is (2, 4): it takes about"));
+        let little = choice(Some(0.2), &[((2, 4), 0.065)]);
+        let surer = "To be surer, time (2, 4): what the choice is expected to cost falls from 8.0 % to \
+                     6.5 %.";
+        check(&little, false, surer);
+        let unknown = choice(None, &[((2, 4), 0.07)]);
+        check(&unknown, false, "Before relying on it, time (2, 4).");
     }
 
     #[test]

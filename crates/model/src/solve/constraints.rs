@@ -104,6 +104,27 @@ impl Constraints {
         }
     }
 
+    /// The m that bounds ask for, where any are set.
+    pub(super) fn bounds_of_m(&self) -> Option<(u32, u32)> {
+        Self::bounds(self.min_m, self.max_m, self.m_divides)
+    }
+
+    /// The p that bounds ask for, where any are set.
+    pub(super) fn bounds_of_p(&self) -> Option<(u32, u32)> {
+        Self::bounds(self.min_p, self.max_p, self.p_divides)
+    }
+
+    fn bounds(least: u32, last: Option<u32>, whole: Option<u32>) -> Option<(u32, u32)> {
+        let is_set = least > 1 || last.is_some() || whole.is_some();
+        is_set.then(|| (least, last.or(whole).unwrap_or(u32::MAX)))
+    }
+
+    /// The same among these, where nothing is listed yet.
+    #[must_use]
+    pub(super) fn or_among(self, listed: Vec<Mapping>) -> Self {
+        if self.among.is_some() { self } else { self.among(listed) }
+    }
+
     /// A number that m must divide without rest, or none.
     pub fn m_divides(self, number: impl Into<Option<u32>>) -> Self {
         Self { m_divides: number.into(), ..self }

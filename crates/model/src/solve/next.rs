@@ -70,7 +70,7 @@ pub fn next_measurement(
     super::check(mappings, super::Sampling::new(1, 1))?;
     let noise = noise.unwrap_or_else(|| posterior.noise_variance().sqrt());
     let weighed = weighed(posterior, mappings);
-    let joint = posterior.joint(&weighed).for_search();
+    let joint = posterior.joint(&weighed);
     let log_times = joint.log_times();
     let learning = Learning::new(&joint, noise * noise);
     let best = log_times.imin();

@@ -30,9 +30,8 @@ pub struct NodeConfiguration {
     pub mapping: Mapping,
     /// Predicted time.
     pub time: Seconds,
-    /// Lower end of its 95 % interval, in which the model is off by
-    /// [`USUAL_MISFIT`](crate::posterior::USUAL_MISFIT); what messages between nodes cost counts as
-    /// exact.
+    /// Lower end of its 95 % interval, in which the model is off as such models were; what messages
+    /// between nodes cost counts as exact.
     pub low: Seconds,
     /// Upper end of that interval.
     pub high: Seconds,
@@ -114,6 +113,7 @@ fn check(nodes: u32, configurations: u64, level: NodeLevel) -> Result<()> {
 mod tests {
     use super::*;
     use crate::model::published;
+    use crate::posterior::untold_deviation;
     use crate::solve::Condition;
 
     #[test]
@@ -147,8 +147,8 @@ mod tests {
         let ranking = rank_nodes(&parameters, &Constraints::NONE.max_m(4), 3, level).unwrap();
         let alone = parameters.time(Mapping::SEQUENTIAL).0;
         let half_width = |time: f64| {
-            // The usual misfit of 10 % and a fifth of it, and what the terms are unsure of.
-            1.959_963_985 * (0.1_f64.powi(2) + 0.02_f64.powi(2) + (0.3 / time).powi(2)).sqrt()
+            // As far off as such models were, and what the terms are unsure of.
+            1.959_963_985 * untold_deviation().hypot(0.3 / time)
         };
         for it in ranking.configurations.iter().filter(|it| it.mapping == Mapping::of(2, 4)) {
             approx::assert_relative_eq!(it.speedup, alone / it.time.0, max_relative = 1e-12);

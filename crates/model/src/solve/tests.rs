@@ -132,11 +132,16 @@ fn constraints_leave_fewer_rivals() {
 #[test]
 fn a_model_that_may_be_off_makes_nothing_certain() {
     let parameters = published("pbpi-qs20").unwrap();
-    let posterior = Posterior::of(&parameters).unwrap();
-    let all: Vec<Mapping> = feasible(16).collect();
-    let ranking = rank(&posterior, &all, SAMPLING).unwrap();
+    let of = |posterior: &Posterior| {
+        rank(posterior, &feasible(16).collect::<Vec<_>>(), SAMPLING).unwrap()
+    };
+    // As far off as such models were: a factor of 2.2 to 2.7 from the lower to the upper end.
+    let usual = of(&Posterior::of(&parameters).unwrap()).configurations[0];
+    assert!((2.2..2.7).contains(&(usual.high.0 / usual.low.0)), "{usual:?}");
+    let prior = Prior::of(&parameters).with_misfit(0.1).unwrap();
+    let ranking = of(&Posterior::new(&prior, None).unwrap());
     let best = ranking.configurations[0];
-    assert_eq!(best.mapping, Mapping::of(4, 4));
+    assert_eq!([usual.mapping, best.mapping], [Mapping::of(4, 4); 2]);
     assert!(best.probability_best.unwrap() < 0.9, "{best:?}");
     // 10 % of misfit and a fifth of that of its own.
     let expected = 1.959_964 * 0.1_f64.hypot(0.02);
@@ -241,28 +246,58 @@ fn timed(mappings: &[(u32, u32)]) -> Posterior {
     Posterior::new(&Prior::of_runs(Decomposition::Data), Some(observations)).unwrap()
 }
 
+fn pairs(mappings: &[Mapping]) -> Vec<(u32, u32)> {
+    mappings.iter().map(|it| (it.m(), it.p())).collect()
+}
+
 #[test]
-fn candidates_lie_within_what_was_timed_unless_more_is_asked_for() {
+fn where_runs_alone_speak_what_ran_is_combined_within_what_ran() {
     let posterior = timed(&[(1, 1), (4, 4), (2, 8)]);
-    let left = candidates(&posterior, &Constraints::NONE, 64).unwrap();
-    assert_eq!(left.len(), 4 * 8);
-    let more = candidates(&posterior, &Constraints::NONE.max_m(8), 64).unwrap();
-    assert_eq!(more.len(), 8 * 8);
-    let ranking = rank(&posterior, &more, SAMPLING).unwrap();
-    let beyond = ranking.configurations.iter().filter(|it| it.beyond).count();
-    assert_eq!(beyond, 4 * 8);
+    let left = candidates(&posterior, &Constraints::NONE, 16).unwrap();
+    assert_eq!(pairs(&left), [(1, 1), (1, 4), (1, 8), (2, 1), (2, 4), (2, 8), (4, 1), (4, 4)]);
+    let all = every(&posterior, &Constraints::NONE, 16).unwrap();
+    assert_eq!(all.len(), 8 + 8 + 5 + 4);
+    let more = candidates(&posterior, &Constraints::NONE.max_m(5), 16).unwrap();
+    assert_eq!(more.iter().map(|it| it.m()).max(), Some(5));
+    assert!(more.iter().all(|it| [1, 4, 8].contains(&it.p()) && it.apus() <= 16));
+    // Another number of APUs than what ran is that of a machine.
+    let machine = candidates(&posterior, &Constraints::NONE, 64).unwrap();
+    assert_eq!(machine.len(), feasible(64).count());
+    let ranking = rank(&posterior, &machine, SAMPLING).unwrap();
     assert!(found(&ranking, (5, 1)).beyond && !found(&ranking, (4, 1)).beyond);
     let measured = found(&ranking, (4, 4));
     assert_eq!(measured.measured.unwrap().time, Seconds(100.0 / 16.0 + 8.0));
+    // What the user lists is all there is.
+    let listed = Constraints::NONE.among(vec![Mapping::of(3, 3)]);
+    assert_eq!(pairs(&candidates(&posterior, &listed, 16).unwrap()), [(3, 3)]);
+}
+
+#[test]
+fn where_all_runs_use_the_same_number_of_cores_so_do_the_candidates() {
+    let posterior = timed(&[(1, 64), (4, 16), (16, 4)]);
+    let left = candidates(&posterior, &Constraints::NONE, 64).unwrap();
+    assert_eq!(pairs(&left), [(1, 64), (4, 16), (16, 4)]);
+}
+
+#[test]
+fn where_files_speak_everything_that_the_machine_has_room_for_is_in_question() {
+    let parameters = published("pbpi-qs20").unwrap();
+    let ran = timed(&[(1, 1), (2, 2)]).observations().clone();
+    let posterior = Posterior::new(&Prior::of(&parameters), Some(ran)).unwrap();
+    let all = candidates(&posterior, &Constraints::NONE, 16).unwrap();
+    assert_eq!(all.len(), 50);
+    let ranking = rank(&posterior, &all, SAMPLING).unwrap();
+    assert!(ranking.warnings.iter().all(|it| !it.to_string().contains("all runs have")));
+    assert!(ranking.configurations.iter().all(|it| it.probability_best.is_some()));
 }
 
 #[test]
 fn a_dimension_that_never_varied_gives_no_probability() {
     let posterior = timed(&[(1, 1), (2, 1), (4, 1), (8, 1)]);
-    let within = candidates(&posterior, &Constraints::NONE, 64).unwrap();
+    let within = candidates(&posterior, &Constraints::NONE, 8).unwrap();
     let ranking = rank(&posterior, &within, SAMPLING).unwrap();
     assert!(ranking.choice.costs_at_most.is_some() && ranking.warnings.is_empty());
-    let asked = candidates(&posterior, &Constraints::NONE.max_p(4), 64).unwrap();
+    let asked = candidates(&posterior, &Constraints::NONE.max_p(4), 8).unwrap();
     let ranking = rank(&posterior, &asked, SAMPLING).unwrap();
     assert!(ranking.configurations.iter().all(|it| it.probability_best.is_none()));
     assert_eq!(ranking.choice.advice().map(|it| it.contains('%')), Some(false));
@@ -338,14 +373,12 @@ fn as_many_are_allowed_as_can_be_ranked() {
 
 #[test]
 fn what_all_runs_have_in_common_is_named() {
-    use crate::model::observations::Range;
-    let check = |m: (u32, u32), p: (u32, u32), expected: &str| {
-        let range = Range { m, p };
-        let warning = candidates::never_varied(Some(range), &[Mapping::of(8, 2)]).unwrap();
+    let check = |ran: &[(u32, u32)], expected: &str| {
+        let warning = candidates::never_varied(&timed(ran), &[Mapping::of(8, 2)]).unwrap();
         assert!(warning.to_string().starts_with(expected), "{warning}");
     };
-    check((4, 4), (1, 3), "all runs have m = 4: what another m does is not known");
-    check((2, 9), (1, 1), "all runs have p = 1: what another p does is not known");
+    check(&[(4, 1), (4, 3)], "all runs have m = 4: what another m does is not known");
+    check(&[(2, 1), (9, 1)], "all runs have p = 1: what another p does is not known");
 }
 
 #[test]

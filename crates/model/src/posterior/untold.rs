@@ -1,0 +1,45 @@
+//! What neither files nor runs tell.
+
+use super::Posterior;
+use super::components::Component;
+use super::prior::untold_variance;
+use crate::model::terms::Term;
+
+/// A size of which runs tell less than this part is not known.
+const TOLD: f64 = 0.5;
+
+impl Posterior {
+    /// The terms that no file knows, and of which runs tell less than half.
+    pub fn untold(&self) -> Vec<Term> {
+        let is_untold = |places: &[usize]| places.iter().any(|&place| self.told(place) < TOLD);
+        let unknown = self.unknown.iter().filter(|(_, places)| is_untold(places));
+        unknown.map(|(term, _)| *term).collect()
+    }
+
+    /// How much is told of the size of a term that no file knows: 1 less the part that is left of the
+    /// variance of its logarithm.
+    fn told(&self, place: usize) -> f64 {
+        let (mut sum, mut mean, mut square) = (0.0, 0.0, 0.0);
+        for component in &self.components {
+            let form = &self.forms[self.families[component.family].mean.form];
+            let Some(&(coefficient, log_most)) = form.untold().get(place) else { continue };
+            let (centre, variance) = self.coefficient(component, coefficient);
+            let log_size = log_most + centre;
+            sum += component.weight;
+            mean += component.weight * log_size;
+            square += component.weight * (variance + log_size * log_size);
+        }
+        1.0 - (square / sum - (mean / sum).powi(2)) / untold_variance()
+    }
+
+    /// Mean and variance of a coefficient in one component.
+    fn coefficient(&self, component: &Component, coefficient: usize) -> (f64, f64) {
+        let family = &self.families[component.family];
+        let (mean, variance) = family.mean.prior[coefficient];
+        let Some(factor) = &component.factor else { return (mean, variance) };
+        let mut with_runs = family.slope(coefficient) * variance;
+        let pulled = with_runs.dot(&component.pull);
+        factor.l_dirty().solve_lower_triangular_mut(&mut with_runs);
+        (mean + pulled, (variance - with_runs.norm_squared()).max(0.0))
+    }
+}
