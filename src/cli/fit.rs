@@ -15,9 +15,8 @@ use super::input::{self, RunArguments};
 use super::output;
 use super::output::{data, warn};
 use crate::error::{Error, Result, Warning};
-use crate::fit::resampled::MOST_RESAMPLES;
 use crate::fit::shape::{Selection, Shape, TermChoices};
-use crate::fit::{Inputs, Loss, Measured, Options, Resampling, Runs, Settings, fit};
+use crate::fit::{Inputs, Measured, Options, Runs, Settings, fit};
 use crate::model::parameters::Decomposition;
 use crate::table::csv::Record;
 use crate::table::{self, Source};
@@ -58,15 +57,15 @@ pub struct Arguments {
     /// reasons as JSON on standard output where the data cannot say
     #[arg(long, value_name = "TERMS", value_delimiter = ',')]
     require: Vec<String>,
-    /// Loss that single wild runs cannot move
-    #[arg(long, value_enum, value_name = "LOSS")]
-    robust: Option<RobustLoss>,
-    /// Bootstrap intervals from so many resamples, up to 100,000
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(20..=i64::from(MOST_RESAMPLES)))]
-    bootstrap: Option<u32>,
-    /// Seed of the resamples
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
-    seed: u64,
+    /// What is done always now; the word says so
+    #[arg(long, value_name = "LOSS", hide = true)]
+    robust: Option<String>,
+    /// What the intervals of the terms take the place of; the word says so
+    #[arg(long, value_name = "N", hide = true)]
+    bootstrap: Option<String>,
+    /// The seed of what is gone
+    #[arg(long, value_name = "SEED", hide = true)]
+    seed: Option<u64>,
     /// Shape of alpha over m; without it, cross-validation chooses
     #[arg(long, value_enum, value_name = "SHAPE")]
     alpha_shape: Option<ShapeOverM>,
@@ -108,8 +107,7 @@ const HELP: &str = "\
 Examples:
   mmgp fit --runs runs.csv --out params.toml
   mmgp fit --runs jobs.csv --columns m=ranks,p=threads,time=elapsed_ms
-  mmgp fit --profile profile.csv --runs runs.csv --robust tukey \\
-      --report fit.json
+  mmgp fit --profile profile.csv --runs runs.csv --report fit.json
   mmgp fit --alpha alpha.csv --offload offload.csv --profile profile.csv \\
       --context-switch context_switch.csv --collective collective.csv \\
       --apus 16 --out params.toml
@@ -131,14 +129,6 @@ enum Division {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum RobustLoss {
-    /// Linear beyond 1.345 standard deviations
-    Huber,
-    /// The biweight: wild runs do not count at all
-    Tukey,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
 enum ShapeOverM {
     /// The same for all m > 1
     Constant,
@@ -150,15 +140,6 @@ enum ShapeOverM {
     Curve,
     /// The value at each measured m, linear between
     Table,
-}
-
-impl From<RobustLoss> for Loss {
-    fn from(loss: RobustLoss) -> Self {
-        match loss {
-            RobustLoss::Huber => Loss::Huber,
-            RobustLoss::Tukey => Loss::Tukey,
-        }
-    }
 }
 
 impl From<ShapeOverM> for Shape {
@@ -241,10 +222,6 @@ fn options(arguments: &Arguments) -> Options {
         shape.map_or(Selection::CrossValidated, |shape| Selection::Fixed(shape.into()))
     };
     Options {
-        robust: arguments.robust.map(Loss::from),
-        resampling: arguments
-            .bootstrap
-            .map(|resamples| Resampling { resamples, seed: arguments.seed }),
         terms: TermChoices {
             alpha: selection(arguments.alpha_shape),
             collective: selection(arguments.collective_shape),
@@ -255,7 +232,22 @@ fn options(arguments: &Arguments) -> Options {
     }
 }
 
+/// What is said where words are given whose work is done otherwise.
+fn superseded(arguments: &Arguments) -> impl Iterator<Item = Warning> {
+    let robust = arguments.robust.is_some().then_some(
+        "--robust is not needed any more: runs that are far from the others of their configuration are \
+         always left out, and named",
+    );
+    let bootstrap = arguments.bootstrap.is_some().then_some(
+        "--bootstrap is gone, its intervals are not computed: the intervals of times by `mmgp predict` \
+         know how far models are off, which no resampling of runs does",
+    );
+    let seed = arguments.seed.is_some().then_some("--seed has nothing to draw any more");
+    [robust, bootstrap, seed].into_iter().flatten().map(|text| Warning::Note(text.into()))
+}
+
 fn inputs(arguments: &Arguments, warnings: &mut Vec<Warning>) -> Result<Inputs> {
+    warnings.extend(superseded(arguments));
     let mut inputs = Inputs {
         alpha: read(arguments.alpha.as_deref(), warnings)?,
         offload: read(arguments.offload.as_deref(), warnings)?,
@@ -263,19 +255,12 @@ fn inputs(arguments: &Arguments, warnings: &mut Vec<Warning>) -> Result<Inputs> 
         collective: read(arguments.collective.as_deref(), warnings)?,
         profile: read(arguments.profile.as_deref(), warnings)?,
         runs: None,
-        times: None,
         prior: arguments.prior.as_deref().map(input::parameters).transpose()?,
         memory: read(arguments.counts.memory.as_deref(), warnings)?,
     };
     if let Some(path) = &arguments.runs.runs {
-        let more;
-        if arguments.robust.is_some() || arguments.bootstrap.is_some() {
-            let (runs, times, found) = input::runs_and_times(path, &arguments.runs)?;
-            (inputs.runs, inputs.times, more) = (Some(runs), Some(times), found);
-        } else {
-            let (runs, found) = input::runs(path, &arguments.runs)?;
-            (inputs.runs, more) = (Some(runs), found);
-        }
+        let (runs, more) = input::runs(path, &arguments.runs)?;
+        inputs.runs = Some(runs);
         warnings.extend(more);
     }
     Ok(inputs)

@@ -236,7 +236,6 @@ fn measure_and_fit(job: &Job<'_>, seed: u64, folder: &Path) -> Result<Fitted> {
         collective: Some(measured("collective.csv", tables.collective)),
         profile: Some(measured("profile.csv", rows)),
         runs: None,
-        times: None,
         memory: Some(measured("memory.csv", tables.memory)),
         prior: None,
     };

@@ -40,7 +40,6 @@
 mod alpha;
 mod averaging;
 mod beside;
-mod bootstrap;
 mod bounds;
 mod collective;
 pub mod comparison;
@@ -79,8 +78,6 @@ pub mod refined;
 pub mod report;
 mod request;
 pub mod require;
-pub mod resampled;
-pub mod robust;
 pub mod runs;
 mod sample;
 mod settings;
@@ -98,9 +95,7 @@ mod wavefront;
 pub use inputs::{Inputs, Measured};
 pub use refined::Counts;
 pub use report::Report;
-pub use resampled::Resampling;
-pub use robust::Loss;
-pub use runs::{LogTimes, Reading, Runs, WarmUp};
+pub use runs::{Reading, Runs, WarmUp};
 pub use settings::{Options, Settings};
 pub use threads::estimate_threads;
 pub use wavefront::estimate_wavefront;
@@ -144,7 +139,6 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     }
     let request = inputs.runs.as_ref().map(|runs| Request {
         runs,
-        times: inputs.times.as_ref(),
         correlations: &correlations,
         options: &settings.options,
     });
@@ -195,13 +189,6 @@ fn check(inputs: &Inputs, settings: &Settings) -> Result<()> {
     }
     if settings.decomposition == (Decomposition::Task { tasks: 0 }) {
         return Err(at_least_one("tasks"));
-    }
-    if settings.options.robust.is_some() && inputs.runs.is_some() && inputs.times.is_none() {
-        return Err(Error::OutOfRange {
-            name: "times",
-            found: "runs without their single times".into(),
-            expected: "those of Runs::read_keeping_times, which a robust loss weighs".into(),
-        });
     }
     if inputs.profile.is_none() && inputs.runs.is_none() && inputs.prior.is_none() {
         return Err(Error::TooLittleData {

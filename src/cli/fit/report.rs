@@ -148,19 +148,6 @@ fn of_runs(runs: &RunsReport) -> serde_json::Value {
             "contradictions": conflict.values.iter().map(ToString::to_string).collect::<Vec<_>>(),
         })),
         "alpha_shape": runs.growth.as_ref().map(|choice| choice.chosen.name()),
-        "robust": runs.robust.as_ref().map(|robust| serde_json::json!({
-            "loss": robust.loss.name(),
-            "scale": robust.scale,
-            "down_weighted": robust.down_weighted,
-            "extremes": robust.extremes.iter().map(|each| serde_json::json!({
-                "m": each.m,
-                "p": each.p,
-                "repetition": each.repetition,
-                "factor": each.factor,
-                "weight": each.weight,
-            })).collect::<Vec<_>>(),
-        })),
-        "bootstrap": runs.resampled,
         "comparison": runs.comparison,
         "convergence": runs.convergence.as_ref().map(|end| serde_json::json!({
             "iterations": end.iterations,

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::cli::files::Guard;
 use crate::error::{Error, Result, Warning};
-use crate::fit::{LogTimes, Reading, Runs, WarmUp};
+use crate::fit::{Reading, Runs, WarmUp};
 use crate::table::{Columns, Source};
 
 /// Which timed runs, and how they are read.
@@ -48,16 +48,6 @@ pub fn runs(path: &Path, arguments: &RunArguments) -> Result<(Runs, Vec<Warning>
 pub fn runs_in(source: &Source, arguments: &RunArguments) -> Result<(Runs, Vec<Warning>)> {
     let (runs, warnings) = arguments.reading().runs(source).map_err(in_flags)?;
     Ok((runs, warnings.into_iter().map(with_flag).collect()))
-}
-
-/// As [`runs`], with the single times.
-pub fn runs_and_times(
-    path: &Path,
-    arguments: &RunArguments,
-) -> Result<(Runs, LogTimes, Vec<Warning>)> {
-    let source = Source::read(path)?;
-    let (runs, times, warnings) = arguments.reading().runs_and_times(&source).map_err(in_flags)?;
-    Ok((runs, times, warnings.into_iter().map(with_flag).collect()))
 }
 
 /// With the flag that keeps what was left out.

@@ -150,7 +150,7 @@ mod tests {
         let mut settings = Settings::new("trial", Decomposition::Data, 16);
         settings.options.counts = Some(Counts { iterations: Some(24), ..Counts::default() });
         let options = &settings.options;
-        let request = Request { runs: &runs, times: None, correlations: &[], options };
+        let request = Request { runs: &runs, correlations: &[], options };
         let unknown = [Term::ApuTime];
         let inputs = Inputs::default();
         let refined = refined((&base, &unknown), &base, &inputs, &settings, Some(request));

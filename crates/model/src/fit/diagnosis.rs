@@ -242,7 +242,6 @@ mod tests {
                 points: points.iter().map(of).collect(),
                 repetitions: Repetitions { squares: 0.36, degrees_of_freedom: 9.0 },
             },
-            robust: None,
             host_time: HostTime::Known,
             estimated,
         })

@@ -95,17 +95,6 @@ pub(crate) fn estimate(
     Ok(Estimated { unknowns, minimum: last, noise, conflict })
 }
 
-/// The minimum of the runs alone: what files say only keeps it finite.
-pub(crate) fn silent_minimum(
-    unknowns: &Unknowns,
-    points: &[Point],
-    variances: &[f64],
-    start: &DVector<f64>,
-) -> Result<Minimum> {
-    let silent = with_common_error(unknowns, SILENT);
-    Likelihood { unknowns: &silent, points, variances }.minimum(std::slice::from_ref(start))
-}
-
 fn variances(data: &Data, noise: &Noise) -> Vec<f64> {
     data.points.iter().map(|point| noise.variance(point.count)).collect()
 }

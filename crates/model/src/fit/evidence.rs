@@ -9,24 +9,29 @@ use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 
 impl Runs {
-    /// A median for each configuration, and the scatter of repetitions.
+    /// A time for each configuration, and the scatter of repetitions.
     ///
-    /// Configurations without a time above 0 are left out: they have no logarithm.
+    /// Configurations that mostly took no time are left out: they have no logarithm. A doubtful one
+    /// counts for as much of a run as its variance leaves.
     pub fn observations(&self) -> Observations {
-        let timed = self.cells.iter().filter(|cell| cell.median_s > 0.0);
+        let timed = self.cells.iter().filter(|cell| cell.log_time.is_finite());
+        let squares: f64 = timed.clone().map(|cell| cell.log_squares).sum();
+        let degrees: f64 = timed.clone().map(|cell| cell.count as f64 - 1.0).sum();
+        let noise_variance = if degrees > 0.0 { squares / degrees } else { 0.0 };
         let observed = |cell: &Cell| Observed {
             mapping: Mapping::of(cell.m, cell.p),
-            time: Seconds(cell.median_s),
-            repetitions: cell.count as f64,
+            time: Seconds(cell.log_time.exp()),
+            repetitions: match cell.doubt > 0.0 {
+                true => (noise_variance / (noise_variance + cell.doubt)).max(LEAST_OF_A_RUN),
+                false => cell.count as f64,
+            },
         };
-        Observations::new(
-            self.file.clone(),
-            timed.clone().map(observed).collect(),
-            timed.clone().map(|cell| cell.usual_scatter.squares).sum(),
-            timed.map(|cell| cell.usual_scatter.degrees_of_freedom).sum(),
-        )
+        Observations::new(self.file.clone(), timed.map(observed).collect(), squares, degrees)
     }
 }
+
+/// A run that is in doubt counts at least for this part of one.
+const LEAST_OF_A_RUN: f64 = 1e-3;
 
 /// What a fit of these runs is conditioned on; `base` holds what files said, with the terms that
 /// none of them knows, and `prior` is an earlier fit, whose runs count on.
@@ -66,23 +71,30 @@ mod tests {
     use crate::toy;
 
     #[test]
-    fn a_configuration_whose_median_is_no_time_is_left_out() {
+    fn a_configuration_that_mostly_took_no_time_is_left_out() {
         let times: [((u32, u32), &[f64]); 4] = [
             ((1, 1), &[2.0, 2.0, 8.0]),
             ((1, 2), &[0.0, 0.0, 3.0]),
             ((2, 1), &[0.0]),
-            ((2, 2), &[0.0, 1.0, 1.0]),
+            ((2, 2), &[1.0, 1.0, 1.0]),
         ];
         let cells = times.map(|(mapping, times_s)| Cell::of(mapping, times_s)).to_vec();
         let found = Runs { file: "runs.csv".into(), cells }.observations();
-        let observed = |m, p, time_s| Observed {
-            mapping: Mapping::of(m, p),
-            time: Seconds(time_s),
-            repetitions: 3.0,
-        };
-        assert_eq!(found.configurations, [observed(1, 1, 2.0), observed(2, 2, 1.0)]);
-        // Two times of each agree, and the third is far off.
-        assert_eq!((found.scatter, found.degrees_of_freedom), (0.0, 2.0));
+        let kept: Vec<_> = found.configurations.iter().map(|it| it.mapping).collect();
+        assert_eq!(kept, [(1, 1), (2, 2)].map(|(m, p)| Mapping::of(m, p)));
+        // The cube root of 32.
+        approx::assert_relative_eq!(found.configurations[0].time.0, 3.174_802, max_relative = 1e-6);
+        assert_eq!((found.configurations[0].repetitions, found.degrees_of_freedom), (3.0, 4.0));
+    }
+
+    #[test]
+    fn a_run_in_doubt_counts_for_as_much_as_its_variance_leaves() {
+        let doubtful = Cell { doubt: 0.04, ..Cell::of((2, 1), &[5.0]) };
+        let cells = vec![Cell::of((1, 1), &[2.0, 2.1, 1.9]), doubtful];
+        let found = Runs { file: "runs.csv".into(), cells }.observations();
+        let noise = found.scatter / 2.0;
+        let expected = noise / (noise + 0.04);
+        assert_eq!(found.configurations[1].repetitions, expected);
     }
 
     #[test]

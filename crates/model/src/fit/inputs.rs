@@ -1,6 +1,6 @@
 //! What was measured, as a fit takes it.
 
-use super::runs::{LogTimes, Runs};
+use super::runs::Runs;
 use crate::model::Parameters;
 use mmgp_base::error::{Result, Warning};
 use mmgp_base::table::csv::{self, Record};
@@ -39,8 +39,6 @@ pub struct Inputs {
     /// `runs.csv`: timed runs, which correct what the others say and estimate what they leave
     /// open.
     pub runs: Option<Runs>,
-    /// The single times of these runs, which a robust loss needs: [`Runs::read_keeping_times`].
-    pub times: Option<LogTimes>,
     /// What is believed of terms that no file measures: each value with its standard error, as a
     /// fit of earlier runs or of a similar program left it. A value without one is believed to
     /// 10 %.

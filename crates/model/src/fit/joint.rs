@@ -4,9 +4,8 @@ use nalgebra::DVector;
 
 use super::averaging;
 use super::bounds::{self, Within};
-use super::data::{self, Robust};
+use super::data;
 use super::design::{Design, Sensitivity};
-use super::estimate::Data;
 use super::growth::{self, SHAPES};
 use super::host_time;
 use super::identify::{Group, Verdict, identify};
@@ -112,7 +111,7 @@ fn best_shape(
         None if grows => &SHAPES[..],
         None => &SHAPES[..1],
     };
-    let mut data: Option<(Data, Option<Robust>)> = None;
+    let data = data::plain(request.runs);
     let mut shapes_tried = Vec::new();
     let mut fits: Vec<joint_fit::Trial> = Vec::new();
     for &shape in shapes {
@@ -121,11 +120,6 @@ fn best_shape(
             continue;
         }
         let (base, unknowns, start) = unknowns(base, &verdict.groups, growth, &start, request);
-        // The first shape judges which runs are wild.
-        let (data, _) = match &mut data {
-            Some(data) => data,
-            None => data.insert(weighed(request, &unknowns, &start)?),
-        };
         if unknowns.list.len() > data.points.len() + sources(&unknowns) {
             continue;
         }
@@ -134,15 +128,15 @@ fn best_shape(
             continue;
         }
         // A shape that the runs cannot hold has no minimum of its own; the linear one has.
-        match joint_fit::Trial::of(base, &unknowns, data, &start) {
+        match joint_fit::Trial::of(base, &unknowns, &data, &start) {
             Err(_) if shape != Shape::Linear => continue,
             trial => fits.push(trial?),
         }
         shapes_tried.push(shape);
     }
-    let Some((data, robust)) = data.filter(|_| !fits.is_empty()) else {
+    if fits.is_empty() {
         return Err(unfit_shape(request));
-    };
+    }
     let left_out = growth::spared(&fits);
     let chosen = growth::choose(&left_out);
     let error = |errors: &Vec<f64>| (!errors.is_empty()).then(|| growth::size(errors));
@@ -175,22 +169,7 @@ fn best_shape(
     };
     let spread = averaging::spread(&trial.within.estimated, shapes, &data);
     let joint_fit::Trial { base, within: Within { estimated, held, .. } } = trial;
-    Ok(Fit { estimated, spread, verdict, base, choice, held, data, robust, host_time })
-}
-
-/// The runs, each with its full weight or as a robust loss weighs it.
-fn weighed(
-    request: Request<'_>,
-    unknowns: &Unknowns,
-    start: &DVector<f64>,
-) -> Result<(Data, Option<Robust>)> {
-    match (request.options.robust, request.times) {
-        (Some(loss), Some(times)) => {
-            let (data, robust) = data::robust((request.runs, times), loss, unknowns, start)?;
-            Ok((data, Some(robust)))
-        }
-        _ => Ok((data::plain(request.runs), None)),
-    }
+    Ok(Fit { estimated, spread, verdict, base, choice, held, data, host_time })
 }
 
 /// The only shape that was allowed cannot be told from these runs.

@@ -3,7 +3,6 @@
 use nalgebra::DVector;
 
 use super::bounds::{Held, Within, estimate_within};
-use super::data::Robust;
 use super::estimate::{Data, Estimated, Spread};
 use super::identify::Verdict;
 use super::shape::Choice;
@@ -23,8 +22,6 @@ pub(crate) struct Fit {
     /// Entries that are at a bound which the data would have them cross.
     pub held: Vec<Held>,
     pub data: Data,
-    /// What a robust loss did, where one was asked for.
-    pub robust: Option<Robust>,
     pub host_time: HostTime,
 }
 

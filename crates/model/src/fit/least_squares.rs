@@ -20,9 +20,7 @@ use nalgebra::{DMatrix, DVector};
 use levenberg::{Bounded, LevenbergMarquardt};
 use mmgp_base::error::{Error, Result};
 use plan::Plan;
-#[cfg(test)]
-pub(crate) use step::tests::problem as step_problem;
-pub(crate) use step::{dot, inverse_normal};
+pub(crate) use step::inverse_normal;
 
 /// `minimise half the sum of squared residuals r(x) over lower <= x <= upper`.
 pub(crate) trait Residuals {

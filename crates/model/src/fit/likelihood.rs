@@ -25,7 +25,7 @@ pub(crate) struct Point {
     pub p: u32,
     /// Logarithm of the measured time in seconds.
     pub log_time: f64,
-    /// Runs that this is the mean of; less than that where a robust loss trusts them less.
+    /// Runs that this is the mean of.
     pub count: f64,
 }
 

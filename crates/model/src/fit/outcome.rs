@@ -10,7 +10,7 @@ use super::report::{Convergence, RunsReport, Sum};
 use super::request::Request;
 use super::runs::Runs;
 use super::unknowns::{Kind, Prior, Unknown};
-use super::{bounds, diagnosis, report, resampled};
+use super::{bounds, diagnosis, report};
 use crate::model::Parameters;
 use crate::model::parameters::{Estimate, OverM, Terms};
 use crate::model::sensitivity::Entry;
@@ -279,10 +279,6 @@ pub(crate) fn report(
     let estimated = solution.at_bound.iter().filter(|&&held| !held).count();
     let of = |group: &Group| Sum { on: group.carrier.name(), terms: contributions(group) };
     let combined = fit.verdict.groups.iter().filter(|group| !group.carried.is_empty()).map(of);
-    let resampled = match request.options.resampling {
-        Some(resampling) => resampled::intervals(fit, runs, request.times, resampling)?,
-        None => Vec::new(),
-    };
     let examined = (fit.estimated.noise, diagnosis::diagnose(fit));
     Ok(RunsReport {
         combined: combined.collect(),
@@ -296,9 +292,7 @@ pub(crate) fn report(
         }),
         growth: fit.choice.clone(),
         conflict: fit.estimated.conflict.clone(),
-        robust: fit.robust.clone(),
         left_out_s: left_out_s(fit),
-        resampled,
         ..report::RunsReport::new(parameters, runs, estimated, examined)
     })
 }

@@ -5,14 +5,11 @@ use std::fmt;
 
 use super::comparison::Comparison;
 use super::conflict::Conflict;
-use super::data::Robust;
 use super::diagnosis::Diagnosis;
 use super::identifiability::Identifiability;
 use super::known::Known;
 use super::loggp::LogGp;
 use super::noise::{Noise, Origin};
-use super::resampled::Interval;
-use super::robust::Extreme;
 use super::runs::Runs;
 use super::shape::Choice;
 use crate::model::Parameters;
@@ -85,15 +82,11 @@ pub struct RunsReport {
     pub diagnosis: Diagnosis,
     /// What the runs can say at all.
     pub identifiability: Identifiability,
-    /// What a robust loss did, where one was asked for.
-    pub robust: Option<Robust>,
     /// The time of each configuration, in the order of the runs, predicted from all others \[s\];
     /// empty where one cannot be spared.
     pub left_out_s: Vec<f64>,
     /// Other models beside this one, by the error at configurations left out.
     pub comparison: Option<Comparison>,
-    /// Bootstrap intervals, where they were asked for.
-    pub resampled: Vec<Interval>,
 }
 
 /// A sum of terms that was estimated as one.
@@ -160,10 +153,8 @@ impl RunsReport {
             conflict: None,
             diagnosis,
             identifiability: Identifiability::of(parameters, runs),
-            robust: None,
             left_out_s: Vec::new(),
             comparison: None,
-            resampled: Vec::new(),
         }
     }
 }
@@ -270,27 +261,6 @@ impl fmt::Display for Noise {
     }
 }
 
-impl fmt::Display for Robust {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "  robust loss           {}: scale {:.3} %, {} runs count less than half, {} passes",
-            self.loss.name(),
-            100.0 * self.scale,
-            self.down_weighted,
-            self.passes
-        )?;
-        for Extreme { m, p, repetition, factor, weight } in &self.extremes {
-            writeln!(
-                f,
-                "    ({m}, {p}) repetition {repetition}: {factor:.3} times the model, weight \
-                 {weight:.2}"
-            )?;
-        }
-        Ok(())
-    }
-}
-
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = if self.is_significant() { "contradict each other" } else { "agree" };
@@ -371,12 +341,6 @@ impl fmt::Display for RunsReport {
                  {agreeing} of {starts} starts agree"
             )?;
         }
-        if let Some(robust) = &self.robust {
-            write!(f, "{robust}")?;
-        }
-        for Interval { entry, low, high } in &self.resampled {
-            writeln!(f, "  bootstrap             {entry:<14} {low:.6e} .. {high:.6e}")?;
-        }
         if let Some(comparison) = &self.comparison {
             write!(f, "\n{comparison}")?;
         }
@@ -387,7 +351,6 @@ impl fmt::Display for RunsReport {
 #[cfg(test)]
 mod tests {
     use super::super::noise::LackOfFit;
-    use super::super::robust::Loss;
     use super::super::runs::Cell;
     use super::super::trials::{TERMS, fitted, measured, truth};
     use super::*;
@@ -444,23 +407,6 @@ mod tests {
         check(0.05, Some(3.0), &format!("{misses}\n{lack}"));
         let exact = "  lack of fit           repetitions agree to the last digit, so that any misfit is one";
         check(0.05, Some(f64::INFINITY), &format!("{misses}\n{exact}"));
-    }
-
-    #[test]
-    fn runs_that_a_robust_loss_counts_less_are_named() {
-        let extreme = Extreme { m: 2, p: 4, repetition: 3, factor: 1.75, weight: 0.25 };
-        let robust = Robust {
-            loss: Loss::Huber,
-            scale: 0.02,
-            down_weighted: 1,
-            extremes: vec![extreme],
-            passes: 9,
-        };
-        assert_eq!(
-            robust.to_string(),
-            "  robust loss           huber: scale 2.000 %, 1 runs count less than half, 9 passes\n    \
-             (2, 4) repetition 3: 1.750 times the model, weight 0.25\n"
-        );
     }
 
     #[test]

@@ -1,7 +1,9 @@
-//! Timed runs, as the few numbers of each configuration that a fit needs.
+//! Timed runs, as the few numbers of each configuration that everything else is about.
 //!
-//! The rows are added up as they are read and not held, so that memory does not grow with them;
-//! only a robust loss, which must see single runs again, asks for their times to be kept.
+//! The rows are added up as they are read and not held, so that memory does not grow with them. What is
+//! left of a configuration is the mean of the logarithms of its times: a median of three would throw a
+//! quarter of what they say away. What would spoil a mean is left out before, and said: a warm-up, and
+//! wild runs.
 //!
 //! While they are added up, two signs of a machine that was not in a steady state are watched:
 //! *warm-up*, the first repetition of the configurations against the others, and *drift*, the
@@ -14,10 +16,9 @@
 mod collector;
 mod steadiness;
 mod times;
+mod wild;
 
-pub use times::{CellTimes, LogTimes};
-
-use collector::{Collector, Keep};
+use collector::Collector;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::Run;
 use mmgp_base::table::{Columns, Source, runs, runs_of};
@@ -42,37 +43,35 @@ pub struct Cell {
     pub count: u64,
     /// Mean time of these runs \[s\].
     pub mean_s: f64,
-    /// Median time of these runs, in the order of the file of the first 63 of them \[s\]: a wild
-    /// run does not move it, and it needs no more memory for a million runs than for these.
-    pub median_s: f64,
     /// Sum of the squared deviations from that mean [s^2].
     pub squared_deviations_s2: f64,
-    /// The scatter of the times that the median is of, wild ones aside.
-    pub usual_scatter: Scatter,
-}
-
-/// Squared deviations of the logarithms of times from their mean, added up.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Scatter {
-    /// The sum.
-    pub squares: f64,
-    /// Its degrees of freedom: times beyond the first.
-    pub degrees_of_freedom: f64,
+    /// Mean of the logarithms of the times in seconds; minus infinity where half of them or more are
+    /// nothing.
+    pub log_time: f64,
+    /// Sum of their squared deviations from it.
+    pub log_squares: f64,
+    /// How many runs were left out as wild; they do not count in all other numbers.
+    pub wild: u64,
+    /// Variance that the logarithm has beside the noise: of two runs that disagree one is wrong.
+    pub doubt: f64,
 }
 
 impl Cell {
-    /// The runs of (m, p) with these times \[s\], at least one.
+    /// The runs of (m, p) with these times \[s\], at least one, none of them wild.
     pub fn of((m, p): (u32, u32), times_s: &[f64]) -> Self {
-        let mean_s = times_s.iter().sum::<f64>() / times_s.len() as f64;
-        let squared_deviations_s2 = times_s.iter().map(|time| (time - mean_s).powi(2)).sum();
+        let count = times_s.len() as f64;
+        let mean_s = times_s.iter().sum::<f64>() / count;
+        let log_time = times_s.iter().map(|time| time.ln()).sum::<f64>() / count;
         Self {
             m,
             p,
             count: times_s.len() as u64,
             mean_s,
-            median_s: collector::median(times_s),
-            squared_deviations_s2,
-            usual_scatter: collector::usual_scatter(times_s),
+            squared_deviations_s2: times_s.iter().map(|time| (time - mean_s).powi(2)).sum(),
+            log_time,
+            log_squares: times_s.iter().map(|time| (time.ln() - log_time).powi(2)).sum(),
+            wild: 0,
+            doubt: 0.0,
         }
     }
 
@@ -89,7 +88,7 @@ impl Runs {
         let mut scaled = self.clone();
         for (cell, factor) in scaled.cells.iter_mut().zip(factors) {
             cell.mean_s *= factor;
-            cell.median_s *= factor;
+            cell.log_time += factor.ln();
             cell.squared_deviations_s2 *= factor * factor;
         }
         scaled
@@ -103,32 +102,12 @@ impl Runs {
         Reading::default().runs(source)
     }
 
-    /// As [`Self::read`], and keeps the logarithm of every time: [`Reading::runs_and_times`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn read_keeping_times(source: &Source) -> Result<(Self, LogTimes, Vec<Warning>)> {
-        Reading::default().runs_and_times(source)
-    }
-
     /// Adds up rows from elsewhere, which `file` names; where they show a warm-up, it is left out.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for two rows of the same (m, p, repetition), one of which is zero, or
     /// a time that is not finite or negative; [`Error::TooLittleData`] for no rows.
     pub fn from_rows(file: &str, rows: &[Run]) -> Result<(Self, Vec<Warning>)> {
-        let (runs, (), warnings) = collect_rows(file, rows, WarmUp::LeaveOut)?;
-        Ok((runs, warnings))
-    }
-
-    /// As [`Self::from_rows`], and keeps the logarithm of every time.
-    ///
-    /// # Errors
-    /// As [`Self::from_rows`].
-    pub fn from_rows_keeping_times(
-        file: &str,
-        rows: &[Run],
-    ) -> Result<(Self, LogTimes, Vec<Warning>)> {
         collect_rows(file, rows, WarmUp::LeaveOut)
     }
 
@@ -171,39 +150,22 @@ impl Reading {
     /// [`Error::Input`] for a file that is none of these, or two rows of the same (m, p,
     /// repetition).
     pub fn runs(&self, source: &Source) -> Result<(Runs, Vec<Warning>)> {
-        let (runs, (), warnings) = self.collect(source)?;
-        Ok((runs, warnings))
-    }
-
-    /// As [`Self::runs`], and keeps the logarithm of every time, 8 bytes a run.
-    ///
-    /// # Errors
-    /// As [`Self::runs`].
-    pub fn runs_and_times(&self, source: &Source) -> Result<(Runs, LogTimes, Vec<Warning>)> {
-        self.collect(source)
-    }
-
-    fn collect<K: Keep>(&self, source: &Source) -> Result<(Runs, K, Vec<Warning>)> {
         if let Some((rows, mut warnings)) = runs_of(source, &self.columns)? {
-            let (runs, kept, more) = collect_rows(&source.name, &rows, self.warm_up)?;
+            let (runs, more) = collect_rows(&source.name, &rows, self.warm_up)?;
             warnings.extend(more);
-            return Ok((runs, kept, warnings));
+            return Ok((runs, warnings));
         }
-        let new = Collector::<K>::new;
+        let insert = |collector: &mut Collector, run| collector.insert(run);
         let (collector, mut warnings) =
-            runs::collect(source, &self.columns, new, |collector, run| collector.insert(run))?;
-        let (runs, kept, more) = collector.finish(&source.name, self.warm_up);
+            runs::collect(source, &self.columns, Collector::new, insert)?;
+        let (runs, more) = collector.finish(&source.name, self.warm_up);
         warnings.extend(more);
-        Ok((runs, kept, warnings))
+        Ok((runs, warnings))
     }
 }
 
-fn collect_rows<K: Keep>(
-    file: &str,
-    rows: &[Run],
-    warm_up: WarmUp,
-) -> Result<(Runs, K, Vec<Warning>)> {
-    let mut collector = Collector::<K>::new();
+fn collect_rows(file: &str, rows: &[Run], warm_up: WarmUp) -> Result<(Runs, Vec<Warning>)> {
+    let mut collector = Collector::new();
     for run in rows {
         let refuse = |name, found: String, expected: &str| {
             let place = format!("{found} for (m, p) = ({}, {}) in {file}", run.m, run.p);
@@ -251,10 +213,14 @@ mod tests {
     fn a_cell_holds_mean_and_scatter_of_its_runs() {
         let runs = read("m,p,repetition,time_s\n2,1,1,8\n1,1,1,5\n2,1,2,10\n2,1,3,12\n").unwrap();
         // Around 10: (-2)^2 + 0 + 2^2.
-        let two = Cell { squared_deviations_s2: 8.0, ..Cell::of((2, 1), &[8.0, 10.0, 12.0]) };
         let one = Cell::of((1, 1), &[5.0]);
-        assert_eq!(runs.cells, [one, two]);
-        assert_eq!([Cell::of((1, 1), &[5.0]), Cell::of((2, 1), &[8.0, 10.0, 12.0])], [one, two]);
+        assert_eq!(runs.cells[0], one);
+        for two in [runs.cells[1], Cell::of((2, 1), &[8.0, 10.0, 12.0])] {
+            assert_eq!((two.count, two.mean_s, two.squared_deviations_s2), (3, 10.0, 8.0));
+            // The cube root of 960.
+            approx::assert_relative_eq!(two.log_time.exp(), 9.864_848, max_relative = 1e-6);
+            approx::assert_relative_eq!(two.log_squares, 0.082_478_716, max_relative = 1e-6);
+        }
         assert_eq!((runs.count(), runs.apus_used()), (4, 2));
     }
 
@@ -265,25 +231,6 @@ mod tests {
             "m,p,repetition,time_s\n1,1,1,999999.999999\n1,1,2,1000000\n1,1,3,1000000.000001\n";
         let squares = read(text).unwrap().cells[0].squared_deviations_s2;
         approx::assert_relative_eq!(squares, 2e-12, max_relative = 1e-3);
-    }
-
-    #[test]
-    fn the_median_is_that_of_the_first_63_runs_and_a_wild_one_does_not_move_it() {
-        let median = |times: &[f64]| {
-            let rows = times.iter().zip(1..).map(|(&time, each)| run(1, 1, each, time));
-            let runs = Runs::from_rows("runs.csv", &rows.collect::<Vec<_>>()).unwrap().0;
-            assert_eq!(Cell::of((1, 1), times).median_s, runs.cells[0].median_s);
-            runs.cells[0].median_s
-        };
-        assert_eq!(median(&[3.0, 1000.0, 1.0]), 3.0);
-        assert_eq!(median(&[3.0, 2.0, 1.0, 1000.0]), 2.5);
-        // 1 to 63, in an order of its own; what follows is not looked at.
-        let mut times: Vec<f64> = (0..63).map(|each| f64::from(each * 20 % 63 + 1)).collect();
-        assert_eq!(median(&times), 32.0);
-        times.extend([1e6; 500]);
-        assert_eq!(median(&times), 32.0);
-        let scaled = Runs { file: "f".into(), cells: vec![Cell::of((1, 1), &[2.0, 4.0])] };
-        assert_eq!(scaled.scaled(&[2.0]).cells[0].median_s, 6.0);
     }
 
     #[test]
@@ -306,13 +253,7 @@ mod tests {
         let text = "m,p,repetition,time_s\n2,1,1,8\n1,1,1,5\n2,1,2,10\n2,1,7,12\n";
         let rows = [run(2, 1, 1, 8.0), run(1, 1, 1, 5.0), run(2, 1, 2, 10.0), run(2, 1, 7, 12.0)];
         let source = Source::new("runs.csv", text);
-        let from_file = Runs::read_keeping_times(&source).unwrap();
-        assert_eq!(Runs::from_rows_keeping_times("runs.csv", &rows).unwrap(), from_file);
         assert_eq!(Runs::from_rows("runs.csv", &rows).unwrap(), Runs::read(&source).unwrap());
-        let (_, times, _) = from_file;
-        assert_eq!(times.cells[1].logs(), [8_f64.ln(), 10_f64.ln(), 12_f64.ln()]);
-        assert_eq!([0, 1, 2].map(|index| times.cells[1].repetition(index)), [1, 2, 7]);
-        assert_eq!((times.cells[0].logs(), times.cells[0].repetition(0)), (&[5_f64.ln()][..], 1));
     }
 
     /// 56 configurations of CP2K's sizes, five runs of each at 0.4 % of noise, the first of which
@@ -343,22 +284,21 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_up_is_left_out_of_means_medians_scatter_and_single_times() {
+    fn a_warm_up_is_left_out_of_means_and_scatter() {
         let rows = warming_up();
-        let (runs, times, warnings) = Runs::read_keeping_times(&text_of(&rows)).unwrap();
+        let (runs, warnings) = Runs::read(&text_of(&rows)).unwrap();
         let later: Vec<Run> =
             rows.iter().filter(|run| run.repetition > 1 || run.m == 99).cloned().collect();
-        let (expected, expected_times, none) =
-            Runs::from_rows_keeping_times("runs.csv", &later).unwrap();
+        let (expected, none) = Runs::from_rows("runs.csv", &later).unwrap();
         assert_eq!((none, runs.count()), (Vec::new(), expected.count()));
         for (found, expected) in runs.cells.iter().zip(&expected.cells) {
             assert_eq!((found.m, found.p, found.count), (expected.m, expected.p, expected.count));
-            assert_eq!(found.median_s, expected.median_s);
+            approx::assert_relative_eq!(found.log_time, expected.log_time, max_relative = 1e-12);
+            approx::assert_relative_eq!(found.log_squares, expected.log_squares, epsilon = 1e-9);
             approx::assert_relative_eq!(found.mean_s, expected.mean_s, max_relative = 1e-14);
             let squares = found.squared_deviations_s2;
             approx::assert_relative_eq!(squares, expected.squared_deviations_s2, epsilon = 1e-9);
         }
-        assert_eq!(times, expected_times);
         assert!((noise(&runs) - 0.004).abs() < 0.0006, "{}", noise(&runs));
         let [Warning::WarmUp { percent, left_out: 56, .. }] = warnings[..] else {
             panic!("{warnings:?}")
@@ -390,26 +330,6 @@ mod tests {
     }
 
     #[test]
-    fn repetitions_keep_their_numbers_where_the_first_is_left_out() {
-        let rows: Vec<Run> = (1..=40)
-            .flat_map(|m| [1, 2, 3, 4].map(|each| (m, each)))
-            .map(|(m, each)| {
-                let longer = if each == 1 { 2.0 } else { 1.0 };
-                run(m, 1, each, longer + 1e-3 * f64::from((m * 7 + each * 5) % 11))
-            })
-            .collect();
-        let (runs, times, _) = Runs::from_rows_keeping_times("runs.csv", &rows).unwrap();
-        assert_eq!(runs.count(), 120);
-        let cell = &times.cells[7];
-        assert_eq!([0, 1, 2].map(|index| cell.repetition(index)), [2, 3, 4]);
-        assert_eq!(cell.logs().len(), 3);
-        // Backwards, each has its number written down.
-        let backwards: Vec<Run> = rows.into_iter().rev().collect();
-        let (_, times, _) = Runs::from_rows_keeping_times("runs.csv", &backwards).unwrap();
-        assert_eq!([0, 1, 2].map(|index| times.cells[7].repetition(index)), [4, 3, 2]);
-    }
-
-    #[test]
     fn rows_that_cannot_be_are_refused() {
         let refused = |rows: &[Run]| Runs::from_rows("bench.json", rows).unwrap_err().to_string();
         assert_eq!(
@@ -429,7 +349,8 @@ mod tests {
         // 2 and 4 s, three times as long: 6 and 12, which are 3 from their mean.
         let runs = Runs { file: "f".into(), cells: vec![Cell::of((1, 1), &[2.0, 4.0])] };
         let cell = runs.scaled(&[3.0]).cells[0];
-        assert_eq!((cell.mean_s, cell.median_s, cell.squared_deviations_s2), (9.0, 9.0, 18.0));
+        assert_eq!((cell.mean_s, cell.squared_deviations_s2), (9.0, 18.0));
+        approx::assert_relative_eq!(cell.log_time, 72_f64.sqrt().ln(), max_relative = 1e-12);
     }
 
     #[test]
@@ -438,12 +359,5 @@ mod tests {
             let message = Runs::from_rows("bench.json", &[row]).unwrap_err().to_string();
             assert!(message.starts_with("m, p, repetition: found"), "{message}");
         }
-    }
-
-    #[test]
-    fn a_number_that_is_left_out_moves_no_other_repetition() {
-        let rows = [run(1, 1, 1, 5.0), run(1, 1, 7, 6.0)];
-        let (_, times, _) = Runs::from_rows_keeping_times("runs.csv", &rows).unwrap();
-        assert_eq!([0, 1].map(|index| times.cells[0].repetition(index)), [1, 7]);
     }
 }

@@ -1,8 +1,6 @@
 //! What a fit is of, and how it is done.
 
 use super::refined::Counts;
-use super::resampled::Resampling;
-use super::robust::Loss;
 use super::shape::TermChoices;
 use crate::model::parameters::Decomposition;
 
@@ -35,10 +33,6 @@ impl Settings {
 /// How to estimate; the default is what most data ask for.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options {
-    /// A loss that wild runs cannot move; without it, all runs count alike.
-    pub robust: Option<Loss>,
-    /// Bootstrap intervals beside those of the likelihood.
-    pub resampling: Option<Resampling>,
     /// The shapes of the terms over m, and the collective that the program calls.
     pub terms: TermChoices,
     /// What is counted of the program for the refined model, which is fitted beside equation 11

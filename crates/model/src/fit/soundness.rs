@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::refined::Traffic;
 use super::shape::{Selection, Shape, TermChoices};
 use super::trials::measured;
-use super::{Counts, Fitted, Inputs, Loss, Measured, Options, Runs, Settings, fit};
+use super::{Counts, Fitted, Inputs, Measured, Options, Runs, Settings, fit};
 use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
 use crate::model::refined::Placement;
@@ -115,8 +115,8 @@ impl Random {
                 rows.push(Run { m, p, repetition, time_s });
             }
         }
-        if let Ok((runs, times, _)) = Runs::from_rows_keeping_times("runs.csv", &rows) {
-            (inputs.runs, inputs.times) = (Some(runs), Some(times));
+        if let Ok((runs, _)) = Runs::from_rows("runs.csv", &rows) {
+            inputs.runs = Some(runs);
         }
     }
 
@@ -207,14 +207,8 @@ impl Random {
             memories: self.happens(0.5).then_some((2, Placement::ByProcess)),
         };
         Options {
-            robust: if self.happens(0.01) {
-                Some(self.one_of(&[Loss::Huber, Loss::Tukey]))
-            } else {
-                None
-            },
             terms: TermChoices { alpha, collective, ..TermChoices::default() },
             counts: self.happens(0.002).then_some(counts),
-            ..Options::default()
         }
     }
 

@@ -113,7 +113,6 @@ pub fn measured(truth: &Parameters) -> Inputs {
         collective: Some(file("collective.csv", collective.collect())),
         profile: Some(file("profile.csv", profile.into())),
         runs: None,
-        times: None,
         memory: None,
         prior: None,
     }

@@ -49,9 +49,9 @@ pub struct Before {
 pub struct Observed {
     /// Which.
     pub mapping: Mapping,
-    /// The median of its times, above 0.
+    /// The mean of its times, that of their logarithms, above 0.
     pub time: Seconds,
-    /// How often it was run, at least once.
+    /// How often it was run; less than once where the run is in doubt.
     pub repetitions: f64,
 }
 

@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use statrs::function::erf::erfc;
+use statrs::function::erf::erfc_inv;
 
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
@@ -46,7 +46,12 @@ const LEAST_VARIANCE: f64 = 1e-12;
 
 /// The normal distribution function.
 fn below(x: f64) -> f64 {
-    0.5 * erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
+    0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
+}
+
+/// Its inverse.
+fn inverse_normal(probability: f64) -> f64 {
+    -std::f64::consts::SQRT_2 * erfc_inv(2.0 * probability)
 }
 
 /// The normal deviate that is exceeded as often as this one of Student's t, nearly (Wallace, Annals
@@ -145,50 +150,54 @@ impl Marginals {
 
     /// The same of a quantity whose logarithm scatters by a further variance: a single run.
     pub fn quantile_with(&self, index: usize, probability: f64, variance: f64) -> Seconds {
-        let deviation = |own: f64| if variance > 0.0 { own.hypot(variance.sqrt()) } else { own };
-        let ends = |sign: f64| {
-            let of = |(means, deviations): (&Vec<f64>, &Vec<f64>)| {
-                means[index] + sign * 9.0 * deviation(deviations[index])
-            };
-            let all = self.means.iter().zip(&self.deviations).map(of);
-            all.fold(-sign * f64::INFINITY, if sign > 0.0 { f64::max } else { f64::min })
+        let of = |((weight, means), deviations): ((&f64, &Vec<f64>), &Vec<f64>)| {
+            let deviation = (deviations[index].powi(2) + variance).sqrt();
+            (*weight, means[index], deviation)
         };
-        let share = |x: f64| {
-            let of = |mean: f64, own: f64| below((x - mean) / deviation(own));
-            self.sum(index, of) - probability
-        };
-        Seconds(root(share, ends(-1.0), ends(1.0)).exp())
+        let parts = self.weights.iter().zip(&self.means).zip(&self.deviations);
+        Seconds(quantile(&parts.map(of).collect::<Vec<_>>(), probability).exp())
     }
 }
 
-/// Where a function that grows from below 0 to above crosses it: regula falsi with the Illinois
-/// rule, to 1e-9.
-fn root(of: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
-    let (mut at_low, mut at_high) = (of(low), of(high));
-    for step in 0..80 {
-        if high - low < 1e-9 || at_high <= 0.0 || at_low >= 0.0 {
-            break;
+/// The quantile of a mixture of normal distributions, of each its weight, mean and standard deviation:
+/// Newton's steps, within what is known to lie on either side.
+fn quantile(parts: &[(f64, f64, f64)], probability: f64) -> f64 {
+    let centre: f64 = parts.iter().map(|(weight, mean, _)| weight * mean).sum();
+    let square = |&(weight, mean, deviation): &(f64, f64, f64)| {
+        weight * (deviation * deviation + (mean - centre).powi(2))
+    };
+    let spread = parts.iter().map(square).sum::<f64>().sqrt();
+    let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+    let mut x = centre + inverse_normal(probability) * spread;
+    for _ in 0..MOST_STEPS {
+        let (mut share, mut density) = (0.0, 0.0);
+        for &(weight, mean, deviation) in parts {
+            let z = (x - mean) / deviation;
+            share += weight * below(z);
+            density += weight * (-0.5 * z * z).exp() / deviation;
         }
-        // Every third step halves, however flat the function is at its ends.
-        let middle = if step % 3 == 2 {
-            f64::midpoint(low, high)
+        let missing = probability - share;
+        if missing > 0.0 {
+            low = x;
         } else {
-            (low * at_high - high * at_low) / (at_high - at_low)
+            high = x;
+        }
+        let step = missing * std::f64::consts::TAU.sqrt() / density;
+        let next = x + step.clamp(-spread, spread);
+        let next = match next > low && next < high {
+            true => next,
+            false => f64::midpoint(low.max(x - 2.0 * spread), high.min(x + 2.0 * spread)),
         };
-        let found = of(middle);
-        if found.abs() < 1e-12 {
-            return middle;
+        if (next - x).abs() < 1e-9 {
+            return next;
         }
-        if found > 0.0 {
-            (high, at_high) = (middle, found);
-            at_low *= 0.5;
-        } else {
-            (low, at_low) = (middle, found);
-            at_high *= 0.5;
-        }
+        x = next;
     }
-    f64::midpoint(low, high)
+    x
 }
+
+/// Quantiles are found in fewer steps than these.
+const MOST_STEPS: usize = 60;
 
 impl Joint {
     /// Of components with these weights; of each its means, its covariances and its noise.

@@ -8,7 +8,7 @@ use crate::posterior::{Marginals, Posterior};
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 
-/// So many are drawn together: those whose 2.5 % quantile is the least. Of any other the probability
+/// So many are drawn together: those of which there is the most to hope for. Of any other the probability
 /// to be the best counts as none.
 const MOST_DRAWN: usize = 128;
 
@@ -143,12 +143,12 @@ impl Contest {
     }
 }
 
-/// Those with the least 2.5 % quantiles and the first of the ranking, by their indices.
+/// Those of which there is the most to hope for and the first of the ranking, by their indices.
 fn contenders(first: usize, count: usize, marginals: &Marginals) -> Vec<usize> {
     let mut drawn: Vec<usize> = (0..count).collect();
     if count > MOST_DRAWN {
-        let lows: Vec<f64> = drawn.iter().map(|&it| marginals.quantile(it, 0.025).0).collect();
-        drawn.sort_by(|&one, &other| lows[one].total_cmp(&lows[other]));
+        let hopes: Vec<f64> = drawn.iter().map(|&it| marginals.hope(it)).collect();
+        drawn.sort_by(|&one, &other| hopes[one].total_cmp(&hopes[other]));
         drawn.truncate(MOST_DRAWN);
         if !drawn.contains(&first) {
             drawn[MOST_DRAWN - 1] = first;

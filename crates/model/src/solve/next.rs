@@ -43,7 +43,7 @@ pub enum Measured {
     },
 }
 
-/// So many mappings are weighed, as choices and as runs: those whose 2.5 % quantile is the least.
+/// So many mappings are weighed, as choices and as runs: those of which there is the most to hope for.
 const MOST: usize = 256;
 
 /// Ranks measurements by how much they lower the expected cost of the choice among `mappings`.
@@ -106,9 +106,9 @@ fn weighed(posterior: &Posterior, mappings: &[Mapping]) -> Vec<Mapping> {
         return mappings.to_vec();
     }
     let marginals = posterior.marginals(mappings);
-    let lows: Vec<f64> = (0..mappings.len()).map(|it| marginals.quantile(it, 0.025).0).collect();
+    let hopes: Vec<f64> = (0..mappings.len()).map(|it| marginals.hope(it)).collect();
     let mut places: Vec<usize> = (0..mappings.len()).collect();
-    places.sort_by(|&one, &other| lows[one].total_cmp(&lows[other]));
+    places.sort_by(|&one, &other| hopes[one].total_cmp(&hopes[other]));
     places.truncate(MOST);
     places.sort_unstable();
     places.into_iter().map(|place| mappings[place]).collect()

@@ -2,10 +2,9 @@ use nalgebra::DMatrix;
 
 use super::super::shape::TermChoices;
 use super::super::trials::{TERMS, exact_runs, measured, noisy_runs, only, truth};
-use super::super::{Fitted, Loss, Options, Settings, fit};
+use super::super::{Fitted, Options, Settings, fit};
 use super::*;
 use crate::model::parameters::{Decomposition, Estimate};
-use mmgp_base::table::Source;
 
 /// Runs at each of these m with several p, as a fit with this choice for alpha takes them.
 fn fitted(runs: Runs, alpha: Selection) -> Fitted {
@@ -106,26 +105,4 @@ fn one_run_is_enough_where_files_tell_the_rest() {
     let settings = Settings::new("trial", Decomposition::Data, 16);
     let found = fit(&inputs, &settings).unwrap().parameters.time(Mapping::of(8, 2)).0;
     approx::assert_relative_eq!(found, truth.time(Mapping::of(8, 2)).0, max_relative = 1e-6);
-}
-
-#[test]
-fn a_robust_loss_judges_single_runs() {
-    let mut text = "m,p,repetition,time_s\n".to_string();
-    for (p, time) in [(1, 14.5), (2, 9.0), (4, 7.0), (8, 7.5)] {
-        for (repetition, factor) in [0.999, 1.0, 1.001, 1.0, 0.9995, 1.0005].iter().enumerate() {
-            // One run of (1, 2) takes four times as long as the others.
-            let wild = if (p, repetition) == (2, 3) { 4.0 } else { 1.0 };
-            let time: f64 = time * factor * wild;
-            text += &format!("1,{p},{},{time}\n", repetition + 1);
-        }
-    }
-    let source = Source::new("runs.csv", &text);
-    let (runs, times, _) = Runs::read_keeping_times(&source).unwrap();
-    let options = Options { robust: Some(Loss::Tukey), ..Options::default() };
-    let settings = Settings::new("trial", Decomposition::Data, 16).with(options);
-    let inputs = super::super::Inputs { times: Some(times), ..only(runs) };
-    let fitted = fit(&inputs, &settings).unwrap();
-    // 2 + 12/p + p/2 s.
-    approx::assert_relative_eq!(fitted.parameters.terms.t_apu_s.value, 12.0, max_relative = 0.01);
-    assert_eq!(fitted.report.runs.unwrap().robust.unwrap().down_weighted, 1);
 }

@@ -1,18 +1,9 @@
 use super::super::held_out::{self, Truth};
-use super::super::runs::Scatter;
 use super::*;
 
 fn runs(time: impl Fn(f64, f64) -> f64, configurations: &[(u32, u32)]) -> Runs {
-    let cell = |(index, &(m, p)): (usize, &(u32, u32))| Cell {
-        m,
-        p,
-        count: 1 + index as u64 % 3,
-        mean_s: time(f64::from(m), f64::from(p)),
-        median_s: time(f64::from(m), f64::from(p)),
-        squared_deviations_s2: 0.0,
-        usual_scatter: Scatter::default(),
-    };
-    Runs { file: "runs.csv".into(), cells: configurations.iter().enumerate().map(cell).collect() }
+    let cell = |&(m, p): &(u32, u32)| Cell::of((m, p), &[time(f64::from(m), f64::from(p))]);
+    Runs { file: "runs.csv".into(), cells: configurations.iter().map(cell).collect() }
 }
 
 /// The law comes back from times that it made, and predicts what was left out.

@@ -1,8 +1,7 @@
 use nalgebra::DMatrix;
 
-use super::super::data::{self, Robust};
+use super::super::data;
 use super::super::identify::Verdict;
-use super::super::robust::Loss;
 use super::super::runs::Cell;
 use super::super::settings::Options;
 use super::super::trials::{TERMS, ended_at, truth};
@@ -44,7 +43,6 @@ fn fit_of(list: Vec<Unknown>, spread: &[(Entry, f64)], covariance: &[f64]) -> Fi
         choice: None,
         held: Vec::new(),
         data: data::plain(&runs()),
-        robust: None,
         host_time: HostTime::Known,
     }
 }
@@ -217,18 +215,10 @@ fn the_report_tells_how_the_fit_was_made_and_what_it_says_of_runs_it_had_not_see
     let list = [Term::HpuTime, Term::ApuTime, Term::Gap].map(|term| unknown(term, false));
     let mut fit = fit_of(list.into(), &[], &[]);
     fit.estimated.minimum.solution.at_bound = vec![false, true, false];
-    let robust = Robust {
-        loss: Loss::Huber,
-        scale: 0.02,
-        down_weighted: 1,
-        extremes: Vec::new(),
-        passes: 4,
-    };
-    fit.robust = Some(robust.clone());
     let (runs, options) = (runs(), Options::default());
-    let request = Request { runs: &runs, times: None, correlations: &[], options: &options };
+    let request = Request { runs: &runs, correlations: &[], options: &options };
     let report = report(&fit, &fit.base, request).unwrap();
-    assert_eq!((report.estimated, report.condition, report.robust), (2, Some(12.5), Some(robust)));
+    assert_eq!((report.estimated, report.condition), (2, Some(12.5)));
     // A residual of 0.1 of which the point itself made a half is 0.2 without it.
     let expected = [10.0 * 0.2_f64.exp(), 6.0, 5.0 * (-0.8_f64).exp()];
     assert_eq!(report.left_out_s.len(), 3);

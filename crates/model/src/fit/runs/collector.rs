@@ -3,31 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::steadiness::Steadiness;
-use super::{Cell, Runs, Scatter, WarmUp};
+use super::times::{Bin, Moments, Times};
+use super::wild::{Left, Usual};
+use super::{Cell, Runs, WarmUp};
 use mmgp_base::error::Warning;
 use mmgp_base::table::records::Run;
-
-/// What is kept of single runs besides their sums.
-pub(super) trait Keep: Default {
-    /// Takes the next run of a cell; a new cell has the next index.
-    fn insert(&mut self, cell: usize, run: &Run);
-
-    /// Forgets the run of a cell that came after so many others.
-    fn leave_out(&mut self, cell: usize, at: usize);
-
-    /// What was kept, cell `order[0]` first.
-    fn in_order(self, order: &[usize]) -> Self;
-}
-
-/// Nothing.
-impl Keep for () {
-    #[inline]
-    fn insert(&mut self, _: usize, _: &Run) {}
-
-    fn leave_out(&mut self, _: usize, _: usize) {}
-
-    fn in_order(self, _: &[usize]) -> Self {}
-}
 
 /// Up to this m and p, a cell is found by its index alone.
 const DIRECT: u32 = 64;
@@ -35,20 +15,19 @@ const DIRECT: u32 = 64;
 /// Marks a configuration that was not seen yet.
 const UNSEEN: u32 = u32::MAX;
 
-/// Adds up runs in the order in which they come, and keeps of each what `K` asks for.
-pub(super) struct Collector<K> {
+/// Adds up runs in the order in which they come.
+pub(super) struct Collector {
     cells: Vec<Sums>,
-    kept: K,
     /// Where in `cells` the small (m, p) stand.
     direct: Vec<u32>,
     /// Where the others do.
     further: BTreeMap<(u32, u32), u32>,
 }
 
-impl<K: Keep> Collector<K> {
+impl Collector {
     pub fn new() -> Self {
         let direct = vec![UNSEEN; (DIRECT * DIRECT) as usize];
-        Self { cells: Vec::new(), kept: K::default(), direct, further: BTreeMap::new() }
+        Self { cells: Vec::new(), direct, further: BTreeMap::new() }
     }
 
     /// Adds a run; answers whether it is the first with its configuration and repetition.
@@ -63,15 +42,12 @@ impl<K: Keep> Collector<K> {
             *index = u32::try_from(self.cells.len()).expect("invariant: fewer than 2^32 cells");
             self.cells.push(Sums::new(&run));
         }
-        let index = *index as usize;
-        self.kept.insert(index, &run);
-        self.cells[index].insert(&run)
+        self.cells[*index as usize].insert(&run)
     }
 
-    /// The cells in increasing order, what was kept of them in the same order, and signs of a
-    /// machine that was not in a steady state. Where it warmed up, the first repetitions are left
-    /// out or kept.
-    pub fn finish(mut self, file: &str, warm_up: WarmUp) -> (Runs, K, Vec<Warning>) {
+    /// The cells in increasing order, and signs of a machine that was not in a steady state. Where it
+    /// warmed up, the first repetitions are left out or kept; wild ones are left out.
+    pub fn finish(mut self, file: &str, warm_up: WarmUp) -> (Runs, Vec<Warning>) {
         let mut steadiness = Steadiness::default();
         for sums in &self.cells {
             steadiness.add(sums);
@@ -83,30 +59,56 @@ impl<K: Keep> Collector<K> {
         {
             *left_out = self.leave_out_first();
         }
-        let warnings = found.into_iter().chain(steadiness.drift(file)).collect();
-        let (runs, kept) = self.into_runs(file);
-        (runs, kept, warnings)
+        let found_left_out = match &found {
+            Some(Warning::WarmUp { left_out, .. }) => Some(*left_out),
+            _ => None,
+        };
+        let warnings = found.into_iter().chain(steadiness.drift(file));
+        let mut warnings: Vec<Warning> = warnings.collect();
+        let bins: Vec<Vec<Bin>> = self.cells.iter().map(|sums| sums.times.bins()).collect();
+        // Where first repetitions differ throughout and count all the same, none of them is wild.
+        let differ = matches!(found_left_out, Some(0));
+        let usual = if differ { None } else { Usual::of(bins.iter().map(Vec::as_slice)) };
+        let cell = |(sums, bins): (&Sums, &Vec<Bin>)| sums.cell(bins, usual);
+        let mut cells: Vec<Cell> = self.cells.iter().zip(&bins).map(cell).collect();
+        cells.sort_by_key(|cell| (cell.m, cell.p));
+        warnings.extend(wild(file, &cells));
+        (Runs { file: file.to_string(), cells }, warnings)
     }
 
     /// Leaves out the first repetition of every configuration that has others; answers how many.
     fn leave_out_first(&mut self) -> u64 {
-        let mut left_out = 0;
-        let repeated = self.cells.iter_mut().enumerate().filter(|(_, sums)| sums.count > 1);
-        for (index, sums) in repeated {
-            self.kept.leave_out(index, sums.first_at as usize);
-            sums.leave_out_first();
-            left_out += 1;
-        }
-        left_out
+        let repeated = self.cells.iter_mut().filter(|sums| sums.count > 1);
+        repeated.map(Sums::leave_out_first).count() as u64
     }
+}
 
-    fn into_runs(self, file: &str) -> (Runs, K) {
-        let mut cells: Vec<(usize, Cell)> = self.cells.iter().map(Sums::cell).enumerate().collect();
-        cells.sort_by_key(|(_, cell)| (cell.m, cell.p));
-        let order: Vec<usize> = cells.iter().map(|(index, _)| *index).collect();
-        let cells = cells.into_iter().map(|(_, cell)| cell).collect();
-        (Runs { file: file.to_string(), cells }, self.kept.in_order(&order))
+/// Wild runs of so many configurations are told one by one.
+const TOLD: usize = 3;
+
+/// A warning where wild runs were left out.
+fn wild(file: &str, cells: &[Cell]) -> Option<Warning> {
+    let wild: Vec<&Cell> = cells.iter().filter(|cell| cell.wild > 0).collect();
+    if wild.is_empty() {
+        return None;
     }
+    let one = |cell: &&Cell| {
+        let Cell { m, p, wild, count, .. } = cell;
+        match cell.doubt > 0.0 {
+            true => format!("the longer of two at ({m}, {p})"),
+            false => format!("{wild} of {} at ({m}, {p})", wild + count),
+        }
+    };
+    let mut told: Vec<String> = wild.iter().take(TOLD).map(one).collect();
+    if wild.len() > TOLD {
+        told.push(format!("some of {} other configurations", wild.len() - TOLD));
+    }
+    let all: u64 = wild.iter().map(|cell| cell.wild).sum();
+    Some(Warning::Note(format!(
+        "{file}: {all} wild runs were left out, much farther from the others of their configuration \
+         than runs usually are: {}",
+        told.join(", ")
+    )))
 }
 
 /// Sums over the runs of one configuration. Times are counted from the first one, repetitions
@@ -124,44 +126,12 @@ pub(super) struct Sums {
     product_sum: f64,
     /// The least repetition and its time.
     first: (u32, f64),
-    /// How many runs came before it.
-    first_at: u64,
-    /// The first times as they came, for the median.
-    times: Vec<f64>,
+    /// The first time above nothing; 0 before there is one.
+    unit_s: f64,
+    /// The times as logarithms of their ratios to that, and how many have none.
+    times: Times,
+    nothings: u64,
     repetitions: Repetitions,
-}
-
-/// The median is that of so many times, an odd number, of the runs that count.
-const MEDIAN_OF: usize = 63;
-
-/// So many are kept: the first repetition may be left out.
-const KEPT: usize = MEDIAN_OF + 1;
-
-/// The median of the first [`MEDIAN_OF`] of `times`, of which there is at least one.
-pub(super) fn median(times: &[f64]) -> f64 {
-    let mut sorted = times[..times.len().min(MEDIAN_OF)].to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    if sorted.len() % 2 == 1 {
-        sorted[middle]
-    } else {
-        f64::midpoint(sorted[middle - 1], sorted[middle])
-    }
-}
-
-/// How far the logarithm of a usual time is from that of the median, at most.
-const USUAL: f64 = 0.5;
-
-/// The scatter of the logarithms of those of the first [`MEDIAN_OF`] of `times` that are usual.
-pub(super) fn usual_scatter(times: &[f64]) -> Scatter {
-    let median = median(times).ln();
-    let logs = times.iter().take(MEDIAN_OF).map(|time| time.ln());
-    let usual: Vec<f64> = logs.filter(|log| (log - median).abs() < USUAL).collect();
-    let mean = usual.iter().sum::<f64>() / usual.len().max(1) as f64;
-    Scatter {
-        squares: usual.iter().map(|log| (log - mean).powi(2)).sum(),
-        degrees_of_freedom: usual.len().saturating_sub(1) as f64,
-    }
 }
 
 /// Moments of the runs of one configuration without its first repetition.
@@ -192,8 +162,9 @@ impl Sums {
             repetition_squares: 0.0,
             product_sum: 0.0,
             first: (first.repetition, first.time_s),
-            first_at: 0,
-            times: Vec::new(),
+            unit_s: 0.0,
+            times: Times::Few(Vec::new()),
+            nothings: 0,
             repetitions: Repetitions::default(),
         }
     }
@@ -210,24 +181,59 @@ impl Sums {
         self.product_sum += repetition * difference;
         if run.repetition < self.first.0 {
             self.first = (run.repetition, run.time_s);
-            self.first_at = self.count - 1;
         }
-        if self.times.len() < KEPT {
-            self.times.push(run.time_s);
+        if run.time_s > 0.0 {
+            if self.unit_s == 0.0 {
+                self.unit_s = run.time_s;
+            }
+            self.times.insert(self.log(run.time_s));
+        } else {
+            self.nothings += 1;
         }
         self.repetitions.insert(run.repetition)
     }
 
-    fn cell(&self) -> Cell {
+    /// The logarithm of a time over the unit, to the last digit of their difference.
+    fn log(&self, time_s: f64) -> f64 {
+        ((time_s - self.unit_s) / self.unit_s).ln_1p()
+    }
+
+    /// What is left of the times, in these bins, where that is usual.
+    fn cell(&self, bins: &[Bin], usual: Option<Usual>) -> Cell {
         let mean = self.sum / self.count as f64;
-        Cell {
-            m: self.m,
-            p: self.p,
+        let (m, p) = (self.m, self.p);
+        let all = Cell {
+            m,
+            p,
             count: self.count,
             mean_s: self.origin_s + mean,
-            median_s: median(&self.times),
-            usual_scatter: usual_scatter(&self.times),
             squared_deviations_s2: (self.sum_of_squares - self.sum * mean).max(0.0),
+            log_time: f64::NEG_INFINITY,
+            log_squares: 0.0,
+            wild: 0,
+            doubt: 0.0,
+        };
+        if 2 * self.nothings >= self.count {
+            return all;
+        }
+        let left = match usual {
+            Some(usual) => usual.left(bins),
+            None => Left { bins: (0..bins.len()).collect(), wild: 0, doubt: 0.0 },
+        };
+        let Moments { count, mean, squares } = Moments::of(left.bins.iter().map(|&it| &bins[it]));
+        let log_time = self.unit_s.ln() + mean;
+        let told = Cell { log_time, log_squares: squares, ..all };
+        if left.wild == 0 {
+            return told;
+        }
+        let mean_s = log_time.exp();
+        Cell {
+            count,
+            mean_s,
+            squared_deviations_s2: squares * mean_s * mean_s,
+            wild: left.wild,
+            doubt: left.doubt,
+            ..told
         }
     }
 
@@ -237,8 +243,11 @@ impl Sums {
         self.count -= 1;
         self.sum -= difference;
         self.sum_of_squares -= difference * difference;
-        if (self.first_at as usize) < self.times.len() {
-            self.times.remove(self.first_at as usize);
+        if self.first.1 > 0.0 {
+            let log = self.log(self.first.1);
+            self.times.remove(log);
+        } else {
+            self.nothings -= 1;
         }
     }
 
@@ -310,12 +319,11 @@ mod tests {
     }
 
     fn finished(runs: &[(u32, u32, u32, f64)]) -> (Runs, Vec<Warning>) {
-        let mut collector = Collector::<()>::new();
+        let mut collector = Collector::new();
         for &(m, p, repetition, time_s) in runs {
             assert!(collector.insert(Run { m, p, repetition, time_s }));
         }
-        let (runs, (), warnings) = collector.finish("runs.csv", WarmUp::LeaveOut);
-        (runs, warnings)
+        collector.finish("runs.csv", WarmUp::LeaveOut)
     }
 
     #[test]
@@ -327,16 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn the_scatter_of_usual_times_leaves_a_wild_one_aside() {
-        // Logarithms -0.2, 0 and 0.2 around ln 10, and one that is 3 above it.
-        let times = [0.0_f64, 3.0, -0.2, 0.2].map(|log| 10.0 * log.exp());
-        let Scatter { squares, degrees_of_freedom } = usual_scatter(&times);
-        approx::assert_relative_eq!(squares, 0.08, max_relative = 1e-12);
-        assert_eq!(degrees_of_freedom, 2.0);
-    }
-
-    #[test]
-    fn a_first_repetition_beyond_the_times_that_are_kept_is_left_out_all_the_same() {
+    fn a_first_repetition_that_comes_last_of_many_is_left_out_all_the_same() {
         let time = |repetition: u32| {
             if repetition == 1 { 2.0 } else { [1.0, 1.1][repetition as usize % 2] }
         };
@@ -344,10 +343,11 @@ mod tests {
         let runs: Vec<_> = order.map(|repetition| (1, 1, repetition, time(repetition))).collect();
         let (runs, warnings) = finished(&runs);
         assert!(matches!(warnings[..], [Warning::WarmUp { left_out: 1, .. }]), "{warnings:?}");
-        // 64 are left, half of them 1 s and half 1.1, and the first 63 begin and end with 1.
+        // 64 are left, half of them 1 s and half 1.1.
         let cell = &runs.cells[0];
-        assert_eq!((cell.count, cell.median_s), (64, 1.0));
+        assert_eq!(cell.count, 64);
         approx::assert_relative_eq!(cell.mean_s, 1.05, max_relative = 1e-12);
+        approx::assert_relative_eq!(cell.log_time, 0.5 * 1.1_f64.ln(), max_relative = 1e-9);
     }
 
     #[test]
@@ -360,6 +360,46 @@ mod tests {
         assert!((0..1000).all(|number| far.insert(640 * number)));
         assert!(far.dense.len() <= 2 * 1016, "{}", far.dense.len());
         assert!((0..1000).all(|number| !far.insert(640 * number)));
+    }
+
+    #[test]
+    fn wild_runs_are_left_out_and_told() {
+        let mut runs = Vec::new();
+        for (m, wild) in [(1, 1.0), (2, 3.0), (4, 1.0 / 3.0)] {
+            let times = [10.0, 10.1, 9.9, 10.05, 10.0 * wild];
+            runs.extend((1..).zip(times).map(|(repetition, time)| (m, 1, repetition, time)));
+        }
+        runs.extend([(8, 1, 1, 10.0), (8, 1, 2, 13.0)]);
+        let (runs, warnings) = finished(&runs);
+        let kept: Vec<_> = runs.cells.iter().map(|cell| (cell.count, cell.wild)).collect();
+        assert_eq!(kept, [(5, 0), (4, 1), (4, 1), (1, 1)]);
+        for cell in &runs.cells[1..] {
+            assert!((cell.mean_s / 10.0 - 1.0).abs() < 0.01, "{cell:?}");
+            approx::assert_relative_eq!(cell.log_time.exp(), cell.mean_s, max_relative = 1e-12);
+        }
+        approx::assert_relative_eq!(
+            runs.cells[3].doubt.sqrt(),
+            0.5 * 1.3_f64.ln(),
+            epsilon = 1e-12
+        );
+        let [Warning::Note(note)] = &warnings[..] else { panic!("{warnings:?}") };
+        let expected = "runs.csv: 3 wild runs were left out, much farther from the others of their \
+                        configuration than runs usually are: 1 of 5 at (2, 1), 1 of 5 at (4, 1), the \
+                        longer of two at (8, 1)";
+        assert_eq!(note, expected);
+    }
+
+    #[test]
+    fn a_configuration_that_mostly_took_no_time_has_no_logarithm() {
+        let (runs, _) = finished(&[
+            (1, 1, 1, 0.0),
+            (1, 1, 2, 2.0),
+            (2, 1, 1, 0.0),
+            (2, 1, 2, 1.0),
+            (2, 1, 3, 1.0),
+        ]);
+        let logs: Vec<f64> = runs.cells.iter().map(|cell| cell.log_time).collect();
+        assert_eq!(logs, [f64::NEG_INFINITY, 0.0]);
     }
 
     #[test]

@@ -39,15 +39,11 @@ fn read_runs(value: &Value<'_>) -> Result<Observations> {
         number if number > 0.0 => Ok(number),
         _ => Err(value.error("above 0")),
     };
-    let at_least_1 = |value: &Value<'_>| match value.number()? {
-        number if number >= 1.0 => Ok(number),
-        _ => Err(value.error("at least 1")),
-    };
     let observed = |index: usize| -> Result<Observed> {
         Ok(Observed {
             mapping: Mapping::new(m[index].count(1)?, p[index].count(1)?)?,
             time: Seconds(above_0(&times[index])?),
-            repetitions: at_least_1(&repetitions[index])?,
+            repetitions: above_0(&repetitions[index])?,
         })
     };
     let source = runs.get("source").map(|source| source.text()).transpose()?;
