@@ -264,10 +264,4 @@ mod tests {
         }
         assert!(refused(&["fit", "--seed", "none"]).contains("'none' for '--seed <SEED>'"));
     }
-
-    #[test]
-    fn more_resamples_than_memory_holds_are_refused() {
-        let message = refused(&["fit", "--bootstrap", "4294967295"]);
-        assert!(message.contains("4294967295 is not in 20..=100000"), "{message}");
-    }
 }

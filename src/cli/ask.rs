@@ -35,7 +35,7 @@ Examples:
 
 What came of a run is told by `mmgp tell --out tune --m 8 --p 4 --time 12.5`. Asks and answers go by \
 one log, DIR/log.jsonl, and are those of `mmgp tune`. Prints {\"runs\": [{\"id\", \
-\"m\", \"p\", ...}], \"best\": [m, p], \"time_s\", \"regret_95\", \"settled\"}: run what it says, tell what \
+\"m\", \"p\", ...}], \"best\": [m, p], \"time_s\", \"expected_regret\", \"regret_95\", \"settled\"}: run what it says, tell what \
 came of it, and ask again, until \"settled\" is true. Asked again without being told anything, it says \
 the same.";
 
@@ -44,6 +44,7 @@ struct Json {
     runs: Vec<Run>,
     best: Option<(u32, u32)>,
     time_s: Option<f64>,
+    expected_regret: Option<f64>,
     regret_95: Option<f64>,
     settled: bool,
 }
@@ -83,6 +84,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         runs: orders.into_iter().map(Run::from).collect(),
         best: best.and_then(|it| it.choice).map(|it| (it.m(), it.p())),
         time_s: best.and_then(|it| it.time).map(|time| time.0),
+        expected_regret: best.and_then(|it| it.expected_regret),
         regret_95: best.and_then(|it| it.regret_95),
         settled: verdicts.iter().all(|verdict| verdict.is_settled),
     };

@@ -21,8 +21,8 @@ use crate::attempt::{Attempt, Order};
 use crate::error::{Error, Result};
 use crate::native;
 use crate::posterior::Prior;
-use crate::tune::Search;
 use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level, Timeout};
+use crate::tune::{Goal, Search};
 use crate::units::Seconds;
 
 pub use declare::{DeclareArguments, Declared};
@@ -92,10 +92,15 @@ impl BudgetArguments {
 /// What is searched, and where it is kept.
 #[derive(Args, Clone)]
 pub struct SearchArguments {
-    /// Stop once the choice takes at most this longer than the fastest, with 95 %
-    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = percent)]
+    /// Stop once the choice is expected to take at most this longer than the fastest [default: 5%]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, conflicts_with = "until_regret")]
     #[arg(help_heading = "When it stops")]
-    until_regret: f64,
+    until_expected: Option<f64>,
+    /// Stop once the choice takes at most this longer than the fastest, with 95 %: half as many runs
+    /// more
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[arg(help_heading = "When it stops")]
+    until_regret: Option<f64>,
     /// Folder of the log and of all that follows from it; the same command goes on there
     #[arg(long, value_name = "DIR", default_value = FOLDER, help_heading = "Output")]
     pub out: PathBuf,
@@ -105,18 +110,29 @@ pub struct SearchArguments {
 }
 
 impl SearchArguments {
+    /// What is good enough.
+    fn goal(&self) -> Goal {
+        match self.until_regret {
+            Some(regret) => Goal::Sure(regret),
+            None => Goal::Expected(self.until_expected.unwrap_or(USUAL_EXPECTED)),
+        }
+    }
+
     /// The search at each level.
     pub fn levels(&self, declared: &Declared) -> Vec<Level> {
         let search = || Search {
             space: declared.space.clone(),
             prior: Prior::of_runs(declared.decomposition),
-            regret: self.until_regret,
+            goal: self.goal(),
             seed: self.seed,
         };
         let level = |factors: &_| Level { factors: Clone::clone(factors), search: search() };
         declared.levels.iter().map(level).collect()
     }
 }
+
+/// The expected regret that is good enough where no flag says.
+const USUAL_EXPECTED: f64 = 0.05;
 
 /// Timed runs where no flag sets an end.
 const USUAL_RUNS: u64 = 50;
@@ -136,8 +152,9 @@ Examples:
   mmgp tune --configurations table.csv --timeout 3x --dry-run -- ./app {m} {p}
 
 It starts with runs at the corners and in the middle, and then makes the run that lowers the \
-expected regret most for its time, until the regret is small enough or the budget is spent. What it \
-recommends has run. Every attempt is a line of DIR/log.jsonl, written as it ends: the same command \
+expected regret most for its time, until the choice is expected to cost little enough (or, with \
+--until-regret, costs little enough with 95 %, over programs) or the budget is spent. What it \
+recommends has run twice. Every attempt is a line of DIR/log.jsonl, written as it ends: the same command \
 goes on where it stopped, whatever stopped it. A configuration that fails is not chosen; one that is \
 stopped is known to take longer.
 

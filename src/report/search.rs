@@ -40,7 +40,9 @@ pub struct Row {
     pub max_rss_kb: Option<u64>,
     /// The choice after it, in the user's words.
     pub best: Option<String>,
-    /// What that choice may cost (95 %), relative to the fastest.
+    /// What that choice is expected to cost, relative to the fastest.
+    pub expected: Option<f64>,
+    /// What it costs at most (95 %).
     pub regret: Option<f64>,
 }
 
@@ -71,7 +73,8 @@ pub(super) fn sections(search: &Search) -> String {
         "CPU [s]",
         "memory [MiB]",
         "best then",
-        "at most from the best (95 %)",
+        "expected to cost",
+        "at most (95 %)",
     ];
     let header: String =
         header.iter().map(|name| format!("<th scope=\"col\">{}</th>", escaped(name))).collect();
@@ -79,8 +82,9 @@ pub(super) fn sections(search: &Search) -> String {
     format!(
         "<section id=\"course\" aria-labelledby=\"course-heading\">\n\
          <h2 id=\"course-heading\">The course of the search</h2>\n\
-         <figure class=\"static scroller\" tabindex=\"0\">\n<figcaption>What the choice may cost at \
-         most (95 %), by timed runs; the line across is what is good enough.</figcaption>\n{}\n\
+         <figure class=\"static scroller\" tabindex=\"0\">\n<figcaption>What the choice may cost, by \
+         timed runs: at most (95 %), and below it what is expected; the line across is what is good \
+         enough.</figcaption>\n{}\n\
          </figure>\n</section>\n\
          <section id=\"log\" aria-labelledby=\"log-heading\">\n<h2 id=\"log-heading\">Every run</h2>\n\
          <div class=\"scroller\" tabindex=\"0\" role=\"region\" aria-label=\"Table: every run\">\n\
@@ -96,7 +100,7 @@ const STATUS: usize = 4;
 fn row(row: &Row) -> String {
     let number = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.4}"));
     let memory = row.max_rss_kb.map_or("–".into(), |kib| format!("{:.1}", kib as f64 / 1024.0));
-    let regret = row.regret.map_or("–".into(), |it| format!("{:.1} %", 100.0 * it));
+    let percent = |it: Option<f64>| it.map_or("–".into(), |it| format!("{:.1} %", 100.0 * it));
     let cells = [
         row.order.to_string(),
         row.m.to_string(),
@@ -108,7 +112,8 @@ fn row(row: &Row) -> String {
         number(row.cpu_s),
         memory,
         row.best.clone().unwrap_or_else(|| "–".into()),
-        regret,
+        percent(row.expected),
+        percent(row.regret),
     ];
     let cell = |(place, text): (usize, &String)| {
         let class = if place == STATUS { " class=\"text\"" } else { "" };
@@ -128,15 +133,14 @@ const BOTTOM: f64 = 44.0;
 
 /// The regret by runs, on a logarithmic scale, in the colour of the text around it.
 fn picture(search: &Search) -> String {
-    let points: Vec<(f64, f64)> = search
-        .attempts
-        .iter()
-        .filter_map(|it| Some((it.order as f64, 100.0 * it.regret?)))
-        .map(|(run, regret)| (run, regret.max(LEAST)))
-        .collect();
+    let points = |of: fn(&Row) -> Option<f64>| -> Vec<(f64, f64)> {
+        let point = |it: &Row| Some((it.order as f64, (100.0 * of(it)?).max(LEAST)));
+        search.attempts.iter().filter_map(point).collect()
+    };
+    let lines = [(points(|it| it.regret), 2.0), (points(|it| it.expected), 1.0)];
     let last = search.attempts.len().max(2) as f64;
     let limit = (100.0 * search.limit).max(LEAST);
-    let values = points.iter().map(|it| it.1).chain([limit]);
+    let values = lines.iter().flat_map(|(points, _)| points).map(|it| it.1).chain([limit]);
     let low = 10_f64.powf(values.clone().fold(f64::INFINITY, f64::min).log10().floor());
     let high = 10_f64.powf(values.fold(low * 10.0, f64::max).log10().ceil());
     let x = |run: f64| LEFT + (run - 1.0) / (last - 1.0) * (WIDTH - LEFT - RIGHT);
@@ -173,13 +177,16 @@ fn picture(search: &Search) -> String {
          stroke=\"currentColor\" stroke-dasharray=\"6 4\"/>\n",
         WIDTH - RIGHT
     );
-    let path: Vec<String> =
-        points.iter().map(|&(run, regret)| format!("{:.1},{:.1}", x(run), y(regret))).collect();
-    svg += &format!(
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"2\"/>\n",
-        path.join(" ")
-    );
-    for &(run, regret) in &points {
+    for (points, width) in &lines {
+        let path: Vec<String> =
+            points.iter().map(|&(run, regret)| format!("{:.1},{:.1}", x(run), y(regret))).collect();
+        svg += &format!(
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"currentColor\" \
+             stroke-width=\"{width}\"/>\n",
+            path.join(" ")
+        );
+    }
+    for &(run, regret) in lines.iter().flat_map(|(points, _)| points) {
         svg += &format!(
             "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\"><title>run {run}: \
              {regret:.2} %</title></circle>\n",

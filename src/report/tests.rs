@@ -49,7 +49,7 @@ fn a_page_ranks_what_is_believed_given_the_runs_and_keeps_the_times_of_equation_
     }
     assert!(ranked_by.is_sorted(), "{ranked_by:?}");
     assert_eq!(data["measured"], serde_json::json!({ "m": [1, 4], "p": [1, 8] }));
-    assert!(mappings.iter().all(|it| it.m() <= 4 && it.p() <= 8 && it.apus() <= 16));
+    assert!(mappings.iter().all(|it| it.apus() <= 16), "{mappings:?}");
 }
 
 #[test]

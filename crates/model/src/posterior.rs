@@ -43,7 +43,6 @@ use crate::model::uncertainty::quantile_97_5;
 pub use basis::Basis;
 use components::{Component, Data, Family};
 use form::{Form, Mean};
-pub(crate) use mixture::Noisy;
 pub use mixture::{Joint, Marginals};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};

@@ -50,13 +50,13 @@ mod next;
 mod nodes;
 mod outlook;
 mod phased;
+mod regret;
 mod what_if;
 
 use crate::model::Parameters;
 use crate::model::observations::Observed;
 use crate::model::time_model::TimeModel;
-use crate::model::uncertainty::{StandardError, quantile_97_5};
-use crate::posterior::{Marginals, Posterior, untold_deviation};
+use crate::posterior::{Marginals, Posterior};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::{Maybe, Prediction};
@@ -73,6 +73,7 @@ pub use next::{Measured, Measurement, NextMeasurement, next_measurement};
 pub use nodes::{NodeConfiguration, NodeRanking, rank_nodes};
 pub use outlook::Outlook;
 pub use phased::{Changes, Plan, Plans, plan_phases};
+pub use regret::Regret;
 pub use what_if::{Scale, scaled};
 
 /// How the posterior is drawn from.
@@ -263,15 +264,6 @@ fn check(mappings: &[Mapping], sampling: Sampling) -> Result<()> {
         return error("configurations", mappings.len().to_string(), expected);
     }
     Ok(())
-}
-
-/// The 95 % interval about a time whose terms have this error, where no run tells how far the model
-/// is off: as such models were.
-fn interval(time: Seconds, of_terms: StandardError) -> (Seconds, Seconds) {
-    let of_model = quantile_97_5(None) * untold_deviation();
-    let relative = if time.0 > 0.0 { of_terms.half_width() / time.0 } else { 0.0 };
-    let half_width = of_model.hypot(relative);
-    (time * (-half_width).exp(), time * half_width.exp())
 }
 
 /// The parameters of equation 11, for a question that is asked of its terms.

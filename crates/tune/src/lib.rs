@@ -20,12 +20,12 @@
 //! use mmgp_base::{Mapping, units::Seconds};
 //! use mmgp_model::model::parameters::Decomposition;
 //! use mmgp_model::posterior::Prior;
-//! use mmgp_tune::{Found, Search, Tried};
+//! use mmgp_tune::{Found, Goal, Search, Tried};
 //!
 //! let search = Search {
 //!     space: mmgp_model::solve::feasible(16).collect(),
 //!     prior: Prior::of_runs(Decomposition::Data),
-//!     regret: 0.05,
+//!     goal: Goal::Expected(0.05),
 //!     seed: 1,
 //! };
 //! let time = |it: Mapping| {
@@ -50,7 +50,6 @@ pub mod engine;
 mod failures;
 mod further;
 mod known;
-mod regret;
 mod search;
 
-pub use search::{Found, Search, Tried, Verdict};
+pub use search::{Found, Goal, Search, Tried, Verdict};

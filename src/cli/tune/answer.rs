@@ -40,6 +40,8 @@ pub struct Summary {
     pub time_s: Option<f64>,
     /// How often it was timed.
     pub measured: usize,
+    /// What it is expected to cost, relative to the fastest.
+    pub expected_regret: Option<f64>,
     /// What it costs at most, relative to the fastest (95 %).
     pub regret_95: Option<f64>,
     /// Timed runs.
@@ -57,6 +59,16 @@ pub struct Summary {
     pub names: (String, String),
     /// In a sentence.
     pub sentence: String,
+}
+
+/// What the choice may cost, in words; `None` where nothing is said of it yet.
+pub fn regret(verdict: &Verdict) -> Option<String> {
+    let (expected, most) = (verdict.expected_regret?, verdict.regret_95?);
+    if most < 5e-4 {
+        return Some("the fastest (95 %)".into());
+    }
+    let (expected, most) = (Percent(expected), Percent(most));
+    Some(format!("expected to cost {expected}, at most {most} (95 %)"))
 }
 
 /// Why a search stopped, as programs are told.
@@ -107,11 +119,8 @@ impl Found<'_> {
         };
         let times = self.times();
         let count = times.get(&choice).map_or(0, Vec::len);
-        let regret = match self.verdict.regret_95 {
-            Some(regret) if regret < 5e-4 => "the fastest (95 %)".to_string(),
-            Some(regret) => format!("at most {} from the best (95 %)", Percent(regret)),
-            None => "how far from the best is not known".to_string(),
-        };
+        let regret =
+            regret(self.verdict).unwrap_or("how far from the best is not known yet".into());
         let beside = self.beside(choice, &times);
         let beside = beside.map_or(String::new(), |(other, ratio)| {
             format!("; {ratio:.2} times as fast as {}", of(other))
@@ -152,6 +161,7 @@ impl Found<'_> {
             best: verdict.choice.map(|it| (it.m(), it.p())),
             time_s: verdict.time.map(|it| it.0),
             measured: verdict.choice.and_then(|it| Some(self.times().get(&it)?.len())).unwrap_or(0),
+            expected_regret: verdict.expected_regret,
             regret_95: verdict.regret_95,
             runs: timed(&self.of_level().cloned().collect::<Vec<_>>()),
             tried: self.tried(),
@@ -225,6 +235,7 @@ impl Found<'_> {
                 cpu_s: it.cpu_s,
                 max_rss_kb: it.max_rss_kb,
                 best: verdict.as_ref().and_then(|it| it.choice).map(|it| self.words.of(it)),
+                expected: verdict.as_ref().and_then(|it| it.expected_regret),
                 regret: verdict.as_ref().and_then(|it| it.regret_95),
             })
         };
@@ -232,7 +243,8 @@ impl Found<'_> {
             sentence: self.sentence(),
             details: self.details(name).lines().map(str::to_string).collect(),
             names: self.words.pair(),
-            limit: self.search().regret,
+            limit: self.search().goal.regret(),
+
             attempts: all.iter().enumerate().map(row).collect::<Result<_>>()?,
         })
     }

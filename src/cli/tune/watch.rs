@@ -16,7 +16,7 @@ use crate::table::log::Log;
 use crate::tune::engine::{
     Budget, Cell, CellObserver, Discipline, Observer, Progress, Timeout, mapping, spent, timed,
 };
-use crate::units::{Percent, Seconds};
+use crate::units::Seconds;
 
 /// Tells of each run on standard error, unless nobody wants to know.
 pub struct Watch<'a> {
@@ -74,13 +74,9 @@ impl<'a> Watch<'a> {
 
 impl Observer for Watch<'_> {
     fn begins(&mut self, progress: &Progress<'_>) {
-        let known = match (progress.verdict.choice, progress.verdict.regret_95) {
+        let known = match (progress.verdict.choice, super::answer::regret(progress.verdict)) {
             (Some(best), Some(regret)) => {
-                format!(
-                    "; best so far {}, at most {} from the best",
-                    self.words.of(best),
-                    Percent(regret)
-                )
+                format!("; best so far {}, {regret}", self.words.of(best))
             }
             (Some(best), None) => format!("; best so far {}", self.words.of(best)),
             (None, _) => String::new(),

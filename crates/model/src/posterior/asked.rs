@@ -76,8 +76,7 @@ impl Posterior {
             means.push(mean);
             covariances.push(covariance);
         }
-        let noises = self.components.iter().map(|component| component.node.noise).collect();
-        Joint::new(self.weights(), (means, covariances, noises), self.widening())
+        Joint::new(self.weights(), (means, covariances), self.widening())
     }
 
     fn weights(&self) -> Vec<f64> {

@@ -336,12 +336,16 @@ impl Prior {
         let most = |shape: &Shape| {
             let at = |mapping| shape.at(self.decomposition, mapping);
             let of_known = candidates.iter().map(|&it| model.time(it).0 / at(it));
-            (*shape, of_known.fold(self.most(*shape, observations), f64::min))
+            let most = of_known.fold(self.most(*shape, observations), f64::min);
+            // What is nothing wherever a run or a candidate is is nothing.
+            (*shape, if most.is_finite() { most } else { f64::MIN_POSITIVE })
         };
         let is_in_pieces = observations.configurations.len() < ENOUGH_FOR_ONE_PIECE
             && (1..=MOST_IN_PIECES).contains(&unknown.len());
-        // One mean alone, or one that is off by so much as a whole, has nothing added to it.
-        let is_alone = self.only.is_some() || self.misfit.is_some();
+        // One mean alone, or one that is off by so much as a whole, has nothing added to it; and without
+        // runs nothing tells of what may come to it.
+        let is_alone =
+            self.only.is_some() || self.misfit.is_some() || observations.configurations.is_empty();
         let looses = if self.misfit.is_some() { &LOOSE[..1] } else { &LOOSE };
         for (name, beside, of_beside) in BESIDE_FILES {
             if is_alone && !beside.is_empty() {

@@ -115,7 +115,8 @@ const MOST_CONFIRMATIONS: usize = 2;
 
 /// The choice of a ranking whose first configuration is this.
 pub(super) fn choice(first: &Configuration, contest: &Contest, posterior: &Posterior) -> Choice {
-    let (expected_cost, costs_at_most) = contest.cost_of_choice();
+    let regret = contest.regret();
+    let (expected_cost, costs_at_most) = (regret.expected(), regret.at_most(0.95));
     let is_known = match untold(posterior) {
         Some(range) => contest.mappings.iter().all(|&it| range.never_varied(it).is_none()),
         None => true,

@@ -4,6 +4,7 @@
 use nalgebra::DMatrix;
 
 use super::Sampling;
+use super::regret::Regret;
 use crate::posterior::{Marginals, Posterior};
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
@@ -64,13 +65,9 @@ impl Contest {
         Seconds(sum / self.least.len() as f64)
     }
 
-    /// Mean and 95 % quantile of what the choice takes longer than the fastest, relative to that.
-    pub fn cost_of_choice(&self) -> (f64, f64) {
-        let row = self.draws.row(self.choice);
-        let mut costs: Vec<f64> =
-            row.iter().zip(&self.least).map(|(time, least)| (time - least).exp_m1()).collect();
-        let mean = costs.iter().sum::<f64>() / costs.len() as f64;
-        (mean, quantile(&mut costs, 0.95))
+    /// What the choice may cost.
+    pub fn regret(&self) -> Regret {
+        Regret::of(self.choice, &self.draws)
     }
 
     /// What may be run, the most useful first: each with the expected cost, relative to the
@@ -190,14 +187,6 @@ mod tests {
     }
 
     const TIMES: [[f64; 4]; 3] = [[1.0, 4.0, 3.0, 3.0], [2.0, 2.0, 2.0, 2.0], [4.0, 1.0, 1.0, 2.0]];
-
-    #[test]
-    fn the_choice_costs_what_it_takes_longer_than_the_least_of_each_draw() {
-        // The least times are 1, 1, 1, 2: twice as long in three draws of four.
-        let (mean, most) = contest(TIMES).cost_of_choice();
-        approx::assert_relative_eq!(mean, 0.75, max_relative = 1e-12);
-        approx::assert_relative_eq!(most, 1.0, max_relative = 1e-12);
-    }
 
     #[track_caller]
     fn check_confirmations(ran: [bool; 3], most: usize, expected: &[(usize, f64)]) {

@@ -1,11 +1,13 @@
 //! Nodes, threads and accelerators: equation 11 over three levels, ranked.
 
+use std::collections::BTreeMap;
+
 use super::constraints::Constraints;
-use super::{interval, speedup};
+use super::speedup;
 use crate::model::Parameters;
 use crate::model::levels::{NodeLevel, OnNodes};
-use crate::model::sources::Sources;
 use crate::model::time_model::TimeModel;
+use crate::posterior::Posterior;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::units::Seconds;
@@ -61,7 +63,15 @@ pub fn rank_nodes(
     let space = constraints.clone().condition(None).space(parameters.apus)?;
     check(nodes, space.count() as u64, level)?;
     let on = |nodes: u32| OnNodes { parameters, level, nodes };
-    let sources = Sources::of(parameters);
+    // How far a time may be off is that of the same configuration on one node.
+    let mappings: Vec<Mapping> = space.configurations().collect();
+    let marginals = Posterior::of_model(parameters.clone()).marginals(&mappings);
+    let end = |(index, &mapping): (usize, &Mapping)| {
+        let of = |share: f64| marginals.quantile(index, share).0 / marginals.time(index).0;
+        let ends = (of(0.025), of(0.975));
+        (mapping, if marginals.time(index).0 > 0.0 { ends } else { (1.0, 1.0) })
+    };
+    let ends: BTreeMap<Mapping, (f64, f64)> = mappings.iter().enumerate().map(end).collect();
     let sequential = on(1).time(Mapping::SEQUENTIAL);
     let mut configurations: Vec<NodeConfiguration> = (1..=nodes)
         .flat_map(|n| space.configurations().map(move |mapping| (n, mapping)))
@@ -69,8 +79,8 @@ pub fn rank_nodes(
         .map(|(n, mapping)| {
             let model = on(n);
             let time = model.time(mapping);
-            let slopes = sources.of_gradient(model.gradient(mapping));
-            let (low, high) = interval(time, sources.standard_error(&slopes));
+            let (below, above) = ends[&mapping];
+            let (low, high) = (time * below, time * above);
             let speedup = speedup(sequential, time);
             let apus = f64::from(n) * f64::from(mapping.m()) * f64::from(mapping.p());
             let efficiency = speedup / apus;
@@ -113,7 +123,6 @@ fn check(nodes: u32, configurations: u64, level: NodeLevel) -> Result<()> {
 mod tests {
     use super::*;
     use crate::model::published;
-    use crate::posterior::untold_deviation;
     use crate::solve::Condition;
 
     #[test]
@@ -146,21 +155,14 @@ mod tests {
         let level = NodeLevel { per_message: Seconds(0.0), per_step: Seconds(0.5) };
         let ranking = rank_nodes(&parameters, &Constraints::NONE.max_m(4), 3, level).unwrap();
         let alone = parameters.time(Mapping::SEQUENTIAL).0;
-        let half_width = |time: f64| {
-            // As far off as such models were, and what the terms are unsure of.
-            1.959_963_985 * untold_deviation().hypot(0.3 / time)
-        };
         for it in ranking.configurations.iter().filter(|it| it.mapping == Mapping::of(2, 4)) {
             approx::assert_relative_eq!(it.speedup, alone / it.time.0, max_relative = 1e-12);
             let apus = f64::from(8 * it.n);
             approx::assert_relative_eq!(it.efficiency, it.speedup / apus, max_relative = 1e-12);
-            let expected = half_width(it.time.0);
-            approx::assert_relative_eq!(
-                (it.high.0 / it.time.0).ln(),
-                expected,
-                max_relative = 1e-6
-            );
-            approx::assert_relative_eq!((it.time.0 / it.low.0).ln(), expected, max_relative = 1e-6);
+            let of_one = Posterior::of_model(parameters.clone()).marginals(&[it.mapping]);
+            let above = of_one.quantile(0, 0.975).0 / of_one.time(0).0;
+            approx::assert_relative_eq!(it.high.0 / it.time.0, above, max_relative = 1e-12);
+            assert!(it.low.0 < it.time.0);
         }
     }
 

@@ -380,9 +380,3 @@ fn what_all_runs_have_in_common_is_named() {
     check(&[(4, 1), (4, 3)], "all runs have m = 4: what another m does is not known");
     check(&[(2, 1), (9, 1)], "all runs have p = 1: what another p does is not known");
 }
-
-#[test]
-fn a_run_that_takes_no_time_has_no_interval() {
-    let error = StandardError { value: 0.0, degrees_of_freedom: None };
-    assert_eq!(interval(Seconds(0.0), error), (Seconds(0.0), Seconds(0.0)));
-}

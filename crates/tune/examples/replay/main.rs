@@ -2,7 +2,8 @@
 //! the choice was after each run: JSON lines, one for each search.
 //!
 //! ```text
-//! replay [--data DIR] [--seeds 100] [--runs 20] [--only NAME,NAME] [--regret 0.02] [--workers 2]
+//! replay [--data DIR] [--seeds 100] [--runs 20] [--only NAME,NAME] [--regret 0.02 | --expected 0.05]
+//!        [--workers 2]
 //! replay --scripts ...   # the times that the runs take, for whoever searches otherwise
 //! replay --speed         # seconds for one decision
 //! ```
@@ -19,7 +20,7 @@ use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 use mmgp_model::model::parameters::Decomposition;
 use mmgp_model::posterior::Prior;
-use mmgp_tune::{Found, Search, Tried};
+use mmgp_tune::{Found, Goal, Search, Tried};
 use problems::Problem;
 
 /// What the arguments ask for.
@@ -28,7 +29,7 @@ struct Given {
     seeds: u64,
     runs: usize,
     only: Option<String>,
-    regret: f64,
+    goal: Goal,
     workers: usize,
     scripts: bool,
     speed: bool,
@@ -40,7 +41,7 @@ fn given() -> Given {
         seeds: 100,
         runs: 20,
         only: None,
-        regret: 0.02,
+        goal: Goal::Sure(0.02),
         workers: 2,
         scripts: false,
         speed: false,
@@ -53,7 +54,8 @@ fn given() -> Given {
             "--seeds" => given.seeds = value().parse().expect("a number of seeds"),
             "--runs" => given.runs = value().parse().expect("a number of runs"),
             "--only" => given.only = Some(value()),
-            "--regret" => given.regret = value().parse().expect("a regret"),
+            "--regret" => given.goal = Goal::Sure(value().parse().expect("a regret")),
+            "--expected" => given.goal = Goal::Expected(value().parse().expect("a regret")),
             "--workers" => given.workers = value().parse().expect("a number of workers"),
             "--scripts" => given.scripts = true,
             "--speed" => given.speed = true,
@@ -123,7 +125,7 @@ fn line(problem: &Problem, seed: u64, given: &Given) -> String {
     let search = Search {
         space: problem.configurations.keys().copied().collect(),
         prior: Prior::of_runs(Decomposition::Data),
-        regret: given.regret,
+        goal: given.goal,
         seed,
     };
     let mut tried: Vec<Tried> = Vec::new();
@@ -143,6 +145,7 @@ fn line(problem: &Problem, seed: u64, given: &Given) -> String {
             "time_s": time,
             "choice": [choice.m(), choice.p()],
             "regret": problem.regret(choice),
+            "expected_regret": verdict.expected_regret,
             "regret_95": verdict.regret_95,
             "settled": verdict.is_settled,
         }));

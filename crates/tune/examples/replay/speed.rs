@@ -7,7 +7,7 @@ use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 use mmgp_model::model::parameters::Decomposition;
 use mmgp_model::posterior::Prior;
-use mmgp_tune::{Found, Search, Tried};
+use mmgp_tune::{Found, Goal, Search, Tried};
 
 /// Prints the seconds of a decision among so many configurations after so many runs, the least of
 /// five.
@@ -22,7 +22,7 @@ pub fn measure() {
         (grid(100, 100), 30),
     ] {
         let prior = Prior::of_runs(Decomposition::Data);
-        let search = Search { space, prior, regret: 0.02, seed: 1 };
+        let search = Search { space, prior, goal: Goal::Expected(0.02), seed: 1 };
         let time = |it: Mapping| {
             let (m, p) = (f64::from(it.m()), f64::from(it.p()));
             let noise = 1.0 + 0.02 * (7.3 * m + 5.1 * p).sin();

@@ -8,6 +8,7 @@ use mmgp_model::posterior::Prior;
 use mmgp_model::solve::feasible;
 
 use super::*;
+use crate::Goal;
 
 /// A program whose attempts are given by its configuration and repetition.
 struct Script<F>(F);
@@ -85,7 +86,7 @@ fn levels(values: &[&str]) -> Vec<Level> {
         search: Search {
             space: feasible(16).collect(),
             prior: Prior::of_runs(Decomposition::Data),
-            regret: 0.01,
+            goal: Goal::Sure(0.01),
             seed: 3,
         },
     };
