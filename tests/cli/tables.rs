@@ -186,11 +186,31 @@ fn an_unknown_column_is_ignored_with_a_warning() {
 }
 
 #[test]
-fn runs_that_cannot_answer_are_refused_with_what_else_to_time() {
-    check(
-        "--runs",
-        format!("{RUNS}1,1,1,3\n1,2,1,2\n"),
-        ": runs at (m, p) = (1, 1), (1, 2) cannot tell apart t_hpu_s, t_apu_s, offloads*p*g_s; \
-         also time (m, p) = (1, 16), or give --profile FILE",
-    );
+fn runs_that_do_not_tell_the_terms_say_what_else_to_time_and_tell_of_times() {
+    let folder = Folder::with("runs.csv", format!("{RUNS}1,1,1,3\n1,2,1,2\n"));
+    let run = folder.mmgp(&["fit", "--runs", "runs.csv", "--verbose", "--out", "params.toml"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let warning = "runs at (m, p) = (1, 1), (1, 2) cannot tell apart t_hpu_s, t_apu_s, \
+                   offloads*p*g_s; also time (m, p) = (2, 1), or give --profile FILE";
+    assert!(run.stderr.contains(warning), "{}", run.stderr);
+    let predicted = folder.succeeds(&["predict", "--params", "params.toml"]);
+    assert!(predicted.contains("Run (1, 2): it takes about 1.99"), "{predicted}");
+    // Whoever needs a term is told that it is not known.
+    let required = ["fit", "--runs", "runs.csv", "--require", "t_apu_s"];
+    let run = folder.mmgp(&required);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+}
+
+/// The commonest question there is: a node's cores, divided among ranks and threads.
+#[test]
+fn runs_that_all_use_the_same_number_of_cores_are_answered() {
+    let times = [(1, 64, 30.0), (2, 32, 22.0), (4, 16, 17.0), (16, 4, 16.0), (64, 1, 25.0)];
+    let rows = times.map(|(m, p, time)| format!("{m},{p},1,{time}\n")).concat();
+    let folder = Folder::with("runs.csv", format!("{RUNS}{rows}"));
+    folder.succeeds(&["fit", "--runs", "runs.csv", "--out", "params.toml"]);
+    let table = folder.succeeds(&["predict", "--params", "params.toml"]);
+    assert!(table.contains("Run (16, 4): it takes about 1"), "{table}");
+    // All that use 64 cores, and nothing that uses fewer: (8, 8) and (32, 2) beside those that ran.
+    let rows = table.lines().skip_while(|line| !line.starts_with("rank")).count();
+    assert_eq!(rows, 1 + times.len() + 2, "{table}");
 }

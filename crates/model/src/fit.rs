@@ -115,16 +115,28 @@ pub struct Fitted {
     pub report: Report,
     /// The refined model beside it, where its counts were given: terms of its own, and refinements.
     pub refined: Option<Parameters>,
+    /// Runs that tell of times and not of terms: those are as files have them, and predictions rest on
+    /// the runs all the same. A warning says what cannot be told.
+    pub untold: Option<Untold>,
     /// Warnings about the result.
     pub warnings: Vec<Warning>,
+}
+
+/// Runs that do not tell the terms of equation 11.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Untold {
+    /// How many configurations were timed.
+    pub configurations: usize,
+    /// The file that they are in.
+    pub file: String,
 }
 
 /// Estimates all terms from what was measured.
 ///
 /// # Errors
 ///
-/// [`Error::TooLittleData`] where neither a profile nor runs are given, where a file lacks the
-/// rows that its term needs, or where the runs leave the terms undetermined; [`Error::Fit`] where
+/// [`Error::TooLittleData`] where neither a profile nor runs are given, or where a file lacks the
+/// rows that its term needs; [`Error::Fit`] where
 /// the least squares do not converge; [`Error::OutOfRange`] for no APUs or no tasks.
 pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     check(inputs, settings)?;
@@ -142,15 +154,32 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
         correlations: &correlations,
         options: &settings.options,
     });
+    let mut untold = None;
     let (mut parameters, mut in_runs, left) = match request {
         Some(request) => {
-            let joint = joint::fit(&base, &unknown, request)?;
-            warnings.extend(joint.warnings);
-            (joint.parameters, Some(joint.report), joint.undetermined)
+            joint::check(&base, request.runs)?;
+            match joint::fit(&base, &unknown, request) {
+                Ok(joint) => {
+                    warnings.extend(joint.warnings);
+                    (joint.parameters, Some(joint.report), joint.undetermined)
+                }
+                // What they tell of times is more than what they tell of terms.
+                Err(error @ Error::TooLittleData { .. }) => {
+                    let runs = request.runs;
+                    let (count, file) = (runs.cells.len(), runs.file.clone());
+                    untold = Some(Untold { configurations: count, file });
+                    warnings.push(Warning::Note(error.to_string()));
+                    (base.clone(), None, unknown.clone())
+                }
+                Err(error) => return Err(error),
+            }
         }
         None => (base.clone(), None, unknown.clone()),
     };
-    let mut refined = beside::refined((&base, &unknown), &parameters, inputs, settings, request)?;
+    let mut refined = match untold {
+        Some(_) => None,
+        None => beside::refined((&base, &unknown), &parameters, inputs, settings, request)?,
+    };
     if let Some(runs) = &inputs.runs {
         let evidence = evidence::evidence(runs, &base, &unknown, inputs.prior.as_ref());
         if let Some(refined) = &mut refined {
@@ -163,7 +192,9 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
         report.comparison = beside::comparison(request.runs, report, refined.as_ref(), values)?;
     }
     warnings.extend(bounds::slowdowns(&mut parameters));
-    warnings.extend(left.iter().map(|term| term.not_measured()));
+    if untold.is_none() {
+        warnings.extend(left.iter().map(|term| term.not_measured()));
+    }
     let terms = report::terms(&parameters, &known, inputs.runs.as_ref());
     let loggp = inputs.offload.as_ref().map(loggp::loggp).transpose()?;
     let name = settings.name.clone();
@@ -174,7 +205,7 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
         bounds::slowdowns(&mut refined.parameters);
         refined.parameters
     });
-    Ok(Fitted { parameters, report, refined, warnings })
+    Ok(Fitted { parameters, report, refined, untold, warnings })
 }
 
 /// Refuses what cannot be fitted whatever the rows say.

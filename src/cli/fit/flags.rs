@@ -24,6 +24,9 @@ pub(in crate::cli) fn warning(warning: Warning) -> Warning {
         Warning::NotMeasured { term, taken, measure: files } => {
             Warning::NotMeasured { term, taken, measure: measure(files) }
         }
+        Warning::Note(text) if text.contains(" cannot tell apart ") => {
+            Warning::Note(text.replace("give profile.csv", "give --profile FILE"))
+        }
         Warning::Note(text) if text.ends_with("name what the program calls") => {
             Warning::Note(text + " with --operation and --operation-bytes")
         }

@@ -181,7 +181,8 @@ impl Found<'_> {
         let apus = u32::try_from(most).ok()?;
         let settings = Settings::new(name, self.decomposition, apus);
         let inputs = Inputs { runs: Some(runs), ..Inputs::default() };
-        Some(fit(&inputs, &settings).ok()?.parameters)
+        let fitted = fit(&inputs, &settings).ok()?;
+        fitted.untold.is_none().then_some(fitted.parameters)
     }
 
     /// What stands below the sentence: what limits, what failed, what comes next.

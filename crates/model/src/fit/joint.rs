@@ -44,7 +44,6 @@ pub(crate) struct Joint {
 /// those that no file knows.
 pub(crate) fn fit(base: &Parameters, unknown: &[Term], request: Request<'_>) -> Result<Joint> {
     let runs = request.runs;
-    check(base, runs)?;
     let sensitivity = Sensitivity { base: base.clone(), unknown: unknown.to_vec() };
     let design = Design::new(&sensitivity, runs);
     let verdict = identify(&sensitivity, &design, runs)?;
@@ -59,7 +58,7 @@ pub(crate) fn fit(base: &Parameters, unknown: &[Term], request: Request<'_>) -> 
 }
 
 /// Relative residuals need times above zero.
-fn check(base: &Parameters, runs: &Runs) -> Result<()> {
+pub(crate) fn check(base: &Parameters, runs: &Runs) -> Result<()> {
     if let Some(cell) = runs.cells.iter().find(|cell| cell.mean_s <= 0.0) {
         return Err(Error::TooLittleData {
             file: runs.file.clone(),

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::Fitted;
 use super::report::RunsReport;
+use super::{Fitted, Untold};
 use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate, OverM};
 use crate::model::run::Breakdown;
@@ -51,6 +51,11 @@ const ROUNDING: f64 = 1e-9;
 impl Fitted {
     /// The fit in a few lines.
     pub fn summary(&self) -> Summary {
+        if self.untold.is_some() {
+            let (formula, terms) = (String::new(), Vec::new());
+            let (sentence, better) = (sentence(self), None);
+            return Summary { sentence, formula, at: (1, 1), terms, better };
+        }
         let measured = self.report.runs.as_ref().map(|runs| runs.fastest);
         let predicted = || fastest(&self.parameters);
         let at = measured.map_or_else(predicted, |(m, p)| Mapping::of(m, p));
@@ -83,6 +88,12 @@ fn fastest(parameters: &Parameters) -> Mapping {
 }
 
 fn sentence(fitted: &Fitted) -> String {
+    if let Some(Untold { configurations, file }) = &fitted.untold {
+        return format!(
+            "{configurations} timed configurations in {file}. They do not tell the terms of equation 11; \
+             what they tell of times, predictions weigh."
+        );
+    }
     let Some(runs) = &fitted.report.runs else {
         return "The terms of equation 11 as files measured them, without a timed run.".into();
     };
@@ -237,8 +248,10 @@ impl fmt::Display for Part {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.sentence)?;
-        write!(f, "{}", self.formula)?;
+        write!(f, "{}", self.sentence)?;
+        if !self.formula.is_empty() {
+            write!(f, "\n{}", self.formula)?;
+        }
         if !self.terms.is_empty() {
             let (m, p) = self.at;
             write!(f, "\n  term         with standard error    of the time at ({m}, {p})")?;

@@ -20,8 +20,9 @@ pub fn feasible(apus: u32) -> impl Iterator<Item = Mapping> {
 ///
 /// Where files speak of the machine, or `apus` is another number than what the runs used, these are all
 /// that it has room for: every (m, p) with `m * p <= apus`. Where runs alone speak, the values of m and
-/// of p that ran, combined within the largest `m * p` that ran; where every run had the same, those with
-/// just that. Of m or p every integer is in question within bounds that the constraints set.
+/// of p that ran, combined within the largest `m * p` that ran; where every run had the same, as the
+/// cores of a node, all that have just that, between the smallest and the largest m that ran. Of m or p
+/// every integer is in question within bounds that the constraints set.
 ///
 /// # Errors
 ///
@@ -40,11 +41,9 @@ pub fn candidates(
     if posterior.has_files() || most != u64::from(apus) {
         return allowed(constraints, apus);
     }
-    let fewest = ran.iter().map(|it| it.apus()).min();
-    let is_in_question = |mapping: Mapping| match Some(most) == fewest {
-        true => mapping.apus() == most,
-        false => mapping.apus() <= most,
-    };
+    if let Some(line) = line(&ran, most) {
+        return allowed(&constraints.clone().or_among(line), apus);
+    }
     let values = |of: fn(Mapping) -> u32, bounds: Option<(u32, u32)>| -> Vec<u32> {
         let mut values: Vec<u32> = ran.iter().map(|&it| of(it)).collect();
         if let Some((least, last)) = bounds {
@@ -59,8 +58,20 @@ pub fn candidates(
         values(Mapping::p, constraints.bounds_of_p()),
     );
     let all = ms.iter().flat_map(|&m| ps.iter().map(move |&p| Mapping::of(m, p)));
-    let listed = all.filter(|&mapping| is_in_question(mapping)).collect();
+    let listed = all.filter(|mapping| mapping.apus() <= most).collect();
     allowed(&constraints.clone().or_among(listed), apus)
+}
+
+/// All configurations of as many units as every run used, between the smallest and the largest m that
+/// ran; `None` where runs used different numbers, or where there is just one of them.
+fn line(ran: &[Mapping], most: u64) -> Option<Vec<Mapping>> {
+    if ran.len() < 2 || ran.iter().any(|it| it.apus() != most) {
+        return None;
+    }
+    let (first, last) = (ran.iter().map(|it| it.m()).min()?, ran.iter().map(|it| it.m()).max()?);
+    let whole = u32::try_from(most).ok()?;
+    let divisors = (first..=last).filter(|&m| whole.is_multiple_of(m));
+    Some(divisors.map(|m| Mapping::of(m, whole / m)).collect())
 }
 
 /// As [`candidates`], with every integer between the smallest and the largest m and p that ran, unless

@@ -24,6 +24,8 @@ pub struct Choice {
     pub high: Seconds,
     /// Whether it ran.
     pub is_measured: bool,
+    /// Whether no other is in question.
+    pub is_alone: bool,
     /// What it is expected to take longer than the fastest, relative to that.
     pub expected_cost: f64,
     /// With 95 % it takes no more than this longer than the fastest, relative to that; `None` where
@@ -56,6 +58,7 @@ impl fmt::Display for Choice {
         let begin = if self.rests_on.is_empty() { "Run" } else { "A guess is" };
         write!(f, "{begin} {mapping}: it takes about {time} ({low} .. {high}); ")?;
         match self.costs_at_most {
+            _ if self.is_alone => f.write_str("no other is in question."),
             Some(cost) if cost < NOTHING => f.write_str("nothing else comes near it (95 %)."),
             Some(cost) => {
                 let expected = Percent(self.expected_cost);
@@ -137,6 +140,7 @@ pub(super) fn choice(first: &Configuration, contest: &Contest, posterior: &Poste
         low: first.low,
         high: first.high,
         is_measured: first.measured.is_some(),
+        is_alone: contest.is_alone(),
         expected_cost,
         costs_at_most: is_known.then_some(costs_at_most),
         confirm,
@@ -194,6 +198,7 @@ mod tests {
             low: Seconds(1.5),
             high: Seconds(2.5),
             is_measured: false,
+            is_alone: false,
             expected_cost: 0.08,
             costs_at_most,
             confirm: confirm.iter().map(confirmation).collect(),
@@ -211,6 +216,8 @@ mod tests {
         said(Some(5e-4), "it is expected to cost 8.0 %, at most 0.1 % (95 %).");
         said(Some(4e-4), "nothing else comes near it (95 %).");
         said(None, "what it may cost is not known.");
+        let alone = Choice { is_alone: true, ..choice(Some(0.0), &[]) };
+        assert!(alone.to_string().ends_with("(1.500 s .. 2.500 s); no other is in question."));
     }
 
     #[test]

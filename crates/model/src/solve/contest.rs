@@ -65,6 +65,11 @@ impl Contest {
         Seconds(sum / self.least.len() as f64)
     }
 
+    /// Whether there is nothing to choose from.
+    pub fn is_alone(&self) -> bool {
+        self.places.len() == 1
+    }
+
     /// What the choice may cost.
     pub fn regret(&self) -> Regret {
         Regret::of(self.choice, &self.draws)

@@ -276,7 +276,7 @@ fn where_runs_alone_speak_what_ran_is_combined_within_what_ran() {
 fn where_all_runs_use_the_same_number_of_cores_so_do_the_candidates() {
     let posterior = timed(&[(1, 64), (4, 16), (16, 4)]);
     let left = candidates(&posterior, &Constraints::NONE, 64).unwrap();
-    assert_eq!(pairs(&left), [(1, 64), (4, 16), (16, 4)]);
+    assert_eq!(pairs(&left), [(1, 64), (2, 32), (4, 16), (8, 8), (16, 4)]);
 }
 
 #[test]
