@@ -72,7 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     arguments.declare.guarded(Guard::default()).check()?;
     let declared = arguments.declare.declared(&mut warnings)?;
     warn(&warnings);
-    let levels = arguments.search.levels(&declared);
+    let levels = arguments.search.levels(&declared, None);
     let attempts = of_drivers(&arguments.search.out)?;
     let discipline = Discipline::new(0, None, declared.nodes.clone());
     let orders = ask(&levels, &attempts, &discipline, arguments.count as usize)?;

@@ -56,6 +56,10 @@ pub struct Arguments {
     /// APUs available instead of those in the parameters
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     apus: Option<u32>,
+    /// Hardware threads of the machine that ran it: where runs asked for more, work is shared by no more
+    /// than these
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    cores: Option<u32>,
     /// Every integer m and p between those that ran, where runs alone say what may be chosen
     #[arg(long, conflicts_with_all = ["apus", "machine"])]
     every: bool,

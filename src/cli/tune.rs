@@ -20,6 +20,7 @@ use crate::Mapping;
 use crate::attempt::{Attempt, Order};
 use crate::error::{Error, Result};
 use crate::native;
+use crate::native::host;
 use crate::posterior::Prior;
 use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level, Timeout};
 use crate::tune::{Goal, Search};
@@ -118,11 +119,13 @@ impl SearchArguments {
         }
     }
 
-    /// The search at each level.
-    pub fn levels(&self, declared: &Declared) -> Vec<Level> {
+    /// The search at each level, on a machine with so many hardware threads, where that is known.
+    pub fn levels(&self, declared: &Declared, cores: Option<u32>) -> Vec<Level> {
+        let prior = Prior::of_runs(declared.decomposition);
+        let prior = cores.map_or(prior.clone(), |cores| prior.with_cores(cores));
         let search = || Search {
             space: declared.space.clone(),
-            prior: Prior::of_runs(declared.decomposition),
+            prior: prior.clone(),
             goal: self.goal(),
             seed: self.seed,
         };
@@ -222,8 +225,10 @@ impl RunsArguments {
         self.elsewhere.set(&mut settings);
         warnings.extend(watch::doubts(&settings, &declared));
         warn(&warnings);
+        // A cluster's nodes are not this computer.
+        let here = self.elsewhere.is_here().then(|| host::cores() as u32);
         Ok(Job {
-            levels: search.levels(&declared),
+            levels: search.levels(&declared, here),
             discipline: program.discipline(&declared),
             identity: program.identity(),
             folder: search.out.clone(),

@@ -102,6 +102,9 @@ impl Arguments {
             if let Some(misfit) = self.misfit {
                 prior = prior.with_misfit(misfit)?;
             }
+            if let Some(cores) = self.cores {
+                prior = prior.with_cores(cores);
+            }
             if let Some(name) = &self.model {
                 prior = prior.only(name)?;
             }

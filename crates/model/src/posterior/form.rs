@@ -72,6 +72,10 @@ pub(crate) enum Shape {
     All,
     /// 1 where m is above 1: the price of a second process.
     SecondProcess,
+    /// 1/min(m p, C): work that so many hardware threads share, however many more are asked for.
+    SharedBy(u32),
+    /// m p/C - 1 beyond so many hardware threads: what those that wait for one cost.
+    Beyond(u32),
 }
 
 impl Shape {
@@ -96,6 +100,8 @@ impl Shape {
                 Shape::Shared => 1.0 / pieces,
                 Shape::All => m * p,
                 Shape::SecondProcess => f64::from(u8::from(mapping.m() > 1)),
+                Shape::SharedBy(cores) => 1.0 / pieces.min(f64::from(cores)),
+                Shape::Beyond(cores) => (m * p / f64::from(cores) - 1.0).max(0.0),
             }
     }
 }

@@ -30,6 +30,8 @@ pub struct Prior {
     only: Option<String>,
     /// How far means are off, where that is stated.
     misfit: Option<f64>,
+    /// Hardware threads of the machine that runs it, where they are known.
+    cores: Option<u32>,
     /// Runs that the parameters were fitted with.
     pub(super) evidence: Option<Observations>,
 }
@@ -169,6 +171,7 @@ impl Prior {
             unknown: Vec::new(),
             only: None,
             misfit: None,
+            cores: None,
             evidence: None,
         }
     }
@@ -220,7 +223,9 @@ impl Prior {
     fn names(&self) -> Vec<String> {
         let of_files = self.known.iter().map(|(model, _)| model.name().to_string());
         let mut names: Vec<String> = of_files.collect();
-        for name in SUMS.iter().map(|sum| sum.name).chain([FLAT]) {
+        let kinks = kinks(1).map(|(name, _)| name);
+        let kinks = kinks.into_iter().filter(|_| self.cores.is_some());
+        for name in SUMS.iter().map(|sum| sum.name).chain(kinks).chain([FLAT]) {
             if !names.iter().any(|known| known == name) {
                 names.push(name.into());
             }
@@ -239,6 +244,13 @@ impl Prior {
         }
         let expected = "a relative error of at least 0 and at most 3, as 0.1".into();
         Err(Error::OutOfRange { name: "misfit", found: misfit.to_string(), expected })
+    }
+
+    /// On a machine with so many hardware threads: where runs asked for more, their work is divided by
+    /// no more than there are. At least one.
+    #[must_use]
+    pub fn with_cores(self, cores: u32) -> Self {
+        Self { cores: Some(cores.max(1)), ..self }
     }
 
     /// The same without models by which nothing takes any time, as where files know a cost and nobody how
@@ -379,18 +391,28 @@ impl Prior {
 
     /// Sums of terms that runs determine, and the constant.
     fn add_sums(&self, observations: &Observations, all: &mut Means) {
-        for sum in SUMS.iter().filter(|sum| self.is_wanted(sum.name)) {
-            let decomposition =
-                if sum.in_rounds { self.decomposition } else { Decomposition::Data };
+        let mut add = |name: &str, shapes: &[Shape], weight: f64, decomposition: Decomposition| {
+            if !self.is_wanted(name) {
+                return;
+            }
             let most = |&shape: &Shape| (shape, most(shape, decomposition, observations));
-            let sizes = Sizes::new(decomposition, sum.shapes.iter().map(most).collect());
+            let sizes = Sizes::new(decomposition, shapes.iter().map(most).collect());
             all.means.push(Mean {
-                name: sum.name.into(),
+                name: name.into(),
                 form: all.forms.len(),
-                prior: vec![(SIZE.0, SIZE.1 * SIZE.1); sum.shapes.len()],
-                log_prior: sum.weight.ln(),
+                prior: vec![(SIZE.0, SIZE.1 * SIZE.1); shapes.len()],
+                log_prior: weight.ln(),
             });
             all.forms.push(Box::new(Sum(sizes)));
+        };
+        for OfRuns { name, shapes, weight, in_rounds } in &SUMS {
+            let decomposition = if *in_rounds { self.decomposition } else { Decomposition::Data };
+            add(name, shapes, *weight, decomposition);
+        }
+        if let Some(cores) = self.cores.filter(|&cores| asks_for_more(observations, cores)) {
+            for (name, shapes) in kinks(cores) {
+                add(name, &shapes, WEIGHT_OF_A_KINK, self.decomposition);
+            }
         }
         if self.is_wanted(FLAT) {
             let logs = observations.configurations.iter().map(|observed| observed.time.0.ln());
@@ -409,6 +431,24 @@ impl Prior {
         most(shape, self.decomposition, observations)
     }
 }
+
+/// Whether any run asked for more hardware threads than there are.
+fn asks_for_more(observations: &Observations, cores: u32) -> bool {
+    observations.configurations.iter().any(|it| it.mapping.apus() > u64::from(cores))
+}
+
+/// Sums whose work so many hardware threads share at most.
+fn kinks(cores: u32) -> [(&'static str, [Shape; 4]); 2] {
+    let shared = Shape::SharedBy(cores);
+    [
+        ("threads", [Shape::One, shared, Shape::Threads, Shape::Apus]),
+        ("threads-2", [Shape::One, shared, Shape::Beyond(cores), Shape::PerThread]),
+    ]
+}
+
+/// How likely each of them is where the machine is known and runs asked for more than it has: assumed, as
+/// tables do not say how many threads their machines have.
+const WEIGHT_OF_A_KINK: f64 = 0.15;
 
 /// The most that a term can be \[s\]: what explains the run that it explains best; infinite without runs.
 fn most(shape: Shape, decomposition: Decomposition, observations: &Observations) -> f64 {

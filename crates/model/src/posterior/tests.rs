@@ -210,6 +210,28 @@ fn marginals_are_the_diagonal_of_the_joint() {
     }
 }
 
+/// A program on four hardware threads: what is beyond them is shared by no more.
+#[test]
+fn a_known_number_of_threads_bends_the_times_beyond_it() {
+    let time = |it: Mapping| 2.0 + 40.0 / (it.apus().min(4)) as f64 + 0.2 * f64::from(it.m());
+    let ran = [(1, 1), (2, 1), (1, 2), (2, 2), (4, 2), (8, 1)].map(|(m, p)| Mapping::of(m, p));
+    let observed =
+        |&mapping: &Mapping| Observed { mapping, time: Seconds(time(mapping)), repetitions: 3.0 };
+    let observations =
+        Observations::new("runs.csv", ran.iter().map(observed).collect(), 12.0 * 1e-4, 12.0);
+    let prior = Prior::of_runs(Decomposition::Data);
+    let error = |prior: &Prior| {
+        let posterior = Posterior::new(prior, Some(observations.clone())).unwrap();
+        let asked = [(8, 2), (2, 8), (4, 4)].map(|(m, p)| Mapping::of(m, p));
+        let marginals = posterior.marginals(&asked);
+        (0..3).map(|it| (marginals.time(it).0 / time(asked[it])).ln().abs()).sum::<f64>()
+    };
+    let [without, with] = [prior.clone(), prior.clone().with_cores(4)].map(|it| error(&it));
+    assert!(with < 0.6 * without, "{with} {without}");
+    // Where no run asked for more, there is nothing to bend.
+    assert_eq!(error(&prior.with_cores(64)), without);
+}
+
 fn bounded(observations: Observations, bounds: &[(u32, u32, f64)]) -> Posterior {
     let bound = |&(m, p, time_s): &(u32, u32, f64)| Bound {
         mapping: Mapping::of(m, p),

@@ -75,9 +75,19 @@ impl Contest {
         Regret::of(self.choice, &self.draws)
     }
 
-    /// What may be run, the most useful first: each with the expected cost, relative to the
-    /// fastest, of the best of what ran before, what `ran` says of the mappings drawn, and all that
-    /// are run up to it.
+    /// What there is to hope for: two standard deviations below the expected logarithm.
+    fn hope(&self, place: usize) -> f64 {
+        let row = self.draws.row(place);
+        row.mean() - 2.0 * row.variance().sqrt()
+    }
+
+    /// What may be run, that of which there is the most to hope for first: each with the expected cost,
+    /// relative to the fastest, of the best of what ran before, what `ran` says of the mappings drawn,
+    /// and all that are run up to it.
+    ///
+    /// By what lowers that cost most, the best that ran is a little worse: on 40 splits of 23 programs
+    /// that others timed, 5.3 % from the fastest after one run instead of 5.1, 2.8 after two instead of
+    /// 2.7.
     pub fn confirmations(&self, ran: &[bool], most: usize) -> Vec<(usize, f64)> {
         let count = self.least.len();
         let mut kept = vec![f64::INFINITY; count];
@@ -103,10 +113,11 @@ impl Contest {
             let left = (0..self.mappings.len()).filter(|&place| {
                 !ran[place] && !confirmations.iter().any(|(taken, _)| *taken == place)
             });
-            let costs = left.map(|place| (place, cost(&kept, place)));
-            let Some((place, cost)) = costs.reduce(|a, b| if b.1 < a.1 { b } else { a }) else {
+            let hopes = left.map(|place| (place, self.hope(place)));
+            let Some((place, _)) = hopes.reduce(|a, b| if b.1 < a.1 { b } else { a }) else {
                 break;
             };
+            let cost = cost(&kept, place);
             for (kept, time) in kept.iter_mut().zip(self.draws.row(place).iter()) {
                 *kept = kept.min(*time);
             }
