@@ -124,10 +124,10 @@ fn an_explanation_adds_up() {
     };
     let time = answer["time_s"].as_f64().expect("a number");
     assert!((sum("breakdown", "time_s") - time).abs() < 1e-9 * time);
-    assert!((sum("terms", "variance_share") - 1.0).abs() < 1e-9);
-    // 10 % of misfit beside some 2 % of the terms.
+    // 22 % of misfit beside some 2 % of the terms, which do not go together.
     let misfit = answer["misfit_share"].as_f64().expect("a number");
-    assert!(0.8 < misfit && misfit < 1.0, "{misfit}");
+    assert!(0.95 < misfit && misfit < 1.0, "{misfit}");
+    assert!((sum("terms", "variance_share") + misfit - 1.0).abs() < 1e-9);
     let header = "term,value,std_error,derivative,elasticity,variance_share";
     check_csv(&["--m", "4", "--p", "4", "--explain"], header, 10);
     let table = predict(&["--explain"]);

@@ -182,3 +182,38 @@ fn refined_terms_that_are_left_out_are_named() {
     assert_eq!(json.stderr, "");
     assert!(json.stdout.contains("\"hardware_contexts\": 4"));
 }
+
+/// Predictions rest on the runs that terms were fitted to: whoever changes a term must hear that it would
+/// change nothing.
+#[test]
+fn terms_that_are_no_longer_those_of_their_runs_are_refused() {
+    let rows = [(1, 1, 14.5), (1, 2, 9.0), (2, 1, 8.6), (2, 2, 6.0), (1, 4, 7.0), (4, 2, 4.8)];
+    let rows = rows.map(|(m, p, time)| format!("{m},{p},1,{time}\n")).concat();
+    let folder = Folder::with("runs.csv", format!("m,p,repetition,time_s\n{rows}"));
+    folder.succeeds(&["fit", "--runs", "runs.csv", "--apus", "8", "--out", "params.toml"]);
+    let text = folder.read("params.toml");
+    let value = text.split("t_apu_s = { value = ").nth(1).expect("a term");
+    let value = value.split([',', ' ']).next().expect("a number");
+    let changed: f64 = 7.6 * value.parse::<f64>().expect("a number");
+    let edited = text.replacen(
+        &format!("t_apu_s = {{ value = {value}"),
+        &format!("t_apu_s = {{ value = {changed}"),
+        1,
+    );
+    folder.write("edited.toml", edited);
+    let run = folder.mmgp(&["predict", "--params", "edited.toml"]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("found terms that were changed since"), "{}", run.stderr);
+    assert!(run.stderr.contains("take [runs] and [before_runs] away"), "{}", run.stderr);
+    // What is explained adds up, and no share is beyond all of it.
+    let explained =
+        folder.succeeds(&["predict", "--params", "params.toml", "--explain", "--format", "json"]);
+    let explained: serde_json::Value = serde_json::from_str(&explained).expect("JSON");
+    let number = |value: &serde_json::Value, key: &str| value[key].as_f64().expect("a number");
+    let parts = explained["breakdown"].as_array().expect("a list");
+    let sum: f64 = parts.iter().map(|part| number(part, "time_s")).sum();
+    assert!((sum / number(&explained, "time_s") - 1.0).abs() < 1e-9);
+    let shares = explained["terms"].as_array().expect("a list");
+    assert!(shares.iter().all(|term| (0.0..=1.0).contains(&number(term, "variance_share"))));
+    assert!((0.0..=1.0).contains(&number(&explained, "misfit_share")));
+}

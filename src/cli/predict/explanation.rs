@@ -81,7 +81,7 @@ pub fn text(asked: &Asked<'_>, configuration: Option<Mapping>) -> Result<String>
     let rows = Rows {
         rows: terms,
         people: (
-            &["term", "value", "standard error", "% of T per %", "of the variance"],
+            &["term", "value", "standard error", "% of T per %", "of the variance, known"],
             row_for_people,
         ),
         programs: (
@@ -94,17 +94,17 @@ pub fn text(asked: &Asked<'_>, configuration: Option<Mapping>) -> Result<String>
     Ok(rows.text(asked.format))
 }
 
-/// The largest cause of the interval.
+/// What the interval is due to, and what would narrow it most.
 fn due_to(explanation: &Explanation) -> String {
     let Explanation { terms, misfit_share, .. } = explanation;
-    // Errors that go against each other have shares above 1 and below 0.
-    let all: f64 = terms.iter().map(|term| term.variance_share.abs()).sum();
-    let of_terms = |term: &TermEffect| (1.0 - misfit_share) * term.variance_share / all;
-    match terms.first().filter(|term| term.variance_share > 0.0) {
-        Some(first) if of_terms(first) > *misfit_share => {
-            format!("which is to {:.0} % due to {}", 100.0 * of_terms(first), first.name)
-        }
-        _ => format!("which is to {:.0} % due to the misfit of the model", 100.0 * misfit_share),
+    let misfit =
+        format!("which is to {:.0} % due to the misfit of the model", 100.0 * misfit_share);
+    match terms.first().filter(|term| term.variance_share > *misfit_share) {
+        Some(TermEffect { name, variance_share, .. }) => format!(
+            "of whose variance knowing {name} would take away {:.0} %",
+            100.0 * variance_share
+        ),
+        None => misfit,
     }
 }
 

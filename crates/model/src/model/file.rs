@@ -92,7 +92,7 @@ impl Parameters {
         ];
         root.expect_keys(&[&keys[..], &evidence::KEYS[..]].concat())?;
         let terms = read_terms(&root.table("terms")?)?;
-        Ok(Self {
+        let parameters = Self {
             name: root.text("name")?.to_string(),
             decomposition: read_decomposition(&root)?,
             apus: root.count("apus", 1)?,
@@ -101,7 +101,9 @@ impl Parameters {
             refinements: refined::read(&root)?,
             evidence: evidence::read(&root)?,
             terms,
-        })
+        };
+        evidence::check(&root, &parameters)?;
+        Ok(parameters)
     }
 
     /// The text of a parameter file from which [`Self::read`] gives back exactly `self`.

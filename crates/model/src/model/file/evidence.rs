@@ -5,7 +5,8 @@
 //! source = "runs.csv"
 //! m = [1, 1, 2]
 //! p = [1, 2, 1]
-//! time_s = [14.5, 9.0, 8.5]         # the median of its runs
+//! time_s = [14.5, 9.0, 8.5]         # the mean of its runs
+//! equation_11_s = [14.4, 9.0, 8.6]  # what equation 11 makes of [terms]; another time tells of an edit
 //! repetitions = [3, 3, 3]
 //! scatter = 1.2e-3                  # sum of squared deviations of logarithms from their mean
 //! degrees_of_freedom = 6
@@ -19,6 +20,7 @@
 //! ```
 
 use super::super::observations::{Before, Evidence, Observations, Observed};
+use super::super::parameters::Parameters;
 use super::super::terms::Term;
 use super::{read_correlation, read_terms, writing};
 use mmgp_base::Mapping;
@@ -96,7 +98,36 @@ fn read_before(before: &toml::Table<'_>) -> Result<Before> {
     Ok(Before { correlation: read_correlation(before, &terms)?, terms, unknown })
 }
 
-pub(super) fn write(text: &mut String, evidence: &Evidence) {
+/// Refuses terms that were changed after they were fitted to the runs beside them: predictions rest on
+/// the runs, and would pass over the change.
+pub(super) fn check(root: &toml::Table<'_>, parameters: &Parameters) -> Result<()> {
+    let (Some(runs), Some(evidence)) = (root.optional_table(RUNS)?, &parameters.evidence) else {
+        return Ok(());
+    };
+    let Some(times) = runs.optional_numbers(EQUATION_11)? else { return Ok(()) };
+    let (m, p) = (runs.counts("m")?, runs.counts("p")?);
+    let is_as_fitted = |((&m, &p), &time): ((&u32, &u32), &f64)| {
+        let now = Mapping::new(m, p).map_or(time, |mapping| parameters.time(mapping).0);
+        (now - time).abs() <= ROUNDING * time.abs()
+    };
+    if times.len() != evidence.observations.configurations.len()
+        || m.iter().zip(&p).zip(&times).all(is_as_fitted)
+    {
+        return Ok(());
+    }
+    let expected = "the [terms] that were fitted to these runs; where the new ones are to count as they \
+                    stand, take [runs] and [before_runs] away, where they are to be beside the runs, \
+                    write them into [before_runs.terms]";
+    Err(runs.error(EQUATION_11, "terms that were changed since", expected))
+}
+
+/// The times of equation 11 with the fitted terms.
+const EQUATION_11: &str = "equation_11_s";
+
+/// Times that differ by less than this fraction are the same, by rounding of terms written by hand.
+const ROUNDING: f64 = 1e-6;
+
+pub(super) fn write(text: &mut String, evidence: &Evidence, parameters: &Parameters) {
     use std::fmt::Write as _;
 
     let Observations { source, configurations, scatter, degrees_of_freedom, bounds: _ } =
@@ -106,13 +137,14 @@ pub(super) fn write(text: &mut String, evidence: &Evidence) {
     };
     let written = writeln!(
         text,
-        "\n# What was timed: the median of each configuration\n[{RUNS}]\nsource = {}\nm = [{}]\n\
-         p = [{}]\ntime_s = [{}]\nrepetitions = [{}]\n# Squared deviations of the logarithms\n\
+        "\n# What was timed: the mean of each configuration\n[{RUNS}]\nsource = {}\nm = [{}]\n\
+         p = [{}]\ntime_s = [{}]\n{EQUATION_11} = [{}]\nrepetitions = [{}]\n# Squared deviations of the logarithms\n\
          scatter = {scatter:?}\ndegrees_of_freedom = {degrees_of_freedom:?}",
         writing::quoted(source),
         column(&|it| it.mapping.m().to_string()),
         column(&|it| it.mapping.p().to_string()),
         column(&|it| format!("{:?}", it.time.0)),
+        column(&|it| format!("{:?}", parameters.time(it.mapping).0)),
         column(&|it| format!("{:?}", it.repetitions)),
     );
     written.expect("invariant: writing to a string cannot fail");

@@ -31,7 +31,7 @@ pub(super) fn parameters(parameters: &Parameters) -> String {
         super::refined::write(&mut text, refinements);
     }
     if let Some(evidence) = &parameters.evidence {
-        super::evidence::write(&mut text, evidence);
+        super::evidence::write(&mut text, evidence, parameters);
     }
     text
 }
