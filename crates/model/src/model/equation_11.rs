@@ -179,8 +179,16 @@ impl Parameters {
                 warnings.push(Warning::BeyondTable { term, last, m: first_m.max(last + 1) });
             }
         }
-        // The gradient at p = 1 holds every entry that some p makes the time depend on.
-        let asked: BTreeSet<Entry> = ms
+        // The gradient at p = 1 holds every entry that some p makes the time depend on, and between the
+        // entries of a table it holds the same.
+        let tables = [&terms.alpha, &terms.o_col_s].into_iter();
+        let entries = tables.filter_map(|over| match over {
+            OverM::Table(table) => Some(table.m.iter().flat_map(|&m| [m, m.saturating_add(1)])),
+            OverM::Constant(_) => None,
+        });
+        let beside = entries.flatten().filter(|m| ms.contains(m));
+        let asked: BTreeSet<Entry> = beside
+            .chain([first_m, last_m])
             .flat_map(|m| self.gradient(Mapping::of(m, 1)))
             .filter(|(_, slope)| *slope != 0.0)
             .map(|(entry, _)| entry)
