@@ -57,7 +57,7 @@ fn predict(criterion: &mut Criterion) {
     let pbpi = uncertain_pbpi();
     let sampling = Sampling::new(Sampling::USUAL_DRAWS, 1);
     let posterior = Posterior::of(&pbpi).expect("a model");
-    let mappings = candidates(&posterior, &Constraints::NONE, 16).expect("50 mappings");
+    let mappings = candidates(&posterior, &Constraints::NONE, 16).expect("50 mappings").mappings;
     group.bench_function("rank 50 configurations", |bencher| {
         bencher.iter(|| rank(black_box(&posterior), &mappings, sampling));
     });

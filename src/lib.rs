@@ -19,7 +19,7 @@
 //!
 //! let parameters = mmgp::model::published("pbpi-qs20")?;
 //! let posterior = Posterior::of(&parameters)?;
-//! let mappings = candidates(&posterior, &Constraints::NONE, parameters.apus)?;
+//! let mappings = candidates(&posterior, &Constraints::NONE, parameters.apus)?.mappings;
 //! let ranking = rank(&posterior, &mappings, Sampling::new(1000, 1))?;
 //! assert_eq!(ranking.choice.mapping, mmgp::Mapping::of(4, 4));
 //! assert_eq!(ranking.configurations.len(), 50);

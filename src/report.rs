@@ -22,15 +22,15 @@ pub mod search;
 mod template;
 
 use crate::Mapping;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::Parameters;
 use crate::model::observations::{Observations, Observed, Range};
 use crate::model::time_model;
 use crate::plot::benchmarks::Panel;
 use crate::posterior::{Basis, Posterior, Prior};
 use crate::solve::{
-    Configuration, Constraints, MOST_RANKED, NextMeasurement, Ranking, Sampling, candidates,
-    next_measurement, rank,
+    Configuration, Constraints, NextMeasurement, Ranking, Sampling, candidates, next_measurement,
+    rank,
 };
 use crate::table::records::{Split, Validation};
 use crate::units::Seconds;
@@ -107,17 +107,18 @@ impl Known {
     fn new(study: &Study) -> Result<Self> {
         let posterior = posterior(study)?;
         let apus = study.parameters.apus;
-        let mappings = candidates(&posterior, &Constraints::NONE, apus)
-            .map_err(|error| too_many(error, apus))?;
-        let ranking = rank(&posterior, &mappings, study.sampling)?;
+        let in_question = candidates(&posterior, &Constraints::NONE, apus)?;
+        let mappings = &in_question.mappings;
+        let ranking = rank(&posterior, mappings, study.sampling)?;
         let models = if study.validation.is_empty() {
             Vec::new()
         } else {
             Comparison::new(study.validation.clone()).summary.models
         };
-        let next = next_measurement(&posterior, &mappings, None)?;
+        let next = next_measurement(&posterior, mappings, None)?;
         let mut warnings = study.provenance.warnings.clone();
-        let own = ranking.warnings.iter().map(ToString::to_string);
+        let own = in_question.warning().into_iter().chain(ranking.warnings.clone());
+        let own = own.map(|warning| warning.to_string());
         warnings.extend(own.filter(|text| !study.provenance.warnings.contains(text)));
         let timed = posterior.range().zip(posterior.observations().fastest());
         let ranked: Vec<Mapping> = ranking.configurations.iter().map(|it| it.mapping).collect();
@@ -143,25 +144,10 @@ fn posterior(study: &Study) -> Result<Posterior> {
     Posterior::new(&prior, study.observations.clone())
 }
 
-/// The same error in terms of what a page is made of.
-fn too_many(error: Error, apus: u32) -> Error {
-    match error {
-        Error::OutOfRange { name: "configurations", .. } => Error::OutOfRange {
-            name: "apus",
-            found: apus.to_string(),
-            expected: format!(
-                "parameters of at most some 2,400 APUs: a page shows every configuration, and no \
-                 more than {MOST_RANKED}"
-            ),
-        },
-        other => other,
-    }
-}
-
 /// The page of a study: the content of an HTML file, the same bytes for the same study.
 ///
 /// # Errors
-/// Those of [`rank`] and [`candidates`]: no draws, no feasible configuration, or too many to show.
+/// Those of [`rank`] and [`candidates`]: no draws, or no feasible configuration.
 pub fn page(study: &Study) -> Result<String> {
     let mut sorted = study.clone();
     sorted.validation.sort_by_key(|row| (row.m, row.p));

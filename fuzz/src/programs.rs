@@ -13,7 +13,6 @@ mod ranked;
 mod truth;
 pub mod written;
 
-use mmgp::Mapping;
 use mmgp::fit::Fitted;
 use mmgp::model::Parameters;
 use mmgp::posterior::{Posterior, Prior};
@@ -91,8 +90,8 @@ fn checked(input: &Input, is_true: bool) -> Result<Outcome, String> {
     let posterior = Posterior::new(&Prior::of(parameters), None);
     let posterior =
         posterior.map_err(|error| format!("no posterior of what was fitted: {error}"))?;
-    let mappings: Vec<Mapping> = match allowed(&Constraints::NONE, parameters.apus) {
-        Ok(mappings) if mappings.len() <= MOST_CONFIGURATIONS => mappings,
+    let mappings = match allowed(&posterior, &Constraints::NONE, parameters.apus) {
+        Ok(found) if found.feasible <= MOST_CONFIGURATIONS => found.mappings,
         _ => return Ok(Seen::Taken.into()),
     };
     let ranking = rank(&posterior, &mappings, Sampling::new(DRAWS, 1));

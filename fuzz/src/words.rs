@@ -5,7 +5,7 @@ use mmgp::apps::phylogeny::substitution::notation::Notation;
 use mmgp::export::Target as Export;
 use mmgp::model::{published, time_model};
 use mmgp::schedulers::policy_named;
-use mmgp::solve::{Condition, Constraints, allowed};
+use mmgp::solve::{Condition, Constraints};
 use mmgp::table::{Columns, Source, Unit};
 
 use crate::mutation::{Format, damaged};
@@ -171,7 +171,8 @@ fn condition(source: &Source) -> Result<Outcome, String> {
     let again = Condition::parse(&printed, &constants)
         .map_err(|error| format!("does not read what it prints: {error}: {printed:?}"))?;
     let of = |condition: Condition| -> Vec<Mapping> {
-        allowed(&Constraints::NONE.condition(condition), 12).unwrap_or_default()
+        let space = Constraints::NONE.condition(condition).space(12);
+        space.map(|space| space.configurations().collect()).unwrap_or_default()
     };
     if of(condition) != of(again) {
         return Err(format!("what it prints allows others: {printed:?}"));

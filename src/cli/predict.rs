@@ -3,7 +3,6 @@
 mod asked;
 mod break_even;
 mod explanation;
-mod fastest;
 mod flags;
 mod headline;
 mod next;
@@ -203,24 +202,21 @@ fn answer(asked: &Asked<'_>, arguments: &Arguments) -> Result<String> {
     if let Some((nodes, level)) = arguments.nodes.asked() {
         return nodes::text(asked, nodes, level);
     }
-    if configuration.is_none() && asked.is_too_large()? {
-        return fastest::text(asked, arguments.top);
-    }
     let line = output::waiting("predicting", output::Verbosity::Usual);
+    let candidates = asked.candidates()?;
+    let (posterior, mappings) = (&asked.posterior, &candidates.mappings);
     let ranking = match configuration {
-        Some(mapping) => {
-            let beside = if asked.is_too_large()? { vec![mapping] } else { asked.mappings()? };
-            predict_one(&asked.posterior, mapping, &beside, asked.sampling)?
-        }
-        None => rank(&asked.posterior, &asked.mappings()?, asked.sampling)?,
+        Some(mapping) => predict_one(posterior, mapping, mappings, asked.sampling)?,
+        None => rank(posterior, mappings, asked.sampling)?,
     };
     line.finish_and_clear();
+    warn(candidates.warning().as_slice());
     warn(&ranking.warnings);
     let what_if = match configuration {
         Some(_) => None,
         None => WhatIf::of(asked, &ranking)?,
     };
-    Ok(text(&ranking, asked, configuration, what_if))
+    Ok(text(&ranking, candidates.feasible, asked, configuration, what_if))
 }
 
 /// Rows of a ranking for people who do not say how many.
@@ -239,6 +235,7 @@ struct Json {
 
 fn text(
     ranking: &Ranking,
+    feasible: usize,
     asked: &Asked<'_>,
     one: Option<Mapping>,
     what_if: Option<WhatIf>,
@@ -267,7 +264,7 @@ fn text(
             csv::write(&configurations.map(Prediction::from).collect::<Vec<_>>())
         }
         Format::Json => output::json(&Json {
-            feasible: ranking.configurations.len(),
+            feasible: if one.is_some() { 1 } else { feasible },
             choice: one.is_none().then(|| headline::Json::new(&ranking.choice)),
             basis: asked.posterior.basis(),
             configurations: configurations.map(Prediction::from).collect(),

@@ -195,7 +195,7 @@ fn predict_all(job: &Job<'_>, seed: u64, folder: &Path) -> Result<Predicted> {
     table::write(&folder.join(equation_11), fitted.parameters.to_toml())?;
     table::write(&folder.join(with_refined), refined.to_toml())?;
     let posterior = Posterior::of(&fitted.parameters)?;
-    let mappings = candidates(&posterior, &Constraints::NONE, fitted.parameters.apus)?;
+    let mappings = candidates(&posterior, &Constraints::NONE, fitted.parameters.apus)?.mappings;
     let ranking = rank(&posterior, &mappings, Sampling::new(Sampling::USUAL_DRAWS, seed))?;
     let rows: Vec<Prediction> = ranking.configurations.iter().map(Prediction::from).collect();
     table::write(&folder.join("predictions.csv"), csv::write(&rows))?;

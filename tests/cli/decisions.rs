@@ -265,16 +265,26 @@ fn the_refined_model_ranks_where_the_parameters_have_its_terms() {
 }
 
 #[test]
-fn of_too_many_configurations_to_weigh_the_fastest_are_told() {
-    let header = "rank,m,p,time_s,low_s,high_s,speedup,efficiency";
-    check_csv(&["--apus", "300000"], header, 10);
-    check_csv(&["--apus", "300000", "--top", "3", "--p-divides", "8"], header, 3);
-    // 20,000 configurations are the most that are ranked.
-    let [few, many] =
-        ["1666", "1667"].map(|most| json(&["--apus", "300000", "--max-m", "12", "--max-p", most]));
-    for key in ["m", "p", "time_s"] {
+fn of_too_many_configurations_to_weigh_those_that_have_a_chance_are() {
+    let folder = Folder::with("p.toml", PARAMETERS);
+    let predict = |arguments: &[&str]| -> (Value, String) {
+        let all = [&["predict", "--params", "p.toml", "--format", "json"], arguments].concat();
+        let run = folder.mmgp(&all);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        (serde_json::from_str(&run.stdout).expect("JSON"), run.stderr)
+    };
+    // 4,096 configurations are the most that are ranked.
+    let narrow = |most: &str| predict(&["--apus", "300000", "--max-m", "8", "--max-p", most]);
+    let ((few, silent), (many, told)) = (narrow("512"), narrow("513"));
+    assert_eq!(few["configurations"].as_array().map(Vec::len), Some(4096));
+    assert!(!silent.contains("to hope for"), "{silent}");
+    assert_eq!(many["feasible"], 8 * 513);
+    assert!(told.contains("of 4104 configurations the "), "{told}");
+    for key in ["m", "p", "time_s", "low_s"] {
         assert_eq!(few["configurations"][0][key], many["configurations"][0][key]);
     }
-    assert_eq!(few["configurations"].as_array().map(Vec::len), Some(12 * 1666));
-    assert!(many["configurations"][0]["probability_best"].is_null());
+    assert!(many["choice"]["costs_at_most"].is_number());
+    // Any number is answered.
+    let (all, _) = predict(&["--apus", "300000"]);
+    assert_eq!(all["feasible"], 3_829_833);
 }

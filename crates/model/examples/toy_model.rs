@@ -32,7 +32,7 @@ impl TimeModel for Toy {
 fn main() {
     let cost = Estimate { std_error: Some(0.1), ..Estimate::exact(1.0) };
     let posterior = Posterior::of_model(Toy([Estimate::exact(64.0), cost]));
-    let mappings = candidates(&posterior, &Constraints::NONE, 16).unwrap();
+    let mappings = candidates(&posterior, &Constraints::NONE, 16).unwrap().mappings;
     let ranking = rank(&posterior, &mappings, Sampling::new(1000, 1)).unwrap();
     // sqrt(64/1) = 8 APUs; of equal times the smaller m comes first.
     assert_eq!(ranking.configurations[0].mapping, Mapping::of(1, 8));

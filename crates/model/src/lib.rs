@@ -25,7 +25,7 @@
 //! }
 //!
 //! let posterior = Posterior::of(&fitted.parameters)?;
-//! let mappings = candidates(&posterior, &Constraints::NONE, 4)?;
+//! let mappings = candidates(&posterior, &Constraints::NONE, 4)?.mappings;
 //! let ranking = rank(&posterior, &mappings, Sampling::new(4_000, 1))?;
 //! println!("{}", ranking.choice);
 //! for configuration in &ranking.configurations {

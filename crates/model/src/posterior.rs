@@ -225,6 +225,11 @@ impl Posterior {
         ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0).map_or(0.0, f64::ln)
     }
 
+    /// A model of files whose best are found by its structure; `None` where there is none.
+    pub(crate) fn structured(&self) -> Option<&dyn TimeModel> {
+        self.models.first().map(|model| &**model).filter(|model| model.row(1).is_some())
+    }
+
     /// What was measured of a mapping, as things are.
     pub fn measured(&self, mapping: Mapping) -> Option<Observed> {
         self.what_if.is_none().then(|| self.observations.of(mapping)).flatten()

@@ -2,9 +2,8 @@
 //!
 //! [`rank`] orders mappings (m, p) by what a [`Posterior`] believes of their times, each with an
 //! interval, the probability that it is the best, and the regret of choosing it, and makes the
-//! [`Choice`]; [`candidates`] says which mappings are in question; [`best`] finds the
-//! few best by a model's structure where there are too many to rank, and [`fastest`] says what is
-//! known of them. Around the choice:
+//! [`Choice`]; [`candidates`] says which mappings are in question, of too many to rank those that have a
+//! chance; [`best`] finds the few best by a model's structure. Around the choice:
 //!
 //! * [`explain`]: what a predicted time is made of, and what its interval is due to;
 //! * [`next_measurement`]: what to measure so that the choice becomes better;
@@ -23,7 +22,7 @@
 //! let posterior = Posterior::of(&parameters)?;
 //! // The loops divide evenly among 1, 2, 4 or 8 APUs.
 //! let constraints = Constraints::NONE.p_divides(8);
-//! let mappings = candidates(&posterior, &constraints, parameters.apus)?;
+//! let mappings = candidates(&posterior, &constraints, parameters.apus)?.mappings;
 //! let ranking = rank(&posterior, &mappings, Sampling::new(2000, 1))?;
 //! assert_eq!(ranking.choice.mapping, Mapping::of(4, 4));
 //!
@@ -44,8 +43,8 @@ mod choice;
 pub mod constraints;
 mod contest;
 mod explanation;
-mod fastest;
 mod gain;
+mod hopeful;
 mod next;
 mod nodes;
 mod outlook;
@@ -63,12 +62,11 @@ use mmgp_base::table::records::{Maybe, Prediction};
 use mmgp_base::units::Seconds;
 
 pub use break_even::{BreakEven, BreakEvenRow, Optimum, break_even};
-pub use candidates::{MOST_RANKED, allowed, candidates, every, feasible};
+pub use candidates::{Candidates, MOST_RANKED, allowed, candidates, every, feasible};
 pub use choice::{Choice, Confirmation};
 pub use constraints::{Condition, Constraints, Space};
 use contest::Contest;
 pub use explanation::{Explanation, MISFIT, TermEffect, explain};
-pub use fastest::{Fastest, Predicted, fastest};
 pub use next::{Measured, Measurement, NextMeasurement, next_measurement};
 pub use nodes::{NodeConfiguration, NodeRanking, rank_nodes};
 pub use outlook::Outlook;
@@ -172,8 +170,7 @@ impl From<&Configuration> for Prediction {
 ///
 /// # Errors
 ///
-/// [`Error::OutOfRange`] for no draws and for no mapping, or more than [`MOST_RANKED`]: use
-/// [`fastest`] there.
+/// [`Error::OutOfRange`] for no draws and for no mapping, or more than [`MOST_RANKED`].
 pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> Result<Ranking> {
     check(mappings, sampling)?;
     // The sequential run comes last.

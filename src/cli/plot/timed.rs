@@ -32,7 +32,7 @@ impl Timed {
     /// What is believed of every configuration within what was timed.
     pub fn times(&self) -> Result<Times> {
         let apus = self.parameters.apus;
-        let mappings = solve::candidates(&self.posterior, &Constraints::NONE, apus)?;
+        let mappings = solve::candidates(&self.posterior, &Constraints::NONE, apus)?.mappings;
         let sampling = Sampling::new(Sampling::USUAL_DRAWS, 1);
         let ranking = solve::rank(&self.posterior, &mappings, sampling)?;
         let rows = ranking.configurations.iter().map(predicted).collect();

@@ -11,7 +11,7 @@ use crate::model::Parameters;
 use crate::model::refined::Refined;
 use crate::model::time_model::{self, TimeModel};
 use crate::posterior::{Posterior, Prior};
-use crate::solve::{self, Constraints, MOST_RANKED, Ranking, Sampling, rank};
+use crate::solve::{self, Candidates, Constraints, Ranking, Sampling, rank};
 
 /// What every question is asked of.
 pub struct Asked<'a> {
@@ -43,15 +43,22 @@ impl Asked<'_> {
     }
 
     /// The configurations in question.
-    pub fn mappings(&self) -> Result<Vec<Mapping>> {
+    pub fn candidates(&self) -> Result<Candidates> {
         let apus = self.parameters.apus;
         if self.is_every {
             solve::every(&self.posterior, &self.constraints, apus)
         } else if self.is_machine_given {
-            solve::allowed(&self.constraints, apus)
+            solve::allowed(&self.posterior, &self.constraints, apus)
         } else {
             solve::candidates(&self.posterior, &self.constraints, apus)
         }
+    }
+
+    /// Those of them that are weighed, with a word where others are not.
+    pub fn mappings(&self) -> Result<Vec<Mapping>> {
+        let candidates = self.candidates()?;
+        warn(candidates.warning().as_slice());
+        Ok(candidates.mappings)
     }
 
     /// The ranking before anything was changed; `None` where nothing is feasible then.
@@ -61,17 +68,9 @@ impl Asked<'_> {
             None => &self.posterior,
         };
         match solve::candidates(posterior, &self.constraints, self.given.apus) {
-            Ok(mappings) => rank(posterior, &mappings, self.sampling).map(Some),
+            Ok(before) => rank(posterior, &before.mappings, self.sampling).map(Some),
             Err(_) => Ok(None),
         }
-    }
-
-    /// Whether these are too many to rank.
-    pub fn is_too_large(&self) -> Result<bool> {
-        let is_bounded = self.is_every || (!self.is_machine_given && !self.posterior.has_files());
-        let is_bounded = is_bounded && self.posterior.range().is_some();
-        let count = || Ok(self.constraints.space(self.parameters.apus)?.count());
-        Ok(!is_bounded && count()? > MOST_RANKED)
     }
 }
 

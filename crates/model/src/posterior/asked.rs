@@ -12,6 +12,12 @@ use mmgp_base::Mapping;
 impl Posterior {
     /// The times of some mappings, each by itself.
     pub fn marginals(&self, mappings: &[Mapping]) -> Marginals {
+        let all: Vec<usize> = (0..self.components.len()).collect();
+        self.marginals_by(&all, mappings)
+    }
+
+    /// The same by the components at these places.
+    fn marginals_by(&self, places: &[usize], mappings: &[Mapping]) -> Marginals {
         let of = |component: &Component, asked: &Asked| {
             let (mean, cross, mut variances) = self.conditioned(component, asked);
             if let Some(factor) = &component.factor {
@@ -23,11 +29,15 @@ impl Posterior {
             }
             (mean, variances)
         };
-        let mut marginals = Marginals::new(self.weights(), self.widening(), self.kappa());
+        let weights: Vec<f64> = places.iter().map(|&it| self.components[it].weight).collect();
+        let total: f64 = weights.iter().sum();
+        let weights = weights.iter().map(|weight| weight / total).collect();
+        let mut marginals = Marginals::new(weights, self.widening(), self.kappa());
         // A block at a time, so that memory does not grow with what is asked.
         for block in mappings.chunks(BLOCK) {
             let asked = Asked::new(self, block);
-            for (place, component) in self.components.iter().enumerate() {
+            for (place, &component) in places.iter().enumerate() {
+                let component = &self.components[component];
                 let (mut means, mut variances) = of(component, &asked);
                 for (index, observed) in asked.of_rest(self) {
                     let noise = component.node.noise.powi(2) / observed.repetitions;
@@ -42,6 +52,18 @@ impl Posterior {
             }
         }
         marginals
+    }
+
+    /// The expected logarithms of some times, nearly, and what there is to hope for, by the components
+    /// that weigh most.
+    pub(crate) fn hopes(&self, mappings: &[Mapping]) -> Vec<(f64, f64)> {
+        let mut places: Vec<usize> = (0..self.components.len()).collect();
+        let weight = |place: usize| self.components[place].weight;
+        places.sort_by(|&one, &other| weight(other).total_cmp(&weight(one)));
+        places.truncate(HEAVIEST);
+        let marginals = self.marginals_by(&places, mappings);
+        let both = |index: usize| (marginals.log_time(index), marginals.hope(index));
+        (0..mappings.len()).map(both).collect()
     }
 
     /// The times of some mappings together.
@@ -113,6 +135,9 @@ impl Posterior {
         (mean, cross, variances)
     }
 }
+
+/// So many components tell what may be hoped for.
+const HEAVIEST: usize = 12;
 
 /// Mappings that are asked for at once.
 const BLOCK: usize = 512;

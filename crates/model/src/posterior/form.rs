@@ -281,6 +281,9 @@ impl Form for Known {
                     deviation * now
                 }
                 Kind::Absolute(_) => {
+                    // Far beyond a table it may be many times the time: a factor of e is what a line
+                    // of the logarithm bears.
+                    let size = size.clamp(-features[0], features[0]);
                     moved += size * error;
                     size
                 }

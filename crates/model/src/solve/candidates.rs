@@ -1,13 +1,37 @@
 //! Which mappings are in question.
 
 use super::constraints::Constraints;
+use super::hopeful::hopeful;
 use crate::model::observations::Range;
 use crate::posterior::Posterior;
 use mmgp_base::Mapping;
-use mmgp_base::error::{Error, Result, Warning};
+use mmgp_base::error::{Result, Warning};
 
-/// The most configurations that are ranked; all of some 2,400 APUs.
-pub const MOST_RANKED: usize = 20_000;
+/// The most configurations that are ranked; all of some 600 APUs. Of more, those that have a chance are.
+pub const MOST_RANKED: usize = 4_096;
+
+/// The configurations in question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidates {
+    /// Those that are weighed against each other, by m, then p.
+    pub mappings: Vec<Mapping>,
+    /// How many there are; where they are more than [`MOST_RANKED`], only those that have a chance are
+    /// weighed.
+    pub feasible: usize,
+}
+
+impl Candidates {
+    /// What whoever reads of them should know.
+    pub fn warning(&self) -> Option<Warning> {
+        let Self { mappings, feasible } = self;
+        (*feasible > mappings.len()).then(|| {
+            Warning::Note(format!(
+                "of {feasible} configurations the {} of which there is the most to hope for are weighed",
+                mappings.len()
+            ))
+        })
+    }
+}
 
 /// All mappings with `m * p <= apus`, by m, then p.
 ///
@@ -22,27 +46,27 @@ pub fn feasible(apus: u32) -> impl Iterator<Item = Mapping> {
 /// that it has room for: every (m, p) with `m * p <= apus`. Where runs alone speak, the values of m and
 /// of p that ran, combined within the largest `m * p` that ran; where every run had the same, as the
 /// cores of a node, all that have just that, between the smallest and the largest m that ran. Of m or p
-/// every integer is in question within bounds that the constraints set.
+/// every integer is in question within bounds that the constraints set. Of more than [`MOST_RANKED`],
+/// those that have a chance are.
 ///
 /// # Errors
 ///
-/// [`Error::NothingFeasible`] where nothing is left; [`Error::OutOfRange`] for more than
-/// [`MOST_RANKED`] mappings: use [`fastest`](super::fastest) there.
+/// [`NothingFeasible`](mmgp_base::Error::NothingFeasible) where nothing is left.
 pub fn candidates(
     posterior: &Posterior,
     constraints: &Constraints,
     apus: u32,
-) -> Result<Vec<Mapping>> {
+) -> Result<Candidates> {
     let ran: Vec<Mapping> =
         posterior.observations().configurations.iter().map(|it| it.mapping).collect();
     let Some(most) = ran.iter().map(|it| it.apus()).max() else {
-        return allowed(constraints, apus);
+        return allowed(posterior, constraints, apus);
     };
     if posterior.has_files() || most != u64::from(apus) {
-        return allowed(constraints, apus);
+        return allowed(posterior, constraints, apus);
     }
     if let Some(line) = line(&ran, most) {
-        return allowed(&constraints.clone().or_among(line), apus);
+        return allowed(posterior, &constraints.clone().or_among(line), apus);
     }
     let values = |of: fn(Mapping) -> u32, bounds: Option<(u32, u32)>| -> Vec<u32> {
         let mut values: Vec<u32> = ran.iter().map(|&it| of(it)).collect();
@@ -59,7 +83,7 @@ pub fn candidates(
     );
     let all = ms.iter().flat_map(|&m| ps.iter().map(move |&p| Mapping::of(m, p)));
     let listed = all.filter(|mapping| mapping.apus() <= most).collect();
-    allowed(&constraints.clone().or_among(listed), apus)
+    allowed(posterior, &constraints.clone().or_among(listed), apus)
 }
 
 /// All configurations of as many units as every run used, between the smallest and the largest m that
@@ -79,10 +103,10 @@ fn line(ran: &[Mapping], most: u64) -> Option<Vec<Mapping>> {
 ///
 /// # Errors
 /// As [`candidates`].
-pub fn every(posterior: &Posterior, constraints: &Constraints, apus: u32) -> Result<Vec<Mapping>> {
+pub fn every(posterior: &Posterior, constraints: &Constraints, apus: u32) -> Result<Candidates> {
     match posterior.range() {
-        Some(range) => allowed(&constraints.clone().within(range), apus),
-        None => allowed(constraints, apus),
+        Some(range) => allowed(posterior, &constraints.clone().within(range), apus),
+        None => allowed(posterior, constraints, apus),
     }
 }
 
@@ -90,18 +114,15 @@ pub fn every(posterior: &Posterior, constraints: &Constraints, apus: u32) -> Res
 ///
 /// # Errors
 /// As [`candidates`].
-pub fn allowed(constraints: &Constraints, apus: u32) -> Result<Vec<Mapping>> {
+pub fn allowed(posterior: &Posterior, constraints: &Constraints, apus: u32) -> Result<Candidates> {
     let space = constraints.space(apus)?;
     // Counted before they are listed: there may be any number.
-    let count = space.count();
-    if count > MOST_RANKED {
-        return Err(Error::OutOfRange {
-            name: "configurations",
-            found: count.to_string(),
-            expected: format!("at most {MOST_RANKED} where every one is ranked"),
-        });
-    }
-    Ok(space.configurations().collect())
+    let feasible = space.count();
+    let mappings = match feasible > MOST_RANKED {
+        true => hopeful(posterior, &space),
+        false => space.configurations().collect(),
+    };
+    Ok(Candidates { mappings, feasible })
 }
 
 /// The range of what was timed, where nothing else tells of m and p.

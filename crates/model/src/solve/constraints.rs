@@ -358,7 +358,23 @@ impl Space {
         m >= min_m
             && m <= max_m.unwrap_or(self.apus).min(self.apus)
             && m_divides.is_none_or(|whole| whole.is_multiple_of(m))
-            && self.choices(m).iter().any(|choice| choice == p)
+            && {
+                let choices = self.choices(m);
+                choices.up_to(p).checked_sub(1).is_some_and(|index| choices.at(index) == p)
+            }
+    }
+
+    /// Whether there is a p for an m.
+    pub(super) fn has(&self, m: u32) -> bool {
+        let Constraints { min_m, m_divides, .. } = self.constraints;
+        match &self.listed {
+            Some(listed) => listed.contains_key(&m),
+            None => {
+                m >= min_m
+                    && m_divides.is_none_or(|whole| whole.is_multiple_of(m))
+                    && self.choices(m).count > 0
+            }
+        }
     }
 }
 

@@ -45,7 +45,7 @@ fn exact(parameters: &Parameters) -> Posterior {
 
 fn ranked(parameters: &Parameters) -> Ranking {
     let posterior = exact(parameters);
-    let all = candidates(&posterior, &Constraints::NONE, parameters.apus).unwrap();
+    let all = candidates(&posterior, &Constraints::NONE, parameters.apus).unwrap().mappings;
     rank(&posterior, &all, SAMPLING).unwrap()
 }
 
@@ -119,7 +119,7 @@ fn constraints_leave_fewer_rivals() {
     let parameters = published("pbpi-qs20").unwrap();
     let constraints = Constraints::NONE.m_divides(6).p_divides(8);
     let posterior = exact(&parameters);
-    let left = candidates(&posterior, &constraints, 16).unwrap();
+    let left = candidates(&posterior, &constraints, 16).unwrap().mappings;
     let places: Vec<_> = left.iter().map(|it| (it.m(), it.p())).collect();
     assert_eq!(places.len(), 4 + 4 + 3 + 2);
     assert!(places.iter().all(|(m, p)| 6 % m == 0 && 8 % p == 0));
@@ -227,11 +227,6 @@ fn no_draws_and_nothing_to_rank_are_refused() {
     let error = rank(&posterior, &all, Sampling::new(0, 1)).unwrap_err().to_string();
     assert_eq!(error, "draws: found 0, expected at least 1");
     assert!(rank(&posterior, &[], SAMPLING).is_err());
-    let error = candidates(&posterior, &Constraints::NONE, 100_000).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "configurations: found 1166750, expected at most 20000 where every one is ranked"
-    );
 }
 
 /// Runs at these mappings of `100/(m p) + 2 p` seconds.
@@ -253,15 +248,15 @@ fn pairs(mappings: &[Mapping]) -> Vec<(u32, u32)> {
 #[test]
 fn where_runs_alone_speak_what_ran_is_combined_within_what_ran() {
     let posterior = timed(&[(1, 1), (4, 4), (2, 8)]);
-    let left = candidates(&posterior, &Constraints::NONE, 16).unwrap();
+    let left = candidates(&posterior, &Constraints::NONE, 16).unwrap().mappings;
     assert_eq!(pairs(&left), [(1, 1), (1, 4), (1, 8), (2, 1), (2, 4), (2, 8), (4, 1), (4, 4)]);
-    let all = every(&posterior, &Constraints::NONE, 16).unwrap();
+    let all = every(&posterior, &Constraints::NONE, 16).unwrap().mappings;
     assert_eq!(all.len(), 8 + 8 + 5 + 4);
-    let more = candidates(&posterior, &Constraints::NONE.max_m(5), 16).unwrap();
+    let more = candidates(&posterior, &Constraints::NONE.max_m(5), 16).unwrap().mappings;
     assert_eq!(more.iter().map(|it| it.m()).max(), Some(5));
     assert!(more.iter().all(|it| [1, 4, 8].contains(&it.p()) && it.apus() <= 16));
     // Another number of APUs than what ran is that of a machine.
-    let machine = candidates(&posterior, &Constraints::NONE, 64).unwrap();
+    let machine = candidates(&posterior, &Constraints::NONE, 64).unwrap().mappings;
     assert_eq!(machine.len(), feasible(64).count());
     let ranking = rank(&posterior, &machine, SAMPLING).unwrap();
     assert!(found(&ranking, (5, 1)).beyond && !found(&ranking, (4, 1)).beyond);
@@ -269,13 +264,13 @@ fn where_runs_alone_speak_what_ran_is_combined_within_what_ran() {
     assert_eq!(measured.measured.unwrap().time, Seconds(100.0 / 16.0 + 8.0));
     // What the user lists is all there is.
     let listed = Constraints::NONE.among(vec![Mapping::of(3, 3)]);
-    assert_eq!(pairs(&candidates(&posterior, &listed, 16).unwrap()), [(3, 3)]);
+    assert_eq!(pairs(&candidates(&posterior, &listed, 16).unwrap().mappings), [(3, 3)]);
 }
 
 #[test]
 fn where_all_runs_use_the_same_number_of_cores_so_do_the_candidates() {
     let posterior = timed(&[(1, 64), (4, 16), (16, 4)]);
-    let left = candidates(&posterior, &Constraints::NONE, 64).unwrap();
+    let left = candidates(&posterior, &Constraints::NONE, 64).unwrap().mappings;
     assert_eq!(pairs(&left), [(1, 64), (2, 32), (4, 16), (8, 8), (16, 4)]);
 }
 
@@ -284,7 +279,7 @@ fn where_files_speak_everything_that_the_machine_has_room_for_is_in_question() {
     let parameters = published("pbpi-qs20").unwrap();
     let ran = timed(&[(1, 1), (2, 2)]).observations().clone();
     let posterior = Posterior::new(&Prior::of(&parameters), Some(ran)).unwrap();
-    let all = candidates(&posterior, &Constraints::NONE, 16).unwrap();
+    let all = candidates(&posterior, &Constraints::NONE, 16).unwrap().mappings;
     assert_eq!(all.len(), 50);
     let ranking = rank(&posterior, &all, SAMPLING).unwrap();
     assert!(ranking.warnings.iter().all(|it| !it.to_string().contains("all runs have")));
@@ -294,10 +289,10 @@ fn where_files_speak_everything_that_the_machine_has_room_for_is_in_question() {
 #[test]
 fn a_dimension_that_never_varied_gives_no_probability() {
     let posterior = timed(&[(1, 1), (2, 1), (4, 1), (8, 1)]);
-    let within = candidates(&posterior, &Constraints::NONE, 8).unwrap();
+    let within = candidates(&posterior, &Constraints::NONE, 8).unwrap().mappings;
     let ranking = rank(&posterior, &within, SAMPLING).unwrap();
     assert!(ranking.choice.costs_at_most.is_some() && ranking.warnings.is_empty());
-    let asked = candidates(&posterior, &Constraints::NONE.max_p(4), 8).unwrap();
+    let asked = candidates(&posterior, &Constraints::NONE.max_p(4), 8).unwrap().mappings;
     let ranking = rank(&posterior, &asked, SAMPLING).unwrap();
     assert!(ranking.configurations.iter().all(|it| it.probability_best.is_none()));
     assert_eq!(ranking.choice.advice().map(|it| it.contains('%')), Some(false));
@@ -358,17 +353,26 @@ fn no_more_are_ranked_than_can_be() {
     let many = vec![Mapping::SEQUENTIAL; MOST_RANKED + 1];
     for mappings in [&[][..], &many[..]] {
         let error = rank(&posterior, mappings, SAMPLING).unwrap_err().to_string();
-        let found = format!("configurations: found {}, expected from 1 to 20000", mappings.len());
+        let found = format!("configurations: found {}, expected from 1 to 4096", mappings.len());
         assert!(error.starts_with(&found), "{error}");
     }
     super::check(&many[1..], SAMPLING).unwrap();
 }
 
 #[test]
-fn as_many_are_allowed_as_can_be_ranked() {
+fn of_more_than_can_be_ranked_those_that_have_a_chance_are() {
+    let posterior = Posterior::of(&published("pbpi-qs20").unwrap()).unwrap();
     let one_thread = Constraints::NONE.max_m(1);
-    assert_eq!(allowed(&one_thread, 20_000).unwrap().len(), MOST_RANKED);
-    assert!(allowed(&one_thread, 20_001).is_err());
+    let all = allowed(&posterior, &one_thread, MOST_RANKED as u32).unwrap();
+    assert_eq!((all.mappings.len(), all.feasible), (MOST_RANKED, MOST_RANKED));
+    assert_eq!(all.warning(), None);
+    let few = allowed(&posterior, &one_thread, MOST_RANKED as u32 + 1).unwrap();
+    assert!(few.mappings.len() <= 256 && few.feasible == MOST_RANKED + 1);
+    let warning = few.warning().unwrap().to_string();
+    assert!(warning.starts_with("of 4097 configurations the "), "{warning}");
+    // With one thread, T_APU/p and N*g*p are least at p = sqrt(370/0.8) = 21.5.
+    let ranking = rank(&posterior, &few.mappings, SAMPLING).unwrap();
+    assert!([21, 22].contains(&ranking.choice.mapping.p()), "{}", ranking.choice);
 }
 
 #[test]
