@@ -39,8 +39,8 @@ pub struct Misfit {
 }
 
 impl Misfit {
-    /// Of the runs that the parameters come with, within their range, for m up to `last_m`; of refined
-    /// terms without runs, wherever the table holds all of them.
+    /// Of the runs that the parameters come with, within their range, for m up to `last_m`; where files
+    /// speak, of all that the machine has room for, as far as the table holds it.
     ///
     /// # Errors
     /// As [`Posterior::of`].
@@ -51,7 +51,9 @@ impl Misfit {
         }
         let posterior = Posterior::of(parameters)?;
         let apus = parameters.apus;
-        let range = posterior.range().unwrap_or(Range { m: (1, last_m), p: (1, apus) });
+        // Files speak of all that the machine has room for.
+        let ran = posterior.range().filter(|_| !posterior.has_files());
+        let range = ran.unwrap_or(Range { m: (1, last_m), p: (1, apus) });
         let (ms, ps) = levels(&posterior, range, last_m, apus);
         let mut table = Self::of_levels(Some(range), &ms, &ps, apus);
         let fitting =

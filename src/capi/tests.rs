@@ -325,3 +325,45 @@ fn readers_see_whole_samples_while_writers_add_them() {
     // SAFETY: the threads have ended.
     unsafe { mmgp_free(model) };
 }
+
+/// What `predict` says of a time, whoever loads the same file through this interface is told.
+#[test]
+fn times_are_those_that_predict_says() {
+    use crate::fit::{Inputs, Runs, Settings, fit};
+    use crate::model::parameters::Decomposition;
+    use crate::solve::{Constraints, candidates};
+
+    let truths: [fn(f64, f64) -> f64; 3] = [
+        |m, p| 12.0 + 3.0 * m + 400.0 / (m * p) + 1.5 * p,
+        |m, p| 5.0 + 40.0 / m + 300.0 / (m * p),
+        |m, p| 6.0 + (360.0 / (m * p)).max(50.0) + 4.0 * p,
+    ];
+    for truth in truths {
+        let mapping = |(m, p): (u32, u32)| Mapping::of(m, p);
+        let ran = [(1, 1), (1, 4), (2, 2), (4, 1), (4, 4), (8, 2), (16, 1), (2, 8), (1, 16)];
+        let row = |at: (u32, u32)| crate::table::records::Run {
+            m: at.0,
+            p: at.1,
+            repetition: 1,
+            time_s: truth(f64::from(at.0), f64::from(at.1)),
+        };
+        let (runs, _) = Runs::from_rows("runs.csv", &ran.map(row)).unwrap();
+        let inputs = Inputs { runs: Some(runs), ..Inputs::default() };
+        let settings = Settings::new("program", Decomposition::Data, 16);
+        let parameters = fit(&inputs, &settings).unwrap().parameters;
+        let posterior = Posterior::of(&parameters).unwrap();
+        let asked = candidates(&posterior, &Constraints::NONE, 16).unwrap().mappings;
+        assert!(ran.iter().all(|&it| asked.contains(&mapping(it))));
+        let marginals = posterior.marginals(&asked);
+        let model = loaded(&parameters.to_toml(), None);
+        // SAFETY: the model is loaded.
+        let model_ref = unsafe { &*model };
+        for (index, it) in asked.iter().enumerate() {
+            let found = model_ref.predict(it.m(), it.p()).unwrap();
+            let expected = marginals.time(index).0;
+            approx::assert_relative_eq!(found.time_s, expected, max_relative = 1e-9);
+        }
+        // SAFETY: nobody uses it any more.
+        unsafe { mmgp_free(model) };
+    }
+}

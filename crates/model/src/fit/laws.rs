@@ -73,11 +73,6 @@ impl Law {
         self.columns(1, 1).len()
     }
 
-    /// Whether it knows m and p by their product alone.
-    pub fn knows_only_the_product(self) -> bool {
-        self != Law::Regression
-    }
-
     /// What its coefficients multiply: in the time, or for Gustafson in its inverse.
     fn columns(self, m: u32, p: u32) -> Vec<f64> {
         let (m, p) = (f64::from(m), f64::from(p));

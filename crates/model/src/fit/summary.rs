@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::report::RunsReport;
 use super::{Fitted, Untold};
 use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate, OverM};
@@ -21,8 +20,6 @@ pub struct Summary {
     pub at: (u32, u32),
     /// The terms that matter there, the largest first.
     pub terms: Vec<Part>,
-    /// That another model predicts better what it has not seen, if one does.
-    pub better: Option<String>,
 }
 
 /// A term and its part of the time.
@@ -53,8 +50,7 @@ impl Fitted {
     pub fn summary(&self) -> Summary {
         if self.untold.is_some() {
             let (formula, terms) = (String::new(), Vec::new());
-            let (sentence, better) = (sentence(self), None);
-            return Summary { sentence, formula, at: (1, 1), terms, better };
+            return Summary { sentence: sentence(self), formula, at: (1, 1), terms };
         }
         let measured = self.report.runs.as_ref().map(|runs| runs.fastest);
         let predicted = || fastest(&self.parameters);
@@ -64,7 +60,6 @@ impl Fitted {
             formula: formula(&self.parameters),
             at: (at.m(), at.p()),
             terms: parts(&self.parameters, at),
-            better: self.report.runs.as_ref().and_then(better),
         }
     }
 }
@@ -104,15 +99,6 @@ fn sentence(fitted: &Fitted) -> String {
         "Equation 11 fitted to {} runs of {} configurations in {}: off by {:.1} % in the mean{left_out}.",
         runs.runs, runs.configurations, runs.file, runs.mean_error_percent
     )
-}
-
-fn better(runs: &RunsReport) -> Option<String> {
-    let comparison = runs.comparison.as_ref()?;
-    let (best, own) = (comparison.clearly_better()?, comparison.rows.first()?);
-    Some(format!(
-        "{} predicts configurations left out better than {}: off by {:.1} % against {:.1} %.",
-        best.model, own.model, best.mean_error_percent, own.mean_error_percent
-    ))
 }
 
 /// `T = 7.4 + 0.5 (m - 1) + 582/(m p) + 0.9 p s`, with what is not there left out.
@@ -259,16 +245,12 @@ impl fmt::Display for Summary {
         for part in &self.terms {
             write!(f, "\n  {part}")?;
         }
-        match &self.better {
-            Some(better) => write!(f, "\n{better}"),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::comparison::{self, Comparison};
     use super::super::trials::{TERMS, exact_runs, feasible, fitted, measured, only, truth};
     use super::*;
 
@@ -397,29 +379,5 @@ mod tests {
     #[test]
     fn of_mappings_that_take_as_long_the_one_of_fewest_threads_is_the_fastest() {
         assert_eq!(fastest(&of_apus(32.0, 0.0)), Mapping::of(1, 16));
-    }
-
-    #[test]
-    fn a_model_that_predicts_clearly_better_is_named() {
-        let truth = truth(Decomposition::Data, 0.08, TERMS);
-        let runs = only(exact_runs(&truth, &feasible()));
-        let mut report = fitted(&runs, Decomposition::Data).unwrap().report.runs.unwrap();
-        let mut told = |regression: f64| {
-            let row = |(model, mean_error_percent): (&str, f64)| comparison::Row {
-                model: model.into(),
-                parameters: 4,
-                mean_error_percent,
-                max_error_percent: 20.0,
-                worst: (1, 1),
-            };
-            let rows = [("mmgp", 9.0), ("plain regression", regression)].map(row).to_vec();
-            let undetermined = Vec::new();
-            report.comparison = Some(Comparison { rows, smaller: None, undetermined });
-            better(&report)
-        };
-        let expected = "plain regression predicts configurations left out better than mmgp: off by \
-                        3.0 % against 9.0 %.";
-        assert_eq!(told(3.0).as_deref(), Some(expected));
-        assert_eq!(told(8.0), None);
     }
 }

@@ -210,12 +210,6 @@ fn a_law_is_a_model_whose_rows_and_derivatives_are_those_of_its_time() {
 }
 
 #[test]
-fn only_the_regression_tells_configurations_of_as_many_apus_apart() {
-    let only: Vec<bool> = Law::ALL.map(Law::knows_only_the_product).to_vec();
-    assert_eq!(only, [true, true, true, false]);
-}
-
-#[test]
 fn a_row_by_hand() {
     // 1 + 2*3 + 4/3 whatever p, (5 + 6/3)/p and 3*p.
     let coefficients = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
