@@ -1,5 +1,4 @@
-//! How long a fit takes: reading a million timed runs from memory, as sums alone or with every
-//! time kept for a robust loss, and the estimate itself.
+//! How long a fit takes: reading a million timed runs from memory, and the estimate itself.
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -40,9 +39,6 @@ fn benchmark(criterion: &mut Criterion) {
     group.sample_size(20);
     group.bench_function("read a million runs", |bencher| {
         bencher.iter(|| Runs::read(black_box(&source)));
-    });
-    group.bench_function("read a million runs and keep their times", |bencher| {
-        bencher.iter(|| Runs::read_keeping_times(black_box(&source)));
     });
     group.finish();
     criterion.bench_function("fit 50 configurations", |bencher| {

@@ -316,10 +316,10 @@ fn fitted(
     data: &Data,
 ) -> (Vec<Family>, Vec<Component>) {
     let temper = prior.temper();
-    let at_runs = |form: &Box<dyn Form>| -> Vec<Vec<f64>> {
+    let at_runs = |form: &dyn Form| -> Vec<Vec<f64>> {
         data.mappings.iter().map(|&it| form.features(it)).collect()
     };
-    let features: Vec<_> = forms.iter().map(at_runs).collect();
+    let features: Vec<_> = forms.iter().map(|form| at_runs(&**form)).collect();
     let fit = |mean: &Mean| {
         let form = (&*forms[mean.form], &features[mean.form][..]);
         Family::fitted(mean.clone(), form, data, prior.grid(&mean.name, observations))

@@ -58,7 +58,10 @@ pub(super) fn hopeful(posterior: &Posterior, space: &Space) -> Vec<Mapping> {
 }
 
 /// What is looked for: what is expected, and what may be hoped for.
-const BY: [fn(&(f64, f64)) -> f64; 2] = [|it| it.0, |it| it.1];
+const BY: [By; 2] = [|it| it.0, |it| it.1];
+
+/// A number of those that are seen.
+type By = fn(&(f64, f64)) -> f64;
 
 /// Looks at what was not looked at yet.
 fn look(posterior: &Posterior, mut mappings: Vec<Mapping>, seen: &mut Seen) {
@@ -69,7 +72,7 @@ fn look(posterior: &Posterior, mut mappings: Vec<Mapping>, seen: &mut Seen) {
 }
 
 /// Goes from the least of what was seen to the least about it, in steps that halve.
-fn search(posterior: &Posterior, space: &Space, by: fn(&(f64, f64)) -> f64, seen: &mut Seen) {
+fn search(posterior: &Posterior, space: &Space, by: By, seen: &mut Seen) {
     let mut at: Vec<Mapping> = sorted(seen, by).into_iter().take(STARTS).collect();
     let mut step = f64::from(space.last_m().max(2)).powf(1.0 / f64::from(STEPS));
     loop {
@@ -88,7 +91,7 @@ fn search(posterior: &Posterior, space: &Space, by: fn(&(f64, f64)) -> f64, seen
 }
 
 /// All that was seen, the least first.
-fn sorted(seen: &Seen, by: fn(&(f64, f64)) -> f64) -> Vec<Mapping> {
+fn sorted(seen: &Seen, by: By) -> Vec<Mapping> {
     let mut all: Vec<(&Mapping, &(f64, f64))> = seen.iter().collect();
     all.sort_by(|one, other| by(one.1).total_cmp(&by(other.1)));
     all.into_iter().map(|(mapping, _)| *mapping).collect()

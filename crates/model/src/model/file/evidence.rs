@@ -56,7 +56,7 @@ fn read_runs(runs: &toml::Table<'_>) -> Result<Observations> {
             let found = format!("{} numbers for \"{}.{key}\"", numbers.len(), runs.name());
             return Err(runs.error(key, found, format!("{}, one for each m", m.len())));
         }
-        match numbers.iter().find(|number| !(**number > 0.0)) {
+        match numbers.iter().find(|number| number.is_nan() || **number <= 0.0) {
             Some(bad) => Err(runs.error(key, format!("{bad:?}"), "above 0")),
             None => Ok(numbers),
         }
