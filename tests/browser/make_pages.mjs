@@ -64,7 +64,7 @@ mmgp("fit", "--runs", at("runs.csv"), "--out", at("runs.toml"));
 report(at("runs.toml"), "runs.html");
 
 // Some 5,000 configurations.
-write("many.toml", apus(refined, 745));
+write("many.toml", apus(refined, 739));
 report(at("many.toml"), "many.html");
 
 // Names that would be more than text, wherever a file lets a user write one.

@@ -273,13 +273,13 @@ fn of_too_many_configurations_to_weigh_those_that_have_a_chance_are() {
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         (serde_json::from_str(&run.stdout).expect("JSON"), run.stderr)
     };
-    // 4,096 configurations are the most that are ranked.
+    // 5,000 configurations are the most that are ranked.
     let narrow = |most: &str| predict(&["--apus", "300000", "--max-m", "8", "--max-p", most]);
-    let ((few, silent), (many, told)) = (narrow("512"), narrow("513"));
-    assert_eq!(few["configurations"].as_array().map(Vec::len), Some(4096));
+    let ((few, silent), (many, told)) = (narrow("625"), narrow("626"));
+    assert_eq!(few["configurations"].as_array().map(Vec::len), Some(5000));
     assert!(!silent.contains("to hope for"), "{silent}");
-    assert_eq!(many["feasible"], 8 * 513);
-    assert!(told.contains("of 4104 configurations the "), "{told}");
+    assert_eq!(many["feasible"], 8 * 626);
+    assert!(told.contains("of 5008 configurations the "), "{told}");
     for key in ["m", "p", "time_s", "low_s"] {
         assert_eq!(few["configurations"][0][key], many["configurations"][0][key]);
     }

@@ -24,6 +24,7 @@ mod censored;
 mod components;
 mod form;
 mod kernel;
+mod means;
 mod mixture;
 mod noise;
 mod prior;
@@ -34,6 +35,7 @@ mod values;
 mod wild;
 
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use crate::model::Parameters;
 use crate::model::observations::{Observations, Observed, Range};
@@ -43,10 +45,10 @@ use crate::model::uncertainty::quantile_97_5;
 pub use basis::Basis;
 use components::{Component, Data, Family};
 use form::{Form, Mean};
+use means::Means;
 pub use mixture::{Joint, Marginals};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
-use prior::Means;
 pub use prior::Prior;
 use together::together;
 use wild::{FEWEST_FOR_ONE, WILD_VARIANCE};
@@ -55,7 +57,8 @@ use wild::{FEWEST_FOR_ONE, WILD_VARIANCE};
 /// was held against: that of the normal distribution whose 95 % interval is as wide as the misfit that
 /// such models had.
 pub fn untold_deviation() -> f64 {
-    equivalent(&scatter::without_runs())
+    static KNOWN: LazyLock<f64> = LazyLock::new(|| equivalent(&scatter::without_runs()));
+    *KNOWN
 }
 
 /// The standard deviation of the normal distribution whose 95 % interval is as wide as that of a mixture

@@ -45,6 +45,8 @@ mod contest;
 mod explanation;
 mod gain;
 mod hopeful;
+#[cfg(test)]
+mod monotonic;
 mod next;
 mod nodes;
 mod outlook;

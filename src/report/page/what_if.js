@@ -13,19 +13,26 @@ const whatIf = (() => {
     const MOST_APUS = Math.max(4096, given.apus);
     const SHOWN = 10;
 
-    /** By what factor a column differs from equation 11; beyond what was measured, as at its border. */
+    /** The place of a configuration, or of the one of this page that is nearest in log m and log p. */
+    function nearest(m, p) {
+        const place = study.places.get(`${m},${p}`);
+        if (place !== undefined) return place;
+        const { m: ms, p: ps } = study.configurations;
+        const distance = (k) => Math.hypot(Math.log(ms[k] / m), Math.log(ps[k] / p));
+        return study.indices.reduce((best, k) => (distance(k) < distance(best) ? k : best));
+    }
+
+    /** By what factor a column differs from equation 11; where the page has none, as at the nearest. */
     function factor(column, m, p) {
         if (!study.hasRuns) return 1;
-        const within = (count, [least, most]) => Math.min(Math.max(count, least), most);
-        const [row, most] = [within(m, measured.m), within(p, measured.p)];
-        const k = study.places.get(`${row},${Math.min(most, Math.floor(given.apus / row))}`);
-        const ratio = k === undefined ? 1 : column[k] / time_s[k];
+        const k = nearest(m, p);
+        const ratio = column[k] / time_s[k];
         return Number.isFinite(ratio) && ratio > 0 ? ratio : 1;
     }
 
     /**
-     * Every configuration in question with its times, in the order of choice: with runs, those within what
-     * was timed, unless more APUs are asked for than are given.
+     * Every configuration in question with its times, in the order of choice: with runs, those of this
+     * page, unless more APUs are asked for than are given.
      */
     function rank(model) {
         const all = equations.rank(model);
@@ -33,7 +40,7 @@ const whatIf = (() => {
         const isMore = model.apus > given.apus;
         const rows = all.m
             .map((m, k) => ({ k, m, p: all.p[k], time: all.time_s[k] }))
-            .filter(({ m, p }) => isMore || !isBeyond(m, p))
+            .filter(({ m, p }) => isMore || study.places.has(`${m},${p}`))
             .map(({ k, m, p, time }) => ({
                 ...{ k, m, p },
                 time: time * factor(believed_s, m, p),

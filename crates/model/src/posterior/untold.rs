@@ -2,7 +2,7 @@
 
 use super::Posterior;
 use super::components::Component;
-use super::prior::untold_variance;
+use super::means::untold_variance;
 use crate::model::terms::Term;
 
 /// A size of which runs tell less than this part is not known.

@@ -7,8 +7,8 @@ use crate::posterior::Posterior;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Result, Warning};
 
-/// The most configurations that are ranked; all of some 600 APUs. Of more, those that have a chance are.
-pub const MOST_RANKED: usize = 4_096;
+/// The most configurations that are ranked; all of some 739 APUs. Of more, those that have a chance are.
+pub const MOST_RANKED: usize = 5_000;
 
 /// The configurations in question.
 #[derive(Debug, Clone, PartialEq)]

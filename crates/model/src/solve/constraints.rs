@@ -1,11 +1,13 @@
 //! Which configurations may be chosen: what the machine holds, and what the user allows.
 
+mod choices;
 mod condition;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::model::observations::Range;
+pub use choices::Choices;
 pub use condition::Condition;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
@@ -43,16 +45,6 @@ pub struct Space {
 
 /// A condition is asked of so many configurations at most, which takes a second or two.
 const MOST_ASKED: u64 = 20_000_000;
-
-/// The p that go with one m, increasing.
-#[derive(Debug, Clone, Copy)]
-pub struct Choices<'a> {
-    first: u32,
-    /// All of them and more, where they are not one after the other.
-    listed: Option<&'a [u32]>,
-    /// How many there are.
-    pub count: u32,
-}
 
 impl Constraints {
     /// None but the number of APUs.
@@ -374,34 +366,6 @@ impl Space {
                     && m_divides.is_none_or(|whole| whole.is_multiple_of(m))
                     && self.choices(m).count > 0
             }
-        }
-    }
-}
-
-impl<'a> Choices<'a> {
-    /// All from 1 to `last`.
-    pub(super) fn up_to_last(last: u32) -> Self {
-        Self { first: 1, listed: None, count: last }
-    }
-
-    /// The p with that index, below [`Self::count`].
-    pub fn at(&self, index: u32) -> u32 {
-        match self.listed {
-            Some(listed) => listed[index as usize],
-            None => self.first + index,
-        }
-    }
-
-    /// All of them.
-    pub fn iter(self) -> impl DoubleEndedIterator<Item = u32> + ExactSizeIterator + 'a {
-        (0..self.count).map(move |index| self.at(index))
-    }
-
-    /// How many are at most `p`.
-    pub fn up_to(&self, p: u32) -> u32 {
-        match self.listed {
-            Some(listed) => (listed.partition_point(|&choice| choice <= p) as u32).min(self.count),
-            None => (p.saturating_add(1)).saturating_sub(self.first).min(self.count),
         }
     }
 }

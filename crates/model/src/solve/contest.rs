@@ -72,7 +72,8 @@ impl Contest {
 
     /// What the choice may cost.
     pub fn regret(&self) -> Regret {
-        Regret::of(self.choice, &self.draws)
+        let times = self.draws.row(self.choice);
+        Regret::of(times.iter().copied().zip(self.least.iter().copied()))
     }
 
     /// What there is to hope for: two standard deviations below the expected logarithm.

@@ -69,7 +69,8 @@ impl Outlook {
 
     /// What it may cost to choose the configuration at a place.
     pub fn regret(&self, choice: usize) -> Regret {
-        Regret::of(choice, &self.joint.draws(DRAWS, SEED))
+        let draws = self.joint.draws(DRAWS, SEED);
+        Regret::of(draws.column_iter().map(|column| (column[choice], column.min())))
     }
 }
 

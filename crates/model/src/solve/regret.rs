@@ -5,8 +5,6 @@
 //! asked by another program, is said of these numbers. Of 32 tables of programs that others timed, after
 //! every run of a search, the limit that is said to hold with 95 % held in 97 %.
 
-use nalgebra::DMatrix;
-
 /// What a choice costs relative to the fastest, in every draw.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Regret {
@@ -15,10 +13,9 @@ pub struct Regret {
 }
 
 impl Regret {
-    /// Of the choice at a place of draws, logarithms of times with a column for each draw.
-    pub(super) fn of(choice: usize, draws: &DMatrix<f64>) -> Self {
-        let cost = |(draw, time): (usize, &f64)| (time - draws.column(draw).min()).exp_m1();
-        let mut costs: Vec<f64> = draws.row(choice).iter().enumerate().map(cost).collect();
+    /// Of the logarithms of the choice's time and of the least of all, in every draw.
+    pub(super) fn of(draws: impl Iterator<Item = (f64, f64)>) -> Self {
+        let mut costs: Vec<f64> = draws.map(|(time, least)| (time - least).exp_m1()).collect();
         costs.sort_unstable_by(f64::total_cmp);
         Self { costs }
     }
@@ -48,10 +45,9 @@ mod tests {
 
     #[test]
     fn a_choice_costs_what_it_takes_longer_than_the_least_of_each_draw() {
-        let times = [[1.0, 4.0, 3.0, 3.0], [2.0, 2.0, 2.0, 2.0], [4.0, 1.0, 1.0, 2.0]];
-        let draws = DMatrix::from_fn(3, 4, |row, column: usize| f64::ln(times[row][column]));
-        // The least times are 1, 1, 1, 2: twice as long in three draws of four.
-        let regret = Regret::of(1, &draws);
+        // Twice as long as the least in three draws of four.
+        let draws = [1.0, 1.0, 1.0, 2.0].map(|least| (f64::ln(2.0), f64::ln(least)));
+        let regret = Regret::of(draws.into_iter());
         approx::assert_relative_eq!(regret.expected(), 0.75, max_relative = 1e-12);
         approx::assert_relative_eq!(regret.at_most(0.95), 1.0, max_relative = 1e-12);
         assert_eq!(regret.at_most(0.25), 0.0);
