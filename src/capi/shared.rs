@@ -21,6 +21,8 @@ pub struct Model {
     learns: bool,
     totals: usize,
     misfit: Misfit,
+    /// Standard deviation of the logarithm of a time of which no run tells.
+    untold: f64,
     lines: Vec<Line>,
     published: Publication<Online>,
 }
@@ -124,6 +126,7 @@ impl Model {
             learns,
             totals: online.values().len(),
             misfit,
+            untold: untold_deviation(),
             lines: online.lines().to_vec(),
             published: Publication::new(online, copies),
         }
@@ -163,7 +166,7 @@ impl Model {
         });
         let time_s = row.at(p).0;
         let of_terms = if time_s > 0.0 { variance.sqrt() / time_s } else { 0.0 };
-        Ok(Prediction::about(time_s, misfit::width(untold_deviation().hypot(of_terms))))
+        Ok(Prediction::about(time_s, misfit::width(self.untold.hypot(of_terms))))
     }
 
     /// The least time within the limits, of equal ones the smaller m, then the smaller p. Where a limit

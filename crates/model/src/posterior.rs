@@ -35,7 +35,6 @@ mod values;
 mod wild;
 
 use std::rc::Rc;
-use std::sync::LazyLock;
 
 use crate::model::Parameters;
 use crate::model::observations::{Observations, Observed, Range};
@@ -57,8 +56,7 @@ use wild::{FEWEST_FOR_ONE, WILD_VARIANCE};
 /// was held against: that of the normal distribution whose 95 % interval is as wide as the misfit that
 /// such models had.
 pub fn untold_deviation() -> f64 {
-    static KNOWN: LazyLock<f64> = LazyLock::new(|| equivalent(&scatter::without_runs()));
-    *KNOWN
+    equivalent(&scatter::without_runs())
 }
 
 /// The standard deviation of the normal distribution whose 95 % interval is as wide as that of a mixture
