@@ -18,7 +18,6 @@ use crate::error::{Error, Result, Warning};
 use crate::fit::shape::{Selection, Shape, TermChoices};
 use crate::fit::{Inputs, Measured, Options, Runs, Settings, fit};
 use crate::model::parameters::Decomposition;
-use crate::posterior::Posterior;
 use crate::table::csv::Record;
 use crate::table::{self, Source};
 
@@ -189,9 +188,8 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     } else {
         if output::Verbosity::from(arguments.quiet) == output::Verbosity::Usual {
             eprintln!("{}", output::wrapped(&summary.to_string(), short::width()));
-            if fitted.parameters.evidence.is_some() {
-                let basis = Posterior::of(&fitted.parameters)?.basis();
-                let basis = basis.to_string().replacen("From", "Predictions come from", 1);
+            if let Some(runs) = &fitted.report.runs {
+                let basis = runs.basis.to_string().replacen("From", "Predictions come from", 1);
                 eprintln!("{}", output::wrapped(&format!("{basis}."), short::width()));
             }
         }

@@ -6,17 +6,15 @@
 //! what they can see, files split what runs cannot.
 //!
 //! Runs alone cannot tell all terms apart. With `alpha_m = 1 + a*(m - 1)`, equation 11 holds four
-//! combinations of them: what costs the same at every (m, p), `T_HPU + C_APU + N*(O_offload +
-//! T_CSW + O_COL)`; what grows with m, `a*T_HPU`; what is shared, `T_APU`; and what grows with p,
-//! `N*g`. A sum that cannot be split is estimated as one and put on one term, which is marked
-//! ([`combined_with`]), so that predictions lose nothing. Where the runs cannot even
-//! tell the combinations apart, the error names the configuration to time next.
+//! combinations of them: what costs the same at every (m, p), `T_HPU + C_APU + N*(O_offload + T_CSW)`;
+//! what grows with m, `a*T_HPU + N*O_COL`; what is shared, `T_APU`; and what grows with p, `N*g`. A sum
+//! that cannot be split is estimated as one and put on one term, which is marked ([`combined_with`]).
+//! Where the runs cannot even tell the combinations apart, a warning names the configuration to time
+//! next.
 //!
-//! Noise is relative. Its size comes from repetitions; where the model misses the runs by more than
-//! that, standard errors follow the misfit ([`noise`]); where runs and files contradict each other,
-//! files are trusted less ([`conflict`]). Where runs choose the shape of alpha, standard errors know
-//! that another may be right. How sure the terms are, and how their errors go together,
-//! is part of the parameters.
+//! What is believed of the terms is what is believed of times, read out ([`posterior`](crate::posterior)):
+//! the errors of terms know how far equation 11 is off, and what nothing tells has an error of orders
+//! of magnitude. How sure the terms are, and how their errors go together, is part of the parameters.
 //!
 //! [`combined_with`]: crate::model::parameters::Estimate::combined_with
 //!
@@ -31,52 +29,28 @@
 //! let settings = Settings::new("toy", Decomposition::Data, 4);
 //! let fitted = fit(&Inputs { runs: Some(runs), ..Inputs::default() }, &settings)?;
 //! let terms = &fitted.parameters.terms;
-//! assert!((terms.t_apu_s.value - 12.0).abs() < 1e-9);
-//! assert!((terms.t_hpu_s.value - 2.0).abs() < 1e-9);
+//! assert!((terms.t_apu_s.value - 12.0).abs() < 2.0 * terms.t_apu_s.std_error.unwrap());
 //! assert!(terms.t_hpu_s.combined_with.contains(&"c_apu_s".to_string()));
 //! # Ok::<(), mmgp_base::Error>(())
 //! ```
 
 mod alpha;
-mod averaging;
-mod beside;
-mod bounds;
 mod collective;
-pub mod comparison;
-pub mod conflict;
 mod context_switch;
-pub mod data;
-mod design;
-pub mod diagnosis;
-mod estimate;
 mod evidence;
-mod growth;
-#[cfg(test)]
-mod held_out;
-mod host_time;
 pub mod identifiability;
-mod identify;
 mod inputs;
-mod joint;
-mod joint_fit;
 mod known;
-pub mod laws;
-mod least_squares;
-mod likelihood;
 pub mod loggp;
 mod measurement;
-pub mod noise;
 mod offload;
 pub mod online;
-mod outcome;
-mod prior;
 mod profile;
 mod range;
 #[cfg(test)]
 mod recovery;
 pub mod refined;
 pub mod report;
-mod request;
 pub mod require;
 pub mod runs;
 mod sample;
@@ -86,10 +60,10 @@ pub mod shape;
 mod soundness;
 pub mod summary;
 mod term;
+mod terms;
 mod threads;
 #[cfg(test)]
 mod trials;
-mod unknowns;
 mod wavefront;
 
 pub use inputs::{Inputs, Measured};
@@ -102,9 +76,13 @@ pub use wavefront::estimate_wavefront;
 
 use crate::model::Parameters;
 use crate::model::parameters::Decomposition;
+use crate::model::sensitivity::Entry;
+use crate::model::terms::Term;
 use known::Known;
+use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
-use request::Request;
+use report::{RunsReport, Sum};
+use terms::Given;
 
 /// Parameters, how they were obtained, and warnings.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,20 +93,11 @@ pub struct Fitted {
     pub report: Report,
     /// The refined model beside it, where its counts were given: terms of its own, and refinements.
     pub refined: Option<Parameters>,
-    /// Runs that tell of times and not of terms: those are as files have them, and predictions rest on
-    /// the runs all the same. A warning says what cannot be told.
-    pub untold: Option<Untold>,
+    /// Terms that no file knows and that these runs cannot tell apart, by their names in files:
+    /// predictions rest on the runs all the same. A warning says what would tell.
+    pub traded: Vec<&'static str>,
     /// Warnings about the result.
     pub warnings: Vec<Warning>,
-}
-
-/// Runs that do not tell the terms of equation 11.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Untold {
-    /// How many configurations were timed.
-    pub configurations: usize,
-    /// The file that they are in.
-    pub file: String,
 }
 
 /// Estimates all terms from what was measured.
@@ -136,8 +105,8 @@ pub struct Untold {
 /// # Errors
 ///
 /// [`Error::TooLittleData`] where neither a profile nor runs are given, or where a file lacks the
-/// rows that its term needs; [`Error::Fit`] where
-/// the least squares do not converge; [`Error::OutOfRange`] for no APUs or no tasks.
+/// rows that its term needs; [`Error::Fit`] where known terms add up to no time; [`Error::OutOfRange`]
+/// for no APUs or no tasks.
 pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     check(inputs, settings)?;
     range::check(inputs)?;
@@ -145,68 +114,164 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     let mut warnings = known.warnings.clone();
     let mut base = known.parameters(settings);
     let mut unknown = known.unknown_terms();
-    let mut correlations = known.correlations.clone();
     if let Some(prior) = &inputs.prior {
-        correlations.extend(known::believe(prior, &mut base, &mut unknown));
+        let believed = known::believe(prior, &mut base, &mut unknown);
+        let all = known.correlations.iter().chain(believed.as_ref());
+        base.correlation = known::together(&all.cloned().collect::<Vec<_>>());
     }
-    let request = inputs.runs.as_ref().map(|runs| Request {
-        runs,
-        correlations: &correlations,
-        options: &settings.options,
-    });
-    let mut untold = None;
-    let (mut parameters, mut in_runs, left) = match request {
-        Some(request) => {
-            joint::check(&base, request.runs)?;
-            match joint::fit(&base, &unknown, request) {
-                Ok(joint) => {
-                    warnings.extend(joint.warnings);
-                    (joint.parameters, Some(joint.report), joint.undetermined)
-                }
-                // What they tell of times is more than what they tell of terms.
-                Err(error @ Error::TooLittleData { .. }) => {
-                    let runs = request.runs;
-                    let (count, file) = (runs.cells.len(), runs.file.clone());
-                    untold = Some(Untold { configurations: count, file });
-                    warnings.push(Warning::Note(error.to_string()));
-                    (base.clone(), None, unknown.clone())
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        None => (base.clone(), None, unknown.clone()),
-    };
-    let mut refined = match untold {
-        Some(_) => None,
-        None => beside::refined((&base, &unknown), &parameters, inputs, settings, request)?,
-    };
+    let of_runs_alone = unknown.clone();
+    let mut parameters = base.clone();
+    let (mut traded, mut in_runs, mut evidence) = (Vec::new(), None, None);
     if let Some(runs) = &inputs.runs {
-        let evidence = evidence::evidence(runs, &base, &unknown, inputs.prior.as_ref());
-        if let Some(refined) = &mut refined {
-            refined.parameters.evidence = Some(evidence.clone());
-        }
-        parameters.evidence = Some(evidence);
+        check_runs(&base, runs)?;
+        let found = evidence::evidence(runs, &base, &unknown, inputs.prior.as_ref());
+        let growth = asked_growth(settings);
+        let given = terms::given(&base, &unknown, growth, (runs, &found.observations))?;
+        warnings.extend(beyond(&base, runs));
+        warnings.extend(of_runs(&given, runs));
+        parameters = given.parameters.clone();
+        parameters.evidence = Some(found.clone());
+        in_runs = Some(RunsReport::new(&given, runs, &parameters)?);
+        traded = given.traded.0.iter().map(|term| term.name()).collect();
+        unknown = given.silent;
+        evidence = Some(found);
     }
-    if let (Some(report), Some(request)) = (&mut in_runs, request) {
-        let values = report.estimated;
-        report.comparison = beside::comparison(request.runs, report, refined.as_ref(), values)?;
-    }
-    warnings.extend(bounds::slowdowns(&mut parameters));
-    if untold.is_none() {
-        warnings.extend(left.iter().map(|term| term.not_measured()));
+    let mut refined = refined(inputs, settings, (&base, &of_runs_alone), &parameters)?;
+    warnings.extend(slowdowns(&mut parameters));
+    warnings.extend(unknown.iter().map(|term| term.not_measured()));
+    if let Some((refined, more)) = &mut refined {
+        warnings.append(more);
+        refined.evidence = evidence;
+        // What equation 11 warns of, the refined model has too.
+        slowdowns(refined);
     }
     let terms = report::terms(&parameters, &known, inputs.runs.as_ref());
     let loggp = inputs.offload.as_ref().map(loggp::loggp).transpose()?;
     let name = settings.name.clone();
     let report = Report { name, terms, choices: known.choices, loggp, runs: in_runs };
-    let refined = refined.map(|mut refined| {
-        warnings.extend(refined.warnings);
-        // What equation 11 warns of, the refined model has too.
-        bounds::slowdowns(&mut refined.parameters);
-        refined.parameters
-    });
-    Ok(Fitted { parameters, report, refined, untold, warnings })
+    let refined = refined.map(|(refined, _)| refined);
+    Ok(Fitted { parameters, report, refined, traded, warnings })
 }
+
+/// The shape of alpha that is asked for.
+fn asked_growth(settings: &Settings) -> Option<shape::Shape> {
+    match settings.options.terms.alpha {
+        shape::Selection::Fixed(shape) => Some(shape),
+        shape::Selection::CrossValidated => None,
+    }
+}
+
+/// The refined model beside equation 11, where its counts are given, with what to say of it; with runs
+/// its terms are those with which *it* meets them.
+fn refined(
+    inputs: &Inputs,
+    settings: &Settings,
+    (base, unknown): (&Parameters, &[Term]),
+    fitted: &Parameters,
+) -> Result<Option<(Parameters, Vec<Warning>)>> {
+    let Some(counts) = &settings.options.counts else { return Ok(None) };
+    let (refinements, warnings) = refined::refinements(fitted, inputs.memory.as_ref(), counts);
+    let parameters = match &inputs.runs {
+        None => Parameters { refinements: Some(refinements), ..fitted.clone() },
+        Some(runs) => {
+            let growth = asked_growth(settings);
+            let exactly = |runs: &Runs| terms::without_misfit(base, unknown, growth, runs);
+            let exact = refined::fit_beside(runs, &refinements, &exactly)?;
+            let scaled = runs.scaled(&refined::factors(runs, &exact));
+            let given = terms::given(base, unknown, growth, (&scaled, &scaled.observations()))?;
+            Parameters { refinements: Some(refinements), ..given.parameters }
+        }
+    };
+    Ok(Some((parameters, warnings)))
+}
+
+/// Logarithms need times above zero.
+fn check_runs(base: &Parameters, runs: &Runs) -> Result<()> {
+    if let Some(cell) = runs.cells.iter().find(|cell| cell.mean_s <= 0.0) {
+        return Err(Error::TooLittleData {
+            file: runs.file.clone(),
+            found: format!("a time of 0 s for (m, p) = ({}, {})", cell.m, cell.p),
+            advice: "time longer runs, so that the clock can see them".into(),
+        });
+    }
+    if base.time(Mapping::SEQUENTIAL).0.is_finite() {
+        return Ok(());
+    }
+    Err(Error::Fit("the known terms add up to no finite time".into()))
+}
+
+/// Runs that the machine could not have held are used, but not without a word.
+fn beyond(base: &Parameters, runs: &Runs) -> Option<Warning> {
+    let is_beyond = |cell: &&runs::Cell| base.check(Mapping::of(cell.m, cell.p)).is_err();
+    let count = runs.cells.iter().filter(is_beyond).count();
+    let first = runs.cells.iter().find(is_beyond)?;
+    Some(Warning::Note(format!(
+        "{}: {count} configurations need more than {} APUs, the first (m, p) = ({}, {}); they were \
+         used",
+        runs.file, base.apus, first.m, first.p
+    )))
+}
+
+/// What the reader of terms should know of the runs that they are given.
+fn of_runs(given: &Given, runs: &Runs) -> Vec<Warning> {
+    let sums = given.groups.iter().filter(|group| !group.carried.is_empty()).map(Sum::of);
+    let combined = |Sum { on, terms }| Warning::Combined { on, sum: terms };
+    let mut warnings: Vec<Warning> = sums.map(combined).collect();
+    if let (traded, next) = &given.traded
+        && !traded.is_empty()
+    {
+        let traded: Vec<&str> = traded.iter().map(|term| term.contribution()).collect();
+        let advice = match next {
+            Some((m, p)) => format!("also time (m, p) = ({m}, {p}), or give profile.csv"),
+            None => "give profile.csv".into(),
+        };
+        warnings.push(Warning::Note(format!(
+            "{}: these {} configurations cannot tell apart {}; {advice}",
+            runs.file,
+            runs.cells.len(),
+            traded.join(", ")
+        )));
+    }
+    if !given.contradictions.is_empty() {
+        let values: Vec<String> = given.contradictions.iter().map(ToString::to_string).collect();
+        warnings.push(Warning::Note(format!(
+            "runs and files contradict each other ({:.0} %), so that files count for little: {}",
+            100.0 * given.equation_11.contradicted(),
+            values.join("; ")
+        )));
+    }
+    warnings
+}
+
+/// Slowdowns below 1 become 1; says which, unless their own errors explain it.
+fn slowdowns(parameters: &mut Parameters) -> Option<Warning> {
+    let mut contradictions = Vec::new();
+    for entry in parameters.terms.entries() {
+        let name = parameters.terms.name_of(entry);
+        let Some(estimate) = parameters.terms.estimate_mut(entry) else { continue };
+        if !matches!(entry, Entry::Alpha(_)) || estimate.value >= 1.0 {
+            continue;
+        }
+        let by_chance = estimate.standard_error().map_or(0.0, |error| error.half_width());
+        if estimate.value + by_chance < 1.0 - ROUNDING {
+            let file = estimate.source.as_deref().unwrap_or("a file");
+            contradictions.push(format!("{name} = {:.3} by {file}", estimate.value));
+        }
+        estimate.value = 1.0;
+    }
+    let first = contradictions.first()?;
+    let more = match contradictions.len() {
+        1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    Some(Warning::Note(format!(
+        "{first}{more}: several host threads cannot be faster each than one alone; 1 is taken; \
+         measure one process and several by turns"
+    )))
+}
+
+/// A fraction of a slowdown that is rounding.
+const ROUNDING: f64 = 1e-9;
 
 /// Refuses what cannot be fitted whatever the rows say.
 fn check(inputs: &Inputs, settings: &Settings) -> Result<()> {

@@ -26,7 +26,9 @@ mod form;
 mod kernel;
 mod means;
 mod mixture;
+mod mode;
 mod noise;
+mod numbers;
 mod prior;
 mod scatter;
 mod together;
@@ -43,9 +45,12 @@ use crate::model::time_model::TimeModel;
 use crate::model::uncertainty::quantile_97_5;
 pub use basis::Basis;
 use components::{Component, Data, Family};
-use form::{Form, Mean};
+use form::Mean;
+pub(crate) use form::{Form, Shape, Size, Work};
 use means::Means;
+pub(crate) use means::{FASTER, Growth, SLOWER, grows, shape_of};
 pub use mixture::{Joint, Marginals};
+pub(crate) use numbers::{Line, Number, Numbers};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 pub use prior::Prior;
@@ -102,8 +107,8 @@ pub struct Posterior {
     rest: Vec<Observed>,
     /// Whether files say anything of the program's time.
     has_files: bool,
-    /// The terms that no file knows, each with the places of what it may look like.
-    unknown: Vec<(Term, Vec<usize>)>,
+    /// The terms that no file knows, each with the place of its shape.
+    unknown: Vec<(Term, usize)>,
     models: Vec<Rc<dyn TimeModel>>,
     /// Those whose single run nothing explains.
     wild: Vec<Mapping>,

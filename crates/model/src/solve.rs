@@ -26,9 +26,9 @@
 //! let ranking = rank(&posterior, &mappings, Sampling::new(2000, 1))?;
 //! assert_eq!(ranking.choice.mapping, Mapping::of(4, 4));
 //!
-//! // The model may be 10 % off, so that others may be faster. What would a run tell?
+//! // Nobody knows how far the model is off here, so that others may be faster. What would a run tell?
 //! let costs = ranking.choice.costs_at_most.expect("all within what is known");
-//! assert!(0.02 < costs && costs < 0.3);
+//! assert!(0.02 < costs && costs < 1.0);
 //! let next = next_measurement(&posterior, &mappings, None)?;
 //! assert!(next.measurements[0].gain.0 > 0.0);
 //! # Ok::<(), mmgp_base::Error>(())

@@ -90,22 +90,16 @@ fn values(term: &TermReport) -> impl Iterator<Item = Value<'_>> {
 }
 
 fn of_runs(runs: &RunsReport) -> serde_json::Value {
-    let noise = &runs.noise;
-    let trends = runs.diagnosis.trends.iter().map(|trend| {
+    let left_out = runs.left_out.iter().map(|each| {
         serde_json::json!({
-            "against": trend.against,
-            "rank_correlation": trend.correlation,
-            "probability": trend.probability,
+            "mean": each.mean,
+            "mean_error_percent": 100.0 * each.mean_error,
+            "max_error_percent": 100.0 * each.max_error,
+            "worst": each.worst,
         })
     });
-    let influential = runs.diagnosis.influential.iter().map(|each| {
-        serde_json::json!({
-            "m": each.m,
-            "p": each.p,
-            "cook": each.cook,
-            "studentised_residual": each.studentised,
-            "leverage": each.leverage,
-        })
+    let growths = runs.growths.iter().map(|(shape, weight)| {
+        serde_json::json!({ "shape": shape.name(), "weight": weight })
     });
     serde_json::json!({
         "file": runs.file,
@@ -120,41 +114,17 @@ fn of_runs(runs: &RunsReport) -> serde_json::Value {
             "time_next": runs.identifiability.time_next,
             "silent": runs.identifiability.silent,
         },
-        "noise": {
-            "run": noise.run,
-            "model": noise.model,
-            "degrees_of_freedom": noise.degrees_of_freedom,
-            "lack_of_fit": noise.lack_of_fit.map(|lack| serde_json::json!({
-                "ratio": lack.ratio,
-                "degrees_of_freedom": [lack.degrees_of_freedom.0, lack.degrees_of_freedom.1],
-                "probability": lack.probability,
-            })),
-        },
-        "mean_error_percent": runs.mean_error_percent,
-        "max_error_percent": runs.max_error_percent,
+        "basis": runs.basis,
+        "equation_11_is_exact": runs.exact,
+        "mean_error_percent": 100.0 * runs.mean_error,
+        "max_error_percent": 100.0 * runs.max_error,
         "worst": runs.worst,
-        "left_out": runs.diagnosis.left_out.map(|each| serde_json::json!({
-            "mean_error_percent": each.mean_error_percent,
-            "max_error_percent": each.max_error_percent,
-            "worst": each.worst,
+        "left_out": left_out.collect::<Vec<_>>(),
+        "agreement_with_files": runs.agreement.as_ref().map(|agreement| serde_json::json!({
+            "contradicted": agreement.contradicted,
+            "contradictions":
+                agreement.values.iter().map(ToString::to_string).collect::<Vec<_>>(),
         })),
-        "trends": trends.collect::<Vec<_>>(),
-        "influential": influential.collect::<Vec<_>>(),
-        "agreement_with_files": runs.conflict.as_ref().map(|conflict| serde_json::json!({
-            "ratio": conflict.ratio,
-            "degrees_of_freedom": [conflict.degrees_of_freedom.0, conflict.degrees_of_freedom.1],
-            "probability": conflict.probability,
-            "stretch": conflict.stretch,
-            "contradictions": conflict.values.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        })),
-        "alpha_shape": runs.growth.as_ref().map(|choice| choice.chosen.name()),
-        "comparison": runs.comparison,
-        "convergence": runs.convergence.as_ref().map(|end| serde_json::json!({
-            "iterations": end.iterations,
-            "cost": end.cost,
-            "termination": end.termination,
-            "starts": end.starts,
-            "agreeing": end.agreeing,
-        })),
+        "alpha_shapes": growths.collect::<Vec<_>>(),
     })
 }

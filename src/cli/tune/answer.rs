@@ -182,7 +182,7 @@ impl Found<'_> {
         let settings = Settings::new(name, self.decomposition, apus);
         let inputs = Inputs { runs: Some(runs), ..Inputs::default() };
         let fitted = fit(&inputs, &settings).ok()?;
-        fitted.untold.is_none().then_some(fitted.parameters)
+        fitted.traded.is_empty().then_some(fitted.parameters)
     }
 
     /// What stands below the sentence: what limits, what failed, what comes next.

@@ -41,13 +41,15 @@ pub(crate) fn evidence(
     unknown: &[Term],
     prior: Option<&Parameters>,
 ) -> Evidence {
-    let observations = runs.observations();
-    let earlier = prior.and_then(|prior| prior.evidence.clone());
-    if let Some(Evidence { observations: earlier, before }) = earlier {
-        return Evidence { observations: earlier.merged(observations), before };
-    }
-    let is_anything_known = base.time(Mapping::SEQUENTIAL).0 > 0.0;
-    let before = is_anything_known.then(|| Before {
+    let earlier = prior.and_then(|prior| prior.evidence.as_ref()).map(|it| &it.observations);
+    let observations = match earlier {
+        Some(earlier) => earlier.clone().merged(runs.observations()),
+        None => runs.observations(),
+    };
+    // Costs alone, of which nobody knows how often the program pays them, say nothing of its time.
+    let is_unknown = |term| unknown.contains(&term);
+    let is_program_known = !is_unknown(Term::HpuTime) || !is_unknown(Term::ApuTime);
+    let before = is_program_known.then(|| Before {
         terms: of_a_file(base),
         correlation: base.correlation.clone(),
         unknown: unknown.to_vec(),
@@ -105,7 +107,8 @@ mod tests {
         let known = toy::parameters(Decomposition::Data);
         let Before { terms, unknown, .. } = before(&known).unwrap();
         assert_eq!((terms, unknown), (known.terms.clone(), vec![Term::Gap]));
-        let nothing = Parameters { terms: Terms::nothing(), ..known };
-        assert_eq!(before(&nothing), None);
+        // What an off-load costs says nothing of a program of which nobody knows how often it off-loads.
+        let unknown = [Term::HpuTime, Term::ApuTime, Term::Gap];
+        assert_eq!(evidence(&runs, &known, &unknown, None).before, None);
     }
 }

@@ -1,16 +1,21 @@
 //! What timed runs can say of the terms at all, before any number.
+//!
+//! Every term has a shape over (m, p). Terms of the same shape enter times as one sum whatever is run;
+//! those whose shapes are in proportion at the configurations that ran, as 1 and p where all have the
+//! same p, do so in these runs. What is left may still take each other's place: the null space of the
+//! relative sensitivities tells which, and a configuration that would tell them apart.
 
 use std::fmt;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::design::{Design, Sensitivity};
-use super::identify::{in_proportion, next_configuration, spectrum};
 use super::runs::Runs;
 use super::term::CARRIERS;
 use crate::model::Parameters;
-use crate::model::parameters::{Estimate, OverM};
+use crate::model::parameters::Decomposition;
 use crate::model::terms::Term;
+use crate::posterior::{Shape, Work, shape_of};
+use mmgp_base::Mapping;
 
 /// What the configurations of some runs determine, whatever their times and without any file.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,58 +35,178 @@ pub struct Identifiability {
     pub silent: Vec<&'static str>,
 }
 
+/// Terms of which some runs tell the sum.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Group {
+    /// The term that carries the sum.
+    pub carrier: Term,
+    /// The others.
+    pub carried: Vec<Term>,
+    /// Their shapes, each once, with what it is of the carrier's at these runs.
+    pub shapes: Vec<(Shape, f64)>,
+}
+
+/// How some terms enter the times of some runs.
+pub(crate) struct Groups {
+    /// Those that change them, in sums.
+    pub groups: Vec<Group>,
+    /// Those that do not.
+    pub silent: Vec<Term>,
+    /// The relative sensitivities of the groups, columns of unit length.
+    unit: DMatrix<f64>,
+    /// The lengths that they had.
+    norms: Vec<f64>,
+}
+
 /// The terms that runs may tell of, with the product `a*T_HPU` for alpha's slope a: all but counts.
 const TERMS: &[Term] = CARRIERS.split_at(8).0;
 
 /// A singular value below this part of the largest is rounding.
 const ROUNDING: f64 = 1e-10;
 
-impl Identifiability {
-    /// Of the runs alone, around `parameters`, of which only counts and decomposition matter.
-    pub(crate) fn of(parameters: &Parameters, runs: &Runs) -> Self {
-        let mut base = parameters.clone();
-        base.terms.alpha = OverM::Constant(Estimate::exact(1.0));
-        let sensitivity = Sensitivity { base, unknown: TERMS.to_vec() };
-        let design = Design::new(&sensitivity, runs);
-        let column = |index: usize| DVector::from(design.columns.column(index));
-        let mut groups: Vec<Vec<usize>> = Vec::new();
-        let mut silent = Vec::new();
-        for (index, term) in TERMS.iter().enumerate() {
-            if column(index).norm() == 0.0 {
-                silent.push(term.name());
+/// Up to this m and p, a configuration to measure next is looked for.
+const LARGEST_ADVICE: u32 = 64;
+
+impl Groups {
+    /// Of these terms in these runs.
+    pub fn of(terms: &[Term], work: &Work, runs: &Runs) -> Self {
+        let at = |shape: Shape| -> DVector<f64> {
+            let cells = runs.cells.iter();
+            let of = cells.map(|cell| {
+                let weight = (cell.count as f64).sqrt() / cell.mean_s;
+                weight * work.at(shape, Mapping::of(cell.m, cell.p))
+            });
+            DVector::from_vec(of.collect())
+        };
+        let (mut groups, mut silent): (Vec<(DVector<f64>, Group)>, Vec<Term>) = Default::default();
+        for &term in terms {
+            let shape = shape_of(term, work);
+            let column = at(shape);
+            if column.norm() == 0.0 {
+                silent.push(term);
                 continue;
             }
-            let same = |group: &&mut Vec<usize>| in_proportion(&column(index), &column(group[0]));
-            match groups.iter_mut().find(same) {
-                Some(group) => group.push(index),
-                None => groups.push(vec![index]),
+            match groups.iter_mut().find(|(of_carrier, _)| in_proportion(&column, of_carrier)) {
+                Some((of_carrier, group)) => {
+                    group.carried.push(term);
+                    if group.shapes.iter().all(|(known, _)| *known != shape) {
+                        group.shapes.push((shape, column.norm() / of_carrier.norm()));
+                    }
+                }
+                None => {
+                    let (carried, shapes) = (Vec::new(), vec![(shape, 1.0)]);
+                    groups.push((column, Group { carrier: term, carried, shapes }));
+                }
             }
         }
-        let columns: Vec<_> = groups.iter().map(|group| column(group[0]).normalize()).collect();
-        let unit = DMatrix::from_columns(&columns);
-        let mut singular_values: Vec<f64> =
-            unit.clone().svd(false, false).singular_values.iter().copied().collect();
+        let units: Vec<_> = groups.iter().map(|(column, _)| column.normalize()).collect();
+        Self {
+            norms: groups.iter().map(|(column, _)| column.norm()).collect(),
+            unit: match units.is_empty() {
+                true => DMatrix::zeros(runs.cells.len(), 0),
+                false => DMatrix::from_columns(&units),
+            },
+            groups: groups.into_iter().map(|(_, group)| group).collect(),
+            silent,
+        }
+    }
+
+    /// A change of the groups that leaves the times of all runs as they are.
+    fn direction(&self) -> Option<DVector<f64>> {
+        let vector = null_vector(&self.unit)?;
+        let unscaled = vector.iter().zip(&self.norms).map(|(each, norm)| each / norm);
+        Some(DVector::from_vec(unscaled.collect()))
+    }
+
+    /// The terms that can take each other's place in these runs, and the configuration, of so many APUs
+    /// at most, that would tell them apart. A sum that holds T_APU counts: nothing is told without it.
+    pub fn traded(&self, work: &Work, runs: &Runs, apus: u32) -> (Vec<Term>, Option<(u32, u32)>) {
+        let Some(direction) = self.direction() else {
+            let hidden = self.groups.iter().find(|group| group.carried.contains(&Term::ApuTime));
+            let Some(group) = hidden else { return (Vec::new(), None) };
+            let of_shared = group.shapes.iter().find(|(shape, _)| *shape == Shape::Shared);
+            let of_shared = of_shared.map_or(0.0, |(_, ratio)| -1.0 / ratio);
+            let changes = [(group.shapes[0].0, 1.0), (Shape::Shared, of_shared)];
+            return (vec![group.carrier, Term::ApuTime], next(&changes, work, runs, apus));
+        };
+        let largest = direction.amax();
+        let takes_part = |place: &usize| direction[*place].abs() > ROUNDING * largest;
+        let places = (0..self.groups.len()).filter(takes_part);
+        let traded = places.map(|place| self.groups[place].carrier).collect();
+        let changes = self.groups.iter().zip(&direction);
+        let changes: Vec<_> = changes.map(|(group, change)| (group.shapes[0].0, *change)).collect();
+        (traded, next(&changes, work, runs, apus))
+    }
+}
+
+/// The configuration whose time says most about changes of some shapes that leave the times of all runs
+/// as they are; `None` where no configuration says anything.
+fn next(changes: &[(Shape, f64)], work: &Work, runs: &Runs, apus: u32) -> Option<(u32, u32)> {
+    let threads = match work.decomposition {
+        Decomposition::Data => apus,
+        Decomposition::Task { tasks } => apus.min(tasks),
+    };
+    let timed = |m, p| runs.cells.iter().any(|cell| (cell.m, cell.p) == (m, p));
+    let mut best = None;
+    let mut most = ROUNDING.sqrt();
+    for m in 1..=threads.min(LARGEST_ADVICE) {
+        for p in 1..=(apus / m).min(LARGEST_ADVICE) {
+            let of = |(shape, change): &(Shape, f64)| change * work.at(*shape, Mapping::of(m, p));
+            let changes: Vec<f64> = changes.iter().map(of).collect();
+            let size: f64 = changes.iter().map(|change| change.abs()).sum();
+            let told = changes.iter().sum::<f64>().abs() / size;
+            if told > most && !timed(m, p) {
+                (best, most) = (Some((m, p)), told);
+            }
+        }
+    }
+    best
+}
+
+/// A vector of the null space; `None` where there is none but for rounding.
+fn null_vector(unit: &DMatrix<f64>) -> Option<DVector<f64>> {
+    if unit.ncols() == 0 {
+        return None;
+    }
+    // Padded with rows of zeros, so that all right singular vectors exist.
+    let rows = unit.nrows().max(unit.ncols());
+    let svd = unit.clone().resize_vertically(rows, 0.0).svd(false, true);
+    let (smallest, least) = svd.singular_values.argmin();
+    if least > ROUNDING * svd.singular_values.max() {
+        return None;
+    }
+    let vectors = svd.v_t.expect("invariant: the right singular vectors were asked for");
+    Some(vectors.row(smallest).transpose())
+}
+
+/// Whether one column is a multiple of the other.
+fn in_proportion(column: &DVector<f64>, other: &DVector<f64>) -> bool {
+    let along = column.dot(other) / other.norm_squared();
+    (column - other * along).norm() <= ROUNDING * column.norm()
+}
+
+impl Identifiability {
+    /// Of the runs alone; of the parameters only APUs and decomposition matter.
+    pub(crate) fn of(parameters: &Parameters, runs: &Runs) -> Self {
+        let work = Work::of(parameters.decomposition);
+        let groups = Groups::of(TERMS, &work, runs);
+        let mut singular_values: Vec<f64> = match groups.groups.is_empty() {
+            true => Vec::new(),
+            false => groups.unit.clone().svd(false, false).singular_values.iter().copied().collect(),
+        };
         singular_values.sort_by(|a, b| b.total_cmp(a));
-        singular_values.resize(groups.len(), 0.0);
+        singular_values.resize(groups.groups.len(), 0.0);
         let largest = singular_values.first().copied().unwrap_or(0.0);
         let rank = singular_values.iter().filter(|&&value| value > ROUNDING * largest).count();
-        let (traded, time_next) = match spectrum(&unit).1 {
-            None => (Vec::new(), None),
-            Some(direction) => {
-                let norms = groups.iter().map(|group| column(group[0]).norm());
-                let direction = direction.iter().zip(norms).map(|(each, norm)| each / norm);
-                let direction = DVector::from_vec(direction.collect());
-                let carriers: Vec<Term> = groups.iter().map(|group| TERMS[group[0]]).collect();
-                let next = next_configuration(&sensitivity, runs, &carriers, &direction);
-                let largest = direction.amax();
-                let takes_part = |&index: &usize| direction[index].abs() > ROUNDING * largest;
-                let traded = (0..carriers.len()).filter(takes_part);
-                (traded.map(|index| carriers[index].name()).collect(), next)
-            }
+        let (traded, time_next) = groups.traded(&work, runs, parameters.apus);
+        let names = |terms: Vec<Term>| terms.into_iter().map(Term::name).collect();
+        let sum = |group: &Group| {
+            let all = [group.carrier].into_iter().chain(group.carried.iter().copied());
+            (!group.carried.is_empty()).then(|| names(all.collect()))
         };
-        let sums = groups.iter().filter(|group| group.len() > 1);
-        let names = |group: &Vec<usize>| group.iter().map(|&index| TERMS[index].name()).collect();
-        Self { rank, singular_values, sums: sums.map(names).collect(), traded, time_next, silent }
+        let sums = groups.groups.iter().filter_map(sum).collect();
+        let (traded, silent) = (names(traded), names(groups.silent));
+        Self { rank, singular_values, sums, traded, time_next, silent }
     }
 }
 
@@ -117,7 +242,6 @@ impl fmt::Display for Identifiability {
 mod tests {
     use super::super::trials::{TERMS as VALUES, exact_runs, feasible, truth};
     use super::*;
-    use crate::model::parameters::Decomposition;
 
     fn of(configurations: &[(u32, u32)]) -> Identifiability {
         let truth = truth(Decomposition::Data, 0.08, VALUES);
@@ -128,14 +252,18 @@ mod tests {
     fn times_over_m_and_p_hold_four_combinations() {
         let found = of(&feasible());
         assert_eq!(found.rank, 4);
-        assert_eq!(found.sums, [["t_hpu_s", "c_apu_s", "o_offload_s", "t_csw_s", "o_col_s"]]);
+        let sums = [
+            &["t_hpu_s", "c_apu_s", "o_offload_s", "t_csw_s"][..],
+            &["alpha", "o_col_s"],
+        ];
+        assert_eq!(found.sums, sums);
         assert!(found.traded.is_empty() && found.silent.is_empty());
     }
 
     #[test]
     fn one_thread_tells_nothing_of_alpha() {
         let found = of(&[(1, 1), (1, 2), (1, 4), (1, 8)]);
-        assert_eq!((found.rank, found.silent), (3, vec!["alpha"]));
+        assert_eq!((found.rank, found.silent), (3, vec!["alpha", "o_col_s"]));
     }
 
     #[test]
@@ -149,13 +277,28 @@ mod tests {
         assert!(text.contains("determine 2 combinations of 8 terms (singular values 1."), "{text}");
         let traded = "t_hpu_s, t_apu_s, g_s can take each other's place; time (m, p) = (16, 1) to";
         assert!(text.contains(traded), "{text}");
-        assert!(text.contains("  alpha change none of these times\n"), "{text}");
+        assert!(text.contains("  alpha, o_col_s change none of these times\n"), "{text}");
     }
 
     #[test]
     fn a_reader_is_told_only_of_what_there_is() {
         let text = of(&feasible()).to_string();
-        assert_eq!(text.lines().count(), 2, "{text}");
-        assert!(text.contains("t_csw_s, o_col_s enter only as one sum"), "{text}");
+        assert_eq!(text.lines().count(), 3, "{text}");
+        assert!(text.contains("alpha, o_col_s enter only as one sum"), "{text}");
+    }
+
+    #[test]
+    fn where_m_times_p_is_the_same_throughout_the_constant_and_the_shared_are_one_sum() {
+        let truth = truth(Decomposition::Data, 0.08, VALUES);
+        let runs = exact_runs(&truth, &[(1, 16), (2, 8), (4, 4), (8, 2), (16, 1)]);
+        let work = Work::of(Decomposition::Data);
+        let found = Groups::of(TERMS, &work, &runs);
+        let first = &found.groups[0];
+        assert_eq!((first.carrier, first.carried[0]), (Term::HpuTime, Term::ApuTime));
+        let (shape, ratio) = first.shapes[1];
+        assert_eq!(shape, Shape::Shared);
+        approx::assert_relative_eq!(ratio, 1.0 / 16.0, max_relative = 1e-12);
+        // m, p and 1 are three shapes there, and m, 1/m as good as independent of them.
+        assert_eq!(found.groups.len(), 3);
     }
 }

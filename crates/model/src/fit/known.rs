@@ -8,6 +8,7 @@ use super::shape::Choice;
 use super::term::CARRIERS;
 use super::{alpha, collective, context_switch, offload, profile};
 use crate::model::Parameters;
+use crate::model::observations::Evidence;
 use crate::model::parameters::{Estimate, NOT_MEASURED, OverM, Terms};
 use crate::model::sensitivity::Entry;
 use crate::model::terms::Term;
@@ -114,7 +115,7 @@ impl Known {
 }
 
 /// The correlations of terms whose errors are independent of one another.
-fn together(correlations: &[Correlation]) -> Option<Correlation> {
+pub(crate) fn together(correlations: &[Correlation]) -> Option<Correlation> {
     let all: Vec<Entry> = correlations.iter().flat_map(|each| each.entries().to_vec()).collect();
     let of = |one: Entry, other: Entry| match one == other {
         true => 1.0,
@@ -147,31 +148,39 @@ impl Warned {
 }
 
 /// Gives the unknown terms the values that are believed of them, which leaves none of them
-/// unknown, and says how their errors go together.
+/// unknown, and says how their errors go together. Of an earlier fit that is what files said before its
+/// runs, which count by themselves.
 pub(crate) fn believe(
     prior: &Parameters,
     base: &mut Parameters,
     unknown: &mut Vec<Term>,
 ) -> Option<Correlation> {
+    let (terms, correlation, left) = match &prior.evidence {
+        None => (&prior.terms, &prior.correlation, &[][..]),
+        Some(Evidence { before: Some(before), .. }) => {
+            (&before.terms, &before.correlation, &before.unknown[..])
+        }
+        Some(Evidence { before: None, .. }) => return None,
+    };
     let believed = |estimate: &Estimate| Estimate {
         source: Some(estimate.source.clone().unwrap_or_else(|| prior.name.clone())),
         combined_with: Vec::new(),
         ..estimate.clone()
     };
-    let taken: Vec<Term> = unknown.clone();
+    let taken: Vec<Term> = unknown.iter().copied().filter(|term| !left.contains(term)).collect();
     let is_taken = |term: Term| match term {
         // Whoever counts the off-loads counts the collectives.
         Term::Collectives => taken.contains(&Term::Offloads),
         term => taken.contains(&term),
     };
     for term in Term::all().filter(|term| is_taken(*term)) {
-        base.terms.copy_from(&prior.terms, term);
+        base.terms.copy_from(terms, term);
         for estimate in base.terms.value_mut(term).estimates() {
             *estimate = believed(estimate);
         }
     }
-    unknown.clear();
-    let correlation = prior.correlation.as_ref()?;
+    unknown.retain(|term| left.contains(term));
+    let correlation = correlation.as_ref()?;
     let is_taken = |entry: &Entry| taken.contains(&Term::of(*entry).0);
     let entries: Vec<Entry> = correlation.entries().iter().copied().filter(is_taken).collect();
     let pairs = entries.iter().flat_map(|&one| entries.iter().map(move |&other| (one, other)));

@@ -9,14 +9,11 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Normal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::held_out::{Truth, judge, training};
-use super::laws::Law;
 use super::shape::{Selection, Shape, TermChoices};
 use super::trials::{TERMS, feasible, measured, truth};
 use super::{Fitted, Inputs, Measured, Options, Runs, Settings, fit};
 use crate::model::Parameters;
-use crate::model::parameters::{Decomposition, Estimate, OverM, Table};
-use crate::model::sensitivity::Entry;
+use crate::model::parameters::Decomposition;
 use mmgp_base::Mapping;
 use mmgp_base::table::records::{Alpha, Collective, ContextSwitch, Offload, Profile, Run};
 
@@ -277,60 +274,4 @@ fn truths_come_back_through_wild_runs() {
             &TIMES,
         ));
     }
-}
-
-/// The program as it is believed to be, every term 10 % off, and known to be no better than that.
-fn ten_percent_off(truth: &Parameters, seed: u64) -> Parameters {
-    let mut noise = Noise::new(0.1, seed);
-    let mut factor = || noise.factor.sample(&mut noise.random);
-    let mut believed = truth.clone();
-    let slope = (truth.terms.alpha_at(16) - 1.0) * factor();
-    for entry in believed.terms.entries() {
-        let estimate = believed.terms.estimate_mut(entry).unwrap();
-        if !matches!(entry, Entry::Offloads | Entry::Collectives | Entry::Alpha(_)) {
-            estimate.std_error = Some(0.1 * estimate.value);
-            estimate.value *= factor();
-        }
-    }
-    let last = Estimate { std_error: Some(0.1 * slope.abs()), ..Estimate::exact(1.0 + slope) };
-    let values = vec![Estimate::exact(1.0), last];
-    believed.terms.alpha = OverM::Table(Table::new(vec![1, 16], values));
-    believed
-}
-
-/// Mean relative errors at all configurations of 16 APUs that were not timed \[%\], of this fit and of
-/// Amdahl's law, over up to 400 seeds: runs with 2 % of noise, and what is believed 10 % off.
-fn held_out(truth: &Parameters) -> (f64, f64) {
-    let (mut ours, mut amdahl) = (0.0, 0.0);
-    let seeds = testing::seeds(400);
-    for seed in 1..=seeds {
-        let prior = Some(ten_percent_off(truth, 2000 + seed));
-        let runs = measure(truth, &training(), 0.02, 1000 + seed).runs.unwrap();
-        let law = Law::Amdahl.fit(&runs).unwrap();
-        let inputs = Inputs { runs: Some(runs), prior, ..Inputs::default() };
-        let fitted = fit_on_16(&inputs, truth.decomposition).parameters;
-        ours += judge(truth, |m, p| fitted.time(Mapping::of(m, p)).0).0;
-        amdahl += judge(truth, |m, p| law.time(Mapping::of(m, p))).0;
-    }
-    (ours / seeds as f64, amdahl / seeds as f64)
-}
-
-#[test]
-fn configurations_never_run_are_predicted_from_eleven() {
-    // Nobody can do better than 0.412 % with these priors, even who knows the noise: the mean over
-    // 3,000 seeds of the posterior's own linear algebra. A standard error of the mean over 400 is 0.015 %.
-    let terms = [1.3, 360.0, 0.6, 1500.0, 4e-5, 1e-5, 28e-6, 2e-5];
-    let dominated = held_out(&truth(Decomposition::Data, 0.08, terms)).0;
-    let interior = held_out(&Truth::InteriorOptimum.parameters()).0;
-    let mut of_amdahl = Truth::Amdahl.parameters();
-    // A micro-benchmark of nothing takes some time all the same.
-    for entry in [Entry::OffloadOverhead, Entry::ContextSwitch, Entry::Collective(0), Entry::Gap] {
-        of_amdahl.terms.estimate_mut(entry).unwrap().value = 1e-9;
-    }
-    let (ours, amdahl) = held_out(&of_amdahl);
-    println!("held out: {dominated:.3} %, {interior:.3} %, {ours:.3} % (Amdahl {amdahl:.3} %)");
-    let further = (400.0 / testing::seeds(400) as f64).sqrt() - 1.0;
-    assert!(dominated < 0.44 + 2.0 * 0.015 * further.max(0.0), "{dominated}");
-    assert!(interior < 1.2, "{interior}");
-    assert!(ours < amdahl, "{ours} {amdahl}");
 }

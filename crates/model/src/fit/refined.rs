@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::inputs::Measured;
 use super::measurement::stated;
-use super::runs::Runs;
+use super::runs::{Cell, Runs};
 use super::sample::Mean;
 use crate::model::Parameters;
 use crate::model::parameters::Estimate;
@@ -102,10 +102,7 @@ pub fn fit_beside(
     for _ in 0..MOST_ROUNDS {
         let parameters = refined(&runs.scaled(&factors))?;
         let mut largest_change: f64 = 0.0;
-        for (cell, factor) in runs.cells.iter().zip(&mut factors) {
-            let (m, p) = (cell.m, cell.p);
-            let wanted =
-                parameters.time(Mapping::of(m, p)).0 / parameters.refined_time(Mapping::of(m, p)).0;
+        for (wanted, factor) in self::factors(runs, &parameters).into_iter().zip(&mut factors) {
             largest_change = largest_change.max((wanted / *factor - 1.0).abs());
             // The mean of both: a term that is too large makes its factor too small and the next
             // one too large again.
@@ -118,11 +115,20 @@ pub fn fit_beside(
     Err(Error::Fit(format!("the refined times still change after {MOST_ROUNDS} rounds")))
 }
 
-/// A round halves what is left of the change, more or less.
-const MOST_ROUNDS: u32 = 200;
+/// The time of each configuration by equation 11, over the refined one.
+pub(crate) fn factors(runs: &Runs, parameters: &Parameters) -> Vec<f64> {
+    let factor = |cell: &Cell| {
+        let mapping = Mapping::of(cell.m, cell.p);
+        parameters.time(mapping).0 / parameters.refined_time(mapping).0
+    };
+    runs.cells.iter().map(factor).collect()
+}
 
-/// Relative changes below this are rounding.
-const SETTLED: f64 = 1e-10;
+/// A round halves what is left of the change, more or less.
+const MOST_ROUNDS: u32 = 60;
+
+/// Relative changes below this are little beside any noise.
+const SETTLED: f64 = 3e-3;
 
 /// What one memory delivers to as many APUs as ask \[byte/s\].
 ///
@@ -172,8 +178,10 @@ const STILL_GROWING: f64 = 0.02;
 
 #[cfg(test)]
 mod tests {
-    use super::super::laws::Law;
+    use super::super::known::Known;
+    use super::super::terms::without_misfit;
     use super::super::trials::{TERMS, exact_runs, feasible, truth};
+    use super::super::{Inputs, Settings};
     use super::*;
     use crate::model::parameters::Decomposition;
 
@@ -247,11 +255,12 @@ mod tests {
         assert_eq!(without.names(), ["iterations", "hardware_contexts"]);
     }
 
-    /// T_HPU and T_APU of equation 11 alone.
-    fn two_terms(runs: &Runs) -> Result<Parameters> {
-        let values = Law::Amdahl.fit(runs)?.values();
-        let terms = [values[0].1, values[1].1, 0.0, 1000.0, 0.0, 0.0, 0.0, 0.0];
-        Ok(truth(Decomposition::Data, 0.0, terms))
+    /// The terms of equation 11 by these runs alone.
+    fn by_runs(runs: &Runs) -> Result<Parameters> {
+        let settings = Settings::new("toy", Decomposition::Data, 16);
+        let known = Known::from(&Inputs::default(), &settings)?;
+        let (base, unknown) = (known.parameters(&settings), known.unknown_terms());
+        without_misfit(&base, &unknown, None, runs)
     }
 
     #[test]
@@ -273,16 +282,17 @@ mod tests {
         let mut runs = exact_runs(&known, &feasible());
         for cell in &mut runs.cells {
             cell.mean_s = known.refined_time(Mapping::of(cell.m, cell.p)).0;
+            cell.log_time = cell.mean_s.ln();
         }
-        let found = fit_beside(&runs, &refinements, &two_terms).unwrap();
-        approx::assert_relative_eq!(found.terms.t_hpu_s.value, 4.0, max_relative = 1e-8);
-        approx::assert_relative_eq!(found.terms.t_apu_s.value, 120.0, max_relative = 1e-8);
+        let found = fit_beside(&runs, &refinements, &by_runs).unwrap();
+        approx::assert_relative_eq!(found.terms.t_hpu_s.value, 4.0, max_relative = 1e-2);
+        approx::assert_relative_eq!(found.terms.t_apu_s.value, 120.0, max_relative = 1e-2);
         // Equation 11 itself does not meet these runs.
-        let without = two_terms(&runs).unwrap();
-        assert!(
-            (without.time(Mapping::of(1, 16)).0 / known.refined_time(Mapping::of(1, 16)).0 - 1.0)
-                .abs()
-                > 0.1
-        );
+        let without = by_runs(&runs).unwrap();
+        let missed = |&(m, p): &(u32, u32)| {
+            let mapping = Mapping::of(m, p);
+            (without.time(mapping).0 / known.refined_time(mapping).0 - 1.0).abs()
+        };
+        assert!(feasible().iter().map(missed).fold(0.0, f64::max) > 0.1);
     }
 }

@@ -3,18 +3,18 @@
 use mmgp_base::Mapping;
 use std::fmt;
 
-use super::comparison::Comparison;
-use super::conflict::Conflict;
-use super::diagnosis::Diagnosis;
-use super::identifiability::Identifiability;
+use super::identifiability::{Group, Identifiability};
 use super::known::Known;
 use super::loggp::LogGp;
-use super::noise::{Noise, Origin};
-use super::runs::Runs;
-use super::shape::Choice;
+use super::runs::{Cell, Runs};
+use super::shape::{Choice, Shape};
+pub use super::terms::Contradiction;
+use super::terms::Given;
 use crate::model::Parameters;
 use crate::model::parameters::Estimate;
 use crate::model::terms::{Term, Value};
+use crate::posterior::{Basis, Posterior, Prior};
+use mmgp_base::error::Result;
 
 /// Everything a reader needs to judge a fit; prints as text for people.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +43,7 @@ pub struct TermReport {
     pub observations: u64,
 }
 
-/// The model beside the runs.
+/// What is believed, beside the runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunsReport {
     /// The file they came from.
@@ -52,41 +52,55 @@ pub struct RunsReport {
     pub runs: u64,
     /// Configurations among them.
     pub configurations: usize,
-    /// Values that were estimated from them; with 0, the runs only check the model.
+    /// Numbers that they tell; with 0, the runs only check what files say.
     pub estimated: usize,
     /// Sums that the runs cannot split.
     pub combined: Vec<Sum>,
-    /// The size of the noise, and where it was taken from.
-    pub noise: Noise,
-    /// 1 - (weighted squared residuals of the model) / (those of the best constant time), over
-    /// the means of the configurations; `None` where there is but one configuration.
-    pub r_squared: Option<f64>,
-    /// Mean over the configurations of |predicted - measured|/measured [%].
-    pub mean_error_percent: f64,
-    /// The largest of these [%].
-    pub max_error_percent: f64,
+    /// What predictions rest on: how much runs scatter, how far means are off, and how much each mean
+    /// counts.
+    pub basis: Basis,
+    /// How likely equation 11 is exactly right, but for the noise of the runs.
+    pub exact: f64,
+    /// Mean over the configurations of |T - measured|/measured, T by equation 11 with these terms.
+    pub mean_error: f64,
+    /// The largest of these.
+    pub max_error: f64,
     /// The configuration that has it.
     pub worst: (u32, u32),
     /// The configuration whose measured time is the least.
     pub fastest: (u32, u32),
-    /// Largest over smallest singular value of the scaled sensitivities; the nearer to 1, the
-    /// better the configurations tell the terms apart.
-    pub condition: Option<f64>,
-    /// How the least squares ended.
-    pub convergence: Option<Convergence>,
-    /// Which shape alpha was given, where only the runs tell of it.
-    pub growth: Option<Choice>,
-    /// Whether the runs and what files say agree, where both say something of the same.
-    pub conflict: Option<Conflict>,
-    /// What the residuals say.
-    pub diagnosis: Diagnosis,
+    /// The shapes that alpha may have, with how likely each is, the likeliest first; none where a file
+    /// knows it.
+    pub growths: Vec<(Shape, f64)>,
+    /// How far files are from the runs, where they say something of the program.
+    pub agreement: Option<Agreement>,
     /// What the runs can say at all.
     pub identifiability: Identifiability,
-    /// The time of each configuration, in the order of the runs, predicted from all others \[s\];
-    /// empty where one cannot be spared.
-    pub left_out_s: Vec<f64>,
-    /// Other models beside this one, by the error at configurations left out.
-    pub comparison: Option<Comparison>,
+    /// What is predicted of each configuration by all others, beside what it took: equation 11 with its
+    /// misfit, laws of scaling, and what predictions weigh.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Whether files hold for the program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Agreement {
+    /// How likely they do not but to within some per cent.
+    pub contradicted: f64,
+    /// The values that are farthest apart, first, where they likely do not.
+    pub values: Vec<Contradiction>,
+}
+
+/// Relative errors at configurations that were left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeftOut {
+    /// The mean that predicts.
+    pub mean: String,
+    /// Mean of |predicted - measured|/measured.
+    pub mean_error: f64,
+    /// The largest of these.
+    pub max_error: f64,
+    /// The configuration that has it.
+    pub worst: (u32, u32),
 }
 
 /// A sum of terms that was estimated as one.
@@ -98,75 +112,91 @@ pub struct Sum {
     pub terms: Vec<String>,
 }
 
-/// How the least squares ended.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Convergence {
-    /// Steps of the solver.
-    pub iterations: u64,
-    /// Half the sum of squared residuals, each in its own standard deviation.
-    pub cost: f64,
-    /// Why it ended.
-    pub termination: String,
-    /// From how many starts.
-    pub starts: usize,
-    /// How many of them ended at the same minimum.
-    pub agreeing: usize,
-}
+/// What predictions weigh, all of it, among what is left out.
+pub const ALL: &str = "all, weighed";
+
+/// Laws of scaling beside equation 11.
+const LAWS: [&str; 2] = ["amdahl", "usl"];
 
 impl RunsReport {
-    /// Compares the parameters with the runs; `estimated` values of them came from the runs.
-    pub(crate) fn new(
-        parameters: &Parameters,
-        runs: &Runs,
-        estimated: usize,
-        (noise, diagnosis): (Noise, Diagnosis),
-    ) -> Self {
-        let relative_error = |cell: &super::runs::Cell| {
+    /// Of terms given these runs, and of all that predictions weigh.
+    ///
+    /// # Errors
+    /// As [`Posterior::new`].
+    pub(crate) fn new(given: &Given, runs: &Runs, parameters: &Parameters) -> Result<Self> {
+        let relative_error = |cell: &Cell| {
             (parameters.time(Mapping::of(cell.m, cell.p)).0 - cell.mean_s) / cell.mean_s
         };
         let errors: Vec<f64> = runs.cells.iter().map(|cell| relative_error(cell).abs()).collect();
-        let worst = (0..errors.len())
-            .max_by(|&one, &other| errors[one].total_cmp(&errors[other]).then(other.cmp(&one)))
-            .expect("invariant: there are runs");
-        let by_time = |one: &&super::runs::Cell, other: &&super::runs::Cell| {
-            one.mean_s.total_cmp(&other.mean_s)
-        };
+        let (mean_error, max_error, worst) =
+            sizes(&errors).expect("invariant: there are runs");
+        let place = |place: usize| (runs.cells[place].m, runs.cells[place].p);
+        let by_time = |one: &&Cell, other: &&Cell| one.mean_s.total_cmp(&other.mean_s);
         let fastest = runs.cells.iter().min_by(by_time).expect("invariant: there are runs");
-        let squares: f64 =
-            runs.cells.iter().map(|cell| cell.count as f64 * relative_error(cell).powi(2)).sum();
-        let of_constant = squares_of_constant(runs);
-        Self {
+        let prior = Prior::of(parameters);
+        let all = Posterior::new(&prior, None)?;
+        let mut left_out: Vec<LeftOut> =
+            LeftOut::of(EQUATION_11, &given.equation_11).into_iter().collect();
+        if !all.has_files() {
+            for law in LAWS {
+                let law_alone = Posterior::new(&prior.clone().only(law)?, None)?;
+                left_out.extend(LeftOut::of(law, &law_alone));
+            }
+        }
+        left_out.extend(LeftOut::of(ALL, &all));
+        let agreement = all.has_files().then(|| Agreement {
+            contradicted: given.equation_11.contradicted(),
+            values: given.contradictions.clone(),
+        });
+        Ok(Self {
             file: runs.file.clone(),
             runs: runs.count(),
             configurations: runs.cells.len(),
-            estimated,
-            combined: Vec::new(),
-            noise,
-            r_squared: (of_constant > 0.0).then(|| 1.0 - squares / of_constant),
-            mean_error_percent: 100.0 * errors.iter().sum::<f64>() / errors.len() as f64,
-            max_error_percent: 100.0 * errors[worst],
-            worst: (runs.cells[worst].m, runs.cells[worst].p),
+            estimated: given.estimated,
+            combined: given.groups.iter().filter(|it| !it.carried.is_empty()).map(Sum::of).collect(),
+            basis: all.basis(),
+            exact: given.equation_11.exact(),
+            mean_error,
+            max_error,
+            worst: place(worst),
             fastest: (fastest.m, fastest.p),
-            condition: None,
-            convergence: None,
-            growth: None,
-            conflict: None,
-            diagnosis,
+            growths: given.growths.clone(),
+            agreement,
             identifiability: Identifiability::of(parameters, runs),
-            left_out_s: Vec::new(),
-            comparison: None,
-        }
+            left_out,
+        })
     }
 }
 
-/// The weighted squared residuals of the constant that leaves the fewest.
-fn squares_of_constant(runs: &Runs) -> f64 {
-    // sum of n*(c/t - 1)^2 is least at c = sum(n/t) / sum(n/t^2).
-    let sum = |power: i32| -> f64 {
-        runs.cells.iter().map(|cell| cell.count as f64 * cell.mean_s.powi(power)).sum()
+/// What equation 11 is called in reports.
+pub const EQUATION_11: &str = "equation 11";
+
+impl LeftOut {
+    fn of(mean: &str, posterior: &Posterior) -> Option<Self> {
+        let errors: Vec<f64> = posterior.left_out().into_iter().map(f64::abs).collect();
+        let (mean_error, max_error, worst) = sizes(&errors)?;
+        let worst = posterior.observations().configurations[worst].mapping;
+        let worst = (worst.m(), worst.p());
+        Some(Self { mean: mean.into(), mean_error, max_error, worst })
+    }
+}
+
+impl Sum {
+    pub(crate) fn of(group: &Group) -> Self {
+        let terms = [group.carrier].into_iter().chain(group.carried.iter().copied());
+        let mut names: Vec<String> = terms.map(|term| term.contribution().to_string()).collect();
+        names.dedup();
+        Self { on: group.carrier.name(), terms: names }
+    }
+}
+
+/// Mean, largest and the first place of the largest.
+fn sizes(errors: &[f64]) -> Option<(f64, f64, usize)> {
+    let by_size = |&one: &usize, &other: &usize| {
+        errors[one].total_cmp(&errors[other]).then(other.cmp(&one))
     };
-    let constant = sum(-1) / sum(-2);
-    runs.cells.iter().map(|cell| cell.count as f64 * (constant / cell.mean_s - 1.0).powi(2)).sum()
+    let worst = (0..errors.len()).max_by(by_size)?;
+    Some((errors.iter().sum::<f64>() / errors.len() as f64, errors[worst], worst))
 }
 
 /// The lines of all terms.
@@ -231,49 +261,6 @@ impl fmt::Display for Report {
     }
 }
 
-impl fmt::Display for Noise {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let origin = match self.origin {
-            Origin::Repetitions => "by repetitions",
-            Origin::Residuals if self.misses() => "by repetitions",
-            Origin::Residuals => "by what the model leaves",
-            Origin::Assumed => "assumed",
-        };
-        write!(f, "  noise of a run        {:.3} %, {origin}", 100.0 * self.run)?;
-        if self.misses() {
-            write!(f, "; the model misses by {:.3} % more", 100.0 * self.model)?;
-        }
-        write!(f, " ({:.0} degrees of freedom)", self.degrees_of_freedom)?;
-        if let Some(lack) = self.lack_of_fit {
-            let (of_residuals, of_repetitions) = lack.degrees_of_freedom;
-            if lack.ratio.is_infinite() {
-                let text = "repetitions agree to the last digit, so that any misfit is one";
-                return write!(f, "\n  lack of fit           {text}");
-            }
-            write!(
-                f,
-                "\n  lack of fit           F({of_residuals:.0}, {of_repetitions:.0}) = {:.2}, \
-                 probability {:.2e}",
-                lack.ratio, lack.probability
-            )?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Conflict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = if self.is_significant() { "contradict each other" } else { "agree" };
-        let (shared, of_noise) = self.degrees_of_freedom;
-        write!(
-            f,
-            "  runs and files        {verdict}: F({shared:.0}, {of_noise:.0}) = {:.2}, probability \
-             {:.2e}",
-            self.ratio, self.probability
-        )
-    }
-}
-
 impl fmt::Display for TermReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (m, estimate) in &self.values {
@@ -298,130 +285,48 @@ impl fmt::Display for TermReport {
 
 impl fmt::Display for RunsReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, runs, configurations, estimated, worst, .. } = self;
+        let Self { file, runs, configurations, estimated, basis, worst, .. } = self;
         writeln!(f, "{runs} runs of {configurations} configurations in {file}")?;
-        writeln!(f, "  values estimated      {estimated}")?;
+        writeln!(f, "  numbers told          {estimated}")?;
         writeln!(
             f,
-            "  error of the model    mean {:.3} %, largest {:.3} % at (m, p) = ({}, {})",
-            self.mean_error_percent, self.max_error_percent, worst.0, worst.1
+            "  error of equation 11  mean {:.3} %, largest {:.3} % at (m, p) = ({}, {})",
+            100.0 * self.mean_error,
+            100.0 * self.max_error,
+            worst.0,
+            worst.1
         )?;
-        writeln!(f, "{}", self.noise)?;
-        write!(f, "{}", self.diagnosis)?;
-        if let Some(conflict) = &self.conflict {
-            writeln!(f, "{conflict}")?;
-        }
-        if let Some(growth) = &self.growth {
-            let tried = growth
-                .tried
-                .iter()
-                .filter_map(|trial| Some(format!("{} {:.2} %", trial.shape, 100.0 * trial.error?)));
+        writeln!(f, "  noise of a run        {:.3} %", 100.0 * basis.noise)?;
+        writeln!(
+            f,
+            "  lack of fit           equation 11 is exactly right with {:.1} %",
+            100.0 * self.exact
+        )?;
+        if let Some(agreement) = &self.agreement {
             writeln!(
                 f,
-                "  alpha over m          {}, {}; at configurations left out: {}",
-                growth.chosen,
-                growth.reason,
-                tried.collect::<Vec<_>>().join(", ")
+                "  runs and files        files hold for the program with {:.1} %",
+                100.0 * (1.0 - agreement.contradicted)
             )?;
         }
-        if let Some(r_squared) = self.r_squared {
-            writeln!(f, "  R^2, relative         {r_squared:.6}")?;
+        let percent = |(name, share): (String, f64)| format!("{name} {:.1} %", 100.0 * share);
+        if !self.growths.is_empty() {
+            let growths = self.growths.iter().map(|&(shape, share)| percent((shape.to_string(), share)));
+            writeln!(f, "  alpha over m          {}", growths.collect::<Vec<_>>().join(", "))?;
         }
-        if let Some(condition) = self.condition {
-            writeln!(f, "  condition number      {condition:.1}")?;
+        let means = basis.means.iter().map(|share| percent((share.mean.clone(), share.weight)));
+        writeln!(f, "  predictions weigh     {}", means.collect::<Vec<_>>().join(", "))?;
+        for LeftOut { mean, mean_error, max_error, worst: (m, p) } in &self.left_out {
+            writeln!(
+                f,
+                "  left out, {mean:<12}  mean {:.3} %, largest {:.3} % at ({m}, {p})",
+                100.0 * mean_error,
+                100.0 * max_error
+            )?;
         }
         for Sum { on, terms } in &self.combined {
             writeln!(f, "  {on} stands for {}", terms.join(" + "))?;
         }
-        if let Some(convergence) = &self.convergence {
-            let Convergence { iterations, cost, termination, starts, agreeing } = convergence;
-            writeln!(
-                f,
-                "  least squares         {iterations} iterations, cost {cost:.6e}: {termination}; \
-                 {agreeing} of {starts} starts agree"
-            )?;
-        }
-        if let Some(comparison) = &self.comparison {
-            write!(f, "\n{comparison}")?;
-        }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::noise::LackOfFit;
-    use super::super::runs::Cell;
-    use super::super::trials::{TERMS, fitted, measured, truth};
-    use super::*;
-    use crate::model::parameters::Decomposition;
-
-    #[test]
-    fn the_squares_of_a_constant_by_hand() {
-        // c = (1 + 1/2)/(1 + 1/4) = 1.2 leaves 0.2^2 + 0.4^2.
-        let cells = vec![Cell::of((1, 1), &[1.0]), Cell::of((1, 2), &[2.0])];
-        let runs = Runs { file: "runs.csv".into(), cells };
-        approx::assert_relative_eq!(squares_of_constant(&runs), 0.2, max_relative = 1e-12);
-    }
-
-    #[test]
-    fn every_term_counts_the_rows_of_its_own_file() {
-        let truth = truth(Decomposition::Data, 0.08, TERMS);
-        let terms = fitted(&measured(&truth), Decomposition::Data).unwrap().report.terms;
-        let rows = |name: &str| terms.iter().find(|it| it.term == name).unwrap().observations;
-        // Two repetitions: of the program, of a switch, of two sizes, and of 16 numbers of processes.
-        let found = ["t_hpu_s", "g_s", "t_csw_s", "o_offload_s", "alpha", "o_col_s"].map(rows);
-        assert_eq!(found, [2, 2, 2, 4, 32, 32]);
-    }
-
-    #[test]
-    fn a_term_is_told_with_its_error_and_what_that_is_of_the_value() {
-        let line = |value: f64, std_error: Option<f64>| {
-            let values = vec![(Some(4), Estimate { std_error, ..Estimate::exact(value) })];
-            let text = TermReport { term: "alpha", values, observations: 7 }.to_string();
-            text.split_whitespace().map(str::to_string).collect::<Vec<_>>()
-        };
-        let expected = ["alpha", "4", "2.000000e0", "5.000e-1", "25.00", "%", "7", "-"];
-        assert_eq!(line(2.0, Some(0.5)), expected);
-        // Of nothing there is no part.
-        assert_eq!(line(0.0, Some(0.5)), ["alpha", "4", "0.000000e0", "5.000e-1", "-", "7", "-"]);
-        assert_eq!(line(2.0, None), ["alpha", "4", "2.000000e0", "-", "-", "7", "-"]);
-    }
-
-    #[test]
-    fn the_noise_is_told_with_where_it_was_taken_from() {
-        let check = |model: f64, ratio: Option<f64>, expected: &str| {
-            let lack_of_fit = ratio.map(|ratio| LackOfFit {
-                ratio,
-                degrees_of_freedom: (4.0, 20.0),
-                probability: 0.125,
-            });
-            let origin = Origin::Residuals;
-            let noise = Noise { run: 0.01, model, degrees_of_freedom: 4.0, origin, lack_of_fit };
-            assert_eq!(noise.to_string(), format!("  noise of a run        1.000 %, {expected}"));
-        };
-        check(0.0, None, "by what the model leaves (4 degrees of freedom)");
-        let misses = "by repetitions; the model misses by 5.000 % more (4 degrees of freedom)";
-        check(0.05, None, misses);
-        let lack = "  lack of fit           F(4, 20) = 3.00, probability 1.25e-1";
-        check(0.05, Some(3.0), &format!("{misses}\n{lack}"));
-        let exact = "  lack of fit           repetitions agree to the last digit, so that any misfit is one";
-        check(0.05, Some(f64::INFINITY), &format!("{misses}\n{exact}"));
-    }
-
-    #[test]
-    fn runs_and_files_agree_or_contradict_each_other() {
-        let check = |probability: f64, expected: &str| {
-            let conflict = Conflict {
-                ratio: 2.5,
-                degrees_of_freedom: (3.0, 40.0),
-                probability,
-                stretch: 1.0,
-                values: Vec::new(),
-            };
-            assert_eq!(conflict.to_string(), format!("  runs and files        {expected}"));
-        };
-        check(0.25, "agree: F(3, 40) = 2.50, probability 2.50e-1");
-        check(0.001, "contradict each other: F(3, 40) = 2.50, probability 1.00e-3");
     }
 }

@@ -78,7 +78,7 @@ mod tests {
         // T_APU is known by itself.
         let sum = "sum";
         assert_eq!(told, [("o_offload_s", sum), ("t_hpu_s", sum), ("offloads", "not_measured")]);
-        let all = ["t_hpu_s", "c_apu_s", "o_offload_s", "t_csw_s", "o_col_s"];
+        let all = ["t_hpu_s", "c_apu_s", "o_offload_s", "t_csw_s"];
         assert_eq!([&found[0].sum, &found[1].sum], [&all, &all]);
         assert_eq!(found[2].sum, [""; 0]);
         let error = fitted.undetermined(&["t_gpu_s".into()]).unwrap_err().to_string();

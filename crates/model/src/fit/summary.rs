@@ -2,10 +2,12 @@
 
 use std::fmt;
 
-use super::{Fitted, Untold};
+use super::Fitted;
+use super::report::EQUATION_11;
 use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate, OverM};
 use crate::model::run::Breakdown;
+use crate::model::terms::Term;
 use mmgp_base::Mapping;
 
 /// The few lines; prints without a newline at the end of each.
@@ -48,7 +50,7 @@ const ROUNDING: f64 = 1e-9;
 impl Fitted {
     /// The fit in a few lines.
     pub fn summary(&self) -> Summary {
-        if self.untold.is_some() {
+        if !self.traded.is_empty() {
             let (formula, terms) = (String::new(), Vec::new());
             return Summary { sentence: sentence(self), formula, at: (1, 1), terms };
         }
@@ -83,21 +85,27 @@ fn fastest(parameters: &Parameters) -> Mapping {
 }
 
 fn sentence(fitted: &Fitted) -> String {
-    if let Some(Untold { configurations, file }) = &fitted.untold {
-        return format!(
-            "{configurations} timed configurations in {file}. They do not tell the terms of equation 11; \
-             what they tell of times, predictions weigh."
-        );
-    }
     let Some(runs) = &fitted.report.runs else {
         return "The terms of equation 11 as files measured them, without a timed run.".into();
     };
-    let left_out = runs.diagnosis.left_out.map_or(String::new(), |each| {
-        format!(", and by {:.1} % at configurations left out", each.mean_error_percent)
+    if !fitted.traded.is_empty() {
+        return format!(
+            "{} timed configurations in {}. They do not tell the terms of equation 11; what they tell of \
+             times, predictions weigh.",
+            runs.configurations, runs.file
+        );
+    }
+    let left_out = runs.left_out.iter().find(|it| it.mean == EQUATION_11);
+    let left_out = left_out.map_or(String::new(), |each| {
+        format!(", with its misfit by {:.1} % at configurations left out", 100.0 * each.mean_error)
     });
     format!(
-        "Equation 11 fitted to {} runs of {} configurations in {}: off by {:.1} % in the mean{left_out}.",
-        runs.runs, runs.configurations, runs.file, runs.mean_error_percent
+        "Equation 11 given {} runs of {} configurations in {}: its terms are off by {:.1} % in the \
+         mean{left_out}.",
+        runs.runs,
+        runs.configurations,
+        runs.file,
+        100.0 * runs.mean_error
     )
 }
 
@@ -197,7 +205,11 @@ fn parts(parameters: &Parameters, at: Mapping) -> Vec<Part> {
                 &table.values[index]
             }
         };
-        (format!("{name}({})", at.m()), Estimate { value, ..nearest.clone() })
+        // Of a line that is known at its end, the error is less before it.
+        let excess = |value: f64| value - if name == Term::Alpha.name() { 1.0 } else { 0.0 };
+        let part = if excess(nearest.value) > 0.0 { excess(value) / excess(nearest.value) } else { 1.0 };
+        let std_error = nearest.std_error.map(|error| error * part);
+        (format!("{name}({})", at.m()), Estimate { value, std_error, ..nearest.clone() })
     };
     let Breakdown { hpu_s, apu_s, apu_serial_s, offload_s, context_switch_s, collective_s, gap_s } =
         breakdown;
@@ -265,7 +277,6 @@ mod tests {
     fn the_formula_has_the_numbers_that_the_runs_determine() {
         // 8 + 2 + 1000*(100 + 50 + 150) us at every configuration, 0.08*8 for each further thread.
         check(Decomposition::Data, 0.08, "T = 10.3 + 0.64 (m - 1) + 120/(m p) + 0.2 p s");
-        check(Decomposition::Data, 0.0, "T = 10.3 + 120/(m p) + 0.2 p s");
         let tasks = Decomposition::Task { tasks: 16 };
         let rounds = "T = ceil(16/m) rounds of (0.644 + 0.04 (m - 1) + 7.5/p + 0.0125 p) s";
         check(tasks, 0.08, rounds);
@@ -333,12 +344,12 @@ mod tests {
         let runs = only(exact_runs(&truth, &feasible()));
         let summary = fitted(&runs, Decomposition::Data).unwrap().summary();
         let expected =
-            "Equation 11 fitted to 150 runs of 50 configurations in runs.csv: off by 0.0 %";
+            "Equation 11 given 150 runs of 50 configurations in runs.csv: its terms are off by 0.0 %";
         assert!(summary.sentence.starts_with(expected), "{}", summary.sentence);
     }
 
     #[test]
-    fn a_term_between_the_entries_of_its_table_has_its_value_there_and_the_error_of_the_next() {
+    fn a_term_between_the_entries_of_its_table_has_its_value_there_and_as_much_of_the_error_of_the_next() {
         let mut parameters = crate::toy::parameters(Decomposition::Data);
         let values = [(1.0, 0.0), (1.25, 0.1), (1.75, 0.2)];
         let values = values.map(|(value, error)| crate::toy::estimate(value, error)).to_vec();
@@ -354,7 +365,8 @@ mod tests {
         };
         // Beside 2 s of T_HPU, 1 s of C_APU, and 4 collectives of 0.0625, 0.28125 and 0.5 s.
         assert_eq!(alpha(2), ("alpha(2)".into(), 1.25, Some(0.1), 0.5 / 3.75));
-        assert_eq!(alpha(3), ("alpha(3)".into(), 1.5, Some(0.2), 1.0 / 5.125));
+        // Two thirds of what the next is above 1, and of its error.
+        assert_eq!(alpha(3), ("alpha(3)".into(), 1.5, Some(0.2 * (0.5 / 0.75)), 1.0 / 5.125));
         assert_eq!(alpha(8), ("alpha(8)".into(), 1.75, Some(0.2), 1.5 / 6.5));
     }
 

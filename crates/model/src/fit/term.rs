@@ -33,13 +33,18 @@ impl Term {
         }
     }
 
-    /// The value that leaves the term out of equation 11, and the lower bound of an estimate. A
+    /// The value that leaves the term out of equation 11, above which estimates by runs alone lie. A
     /// program off-loads at least once, so that times per off-load mean something.
     pub(crate) fn neutral(self) -> f64 {
         match self {
             Term::Alpha | Term::Offloads => 1.0,
             _ => 0.0,
         }
+    }
+
+    /// The least that the term can be: nobody is slowed down by less than nothing.
+    pub(crate) fn least(self) -> f64 {
+        if self == Term::Alpha { 1.0 } else { 0.0 }
     }
 
     /// The files that would give the term a value.

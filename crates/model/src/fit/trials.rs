@@ -4,14 +4,7 @@ use rand::SeedableRng;
 use rand_distr::{Distribution, Normal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::bounds::Within;
-use super::estimate::Estimated;
-use super::joint_fit::Trial;
-use super::least_squares::Solution;
-use super::likelihood::Minimum;
-use super::noise::{Noise, Origin};
 use super::runs::{Cell, Runs};
-use super::unknowns::Unknowns;
 use super::{Fitted, Inputs, Measured, Settings, fit};
 use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
@@ -130,45 +123,6 @@ pub fn fitted(inputs: &Inputs, decomposition: Decomposition) -> crate::Result<Fi
 /// Only runs.
 pub fn only(runs: Runs) -> Inputs {
     Inputs { runs: Some(runs), ..Inputs::default() }
-}
-
-/// A minimum at `x`, made by hand: nothing is known of the points nor of any error.
-pub fn minimum_at(x: &[f64]) -> Minimum {
-    let solution = Solution {
-        x: nalgebra::DVector::from_column_slice(x),
-        at_bound: vec![false; x.len()],
-        iterations: 3,
-        cost: 0.5,
-        termination: "converged".into(),
-        starts: 1,
-        agreeing: 1,
-    };
-    let nothing = nalgebra::DMatrix::zeros(x.len(), x.len());
-    Minimum {
-        solution,
-        residuals: Vec::new(),
-        leverages: Vec::new(),
-        covariance: nothing.clone(),
-        of_runs: nothing,
-    }
-}
-
-/// An estimate that ended there.
-pub fn ended_at(unknowns: Unknowns, x: &[f64]) -> Estimated {
-    let noise = Noise {
-        run: 0.01,
-        model: 0.0,
-        degrees_of_freedom: 8.0,
-        origin: Origin::Repetitions,
-        lack_of_fit: None,
-    };
-    Estimated { unknowns, minimum: minimum_at(x), noise, conflict: None }
-}
-
-/// That estimate as a fit with one shape of alpha.
-pub fn trial_of(base: &Parameters, estimated: Estimated) -> Trial {
-    let unknowns = estimated.unknowns.clone();
-    Trial { base: base.clone(), within: Within { estimated, unknowns, held: Vec::new() } }
 }
 
 /// Runs row by row.

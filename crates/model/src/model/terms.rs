@@ -254,6 +254,11 @@ impl Term {
         matches!(self, Term::Alpha | Term::CollectiveCost)
     }
 
+    /// Whether it is counted, and not measured.
+    pub fn is_count(self) -> bool {
+        matches!(self, Term::Offloads | Term::Collectives)
+    }
+
     /// What the term is, in words.
     pub fn quantity(self) -> &'static str {
         self.row().quantity

@@ -2,9 +2,8 @@
 //!
 //! Whatever ranks, explains or proposes a measurement ([`solve`](crate::solve)) asks a
 //! [`TimeModel`] and knows no other. Equation 11 is one, as [`Parameters`] implements it; so are the
-//! refined model ([`Refined`]), equation 11 on several nodes
-//! ([`OnNodes`](super::levels::OnNodes)) and the fitted laws of scaling
-//! ([`FittedLaw`](crate::fit::laws::FittedLaw)). A further model writes five methods:
+//! refined model ([`Refined`]) and equation 11 on several nodes
+//! ([`OnNodes`](super::levels::OnNodes)). A further model writes five methods:
 //!
 //! ```
 #![doc = include_str!("../../examples/toy_model.rs")]

@@ -5,6 +5,7 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use super::censored::as_measured;
 use super::form::{Form, Mean};
 use super::kernel::kernel;
+use super::mode::{About, Tangent};
 use super::scatter::{self, Grid, Node};
 use crate::model::observations::{Bound, Observations, Observed};
 use mmgp_base::Mapping;
@@ -14,12 +15,8 @@ pub(super) struct Family {
     pub mean: Mean,
     /// Its coefficients where the logarithm of its time is taken as linear in them.
     pub coefficients: Vec<f64>,
-    /// Derivatives at the runs, a row for each.
-    slopes: DMatrix<f64>,
-    /// What the line misses the runs by.
-    missed: DVector<f64>,
-    /// The covariance of the runs that its coefficients make.
-    spread: DMatrix<f64>,
+    /// That line at the runs.
+    tangent: Tangent,
     /// The sizes of the misfit that it may have.
     grid: Grid,
     /// Its share of the weights.
@@ -81,6 +78,11 @@ impl Data {
         self.mappings.len() - self.stopped
     }
 
+    /// How many were stopped.
+    pub fn stopped(&self) -> usize {
+        self.stopped
+    }
+
     /// The covariance of the runs about their mean.
     fn covariance(&self, node: &Node) -> DMatrix<f64> {
         let mut covariance = &self.kernel * node.size.powi(2);
@@ -92,14 +94,45 @@ impl Data {
     }
 }
 
-/// Steps of Gauss and Newton towards the most likely coefficients.
-const STEPS: usize = 10;
+impl Grid {
+    /// The covariances of the runs about the mean, for each size of the misfit at the middle noise.
+    fn bases(&self, data: &Data) -> Vec<DMatrix<f64>> {
+        let noise = self.middle_noise();
+        let of =
+            |&((size, own), _): &((f64, f64), f64)| data.covariance(&Node { size, own, noise });
+        self.pairs.iter().map(of).collect()
+    }
 
-/// Before these, the likeliest size of the misfit is sought anew.
-const JUDGED_ANEW: [usize; 2] = [2, 5];
+    /// The covariance of the runs about the mean that makes them likeliest: of the size of the misfit
+    /// that does so at the middle noise, and of the noise that does so then.
+    fn likeliest_about(
+        &self,
+        tangent: &Tangent,
+        bases: &[DMatrix<f64>],
+        data: &Data,
+    ) -> DMatrix<f64> {
+        let middle = self.middle_noise();
+        let log_evidence = |base: &DMatrix<f64>| {
+            let found = evidence(base + &tangent.spread, &tangent.missed, data.stopped);
+            found.map_or(f64::NEG_INFINITY, |it| it.2)
+        };
+        let of_pairs =
+            bases.iter().zip(&self.pairs).map(|(base, (_, prior))| log_evidence(base) + prior);
+        let pair = scatter::likeliest(of_pairs);
+        let (size, own) = self.pairs[pair].0;
+        let base = |&noise: &f64| match noise == middle {
+            true => bases[pair].clone(),
+            false => data.covariance(&Node { size, own, noise }),
+        };
+        let at_noises: Vec<DMatrix<f64>> = self.noises.iter().map(base).collect();
+        let noise = scatter::likeliest(at_noises.iter().map(log_evidence));
+        at_noises.into_iter().nth(noise).expect("invariant: there is a noise")
+    }
+}
 
-/// The farthest that a coefficient moves in one of them.
-const FARTHEST: f64 = 2.0;
+/// Steps towards the most likely coefficients; before all but the first the likeliest size of the misfit
+/// is sought anew.
+const STEPS: [u64; 3] = [2, 3, 5];
 
 /// A step below this is the last.
 const SETTLED: f64 = 1e-2;
@@ -112,75 +145,23 @@ impl Family {
         data: &Data,
         grid: Grid,
     ) -> Self {
-        let coefficients: Vec<f64> = mean.prior.iter().map(|(mean, _)| *mean).collect();
-        let (count, runs) = (coefficients.len(), data.mappings.len());
-        let mut family = Self {
-            mean,
-            coefficients,
-            slopes: DMatrix::zeros(runs, count),
-            missed: DVector::zeros(runs),
-            spread: DMatrix::zeros(runs, runs),
-            grid,
-            weight: 0.0,
-        };
-        if runs == 0 {
-            return family;
-        }
-        let bases = family.bases(data);
-        let (pair, noise) = (family.grid.likeliest(), family.grid.middle_noise());
-        let mut likeliest = bases[pair].clone();
-        family.linearise(form, features, data);
-        for step in 0..STEPS {
-            if JUDGED_ANEW.contains(&step) {
-                likeliest = family.likeliest(&bases, noise, data);
-            }
-            let covariance = &likeliest + &family.spread;
-            let Some((_, pull, _)) = evidence(covariance, &family.missed, data.stopped) else {
-                break;
-            };
-            let pulled = family.slopes.tr_mul(&pull);
-            let mut largest = 0.0_f64;
-            for (index, coefficient) in family.coefficients.iter_mut().enumerate() {
-                let (mean, variance) = family.mean.prior[index];
-                let moved =
-                    (mean + variance * pulled[index] - *coefficient).clamp(-FARTHEST, FARTHEST);
-                *coefficient += moved;
-                largest = largest.max(moved.abs());
-            }
-            family.linearise(form, features, data);
-            if step > JUDGED_ANEW[1] && largest < SETTLED {
-                break;
+        let about = About { mean: &mean, form, features, data };
+        let start = DVector::from_iterator(mean.prior.len(), mean.prior.iter().map(|it| it.0));
+        let mut coefficients = start;
+        let mut tangent = about.tangent(coefficients.as_slice());
+        if !data.mappings.is_empty() {
+            let bases = grid.bases(data);
+            let mut likeliest = bases[grid.likeliest()].clone();
+            for (phase, &steps) in STEPS.iter().enumerate() {
+                if phase > 0 {
+                    likeliest = grid.likeliest_about(&tangent, &bases, data);
+                }
+                coefficients = about.climbed(&coefficients, &likeliest, (steps, SETTLED));
+                tangent = about.tangent(coefficients.as_slice());
             }
         }
-        family
-    }
-
-    /// The covariances of the runs about the mean, for each size of the misfit at the middle noise.
-    fn bases(&self, data: &Data) -> Vec<DMatrix<f64>> {
-        let noise = self.grid.middle_noise();
-        let of =
-            |&((size, own), _): &((f64, f64), f64)| data.covariance(&Node { size, own, noise });
-        self.grid.pairs.iter().map(of).collect()
-    }
-
-    /// The covariance of the runs about the mean that makes them likeliest: of the size of the misfit
-    /// that does so at the middle noise, and of the noise that does so then.
-    fn likeliest(&self, bases: &[DMatrix<f64>], middle: f64, data: &Data) -> DMatrix<f64> {
-        let log_evidence = |base: &DMatrix<f64>| {
-            let found = evidence(base + &self.spread, &self.missed, data.stopped);
-            found.map_or(f64::NEG_INFINITY, |it| it.2)
-        };
-        let of_pairs =
-            bases.iter().zip(&self.grid.pairs).map(|(base, (_, prior))| log_evidence(base) + prior);
-        let pair = scatter::likeliest(of_pairs);
-        let (size, own) = self.grid.pairs[pair].0;
-        let base = |&noise: &f64| match noise == middle {
-            true => bases[pair].clone(),
-            false => data.covariance(&Node { size, own, noise }),
-        };
-        let at_noises: Vec<DMatrix<f64>> = self.grid.noises.iter().map(base).collect();
-        let noise = scatter::likeliest(at_noises.iter().map(log_evidence));
-        at_noises.into_iter().nth(noise).expect("invariant: there is a noise")
+        let coefficients = coefficients.as_slice().to_vec();
+        Self { mean, coefficients, tangent, grid, weight: 0.0 }
     }
 
     /// Its components at the middle noise, with the logarithms of their weights and their places.
@@ -216,69 +197,112 @@ impl Family {
             let (factor, pull) = (None, DVector::zeros(0));
             return Some(Component { family, node, weight: log_prior, factor, pull });
         }
-        let covariance = data.covariance(&node) + &self.spread;
-        let (factor, pull, evidence) = evidence(covariance, &self.missed, data.stopped)?;
+        let Tangent { missed, spread, .. } = &self.tangent;
+        let (factor, pull, evidence) = evidence(data.covariance(&node) + spread, missed, data.stopped)?;
         let weight = temper * evidence + log_prior;
         Some(Component { family, node, weight, factor: Some(factor), pull })
-    }
-
-    /// Takes the logarithms of its times as a line about its coefficients.
-    fn linearise(&mut self, form: &dyn Form, features: &[Vec<f64>], data: &Data) {
-        let (log_times, slopes) = self.lines(form, features);
-        self.missed = &data.log_times - log_times;
-        self.slopes = slopes;
-        self.spread = self.spread_of(&self.slopes);
     }
 
     /// The line at each of some mappings, by their features: the logarithms with the prior's
     /// coefficients, as if they were linear in them, and the derivatives, a row for each.
     pub fn lines(&self, form: &dyn Form, features: &[Vec<f64>]) -> (DVector<f64>, DMatrix<f64>) {
+        self.mean.lines(form, &self.coefficients, features)
+    }
+
+    /// The means of its coefficients in one of its components, no farther from what times are taken as
+    /// linear about than that holds.
+    pub fn given_runs(&self, component: &Component) -> Vec<f64> {
+        let given = self.mean.pulled(&self.tangent.slopes, &component.pull);
+        let near = |(given, at): (&f64, &f64)| at + (given - at).clamp(-LINEAR, LINEAR);
+        given.iter().zip(&self.coefficients).map(near).collect()
+    }
+
+    /// The likeliest coefficients in one of its components.
+    pub fn likeliest(
+        &self,
+        component: &Component,
+        (form, features): (&dyn Form, &[Vec<f64>]),
+        data: &Data,
+    ) -> Vec<f64> {
+        let about = About { mean: &self.mean, form, features, data };
+        let from = DVector::from_column_slice(&self.coefficients);
+        let covariance = data.covariance(&component.node);
+        about.climbed(&from, &covariance, MOST_STEPS).as_slice().to_vec()
+    }
+
+    /// The derivatives at the runs by one coefficient.
+    pub fn slope(&self, coefficient: usize) -> DVector<f64> {
+        self.tangent.slopes.column(coefficient).into_owned()
+    }
+
+    /// The covariance that the coefficients' priors make, among mappings with these derivatives.
+    pub fn spread_of(&self, slopes: &DMatrix<f64>) -> DMatrix<f64> {
+        self.mean.spread_between(slopes, slopes)
+    }
+
+    /// The same between mappings with derivatives of their own.
+    pub fn spread_between(&self, rows: &DMatrix<f64>, columns: &DMatrix<f64>) -> DMatrix<f64> {
+        self.mean.spread_between(rows, columns)
+    }
+
+    /// The same between the runs (rows) and mappings with these derivatives (columns).
+    pub fn spread_with_runs(&self, slopes: &DMatrix<f64>) -> DMatrix<f64> {
+        self.mean.spread_between(&self.tangent.slopes, slopes)
+    }
+}
+
+/// A line of logarithms holds for so much of a coefficient.
+const LINEAR: f64 = 1.0;
+
+/// Steps to where coefficients that are read are likeliest, and the least of them.
+const MOST_STEPS: (u64, f64) = (40, 1e-9);
+
+impl Mean {
+    /// The line about some coefficients at each of some mappings, by their features: the logarithms with
+    /// the prior's coefficients, as if they were linear in them, and the derivatives, a row for each.
+    pub fn lines(
+        &self,
+        form: &dyn Form,
+        coefficients: &[f64],
+        features: &[Vec<f64>],
+    ) -> (DVector<f64>, DMatrix<f64>) {
         let mut log_times = DVector::zeros(features.len());
-        let mut slopes = DMatrix::zeros(features.len(), self.coefficients.len());
+        let mut slopes = DMatrix::zeros(features.len(), coefficients.len());
         for (row, features) in features.iter().enumerate() {
-            let (log_time, of_mapping) = form.at(&self.coefficients, features);
+            let (log_time, of_mapping) = form.at(coefficients, features);
             let mut back = 0.0;
             for (column, slope) in of_mapping.into_iter().enumerate() {
                 slopes[(row, column)] = slope;
-                back += slope * (self.coefficients[column] - self.mean.prior[column].0);
+                back += slope * (coefficients[column] - self.prior[column].0);
             }
             log_times[row] = log_time - back;
         }
         (log_times, slopes)
     }
 
-    /// The derivatives at the runs by one coefficient.
-    pub fn slope(&self, coefficient: usize) -> DVector<f64> {
-        self.slopes.column(coefficient).into_owned()
-    }
-
-    /// The covariance that the coefficients' priors make, among mappings with these derivatives.
-    pub fn spread_of(&self, slopes: &DMatrix<f64>) -> DMatrix<f64> {
-        self.scaled(slopes) * slopes.transpose()
-    }
-
-    /// The same between mappings with derivatives of their own.
+    /// The covariance that the coefficients' prior makes between mappings with these derivatives (rows)
+    /// and others (columns).
     pub fn spread_between(&self, rows: &DMatrix<f64>, columns: &DMatrix<f64>) -> DMatrix<f64> {
-        self.scaled(rows) * columns.transpose()
-    }
-
-    /// The same between the runs (rows) and mappings with these derivatives (columns).
-    pub fn spread_with_runs(&self, slopes: &DMatrix<f64>) -> DMatrix<f64> {
-        &self.slopes * self.scaled(slopes).transpose()
-    }
-
-    fn scaled(&self, slopes: &DMatrix<f64>) -> DMatrix<f64> {
-        let mut scaled = slopes.clone();
-        for (mut column, (_, variance)) in scaled.column_iter_mut().zip(&self.mean.prior) {
+        let mut scaled = rows.clone();
+        for (mut column, (_, variance)) in scaled.column_iter_mut().zip(&self.prior) {
             column *= *variance;
         }
-        scaled
+        scaled * columns.transpose()
+    }
+
+    /// The coefficients that runs with these derivatives pull to.
+    pub fn pulled(&self, slopes: &DMatrix<f64>, pull: &DVector<f64>) -> DVector<f64> {
+        let mut to = slopes.tr_mul(pull);
+        for (to, (mean, variance)) in to.iter_mut().zip(&self.prior) {
+            *to = mean + variance * *to;
+        }
+        to
     }
 }
 
 /// The factor of a covariance, its inverse times what was missed, and the logarithm of the density;
 /// of what was missed the last are bounds.
-fn evidence(
+pub(super) fn evidence(
     mut covariance: DMatrix<f64>,
     missed: &DVector<f64>,
     stopped: usize,

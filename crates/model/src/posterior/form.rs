@@ -9,8 +9,9 @@
 
 use std::rc::Rc;
 
-use crate::model::parameters::Decomposition;
+use crate::model::parameters::{Decomposition, OverM, Parameters, Terms};
 use crate::model::sources::Sources;
+use crate::model::terms::Term;
 use crate::model::time_model::TimeModel;
 use mmgp_base::Mapping;
 
@@ -25,17 +26,42 @@ pub(crate) trait Form {
     /// The logarithm of the time with these coefficients, and its derivative by each of them.
     fn at(&self, coefficients: &[f64], features: &[f64]) -> (f64, Vec<f64>);
 
-    /// The terms beside values from files that no file knows: of each the coefficient that is the
-    /// logarithm of its size, and the logarithm of the most that it can be.
-    fn untold(&self) -> Vec<(usize, f64)> {
+    /// The terms of which runs alone tell; beside values from files those that no file knows.
+    fn sizes(&self) -> Vec<Size> {
         Vec::new()
     }
 
-    /// The values of files behind it: of each its name and, in its standard errors, what it has of
-    /// each coefficient.
-    fn values(&self) -> Vec<(String, Vec<f64>)> {
+    /// The values of files behind it.
+    fn values(&self) -> Vec<OfFile> {
         Vec::new()
     }
+}
+
+/// A term of which runs alone tell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Size {
+    /// How it depends on (m, p).
+    pub shape: Shape,
+    /// The coefficient that is the logarithm of its part of the most that it can be.
+    pub coefficient: usize,
+    /// The logarithm of that \[s\].
+    pub log_most: f64,
+}
+
+/// A value of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct OfFile {
+    /// Its name among the values of the model.
+    pub name: String,
+    /// What its error has of each coefficient, in standard errors of its file; `None` where that states
+    /// none.
+    pub error: Option<Vec<f64>>,
+    /// The least that it can be, where the rest of it has a logarithm.
+    pub least: Option<f64>,
+    /// What its file says: its logarithm above the least, or itself.
+    pub centre: f64,
+    /// What that has of each coefficient.
+    pub weights: Vec<f64>,
 }
 
 /// A form with what is believed of its coefficients beforehand.
@@ -47,6 +73,8 @@ pub(crate) struct Mean {
     pub form: usize,
     /// Mean and variance of each coefficient.
     pub prior: Vec<(f64, f64)>,
+    /// Files hold for the program to within this.
+    pub loose: f64,
     /// The logarithm of how likely it is beforehand.
     pub log_prior: f64,
 }
@@ -60,6 +88,16 @@ pub(crate) enum Shape {
     Threads,
     /// m - 1
     FurtherThreads,
+    /// log2(m)
+    Levels,
+    /// What m is beyond so many.
+    After(u32),
+    /// What m is beyond 1, up to so many.
+    UpTo(u32),
+    /// alpha_m, as files know it.
+    Slowed,
+    /// O_COL, as files know it.
+    Collective,
     /// p
     Apus,
     /// 1/m: work that processes share and threads do not.
@@ -78,11 +116,40 @@ pub(crate) enum Shape {
     Beyond(u32),
 }
 
-impl Shape {
-    /// Its value at a mapping, of a run whose slowest thread has this fraction of the totals.
-    pub fn at(self, decomposition: Decomposition, mapping: Mapping) -> f64 {
+/// How work is divided, and what files know over m of terms whose size they do not.
+#[derive(Debug, Clone)]
+pub(crate) struct Work {
+    /// Among the host's threads.
+    pub decomposition: Decomposition,
+    /// alpha, where files know it and not T_HPU.
+    pub slowdown: Option<OverM>,
+    /// O_COL, where files know it and not how many collectives there are.
+    pub collective: Option<OverM>,
+}
+
+impl Work {
+    /// Of which files know nothing over m.
+    pub fn of(decomposition: Decomposition) -> Self {
+        Self { decomposition, slowdown: None, collective: None }
+    }
+
+    /// Of parameters, of which files do not know these terms.
+    pub fn knowing(parameters: &Parameters, unknown: &[Term]) -> Self {
+        let Terms { alpha, o_col_s, .. } = &parameters.terms;
+        let known = |of: &OverM, term, size| {
+            (unknown.contains(&size) && !unknown.contains(&term)).then(|| of.clone())
+        };
+        Self {
+            decomposition: parameters.decomposition,
+            slowdown: known(alpha, Term::Alpha, Term::HpuTime),
+            collective: known(o_col_s, Term::CollectiveCost, Term::Collectives),
+        }
+    }
+
+    /// The value of a shape at a mapping, of a run whose slowest thread has a fraction of the totals.
+    pub fn at(&self, shape: Shape, mapping: Mapping) -> f64 {
         let (m, p) = (f64::from(mapping.m()), f64::from(mapping.p()));
-        let (fraction, pieces) = match decomposition {
+        let (fraction, pieces) = match self.decomposition {
             Decomposition::Data => (1.0, m * p),
             Decomposition::Task { tasks } => {
                 let rounds = f64::from(tasks.div_ceil(mapping.m()));
@@ -90,10 +157,18 @@ impl Shape {
             }
         };
         fraction
-            * match self {
+            * match shape {
                 Shape::One => 1.0,
                 Shape::Threads => m,
                 Shape::FurtherThreads => m - 1.0,
+                Shape::Levels => m.log2(),
+                Shape::After(knot) => f64::from(mapping.m().saturating_sub(knot)),
+                Shape::UpTo(knot) => f64::from(mapping.m().min(knot) - 1),
+                Shape::Slowed if mapping.m() == 1 => 1.0,
+                Shape::Slowed => self.slowdown.as_ref().map_or(1.0, |it| it.at(mapping.m(), 1.0)),
+                Shape::Collective => {
+                    self.collective.as_ref().map_or(0.0, |it| it.at(mapping.m(), 0.0))
+                }
                 Shape::Apus => p,
                 Shape::PerThread => 1.0 / m,
                 Shape::PerApu => 1.0 / p,
@@ -110,19 +185,29 @@ impl Shape {
 /// it is.
 #[derive(Debug, Clone)]
 pub(crate) struct Sizes {
-    decomposition: Decomposition,
+    work: Work,
     shapes: Vec<(Shape, f64)>,
 }
 
 impl Sizes {
-    pub fn new(decomposition: Decomposition, shapes: Vec<(Shape, f64)>) -> Self {
-        Self { decomposition, shapes }
+    pub fn new(work: Work, shapes: Vec<(Shape, f64)>) -> Self {
+        Self { work, shapes }
     }
 
     /// The most that each term can be at a mapping \[s\].
     fn at(&self, mapping: Mapping) -> impl Iterator<Item = f64> + '_ {
-        let of = move |&(shape, most): &(Shape, f64)| most * shape.at(self.decomposition, mapping);
+        let of = move |&(shape, most): &(Shape, f64)| most * self.work.at(shape, mapping);
         self.shapes.iter().map(of)
+    }
+
+    /// The terms, whose coefficients begin at this one.
+    fn from(&self, first: usize) -> impl Iterator<Item = Size> + '_ {
+        let of = move |(place, &(shape, most)): (usize, &(Shape, f64))| Size {
+            shape,
+            coefficient: first + place,
+            log_most: most.ln(),
+        };
+        self.shapes.iter().enumerate().map(of)
     }
 }
 
@@ -145,6 +230,10 @@ impl Form for Sum {
         let time = parts.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         parts.iter_mut().for_each(|part| *part /= time);
         (time.ln(), parts)
+    }
+
+    fn sizes(&self) -> Vec<Size> {
+        self.0.from(0).collect()
     }
 }
 
@@ -187,8 +276,10 @@ pub(crate) struct Known {
 struct KnownValue {
     /// Its place among the model's values.
     place: usize,
-    /// Its name, and what its error has of each deviate, for one standard error.
+    /// Its name, and what its file says.
     name: String,
+    value: f64,
+    /// What its error has of each deviate, for one standard error.
     deviates: Option<Vec<f64>>,
     kind: Kind,
 }
@@ -196,7 +287,7 @@ struct KnownValue {
 enum Kind {
     /// Its logarithm has an error: what it is above the least that it can be, the standard deviation of
     /// the logarithm of that, and which values it has a deviation of the program in common with.
-    Relative { amount: f64, deviation: f64, group: usize },
+    Relative { amount: f64, deviation: f64, group: Option<usize> },
     /// It has an error of this size.
     Absolute(f64),
 }
@@ -217,10 +308,14 @@ impl Known {
             let amount = value.value - value.least;
             let kind = if amount > 0.0 && value.beyond.is_none() {
                 let term = value.name.split('(').next().unwrap_or_default();
-                let group = named.iter().position(|known| known == term);
-                let group = group.unwrap_or_else(|| {
-                    named.push(term.into());
-                    named.len() - 1
+                // Another program pays another cost, and what is counted of this one stays.
+                let is_count = Term::named(term).is_some_and(Term::is_count);
+                let group = (!is_count).then(|| {
+                    let group = named.iter().position(|known| known == term);
+                    group.unwrap_or_else(|| {
+                        named.push(term.into());
+                        named.len() - 1
+                    })
                 });
                 let deviation = (spread / amount).powi(2).ln_1p().sqrt();
                 Kind::Relative { amount, deviation, group }
@@ -229,7 +324,7 @@ impl Known {
             } else {
                 continue;
             };
-            values.push(KnownValue { place, name: value.name, deviates, kind });
+            values.push(KnownValue { place, name: value.name, value: value.value, deviates, kind });
         }
         let (sources, groups) = (sources.count(), named.len());
         Self { model, sources, values, groups, further, untold }
@@ -275,9 +370,10 @@ impl Form for Known {
             let error: f64 = along.iter().zip(deviates).map(|(weight, z)| weight * z).sum();
             let slope = match value.kind {
                 Kind::Relative { deviation, group, .. } => {
-                    let now = size * (deviation * error + of_groups[group]).exp();
+                    let of_group = group.map_or(0.0, |group| of_groups[group]);
+                    let now = size * (deviation * error + of_group).exp();
                     moved += now - size;
-                    slopes[self.sources + group] += now;
+                    group.into_iter().for_each(|group| slopes[self.sources + group] += now);
                     deviation * now
                 }
                 Kind::Absolute(_) => {
@@ -299,18 +395,32 @@ impl Form for Known {
         (time.ln(), slopes)
     }
 
-    fn untold(&self) -> Vec<(usize, f64)> {
-        let first = self.sources + self.groups;
-        let of = |(place, (_, most)): (usize, &(Shape, f64))| (first + place, most.ln());
-        self.further.shapes.iter().take(self.untold).enumerate().map(of).collect()
+    fn sizes(&self) -> Vec<Size> {
+        self.further.from(self.sources + self.groups).take(self.untold).collect()
     }
 
-    fn values(&self) -> Vec<(String, Vec<f64>)> {
-        let named = |value: &KnownValue| Some((value.name.clone(), value.deviates.clone()?));
-        let padded = |(name, mut deviates): (String, Vec<f64>)| {
-            deviates.resize(self.count(), 0.0);
-            (name, deviates)
+    fn values(&self) -> Vec<OfFile> {
+        self.values.iter().map(|value| self.of_file(value)).collect()
+    }
+}
+
+impl Known {
+    fn of_file(&self, value: &KnownValue) -> OfFile {
+        let along = value.deviates.as_deref().unwrap_or_default();
+        let padded = |scale: f64| {
+            let mut weights: Vec<f64> = along.iter().map(|weight| scale * weight).collect();
+            weights.resize(self.count(), 0.0);
+            weights
         };
-        self.values.iter().filter_map(named).map(padded).collect()
+        let (least, centre, weights) = match value.kind {
+            Kind::Relative { amount, deviation, group } => {
+                let mut weights = padded(deviation);
+                group.into_iter().for_each(|group| weights[self.sources + group] = 1.0);
+                (Some(value.value - amount), amount.ln(), weights)
+            }
+            Kind::Absolute(spread) => (None, value.value, padded(spread)),
+        };
+        let error = value.deviates.is_some().then(|| padded(1.0));
+        OfFile { name: value.name.clone(), error, least, centre, weights }
     }
 }

@@ -1,10 +1,11 @@
 //! The means: what files give and what may come to it, or sums of terms that runs determine, each with
 //! what is believed of its coefficients and how likely it is beforehand.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::FLAT;
-use super::form::{Flat, Form, Known, Mean, Shape, Sizes, Sum};
+use super::form::{Flat, Form, Known, Mean, Shape, Sizes, Sum, Work};
 use super::prior::Prior;
 use crate::model::host_shared::HostShared;
 use crate::model::observations::Observations;
@@ -24,7 +25,46 @@ pub(super) struct OfRuns {
 }
 
 /// Equation 11 with nothing but runs.
-const EQUATION_11: &[Shape] = &[Shape::One, Shape::Threads, Shape::Shared, Shape::Apus];
+const EQUATION_11: &[Shape] = &[Shape::One, Shape::FurtherThreads, Shape::Shared, Shape::Apus];
+
+/// What grows with m: one of these, or a sum.
+pub(crate) type Growth = &'static [Shape];
+
+/// How alpha may grow where runs alone tell, and how likely that is beforehand; assumed. With knots it
+/// rises ever faster, or ever slower.
+pub(super) const GROWTHS: [(Growth, f64); 5] = [
+    (&[Shape::FurtherThreads], 0.4),
+    (&[Shape::Levels], 0.15),
+    (&[Shape::SecondProcess], 0.1),
+    (FASTER, 0.175),
+    (SLOWER, 0.175),
+];
+
+/// Any growth that rises ever faster, between these knots along lines.
+pub(crate) const FASTER: Growth = &[
+    Shape::FurtherThreads,
+    Shape::After(2),
+    Shape::After(4),
+    Shape::After(8),
+    Shape::After(16),
+];
+
+/// Any growth that rises ever slower.
+pub(crate) const SLOWER: Growth = &[
+    Shape::FurtherThreads,
+    Shape::UpTo(2),
+    Shape::UpTo(4),
+    Shape::UpTo(8),
+    Shape::UpTo(16),
+];
+
+/// Whether a shape is part of a growth.
+pub(crate) fn grows(shape: Shape) -> bool {
+    GROWTHS.iter().any(|(growth, _)| growth.contains(&shape))
+}
+
+/// From so many m above 1 on they can be told apart.
+const FEWEST_TO_GROW: usize = 2;
 
 /// The sums, with weights learnt on 23 tables of programs that others timed.
 pub(super) const SUMS: [OfRuns; 6] = [
@@ -159,7 +199,7 @@ impl Prior {
     fn hosts(&self, model: &Rc<dyn TimeModel>) -> Vec<(Rc<dyn TimeModel>, f64)> {
         let is_told = !self.unknown.contains(&Term::Alpha)
             || self.unknown.contains(&Term::HpuTime)
-            || self.decomposition != Decomposition::Data;
+            || self.work.decomposition != Decomposition::Data;
         let shared = if is_told { None } else { HostShared::of(Rc::clone(model)) };
         let Some(shared) = shared else { return vec![(Rc::clone(model), 1.0)] };
         vec![(Rc::clone(model), 1.0 - SHARED_HOST), (Rc::new(shared), SHARED_HOST)]
@@ -173,12 +213,15 @@ impl Prior {
         observations: &Observations,
         all: &mut Means,
     ) {
-        let unknown = shapes(&self.unknown);
+        let unknown = shapes(&self.unknown, &self.work);
         let candidates = spanning(model.apus());
+        // Where files know less than half of the program at any run, its times say how much there is.
+        let rest = observations.configurations.iter().map(|it| it.time.0 / model.time(it.mapping).0);
+        let whole = rest.reduce(f64::min).filter(|&least| least > 2.0).unwrap_or(1.0);
         let most = |shape: &Shape| {
-            let at = |mapping| shape.at(self.decomposition, mapping);
-            let of_known = candidates.iter().map(|&it| model.time(it).0 / at(it));
-            let most = of_known.fold(self.most(*shape, observations), f64::min);
+            let at = |mapping| self.work.at(*shape, mapping);
+            let of_known = candidates.iter().map(|&it| whole * model.time(it).0 / at(it));
+            let most = of_known.fold(most(*shape, &self.work, observations), f64::min);
             // What is nothing wherever a run or a candidate is is nothing.
             (*shape, if most.is_finite() { most } else { f64::MIN_POSITIVE })
         };
@@ -189,14 +232,15 @@ impl Prior {
         let is_alone =
             self.only.is_some() || self.misfit.is_some() || observations.configurations.is_empty();
         let looses = if self.misfit.is_some() { &LOOSE[..1] } else { &LOOSE };
-        for (name, beside, of_beside) in BESIDE_FILES {
-            if is_alone && !beside.is_empty() {
-                continue;
-            }
+        let growths = self.growths(observations);
+        let added = BESIDE_FILES.iter().filter(|(_, beside, _)| !is_alone || beside.is_empty());
+        let families = added.flat_map(|added| growths.iter().map(move |growth| (added, *growth)));
+        for (&(name, beside, of_beside), (growth, of_growth)) in families {
+            let unknown = growing(&unknown, growth);
             let further: Vec<Shape> =
                 beside.iter().copied().filter(|shape| !unknown.contains(shape)).collect();
             let terms = unknown.iter().chain(&further).map(most).collect();
-            let terms = Sizes::new(self.decomposition, terms);
+            let terms = Sizes::new(self.work.clone(), terms);
             let form = Known::new(Rc::clone(model), terms, unknown.len());
             let pieces = match is_in_pieces && beside.is_empty() {
                 true => combinations(unknown.len()),
@@ -211,7 +255,8 @@ impl Prior {
                         name: format!("{}{name}", model.name()),
                         form: all.forms.len(),
                         prior,
-                        log_prior: (weight * of_beside * of_loose * of_sizes).ln(),
+                        loose,
+                        log_prior: (weight * of_beside * of_growth * of_loose * of_sizes).ln(),
                     });
                 }
             }
@@ -225,23 +270,32 @@ impl Prior {
             if !self.is_wanted(name) {
                 return;
             }
-            let most = |&shape: &Shape| (shape, most(shape, decomposition, observations));
-            let sizes = Sizes::new(decomposition, shapes.iter().map(most).collect());
+            let work = Work { decomposition, ..self.work.clone() };
+            let most = |&shape: &Shape| (shape, most(shape, &work, observations));
+            let sizes = shapes.iter().map(most).collect();
+            let sizes = Sizes::new(work.clone(), sizes);
             all.means.push(Mean {
                 name: name.into(),
                 form: all.forms.len(),
                 prior: vec![(SIZE.0, SIZE.1 * SIZE.1); shapes.len()],
+                loose: 0.0,
                 log_prior: weight.ln(),
             });
             all.forms.push(Box::new(Sum(sizes)));
         };
         for OfRuns { name, shapes, weight, in_rounds } in &SUMS {
-            let decomposition = if *in_rounds { self.decomposition } else { Decomposition::Data };
-            add(name, shapes, *weight, decomposition);
+            let decomposition = if *in_rounds { self.work.decomposition } else { Decomposition::Data };
+            if *shapes != EQUATION_11 {
+                add(name, shapes, *weight, decomposition);
+                continue;
+            }
+            for (growth, of_growth) in self.growths(observations) {
+                add(name, &growing(shapes, growth), weight * of_growth, decomposition);
+            }
         }
         if let Some(cores) = self.cores.filter(|&cores| asks_for_more(observations, cores)) {
             for (name, shapes) in kinks(cores) {
-                add(name, &shapes, WEIGHT_OF_A_KINK, self.decomposition);
+                add(name, &shapes, WEIGHT_OF_A_KINK, self.work.decomposition);
             }
         }
         if self.is_wanted(FLAT) {
@@ -251,15 +305,33 @@ impl Prior {
                 name: FLAT.into(),
                 form: all.forms.len(),
                 prior: vec![(mean, VARIANCE_OF_FLAT)],
+                loose: 0.0,
                 log_prior: WEIGHT_OF_FLAT.ln(),
             });
             all.forms.push(Box::new(Flat));
         }
     }
 
-    fn most(&self, shape: Shape, observations: &Observations) -> f64 {
-        most(shape, self.decomposition, observations)
+    /// How alpha may grow where no file knows it, as far as these runs can tell.
+    fn growths(&self, observations: &Observations) -> Vec<(Growth, f64)> {
+        let is_known = self.has_files() && !self.unknown.contains(&Term::Alpha);
+        if let Some(growth) = self.growth.filter(|_| !is_known) {
+            return vec![(growth, 1.0)];
+        }
+        let ms = observations.configurations.iter().map(|it| it.mapping.m()).filter(|&m| m > 1);
+        let ms: BTreeSet<u32> = ms.collect();
+        let count = if is_known || ms.len() < FEWEST_TO_GROW { 1 } else { GROWTHS.len() };
+        let all: f64 = GROWTHS[..count].iter().map(|(_, weight)| weight).sum();
+        GROWTHS[..count].iter().map(|&(growth, weight)| (growth, weight / all)).collect()
     }
+}
+
+/// The same terms, of which what grows with m grows so: it comes last.
+fn growing(shapes: &[Shape], growth: Growth) -> Vec<Shape> {
+    let grows = |shape: &&Shape| **shape == Shape::FurtherThreads;
+    let others = shapes.iter().filter(|it| !grows(it)).copied();
+    let growing = shapes.iter().find(grows).map_or(&[][..], |_| growth);
+    others.chain(growing.iter().copied()).collect()
 }
 
 /// Whether any run asked for more hardware threads than there are.
@@ -281,9 +353,9 @@ pub(super) fn kinks(cores: u32) -> [(&'static str, [Shape; 4]); 2] {
 const WEIGHT_OF_A_KINK: f64 = 0.15;
 
 /// The most that a term can be \[s\]: what explains the run that it explains best; infinite without runs.
-fn most(shape: Shape, decomposition: Decomposition, observations: &Observations) -> f64 {
+fn most(shape: Shape, work: &Work, observations: &Observations) -> f64 {
     let runs = &observations.configurations;
-    let ratios = runs.iter().map(|it| it.time.0 / shape.at(decomposition, it.mapping));
+    let ratios = runs.iter().map(|it| it.time.0 / work.at(shape, it.mapping));
     let most = ratios.fold(f64::INFINITY, f64::min);
     if most.is_finite() {
         return most;
@@ -311,24 +383,27 @@ fn combinations(count: usize) -> Vec<(Vec<(f64, f64)>, f64)> {
     all
 }
 
-/// What terms that no file knows may look like, each shape once.
-pub(super) fn shapes(unknown: &[Term]) -> Vec<Shape> {
+/// What terms that no file knows look like, each shape once.
+pub(super) fn shapes(unknown: &[Term], work: &Work) -> Vec<Shape> {
     let mut shapes: Vec<Shape> = Vec::new();
-    for &shape in unknown.iter().flat_map(|&term| shapes_of(term)) {
+    for shape in unknown.iter().map(|&term| shape_of(term, work)) {
         if !shapes.contains(&shape) {
             shapes.push(shape);
         }
     }
+    // As [`growing`] leaves them.
+    shapes.sort_by_key(|shape| *shape == Shape::FurtherThreads);
     shapes
 }
 
-pub(super) fn shapes_of(term: Term) -> &'static [Shape] {
+/// What a term of equation 11 looks like where runs alone tell of it.
+pub(crate) fn shape_of(term: Term, work: &Work) -> Shape {
     match term {
-        Term::ApuTime => &[Shape::Shared],
-        Term::Gap => &[Shape::Apus],
-        Term::Alpha | Term::CollectiveCost => &[Shape::FurtherThreads],
-        // With alpha, whatever that is.
-        Term::HpuTime => &[Shape::One, Shape::FurtherThreads],
-        _ => &[Shape::One],
+        Term::ApuTime => Shape::Shared,
+        Term::Gap => Shape::Apus,
+        Term::HpuTime if work.slowdown.is_some() => Shape::Slowed,
+        Term::Collectives if work.collective.is_some() => Shape::Collective,
+        Term::Alpha | Term::CollectiveCost | Term::Collectives => Shape::FurtherThreads,
+        _ => Shape::One,
     }
 }

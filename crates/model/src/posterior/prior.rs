@@ -8,7 +8,8 @@ use std::rc::Rc;
 
 #[cfg(doc)]
 use super::form::Form;
-use super::means::{SUMS, kinks, shapes, shapes_of, spanning};
+use super::form::Work;
+use super::means::{Growth, SUMS, kinks, shape_of, shapes, spanning};
 use super::scatter::{Grid, Weights};
 use super::{FLAT, TEMPER_OF_FILES, TEMPER_OF_RUNS};
 use crate::model::observations::{Evidence, Observations};
@@ -21,11 +22,13 @@ use mmgp_base::error::{Error, Result};
 /// What a posterior is made from.
 #[derive(Clone)]
 pub struct Prior {
-    pub(super) decomposition: Decomposition,
+    pub(super) work: Work,
     /// Models with values from files, each with how likely it is beside the others.
     pub(super) known: Vec<(Rc<dyn TimeModel>, f64)>,
     /// The terms that no file knows.
     pub(super) unknown: Vec<Term>,
+    /// How alpha grows where no file knows it, where that is stated.
+    pub(super) growth: Option<Growth>,
     /// The only mean to use, by name; `None` for all of them.
     pub(super) only: Option<String>,
     /// How far means are off, where that is stated.
@@ -43,9 +46,10 @@ impl Prior {
     /// Of nothing but runs of a program whose work is divided so.
     pub fn of_runs(decomposition: Decomposition) -> Self {
         Self {
-            decomposition,
+            work: Work::of(decomposition),
             known: Vec::new(),
             unknown: Vec::new(),
+            growth: None,
             only: None,
             misfit: None,
             cores: None,
@@ -77,11 +81,32 @@ impl Prior {
             }
             None => prior.unknown = not_measured(&base.terms),
         }
+        prior.knowing(base)
+    }
+
+    /// With what files say of the terms.
+    fn knowing(mut self, base: Parameters) -> Self {
+        let prior = &mut self;
+        prior.work = Work::knowing(&base, &prior.unknown);
         let refined = Refined::of(&base);
         let beside = if refined.is_some() { BESIDE_REFINED } else { 1.0 };
         prior.known.extend(refined.map(|refined| (Rc::new(refined) as Rc<dyn TimeModel>, 1.0)));
         prior.known.push((Rc::new(base), beside));
-        prior
+        self
+    }
+
+    /// Of equation 11 alone, given what files say of some of its terms, whether or not these make up any
+    /// time; alpha grows as is stated where they do not know it.
+    pub(crate) fn of_terms(base: &Parameters, unknown: &[Term], growth: Option<Growth>) -> Self {
+        let base = Parameters { refinements: None, evidence: None, ..base.clone() };
+        let mut prior = Self::of_runs(base.decomposition);
+        prior.growth = growth;
+        prior.only = Some(TimeModel::name(&base).into());
+        if Term::all().all(|term| term.is_count() || unknown.contains(&term)) {
+            return prior;
+        }
+        prior.unknown = unknown.to_vec();
+        prior.knowing(base)
     }
 
     /// With one mean alone, by its name.
@@ -134,7 +159,7 @@ impl Prior {
     /// often the program pays it: beside runs they say nothing.
     pub(super) fn about(&self, observations: &Observations) -> Self {
         let mut prior = self.clone();
-        if !observations.configurations.is_empty() {
+        if !observations.configurations.is_empty() && self.only.is_none() {
             prior.known.retain(|(model, _)| {
                 spanning(model.apus()).into_iter().any(|mapping| model.time(mapping).0 > 0.0)
             });
@@ -147,17 +172,16 @@ impl Prior {
         !self.known.is_empty()
     }
 
-    /// The terms that no file knows, where files know others, each with the places of what it may look
-    /// like among all that [`Form::untold`] has.
-    pub(super) fn untold(&self) -> Vec<(Term, Vec<usize>)> {
+    /// The terms that no file knows, where files know others, each with its place among all that
+    /// [`Form::sizes`] has.
+    pub(super) fn untold(&self) -> Vec<(Term, usize)> {
         let unknown = if self.has_files() { &self.unknown[..] } else { &[] };
-        let shapes = shapes(unknown);
-        let places = |&term: &Term| {
-            let of = shapes_of(term).iter();
-            let places = of.filter_map(|it| shapes.iter().position(|known| known == it));
-            (term, places.collect())
+        let shapes = shapes(unknown, &self.work);
+        let place = |&term: &Term| {
+            let place = shapes.iter().position(|known| *known == shape_of(term, &self.work));
+            (term, place.expect("invariant: every term has its shape among them"))
         };
-        unknown.iter().map(places).collect()
+        unknown.iter().map(place).collect()
     }
 
     /// The models of files.

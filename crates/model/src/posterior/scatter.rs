@@ -53,6 +53,9 @@ impl Weights {
     };
 }
 
+/// Size and own scatter of a mean that is exactly right.
+pub(super) const EXACT: (f64, f64) = (SIZES[0], OWNS[0]);
+
 /// How much likelier it is than by both probabilities that a mean is exactly right.
 const SPIKE: f64 = 6.0;
 
@@ -68,7 +71,7 @@ impl Grid {
         let mut pairs = Vec::new();
         for (size, of_size) in SIZES.into_iter().zip(weights.sizes) {
             for (own, of_own) in OWNS.into_iter().zip(weights.owns) {
-                let is_right = size == 0.0 && own == OWNS[0];
+                let is_right = (size, own) == EXACT;
                 let preferred = if is_right { SPIKE } else { 1.0 };
                 pairs.push(((size, own), (of_size * of_own * preferred).ln()));
             }

@@ -41,12 +41,14 @@ fn asked() -> Vec<Mapping> {
 }
 
 fn posterior() -> Posterior {
-    let prior = Prior::of_runs(Decomposition::Data);
+    let mut prior = Prior::of_runs(Decomposition::Data);
+    prior.growth = Some(&[Shape::FurtherThreads]);
     Posterior::new(&prior, Some(observations())).unwrap()
 }
 
 /// As an independent implementation in numpy has it, which was written before this one; where many sizes
-/// are free, the point about which times are taken as linear differs by a little.
+/// are free, the point about which times are taken as linear differs by a little, and what grows with m is
+/// m there.
 fn check_against(
     posterior: &Posterior,
     expected: [(f64, f64, f64, f64); 6],
@@ -82,7 +84,7 @@ fn the_posterior_of_runs_is_that_of_another_implementation() {
         (51.402_463, 0.102_008_07, 41.767_927, 63.911_775),
     ];
     let posterior = posterior();
-    check_against(&posterior, expected, 3.724_37e-4, 0.03);
+    check_against(&posterior, expected, 3.724_37e-4, 0.05);
     let covariance = posterior.joint(&asked()).covariance();
     approx::assert_relative_eq!(covariance[(1, 2)], 8.471_03e-5, max_relative = 0.1);
     let means: Vec<(String, f64)> =
@@ -153,7 +155,8 @@ fn what_files_say_with_runs_is_that_of_another_implementation() {
 #[test]
 fn a_sum_of_values_stays_above_nothing_however_far_it_is_moved() {
     use form::{Known, Sizes};
-    let form = Known::new(Rc::new(Filed), Sizes::new(Decomposition::Data, Vec::new()), 0);
+    let work = Work::of(Decomposition::Data);
+    let form = Known::new(Rc::new(Filed), Sizes::new(work, Vec::new()), 0);
     let features = form.features(Mapping::of(2, 2));
     let at = |coefficients: [f64; 6]| form.at(&coefficients, &features);
     approx::assert_relative_eq!(at([0.0; 6]).0.exp(), 107.0, max_relative = 1e-12);

@@ -11,8 +11,7 @@ const TOLD: f64 = 0.5;
 impl Posterior {
     /// The terms that no file knows, and of which runs tell less than half.
     pub fn untold(&self) -> Vec<Term> {
-        let is_untold = |places: &[usize]| places.iter().any(|&place| self.told(place) < TOLD);
-        let unknown = self.unknown.iter().filter(|(_, places)| is_untold(places));
+        let unknown = self.unknown.iter().filter(|(_, place)| self.told(*place) < TOLD);
         unknown.map(|(term, _)| *term).collect()
     }
 
@@ -22,9 +21,9 @@ impl Posterior {
         let (mut sum, mut mean, mut square) = (0.0, 0.0, 0.0);
         for component in &self.components {
             let form = &self.forms[self.families[component.family].mean.form];
-            let Some(&(coefficient, log_most)) = form.untold().get(place) else { continue };
-            let (centre, variance) = self.coefficient(component, coefficient);
-            let log_size = log_most + centre;
+            let Some(size) = form.sizes().get(place).copied() else { continue };
+            let (centre, variance) = self.coefficient(component, size.coefficient);
+            let log_size = size.log_most + centre;
             sum += component.weight;
             mean += component.weight * log_size;
             square += component.weight * (variance + log_size * log_size);

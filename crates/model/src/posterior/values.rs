@@ -4,6 +4,7 @@ use nalgebra::DMatrix;
 
 use super::Posterior;
 use super::asked::Asked;
+use super::form::OfFile;
 use mmgp_base::Mapping;
 
 /// A value that is not known exactly, and how its error goes together with times.
@@ -23,7 +24,8 @@ impl Posterior {
         let asked = Asked::new(self, mappings);
         let mut effects: Vec<ValueEffect> = Vec::new();
         for (form, values) in self.forms.iter().map(|form| form.values()).enumerate() {
-            for (name, weights) in values {
+            for OfFile { name, error, .. } in values {
+                let Some(weights) = error else { continue };
                 let known = effects.iter().position(|it| it.name == name);
                 let place = known.unwrap_or_else(|| {
                     let covariances = vec![0.0; mappings.len()];

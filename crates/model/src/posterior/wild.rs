@@ -70,7 +70,7 @@ fn is_surrounded(data: &Data, place: usize) -> bool {
 }
 
 /// The diagonal of the inverse of `L L'`.
-fn diagonal_of_inverse(lower: &nalgebra::DMatrix<f64>) -> DVector<f64> {
+pub(super) fn diagonal_of_inverse(lower: &nalgebra::DMatrix<f64>) -> DVector<f64> {
     let size = lower.nrows();
     let mut inverse = nalgebra::DMatrix::identity(size, size);
     lower.solve_lower_triangular_mut(&mut inverse);

@@ -140,7 +140,7 @@ mod tests {
         let has = |m, p| outlook.mappings().contains(&Mapping::of(m, p));
         assert!(ran.iter().all(|&(m, p)| has(m, p)));
         // The fastest.
-        assert!(has(6, 6) && !has(290, 1));
+        assert!(has(7, 7) && !has(290, 1));
         let ran = outlook.repetitions.iter().filter(|it| **it > 0.0).count();
         assert_eq!(ran, times.len());
     }

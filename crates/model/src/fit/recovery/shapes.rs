@@ -4,38 +4,11 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::super::trials::{TERMS, feasible, truth};
-use super::{BY_RUNS, Inputs, fit_on_16, fit_with, measure, of_a_line};
-use crate::model::Parameters;
+use super::{BY_RUNS, Inputs, fit_on_16, measure};
 use crate::model::parameters::{Decomposition, Estimate, OverM, Table};
 
 /// Programs of each sort, of which a test takes its share.
 const SEEDS: u64 = 200;
-
-#[test]
-fn not_to_know_the_shape_widens_intervals_by_a_fifth_where_it_is_right() {
-    let truth = truth(Decomposition::Data, 0.08, TERMS);
-    for noise in [0.001, 0.01, 0.05] {
-        let mut ratios = [const { Vec::new() }; BY_RUNS.len()];
-        for seed in 1..=testing::seeds(SEEDS / 2) {
-            let runs = measure(&truth, &feasible(), noise, seed).runs;
-            let inputs = Inputs { runs, ..Inputs::default() };
-            let open = fit_on_16(&inputs, Decomposition::Data).parameters;
-            let known = fit_with(&inputs, Decomposition::Data, &of_a_line()).parameters;
-            for ((name, _), ratios) in BY_RUNS.iter().zip(&mut ratios) {
-                let error = |of: &Parameters| {
-                    let entry = of.terms.entry_named(name).unwrap();
-                    of.terms.estimate(entry).unwrap().std_error.unwrap()
-                };
-                ratios.push(error(&open) / error(&known));
-            }
-        }
-        for ((name, _), ratios) in BY_RUNS.iter().zip(&mut ratios) {
-            ratios.sort_by(f64::total_cmp);
-            let median = ratios[ratios.len() / 2];
-            assert!((1.01..1.2).contains(&median), "{noise} {name}: {median}");
-        }
-    }
-}
 
 /// A way of slowing down, from 0 at m = 1 to 1 at m = 16, that bends by a number between 0 and 1.
 struct Way {
@@ -46,8 +19,8 @@ struct Way {
 }
 
 /// What bends upwards by little is taken for a line and less of everything else before the runs
-/// contradict it: 86 to 95 % were measured, and 95 % or more of all others.
-const UPWARDS: f64 = 0.86;
+/// contradict it: 91 to 99 % were measured, and 95 % or more of all others.
+const UPWARDS: f64 = 0.91;
 
 const WAYS: [Way; 5] = [
     Way { name: "a line", slowdown: |m, _| (m - 1.0) / 15.0, promise: 0.95 },
@@ -105,6 +78,7 @@ fn intervals_hold_the_truth_however_the_slowdown_bends() {
         let least = promise - 3.0 * (promise * (1.0 - promise) / seeds as f64).sqrt();
         for ((name, _), held) in BY_RUNS.iter().zip(held) {
             let share = f64::from(held) / seeds as f64;
+            println!("{way}, {name}: {share}");
             if share < least {
                 broken.push(format!("{way}, {name}: {share}"));
             }

@@ -1,0 +1,506 @@
+//! The terms of equation 11 given timed runs: numbers that what is believed of times holds.
+//!
+//! Equation 11 with what files give, the terms that no file knows, and a misfit over it, is conditioned
+//! on the runs ([`Posterior`]); of every value and of every sum that the runs determine it says the
+//! logarithm, and how they go together. So a term is never negative, its error knows how far the equation
+//! is off, and what nothing tells has an error of orders of magnitude.
+
+use nalgebra::DMatrix;
+
+use super::identifiability::{Group, Groups};
+use super::measurement::stated;
+use super::runs::Runs;
+use super::shape;
+use crate::model::Parameters;
+use crate::model::observations::Observations;
+use crate::model::parameters::{Decomposition, Estimate, Interpolation, OverM, Table, Terms};
+use crate::model::sensitivity::Entry;
+use crate::model::terms::{Term, ValueMut};
+use crate::model::uncertainty::Correlation;
+use crate::posterior::{
+    FASTER, Form, Growth, Line, Number, Numbers, Posterior, Prior, SLOWER, Shape, Size, Work, grows,
+};
+use mmgp_base::Mapping;
+use mmgp_base::error::Result;
+
+/// The terms, and what else is believed of them.
+pub(crate) struct Given {
+    pub parameters: Parameters,
+    /// Equation 11 alone, given the runs.
+    pub equation_11: Posterior,
+    /// The sums of terms that no file knows, as the runs hold them.
+    pub groups: Vec<Group>,
+    /// Terms that no file knows and that change no run.
+    pub silent: Vec<Term>,
+    /// Terms that no file knows and that can take each other's place, and what would tell them apart.
+    pub traded: (Vec<Term>, Option<(u32, u32)>),
+    /// How many numbers the runs tell.
+    pub estimated: usize,
+    /// Values that files and runs say differently, the farthest apart first, where files do not hold.
+    pub contradictions: Vec<Contradiction>,
+    /// The shapes that alpha may have, with how likely each is, the likeliest first; none where a file
+    /// knows it.
+    pub growths: Vec<(shape::Shape, f64)>,
+}
+
+/// One value that the runs contradict.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contradiction {
+    /// The entry, as in `alpha(4)`.
+    pub entry: String,
+    /// What its file says, and the standard error of that.
+    pub measured: (f64, f64),
+    /// What everything else says, and the standard error of that.
+    pub elsewhere: (f64, f64),
+    /// Their distance in standard errors, with the sign of `elsewhere - measured`.
+    pub deviations: f64,
+}
+
+/// A part of a variance that runs took away and that is worth naming them for.
+const NOTABLE: f64 = 0.01;
+
+/// Below this size, a correlation is left out where all of an entry's are so small.
+const FAINT: f64 = 1e-3;
+
+/// Correlations are written to so many parts.
+const PARTS: f64 = 1e9;
+
+/// More contradictions than these say no more.
+const SHOWN: usize = 5;
+
+/// Files that hold for the program less likely than this contradict the runs.
+const UNLIKELY: f64 = 0.5;
+
+/// Standard errors that two values are apart by at least to be named.
+const APART: f64 = 2.0;
+
+/// A part of a file's precision that tells nothing beside it.
+const UNTOLD: f64 = 1e-7;
+
+/// The terms that files know, as `base` has them, and those that they do not, given the runs.
+///
+/// # Errors
+/// Those of [`Posterior::new`].
+pub(crate) fn given(
+    base: &Parameters,
+    unknown: &[Term],
+    growth: Option<shape::Shape>,
+    (runs, observations): (&Runs, &Observations),
+) -> Result<Given> {
+    let prior = Prior::of_terms(base, unknown, growth.and_then(growth_of));
+    let equation_11 = Posterior::new(&prior, Some(observations.clone()))?;
+    Ok(read(base, unknown, equation_11, (runs, observations)))
+}
+
+/// The same terms, as if equation 11 were exactly right, alpha a line where nothing else is asked: least
+/// squares.
+///
+/// # Errors
+/// As [`given`].
+pub(crate) fn without_misfit(
+    base: &Parameters,
+    unknown: &[Term],
+    growth: Option<shape::Shape>,
+    runs: &Runs,
+) -> Result<Parameters> {
+    let growth = growth.and_then(growth_of).unwrap_or(SHAPES[0].0);
+    let prior = Prior::of_terms(base, unknown, Some(growth)).with_misfit(0.0)?;
+    let observations = runs.observations();
+    let exact = Posterior::new(&prior, Some(observations.clone()))?;
+    Ok(read(base, unknown, exact, (runs, &observations)).parameters)
+}
+
+/// The terms as what is believed of equation 11 holds them.
+fn read(
+    base: &Parameters,
+    unknown: &[Term],
+    equation_11: Posterior,
+    (runs, observations): (&Runs, &Observations),
+) -> Given {
+    let is_known = |term: Term| !unknown.contains(&term);
+    let work = Work::knowing(base, unknown);
+    let mut ms: Vec<u32> = runs.cells.iter().map(|cell| cell.m).filter(|&m| m > 1).collect();
+    ms.dedup();
+    let last_m = ms.last().copied().unwrap_or(2);
+    let (told, costless): (Vec<Term>, Vec<Term>) =
+        unknown.iter().partition(|&&term| costs(&base.terms, term, last_m));
+    let found = Groups::of(&told, &work, runs);
+    let traded = found.traded(&work, runs, base.apus);
+    let growths = match unknown.contains(&Term::Alpha) {
+        true => of_alpha(&equation_11),
+        false => Vec::new(),
+    };
+    let readings = Readings {
+        base,
+        groups: &found.groups,
+        ms: &ms,
+        last_m,
+        is_host_unknown: !is_known(Term::HpuTime),
+    };
+    let mut parameters = base.clone();
+    readings.carry(&mut parameters, growths.first().map(|(shape, _)| *shape));
+    let entries = readings.entries(&equation_11, &parameters);
+    let numbers = equation_11.numbers(|form| entries.iter().map(|it| readings.number(it, form)).collect());
+    let is_contradicted = equation_11.contradicted() > UNLIKELY;
+    let source = (observations.source.as_str(), is_contradicted);
+    let estimated = put(&entries, &numbers, &mut parameters, source);
+    parameters.correlation = correlation(&entries, &numbers);
+    for Group { carrier, carried, .. } in &found.groups {
+        if let Some(estimate) = parameters.terms.value_mut(*carrier).estimates().last_mut() {
+            estimate.combined_with = carried.iter().map(|term| term.name().into()).collect();
+        }
+    }
+    define_alpha_of_one(&mut parameters);
+    rescale_phases(&mut parameters, base);
+    let contradictions = match is_contradicted {
+        true => contradictions(&entries, &numbers, base),
+        false => Vec::new(),
+    };
+    let (groups, silent) = (found.groups, [found.silent, costless].concat());
+    Given { parameters, equation_11, groups, silent, traded, estimated, contradictions, growths }
+}
+
+/// Whether one more of a term costs anything, as far as files know.
+fn costs(terms: &Terms, term: Term, last_m: u32) -> bool {
+    match term {
+        Term::Offloads => terms.o_offload_s.value + terms.t_csw_s.value > 0.0,
+        Term::Collectives => terms.o_col_at(last_m) > 0.0,
+        _ => true,
+    }
+}
+
+/// The ways in which alpha may grow by the shapes of which they are; a curve may be either of two.
+const SHAPES: [(Growth, shape::Shape); 5] = [
+    (&[Shape::FurtherThreads], shape::Shape::Linear),
+    (&[Shape::Levels], shape::Shape::Logarithmic),
+    (&[Shape::SecondProcess], shape::Shape::Constant),
+    (FASTER, shape::Shape::Curve),
+    (SLOWER, shape::Shape::Curve),
+];
+
+/// The one way to grow in a shape.
+fn growth_of(shape: shape::Shape) -> Option<Growth> {
+    let mut ways = SHAPES.iter().filter(|(_, known)| *known == shape).map(|(growth, _)| *growth);
+    ways.next().filter(|_| ways.next().is_none())
+}
+
+/// The shapes of alpha, the likeliest first.
+fn of_alpha(equation_11: &Posterior) -> Vec<(shape::Shape, f64)> {
+    let mut shapes: Vec<(shape::Shape, f64)> = Vec::new();
+    for (growth, weight) in equation_11.growths() {
+        let Some((_, shape)) = SHAPES.iter().find(|(known, _)| *known == growth) else { continue };
+        match shapes.iter_mut().find(|(known, _)| known == shape) {
+            Some((_, sum)) => *sum += weight,
+            None => shapes.push((*shape, weight)),
+        }
+    }
+    shapes.sort_by(|one, other| other.1.total_cmp(&one.1));
+    shapes
+}
+
+/// A number of the parameters, and how it is read.
+struct Reading {
+    entry: Entry,
+    of: Of,
+    /// It is this much above the exponential of its number; `None` where it is the number itself.
+    least: Option<f64>,
+}
+
+/// What a number is read from.
+enum Of {
+    /// A value of a file, by its name in the model.
+    File(String),
+    /// The sum of a group, by its place, in units of this many seconds.
+    Group(usize, f64),
+    /// The slowdown at an m beyond 1: the sum of a group there, over the host's time.
+    Slowdown(usize, u32),
+}
+
+struct Readings<'a> {
+    base: &'a Parameters,
+    groups: &'a [Group],
+    /// The m above 1 that ran.
+    ms: &'a [u32],
+    /// The last of them, at least 2.
+    last_m: u32,
+    is_host_unknown: bool,
+}
+
+impl Readings<'_> {
+    /// Gives what carries a sum its place, and what it carries a value that changes nothing.
+    fn carry(&self, parameters: &mut Parameters, shape: Option<shape::Shape>) {
+        for Group { carrier, carried, .. } in self.groups {
+            for &term in carried {
+                let source = format!("carried by {}", carrier.name());
+                parameters.terms.value_mut(term).set(stated(term.neutral(), &source));
+            }
+            let over_m = match carrier {
+                Term::Alpha => self.alpha(shape),
+                Term::CollectiveCost => line_to(self.last_m, 0.0),
+                _ => continue,
+            };
+            match carrier {
+                Term::Alpha if self.knows_host() => parameters.terms.alpha = over_m,
+                Term::Alpha => {}
+                _ => parameters.terms.o_col_s = over_m,
+            }
+        }
+    }
+
+    /// All numbers of the parameters that are read.
+    fn entries(&self, equation_11: &Posterior, parameters: &Parameters) -> Vec<Reading> {
+        let terms = &parameters.terms;
+        let of_file = |(name, least): (String, Option<f64>)| {
+            let entry = terms.entry_named(&name)?;
+            Some(Reading { entry, of: Of::File(name), least })
+        };
+        let mut entries: Vec<Reading> =
+            equation_11.values_of_files().into_iter().filter_map(of_file).collect();
+        for (place, group) in self.groups.iter().enumerate() {
+            let unit = self.unit(group.carrier);
+            let least = group.carrier.neutral();
+            let (entry, of, least) = match group.carrier {
+                Term::Alpha if !self.knows_host() => continue,
+                Term::Alpha => {
+                    entries.extend(slowdowns(&terms.alpha, self.last_m, place));
+                    continue;
+                }
+                Term::CollectiveCost => {
+                    let grown = f64::from(self.last_m - 1);
+                    (last(&terms.o_col_s, Entry::Collective), Of::Group(place, unit / grown), least)
+                }
+                carrier => (carrier.entry(0), Of::Group(place, unit), least),
+            };
+            entries.push(Reading { entry, of, least: Some(least) });
+        }
+        entries
+    }
+
+    /// Whether there is a host's time that alpha can be relative to.
+    fn knows_host(&self) -> bool {
+        self.is_host_unknown || self.base.terms.t_hpu_s.value > 0.0
+    }
+
+    /// What one unit of a term adds to the time \[s\].
+    fn unit(&self, term: Term) -> f64 {
+        let terms = &self.base.terms;
+        let collectives = terms.collectives.as_ref().unwrap_or(&terms.offloads).value;
+        let unit = match term {
+            Term::Gap | Term::OffloadOverhead | Term::ContextSwitch => terms.offloads.value,
+            Term::CollectiveCost => collectives,
+            Term::Offloads => terms.o_offload_s.value + terms.t_csw_s.value,
+            _ => 1.0,
+        };
+        if unit > 0.0 { unit } else { 1.0 }
+    }
+
+    /// A number of one form.
+    fn number(&self, reading: &Reading, form: &dyn Form) -> Number {
+        let alone = |plus: Vec<Line>| Number { plus, minus: Vec::new() };
+        match &reading.of {
+            Of::File(name) => alone(vec![of_file(form, name)]),
+            Of::Group(place, unit) => alone(self.sum(form, *place, unit.ln(), None)),
+            Of::Slowdown(place, m) => {
+                let host = |group: &Group| group.carrier == Term::HpuTime;
+                let minus = match self.groups.iter().position(host) {
+                    Some(host) => self.sum(form, host, 0.0, None),
+                    None => vec![of_file(form, Term::HpuTime.name())],
+                };
+                Number { plus: self.sum(form, *place, 0.0, Some(*m)), minus }
+            }
+        }
+    }
+
+    /// The sizes that a group adds up, less the logarithm of a unit; of what grows with m what it is at
+    /// that m, where one is given.
+    fn sum(&self, form: &dyn Form, place: usize, log_unit: f64, at: Option<u32>) -> Vec<Line> {
+        let sizes = form.sizes();
+        let line = |size: &Size, ratio: f64| {
+            let grown = at.map_or(1.0, |m| Work::of(Decomposition::Data).at(size.shape, Mapping::of(m, 1)));
+            let mut weights = vec![0.0; form.count()];
+            weights[size.coefficient] = 1.0;
+            Line { constant: size.log_most + (ratio * grown).ln() - log_unit, weights }
+        };
+        let of = |&(shape, ratio): &(Shape, f64)| {
+            let is_it = move |size: &&Size| match shape {
+                Shape::FurtherThreads => grows(size.shape),
+                shape => size.shape == shape,
+            };
+            sizes.iter().filter(is_it).map(move |size| line(size, ratio)).collect::<Vec<_>>()
+        };
+        self.groups[place].shapes.iter().flat_map(of).collect()
+    }
+
+    /// alpha of that shape: known at the last m that ran, or of a curve at all of them.
+    fn alpha(&self, shape: Option<shape::Shape>) -> OverM {
+        let line = line_to(self.last_m, 1.0);
+        match (shape, line) {
+            (Some(shape::Shape::Constant), _) => OverM::Constant(Estimate::exact(1.0)),
+            (Some(shape::Shape::Logarithmic), OverM::Table(table)) => {
+                OverM::Table(Table { interpolation: Interpolation::Logarithm, ..table })
+            }
+            (Some(shape::Shape::Curve), _) => {
+                let ms: Vec<u32> = [1].into_iter().chain(self.ms.iter().copied()).collect();
+                let values = vec![Estimate::exact(1.0); ms.len()];
+                OverM::Table(Table { interpolation: Interpolation::Line, ..Table::new(ms, values) })
+            }
+            (_, line) => line,
+        }
+    }
+}
+
+/// Every entry of alpha above m = 1.
+fn slowdowns(alpha: &OverM, last_m: u32, place: usize) -> Vec<Reading> {
+    let reading = |index: usize, m: u32| Reading {
+        entry: Entry::Alpha(index),
+        of: Of::Slowdown(place, m),
+        least: Some(Term::Alpha.least()),
+    };
+    match alpha {
+        OverM::Constant(_) => vec![reading(0, last_m)],
+        OverM::Table(table) => {
+            let above = table.m.iter().copied().enumerate().filter(|(_, m)| *m > 1);
+            above.map(|(index, m)| reading(index, m)).collect()
+        }
+    }
+}
+
+/// A value of a file in one form; nothing where it is not there.
+fn of_file(form: &dyn Form, name: &str) -> Line {
+    let value = form.values().into_iter().find(|value| value.name == name);
+    let nothing = || Line { constant: 0.0, weights: vec![0.0; form.count()] };
+    value.map_or_else(nothing, |it| Line { constant: it.centre, weights: it.weights })
+}
+
+/// A line from m = 1.
+fn line_to(last_m: u32, at_one: f64) -> OverM {
+    let table = Table::new(vec![1, last_m], vec![Estimate::exact(at_one); 2]);
+    OverM::Table(Table { interpolation: Interpolation::Line, ..table })
+}
+
+fn last(over_m: &OverM, entry: fn(usize) -> Entry) -> Entry {
+    entry(over_m.estimates().len() - 1)
+}
+
+/// What a number with a standard deviation is in its unit: of a logarithm half of what holds it with 68 %.
+fn in_units(least: Option<f64>, mean: f64, deviation: f64) -> (f64, f64) {
+    match least {
+        Some(least) => (least + mean.exp(), mean.exp() * deviation.sinh()),
+        None => (mean, deviation),
+    }
+}
+
+/// Writes all numbers; says how many of them runs tell. What they do not stays as its file has it, unless
+/// files do not hold.
+fn put(
+    entries: &[Reading],
+    numbers: &Numbers,
+    parameters: &mut Parameters,
+    (runs, is_contradicted): (&str, bool),
+) -> usize {
+    let mut estimated = 0;
+    for (place, reading) in entries.iter().enumerate() {
+        let variance = numbers.covariance[(place, place)].max(0.0);
+        let (_, before) = numbers.before[place];
+        let is_of_file = matches!(reading.of, Of::File(_));
+        let is_told = !is_of_file || variance < (1.0 - NOTABLE) * before;
+        if !is_told && !is_contradicted || before == 0.0 {
+            continue;
+        }
+        estimated += usize::from(is_told);
+        let (value, error) = in_units(reading.least, numbers.means[place], variance.sqrt());
+        let Some(estimate) = parameters.terms.estimate_mut(reading.entry) else { continue };
+        let file = estimate.source.take().filter(|_| is_of_file);
+        *estimate = Estimate {
+            value: value.max(Term::of(reading.entry).0.least()),
+            std_error: Some(error),
+            degrees_of_freedom: None,
+            source: Some(file.map_or(runs.to_string(), |file| format!("{file} and {runs}"))),
+            combined_with: Vec::new(),
+        };
+    }
+    estimated
+}
+
+/// The correlations of what is not known exactly, where they are worth a line.
+fn correlation(entries: &[Reading], numbers: &Numbers) -> Option<Correlation> {
+    let variance = |row: usize| numbers.covariance[(row, row)];
+    let of = |row: usize, column: usize| match row == column {
+        true => 1.0,
+        false => {
+            let together = numbers.covariance[(row, column)] + numbers.covariance[(column, row)];
+            let of = 0.5 * together / (variance(row) * variance(column)).sqrt();
+            (PARTS * of.clamp(-1.0, 1.0)).round() / PARTS
+        }
+    };
+    let known: Vec<usize> = (0..entries.len()).filter(|&row| variance(row) > 0.0).collect();
+    let goes_with_another =
+        |&row: &usize| known.iter().any(|&column| column != row && of(row, column).abs() > FAINT);
+    let rows: Vec<usize> = known.iter().copied().filter(goes_with_another).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let matrix = DMatrix::from_fn(rows.len(), rows.len(), |row, column| of(rows[row], rows[column]));
+    let entries = rows.iter().map(|&row| entries[row].entry).collect();
+    let correlation = Correlation::new(entries, matrix.as_slice().to_vec());
+    Some(correlation.expect("invariant: it was made from a covariance matrix"))
+}
+
+/// What runs alone say of values that files know: what is believed, divided by what was before.
+fn contradictions(entries: &[Reading], numbers: &Numbers, base: &Parameters) -> Vec<Contradiction> {
+    let of = |(place, reading): (usize, &Reading)| {
+        let Of::File(_) = reading.of else { return None };
+        let (centre, variance) = numbers.before[place];
+        let [own, all] = [variance.recip(), numbers.covariance[(place, place)].recip()];
+        let beyond = all - own;
+        if variance <= 0.0 || beyond.is_nan() || beyond < UNTOLD * own {
+            return None;
+        }
+        let mean = (numbers.means[place] * all - centre * own) / beyond;
+        let elsewhere = in_units(reading.least, mean, beyond.recip().sqrt());
+        let said = base.terms.estimate(reading.entry)?;
+        let measured = (said.value, said.std_error.unwrap_or(0.0));
+        let deviations = (elsewhere.0 - measured.0) / elsewhere.1.hypot(measured.1);
+        let entry = base.terms.name_of(reading.entry);
+        Some(Contradiction { entry, measured, elsewhere, deviations })
+    };
+    let mut all: Vec<_> = entries.iter().enumerate().filter_map(of).collect();
+    all.sort_by(|one, other| other.deviations.abs().total_cmp(&one.deviations.abs()));
+    all.retain(|each| each.deviations.abs() > APART);
+    all.truncate(SHOWN);
+    all
+}
+
+/// Alpha is 1 at m = 1 by definition, whatever table it stands in.
+fn define_alpha_of_one(parameters: &mut Parameters) {
+    let OverM::Table(table) = &mut parameters.terms.alpha else { return };
+    if let (Some(1), Some(first)) = (table.m.first(), table.values.first_mut()) {
+        (first.std_error, first.degrees_of_freedom) = (None, None);
+    }
+}
+
+/// Keeps the phases adding up to the whole, of which the runs know more than the profile did.
+fn rescale_phases(parameters: &mut Parameters, base: &Parameters) {
+    for term in [Term::HpuTime, Term::ApuTime, Term::ApuSerialTime, Term::Gap] {
+        let value = |terms: &Terms| terms.value(term).estimates[0].value;
+        let (now, before) = (value(&parameters.terms), value(&base.terms));
+        let factor = if before > 0.0 { now / before } else { 1.0 };
+        let parts = parameters.phases.iter_mut().filter_map(|phase| phase.value_mut(term));
+        for estimate in parts.flat_map(ValueMut::estimates) {
+            estimate.value *= factor;
+            estimate.std_error = estimate.std_error.map(|error| error * factor);
+        }
+    }
+}
+
+impl std::fmt::Display for Contradiction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { entry, measured, elsewhere, deviations } = self;
+        write!(
+            f,
+            "{entry}: measured {:.4e} +- {:.1e}, by the runs {:.4e} +- {:.1e} ({deviations:+.1} \
+             standard errors)",
+            measured.0, measured.1, elsewhere.0, elsewhere.1
+        )
+    }
+}
