@@ -75,6 +75,7 @@ pub use threads::estimate_threads;
 pub use wavefront::estimate_wavefront;
 
 use crate::model::Parameters;
+use crate::model::observations::Evidence;
 use crate::model::parameters::Decomposition;
 use crate::model::sensitivity::Entry;
 use crate::model::terms::Term;
@@ -82,7 +83,7 @@ use known::Known;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use report::{RunsReport, Sum};
-use terms::Given;
+use terms::{Believed, Given};
 
 /// Parameters, how they were obtained, and warnings.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,13 +126,15 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     if let Some(runs) = &inputs.runs {
         check_runs(&base, runs)?;
         let found = evidence::evidence(runs, &base, &unknown, inputs.prior.as_ref());
-        let growth = asked_growth(settings);
-        let given = terms::given(&base, &unknown, growth, (runs, &found.observations))?;
+        let terms = (&base, &unknown[..]);
+        let believed = Believed::new(terms, asked_growth(settings), &found)?;
+        let equation_11 = believed.equation_11();
+        let given = terms::read(terms, &equation_11, (runs, &found.observations));
         warnings.extend(beyond(&base, runs));
-        warnings.extend(of_runs(&given, runs));
-        parameters = given.parameters.clone();
+        warnings.extend(of_runs(&given, equation_11.contradicted(), runs));
+        in_runs = Some(RunsReport::new(&given, &believed, runs));
+        parameters = given.parameters;
         parameters.evidence = Some(found.clone());
-        in_runs = Some(RunsReport::new(&given, runs, &parameters)?);
         traded = given.traded.0.iter().map(|term| term.name()).collect();
         unknown = given.silent;
         evidence = Some(found);
@@ -178,7 +181,10 @@ fn refined(
             let exactly = |runs: &Runs| terms::without_misfit(base, unknown, growth, runs);
             let exact = refined::fit_beside(runs, &refinements, &exactly)?;
             let scaled = runs.scaled(&refined::factors(runs, &exact));
-            let given = terms::given(base, unknown, growth, (&scaled, &scaled.observations()))?;
+            let evidence = Evidence { observations: scaled.observations(), before: None };
+            let believed = Believed::new((base, unknown), growth, &evidence)?;
+            let observed = (&scaled, &evidence.observations);
+            let given = terms::read((base, unknown), &believed.equation_11(), observed);
             Parameters { refinements: Some(refinements), ..given.parameters }
         }
     };
@@ -213,7 +219,7 @@ fn beyond(base: &Parameters, runs: &Runs) -> Option<Warning> {
 }
 
 /// What the reader of terms should know of the runs that they are given.
-fn of_runs(given: &Given, runs: &Runs) -> Vec<Warning> {
+fn of_runs(given: &Given, contradicted: f64, runs: &Runs) -> Vec<Warning> {
     let sums = given.groups.iter().filter(|group| !group.carried.is_empty()).map(Sum::of);
     let combined = |Sum { on, terms }| Warning::Combined { on, sum: terms };
     let mut warnings: Vec<Warning> = sums.map(combined).collect();
@@ -236,7 +242,7 @@ fn of_runs(given: &Given, runs: &Runs) -> Vec<Warning> {
         let values: Vec<String> = given.contradictions.iter().map(ToString::to_string).collect();
         warnings.push(Warning::Note(format!(
             "runs and files contradict each other ({:.0} %), so that files count for little: {}",
-            100.0 * given.equation_11.contradicted(),
+            100.0 * contradicted,
             values.join("; ")
         )));
     }

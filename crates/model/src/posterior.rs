@@ -19,6 +19,7 @@
 //! [`fit`](crate::fit) alone.
 
 mod asked;
+mod bases;
 mod basis;
 mod censored;
 mod components;
@@ -43,6 +44,7 @@ use crate::model::observations::{Observations, Observed, Range};
 use crate::model::terms::Term;
 use crate::model::time_model::TimeModel;
 use crate::model::uncertainty::quantile_97_5;
+use bases::Bases;
 pub use basis::Basis;
 use components::{Component, Data, Family};
 use form::Mean;
@@ -50,7 +52,7 @@ pub(crate) use form::{Form, Shape, Size, Work};
 use means::Means;
 pub(crate) use means::{FASTER, Growth, SLOWER, grows, shape_of};
 pub use mixture::{Joint, Marginals};
-pub(crate) use numbers::{Line, Number, Numbers};
+pub(crate) use numbers::{Line, Number, Numbers, View};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 pub use prior::Prior;
@@ -101,6 +103,8 @@ pub struct Posterior {
     forms: Vec<Box<dyn Form>>,
     families: Vec<Family>,
     components: Vec<Component>,
+    /// Further ones of means that are looked at alone, which count for nothing beside the others.
+    apart: Vec<Component>,
     data: Data,
     observations: Observations,
     /// Timed configurations beyond those that enter together.
@@ -171,7 +175,8 @@ impl Posterior {
             wild.push(data.mappings[place]);
             (families, components) = fitted(&data);
         }
-        normalise(&mut components);
+        let mut apart = normalise(&mut components);
+        apart.retain(|it| prior.views.contains(&families[it.family].mean.name.as_str()));
         for component in &components {
             families[component.family].weight += component.weight;
         }
@@ -182,6 +187,7 @@ impl Posterior {
             forms,
             families,
             components,
+            apart,
             data,
             observations,
             rest,
@@ -326,35 +332,44 @@ fn fitted(
         data.mappings.iter().map(|&it| form.features(it)).collect()
     };
     let features: Vec<_> = forms.iter().map(|form| at_runs(&**form)).collect();
+    let bases = |name: &str| Rc::new(Bases::new(prior.grid(name, observations), data));
+    let usual = bases("");
     let fit = |mean: &Mean| {
         let form = (&*forms[mean.form], &features[mean.form][..]);
-        Family::fitted(mean.clone(), form, data, prior.grid(&mean.name, observations))
+        let bases = if mean.name == FLAT { bases(FLAT) } else { Rc::clone(&usual) };
+        Family::fitted(mean.clone(), form, data, bases)
     };
     let families: Vec<Family> = means.iter().map(fit).collect();
-    let judged: Vec<(usize, Component)> = families
-        .iter()
-        .enumerate()
-        .flat_map(|(place, family)| family.judged(place, data, temper))
-        .collect();
-    let largest = judged.iter().map(|(_, it)| it.weight).fold(f64::NEG_INFINITY, f64::max);
+    let judged: Vec<Vec<f64>> = families.iter().map(|family| family.judged(data, temper)).collect();
+    let largest = |name: Option<&str>| {
+        let of = families.iter().zip(&judged).filter(|it| name.is_none_or(|name| it.0.mean.name == name));
+        of.flat_map(|(_, judged)| judged).copied().fold(f64::NEG_INFINITY, f64::max)
+    };
+    let of_all = largest(None);
     let mut components = Vec::new();
-    for (pair, component) in judged {
-        if component.weight > largest + FAINT_AT_FIRST.ln() {
-            let family = &families[component.family];
-            components.extend(family.at_other_noises((component.family, pair), data, temper));
-            components.push(component);
+    for (place, (family, judged)) in families.iter().zip(&judged).enumerate() {
+        let name = family.mean.name.as_str();
+        let of_name = prior.views.contains(&name).then(|| largest(Some(name)));
+        for (pair, &weight) in judged.iter().enumerate() {
+            if weight > of_all + FAINT_AT_FIRST.ln()
+                || of_name.is_some_and(|largest| weight > largest + FAINT.ln())
+            {
+                components.extend(family.components((place, pair), data, temper));
+            }
         }
     }
     (families, components)
 }
 
-/// Logarithms of weights become weights that add up to 1; components that are faint are left out.
-fn normalise(components: &mut Vec<Component>) {
-    let largest = components.iter().map(|it| it.weight).fold(f64::NEG_INFINITY, f64::max);
-    components.iter_mut().for_each(|it| it.weight = (it.weight - largest).exp());
-    components.retain(|it| it.weight > FAINT);
+/// Logarithms of weights become weights that add up to 1; components that are faint are left out, and
+/// returned.
+fn normalise(components: &mut Vec<Component>) -> Vec<Component> {
+    let largest = components.iter().map(|it| it.log_weight).fold(f64::NEG_INFINITY, f64::max);
+    components.iter_mut().for_each(|it| it.weight = (it.log_weight - largest).exp());
+    let faint = components.extract_if(.., |it| it.weight <= FAINT).collect();
     let total: f64 = components.iter().map(|it| it.weight).sum();
     components.iter_mut().for_each(|it| it.weight /= total);
+    faint
 }
 
 #[cfg(test)]

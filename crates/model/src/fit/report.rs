@@ -9,12 +9,13 @@ use super::loggp::LogGp;
 use super::runs::{Cell, Runs};
 use super::shape::{Choice, Shape};
 pub use super::terms::Contradiction;
-use super::terms::Given;
+use super::terms::{Believed, Given, LAWS};
 use crate::model::Parameters;
+use crate::model::observations::Observations;
 use crate::model::parameters::Estimate;
 use crate::model::terms::{Term, Value};
-use crate::posterior::{Basis, Posterior, Prior};
-use mmgp_base::error::Result;
+use crate::model::time_model::EQUATION_11;
+use crate::posterior::{Basis, View};
 
 /// Everything a reader needs to judge a fit; prints as text for people.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,17 +114,12 @@ pub struct Sum {
 }
 
 /// What predictions weigh, all of it, among what is left out.
-pub const ALL: &str = "all, weighed";
-
-/// Laws of scaling beside equation 11.
-const LAWS: [&str; 2] = ["amdahl", "usl"];
+pub const ALL: &str = "all";
 
 impl RunsReport {
-    /// Of terms given these runs, and of all that predictions weigh.
-    ///
-    /// # Errors
-    /// As [`Posterior::new`].
-    pub(crate) fn new(given: &Given, runs: &Runs, parameters: &Parameters) -> Result<Self> {
+    /// Of terms given these runs, and of what is believed.
+    pub(crate) fn new(given: &Given, believed: &Believed, runs: &Runs) -> Self {
+        let parameters = &given.parameters;
         let relative_error = |cell: &Cell| {
             (parameters.time(Mapping::of(cell.m, cell.p)).0 - cell.mean_s) / cell.mean_s
         };
@@ -133,29 +129,26 @@ impl RunsReport {
         let place = |place: usize| (runs.cells[place].m, runs.cells[place].p);
         let by_time = |one: &&Cell, other: &&Cell| one.mean_s.total_cmp(&other.mean_s);
         let fastest = runs.cells.iter().min_by(by_time).expect("invariant: there are runs");
-        let prior = Prior::of(parameters);
-        let all = Posterior::new(&prior, None)?;
-        let mut left_out: Vec<LeftOut> =
-            LeftOut::of(EQUATION_11, &given.equation_11).into_iter().collect();
+        let (all, equation_11) = (&believed.all, believed.equation_11());
+        let observations = all.observations();
+        let mut left_out = vec![LeftOut::of(EQUATION_11, &equation_11, observations)];
         if !all.has_files() {
-            for law in LAWS {
-                let law_alone = Posterior::new(&prior.clone().only(law)?, None)?;
-                left_out.extend(LeftOut::of(law, &law_alone));
-            }
+            let of_law = |law| LeftOut::of(law, &all.view(Some(law)), observations);
+            left_out.extend(LAWS.map(of_law));
         }
-        left_out.extend(LeftOut::of(ALL, &all));
+        left_out.push(LeftOut::of(ALL, &all.view(None), observations));
         let agreement = all.has_files().then(|| Agreement {
-            contradicted: given.equation_11.contradicted(),
+            contradicted: equation_11.contradicted(),
             values: given.contradictions.clone(),
         });
-        Ok(Self {
+        Self {
             file: runs.file.clone(),
             runs: runs.count(),
             configurations: runs.cells.len(),
             estimated: given.estimated,
             combined: given.groups.iter().filter(|it| !it.carried.is_empty()).map(Sum::of).collect(),
             basis: all.basis(),
-            exact: given.equation_11.exact(),
+            exact: equation_11.exact(),
             mean_error,
             max_error,
             worst: place(worst),
@@ -163,19 +156,16 @@ impl RunsReport {
             growths: given.growths.clone(),
             agreement,
             identifiability: Identifiability::of(parameters, runs),
-            left_out,
-        })
+            left_out: left_out.into_iter().flatten().collect(),
+        }
     }
 }
 
-/// What equation 11 is called in reports.
-pub const EQUATION_11: &str = "equation 11";
-
 impl LeftOut {
-    fn of(mean: &str, posterior: &Posterior) -> Option<Self> {
-        let errors: Vec<f64> = posterior.left_out().into_iter().map(f64::abs).collect();
+    fn of(mean: &str, view: &View<'_>, observations: &Observations) -> Option<Self> {
+        let errors: Vec<f64> = view.left_out().into_iter().map(f64::abs).collect();
         let (mean_error, max_error, worst) = sizes(&errors)?;
-        let worst = posterior.observations().configurations[worst].mapping;
+        let worst = observations.configurations[worst].mapping;
         let worst = (worst.m(), worst.p());
         Some(Self { mean: mean.into(), mean_error, max_error, worst })
     }
@@ -319,7 +309,7 @@ impl fmt::Display for RunsReport {
         for LeftOut { mean, mean_error, max_error, worst: (m, p) } in &self.left_out {
             writeln!(
                 f,
-                "  left out, {mean:<12}  mean {:.3} %, largest {:.3} % at ({m}, {p})",
+                "  left out, {mean:<10}  mean {:.3} %, largest {:.3} % at ({m}, {p})",
                 100.0 * mean_error,
                 100.0 * max_error
             )?;

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use super::Fitted;
-use super::report::EQUATION_11;
 use crate::model::Parameters;
 use crate::model::parameters::{Decomposition, Estimate, OverM};
 use crate::model::run::Breakdown;
 use crate::model::terms::Term;
+use crate::model::time_model::EQUATION_11;
 use mmgp_base::Mapping;
 
 /// The few lines; prints without a newline at the end of each.

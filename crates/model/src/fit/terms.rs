@@ -12,13 +12,14 @@ use super::measurement::stated;
 use super::runs::Runs;
 use super::shape;
 use crate::model::Parameters;
-use crate::model::observations::Observations;
+use crate::model::observations::{Evidence, Observations};
 use crate::model::parameters::{Decomposition, Estimate, Interpolation, OverM, Table, Terms};
 use crate::model::sensitivity::Entry;
 use crate::model::terms::{Term, ValueMut};
+use crate::model::time_model::EQUATION_11;
 use crate::model::uncertainty::Correlation;
 use crate::posterior::{
-    FASTER, Form, Growth, Line, Number, Numbers, Posterior, Prior, SLOWER, Shape, Size, Work, grows,
+    FASTER, Form, Growth, Line, Number, Numbers, Posterior, Prior, SLOWER, Shape, Size, View, Work, grows,
 };
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
@@ -26,8 +27,6 @@ use mmgp_base::error::Result;
 /// The terms, and what else is believed of them.
 pub(crate) struct Given {
     pub parameters: Parameters,
-    /// Equation 11 alone, given the runs.
-    pub equation_11: Posterior,
     /// The sums of terms that no file knows, as the runs hold them.
     pub groups: Vec<Group>,
     /// Terms that no file knows and that change no run.
@@ -77,19 +76,54 @@ const APART: f64 = 2.0;
 /// A part of a file's precision that tells nothing beside it.
 const UNTOLD: f64 = 1e-7;
 
-/// The terms that files know, as `base` has them, and those that they do not, given the runs.
-///
-/// # Errors
-/// Those of [`Posterior::new`].
-pub(crate) fn given(
-    base: &Parameters,
-    unknown: &[Term],
-    growth: Option<shape::Shape>,
-    (runs, observations): (&Runs, &Observations),
-) -> Result<Given> {
-    let prior = Prior::of_terms(base, unknown, growth.and_then(growth_of));
-    let equation_11 = Posterior::new(&prior, Some(observations.clone()))?;
-    Ok(read(base, unknown, equation_11, (runs, observations)))
+/// What is believed of times and of equation 11, given the runs.
+pub(crate) struct Believed {
+    /// What predictions weigh.
+    pub all: Posterior,
+    /// Equation 11 alone, where that is another belief: of files that say nothing of the program's time, or
+    /// with a shape that is asked for.
+    alone: Option<Posterior>,
+}
+
+/// Laws of scaling, which are looked at alone beside equation 11.
+pub(crate) const LAWS: [&str; 2] = ["amdahl", "usl"];
+
+/// What is looked at alone.
+const VIEWS: &[&str] = &[EQUATION_11, LAWS[0], LAWS[1]];
+
+impl Believed {
+    /// Of parameters with evidence; `base` holds what files said of the terms but for those unknown.
+    ///
+    /// # Errors
+    /// As [`Posterior::new`].
+    pub fn new(
+        (base, unknown): (&Parameters, &[Term]),
+        growth: Option<shape::Shape>,
+        evidence: &Evidence,
+    ) -> Result<Self> {
+        let conditioned = Parameters { evidence: Some(evidence.clone()), ..base.clone() };
+        let all = Posterior::new(&Prior::of(&conditioned).with_views(VIEWS), None)?;
+        let growth = growth.and_then(growth_of).filter(|_| unknown.contains(&Term::Alpha));
+        let is_known = evidence.before.is_some() || knows_nothing(unknown);
+        let alone = match growth.is_none() && is_known {
+            true => None,
+            false => {
+                let prior = Prior::of_terms(base, unknown, growth);
+                Some(Posterior::new(&prior, Some(evidence.observations.clone()))?)
+            }
+        };
+        Ok(Self { all, alone })
+    }
+
+    /// Equation 11 as if there were nothing else.
+    pub fn equation_11(&self) -> View<'_> {
+        self.alone.as_ref().map_or_else(|| self.all.view(Some(EQUATION_11)), |it| it.view(None))
+    }
+}
+
+/// Whether files know nothing but counts.
+fn knows_nothing(unknown: &[Term]) -> bool {
+    Term::all().all(|term| term.is_count() || unknown.contains(&term))
 }
 
 /// The same terms, as if equation 11 were exactly right, alpha a line where nothing else is asked: least
@@ -107,14 +141,14 @@ pub(crate) fn without_misfit(
     let prior = Prior::of_terms(base, unknown, Some(growth)).with_misfit(0.0)?;
     let observations = runs.observations();
     let exact = Posterior::new(&prior, Some(observations.clone()))?;
-    Ok(read(base, unknown, exact, (runs, &observations)).parameters)
+    Ok(read((base, unknown), &exact.view(None), (runs, &observations)).parameters)
 }
 
-/// The terms as what is believed of equation 11 holds them.
-fn read(
-    base: &Parameters,
-    unknown: &[Term],
-    equation_11: Posterior,
+/// The terms that files know, as `base` has them, and those that they do not, as what is believed of
+/// equation 11 holds them.
+pub(crate) fn read(
+    (base, unknown): (&Parameters, &[Term]),
+    equation_11: &View<'_>,
     (runs, observations): (&Runs, &Observations),
 ) -> Given {
     let is_known = |term: Term| !unknown.contains(&term);
@@ -127,7 +161,7 @@ fn read(
     let found = Groups::of(&told, &work, runs);
     let traded = found.traded(&work, runs, base.apus);
     let growths = match unknown.contains(&Term::Alpha) {
-        true => of_alpha(&equation_11),
+        true => of_alpha(equation_11),
         false => Vec::new(),
     };
     let readings = Readings {
@@ -139,7 +173,7 @@ fn read(
     };
     let mut parameters = base.clone();
     readings.carry(&mut parameters, growths.first().map(|(shape, _)| *shape));
-    let entries = readings.entries(&equation_11, &parameters);
+    let entries = readings.entries(equation_11, &parameters);
     let numbers = equation_11.numbers(|form| entries.iter().map(|it| readings.number(it, form)).collect());
     let is_contradicted = equation_11.contradicted() > UNLIKELY;
     let source = (observations.source.as_str(), is_contradicted);
@@ -157,7 +191,7 @@ fn read(
         false => Vec::new(),
     };
     let (groups, silent) = (found.groups, [found.silent, costless].concat());
-    Given { parameters, equation_11, groups, silent, traded, estimated, contradictions, growths }
+    Given { parameters, groups, silent, traded, estimated, contradictions, growths }
 }
 
 /// Whether one more of a term costs anything, as far as files know.
@@ -185,7 +219,7 @@ fn growth_of(shape: shape::Shape) -> Option<Growth> {
 }
 
 /// The shapes of alpha, the likeliest first.
-fn of_alpha(equation_11: &Posterior) -> Vec<(shape::Shape, f64)> {
+fn of_alpha(equation_11: &View<'_>) -> Vec<(shape::Shape, f64)> {
     let mut shapes: Vec<(shape::Shape, f64)> = Vec::new();
     for (growth, weight) in equation_11.growths() {
         let Some((_, shape)) = SHAPES.iter().find(|(known, _)| *known == growth) else { continue };
@@ -248,7 +282,7 @@ impl Readings<'_> {
     }
 
     /// All numbers of the parameters that are read.
-    fn entries(&self, equation_11: &Posterior, parameters: &Parameters) -> Vec<Reading> {
+    fn entries(&self, equation_11: &View<'_>, parameters: &Parameters) -> Vec<Reading> {
         let terms = &parameters.terms;
         let of_file = |(name, least): (String, Option<f64>)| {
             let entry = terms.entry_named(&name)?;

@@ -316,7 +316,7 @@ fn the_report_says_how_every_term_was_obtained() {
         "noise of a run",
         "c_apu_s stands for c_apu_s + (offloads - 1)*(o_offload_s + t_csw_s)",
         "predictions weigh ",
-        "left out, equation 11",
+        "left out, mmgp",
     ] {
         assert!(text.contains(part), "{part:?} is missing in\n{text}");
     }

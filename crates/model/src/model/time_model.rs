@@ -145,7 +145,7 @@ impl Value {
 pub const NAMES: [&str; 2] = [EQUATION_11, REFINED];
 
 /// Equation 11.
-pub(super) const EQUATION_11: &str = "mmgp";
+pub(crate) const EQUATION_11: &str = "mmgp";
 
 /// The refined model.
 pub(super) const REFINED: &str = "refined";

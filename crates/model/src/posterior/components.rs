@@ -1,12 +1,16 @@
 //! The mixture itself: every mean with every size of the misfit, weighted by the evidence of the runs.
 
+use std::cell::OnceCell;
+use std::rc::Rc;
+
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
+use super::bases::{Base, Bases};
 use super::censored::as_measured;
 use super::form::{Form, Mean};
 use super::kernel::kernel;
 use super::mode::{About, Tangent};
-use super::scatter::{self, Grid, Node};
+use super::scatter::Node;
 use crate::model::observations::{Bound, Observations, Observed};
 use mmgp_base::Mapping;
 
@@ -17,8 +21,10 @@ pub(super) struct Family {
     pub coefficients: Vec<f64>,
     /// That line at the runs.
     tangent: Tangent,
+    /// The covariance of the runs that its coefficients make, where it was asked for.
+    spread: OnceCell<DMatrix<f64>>,
     /// The sizes of the misfit that it may have.
-    grid: Grid,
+    bases: Rc<Bases>,
     /// Its share of the weights.
     pub weight: f64,
 }
@@ -28,7 +34,9 @@ pub(super) struct Component {
     /// The mean's place.
     pub family: usize,
     pub node: Node,
-    /// Its weight, at first the logarithm.
+    /// The logarithm of its weight, but for a constant.
+    pub log_weight: f64,
+    /// Its weight; all add up to 1.
     pub weight: f64,
     /// Of the covariance of the runs; `None` without runs.
     pub factor: Option<Cholesky<f64, Dyn>>,
@@ -84,49 +92,13 @@ impl Data {
     }
 
     /// The covariance of the runs about their mean.
-    fn covariance(&self, node: &Node) -> DMatrix<f64> {
+    pub fn covariance(&self, node: &Node) -> DMatrix<f64> {
         let mut covariance = &self.kernel * node.size.powi(2);
         for (index, repetitions) in self.repetitions.iter().enumerate() {
             covariance[(index, index)] +=
                 node.own.powi(2) + node.noise.powi(2) / repetitions + self.wildness[index];
         }
         covariance
-    }
-}
-
-impl Grid {
-    /// The covariances of the runs about the mean, for each size of the misfit at the middle noise.
-    fn bases(&self, data: &Data) -> Vec<DMatrix<f64>> {
-        let noise = self.middle_noise();
-        let of =
-            |&((size, own), _): &((f64, f64), f64)| data.covariance(&Node { size, own, noise });
-        self.pairs.iter().map(of).collect()
-    }
-
-    /// The covariance of the runs about the mean that makes them likeliest: of the size of the misfit
-    /// that does so at the middle noise, and of the noise that does so then.
-    fn likeliest_about(
-        &self,
-        tangent: &Tangent,
-        bases: &[DMatrix<f64>],
-        data: &Data,
-    ) -> DMatrix<f64> {
-        let middle = self.middle_noise();
-        let log_evidence = |base: &DMatrix<f64>| {
-            let found = evidence(base + &tangent.spread, &tangent.missed, data.stopped);
-            found.map_or(f64::NEG_INFINITY, |it| it.2)
-        };
-        let of_pairs =
-            bases.iter().zip(&self.pairs).map(|(base, (_, prior))| log_evidence(base) + prior);
-        let pair = scatter::likeliest(of_pairs);
-        let (size, own) = self.pairs[pair].0;
-        let base = |&noise: &f64| match noise == middle {
-            true => bases[pair].clone(),
-            false => data.covariance(&Node { size, own, noise }),
-        };
-        let at_noises: Vec<DMatrix<f64>> = self.noises.iter().map(base).collect();
-        let noise = scatter::likeliest(at_noises.iter().map(log_evidence));
-        at_noises.into_iter().nth(noise).expect("invariant: there is a noise")
     }
 }
 
@@ -143,44 +115,44 @@ impl Family {
         mean: Mean,
         (form, features): (&dyn Form, &[Vec<f64>]),
         data: &Data,
-        grid: Grid,
+        bases: Rc<Bases>,
     ) -> Self {
         let about = About { mean: &mean, form, features, data };
-        let start = DVector::from_iterator(mean.prior.len(), mean.prior.iter().map(|it| it.0));
-        let mut coefficients = start;
+        let mut coefficients =
+            DVector::from_iterator(mean.prior.len(), mean.prior.iter().map(|it| it.0));
         let mut tangent = about.tangent(coefficients.as_slice());
         if !data.mappings.is_empty() {
-            let bases = grid.bases(data);
-            let mut likeliest = bases[grid.likeliest()].clone();
             for (phase, &steps) in STEPS.iter().enumerate() {
-                if phase > 0 {
-                    likeliest = grid.likeliest_about(&tangent, &bases, data);
-                }
-                coefficients = about.climbed(&coefficients, &likeliest, (steps, SETTLED));
+                let anew = (phase > 0).then(|| bases.likeliest(&mean, &tangent, data));
+                let base = anew.as_ref().unwrap_or_else(|| bases.first());
+                coefficients = about.climbed(&coefficients, base, (steps, SETTLED));
                 tangent = about.tangent(coefficients.as_slice());
             }
         }
         let coefficients = coefficients.as_slice().to_vec();
-        Self { mean, coefficients, tangent, grid, weight: 0.0 }
+        Self { mean, coefficients, tangent, spread: OnceCell::new(), bases, weight: 0.0 }
     }
 
-    /// Its components at the middle noise, with the logarithms of their weights and their places.
-    pub fn judged(&self, place: usize, data: &Data, temper: f64) -> Vec<(usize, Component)> {
-        let noise = self.grid.middle_noise();
-        let of = |pair| Some((pair, self.component(place, (pair, noise), data, temper)?));
-        (0..self.grid.pairs.len()).filter_map(of).collect()
+    /// The logarithms of the weights of the sizes of the misfit at the middle noise.
+    pub fn judged(&self, data: &Data, temper: f64) -> Vec<f64> {
+        let grid = &self.bases.grid;
+        let log_prior = |pair: usize| grid.log_prior(pair) + self.mean.log_prior;
+        if data.mappings.is_empty() {
+            return (0..grid.pairs.len()).map(log_prior).collect();
+        }
+        let evidences = self.bases.log_evidences(&self.mean, &self.tangent).enumerate();
+        evidences.map(|(pair, evidence)| temper * evidence + log_prior(pair)).collect()
     }
 
-    /// The components of a size of the misfit at all other noises.
-    pub fn at_other_noises(
+    /// The components of a size of the misfit at all noises.
+    pub fn components(
         &self,
         (place, pair): (usize, usize),
         data: &Data,
         temper: f64,
     ) -> impl Iterator<Item = Component> {
-        let middle = self.grid.middle_noise();
-        let others = self.grid.noises.iter().filter(move |noise| **noise != middle);
-        others.filter_map(move |&noise| self.component(place, (pair, noise), data, temper))
+        let noises = self.bases.grid.noises.iter();
+        noises.filter_map(move |&noise| self.component(place, (pair, noise), data, temper))
     }
 
     fn component(
@@ -190,17 +162,20 @@ impl Family {
         data: &Data,
         temper: f64,
     ) -> Option<Component> {
-        let ((size, own), _) = self.grid.pairs[pair];
+        let grid = &self.bases.grid;
+        let ((size, own), _) = grid.pairs[pair];
         let node = Node { size, own, noise };
-        let log_prior = self.grid.log_prior(pair) + self.mean.log_prior;
+        let log_prior = grid.log_prior(pair) + self.mean.log_prior;
         if data.mappings.is_empty() {
             let (factor, pull) = (None, DVector::zeros(0));
-            return Some(Component { family, node, weight: log_prior, factor, pull });
+            let (log_weight, weight) = (log_prior, 0.0);
+            return Some(Component { family, node, log_weight, weight, factor, pull });
         }
-        let Tangent { missed, spread, .. } = &self.tangent;
-        let (factor, pull, evidence) = evidence(data.covariance(&node) + spread, missed, data.stopped)?;
-        let weight = temper * evidence + log_prior;
-        Some(Component { family, node, weight, factor: Some(factor), pull })
+        let spread = self.spread.get_or_init(|| self.tangent.spread(&self.mean));
+        let covariance = data.covariance(&node) + spread;
+        let (factor, pull, evidence) = evidence(covariance, &self.tangent.missed, data.stopped)?;
+        let (log_weight, factor) = (temper * evidence + log_prior, Some(factor));
+        Some(Component { family, node, log_weight, weight: 0.0, factor, pull })
     }
 
     /// The line at each of some mappings, by their features: the logarithms with the prior's
@@ -226,8 +201,8 @@ impl Family {
     ) -> Vec<f64> {
         let about = About { mean: &self.mean, form, features, data };
         let from = DVector::from_column_slice(&self.coefficients);
-        let covariance = data.covariance(&component.node);
-        about.climbed(&from, &covariance, MOST_STEPS).as_slice().to_vec()
+        let base = Base::of(data, &component.node);
+        about.climbed(&from, &base, MOST_STEPS).as_slice().to_vec()
     }
 
     /// The derivatives at the runs by one coefficient.

@@ -10,7 +10,8 @@ use argmin::core::{
 };
 use nalgebra::{DMatrix, DVector};
 
-use super::components::{Data, evidence};
+use super::bases::Base;
+use super::components::Data;
 use super::form::{Form, Mean};
 
 /// A mean, what its form makes of the runs, and the runs.
@@ -29,28 +30,31 @@ pub(super) struct Tangent {
     pub missed: DVector<f64>,
     /// Its derivatives, a row for each run.
     pub slopes: DMatrix<f64>,
+}
+
+impl Tangent {
     /// The covariance of the runs that the prior of the coefficients makes.
-    pub spread: DMatrix<f64>,
+    pub fn spread(&self, mean: &Mean) -> DMatrix<f64> {
+        mean.spread_between(&self.slopes, &self.slopes)
+    }
 }
 
 impl About<'_> {
     /// The line about these coefficients.
     pub fn tangent(&self, coefficients: &[f64]) -> Tangent {
         let (log_times, slopes) = self.mean.lines(self.form, coefficients, self.features);
-        let missed = &self.data.log_times - log_times;
-        let spread = self.mean.spread_between(&slopes, &slopes);
-        Tangent { missed, slopes, spread }
+        Tangent { missed: &self.data.log_times - log_times, slopes }
     }
 
-    /// The coefficients after at most so many steps from some, about which the covariance of the runs is
-    /// this; fewer once none is longer than that.
+    /// The coefficients after at most so many steps from some, the covariance of the runs about the mean
+    /// being this; fewer once none is longer than that.
     pub fn climbed(
         &self,
         from: &DVector<f64>,
-        covariance: &DMatrix<f64>,
+        base: &Base,
         (steps, settled): (u64, f64),
     ) -> DVector<f64> {
-        let step = Step { about: *self, covariance };
+        let step = Step { about: *self, base };
         let climb = Climb { settled, last: f64::INFINITY };
         let executor = Executor::new(step, climb).timer(false);
         let result = executor.configure(|state| state.param(from.clone()).max_iters(steps)).run();
@@ -62,7 +66,7 @@ impl About<'_> {
 /// Where one step leads.
 struct Step<'a> {
     about: About<'a>,
-    covariance: &'a DMatrix<f64>,
+    base: &'a Base,
 }
 
 impl Operator for Step<'_> {
@@ -71,11 +75,8 @@ impl Operator for Step<'_> {
 
     fn apply(&self, coefficients: &DVector<f64>) -> Result<DVector<f64>, Error> {
         let tangent = self.about.tangent(coefficients.as_slice());
-        let covariance = self.covariance + &tangent.spread;
-        let stopped = self.about.data.stopped();
-        let (_, pull, _) = evidence(covariance, &tangent.missed, stopped)
-            .ok_or_else(|| Error::msg("the covariance of the runs is none"))?;
-        Ok(self.about.mean.pulled(&tangent.slopes, &pull))
+        let to = self.base.step(self.about.mean, &tangent);
+        to.ok_or_else(|| Error::msg("the covariance of the runs is none"))
     }
 }
 

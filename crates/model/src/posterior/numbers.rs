@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::Posterior;
 use super::components::{Component, Family};
-use super::form::{Form, Shape};
+use super::form::{Form, Mean, Shape};
 use super::means::{GROWTHS, Growth, grows};
 use super::scatter::{self, EXACT};
 
@@ -70,24 +70,55 @@ fn log_sum(lines: &[Line], coefficients: &[f64]) -> (f64, DVector<f64>) {
 }
 
 impl Posterior {
+    /// By all means, or by that of a name alone.
+    pub(crate) fn view(&self, name: Option<&str>) -> View<'_> {
+        let is_of = |it: &&Component| {
+            name.is_none_or(|name| self.families[it.family].mean.name == name)
+        };
+        let further = self.apart.iter().filter(|_| name.is_some());
+        let components: Vec<&Component> =
+            self.components.iter().chain(further).filter(is_of).collect();
+        let log_weights = components.iter().map(|it| it.log_weight);
+        let largest = log_weights.fold(f64::NEG_INFINITY, f64::max);
+        let weights = components.iter().map(|it| (it.log_weight - largest).exp());
+        let total: f64 = weights.clone().sum();
+        let components = components.iter().copied().zip(weights.map(|it| it / total)).collect();
+        View { posterior: self, components }
+    }
+}
+
+/// What is believed by some of the means, as if there were no others.
+pub(crate) struct View<'a> {
+    posterior: &'a Posterior,
+    /// With their weights, which add up to 1.
+    components: Vec<(&'a Component, f64)>,
+}
+
+impl View<'_> {
     /// What is believed of the numbers that `of` makes of a form, as many of each: about what they are in
     /// the likeliest component, where they add up to times.
     pub(crate) fn numbers(&self, of: impl Fn(&dyn Form) -> Vec<Number>) -> Numbers {
-        let of_forms: Vec<Vec<Number>> = self.forms.iter().map(|form| of(&**form)).collect();
-        let count = of_forms.first().map_or(0, Vec::len);
-        let weight = |component: &Component| component.weight;
-        let likeliest = scatter::likeliest(self.components.iter().map(weight));
+        let Posterior { forms, families, data, .. } = self.posterior;
+        let mut of_forms: Vec<Vec<Number>> = forms.iter().map(|_| Vec::new()).collect();
+        for (component, _) in &self.components {
+            let form = families[component.family].mean.form;
+            if of_forms[form].is_empty() {
+                of_forms[form] = of(&*forms[form]);
+            }
+        }
+        let count = of_forms.iter().map(Vec::len).max().unwrap_or(0);
+        let likeliest = scatter::likeliest(self.components.iter().map(|(_, weight)| *weight));
         let in_component = |component: &Component| {
-            let family = &self.families[component.family];
+            let family = &families[component.family];
             given_runs(family, component, &of_forms[family.mean.form])
         };
         let means = match self.components.get(likeliest) {
-            Some(component) => {
-                let family = &self.families[component.family];
-                let form = &*self.forms[family.mean.form];
+            Some((component, _)) => {
+                let family = &families[component.family];
+                let form = &*forms[family.mean.form];
                 let features: Vec<Vec<f64>> =
-                    self.data.mappings.iter().map(|&it| form.features(it)).collect();
-                let at = family.likeliest(component, (form, &features), &self.data);
+                    data.mappings.iter().map(|&it| form.features(it)).collect();
+                let at = family.likeliest(component, (form, &features), data);
                 let numbers = of_forms[family.mean.form].iter().map(|number| number.at(&at).0);
                 DVector::from_iterator(count, numbers)
             }
@@ -95,18 +126,18 @@ impl Posterior {
         };
         let mut covariance = DMatrix::zeros(count, count);
         let mut before = vec![(0.0, 0.0); count];
-        for component in &self.components {
+        for &(component, weight) in &self.components {
             let (mean, of_component) = in_component(component);
-            covariance += of_component * component.weight;
+            covariance += of_component * weight;
             let apart = mean - &means;
-            covariance.ger(component.weight, &apart, &apart, 1.0);
-            let family = &self.families[component.family];
+            covariance.ger(weight, &apart, &apart, 1.0);
+            let family = &families[component.family];
             let prior: Vec<f64> = family.mean.prior.iter().map(|(mean, _)| *mean).collect();
             for (number, (mean, variance)) in of_forms[family.mean.form].iter().zip(&mut before) {
                 let (value, slope) = number.at(&prior);
                 let slope = DMatrix::from_row_slice(1, slope.len(), slope.as_slice());
-                *mean += component.weight * value;
-                *variance += component.weight * family.spread_of(&slope)[(0, 0)];
+                *mean += weight * value;
+                *variance += weight * family.spread_of(&slope)[(0, 0)];
             }
         }
         Numbers { means, covariance, before }
@@ -115,18 +146,29 @@ impl Posterior {
     /// The values of files by their names, each with the least that it can be where the rest has a
     /// logarithm.
     pub(crate) fn values_of_files(&self) -> Vec<(String, Option<f64>)> {
-        let values = self.forms.first().map_or_else(Vec::new, |form| form.values());
+        let first = self.components.first();
+        let form = first.map(|(it, _)| &self.posterior.forms[self.mean(it).form]);
+        let values = form.map_or_else(Vec::new, |form| form.values());
         values.into_iter().map(|value| (value.name, value.least)).collect()
+    }
+
+    fn mean(&self, component: &Component) -> &Mean {
+        &self.posterior.families[component.family].mean
+    }
+
+    /// How likely what is asked of components holds.
+    fn probability(&self, holds: impl Fn(&Component) -> bool) -> f64 {
+        self.components.iter().filter(|(it, _)| holds(it)).map(|(_, weight)| weight).sum()
     }
 
     /// How likely it is that the means are exactly right but for noise.
     pub(crate) fn exact(&self) -> f64 {
-        self.mean_of(|it| f64::from(u8::from((it.node.size, it.node.own) == EXACT)))
+        self.probability(|it| (it.node.size, it.node.own) == EXACT)
     }
 
     /// How likely it is that files do not hold for the program but to within some per cent.
     pub(crate) fn contradicted(&self) -> f64 {
-        self.mean_of(|it| f64::from(u8::from(self.families[it.family].mean.loose > 0.0)))
+        self.probability(|it| self.mean(it).loose > 0.0)
     }
 
     /// How what grows with m does, and how likely each way is; nothing where nothing is left open.
@@ -134,11 +176,9 @@ impl Posterior {
         let grow = |form: &dyn Form| -> Vec<Shape> {
             form.sizes().iter().map(|size| size.shape).filter(|&shape| grows(shape)).collect()
         };
-        let of_forms: Vec<Vec<Shape>> = self.forms.iter().map(|form| grow(&**form)).collect();
-        let weight = |growth: Growth| {
-            let is_it = |it: &Component| of_forms[self.families[it.family].mean.form] == growth;
-            self.mean_of(|it| f64::from(u8::from(is_it(it))))
-        };
+        let forms = &self.posterior.forms;
+        let of_forms: Vec<Vec<Shape>> = forms.iter().map(|form| grow(&**form)).collect();
+        let weight = |growth: Growth| self.probability(|it| of_forms[self.mean(it).form] == growth);
         let all = GROWTHS.map(|(growth, _)| (growth, weight(growth)));
         all.into_iter().filter(|(_, weight)| *weight > 0.0).collect()
     }
@@ -146,20 +186,20 @@ impl Posterior {
     /// By what the time of each timed configuration is off as all others predict it, relative; nothing
     /// where there are too few, or too many for one look.
     pub(crate) fn left_out(&self) -> Vec<f64> {
-        let timed = self.data.timed();
-        if timed < FEWEST_TO_LEAVE_OUT || !self.rest.is_empty() {
+        let timed = self.posterior.data.timed();
+        if timed < FEWEST_TO_LEAVE_OUT || !self.posterior.rest.is_empty() {
             return Vec::new();
         }
-        let mut heaviest: Vec<&Component> = self.components.iter().collect();
-        heaviest.sort_by(|one, other| other.weight.total_cmp(&one.weight));
+        let mut heaviest = self.components.clone();
+        heaviest.sort_by(|one, other| other.1.total_cmp(&one.1));
         heaviest.truncate(HEAVIEST);
-        let total: f64 = heaviest.iter().map(|it| it.weight).sum();
+        let total: f64 = heaviest.iter().map(|(_, weight)| weight).sum();
         let mut missed = vec![0.0; timed];
-        for component in heaviest {
+        for (component, weight) in heaviest {
             let Some(factor) = &component.factor else { return Vec::new() };
             let precisions = super::wild::diagonal_of_inverse(factor.l_dirty());
             for (place, missed) in missed.iter_mut().enumerate() {
-                *missed -= component.weight / total * component.pull[place] / precisions[place];
+                *missed -= weight / total * component.pull[place] / precisions[place];
             }
         }
         missed.into_iter().map(f64::exp_m1).collect()
@@ -170,7 +210,7 @@ impl Posterior {
 const FEWEST_TO_LEAVE_OUT: usize = 4;
 
 /// So many components tell what is left out.
-const HEAVIEST: usize = 12;
+const HEAVIEST: usize = 6;
 
 /// Mean and covariance of some numbers in one component.
 fn given_runs(

@@ -31,6 +31,8 @@ pub struct Prior {
     pub(super) growth: Option<Growth>,
     /// The only mean to use, by name; `None` for all of them.
     pub(super) only: Option<String>,
+    /// Means that are to be looked at alone, however little they count, by name.
+    pub(super) views: &'static [&'static str],
     /// How far means are off, where that is stated.
     pub(super) misfit: Option<f64>,
     /// Hardware threads of the machine that runs it, where they are known.
@@ -51,6 +53,7 @@ impl Prior {
             unknown: Vec::new(),
             growth: None,
             only: None,
+            views: &[],
             misfit: None,
             cores: None,
             evidence: None,
@@ -119,6 +122,11 @@ impl Prior {
             return Err(Error::UnknownName { kind: "model", name: name.into(), known });
         }
         Ok(Self { only: Some(name.into()), ..self })
+    }
+
+    /// With means that are to be looked at alone, by name.
+    pub(crate) fn with_views(self, views: &'static [&'static str]) -> Self {
+        Self { views, ..self }
     }
 
     /// The names of all means, whether or not there are runs for them.

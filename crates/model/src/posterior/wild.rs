@@ -17,6 +17,9 @@ const PROBABILITY: f64 = 0.01;
 /// How likely it must be for a run to be marked.
 const ENOUGH: f64 = 0.9;
 
+/// Components below this part of the heaviest say nothing of it.
+const HEAVY: f64 = 1e-2;
+
 /// The further variance of the logarithm of a wild run: a factor of e either way.
 pub(super) const WILD_VARIANCE: f64 = 1.0;
 
@@ -32,8 +35,12 @@ pub(super) fn wildest(data: &Data, components: &[Component], temper: f64) -> Opt
     if places.is_empty() {
         return None;
     }
+    let weights = components.iter().map(|component| component.log_weight);
+    let largest = weights.fold(f64::NEG_INFINITY, f64::max);
+    let is_heavy = |component: &&Component| component.log_weight > largest + HEAVY.ln();
+    let components: Vec<&Component> = components.iter().filter(is_heavy).collect();
     // Logarithms of the evidence of each component, and with each run wild.
-    let usual: Vec<f64> = components.iter().map(|component| component.weight / temper).collect();
+    let usual: Vec<f64> = components.iter().map(|component| component.log_weight / temper).collect();
     let mut with_wild = vec![Vec::with_capacity(components.len()); places.len()];
     for (component, usual) in components.iter().zip(&usual) {
         let Some(factor) = &component.factor else { return None };
