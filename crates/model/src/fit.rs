@@ -231,10 +231,13 @@ fn of_runs(given: &Given, contradicted: f64, runs: &Runs) -> Vec<Warning> {
             Some((m, p)) => format!("also time (m, p) = ({m}, {p}), or give profile.csv"),
             None => "give profile.csv".into(),
         };
+        let first: Vec<String> =
+            runs.cells.iter().take(4).map(|cell| format!("({}, {})", cell.m, cell.p)).collect();
+        let more = if runs.cells.len() > 4 { ", ..." } else { "" };
         warnings.push(Warning::Note(format!(
-            "{}: these {} configurations cannot tell apart {}; {advice}",
+            "{}: runs at (m, p) = {}{more} cannot tell apart {}; {advice}",
             runs.file,
-            runs.cells.len(),
+            first.join(", "),
             traded.join(", ")
         )));
     }

@@ -52,9 +52,9 @@ pub(crate) use form::{Form, Shape, Size, Work};
 use means::Means;
 pub(crate) use means::{FASTER, Growth, SLOWER, grows, shape_of};
 pub use mixture::{Joint, Marginals};
-pub(crate) use numbers::{Line, Number, Numbers, View};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
+pub(crate) use numbers::{Line, Number, Numbers, View};
 pub use prior::Prior;
 use together::together;
 use wild::{FEWEST_FOR_ONE, WILD_VARIANCE};
@@ -342,7 +342,10 @@ fn fitted(
     let families: Vec<Family> = means.iter().map(fit).collect();
     let judged: Vec<Vec<f64>> = families.iter().map(|family| family.judged(data, temper)).collect();
     let largest = |name: Option<&str>| {
-        let of = families.iter().zip(&judged).filter(|it| name.is_none_or(|name| it.0.mean.name == name));
+        let of = families
+            .iter()
+            .zip(&judged)
+            .filter(|it| name.is_none_or(|name| it.0.mean.name == name));
         of.flat_map(|(_, judged)| judged).copied().fold(f64::NEG_INFINITY, f64::max)
     };
     let of_all = largest(None);

@@ -20,9 +20,10 @@ struct Refusal<'a> {
 /// Says which required terms the data do not determine: the answer is no.
 pub(super) fn undetermined(missing: &[Undetermined], required: &[String]) -> Result<Answer> {
     for each in missing {
-        let why = match each.sum.is_empty() {
-            true => "nothing tells of it".to_string(),
-            false => format!("the data know only the sum of {}", each.sum.join(", ")),
+        let why = match each.reason {
+            "sum" => format!("the data know only the sum of {}", each.sum.join(", ")),
+            "traded" => format!("in these runs {} take each other's place", each.sum.join(", ")),
+            _ => "nothing tells of it".to_string(),
         };
         eprintln!("{} is not determined: {why}; give {}", each.term, each.measure);
     }
@@ -98,9 +99,10 @@ fn of_runs(runs: &RunsReport) -> serde_json::Value {
             "worst": each.worst,
         })
     });
-    let growths = runs.growths.iter().map(|(shape, weight)| {
-        serde_json::json!({ "shape": shape.name(), "weight": weight })
-    });
+    let growths = runs
+        .growths
+        .iter()
+        .map(|(shape, weight)| serde_json::json!({ "shape": shape.name(), "weight": weight }));
     serde_json::json!({
         "file": runs.file,
         "runs": runs.runs,

@@ -192,7 +192,9 @@ impl Identifiability {
         let groups = Groups::of(TERMS, &work, runs);
         let mut singular_values: Vec<f64> = match groups.groups.is_empty() {
             true => Vec::new(),
-            false => groups.unit.clone().svd(false, false).singular_values.iter().copied().collect(),
+            false => {
+                groups.unit.clone().svd(false, false).singular_values.iter().copied().collect()
+            }
         };
         singular_values.sort_by(|a, b| b.total_cmp(a));
         singular_values.resize(groups.groups.len(), 0.0);
@@ -252,10 +254,7 @@ mod tests {
     fn times_over_m_and_p_hold_four_combinations() {
         let found = of(&feasible());
         assert_eq!(found.rank, 4);
-        let sums = [
-            &["t_hpu_s", "c_apu_s", "o_offload_s", "t_csw_s"][..],
-            &["alpha", "o_col_s"],
-        ];
+        let sums = [&["t_hpu_s", "c_apu_s", "o_offload_s", "t_csw_s"][..], &["alpha", "o_col_s"]];
         assert_eq!(found.sums, sums);
         assert!(found.traded.is_empty() && found.silent.is_empty());
     }

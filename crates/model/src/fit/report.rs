@@ -124,8 +124,7 @@ impl RunsReport {
             (parameters.time(Mapping::of(cell.m, cell.p)).0 - cell.mean_s) / cell.mean_s
         };
         let errors: Vec<f64> = runs.cells.iter().map(|cell| relative_error(cell).abs()).collect();
-        let (mean_error, max_error, worst) =
-            sizes(&errors).expect("invariant: there are runs");
+        let (mean_error, max_error, worst) = sizes(&errors).expect("invariant: there are runs");
         let place = |place: usize| (runs.cells[place].m, runs.cells[place].p);
         let by_time = |one: &&Cell, other: &&Cell| one.mean_s.total_cmp(&other.mean_s);
         let fastest = runs.cells.iter().min_by(by_time).expect("invariant: there are runs");
@@ -146,7 +145,12 @@ impl RunsReport {
             runs: runs.count(),
             configurations: runs.cells.len(),
             estimated: given.estimated,
-            combined: given.groups.iter().filter(|it| !it.carried.is_empty()).map(Sum::of).collect(),
+            combined: given
+                .groups
+                .iter()
+                .filter(|it| !it.carried.is_empty())
+                .map(Sum::of)
+                .collect(),
             basis: all.basis(),
             exact: equation_11.exact(),
             mean_error,
@@ -182,9 +186,8 @@ impl Sum {
 
 /// Mean, largest and the first place of the largest.
 fn sizes(errors: &[f64]) -> Option<(f64, f64, usize)> {
-    let by_size = |&one: &usize, &other: &usize| {
-        errors[one].total_cmp(&errors[other]).then(other.cmp(&one))
-    };
+    let by_size =
+        |&one: &usize, &other: &usize| errors[one].total_cmp(&errors[other]).then(other.cmp(&one));
     let worst = (0..errors.len()).max_by(by_size)?;
     Some((errors.iter().sum::<f64>() / errors.len() as f64, errors[worst], worst))
 }
@@ -301,7 +304,8 @@ impl fmt::Display for RunsReport {
         }
         let percent = |(name, share): (String, f64)| format!("{name} {:.1} %", 100.0 * share);
         if !self.growths.is_empty() {
-            let growths = self.growths.iter().map(|&(shape, share)| percent((shape.to_string(), share)));
+            let growths =
+                self.growths.iter().map(|&(shape, share)| percent((shape.to_string(), share)));
             writeln!(f, "  alpha over m          {}", growths.collect::<Vec<_>>().join(", "))?;
         }
         let means = basis.means.iter().map(|share| percent((share.mean.clone(), share.weight)));

@@ -10,9 +10,10 @@ use mmgp_base::error::{Error, Result};
 pub struct Undetermined {
     /// The term, by its name in parameter files.
     pub term: String,
-    /// `sum`: only a sum with others is known; `not_measured`: nothing tells of it.
+    /// `sum`: only a sum with others is known; `traded`: others can take its place in these runs;
+    /// `not_measured`: nothing tells of it.
     pub reason: &'static str,
-    /// All terms of the sum, this one included.
+    /// All terms of the sum, or that can take each other's place, this one included.
     pub sum: Vec<String>,
     /// What would determine it: files of [`Inputs`](super::Inputs).
     pub measure: &'static str,
@@ -53,6 +54,9 @@ impl Fitted {
         if !estimate.combined_with.is_empty() {
             let sum = [carrier.to_string()].into_iter().chain(estimate.combined_with.clone());
             return undetermined("sum", sum.collect());
+        }
+        if self.traded.contains(&carrier) {
+            return undetermined("traded", self.traded.iter().map(ToString::to_string).collect());
         }
         if source(line) == crate::model::parameters::NOT_MEASURED {
             return undetermined("not_measured", Vec::new());

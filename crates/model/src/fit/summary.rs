@@ -207,7 +207,8 @@ fn parts(parameters: &Parameters, at: Mapping) -> Vec<Part> {
         };
         // Of a line that is known at its end, the error is less before it.
         let excess = |value: f64| value - if name == Term::Alpha.name() { 1.0 } else { 0.0 };
-        let part = if excess(nearest.value) > 0.0 { excess(value) / excess(nearest.value) } else { 1.0 };
+        let part =
+            if excess(nearest.value) > 0.0 { excess(value) / excess(nearest.value) } else { 1.0 };
         let std_error = nearest.std_error.map(|error| error * part);
         (format!("{name}({})", at.m()), Estimate { value, std_error, ..nearest.clone() })
     };
@@ -343,13 +344,13 @@ mod tests {
         assert!(text.contains(" 40 %"), "{text}");
         let runs = only(exact_runs(&truth, &feasible()));
         let summary = fitted(&runs, Decomposition::Data).unwrap().summary();
-        let expected =
-            "Equation 11 given 150 runs of 50 configurations in runs.csv: its terms are off by 0.0 %";
+        let expected = "Equation 11 given 150 runs of 50 configurations in runs.csv: its terms are off by 0.0 %";
         assert!(summary.sentence.starts_with(expected), "{}", summary.sentence);
     }
 
     #[test]
-    fn a_term_between_the_entries_of_its_table_has_its_value_there_and_as_much_of_the_error_of_the_next() {
+    fn a_term_between_the_entries_of_its_table_has_its_value_there_and_as_much_of_the_error_of_the_next()
+     {
         let mut parameters = crate::toy::parameters(Decomposition::Data);
         let values = [(1.0, 0.0), (1.25, 0.1), (1.75, 0.2)];
         let values = values.map(|(value, error)| crate::toy::estimate(value, error)).to_vec();

@@ -19,7 +19,8 @@ use crate::model::terms::{Term, ValueMut};
 use crate::model::time_model::EQUATION_11;
 use crate::model::uncertainty::Correlation;
 use crate::posterior::{
-    FASTER, Form, Growth, Line, Number, Numbers, Posterior, Prior, SLOWER, Shape, Size, View, Work, grows,
+    FASTER, Form, Growth, Line, Number, Numbers, Posterior, Prior, SLOWER, Shape, Size, View, Work,
+    grows,
 };
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
@@ -174,7 +175,8 @@ pub(crate) fn read(
     let mut parameters = base.clone();
     readings.carry(&mut parameters, growths.first().map(|(shape, _)| *shape));
     let entries = readings.entries(equation_11, &parameters);
-    let numbers = equation_11.numbers(|form| entries.iter().map(|it| readings.number(it, form)).collect());
+    let numbers =
+        equation_11.numbers(|form| entries.iter().map(|it| readings.number(it, form)).collect());
     let is_contradicted = equation_11.contradicted() > UNLIKELY;
     let source = (observations.source.as_str(), is_contradicted);
     let estimated = put(&entries, &numbers, &mut parameters, source);
@@ -350,7 +352,8 @@ impl Readings<'_> {
     fn sum(&self, form: &dyn Form, place: usize, log_unit: f64, at: Option<u32>) -> Vec<Line> {
         let sizes = form.sizes();
         let line = |size: &Size, ratio: f64| {
-            let grown = at.map_or(1.0, |m| Work::of(Decomposition::Data).at(size.shape, Mapping::of(m, 1)));
+            let grown =
+                at.map_or(1.0, |m| Work::of(Decomposition::Data).at(size.shape, Mapping::of(m, 1)));
             let mut weights = vec![0.0; form.count()];
             weights[size.coefficient] = 1.0;
             Line { constant: size.log_most + (ratio * grown).ln() - log_unit, weights }
@@ -474,7 +477,8 @@ fn correlation(entries: &[Reading], numbers: &Numbers) -> Option<Correlation> {
     if rows.is_empty() {
         return None;
     }
-    let matrix = DMatrix::from_fn(rows.len(), rows.len(), |row, column| of(rows[row], rows[column]));
+    let matrix =
+        DMatrix::from_fn(rows.len(), rows.len(), |row, column| of(rows[row], rows[column]));
     let entries = rows.iter().map(|&row| entries[row].entry).collect();
     let correlation = Correlation::new(entries, matrix.as_slice().to_vec());
     Some(correlation.expect("invariant: it was made from a covariance matrix"))

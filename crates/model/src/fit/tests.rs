@@ -224,8 +224,8 @@ fn too_few_configurations_name_the_one_to_time_next() {
     // other by as much.
     check_traded(
         &[(1, 1), (1, 16), (16, 1)],
-        "runs.csv: these 3 configurations cannot tell apart t_hpu_s, t_apu_s, (alpha - 1)*t_hpu_s, \
-         offloads*p*g_s; also time (m, p) = (2, 3), or give profile.csv",
+        "runs.csv: runs at (m, p) = (1, 1), (1, 16), (16, 1) cannot tell apart t_hpu_s, t_apu_s, \
+         (alpha - 1)*t_hpu_s, offloads*p*g_s; also time (m, p) = (2, 3), or give profile.csv",
     );
 }
 

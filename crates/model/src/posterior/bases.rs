@@ -125,8 +125,9 @@ impl Base {
 impl Bases {
     pub fn new(grid: Grid, data: &Data) -> Self {
         let noise = grid.middle_noise();
-        let of =
-            |&((size, own), _): &((f64, f64), f64)| Base::for_many(data, &Node { size, own, noise });
+        let of = |&((size, own), _): &((f64, f64), f64)| {
+            Base::for_many(data, &Node { size, own, noise })
+        };
         Self { middle: grid.pairs.iter().map(of).collect(), grid }
     }
 

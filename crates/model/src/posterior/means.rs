@@ -42,22 +42,12 @@ pub(super) const GROWTHS: [(Growth, f64); 5] = [
 ];
 
 /// Any growth that rises ever faster, between these knots along lines.
-pub(crate) const FASTER: Growth = &[
-    Shape::FurtherThreads,
-    Shape::After(2),
-    Shape::After(4),
-    Shape::After(8),
-    Shape::After(16),
-];
+pub(crate) const FASTER: Growth =
+    &[Shape::FurtherThreads, Shape::After(2), Shape::After(4), Shape::After(8), Shape::After(16)];
 
 /// Any growth that rises ever slower.
-pub(crate) const SLOWER: Growth = &[
-    Shape::FurtherThreads,
-    Shape::UpTo(2),
-    Shape::UpTo(4),
-    Shape::UpTo(8),
-    Shape::UpTo(16),
-];
+pub(crate) const SLOWER: Growth =
+    &[Shape::FurtherThreads, Shape::UpTo(2), Shape::UpTo(4), Shape::UpTo(8), Shape::UpTo(16)];
 
 /// Whether a shape is part of a growth.
 pub(crate) fn grows(shape: Shape) -> bool {
@@ -217,7 +207,8 @@ impl Prior {
         let unknown = shapes(&self.unknown, &self.work);
         let candidates = spanning(model.apus());
         // Where files know less than half of the program at any run, its times say how much there is.
-        let rest = observations.configurations.iter().map(|it| it.time.0 / model.time(it.mapping).0);
+        let rest =
+            observations.configurations.iter().map(|it| it.time.0 / model.time(it.mapping).0);
         let whole = rest.reduce(f64::min).filter(|&least| least > 2.0).unwrap_or(1.0);
         let most = |shape: &Shape| {
             let at = |mapping| self.work.at(*shape, mapping);
@@ -285,7 +276,8 @@ impl Prior {
             all.forms.push(Box::new(Sum(sizes)));
         };
         for OfRuns { name, shapes, weight, in_rounds } in &SUMS {
-            let decomposition = if *in_rounds { self.work.decomposition } else { Decomposition::Data };
+            let decomposition =
+                if *in_rounds { self.work.decomposition } else { Decomposition::Data };
             if *shapes != OF_EQUATION_11 {
                 add(name, shapes, *weight, decomposition);
                 continue;

@@ -5,8 +5,7 @@
 //! priors may be as narrow as they like.
 
 use argmin::core::{
-    Error, Executor, IterState, KV, Operator, Problem, Solver, TerminationReason,
-    TerminationStatus,
+    Error, Executor, IterState, KV, Operator, Problem, Solver, TerminationReason, TerminationStatus,
 };
 use nalgebra::{DMatrix, DVector};
 

@@ -72,9 +72,8 @@ fn log_sum(lines: &[Line], coefficients: &[f64]) -> (f64, DVector<f64>) {
 impl Posterior {
     /// By all means, or by that of a name alone.
     pub(crate) fn view(&self, name: Option<&str>) -> View<'_> {
-        let is_of = |it: &&Component| {
-            name.is_none_or(|name| self.families[it.family].mean.name == name)
-        };
+        let is_of =
+            |it: &&Component| name.is_none_or(|name| self.families[it.family].mean.name == name);
         let further = self.apart.iter().filter(|_| name.is_some());
         let components: Vec<&Component> =
             self.components.iter().chain(further).filter(is_of).collect();

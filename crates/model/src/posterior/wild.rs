@@ -40,7 +40,8 @@ pub(super) fn wildest(data: &Data, components: &[Component], temper: f64) -> Opt
     let is_heavy = |component: &&Component| component.log_weight > largest + HEAVY.ln();
     let components: Vec<&Component> = components.iter().filter(is_heavy).collect();
     // Logarithms of the evidence of each component, and with each run wild.
-    let usual: Vec<f64> = components.iter().map(|component| component.log_weight / temper).collect();
+    let usual: Vec<f64> =
+        components.iter().map(|component| component.log_weight / temper).collect();
     let mut with_wild = vec![Vec::with_capacity(components.len()); places.len()];
     for (component, usual) in components.iter().zip(&usual) {
         let Some(factor) = &component.factor else { return None };
