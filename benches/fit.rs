@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mmgp::fit::{Inputs, Runs, Settings, fit};
-use mmgp::model::parameters::Decomposition;
+use mmgp::models::parameters::Decomposition;
 use mmgp::table::Source;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

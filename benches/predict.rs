@@ -8,11 +8,11 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use mmgp::Mapping;
-use mmgp::model::parameters::{Decomposition, Estimate, OverM, Parameters, Table, Terms};
-use mmgp::model::published;
-use mmgp::posterior::Posterior;
-use mmgp::solve::best::{Grid, brute_force, by_structure};
-use mmgp::solve::{Constraints, Sampling, candidates, next_measurement, rank};
+use mmgp::belief::Posterior;
+use mmgp::decide::best::{Grid, brute_force, by_structure};
+use mmgp::decide::{Constraints, Sampling, candidates, next_measurement, rank};
+use mmgp::models::parameters::{Decomposition, Estimate, OverM, Parameters, Table, Terms};
+use mmgp::models::published;
 
 const GRID: Grid = Grid { m_max: 10_000, p_max: 10_000, apus: 25_000_000 };
 

@@ -36,8 +36,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::fit::online::{Belief, MOST_THREADS, Online};
-use crate::model::{Parameters, published, published_names};
+use crate::fit::online::{Beforehand, MOST_THREADS, Online};
+use crate::models::{Parameters, published, published_names};
 use crate::table::Source;
 use misfit::Misfit;
 pub use pool::*;
@@ -71,9 +71,9 @@ pub struct Options {
     pub size: u32,
     /// The most host threads that will be asked for; 0 for as many as there are APUs.
     pub max_m: u32,
-    /// See [`Belief::noise`]; 0 for 0.02.
+    /// See [`Beforehand::noise`]; 0 for 0.02.
     pub noise: f64,
-    /// See [`Belief::unknown_error`].
+    /// See [`Beforehand::unknown_error`].
     pub unknown_error: f64,
 }
 
@@ -262,10 +262,10 @@ unsafe fn load(
     }
     let parameters = parameters?;
     let noise = if options.noise == 0.0 { 0.02 } else { options.noise };
-    let belief = Belief { noise, unknown_error: options.unknown_error };
+    let beforehand = Beforehand { noise, unknown_error: options.unknown_error };
     let apus = parameters.apus;
     let last_m = if options.max_m == 0 { apus.min(MOST_THREADS) } else { options.max_m.min(apus) };
-    let online = Online::new(&parameters, belief, last_m)?;
+    let online = Online::new(&parameters, beforehand, last_m)?;
     let misfit = Misfit::of(&parameters, last_m)?;
     let loaded = Box::into_raw(Box::new(Model::new(apus, online, misfit)));
     // SAFETY: not null, and the caller's to be written.

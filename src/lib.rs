@@ -14,10 +14,10 @@
 //! runs:
 //!
 //! ```
-//! use mmgp::posterior::Posterior;
-//! use mmgp::solve::{Constraints, Sampling, candidates, rank};
+//! use mmgp::belief::Posterior;
+//! use mmgp::decide::{Constraints, Sampling, candidates, rank};
 //!
-//! let parameters = mmgp::model::published("pbpi-qs20")?;
+//! let parameters = mmgp::models::published("pbpi-qs20")?;
 //! let posterior = Posterior::of(&parameters)?;
 //! let mappings = candidates(&posterior, &Constraints::NONE, parameters.apus)?.mappings;
 //! let ranking = rank(&posterior, &mappings, Sampling::new(1000, 1))?;
@@ -67,9 +67,7 @@ pub mod validate;
 #[doc(inline)]
 pub use mmgp_base::{Error, Mapping, Result, Warning, attempt, error, table, target, units};
 #[doc(inline)]
-pub use mmgp_model::{
-    complexity, export, fit, guided, model, posterior, solve, threads, wavefront,
-};
+pub use mmgp_model::{belief, complexity, decide, export, fit, guided, models, statistics};
 #[doc(inline)]
 pub use {
     mmgp_apps as apps, mmgp_cell as cell, mmgp_cluster as cluster, mmgp_kernels as kernels,

@@ -63,7 +63,7 @@ use std::path::Path;
 
 use crate::Mapping;
 use crate::error::{Error, Result};
-use crate::model::Parameters;
+use crate::models::Parameters;
 use crate::table::records::{MachineFigure, Scheduled, Split};
 use crate::table::trace::Trace;
 use crate::units::Seconds;

@@ -8,7 +8,7 @@
 //! ```
 //! use mmgp::report::{Study, page};
 //!
-//! let study = Study::new(mmgp::model::published("pbpi-qs20")?);
+//! let study = Study::new(mmgp::models::published("pbpi-qs20")?);
 //! let html = page(&study)?;
 //! assert!(html.contains("(m, p) = (4, 4)"));
 //! # Ok::<(), mmgp::Error>(())
@@ -22,16 +22,16 @@ pub mod search;
 mod template;
 
 use crate::Mapping;
-use crate::error::Result;
-use crate::model::Parameters;
-use crate::model::observations::{Observations, Observed, Range};
-use crate::model::time_model;
-use crate::plot::benchmarks::Panel;
-use crate::posterior::{Basis, Posterior, Prior};
-use crate::solve::{
+use crate::belief::{Basis, Posterior, Prior};
+use crate::decide::{
     Configuration, Constraints, NextMeasurement, Ranking, Sampling, candidates, next_measurement,
     rank,
 };
+use crate::error::Result;
+use crate::models::Parameters;
+use crate::models::observations::{Observations, Observed, Range};
+use crate::models::time_model;
+use crate::plot::benchmarks::Panel;
 use crate::table::records::{Split, Validation};
 use crate::units::Seconds;
 use crate::validate::{Comparison, ModelSummary};

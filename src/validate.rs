@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::Mapping;
 use crate::apps::{Fingerprint, Ran};
 use crate::error::{Error, Result, Warning};
-use crate::model::refined::Refined;
-use crate::model::{Parameters, TimeModel};
+use crate::models::refined::Refined;
+use crate::models::{Parameters, TimeModel};
 use crate::table::records::{Maybe, Split, Validation};
 use crate::units::Seconds;
 
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn predictions_of_other_parameters_are_refused() {
-        let parameters = crate::model::published("pbpi-qs20").unwrap();
+        let parameters = crate::models::published("pbpi-qs20").unwrap();
         let at = |m, p| parameters.time(Mapping::of(m, p)).0;
         let mut rows = [row(1, 1, 400.0, at(1, 1)), row(4, 4, 30.0, at(4, 4))];
         check_same_parameters(&rows, &parameters).unwrap();

@@ -1,13 +1,13 @@
 //! The model of wavefronts beside the recurrence over every rank.
 
 use mmgp::Mapping;
-use mmgp::model::TimeModel as _;
-use mmgp::model::parameters::Estimate;
-use mmgp::units::{Bytes, Seconds};
-use mmgp::wavefront::{
+use mmgp::models::TimeModel as _;
+use mmgp::models::parameters::Estimate;
+use mmgp::models::wavefront::{
     Choice, Flat, Inner, Line, LinkTerms, Links, Problem, Tiling, Transfer, TwoLevel,
     WavefrontTerms, choices,
 };
+use mmgp::units::{Bytes, Seconds};
 use mmgp_cluster::{
     Between, Blocks, Cluster, Curve, Exchange, Faces, Grid, Network, Placement, Shape, Steps,
     Tiles, Wavefront,

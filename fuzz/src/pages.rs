@@ -2,13 +2,13 @@
 //! of parameters, of exports, of provenance.
 
 use mmgp::Mapping;
+use mmgp::decide::Sampling;
 use mmgp::export::Target as Export;
-use mmgp::model::parameters::{Phase, Terms};
-use mmgp::model::published;
+use mmgp::models::parameters::{Phase, Terms};
+use mmgp::models::published;
 use mmgp::report::provenance::{InputFile, Provenance};
 use mmgp::report::search::{Row, Search};
 use mmgp::report::{Picture, Study, page};
-use mmgp::solve::Sampling;
 use mmgp::table::Source;
 
 use crate::programs::written::{check, data_of};

@@ -13,10 +13,10 @@ mod ranked;
 mod truth;
 pub mod written;
 
+use mmgp::belief::{Posterior, Prior};
+use mmgp::decide::{Constraints, Sampling, allowed, rank};
 use mmgp::fit::Fitted;
-use mmgp::model::Parameters;
-use mmgp::posterior::{Posterior, Prior};
-use mmgp::solve::{Constraints, Sampling, allowed, rank};
+use mmgp::models::Parameters;
 
 use crate::random::Random;
 use crate::target::{Input, Outcome, Seen, Target};

@@ -2,10 +2,10 @@
 
 use mmgp::Mapping;
 use mmgp::apps::phylogeny::substitution::notation::Notation;
+use mmgp::decide::{Condition, Constraints};
 use mmgp::export::Target as Export;
-use mmgp::model::{published, time_model};
+use mmgp::models::{published, time_model};
 use mmgp::schedulers::policy_named;
-use mmgp::solve::{Condition, Constraints};
 use mmgp::table::{Columns, Source, Unit};
 
 use crate::mutation::{Format, damaged};

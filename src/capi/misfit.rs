@@ -2,12 +2,12 @@
 //! every configuration, made once and read without a lock.
 
 use crate::Mapping;
+use crate::belief::{Posterior, untold_deviation};
 use crate::error::Result;
 use crate::fit::online::MOST_THREADS;
-use crate::model::Parameters;
-use crate::model::observations::Range;
-use crate::model::uncertainty::quantile_97_5;
-use crate::posterior::{Posterior, untold_deviation};
+use crate::models::Parameters;
+use crate::models::observations::Range;
+use crate::statistics::quantile_97_5;
 
 /// The most configurations that are looked up; more are equation 11.
 const MOST: usize = 4096;

@@ -9,10 +9,10 @@ use super::Limits;
 use super::misfit::{self, Known, Misfit};
 use super::publication::{Learner, Publication};
 use super::sync::{AtomicU64, Ordering};
+use crate::belief::untold_deviation;
 use crate::fit::online::{Line, Online};
-use crate::model::observations::Range;
-use crate::model::run::Row;
-use crate::posterior::untold_deviation;
+use crate::models::observations::Range;
+use crate::models::run::Row;
 
 /// `mmgp_model`: a loaded model.
 pub struct Model {

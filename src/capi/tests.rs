@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 use crate::Mapping;
-use crate::model::observations::{Evidence, Observations, Observed};
-use crate::posterior::{Posterior, untold_deviation};
-use crate::solve::feasible;
+use crate::belief::{Posterior, untold_deviation};
+use crate::decide::feasible;
+use crate::models::observations::{Evidence, Observations, Observed};
 
 /// A model from a text, as C gets it.
 fn loaded(text: &str, options: Option<&Options>) -> *mut Model {
@@ -329,9 +329,9 @@ fn readers_see_whole_samples_while_writers_add_them() {
 /// What `predict` says of a time, whoever loads the same file through this interface is told.
 #[test]
 fn times_are_those_that_predict_says() {
+    use crate::decide::{Constraints, candidates};
     use crate::fit::{Inputs, Runs, Settings, fit};
-    use crate::model::parameters::Decomposition;
-    use crate::solve::{Constraints, candidates};
+    use crate::models::parameters::Decomposition;
 
     let truths: [fn(f64, f64) -> f64; 3] = [
         |m, p| 12.0 + 3.0 * m + 400.0 / (m * p) + 1.5 * p,

@@ -6,9 +6,9 @@ use clap::Args;
 
 use super::files::Guard;
 use crate::Mapping;
+use crate::decide::{Condition, Constraints};
 use crate::error::{Error, Result, Warning};
 use crate::native::host;
-use crate::solve::{Condition, Constraints};
 use crate::table::{Columns, Source, configurations};
 
 /// What may be chosen, beside bounds on m and p.

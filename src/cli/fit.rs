@@ -17,7 +17,7 @@ use super::output::{data, warn};
 use crate::error::{Error, Result, Warning};
 use crate::fit::shape::{Selection, Shape, TermChoices};
 use crate::fit::{Inputs, Measured, Options, Runs, Settings, fit};
-use crate::model::parameters::Decomposition;
+use crate::models::parameters::Decomposition;
 use crate::table::csv::Record;
 use crate::table::{self, Source};
 

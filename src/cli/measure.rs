@@ -89,8 +89,8 @@ fn cells(levels: &[Level], repetitions: u32, seed: u64) -> Vec<Cell> {
 mod tests {
     use super::*;
     use crate::Mapping;
-    use crate::model::parameters::Decomposition;
-    use crate::posterior::Prior;
+    use crate::belief::Prior;
+    use crate::models::parameters::Decomposition;
     use crate::tune::{Goal, Search};
 
     #[test]

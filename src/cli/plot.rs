@@ -11,7 +11,7 @@ use super::Answer;
 use super::files::{Files, Guard, Reader};
 use super::output::warn;
 use crate::error::{Error, Result, Warning};
-use crate::model::Parameters;
+use crate::models::Parameters;
 use crate::plot::benchmarks;
 use crate::plot::{Format, Kind, Picture, Times, Window, draw};
 use crate::table::records::{Prediction, Split, Validation};

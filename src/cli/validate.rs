@@ -14,10 +14,10 @@ use super::transaction::{Transaction, TransactionArguments};
 use super::{Answer, input, plot};
 use crate::Mapping;
 use crate::apps::{Application, Once};
+use crate::decide::feasible;
 use crate::error::{Error, Result, Warning};
 use crate::measure::ApplicationTarget;
-use crate::model::Parameters;
-use crate::solve::feasible;
+use crate::models::Parameters;
 use crate::table::records::{Split, Validation};
 use crate::table::{self, csv};
 use crate::validate::{

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::unit::{Unit, time};
-use crate::model::Parameters;
-use crate::model::parameters::{Estimate, OverM};
+use crate::models::Parameters;
+use crate::models::parameters::{Estimate, OverM};
 use crate::table::MicroBenchmarks;
 use crate::table::records::{Alpha, Collective, ContextSwitch, MemoryStream, Offload, OffloadMode};
 
@@ -280,7 +280,7 @@ fn distinct(mut points: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::published::published;
+    use crate::models::published::published;
 
     fn parameters() -> Parameters {
         published("pbpi-qs20").expect("it is published")

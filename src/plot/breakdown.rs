@@ -16,8 +16,8 @@ use super::times::checked;
 use super::unit;
 use crate::Mapping;
 use crate::error::{Error, Result};
-use crate::model::Parameters;
-use crate::model::run::Breakdown;
+use crate::models::Parameters;
+use crate::models::run::Breakdown;
 use crate::table::records::Split;
 
 /// Width of a picture, and height of the panel.

@@ -3,7 +3,7 @@
 use super::template::escaped;
 use super::{Known, Study};
 use crate::Mapping;
-use crate::model::observations::Observed;
+use crate::models::observations::Observed;
 use crate::units::Percent;
 use crate::validate::ModelSummary;
 

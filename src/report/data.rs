@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use super::Study;
 use super::provenance::Provenance;
-use crate::model::Parameters;
-use crate::model::terms::{Per, Term};
+use crate::belief::Basis;
+use crate::decide::{Configuration, Measured};
+use crate::models::Parameters;
+use crate::models::terms::{Per, Term};
 use crate::plot::benchmarks::Panel;
-use crate::posterior::Basis;
-use crate::solve::{Configuration, Measured};
 use crate::table::records::{Split, Validation};
 use crate::validate::ModelSummary;
 
@@ -235,7 +235,7 @@ struct Measurement {
 impl Next {
     fn new(known: &super::Known) -> Self {
         let next = &known.next;
-        let measurement = |it: &crate::solve::Measurement| Measurement {
+        let measurement = |it: &crate::decide::Measurement| Measurement {
             what: match &it.what {
                 Measured::Run(mapping) => format!("run {mapping}"),
                 Measured::Term { name } => format!("term {name}"),

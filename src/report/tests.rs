@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::published;
+use crate::models::published;
 
 /// PBPI with runs that take a quarter longer than equation 11 says; (2, 8) is the fastest of them.
 fn timed() -> (Study, Observations) {
@@ -67,7 +67,7 @@ fn the_answer_says_which_was_the_fastest_that_was_timed() {
 fn without_runs_equation_11_decides_whatever_refined_terms_there_are() {
     let mut parameters = published("pbpi-qs20").expect("it is shipped");
     let refinements =
-        crate::model::refined::Refinements { iterations: Some(5), ..Default::default() };
+        crate::models::refined::Refinements { iterations: Some(5), ..Default::default() };
     parameters.refinements = Some(refinements);
     let data = told(&Study::new(parameters));
     let columns = &data["configurations"];

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::percent;
+use crate::models::threads::NAME;
 use crate::table::records::{Maybe, ThreadChoice, ThreadRun};
-use crate::threads::NAME;
 
 /// How well a model of choices met the measurements.
 #[derive(Debug, Clone, PartialEq, Serialize)]

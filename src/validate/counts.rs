@@ -5,7 +5,7 @@ use crate::apps::description::Traffic;
 use crate::cell;
 use crate::fit::refined::{self, Counts};
 use crate::measure::target::Layout;
-use crate::model::refined::Placement;
+use crate::models::refined::Placement;
 use crate::table::records::Profile;
 
 /// What the refined model asks of a program on a target, as a user would know it: from their

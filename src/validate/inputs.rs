@@ -8,8 +8,8 @@
 use serde::Serialize;
 
 use super::Outcome;
-use crate::model::parameters::{Estimate, OverM};
-use crate::model::{Parameters, TimeModel};
+use crate::models::parameters::{Estimate, OverM};
+use crate::models::{Parameters, TimeModel};
 
 /// The error of a model, of the time that is left without the terms that are inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -7,10 +7,10 @@ use std::process::Command;
 
 use mmgp::Mapping;
 use mmgp::export::Target;
-use mmgp::model::parameters::{
+use mmgp::models::parameters::{
     Decomposition, Estimate, Interpolation, OverM, Parameters, Table, Terms,
 };
-use mmgp::model::published;
+use mmgp::models::published;
 
 use super::{Folder, has, output};
 

@@ -1,8 +1,8 @@
 //! The JSON Schema in the repository holds what the writer writes, and refuses what it never would.
 
 use mmgp::export::Target;
-use mmgp::model::parameters::{Decomposition, Parameters};
-use mmgp::model::{published, published_names};
+use mmgp::models::parameters::{Decomposition, Parameters};
+use mmgp::models::{published, published_names};
 use serde_json::{Value, json};
 
 /// Every keyword that the schema may use, checked or known to be a remark.

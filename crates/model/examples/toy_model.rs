@@ -1,9 +1,9 @@
 //! A model of one's own, ranked: work that all APUs share, and what each of them costs.
 
-use mmgp_model::model::parameters::Estimate;
-use mmgp_model::model::time_model::{TimeModel, Value};
-use mmgp_model::posterior::Posterior;
-use mmgp_model::solve::{Constraints, Sampling, candidates, rank};
+use mmgp_model::belief::Posterior;
+use mmgp_model::decide::{Constraints, Sampling, candidates, rank};
+use mmgp_model::models::parameters::Estimate;
+use mmgp_model::models::time_model::{TimeModel, Value};
 use mmgp_model::{Mapping, units::Seconds};
 
 /// `T = work/N + cost*N` on N = m*p APUs.

@@ -9,7 +9,7 @@
 //! ```
 //! use mmgp_model::export::Target;
 //!
-//! let parameters = mmgp_model::model::published("pbpi-qs20")?;
+//! let parameters = mmgp_model::models::published("pbpi-qs20")?;
 //! let header = "c-header".parse::<Target>()?.write(&parameters);
 //! assert!(header.contains("static inline double mmgp_pbpi_on_qs20_time_s(unsigned m, unsigned p)"));
 //! # Ok::<(), mmgp_base::Error>(())
@@ -43,7 +43,7 @@ pub use starpu::starpu;
 
 use std::str::FromStr;
 
-use crate::model::parameters::Parameters;
+use crate::models::parameters::Parameters;
 use mmgp_base::error::{Error, Result};
 
 /// A format to hand parameters over in.

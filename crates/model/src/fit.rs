@@ -16,11 +16,11 @@
 //! the errors of terms know how far equation 11 is off, and what nothing tells has an error of orders
 //! of magnitude. How sure the terms are, and how their errors go together, is part of the parameters.
 //!
-//! [`combined_with`]: crate::model::parameters::Estimate::combined_with
+//! [`combined_with`]: crate::models::parameters::Estimate::combined_with
 //!
 //! ```
 //! use mmgp_model::fit::{Inputs, Runs, Settings, fit};
-//! use mmgp_model::model::parameters::Decomposition;
+//! use mmgp_model::models::parameters::Decomposition;
 //! use mmgp_base::table::Source;
 //!
 //! // 2 + 12/(m*p) + p/2 seconds, and nothing that grows with m.
@@ -74,11 +74,11 @@ pub use settings::{Options, Settings};
 pub use threads::estimate_threads;
 pub use wavefront::estimate_wavefront;
 
-use crate::model::Parameters;
-use crate::model::observations::Evidence;
-use crate::model::parameters::Decomposition;
-use crate::model::sensitivity::Entry;
-use crate::model::terms::Term;
+use crate::models::Parameters;
+use crate::models::observations::Evidence;
+use crate::models::parameters::Decomposition;
+use crate::models::sensitivity::Entry;
+use crate::models::terms::Term;
 use known::Known;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};

@@ -59,9 +59,9 @@
 //! ```
 
 mod admission;
-mod belief;
 mod caps;
 mod explanation;
+mod learnt;
 mod mix;
 mod prior;
 mod record;
@@ -75,7 +75,7 @@ pub use admission::{Answer, Request};
 pub use explanation::{Explanation, Tried};
 
 use admission::{Admission, Stage, Terms};
-use belief::{Belief, Promise};
+use learnt::{Learnt, Promise};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
@@ -112,7 +112,7 @@ const HOPELESS: f64 = 3.0;
 pub struct Guide {
     apus: u32,
     admission: Admission,
-    belief: Belief,
+    learnt: Learnt,
     choice: Mapping,
     /// Counts the choices, so that an off-load is known by the one that it began under.
     choices: u64,
@@ -141,7 +141,7 @@ impl Guide {
         Ok(Self {
             apus,
             admission: Admission::new(),
-            belief: Belief::new(apus, contexts),
+            learnt: Learnt::new(apus, contexts),
             choice: Mapping::SEQUENTIAL,
             choices: 0,
             window: Window::new(1),
@@ -183,7 +183,7 @@ impl Guide {
         }
         let (choice, choices) = (self.choice, self.choices);
         let Request { function, most_shares, idle } = request;
-        let wanted = choice.p().min(self.belief.caps.of(function)).min(most_shares.max(1));
+        let wanted = choice.p().min(self.learnt.caps.of(function)).min(most_shares.max(1));
         let Some(asking) = self.admission.process(process) else { return Answer::Hold };
         match asking.stage {
             Stage::Running => return Answer::Hold,
@@ -265,7 +265,7 @@ impl Guide {
             return false;
         }
         let error = self.window.relative_error();
-        let is_whole = || self.belief.is_whole(&self.window, self.going());
+        let is_whole = || self.learnt.is_whole(&self.window, self.going());
         if done >= length {
             let is_precise = error <= PRECISE || done >= LONGEST * length;
             return is_precise && (done >= UNTIL_WHOLE * length || is_whole());
@@ -277,7 +277,7 @@ impl Guide {
             Some(best) if best.mapping == self.choice => false,
             Some(best) => {
                 let doubt = HOPELESS * error.hypot(best.error);
-                let best_s = best.time_s * self.belief.expects(best.mapping, &self.window).of_time;
+                let best_s = best.time_s * self.learnt.expects(best.mapping, &self.window).of_time;
                 self.window.time_s(now) > best_s * (HOPELESS_BEYOND + doubt)
             }
         }
@@ -303,7 +303,7 @@ impl Guide {
             return;
         }
         let time_s = self.window.time_s(now);
-        let is_contradicted = self.belief.is_contradicted(self.choice, &self.window, time_s);
+        let is_contradicted = self.learnt.is_contradicted(self.choice, &self.window, time_s);
         let is_best = self.best.is_none_or(|best| best.mapping == self.choice);
         let is_other = (is_contradicted && is_best) || self.watch_sees_change(time_s);
         if is_other {
@@ -313,22 +313,22 @@ impl Guide {
         }
         if is_contradicted {
             // If the workload is another one, the best choice will tell.
-            self.belief.forget_one(self.choice);
+            self.learnt.forget_one(self.choice);
         }
         let length = f64::from(self.window.completions);
         let of_best =
-            |best: Promise| best.time_s * self.belief.expects(best.mapping, &self.window).of_time;
+            |best: Promise| best.time_s * self.learnt.expects(best.mapping, &self.window).of_time;
         let best_s = self.best.map_or(time_s, of_best);
         self.spent_s += (time_s - best_s).max(0.0) * length;
-        let cap_changes = self.belief.caps.changes;
-        self.belief.learn(self.choice, self.admission.alive, &self.window, time_s);
-        if self.belief.caps.changes > cap_changes {
+        let cap_changes = self.learnt.caps.changes;
+        self.learnt.learn(self.choice, self.admission.alive, &self.window, time_s);
+        if self.learnt.caps.changes > cap_changes {
             self.watch = (self.choice, Watch::NEW);
         }
         let elapsed = now - self.learning_since;
         // At first nobody knows what looking costs: one window's time is free.
         let allowance = (BUDGET * elapsed + best_s * length - self.spent_s).max(0.0) / length;
-        let next = search::next(&self.belief, self.admission.alive, self.apus, allowance);
+        let next = search::next(&self.learnt, self.admission.alive, self.apus, allowance);
         let Some(next) = next else {
             self.window = Window::going_on(now);
             return;
@@ -354,13 +354,13 @@ impl Guide {
         if self.watch.0 != self.choice {
             self.watch = (self.choice, Watch::NEW);
         }
-        let expected = self.belief.expects(self.choice, &self.window);
+        let expected = self.learnt.expects(self.choice, &self.window);
         self.watch.1.sees_change(&self.window, expected, time_s)
     }
 
     /// Nothing is known of the workload but that it is another one.
     fn learn_anew(&mut self, now: f64) {
-        self.belief.forget();
+        self.learnt.forget();
         self.watch = (self.choice, Watch::NEW);
         self.is_settled = false;
         self.best = None;
@@ -372,8 +372,8 @@ impl Guide {
     /// The processes that there are have changed.
     fn choose_from_what_is_known(&mut self) {
         let alive = self.admission.alive;
-        self.belief.alive(alive);
-        let known = search::safest(&self.belief, alive, self.apus);
+        self.learnt.alive(alive);
+        let known = search::safest(&self.learnt, alive, self.apus);
         let mapping = known.unwrap_or(Mapping::of(alive, 1));
         if mapping != self.choice {
             self.choose(mapping);
@@ -381,7 +381,7 @@ impl Guide {
     }
 
     fn choose(&mut self, mapping: Mapping) {
-        self.belief.choose(self.choice, mapping);
+        self.learnt.choose(self.choice, mapping);
         self.choice = mapping;
         self.choices += 1;
         self.window = Window::new(self.going());

@@ -2,15 +2,15 @@
 //!
 //! [`fit`] makes parameters of tables, [`model`] holds the equations, [`posterior`] what is believed
 //! of the times and how far the model is off, [`solve`] ranks mappings
-//! (m, p) by any [`TimeModel`](model::time_model::TimeModel), [`export`] hands parameters to other
+//! (m, p) by any [`TimeModel`](models::time_model::TimeModel), [`export`] hands parameters to other
 //! tools, [`guided`] decides at run time, [`threads`] is the model of irregular
 //! work, [`wavefront`] that of sweeps. Timed runs of a program on a machine with four APUs, and what follows from them:
 //!
 //! ```
 //! use mmgp_model::fit::{Inputs, Runs, Settings, fit};
-//! use mmgp_model::model::parameters::Decomposition;
-//! use mmgp_model::posterior::Posterior;
-//! use mmgp_model::solve::{Constraints, Sampling, candidates, rank};
+//! use mmgp_model::models::parameters::Decomposition;
+//! use mmgp_model::belief::Posterior;
+//! use mmgp_model::decide::{Constraints, Sampling, candidates, rank};
 //! use mmgp_model::table::Source;
 //!
 //! let csv = "m,p,repetition,time_s\n\
@@ -38,17 +38,16 @@
 //! # Ok::<(), mmgp_model::Error>(())
 //! ```
 
+pub mod belief;
 pub mod complexity;
+pub mod decide;
 pub mod export;
 mod expression;
 pub mod fit;
 pub mod guided;
-pub mod model;
-pub mod posterior;
-pub mod solve;
-pub mod threads;
+pub mod models;
+pub mod statistics;
 #[cfg(test)]
 mod toy;
-pub mod wavefront;
 
 pub use mmgp_base::{Error, Mapping, Result, Warning, error, table, units};

@@ -1,7 +1,7 @@
 //! Parameters small enough to compute with by hand, for tests.
 
-use crate::model::Parameters;
-use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
+use crate::models::Parameters;
+use crate::models::parameters::{Decomposition, Estimate, OverM, Table, Terms};
 
 /// A value with its standard error.
 pub(crate) fn estimate(value: f64, std_error: f64) -> Estimate {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use mmgp_base::Mapping;
 use mmgp_base::attempt::{Attempt, Status};
 use mmgp_base::table::records::Run;
+use mmgp_model::statistics::median;
 use serde_json::{Value, json};
 
 use crate::engine::mapping;
@@ -104,17 +105,6 @@ pub fn t4(attempts: &[Attempt]) -> Value {
     let counts = |it: &&Attempt| it.repetition > 0 && it.status != Status::Interrupted;
     let results: Vec<Value> = attempts.iter().filter(counts).map(result).collect();
     json!({ "schema_version": "1.0.0", "results": results })
-}
-
-/// The median; `None` of nothing.
-pub fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(values[middle]),
-        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
-    }
 }
 
 #[cfg(test)]

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     fn triangle(cores: u32) -> Vec<Mapping> {
-        mmgp_model::solve::feasible(cores).collect()
+        mmgp_model::decide::feasible(cores).collect()
     }
 
     fn sorted(mut mappings: Vec<Mapping>) -> Vec<(u32, u32)> {

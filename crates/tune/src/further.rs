@@ -7,7 +7,7 @@
 
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
-use mmgp_model::solve::Outlook;
+use mmgp_model::decide::Outlook;
 
 use crate::failures::Failures;
 use crate::known::Known;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 use mmgp_model::fit::runs::{Cell, Runs};
-use mmgp_model::model::observations::{Bound, Observations};
+use mmgp_model::models::observations::{Bound, Observations};
 
 use crate::search::{Found, Tried};
 

@@ -1,7 +1,7 @@
 //! Which configuration of a program to run next, and when to stop.
 //!
 //! [`Search`] is asked after every run: it believes of the times what a
-//! [`Posterior`](mmgp_model::posterior::Posterior) does, and knows neither a clock nor a program.
+//! [`Posterior`](mmgp_model::belief::Posterior) does, and knows neither a clock nor a program.
 //! [`engine`] runs what it asks for on a target and keeps the log; [`derived`] is what follows from
 //! a log for others.
 //!
@@ -18,12 +18,12 @@
 //!
 //! ```
 //! use mmgp_base::{Mapping, units::Seconds};
-//! use mmgp_model::model::parameters::Decomposition;
-//! use mmgp_model::posterior::Prior;
+//! use mmgp_model::models::parameters::Decomposition;
+//! use mmgp_model::belief::Prior;
 //! use mmgp_tune::{Found, Goal, Search, Tried};
 //!
 //! let search = Search {
-//!     space: mmgp_model::solve::feasible(16).collect(),
+//!     space: mmgp_model::decide::feasible(16).collect(),
 //!     prior: Prior::of_runs(Decomposition::Data),
 //!     goal: Goal::Expected(0.05),
 //!     seed: 1,

@@ -3,8 +3,8 @@
 
 use mmgp_base::units::Seconds;
 use mmgp_base::{Error, Mapping, Result};
-use mmgp_model::posterior::{Posterior, Prior};
-use mmgp_model::solve::{Outlook, Regret};
+use mmgp_model::belief::{Posterior, Prior};
+use mmgp_model::decide::{Outlook, Regret};
 
 use crate::design;
 use crate::failures::Failures;
@@ -186,8 +186,8 @@ const PROPOSED: usize = 8;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mmgp_model::model::parameters::Decomposition;
-    use mmgp_model::solve::feasible;
+    use mmgp_model::decide::feasible;
+    use mmgp_model::models::parameters::Decomposition;
     use rand::SeedableRng;
     use rand_distr::{Distribution, StandardNormal};
     use rand_xoshiro::Xoshiro256PlusPlus;

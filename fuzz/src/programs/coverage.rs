@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use mmgp::model::Parameters;
-use mmgp::model::parameters::{Estimate, OverM, Table, Terms};
-use mmgp::solve::Ranking;
+use mmgp::decide::Ranking;
+use mmgp::models::Parameters;
+use mmgp::models::parameters::{Estimate, OverM, Table, Terms};
 
 use super::measured::time;
 use crate::target::{Held, Input};

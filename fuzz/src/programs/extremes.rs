@@ -1,7 +1,7 @@
 //! Files that contradict each other and themselves, and numbers as large and as small as there are.
 
 use mmgp::Mapping;
-use mmgp::model::Parameters;
+use mmgp::models::Parameters;
 
 use super::{checked, measured, truth};
 use crate::random::Random;

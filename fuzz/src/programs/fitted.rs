@@ -2,7 +2,7 @@
 
 use mmgp::error::{Error, Result as Read};
 use mmgp::fit::{Fitted, Inputs, Measured, Runs, Settings, fit};
-use mmgp::model::Parameters;
+use mmgp::models::Parameters;
 use mmgp::table::Source;
 use mmgp::table::csv::Record;
 

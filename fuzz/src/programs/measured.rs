@@ -1,7 +1,7 @@
 //! A known program as somebody would measure it, with noise on every row.
 
 use mmgp::Mapping;
-use mmgp::model::Parameters;
+use mmgp::models::Parameters;
 use mmgp::table::csv;
 use mmgp::table::records::{Alpha, Collective, ContextSwitch, Offload, OffloadMode, Profile, Run};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mmgp::Mapping;
-use mmgp::solve::Ranking;
+use mmgp::decide::Ranking;
 use mmgp::table::Source;
 use mmgp::table::csv;
 use mmgp::table::records::Prediction;

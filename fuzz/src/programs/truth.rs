@@ -1,8 +1,8 @@
 //! Programs whose every term is known.
 
-use mmgp::model::Parameters;
-use mmgp::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
-use mmgp::model::refined::Refinements;
+use mmgp::models::Parameters;
+use mmgp::models::parameters::{Decomposition, Estimate, OverM, Table, Terms};
+use mmgp::models::refined::Refinements;
 
 use crate::random::Random;
 

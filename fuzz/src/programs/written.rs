@@ -1,12 +1,12 @@
 //! What is written of parameters: files that are read back as the same, exports, the page.
 
 use mmgp::Mapping;
+use mmgp::decide::Sampling;
 use mmgp::error::Error;
 use mmgp::export::Target as Export;
-use mmgp::model::Parameters;
-use mmgp::model::sensitivity::Entry;
+use mmgp::models::Parameters;
+use mmgp::models::sensitivity::Entry;
 use mmgp::report::{Study, page};
-use mmgp::solve::Sampling;
 use mmgp::table::Source;
 
 /// Numbers are finite, a slowdown slows down, and every format holds the same.

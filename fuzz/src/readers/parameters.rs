@@ -3,7 +3,7 @@
 use mmgp::Mapping;
 use mmgp::complexity::formulas::Algorithm;
 use mmgp::export::Target as Export;
-use mmgp::model::Parameters;
+use mmgp::models::Parameters;
 use mmgp::table::Source;
 
 use super::{Kind, Reader, first_unsound, judged};

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::fit::Counts;
 use crate::fit::refined::Traffic;
-use crate::model::refined::Placement;
+use crate::models::refined::Placement;
 
 #[derive(Args)]
 #[command(next_help_heading = "Refined model, fitted beside equation 11")]

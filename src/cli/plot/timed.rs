@@ -1,12 +1,12 @@
 //! Times for pictures of a user's own runs: what is believed given all of them, and, where predictions
 //! are held against measured times, what is believed of each given the others.
 
+use crate::belief::{Posterior, Prior};
+use crate::decide::{self, Configuration, Constraints, Sampling};
 use crate::error::Result;
-use crate::model::Parameters;
-use crate::model::observations::{Observations, Observed};
+use crate::models::Parameters;
+use crate::models::observations::{Observations, Observed};
 use crate::plot::{Measured, Predicted, Series, Standing, Times};
-use crate::posterior::{Posterior, Prior};
-use crate::solve::{self, Configuration, Constraints, Sampling};
 use crate::units::Seconds;
 
 /// Parameters and the runs of the program.
@@ -32,9 +32,9 @@ impl Timed {
     /// What is believed of every configuration within what was timed.
     pub fn times(&self) -> Result<Times> {
         let apus = self.parameters.apus;
-        let mappings = solve::candidates(&self.posterior, &Constraints::NONE, apus)?.mappings;
+        let mappings = decide::candidates(&self.posterior, &Constraints::NONE, apus)?.mappings;
         let sampling = Sampling::new(Sampling::USUAL_DRAWS, 1);
-        let ranking = solve::rank(&self.posterior, &mappings, sampling)?;
+        let ranking = decide::rank(&self.posterior, &mappings, sampling)?;
         let rows = ranking.configurations.iter().map(predicted).collect();
         Ok(self.beside("the models given the runs", rows))
     }

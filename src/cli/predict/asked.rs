@@ -4,14 +4,14 @@ use std::rc::Rc;
 
 use super::Arguments;
 use crate::Mapping;
+use crate::belief::{Posterior, Prior};
 use crate::cli::input;
 use crate::cli::output::{Format, warn};
+use crate::decide::{self, Candidates, Constraints, Ranking, Sampling, rank};
 use crate::error::Result;
-use crate::model::Parameters;
-use crate::model::refined::Refined;
-use crate::model::time_model::{self, TimeModel};
-use crate::posterior::{Posterior, Prior};
-use crate::solve::{self, Candidates, Constraints, Ranking, Sampling, rank};
+use crate::models::Parameters;
+use crate::models::refined::Refined;
+use crate::models::time_model::{self, TimeModel};
 
 /// What every question is asked of.
 pub struct Asked<'a> {
@@ -46,11 +46,11 @@ impl Asked<'_> {
     pub fn candidates(&self) -> Result<Candidates> {
         let apus = self.parameters.apus;
         if self.is_every {
-            solve::every(&self.posterior, &self.constraints, apus)
+            decide::every(&self.posterior, &self.constraints, apus)
         } else if self.is_machine_given {
-            solve::allowed(&self.posterior, &self.constraints, apus)
+            decide::allowed(&self.posterior, &self.constraints, apus)
         } else {
-            solve::candidates(&self.posterior, &self.constraints, apus)
+            decide::candidates(&self.posterior, &self.constraints, apus)
         }
     }
 
@@ -67,7 +67,7 @@ impl Asked<'_> {
             Some(posterior) => posterior,
             None => &self.posterior,
         };
-        match solve::candidates(posterior, &self.constraints, self.given.apus) {
+        match decide::candidates(posterior, &self.constraints, self.given.apus) {
             Ok(before) => rank(posterior, &before.mappings, self.sampling).map(Some),
             Err(_) => Ok(None),
         }

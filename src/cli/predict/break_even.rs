@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::Asked;
 use super::rows::{Rows, field};
+use crate::decide::{BreakEvenRow, break_even};
 use crate::error::Result;
-use crate::solve::{BreakEvenRow, break_even};
 use crate::units::Seconds;
 
 #[derive(Args)]

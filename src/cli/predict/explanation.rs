@@ -6,9 +6,9 @@ use super::Asked;
 use super::rows::{Rows, field};
 use crate::Mapping;
 use crate::cli::output::{aligned, warn};
+use crate::decide::{Explanation, TermEffect, explain, rank};
 use crate::error::Result;
-use crate::model::time_model;
-use crate::solve::{Explanation, TermEffect, explain, rank};
+use crate::models::time_model;
 use crate::units::Seconds;
 
 #[derive(Serialize)]

@@ -45,8 +45,8 @@ pub fn translated(error: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::published;
-    use crate::solve::{Changes, Constraints, plan_phases};
+    use crate::decide::{Changes, Constraints, plan_phases};
+    use crate::models::published;
     use crate::units::Seconds;
 
     #[test]
@@ -68,7 +68,7 @@ mod tests {
         let mut parameters = published("pbpi-qs20").unwrap();
         parameters.apus = 3_000_000;
         let terms = parameters.terms.clone();
-        let phase = crate::model::parameters::Phase {
+        let phase = crate::models::parameters::Phase {
             name: "all".into(),
             t_hpu_s: terms.t_hpu_s,
             t_apu_s: terms.t_apu_s,

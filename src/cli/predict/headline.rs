@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::posterior::Posterior;
-use crate::solve::{Choice, Confirmation, Ranking};
+use crate::belief::Posterior;
+use crate::decide::{Choice, Confirmation, Ranking};
 
 /// What to run and the sentence, the first first where it is worth it, and what it all rests on.
 pub fn text(ranking: &Ranking, posterior: &Posterior) -> String {

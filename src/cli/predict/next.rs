@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::Asked;
 use super::rows::Rows;
 use crate::cli::output::{Format, warn};
+use crate::decide::{Measured, Measurement, next_measurement, rank};
 use crate::error::Result;
-use crate::solve::{Measured, Measurement, next_measurement, rank};
 use crate::units::Seconds;
 
 #[derive(Args)]

@@ -6,9 +6,9 @@ use serde::Serialize;
 use super::Asked;
 use super::rows::Rows;
 use crate::cli::output::warn;
+use crate::decide::{NodeConfiguration, rank_nodes};
 use crate::error::{Error, Result};
-use crate::model::levels::NodeLevel;
-use crate::solve::{NodeConfiguration, rank_nodes};
+use crate::models::levels::NodeLevel;
 use crate::units::Seconds;
 
 #[derive(Args)]

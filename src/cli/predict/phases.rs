@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::Asked;
 use super::rows::Rows;
 use crate::cli::output::warn;
+use crate::decide::{Changes, Plan, plan_phases};
 use crate::error::Result;
-use crate::solve::{Changes, Plan, plan_phases};
 use crate::units::Seconds;
 
 #[derive(Args)]

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::Asked;
 use crate::Mapping;
+use crate::decide::{Ranking, Scale, scaled};
 use crate::error::{Result, shortened};
-use crate::model::Parameters;
-use crate::solve::{Ranking, Scale, scaled};
+use crate::models::Parameters;
 use crate::units::Seconds;
 
 #[derive(Args)]

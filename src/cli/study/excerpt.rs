@@ -2,8 +2,8 @@
 
 use crate::Mapping;
 use crate::measure::Watch;
-use crate::model::Parameters;
-use crate::model::parameters::Decomposition;
+use crate::models::Parameters;
+use crate::models::parameters::Decomposition;
 use crate::units::{Seconds, SimSpan};
 
 /// Off-loads of a process that it has.

@@ -6,23 +6,23 @@ use serde::Serialize;
 
 use super::{Arguments, TermReport, doublings};
 use crate::Mapping;
+use crate::belief::Posterior;
 use crate::cli::Answer;
 use crate::cli::input::list_ranking::read_of;
 use crate::cli::output::{Verbosity, aligned, data, json, warn};
 use crate::cli::plot::write_picture;
 use crate::cli::transaction::Transaction;
+use crate::decide::{Sampling, rank};
 use crate::error::Result;
 use crate::fit::estimate_threads;
 use crate::lists::Order;
 use crate::measure::list_ranking::{ThreadPlan, run_thread_plan, thread_plans, thread_run};
 use crate::measure::{Emulated, Measured as _, Target as _};
-use crate::model::TimeModel as _;
+use crate::models::TimeModel as _;
+use crate::models::threads::{Choice, Division, Formula, SoftwareThreads, ThreadTerms};
 use crate::plot::{CurvePanel, Curves, Kind, Picture};
-use crate::posterior::Posterior;
-use crate::solve::{Sampling, rank};
 use crate::table::records::{Maybe, ThreadChoice};
 use crate::table::{self, csv};
-use crate::threads::{Choice, Division, Formula, SoftwareThreads, ThreadTerms};
 use crate::units::Seconds;
 use crate::validate::choices::{ChoiceSummaries, compare_choices};
 

@@ -12,21 +12,21 @@ use serde::Serialize;
 
 use super::Arguments;
 use crate::Mapping;
+use crate::belief::Posterior;
 use crate::cli::Answer;
 use crate::cli::output::{Verbosity, data, json, warn};
 use crate::cli::plot::write_picture;
 use crate::cli::transaction::Transaction;
+use crate::decide::{Sampling, rank};
 use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::measure::messages;
 use crate::measure::wavefront::{Sweep, SweepPlan, block_run};
+use crate::models::wavefront::{Flat, WavefrontTerms};
 use crate::plot::{Kind, Picture};
-use crate::posterior::Posterior;
-use crate::solve::{Sampling, rank};
 use crate::table::records::{BlockRun, Maybe, WavefrontChoice};
 use crate::table::{self, csv};
 use crate::validate::wavefronts::{WavefrontSummary, compare};
-use crate::wavefront::{Flat, WavefrontTerms};
 use candidates::Candidates;
 use estimates::{Asked, Terms, Timed};
 

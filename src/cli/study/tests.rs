@@ -135,7 +135,7 @@ fn a_study_recovers_the_law_that_a_target_keeps_and_finds_its_best_mapping() {
     assert_eq!(predicted.parameters.apus, APUS);
     let mut asked = target.asked();
     asked.sort();
-    let all: Vec<Mapping> = crate::solve::feasible(APUS).collect();
+    let all: Vec<Mapping> = crate::decide::feasible(APUS).collect();
     assert_eq!(asked, all);
     let summary = &validated.summary.models[0];
     assert!(summary.max_error_percent < 1e-6, "{summary:?}");

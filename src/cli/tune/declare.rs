@@ -10,7 +10,7 @@ use crate::cli::choice::ChoiceArguments;
 use crate::cli::files::Guard;
 use crate::cli::input::Values;
 use crate::error::{Error, Result, Warning};
-use crate::model::parameters::Decomposition;
+use crate::models::parameters::Decomposition;
 use crate::native::host;
 
 /// What may be run.

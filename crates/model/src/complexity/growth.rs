@@ -9,7 +9,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use mmgp_base::error::{Error, Result};
-use nalgebra::{Matrix2, Vector2};
+use nalgebra::DMatrix;
+
+use crate::statistics::Design;
 
 use super::counts::Sizes;
 use super::form::Form;
@@ -164,58 +166,39 @@ impl Forms {
     /// The least squares of the relative errors; none where a coefficient would be negative, or a run
     /// could not be left out.
     fn fit(&self, of: (usize, usize), counts: &[f64], weights: &[f64]) -> Option<Fit> {
+        let numbers = [of.0, of.1];
         let terms = if of.0 == of.1 { 1 } else { 2 };
-        let columns = [of.0, of.1].map(|number| {
-            let weighted = self.forms[number].values.iter().zip(weights).map(|(a, b)| a * b);
-            weighted.collect::<Vec<f64>>()
+        let columns = DMatrix::from_fn(counts.len(), terms, |run, term| {
+            self.forms[numbers[term]].values[run]
         });
-        let scales = columns.each_ref().map(|column| norm(column));
-        let rows: Vec<Vector2<f64>> = (0..counts.len())
-            .map(|run| {
-                let second = if terms == 2 { columns[1][run] / scales[1] } else { 0.0 };
-                Vector2::new(columns[0][run] / scales[0], second)
-            })
-            .collect();
-        let mut normal: Matrix2<f64> = rows.iter().map(|row| row * row.transpose()).sum();
-        if terms == 1 {
-            normal[(1, 1)] = 1.0;
-        }
-        // Columns of length 1 that are nearly parallel.
-        let inverse = normal.try_inverse().filter(|_| normal.determinant() > SINGULAR)?;
-        let targets: Vec<f64> = counts.iter().zip(weights).map(|(a, b)| a * b).collect();
-        let right: Vector2<f64> =
-            rows.iter().zip(&targets).map(|(row, target)| row * *target).sum();
-        let solved = inverse * right;
-        let (mut squares, mut left_out) = (0.0, 0.0);
-        for (row, target) in rows.iter().zip(&targets) {
-            let residual = target - row.dot(&solved);
-            let leverage = row.dot(&(inverse * row));
-            if leverage > 1.0 - SINGULAR {
+        let design = Design::new(columns, weights.iter().map(|weight| weight.powi(2)))?;
+        let solution = design.solve(counts);
+        let mut left_out = 0.0;
+        for (residual, leverage) in solution.residuals.iter().zip(design.leverages()) {
+            if leverage > 1.0 - INDISPENSABLE {
                 return None;
             }
-            squares += residual * residual;
             left_out += (residual / (1.0 - leverage)).powi(2);
         }
         let runs = counts.len() as f64;
-        let variance = squares / (runs - terms as f64);
-        let coefficients: Vec<f64> = (0..terms).map(|term| solved[term] / scales[term]).collect();
-        if coefficients.iter().any(|&it| it <= 0.0) {
+        let variance = solution.squares() / (runs - terms as f64);
+        if solution.coefficients.iter().any(|&it| it <= 0.0) {
             return None;
         }
-        let std_error = |term: usize| (variance * inverse[(term, term)]).sqrt() / scales[term];
-        let costs = [of.0, of.1].map(|number| self.forms[number].form.cost());
+        let std_errors = design.variances().iter().map(|it| (variance * it).sqrt()).collect();
+        let costs = numbers.map(|number| self.forms[number].form.cost());
         Some(Fit {
             of,
-            coefficients,
-            std_errors: (0..terms).map(std_error).collect(),
+            coefficients: solution.coefficients,
+            std_errors,
             left_out: (left_out / runs).sqrt(),
             cost: costs[..terms].iter().sum(),
         })
     }
 }
 
-/// Below this a matrix of columns of length 1 is taken for singular, and a run for indispensable.
-const SINGULAR: f64 = 1e-8;
+/// A run that is fitted by itself but for less than this cannot be left out.
+const INDISPENSABLE: f64 = 1e-8;
 
 /// The best of several fits, and those nearly as good.
 struct Choice {

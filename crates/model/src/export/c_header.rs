@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::left_out::left_out;
 use super::names::{comment, identifier};
-use crate::model::parameters::{Decomposition, OverM, Parameters};
-use crate::model::terms::Value;
+use crate::models::parameters::{Decomposition, OverM, Parameters};
+use crate::models::terms::Value;
 
 /// A header with every term as a `static const double` and the time of a run as
 /// `static inline double mmgp_NAME_time_s(unsigned m, unsigned p)`, where `NAME` is the name of the

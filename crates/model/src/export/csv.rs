@@ -1,7 +1,7 @@
 //! Parameters as a table: one row for each value.
 
-use crate::model::parameters::{Estimate, Parameters};
-use crate::model::terms::Term;
+use crate::models::parameters::{Estimate, Parameters};
+use crate::models::terms::Term;
 
 const COLUMNS: [&str; 8] =
     ["term", "phase", "m", "value", "unit", "std_error", "source", "combined_with"];

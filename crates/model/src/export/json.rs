@@ -1,6 +1,6 @@
 //! Parameters as one JSON object.
 
-use crate::model::Parameters;
+use crate::models::Parameters;
 
 /// One JSON object in the layout of schema 1, or of schema 2 where there are refined terms or runs,
 /// indented by two spaces.
@@ -41,7 +41,7 @@ pub fn json(parameters: &Parameters) -> String {
 mod tests {
     use super::super::tests::{bare, everything};
     use super::*;
-    use crate::model::parameters::{Estimate, OverM, Table};
+    use crate::models::parameters::{Estimate, OverM, Table};
 
     /// Compares without the line breaks and indentation.
     fn check(parameters: &Parameters, expected: &str) {

@@ -1,8 +1,8 @@
 //! Parameters as a table in LaTeX.
 
 use super::left_out::basis;
-use crate::model::parameters::{Decomposition, Parameters};
-use crate::model::terms::{Term, Value};
+use crate::models::parameters::{Decomposition, Parameters};
+use crate::models::terms::{Term, Value};
 
 /// A `tabular` of the terms that needs no package: symbol, m, value, standard error, unit, source;
 /// a rule and a row with its name above the terms of each phase; below all, what predictions rest on.

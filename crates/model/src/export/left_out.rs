@@ -1,8 +1,8 @@
 //! What the formula of equation 11 alone does not carry of parameters.
 
-use crate::model::Parameters;
-use crate::model::time_model::TimeModel as _;
-use crate::posterior::{Posterior, Prior};
+use crate::belief::{Posterior, Prior};
+use crate::models::Parameters;
+use crate::models::time_model::TimeModel as _;
 use mmgp_base::units::Percent;
 
 /// A sentence of ASCII for the comment of a program; `None` where equation 11 is all that there is.
@@ -34,9 +34,9 @@ fn misfit(parameters: &Parameters) -> Option<f64> {
 mod tests {
     use super::super::Target;
     use super::super::tests::{bare, everything};
-    use crate::model::observations::{Evidence, Observations, Observed};
-    use crate::model::parameters::Parameters;
-    use crate::model::refined::Refinements;
+    use crate::models::observations::{Evidence, Observations, Observed};
+    use crate::models::parameters::Parameters;
+    use crate::models::refined::Refinements;
     use mmgp_base::Mapping;
 
     /// Of twelve configurations, every other one slower by a factor than equation 11 says.

@@ -2,7 +2,7 @@
 
 use super::left_out::left_out;
 use super::names::comment;
-use crate::model::parameters::Parameters;
+use crate::models::parameters::Parameters;
 
 /// Comment lines and one line of flags for LogGOPSim: `-L`, `-o`, `-g`, `-G`, `-O`, `-S`.
 ///

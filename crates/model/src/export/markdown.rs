@@ -1,8 +1,8 @@
 //! Parameters as a table in Markdown.
 
 use super::left_out::basis;
-use crate::model::parameters::{Decomposition, Estimate, Parameters};
-use crate::model::terms::{Term, Value};
+use crate::models::parameters::{Decomposition, Estimate, Parameters};
+use crate::models::terms::{Term, Value};
 
 /// A heading, a line on decomposition and APUs, one on what predictions rest on, and a table of the
 /// terms: symbol, name, m, value, standard error, 95 % interval, unit, source. Each phase has a

@@ -2,8 +2,8 @@
 
 use super::left_out::left_out;
 use super::names::comment;
-use crate::model::parameters::{Decomposition, OverM, Parameters};
-use crate::model::terms::{Term, Value};
+use crate::models::parameters::{Decomposition, OverM, Parameters};
+use crate::models::terms::{Term, Value};
 
 /// How a language says it.
 pub(super) struct Language {

@@ -2,8 +2,8 @@
 
 use super::names::quoted;
 use super::program::{Language, constant, numbers, program};
-use crate::model::parameters::{Decomposition, Parameters};
-use crate::model::terms::{Term, Value};
+use crate::models::parameters::{Decomposition, Parameters};
+use crate::models::terms::{Term, Value};
 
 /// The text of a module for Python 3: every term as a constant, or as a list of `(m, value)`, and
 /// the time of a run as `time_s(m, p)`. It imports nothing.

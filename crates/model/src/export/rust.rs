@@ -1,8 +1,8 @@
 //! Parameters as a module of Rust.
 
 use super::program::{Language, constant, numbers, program};
-use crate::model::parameters::{Decomposition, Parameters};
-use crate::model::terms::{Term, Value};
+use crate::models::parameters::{Decomposition, Parameters};
+use crate::models::terms::{Term, Value};
 
 /// The text of a module: every term as a constant, or as a table of `(m, value)`, and the time of a
 /// run as `pub fn time_s(m: u32, p: u32) -> f64`. It uses nothing but `core`.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::left_out::left_out;
 use super::names::{comment, quoted};
-use crate::model::parameters::Parameters;
+use crate::models::parameters::Parameters;
 
 /// A platform file of SimGrid (version 4.1): a host `hpu`, a host `apu1`, `apu2`... for each APU,
 /// and a link from the one to each of the others.

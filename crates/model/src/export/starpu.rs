@@ -2,7 +2,7 @@
 
 use super::left_out::left_out;
 use super::names::comment;
-use crate::model::parameters::Parameters;
+use crate::models::parameters::Parameters;
 
 /// One whole off-load at p = 1 has this size, so that sizes, which are whole numbers, can say 1/p.
 const WHOLE: u32 = 1_000_000;

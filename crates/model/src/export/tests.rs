@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::parameters::{
+use crate::models::parameters::{
     Decomposition, Estimate, Interpolation, OverM, Phase, Table, Terms,
 };
 use crate::toy::estimate;

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use super::inputs::Measured;
 use super::measurement::Measurement;
-use super::sample::{Mean, Repetitions, repeated_once, warm_up};
+use super::sample::{Repetitions, repeated_once, warm_up};
 use super::shape::{Part, Points, Question, Scale, Selection, Shape, choose, correlation, knots};
-use crate::model::parameters::{Estimate, OverM, Table};
-use crate::model::sensitivity::Entry;
+use crate::models::parameters::{Estimate, OverM, Table};
+use crate::models::sensitivity::Entry;
+use crate::statistics::Mean;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::Alpha;
 
@@ -164,7 +165,7 @@ fn part(mean: Mean, loadings: Vec<(usize, f64)>) -> Part {
 mod tests {
     use super::super::shape::Reason;
     use super::*;
-    use crate::model::parameters::Interpolation;
+    use crate::models::parameters::Interpolation;
 
     /// Rows of (matrix size, processes, repetition, time).
     fn check(rows: &[(u32, u32, u32, f64)]) -> Result<Vec<(u32, f64, Option<f64>)>> {

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use super::inputs::Measured;
 use super::measurement::Measurement;
-use super::sample::{Mean, Repetitions, repeated_once, warm_up};
+use super::sample::{Repetitions, repeated_once, warm_up};
 use super::shape::{
     Choice, Part, Points, Question, Scale, Selection, Shape, TermChoices, choose, correlation,
     knots,
 };
-use crate::model::parameters::{OverM, Table};
-use crate::model::sensitivity::Entry;
+use crate::models::parameters::{OverM, Table};
+use crate::models::sensitivity::Entry;
+use crate::statistics::Mean;
 use mmgp_base::error::{Error, Result, Warning, shortened};
 use mmgp_base::table::records::Collective;
 
@@ -205,7 +206,7 @@ fn unlike(file: &str, ranks: u32, kinds: &BTreeMap<Kind, Repetitions>) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::parameters::Interpolation;
+    use crate::models::parameters::Interpolation;
 
     /// Rows of (operation, ranks, microseconds for 2 calls).
     fn check(rows: &[(&str, u32, f64)]) -> (Table, Vec<String>) {

@@ -1,10 +1,10 @@
 //! The runs as predictions are conditioned on them, and what files said before.
 
 use super::runs::{Cell, Runs};
-use crate::model::Parameters;
-use crate::model::observations::{Before, Evidence, Observations, Observed};
-use crate::model::parameters::Terms;
-use crate::model::terms::Term;
+use crate::models::Parameters;
+use crate::models::observations::{Before, Evidence, Observations, Observed};
+use crate::models::parameters::Terms;
+use crate::models::terms::Term;
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 
@@ -69,7 +69,7 @@ fn of_a_file(base: &Parameters) -> Terms {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::parameters::Decomposition;
+    use crate::models::parameters::Decomposition;
     use crate::toy;
 
     #[test]

@@ -11,10 +11,10 @@ use nalgebra::{DMatrix, DVector};
 
 use super::runs::Runs;
 use super::term::CARRIERS;
-use crate::model::Parameters;
-use crate::model::parameters::Decomposition;
-use crate::model::terms::Term;
-use crate::posterior::{Shape, Work, shape_of};
+use crate::belief::{Shape, Work, shape_of};
+use crate::models::Parameters;
+use crate::models::parameters::Decomposition;
+use crate::models::terms::Term;
 use mmgp_base::Mapping;
 
 /// What the configurations of some runs determine, whatever their times and without any file.

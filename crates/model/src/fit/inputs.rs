@@ -1,7 +1,7 @@
 //! What was measured, as a fit takes it.
 
 use super::runs::Runs;
-use crate::model::Parameters;
+use crate::models::Parameters;
 use mmgp_base::error::{Result, Warning};
 use mmgp_base::table::csv::{self, Record};
 use mmgp_base::table::{Source, records};

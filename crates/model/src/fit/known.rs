@@ -7,12 +7,12 @@ use super::settings::Settings;
 use super::shape::Choice;
 use super::term::CARRIERS;
 use super::{alpha, collective, context_switch, offload, profile};
-use crate::model::Parameters;
-use crate::model::observations::Evidence;
-use crate::model::parameters::{Estimate, NOT_MEASURED, OverM, Terms};
-use crate::model::sensitivity::Entry;
-use crate::model::terms::Term;
-use crate::model::uncertainty::Correlation;
+use crate::models::Parameters;
+use crate::models::observations::Evidence;
+use crate::models::parameters::{Estimate, NOT_MEASURED, OverM, Terms};
+use crate::models::sensitivity::Entry;
+use crate::models::terms::Term;
+use crate::models::uncertainty::Correlation;
 use mmgp_base::error::{Result, Warning};
 
 /// The terms that files determine, each with the number of rows behind it.
@@ -192,7 +192,7 @@ pub(crate) fn believe(
 mod tests {
     use super::super::trials::{TERMS, truth};
     use super::*;
-    use crate::model::parameters::Decomposition;
+    use crate::models::parameters::Decomposition;
 
     fn pair(entries: [Entry; 2], correlation: f64) -> Correlation {
         Correlation::new(entries.into(), vec![1.0, correlation, correlation, 1.0]).unwrap()

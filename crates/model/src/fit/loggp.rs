@@ -14,8 +14,8 @@ pub(crate) mod line;
 use std::fmt;
 
 use super::inputs::Measured;
-use super::sample::Mean;
-use crate::model::parameters::Estimate;
+use crate::models::parameters::Estimate;
+use crate::statistics::Mean;
 use line::{BySize, Lines};
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::records::{Offload, OffloadMode};

@@ -1,8 +1,8 @@
 //! A term as one file determines it.
 
 use super::shape::Choice;
-use crate::model::parameters::Estimate;
-use crate::model::uncertainty::Correlation;
+use crate::models::parameters::Estimate;
+use crate::models::uncertainty::Correlation;
 use mmgp_base::error::Warning;
 
 /// A term as one file determines it.

@@ -6,8 +6,9 @@ use super::inputs::Measured;
 use super::loggp::line::Lines;
 use super::loggp::times;
 use super::measurement::Measurement;
-use super::sample::{Mean, Repetitions, repeated_once, warm_up};
-use crate::model::parameters::Estimate;
+use super::sample::{Repetitions, repeated_once, warm_up};
+use crate::models::parameters::Estimate;
+use crate::statistics::Mean;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::{Offload, OffloadMode};
 

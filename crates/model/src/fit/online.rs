@@ -28,11 +28,11 @@
 //! only a sum, one part of it may go below and another make up for it; what is predicted never does.
 //!
 //! ```
-//! use mmgp_model::fit::online::{Belief, Online};
+//! use mmgp_model::fit::online::{Beforehand, Online};
 //!
-//! let parameters = mmgp_model::model::published("pbpi-qs20")?;
-//! let belief = Belief { noise: 0.02, unknown_error: 0.1 };
-//! let mut online = Online::new(&parameters, belief, 16)?;
+//! let parameters = mmgp_model::models::published("pbpi-qs20")?;
+//! let beforehand = Beforehand { noise: 0.02, unknown_error: 0.1 };
+//! let mut online = Online::new(&parameters, beforehand, 16)?;
 //! let before = online.time(4, 4).0;
 //! for _ in 0..50 {
 //!     online.learn(4, 4, 1.1 * before)?;
@@ -46,16 +46,17 @@ mod totals;
 
 pub use totals::{Coefficients, Line};
 
-use crate::model::Parameters;
-use crate::model::run::Row;
+use crate::models::Parameters;
+use crate::models::run::Row;
+use crate::statistics::weighted_median;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::units::Seconds;
-use seen::{OF_MEDIAN, Seen, Summary, median};
+use seen::{OF_MEDIAN, Seen, Summary};
 use totals::Totals;
 
 /// What is believed of runs and of values of which nothing is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Belief {
+pub struct Beforehand {
     /// Standard deviation of the time of a run, relative to its mean; above 0.
     pub noise: f64,
     /// Standard error of every value that has none of its own, relative to the value: 0 for values
@@ -93,21 +94,21 @@ impl Online {
     /// # Errors
     /// [`Error::OutOfRange`] where the noise is not above 0, an error is negative, either is not
     /// finite, `last_m` is 0 or more than 131,072, or more than 1,000 values of tables are uncertain.
-    pub fn new(parameters: &Parameters, belief: Belief, last_m: u32) -> Result<Self> {
+    pub fn new(parameters: &Parameters, beforehand: Beforehand, last_m: u32) -> Result<Self> {
         let error = |name, found: String, expected: &str| {
             Err(Error::OutOfRange { name, found, expected: expected.into() })
         };
-        if !(belief.noise.is_finite() && belief.noise > 0.0) {
-            return error("noise", format!("{:?}", belief.noise), "a finite number above 0");
+        if !(beforehand.noise.is_finite() && beforehand.noise > 0.0) {
+            return error("noise", format!("{:?}", beforehand.noise), "a finite number above 0");
         }
-        if !(belief.unknown_error.is_finite() && belief.unknown_error >= 0.0) {
-            let found = format!("{:?}", belief.unknown_error);
+        if !(beforehand.unknown_error.is_finite() && beforehand.unknown_error >= 0.0) {
+            let found = format!("{:?}", beforehand.unknown_error);
             return error("unknown error", found, "a finite number of 0 or more");
         }
         if !(1..=MOST_THREADS).contains(&last_m) {
             return error("m", last_m.to_string(), &format!("from 1 to {MOST_THREADS}"));
         }
-        let totals = Totals::new(parameters, belief.unknown_error);
+        let totals = Totals::new(parameters, beforehand.unknown_error);
         let count = totals.count();
         if count > MOST_TOTALS {
             let found = format!("{count} uncertain totals");
@@ -120,10 +121,10 @@ impl Online {
             values,
             covariance,
             gain: vec![0.0; count],
-            noise: belief.noise,
+            noise: beforehand.noise,
             samples: 0,
             waiting: 0,
-            seen: Seen::new(belief.noise),
+            seen: Seen::new(beforehand.noise),
         })
     }
 
@@ -261,7 +262,7 @@ impl Online {
         let centres: Vec<f64> = all.iter().map(|each| each.centre()).collect();
         let of_many = all.iter().zip(&centres).filter(|(each, _)| each.count >= ENOUGH);
         let spreads = of_many.map(|(each, &centre)| (each.spread(centre), each.count)).collect();
-        let deviation = self.noise.max(OF_MEDIAN * median(spreads));
+        let deviation = self.noise.max(OF_MEDIAN * weighted_median(spreads));
         let relative = |each: &seen::Configuration| {
             self.std_error(each.m, each.p) / self.expected(each.m, each.p).max(f64::MIN_POSITIVE)
         };
@@ -281,7 +282,7 @@ impl Online {
             .collect();
         // What the parameters say of their own error is worth two configurations.
         off.push((judged.before / OF_MEDIAN, 2.0));
-        let deviation = self.noise.max(OF_MEDIAN * median(off));
+        let deviation = self.noise.max(OF_MEDIAN * weighted_median(off));
         let each = |index: usize| {
             let by_model = expected[index].max(least(judged.centres[index])).ln();
             judged.summaries[index]

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use super::inputs::Measured;
 use super::measurement::Measurement;
-use super::sample::{Mean, Repetitions, repeated_once, warm_up};
-use crate::model::parameters::{Estimate, Phase};
+use super::sample::{Repetitions, repeated_once, warm_up};
+use crate::models::parameters::{Estimate, Phase};
+use crate::statistics::Mean;
 use mmgp_base::error::{Error, Result, Warning, shortened};
 use mmgp_base::table::records::Profile;
 

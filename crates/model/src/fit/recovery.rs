@@ -12,8 +12,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::shape::{Selection, Shape, TermChoices};
 use super::trials::{TERMS, feasible, measured, truth};
 use super::{Fitted, Inputs, Measured, Options, Runs, Settings, fit};
-use crate::model::Parameters;
-use crate::model::parameters::Decomposition;
+use crate::models::Parameters;
+use crate::models::parameters::Decomposition;
 use mmgp_base::Mapping;
 use mmgp_base::table::records::{Alpha, Collective, ContextSwitch, Offload, Profile, Run};
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::inputs::Measured;
 use super::measurement::stated;
 use super::runs::{Cell, Runs};
-use super::sample::Mean;
-use crate::model::Parameters;
-use crate::model::parameters::Estimate;
-use crate::model::refined::{Memory, Placement, Refinements};
+use crate::models::Parameters;
+use crate::models::parameters::Estimate;
+use crate::models::refined::{Memory, Placement, Refinements};
+use crate::statistics::Mean;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::MemoryStream;
@@ -183,7 +183,7 @@ mod tests {
     use super::super::trials::{TERMS, exact_runs, feasible, truth};
     use super::super::{Inputs, Settings};
     use super::*;
-    use crate::model::parameters::Decomposition;
+    use crate::models::parameters::Decomposition;
 
     /// Two repetitions of 1 GB each, 4 % apart, at those total rates \[GB/s\].
     fn measured(rates: &[f64]) -> Measured<MemoryStream> {

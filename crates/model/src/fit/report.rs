@@ -10,12 +10,12 @@ use super::runs::{Cell, Runs};
 use super::shape::{Choice, Shape};
 pub use super::terms::Contradiction;
 use super::terms::{Believed, Given, LAWS};
-use crate::model::Parameters;
-use crate::model::observations::Observations;
-use crate::model::parameters::Estimate;
-use crate::model::terms::{Term, Value};
-use crate::model::time_model::EQUATION_11;
-use crate::posterior::{Basis, View};
+use crate::belief::{Basis, View};
+use crate::models::Parameters;
+use crate::models::observations::Observations;
+use crate::models::parameters::Estimate;
+use crate::models::terms::{Term, Value};
+use crate::models::time_model::EQUATION_11;
 
 /// Everything a reader needs to judge a fit; prints as text for people.
 #[derive(Debug, Clone, PartialEq)]

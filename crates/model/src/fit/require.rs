@@ -2,7 +2,7 @@
 
 use super::Fitted;
 use super::report::TermReport;
-use crate::model::terms::Term;
+use crate::models::terms::Term;
 use mmgp_base::error::{Error, Result};
 
 /// Why a term is not known.
@@ -58,7 +58,7 @@ impl Fitted {
         if self.traded.contains(&carrier) {
             return undetermined("traded", self.traded.iter().map(ToString::to_string).collect());
         }
-        if source(line) == crate::model::parameters::NOT_MEASURED {
+        if source(line) == crate::models::parameters::NOT_MEASURED {
             return undetermined("not_measured", Vec::new());
         }
         None
@@ -68,7 +68,7 @@ impl Fitted {
 #[cfg(test)]
 mod tests {
     use super::super::trials::{TERMS, exact_runs, fitted, only, truth};
-    use crate::model::parameters::Decomposition;
+    use crate::models::parameters::Decomposition;
 
     #[test]
     fn a_term_is_undetermined_as_part_of_a_sum_or_because_nothing_tells_of_it() {

@@ -2,7 +2,7 @@
 
 use super::refined::Counts;
 use super::shape::TermChoices;
-use crate::model::parameters::Decomposition;
+use crate::models::parameters::Decomposition;
 
 /// What the parameters are of.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,10 +11,10 @@ pub(crate) use points::{Part, Points, Scale};
 
 use nalgebra::DMatrix;
 
-use crate::model::parameters::{Estimate, Interpolation};
-use crate::model::sensitivity::Entry;
-use crate::model::tabulated::every_m;
-use crate::model::uncertainty::Correlation;
+use crate::models::parameters::{Estimate, Interpolation};
+use crate::models::sensitivity::Entry;
+use crate::models::tabulated::every_m;
+use crate::models::uncertainty::Correlation;
 
 /// How a term depends on m, the number of host threads or ranks, for m > 1.
 ///

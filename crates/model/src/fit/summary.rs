@@ -3,11 +3,11 @@
 use std::fmt;
 
 use super::Fitted;
-use crate::model::Parameters;
-use crate::model::parameters::{Decomposition, Estimate, OverM};
-use crate::model::run::Breakdown;
-use crate::model::terms::Term;
-use crate::model::time_model::EQUATION_11;
+use crate::models::Parameters;
+use crate::models::parameters::{Decomposition, Estimate, OverM};
+use crate::models::run::Breakdown;
+use crate::models::terms::Term;
+use crate::models::time_model::EQUATION_11;
 use mmgp_base::Mapping;
 
 /// The few lines; prints without a newline at the end of each.
@@ -355,7 +355,7 @@ mod tests {
         let values = [(1.0, 0.0), (1.25, 0.1), (1.75, 0.2)];
         let values = values.map(|(value, error)| crate::toy::estimate(value, error)).to_vec();
         parameters.terms.alpha =
-            OverM::Table(crate::model::parameters::Table::new(vec![1, 2, 4], values));
+            OverM::Table(crate::models::parameters::Table::new(vec![1, 2, 4], values));
         // Few enough terms that all are shown.
         parameters.terms.t_apu_s.value = 0.0;
         parameters.terms.offloads.value = 0.0;
@@ -374,7 +374,7 @@ mod tests {
     /// T_APU and C_APU, and nothing else.
     fn of_apus(t_apu_s: f64, c_apu_s: f64) -> Parameters {
         let mut parameters = crate::toy::parameters(Decomposition::Data);
-        parameters.terms = crate::model::parameters::Terms::nothing();
+        parameters.terms = crate::models::parameters::Terms::nothing();
         parameters.terms.t_apu_s = Estimate::exact(t_apu_s);
         parameters.terms.c_apu_s = Estimate::exact(c_apu_s);
         parameters

@@ -1,6 +1,6 @@
 //! The terms of equation 11 as unknowns of a fit.
 
-use crate::model::terms::Term;
+use crate::models::terms::Term;
 use mmgp_base::error::Warning;
 
 /// The terms in the order in which they carry: of terms that cannot be told apart, the first carries

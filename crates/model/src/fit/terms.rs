@@ -11,17 +11,17 @@ use super::identifiability::{Group, Groups};
 use super::measurement::stated;
 use super::runs::Runs;
 use super::shape;
-use crate::model::Parameters;
-use crate::model::observations::{Evidence, Observations};
-use crate::model::parameters::{Decomposition, Estimate, Interpolation, OverM, Table, Terms};
-use crate::model::sensitivity::Entry;
-use crate::model::terms::{Term, ValueMut};
-use crate::model::time_model::EQUATION_11;
-use crate::model::uncertainty::Correlation;
-use crate::posterior::{
+use crate::belief::{
     FASTER, Form, Growth, Line, Number, Numbers, Posterior, Prior, SLOWER, Shape, Size, View, Work,
     grows,
 };
+use crate::models::Parameters;
+use crate::models::observations::{Evidence, Observations};
+use crate::models::parameters::{Decomposition, Estimate, Interpolation, OverM, Table, Terms};
+use crate::models::sensitivity::Entry;
+use crate::models::terms::{Term, ValueMut};
+use crate::models::time_model::EQUATION_11;
+use crate::models::uncertainty::Correlation;
 use mmgp_base::Mapping;
 use mmgp_base::error::Result;
 

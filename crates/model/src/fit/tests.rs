@@ -1,7 +1,7 @@
 use super::shape::TermChoices;
 use super::trials::*;
 use super::*;
-use crate::model::parameters::OverM;
+use crate::models::parameters::OverM;
 use mmgp_base::Mapping;
 use mmgp_base::table::records::Profile;
 

@@ -1,10 +1,11 @@
 //! The terms of [software-managed threads](crate::threads) from short runs.
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
 
-use crate::model::parameters::Estimate;
-use crate::model::time_model::TimeModel as _;
-use crate::threads::{Choice, Division, OverP, SoftwareThreads, ThreadTerms};
+use crate::models::parameters::Estimate;
+use crate::models::threads::{Choice, Division, OverP, SoftwareThreads, ThreadTerms};
+use crate::models::time_model::TimeModel as _;
+use crate::statistics::{Design, Mean};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::records::ThreadRun;
@@ -130,39 +131,24 @@ const HALVINGS: u32 = 60;
 pub(super) fn solve(rows: &[(Vec<f64>, f64)]) -> Option<Vec<Estimate>> {
     let unknowns = rows.first()?.0.len();
     let freedom = rows.len().checked_sub(unknowns)?;
-    let relative = |row: usize, column: usize| rows[row].0[column] / rows[row].1;
-    let mut matrix = DMatrix::from_fn(rows.len(), unknowns, relative);
-    let scales: Vec<f64> = matrix.column_iter().map(|column| column.norm()).collect();
-    for (mut column, &scale) in matrix.column_iter_mut().zip(&scales) {
-        column /= scale;
-    }
-    let ones = DVector::from_element(rows.len(), 1.0);
-    let products = (matrix.transpose() * &matrix).try_inverse()?;
-    let solution = &products * (matrix.transpose() * &ones);
-    let residual = (&matrix * &solution - &ones).norm_squared();
-    // Unknowns that only rounding tells apart have no bounded error.
-    let bounded = products.diagonal().iter().all(|variance| (0.0..1e10).contains(variance));
-    let of = |place: usize| Estimate {
-        std_error: (freedom > 0)
-            .then(|| (residual / freedom as f64 * products[(place, place)]).sqrt() / scales[place]),
-        degrees_of_freedom: (freedom > 0).then_some(freedom as f64),
-        ..Estimate::exact((solution[place] / scales[place]).max(0.0))
+    let matrix = DMatrix::from_fn(rows.len(), unknowns, |row, column| rows[row].0[column]);
+    let times: Vec<f64> = rows.iter().map(|row| row.1).collect();
+    let design = Design::new(matrix, times.iter().map(|time| time.powi(-2)))?;
+    let (solution, unscaled) = (design.solve(&times), design.variances());
+    let freedom = (freedom > 0).then_some(freedom as f64);
+    let of = |(value, variance): (&f64, f64)| Estimate {
+        std_error: freedom.map(|freedom| (solution.squares() / freedom * variance).sqrt()),
+        degrees_of_freedom: freedom,
+        ..Estimate::exact(value.max(0.0))
     };
-    bounded.then(|| (0..unknowns).map(of).collect())
+    Some(solution.coefficients.iter().zip(unscaled).map(of).collect())
 }
 
-/// The mean of what was measured, with its standard error where there is more than one.
+/// The mean of what was found several times.
 fn mean(values: &[f64]) -> Option<Estimate> {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let spread = values.len() > 1;
-    let estimate = Estimate {
-        std_error: spread.then(|| (squares / (count - 1.0) / count).sqrt()),
-        degrees_of_freedom: spread.then_some(count - 1.0),
-        ..Estimate::exact(mean)
-    };
-    (!values.is_empty()).then_some(estimate)
+    let mean = (!values.is_empty()).then(|| Mean::of(values))?;
+    let degrees_of_freedom = mean.std_error.map(|_| mean.degrees_of_freedom);
+    Some(Estimate { std_error: mean.std_error, degrees_of_freedom, ..Estimate::exact(mean.value) })
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::runs::{Cell, Runs};
 use super::{Fitted, Inputs, Measured, Settings, fit};
-use crate::model::Parameters;
-use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
+use crate::models::Parameters;
+use crate::models::parameters::{Decomposition, Estimate, OverM, Table, Terms};
 use mmgp_base::Mapping;
 use mmgp_base::table::records::{Alpha, Collective, ContextSwitch, Offload, OffloadMode, Profile};
 

@@ -1,8 +1,8 @@
 //! The terms of [wavefronts](crate::wavefront) from timed blocks and messages.
 
 use super::threads::solve;
-use crate::model::parameters::Estimate;
-use crate::wavefront::{Line, Links, WAYS, WavefrontTerms};
+use crate::models::parameters::Estimate;
+use crate::models::wavefront::{Line, Links, WAYS, WavefrontTerms};
 use mmgp_base::error::{Error, Result};
 use mmgp_base::table::records::{BlockRun, MessageRun};
 

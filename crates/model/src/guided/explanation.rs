@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Guide, belief::Belief};
+use super::{Guide, learnt::Learnt};
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
 
@@ -43,23 +43,23 @@ pub struct Explanation {
 }
 
 pub(super) fn explain(guide: &Guide) -> Explanation {
-    let belief = &guide.belief;
-    let row = belief.online.as_ref().map(|online| online.row(1));
+    let learnt = &guide.learnt;
+    let row = learnt.online.as_ref().map(|online| online.row(1));
     Explanation {
         choice: guide.choice,
         alive: guide.admission.alive,
         settled_after: guide.settled_after,
         changes: guide.changes,
-        burst: Seconds(belief.burst_s),
+        burst: Seconds(learnt.burst_s),
         shared: Seconds(row.map_or(0.0, |row| row.shared)),
         gap: Seconds(row.map_or(0.0, |row| row.growing)),
-        tried: tried(belief),
+        tried: tried(learnt),
     }
 }
 
-fn tried(belief: &Belief) -> Vec<Tried> {
+fn tried(learnt: &Learnt) -> Vec<Tried> {
     let of = |record: &super::record::Record| {
-        let promise = belief.promise(record.mapping)?;
+        let promise = learnt.promise(record.mapping)?;
         Some(Tried {
             mapping: record.mapping,
             offloads: record.offloads,
@@ -68,7 +68,7 @@ fn tried(belief: &Belief) -> Vec<Tried> {
             error: promise.error,
         })
     };
-    let mut tried: Vec<Tried> = belief.records.iter().filter_map(of).collect();
+    let mut tried: Vec<Tried> = learnt.records.iter().filter_map(of).collect();
     tried.sort_by_key(|tried| tried.mapping);
     tried
 }

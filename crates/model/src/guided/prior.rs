@@ -1,10 +1,10 @@
 //! Equation 11 before it has seen more than one window.
 
 use crate::fit::online::{self, Online};
-use crate::model::Parameters;
-use crate::model::parameters::{Decomposition, Estimate, OverM, Table, Terms};
-use crate::model::sensitivity::Entry;
-use crate::model::uncertainty::Correlation;
+use crate::models::Parameters;
+use crate::models::parameters::{Decomposition, Estimate, OverM, Table, Terms};
+use crate::models::sensitivity::Entry;
+use crate::models::uncertainty::Correlation;
 use mmgp_base::Mapping;
 
 /// The part of an off-load that is taken to be shared, and its standard error: that of one that
@@ -63,8 +63,8 @@ pub(super) fn online(
     let entries = vec![Entry::ApuTime, Entry::ApuSerialTime];
     parameters.correlation = Correlation::new(entries, opposed).ok();
     let noise = NOISE.max(deviation / USUAL_WINDOW.sqrt());
-    let belief = online::Belief { noise, unknown_error: 0.0 };
-    Online::new(&parameters, belief, last_m).ok()
+    let beforehand = online::Beforehand { noise, unknown_error: 0.0 };
+    Online::new(&parameters, beforehand, last_m).ok()
 }
 
 /// 1 up to the contexts; beyond them at each doubling a value of its own, as nothing is known.

@@ -1,8 +1,8 @@
 //! Which choice next: the one that is known to be best, or one that promises more.
 
-use super::belief::{Belief, Promise};
+use super::learnt::{Learnt, Promise};
+use crate::statistics::beyond;
 use mmgp_base::Mapping;
-use statrs::function::erf::erfc;
 
 /// A choice that promises less gain than this on the average is not looked at, relative.
 const WORTH_LOOKING: f64 = 0.005;
@@ -41,20 +41,20 @@ pub(super) fn candidates(alive: u32, apus: u32) -> impl Iterator<Item = Mapping>
 }
 
 /// The choice that a cautious mind prefers, from what is known now; `None` before the first window.
-pub(super) fn safest(belief: &Belief, alive: u32, apus: u32) -> Option<Mapping> {
+pub(super) fn safest(learnt: &Learnt, alive: u32, apus: u32) -> Option<Mapping> {
     let cautious = |promise: &Promise| promise.time_s * (1.0 + promise.error);
-    let promises = candidates(alive, apus).filter_map(|mapping| belief.promise(mapping));
+    let promises = candidates(alive, apus).filter_map(|mapping| learnt.promise(mapping));
     let best = promises.min_by(|a, b| cautious(a).total_cmp(&cautious(b)));
     best.map(|promise| promise.mapping)
 }
 
 /// The next choice; to look may cost `allowance_s` for each off-load of a window.
-pub(super) fn next(belief: &Belief, alive: u32, apus: u32, allowance_s: f64) -> Option<Next> {
-    let promises = || candidates(alive, apus).filter_map(|mapping| belief.promise(mapping));
-    let tried = promises().filter(|it| belief.record(it.mapping).is_some());
+pub(super) fn next(learnt: &Learnt, alive: u32, apus: u32, allowance_s: f64) -> Option<Next> {
+    let promises = || candidates(alive, apus).filter_map(|mapping| learnt.promise(mapping));
+    let tried = promises().filter(|it| learnt.record(it.mapping).is_some());
     let best = tried.min_by(|a, b| a.time_s.total_cmp(&b.time_s));
     let Some(best) = best else {
-        let mapping = safest(belief, alive, apus)?;
+        let mapping = safest(learnt, alive, apus)?;
         return Some(Next { mapping, best: None, is_settled: false });
     };
     let mut next = Next { mapping: best.mapping, best: Some(best), is_settled: true };
@@ -74,20 +74,10 @@ pub(super) fn next(belief: &Belief, alive: u32, apus: u32, allowance_s: f64) -> 
 }
 
 /// By how much a choice is faster than the best on the average, where it is; relative.
-///
-/// Expected improvement of a normal distribution: `s*[z*Phi(z) + phi(z)]`, z being the gain that is
-/// expected in standard errors s (J. Mockus, 1975; D. R. Jones, J. Global Optim. 13, 1998).
 fn expected_gain(promise: &Promise, best_s: f64) -> f64 {
     let gain = (best_s / promise.time_s).ln();
     if promise.error <= 0.0 {
         return gain.max(0.0);
     }
-    let z = gain / promise.error;
-    let density = (-0.5 * z * z).exp() / (2.0 * std::f64::consts::PI).sqrt();
-    promise.error * (z * normal(z) + density)
-}
-
-/// The standard normal distribution function.
-fn normal(z: f64) -> f64 {
-    0.5 * erfc(-z * std::f64::consts::FRAC_1_SQRT_2)
+    promise.error * beyond(gain / promise.error)
 }

@@ -18,8 +18,8 @@ use std::sync::mpsc;
 
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
-use mmgp_model::model::parameters::Decomposition;
-use mmgp_model::posterior::Prior;
+use mmgp_model::belief::Prior;
+use mmgp_model::models::parameters::Decomposition;
 use mmgp_tune::{Found, Goal, Search, Tried};
 use problems::Problem;
 

@@ -64,7 +64,7 @@ pub fn all(data: &Path) -> Result<Vec<Problem>> {
     let mut problems = files.iter().map(|path| table(path)).collect::<Result<Vec<_>>>()?;
     problems.extend(TRUTHS.into_iter().map(|(name, truth)| {
         let of = |it: Mapping| (it, (truth(f64::from(it.m()), f64::from(it.p())), Vec::new()));
-        let configurations = mmgp_model::solve::feasible(16).map(of).collect();
+        let configurations = mmgp_model::decide::feasible(16).map(of).collect();
         Problem { name: name.to_string(), is_table: false, configurations }
     }));
     Ok(problems)

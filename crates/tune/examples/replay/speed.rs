@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use mmgp_base::Mapping;
 use mmgp_base::units::Seconds;
-use mmgp_model::model::parameters::Decomposition;
-use mmgp_model::posterior::Prior;
+use mmgp_model::belief::Prior;
+use mmgp_model::models::parameters::Decomposition;
 use mmgp_tune::{Found, Goal, Search, Tried};
 
 /// Prints the seconds of a decision among so many configurations after so many runs, the least of
@@ -16,8 +16,8 @@ pub fn measure() {
         (1..=ms).flat_map(|m| (1..=ps).map(move |p| Mapping::of(m, p))).collect()
     };
     for (space, runs) in [
-        (mmgp_model::solve::feasible(16).collect(), 10),
-        (mmgp_model::solve::feasible(16).collect(), 30),
+        (mmgp_model::decide::feasible(16).collect(), 10),
+        (mmgp_model::decide::feasible(16).collect(), 30),
         (grid(20, 20), 30),
         (grid(100, 100), 30),
     ] {

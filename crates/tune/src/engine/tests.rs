@@ -3,9 +3,9 @@
 use std::cell::Cell as Counter;
 use std::path::PathBuf;
 
-use mmgp_model::model::parameters::Decomposition;
-use mmgp_model::posterior::Prior;
-use mmgp_model::solve::feasible;
+use mmgp_model::belief::Prior;
+use mmgp_model::decide::feasible;
+use mmgp_model::models::parameters::Decomposition;
 
 use super::*;
 use crate::Goal;

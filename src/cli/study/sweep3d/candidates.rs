@@ -9,9 +9,9 @@ use crate::error::{Error, Result};
 use crate::machine::Machine;
 use crate::measure::messages;
 use crate::measure::wavefront::BlockPlan;
+use crate::models::wavefront::{Choice, Problem, choices};
 use crate::sweep::{Fields, Input};
 use crate::units::Bytes;
-use crate::wavefront::{Choice, Problem, choices};
 
 /// Planes of a block, as far as there are so many.
 const PLANES: [u32; 6] = [2, 5, 10, 20, 40, 80];

@@ -9,10 +9,10 @@ use super::candidates::Candidates;
 use crate::cli::study::TermReport;
 use crate::error::Result;
 use crate::fit::estimate_wavefront;
-use crate::model::parameters::Estimate;
+use crate::models::parameters::Estimate;
+use crate::models::wavefront::{Choice, Problem, WavefrontTerms};
 use crate::table::records::{BlockRun, MessageRun};
 use crate::units::Bytes;
-use crate::wavefront::{Choice, Problem, WavefrontTerms};
 
 /// What terms are estimated for: no straight line holds for messages of all sizes, nor a time of an angle for
 /// blocks of all numbers of them.

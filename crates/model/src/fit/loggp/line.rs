@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use nalgebra::DMatrix;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-use crate::fit::sample::Mean;
+use crate::statistics::{Design, Mean};
 
 /// Times by size in bytes; at least one of each, all above 0 on average.
 pub(crate) type BySize = BTreeMap<u64, Vec<f64>>;
@@ -63,9 +64,7 @@ impl Line {
 
     /// With the time of each size that its weight follows from.
     ///
-    /// With weights w, weighted means x, y and the slope `b = S_xy/S_xx`: `a = y - b*x`,
-    /// `var(a) = s^2*(1/S_w + x^2/S_xx)`, `var(b) = s^2/S_xx`, s^2 being the weighted sum of
-    /// squared residuals over n - 2. Where the line misses the mean of the sizes by more than
+    /// The variance of a time is the weighted sum of squared residuals over n - 2. Where the line misses the mean of the sizes by more than
     /// their repetitions explain, these alone count, as if each had been measured once.
     fn weighted(times: &BySize, levels: &[f64]) -> Self {
         let points: Vec<(f64, f64, f64)> = times
@@ -75,15 +74,19 @@ impl Line {
                 times.iter().map(move |&time| (level.powi(-2), bytes as f64, time))
             })
             .collect();
-        let sum = |term: &dyn Fn(f64, f64) -> f64| -> f64 {
-            points.iter().map(|&(weight, x, y)| weight * term(x, y)).sum()
-        };
-        let s_w = sum(&|_, _| 1.0);
-        let (mean_x, mean_y) = (sum(&|x, _| x) / s_w, sum(&|_, y| y) / s_w);
-        let s_xx = sum(&|x, _| (x - mean_x).powi(2));
-        let slope = sum(&|x, y| (x - mean_x) * (y - mean_y)) / s_xx;
-        let intercept = mean_y - slope * mean_x;
-        let all = sum(&|x, y| (y - intercept - slope * x).powi(2));
+        let of = |part: fn(&(f64, f64, f64)) -> f64| points.iter().map(part).collect::<Vec<f64>>();
+        let (weights, sizes, observed) = (of(|it| it.0), of(|it| it.1), of(|it| it.2));
+        let mean_size = weights.iter().zip(&sizes).map(|(weight, size)| weight * size).sum::<f64>()
+            / weights.iter().sum::<f64>();
+        // About their mean, sizes are told from the intercept however large they are.
+        let columns = DMatrix::from_fn(points.len(), 2, |row, column| {
+            if column == 0 { 1.0 } else { sizes[row] - mean_size }
+        });
+        let design = Design::new(columns, weights.into_iter());
+        let design = design.expect("invariant: there are two sizes");
+        let (solution, unscaled) = (design.solve(&observed), design.variances());
+        let (slope, all) = (solution.coefficients[1], solution.squares());
+        let intercept = solution.coefficients[0] - slope * mean_size;
         let (variance, degrees_of_freedom) = variance(all, times, levels);
         let term = |value, of_variance: f64| Mean {
             value,
@@ -92,8 +95,8 @@ impl Line {
             count: points.len() as u64,
         };
         Self {
-            intercept: term(intercept, 1.0 / s_w + mean_x.powi(2) / s_xx),
-            slope: term(slope, 1.0 / s_xx),
+            intercept: term(intercept, unscaled[0] + mean_size.powi(2) * unscaled[1]),
+            slope: term(slope, unscaled[1]),
             squares: all,
         }
     }

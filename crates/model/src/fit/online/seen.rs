@@ -1,5 +1,7 @@
 //! The runs of each configuration, in a form that does not depend on their order.
 
+use crate::statistics::weighted_median;
+
 /// The runs of one configuration, by the logarithm of their time.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Configuration {
@@ -99,7 +101,9 @@ impl Configuration {
 
     /// The median distance of the logarithms from `centre`.
     pub fn spread(&self, centre: f64) -> f64 {
-        median(self.bins.iter().map(|bin| ((bin.log_time() - centre).abs(), bin.count)).collect())
+        weighted_median(
+            self.bins.iter().map(|bin| ((bin.log_time() - centre).abs(), bin.count)).collect(),
+        )
     }
 
     /// The runs, each by its distance from `centre` in units of `deviation`: the farther from what is
@@ -114,18 +118,6 @@ impl Configuration {
         }
         Summary { weight, mean_s: if weight > 0.0 { sum / weight } else { 0.0 } }
     }
-}
-
-/// The weighted median: the least value that half of the weight does not exceed.
-pub(super) fn median(mut values: Vec<(f64, f64)>) -> f64 {
-    values.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let half = 0.5 * values.iter().map(|(_, weight)| weight).sum::<f64>();
-    let mut before = 0.0;
-    let is_there = |(_, weight): &&(f64, f64)| {
-        before += weight;
-        before >= half
-    };
-    values.iter().find(is_there).map_or(0.0, |(value, _)| *value)
 }
 
 #[cfg(test)]

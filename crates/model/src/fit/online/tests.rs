@@ -4,10 +4,10 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
-use crate::model::parameters::{Decomposition, Estimate, Interpolation, OverM, Table, Terms};
-use crate::model::published;
-use crate::model::sensitivity::Entry;
-use crate::model::uncertainty::Correlation;
+use crate::models::parameters::{Decomposition, Estimate, Interpolation, OverM, Table, Terms};
+use crate::models::published;
+use crate::models::sensitivity::Entry;
+use crate::models::uncertainty::Correlation;
 use crate::toy::{self, estimate};
 
 /// Two tables, some of whose entries are certain, and collectives of their own count.
@@ -29,7 +29,7 @@ fn parameters(decomposition: Decomposition) -> Parameters {
     Parameters::new("toy", decomposition, 16, terms)
 }
 
-const BELIEF: Belief = Belief { noise: 0.02, unknown_error: 0.0 };
+const BEFOREHAND: Beforehand = Beforehand { noise: 0.02, unknown_error: 0.0 };
 
 fn every(apus: u32) -> impl Iterator<Item = (u32, u32)> {
     (1..=apus).flat_map(move |m| (1..=apus / m).map(move |p| (m, p)))
@@ -47,7 +47,7 @@ fn before_the_first_run_time_and_error_are_those_of_the_parameters() {
                 parameters.terms.collectives = None;
                 parameters.terms.offloads = estimate(8.0, 0.5);
             }
-            let online = Online::new(&parameters, BELIEF, 16).unwrap();
+            let online = Online::new(&parameters, BEFOREHAND, 16).unwrap();
             for (m, p) in every(16) {
                 let (time, error) = (parameters.time(Mapping::of(m, p)).0, online.std_error(m, p));
                 approx::assert_relative_eq!(online.time(m, p).0, time, max_relative = 1e-14);
@@ -58,7 +58,7 @@ fn before_the_first_run_time_and_error_are_those_of_the_parameters() {
     }
     for name in ["pbpi-qs20", "raxml-qs20"] {
         let parameters = published(name).unwrap();
-        let online = Online::new(&parameters, BELIEF, 16).unwrap();
+        let online = Online::new(&parameters, BEFOREHAND, 16).unwrap();
         for (m, p) in every(16) {
             let time = parameters.time(Mapping::of(m, p)).0;
             approx::assert_relative_eq!(online.time(m, p).0, time, max_relative = 1e-14);
@@ -78,7 +78,7 @@ fn a_table_that_goes_on_weighs_as_in_the_parameters() {
     parameters.terms.alpha = going_on([1, 6], alpha, Interpolation::Line);
     let o_col = [Estimate::exact(0.01), estimate(0.03, 0.002)];
     parameters.terms.o_col_s = going_on([2, 5], o_col, Interpolation::Logarithm);
-    let online = Online::new(&parameters, BELIEF, 16).unwrap();
+    let online = Online::new(&parameters, BEFOREHAND, 16).unwrap();
     for (m, p) in every(16) {
         let time = parameters.time(Mapping::of(m, p)).0;
         approx::assert_relative_eq!(online.time(m, p).0, time, max_relative = 1e-13);
@@ -94,7 +94,7 @@ fn runs_one_by_one_give_the_batch_solution() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
     for decomposition in [Decomposition::Data, Decomposition::Task { tasks: 7 }] {
         let parameters = parameters(decomposition);
-        let mut online = Online::new(&parameters, BELIEF, 16).unwrap();
+        let mut online = Online::new(&parameters, BEFOREHAND, 16).unwrap();
         let first = online.clone();
         let count = first.values().len();
         let uncertain: Vec<usize> =
@@ -115,7 +115,7 @@ fn runs_one_by_one_give_the_batch_solution() {
             online.learn(m, p, time).unwrap();
         }
         for &(m, p, time) in &runs {
-            let weight = (BELIEF.noise * linear(&online, m, p)).powi(-2);
+            let weight = (BEFOREHAND.noise * linear(&online, m, p)).powi(-2);
             let mut h = DVector::zeros(count);
             for (index, coefficient) in first.lines()[m as usize - 1].coefficients(p).iter() {
                 h[index] = coefficient;
@@ -143,13 +143,13 @@ fn noisy(
     rounds: u32,
 ) -> Vec<(u32, u32, f64)> {
     use rand_distr::{Distribution, Normal};
-    let noise = Normal::new(1.3, 1.3 * BELIEF.noise).unwrap();
+    let noise = Normal::new(1.3, 1.3 * BEFOREHAND.noise).unwrap();
     let all = (0..rounds).flat_map(|_| every(8));
     all.map(|(m, p)| (m, p, parameters.time(Mapping::of(m, p)).0 * noise.sample(random))).collect()
 }
 
 fn learnt(parameters: &Parameters, runs: &[(u32, u32, f64)]) -> Online {
-    let mut online = Online::new(parameters, BELIEF, 8).unwrap();
+    let mut online = Online::new(parameters, BEFOREHAND, 8).unwrap();
     for &(m, p, time) in runs {
         online.add(m, p, time).unwrap();
     }
@@ -248,7 +248,7 @@ fn a_known_truth_comes_back_from_exact_runs() {
     truth.terms.t_hpu_s.value = 2.3;
     truth.terms.t_apu_s.value = 30.0;
     truth.terms.g_s.value = 0.025;
-    let mut online = Online::new(&prior, BELIEF, 16).unwrap();
+    let mut online = Online::new(&prior, BEFOREHAND, 16).unwrap();
     for _ in 0..400 {
         for (m, p) in every(16) {
             online.learn(m, p, truth.time(Mapping::of(m, p)).0).unwrap();
@@ -264,9 +264,9 @@ fn a_known_truth_comes_back_from_exact_runs() {
 fn the_surprise_of_an_expected_run_is_standard_normal() {
     use rand_distr::{Distribution, Normal};
     let truth = parameters(Decomposition::Data);
-    let mut online = Online::new(&truth, BELIEF, 16).unwrap();
+    let mut online = Online::new(&truth, BEFOREHAND, 16).unwrap();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
-    let noise = Normal::new(1.0, BELIEF.noise).unwrap();
+    let noise = Normal::new(1.0, BEFOREHAND.noise).unwrap();
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for (m, p) in std::iter::repeat_n(0, 40).flat_map(|_| every(16)) {
         let time = truth.time(Mapping::of(m, p)).0 * noise.sample(&mut random);
@@ -275,14 +275,14 @@ fn the_surprise_of_an_expected_run_is_standard_normal() {
     }
     let bound = 4.0 / f64::sqrt(count);
     assert!((sum / count).abs() < bound, "{}", sum / count);
-    // The truth is the prior's mean, so the belief's share of the variance is too much at first.
+    // The truth is the prior's mean, so the beforehand's share of the variance is too much at first.
     let variance: f64 = squares / count;
     assert!(variance < 1.0 + bound * 2f64.sqrt() && variance > 0.8, "{variance}");
 }
 
 #[test]
 fn what_is_not_a_run_is_refused_and_changes_nothing() {
-    let mut online = Online::new(&parameters(Decomposition::Data), BELIEF, 4).unwrap();
+    let mut online = Online::new(&parameters(Decomposition::Data), BEFOREHAND, 4).unwrap();
     let before = online.values().to_vec();
     for (m, p, time, message) in [
         (0, 1, 1.0, "m: found 0, expected from 1 to 4"),
@@ -297,8 +297,8 @@ fn what_is_not_a_run_is_refused_and_changes_nothing() {
     }
     assert_eq!((online.values(), online.samples()), (before.as_slice(), 0));
     let bad = |noise, unknown_error| {
-        let belief = Belief { noise, unknown_error };
-        Online::new(&parameters(Decomposition::Data), belief, 4).is_err()
+        let beforehand = Beforehand { noise, unknown_error };
+        Online::new(&parameters(Decomposition::Data), beforehand, 4).is_err()
     };
     assert!(bad(0.0, 0.0) && bad(f64::NAN, 0.0) && bad(0.1, -1.0) && bad(0.1, f64::INFINITY));
 }
@@ -311,7 +311,7 @@ fn a_standard_error_from_few_repetitions_counts_as_wide_as_its_interval() {
     }
     parameters.terms.c_apu_s.std_error = Some(0.1);
     parameters.terms.c_apu_s.degrees_of_freedom = Some(2.0);
-    let online = Online::new(&parameters, BELIEF, 4).unwrap();
+    let online = Online::new(&parameters, BEFOREHAND, 4).unwrap();
     // Two-sided 5 % points of Student's distribution with 2 degrees of freedom and of the normal.
     let expected = 0.1 * 4.302_653 / 1.959_964;
     approx::assert_relative_eq!(online.std_error(2, 1), expected, max_relative = 1e-6);
@@ -320,20 +320,20 @@ fn a_standard_error_from_few_repetitions_counts_as_wide_as_its_interval() {
 #[test]
 fn before_any_run_an_error_is_the_largest_of_the_configurations_that_are_to_be_judged() {
     let parameters = parameters(Decomposition::Data);
-    let online = Online::new(&parameters, BELIEF, 16).unwrap();
+    let online = Online::new(&parameters, BEFOREHAND, 16).unwrap();
     let relative = |(m, p): (u32, u32)| {
         let mapping = Mapping::of(m, p);
         parameters.propagated(&parameters.gradient(mapping)).value / parameters.time(mapping).0
     };
-    let mut seen = Seen::new(BELIEF.noise);
-    assert_eq!(online.judged(&seen).before, BELIEF.noise);
-    let mut largest = BELIEF.noise;
+    let mut seen = Seen::new(BEFOREHAND.noise);
+    assert_eq!(online.judged(&seen).before, BEFOREHAND.noise);
+    let mut largest = BEFOREHAND.noise;
     for (m, p) in [(1, 16), (4, 4), (16, 1)] {
         seen.add(m, p, 10.0);
         largest = largest.max(relative((m, p)));
         approx::assert_relative_eq!(online.judged(&seen).before, largest, max_relative = 1e-12);
     }
-    assert!(largest > BELIEF.noise, "{largest}");
+    assert!(largest > BEFOREHAND.noise, "{largest}");
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn the_surprise_of_a_first_run_by_hand() {
     // the parameters are off by 1.2 s: 1.3 s together.
     let mut parameters = toy::parameters(Decomposition::Data);
     parameters.terms.c_apu_s = estimate(3.25, 1.2);
-    let mut online = Online::new(&parameters, BELIEF, 4).unwrap();
+    let mut online = Online::new(&parameters, BEFOREHAND, 4).unwrap();
     let surprise = online.learn(2, 2, 27.6).unwrap();
     approx::assert_relative_eq!(surprise, 2.0, max_relative = 1e-12);
 }
@@ -353,14 +353,14 @@ fn no_run_of_a_program_that_takes_no_time_for_certain_is_a_surprise() {
     for entry in parameters.terms.entries() {
         *parameters.terms.estimate_mut(entry).unwrap() = Estimate::exact(0.0);
     }
-    let mut online = Online::new(&parameters, BELIEF, 4).unwrap();
+    let mut online = Online::new(&parameters, BEFOREHAND, 4).unwrap();
     assert_eq!(online.learn(1, 1, 1.0).unwrap(), 0.0);
 }
 
 #[test]
 fn runs_wait_until_they_are_an_eighth_part_of_all() {
     let parameters = parameters(Decomposition::Data);
-    let mut online = Online::new(&parameters, BELIEF, 4).unwrap();
+    let mut online = Online::new(&parameters, BEFOREHAND, 4).unwrap();
     let mut settled = 0;
     for run in 1..=800 {
         online.add(2, 2, 25.0).unwrap();
@@ -396,8 +396,8 @@ fn times_of_next_to_nothing_are_followed_like_those_of_seconds() {
 fn values_of_which_no_error_is_known_have_the_stated_one_but_for_what_is_exact_by_nature() {
     let mut parameters = toy::parameters(Decomposition::Data);
     parameters.terms.alpha = toy::table(&[1, 3], &[1.0, 1.5]);
-    let belief = Belief { unknown_error: 0.1, ..BELIEF };
-    let online = Online::new(&parameters, belief, 4).unwrap();
+    let beforehand = Beforehand { unknown_error: 0.1, ..BEFOREHAND };
+    let online = Online::new(&parameters, beforehand, 4).unwrap();
     // A tenth of T_HPU, T_APU/(m p), C_APU, N*O_offload, N*T_CSW and N*p*g each, no count being
     // uncertain.
     let expected = 0.1 * f64::sqrt(4.0 + 256.0 + 1.0 + 1.0 + 4.0 + 64.0);
@@ -411,7 +411,7 @@ fn values_of_which_no_error_is_known_have_the_stated_one_but_for_what_is_exact_b
 
 /// What is seen of runs, each at (1, p) with this logarithm of its time.
 fn seen(runs: &[(u32, f64)]) -> Seen {
-    let mut seen = Seen::new(BELIEF.noise);
+    let mut seen = Seen::new(BEFOREHAND.noise);
     for &(p, log_time) in runs {
         seen.add(1, p, log_time.exp());
     }
@@ -420,7 +420,7 @@ fn seen(runs: &[(u32, f64)]) -> Seen {
 
 #[test]
 fn only_configurations_with_a_median_of_their_own_say_how_far_runs_scatter() {
-    let online = Online::new(&parameters(Decomposition::Data), BELIEF, 16).unwrap();
+    let online = Online::new(&parameters(Decomposition::Data), BEFOREHAND, 16).unwrap();
     // A median distance of 0.1 is a deviation of 0.14826, so that 0.6 is 1.349 times what is usual.
     // The two runs at p = 2 are 2 apart.
     let runs = [(1, 3.0), (1, 2.9), (1, 3.1), (1, 3.6), (1, 2.4), (2, 1.0), (2, 3.0)];
@@ -434,7 +434,7 @@ fn only_configurations_with_a_median_of_their_own_say_how_far_runs_scatter() {
 
 #[test]
 fn a_single_run_is_judged_by_what_the_parameters_say_of_their_own_error() {
-    let online = Online::new(&parameters(Decomposition::Data), BELIEF, 16).unwrap();
+    let online = Online::new(&parameters(Decomposition::Data), BEFOREHAND, 16).unwrap();
     let seen = seen(&[(1, 2.0)]);
     let judged = Judged { summaries: vec![None], centres: vec![2.0], before: 3.0 };
     // Three to one by weight, a deviation of 3 in the logarithm. An expected time below nothing counts

@@ -1,10 +1,10 @@
 //! The totals that equation 11 is linear in, and their coefficients.
 
-use crate::model::Parameters;
-use crate::model::parameters::OverM;
-use crate::model::run::Row;
-use crate::model::sensitivity::Entry;
-use crate::model::uncertainty::quantile_97_5;
+use crate::models::Parameters;
+use crate::models::parameters::OverM;
+use crate::models::run::Row;
+use crate::models::sensitivity::Entry;
+use crate::statistics::quantile_97_5;
 use mmgp_base::Mapping;
 
 /// T_HPU.

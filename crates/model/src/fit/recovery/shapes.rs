@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::super::trials::{TERMS, feasible, truth};
 use super::{BY_RUNS, Inputs, fit_on_16, measure};
-use crate::model::parameters::{Decomposition, Estimate, OverM, Table};
+use crate::models::parameters::{Decomposition, Estimate, OverM, Table};
 
 /// Programs of each sort, of which a test takes its share.
 const SEEDS: u64 = 200;

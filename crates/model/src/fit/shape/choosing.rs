@@ -5,9 +5,9 @@ use nalgebra::DMatrix;
 use super::formula::Formula;
 use super::points::{Points, Scale, Spread};
 use super::{Choice, Reason, Selection, Shape, Trial};
-use crate::fit::sample::Mean;
-use crate::model::parameters::Estimate;
-use crate::model::uncertainty::StandardError;
+use crate::models::parameters::Estimate;
+use crate::models::uncertainty::StandardError;
+use crate::statistics::Mean;
 use mmgp_base::error::{Error, Result};
 
 /// What is asked of the points, and how to call it.

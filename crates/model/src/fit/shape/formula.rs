@@ -4,6 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::Shape;
 use super::points::{Points, Scale};
+use crate::statistics::Design;
 
 /// A formula with its parameters.
 ///
@@ -30,8 +31,8 @@ pub(crate) struct Formula {
 
 /// A step that changes the relative levels by less than this is rounding.
 const STEP_TOLERANCE: f64 = 1e-12;
-/// Parameters of unit length that act this much alike cannot be told apart.
-const SINGULAR: f64 = 1e-9;
+/// A curve that rises by less than this part of it does not rise.
+const FLAT: f64 = 1e-9;
 /// Values whose squares can be told.
 const RANGE: std::ops::Range<f64> = 1e-150..1e150;
 const EXPONENT_RANGE: std::ops::Range<f64> = 0.01..10.0;
@@ -70,11 +71,11 @@ impl Formula {
         };
         let mut deviance = at.deviance(points)?;
         for _ in 0..MOST_STEPS {
-            let (response, lengths) = at.scoring(points)?;
-            at.response = response;
-            let residuals = at.residuals(points);
-            let step = &at.response * residuals;
+            let design = at.scoring(points)?;
+            at.response = design.response();
+            let step = &at.response * at.residuals(points);
             let Some((next, lower)) = at.shortened(&step, points, deviance) else { break };
+            let lengths = DVector::from_column_slice(design.lengths());
             let relative = (&next - &at.theta).component_mul(&lengths).norm();
             (at.theta, deviance) = (next, lower);
             if relative < STEP_TOLERANCE {
@@ -82,7 +83,7 @@ impl Formula {
             }
         }
         // Of a curve that does not rise, nothing tells the exponent.
-        if shape == Shape::Curve && at.theta[1].abs() < SINGULAR * at.theta[0].abs() {
+        if shape == Shape::Curve && at.theta[1].abs() < FLAT * at.theta[0].abs() {
             return None;
         }
         at.degrees_of_freedom = points.m.len() as f64 - at.theta.len() as f64;
@@ -94,32 +95,17 @@ impl Formula {
         Some((deviance, at))
     }
 
-    /// The derivatives of the parameters with respect to the points, `(J'*W*J)^-1*J'*W`, and the
-    /// lengths of the columns of J in the metric W.
-    fn scoring(&self, points: &Points) -> Option<(DMatrix<f64>, DVector<f64>)> {
+    /// One step of Fisher's scoring: least squares with the weights of where it stands. `None` where the
+    /// points cannot tell the parameters.
+    fn scoring(&self, points: &Points) -> Option<Design> {
         let rows: Vec<Vec<f64>> = points.m.iter().map(|&m| self.slopes(m)).collect();
-        let size = (rows.len(), self.theta.len());
-        let weights: Vec<f64> =
-            (0..size.0).map(|row| points.counts[row] / self.level(points.m[row]).powi(2)).collect();
-        let length = |column: usize| -> f64 {
-            (0..size.0).map(|row| weights[row] * rows[row][column].powi(2)).sum::<f64>().sqrt()
-        };
-        // Parameters of unit length: seconds and exponents differ by many orders of magnitude.
-        let lengths = DVector::from_fn(size.1, |column, _| length(column));
-        let scaled =
-            DMatrix::from_fn(size.0, size.1, |row, column| rows[row][column] / lengths[column]);
-        let weighted =
-            DMatrix::from_fn(size.1, size.0, |column, row| scaled[(row, column)] * weights[row]);
-        let information = &weighted * &scaled;
-        let is_finite = information.iter().all(|each| each.is_finite());
-        if !is_finite || information.clone().symmetric_eigenvalues().min() <= SINGULAR {
-            return None;
-        }
-        let mut response = information.try_inverse()? * weighted;
-        for (mut row, length) in response.row_iter_mut().zip(lengths.iter()) {
-            row /= *length;
-        }
-        Some((response, lengths))
+        let columns =
+            DMatrix::from_fn(rows.len(), self.theta.len(), |row, column| rows[row][column]);
+        let levels = points.m.iter().map(|&m| self.level(m));
+        Design::new(
+            columns,
+            points.counts.iter().zip(levels).map(|(count, level)| count / level.powi(2)),
+        )
     }
 
     /// The first of the step, its half, its quarter... that does not raise the deviance.
@@ -246,10 +232,11 @@ fn start(shape: Shape, exponent: f64, points: &Points) -> Option<DVector<f64>> {
         points.m.iter().map(|&m| basis(shape, points.scale, exponent, m)).collect();
     let columns = rows.first()?.len();
     // Over the measured values: the relative errors of the points are all alike.
-    let root = |row: usize| points.counts[row].sqrt() / points.values[row];
-    let a = DMatrix::from_fn(rows.len(), columns, |row, column| rows[row][column] * root(row));
-    let b = DVector::from_fn(rows.len(), |row, _| points.values[row] * root(row));
-    let mut theta = a.svd(true, true).solve(&b, SINGULAR).ok()?;
+    let weights =
+        points.counts.iter().zip(&points.values).map(|(count, value)| count / value.powi(2));
+    let matrix = DMatrix::from_fn(rows.len(), columns, |row, column| rows[row][column]);
+    let solution = Design::new(matrix, weights)?.solve(&points.values);
+    let mut theta = DVector::from_vec(solution.coefficients);
     let level = |theta: &DVector<f64>, row: &Vec<f64>| -> f64 {
         row.iter().zip(theta.iter()).map(|(base, factor)| base * factor).sum()
     };

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use crate::model::uncertainty::StandardError;
+use crate::models::uncertainty::StandardError;
 
 /// What a term is measured against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

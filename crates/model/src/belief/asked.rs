@@ -1,0 +1,196 @@
+//! The times of mappings that are asked for, given the runs.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::Posterior;
+use super::components::{Component, Family};
+use super::mixture::{Joint, Marginals};
+use crate::models::observations::Observed;
+use crate::statistics::kernel;
+use mmgp_base::Mapping;
+
+impl Posterior {
+    /// The times of some mappings, each by itself.
+    pub fn marginals(&self, mappings: &[Mapping]) -> Marginals {
+        let all: Vec<usize> = (0..self.components.len()).collect();
+        self.marginals_by(&all, mappings)
+    }
+
+    /// The same by the components at these places.
+    fn marginals_by(&self, places: &[usize], mappings: &[Mapping]) -> Marginals {
+        let of = |component: &Component, asked: &Asked| {
+            let (mean, cross, mut variances) = self.conditioned(component, asked);
+            let whitened = component.given.whitened(cross);
+            for (variance, column) in variances.iter_mut().zip(whitened.column_iter()) {
+                *variance -= column.norm_squared();
+            }
+            (mean, variances)
+        };
+        let weights: Vec<f64> = places.iter().map(|&it| self.components[it].weight).collect();
+        let total: f64 = weights.iter().sum();
+        let weights = weights.iter().map(|weight| weight / total).collect();
+        let mut marginals = Marginals::new(weights, self.widening(), self.kappa());
+        // A block at a time, so that memory does not grow with what is asked.
+        for block in mappings.chunks(BLOCK) {
+            let asked = Asked::new(self, block);
+            for (place, &component) in places.iter().enumerate() {
+                let component = &self.components[component];
+                let (mut means, mut variances) = of(component, &asked);
+                for (index, observed) in asked.of_rest(self) {
+                    let noise = component.node.noise.powi(2) / observed.repetitions;
+                    let gain = variances[index] / (variances[index] + noise);
+                    means[index] += gain * (observed.time.0.ln() - means[index]);
+                    variances[index] *= 1.0 - gain;
+                }
+                for (mean, &mapping) in means.iter_mut().zip(block) {
+                    *mean += self.change(mapping);
+                }
+                marginals.extend(place, means.iter().copied(), variances.iter().copied());
+            }
+        }
+        marginals
+    }
+
+    /// The expected logarithms of some times, nearly, and what there is to hope for, by the components
+    /// that weigh most.
+    pub(crate) fn hopes(&self, mappings: &[Mapping]) -> Vec<(f64, f64)> {
+        let mut places: Vec<usize> = (0..self.components.len()).collect();
+        let weight = |place: usize| self.components[place].weight;
+        places.sort_by(|&one, &other| weight(other).total_cmp(&weight(one)));
+        places.truncate(HEAVIEST);
+        let marginals = self.marginals_by(&places, mappings);
+        let both = |index: usize| (marginals.log_time(index), marginals.hope(index));
+        (0..mappings.len()).map(both).collect()
+    }
+
+    /// The times of some mappings together.
+    pub fn joint(&self, mappings: &[Mapping]) -> Joint {
+        let asked = Asked::new(self, mappings);
+        let kernels = DMatrix::from_fn(mappings.len(), mappings.len(), |row, column| {
+            kernel(mappings[row], mappings[column])
+        });
+        let (mut means, mut covariances) = (Vec::new(), Vec::new());
+        for component in &self.components {
+            let (mut mean, cross, variances) = self.conditioned(component, &asked);
+            let (_, slopes) = &asked.lines[component.family];
+            let mut covariance = self.families[component.family].spread_of(slopes);
+            covariance += &kernels * component.node.size.powi(2);
+            covariance.set_diagonal(&variances);
+            let whitened = component.given.whitened(cross);
+            covariance -= whitened.transpose() * &whitened;
+            for (index, observed) in asked.of_rest(self) {
+                let noise = component.node.noise.powi(2) / observed.repetitions;
+                let gain = covariance.column(index) / (covariance[(index, index)] + noise);
+                let missed = observed.time.0.ln() - mean[index];
+                mean += &gain * missed;
+                let row = covariance.row(index).clone_owned();
+                covariance -= gain * row;
+            }
+            for (mean, &mapping) in mean.iter_mut().zip(mappings) {
+                *mean += self.change(mapping);
+            }
+            means.push(mean);
+            covariances.push(covariance);
+        }
+        Joint::new(self.weights(), (means, covariances), self.widening())
+    }
+
+    fn weights(&self) -> Vec<f64> {
+        self.components.iter().map(|it| it.weight).collect()
+    }
+
+    /// The means of what is asked given the runs, its covariance with them (a column for each), and
+    /// its variances before them.
+    pub(super) fn conditioned(
+        &self,
+        component: &Component,
+        asked: &Asked,
+    ) -> (DVector<f64>, DMatrix<f64>, DVector<f64>) {
+        let family = &self.families[component.family];
+        let (lines, slopes) = &asked.lines[component.family];
+        let own = component.node.own.powi(2);
+        let variances = DVector::from_iterator(
+            lines.len(),
+            slopes.row_iter().map(|row| {
+                let of_mean: f64 = row
+                    .iter()
+                    .zip(&family.mean.prior)
+                    .map(|(slope, (_, v))| slope * slope * v)
+                    .sum();
+                component.node.size.powi(2) + of_mean + own
+            }),
+        );
+        let mut cross = &asked.kernels * component.node.size.powi(2);
+        cross += &asked.spreads[component.family];
+        for &(row, column) in &asked.same {
+            cross[(row, column)] += own;
+        }
+        let mean = lines + cross.tr_mul(component.given.pull());
+        (mean, cross, variances)
+    }
+}
+
+/// So many components tell what may be hoped for.
+const HEAVIEST: usize = 12;
+
+/// Mappings that are asked for at once.
+const BLOCK: usize = 512;
+
+/// What all components have in common of some mappings that are asked for.
+pub(super) struct Asked<'m> {
+    mappings: &'m [Mapping],
+    /// Of each family: the logarithm of its time and its derivatives.
+    pub lines: Vec<(DVector<f64>, DMatrix<f64>)>,
+    /// The covariance with the runs that the coefficients of each family make, a column for each
+    /// mapping.
+    spreads: Vec<DMatrix<f64>>,
+    /// The kernel with the runs, a column for each mapping.
+    kernels: DMatrix<f64>,
+    /// Runs (rows) that are of a mapping asked for (columns).
+    same: Vec<(usize, usize)>,
+}
+
+impl<'m> Asked<'m> {
+    pub fn new(posterior: &Posterior, mappings: &'m [Mapping]) -> Self {
+        let runs = &posterior.data.mappings;
+        let features: Vec<Vec<Vec<f64>>> = posterior
+            .forms
+            .iter()
+            .map(|form| mappings.iter().map(|&it| form.features(it)).collect())
+            .collect();
+        let line = |family: &Family| {
+            let form = family.mean.form;
+            family.lines(&*posterior.forms[form], &features[form])
+        };
+        let lines: Vec<_> = posterior.families.iter().map(line).collect();
+        let spread = |(family, (_, slopes)): (&Family, &(DVector<f64>, DMatrix<f64>))| {
+            family.spread_with_runs(slopes)
+        };
+        let spreads = posterior.families.iter().zip(&lines).map(spread).collect();
+        let same = mappings.iter().enumerate().filter_map(|(column, mapping)| {
+            Some((runs.iter().position(|run| run == mapping)?, column))
+        });
+        Self {
+            mappings,
+            spreads,
+            kernels: DMatrix::from_fn(runs.len(), mappings.len(), |row, column| {
+                kernel(runs[row], mappings[column])
+            }),
+            same: same.collect(),
+            lines,
+        }
+    }
+
+    /// Those that were timed and do not stand among the runs of the covariance, by their places.
+    fn of_rest(&self, posterior: &Posterior) -> Vec<(usize, Observed)> {
+        let rest = &posterior.rest;
+        let timed = |(index, mapping): (usize, &Mapping)| {
+            let found = rest.binary_search_by_key(mapping, |observed| observed.mapping).ok()?;
+            Some((index, rest[found]))
+        };
+        if rest.is_empty() {
+            return Vec::new();
+        }
+        self.mappings.iter().enumerate().filter_map(timed).collect()
+    }
+}

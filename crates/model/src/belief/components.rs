@@ -1,0 +1,287 @@
+//! The mixture itself: every mean with every size of the misfit, weighted by the evidence of the runs.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use nalgebra::{DMatrix, DVector};
+
+use super::bases::{Base, Bases};
+use super::censored::as_measured;
+use super::form::{Form, Mean};
+use super::mode::{About, Tangent};
+use super::scatter::Node;
+use crate::models::observations::{Bound, Observations, Observed};
+use crate::statistics::{Given, kernel};
+use mmgp_base::Mapping;
+
+/// A mean, fitted.
+pub(super) struct Family {
+    pub mean: Mean,
+    /// Its coefficients where the logarithm of its time is taken as linear in them.
+    pub coefficients: Vec<f64>,
+    /// That line at the runs.
+    tangent: Tangent,
+    /// The covariance of the runs that its coefficients make, where it was asked for.
+    spread: OnceCell<DMatrix<f64>>,
+    /// The sizes of the misfit that it may have.
+    bases: Rc<Bases>,
+    /// Its share of the weights.
+    pub weight: f64,
+}
+
+/// A mean with one size of the misfit, given the runs.
+pub(super) struct Component {
+    /// The mean's place.
+    pub family: usize,
+    pub node: Node,
+    /// The logarithm of its weight, but for a constant.
+    pub log_weight: f64,
+    /// Its weight; all add up to 1.
+    pub weight: f64,
+    /// What the runs say about the mean.
+    pub given: Given,
+}
+
+/// The runs, as numbers, and after them those that were stopped.
+pub(super) struct Data {
+    pub mappings: Vec<Mapping>,
+    /// Logarithms of the times; of those that were stopped, of their bounds.
+    pub log_times: DVector<f64>,
+    pub repetitions: Vec<f64>,
+    /// Variance that a run has beyond the noise, where it is taken to be wild.
+    pub wildness: Vec<f64>,
+    /// How many were stopped.
+    stopped: usize,
+    /// The kernel between all of them.
+    kernel: DMatrix<f64>,
+}
+
+impl Data {
+    pub fn of(observations: &Observations) -> Self {
+        let once = |bound: &Bound| Observed {
+            mapping: bound.mapping,
+            time: bound.longer_than,
+            repetitions: 1.0,
+        };
+        let stopped = observations.bounds.iter().map(once);
+        let all: Vec<Observed> =
+            observations.configurations.iter().copied().chain(stopped).collect();
+        let mappings: Vec<Mapping> = all.iter().map(|observed| observed.mapping).collect();
+        Self {
+            log_times: DVector::from_iterator(all.len(), all.iter().map(|it| it.time.0.ln())),
+            repetitions: all.iter().map(|it| it.repetitions).collect(),
+            wildness: vec![0.0; all.len()],
+            stopped: observations.bounds.len(),
+            kernel: DMatrix::from_fn(all.len(), all.len(), |row, column| {
+                kernel(mappings[row], mappings[column])
+            }),
+            mappings,
+        }
+    }
+
+    /// How many ran to their end.
+    pub fn timed(&self) -> usize {
+        self.mappings.len() - self.stopped
+    }
+
+    /// How many were stopped.
+    pub fn stopped(&self) -> usize {
+        self.stopped
+    }
+
+    /// The covariance of the runs about their mean.
+    pub fn covariance(&self, node: &Node) -> DMatrix<f64> {
+        let mut covariance = &self.kernel * node.size.powi(2);
+        for (index, repetitions) in self.repetitions.iter().enumerate() {
+            covariance[(index, index)] +=
+                node.own.powi(2) + node.noise.powi(2) / repetitions + self.wildness[index];
+        }
+        covariance
+    }
+}
+
+/// Steps towards the most likely coefficients; before all but the first the likeliest size of the misfit
+/// is sought anew.
+const STEPS: [u64; 3] = [2, 3, 5];
+
+/// A step below this is the last.
+const SETTLED: f64 = 1e-2;
+
+impl Family {
+    /// The mean about the runs, of which its form has these features, a row for each.
+    pub fn fitted(
+        mean: Mean,
+        (form, features): (&dyn Form, &[Vec<f64>]),
+        data: &Data,
+        bases: Rc<Bases>,
+    ) -> Self {
+        let about = About { mean: &mean, form, features, data };
+        let mut coefficients =
+            DVector::from_iterator(mean.prior.len(), mean.prior.iter().map(|it| it.0));
+        let mut tangent = about.tangent(coefficients.as_slice());
+        if !data.mappings.is_empty() {
+            for (phase, &steps) in STEPS.iter().enumerate() {
+                let anew = (phase > 0).then(|| bases.likeliest(&mean, &tangent, data));
+                let base = anew.as_ref().unwrap_or_else(|| bases.first());
+                coefficients = about.climbed(&coefficients, base, (steps, SETTLED));
+                tangent = about.tangent(coefficients.as_slice());
+            }
+        }
+        let coefficients = coefficients.as_slice().to_vec();
+        Self { mean, coefficients, tangent, spread: OnceCell::new(), bases, weight: 0.0 }
+    }
+
+    /// The logarithms of the weights of the sizes of the misfit at the middle noise.
+    pub fn judged(&self, data: &Data, temper: f64) -> Vec<f64> {
+        let grid = &self.bases.grid;
+        let log_prior = |pair: usize| grid.log_prior(pair) + self.mean.log_prior;
+        if data.mappings.is_empty() {
+            return (0..grid.pairs.len()).map(log_prior).collect();
+        }
+        let evidences = self.bases.log_evidences(&self.mean, &self.tangent).enumerate();
+        evidences.map(|(pair, evidence)| temper * evidence + log_prior(pair)).collect()
+    }
+
+    /// The components of a size of the misfit at all noises.
+    pub fn components(
+        &self,
+        (place, pair): (usize, usize),
+        data: &Data,
+        temper: f64,
+    ) -> impl Iterator<Item = Component> {
+        let noises = self.bases.grid.noises.iter();
+        noises.filter_map(move |&noise| self.component(place, (pair, noise), data, temper))
+    }
+
+    fn component(
+        &self,
+        family: usize,
+        (pair, noise): (usize, f64),
+        data: &Data,
+        temper: f64,
+    ) -> Option<Component> {
+        let grid = &self.bases.grid;
+        let ((size, own), _) = grid.pairs[pair];
+        let node = Node { size, own, noise };
+        let log_prior = grid.log_prior(pair) + self.mean.log_prior;
+        if data.mappings.is_empty() {
+            let (log_weight, given) = (log_prior, Given::nothing());
+            return Some(Component { family, node, log_weight, weight: 0.0, given });
+        }
+        let spread = self.spread.get_or_init(|| self.tangent.spread(&self.mean));
+        let covariance = data.covariance(&node) + spread;
+        let (given, log_density) = given(covariance, &self.tangent.missed, data.stopped)?;
+        let log_weight = temper * log_density + log_prior;
+        Some(Component { family, node, log_weight, weight: 0.0, given })
+    }
+
+    /// The line at each of some mappings, by their features: the logarithms with the prior's
+    /// coefficients, as if they were linear in them, and the derivatives, a row for each.
+    pub fn lines(&self, form: &dyn Form, features: &[Vec<f64>]) -> (DVector<f64>, DMatrix<f64>) {
+        self.mean.lines(form, &self.coefficients, features)
+    }
+
+    /// The means of its coefficients in one of its components, no farther from what times are taken as
+    /// linear about than that holds.
+    pub fn given_runs(&self, component: &Component) -> Vec<f64> {
+        let given = self.mean.pulled(&self.tangent.slopes, component.given.pull());
+        let near = |(given, at): (&f64, &f64)| at + (given - at).clamp(-LINEAR, LINEAR);
+        given.iter().zip(&self.coefficients).map(near).collect()
+    }
+
+    /// The likeliest coefficients in one of its components.
+    pub fn likeliest(
+        &self,
+        component: &Component,
+        (form, features): (&dyn Form, &[Vec<f64>]),
+        data: &Data,
+    ) -> Vec<f64> {
+        let about = About { mean: &self.mean, form, features, data };
+        let from = DVector::from_column_slice(&self.coefficients);
+        let base = Base::of(data, &component.node);
+        about.climbed(&from, &base, MOST_STEPS).as_slice().to_vec()
+    }
+
+    /// The derivatives at the runs by one coefficient.
+    pub fn slope(&self, coefficient: usize) -> DVector<f64> {
+        self.tangent.slopes.column(coefficient).into_owned()
+    }
+
+    /// The covariance that the coefficients' priors make, among mappings with these derivatives.
+    pub fn spread_of(&self, slopes: &DMatrix<f64>) -> DMatrix<f64> {
+        self.mean.spread_between(slopes, slopes)
+    }
+
+    /// The same between mappings with derivatives of their own.
+    pub fn spread_between(&self, rows: &DMatrix<f64>, columns: &DMatrix<f64>) -> DMatrix<f64> {
+        self.mean.spread_between(rows, columns)
+    }
+
+    /// The same between the runs (rows) and mappings with these derivatives (columns).
+    pub fn spread_with_runs(&self, slopes: &DMatrix<f64>) -> DMatrix<f64> {
+        self.mean.spread_between(&self.tangent.slopes, slopes)
+    }
+}
+
+/// A line of logarithms holds for so much of a coefficient.
+const LINEAR: f64 = 1.0;
+
+/// Steps to where coefficients that are read are likeliest, and the least of them.
+const MOST_STEPS: (u64, f64) = (40, 1e-9);
+
+impl Mean {
+    /// The line about some coefficients at each of some mappings, by their features: the logarithms with
+    /// the prior's coefficients, as if they were linear in them, and the derivatives, a row for each.
+    pub fn lines(
+        &self,
+        form: &dyn Form,
+        coefficients: &[f64],
+        features: &[Vec<f64>],
+    ) -> (DVector<f64>, DMatrix<f64>) {
+        let mut log_times = DVector::zeros(features.len());
+        let mut slopes = DMatrix::zeros(features.len(), coefficients.len());
+        for (row, features) in features.iter().enumerate() {
+            let (log_time, of_mapping) = form.at(coefficients, features);
+            let mut back = 0.0;
+            for (column, slope) in of_mapping.into_iter().enumerate() {
+                slopes[(row, column)] = slope;
+                back += slope * (coefficients[column] - self.prior[column].0);
+            }
+            log_times[row] = log_time - back;
+        }
+        (log_times, slopes)
+    }
+
+    /// The covariance that the coefficients' prior makes between mappings with these derivatives (rows)
+    /// and others (columns).
+    pub fn spread_between(&self, rows: &DMatrix<f64>, columns: &DMatrix<f64>) -> DMatrix<f64> {
+        let mut scaled = rows.clone();
+        for (mut column, (_, variance)) in scaled.column_iter_mut().zip(&self.prior) {
+            column *= *variance;
+        }
+        scaled * columns.transpose()
+    }
+
+    /// The coefficients that runs with these derivatives pull to.
+    pub fn pulled(&self, slopes: &DMatrix<f64>, pull: &DVector<f64>) -> DVector<f64> {
+        let mut to = slopes.tr_mul(pull);
+        for (to, (mean, variance)) in to.iter_mut().zip(&self.prior) {
+            *to = mean + variance * *to;
+        }
+        to
+    }
+}
+
+/// What runs with this covariance about a mean say, and the logarithm of their density; of what was
+/// missed the last are bounds.
+pub(super) fn given(
+    mut covariance: DMatrix<f64>,
+    missed: &DVector<f64>,
+    stopped: usize,
+) -> Option<(Given, f64)> {
+    let mut missed = missed.clone();
+    let of_bounds = as_measured(&mut covariance, &mut missed, stopped)?;
+    let given = Given::observed(covariance, &missed)?;
+    let log_density = of_bounds + given.log_density;
+    Some((given, log_density))
+}

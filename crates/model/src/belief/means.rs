@@ -1,0 +1,402 @@
+//! The means: what files give and what may come to it, or sums of terms that runs determine, each with
+//! what is believed of its coefficients and how likely it is beforehand.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::FLAT;
+use super::form::{Flat, Form, Known, Mean, Shape, Sizes, Sum, Work};
+use super::prior::Prior;
+use crate::models::host_shared::HostShared;
+use crate::models::observations::Observations;
+use crate::models::parameters::Decomposition;
+use crate::models::terms::Term;
+use crate::models::time_model::{EQUATION_11, TimeModel};
+use mmgp_base::Mapping;
+
+/// A sum of terms that runs alone determine.
+pub(super) struct OfRuns {
+    pub name: &'static str,
+    shapes: &'static [Shape],
+    /// How likely it is beforehand.
+    weight: f64,
+    /// Whether its terms come in rounds of tasks, where work is divided so.
+    in_rounds: bool,
+}
+
+/// Equation 11 with nothing but runs.
+const OF_EQUATION_11: &[Shape] = &[Shape::One, Shape::FurtherThreads, Shape::Shared, Shape::Apus];
+
+/// What grows with m: one of these, or a sum.
+pub(crate) type Growth = &'static [Shape];
+
+/// How alpha may grow where runs alone tell, and how likely that is beforehand: assumed, so that the
+/// errors of terms are within a fifth of the least possible where it is a line, and hold in 85 % and more
+/// where it bends. With knots it rises ever faster, or ever slower.
+pub(super) const GROWTHS: [(Growth, f64); 5] = [
+    (&[Shape::FurtherThreads], 0.7),
+    (&[Shape::Levels], 0.12),
+    (&[Shape::SecondProcess], 0.08),
+    (FASTER, 0.05),
+    (SLOWER, 0.05),
+];
+
+/// Any growth that rises ever faster, between these knots along lines.
+pub(crate) const FASTER: Growth =
+    &[Shape::FurtherThreads, Shape::After(2), Shape::After(4), Shape::After(8), Shape::After(16)];
+
+/// Any growth that rises ever slower.
+pub(crate) const SLOWER: Growth =
+    &[Shape::FurtherThreads, Shape::UpTo(2), Shape::UpTo(4), Shape::UpTo(8), Shape::UpTo(16)];
+
+/// Whether a shape is part of a growth.
+pub(crate) fn grows(shape: Shape) -> bool {
+    GROWTHS.iter().any(|(growth, _)| growth.contains(&shape))
+}
+
+/// From so many m above 1 on they can be told apart.
+const FEWEST_TO_GROW: usize = 2;
+
+/// The sums, with weights learnt on 23 tables of programs that others timed.
+pub(super) const SUMS: [OfRuns; 6] = [
+    OfRuns {
+        name: "amdahl",
+        shapes: &[Shape::One, Shape::Shared],
+        weight: 0.040,
+        in_rounds: false,
+    },
+    OfRuns {
+        name: "amdahl-2",
+        shapes: &[Shape::One, Shape::PerThread, Shape::Shared],
+        weight: 0.047,
+        in_rounds: false,
+    },
+    OfRuns {
+        name: "usl",
+        shapes: &[Shape::One, Shape::Shared, Shape::All],
+        weight: 0.048,
+        in_rounds: false,
+    },
+    OfRuns { name: EQUATION_11, shapes: OF_EQUATION_11, weight: 0.062, in_rounds: true },
+    OfRuns {
+        name: "mmgp+1/m+1/p",
+        shapes: &[
+            Shape::One,
+            Shape::Threads,
+            Shape::Shared,
+            Shape::Apus,
+            Shape::PerThread,
+            Shape::PerApu,
+        ],
+        weight: 0.150,
+        in_rounds: true,
+    },
+    OfRuns {
+        name: "all-terms",
+        shapes: &[
+            Shape::One,
+            Shape::Threads,
+            Shape::Apus,
+            Shape::PerThread,
+            Shape::PerApu,
+            Shape::Shared,
+            Shape::All,
+            Shape::SecondProcess,
+        ],
+        weight: 0.599,
+        in_rounds: true,
+    },
+];
+
+/// How likely a constant is beside them.
+const WEIGHT_OF_FLAT: f64 = 0.054;
+
+/// Variance of the constant about the mean of the logarithms of the times.
+const VARIANCE_OF_FLAT: f64 = 4.0;
+
+/// What means add to values from files: the name, the shapes, and how likely it is beforehand, learnt
+/// on three studies and four probed programs.
+const BESIDE_FILES: [(&str, &[Shape], f64); 3] = [
+    ("", &[], 0.57),
+    ("+1/m+1/p", &[Shape::PerThread, Shape::PerApu], 0.22),
+    (
+        "+all-terms",
+        &[Shape::Threads, Shape::PerThread, Shape::PerApu, Shape::All, Shape::SecondProcess],
+        0.21,
+    ),
+];
+
+/// Files hold for the program to within so much, relative, and how likely that is. Runs that contradict
+/// files make the last likely.
+const LOOSE: [(f64, f64); 3] = [(0.0, 0.70), (0.05, 0.18), (0.3, 0.12)];
+
+/// How likely it is that processes share the host's own work, where a profile says how much it is and
+/// nothing whether each of them repeats it.
+const SHARED_HOST: f64 = 0.3;
+
+/// Mean and standard deviation of the logarithm of a term's size, the most that it can be taken as 1:
+/// anything from a ten-thousandth to all of it. Nothing explodes with few runs.
+const SIZE: (f64, f64) = (-3.0, 3.0);
+
+/// The same of what is added to values from files.
+const SIZE_BESIDE_FILES: (f64, f64) = (-5.0, 2.0);
+
+/// The first of both in pieces, with how likely each is. A time is nearly a line over the logarithm of a
+/// size only as long as that is known to a factor or so: where runs tell little of it, small, middling
+/// and large are means of their own.
+const PIECES: [((f64, f64), f64); 3] =
+    [((-5.5, 1.6), 0.35), ((-2.5, 1.3), 0.35), ((0.2, 1.3), 0.30)];
+
+/// Variance of the logarithm of a size of which nothing is told: that of all pieces together.
+pub(super) fn untold_variance() -> f64 {
+    let mean: f64 = PIECES.iter().map(|((mean, _), weight)| weight * mean).sum();
+    let about =
+        |&((centre, sd), weight): &((f64, f64), f64)| weight * (sd * sd + (centre - mean).powi(2));
+    PIECES.iter().map(about).sum()
+}
+
+/// From so many timed configurations on, one piece does.
+const ENOUGH_FOR_ONE_PIECE: usize = 9;
+
+/// With more terms that no file knows than these, one piece has to do.
+const MOST_IN_PIECES: usize = 3;
+
+/// The forms and the means over them, about some runs.
+pub(super) struct Means {
+    pub forms: Vec<Box<dyn Form>>,
+    pub means: Vec<Mean>,
+}
+
+impl Prior {
+    /// All means about these runs.
+    pub(super) fn means(&self, observations: &Observations) -> Means {
+        let mut all = Means { forms: Vec::new(), means: Vec::new() };
+        let has_runs = !observations.configurations.is_empty();
+        let wanted = self.known.iter().filter(|(model, _)| self.is_wanted(model.name()));
+        // Without runs nothing tells models apart: the first is the most detailed.
+        let models: Vec<_> = if has_runs { wanted.collect() } else { wanted.take(1).collect() };
+        for (model, weight) in &models {
+            for (model, of_host) in self.hosts(model) {
+                self.add_known(&model, weight * of_host, observations, &mut all);
+            }
+        }
+        if has_runs && models.is_empty() {
+            self.add_sums(observations, &mut all);
+        }
+        all
+    }
+
+    /// A model as it stands, and with the host's time divided where that may be.
+    fn hosts(&self, model: &Rc<dyn TimeModel>) -> Vec<(Rc<dyn TimeModel>, f64)> {
+        let is_told = !self.unknown.contains(&Term::Alpha)
+            || self.unknown.contains(&Term::HpuTime)
+            || self.work.decomposition != Decomposition::Data;
+        let shared = if is_told { None } else { HostShared::of(Rc::clone(model)) };
+        let Some(shared) = shared else { return vec![(Rc::clone(model), 1.0)] };
+        vec![(Rc::clone(model), 1.0 - SHARED_HOST), (Rc::new(shared), SHARED_HOST)]
+    }
+
+    /// What files give of a model, alone and with what may come to it.
+    fn add_known(
+        &self,
+        model: &Rc<dyn TimeModel>,
+        weight: f64,
+        observations: &Observations,
+        all: &mut Means,
+    ) {
+        let unknown = shapes(&self.unknown, &self.work);
+        let candidates = spanning(model.apus());
+        // Where files know less than half of the program at any run, its times say how much there is.
+        let rest =
+            observations.configurations.iter().map(|it| it.time.0 / model.time(it.mapping).0);
+        let whole = rest.reduce(f64::min).filter(|&least| least > 2.0).unwrap_or(1.0);
+        let most = |shape: &Shape| {
+            let at = |mapping| self.work.at(*shape, mapping);
+            let of_known = candidates.iter().map(|&it| whole * model.time(it).0 / at(it));
+            let most = of_known.fold(most(*shape, &self.work, observations), f64::min);
+            // What is nothing wherever a run or a candidate is is nothing.
+            (*shape, if most.is_finite() { most } else { f64::MIN_POSITIVE })
+        };
+        let is_in_pieces = observations.configurations.len() < ENOUGH_FOR_ONE_PIECE
+            && (1..=MOST_IN_PIECES).contains(&unknown.len());
+        // One mean alone, or one that is off by so much as a whole, has nothing added to it; and without
+        // runs nothing tells of what may come to it.
+        let is_alone =
+            self.only.is_some() || self.misfit.is_some() || observations.configurations.is_empty();
+        let looses = if self.misfit.is_some() { &LOOSE[..1] } else { &LOOSE };
+        let growths = self.growths(observations);
+        let added = BESIDE_FILES.iter().filter(|(_, beside, _)| !is_alone || beside.is_empty());
+        let families = added.flat_map(|added| growths.iter().map(move |growth| (added, *growth)));
+        for (&(name, beside, of_beside), (growth, of_growth)) in families {
+            let unknown = growing(&unknown, growth);
+            let further: Vec<Shape> =
+                beside.iter().copied().filter(|shape| !unknown.contains(shape)).collect();
+            let terms = unknown.iter().chain(&further).map(most).collect();
+            let terms = Sizes::new(self.work.clone(), terms);
+            let form = Known::new(Rc::clone(model), terms, unknown.len());
+            let pieces = match is_in_pieces && beside.is_empty() {
+                true => combinations(unknown.len()),
+                false => vec![(vec![SIZE; unknown.len()], 1.0)],
+            };
+            for &(loose, of_loose) in looses {
+                for (sizes, of_sizes) in &pieces {
+                    let further = further.iter().map(|_| &SIZE_BESIDE_FILES);
+                    let sizes = sizes.iter().chain(further).map(|(mean, sd)| (*mean, sd * sd));
+                    let prior = form.prior(loose).into_iter().chain(sizes).collect();
+                    all.means.push(Mean {
+                        name: format!("{}{name}", model.name()),
+                        form: all.forms.len(),
+                        prior,
+                        loose,
+                        log_prior: (weight * of_beside * of_growth * of_loose * of_sizes).ln(),
+                    });
+                }
+            }
+            all.forms.push(Box::new(form));
+        }
+    }
+
+    /// Sums of terms that runs determine, and the constant.
+    fn add_sums(&self, observations: &Observations, all: &mut Means) {
+        let mut add = |name: &str, shapes: &[Shape], weight: f64, decomposition: Decomposition| {
+            if !self.is_wanted(name) {
+                return;
+            }
+            let work = Work { decomposition, ..self.work.clone() };
+            let most = |&shape: &Shape| (shape, most(shape, &work, observations));
+            let sizes = shapes.iter().map(most).collect();
+            let sizes = Sizes::new(work.clone(), sizes);
+            all.means.push(Mean {
+                name: name.into(),
+                form: all.forms.len(),
+                prior: vec![(SIZE.0, SIZE.1 * SIZE.1); shapes.len()],
+                loose: 0.0,
+                log_prior: weight.ln(),
+            });
+            all.forms.push(Box::new(Sum(sizes)));
+        };
+        for OfRuns { name, shapes, weight, in_rounds } in &SUMS {
+            let decomposition =
+                if *in_rounds { self.work.decomposition } else { Decomposition::Data };
+            if *shapes != OF_EQUATION_11 {
+                add(name, shapes, *weight, decomposition);
+                continue;
+            }
+            for (growth, of_growth) in self.growths(observations) {
+                add(name, &growing(shapes, growth), weight * of_growth, decomposition);
+            }
+        }
+        if let Some(cores) = self.cores.filter(|&cores| asks_for_more(observations, cores)) {
+            for (name, shapes) in kinks(cores) {
+                add(name, &shapes, WEIGHT_OF_A_KINK, self.work.decomposition);
+            }
+        }
+        if self.is_wanted(FLAT) {
+            let logs = observations.configurations.iter().map(|observed| observed.time.0.ln());
+            let mean = logs.sum::<f64>() / observations.configurations.len() as f64;
+            all.means.push(Mean {
+                name: FLAT.into(),
+                form: all.forms.len(),
+                prior: vec![(mean, VARIANCE_OF_FLAT)],
+                loose: 0.0,
+                log_prior: WEIGHT_OF_FLAT.ln(),
+            });
+            all.forms.push(Box::new(Flat));
+        }
+    }
+
+    /// How alpha may grow where no file knows it, as far as these runs can tell.
+    fn growths(&self, observations: &Observations) -> Vec<(Growth, f64)> {
+        let is_known = self.has_files() && !self.unknown.contains(&Term::Alpha);
+        if let Some(growth) = self.growth.filter(|_| !is_known) {
+            return vec![(growth, 1.0)];
+        }
+        let ms = observations.configurations.iter().map(|it| it.mapping.m()).filter(|&m| m > 1);
+        let ms: BTreeSet<u32> = ms.collect();
+        let count = if is_known || ms.len() < FEWEST_TO_GROW { 1 } else { GROWTHS.len() };
+        let all: f64 = GROWTHS[..count].iter().map(|(_, weight)| weight).sum();
+        GROWTHS[..count].iter().map(|&(growth, weight)| (growth, weight / all)).collect()
+    }
+}
+
+/// The same terms, of which what grows with m grows so: it comes last.
+fn growing(shapes: &[Shape], growth: Growth) -> Vec<Shape> {
+    let grows = |shape: &&Shape| **shape == Shape::FurtherThreads;
+    let others = shapes.iter().filter(|it| !grows(it)).copied();
+    let growing = shapes.iter().find(grows).map_or(&[][..], |_| growth);
+    others.chain(growing.iter().copied()).collect()
+}
+
+/// Whether any run asked for more hardware threads than there are.
+fn asks_for_more(observations: &Observations, cores: u32) -> bool {
+    observations.configurations.iter().any(|it| it.mapping.apus() > u64::from(cores))
+}
+
+/// Sums whose work so many hardware threads share at most.
+pub(super) fn kinks(cores: u32) -> [(&'static str, [Shape; 4]); 2] {
+    let shared = Shape::SharedBy(cores);
+    [
+        ("threads", [Shape::One, shared, Shape::Threads, Shape::Apus]),
+        ("threads-2", [Shape::One, shared, Shape::Beyond(cores), Shape::PerThread]),
+    ]
+}
+
+/// How likely each of them is where the machine is known and runs asked for more than it has: assumed, as
+/// tables do not say how many threads their machines have.
+const WEIGHT_OF_A_KINK: f64 = 0.15;
+
+/// The most that a term can be \[s\]: what explains the run that it explains best; infinite without runs.
+fn most(shape: Shape, work: &Work, observations: &Observations) -> f64 {
+    let runs = &observations.configurations;
+    let ratios = runs.iter().map(|it| it.time.0 / work.at(shape, it.mapping));
+    let most = ratios.fold(f64::INFINITY, f64::min);
+    if most.is_finite() {
+        return most;
+    }
+    runs.iter().map(|it| it.time.0).fold(f64::INFINITY, f64::min)
+}
+
+/// Powers of two of m and p on so many APUs.
+pub(super) fn spanning(apus: u32) -> Vec<Mapping> {
+    let powers = |most: u32| (0..=most.max(1).ilog2()).map(|power| 1 << power);
+    powers(apus).flat_map(|m| powers(apus / m).map(move |p| Mapping::of(m, p))).collect()
+}
+
+/// Every combination of the pieces of so many sizes, and how likely it is.
+fn combinations(count: usize) -> Vec<(Vec<(f64, f64)>, f64)> {
+    let mut all = vec![(Vec::new(), 1.0)];
+    for _ in 0..count {
+        let further = |(sizes, weight): &(Vec<(f64, f64)>, f64)| {
+            let (sizes, weight) = (sizes.clone(), *weight);
+            PIECES
+                .map(|(piece, of_piece)| ([sizes.clone(), vec![piece]].concat(), weight * of_piece))
+        };
+        all = all.iter().flat_map(further).collect();
+    }
+    all
+}
+
+/// What terms that no file knows look like, each shape once.
+pub(super) fn shapes(unknown: &[Term], work: &Work) -> Vec<Shape> {
+    let mut shapes: Vec<Shape> = Vec::new();
+    for shape in unknown.iter().map(|&term| shape_of(term, work)) {
+        if !shapes.contains(&shape) {
+            shapes.push(shape);
+        }
+    }
+    // As [`growing`] leaves them.
+    shapes.sort_by_key(|shape| *shape == Shape::FurtherThreads);
+    shapes
+}
+
+/// What a term of equation 11 looks like where runs alone tell of it.
+pub(crate) fn shape_of(term: Term, work: &Work) -> Shape {
+    match term {
+        Term::ApuTime => Shape::Shared,
+        Term::Gap => Shape::Apus,
+        Term::HpuTime if work.slowdown.is_some() => Shape::Slowed,
+        Term::Collectives if work.collective.is_some() => Shape::Collective,
+        Term::Alpha | Term::CollectiveCost | Term::Collectives => Shape::FurtherThreads,
+        _ => Shape::One,
+    }
+}

@@ -1,0 +1,230 @@
+//! Numbers that the coefficients of the means determine, as terms of equation 11: what is believed of
+//! them given the runs.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::Posterior;
+use super::components::{Component, Family};
+use super::form::{Form, Mean, Shape};
+use super::means::{GROWTHS, Growth, grows};
+use super::scatter::{self, EXACT};
+
+/// A sum of coefficients with a constant.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Line {
+    /// The constant.
+    pub constant: f64,
+    /// What it has of each coefficient.
+    pub weights: Vec<f64>,
+}
+
+/// The logarithm of a sum of exponentials of lines, less another such; with one line in the first and
+/// none in the second a line.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Number {
+    /// At least one.
+    pub plus: Vec<Line>,
+    /// What it is divided by.
+    pub minus: Vec<Line>,
+}
+
+/// What is believed of some numbers together.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Numbers {
+    /// What they are likeliest.
+    pub means: DVector<f64>,
+    /// Their covariance about that.
+    pub covariance: DMatrix<f64>,
+    /// The mean and the variance of each before the runs.
+    pub before: Vec<(f64, f64)>,
+}
+
+impl Number {
+    /// Its value at some coefficients, and its derivative by each.
+    fn at(&self, coefficients: &[f64]) -> (f64, DVector<f64>) {
+        let (plus, mut slope) = log_sum(&self.plus, coefficients);
+        let (minus, of_minus) = log_sum(&self.minus, coefficients);
+        slope -= of_minus;
+        (plus - minus, slope)
+    }
+}
+
+/// The logarithm of the sum, of no lines 0, and its derivatives.
+fn log_sum(lines: &[Line], coefficients: &[f64]) -> (f64, DVector<f64>) {
+    let mut slope = DVector::zeros(coefficients.len());
+    let value = |line: &Line| {
+        let parts = line.weights.iter().zip(coefficients);
+        line.constant + parts.map(|(weight, it)| weight * it).sum::<f64>()
+    };
+    let values: Vec<f64> = lines.iter().map(value).collect();
+    if values.is_empty() {
+        return (0.0, slope);
+    }
+    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = values.iter().map(|it| (it - largest).exp()).sum();
+    for (line, value) in lines.iter().zip(&values) {
+        let share = (value - largest).exp() / sum;
+        slope.iter_mut().zip(&line.weights).for_each(|(slope, weight)| *slope += share * weight);
+    }
+    (largest + sum.ln(), slope)
+}
+
+impl Posterior {
+    /// By all means, or by that of a name alone.
+    pub(crate) fn view(&self, name: Option<&str>) -> View<'_> {
+        let is_of =
+            |it: &&Component| name.is_none_or(|name| self.families[it.family].mean.name == name);
+        let further = self.apart.iter().filter(|_| name.is_some());
+        let components: Vec<&Component> =
+            self.components.iter().chain(further).filter(is_of).collect();
+        let log_weights = components.iter().map(|it| it.log_weight);
+        let largest = log_weights.fold(f64::NEG_INFINITY, f64::max);
+        let weights = components.iter().map(|it| (it.log_weight - largest).exp());
+        let total: f64 = weights.clone().sum();
+        let components = components.iter().copied().zip(weights.map(|it| it / total)).collect();
+        View { posterior: self, components }
+    }
+}
+
+/// What is believed by some of the means, as if there were no others.
+pub(crate) struct View<'a> {
+    posterior: &'a Posterior,
+    /// With their weights, which add up to 1.
+    components: Vec<(&'a Component, f64)>,
+}
+
+impl View<'_> {
+    /// What is believed of the numbers that `of` makes of a form, as many of each: about what they are in
+    /// the likeliest component, where they add up to times.
+    pub(crate) fn numbers(&self, of: impl Fn(&dyn Form) -> Vec<Number>) -> Numbers {
+        let Posterior { forms, families, data, .. } = self.posterior;
+        let mut of_forms: Vec<Vec<Number>> = forms.iter().map(|_| Vec::new()).collect();
+        for (component, _) in &self.components {
+            let form = families[component.family].mean.form;
+            if of_forms[form].is_empty() {
+                of_forms[form] = of(&*forms[form]);
+            }
+        }
+        let count = of_forms.iter().map(Vec::len).max().unwrap_or(0);
+        let likeliest = scatter::likeliest(self.components.iter().map(|(_, weight)| *weight));
+        let in_component = |component: &Component| {
+            let family = &families[component.family];
+            given_runs(family, component, &of_forms[family.mean.form])
+        };
+        let means = match self.components.get(likeliest) {
+            Some((component, _)) => {
+                let family = &families[component.family];
+                let form = &*forms[family.mean.form];
+                let features: Vec<Vec<f64>> =
+                    data.mappings.iter().map(|&it| form.features(it)).collect();
+                let at = family.likeliest(component, (form, &features), data);
+                let numbers = of_forms[family.mean.form].iter().map(|number| number.at(&at).0);
+                DVector::from_iterator(count, numbers)
+            }
+            None => DVector::zeros(count),
+        };
+        let mut covariance = DMatrix::zeros(count, count);
+        let mut before = vec![(0.0, 0.0); count];
+        for &(component, weight) in &self.components {
+            let (mean, of_component) = in_component(component);
+            covariance += of_component * weight;
+            let apart = mean - &means;
+            covariance.ger(weight, &apart, &apart, 1.0);
+            let family = &families[component.family];
+            let prior: Vec<f64> = family.mean.prior.iter().map(|(mean, _)| *mean).collect();
+            for (number, (mean, variance)) in of_forms[family.mean.form].iter().zip(&mut before) {
+                let (value, slope) = number.at(&prior);
+                let slope = DMatrix::from_row_slice(1, slope.len(), slope.as_slice());
+                *mean += weight * value;
+                *variance += weight * family.spread_of(&slope)[(0, 0)];
+            }
+        }
+        Numbers { means, covariance, before }
+    }
+
+    /// The values of files by their names, each with the least that it can be where the rest has a
+    /// logarithm.
+    pub(crate) fn values_of_files(&self) -> Vec<(String, Option<f64>)> {
+        let first = self.components.first();
+        let form = first.map(|(it, _)| &self.posterior.forms[self.mean(it).form]);
+        let values = form.map_or_else(Vec::new, |form| form.values());
+        values.into_iter().map(|value| (value.name, value.least)).collect()
+    }
+
+    fn mean(&self, component: &Component) -> &Mean {
+        &self.posterior.families[component.family].mean
+    }
+
+    /// How likely what is asked of components holds.
+    fn probability(&self, holds: impl Fn(&Component) -> bool) -> f64 {
+        self.components.iter().filter(|(it, _)| holds(it)).map(|(_, weight)| weight).sum()
+    }
+
+    /// How likely it is that the means are exactly right but for noise.
+    pub(crate) fn exact(&self) -> f64 {
+        self.probability(|it| (it.node.size, it.node.own) == EXACT)
+    }
+
+    /// How likely it is that files do not hold for the program but to within some per cent.
+    pub(crate) fn contradicted(&self) -> f64 {
+        self.probability(|it| self.mean(it).loose > 0.0)
+    }
+
+    /// How what grows with m does, and how likely each way is; nothing where nothing is left open.
+    pub(crate) fn growths(&self) -> Vec<(Growth, f64)> {
+        let grow = |form: &dyn Form| -> Vec<Shape> {
+            form.sizes().iter().map(|size| size.shape).filter(|&shape| grows(shape)).collect()
+        };
+        let forms = &self.posterior.forms;
+        let of_forms: Vec<Vec<Shape>> = forms.iter().map(|form| grow(&**form)).collect();
+        let weight = |growth: Growth| self.probability(|it| of_forms[self.mean(it).form] == growth);
+        let all = GROWTHS.map(|(growth, _)| (growth, weight(growth)));
+        all.into_iter().filter(|(_, weight)| *weight > 0.0).collect()
+    }
+
+    /// By what the time of each timed configuration is off as all others predict it, relative; nothing
+    /// where there are too few, or too many for one look.
+    pub(crate) fn left_out(&self) -> Vec<f64> {
+        let timed = self.posterior.data.timed();
+        if timed < FEWEST_TO_LEAVE_OUT || !self.posterior.rest.is_empty() {
+            return Vec::new();
+        }
+        let mut heaviest = self.components.clone();
+        heaviest.sort_by(|one, other| other.1.total_cmp(&one.1));
+        heaviest.truncate(HEAVIEST);
+        let total: f64 = heaviest.iter().map(|(_, weight)| weight).sum();
+        let mut missed = vec![0.0; timed];
+        for (component, weight) in heaviest {
+            for (missed, (off, _)) in missed.iter_mut().zip(component.given.each_by_the_others()) {
+                *missed -= weight / total * off;
+            }
+        }
+        missed.into_iter().map(f64::exp_m1).collect()
+    }
+}
+
+/// With fewer configurations, what one is without leaves nothing to predict by.
+const FEWEST_TO_LEAVE_OUT: usize = 4;
+
+/// So many components tell what is left out.
+const HEAVIEST: usize = 6;
+
+/// Mean and covariance of some numbers in one component.
+fn given_runs(
+    family: &Family,
+    component: &Component,
+    numbers: &[Number],
+) -> (DVector<f64>, DMatrix<f64>) {
+    let coefficients = family.given_runs(component);
+    let mut slopes = DMatrix::zeros(numbers.len(), coefficients.len());
+    let mut means = DVector::zeros(numbers.len());
+    for (row, number) in numbers.iter().enumerate() {
+        let (value, slope) = number.at(&coefficients);
+        means[row] = value;
+        slopes.row_mut(row).tr_copy_from(&slope);
+    }
+    let mut covariance = family.spread_of(&slopes);
+    let with_runs = component.given.whitened(family.spread_with_runs(&slopes));
+    covariance -= with_runs.tr_mul(&with_runs);
+    (means, covariance)
+}

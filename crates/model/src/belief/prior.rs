@@ -1,0 +1,227 @@
+//! What a posterior is made from: what files say, which runs there are, and what else is known.
+//!
+//! Where files give values, every mean has all that they give, and means differ in what they add to
+//! it. Where runs alone speak, the means are sums of terms that they determine. Either has weights
+//! that were learnt, by expectation maximisation over programs whose times are known.
+
+use std::rc::Rc;
+
+#[cfg(doc)]
+use super::form::Form;
+use super::form::Work;
+use super::means::{Growth, SUMS, kinks, shape_of, shapes, spanning};
+use super::scatter::{Grid, Weights};
+use super::{FLAT, TEMPER_OF_FILES, TEMPER_OF_RUNS};
+use crate::models::observations::{Evidence, Observations};
+use crate::models::parameters::{Decomposition, NOT_MEASURED, Parameters, Terms};
+use crate::models::refined::Refined;
+use crate::models::terms::Term;
+use crate::models::time_model::TimeModel;
+use mmgp_base::error::{Error, Result};
+
+/// What a posterior is made from.
+#[derive(Clone)]
+pub struct Prior {
+    pub(super) work: Work,
+    /// Models with values from files, each with how likely it is beside the others.
+    pub(super) known: Vec<(Rc<dyn TimeModel>, f64)>,
+    /// The terms that no file knows.
+    pub(super) unknown: Vec<Term>,
+    /// How alpha grows where no file knows it, where that is stated.
+    pub(super) growth: Option<Growth>,
+    /// The only mean to use, by name; `None` for all of them.
+    pub(super) only: Option<String>,
+    /// Means that are to be looked at alone, however little they count, by name.
+    pub(super) views: &'static [&'static str],
+    /// How far means are off, where that is stated.
+    pub(super) misfit: Option<f64>,
+    /// Hardware threads of the machine that runs it, where they are known.
+    pub(super) cores: Option<u32>,
+    /// Runs that the parameters were fitted with.
+    pub(super) evidence: Option<Observations>,
+}
+
+/// How likely equation 11 is beside the refined model, where a file has the terms of both.
+const BESIDE_REFINED: f64 = 0.5;
+
+impl Prior {
+    /// Of nothing but runs of a program whose work is divided so.
+    pub fn of_runs(decomposition: Decomposition) -> Self {
+        Self {
+            work: Work::of(decomposition),
+            known: Vec::new(),
+            unknown: Vec::new(),
+            growth: None,
+            only: None,
+            views: &[],
+            misfit: None,
+            cores: None,
+            evidence: None,
+        }
+    }
+
+    /// Of a model as it stands.
+    pub fn of_model(model: Rc<dyn TimeModel>) -> Self {
+        let mut prior = Self::of_runs(Decomposition::Data);
+        prior.known.push((model, 1.0));
+        prior
+    }
+
+    /// Of parameters: what files say of them, and the runs that they were fitted with. Where there are
+    /// refined terms, the refined model stands beside equation 11; without runs to choose between
+    /// them, in its place.
+    pub fn of(parameters: &Parameters) -> Self {
+        let mut prior = Self::of_runs(parameters.decomposition);
+        let mut base = parameters.clone();
+        match &parameters.evidence {
+            Some(Evidence { observations, before }) => {
+                prior.evidence = Some(observations.clone());
+                let Some(before) = before else { return prior };
+                base.terms = before.terms.clone();
+                base.correlation.clone_from(&before.correlation);
+                base.evidence = None;
+                prior.unknown.clone_from(&before.unknown);
+            }
+            None => prior.unknown = not_measured(&base.terms),
+        }
+        prior.knowing(base)
+    }
+
+    /// With what files say of the terms.
+    fn knowing(mut self, base: Parameters) -> Self {
+        let prior = &mut self;
+        prior.work = Work::knowing(&base, &prior.unknown);
+        let refined = Refined::of(&base);
+        let beside = if refined.is_some() { BESIDE_REFINED } else { 1.0 };
+        prior.known.extend(refined.map(|refined| (Rc::new(refined) as Rc<dyn TimeModel>, 1.0)));
+        prior.known.push((Rc::new(base), beside));
+        self
+    }
+
+    /// Of equation 11 alone, given what files say of some of its terms, whether or not these make up any
+    /// time; alpha grows as is stated where they do not know it.
+    pub(crate) fn of_terms(base: &Parameters, unknown: &[Term], growth: Option<Growth>) -> Self {
+        let base = Parameters { refinements: None, evidence: None, ..base.clone() };
+        let mut prior = Self::of_runs(base.decomposition);
+        prior.growth = growth;
+        prior.only = Some(TimeModel::name(&base).into());
+        if Term::all().all(|term| term.is_count() || unknown.contains(&term)) {
+            return prior;
+        }
+        prior.unknown = unknown.to_vec();
+        prior.knowing(base)
+    }
+
+    /// With one mean alone, by its name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] where there is none of that name.
+    pub fn only(self, name: &str) -> Result<Self> {
+        let known = self.names();
+        if !known.iter().any(|known| known == name) {
+            return Err(Error::UnknownName { kind: "model", name: name.into(), known });
+        }
+        Ok(Self { only: Some(name.into()), ..self })
+    }
+
+    /// With means that are to be looked at alone, by name.
+    pub(crate) fn with_views(self, views: &'static [&'static str]) -> Self {
+        Self { views, ..self }
+    }
+
+    /// The names of all means, whether or not there are runs for them.
+    fn names(&self) -> Vec<String> {
+        let of_files = self.known.iter().map(|(model, _)| model.name().to_string());
+        let mut names: Vec<String> = of_files.collect();
+        let kinks = kinks(1).map(|(name, _)| name);
+        let kinks = kinks.into_iter().filter(|_| self.cores.is_some());
+        for name in SUMS.iter().map(|sum| sum.name).chain(kinks).chain([FLAT]) {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.into());
+            }
+        }
+        names
+    }
+
+    /// With a stated size of the misfit, relative, in the place of what other programs had: 0 where a
+    /// mean is exactly right.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a size below 0 or above 3.
+    pub fn with_misfit(self, misfit: f64) -> Result<Self> {
+        if (0.0..=3.0).contains(&misfit) {
+            return Ok(Self { misfit: Some(misfit), ..self });
+        }
+        let expected = "a relative error of at least 0 and at most 3, as 0.1".into();
+        Err(Error::OutOfRange { name: "misfit", found: misfit.to_string(), expected })
+    }
+
+    /// On a machine with so many hardware threads: where runs asked for more, their work is divided by
+    /// no more than there are. At least one.
+    #[must_use]
+    pub fn with_cores(self, cores: u32) -> Self {
+        Self { cores: Some(cores.max(1)), ..self }
+    }
+
+    /// The same without models by which nothing takes any time, as where files know a cost and nobody how
+    /// often the program pays it: beside runs they say nothing.
+    pub(super) fn about(&self, observations: &Observations) -> Self {
+        let mut prior = self.clone();
+        if !observations.configurations.is_empty() && self.only.is_none() {
+            prior.known.retain(|(model, _)| {
+                spanning(model.apus()).into_iter().any(|mapping| model.time(mapping).0 > 0.0)
+            });
+        }
+        prior
+    }
+
+    /// Whether files say anything of the program's time.
+    pub(super) fn has_files(&self) -> bool {
+        !self.known.is_empty()
+    }
+
+    /// The terms that no file knows, where files know others, each with its place among all that
+    /// [`Form::sizes`] has.
+    pub(super) fn untold(&self) -> Vec<(Term, usize)> {
+        let unknown = if self.has_files() { &self.unknown[..] } else { &[] };
+        let shapes = shapes(unknown, &self.work);
+        let place = |&term: &Term| {
+            let place = shapes.iter().position(|known| *known == shape_of(term, &self.work));
+            (term, place.expect("invariant: every term has its shape among them"))
+        };
+        unknown.iter().map(place).collect()
+    }
+
+    /// The models of files.
+    pub(super) fn models(&self) -> impl Iterator<Item = &Rc<dyn TimeModel>> {
+        self.known.iter().map(|(model, _)| model)
+    }
+
+    /// By how much evidence is tempered: of runs that means only come near to, it makes too much.
+    pub(super) fn temper(&self) -> f64 {
+        if self.has_files() { TEMPER_OF_FILES } else { TEMPER_OF_RUNS }
+    }
+
+    /// How far the mean is off, about some runs.
+    pub(super) fn grid(&self, mean: &str, observations: &Observations) -> Grid {
+        let weights = if self.has_files() { &Weights::WITH_FILES } else { &Weights::OF_RUNS };
+        match self.misfit {
+            _ if mean == FLAT => Grid::over_nothing(weights, observations),
+            Some(size) => Grid::stated(size, observations),
+            None => Grid::over_a_mean(weights, observations),
+        }
+    }
+
+    pub(super) fn is_wanted(&self, name: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only == name)
+    }
+}
+
+/// The terms of files that no file determines.
+fn not_measured(terms: &Terms) -> Vec<Term> {
+    let is_unknown = |term: &Term| {
+        let mut estimates = terms.value(*term).estimates.iter();
+        estimates.any(|estimate| estimate.source.as_deref() == Some(NOT_MEASURED))
+    };
+    Term::all().filter(is_unknown).collect()
+}

@@ -1,0 +1,283 @@
+//! Which configuration is fastest, what that choice may cost, and what to run before relying on it.
+//!
+//! [`rank`] orders mappings (m, p) by what a [`Posterior`] believes of their times, each with an
+//! interval, the probability that it is the best, and the regret of choosing it, and makes the
+//! [`Choice`]; [`candidates`] says which mappings are in question, of too many to rank those that have a
+//! chance; [`best`] finds the few best by a model's structure. Around the choice:
+//!
+//! * [`explain`]: what a predicted time is made of, and what its interval is due to;
+//! * [`next_measurement`]: what to measure so that the choice becomes better;
+//! * [`break_even`]: from what size of a task off-loading pays at all;
+//! * [`scaled`]: what if a term were another;
+//! * [`plan_phases`]: a p of its own for each phase; [`rank_nodes`]: nodes around the threads.
+//!
+//! ```
+//! use mmgp_model::Mapping;
+//! use mmgp_model::belief::{Posterior, Prior};
+//! use mmgp_model::decide::{Constraints, Sampling, candidates, next_measurement, rank};
+//!
+//! let mut parameters = mmgp_model::models::published("pbpi-qs20")?;
+//! parameters.terms.g_s.std_error = Some(0.3);
+//! parameters.terms.t_apu_s.std_error = Some(4.0);
+//! let posterior = Posterior::of(&parameters)?;
+//! // The loops divide evenly among 1, 2, 4 or 8 APUs.
+//! let constraints = Constraints::NONE.p_divides(8);
+//! let mappings = candidates(&posterior, &constraints, parameters.apus)?.mappings;
+//! let ranking = rank(&posterior, &mappings, Sampling::new(2000, 1))?;
+//! assert_eq!(ranking.choice.mapping, Mapping::of(4, 4));
+//!
+//! // Nobody knows how far the model is off here, so that others may be faster. What would a run tell?
+//! let costs = ranking.choice.costs_at_most.expect("all within what is known");
+//! assert!(0.02 < costs && costs < 1.0);
+//! let next = next_measurement(&posterior, &mappings, None)?;
+//! assert!(next.measurements[0].gain.0 > 0.0);
+//! # Ok::<(), mmgp_base::Error>(())
+//! ```
+
+pub mod best;
+mod break_even;
+#[cfg(test)]
+mod calibration;
+mod candidates;
+mod choice;
+pub mod constraints;
+mod contest;
+mod explanation;
+mod gain;
+mod hopeful;
+#[cfg(test)]
+mod monotonic;
+mod next;
+mod nodes;
+mod outlook;
+mod phased;
+mod regret;
+mod what_if;
+
+use crate::belief::{Marginals, Posterior};
+use crate::models::Parameters;
+use crate::models::observations::Observed;
+use crate::models::time_model::TimeModel;
+use mmgp_base::Mapping;
+use mmgp_base::error::{Error, Result, Warning};
+use mmgp_base::table::records::{Maybe, Prediction};
+use mmgp_base::units::Seconds;
+
+pub use break_even::{BreakEven, BreakEvenRow, Optimum, break_even};
+pub use candidates::{Candidates, MOST_RANKED, allowed, candidates, every, feasible};
+pub use choice::{Choice, Confirmation};
+pub use constraints::{Condition, Constraints, Space};
+use contest::Contest;
+pub use explanation::{Explanation, MISFIT, TermEffect, explain};
+pub use next::{Measured, Measurement, NextMeasurement, next_measurement};
+pub use nodes::{NodeConfiguration, NodeRanking, rank_nodes};
+pub use outlook::Outlook;
+pub use phased::{Changes, Plan, Plans, plan_phases};
+pub use regret::Regret;
+pub use what_if::{Scale, scaled};
+
+/// How the posterior is drawn from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sampling {
+    /// How often all times are drawn, at least 1. The standard error of a probability q is
+    /// `sqrt(q (1 - q) / draws)`: at most 0.008 for 4,000.
+    pub draws: u32,
+    /// Seed of the generator; the same seed gives the same probabilities.
+    pub seed: u64,
+}
+
+impl Sampling {
+    /// Draws that give probabilities to a per cent.
+    pub const USUAL_DRAWS: u32 = 4_000;
+
+    /// So many draws, at least 1, from a seed.
+    pub const fn new(draws: u32, seed: u64) -> Self {
+        Self { draws, seed }
+    }
+}
+
+/// Configurations, best first, the choice, and the warnings that concern them.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Ranking {
+    /// In the order of [`Marginals::order`]: the first is the choice.
+    pub configurations: Vec<Configuration>,
+    /// The first of them, what it may cost, and what to run before relying on it.
+    pub choice: Choice,
+    /// Mean over the draws of the least time: what the run would take if the fastest
+    /// configuration were known.
+    pub expected_least: Seconds,
+    /// What the reader of the ranking should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// A configuration with its place in the ranking.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Configuration {
+    /// Place in the ranking, from 1.
+    pub rank: u32,
+    /// Which it is.
+    pub mapping: Mapping,
+    /// Predicted time of the run: the exponential of the expected logarithm, near the median.
+    pub time: Seconds,
+    /// Lower end of the 95 % interval of its time over many runs.
+    pub low: Seconds,
+    /// Upper end of that interval.
+    pub high: Seconds,
+    /// Probability that no other candidate is faster; `None` where any of them asks for a dimension
+    /// that was never varied.
+    pub probability_best: Option<f64>,
+    /// Predicted time of (1, 1) over that of this configuration.
+    pub speedup: f64,
+    /// Speed-up over the APUs in use, `m * p`.
+    pub efficiency: f64,
+    /// Expected regret: the mean over the draws of what it takes longer than the configuration
+    /// that is the fastest in that draw.
+    pub expected_regret: Seconds,
+    /// The regret that 95 % of the draws do not exceed; of a configuration that has no chance to be
+    /// the best, no more than that.
+    pub regret_95: Seconds,
+    /// Whether it cannot be told from the best: with at least 5 % it is faster than the choice.
+    pub indistinguishable: bool,
+    /// What was measured, where it ran.
+    pub measured: Option<Observed>,
+    /// Whether its m or p is beyond what was timed.
+    pub beyond: bool,
+}
+
+impl From<&Configuration> for Prediction {
+    fn from(configuration: &Configuration) -> Self {
+        Self {
+            rank: configuration.rank,
+            m: configuration.mapping.m(),
+            p: configuration.mapping.p(),
+            time_s: configuration.time.0,
+            low_s: configuration.low.0,
+            high_s: configuration.high.0,
+            probability_best: Maybe(configuration.probability_best),
+            speedup: configuration.speedup,
+            efficiency: configuration.efficiency,
+            expected_regret_s: configuration.expected_regret.0,
+            regret_95_s: configuration.regret_95.0,
+            indistinguishable: u32::from(configuration.indistinguishable),
+            measured_s: Maybe(configuration.measured.map(|observed| observed.time.0)),
+            beyond: u32::from(configuration.beyond),
+        }
+    }
+}
+
+/// Ranks mappings, at least one, by what is believed of their times.
+///
+/// # Errors
+///
+/// [`Error::OutOfRange`] for no draws and for no mapping, or more than [`MOST_RANKED`].
+pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> Result<Ranking> {
+    check(mappings, sampling)?;
+    // The sequential run comes last.
+    let mut asked = mappings.to_vec();
+    asked.push(Mapping::SEQUENTIAL);
+    let marginals = posterior.marginals(&asked);
+    let sequential = marginals.time(mappings.len());
+    let contest = Contest::new(posterior, mappings, &marginals, sampling);
+    let range = posterior.range();
+    // Where one of them asks for what is not known, any other may be slower or faster than that.
+    let is_unknown = candidates::never_varied(posterior, mappings).is_some();
+    let of = |(index, &mapping): (usize, &Mapping)| {
+        let row = Row::of(&marginals, index);
+        let stake = contest.stake(index, &marginals);
+        let speedup = speedup(sequential, row.time);
+        Configuration {
+            rank: 0,
+            mapping,
+            time: row.time,
+            low: row.low,
+            high: row.high,
+            probability_best: (!is_unknown).then_some(stake.probability_best),
+            speedup,
+            efficiency: speedup / mapping.apus() as f64,
+            expected_regret: stake.expected_regret,
+            regret_95: stake.regret_95,
+            indistinguishable: stake.indistinguishable,
+            measured: posterior.measured(mapping),
+            beyond: range.is_some_and(|range| !range.holds(mapping)),
+        }
+    };
+    let order = marginals.order(mappings);
+    let configurations = order
+        .iter()
+        .zip(1..)
+        .map(|(&index, rank)| Configuration { rank, ..of((index, &mappings[index])) });
+    let configurations: Vec<Configuration> = configurations.collect();
+    let choice = choice::choice(&configurations[0], &contest, posterior);
+    let mut warnings = posterior.warnings(mappings);
+    warnings.extend(candidates::never_varied(posterior, mappings));
+    Ok(Ranking { configurations, choice, expected_least: contest.expected_least(), warnings })
+}
+
+/// One configuration, with its place among the others, and the warnings that concern it.
+///
+/// # Errors
+///
+/// As [`rank`].
+pub fn predict_one(
+    posterior: &Posterior,
+    mapping: Mapping,
+    mappings: &[Mapping],
+    sampling: Sampling,
+) -> Result<Ranking> {
+    let mut mappings = mappings.to_vec();
+    if !mappings.contains(&mapping) {
+        mappings.push(mapping);
+    }
+    let mut ranking = rank(posterior, &mappings, sampling)?;
+    ranking.configurations.retain(|configuration| configuration.mapping == mapping);
+    ranking.warnings = posterior.warnings(&[mapping]);
+    ranking.warnings.extend(candidates::never_varied(posterior, &[mapping]));
+    Ok(ranking)
+}
+
+/// What is predicted of a configuration by itself.
+struct Row {
+    time: Seconds,
+    low: Seconds,
+    high: Seconds,
+}
+
+impl Row {
+    fn of(marginals: &Marginals, index: usize) -> Self {
+        let [low, high] = [0.025, 0.975].map(|share| marginals.quantile(index, share));
+        Self { time: marginals.time(index), low, high }
+    }
+}
+
+fn check(mappings: &[Mapping], sampling: Sampling) -> Result<()> {
+    let error =
+        |name, found: String, expected: String| Err(Error::OutOfRange { name, found, expected });
+    if sampling.draws == 0 {
+        return error("draws", "0".into(), "at least 1".into());
+    }
+    if mappings.is_empty() || mappings.len() > MOST_RANKED {
+        let expected = format!("from 1 to {MOST_RANKED} where every configuration is ranked");
+        return error("configurations", mappings.len().to_string(), expected);
+    }
+    Ok(())
+}
+
+/// The parameters of equation 11, for a question that is asked of its terms.
+fn equation_11<'a>(model: &'a dyn TimeModel, question: &str) -> Result<&'a Parameters> {
+    model.equation_11().ok_or_else(|| Error::OutOfRange {
+        name: "model",
+        found: model.name().into(),
+        expected: format!("mmgp: {question} from the terms of equation 11 alone"),
+    })
+}
+
+/// A run that takes no time at all is as fast on one thread as on many.
+fn speedup(sequential: Seconds, time: Seconds) -> f64 {
+    if sequential == time { 1.0 } else { sequential.0 / time.0 }
+}
+
+#[cfg(test)]
+mod tests;

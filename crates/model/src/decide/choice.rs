@@ -1,0 +1,264 @@
+//! The choice: what to run, what it may cost, and what to measure before relying on it.
+
+use std::fmt;
+
+use super::Configuration;
+use super::candidates::untold;
+use super::contest::Contest;
+use crate::belief::Posterior;
+use crate::models::terms::Term;
+use mmgp_base::Mapping;
+use mmgp_base::units::{Percent, Seconds};
+
+/// The configuration to run.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Choice {
+    /// Which.
+    pub mapping: Mapping,
+    /// Predicted time.
+    pub time: Seconds,
+    /// Lower end of its 95 % interval.
+    pub low: Seconds,
+    /// Upper end.
+    pub high: Seconds,
+    /// Whether it ran.
+    pub is_measured: bool,
+    /// Whether no other is in question.
+    pub is_alone: bool,
+    /// What it is expected to take longer than the fastest, relative to that.
+    pub expected_cost: f64,
+    /// With 95 % it takes no more than this longer than the fastest, relative to that; `None` where
+    /// a candidate asks for a dimension that was never varied.
+    pub costs_at_most: Option<f64>,
+    /// What to run before relying on it, the most useful first, at most two; none where it is
+    /// settled.
+    pub confirm: Vec<Confirmation>,
+    /// The terms that neither files nor runs tell, where the choice rests on them: it is a guess then,
+    /// and what to run comes first.
+    pub rests_on: Vec<Term>,
+}
+
+/// A run that would make the choice safer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Confirmation {
+    /// Which configuration to run.
+    pub mapping: Mapping,
+    /// The expected cost of the choice, as [`Choice::expected_cost`], once this and those before it
+    /// ran.
+    pub expected_cost: f64,
+}
+
+/// The sentence that all is for: run (m, p), it takes about so long; the choice is expected to cost so
+/// much, and at most so much.
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { mapping, time, low, high, .. } = self;
+        let begin = if self.rests_on.is_empty() { "Run" } else { "A guess is" };
+        write!(f, "{begin} {mapping}: it takes about {time} ({low} .. {high}); ")?;
+        match self.costs_at_most {
+            _ if self.is_alone => f.write_str("no other is in question."),
+            Some(cost) if cost < NOTHING => f.write_str("nothing else comes near it (95 %)."),
+            Some(cost) => {
+                let expected = Percent(self.expected_cost);
+                write!(f, "it is expected to cost {expected}, at most {} (95 %).", Percent(cost))
+            }
+            None => f.write_str("what it may cost is not known."),
+        }
+    }
+}
+
+/// A cost below this part of the time is none.
+const NOTHING: f64 = 5e-4;
+
+/// Runs come before the choice where they lower its expected cost by more than this.
+const WORTH_IT: f64 = 0.02;
+
+impl Choice {
+    /// What to run before relying on it, and what that buys; `None` where it is settled.
+    pub fn advice(&self) -> Option<String> {
+        let runs: Vec<String> = self.confirm.iter().map(|it| it.mapping.to_string()).collect();
+        let last = self.confirm.last()?;
+        let runs = runs.join(" and ");
+        if self.costs_at_most.is_none() {
+            return Some(format!("Before relying on it, time {runs}."));
+        }
+        let begin = if self.comes_after_runs() { "First time" } else { "To be surer, time" };
+        let (now, then) = (Percent(self.expected_cost), Percent(last.expected_cost));
+        if !self.rests_on.is_empty() {
+            let terms: Vec<&str> = self.rests_on.iter().map(|term| term.name()).collect();
+            return Some(format!(
+                "First time {runs}: nothing tells {}, and the choice rests on that (its expected \
+                 cost falls from {now} to {then}).",
+                terms.join(", ")
+            ));
+        }
+        Some(format!(
+            "{begin} {runs}: what the choice is expected to cost falls from {now} to {then}."
+        ))
+    }
+
+    /// Whether what to run comes before the choice: it is worth more than a few per cent, or the choice
+    /// is a guess.
+    pub fn comes_after_runs(&self) -> bool {
+        let worth = |last: &Confirmation| self.expected_cost - last.expected_cost > WORTH_IT;
+        !self.rests_on.is_empty() || self.confirm.last().is_some_and(worth)
+    }
+}
+
+/// A choice that costs at most this, relative, is settled.
+pub(super) const SETTLED: f64 = 0.02;
+
+/// A choice that is expected to cost no more than this rests on nothing that is not known.
+const RESTS_ON_NOTHING: f64 = 0.05;
+
+/// At most so many runs are proposed.
+const MOST_CONFIRMATIONS: usize = 2;
+
+/// The choice of a ranking whose first configuration is this.
+pub(super) fn choice(first: &Configuration, contest: &Contest, posterior: &Posterior) -> Choice {
+    let regret = contest.regret();
+    let (expected_cost, costs_at_most) = (regret.expected(), regret.at_most(0.95));
+    let is_known = match untold(posterior) {
+        Some(range) => contest.mappings.iter().all(|&it| range.never_varied(it).is_none()),
+        None => true,
+    };
+    let confirm = if is_known && costs_at_most <= SETTLED {
+        Vec::new()
+    } else {
+        confirmations(contest, posterior, expected_cost)
+    };
+    let rests_on = match expected_cost > RESTS_ON_NOTHING && !confirm.is_empty() {
+        true => posterior.untold(),
+        false => Vec::new(),
+    };
+    Choice {
+        rests_on,
+        mapping: first.mapping,
+        time: first.time,
+        low: first.low,
+        high: first.high,
+        is_measured: first.measured.is_some(),
+        is_alone: contest.is_alone(),
+        expected_cost,
+        costs_at_most: is_known.then_some(costs_at_most),
+        confirm,
+    }
+}
+
+/// The runs after which the best of all that ran costs least, one after the other, while each
+/// lowers what is to be expected.
+fn confirmations(
+    contest: &Contest,
+    posterior: &Posterior,
+    expected_cost: f64,
+) -> Vec<Confirmation> {
+    let ran: Vec<bool> =
+        contest.mappings.iter().map(|&mapping| posterior.measured(mapping).is_some()).collect();
+    let mut left = expected_cost;
+    let mut confirmations = Vec::new();
+    for (place, cost) in contest.confirmations(&ran, MOST_CONFIRMATIONS) {
+        // Whoever finds nothing better may still take the choice.
+        left = cost.min(left);
+        confirmations.push(Confirmation { mapping: contest.mappings[place], expected_cost: left });
+    }
+    worthwhile(confirmations, expected_cost)
+}
+
+/// Without the last runs that promise nothing: they are not worth their time.
+fn worthwhile(mut confirmations: Vec<Confirmation>, expected_cost: f64) -> Vec<Confirmation> {
+    let is_worthwhile = |before: f64, after: f64| after <= WORTHWHILE * before;
+    while let Some(last) = confirmations.last() {
+        let before = confirmations.len().checked_sub(2).map(|index| &confirmations[index]);
+        if is_worthwhile(before.map_or(expected_cost, |it| it.expected_cost), last.expected_cost) {
+            break;
+        }
+        confirmations.pop();
+    }
+    confirmations
+}
+
+/// A run is proposed where it leaves at most this of the expected cost.
+const WORTHWHILE: f64 = 0.98;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// To run (2, 4), and before that what is to be timed, each with what it leaves.
+    fn choice(costs_at_most: Option<f64>, confirm: &[((u32, u32), f64)]) -> Choice {
+        let confirmation = |&((m, p), expected_cost): &((u32, u32), f64)| Confirmation {
+            mapping: Mapping::of(m, p),
+            expected_cost,
+        };
+        Choice {
+            mapping: Mapping::of(2, 4),
+            time: Seconds(2.0),
+            low: Seconds(1.5),
+            high: Seconds(2.5),
+            is_measured: false,
+            is_alone: false,
+            expected_cost: 0.08,
+            costs_at_most,
+            confirm: confirm.iter().map(confirmation).collect(),
+            rests_on: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_sentence_says_what_to_run_how_long_it_takes_and_what_it_may_cost() {
+        let said = |cost: Option<f64>, expected: &str| {
+            let begin = "Run (2, 4): it takes about 2.000 s (1.500 s .. 2.500 s); ";
+            assert_eq!(choice(cost, &[]).to_string(), format!("{begin}{expected}"));
+        };
+        said(Some(0.25), "it is expected to cost 8.0 %, at most 25 % (95 %).");
+        said(Some(5e-4), "it is expected to cost 8.0 %, at most 0.1 % (95 %).");
+        said(Some(4e-4), "nothing else comes near it (95 %).");
+        said(None, "what it may cost is not known.");
+        let alone = Choice { is_alone: true, ..choice(Some(0.0), &[]) };
+        assert!(alone.to_string().ends_with("(1.500 s .. 2.500 s); no other is in question."));
+    }
+
+    #[test]
+    fn the_advice_names_the_runs_and_what_they_buy() {
+        assert_eq!(choice(Some(0.2), &[]).advice(), None);
+        let check = |choice: &Choice, is_first: bool, expected: &str| {
+            assert_eq!(choice.advice().unwrap(), expected);
+            assert_eq!(choice.comes_after_runs(), is_first);
+        };
+        let confirm = [((2, 4), 0.03), ((4, 2), 0.01)];
+        let mut worth = choice(Some(0.2), &confirm);
+        let first = "First time (2, 4) and (4, 2): ";
+        let falls = "what the choice is expected to cost falls from 8.0 % to 1.0 %.";
+        check(&worth, true, &format!("{first}{falls}"));
+        worth.rests_on = vec![Term::Alpha, Term::CollectiveCost];
+        let guess = "nothing tells alpha, o_col_s, and the choice rests on that (its expected cost \
+                     falls from 8.0 % to 1.0 %).";
+        check(&worth, true, &format!("{first}{guess}"));
+        assert!(worth.to_string().starts_with("A guess is (2, 4): it takes about"));
+        let little = choice(Some(0.2), &[((2, 4), 0.065)]);
+        let surer = "To be surer, time (2, 4): what the choice is expected to cost falls from 8.0 % to \
+                     6.5 %.";
+        check(&little, false, surer);
+        let unknown = choice(None, &[((2, 4), 0.07)]);
+        check(&unknown, false, "Before relying on it, time (2, 4).");
+    }
+
+    #[test]
+    fn a_run_that_lowers_the_cost_by_hardly_anything_is_not_proposed() {
+        // At first a cost of 10 %.
+        let check = |costs: &[f64], expected: usize| {
+            let confirm = choice(None, &costs.iter().map(|&it| ((1, 1), it)).collect::<Vec<_>>());
+            assert_eq!(worthwhile(confirm.confirm, 0.1).len(), expected, "{costs:?}");
+        };
+        check(&[], 0);
+        check(&[0.05], 1);
+        check(&[0.099], 0);
+        check(&[0.05, 0.04], 2);
+        check(&[0.05, 0.0499], 1);
+        check(&[0.1, 0.099], 0);
+        // The first prepares for the second.
+        check(&[0.1, 0.05], 2);
+    }
+}

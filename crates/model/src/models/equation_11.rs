@@ -1,0 +1,301 @@
+//! Equation 11 as a [`TimeModel`]: its values are the entries of the parameters, and what its tables
+//! may be beyond their last m, where they are held constant.
+//!
+//! Of the latter the assumption is: the table may go on with its last slope, and half of what it
+//! would then have gained by m is one standard error, independent of all else; so the interval
+//! about the constant just ends where the slope leads.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use super::parameters::{OverM, Parameters, Terms};
+use super::run::Row;
+use super::sensitivity::Entry;
+use super::time_model::{EQUATION_11, Part, TableEnd, TimeModel, Value};
+use mmgp_base::Mapping;
+use mmgp_base::error::Warning;
+use mmgp_base::units::Seconds;
+
+impl TimeModel for Parameters {
+    fn name(&self) -> &str {
+        EQUATION_11
+    }
+
+    fn apus(&self) -> u32 {
+        self.apus
+    }
+
+    fn time(&self, mapping: Mapping) -> Seconds {
+        self.time(mapping)
+    }
+
+    fn values(&self) -> Vec<Value> {
+        let terms = &self.terms;
+        let of = |entry: Entry| {
+            let least = if matches!(entry, Entry::Alpha(_)) { 1.0 } else { 0.0 };
+            Some(Value { least, ..Value::new(terms.name_of(entry), terms.estimate(entry)?) })
+        };
+        let of_terms = terms.entries().into_iter().filter_map(of);
+        of_terms.chain(self.ends().into_iter().flatten().map(|end| Value::beyond(end.at))).collect()
+    }
+
+    fn gradient(&self, mapping: Mapping) -> Vec<(usize, f64)> {
+        self.by_place(self.gradient(mapping), [mapping.m(); 2])
+    }
+
+    fn correlation(&self, one: usize, other: usize) -> f64 {
+        match (entry(&self.terms, one), entry(&self.terms, other), &self.correlation) {
+            _ if one == other => 1.0,
+            (Some(one), Some(other), Some(correlation)) => correlation.of(one, other),
+            _ => 0.0,
+        }
+    }
+
+    fn row(&self, m: u32) -> Option<Row> {
+        Some(self.row(m))
+    }
+
+    fn parts(&self, mapping: Mapping) -> Vec<Part> {
+        self.breakdown(mapping).parts().to_vec()
+    }
+
+    fn warnings(&self, ms: RangeInclusive<u32>) -> Vec<Warning> {
+        self.warnings_with(ms, &[])
+    }
+
+    fn equation_11(&self) -> Option<&Parameters> {
+        Some(self)
+    }
+}
+
+/// Where a table ends, and what one standard error of its continuation is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct End {
+    at: TableEnd,
+    /// Standard error of the term for every m beyond the last.
+    per_m: f64,
+}
+
+impl End {
+    /// `at_one` is what the term is at m = 1, if the table does not say.
+    fn of(over: &OverM, at_one: f64, term: &'static str) -> Option<Self> {
+        let OverM::Table(table) = over else { return None };
+        over.held_beyond()?;
+        let last = table.values.len() - 1;
+        let (last_m, value) = (table.m[last], table.values[last].value);
+        let (before_m, before) = match last.checked_sub(1) {
+            Some(before) => (table.m[before], table.values[before].value),
+            None => (1, at_one),
+        };
+        let slope =
+            if last_m == before_m { 0.0 } else { (value - before) / f64::from(last_m - before_m) };
+        Some(Self { at: TableEnd { term, last_m }, per_m: slope.abs() / 2.0 })
+    }
+
+    /// One standard error of the term at m \[its unit\]; 0 within the table.
+    pub(crate) fn error_at(&self, m: u32) -> f64 {
+        self.per_m * f64::from(m.saturating_sub(self.at.last_m))
+    }
+}
+
+/// The place of an entry among the values: that in [`Terms::entries`].
+fn place(terms: &Terms, entry: Entry) -> usize {
+    let tables = 7 + usize::from(terms.collectives.is_some());
+    match entry {
+        Entry::HpuTime => 0,
+        Entry::ApuTime => 1,
+        Entry::ApuSerialTime => 2,
+        Entry::Offloads => 3,
+        Entry::OffloadOverhead => 4,
+        Entry::ContextSwitch => 5,
+        Entry::Gap => 6,
+        Entry::Collectives => 7,
+        Entry::Alpha(index) => tables + index,
+        Entry::Collective(index) => tables + terms.alpha.estimates().len() + index,
+    }
+}
+
+/// The entry at a place; `None` for what lies beyond a table.
+fn entry(terms: &Terms, place: usize) -> Option<Entry> {
+    use Entry::*;
+    let scalars = [HpuTime, ApuTime, ApuSerialTime, Offloads, OffloadOverhead, ContextSwitch, Gap];
+    let rest = match place.checked_sub(scalars.len()) {
+        None => return Some(scalars[place]),
+        Some(0) if terms.collectives.is_some() => return Some(Collectives),
+        Some(rest) => rest - usize::from(terms.collectives.is_some()),
+    };
+    let alphas = terms.alpha.estimates().len();
+    match rest.checked_sub(alphas) {
+        None => Some(Alpha(rest)),
+        Some(index) => (index < terms.o_col_s.estimates().len()).then_some(Collective(index)),
+    }
+}
+
+impl Parameters {
+    /// The ends of alpha and O_COL, where some m lies beyond them and something would change there.
+    pub(crate) fn ends(&self) -> [Option<End>; 2] {
+        let matters = |end: &End| end.at.last_m < self.apus && end.per_m > 0.0;
+        let terms = &self.terms;
+        [End::of(&terms.alpha, 1.0, "alpha"), End::of(&terms.o_col_s, 0.0, "o_col_s")]
+            .map(|end| end.filter(matters))
+    }
+
+    /// Derivatives by entry as those by place, with those by what alpha and O_COL may be beyond
+    /// their tables, asked for this many threads each.
+    pub(super) fn by_place(&self, gradient: Vec<(Entry, f64)>, ms: [u32; 2]) -> Vec<(usize, f64)> {
+        let mut by_place = Vec::with_capacity(gradient.len() + 2);
+        let mut of_tables = [0.0; 2];
+        for (entry, slope) in gradient {
+            match entry {
+                Entry::Alpha(_) => of_tables[0] += slope,
+                Entry::Collective(_) => of_tables[1] += slope,
+                _ => {}
+            }
+            by_place.push((place(&self.terms, entry), slope));
+        }
+        let terms = &self.terms;
+        let beyond = place(terms, Entry::Collective(terms.o_col_s.estimates().len()));
+        let ends = self.ends().into_iter().zip(ms).zip(of_tables);
+        let known = ends.filter_map(|((end, m), slope)| Some(slope * end?.error_at(m)));
+        by_place.extend(known.zip(beyond..).map(|(slope, place)| (place, slope)));
+        by_place.retain(|(place, slope)| *place < beyond || *slope != 0.0);
+        by_place
+    }
+
+    /// The warnings for m in a range: tables that end before, and values without a standard error,
+    /// among which are these terms of another model.
+    pub(super) fn warnings_with(
+        &self,
+        ms: RangeInclusive<u32>,
+        further: &[&'static str],
+    ) -> Vec<Warning> {
+        let terms = &self.terms;
+        let (first_m, last_m) = (*ms.start(), *ms.end());
+        let mut warnings = Vec::new();
+        for (term, over) in [("alpha", &terms.alpha), ("o_col_s", &terms.o_col_s)] {
+            if let Some(last) = over.held_beyond()
+                && last < last_m
+            {
+                warnings.push(Warning::BeyondTable { term, last, m: first_m.max(last + 1) });
+            }
+        }
+        // The gradient at p = 1 holds every entry that some p makes the time depend on, and between the
+        // entries of a table it holds the same.
+        let tables = [&terms.alpha, &terms.o_col_s].into_iter();
+        let entries = tables.filter_map(|over| match over {
+            OverM::Table(table) => Some(table.m.iter().flat_map(|&m| [m, m.saturating_add(1)])),
+            OverM::Constant(_) => None,
+        });
+        let beside = entries.flatten().filter(|m| ms.contains(m));
+        let asked: BTreeSet<Entry> = beside
+            .chain([first_m, last_m])
+            .flat_map(|m| self.gradient(Mapping::of(m, 1)))
+            .filter(|(_, slope)| *slope != 0.0)
+            .map(|(entry, _)| entry)
+            .collect();
+        let mut unknown: Vec<&str> = asked
+            .into_iter()
+            .filter(|&entry| !is_exact_by_nature(terms, entry))
+            .filter(|&entry| terms.estimate(entry).is_some_and(|known| known.std_error.is_none()))
+            .map(Entry::term)
+            .collect();
+        unknown.dedup();
+        unknown.extend(further);
+        if !unknown.is_empty() {
+            warnings.push(Warning::NoStandardError { terms: unknown });
+        }
+        warnings
+    }
+}
+
+/// Counts, and alpha at m = 1, which is 1 by definition.
+fn is_exact_by_nature(terms: &Terms, entry: Entry) -> bool {
+    match (entry, &terms.alpha) {
+        (Entry::Offloads | Entry::Collectives, _) => true,
+        (Entry::Alpha(index), OverM::Table(table)) => table.m[index] == 1,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::parameters::{Estimate, Table};
+    use crate::models::published;
+
+    #[test]
+    fn every_entry_has_the_place_that_it_has_among_the_entries() {
+        let with_tables = crate::toy::parameters(crate::models::parameters::Decomposition::Data);
+        let published = ["pbpi-qs20", "raxml-qs20"].map(|name| published(name).unwrap());
+        for terms in published.into_iter().chain([with_tables]).map(|it| it.terms) {
+            for (index, known) in terms.entries().into_iter().enumerate() {
+                assert_eq!(place(&terms, known), index);
+                assert_eq!(entry(&terms, index), Some(known));
+            }
+            assert_eq!(entry(&terms, terms.entries().len()), None);
+        }
+    }
+
+    #[test]
+    fn what_lies_beyond_each_table_is_a_value_after_the_entries() {
+        let mut parameters = published("pbpi-qs20").unwrap();
+        let values = || [1.0, 1.5].map(Estimate::exact).to_vec();
+        parameters.terms.alpha = OverM::Table(Table::new(vec![1, 2], values()));
+        parameters.terms.o_col_s = OverM::Table(Table::new(vec![1, 4], values()));
+        let names: Vec<String> = parameters.values().into_iter().map(|value| value.name).collect();
+        let last = names.len() - 1;
+        assert_eq!(names[last - 1..], ["alpha beyond m = 2", "o_col_s beyond m = 4"]);
+        let places = |m: u32| -> Vec<usize> {
+            let gradient = TimeModel::gradient(&parameters, Mapping::of(m, 1));
+            gradient.into_iter().map(|(place, _)| place).filter(|&it| it >= last - 1).collect()
+        };
+        assert_eq!(
+            [places(2), places(4), places(8)],
+            [vec![], vec![last - 1], vec![last - 1, last]]
+        );
+        // A slope of 0.5, of which half is a standard error, for each of six further threads.
+        let gradient = TimeModel::gradient(&parameters, Mapping::of(8, 1));
+        let of_alpha = gradient.iter().find(|(place, _)| *place == last - 1).unwrap().1;
+        let expected = parameters.terms.t_hpu_s.value * 6.0 * 0.25;
+        approx::assert_relative_eq!(of_alpha, expected, max_relative = 1e-13);
+        // Without room beyond alpha's end, the other one moves up.
+        parameters.terms.alpha = OverM::Constant(Estimate::exact(1.5));
+        let last = parameters.values().len() - 1;
+        let gradient = TimeModel::gradient(&parameters, Mapping::of(8, 1));
+        // Half of 0.5/3 for each of four further threads, and 20,000 collectives.
+        let expected = 20_000.0 * 4.0 * 0.5 / 3.0 / 2.0;
+        assert_eq!(gradient.last().unwrap().0, last);
+        approx::assert_relative_eq!(gradient.last().unwrap().1, expected, max_relative = 1e-13);
+    }
+
+    #[test]
+    fn a_table_has_an_end_only_where_some_m_lies_beyond_it_and_it_had_a_slope() {
+        let mut parameters = crate::toy::parameters(crate::models::parameters::Decomposition::Data);
+        let is_there = |parameters: &Parameters| parameters.ends().map(|end| end.is_some());
+        // Both tables end at m = 4.
+        assert_eq!(is_there(&parameters), [true, true]);
+        parameters.apus = 5;
+        assert_eq!(is_there(&parameters), [true, true]);
+        parameters.apus = 4;
+        assert_eq!(is_there(&parameters), [false, false]);
+        parameters.apus = 16;
+        parameters.terms.alpha = crate::toy::table(&[1, 2, 4], &[1.0, 1.5, 1.5]);
+        assert_eq!(is_there(&parameters), [false, true]);
+    }
+
+    #[test]
+    fn whoever_asks_beyond_a_table_is_told_from_which_m_on() {
+        let parameters = crate::toy::parameters(crate::models::parameters::Decomposition::Data);
+        let beyond = |ms| {
+            let all = parameters.warnings_with(ms, &[]);
+            let of = |warning| match warning {
+                Warning::BeyondTable { last, m, .. } => Some((last, m)),
+                _ => None,
+            };
+            all.into_iter().filter_map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(beyond(1..=4), []);
+        assert_eq!(beyond(1..=5), [(4, 5), (4, 5)]);
+        assert_eq!(beyond(7..=8), [(4, 7), (4, 7)]);
+    }
+}

@@ -1,0 +1,318 @@
+//! Irregular work by software-managed threads: how long list ranking by sublists takes on p
+//! accelerators, with s sublists and b requests of each accelerator under way.
+//!
+//! An accelerator has a thread for each of its sublists. Each asks for its next node and gives way to
+//! the next thread; b lists of requests are under way at once. So a node takes (Bader, Agarwal and
+//! Madduri, IPDPS 2007, carried on)
+//!
+//! ```text
+//! T(b) ~ (n/p) A(s) max(C + e, (L + C + e)/b)
+//! ```
+//!
+//! with C the computation for a node, e the request's own cost, L the latency that is left, and A(s)
+//! the load of the accelerator with the most nodes over the mean. What this leaves out, and
+//! [`SoftwareThreads`] has, each as a term of its own:
+//!
+//! * a turn costs for each list (`list_turn_s`) as well as for each node (`turn_s`), and the nodes of
+//!   a list come one after the other;
+//! * threads come to their ends one after another, and the last ones hide less of the latency;
+//! * memory delivers nodes to all accelerators together at a rate of its own (`gather_s`);
+//! * each thread costs something (`thread_s`), the host has work for each sublist (`sublist_s`), and two passes stream through all nodes (`stream_s`).
+//!
+//! The terms are estimated from a few short runs
+//! ([`estimate_threads`](crate::fit::estimate_threads)).
+//!
+//! ```
+//! use mmgp_model::models::threads::{Choice, Division, SoftwareThreads, ThreadTerms};
+//! use mmgp_model::models::parameters::Estimate;
+//! use mmgp_model::models::time_model::TimeModel;
+//! use mmgp_model::Mapping;
+//!
+//! // A node takes 20 ns and a request 100 ns more; nothing else costs.
+//! let terms = ThreadTerms {
+//!     turn_s: Estimate::exact(20e-9),
+//!     latency_s: Estimate::exact(100e-9),
+//!     ..ThreadTerms::nothing(&[1, 8])
+//! };
+//! let time = |buffers| {
+//!     let choice = Choice { sublists: 48, buffers };
+//!     let model = SoftwareThreads::new(terms.clone(), 1_000_000, Division::Even, choice);
+//!     model.time(Mapping::of(1, 8)).0
+//! };
+//! // Six requests hide the latency: 125,000 nodes of 20 ns each.
+//! assert!((time(6) - 2.5e-3).abs() < 1e-9 && (time(16) - 2.5e-3).abs() < 1e-9);
+//! // One list has all six nodes, but nothing is done while they come: 100 ns + 6 x 20 ns a turn.
+//! assert!((time(1) - 125_000.0 / 6.0 * 220e-9).abs() < 1e-9);
+//! ```
+
+mod formula;
+mod load;
+mod terms;
+
+use crate::models::parameters::Estimate;
+use crate::models::time_model::{Part, TimeModel, Value};
+use mmgp_base::Mapping;
+use mmgp_base::units::Seconds;
+
+pub use formula::Formula;
+pub use terms::{OverP, ThreadTerms};
+
+/// Its name.
+pub const NAME: &str = "threads";
+
+/// What there is to choose beside the number of accelerators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Choice {
+    /// Sublists of all accelerators together.
+    pub sublists: u32,
+    /// Lists of requests of each accelerator that are under way at once.
+    pub buffers: u32,
+}
+
+/// How long sublists are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Division {
+    /// All as long as one another.
+    Even,
+    /// Their heads are drawn at random.
+    Random,
+}
+
+impl Division {
+    /// Its name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Even => "even",
+            Self::Random => "random",
+        }
+    }
+}
+
+/// The model for one choice; of the mapping p alone counts.
+#[derive(Debug, Clone)]
+pub struct SoftwareThreads {
+    terms: ThreadTerms,
+    nodes: f64,
+    division: Division,
+    choice: Choice,
+}
+
+/// Relative step of the differences that gradients are taken from.
+const STEP: f64 = 1e-4;
+/// The least step, for terms that are nothing \[s\].
+const LEAST_STEP: f64 = 1e-15;
+
+impl SoftwareThreads {
+    /// For a list of so many nodes.
+    pub fn new(terms: ThreadTerms, nodes: u32, division: Division, choice: Choice) -> Self {
+        Self { terms, nodes: nodes.into(), division, choice }
+    }
+
+    /// The time of a turn of `threads` that are left on an accelerator: their own, or the round trip of a
+    /// list, whose nodes come one after the other, whichever is longer \[s\].
+    fn turn(&self, threads: f64) -> f64 {
+        let ThreadTerms { turn_s, list_turn_s, latency_s, gather_s, .. } = &self.terms;
+        let lists = threads.min(self.choice.buffers.into());
+        let busy = threads * turn_s.value + lists * list_turn_s.value;
+        let node = turn_s.value + gather_s.at(1).value;
+        busy.max(latency_s.value + threads / lists * node + list_turn_s.value)
+    }
+
+    /// The time of ranking all sublists, and how it is made up \[s\].
+    fn ranking(&self, p: u32) -> Ranking {
+        let Choice { sublists, .. } = self.choice;
+        let (s, active) = (f64::from(sublists), p.min(sublists));
+        let threads = sublists.div_ceil(active);
+        let length = self.nodes / s;
+        // Each thread ends in its turn. Of random ends the mean gap falls as one over those left.
+        let stretches: Vec<f64> = match self.division {
+            Division::Even => vec![length * self.turn(threads.into())],
+            Division::Random => (1..=threads)
+                .map(|left| length / f64::from(left) * self.turn(left.into()))
+                .collect(),
+        };
+        let mean: f64 = stretches.iter().sum();
+        let own = length * f64::from(threads);
+        // Gaps of random ends are independent and exponential, so their sum has this variance.
+        let squares: f64 = stretches.iter().map(|it| it * it).sum();
+        let loads = match self.division {
+            Division::Even => vec![1.0; active as usize],
+            Division::Random => load::ordered(active, mean * mean / squares),
+        };
+        // From the end of one accelerator to that of the next, those that are left share memory.
+        let node = mean / own;
+        let (mut before, mut compute, mut memory) = (0.0, 0.0, 0.0);
+        for (ended, &load) in (0..active).zip(&loads) {
+            let nodes = own * (load - before);
+            compute += nodes * node;
+            let left = active - ended;
+            let shared = f64::from(left) * self.terms.gather_s.at(left).value;
+            memory += nodes * (shared - node).max(0.0);
+            before = load;
+        }
+        Ranking { compute: compute + f64::from(threads) * self.terms.thread_s.value, memory }
+    }
+
+    fn all_parts(&self, p: u32) -> [f64; 5] {
+        let ThreadTerms { start_s, sublist_s, stream_s, .. } = &self.terms;
+        let Ranking { compute, memory } = self.ranking(p);
+        let streams = self.nodes * stream_s.at(p).value;
+        let sublists = f64::from(self.choice.sublists) * sublist_s.value;
+        [compute, memory, streams, sublists, start_s.value]
+    }
+}
+
+/// Step 2 \[s\].
+struct Ranking {
+    /// By the accelerator that takes longest, were memory as fast as one likes.
+    compute: f64,
+    /// What is waited for memory beyond that.
+    memory: f64,
+}
+
+/// What the parts are called.
+const PARTS: [&str; 5] = [
+    "(n/p) A max(C+e, (L+C+e)/b)",
+    "waiting for memory",
+    "streams through all nodes",
+    "sublists on the host",
+    "start",
+];
+
+impl TimeModel for SoftwareThreads {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn apus(&self) -> u32 {
+        self.terms.most_apus()
+    }
+
+    fn time(&self, mapping: Mapping) -> Seconds {
+        Seconds(self.all_parts(mapping.p()).iter().sum())
+    }
+
+    fn values(&self) -> Vec<Value> {
+        self.terms.named().into_iter().map(|(name, estimate)| Value::new(name, estimate)).collect()
+    }
+
+    fn gradient(&self, mapping: Mapping) -> Vec<(usize, f64)> {
+        let time = |terms| Self { terms, ..self.clone() }.time(mapping).0;
+        slopes(&self.terms, time)
+    }
+
+    fn parts(&self, mapping: Mapping) -> Vec<Part> {
+        let parts = PARTS.into_iter().zip(self.all_parts(mapping.p()));
+        parts.map(|(name, time)| Part { name, time: Seconds(time) }).collect()
+    }
+}
+
+/// The slopes of a time along the terms that it depends on, by their places, from differences.
+fn slopes(terms: &ThreadTerms, time: impl Fn(ThreadTerms) -> f64) -> Vec<(usize, f64)> {
+    let now = time(terms.clone());
+    let slope = |(place, (_, estimate)): (usize, (String, &Estimate))| {
+        let step = (STEP * estimate.value).max(LEAST_STEP);
+        let mut moved = terms.clone();
+        moved.set(place, estimate.value + step);
+        (place, (time(moved) - now) / step)
+    };
+    let slopes = terms.named().into_iter().enumerate().map(slope);
+    slopes.filter(|&(_, slope)| slope != 0.0).collect()
+}
+
+/// A term that is nothing.
+fn nothing() -> Estimate {
+    Estimate::exact(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NODES: u32 = 1_000_000;
+
+    fn terms(turn: f64, list_turn: f64, latency: f64) -> ThreadTerms {
+        ThreadTerms {
+            turn_s: Estimate::exact(turn),
+            list_turn_s: Estimate::exact(list_turn),
+            latency_s: Estimate::exact(latency),
+            ..ThreadTerms::nothing(&[1, 8])
+        }
+    }
+
+    fn time(terms: ThreadTerms, division: Division, [p, sublists, buffers]: [u32; 3]) -> f64 {
+        let choice = Choice { sublists, buffers };
+        SoftwareThreads::new(terms, NODES, division, choice).time(Mapping::of(1, p)).0
+    }
+
+    #[track_caller]
+    fn check(found: f64, expected: f64, tolerance: f64) {
+        assert!((found / expected - 1.0).abs() < tolerance, "{found} instead of {expected}");
+    }
+
+    #[test]
+    fn one_thread_waits_for_every_node_and_enough_of_them_for_none() {
+        let terms = terms(15e-9, 5e-9, 100e-9);
+        check(time(terms.clone(), Division::Even, [1, 1, 1]), 0.12, 1e-9);
+        check(time(terms.clone(), Division::Even, [1, 4, 4]), 0.12 / 4.0, 1e-9);
+        check(time(terms.clone(), Division::Even, [1, 8, 8]), 0.02, 1e-9);
+        // 32 threads on 8 lists: a list's turn costs once for four nodes.
+        check(time(terms, Division::Even, [1, 32, 8]), 0.015 + 0.005 / 4.0, 1e-9);
+    }
+
+    #[test]
+    fn random_sublists_load_one_accelerator_more_and_leave_its_last_threads_waiting() {
+        // A thread each on 8: the longest of 8 exponential lengths, 1 + 1/2 + ... + 1/8 of the mean.
+        let harmonic: f64 = (1..=8).map(|k| 1.0 / f64::from(k)).sum();
+        let random = time(terms(20e-9, 0.0, 0.0), Division::Random, [8, 8, 1]);
+        check(random, harmonic * 0.02 / 8.0, 0.03);
+        // One accelerator with 8 threads: turns of the last j take 100 + 20 ns until j = 6 fill it,
+        // for 1/j of an eighth of the nodes each.
+        let gap = |j: u32| f64::from(20 * j).max(120.0) / f64::from(j);
+        let by_hand: f64 = (1..=8).map(gap).sum();
+        let random = time(terms(20e-9, 0.0, 100e-9), Division::Random, [1, 8, 8]);
+        check(random, 1e-9 * by_hand * 1e6 / 8.0, 1e-9);
+    }
+
+    #[test]
+    fn memory_is_shared_by_those_that_are_at_work() {
+        let mut terms = terms(16e-9, 0.0, 0.0);
+        terms.gather_s.set(8, Estimate::exact(5e-9));
+        // 2 ns a node by 8 accelerators, 5 by memory.
+        check(time(terms.clone(), Division::Even, [8, 512, 16]), 5e-3, 1e-9);
+        // Three at a time get 15 ns of memory, less than a node takes.
+        terms.gather_s.set(8, Estimate::exact(1.9e-9));
+        check(time(terms, Division::Even, [8, 512, 16]), 2e-3, 1e-9);
+    }
+
+    #[test]
+    fn every_gradient_is_a_slope_of_the_time() {
+        let mut all = terms(15e-9, 5e-9, 100e-9);
+        all.sublist_s = Estimate::exact(1e-7);
+        all.stream_s.set(8, Estimate::exact(2e-9));
+        let choice = Choice { sublists: 64, buffers: 4 };
+        let model = SoftwareThreads::new(all.clone(), NODES, Division::Random, choice);
+        let at = Mapping::of(1, 8);
+        for (place, slope) in model.gradient(at) {
+            let mut moved = all.clone();
+            let value = all.named()[place].1.value;
+            moved.set(place, value + 1e-9);
+            let moved = SoftwareThreads::new(moved, NODES, Division::Random, choice);
+            let by_hand = (moved.time(at).0 - model.time(at).0) / 1e-9;
+            check(slope, by_hand, 0.05);
+        }
+        // The stream of 8 accelerators: a time for each node.
+        let slopes = model.gradient(at);
+        assert!(slopes.iter().any(|&(_, slope)| (slope - 1e6).abs() < 1.0), "{slopes:?}");
+    }
+
+    #[test]
+    fn the_parts_add_up_to_the_time() {
+        let choice = Choice { sublists: 64, buffers: 4 };
+        let all = terms(15e-9, 5e-9, 100e-9);
+        let model = SoftwareThreads::new(all, NODES, Division::Random, choice);
+        let at = Mapping::of(1, 3);
+        let sum: f64 = model.parts(at).iter().map(|part| part.time.0).sum();
+        check(sum, model.time(at).0, 1e-12);
+    }
+}
