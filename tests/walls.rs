@@ -37,7 +37,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 16] = [
 
 /// Within crates of several modules: who may use whom. `units`, `mapping` and `error` are open to
 /// all.
-const MAY_USE: [(&str, &[&str]); 25] = [
+const MAY_USE: [(&str, &[&str]); 24] = [
     ("units", &[]),
     ("mapping", &[]),
     ("error", &[]),
@@ -45,16 +45,15 @@ const MAY_USE: [(&str, &[&str]); 25] = [
     ("target", &[]),
     ("table", &["attempt"]),
     ("series", &[]),
-    ("model", &["table"]),
-    ("fit", &["model", "table", "threads", "wavefront"]),
-    ("posterior", &["model"]),
+    ("statistics", &[]),
+    ("models", &["statistics", "table"]),
+    ("fit", &["belief", "models", "statistics", "table"]),
+    ("belief", &["models", "statistics"]),
     ("expression", &[]),
-    ("complexity", &["expression", "table"]),
-    ("solve", &["expression", "model", "posterior", "table"]),
-    ("export", &["model", "posterior", "table"]),
-    ("guided", &["fit", "model"]),
-    ("threads", &["model", "table"]),
-    ("wavefront", &["model", "table"]),
+    ("complexity", &["expression", "statistics", "table"]),
+    ("decide", &["belief", "expression", "models", "statistics", "table"]),
+    ("export", &["belief", "models", "table"]),
+    ("guided", &["fit", "models", "statistics"]),
     ("import", &["table"]),
     (
         "measure",
@@ -64,31 +63,19 @@ const MAY_USE: [(&str, &[&str]); 25] = [
         ],
     ),
     ("schedulers", &["guided", "runtime", "cell", "machine"]),
-    (
-        "validate",
-        &[
-            "solve",
-            "fit",
-            "model",
-            "threads",
-            "wavefront",
-            "measure",
-            "apps",
-            "cell",
-            "machine",
-            "table",
-        ],
-    ),
-    ("plot", &["model", "table"]),
-    ("report", &["model", "posterior", "solve", "validate", "plot", "table"]),
-    ("capi", &["fit", "guided", "model", "posterior", "solve", "table"]),
+    ("validate", &["decide", "fit", "models", "measure", "apps", "cell", "machine", "table"]),
+    ("plot", &["models", "table"]),
+    ("report", &["belief", "models", "decide", "validate", "plot", "table"]),
+    ("capi", &["belief", "decide", "fit", "guided", "models", "statistics", "table"]),
     (
         "cli",
         &[
             "apps",
+            "belief",
             "cell",
             "cluster",
             "complexity",
+            "decide",
             "export",
             "fit",
             "import",
@@ -96,21 +83,18 @@ const MAY_USE: [(&str, &[&str]); 25] = [
             "lists",
             "machine",
             "measure",
-            "model",
+            "models",
             "native",
             "plot",
-            "posterior",
             "report",
             "runtime",
             "schedulers",
-            "solve",
             "spu",
+            "statistics",
             "sweep",
             "table",
-            "threads",
             "tune",
             "validate",
-            "wavefront",
         ],
     ),
 ];
@@ -439,17 +423,17 @@ fn only_the_border_to_c_and_compiled_kernels_are_unsafe() {
 }
 
 #[test]
-fn the_numerical_libraries_live_in_fit_and_posterior() {
+fn the_numerical_libraries_live_where_numbers_are_estimated() {
     check_absence(
         &["nalgebra", "argmin", "argmin_math"],
         |file| {
-            ["fit", "posterior"].contains(&file.module())
+            ["belief", "fit", "statistics"].contains(&file.module())
                 || file.is(&["apps/phylogeny/substitution/eigen.rs"])
-                || file.is(&["model/solve/contest.rs", "model/solve/gain.rs"])
-                || file.is(&["model/complexity/growth.rs"])
+                || file.is(&["model/decide/contest.rs", "model/decide/gain.rs"])
+                || file.is(&["model/complexity/growth.rs", "model/guided/learnt.rs"])
         },
-        "argmin and nalgebra live in `fit` and `posterior`, and with what is drawn from it; but for \
-         the eigen system of a rate matrix and the growth of counts",
+        "argmin and nalgebra live in `statistics`, `belief` and `fit`, and with what is drawn from these; \
+         but for the eigen system of a rate matrix",
     );
 }
 

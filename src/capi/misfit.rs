@@ -3,6 +3,7 @@
 
 use crate::Mapping;
 use crate::belief::{Posterior, untold_deviation};
+use crate::decide::{Constraints, candidates};
 use crate::error::Result;
 use crate::fit::online::MOST_THREADS;
 use crate::models::Parameters;
@@ -25,6 +26,17 @@ pub struct Known {
     pub factor: f64,
     /// How far the ends of its 95 % interval are from its time, as a factor.
     pub width: f64,
+    /// What is chosen by over the time of equation 11: the time with the caution of every choice.
+    pub cautious: f64,
+    /// Whether it is in question where nobody says how far to go.
+    pub in_question: bool,
+}
+
+impl Known {
+    /// Of what equation 11 alone tells, whose logarithm has this standard deviation.
+    pub fn untold(deviation: f64, in_question: bool) -> Self {
+        Self { factor: 1.0, width: width(deviation), cautious: deviation.exp(), in_question }
+    }
 }
 
 /// A table over levels of m and p; empty where equation 11 is all that is known.
@@ -51,22 +63,29 @@ impl Misfit {
         }
         let posterior = Posterior::of(parameters)?;
         let apus = parameters.apus;
-        // Files speak of all that the machine has room for.
-        let ran = posterior.range().filter(|_| !posterior.has_files());
-        let range = ran.unwrap_or(Range { m: (1, last_m), p: (1, apus) });
+        let in_question = candidates(&posterior, &Constraints::NONE, apus)?.mappings;
+        let range = match posterior.range().filter(|_| !posterior.has_files()) {
+            Some(ran) => around(ran, &in_question),
+            // Files speak of all that the machine has room for.
+            None => Range { m: (1, last_m), p: (1, apus) },
+        };
         let (ms, ps) = levels(&posterior, range, last_m, apus);
         let mut table = Self::of_levels(Some(range), &ms, &ps, apus);
         let fitting =
             |&m: &u32| ps.iter().take(fitting(m, &ps, apus)).map(move |&p| Mapping::new(m, p));
         let mappings = ms.iter().flat_map(fitting).collect::<Result<Vec<Mapping>>>()?;
         let marginals = posterior.marginals(&mappings);
-        let usual = Known { factor: 1.0, width: width(untold_deviation()) };
         let known = |(index, &mapping): (usize, &Mapping)| {
-            let factor = (marginals.log_time(index) - parameters.time(mapping).0.ln()).exp();
-            let width = width(marginals.deviation(index));
+            let over = |log_time: f64| (log_time - parameters.time(mapping).0.ln()).exp();
+            let known = Known {
+                factor: over(marginals.log_time(index)),
+                width: width(marginals.deviation(index)),
+                cautious: over(marginals.caution(index)),
+                in_question: in_question.binary_search(&mapping).is_ok(),
+            };
             // A time of nothing has no ratio to another.
-            let is_usable = factor.is_normal() && width.is_finite();
-            if is_usable { Known { factor, width } } else { usual }
+            let is_usable = known.factor.is_normal() && known.width.is_finite();
+            if is_usable { known } else { Known::untold(untold_deviation(), known.in_question) }
         };
         table.entries = mappings.iter().enumerate().map(known).collect();
         Ok(table)
@@ -113,11 +132,11 @@ impl Misfit {
         self.range
     }
 
-    /// All p that are known at m, with their factors.
-    pub fn row(&self, m: u32) -> impl Iterator<Item = (u32, f64)> {
+    /// All p that are known at m, with what is known.
+    pub fn row(&self, m: u32) -> impl Iterator<Item = (u32, &Known)> {
         let (start, count) = self.rows.get(m as usize - 1).copied().unwrap_or_default();
         let entries = &self.entries[start as usize..(start + count) as usize];
-        self.levels_of_p.iter().zip(entries).map(|(&p, known)| (p, known.factor))
+        self.levels_of_p.iter().copied().zip(entries)
     }
 }
 
@@ -130,6 +149,16 @@ pub fn width(deviation: f64) -> f64 {
 /// How many of increasing `ps` leave m*p within the APUs.
 fn fitting(m: u32, ps: &[u32], apus: u32) -> usize {
     ps.partition_point(|&p| u64::from(m) * u64::from(p) <= u64::from(apus))
+}
+
+/// A range with these mappings in it as well.
+fn around(range: Range, mappings: &[Mapping]) -> Range {
+    let with = |(least, most): (u32, u32), of: fn(Mapping) -> u32| {
+        mappings
+            .iter()
+            .fold((least, most), |(least, most), &it| (least.min(of(it)), most.max(of(it))))
+    };
+    Range { m: with(range.m, Mapping::m), p: with(range.p, Mapping::p) }
 }
 
 /// The m and p of the table: all in the range, or where these are too many those that were timed, or

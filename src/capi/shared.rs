@@ -154,7 +154,7 @@ impl Model {
     /// model.
     pub fn predict(&self, m: u32, p: u32) -> Result<Prediction, Refusal> {
         self.check(m, p)?;
-        if let Some(Known { factor, width }) = self.misfit.at(m, p) {
+        if let Some(Known { factor, width, .. }) = self.misfit.at(m, p) {
             let of_terms = self.published.read(|copy| copy.row(m)).at(p).0;
             return Ok(Prediction::about(of_terms * factor, width));
         }
@@ -169,32 +169,38 @@ impl Model {
         Ok(Prediction::about(time_s, misfit::width(self.untold.hypot(of_terms))))
     }
 
-    /// The least time within the limits, of equal ones the smaller m, then the smaller p. Where a limit
-    /// does not say how far to go, the range of the runs does, if anything within it is left.
+    /// What predictions choose within the limits, of equal ones the smaller m, then the smaller p: the
+    /// least time with their caution. Without limits it is one of what is in question; where a limit does
+    /// not say how far to go, the range of the runs does, if anything within it is left.
     pub fn best(&self, limits: Limits) -> Choice {
         let or = |limit: u32, usual: u32| if limit == 0 { usual } else { limit };
         let apus = or(limits.apus, self.apus).min(self.apus);
         let all = Range { m: (1, or(limits.max_m, u32::MAX)), p: (1, or(limits.max_p, u32::MAX)) };
         self.published.read(|copy| {
             let asked = |limit: u32, (first, last): (u32, u32)| (first, or(limit, last));
+            let is_limited = limits.max_m != 0 || limits.max_p != 0;
             let found = self.misfit.range().and_then(|known| {
                 let (m, p) = (asked(limits.max_m, known.m), asked(limits.max_p, known.p));
-                self.least(copy, Range { m, p }, apus)
+                self.least(copy, Range { m, p }, apus, is_limited)
             });
-            let found = found.or_else(|| self.least(copy, all, apus));
+            let found = found.or_else(|| self.least(copy, all, apus, true));
             found.unwrap_or(Choice { m: 1, p: 1, time_s: f64::INFINITY })
         })
     }
 
-    /// The least time within a range, which ends where the APUs and the threads do.
-    fn least(&self, copy: &Bits, range: Range, apus: u32) -> Option<Choice> {
-        let mut best: Option<Choice> = None;
+    /// The choice within a range, which ends where the APUs and the threads do: `all` there is of it, or
+    /// what is in question.
+    fn least(&self, copy: &Bits, range: Range, apus: u32, all: bool) -> Option<Choice> {
+        let untold = Known::untold(self.untold, true);
+        let (mut best, mut least): (Option<Choice>, f64) = (None, f64::INFINITY);
         for m in range.m.0..=range.m.1.min(apus).min(self.lines.len() as u32) {
             let (row, last_p) = (copy.row(m), range.p.1.min(apus / m));
-            let mut consider = |p: u32, factor: f64| {
-                let time_s = row.at(p).0 * factor;
-                if time_s < best.map_or(f64::INFINITY, |best| best.time_s) {
-                    best = Some(Choice { m, p, time_s });
+            let mut consider = |p: u32, known: &Known| {
+                let of_equation_11 = row.at(p).0;
+                let cautious = of_equation_11 * known.cautious;
+                if cautious < least {
+                    least = cautious;
+                    best = Some(Choice { m, p, time_s: of_equation_11 * known.factor });
                 }
             };
             // Within what is known there is nothing but the table: equation 11 is for what is below
@@ -202,13 +208,15 @@ impl Model {
             let known = self.misfit.range().filter(|it| (it.m.0..=it.m.1).contains(&m));
             let (below, beyond) = known.map_or((0, 1), |it| (it.p.0 - 1, it.p.1.saturating_add(1)));
             if range.p.0 <= below.min(last_p) {
-                consider(optimum(&row, range.p.0, below.min(last_p)), 1.0);
+                consider(optimum(&row, range.p.0, below.min(last_p)), &untold);
             }
-            for (p, factor) in self.misfit.row(m).take_while(|&(p, _)| p <= last_p) {
-                consider(p, factor);
+            for (p, known) in self.misfit.row(m).take_while(|&(p, _)| p <= last_p) {
+                if all || known.in_question {
+                    consider(p, known);
+                }
             }
             if range.p.0.max(beyond) <= last_p {
-                consider(optimum(&row, range.p.0.max(beyond), last_p), 1.0);
+                consider(optimum(&row, range.p.0.max(beyond), last_p), &untold);
             }
         }
         best

@@ -17,7 +17,7 @@ fn library() -> PathBuf {
 }
 
 /// A program of `tests/c`, compiled into a folder.
-fn compiled(folder: &Folder, name: &str, flags: &[&str]) -> Command {
+pub(super) fn compiled(folder: &Folder, name: &str, flags: &[&str]) -> Command {
     let library = library();
     let place = library.parent().expect("a file lies in a folder").to_path_buf();
     let program = folder.join(name);

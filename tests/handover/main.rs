@@ -5,6 +5,7 @@
 
 mod c_interface;
 mod generated;
+mod one_verdict;
 mod schema;
 
 use std::path::{Path, PathBuf};

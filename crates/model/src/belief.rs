@@ -35,6 +35,7 @@ mod together;
 mod untold;
 mod values;
 mod wild;
+mod work;
 
 use std::rc::Rc;
 
@@ -47,9 +48,9 @@ use bases::Bases;
 pub use basis::Basis;
 use components::{Component, Data, Family};
 use form::Mean;
-pub(crate) use form::{Form, Shape, Size, Work};
+pub(crate) use form::{Form, Size};
 use means::Means;
-pub(crate) use means::{FASTER, Growth, SLOWER, grows, shape_of};
+pub(crate) use means::shape_of;
 pub use mixture::{Joint, Marginals};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
@@ -57,6 +58,7 @@ pub(crate) use numbers::{Line, Number, Numbers, View};
 pub use prior::Prior;
 use together::together;
 use wild::{FEWEST_FOR_ONE, WILD_VARIANCE};
+pub(crate) use work::{FASTER, Growth, SLOWER, Shape, Work, grows};
 
 /// The standard deviation of the logarithm of a time about a model with values from files that no run
 /// was held against: that of the normal distribution whose 95 % interval is as wide as the misfit that

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::FLAT;
-use super::form::{Flat, Form, Known, Mean, Shape, Sizes, Sum, Work};
+use super::form::{Flat, Form, Known, Mean, Sizes, Sum};
 use super::prior::Prior;
+use super::work::{GROWTHS, Growth, Shape, Work, growing};
 use crate::models::host_shared::HostShared;
 use crate::models::observations::Observations;
 use crate::models::parameters::Decomposition;
@@ -26,33 +27,6 @@ pub(super) struct OfRuns {
 
 /// Equation 11 with nothing but runs.
 const OF_EQUATION_11: &[Shape] = &[Shape::One, Shape::FurtherThreads, Shape::Shared, Shape::Apus];
-
-/// What grows with m: one of these, or a sum.
-pub(crate) type Growth = &'static [Shape];
-
-/// How alpha may grow where runs alone tell, and how likely that is beforehand: assumed, so that the
-/// errors of terms are within a fifth of the least possible where it is a line, and hold in 85 % and more
-/// where it bends. With knots it rises ever faster, or ever slower.
-pub(super) const GROWTHS: [(Growth, f64); 5] = [
-    (&[Shape::FurtherThreads], 0.7),
-    (&[Shape::Levels], 0.12),
-    (&[Shape::SecondProcess], 0.08),
-    (FASTER, 0.05),
-    (SLOWER, 0.05),
-];
-
-/// Any growth that rises ever faster, between these knots along lines.
-pub(crate) const FASTER: Growth =
-    &[Shape::FurtherThreads, Shape::After(2), Shape::After(4), Shape::After(8), Shape::After(16)];
-
-/// Any growth that rises ever slower.
-pub(crate) const SLOWER: Growth =
-    &[Shape::FurtherThreads, Shape::UpTo(2), Shape::UpTo(4), Shape::UpTo(8), Shape::UpTo(16)];
-
-/// Whether a shape is part of a growth.
-pub(crate) fn grows(shape: Shape) -> bool {
-    GROWTHS.iter().any(|(growth, _)| growth.contains(&shape))
-}
 
 /// From so many m above 1 on they can be told apart.
 const FEWEST_TO_GROW: usize = 2;
@@ -317,14 +291,6 @@ impl Prior {
         let all: f64 = GROWTHS[..count].iter().map(|(_, weight)| weight).sum();
         GROWTHS[..count].iter().map(|&(growth, weight)| (growth, weight / all)).collect()
     }
-}
-
-/// The same terms, of which what grows with m grows so: it comes last.
-fn growing(shapes: &[Shape], growth: Growth) -> Vec<Shape> {
-    let grows = |shape: &&Shape| **shape == Shape::FurtherThreads;
-    let others = shapes.iter().filter(|it| !grows(it)).copied();
-    let growing = shapes.iter().find(grows).map_or(&[][..], |_| growth);
-    others.chain(growing.iter().copied()).collect()
 }
 
 /// Whether any run asked for more hardware threads than there are.

@@ -5,9 +5,9 @@ use nalgebra::{DMatrix, DVector};
 
 use super::Posterior;
 use super::components::{Component, Family};
-use super::form::{Form, Mean, Shape};
-use super::means::{GROWTHS, Growth, grows};
+use super::form::{Form, Mean};
 use super::scatter::{self, EXACT};
+use super::work::{GROWTHS, Growth, Shape, grows};
 
 /// A sum of coefficients with a constant.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,9 +8,9 @@ use std::rc::Rc;
 
 #[cfg(doc)]
 use super::form::Form;
-use super::form::Work;
-use super::means::{Growth, SUMS, kinks, shape_of, shapes, spanning};
+use super::means::{SUMS, kinks, shape_of, shapes, spanning};
 use super::scatter::{Grid, Weights};
+use super::work::{Growth, Work};
 use super::{FLAT, TEMPER_OF_FILES, TEMPER_OF_RUNS};
 use crate::models::observations::{Evidence, Observations};
 use crate::models::parameters::{Decomposition, NOT_MEASURED, Parameters, Terms};

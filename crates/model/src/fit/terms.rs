@@ -5,25 +5,25 @@
 //! logarithm, and how they go together. So a term is never negative, its error knows how far the equation
 //! is off, and what nothing tells has an error of orders of magnitude.
 
+mod contradiction;
+mod read_outs;
+
 use nalgebra::DMatrix;
 
 use super::identifiability::{Group, Groups};
-use super::measurement::stated;
 use super::runs::Runs;
 use super::shape;
-use crate::belief::{
-    FASTER, Form, Growth, Line, Number, Numbers, Posterior, Prior, SLOWER, Shape, Size, View, Work,
-    grows,
-};
+use crate::belief::{FASTER, Growth, Numbers, Posterior, Prior, SLOWER, Shape, View, Work};
 use crate::models::Parameters;
 use crate::models::observations::{Evidence, Observations};
-use crate::models::parameters::{Decomposition, Estimate, Interpolation, OverM, Table, Terms};
-use crate::models::sensitivity::Entry;
+use crate::models::parameters::{Estimate, OverM, Terms};
 use crate::models::terms::{Term, ValueMut};
 use crate::models::time_model::EQUATION_11;
 use crate::models::uncertainty::Correlation;
-use mmgp_base::Mapping;
+pub use contradiction::Contradiction;
+use contradiction::contradictions;
 use mmgp_base::error::Result;
+use read_outs::{Of, ReadOut, ReadOuts};
 
 /// The terms, and what else is believed of them.
 pub(crate) struct Given {
@@ -43,19 +43,6 @@ pub(crate) struct Given {
     pub growths: Vec<(shape::Shape, f64)>,
 }
 
-/// One value that the runs contradict.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Contradiction {
-    /// The entry, as in `alpha(4)`.
-    pub entry: String,
-    /// What its file says, and the standard error of that.
-    pub measured: (f64, f64),
-    /// What everything else says, and the standard error of that.
-    pub elsewhere: (f64, f64),
-    /// Their distance in standard errors, with the sign of `elsewhere - measured`.
-    pub deviations: f64,
-}
-
 /// A part of a variance that runs took away and that is worth naming them for.
 const NOTABLE: f64 = 0.01;
 
@@ -65,17 +52,8 @@ const FAINT: f64 = 1e-3;
 /// Correlations are written to so many parts.
 const PARTS: f64 = 1e9;
 
-/// More contradictions than these say no more.
-const SHOWN: usize = 5;
-
 /// Files that hold for the program less likely than this contradict the runs.
 const UNLIKELY: f64 = 0.5;
-
-/// Standard errors that two values are apart by at least to be named.
-const APART: f64 = 2.0;
-
-/// A part of a file's precision that tells nothing beside it.
-const UNTOLD: f64 = 1e-7;
 
 /// What is believed of times and of equation 11, given the runs.
 pub(crate) struct Believed {
@@ -165,7 +143,7 @@ pub(crate) fn read(
         true => of_alpha(equation_11),
         false => Vec::new(),
     };
-    let readings = Readings {
+    let readings = ReadOuts {
         base,
         groups: &found.groups,
         ms: &ms,
@@ -234,191 +212,6 @@ fn of_alpha(equation_11: &View<'_>) -> Vec<(shape::Shape, f64)> {
     shapes
 }
 
-/// A number of the parameters, and how it is read.
-struct Reading {
-    entry: Entry,
-    of: Of,
-    /// It is this much above the exponential of its number; `None` where it is the number itself.
-    least: Option<f64>,
-}
-
-/// What a number is read from.
-enum Of {
-    /// A value of a file, by its name in the model.
-    File(String),
-    /// The sum of a group, by its place, in units of this many seconds.
-    Group(usize, f64),
-    /// The slowdown at an m beyond 1: the sum of a group there, over the host's time.
-    Slowdown(usize, u32),
-}
-
-struct Readings<'a> {
-    base: &'a Parameters,
-    groups: &'a [Group],
-    /// The m above 1 that ran.
-    ms: &'a [u32],
-    /// The last of them, at least 2.
-    last_m: u32,
-    is_host_unknown: bool,
-}
-
-impl Readings<'_> {
-    /// Gives what carries a sum its place, and what it carries a value that changes nothing.
-    fn carry(&self, parameters: &mut Parameters, shape: Option<shape::Shape>) {
-        for Group { carrier, carried, .. } in self.groups {
-            for &term in carried {
-                let source = format!("carried by {}", carrier.name());
-                parameters.terms.value_mut(term).set(stated(term.neutral(), &source));
-            }
-            let over_m = match carrier {
-                Term::Alpha => self.alpha(shape),
-                Term::CollectiveCost => line_to(self.last_m, 0.0),
-                _ => continue,
-            };
-            match carrier {
-                Term::Alpha if self.knows_host() => parameters.terms.alpha = over_m,
-                Term::Alpha => {}
-                _ => parameters.terms.o_col_s = over_m,
-            }
-        }
-    }
-
-    /// All numbers of the parameters that are read.
-    fn entries(&self, equation_11: &View<'_>, parameters: &Parameters) -> Vec<Reading> {
-        let terms = &parameters.terms;
-        let of_file = |(name, least): (String, Option<f64>)| {
-            let entry = terms.entry_named(&name)?;
-            Some(Reading { entry, of: Of::File(name), least })
-        };
-        let mut entries: Vec<Reading> =
-            equation_11.values_of_files().into_iter().filter_map(of_file).collect();
-        for (place, group) in self.groups.iter().enumerate() {
-            let unit = self.unit(group.carrier);
-            let least = group.carrier.neutral();
-            let (entry, of, least) = match group.carrier {
-                Term::Alpha if !self.knows_host() => continue,
-                Term::Alpha => {
-                    entries.extend(slowdowns(&terms.alpha, self.last_m, place));
-                    continue;
-                }
-                Term::CollectiveCost => {
-                    let grown = f64::from(self.last_m - 1);
-                    (last(&terms.o_col_s, Entry::Collective), Of::Group(place, unit / grown), least)
-                }
-                carrier => (carrier.entry(0), Of::Group(place, unit), least),
-            };
-            entries.push(Reading { entry, of, least: Some(least) });
-        }
-        entries
-    }
-
-    /// Whether there is a host's time that alpha can be relative to.
-    fn knows_host(&self) -> bool {
-        self.is_host_unknown || self.base.terms.t_hpu_s.value > 0.0
-    }
-
-    /// What one unit of a term adds to the time \[s\].
-    fn unit(&self, term: Term) -> f64 {
-        let terms = &self.base.terms;
-        let collectives = terms.collectives.as_ref().unwrap_or(&terms.offloads).value;
-        let unit = match term {
-            Term::Gap | Term::OffloadOverhead | Term::ContextSwitch => terms.offloads.value,
-            Term::CollectiveCost => collectives,
-            Term::Offloads => terms.o_offload_s.value + terms.t_csw_s.value,
-            _ => 1.0,
-        };
-        if unit > 0.0 { unit } else { 1.0 }
-    }
-
-    /// A number of one form.
-    fn number(&self, reading: &Reading, form: &dyn Form) -> Number {
-        let alone = |plus: Vec<Line>| Number { plus, minus: Vec::new() };
-        match &reading.of {
-            Of::File(name) => alone(vec![of_file(form, name)]),
-            Of::Group(place, unit) => alone(self.sum(form, *place, unit.ln(), None)),
-            Of::Slowdown(place, m) => {
-                let host = |group: &Group| group.carrier == Term::HpuTime;
-                let minus = match self.groups.iter().position(host) {
-                    Some(host) => self.sum(form, host, 0.0, None),
-                    None => vec![of_file(form, Term::HpuTime.name())],
-                };
-                Number { plus: self.sum(form, *place, 0.0, Some(*m)), minus }
-            }
-        }
-    }
-
-    /// The sizes that a group adds up, less the logarithm of a unit; of what grows with m what it is at
-    /// that m, where one is given.
-    fn sum(&self, form: &dyn Form, place: usize, log_unit: f64, at: Option<u32>) -> Vec<Line> {
-        let sizes = form.sizes();
-        let line = |size: &Size, ratio: f64| {
-            let grown =
-                at.map_or(1.0, |m| Work::of(Decomposition::Data).at(size.shape, Mapping::of(m, 1)));
-            let mut weights = vec![0.0; form.count()];
-            weights[size.coefficient] = 1.0;
-            Line { constant: size.log_most + (ratio * grown).ln() - log_unit, weights }
-        };
-        let of = |&(shape, ratio): &(Shape, f64)| {
-            let is_it = move |size: &&Size| match shape {
-                Shape::FurtherThreads => grows(size.shape),
-                shape => size.shape == shape,
-            };
-            sizes.iter().filter(is_it).map(move |size| line(size, ratio)).collect::<Vec<_>>()
-        };
-        self.groups[place].shapes.iter().flat_map(of).collect()
-    }
-
-    /// alpha of that shape: known at the last m that ran, or of a curve at all of them.
-    fn alpha(&self, shape: Option<shape::Shape>) -> OverM {
-        let line = line_to(self.last_m, 1.0);
-        match (shape, line) {
-            (Some(shape::Shape::Constant), _) => OverM::Constant(Estimate::exact(1.0)),
-            (Some(shape::Shape::Logarithmic), OverM::Table(table)) => {
-                OverM::Table(Table { interpolation: Interpolation::Logarithm, ..table })
-            }
-            (Some(shape::Shape::Curve), _) => {
-                let ms: Vec<u32> = [1].into_iter().chain(self.ms.iter().copied()).collect();
-                let values = vec![Estimate::exact(1.0); ms.len()];
-                OverM::Table(Table { interpolation: Interpolation::Line, ..Table::new(ms, values) })
-            }
-            (_, line) => line,
-        }
-    }
-}
-
-/// Every entry of alpha above m = 1.
-fn slowdowns(alpha: &OverM, last_m: u32, place: usize) -> Vec<Reading> {
-    let reading = |index: usize, m: u32| Reading {
-        entry: Entry::Alpha(index),
-        of: Of::Slowdown(place, m),
-        least: Some(Term::Alpha.least()),
-    };
-    match alpha {
-        OverM::Constant(_) => vec![reading(0, last_m)],
-        OverM::Table(table) => {
-            let above = table.m.iter().copied().enumerate().filter(|(_, m)| *m > 1);
-            above.map(|(index, m)| reading(index, m)).collect()
-        }
-    }
-}
-
-/// A value of a file in one form; nothing where it is not there.
-fn of_file(form: &dyn Form, name: &str) -> Line {
-    let value = form.values().into_iter().find(|value| value.name == name);
-    let nothing = || Line { constant: 0.0, weights: vec![0.0; form.count()] };
-    value.map_or_else(nothing, |it| Line { constant: it.centre, weights: it.weights })
-}
-
-/// A line from m = 1.
-fn line_to(last_m: u32, at_one: f64) -> OverM {
-    let table = Table::new(vec![1, last_m], vec![Estimate::exact(at_one); 2]);
-    OverM::Table(Table { interpolation: Interpolation::Line, ..table })
-}
-
-fn last(over_m: &OverM, entry: fn(usize) -> Entry) -> Entry {
-    entry(over_m.estimates().len() - 1)
-}
-
 /// What a number with a standard deviation is in its unit: of a logarithm half of what holds it with 68 %.
 fn in_units(least: Option<f64>, mean: f64, deviation: f64) -> (f64, f64) {
     match least {
@@ -430,7 +223,7 @@ fn in_units(least: Option<f64>, mean: f64, deviation: f64) -> (f64, f64) {
 /// Writes all numbers; says how many of them runs tell. What they do not stays as its file has it, unless
 /// files do not hold.
 fn put(
-    entries: &[Reading],
+    entries: &[ReadOut],
     numbers: &Numbers,
     parameters: &mut Parameters,
     (runs, is_contradicted): (&str, bool),
@@ -439,7 +232,7 @@ fn put(
     for (place, reading) in entries.iter().enumerate() {
         let variance = numbers.covariance[(place, place)].max(0.0);
         let (_, before) = numbers.before[place];
-        let is_of_file = matches!(reading.of, Of::File(_));
+        let is_of_file = matches!(reading.of, Of::Value(_));
         let is_told = !is_of_file || variance < (1.0 - NOTABLE) * before;
         if !is_told && !is_contradicted || before == 0.0 {
             continue;
@@ -460,7 +253,7 @@ fn put(
 }
 
 /// The correlations of what is not known exactly, where they are worth a line.
-fn correlation(entries: &[Reading], numbers: &Numbers) -> Option<Correlation> {
+fn correlation(entries: &[ReadOut], numbers: &Numbers) -> Option<Correlation> {
     let variance = |row: usize| numbers.covariance[(row, row)];
     let of = |row: usize, column: usize| match row == column {
         true => 1.0,
@@ -484,31 +277,6 @@ fn correlation(entries: &[Reading], numbers: &Numbers) -> Option<Correlation> {
     Some(correlation.expect("invariant: it was made from a covariance matrix"))
 }
 
-/// What runs alone say of values that files know: what is believed, divided by what was before.
-fn contradictions(entries: &[Reading], numbers: &Numbers, base: &Parameters) -> Vec<Contradiction> {
-    let of = |(place, reading): (usize, &Reading)| {
-        let Of::File(_) = reading.of else { return None };
-        let (centre, variance) = numbers.before[place];
-        let [own, all] = [variance.recip(), numbers.covariance[(place, place)].recip()];
-        let beyond = all - own;
-        if variance <= 0.0 || beyond.is_nan() || beyond < UNTOLD * own {
-            return None;
-        }
-        let mean = (numbers.means[place] * all - centre * own) / beyond;
-        let elsewhere = in_units(reading.least, mean, beyond.recip().sqrt());
-        let said = base.terms.estimate(reading.entry)?;
-        let measured = (said.value, said.std_error.unwrap_or(0.0));
-        let deviations = (elsewhere.0 - measured.0) / elsewhere.1.hypot(measured.1);
-        let entry = base.terms.name_of(reading.entry);
-        Some(Contradiction { entry, measured, elsewhere, deviations })
-    };
-    let mut all: Vec<_> = entries.iter().enumerate().filter_map(of).collect();
-    all.sort_by(|one, other| other.deviations.abs().total_cmp(&one.deviations.abs()));
-    all.retain(|each| each.deviations.abs() > APART);
-    all.truncate(SHOWN);
-    all
-}
-
 /// Alpha is 1 at m = 1 by definition, whatever table it stands in.
 fn define_alpha_of_one(parameters: &mut Parameters) {
     let OverM::Table(table) = &mut parameters.terms.alpha else { return };
@@ -528,17 +296,5 @@ fn rescale_phases(parameters: &mut Parameters, base: &Parameters) {
             estimate.value *= factor;
             estimate.std_error = estimate.std_error.map(|error| error * factor);
         }
-    }
-}
-
-impl std::fmt::Display for Contradiction {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { entry, measured, elsewhere, deviations } = self;
-        write!(
-            f,
-            "{entry}: measured {:.4e} +- {:.1e}, by the runs {:.4e} +- {:.1e} ({deviations:+.1} \
-             standard errors)",
-            measured.0, measured.1, elsewhere.0, elsewhere.1
-        )
     }
 }

@@ -78,7 +78,6 @@ fn intervals_hold_the_truth_however_the_slowdown_bends() {
         let least = promise - 3.0 * (promise * (1.0 - promise) / seeds as f64).sqrt();
         for ((name, _), held) in BY_RUNS.iter().zip(held) {
             let share = f64::from(held) / seeds as f64;
-            println!("{way}, {name}: {share}");
             if share < least {
                 broken.push(format!("{way}, {name}: {share}"));
             }

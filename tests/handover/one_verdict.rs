@@ -1,0 +1,142 @@
+//! One belief: `fit`, `predict`, the page and the C interface name the same families, times and choice.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::c_interface::compiled;
+use super::{Folder, has, output};
+
+/// What is said of some parameters: the families by their weights, the times, and the choice.
+#[derive(Debug, Default, PartialEq)]
+struct Said {
+    families: Vec<(String, f64)>,
+    times: BTreeMap<(u64, u64), f64>,
+    choice: Option<(u64, u64)>,
+}
+
+fn mmgp(folder: &Folder, arguments: &[&str]) -> String {
+    output(Command::new(env!("CARGO_BIN_EXE_mmgp")).current_dir(folder.join("")).args(arguments))
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+fn families(basis: &Value) -> Vec<(String, f64)> {
+    let means = basis["means"].as_array().expect("families");
+    let family = |it: &Value| (it["mean"].as_str().unwrap().into(), it["weight"].as_f64().unwrap());
+    means.iter().map(family).collect()
+}
+
+fn mapping(of: &Value) -> (u64, u64) {
+    (of["m"].as_u64().expect("m"), of["p"].as_u64().expect("p"))
+}
+
+fn by_predict(folder: &Folder) -> Said {
+    let answer = mmgp(folder, &["predict", "--params", "p.toml", "--format", "json"]);
+    let answer = parsed(&answer);
+    let rows = answer["configurations"].as_array().expect("configurations");
+    Said {
+        families: families(&answer["basis"]),
+        times: rows.iter().map(|it| (mapping(it), it["time_s"].as_f64().unwrap())).collect(),
+        choice: Some(mapping(&answer["choice"])),
+    }
+}
+
+fn by_page(folder: &Folder) -> Said {
+    mmgp(folder, &["report", "p.toml", "--out", "page.html"]);
+    let page = std::fs::read_to_string(folder.join("page.html")).expect("the page is there");
+    let data = page.split("id=\"data\">").nth(1).and_then(|it| it.split("</script>").next());
+    let data = parsed(data.expect("the page holds its data"));
+    let column = |name: &str| data["configurations"][name].as_array().expect("a column").clone();
+    let (m, p, time) = (column("m"), column("p"), column("believed_s"));
+    let row = |(place, time): (usize, &Value)| {
+        let mapping = (m[place].as_u64().unwrap(), p[place].as_u64().unwrap());
+        (mapping, time.as_f64().unwrap())
+    };
+    Said {
+        families: families(&data["basis"]),
+        times: time.iter().enumerate().map(row).collect(),
+        choice: Some((m[0].as_u64().unwrap(), p[0].as_u64().unwrap())),
+    }
+}
+
+fn by_c(folder: &Folder, program: &mut Command) -> Said {
+    let text = output(program.arg(folder.join("p.toml")));
+    let mut said = Said::default();
+    for line in text.lines() {
+        let mut words = line.split(' ');
+        let mut next = || words.next().expect("three words");
+        let (first, second, third) = (next(), next(), next());
+        let number = |word: &str| -> u64 { word.parse().expect("a number") };
+        if first == "best" {
+            said.choice = Some((number(second), number(third)));
+        } else {
+            let time_s: f64 = third.parse().expect("a time");
+            said.times.insert((number(first), number(second)), time_s);
+        }
+    }
+    said
+}
+
+/// Runs of a program whose time equation 11 has (`bent` of 0) or misses, with a noise of 2 %.
+fn runs(folder: &Folder, mappings: &[(u32, u32)], bent: f64, repetitions: u32) {
+    let mut csv = String::from("m,p,repetition,time_s\n");
+    for (place, &(m, p)) in mappings.iter().enumerate() {
+        for repetition in 1..=repetitions {
+            let (m, p) = (f64::from(m), f64::from(p));
+            let full = 1.0 + bent * f64::from(u8::from(m * p > 8.0));
+            let time = (3.0 * (1.0 + 0.05 * (m - 1.0)) + 0.4 * p + 100.0 / (m * p)) * full;
+            let noise = 0.02 * (7.0 * place as f64 + 5.0 * f64::from(repetition)).sin();
+            csv += &format!("{m},{p},{repetition},{}\n", time * (1.0 + noise));
+        }
+    }
+    std::fs::write(folder.join("runs.csv"), csv).expect("a file of runs can be written");
+}
+
+/// Fits runs, with further arguments, and holds all to what `fit` says.
+fn check(folder: &Folder, program: &Path, arguments: &[&str]) {
+    let usual = ["fit", "--runs", "runs.csv", "--out", "p.toml", "--report", "fit.json", "--quiet"];
+    mmgp(folder, &[&usual[..], arguments].concat());
+    let report = std::fs::read_to_string(folder.join("fit.json")).expect("the report is there");
+    let fitted = families(&parsed(&report)["runs"]["basis"]);
+    let (predicted, page) = (by_predict(folder), by_page(folder));
+    assert_eq!(fitted, predicted.families);
+    assert_eq!(page, predicted);
+    if program.exists() {
+        let in_c = by_c(folder, &mut Command::new(program));
+        assert_eq!(in_c.choice, predicted.choice);
+        for (mapping, time) in &predicted.times {
+            approx::assert_relative_eq!(in_c.times[mapping], *time, max_relative = 1e-9);
+        }
+    }
+}
+
+#[test]
+fn fit_and_predict_and_the_page_and_c_name_one_family_one_time_and_one_choice() {
+    let folder = Folder::new("one-verdict");
+    let program = match has("cc") {
+        true => compiled(&folder, "times", &[]).get_program().into(),
+        false => folder.join("none"),
+    };
+    let grid: Vec<(u32, u32)> =
+        [1, 2, 4, 8].into_iter().flat_map(|m| [1, 2, 4].map(|p| (m, p))).collect();
+    for (bent, repetitions) in [(0.0, 3), (0.4, 3), (0.4, 1)] {
+        runs(&folder, &grid, bent, repetitions);
+        check(&folder, &program, &[]);
+        check(&folder, &program, &["--apus", "16"]);
+        check(&folder, &program, &["--decomposition", "task", "--tasks", "24"]);
+    }
+    // A line of the plane, one dimension, and two totals.
+    for mappings in [
+        vec![(1, 16), (2, 8), (4, 4), (8, 2), (16, 1)],
+        vec![(1, 1), (2, 1), (3, 1), (5, 1), (9, 1)],
+        vec![(1, 1), (4, 2)],
+    ] {
+        runs(&folder, &mappings, 0.2, 2);
+        check(&folder, &program, &[]);
+    }
+}
