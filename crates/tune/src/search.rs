@@ -251,7 +251,8 @@ mod tests {
         let failures = tried.iter().filter(|it| fails(it.mapping)).count();
         assert!(failures <= 10, "{failures}");
         let verdict = search.judge(&tried).unwrap();
-        assert_eq!(verdict.choice, Some(Mapping::of(4, 4)));
+        // (4, 4) and (2, 8) take 55 s both, and nothing that does not fail takes less.
+        assert_eq!(verdict.choice.map(time), Some(55.0));
         let all = search.space.iter().filter(|&&it| fails(it)).count();
         assert!(verdict.taken_to_fail.len() + failures == all, "{verdict:?}");
         assert!(verdict.taken_to_fail.iter().all(|&it| fails(it)));
