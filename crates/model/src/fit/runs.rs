@@ -43,8 +43,6 @@ pub struct Cell {
     pub count: u64,
     /// Mean time of these runs \[s\].
     pub mean_s: f64,
-    /// Sum of the squared deviations from that mean [s^2].
-    pub squared_deviations_s2: f64,
     /// Mean of the logarithms of the times in seconds; minus infinity where half of them or more are
     /// nothing.
     pub log_time: f64,
@@ -60,25 +58,17 @@ impl Cell {
     /// The runs of (m, p) with these times \[s\], at least one, none of them wild.
     pub fn of((m, p): (u32, u32), times_s: &[f64]) -> Self {
         let count = times_s.len() as f64;
-        let mean_s = times_s.iter().sum::<f64>() / count;
         let log_time = times_s.iter().map(|time| time.ln()).sum::<f64>() / count;
         Self {
             m,
             p,
             count: times_s.len() as u64,
-            mean_s,
-            squared_deviations_s2: times_s.iter().map(|time| (time - mean_s).powi(2)).sum(),
+            mean_s: times_s.iter().sum::<f64>() / count,
             log_time,
             log_squares: times_s.iter().map(|time| (time.ln() - log_time).powi(2)).sum(),
             wild: 0,
             doubt: 0.0,
         }
-    }
-
-    /// Sum of the squared deviations relative to the mean, which are those of the logarithms of
-    /// the times to first order.
-    pub fn squared_relative_deviations(&self) -> f64 {
-        self.squared_deviations_s2 / self.mean_s.powi(2)
     }
 }
 
@@ -89,7 +79,6 @@ impl Runs {
         for (cell, factor) in scaled.cells.iter_mut().zip(factors) {
             cell.mean_s *= factor;
             cell.log_time += factor.ln();
-            cell.squared_deviations_s2 *= factor * factor;
         }
         scaled
     }
@@ -212,11 +201,10 @@ mod tests {
     #[test]
     fn a_cell_holds_mean_and_scatter_of_its_runs() {
         let runs = read("m,p,repetition,time_s\n2,1,1,8\n1,1,1,5\n2,1,2,10\n2,1,3,12\n").unwrap();
-        // Around 10: (-2)^2 + 0 + 2^2.
         let one = Cell::of((1, 1), &[5.0]);
         assert_eq!(runs.cells[0], one);
         for two in [runs.cells[1], Cell::of((2, 1), &[8.0, 10.0, 12.0])] {
-            assert_eq!((two.count, two.mean_s, two.squared_deviations_s2), (3, 10.0, 8.0));
+            assert_eq!((two.count, two.mean_s), (3, 10.0));
             // The cube root of 960.
             approx::assert_relative_eq!(two.log_time.exp(), 9.864_848, max_relative = 1e-6);
             approx::assert_relative_eq!(two.log_squares, 0.082_478_716, max_relative = 1e-6);
@@ -229,8 +217,8 @@ mod tests {
         // Deviations -1, 0, 1 us around 10^6 s, in steps of the last digit.
         let text =
             "m,p,repetition,time_s\n1,1,1,999999.999999\n1,1,2,1000000\n1,1,3,1000000.000001\n";
-        let squares = read(text).unwrap().cells[0].squared_deviations_s2;
-        approx::assert_relative_eq!(squares, 2e-12, max_relative = 1e-3);
+        let squares = read(text).unwrap().cells[0].log_squares;
+        approx::assert_relative_eq!(squares, 2e-24, max_relative = 1e-3);
     }
 
     #[test]
@@ -240,12 +228,6 @@ mod tests {
         let cells: Vec<_> =
             read(text).unwrap().cells.iter().map(|cell| (cell.m, cell.p, cell.count)).collect();
         assert_eq!(cells, [(1, 65, 1), (64, 64, 1), (65, 1, 2), (u32::MAX, 1, 1)]);
-    }
-
-    #[test]
-    fn relative_deviations_are_those_of_the_mean() {
-        let cell = Cell::of((1, 1), &[8.0, 10.0, 12.0]);
-        approx::assert_relative_eq!(cell.squared_relative_deviations(), 0.08);
     }
 
     #[test]
@@ -279,7 +261,7 @@ mod tests {
 
     /// Relative noise of single runs, pooled over the cells.
     fn noise(runs: &Runs) -> f64 {
-        let squares: f64 = runs.cells.iter().map(Cell::squared_relative_deviations).sum();
+        let squares: f64 = runs.cells.iter().map(|cell| cell.log_squares).sum();
         (squares / (runs.count() - runs.cells.len() as u64) as f64).sqrt()
     }
 
@@ -296,8 +278,6 @@ mod tests {
             approx::assert_relative_eq!(found.log_time, expected.log_time, max_relative = 1e-12);
             approx::assert_relative_eq!(found.log_squares, expected.log_squares, epsilon = 1e-9);
             approx::assert_relative_eq!(found.mean_s, expected.mean_s, max_relative = 1e-14);
-            let squares = found.squared_deviations_s2;
-            approx::assert_relative_eq!(squares, expected.squared_deviations_s2, epsilon = 1e-9);
         }
         assert!((noise(&runs) - 0.004).abs() < 0.0006, "{}", noise(&runs));
         let [Warning::WarmUp { percent, left_out: 56, .. }] = warnings[..] else {
@@ -345,11 +325,10 @@ mod tests {
     }
 
     #[test]
-    fn scaled_runs_scatter_by_the_square_of_the_factor() {
-        // 2 and 4 s, three times as long: 6 and 12, which are 3 from their mean.
+    fn scaled_runs_scatter_as_before_relative_to_their_time() {
         let runs = Runs { file: "f".into(), cells: vec![Cell::of((1, 1), &[2.0, 4.0])] };
         let cell = runs.scaled(&[3.0]).cells[0];
-        assert_eq!((cell.mean_s, cell.squared_deviations_s2), (9.0, 18.0));
+        assert_eq!((cell.mean_s, cell.log_squares), (9.0, runs.cells[0].log_squares));
         approx::assert_relative_eq!(cell.log_time, 72_f64.sqrt().ln(), max_relative = 1e-12);
     }
 

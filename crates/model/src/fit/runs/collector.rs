@@ -207,7 +207,6 @@ impl Sums {
             p,
             count: self.count,
             mean_s: self.origin_s + mean,
-            squared_deviations_s2: (self.sum_of_squares - self.sum * mean).max(0.0),
             log_time: f64::NEG_INFINITY,
             log_squares: 0.0,
             wild: 0,
@@ -226,15 +225,7 @@ impl Sums {
         if left.wild == 0 {
             return told;
         }
-        let mean_s = log_time.exp();
-        Cell {
-            count,
-            mean_s,
-            squared_deviations_s2: squares * mean_s * mean_s,
-            wild: left.wild,
-            doubt: left.doubt,
-            ..told
-        }
+        Cell { count, mean_s: log_time.exp(), wild: left.wild, doubt: left.doubt, ..told }
     }
 
     /// Subtracts the first repetition, of two or more.
