@@ -131,6 +131,7 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
         let equation_11 = believed.equation_11();
         let given = terms::read(terms, &equation_11, (runs, &found.observations));
         warnings.extend(beyond(&base, runs));
+        warnings.extend(of_another_problem(terms, runs));
         warnings.extend(of_runs(&given, equation_11.contradicted(), runs));
         in_runs = Some(RunsReport::new(&given, &believed, runs));
         parameters = given.parameters;
@@ -217,6 +218,28 @@ fn beyond(base: &Parameters, runs: &Runs) -> Option<Warning> {
         runs.file, base.apus, first.m, first.p
     )))
 }
+
+/// Runs that all take many times what files add up to, or a small part of it, are hardly runs of what was
+/// profiled.
+fn of_another_problem((base, unknown): (&Parameters, &[Term]), runs: &Runs) -> Option<Warning> {
+    if unknown.contains(&Term::HpuTime) || unknown.contains(&Term::ApuTime) {
+        return None;
+    }
+    let ratios = runs.cells.iter().map(|it| it.mean_s / base.time(Mapping::of(it.m, it.p)).0);
+    let (least, most) = ratios.fold((f64::INFINITY, 0.0_f64), |(a, b), it| (a.min(it), b.max(it)));
+    let is_far = (least > FAR_OFF && least.is_finite()) || most < 1.0 / FAR_OFF;
+    is_far.then(|| {
+        Warning::Note(format!(
+            "{}: the runs take {least:.3} to {most:.3} times what the files add up to, so that these \
+             say little of them; were they measured on the same problem, in the same unit? Profile what \
+             ran, or leave the profile out",
+            runs.file
+        ))
+    })
+}
+
+/// A time over what files make of it, above which or below the inverse of which it is of something else.
+const FAR_OFF: f64 = 3.0;
 
 /// What the reader of terms should know of the runs that they are given.
 fn of_runs(given: &Given, contradicted: f64, runs: &Runs) -> Vec<Warning> {

@@ -157,7 +157,9 @@ impl View<'_> {
 
     /// How likely what is asked of components holds.
     fn probability(&self, holds: impl Fn(&Component) -> bool) -> f64 {
-        self.components.iter().filter(|(it, _)| holds(it)).map(|(_, weight)| weight).sum()
+        let weights = self.components.iter().filter(|(it, _)| holds(it)).map(|(_, weight)| weight);
+        // From +0: the sum of no floats would be -0.
+        weights.fold(0.0, |sum, weight| sum + weight)
     }
 
     /// How likely it is that the means are exactly right but for noise.

@@ -424,6 +424,20 @@ fn files_that_the_runs_contradict_are_named_and_trusted_less() {
 }
 
 #[test]
+fn runs_of_another_problem_than_the_profile_are_asked_about() {
+    let truth = truth(DATA, 0.08, TERMS);
+    let asked = |factor: f64| {
+        let mut runs = exact_runs(&truth, &[(1, 1), (2, 4), (8, 1)]);
+        for cell in &mut runs.cells {
+            (cell.mean_s, cell.log_time) = (cell.mean_s * factor, cell.log_time + factor.ln());
+        }
+        let fitted = fitted(&Inputs { runs: Some(runs), ..measured(&truth) }, DATA).unwrap();
+        messages(&fitted).iter().any(|each| each.contains("measured on the same problem"))
+    };
+    assert_eq!([1e-3, 0.5, 1.0, 2.0, 60.0].map(asked), [true, false, false, false, true]);
+}
+
+#[test]
 fn what_runs_say_beyond_the_bounds_of_terms_leaves_next_to_nothing_of_them() {
     // Every further APU saves time that no sharing explains, and every further thread, too.
     let truth = truth(DATA, 0.0, [8.0, 120.0, 2.0, 1000.0, 0.0, 0.0, 0.0, 0.0]);
