@@ -9,8 +9,8 @@
 //!
 //! # The model's side
 //!
-//! [`table`] reads files, [`fit`] makes parameters of them, [`model`] holds the equations,
-//! [`posterior`] what is believed of the times, and [`solve`] ranks; [`guided`] follows a program as it
+//! [`table`] reads files, [`fit`] makes parameters of them, [`models`] holds the equations,
+//! [`belief`] what is believed of the times, and [`decide`] ranks; [`guided`] follows a program as it
 //! runs:
 //!
 //! ```

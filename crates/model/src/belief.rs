@@ -13,10 +13,10 @@
 //!
 //! Conditioned on runs, a configuration that ran keeps its time within its noise, one near it
 //! follows it, and one far off is as uncertain as the means are there. Without runs it is a prior:
-//! the model, and a misfit of the size that [`USUAL_MISFIT`] states or the caller does.
+//! the model, and a misfit of the sizes that such models had elsewhere, or that the caller states.
 //!
-//! All work is on configurations, never on single runs. The runs meet the equations here and in
-//! [`fit`](crate::fit) alone.
+//! All work is on configurations, never on single runs. The runs meet the equations here alone:
+//! what [`fit`](crate::fit) says of terms is read out of it.
 
 mod asked;
 mod bases;

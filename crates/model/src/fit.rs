@@ -12,7 +12,7 @@
 //! Where the runs cannot even tell the combinations apart, a warning names the configuration to time
 //! next.
 //!
-//! What is believed of the terms is what is believed of times, read out ([`posterior`](crate::posterior)):
+//! What is believed of the terms is what is believed of times, read out ([`belief`](crate::belief)):
 //! the errors of terms know how far equation 11 is off, and what nothing tells has an error of orders
 //! of magnitude. How sure the terms are, and how their errors go together, is part of the parameters.
 //!

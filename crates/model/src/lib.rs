@@ -1,10 +1,10 @@
 //! The model's side of mmgp: from measurements to a ranking, with no emulator, terminal or picture.
 //!
-//! [`fit`] makes parameters of tables, [`model`] holds the equations, [`posterior`] what is believed
-//! of the times and how far the model is off, [`solve`] ranks mappings
+//! [`fit`] makes parameters of tables, [`models`] holds the equations, [`belief`] what is believed
+//! of the times and how far the equations are off, [`decide`] ranks mappings
 //! (m, p) by any [`TimeModel`](models::time_model::TimeModel), [`export`] hands parameters to other
-//! tools, [`guided`] decides at run time, [`threads`] is the model of irregular
-//! work, [`wavefront`] that of sweeps. Timed runs of a program on a machine with four APUs, and what follows from them:
+//! tools, [`guided`] decides at run time, [`statistics`] is what all count on. Timed runs of a program on a
+//! machine with four APUs, and what follows from them:
 //!
 //! ```
 //! use mmgp_model::fit::{Inputs, Runs, Settings, fit};

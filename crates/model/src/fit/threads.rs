@@ -1,4 +1,4 @@
-//! The terms of [software-managed threads](crate::threads) from short runs.
+//! The terms of [software-managed threads](crate::models::threads) from short runs.
 
 use nalgebra::DMatrix;
 

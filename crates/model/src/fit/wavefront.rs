@@ -1,4 +1,4 @@
-//! The terms of [wavefronts](crate::wavefront) from timed blocks and messages.
+//! The terms of [wavefronts](crate::models::wavefront) from timed blocks and messages.
 
 use super::threads::solve;
 use crate::models::parameters::Estimate;

@@ -1,6 +1,6 @@
 //! The seam for models: what says how long a run takes at every mapping (m, p).
 //!
-//! Whatever ranks, explains or proposes a measurement ([`solve`](crate::solve)) asks a
+//! Whatever ranks, explains or proposes a measurement ([`decide`](crate::decide)) asks a
 //! [`TimeModel`] and knows no other. Equation 11 is one, as [`Parameters`] implements it; so are the
 //! refined model ([`Refined`]) and equation 11 on several nodes
 //! ([`OnNodes`](super::levels::OnNodes)). A further model writes five methods:
