@@ -50,7 +50,7 @@ use components::{Component, Data, Family};
 use form::Mean;
 pub(crate) use form::{Form, Size};
 use means::Means;
-pub(crate) use means::shape_of;
+pub(crate) use means::regressor_of;
 pub use mixture::{Joint, Marginals};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
@@ -58,7 +58,7 @@ pub(crate) use numbers::{Line, Number, Numbers, View};
 pub use prior::Prior;
 use together::together;
 use wild::{FEWEST_FOR_ONE, WILD_VARIANCE};
-pub(crate) use work::{FASTER, Growth, SLOWER, Shape, Work, grows};
+pub(crate) use work::{FASTER, Growth, Regressor, SLOWER, Work, grows};
 
 /// The standard deviation of the logarithm of a time about a model with values from files that no run
 /// was held against: that of the normal distribution whose 95 % interval is as wide as the misfit that
@@ -112,7 +112,7 @@ pub struct Posterior {
     rest: Vec<Observed>,
     /// Whether files say anything of the program's time.
     has_files: bool,
-    /// The terms that no file knows, each with the place of its shape.
+    /// The terms that no file knows, each with the place of its regressor.
     unknown: Vec<(Term, usize)>,
     models: Vec<Rc<dyn TimeModel>>,
     /// Those whose single run nothing explains.

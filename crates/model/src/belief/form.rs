@@ -9,7 +9,7 @@
 
 use std::rc::Rc;
 
-use super::work::{Shape, Work};
+use super::work::{Regressor, Work};
 use crate::models::sources::Sources;
 use crate::models::terms::Term;
 use crate::models::time_model::TimeModel;
@@ -41,7 +41,7 @@ pub(crate) trait Form {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Size {
     /// How it depends on (m, p).
-    pub shape: Shape,
+    pub regressor: Regressor,
     /// The coefficient that is the logarithm of its part of the most that it can be.
     pub coefficient: usize,
     /// The logarithm of that \[s\].
@@ -84,28 +84,29 @@ pub(crate) struct Mean {
 #[derive(Debug, Clone)]
 pub(crate) struct Sizes {
     work: Work,
-    shapes: Vec<(Shape, f64)>,
+    regressors: Vec<(Regressor, f64)>,
 }
 
 impl Sizes {
-    pub fn new(work: Work, shapes: Vec<(Shape, f64)>) -> Self {
-        Self { work, shapes }
+    pub fn new(work: Work, regressors: Vec<(Regressor, f64)>) -> Self {
+        Self { work, regressors }
     }
 
     /// The most that each term can be at a mapping \[s\].
     fn at(&self, mapping: Mapping) -> impl Iterator<Item = f64> + '_ {
-        let of = move |&(shape, most): &(Shape, f64)| most * self.work.at(shape, mapping);
-        self.shapes.iter().map(of)
+        let of =
+            move |&(regressor, most): &(Regressor, f64)| most * self.work.at(regressor, mapping);
+        self.regressors.iter().map(of)
     }
 
     /// The terms, whose coefficients begin at this one.
     fn from(&self, first: usize) -> impl Iterator<Item = Size> + '_ {
-        let of = move |(place, &(shape, most)): (usize, &(Shape, f64))| Size {
-            shape,
+        let of = move |(place, &(regressor, most)): (usize, &(Regressor, f64))| Size {
+            regressor,
             coefficient: first + place,
             log_most: most.ln(),
         };
-        self.shapes.iter().enumerate().map(of)
+        self.regressors.iter().enumerate().map(of)
     }
 }
 
@@ -115,7 +116,7 @@ pub(crate) struct Sum(pub Sizes);
 
 impl Form for Sum {
     fn count(&self) -> usize {
-        self.0.shapes.len()
+        self.0.regressors.len()
     }
 
     fn features(&self, mapping: Mapping) -> Vec<f64> {
@@ -239,7 +240,7 @@ impl Known {
 
 impl Form for Known {
     fn count(&self) -> usize {
-        self.sources + self.groups + self.further.shapes.len()
+        self.sources + self.groups + self.further.regressors.len()
     }
 
     /// The time, what it has of each value, and the most of each further term.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::FLAT;
 use super::form::{Flat, Form, Known, Mean, Sizes, Sum};
 use super::prior::Prior;
-use super::work::{GROWTHS, Growth, Shape, Work, growing};
+use super::work::{GROWTHS, Growth, Regressor, Work, growing};
 use crate::models::host_shared::HostShared;
 use crate::models::observations::Observations;
 use crate::models::parameters::Decomposition;
@@ -18,7 +18,7 @@ use mmgp_base::Mapping;
 /// A sum of terms that runs alone determine.
 pub(super) struct OfRuns {
     pub name: &'static str,
-    shapes: &'static [Shape],
+    regressors: &'static [Regressor],
     /// How likely it is beforehand.
     weight: f64,
     /// Whether its terms come in rounds of tasks, where work is divided so.
@@ -26,7 +26,8 @@ pub(super) struct OfRuns {
 }
 
 /// Equation 11 with nothing but runs.
-const OF_EQUATION_11: &[Shape] = &[Shape::One, Shape::FurtherThreads, Shape::Shared, Shape::Apus];
+const OF_EQUATION_11: &[Regressor] =
+    &[Regressor::One, Regressor::FurtherThreads, Regressor::Shared, Regressor::Apus];
 
 /// From so many m above 1 on they can be told apart.
 const FEWEST_TO_GROW: usize = 2;
@@ -35,47 +36,47 @@ const FEWEST_TO_GROW: usize = 2;
 pub(super) const SUMS: [OfRuns; 6] = [
     OfRuns {
         name: "amdahl",
-        shapes: &[Shape::One, Shape::Shared],
+        regressors: &[Regressor::One, Regressor::Shared],
         weight: 0.040,
         in_rounds: false,
     },
     OfRuns {
         name: "amdahl-2",
-        shapes: &[Shape::One, Shape::PerThread, Shape::Shared],
+        regressors: &[Regressor::One, Regressor::PerThread, Regressor::Shared],
         weight: 0.047,
         in_rounds: false,
     },
     OfRuns {
         name: "usl",
-        shapes: &[Shape::One, Shape::Shared, Shape::All],
+        regressors: &[Regressor::One, Regressor::Shared, Regressor::All],
         weight: 0.048,
         in_rounds: false,
     },
-    OfRuns { name: EQUATION_11, shapes: OF_EQUATION_11, weight: 0.062, in_rounds: true },
+    OfRuns { name: EQUATION_11, regressors: OF_EQUATION_11, weight: 0.062, in_rounds: true },
     OfRuns {
         name: "mmgp+1/m+1/p",
-        shapes: &[
-            Shape::One,
-            Shape::Threads,
-            Shape::Shared,
-            Shape::Apus,
-            Shape::PerThread,
-            Shape::PerApu,
+        regressors: &[
+            Regressor::One,
+            Regressor::Threads,
+            Regressor::Shared,
+            Regressor::Apus,
+            Regressor::PerThread,
+            Regressor::PerApu,
         ],
         weight: 0.150,
         in_rounds: true,
     },
     OfRuns {
         name: "all-terms",
-        shapes: &[
-            Shape::One,
-            Shape::Threads,
-            Shape::Apus,
-            Shape::PerThread,
-            Shape::PerApu,
-            Shape::Shared,
-            Shape::All,
-            Shape::SecondProcess,
+        regressors: &[
+            Regressor::One,
+            Regressor::Threads,
+            Regressor::Apus,
+            Regressor::PerThread,
+            Regressor::PerApu,
+            Regressor::Shared,
+            Regressor::All,
+            Regressor::SecondProcess,
         ],
         weight: 0.599,
         in_rounds: true,
@@ -88,14 +89,20 @@ const WEIGHT_OF_FLAT: f64 = 0.054;
 /// Variance of the constant about the mean of the logarithms of the times.
 const VARIANCE_OF_FLAT: f64 = 4.0;
 
-/// What means add to values from files: the name, the shapes, and how likely it is beforehand, learnt
+/// What means add to values from files: the name, the regressors, and how likely it is beforehand, learnt
 /// on three studies and four probed programs.
-const BESIDE_FILES: [(&str, &[Shape], f64); 3] = [
+const BESIDE_FILES: [(&str, &[Regressor], f64); 3] = [
     ("", &[], 0.57),
-    ("+1/m+1/p", &[Shape::PerThread, Shape::PerApu], 0.22),
+    ("+1/m+1/p", &[Regressor::PerThread, Regressor::PerApu], 0.22),
     (
         "+all-terms",
-        &[Shape::Threads, Shape::PerThread, Shape::PerApu, Shape::All, Shape::SecondProcess],
+        &[
+            Regressor::Threads,
+            Regressor::PerThread,
+            Regressor::PerApu,
+            Regressor::All,
+            Regressor::SecondProcess,
+        ],
         0.21,
     ),
 ];
@@ -178,18 +185,18 @@ impl Prior {
         observations: &Observations,
         all: &mut Means,
     ) {
-        let unknown = shapes(&self.unknown, &self.work);
+        let unknown = regressors(&self.unknown, &self.work);
         let candidates = spanning(model.apus());
         // Where files know less than half of the program at any run, its times say how much there is.
         let rest =
             observations.configurations.iter().map(|it| it.time.0 / model.time(it.mapping).0);
         let whole = rest.reduce(f64::min).filter(|&least| least > 2.0).unwrap_or(1.0);
-        let most = |shape: &Shape| {
-            let at = |mapping| self.work.at(*shape, mapping);
+        let most = |regressor: &Regressor| {
+            let at = |mapping| self.work.at(*regressor, mapping);
             let of_known = candidates.iter().map(|&it| whole * model.time(it).0 / at(it));
-            let most = of_known.fold(most(*shape, &self.work, observations), f64::min);
+            let most = of_known.fold(most(*regressor, &self.work, observations), f64::min);
             // What is nothing wherever a run or a candidate is is nothing.
-            (*shape, if most.is_finite() { most } else { f64::MIN_POSITIVE })
+            (*regressor, if most.is_finite() { most } else { f64::MIN_POSITIVE })
         };
         let is_in_pieces = observations.configurations.len() < ENOUGH_FOR_ONE_PIECE
             && (1..=MOST_IN_PIECES).contains(&unknown.len());
@@ -203,8 +210,8 @@ impl Prior {
         let families = added.flat_map(|added| growths.iter().map(move |growth| (added, *growth)));
         for (&(name, beside, of_beside), (growth, of_growth)) in families {
             let unknown = growing(&unknown, growth);
-            let further: Vec<Shape> =
-                beside.iter().copied().filter(|shape| !unknown.contains(shape)).collect();
+            let further: Vec<Regressor> =
+                beside.iter().copied().filter(|regressor| !unknown.contains(regressor)).collect();
             let terms = unknown.iter().chain(&further).map(most).collect();
             let terms = Sizes::new(self.work.clone(), terms);
             let form = Known::new(Rc::clone(model), terms, unknown.len());
@@ -232,37 +239,39 @@ impl Prior {
 
     /// Sums of terms that runs determine, and the constant.
     fn add_sums(&self, observations: &Observations, all: &mut Means) {
-        let mut add = |name: &str, shapes: &[Shape], weight: f64, decomposition: Decomposition| {
-            if !self.is_wanted(name) {
-                return;
-            }
-            let work = Work { decomposition, ..self.work.clone() };
-            let most = |&shape: &Shape| (shape, most(shape, &work, observations));
-            let sizes = shapes.iter().map(most).collect();
-            let sizes = Sizes::new(work.clone(), sizes);
-            all.means.push(Mean {
-                name: name.into(),
-                form: all.forms.len(),
-                prior: vec![(SIZE.0, SIZE.1 * SIZE.1); shapes.len()],
-                loose: 0.0,
-                log_prior: weight.ln(),
-            });
-            all.forms.push(Box::new(Sum(sizes)));
-        };
-        for OfRuns { name, shapes, weight, in_rounds } in &SUMS {
+        let mut add =
+            |name: &str, regressors: &[Regressor], weight: f64, decomposition: Decomposition| {
+                if !self.is_wanted(name) {
+                    return;
+                }
+                let work = Work { decomposition, ..self.work.clone() };
+                let most =
+                    |&regressor: &Regressor| (regressor, most(regressor, &work, observations));
+                let sizes = regressors.iter().map(most).collect();
+                let sizes = Sizes::new(work.clone(), sizes);
+                all.means.push(Mean {
+                    name: name.into(),
+                    form: all.forms.len(),
+                    prior: vec![(SIZE.0, SIZE.1 * SIZE.1); regressors.len()],
+                    loose: 0.0,
+                    log_prior: weight.ln(),
+                });
+                all.forms.push(Box::new(Sum(sizes)));
+            };
+        for OfRuns { name, regressors, weight, in_rounds } in &SUMS {
             let decomposition =
                 if *in_rounds { self.work.decomposition } else { Decomposition::Data };
-            if *shapes != OF_EQUATION_11 {
-                add(name, shapes, *weight, decomposition);
+            if *regressors != OF_EQUATION_11 {
+                add(name, regressors, *weight, decomposition);
                 continue;
             }
             for (growth, of_growth) in self.growths(observations) {
-                add(name, &growing(shapes, growth), weight * of_growth, decomposition);
+                add(name, &growing(regressors, growth), weight * of_growth, decomposition);
             }
         }
         if let Some(cores) = self.cores.filter(|&cores| asks_for_more(observations, cores)) {
-            for (name, shapes) in kinks(cores) {
-                add(name, &shapes, WEIGHT_OF_A_KINK, self.work.decomposition);
+            for (name, regressors) in kinks(cores) {
+                add(name, &regressors, WEIGHT_OF_A_KINK, self.work.decomposition);
             }
         }
         if self.is_wanted(FLAT) {
@@ -299,11 +308,11 @@ fn asks_for_more(observations: &Observations, cores: u32) -> bool {
 }
 
 /// Sums whose work so many hardware threads share at most.
-pub(super) fn kinks(cores: u32) -> [(&'static str, [Shape; 4]); 2] {
-    let shared = Shape::SharedBy(cores);
+pub(super) fn kinks(cores: u32) -> [(&'static str, [Regressor; 4]); 2] {
+    let shared = Regressor::SharedBy(cores);
     [
-        ("threads", [Shape::One, shared, Shape::Threads, Shape::Apus]),
-        ("threads-2", [Shape::One, shared, Shape::Beyond(cores), Shape::PerThread]),
+        ("threads", [Regressor::One, shared, Regressor::Threads, Regressor::Apus]),
+        ("threads-2", [Regressor::One, shared, Regressor::Beyond(cores), Regressor::PerThread]),
     ]
 }
 
@@ -312,9 +321,9 @@ pub(super) fn kinks(cores: u32) -> [(&'static str, [Shape; 4]); 2] {
 const WEIGHT_OF_A_KINK: f64 = 0.15;
 
 /// The most that a term can be \[s\]: what explains the run that it explains best; infinite without runs.
-fn most(shape: Shape, work: &Work, observations: &Observations) -> f64 {
+fn most(regressor: Regressor, work: &Work, observations: &Observations) -> f64 {
     let runs = &observations.configurations;
-    let ratios = runs.iter().map(|it| it.time.0 / work.at(shape, it.mapping));
+    let ratios = runs.iter().map(|it| it.time.0 / work.at(regressor, it.mapping));
     let most = ratios.fold(f64::INFINITY, f64::min);
     if most.is_finite() {
         return most;
@@ -342,27 +351,27 @@ fn combinations(count: usize) -> Vec<(Vec<(f64, f64)>, f64)> {
     all
 }
 
-/// What terms that no file knows look like, each shape once.
-pub(super) fn shapes(unknown: &[Term], work: &Work) -> Vec<Shape> {
-    let mut shapes: Vec<Shape> = Vec::new();
-    for shape in unknown.iter().map(|&term| shape_of(term, work)) {
-        if !shapes.contains(&shape) {
-            shapes.push(shape);
+/// What terms that no file knows look like, each regressor once.
+pub(super) fn regressors(unknown: &[Term], work: &Work) -> Vec<Regressor> {
+    let mut regressors: Vec<Regressor> = Vec::new();
+    for regressor in unknown.iter().map(|&term| regressor_of(term, work)) {
+        if !regressors.contains(&regressor) {
+            regressors.push(regressor);
         }
     }
     // As [`growing`] leaves them.
-    shapes.sort_by_key(|shape| *shape == Shape::FurtherThreads);
-    shapes
+    regressors.sort_by_key(|regressor| *regressor == Regressor::FurtherThreads);
+    regressors
 }
 
 /// What a term of equation 11 looks like where runs alone tell of it.
-pub(crate) fn shape_of(term: Term, work: &Work) -> Shape {
+pub(crate) fn regressor_of(term: Term, work: &Work) -> Regressor {
     match term {
-        Term::ApuTime => Shape::Shared,
-        Term::Gap => Shape::Apus,
-        Term::HpuTime if work.slowdown.is_some() => Shape::Slowed,
-        Term::Collectives if work.collective.is_some() => Shape::Collective,
-        Term::Alpha | Term::CollectiveCost | Term::Collectives => Shape::FurtherThreads,
-        _ => Shape::One,
+        Term::ApuTime => Regressor::Shared,
+        Term::Gap => Regressor::Apus,
+        Term::HpuTime if work.slowdown.is_some() => Regressor::Slowed,
+        Term::Collectives if work.collective.is_some() => Regressor::Collective,
+        Term::Alpha | Term::CollectiveCost | Term::Collectives => Regressor::FurtherThreads,
+        _ => Regressor::One,
     }
 }

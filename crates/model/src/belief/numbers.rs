@@ -7,7 +7,7 @@ use super::Posterior;
 use super::components::{Component, Family};
 use super::form::{Form, Mean};
 use super::scatter::{self, EXACT};
-use super::work::{GROWTHS, Growth, Shape, grows};
+use super::work::{GROWTHS, Growth, Regressor, grows};
 
 /// A sum of coefficients with a constant.
 #[derive(Debug, Clone, PartialEq)]
@@ -174,11 +174,15 @@ impl View<'_> {
 
     /// How what grows with m does, and how likely each way is; nothing where nothing is left open.
     pub(crate) fn growths(&self) -> Vec<(Growth, f64)> {
-        let grow = |form: &dyn Form| -> Vec<Shape> {
-            form.sizes().iter().map(|size| size.shape).filter(|&shape| grows(shape)).collect()
+        let grow = |form: &dyn Form| -> Vec<Regressor> {
+            form.sizes()
+                .iter()
+                .map(|size| size.regressor)
+                .filter(|&regressor| grows(regressor))
+                .collect()
         };
         let forms = &self.posterior.forms;
-        let of_forms: Vec<Vec<Shape>> = forms.iter().map(|form| grow(&**form)).collect();
+        let of_forms: Vec<Vec<Regressor>> = forms.iter().map(|form| grow(&**form)).collect();
         let weight = |growth: Growth| self.probability(|it| of_forms[self.mean(it).form] == growth);
         let all = GROWTHS.map(|(growth, _)| (growth, weight(growth)));
         all.into_iter().filter(|(_, weight)| *weight > 0.0).collect()

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 #[cfg(doc)]
 use super::form::Form;
-use super::means::{SUMS, kinks, shape_of, shapes, spanning};
+use super::means::{SUMS, kinks, regressor_of, regressors, spanning};
 use super::scatter::{Grid, Weights};
 use super::work::{Growth, Work};
 use super::{FLAT, TEMPER_OF_FILES, TEMPER_OF_RUNS};
@@ -184,10 +184,11 @@ impl Prior {
     /// [`Form::sizes`] has.
     pub(super) fn untold(&self) -> Vec<(Term, usize)> {
         let unknown = if self.has_files() { &self.unknown[..] } else { &[] };
-        let shapes = shapes(unknown, &self.work);
+        let regressors = regressors(unknown, &self.work);
         let place = |&term: &Term| {
-            let place = shapes.iter().position(|known| *known == shape_of(term, &self.work));
-            (term, place.expect("invariant: every term has its shape among them"))
+            let place =
+                regressors.iter().position(|known| *known == regressor_of(term, &self.work));
+            (term, place.expect("invariant: every term has its regressor among them"))
         };
         unknown.iter().map(place).collect()
     }

@@ -83,7 +83,7 @@ fn the_posterior_of_runs_is_that_of_another_implementation() {
         (51.402_463, 0.102_008_07, 41.767_927, 63.911_775),
     ];
     let mut prior = Prior::of_runs(Decomposition::Data);
-    prior.growth = Some(&[Shape::FurtherThreads]);
+    prior.growth = Some(&[Regressor::FurtherThreads]);
     let posterior = Posterior::new(&prior, Some(observations())).unwrap();
     check_against(&posterior, expected, 3.724_37e-4, 0.12);
     let covariance = posterior.joint(&asked()).covariance();

@@ -6,7 +6,7 @@ use mmgp_base::Mapping;
 
 /// How the time of a term depends on (m, p).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum Regressor {
     /// The same everywhere.
     One,
     /// m
@@ -71,8 +71,8 @@ impl Work {
         }
     }
 
-    /// The value of a shape at a mapping, of a run whose slowest thread has a fraction of the totals.
-    pub fn at(&self, shape: Shape, mapping: Mapping) -> f64 {
+    /// The value of a regressor at a mapping, of a run whose slowest thread has a fraction of the totals.
+    pub fn at(&self, regressor: Regressor, mapping: Mapping) -> f64 {
         let (m, p) = (f64::from(mapping.m()), f64::from(mapping.p()));
         let (fraction, pieces) = match self.decomposition {
             Decomposition::Data => (1.0, m * p),
@@ -82,61 +82,73 @@ impl Work {
             }
         };
         fraction
-            * match shape {
-                Shape::One => 1.0,
-                Shape::Threads => m,
-                Shape::FurtherThreads => m - 1.0,
-                Shape::Levels => m.log2(),
-                Shape::After(knot) => f64::from(mapping.m().saturating_sub(knot)),
-                Shape::UpTo(knot) => f64::from(mapping.m().min(knot) - 1),
-                Shape::Slowed if mapping.m() == 1 => 1.0,
-                Shape::Slowed => self.slowdown.as_ref().map_or(1.0, |it| it.at(mapping.m(), 1.0)),
-                Shape::Collective => {
+            * match regressor {
+                Regressor::One => 1.0,
+                Regressor::Threads => m,
+                Regressor::FurtherThreads => m - 1.0,
+                Regressor::Levels => m.log2(),
+                Regressor::After(knot) => f64::from(mapping.m().saturating_sub(knot)),
+                Regressor::UpTo(knot) => f64::from(mapping.m().min(knot) - 1),
+                Regressor::Slowed if mapping.m() == 1 => 1.0,
+                Regressor::Slowed => {
+                    self.slowdown.as_ref().map_or(1.0, |it| it.at(mapping.m(), 1.0))
+                }
+                Regressor::Collective => {
                     self.collective.as_ref().map_or(0.0, |it| it.at(mapping.m(), 0.0))
                 }
-                Shape::Apus => p,
-                Shape::PerThread => 1.0 / m,
-                Shape::PerApu => 1.0 / p,
-                Shape::Shared => 1.0 / pieces,
-                Shape::All => m * p,
-                Shape::SecondProcess => f64::from(u8::from(mapping.m() > 1)),
-                Shape::SharedBy(cores) => 1.0 / pieces.min(f64::from(cores)),
-                Shape::Beyond(cores) => (m * p / f64::from(cores) - 1.0).max(0.0),
+                Regressor::Apus => p,
+                Regressor::PerThread => 1.0 / m,
+                Regressor::PerApu => 1.0 / p,
+                Regressor::Shared => 1.0 / pieces,
+                Regressor::All => m * p,
+                Regressor::SecondProcess => f64::from(u8::from(mapping.m() > 1)),
+                Regressor::SharedBy(cores) => 1.0 / pieces.min(f64::from(cores)),
+                Regressor::Beyond(cores) => (m * p / f64::from(cores) - 1.0).max(0.0),
             }
     }
 }
 
 /// What grows with m: one of these, or a sum.
-pub(crate) type Growth = &'static [Shape];
+pub(crate) type Growth = &'static [Regressor];
 
 /// How alpha may grow where runs alone tell, and how likely that is beforehand: assumed, so that the
 /// errors of terms are within a fifth of the least possible where it is a line, and hold in 85 % and more
 /// where it bends. With knots it rises ever faster, or ever slower.
 pub(super) const GROWTHS: [(Growth, f64); 5] = [
-    (&[Shape::FurtherThreads], 0.7),
-    (&[Shape::Levels], 0.12),
-    (&[Shape::SecondProcess], 0.08),
+    (&[Regressor::FurtherThreads], 0.7),
+    (&[Regressor::Levels], 0.12),
+    (&[Regressor::SecondProcess], 0.08),
     (FASTER, 0.05),
     (SLOWER, 0.05),
 ];
 
 /// Any growth that rises ever faster, between these knots along lines.
-pub(crate) const FASTER: Growth =
-    &[Shape::FurtherThreads, Shape::After(2), Shape::After(4), Shape::After(8), Shape::After(16)];
+pub(crate) const FASTER: Growth = &[
+    Regressor::FurtherThreads,
+    Regressor::After(2),
+    Regressor::After(4),
+    Regressor::After(8),
+    Regressor::After(16),
+];
 
 /// Any growth that rises ever slower.
-pub(crate) const SLOWER: Growth =
-    &[Shape::FurtherThreads, Shape::UpTo(2), Shape::UpTo(4), Shape::UpTo(8), Shape::UpTo(16)];
+pub(crate) const SLOWER: Growth = &[
+    Regressor::FurtherThreads,
+    Regressor::UpTo(2),
+    Regressor::UpTo(4),
+    Regressor::UpTo(8),
+    Regressor::UpTo(16),
+];
 
-/// Whether a shape is part of a growth.
-pub(crate) fn grows(shape: Shape) -> bool {
-    GROWTHS.iter().any(|(growth, _)| growth.contains(&shape))
+/// Whether a regressor is part of a growth.
+pub(crate) fn grows(regressor: Regressor) -> bool {
+    GROWTHS.iter().any(|(growth, _)| growth.contains(&regressor))
 }
 
 /// The same terms, of which what grows with m grows so: it comes last.
-pub(super) fn growing(shapes: &[Shape], growth: Growth) -> Vec<Shape> {
-    let grows = |shape: &&Shape| **shape == Shape::FurtherThreads;
-    let others = shapes.iter().filter(|it| !grows(it)).copied();
-    let growing = shapes.iter().find(grows).map_or(&[][..], |_| growth);
+pub(super) fn growing(regressors: &[Regressor], growth: Growth) -> Vec<Regressor> {
+    let grows = |regressor: &&Regressor| **regressor == Regressor::FurtherThreads;
+    let others = regressors.iter().filter(|it| !grows(it)).copied();
+    let growing = regressors.iter().find(grows).map_or(&[][..], |_| growth);
     others.chain(growing.iter().copied()).collect()
 }

@@ -1,7 +1,7 @@
 //! What timed runs can say of the terms at all, before any number.
 //!
-//! Every term has a shape over (m, p). Terms of the same shape enter times as one sum whatever is run;
-//! those whose shapes are in proportion at the configurations that ran, as 1 and p where all have the
+//! Every term has a regressor over (m, p). Terms of the same regressor enter times as one sum whatever is run;
+//! those whose regressors are in proportion at the configurations that ran, as 1 and p where all have the
 //! same p, do so in these runs. What is left may still take each other's place: the null space of the
 //! relative sensitivities tells which, and a configuration that would tell them apart.
 
@@ -11,7 +11,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::runs::Runs;
 use super::term::CARRIERS;
-use crate::belief::{Shape, Work, shape_of};
+use crate::belief::{Regressor, Work, regressor_of};
 use crate::models::Parameters;
 use crate::models::parameters::Decomposition;
 use crate::models::terms::Term;
@@ -42,8 +42,8 @@ pub(crate) struct Group {
     pub carrier: Term,
     /// The others.
     pub carried: Vec<Term>,
-    /// Their shapes, each once, with what it is of the carrier's at these runs.
-    pub shapes: Vec<(Shape, f64)>,
+    /// Their regressors, each once, with what it is of the carrier's at these runs.
+    pub regressors: Vec<(Regressor, f64)>,
 }
 
 /// How some terms enter the times of some runs.
@@ -70,18 +70,18 @@ const LARGEST_ADVICE: u32 = 64;
 impl Groups {
     /// Of these terms in these runs.
     pub fn of(terms: &[Term], work: &Work, runs: &Runs) -> Self {
-        let at = |shape: Shape| -> DVector<f64> {
+        let at = |regressor: Regressor| -> DVector<f64> {
             let cells = runs.cells.iter();
             let of = cells.map(|cell| {
                 let weight = (cell.count as f64).sqrt() / cell.mean_s;
-                weight * work.at(shape, Mapping::of(cell.m, cell.p))
+                weight * work.at(regressor, Mapping::of(cell.m, cell.p))
             });
             DVector::from_vec(of.collect())
         };
         let (mut groups, mut silent): (Vec<(DVector<f64>, Group)>, Vec<Term>) = Default::default();
         for &term in terms {
-            let shape = shape_of(term, work);
-            let column = at(shape);
+            let regressor = regressor_of(term, work);
+            let column = at(regressor);
             if column.norm() == 0.0 {
                 silent.push(term);
                 continue;
@@ -89,13 +89,13 @@ impl Groups {
             match groups.iter_mut().find(|(of_carrier, _)| in_proportion(&column, of_carrier)) {
                 Some((of_carrier, group)) => {
                     group.carried.push(term);
-                    if group.shapes.iter().all(|(known, _)| *known != shape) {
-                        group.shapes.push((shape, column.norm() / of_carrier.norm()));
+                    if group.regressors.iter().all(|(known, _)| *known != regressor) {
+                        group.regressors.push((regressor, column.norm() / of_carrier.norm()));
                     }
                 }
                 None => {
-                    let (carried, shapes) = (Vec::new(), vec![(shape, 1.0)]);
-                    groups.push((column, Group { carrier: term, carried, shapes }));
+                    let (carried, regressors) = (Vec::new(), vec![(regressor, 1.0)]);
+                    groups.push((column, Group { carrier: term, carried, regressors }));
                 }
             }
         }
@@ -124,9 +124,10 @@ impl Groups {
         let Some(direction) = self.direction() else {
             let hidden = self.groups.iter().find(|group| group.carried.contains(&Term::ApuTime));
             let Some(group) = hidden else { return (Vec::new(), None) };
-            let of_shared = group.shapes.iter().find(|(shape, _)| *shape == Shape::Shared);
+            let of_shared =
+                group.regressors.iter().find(|(regressor, _)| *regressor == Regressor::Shared);
             let of_shared = of_shared.map_or(0.0, |(_, ratio)| -1.0 / ratio);
-            let changes = [(group.shapes[0].0, 1.0), (Shape::Shared, of_shared)];
+            let changes = [(group.regressors[0].0, 1.0), (Regressor::Shared, of_shared)];
             return (vec![group.carrier, Term::ApuTime], next(&changes, work, runs, apus));
         };
         let largest = direction.amax();
@@ -134,14 +135,15 @@ impl Groups {
         let places = (0..self.groups.len()).filter(takes_part);
         let traded = places.map(|place| self.groups[place].carrier).collect();
         let changes = self.groups.iter().zip(&direction);
-        let changes: Vec<_> = changes.map(|(group, change)| (group.shapes[0].0, *change)).collect();
+        let changes: Vec<_> =
+            changes.map(|(group, change)| (group.regressors[0].0, *change)).collect();
         (traded, next(&changes, work, runs, apus))
     }
 }
 
-/// The configuration whose time says most about changes of some shapes that leave the times of all runs
+/// The configuration whose time says most about changes of some regressors that leave the times of all runs
 /// as they are; `None` where no configuration says anything.
-fn next(changes: &[(Shape, f64)], work: &Work, runs: &Runs, apus: u32) -> Option<(u32, u32)> {
+fn next(changes: &[(Regressor, f64)], work: &Work, runs: &Runs, apus: u32) -> Option<(u32, u32)> {
     let threads = match work.decomposition {
         Decomposition::Data => apus,
         Decomposition::Task { tasks } => apus.min(tasks),
@@ -151,7 +153,9 @@ fn next(changes: &[(Shape, f64)], work: &Work, runs: &Runs, apus: u32) -> Option
     let mut most = ROUNDING.sqrt();
     for m in 1..=threads.min(LARGEST_ADVICE) {
         for p in 1..=(apus / m).min(LARGEST_ADVICE) {
-            let of = |(shape, change): &(Shape, f64)| change * work.at(*shape, Mapping::of(m, p));
+            let of = |(regressor, change): &(Regressor, f64)| {
+                change * work.at(*regressor, Mapping::of(m, p))
+            };
             let changes: Vec<f64> = changes.iter().map(of).collect();
             let size: f64 = changes.iter().map(|change| change.abs()).sum();
             let told = changes.iter().sum::<f64>().abs() / size;
@@ -294,10 +298,10 @@ mod tests {
         let found = Groups::of(TERMS, &work, &runs);
         let first = &found.groups[0];
         assert_eq!((first.carrier, first.carried[0]), (Term::HpuTime, Term::ApuTime));
-        let (shape, ratio) = first.shapes[1];
-        assert_eq!(shape, Shape::Shared);
+        let (regressor, ratio) = first.regressors[1];
+        assert_eq!(regressor, Regressor::Shared);
         approx::assert_relative_eq!(ratio, 1.0 / 16.0, max_relative = 1e-12);
-        // m, p and 1 are three shapes there, and m, 1/m as good as independent of them.
+        // m, p and 1 are three regressors there, and m, 1/m as good as independent of them.
         assert_eq!(found.groups.len(), 3);
     }
 }

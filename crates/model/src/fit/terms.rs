@@ -13,7 +13,7 @@ use nalgebra::DMatrix;
 use super::identifiability::{Group, Groups};
 use super::runs::Runs;
 use super::shape;
-use crate::belief::{FASTER, Growth, Numbers, Posterior, Prior, SLOWER, Shape, View, Work};
+use crate::belief::{FASTER, Growth, Numbers, Posterior, Prior, Regressor, SLOWER, View, Work};
 use crate::models::Parameters;
 use crate::models::observations::{Evidence, Observations};
 use crate::models::parameters::{Estimate, OverM, Terms};
@@ -185,9 +185,9 @@ fn costs(terms: &Terms, term: Term, last_m: u32) -> bool {
 
 /// The ways in which alpha may grow by the shapes of which they are; a curve may be either of two.
 const SHAPES: [(Growth, shape::Shape); 5] = [
-    (&[Shape::FurtherThreads], shape::Shape::Linear),
-    (&[Shape::Levels], shape::Shape::Logarithmic),
-    (&[Shape::SecondProcess], shape::Shape::Constant),
+    (&[Regressor::FurtherThreads], shape::Shape::Linear),
+    (&[Regressor::Levels], shape::Shape::Logarithmic),
+    (&[Regressor::SecondProcess], shape::Shape::Constant),
     (FASTER, shape::Shape::Curve),
     (SLOWER, shape::Shape::Curve),
 ];

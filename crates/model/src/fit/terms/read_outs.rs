@@ -3,7 +3,7 @@
 use super::super::identifiability::Group;
 use super::super::measurement::stated;
 use super::super::shape;
-use crate::belief::{Form, Line, Number, Shape, Size, View, Work, grows};
+use crate::belief::{Form, Line, Number, Regressor, Size, View, Work, grows};
 use crate::models::Parameters;
 use crate::models::parameters::{Decomposition, Estimate, Interpolation, OverM, Table};
 use crate::models::sensitivity::Entry;
@@ -129,20 +129,21 @@ impl ReadOuts<'_> {
     fn sum(&self, form: &dyn Form, place: usize, log_unit: f64, at: Option<u32>) -> Vec<Line> {
         let sizes = form.sizes();
         let line = |size: &Size, ratio: f64| {
-            let grown =
-                at.map_or(1.0, |m| Work::of(Decomposition::Data).at(size.shape, Mapping::of(m, 1)));
+            let grown = at.map_or(1.0, |m| {
+                Work::of(Decomposition::Data).at(size.regressor, Mapping::of(m, 1))
+            });
             let mut weights = vec![0.0; form.count()];
             weights[size.coefficient] = 1.0;
             Line { constant: size.log_most + (ratio * grown).ln() - log_unit, weights }
         };
-        let of = |&(shape, ratio): &(Shape, f64)| {
-            let is_it = move |size: &&Size| match shape {
-                Shape::FurtherThreads => grows(size.shape),
-                shape => size.shape == shape,
+        let of = |&(regressor, ratio): &(Regressor, f64)| {
+            let is_it = move |size: &&Size| match regressor {
+                Regressor::FurtherThreads => grows(size.regressor),
+                regressor => size.regressor == regressor,
             };
             sizes.iter().filter(is_it).map(move |size| line(size, ratio)).collect::<Vec<_>>()
         };
-        self.groups[place].shapes.iter().flat_map(of).collect()
+        self.groups[place].regressors.iter().flat_map(of).collect()
     }
 
     /// alpha of that shape: known at the last m that ran, or of a curve at all of them.
