@@ -59,11 +59,11 @@
 //! ```
 
 mod admission;
+mod beforehand;
 mod caps;
 mod explanation;
 mod learnt;
 mod mix;
-mod prior;
 mod record;
 mod search;
 #[cfg(test)]

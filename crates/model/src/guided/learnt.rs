@@ -8,9 +8,9 @@
 //! exponential kernel over (log m, log p), conditioned on the windows: what was measured is believed,
 //! what is near to it too, and far from it equation 11.
 
+use super::beforehand;
 use super::caps::Caps;
 use super::mix::{Expected, Mix};
-use super::prior;
 use super::record::Record;
 use super::window::{Sample, Window};
 use crate::fit::online::Online;
@@ -166,7 +166,7 @@ impl Learnt {
         self.mix.add(&window.by_function);
         if self.online.is_none() {
             let first = (window.burst.mean, window.offload.mean, window.relative_deviation());
-            self.online = prior::online(mapping, first, self.contexts, self.apus);
+            self.online = beforehand::online(mapping, first, self.contexts, self.apus);
             self.beforehand.clone_from(&self.online);
         }
         if self.mix.has_several() {
@@ -198,7 +198,7 @@ impl Learnt {
             |record: &Record| record.restated.map_or((0.0, 0.0), |it| (it.burst_s, it.offload_s));
         let (burst_s, offload_s) = mean(first);
         let usual = (burst_s, offload_s, first.deviation);
-        self.online = prior::online(first.mapping, usual, self.contexts, self.apus);
+        self.online = beforehand::online(first.mapping, usual, self.contexts, self.apus);
         let Some(online) = &mut self.online else { return };
         for record in &self.records {
             let (burst_s, offload_s) = mean(record);
