@@ -130,8 +130,15 @@ impl Marginals {
     }
 }
 
+/// A step of a quantile below this is the last: as a part of the time.
+const SETTLED: f64 = 1e-7;
+
+/// No probability is taken to be less, so that it has a deviate.
+const LEAST_SHARE: f64 = 1e-12;
+
 /// The quantile of a mixture of normal distributions, of each its weight, mean and standard deviation:
-/// Newton's steps, within what is known to lie on either side.
+/// Newton's steps of the deviate that has the probability below, which is nearly a line over x, within
+/// what is known to lie on either side.
 fn quantile(parts: &[(f64, f64, f64)], probability: f64) -> f64 {
     let centre: f64 = parts.iter().map(|(weight, mean, _)| weight * mean).sum();
     let square = |&(weight, mean, deviation): &(f64, f64, f64)| {
@@ -139,7 +146,8 @@ fn quantile(parts: &[(f64, f64, f64)], probability: f64) -> f64 {
     };
     let spread = parts.iter().map(square).sum::<f64>().sqrt();
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-    let mut x = centre + of_normal(probability) * spread;
+    let wanted = of_normal(probability);
+    let mut x = centre + wanted * spread;
     for _ in 0..MOST_STEPS {
         let (mut share, mut slope) = (0.0, 0.0);
         for &(weight, mean, deviation) in parts {
@@ -147,19 +155,19 @@ fn quantile(parts: &[(f64, f64, f64)], probability: f64) -> f64 {
             share += weight * below(z);
             slope += weight * density(z) / deviation;
         }
-        let missing = probability - share;
-        if missing > 0.0 {
+        if share < probability {
             low = x;
         } else {
             high = x;
         }
-        let step = missing / slope;
+        let at = of_normal(share.clamp(LEAST_SHARE, 1.0 - LEAST_SHARE));
+        let step = (wanted - at) * density(at) / slope;
         let next = x + step.clamp(-spread, spread);
         let next = match next > low && next < high {
             true => next,
             false => f64::midpoint(low.max(x - 2.0 * spread), high.min(x + 2.0 * spread)),
         };
-        if (next - x).abs() < 1e-9 {
+        if (next - x).abs() < SETTLED {
             return next;
         }
         x = next;
