@@ -130,8 +130,8 @@ impl Marginals {
     }
 }
 
-/// A step of a quantile below this is the last: as a part of the time.
-const SETTLED: f64 = 1e-7;
+/// A step of a quantile below this is the last, as a part of the time: the next would be its square or less.
+const SETTLED: f64 = 1e-4;
 
 /// No probability is taken to be less, so that it has a deviate.
 const LEAST_SHARE: f64 = 1e-12;
