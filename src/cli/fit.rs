@@ -66,7 +66,8 @@ pub struct Arguments {
     /// The seed of what is gone
     #[arg(long, value_name = "SEED", hide = true)]
     seed: Option<u64>,
-    /// Shape of alpha over m; without it, cross-validation chooses
+    /// Shape of alpha over m; without it, cross-validation chooses that of a file, and where runs
+    /// alone tell of it, all are weighed
     #[arg(long, value_enum, value_name = "SHAPE")]
     alpha_shape: Option<ShapeOverM>,
     /// Shape of O_COL over ranks; without it, cross-validation chooses
