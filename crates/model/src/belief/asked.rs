@@ -5,6 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::Posterior;
 use super::components::{Component, Family};
 use super::mixture::{Joint, Marginals};
+use super::scatter::LENGTH;
 use crate::models::observations::Observed;
 use crate::statistics::kernel;
 use mmgp_base::Mapping;
@@ -67,7 +68,7 @@ impl Posterior {
     pub fn joint(&self, mappings: &[Mapping]) -> Joint {
         let asked = Asked::new(self, mappings);
         let kernels = DMatrix::from_fn(mappings.len(), mappings.len(), |row, column| {
-            kernel(mappings[row], mappings[column])
+            kernel(mappings[row], mappings[column], LENGTH)
         });
         let (mut means, mut covariances) = (Vec::new(), Vec::new());
         for component in &self.components {
@@ -174,7 +175,7 @@ impl<'m> Asked<'m> {
             mappings,
             spreads,
             kernels: DMatrix::from_fn(runs.len(), mappings.len(), |row, column| {
-                kernel(runs[row], mappings[column])
+                kernel(runs[row], mappings[column], LENGTH)
             }),
             same: same.collect(),
             lines,

@@ -9,7 +9,7 @@ use super::bases::{Base, Bases};
 use super::censored::as_measured;
 use super::form::{Form, Mean};
 use super::mode::{About, Tangent};
-use super::scatter::Node;
+use super::scatter::{LENGTH, Node};
 use crate::models::observations::{Bound, Observations, Observed};
 use crate::statistics::{Given, kernel};
 use mmgp_base::Mapping;
@@ -73,7 +73,7 @@ impl Data {
             wildness: vec![0.0; all.len()],
             stopped: observations.bounds.len(),
             kernel: DMatrix::from_fn(all.len(), all.len(), |row, column| {
-                kernel(mappings[row], mappings[column])
+                kernel(mappings[row], mappings[column], LENGTH)
             }),
             mappings,
         }

@@ -32,6 +32,9 @@ pub(super) struct Weights {
     owns: [f64; OWNS.len()],
 }
 
+/// Over so much of a logarithm of m or p, a factor of 16, the misfit stays alike.
+pub(super) const LENGTH: f64 = 2.8;
+
 /// Sizes of the misfit.
 const SIZES: [f64; 6] = [0.0, 0.02, 0.06, 0.2, 0.5, 1.0];
 

@@ -1,5 +1,6 @@
 //! The runs that enter the covariance together, where they are many.
 
+use super::scatter::LENGTH;
 use crate::models::observations::{Observations, Observed};
 use crate::statistics::kernel;
 
@@ -21,7 +22,7 @@ pub(super) fn together(observations: &Observations) -> (Observations, Vec<Observ
     let mut take = |index: usize, taken: &mut Vec<bool>| {
         taken[index] = true;
         for (nearest, other) in nearest.iter_mut().zip(all) {
-            *nearest = nearest.max(kernel(all[index].mapping, other.mapping));
+            *nearest = nearest.max(kernel(all[index].mapping, other.mapping, LENGTH));
         }
         let left = (0..taken.len()).filter(|&other| !taken[other]);
         left.min_by(|&one, &other| nearest[one].total_cmp(&nearest[other]))

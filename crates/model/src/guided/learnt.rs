@@ -25,6 +25,8 @@ const SHARPNESS: i32 = 12;
 const MISFIT: f64 = 0.05;
 const AS_RECORDS: f64 = 2.0;
 const MOST_MISFIT: f64 = 0.5;
+/// By so much (m, p) must differ, in natural logarithms, for its correlation to fall to 1/e.
+const REACH: f64 = 3.0;
 /// No variance of a record is less, relative.
 const LEAST_VARIANCE: f64 = 1e-12;
 /// Most choices that are remembered.
@@ -292,7 +294,7 @@ impl Learnt {
 
     /// Of the discrepancies of two choices.
     fn covariance(&self, one: Mapping, other: Mapping) -> f64 {
-        self.misfit.powi(2) * kernel(one, other)
+        self.misfit.powi(2) * kernel(one, other, REACH)
     }
 }
 
