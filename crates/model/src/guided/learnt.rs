@@ -29,6 +29,8 @@ const MOST_MISFIT: f64 = 0.5;
 const REACH: f64 = 3.0;
 /// No variance of a record is less, relative.
 const LEAST_VARIANCE: f64 = 1e-12;
+/// None is more: such a record says nothing.
+const MOST_VARIANCE: f64 = 1e6;
 /// Most choices that are remembered.
 const MOST_RECORDS: usize = 48;
 /// What a window is worth of which some functions will have fewer APUs from now on, so that its time is
@@ -99,6 +101,7 @@ impl Learnt {
     /// What was measured under a choice does not hold any more.
     pub fn forget_one(&mut self, mapping: Mapping) {
         self.records.retain(|record| record.mapping != mapping);
+        self.condition();
     }
 
     pub fn record(&self, mapping: Mapping) -> Option<&Record> {
@@ -268,7 +271,9 @@ impl Learnt {
     /// The discrepancy, given the records; its size first, by its likelihood.
     fn condition(&mut self) {
         let off = |record: &Record| {
-            self.expected(record.mapping).map_or(0.0, |(mean, _)| (record.time_s / mean).ln())
+            let off = self.expected(record.mapping).map(|(mean, _)| (record.time_s / mean).ln());
+            // A time of nothing, or without end, says nothing of how far equation 11 is off.
+            off.filter(|it| it.is_finite()).unwrap_or(0.0)
         };
         let off = DVector::from_iterator(self.records.len(), self.records.iter().map(off));
         self.misfit = MISFIT;
@@ -287,9 +292,14 @@ impl Learnt {
             self.covariance(self.records[row].mapping, self.records[column].mapping)
         });
         for (place, record) in self.records.iter().enumerate() {
-            covariance[(place, place)] += record.relative_error().powi(2).max(LEAST_VARIANCE);
+            covariance[(place, place)] +=
+                record.relative_error().powi(2).clamp(LEAST_VARIANCE, MOST_VARIANCE);
         }
-        Given::observed(covariance, off).unwrap_or_else(Given::nothing)
+        let nothing_told = || {
+            let unit = DMatrix::identity(count, count);
+            Given::observed(unit, &DVector::zeros(count)).expect("invariant: 1 is a covariance")
+        };
+        Given::observed(covariance, off).unwrap_or_else(nothing_told)
     }
 
     /// Of the discrepancies of two choices.
