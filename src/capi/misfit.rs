@@ -64,11 +64,11 @@ impl Misfit {
         let posterior = Posterior::of(parameters)?;
         let apus = parameters.apus;
         let in_question = candidates(&posterior, &Constraints::NONE, apus)?.mappings;
-        let range = match posterior.range().filter(|_| !posterior.has_files()) {
-            Some(ran) => around(ran, &in_question),
-            // Files speak of all that the machine has room for.
-            None => Range { m: (1, last_m), p: (1, apus) },
-        };
+        let ran = posterior.observations().configurations.iter().map(|it| it.mapping);
+        let known = Range::of(ran.chain(in_question.iter().copied()));
+        // Files speak of all that the machine has room for.
+        let of_runs = known.filter(|_| !posterior.has_files() && posterior.range().is_some());
+        let range = of_runs.unwrap_or(Range { m: (1, last_m), p: (1, apus) });
         let (ms, ps) = levels(&posterior, range, last_m, apus);
         let mut table = Self::of_levels(Some(range), &ms, &ps, apus);
         let fitting =
@@ -149,16 +149,6 @@ pub fn width(deviation: f64) -> f64 {
 /// How many of increasing `ps` leave m*p within the APUs.
 fn fitting(m: u32, ps: &[u32], apus: u32) -> usize {
     ps.partition_point(|&p| u64::from(m) * u64::from(p) <= u64::from(apus))
-}
-
-/// A range with these mappings in it as well.
-fn around(range: Range, mappings: &[Mapping]) -> Range {
-    let with = |(least, most): (u32, u32), of: fn(Mapping) -> u32| {
-        mappings
-            .iter()
-            .fold((least, most), |(least, most), &it| (least.min(of(it)), most.max(of(it))))
-    };
-    Range { m: with(range.m, Mapping::m), p: with(range.p, Mapping::p) }
 }
 
 /// The m and p of the table: all in the range, or where these are too many those that were timed, or

@@ -243,9 +243,8 @@ const FAR_OFF: f64 = 3.0;
 
 /// What the reader of terms should know of the runs that they are given.
 fn of_runs(given: &Given, contradicted: f64, runs: &Runs) -> Vec<Warning> {
-    let sums = given.groups.iter().filter(|group| !group.carried.is_empty()).map(Sum::of);
     let combined = |Sum { on, terms }| Warning::Combined { on, sum: terms };
-    let mut warnings: Vec<Warning> = sums.map(combined).collect();
+    let mut warnings: Vec<Warning> = given.sums().into_iter().map(combined).collect();
     if let (traded, next) = &given.traded
         && !traded.is_empty()
     {

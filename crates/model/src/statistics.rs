@@ -11,5 +11,5 @@ pub(crate) use gaussian_process::{Given, kernel, log_root};
 pub(crate) use least_squares::Design;
 pub(crate) use mean::Mean;
 pub(crate) use normal::{above, below, beyond, density, deviate, quantile};
-pub(crate) use quantiles::{least_of_most, weighted_median};
+pub(crate) use quantiles::{least_of_most, log_sum, place_of_most, weighted_median};
 pub use quantiles::{median, quantile_97_5};

@@ -39,7 +39,7 @@ struct Whitened {
 }
 
 impl Base {
-    /// For one mean.
+    /// The base of one mean.
     pub fn of(data: &Data, node: &Node) -> Self {
         let covariance = data.covariance(node);
         let stopped = data.stopped();
@@ -47,7 +47,7 @@ impl Base {
         Self { covariance, factor, inverse: None, stopped }
     }
 
-    /// For many.
+    /// A base of many means, which is worth an inverse.
     fn for_many(data: &Data, node: &Node) -> Self {
         let mut base = Self::of(data, node);
         base.inverse = base.factor.as_ref().map(|factor| {
@@ -97,7 +97,7 @@ impl Base {
             })
         } else {
             let covariance = &self.covariance + tangent.spread(mean);
-            given(covariance, &tangent.missed, self.stopped).map(|it| it.1)
+            given(covariance, &tangent.missed, self.stopped).map(|it| it.log_density)
         };
         found.unwrap_or(f64::NEG_INFINITY)
     }
@@ -113,7 +113,7 @@ impl Base {
             return Some(to);
         }
         let covariance = &self.covariance + tangent.spread(mean);
-        let (given, _) = given(covariance, &tangent.missed, self.stopped)?;
+        let given = given(covariance, &tangent.missed, self.stopped)?;
         Some(mean.pulled(&tangent.slopes, given.pull()))
     }
 }
@@ -174,9 +174,9 @@ mod tests {
             slopes: DMatrix::from_fn(6, 2, |row, column| (row as f64 - 2.0).powi(column as i32)),
         };
         let covariance = &base.covariance + tangent.spread(&mean);
-        let (given, expected) = given(covariance, &tangent.missed, 0).unwrap();
+        let given = given(covariance, &tangent.missed, 0).unwrap();
         let found = base.log_evidence(&mean, &tangent);
-        approx::assert_relative_eq!(found, expected, max_relative = 1e-10);
+        approx::assert_relative_eq!(found, given.log_density, max_relative = 1e-10);
         let step = base.step(&mean, &tangent).unwrap();
         let expected = mean.pulled(&tangent.slopes, given.pull());
         approx::assert_relative_eq!(step, expected, max_relative = 1e-10);

@@ -170,8 +170,8 @@ impl Family {
         }
         let spread = self.spread.get_or_init(|| self.tangent.spread(&self.mean));
         let covariance = data.covariance(&node) + spread;
-        let (given, log_density) = given(covariance, &self.tangent.missed, data.stopped)?;
-        let log_weight = temper * log_density + log_prior;
+        let given = given(covariance, &self.tangent.missed, data.stopped)?;
+        let log_weight = temper * given.log_density + log_prior;
         Some(Component { family, node, log_weight, weight: 0.0, given })
     }
 
@@ -272,16 +272,15 @@ impl Mean {
     }
 }
 
-/// What runs with this covariance about a mean say, and the logarithm of their density; of what was
-/// missed the last are bounds.
+/// What runs with this covariance about a mean say; of what was missed the last are bounds.
 pub(super) fn given(
     mut covariance: DMatrix<f64>,
     missed: &DVector<f64>,
     stopped: usize,
-) -> Option<(Given, f64)> {
+) -> Option<Given> {
     let mut missed = missed.clone();
     let of_bounds = as_measured(&mut covariance, &mut missed, stopped)?;
-    let given = Given::observed(covariance, &missed)?;
-    let log_density = of_bounds + given.log_density;
-    Some((given, log_density))
+    let mut given = Given::observed(covariance, &missed)?;
+    given.log_density += of_bounds;
+    Some(given)
 }

@@ -62,7 +62,7 @@ impl About<'_> {
     }
 }
 
-/// Where one step leads.
+/// One step, which leads to other coefficients.
 struct Step<'a> {
     about: About<'a>,
     base: &'a Base,

@@ -8,6 +8,7 @@ use super::components::{Component, Family};
 use super::form::{Form, Mean};
 use super::scatter::{self, EXACT};
 use super::work::{GROWTHS, Growth, Regressor, grows};
+use crate::statistics;
 
 /// A sum of coefficients with a constant.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +23,7 @@ pub(crate) struct Line {
 /// none in the second a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Number {
-    /// At least one.
+    /// The lines that are added up, at least one.
     pub plus: Vec<Line>,
     /// What it is divided by.
     pub minus: Vec<Line>,
@@ -60,13 +61,12 @@ fn log_sum(lines: &[Line], coefficients: &[f64]) -> (f64, DVector<f64>) {
     if values.is_empty() {
         return (0.0, slope);
     }
-    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let sum: f64 = values.iter().map(|it| (it - largest).exp()).sum();
+    let sum = statistics::log_sum(&values);
     for (line, value) in lines.iter().zip(&values) {
-        let share = (value - largest).exp() / sum;
+        let share = (value - sum).exp();
         slope.iter_mut().zip(&line.weights).for_each(|(slope, weight)| *slope += share * weight);
     }
-    (largest + sum.ln(), slope)
+    (sum, slope)
 }
 
 impl Posterior {
@@ -77,11 +77,10 @@ impl Posterior {
         let further = self.apart.iter().filter(|_| name.is_some());
         let components: Vec<&Component> =
             self.components.iter().chain(further).filter(is_of).collect();
-        let log_weights = components.iter().map(|it| it.log_weight);
-        let largest = log_weights.fold(f64::NEG_INFINITY, f64::max);
-        let weights = components.iter().map(|it| (it.log_weight - largest).exp());
-        let total: f64 = weights.clone().sum();
-        let components = components.iter().copied().zip(weights.map(|it| it / total)).collect();
+        let log_weights: Vec<f64> = components.iter().map(|it| it.log_weight).collect();
+        let total = statistics::log_sum(&log_weights);
+        let weights = log_weights.iter().map(|it| (it - total).exp());
+        let components = components.iter().copied().zip(weights).collect();
         View { posterior: self, components }
     }
 }

@@ -4,6 +4,7 @@ use nalgebra::DMatrix;
 
 use super::Posterior;
 use super::asked::Asked;
+use super::components::Component;
 use super::form::OfFile;
 use mmgp_base::Mapping;
 
@@ -24,6 +25,7 @@ impl Posterior {
         let asked = Asked::new(self, mappings);
         let mut effects: Vec<ValueEffect> = Vec::new();
         for (form, values) in self.forms.iter().map(|form| form.values()).enumerate() {
+            let mut found: Vec<(usize, Vec<f64>)> = Vec::new();
             for OfFile { name, error, .. } in values {
                 let Some(weights) = error else { continue };
                 let known = effects.iter().position(|it| it.name == name);
@@ -32,10 +34,13 @@ impl Posterior {
                     effects.push(ValueEffect { name, variance: 0.0, covariances });
                     effects.len() - 1
                 });
-                for (component, found) in self.components.iter().enumerate() {
-                    if self.families[found.family].mean.form == form {
-                        self.add_value(component, &asked, &weights, &mut effects[place]);
-                    }
+                found.push((place, weights));
+            }
+            let is_of_form = |it: &&Component| self.families[it.family].mean.form == form;
+            for component in self.components.iter().filter(is_of_form) {
+                let of_times = component.given.whitened(self.conditioned(component, &asked).1);
+                for (place, weights) in &found {
+                    self.add_value(component, (&asked, &of_times), weights, &mut effects[*place]);
                 }
             }
         }
@@ -43,15 +48,15 @@ impl Posterior {
         effects
     }
 
-    /// What one component says of a value that is this sum of coefficients.
+    /// What one component says of a value that is this sum of coefficients, beside times of which these
+    /// are the whitened covariances with the runs.
     fn add_value(
         &self,
-        place: usize,
-        asked: &Asked<'_>,
+        component: &Component,
+        (asked, of_times): (&Asked<'_>, &DMatrix<f64>),
         weights: &[f64],
         effect: &mut ValueEffect,
     ) {
-        let component = &self.components[place];
         let family = &self.families[component.family];
         let mut row = DMatrix::zeros(1, family.mean.prior.len());
         for (index, weight) in weights.iter().enumerate() {
@@ -61,7 +66,6 @@ impl Posterior {
         let mut variance = family.spread_of(&row)[(0, 0)];
         let mut covariances = family.spread_between(&row, slopes);
         let of_value = component.given.whitened(family.spread_with_runs(&row));
-        let of_times = component.given.whitened(self.conditioned(component, asked).1);
         variance -= of_value.norm_squared();
         covariances -= of_value.transpose() * of_times;
         effect.variance += component.weight * variance.max(0.0);

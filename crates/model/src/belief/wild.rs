@@ -7,6 +7,7 @@
 //! other tells, and is never marked.
 
 use super::components::{Component, Data};
+use crate::statistics::log_sum;
 use mmgp_base::Mapping;
 
 /// How likely a single run is wild beforehand.
@@ -70,9 +71,4 @@ fn is_surrounded(data: &Data, place: usize) -> bool {
         };
         others().any(|other| other <= own) && others().any(|other| other >= own)
     })
-}
-
-fn log_sum(logs: &[f64]) -> f64 {
-    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    largest + logs.iter().map(|log| (log - largest).exp()).sum::<f64>().ln()
 }

@@ -5,6 +5,8 @@
 //! asked by another program, is said of these numbers. Of 32 tables of programs that others timed, after
 //! every run of a search, the limit that is said to hold with 95 % held in 97 %.
 
+use crate::statistics::place_of_most;
+
 /// What a choice costs relative to the fastest, in every draw.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Regret {
@@ -27,8 +29,7 @@ impl Regret {
 
     /// What it costs at most, with this probability.
     pub fn at_most(&self, probability: f64) -> f64 {
-        let place = (probability * self.costs.len() as f64).ceil() as usize;
-        let place = place.clamp(1, self.costs.len().max(1)) - 1;
+        let place = place_of_most(self.costs.len(), probability);
         self.costs.get(place).copied().unwrap_or(0.0)
     }
 

@@ -145,12 +145,7 @@ impl RunsReport {
             runs: runs.count(),
             configurations: runs.cells.len(),
             estimated: given.estimated,
-            combined: given
-                .groups
-                .iter()
-                .filter(|it| !it.carried.is_empty())
-                .map(Sum::of)
-                .collect(),
+            combined: given.sums(),
             basis: all.basis(),
             exact: equation_11.exact(),
             mean_error,

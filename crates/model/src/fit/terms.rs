@@ -11,6 +11,7 @@ mod read_outs;
 use nalgebra::DMatrix;
 
 use super::identifiability::{Group, Groups};
+use super::report::Sum;
 use super::runs::Runs;
 use super::shape;
 use crate::belief::{FASTER, Growth, Numbers, Posterior, Prior, Regressor, SLOWER, View, Work};
@@ -41,6 +42,13 @@ pub(crate) struct Given {
     /// The shapes that alpha may have, with how likely each is, the likeliest first; none where a file
     /// knows it.
     pub growths: Vec<(shape::Shape, f64)>,
+}
+
+impl Given {
+    /// The sums that the runs cannot split.
+    pub fn sums(&self) -> Vec<Sum> {
+        self.groups.iter().filter(|group| !group.carried.is_empty()).map(Sum::of).collect()
+    }
 }
 
 /// A part of a variance that runs took away and that is worth naming them for.

@@ -149,15 +149,20 @@ impl Observations {
 
     /// The range of what was timed; `None` of nothing.
     pub fn range(&self) -> Option<Range> {
-        let ends = |of: fn(Mapping) -> u32| {
-            let all = self.configurations.iter().map(|observed| of(observed.mapping));
-            Some((all.clone().min()?, all.max()?))
-        };
-        Some(Range { m: ends(Mapping::m)?, p: ends(Mapping::p)? })
+        Range::of(self.configurations.iter().map(|observed| observed.mapping))
     }
 }
 
 impl Range {
+    /// The least range that holds these mappings; `None` of none.
+    pub fn of(mappings: impl Iterator<Item = Mapping> + Clone) -> Option<Self> {
+        let ends = |of: fn(Mapping) -> u32| {
+            let all = mappings.clone().map(of);
+            Some((all.clone().min()?, all.max()?))
+        };
+        Some(Self { m: ends(Mapping::m)?, p: ends(Mapping::p)? })
+    }
+
     /// Whether a mapping lies within it.
     pub fn holds(&self, mapping: Mapping) -> bool {
         (self.m.0..=self.m.1).contains(&mapping.m()) && (self.p.0..=self.p.1).contains(&mapping.p())

@@ -27,9 +27,20 @@ pub(crate) fn weighted_median(mut values: Vec<(f64, f64)>) -> f64 {
 
 /// The least of some values that at least a share of them does not exceed. They are put in another order.
 pub(crate) fn least_of_most(values: &mut [f64], share: f64) -> f64 {
-    let place = (share * values.len() as f64).ceil() as usize;
-    let place = place.clamp(1, values.len()) - 1;
+    let place = place_of_most(values.len(), share);
     *values.select_nth_unstable_by(place, f64::total_cmp).1
+}
+
+/// The place of that among so many values in increasing order; 0 of none.
+pub(crate) fn place_of_most(count: usize, share: f64) -> usize {
+    let within = (share * count as f64).ceil() as usize;
+    within.clamp(1, count.max(1)) - 1
+}
+
+/// The logarithm of the sum of what these are the logarithms of.
+pub(crate) fn log_sum(logs: &[f64]) -> f64 {
+    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    largest + logs.iter().map(|log| (log - largest).exp()).sum::<f64>().ln()
 }
 
 /// The 97.5 % quantile of Student's distribution with so many degrees of freedom, of the normal

@@ -6,6 +6,7 @@ use std::path::Path;
 use mmgp_base::table::records::Run;
 use mmgp_base::table::{Columns, Source, runs};
 use mmgp_base::{Mapping, Result};
+use mmgp_model::statistics::median;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_distr::{Distribution, StandardNormal};
@@ -86,9 +87,7 @@ fn table(path: &Path) -> Result<Problem> {
 }
 
 fn median_of_logs(times: &[f64]) -> f64 {
-    let mut logs: Vec<f64> = times.iter().map(|time| time.ln()).collect();
-    logs.sort_by(f64::total_cmp);
-    f64::midpoint(logs[(logs.len() - 1) / 2], logs[logs.len() / 2])
+    median(times.iter().map(|time| time.ln()).collect()).expect("every configuration has a time")
 }
 
 impl Problem {
