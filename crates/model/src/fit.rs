@@ -228,9 +228,13 @@ fn of_another_problem((base, unknown): (&Parameters, &[Term]), runs: &Runs) -> O
     let ratios = runs.cells.iter().map(|it| it.mean_s / base.time(Mapping::of(it.m, it.p)).0);
     let (least, most) = ratios.fold((f64::INFINITY, 0.0_f64), |(a, b), it| (a.min(it), b.max(it)));
     let is_far = (least > FAR_OFF && least.is_finite()) || most < 1.0 / FAR_OFF;
+    let times = match most.is_finite() {
+        true => format!("{least:.3} to {most:.3} times"),
+        false => format!("at least {least:.3} times"),
+    };
     is_far.then(|| {
         Warning::Note(format!(
-            "{}: the runs take {least:.3} to {most:.3} times what the files add up to, so that these \
+            "{}: the runs take {times} what the files add up to, so that these \
              say little of them; were they measured on the same problem, in the same unit? Profile what \
              ran, or leave the profile out",
             runs.file

@@ -6,7 +6,7 @@
 mod shapes;
 
 use rand::{RngExt, SeedableRng};
-use rand_distr::{Distribution, Normal};
+use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::shape::{Selection, Shape, TermChoices};
@@ -23,13 +23,27 @@ const REPETITIONS: u32 = 5;
 /// A source of factors around 1.
 struct Noise {
     random: Xoshiro256PlusPlus,
-    factor: Normal<f64>,
+    size: f64,
 }
 
 impl Noise {
     fn new(size: f64, seed: u64) -> Self {
-        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        Self { random, factor: Normal::new(1.0, size).unwrap() }
+        Self { random: Xoshiro256PlusPlus::seed_from_u64(seed), size }
+    }
+
+    fn scaled(&mut self) -> f64 {
+        let normal: f64 = StandardNormal.sample(&mut self.random);
+        self.size * normal
+    }
+
+    /// Around a mean of 1, of which the benchmarks' rows are means.
+    fn of_row(&mut self) -> f64 {
+        1.0 + self.scaled()
+    }
+
+    /// Around a median of 1, which is what a predicted time is of runs.
+    fn of_run(&mut self) -> f64 {
+        self.scaled().exp()
     }
 
     /// Every row `REPETITIONS` times, each with noise of its own.
@@ -43,7 +57,7 @@ impl Noise {
         for row in &file.rows {
             for repetition in 1..=REPETITIONS {
                 let mut row = row.clone();
-                change(&mut row, repetition, &mut || self.factor.sample(&mut self.random));
+                change(&mut row, repetition, &mut || self.of_row());
                 rows.push(row);
             }
         }
@@ -54,7 +68,7 @@ impl Noise {
         let mut rows = Vec::new();
         for &(m, p) in configurations {
             for repetition in 1..=REPETITIONS {
-                let time_s = truth.time(Mapping::of(m, p)).0 * self.factor.sample(&mut self.random);
+                let time_s = truth.time(Mapping::of(m, p)).0 * self.of_run();
                 rows.push(Run { m, p, repetition, time_s });
             }
         }
@@ -112,6 +126,7 @@ struct Tally {
     held: f64,
     sum: f64,
     squares: f64,
+    half_widths: f64,
 }
 
 impl Tally {
@@ -121,6 +136,7 @@ impl Tally {
         let relative = found / truth - 1.0;
         self.sum += relative;
         self.squares += relative.powi(2);
+        self.half_widths += (interval.1 - interval.0) / 2.0 / truth;
     }
 
     fn coverage(&self) -> f64 {
@@ -131,6 +147,12 @@ impl Tally {
     fn bias(&self) -> (f64, f64) {
         let mean = self.sum / self.trials;
         (mean, ((self.squares / self.trials - mean.powi(2)) / self.trials).sqrt())
+    }
+
+    /// How much wider the intervals are on average than the spread of the estimates is.
+    fn width(&self) -> f64 {
+        let (_, error) = self.bias();
+        self.half_widths / self.trials / (1.96 * error * self.trials.sqrt())
     }
 }
 
@@ -176,29 +198,29 @@ fn tallies_with(
     tallies
 }
 
-/// 95 % intervals hold the truth in 93 to 97 of 100 trials where there are a thousand, and the mean error is
-/// none, within four standard errors and a tenth of the spread of one estimate.
-fn check(tallies: &[Tally]) {
+/// 95 % intervals hold the truth in at least 93 of 100 trials where there are a thousand, and are on average
+/// at most so many times as wide as the spread of the estimates; the mean error is none, within four
+/// standard errors and a tenth of that spread.
+fn check(tallies: &[Tally], widest: f64) {
     for tally in tallies {
         let (bias, error) = tally.bias();
-        let spread = error * tally.trials.sqrt();
-        println!(
-            "{:<16} {:.3} {:+.5} +- {:.5} ({:.5})",
-            tally.name,
-            tally.coverage(),
-            bias,
-            error,
-            spread
-        );
+        let (name, coverage, width) = (&tally.name, tally.coverage(), tally.width());
+        println!("{name:<16} {coverage:.3} {bias:+.5} +- {error:.5} (width {width:.2})");
     }
     for tally in tallies {
         let (bias, error) = tally.bias();
         let spread = error * tally.trials.sqrt();
-        let most = 0.02 + testing::room(0.95, SEEDS);
-        assert!((tally.coverage() - 0.95).abs() <= most, "{}", tally.name);
+        assert!(tally.coverage() >= 0.93 - testing::room(0.95, SEEDS), "{}", tally.name);
+        assert!(tally.width() <= widest, "{}: {}", tally.name, tally.width());
         assert!(bias.abs() < 4.0 * error + 0.1 * spread, "{}", tally.name);
     }
 }
+
+/// By formulas beside equation 11, with noise of 5 %: 2.0 over a thousand fits.
+const WIDEST: f64 = 2.4;
+
+/// Files may be wrong for the program, so that what a file alone tells is less sure: 2.6.
+const WIDEST_OF_FILES: f64 = 3.0;
 
 /// As of a program of which it is known how it slows down.
 fn of_a_line() -> Options {
@@ -219,7 +241,7 @@ fn truths_come_back_from_runs_alone() {
             runs: measure(&truth, &feasible(), noise, seed).runs,
             ..Inputs::default()
         };
-        check(&tallies_with(&truth, &of_a_line(), inputs, &BY_RUNS, &TIMES));
+        check(&tallies_with(&truth, &of_a_line(), inputs, &BY_RUNS, &TIMES), WIDEST);
     }
 }
 
@@ -238,7 +260,7 @@ fn truths_come_back_from_everything_together() {
             ("alpha(16)", 2.2),
             ("o_col_s(16)", 1.5e-4),
         ];
-        check(&tallies(&truth, inputs, &terms, &TIMES));
+        check(&tallies(&truth, inputs, &terms, &TIMES), WIDEST_OF_FILES);
     }
 }
 
@@ -253,8 +275,7 @@ fn wild(truth: &Parameters, size: f64, seed: u64) -> Inputs {
                 1 => 1.0 / 3.0,
                 _ => 1.0,
             };
-            let time_s =
-                truth.time(Mapping::of(m, p)).0 * noise.factor.sample(&mut noise.random) * wild;
+            let time_s = truth.time(Mapping::of(m, p)).0 * noise.of_run() * wild;
             rows.push(Run { m, p, repetition, time_s });
         }
     }
@@ -266,12 +287,9 @@ fn wild(truth: &Parameters, size: f64, seed: u64) -> Inputs {
 fn truths_come_back_through_wild_runs() {
     let truth = truth(Decomposition::Data, 0.08, TERMS);
     for noise in [0.01, 0.05] {
-        check(&tallies_with(
-            &truth,
-            &of_a_line(),
-            |seed| wild(&truth, noise, seed),
-            &BY_RUNS,
-            &TIMES,
-        ));
+        check(
+            &tallies_with(&truth, &of_a_line(), |seed| wild(&truth, noise, seed), &BY_RUNS, &TIMES),
+            WIDEST,
+        );
     }
 }

@@ -14,7 +14,8 @@ pub struct Contradiction {
     pub measured: (f64, f64),
     /// What everything else says, and the standard error of that.
     pub elsewhere: (f64, f64),
-    /// Their distance in standard errors, with the sign of `elsewhere - measured`.
+    /// Their distance in standard errors, of logarithms where values are believed in these, with the sign of
+    /// `elsewhere - measured`.
     pub deviations: f64,
 }
 
@@ -42,10 +43,14 @@ pub(super) fn contradictions(
             return None;
         }
         let mean = (numbers.means[place] * all - centre * own) / beyond;
-        let elsewhere = in_units(reading.least, mean, beyond.recip().sqrt());
+        let deviation = beyond.recip().sqrt();
+        let elsewhere = in_units(reading.least, mean, deviation);
         let said = base.terms.estimate(reading.entry)?;
         let measured = (said.value, said.std_error.unwrap_or(0.0));
-        let deviations = (elsewhere.0 - measured.0) / elsewhere.1.hypot(measured.1);
+        // Apart as they are believed, in logarithms where there is a least: a size that the runs say is next
+        // to nothing has an error that is less than nothing.
+        let of_file = reading.least.map_or(measured.1, |least| measured.1 / (measured.0 - least));
+        let deviations = (mean - centre) / deviation.hypot(of_file);
         let entry = base.terms.name_of(reading.entry);
         Some(Contradiction { entry, measured, elsewhere, deviations })
     };
