@@ -196,6 +196,27 @@ fn as_processes_end_the_others_have_their_apus() {
 }
 
 #[test]
+fn a_window_without_end_says_nothing_and_spoils_nothing() {
+    let mut window = window::Window::new(0);
+    for time_s in [0.9e-3, 1.0e-3, 1.1e-3] {
+        window.completions += 1;
+        window.burst.add(time_s);
+        window.offload.add(3.0 * time_s);
+        window.cycle.add(4.0 * time_s);
+    }
+    let mut learnt = learnt::Learnt::new(16, 2);
+    learnt.learn(Mapping::of(1, 1), 4, &window, 4e-3);
+    learnt.learn(Mapping::of(2, 2), 4, &window, f64::INFINITY);
+    learnt.learn(Mapping::of(4, 1), 4, &window, 1e-3);
+    for mapping in search::candidates(4, 16) {
+        let promise = learnt.promise(mapping).unwrap();
+        assert!(promise.time_s.is_finite() && promise.error.is_finite(), "{promise:?}");
+    }
+    let next = search::next(&learnt, 4, 16, 1.0).unwrap();
+    assert!(next.best.is_some_and(|best| best.mapping != Mapping::of(2, 2)), "{next:?}");
+}
+
+#[test]
 fn nothing_changes_where_nothing_has_changed() {
     // With contention the toy has two steady states, and changes from one to the other by itself; who
     // rests changes the throughput before anybody knows.
