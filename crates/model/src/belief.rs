@@ -71,7 +71,7 @@ pub fn untold_deviation() -> f64 {
 /// of such with these variances and weights.
 fn equivalent(parts: &[(f64, f64)]) -> f64 {
     let weights = parts.iter().map(|(_, weight)| *weight).collect();
-    let mut marginals = Marginals::new(weights, 1.0, 0.0);
+    let mut marginals = Marginals::new(weights, 0.0);
     for (place, &(variance, _)) in parts.iter().enumerate() {
         marginals.extend(place, [0.0].into_iter(), [variance].into_iter());
     }
@@ -303,14 +303,14 @@ impl Posterior {
         self.components.iter().map(|component| component.weight * of(component)).sum()
     }
 
-    /// By how much standard deviations of the components are widened: with few configurations the
-    /// sizes and the means are less known than their weights say. Found from coverage. What files say is
-    /// not less known for that.
+    /// By how much variances of the components are widened: with few configurations the sizes and the
+    /// means are less known than their weights say. Found from coverage. What files say is not less known
+    /// for that.
     fn widening(&self) -> f64 {
         match self.observations.configurations.len() {
             _ if self.has_files => 1.0,
             0 => 1.0,
-            count => (1.0 + 3.0 / count as f64).sqrt(),
+            count => 1.0 + 3.0 / count as f64,
         }
     }
 

@@ -19,37 +19,38 @@ impl Posterior {
 
     /// The same by the components at these places.
     fn marginals_by(&self, places: &[usize], mappings: &[Mapping]) -> Marginals {
-        let of = |component: &Component, asked: &Asked| {
-            let (mean, cross, mut variances) = self.conditioned(component, asked);
-            let whitened = component.given.whitened(cross);
-            for (variance, column) in variances.iter_mut().zip(whitened.column_iter()) {
-                *variance -= column.norm_squared();
-            }
-            (mean, variances)
-        };
         let weights: Vec<f64> = places.iter().map(|&it| self.components[it].weight).collect();
         let total: f64 = weights.iter().sum();
         let weights = weights.iter().map(|weight| weight / total).collect();
-        let mut marginals = Marginals::new(weights, self.widening(), self.kappa());
+        let mut marginals = Marginals::new(weights, self.kappa());
         // A block at a time, so that memory does not grow with what is asked.
         for block in mappings.chunks(BLOCK) {
             let asked = Asked::new(self, block);
             for (place, &component) in places.iter().enumerate() {
-                let component = &self.components[component];
-                let (mut means, mut variances) = of(component, &asked);
-                for (index, observed) in asked.of_rest(self) {
-                    let noise = component.node.noise.powi(2) / observed.repetitions;
-                    let gain = variances[index] / (variances[index] + noise);
-                    means[index] += gain * (observed.time.0.ln() - means[index]);
-                    variances[index] *= 1.0 - gain;
-                }
-                for (mean, &mapping) in means.iter_mut().zip(block) {
-                    *mean += self.change(mapping);
-                }
+                let (means, variances) = self.alone(&self.components[component], &asked);
                 marginals.extend(place, means.iter().copied(), variances.iter().copied());
             }
         }
         marginals
+    }
+
+    /// The means of what is asked by one component, and its variances.
+    fn alone(&self, component: &Component, asked: &Asked) -> (DVector<f64>, DVector<f64>) {
+        let (mut means, cross, mut variances) = self.conditioned(component, asked);
+        let whitened = component.given.whitened(cross);
+        for (variance, column) in variances.iter_mut().zip(whitened.column_iter()) {
+            *variance -= column.norm_squared();
+        }
+        for (index, observed) in asked.of_rest(self) {
+            let noise = component.node.noise.powi(2) / observed.repetitions;
+            let gain = variances[index] / (variances[index] + noise);
+            means[index] += gain * (observed.time.0.ln() - means[index]);
+            variances[index] *= 1.0 - gain;
+        }
+        for (mean, &mapping) in means.iter_mut().zip(asked.mappings) {
+            *mean += self.change(mapping);
+        }
+        (means, variances * self.widening())
     }
 
     /// The expected logarithms of some times, nearly, and what there is to hope for, by the components
@@ -70,34 +71,51 @@ impl Posterior {
         let kernels = DMatrix::from_fn(mappings.len(), mappings.len(), |row, column| {
             kernel(mappings[row], mappings[column], LENGTH)
         });
-        let (mut means, mut covariances) = (Vec::new(), Vec::new());
-        for component in &self.components {
-            let (mut mean, cross, variances) = self.conditioned(component, &asked);
-            let (_, slopes) = &asked.lines[component.family];
-            let mut covariance = self.families[component.family].spread_of(slopes);
-            covariance += &kernels * component.node.size.powi(2);
-            covariance.set_diagonal(&variances);
-            let whitened = component.given.whitened(cross);
-            covariance -= whitened.transpose() * &whitened;
-            for (index, observed) in asked.of_rest(self) {
-                let noise = component.node.noise.powi(2) / observed.repetitions;
-                let gain = covariance.column(index) / (covariance[(index, index)] + noise);
-                let missed = observed.time.0.ln() - mean[index];
-                mean += &gain * missed;
-                let row = covariance.row(index).clone_owned();
-                covariance -= gain * row;
-            }
-            for (mean, &mapping) in mean.iter_mut().zip(mappings) {
-                *mean += self.change(mapping);
-            }
-            means.push(mean);
-            covariances.push(covariance);
+        // Those that differ in nothing but the noise count as one, as a normal distribution with their mean
+        // and covariance: times to come are hardly others by it.
+        let is_like = |one: &Component, other: &Component| {
+            let of = |it: &Component| (it.family, it.node.size, it.node.own);
+            of(one) == of(other)
+        };
+        let (mut weights, mut parts) = (Vec::new(), (Vec::new(), Vec::new()));
+        for group in self.components.chunk_by(is_like) {
+            let weight: f64 = group.iter().map(|it| it.weight).sum();
+            let shares = group.iter().map(|it| it.weight / weight).collect();
+            let together = |component| self.together(component, &asked, &kernels);
+            let pooled = Joint::new(shares, group.iter().map(together).unzip());
+            weights.push(weight);
+            parts.0.push(pooled.log_times());
+            parts.1.push(pooled.covariance());
         }
-        Joint::new(self.weights(), (means, covariances), self.widening())
+        Joint::new(weights, parts)
     }
 
-    fn weights(&self) -> Vec<f64> {
-        self.components.iter().map(|it| it.weight).collect()
+    /// The means of what is asked by one component, and its covariance.
+    fn together(
+        &self,
+        component: &Component,
+        asked: &Asked,
+        kernels: &DMatrix<f64>,
+    ) -> (DVector<f64>, DMatrix<f64>) {
+        let (mut mean, cross, variances) = self.conditioned(component, asked);
+        let (_, slopes) = &asked.lines[component.family];
+        let mut covariance = self.families[component.family].spread_of(slopes);
+        covariance += kernels * component.node.size.powi(2);
+        covariance.set_diagonal(&variances);
+        let whitened = component.given.whitened(cross);
+        covariance -= whitened.transpose() * &whitened;
+        for (index, observed) in asked.of_rest(self) {
+            let noise = component.node.noise.powi(2) / observed.repetitions;
+            let gain = covariance.column(index) / (covariance[(index, index)] + noise);
+            let missed = observed.time.0.ln() - mean[index];
+            mean += &gain * missed;
+            let row = covariance.row(index).clone_owned();
+            covariance -= gain * row;
+        }
+        for (mean, &mapping) in mean.iter_mut().zip(asked.mappings) {
+            *mean += self.change(mapping);
+        }
+        (mean, covariance * self.widening())
     }
 
     /// The means of what is asked given the runs, its covariance with them (a column for each), and

@@ -16,7 +16,6 @@ pub struct Marginals {
     means: Vec<Vec<f64>>,
     /// Of each component, their standard deviations.
     deviations: Vec<Vec<f64>>,
-    widening: f64,
     caution: f64,
 }
 
@@ -26,18 +25,17 @@ pub struct Joint {
     weights: Vec<f64>,
     means: Vec<DVector<f64>>,
     covariances: Vec<DMatrix<f64>>,
-    widening: f64,
 }
 
 /// No variance of a logarithm is below this.
 const LEAST_VARIANCE: f64 = 1e-12;
 
 impl Marginals {
-    /// Of components with these weights, whose standard deviations are widened by a factor; choices
-    /// are made so many standard deviations above the expected logarithm.
-    pub(super) fn new(weights: Vec<f64>, widening: f64, caution: f64) -> Self {
+    /// Of components with these weights; choices are made so many standard deviations above the expected
+    /// logarithm.
+    pub(super) fn new(weights: Vec<f64>, caution: f64) -> Self {
         let none = vec![Vec::new(); weights.len()];
-        Self { weights, means: none.clone(), deviations: none, widening, caution }
+        Self { weights, means: none.clone(), deviations: none, caution }
     }
 
     pub(super) fn extend(
@@ -46,10 +44,8 @@ impl Marginals {
         means: impl Iterator<Item = f64>,
         variances: impl Iterator<Item = f64>,
     ) {
-        let widening = self.widening;
-        let deviation = move |variance: f64| widening * variance.max(LEAST_VARIANCE).sqrt();
         self.means[component].extend(means);
-        self.deviations[component].extend(variances.map(deviation));
+        self.deviations[component].extend(variances.map(|it| it.max(LEAST_VARIANCE).sqrt()));
     }
 
     /// The mean of the logarithm of the time of the mapping with that index.
@@ -162,15 +158,14 @@ fn quantile(parts: &[(f64, f64, f64)], probability: f64) -> f64 {
         }
         let at = of_normal(share.clamp(LEAST_SHARE, 1.0 - LEAST_SHARE));
         let step = (wanted - at) * density(at) / slope;
+        if step.abs() < SETTLED {
+            return x + step;
+        }
         let next = x + step.clamp(-spread, spread);
-        let next = match next > low && next < high {
+        x = match next > low && next < high {
             true => next,
             false => f64::midpoint(low.max(x - 2.0 * spread), high.min(x + 2.0 * spread)),
         };
-        if (next - x).abs() < SETTLED {
-            return next;
-        }
-        x = next;
     }
     x
 }
@@ -183,9 +178,8 @@ impl Joint {
     pub(super) fn new(
         weights: Vec<f64>,
         (means, covariances): (Vec<DVector<f64>>, Vec<DMatrix<f64>>),
-        widening: f64,
     ) -> Self {
-        Self { weights, means, covariances, widening }
+        Self { weights, means, covariances }
     }
 
     /// The means of the logarithms.
@@ -203,7 +197,7 @@ impl Joint {
             self.weights.iter().zip(&self.means).zip(&self.covariances)
         {
             let apart = mean - &centre;
-            sum += covariance * (weight * self.widening.powi(2));
+            sum += covariance * weight;
             sum.ger(weight, &apart, &apart, 1.0);
         }
         sum
@@ -218,7 +212,7 @@ impl Joint {
         {
             let variance = covariance[(one, one)] + covariance[(other, other)]
                 - 2.0 * covariance[(one, other)];
-            let deviation = self.widening * variance.max(LEAST_VARIANCE).sqrt();
+            let deviation = variance.max(LEAST_VARIANCE).sqrt();
             probability += weight * below((mean[one] - mean[other] - by) / deviation);
         }
         probability
@@ -241,7 +235,7 @@ impl Joint {
                 continue;
             }
             let mut block = draws.columns_mut(column, last - column);
-            block.iter_mut().for_each(|it| *it = self.widening * deviate(&mut random));
+            block.iter_mut().for_each(|it| *it = deviate(&mut random));
             let root = root_of(covariance);
             let mut drawn = root * &block;
             drawn.column_iter_mut().for_each(|mut column| column += mean);
@@ -279,7 +273,7 @@ mod tests {
     use super::*;
 
     fn marginals() -> Marginals {
-        let mut marginals = Marginals::new(vec![0.75, 0.25], 1.0, 1.0);
+        let mut marginals = Marginals::new(vec![0.75, 0.25], 1.0);
         marginals.extend(0, [0.0].into_iter(), [1.0].into_iter());
         marginals.extend(1, [4.0].into_iter(), [0.25].into_iter());
         marginals
@@ -310,7 +304,7 @@ mod tests {
         let one = DMatrix::from_row_slice(2, 2, &[1.0, 0.8, 0.8, 1.0]);
         let weights = vec![0.3, 0.7];
         let parts = (means, vec![one.clone(), one * 0.5]);
-        let joint = Joint::new(weights, parts, 1.0);
+        let joint = Joint::new(weights, parts);
         let found = joint.slower((0, 1), 0.3);
         let expected = 0.3 * below(-0.5 / 0.4_f64.sqrt()) + 0.7 * below(0.7 / 0.2_f64.sqrt());
         approx::assert_relative_eq!(found, expected, max_relative = 1e-12);
@@ -333,7 +327,7 @@ mod tests {
         let one = DMatrix::from_row_slice(2, 2, &[1.0, 0.8, 0.8, 1.0]);
         let covariances = vec![one.clone(), one * 0.5];
         let weights = vec![0.5, 0.5];
-        let joint = Joint::new(weights, (means, covariances), 1.0);
+        let joint = Joint::new(weights, (means, covariances));
         let draws = joint.draws(200_000, 1);
         let mean = draws.column_mean();
         let covariance = joint.covariance();

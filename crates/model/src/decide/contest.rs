@@ -29,6 +29,9 @@ pub(super) struct Contest {
     draws: DMatrix<f64>,
     /// The least of each draw.
     least: Vec<f64>,
+    /// The times that these are the logarithms of, and their mean.
+    least_s: Vec<f64>,
+    expected_least: Seconds,
 }
 
 /// What is at stake with one configuration.
@@ -55,15 +58,25 @@ impl Contest {
             places[index] = Some(place);
         }
         let draws = posterior.joint(&mappings).draws(sampling.draws, sampling.seed);
-        let least = draws.column_iter().map(|column| column.min()).collect();
         let choice = drawn.iter().position(|&index| index == first).unwrap_or(0);
-        Self { mappings, places, choice, draws, least }
+        Self::of_draws((mappings, places), choice, draws)
+    }
+
+    /// Of mappings that are drawn, and the place among them of each configuration.
+    fn of_draws(
+        (mappings, places): (Vec<Mapping>, Vec<Option<usize>>),
+        choice: usize,
+        draws: DMatrix<f64>,
+    ) -> Self {
+        let least: Vec<f64> = draws.column_iter().map(|column| column.min()).collect();
+        let least_s: Vec<f64> = least.iter().map(|log_time| log_time.exp()).collect();
+        let expected_least = Seconds(least_s.iter().sum::<f64>() / least_s.len() as f64);
+        Self { mappings, places, choice, draws, least, least_s, expected_least }
     }
 
     /// The mean of the least time.
     pub fn expected_least(&self) -> Seconds {
-        let sum: f64 = self.least.iter().map(|log_time| log_time.exp()).sum();
-        Seconds(sum / self.least.len() as f64)
+        self.expected_least
     }
 
     /// Whether there is nothing to choose from.
@@ -131,8 +144,7 @@ impl Contest {
     /// What is at stake with the configuration of that index.
     pub fn stake(&self, index: usize, marginals: &Marginals) -> Stake {
         let Some(place) = self.places[index] else {
-            let least = self.expected_least();
-            let over = |time: Seconds| Seconds((time.0 - least.0).max(0.0));
+            let over = |time: Seconds| Seconds((time.0 - self.expected_least.0).max(0.0));
             return Stake {
                 probability_best: 0.0,
                 expected_regret: over(marginals.expected(index)),
@@ -146,7 +158,7 @@ impl Contest {
         for (draw, (&time, &least)) in self.draws.row(place).iter().zip(&self.least).enumerate() {
             wins += f64::from(u8::from(time <= least));
             faster += f64::from(u8::from(time <= self.draws[(self.choice, draw)]));
-            regrets.push(time.exp() - least.exp());
+            regrets.push(time.exp() - self.least_s[draw]);
         }
         let mean = regrets.iter().sum::<f64>() / count;
         Stake {
@@ -181,13 +193,12 @@ mod tests {
     /// drawn with them; the times of the drawn ones by rows.
     fn contest(times: [[f64; 4]; 3]) -> Contest {
         let draws = DMatrix::from_fn(3, 4, |row, column| times[row][column].ln());
-        Contest {
-            mappings: [(1, 1), (1, 2), (2, 1)].map(|(m, p)| Mapping::of(m, p)).to_vec(),
-            places: vec![Some(0), Some(1), Some(2)],
-            choice: 1,
-            least: draws.column_iter().map(|column| column.min()).collect(),
-            draws,
-        }
+        of_draws(draws)
+    }
+
+    fn of_draws(draws: DMatrix<f64>) -> Contest {
+        let mappings = [(1, 1), (1, 2), (2, 1)].map(|(m, p)| Mapping::of(m, p)).to_vec();
+        Contest::of_draws((mappings, vec![Some(0), Some(1), Some(2)]), 1, draws)
     }
 
     const TIMES: [[f64; 4]; 3] = [[1.0, 4.0, 3.0, 3.0], [2.0, 2.0, 2.0, 2.0], [4.0, 1.0, 1.0, 2.0]];
@@ -287,26 +298,13 @@ mod tests {
     fn what_is_faster_than_the_choice_in_a_twentieth_of_the_draws_cannot_be_told_from_it() {
         let parameters = crate::models::published("pbpi-qs20").unwrap();
         let marginals = Posterior::of(&parameters).unwrap().marginals(&[Mapping::SEQUENTIAL]);
-        let mut contest = contest(TIMES);
         // Faster in 1 of 40 draws, the choice, and faster in 2 of them.
-        contest.draws = DMatrix::from_fn(3, 40, |row, draw| match row {
-            0 => {
-                if draw < 1 {
-                    -0.1
-                } else {
-                    0.1
-                }
-            }
-            2 => {
-                if draw < 2 {
-                    -0.1
-                } else {
-                    0.1
-                }
-            }
-            _ => 0.0,
-        });
-        contest.least = contest.draws.column_iter().map(|column| column.min()).collect();
+        let faster_in = [1, 0, 2];
+        let contest = of_draws(DMatrix::from_fn(3, 40, |row, draw| match row {
+            1 => 0.0,
+            _ if draw < faster_in[row] => -0.1,
+            _ => 0.1,
+        }));
         let told = [0, 1, 2].map(|index| contest.stake(index, &marginals).indistinguishable);
         assert_eq!(told, [false, true, true]);
     }

@@ -51,8 +51,16 @@ impl Given {
     where
         nalgebra::DefaultAllocator: nalgebra::allocator::Allocator<Dyn, C>,
     {
-        self.factor.l_dirty().solve_lower_triangular_mut(&mut cross);
-        cross
+        let factor = self.factor.l_dirty();
+        let size = cross.nrows();
+        if cross.ncols() <= size {
+            factor.solve_lower_triangular_mut(&mut cross);
+            return cross;
+        }
+        // One product of matrices takes a third of the time of so many substitutions.
+        let mut inverse = DMatrix::identity(size, size);
+        factor.solve_lower_triangular_mut(&mut inverse);
+        inverse * cross
     }
 
     /// Each observation as all others predict it: what it is off by, and the variance of that.
