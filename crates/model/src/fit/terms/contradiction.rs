@@ -56,7 +56,10 @@ pub(super) fn contradictions(
     };
     let mut all: Vec<_> = entries.iter().enumerate().filter_map(of).collect();
     all.sort_by(|one, other| other.deviations.abs().total_cmp(&one.deviations.abs()));
-    all.retain(|each| each.deviations.abs() > APART);
+    // What the runs know next to nothing of may have a mean beyond all numbers.
+    let is_number =
+        |each: &Contradiction| each.elsewhere.0.is_finite() && each.elsewhere.1.is_finite();
+    all.retain(|each| each.deviations.abs() > APART && is_number(each));
     all.truncate(SHOWN);
     all
 }

@@ -104,6 +104,11 @@ pub(super) fn check(root: &toml::Table<'_>, parameters: &Parameters) -> Result<(
     let (Some(runs), Some(evidence)) = (root.optional_table(RUNS)?, &parameters.evidence) else {
         return Ok(());
     };
+    let mut configurations = evidence.observations.configurations.iter();
+    if !configurations.all(|it| parameters.time(it.mapping).0.is_finite()) {
+        let expected = "terms that add up to a finite time of each run";
+        return Err(runs.error("time_s", "runs of which the terms make no finite time", expected));
+    }
     let Some(times) = runs.optional_numbers(EQUATION_11)? else { return Ok(()) };
     let (m, p) = (runs.counts("m")?, runs.counts("p")?);
     let is_as_fitted = |((&m, &p), &time): ((&u32, &u32), &f64)| {
@@ -196,6 +201,14 @@ mod tests {
         let text = parameters.to_toml();
         assert!(text.starts_with("schema = 2\n"), "{text}");
         assert_eq!(Parameters::read(&Source::new("p.toml", &text)).unwrap(), parameters);
+    }
+
+    #[test]
+    fn terms_without_end_beside_runs_are_refused() {
+        let endless =
+            parameters().to_toml().replace("g_s = { value = 0.8", "g_s = { value = 1.7e308");
+        let error = Parameters::read(&Source::new("p.toml", &endless)).unwrap_err().to_string();
+        assert!(error.contains("runs of which the terms make no finite time"), "{error}");
     }
 
     #[test]
