@@ -194,12 +194,15 @@ fn refined(
 
 /// Logarithms need times above zero.
 fn check_runs(base: &Parameters, runs: &Runs) -> Result<()> {
-    if let Some(cell) = runs.cells.iter().find(|cell| cell.mean_s <= 0.0) {
-        return Err(Error::TooLittleData {
-            file: runs.file.clone(),
-            found: format!("a time of 0 s for (m, p) = ({}, {})", cell.m, cell.p),
-            advice: "time longer runs, so that the clock can see them".into(),
-        });
+    let nothing = runs.cells.iter().find(|cell| cell.mean_s <= 0.0);
+    let found = match nothing {
+        Some(cell) => Some(format!("a time of 0 s for (m, p) = ({}, {})", cell.m, cell.p)),
+        None if runs.cells.iter().any(|cell| cell.log_time.is_finite()) => None,
+        None => Some("most times of each configuration are 0 s".into()),
+    };
+    if let Some(found) = found {
+        let advice = "time longer runs, so that the clock can see them".into();
+        return Err(Error::TooLittleData { file: runs.file.clone(), found, advice });
     }
     if base.time(Mapping::SEQUENTIAL).0.is_finite() {
         return Ok(());
