@@ -24,6 +24,7 @@ mod identity;
 mod import_profile;
 mod input;
 mod likelihood;
+mod look;
 mod man;
 #[cfg(unix)]
 mod measure;
@@ -101,6 +102,7 @@ enum Command {
     Bench(bench::Arguments),
     Profile(profile::Arguments),
     ImportProfile(import_profile::Arguments),
+    Look(look::Arguments),
     Fit(Box<fit::Arguments>),
     Predict(predict::Arguments),
     #[command(visible_alias = "run")]
@@ -123,6 +125,7 @@ enum Command {
 }
 
 /// What a command that ran to its end has to say.
+#[derive(PartialEq, Eq)]
 enum Answer {
     Done,
     /// A threshold that the user set was not met.
@@ -151,11 +154,12 @@ pub fn command() -> clap::Command {
 pub fn main() -> ExitCode {
     #[cfg(unix)]
     if let Some(lock) = supervise::asked() {
-        return supervise::run(&lock).map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS);
+        return supervise::run(&lock)
+            .map_or_else(|error| failed(&error, &[]), |()| ExitCode::SUCCESS);
     }
     #[cfg(not(unix))]
     if let Some(error) = std::env::args().nth(1).and_then(is_for_unix) {
-        return failed(&error);
+        return failed(&error, &[]);
     }
     let words: Vec<OsString> = std::env::args_os().collect();
     let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| without_length(error).exit());
@@ -168,7 +172,7 @@ pub fn main() -> ExitCode {
         Ok(Answer::No) => ExitCode::from(1),
         #[cfg(unix)]
         Ok(Answer::Signal(signal)) => ExitCode::from(128 + signal as u8),
-        Err(error) => failed(&input::in_flags(error)),
+        Err(error) => failed(&input::in_flags(error), &words),
     }
 }
 
@@ -187,6 +191,7 @@ fn run(command: &Command, words: &[OsString]) -> Result<Answer> {
         Command::Bench(arguments) => bench::run(arguments),
         Command::Profile(arguments) => profile::run(arguments),
         Command::ImportProfile(arguments) => import_profile::run(arguments),
+        Command::Look(arguments) => look::run(arguments),
         Command::Fit(arguments) => fit::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),
         Command::Emulate(arguments) => emulate::run(arguments),
@@ -223,11 +228,19 @@ fn without_length(mut error: clap::Error) -> clap::Error {
     error
 }
 
-fn failed(error: &Error) -> ExitCode {
+fn failed(error: &Error, words: &[OsString]) -> ExitCode {
     match error {
         // Whoever reads our output has seen enough.
         Error::Write { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
+        }
+        Error::Ambiguous { file, found, answers } => {
+            let lines = output::answers(answers, words, &Cli::command());
+            match lines.is_empty() {
+                true => output::error(&format!("{file}: {found}")),
+                false => output::error(&format!("{file}: {found}; type\n{lines}")),
+            }
+            ExitCode::from(2)
         }
         _ => {
             output::error(error);

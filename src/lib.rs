@@ -70,7 +70,7 @@ pub use mmgp_base::{Error, Mapping, Result, Warning, attempt, error, table, targ
 pub use mmgp_model::{belief, complexity, decide, export, fit, guided, models, statistics};
 #[doc(inline)]
 pub use {
-    mmgp_apps as apps, mmgp_cell as cell, mmgp_cluster as cluster, mmgp_kernels as kernels,
+    mmgp_apps as apps, mmgp_cell as cell, mmgp_cluster as cluster, mmgp_intake as intake, mmgp_kernels as kernels,
     mmgp_launch as launch, mmgp_lists as lists, mmgp_machine as machine, mmgp_native as native,
     mmgp_runtime as runtime, mmgp_sim as sim, mmgp_spu as spu, mmgp_sweep as sweep,
     mmgp_tune as tune,

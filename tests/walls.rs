@@ -10,14 +10,15 @@ use toml::de::{DeTable, DeValue};
 
 /// Which crates of the workspace a crate may depend on: Cargo holds the sources to it, this list
 /// holds the manifests to the code map. Nobody beneath `mmgp` has both `model` and a machine.
-const MAY_DEPEND_ON: [(&str, &[&str]); 16] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 17] = [
     ("base", &[]),
-    ("model", &["base"]),
-    ("tune", &["base", "model"]),
+    ("intake", &["base"]),
+    ("model", &["base", "intake"]),
+    ("tune", &["base", "intake", "model"]),
     ("lists", &["base"]),
     ("sweep", &["base"]),
-    ("native", &["base", "lists"]),
-    ("launch", &["base"]),
+    ("native", &["base", "intake", "lists"]),
+    ("launch", &["base", "intake"]),
     ("machine", &["base"]),
     ("sim", &["base"]),
     ("cluster", &["base", "machine", "sim"]),
@@ -29,8 +30,8 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 16] = [
     (
         "mmgp",
         &[
-            "base", "model", "tune", "native", "launch", "lists", "machine", "sim", "cluster",
-            "spu", "kernels", "cell", "runtime", "apps", "sweep",
+            "base", "intake", "model", "tune", "native", "launch", "lists", "machine", "sim",
+            "cluster", "spu", "kernels", "cell", "runtime", "apps", "sweep",
         ],
     ),
 ];

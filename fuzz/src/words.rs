@@ -6,7 +6,8 @@ use mmgp::decide::{Condition, Constraints};
 use mmgp::export::Target as Export;
 use mmgp::models::{published, time_model};
 use mmgp::schedulers::policy_named;
-use mmgp::table::{Columns, Source, Unit};
+use mmgp::intake::{self, Claims, Columns};
+use mmgp::table::Source;
 
 use crate::mutation::{Format, damaged};
 use crate::random::Random;
@@ -181,12 +182,13 @@ fn condition(source: &Source) -> Result<Outcome, String> {
 }
 
 fn columns(source: &Source) -> Result<Outcome, String> {
-    let _ = Unit::named(&source.text);
+    let _ = intake::measure_of(&source.text);
+    let _ = intake::duration(&source.text, intake::Comma::Thousands);
     match source.text.parse::<Columns>() {
         Err(error) => refused(&error, source),
         Ok(columns) => {
             let table = Source::new("runs.csv", "m,p,repetition,time_s\n1,1,1,2\n");
-            let read = mmgp::table::runs::read(&table, &columns);
+            let read = intake::runs(&table, &Claims { columns, ..Claims::default() });
             if let Err(error) = read {
                 refused(&error, &table)?;
             }

@@ -9,7 +9,8 @@ use crate::Mapping;
 use crate::decide::{Condition, Constraints};
 use crate::error::{Error, Result, Warning};
 use crate::native::host;
-use crate::table::{Columns, Source, configurations};
+use crate::intake::{Columns, configurations};
+use crate::table::Source;
 
 /// What may be chosen, beside bounds on m and p.
 #[derive(Args, Clone, Default)]
@@ -47,7 +48,7 @@ impl ChoiceArguments {
             constraints = constraints.condition(condition);
         }
         if let Some(path) = &self.configurations {
-            let (allowed, more) = configurations(&Source::read(path)?, columns)?;
+            let (allowed, more) = configurations(&Source::read_any(path)?, columns)?;
             warnings.extend(more);
             constraints = constraints.among(allowed);
         }
@@ -64,7 +65,7 @@ impl ChoiceArguments {
     ) -> Result<Vec<Mapping>> {
         let mut allowed = listed.unwrap_or_default();
         if let Some(path) = &self.configurations {
-            let (table, more) = configurations(&Source::read(path)?, &Columns::default())?;
+            let (table, more) = configurations(&Source::read_any(path)?, &Columns::default())?;
             warnings.extend(more);
             allowed = table;
         }

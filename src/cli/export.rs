@@ -7,11 +7,12 @@ use clap::Args;
 use super::Answer;
 use super::files::Guard;
 use super::input::{parameter_file, parameters};
-use super::output::{Verbosity, data, waiting, warn};
+use super::output::{Verbosity, data, line, waiting, warn};
 use crate::error::Result;
 use crate::export::Target;
 use crate::export::runs::RunsTarget;
-use crate::table::{Columns, Source, runs};
+use crate::intake::{self, Claims};
+use crate::table::Source;
 
 /// Hand parameters or timed runs over to other tools
 #[derive(Args)]
@@ -21,7 +22,7 @@ pub struct Arguments {
     /// Parameters: a TOML or JSON file or a published set (pbpi-qs20, raxml-qs20)
     #[arg(long, value_name = "NAME|FILE", group = "what")]
     params: Option<String>,
-    /// Timed runs: a CSV file, or one of Extra-P (text, JSON, JSON Lines) or hyperfine (JSON)
+    /// Timed runs, as fit --runs reads them
     #[arg(long, value_name = "FILE", group = "what")]
     runs: Option<PathBuf>,
     /// Format. Parameters: json, csv, c-header, rust, python, markdown, latex, starpu, simgrid,
@@ -55,14 +56,14 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     }
     if let Some(path) = &arguments.runs {
         let target: RunsTarget = arguments.to.parse()?;
-        let line = waiting("reading", Verbosity::Usual);
-        let (runs, warnings) = runs::read(&Source::read(path)?, &Columns::default())?;
+        let progress = waiting("reading", Verbosity::Usual);
+        let (runs, warnings) = intake::runs(&Source::read_any(path)?, &Claims::default())?;
         let text = target.write(&runs)?;
-        line.finish_and_clear();
+        progress.finish_and_clear();
         warn(&warnings);
         data(arguments.out.as_deref(), &text)?;
         let file = arguments.out.as_ref().map_or("FILE".into(), |out| out.display().to_string());
-        eprintln!("to fit a model with Extra-P:\n{}", target.command(&file));
+        line(&format!("to fit a model with Extra-P:\n{}", target.command(&file)));
     }
     Ok(Answer::Done)
 }

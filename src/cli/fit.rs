@@ -17,6 +17,7 @@ use super::output::{data, warn};
 use crate::error::{Error, Result, Warning};
 use crate::fit::shape::{Selection, Shape, TermChoices};
 use crate::fit::{Inputs, Measured, Options, Runs, Settings, fit};
+use crate::intake::values;
 use crate::models::parameters::Decomposition;
 use crate::table::csv::Record;
 use crate::table::{self, Source};
@@ -43,6 +44,9 @@ pub struct Arguments {
     profile: Option<PathBuf>,
     #[command(flatten)]
     runs: RunArguments,
+    /// An answer for each value of a column of the timed runs: --out p.toml writes p-N-1000.toml, ...
+    #[arg(long, value_name = "COLUMN", requires = "runs")]
+    by: Option<String>,
     /// Parameters believed of what no file measures, each with its standard error: an earlier fit,
     /// a similar program
     #[arg(long, value_name = "NAME|FILE")]
@@ -157,9 +161,75 @@ impl From<ShapeOverM> for Shape {
 
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     guard(arguments).check()?;
+    let Some(path) = &arguments.runs.runs else {
+        return one(arguments, None, &Files::of(arguments));
+    };
+    let source = Source::read_any(path)?;
+    let Some(column) = &arguments.by else {
+        return one(arguments, Some((&source, &arguments.runs)), &Files::of(arguments));
+    };
+    if arguments.out.is_none() {
+        return Err(Error::OutOfRange {
+            name: "--by",
+            found: format!("{column:?} without --out"),
+            expected: "--out FILE, beside which each value has a file of its own".into(),
+        });
+    }
+    let mut answer = Answer::Done;
+    for value in values(&source, column, &arguments.runs.said.claims())? {
+        let mut runs = arguments.runs.clone();
+        runs.said.only = Some((column.clone(), value.clone()));
+        let files = Files::of(arguments).by(column, &value);
+        if let Some(out) = &files.out {
+            output::line(&format!("{column} = {value}: {}", out.display()));
+        }
+        let this = one(arguments, Some((&source, &runs)), &files)?;
+        if this != Answer::Done {
+            answer = this;
+        }
+    }
+    Ok(answer)
+}
+
+/// The files that a fit writes.
+struct Files {
+    out: Option<PathBuf>,
+    report: Option<PathBuf>,
+    refined_out: Option<PathBuf>,
+}
+
+impl Files {
+    fn of(arguments: &Arguments) -> Self {
+        let Arguments { out, report, counts, .. } = arguments;
+        let refined_out = counts.refined_out.clone();
+        Self { out: out.clone(), report: report.clone(), refined_out }
+    }
+
+    /// Those of the rows with that value: `p.toml` is `p-N-1000.toml`.
+    fn by(self, column: &str, value: &str) -> Self {
+        let is_plain = |it: char| it.is_alphanumeric() || matches!(it, '.' | '_' | '-' | '+');
+        let plain = |text: &str| text.replace(|it: char| !is_plain(it), "_");
+        let suffix = format!("-{}-{}", plain(column), plain(value));
+        let named = |path: PathBuf| {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let end = path.extension().map(|it| format!(".{}", it.to_string_lossy()));
+            path.with_file_name(format!("{stem}{suffix}{}", end.unwrap_or_default()))
+        };
+        let Self { out, report, refined_out } = self;
+        let refined_out = refined_out.map(named);
+        Self { out: out.map(named), report: report.map(named), refined_out }
+    }
+}
+
+/// One estimate, of these runs.
+fn one(
+    arguments: &Arguments,
+    runs: Option<(&Source, &RunArguments)>,
+    files: &Files,
+) -> Result<Answer> {
     let mut warnings = Vec::new();
     let line = output::waiting("fitting", arguments.quiet.into());
-    let inputs = inputs(arguments, &mut warnings)?;
+    let inputs = inputs(arguments, runs, &mut warnings)?;
     let decomposition = match (arguments.decomposition, arguments.tasks) {
         (Division::Task, Some(tasks)) => Decomposition::Task { tasks },
         _ => Decomposition::Data,
@@ -181,28 +251,36 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     if !missing.is_empty() {
         return report::undetermined(&missing, &arguments.require);
     }
-    let summary = fitted.summary();
+    let summary = fitted.summary().to_string();
     warnings.extend(fitted.warnings.into_iter().map(flags::warning));
+    // Files first: whoever reads what is printed may go away.
+    if let Some(path) = &files.report {
+        table::write(path, report::json(&fitted.report, &warnings))?;
+    }
+    if let (Some(path), Some(refined)) = (&files.refined_out, &fitted.refined) {
+        table::write(path, refined.to_toml())?;
+    }
+    let text = fitted.parameters.to_toml();
+    if files.out.is_some() {
+        data(files.out.as_deref(), &text)?;
+    }
     if arguments.verbose {
-        eprintln!("{}", fitted.report);
+        output::line(&fitted.report);
         warn(&warnings);
     } else {
         if output::Verbosity::from(arguments.quiet) == output::Verbosity::Usual {
-            eprintln!("{}", output::wrapped(&summary.to_string(), short::width()));
+            short::tell(&warnings);
+            output::line(&output::wrapped(&summary, short::width()));
             if let Some(runs) = &fitted.report.runs {
                 let basis = runs.basis.to_string().replacen("From", "Predictions come from", 1);
-                eprintln!("{}", output::wrapped(&format!("{basis}."), short::width()));
+                output::line(&output::wrapped(&format!("{basis}."), short::width()));
             }
         }
         short::warn(&warnings);
     }
-    if let Some(path) = &arguments.report {
-        table::write(path, report::json(&fitted.report, &warnings))?;
+    if files.out.is_none() {
+        data(None, &text)?;
     }
-    if let (Some(path), Some(refined)) = (&arguments.counts.refined_out, &fitted.refined) {
-        table::write(path, refined.to_toml())?;
-    }
-    data(arguments.out.as_deref(), &fitted.parameters.to_toml())?;
     Ok(Answer::Done)
 }
 
@@ -251,7 +329,11 @@ fn superseded(arguments: &Arguments) -> impl Iterator<Item = Warning> {
     [robust, bootstrap, seed].into_iter().flatten().map(|text| Warning::Note(text.into()))
 }
 
-fn inputs(arguments: &Arguments, warnings: &mut Vec<Warning>) -> Result<Inputs> {
+fn inputs(
+    arguments: &Arguments,
+    runs: Option<(&Source, &RunArguments)>,
+    warnings: &mut Vec<Warning>,
+) -> Result<Inputs> {
     warnings.extend(superseded(arguments));
     let mut inputs = Inputs {
         alpha: read(arguments.alpha.as_deref(), warnings)?,
@@ -263,8 +345,8 @@ fn inputs(arguments: &Arguments, warnings: &mut Vec<Warning>) -> Result<Inputs> 
         prior: arguments.prior.as_deref().map(input::parameters).transpose()?,
         memory: read(arguments.counts.memory.as_deref(), warnings)?,
     };
-    if let Some(path) = &arguments.runs.runs {
-        let (runs, more) = input::runs(path, &arguments.runs)?;
+    if let Some((source, read)) = runs {
+        let (runs, more) = input::runs_in(source, read)?;
         inputs.runs = Some(runs);
         warnings.extend(more);
     }

@@ -7,6 +7,7 @@ mod progress;
 mod progress;
 mod wrapped;
 
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
@@ -21,7 +22,7 @@ pub use progress::{Spinner, spinner};
 pub use progress::{progress, waiting};
 pub use wrapped::wrapped;
 
-use crate::error::{Error, Result, Warning};
+use crate::error::{Answer, Error, Result, Warning};
 use crate::table;
 
 /// How to print data.
@@ -54,13 +55,45 @@ pub fn json(value: &impl Serialize) -> String {
 /// Prints warnings.
 pub fn warn(warnings: &[Warning]) {
     for warning in warnings {
-        message(Styles::styled().get_invalid(), "warning", warning);
+        let kind = if matches!(warning, Warning::Understood(_)) { "read" } else { "warning" };
+        message(Styles::styled().get_invalid(), kind, warning);
     }
 }
 
 /// Prints why a command could not do what it was asked to, as `clap` does for flags.
-pub fn error(error: &Error) {
+pub fn error(error: &dyn Display) {
     message(Styles::styled().get_error(), "error", error);
+}
+
+/// Flags one of which takes the place of another.
+const INSTEAD: [&[&str]; 2] = [&["columns"], &["time-from", "rate-from", "time-json"]];
+
+/// The commands that would be understood: as these words have it, with one of the answers.
+pub fn answers(answers: &[Answer], words: &[OsString], cli: &clap::Command) -> String {
+    let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let command = words.get(1).and_then(|name| cli.find_subcommand(name));
+    let takes = |key: &str| {
+        command.is_some_and(|it| it.get_arguments().any(|argument| argument.get_long() == Some(key)))
+    };
+    let typed = |Answer { key, value, meaning }: &Answer| {
+        let flag = format!("--{key}");
+        let mut all = words.clone();
+        let takes_place = |word: &String| {
+            let name = word.split('=').next().unwrap_or_default();
+            INSTEAD.iter().any(|flags| flags.contains(key) && flags.iter().any(|it| name == format!("--{it}")))
+        };
+        if let Some(place) = all.iter().position(takes_place) {
+            let is_one_word = all[place].contains('=');
+            all.drain(place..(place + 2 - usize::from(is_one_word)).min(words.len()));
+        }
+        let before = all.iter().position(|word| word == "--").unwrap_or(all.len());
+        all.splice(before..before, [flag, value.clone()]);
+        let quoted = all.iter().map(|word| shlex::try_quote(word).unwrap_or_default());
+        let meaning = if meaning.is_empty() { String::new() } else { format!("   # {meaning}") };
+        format!("  {}{meaning}", quoted.collect::<Vec<_>>().join(" "))
+    };
+    let lines = answers.iter().filter(|answer| takes(answer.key)).map(typed);
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A line on standard error whose first word is in colour where that is a terminal and neither

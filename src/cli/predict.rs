@@ -20,7 +20,7 @@ use super::Answer;
 use super::choice::ChoiceArguments;
 use super::files::Guard;
 use super::input::RunArguments;
-use super::output::{Format, aligned, data, warn};
+use super::output::{Format, aligned, data, line, warn};
 use super::{input, output};
 use crate::Mapping;
 use crate::belief::Basis;
@@ -259,7 +259,7 @@ fn text(
         }
         Format::Csv => {
             if let Some(what_if) = what_if {
-                eprintln!("{}", what_if.sentence());
+                line(&format!("{}", what_if.sentence()));
             }
             csv::write(&configurations.map(Prediction::from).collect::<Vec<_>>())
         }

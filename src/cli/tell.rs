@@ -8,6 +8,7 @@ use super::Answer;
 use super::tune::{Asked, Session, asked, duration};
 use crate::attempt::{Attempt, Status};
 use crate::error::{Error, Result};
+use crate::intake::Outcome;
 use crate::launch;
 use crate::table::Source;
 use crate::units::Seconds;
@@ -35,6 +36,8 @@ pub struct Arguments {
     id: Option<u64>,
     #[command(flatten)]
     found: Found,
+    #[command(flatten)]
+    said: super::input::ClaimArguments,
 }
 
 /// What came of it.
@@ -50,8 +53,9 @@ struct Found {
     /// It was stopped after this: it takes longer
     #[arg(long, value_name = "TIME", value_parser = duration)]
     above: Option<Seconds>,
-    /// What another engine wrote of the runs of --emit: a table id,m,p,repetition,time_s,exit, a job
-    /// log of GNU parallel, the tasks of HyperQueue as JSON; what was told before is passed over
+    /// What another engine wrote of the runs of --emit: the tasks of HyperQueue as JSON, a job log of
+    /// GNU parallel, a table in any form that `mmgp look` understands, with a column id where there
+    /// are ids; what was told before is passed over
     #[arg(long, value_name = "FILE", conflicts_with_all = ["m", "p"])]
     results: Option<PathBuf>,
 }
@@ -66,7 +70,7 @@ Examples:
 pub fn run(arguments: &Arguments) -> Result<Answer> {
     let mut session = Session::open(&arguments.out, &[])?;
     if let Some(results) = &arguments.found.results {
-        return collect(&arguments.out, results, &mut session);
+        return collect(arguments, results, &mut session);
     }
     let (Some(m), Some(p)) = (arguments.m, arguments.p) else {
         return Ok(Answer::Done);
@@ -81,23 +85,15 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     }
     let found = &arguments.found;
     let outcome = match (&found.failed, found.above, found.time) {
-        (Some(reason), ..) => Outcome::Failed(reason.clone(), None),
-        (None, Some(above), _) => Outcome::Longer(above),
-        (None, None, Some(time)) => Outcome::Time(time),
+        (Some(why), ..) => Outcome::Failed { why: why.clone(), exit: None },
+        (None, Some(above), _) => Outcome::Longer(above.0),
+        (None, None, Some(time)) => Outcome::Time(time.0),
         // The flags ask for one of them.
         (None, None, None) => return Ok(Answer::Done),
     };
     let params = arguments.param.iter().cloned().collect();
     tell(&mut session, Attempt { params, ..Attempt::new(id, m, p, Status::Ok) }, outcome)?;
     Ok(Answer::Done)
-}
-
-/// What came of a run.
-enum Outcome {
-    Time(Seconds),
-    Longer(Seconds),
-    /// Why, and with which exit status.
-    Failed(String, Option<i32>),
 }
 
 fn next_id(session: &Session) -> u64 {
@@ -114,31 +110,32 @@ fn tell(session: &mut Session, of: Attempt, outcome: Outcome) -> Result<()> {
     let repetition = session.log.attempts().iter().filter(is_same).count() as u32 + 1;
     let attempt = Attempt { repetition, time_source: "told".into(), ..of };
     let attempt = match outcome {
-        Outcome::Time(time) => Attempt {
+        Outcome::Time(time_s) => Attempt {
             status: Status::Ok,
-            wall_s: Some(time.0),
-            time_s: Some(time.0),
+            wall_s: Some(time_s),
+            time_s: Some(time_s),
             exit: Some(0),
             ..attempt
         },
         Outcome::Longer(bound) => Attempt {
             status: Status::Timeout,
-            wall_s: Some(bound.0),
-            reason: Some(format!("stopped after {bound}")),
+            wall_s: Some(bound),
+            reason: Some(format!("stopped after {}", Seconds(bound))),
             ..attempt
         },
-        Outcome::Failed(reason, exit) => {
-            Attempt { status: Status::Failed, reason: Some(reason), exit, ..attempt }
+        Outcome::Failed { why, exit } => {
+            Attempt { status: Status::Failed, reason: Some(why), exit, ..attempt }
         }
     };
     session.log.append(attempt)
 }
 
 /// Tells all that another engine wrote and nobody told yet.
-fn collect(folder: &Path, results: &Path, session: &mut Session) -> Result<Answer> {
-    let source = Source::read(results)?;
+fn collect(arguments: &Arguments, results: &Path, session: &mut Session) -> Result<Answer> {
+    let folder = &arguments.out;
+    let source = Source::read_any(results)?;
     let (mut told, mut known) = (0, 0);
-    for result in launch::results::read(&source)? {
+    for result in launch::results::read(&source, &arguments.said.claims())? {
         if result.id.is_some_and(|id| was_told(session, id)) {
             known += 1;
             continue;
@@ -155,22 +152,10 @@ fn collect(folder: &Path, results: &Path, session: &mut Session) -> Result<Answe
         let (nodes, params) = asked.map_or((1, Default::default()), |it| (it.nodes, it.params));
         let id = result.id.unwrap_or_else(|| next_id(session));
         let attempt = Attempt::new(id, mapping.m(), mapping.p(), Status::Ok);
-        let outcome = match result.outcome {
-            launch::results::Outcome::Time(time) => Outcome::Time(time),
-            launch::results::Outcome::Longer(bound) => Outcome::Longer(bound),
-            launch::results::Outcome::Failed { exit, signal } => {
-                let reason = match (exit, signal) {
-                    (_, Some(signal)) => format!("ended by signal {signal}"),
-                    (Some(exit), None) => format!("exit status {exit}"),
-                    (None, None) => "it failed".into(),
-                };
-                Outcome::Failed(reason, exit)
-            }
-        };
-        tell(session, Attempt { nodes, params, ..attempt }, outcome)?;
+        tell(session, Attempt { nodes, params, ..attempt }, result.outcome)?;
         told += 1;
     }
-    eprintln!("{told} runs were told, {known} were known");
+    super::output::line(&format!("{told} runs were told, {known} were known"));
     Ok(Answer::Done)
 }
 

@@ -263,7 +263,7 @@ impl<'a> Comparison<'a> {
         self.run(&target, cell)?;
         let bytes = watch.take().expect("invariant: the mapping was run");
         let text = String::from_utf8(bytes).expect("invariant: a trace is text");
-        Trace::read(&Source { name: cell.scheduler.into(), text })
+        Trace::read(&Source { name: cell.scheduler.into(), text, encoding: None })
     }
 }
 

@@ -99,8 +99,11 @@ pub struct Attempt {
     /// After this it was to be stopped \[s\]: the bound below the time of one that was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_s: Option<f64>,
-    /// The time that counts, of one that is `ok` \[s\].
+    /// The time that counts, of one that is `ok`, or that of a unit of work where it printed a rate \[s\].
     pub time_s: Option<f64>,
+    /// The unit of the rate whose inverse the time is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_unit: Option<String>,
     /// Where the time comes from: `wall`, `output`, `json`, `told`.
     #[serde(default)]
     pub time_source: String,
@@ -150,6 +153,7 @@ impl Attempt {
             wall_s: None,
             limit_s: None,
             time_s: None,
+            rate_unit: None,
             time_source: String::new(),
             exit: None,
             signal: None,

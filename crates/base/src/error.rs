@@ -30,6 +30,29 @@ impl fmt::Display for Position {
     }
 }
 
+/// Something that a user can say so that a table is understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// What is said: `columns`, `filter`, `by`, `ignore`.
+    pub key: &'static str,
+    /// What of it.
+    pub value: String,
+    /// What is meant by it; empty where that is plain.
+    pub meaning: String,
+}
+
+/// Answers as a sentence.
+fn answered(answers: &[Answer]) -> String {
+    let one = |Answer { key, value, meaning }: &Answer| match meaning.is_empty() {
+        true => format!("{key} {value}"),
+        false => format!("{key} {value} ({meaning})"),
+    };
+    match answers {
+        [] => String::new(),
+        _ => format!("; say {}", answers.iter().map(one).collect::<Vec<_>>().join(", or ")),
+    }
+}
+
 /// Why something could not be done, and what the user can do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -43,6 +66,16 @@ pub enum Error {
         found: String,
         /// What would have been right.
         expected: String,
+    },
+    /// A table that can be understood in several ways, or in none. Say how it is meant.
+    #[error("{file}: {found}{}", answered(answers))]
+    Ambiguous {
+        /// The file.
+        file: String,
+        /// What is not clear.
+        found: String,
+        /// What would make it clear, the likeliest first.
+        answers: Vec<Answer>,
     },
     /// A file could not be read. Check the path and its permissions.
     #[error("cannot read {}: {source}", file.display())]

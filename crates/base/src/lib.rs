@@ -3,6 +3,7 @@
 
 pub mod attempt;
 pub mod error;
+pub mod expression;
 mod mapping;
 pub mod series;
 pub mod table;

@@ -8,14 +8,9 @@
 
 #![allow(clippy::disallowed_methods)] // This module is the exception to its own rule.
 
-mod columns;
-mod configurations;
 pub mod csv;
 mod device_trace;
-pub mod extrap;
-mod failures;
-mod foreign;
-pub mod hyperfine;
+mod encoding;
 pub mod json;
 mod lines;
 mod lock;
@@ -24,15 +19,11 @@ mod micro_benchmarks;
 mod part;
 mod place;
 pub mod records;
-pub mod runs;
 mod streamed;
 pub mod toml;
 pub mod trace;
 
-pub use columns::{Columns, Unit};
-pub use configurations::configurations;
 pub use device_trace::{Activity, DeviceTrace, Launch, Stretch};
-pub use foreign::runs_of;
 pub use lines::{Lines, Loss};
 pub use lock::{FolderLock, Held, Lock};
 pub use micro_benchmarks::MicroBenchmarks;
@@ -54,23 +45,38 @@ pub struct Source {
     pub name: String,
     /// Its whole content.
     pub text: String,
+    /// What the text was made from, where that was not UTF-8 as it stands: `gzip, UTF-16`.
+    pub encoding: Option<String>,
 }
 
 impl Source {
     /// A text that is compiled in or made by a test.
     pub fn new(name: &str, text: &str) -> Self {
-        Self { name: name.to_string(), text: text.to_string() }
+        Self { name: name.to_string(), text: text.to_string(), encoding: None }
     }
 
     /// Reads a whole file, which must be UTF-8; [`STANDARD_INPUT`] is standard input, once.
+    ///
+    /// # Errors
+    /// [`Error::Read`]; [`Error::Input`] at the first byte that is not UTF-8.
     pub fn read(path: &Path) -> Result<Self> {
-        let is_standard_input = path == Path::new(STANDARD_INPUT);
-        let bytes = if is_standard_input { standard_input() } else { fs::read(path) };
-        let bytes = bytes.map_err(|source| Error::Read { file: path.into(), source })?;
-        let name =
-            if is_standard_input { "standard input".into() } else { path.display().to_string() };
+        let (name, bytes) = named_bytes(path)?;
+        Self::of_utf8(name, bytes)
+    }
+
+    /// Reads a whole file as people have it: compressed by gzip or xz, in UTF-8, UTF-16 or Windows-1252.
+    ///
+    /// # Errors
+    /// As [`Self::read`]; [`Error::Input`] for what is compressed and damaged, and for what is no text in
+    /// any of these.
+    pub fn read_any(path: &Path) -> Result<Self> {
+        let (name, bytes) = named_bytes(path)?;
+        encoding::decoded(name, bytes)
+    }
+
+    fn of_utf8(name: String, bytes: Vec<u8>) -> Result<Self> {
         match String::from_utf8(bytes) {
-            Ok(text) => Ok(Self { name, text }),
+            Ok(text) => Ok(Self { name, text, encoding: None }),
             Err(error) => {
                 let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
                 let before = String::from_utf8_lossy(valid);
@@ -87,6 +93,15 @@ impl Source {
     pub fn position(&self, offset: usize) -> Position {
         position(&self.name, &self.text, offset)
     }
+}
+
+/// The bytes of a file or of standard input, with what to call it.
+fn named_bytes(path: &Path) -> Result<(String, Vec<u8>)> {
+    let is_standard_input = path == Path::new(STANDARD_INPUT);
+    let bytes = if is_standard_input { standard_input() } else { fs::read(path) };
+    let bytes = bytes.map_err(|source| Error::Read { file: path.into(), source })?;
+    let name = if is_standard_input { "standard input".into() } else { path.display().to_string() };
+    Ok((name, bytes))
 }
 
 /// The name of a file that is read from standard input.

@@ -22,7 +22,7 @@
 //!
 //! // Somebody runs it, and then there is:
 //! let text = "id,m,p,nodes,repetition,time_s,exit\n7,4,2,1,1,11.703001,0\n";
-//! let told = results::read(&Source::new("results.csv", text))?;
+//! let told = results::read(&Source::new("results.csv", text), &Default::default())?;
 //! assert_eq!(told[0].id, Some(7));
 //! # Ok::<(), mmgp_base::Error>(())
 //! ```

@@ -4,8 +4,8 @@ mod hyperqueue;
 
 use mmgp_base::table::Source;
 use mmgp_base::table::csv::Reader;
-use mmgp_base::units::Seconds;
 use mmgp_base::{Mapping, Result};
+use mmgp_intake::{Claims, Outcome};
 
 /// What came of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,66 +20,26 @@ pub struct Told {
     pub outcome: Outcome,
 }
 
-/// How a run ended.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
-    /// Well, after this time.
-    Time(Seconds),
-    /// It was stopped: it takes longer than this.
-    Longer(Seconds),
-    /// With an error.
-    Failed {
-        /// Its exit status, where it is known; as shells have it 128 more than a signal.
-        exit: Option<i32>,
-        /// The signal that ended it, where it is known.
-        signal: Option<i32>,
-    },
-}
-
-impl Outcome {
-    /// Of an exit status.
-    fn of_exit(exit: u32, time: Seconds) -> Self {
-        match exit {
-            0 => Self::Time(time),
-            _ => Self::Failed { exit: i32::try_from(exit).ok(), signal: None },
-        }
-    }
-}
-
-/// Reads a table of results (see [`crate::emit::script`]; without ids or exit status too), a job
-/// log of GNU parallel or the tasks of HyperQueue as JSON, recognised by their content. What has
-/// not ended is left out.
+/// Reads what another engine wrote of the runs of [`crate::emit`], a job log of GNU parallel or the tasks
+/// of HyperQueue as JSON, or any table that [`mmgp_intake`] understands, recognised by their content. What
+/// has not ended is left out.
 ///
 /// # Errors
-/// [`mmgp_base::Error::Input`] with the place of what is not as the format asks.
-pub fn read(source: &Source) -> Result<Vec<Told>> {
+/// [`mmgp_base::Error::Input`] with the place of what is not as the format asks; as
+/// [`mmgp_intake::Plan::of`] for a table.
+pub fn read(source: &Source, claims: &Claims) -> Result<Vec<Told>> {
     let text = source.text.trim_start_matches('\u{feff}').trim_start();
-    if text.starts_with(['[', '{']) {
+    if hyperqueue::is_it(text) {
         return hyperqueue::read(source);
     }
-    if text.starts_with("Seq\t") { job_log(source) } else { table(source) }
-}
-
-fn table(source: &Source) -> Result<Vec<Told>> {
-    const COLUMNS: [&str; 6] = ["m", "p", "time_s", "id", "repetition", "exit"];
-    let optional = [("id", ""), ("repetition", ""), ("exit", "0")];
-    let mut reader = Reader::new(source, &COLUMNS, &optional)?;
-    let mut all = Vec::new();
-    while let Some(row) = reader.next_row()? {
-        let outcome = match row.text(5) {
-            "timeout" => Outcome::Longer(Seconds(row.seconds(2)?)),
-            "0" => Outcome::Time(Seconds(row.seconds(2)?)),
-            _ => Outcome::of_exit(row.count(5, 0)?, Seconds(0.0)),
-        };
-        let is_there = |column: usize| !row.text(column).is_empty();
-        all.push(Told {
-            id: is_there(3).then(|| row.large_count(3, 1)).transpose()?,
-            mapping: Some(Mapping::new(row.count(0, 1)?, row.count(1, 1)?)?),
-            repetition: is_there(4).then(|| row.count(4, 0)).transpose()?,
-            outcome,
-        });
+    if text.starts_with("Seq\t") && text.contains("MMGP_ID=") {
+        return job_log(source);
     }
-    Ok(all)
+    let told = |it: mmgp_intake::Told| {
+        let mapping = Some(Mapping::new(it.m, it.p)?);
+        Ok(Told { id: it.id, mapping, repetition: it.repetition, outcome: it.outcome })
+    };
+    mmgp_intake::told(source, claims)?.into_iter().map(told).collect()
 }
 
 fn job_log(source: &Source) -> Result<Vec<Told>> {
@@ -97,12 +57,17 @@ fn job_log(source: &Source) -> Result<Vec<Told>> {
         };
         let number = |name| variable(name)?.parse::<u32>().ok();
         let mapping = number("MMGP_M").zip(number("MMGP_P"));
-        let time = Seconds(row.seconds(0)?);
-        let limit = variable("MMGP_LIMIT").and_then(|it| it.parse().ok()).map(Seconds);
-        let outcome = match (limit, row.text(1), row.count(2, 0)?) {
-            (Some(limit), exit, _) if exit != "0" && time >= limit => Outcome::Longer(limit),
-            (_, _, 0) => Outcome::of_exit(row.count(1, 0)?, time),
-            (_, _, signal) => Outcome::Failed { exit: None, signal: i32::try_from(signal).ok() },
+        let time_s = row.seconds(0)?;
+        let limit_s = variable("MMGP_LIMIT").and_then(|it| it.parse::<f64>().ok());
+        let outcome = match (limit_s, row.count(1, 0)?, row.count(2, 0)?) {
+            (Some(limit_s), 1.., _) if time_s >= limit_s => Outcome::Longer(limit_s),
+            (_, 0, 0) => Outcome::Time(time_s),
+            (_, exit, 0) => {
+                Outcome::Failed { why: format!("exit status {exit}"), exit: i32::try_from(exit).ok() }
+            }
+            (_, _, signal) => {
+                Outcome::Failed { why: format!("ended by signal {signal}"), exit: None }
+            }
         };
         all.push(Told {
             id: Some(id),
@@ -120,18 +85,18 @@ mod tests {
 
     /// The outcome of each id, as text.
     fn read_all(text: &str) -> String {
-        let told = read(&Source::new("r", text)).map_err(|error| error.to_string());
+        let told = read(&Source::new("r", text), &Claims::default());
         let told = told.unwrap_or_else(|error| panic!("{error}"));
         let line = |it: &Told| match (&it.outcome, it.id.unwrap_or(0)) {
-            (Outcome::Time(time), id) => format!("{id} {:.6}", time.0),
-            (Outcome::Longer(time), id) => format!("{id} >{:.6}", time.0),
-            (Outcome::Failed { exit, signal }, id) => format!("{id} {exit:?} {signal:?}"),
+            (Outcome::Time(time_s), id) => format!("{id} {time_s:.6}"),
+            (Outcome::Longer(time_s), id) => format!("{id} >{time_s:.6}"),
+            (Outcome::Failed { why, exit }, id) => format!("{id} {exit:?} {why}"),
         };
         told.iter().map(line).collect::<Vec<_>>().join("; ")
     }
 
     fn refused(text: &str) -> String {
-        read(&Source::new("r", text)).expect_err("must be refused").to_string()
+        read(&Source::new("r", text), &Claims::default()).expect_err("must be refused").to_string()
     }
 
     #[test]
@@ -139,11 +104,12 @@ mod tests {
         assert_eq!(read_all("m,p,time_s\n4,2,1.5\n"), "0 1.500000");
         let full = "id,m,p,nodes,repetition,time_s,exit\n3,4,2,1,1,1.5,0\n4,1,1,1,2,,137\n\
                     5,1,2,1,1,60,timeout\n";
-        assert_eq!(read_all(full), "3 1.500000; 4 Some(137) None; 5 >60.000000");
         assert_eq!(
-            refused("m,p,time_s,exit\n4,2,1.5,bad\n"),
-            "r:2:9: found \"bad\" in column \"exit\", expected a whole number from 0 to 4294967295"
+            read_all(full),
+            "3 1.500000; 4 Some(137) \"137\" in column \"exit\"; 5 >60.000000"
         );
+        assert_eq!(read_all("np;Zeit [ms];rc\n4;1500;0\n8;20;1\n"), "0 1.500000; 0 Some(1) \"1\" in \
+             column \"rc\"");
     }
 
     #[test]
@@ -151,7 +117,7 @@ mod tests {
         let log = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n\
                    1\t:\t1703001234.123\t     1.250\t0\t5\t0\t0\tenv MMGP_ID=12 MMGP_M=4 ./app\n\
                    2\t:\t1703001236.123\t     0.250\t0\t5\t0\t9\tenv MMGP_ID=13 ./app\n";
-        assert_eq!(read_all(log), "12 1.250000; 13 None Some(9)");
+        assert_eq!(read_all(log), "12 1.250000; 13 None ended by signal 9");
         assert_eq!(
             refused(&log.replace("MMGP_ID=13", "A=1")),
             "r:3:1: found the command env A=1 ./app, expected one that sets MMGP_ID"
@@ -174,7 +140,7 @@ mod tests {
              "started_at": "2024-01-01T00:00:00Z", "finished_at": "2024-01-01T00:00:02Z"},
             {"id": 6, "state": "running", "started_at": "2024-01-01T00:00:00Z"},
             {"id": 7, "state": "waiting"}, {"id": 8, "state": "canceled"}]"#;
-        let expected = "1 1.250000; 2 86401.000000; 3 0.500000; 4 Some(3) None; 5 >2.000000";
+        let expected = "1 1.250000; 2 86401.000000; 3 0.500000; 4 Some(3) exit status 3; 5 >2.000000";
         assert_eq!(read_all(tasks), expected);
         assert_eq!(read_all(&format!("{{\"1\": {tasks}}}")), expected);
         assert_eq!(read_all(&format!("[{{\"info\": {{}}, \"tasks\": {tasks}}}]")), expected);

@@ -42,7 +42,6 @@ pub mod belief;
 pub mod complexity;
 pub mod decide;
 pub mod export;
-mod expression;
 pub mod fit;
 pub mod guided;
 pub mod models;

@@ -36,4 +36,4 @@ pub use program::{Program, Settings};
 #[cfg(unix)]
 pub use supervisor::Supervisor;
 #[cfg(unix)]
-pub use time_source::{Pattern, TimeSource, check_pattern};
+pub use time_source::{Pattern, Printed, TimeSource, check_pattern};

@@ -13,7 +13,7 @@ use mmgp_base::{Mapping, table};
 use crate::command::{Command, Placeholders};
 use crate::pin::Pin;
 use crate::supervisor::{Ended, Run, Supervisor};
-use crate::time_source::TimeSource;
+use crate::time_source::{Missing, TimeSource};
 use crate::{clock, host};
 
 /// How a command is run, and how its time is taken.
@@ -161,7 +161,7 @@ impl Target for Program {
                     patterns: patterns.iter().flatten().map(ToString::to_string).collect(),
                     ..run(argv)
                 })?;
-                self.judge(&mut attempt, &ended, order.limit);
+                self.judge(&mut attempt, &ended, order.limit)?;
                 ended
             }
         };
@@ -188,7 +188,15 @@ impl Target for Program {
 
 impl Program {
     /// What an end of the command means.
-    fn judge(&self, attempt: &mut Attempt, ended: &Ended, limit: Option<Seconds>) {
+    ///
+    /// # Errors
+    /// [`mmgp_base::Error::Ambiguous`] where it prints something else than a time.
+    fn judge(
+        &self,
+        attempt: &mut Attempt,
+        ended: &Ended,
+        limit: Option<Seconds>,
+    ) -> Result<()> {
         let settings = &self.settings;
         attempt.wall_s = ended.not_started.is_none().then_some(ended.wall_s);
         (attempt.exit, attempt.signal) = (ended.exit, ended.signal);
@@ -209,16 +217,19 @@ impl Program {
             (Status::Wrong, Some(format!("its output does not match {check:?}")))
         } else {
             match time {
-                Ok(time) => {
-                    attempt.time_s = Some(time.0);
+                Ok(found) => {
+                    attempt.time_s = Some(found.time.0);
+                    attempt.rate_unit = found.rate_unit;
                     let left = ended.left_behind;
                     let some = if left == 1 { "a process" } else { &format!("{left} processes") };
                     (Status::Ok, (left > 0).then(|| format!("left {some} behind")))
                 }
-                Err(why) => (Status::Wrong, Some(why)),
+                Err(Missing::NotThere(why)) => (Status::Wrong, Some(why)),
+                Err(Missing::NotUnderstood(error)) => return Err(error),
             }
         };
         (attempt.status, attempt.reason) = (status, reason);
+        Ok(())
     }
 
     /// Keeps what is to be kept of a run, and nothing else.

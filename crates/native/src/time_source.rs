@@ -1,11 +1,14 @@
 //! Where the time of a run is found.
 
-use mmgp_base::error::{Error, Result};
-use mmgp_base::table::Unit;
+mod programs;
+
+use mmgp_base::error::{Answer, Error, Result};
 use mmgp_base::units::Seconds;
+use mmgp_intake::{Comma, Measure, Unit, duration, measure_of, number};
 use regex_lite::Regex;
 
 use crate::supervisor::Match;
+use programs::PROGRAMS;
 
 /// Where the time of a run is found.
 #[derive(Debug, Clone, Default)]
@@ -20,27 +23,91 @@ pub enum TimeSource {
     Json(Vec<String>),
 }
 
-/// A regular expression whose first group is a time. The time is in seconds, unless the group is
-/// called by a unit (`(?<ms>...)`) or a second group finds one.
+/// What a program prints of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Printed {
+    /// How long it took.
+    Time,
+    /// How much it did in a time, of which more is better.
+    Rate,
+}
+
+/// A regular expression whose first group is a time or a rate. A time is a duration (`1m15.9s`, `1:15.9`)
+/// or a number; its unit is that by which the group is called (`(?<ms>...)`), or what a second group finds,
+/// or what stands behind or before the number, or seconds.
 #[derive(Debug, Clone)]
 pub struct Pattern {
+    /// As the user said it.
+    said: String,
     text: String,
+    printed: Printed,
+    /// The unit of rates that do not say theirs.
+    unit: &'static str,
+}
+
+/// The time of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The time, or that of a unit of work.
+    pub time: Seconds,
+    /// The unit of the rate whose inverse it is.
+    pub rate_unit: Option<String>,
+}
+
+/// Why there is no time.
+#[derive(Debug)]
+pub(crate) enum Missing {
+    /// The run does not say it, in words.
+    NotThere(String),
+    /// It may mean something else: nothing is run before the user has said what.
+    NotUnderstood(Error),
+}
+
+impl From<String> for Missing {
+    fn from(why: String) -> Self {
+        Self::NotThere(why)
+    }
 }
 
 impl Pattern {
-    /// From its text.
+    /// From its text, or of a program by its name: gromacs, lammps, cp2k, qe, vasp, namd, hpcg, hpl,
+    /// gnu-time. One that prints no time is known by its rate.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for what is no regular expression, or has no group.
-    pub fn new(text: &str) -> Result<Self> {
-        if regex(text)?.captures_len() < 2 {
-            return Err(Error::OutOfRange {
-                name: "time-from",
-                found: format!("{text:?} without a group"),
-                expected: "a group in parentheses that holds the time: 'Total: ([0-9.]+) s'".into(),
-            });
+    /// [`Error::OutOfRange`] for what is no regular expression, has no group, or is the name of a program
+    /// that prints no rate.
+    pub fn new(text: &str, wanted: Printed) -> Result<Self> {
+        let refused = |found: String, expected: &str| Error::OutOfRange {
+            name: wanted.flag(),
+            found,
+            expected: expected.into(),
+        };
+        if let Some(known) = PROGRAMS.iter().find(|known| known.name == text) {
+            let line = known.line(wanted);
+            let (line, printed, unit) = line.ok_or_else(|| {
+                refused(format!("{text}, which prints no rate"), "a program that prints one")
+            })?;
+            return Ok(Self { said: text.into(), text: line.into(), printed, unit });
         }
-        Ok(Self { text: text.into() })
+        if regex(text)?.captures_len() < 2 {
+            let example = "a group in parentheses that holds the time: 'Total: ([0-9.]+) s'";
+            return Err(refused(format!("{text:?} without a group"), example));
+        }
+        Ok(Self { said: text.into(), text: text.into(), printed: wanted, unit: "" })
+    }
+
+    /// Whether it finds a rate.
+    pub fn is_of_rate(&self) -> bool {
+        self.printed == Printed::Rate
+    }
+}
+
+impl Printed {
+    fn flag(self) -> &'static str {
+        match self {
+            Self::Time => "time-from",
+            Self::Rate => "rate-from",
+        }
     }
 }
 
@@ -78,117 +145,302 @@ impl TimeSource {
         }
     }
 
-    /// The time of a run that took so long, whose output had that last match and that end; or why
-    /// there is none.
+    /// The time of a run that took so long, whose output had that last match and that end.
     pub(crate) fn time(
         &self,
         wall: Seconds,
         found: Option<&Match>,
         output: &str,
-    ) -> std::result::Result<Seconds, String> {
-        let time = match self {
-            Self::Wall => wall,
-            Self::Output(pattern) => of_match(found).map_err(|why| {
-                format!("{why} (the time was looked for with {:?})", pattern.text)
+    ) -> std::result::Result<Found, Missing> {
+        let found = match self {
+            Self::Wall => Found { time: wall, rate_unit: None },
+            Self::Output(pattern) => pattern.read(found).map_err(|missing| match missing {
+                Missing::NotThere(why) => Missing::NotThere(format!(
+                    "{why} (the time was looked for with {:?})",
+                    pattern.text
+                )),
+                other => other,
             })?,
-            Self::Json(path) => of_json(path, output)?,
+            Self::Json(path) => Found { time: of_json(path, output)?, rate_unit: None },
         };
-        if time.0 > 0.0 && time.0.is_finite() {
-            Ok(time)
-        } else {
-            Err(format!("its output gives {} s as its time", time.0))
+        let time = found.time.0;
+        match (time > 0.0 && time.is_finite(), &found.rate_unit) {
+            (true, _) => Ok(found),
+            (false, None) => Err(format!("its output gives {time} s as its time").into()),
+            (false, Some(_)) => Err(format!("its output gives {} as its rate", 1.0 / time).into()),
         }
     }
 }
 
-fn of_match(found: Option<&Match>) -> std::result::Result<Seconds, String> {
-    let found = found.ok_or("its output has no time")?;
-    let group = |index: usize| found.groups.get(index);
-    let (name, value) = group(1).ok_or("its output has no time")?;
-    let text = value.as_deref().unwrap_or("");
-    let value: f64 =
-        text.trim().parse().map_err(|_| format!("its output has {text:?} as its time"))?;
-    let named = name.as_deref().and_then(Unit::named);
-    let second = group(2).and_then(|(_, text)| text.as_deref());
-    let unit = match (named, second) {
-        (Some(unit), _) => unit,
-        (None, Some(text)) => {
-            Unit::named(text).ok_or_else(|| format!("its output has {text:?} as unit of time"))?
-        }
-        (None, None) => Unit::Seconds,
-    };
-    Ok(Seconds(unit.seconds(value)))
+/// What stands in a line around a printed quantity.
+struct Around<'a> {
+    text: &'a str,
+    before: &'a str,
+    after: &'a str,
 }
 
+impl Pattern {
+    fn read(&self, found: Option<&Match>) -> std::result::Result<Found, Missing> {
+        let nothing = || Missing::NotThere("its output has no time".into());
+        let found = found.ok_or_else(nothing)?;
+        let group = |index: usize| found.groups.get(index);
+        let (name, value) = group(1).ok_or_else(nothing)?;
+        let text = value.as_deref().unwrap_or("");
+        let (start, end) = found.span;
+        let around =
+            Around { text: text.trim(), before: &found.line[..start], after: &found.line[end..] };
+        let unit = group(2).and_then(|(_, text)| text.as_deref()).or(name.as_deref());
+        match self.printed {
+            Printed::Rate => self.rate(&around, unit),
+            Printed::Time => self.time(&around, unit),
+        }
+    }
+
+    fn rate(
+        &self,
+        around: &Around<'_>,
+        unit: Option<&str>,
+    ) -> std::result::Result<Found, Missing> {
+        let text = around.text;
+        let rate = number(text, Comma::Thousands)
+            .ok_or_else(|| format!("its output has {text:?} as its rate"))?;
+        let said = unit.map(String::from).or_else(|| {
+            (!self.unit.is_empty()).then(|| self.unit.into())
+        });
+        let rate_unit = match (said, around.measure()) {
+            (Some(unit), _) => unit,
+            (None, Some(Measure::Rate(unit))) => unit,
+            (None, Some(Measure::Time(Some(unit)))) => {
+                let found = format!("it prints {:?}, a time in {}", around.phrase(), unit.symbol());
+                return Err(self.unclear(found, vec![self.answer(Printed::Time, &self.said)]));
+            }
+            _ => "units".into(),
+        };
+        Ok(Found { time: Seconds(1.0 / rate), rate_unit: Some(rate_unit) })
+    }
+
+    fn time(
+        &self,
+        around: &Around<'_>,
+        unit: Option<&str>,
+    ) -> std::result::Result<Found, Missing> {
+        let text = around.text;
+        let of = |time_s: f64| Ok(Found { time: Seconds(time_s), rate_unit: None });
+        if let Some(named) = unit {
+            let unit = Unit::named(named)
+                .ok_or_else(|| format!("its output has {named:?} as unit of time"))?;
+            let value: f64 =
+                text.parse().map_err(|_| format!("its output has {text:?} as its time"))?;
+            return of(unit.seconds(value));
+        }
+        if around.is_cut() {
+            let found = format!("{text:?} is a part of the time in {:?}", around.phrase());
+            return Err(self.unclear(found, self.wider(around).into_iter().collect()));
+        }
+        let found = match duration(text, Comma::Thousands) {
+            Some(found) => found,
+            // The unit of the last part may stand behind the group.
+            None => {
+                let letters = |it: char| !it.is_alphabetic();
+                let end = around.after.find(letters).unwrap_or(around.after.len());
+                duration(&format!("{text}{}", &around.after[..end]), Comma::Thousands)
+                    .filter(|it| it.has_unit)
+                    .ok_or_else(|| format!("its output has {text:?} as its time"))?
+            }
+        };
+        if found.has_unit {
+            return of(found.seconds);
+        }
+        match around.measure() {
+            Some(Measure::Time(unit)) => of(unit.unwrap_or(Unit::Seconds).seconds(found.seconds)),
+            Some(Measure::Rate(unit)) => {
+                let found = format!(
+                    "it prints {:?}, a rate ({unit}), of which more is better",
+                    around.phrase()
+                );
+                Err(self.unclear(found, vec![self.answer(Printed::Rate, &self.said)]))
+            }
+            Some(Measure::Other(what)) => {
+                let found = format!("it prints {:?}, and {what} is no unit of time", around.phrase());
+                Err(self.unclear(found, Vec::new()))
+            }
+            None => of(found.seconds),
+        }
+    }
+
+    fn answer(&self, printed: Printed, value: &str) -> Answer {
+        Answer { key: printed.flag(), value: value.into(), meaning: String::new() }
+    }
+
+    fn unclear(&self, found: String, answers: Vec<Answer>) -> Missing {
+        let file = "the output of the program".into();
+        Missing::NotUnderstood(Error::Ambiguous { file, found, answers })
+    }
+
+    /// What takes the whole of a duration of which this takes a part.
+    fn wider(&self, around: &Around<'_>) -> Option<Answer> {
+        let line = format!("{}{}{}", around.before, around.text, around.after);
+        let reads = |text: &str| {
+            let found = regex(text).ok()?;
+            let group = found.captures_iter(&line).last()?.get(1)?;
+            let whole = Around {
+                text: group.as_str().trim(),
+                before: &line[..group.start()],
+                after: &line[group.end()..],
+            };
+            let pattern = Self { text: text.into(), ..self.clone() };
+            pattern.time(&whole, None).ok()
+        };
+        let of_program = PROGRAMS.iter().find(|known| {
+            known
+                .line(Printed::Time)
+                .is_some_and(|(line, printed, _)| printed == Printed::Time && reads(line).is_some())
+        });
+        if let Some(known) = of_program {
+            return Some(self.answer(Printed::Time, known.name));
+        }
+        let (start, end) = first_group(&self.text)?;
+        let (before, after) = (&self.text[..start], &self.text[end..]);
+        let wider = format!("{before}((?:[0-9]+[dhm:] *)+[0-9.]+s?){after}");
+        reads(&wider).map(|_| self.answer(Printed::Time, &wider))
+    }
+}
+
+/// Where the first group of a regular expression stands that captures.
+fn first_group(text: &str) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let (mut open, mut is_class, mut at) = (Vec::new(), false, 0);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => at += 1,
+            b'[' => is_class = true,
+            b']' => is_class = false,
+            b'(' if !is_class => {
+                let rest = &text[at + 1..];
+                let is_named = rest.starts_with("?<") || rest.starts_with("?P<");
+                open.push((at, !rest.starts_with('?') || is_named));
+            }
+            b')' if !is_class => {
+                if let (start, true) = open.pop()?
+                    && open.iter().all(|(_, captures)| !captures)
+                {
+                    return Some((start, at + 1));
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+impl Around<'_> {
+    /// Whether the text is a part of a longer number or duration: `31.5` of `1m31.5s`.
+    fn is_cut(&self) -> bool {
+        let ends_in_digit = |text: &str| text.ends_with(|it: char| it.is_ascii_digit());
+        let starts_with_digit = |text: &str| text.starts_with(|it: char| it.is_ascii_digit());
+        if ends_in_digit(self.before) || starts_with_digit(self.after) {
+            return true;
+        }
+        let bare = self.before.trim_end_matches([':', '.', ',']);
+        let is_joined = bare.len() < self.before.len() && ends_in_digit(bare);
+        let part = self.before.trim_end();
+        let of_unit = part.strip_suffix(['d', 'h', 'm']).map(str::trim_end);
+        let is_behind_part = of_unit.is_some_and(ends_in_digit);
+        let is_before_part = |rest: &str| {
+            rest.strip_prefix([':', '.', 'd', 'h', 'm'])
+                .is_some_and(|rest| starts_with_digit(rest.trim_start()))
+        };
+        is_joined || is_behind_part || is_before_part(self.after)
+    }
+
+    /// What stands behind or before a number says of it; nothing where it says nothing.
+    fn measure(&self) -> Option<Measure> {
+        let mut behind = self.after.trim_start_matches([' ', '\t', '[', '(']).split_whitespace();
+        let word = behind.next().unwrap_or("");
+        let more = behind.next().unwrap_or("");
+        let of_unit = |unit: &str| {
+            let unit = unit.trim_matches(|it: char| ".,;:()[]".contains(it));
+            let is_word = unit.chars().next().is_some_and(|it| it.is_alphabetic() || it == '\u{b5}');
+            is_word.then(|| measure_of(&format!("value [{unit}]")))
+        };
+        let unit = if word == "per" { format!("per {more}") } else { word.into() };
+        match of_unit(&unit) {
+            Some(Measure::Other(_)) if NO_TIMES.contains(&unit.to_lowercase().as_str()) => {
+                return Some(Measure::Other(unit));
+            }
+            Some(Measure::Other(_)) | None => {}
+            found => return found,
+        }
+        let label = self.label();
+        match measure_of(label) {
+            Measure::Time(None) | Measure::Other(_) => None,
+            found => Some(found),
+        }
+    }
+
+    /// The words before it.
+    fn label(&self) -> &str {
+        let before = self.before.trim_end_matches([' ', '\t', ':', '=']);
+        let start = before.rfind([',', ';', '|', '\t']).map_or(0, |at| at + 1);
+        let start = before.rfind("  ").map_or(start, |at| start.max(at + 2));
+        before[start..].trim()
+    }
+
+    /// The text with what is next to it, as it stands in the line.
+    fn phrase(&self) -> String {
+        let word = self.after.split_whitespace().next().unwrap_or("");
+        let gap = if self.after.starts_with(char::is_whitespace) { " " } else { "" };
+        let before = self.before.trim_end();
+        let start = before.len() - before.len().min(LONGEST_PHRASE);
+        let before = &before[before.ceil_char_boundary(start)..];
+        let joint = if before.len() < self.before.len() { " " } else { "" };
+        format!("{}{joint}{}{gap}{word}", before.trim_start(), self.text)
+    }
+}
+
+/// Units of what takes time that say no time.
+const NO_TIMES: [&str; 5] = ["cycles", "kcycles", "mcycles", "ticks", "jiffies"];
+
+/// So much of what stands before a quantity is shown.
+const LONGEST_PHRASE: usize = 40;
+
 /// Of the whole output, or else of its last line that is an object.
-fn of_json(path: &[String], output: &str) -> std::result::Result<Seconds, String> {
+fn of_json(path: &[String], output: &str) -> std::result::Result<Seconds, Missing> {
     let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
     let lines = output.lines().rev().filter(|line| line.trim_start().starts_with('{'));
     let whole = parse(output).or_else(|| lines.into_iter().find_map(parse));
-    let mut value = &whole.ok_or("its output has no JSON")?;
+    let mut value = &whole.ok_or_else(|| "its output has no JSON".to_string())?;
     for key in path {
         let index = key.parse::<usize>().ok().filter(|_| value.is_array());
         let inner = index.map_or_else(|| value.get(key), |index| value.get(index));
         value = inner.ok_or_else(|| format!("the JSON in its output has no {}", path.join(".")))?;
     }
-    let number = value.as_f64().or_else(|| value.as_str().and_then(|it| it.trim().parse().ok()));
-    let number =
-        number.ok_or_else(|| format!("{} in its output is {value}, no number", path.join(".")))?;
-    let unit = path.last().map_or(Unit::Seconds, |key| Unit::of(key));
-    Ok(Seconds(unit.seconds(number)))
+    let key = path.last().map_or("", String::as_str);
+    let unit = match measure_of(key) {
+        Measure::Time(unit) => unit,
+        Measure::Rate(unit) => {
+            return Err(Missing::NotUnderstood(Error::Ambiguous {
+                file: "the output of the program".into(),
+                found: format!("{key:?} is a rate ({unit}), of which more is better, and no time"),
+                answers: Vec::new(),
+            }));
+        }
+        Measure::Other(_) => None,
+    };
+    let of_text = || duration(value.as_str()?, Comma::Thousands);
+    let (seconds, has_unit) = match value.as_f64() {
+        Some(number) => (number, false),
+        None => {
+            let found = of_text();
+            let found = found
+                .ok_or_else(|| format!("{} in its output is {value}, no number", path.join(".")))?;
+            (found.seconds, found.has_unit)
+        }
+    };
+    let unit = if has_unit { Unit::Seconds } else { unit.unwrap_or(Unit::Seconds) };
+    Ok(Seconds(unit.seconds(seconds)))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The time that a pattern finds in a line, or why not.
-    fn found(pattern: &str, line: &str) -> std::result::Result<f64, String> {
-        let source = TimeSource::Output(Pattern::new(pattern).map_err(|it| it.to_string())?);
-        let captures = regex(pattern).expect("a pattern");
-        let last = captures.captures(line).map(|groups| Match {
-            groups: captures
-                .capture_names()
-                .zip(groups.iter())
-                .map(|(name, it)| (name.map(Into::into), it.map(|it| it.as_str().into())))
-                .collect(),
-        });
-        source.time(Seconds(9.0), last.as_ref(), "").map(|time| time.0)
-    }
-
-    #[test]
-    fn a_time_has_the_unit_that_its_group_or_the_next_one_names() {
-        assert_eq!(found("Total time: +([0-9.]+) s", "Total time:   2.5 s"), Ok(2.5));
-        assert_eq!(found("took (?<ms>[0-9]+)", "took 1500"), Ok(1.5));
-        assert_eq!(found("([0-9.]+) (m?s)", "it was 250 ms"), Ok(0.25));
-        assert_eq!(found("t=(.*)", "t= 1e-3 "), Ok(0.001));
-    }
-
-    #[test]
-    fn what_is_no_time_is_none() {
-        let refused = |pattern: &str, line: &str| found(pattern, line).unwrap_err();
-        assert!(refused("t=([0-9]+)", "nothing").starts_with("its output has no time (the time"));
-        assert!(refused("t=(.*)", "t=soon").starts_with("its output has \"soon\" as its time"));
-        assert!(refused("([0-9]+) (.*)", "5 eggs").contains("\"eggs\" as unit of time"));
-        for nothing in ["t=-1", "t=nan", "t=inf", "t=0"] {
-            let why = refused("t=(.*)", nothing);
-            assert!(why.ends_with("s as its time"), "{why}");
-        }
-        assert!(refused("t=[0-9]+", "t=5").contains("without a group"));
-        assert!(refused("t=([0-9]+", "t=5").contains("a regular expression ("));
-    }
-
-    #[test]
-    fn a_number_in_json_is_found_by_its_keys() {
-        let of = |path: &str, output: &str| {
-            let source = TimeSource::Json(path.split('.').map(Into::into).collect());
-            source.time(Seconds(9.0), None, output).map(|time| time.0)
-        };
-        assert_eq!(of("a.t", r#"{"a": {"t": 2}}"#), Ok(2.0));
-        assert_eq!(of("runs.1.wall_ms", "x\n{\"runs\": [{}, {\"wall_ms\": 5}]}\nbye"), Ok(0.005));
-        assert_eq!(of("t", r#"{"t": "0.5"}"#), Ok(0.5));
-        assert_eq!(of("t", "garbage").unwrap_err(), "its output has no JSON");
-        assert_eq!(of("t", "{}").unwrap_err(), "the JSON in its output has no t");
-        assert_eq!(of("t", r#"{"t": [1]}"#).unwrap_err(), "t in its output is [1], no number");
-    }
-}
+mod tests;

@@ -110,7 +110,8 @@ pub fn t4(attempts: &[Attempt]) -> Value {
 #[cfg(test)]
 mod tests {
     use mmgp_base::table::log::parse;
-    use mmgp_base::table::{Columns, Source, hyperfine as read};
+    use mmgp_base::table::Source;
+    use mmgp_intake::{Claims, runs as read};
 
     use super::*;
 
@@ -136,7 +137,7 @@ mod tests {
     #[test]
     fn what_is_written_for_hyperfines_readers_reads_back_as_the_same_runs() {
         let text = hyperfine(&attempts()).to_string();
-        let (read, _) = read::read(&Source::new("x.json", &text), &Columns::default()).unwrap();
+        let (read, _) = read(&Source::new("x.json", &text), &Claims::default()).unwrap();
         assert_eq!(read, runs(&BTreeMap::new(), &attempts()));
         assert!(text.contains(r#""exit_codes":[3]"#) && text.contains(r#""exit_codes":[null]"#));
     }

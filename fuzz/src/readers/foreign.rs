@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use mmgp::table::csv::Record as _;
-use mmgp::table::{Columns, Source, configurations, log, runs_of};
+use mmgp::intake::{self, Claims, Columns, configurations};
+use mmgp::table::{Source, log};
 
 use super::{Kind, Reader, first_unsound, judged};
 use crate::mutation::Format;
@@ -11,10 +12,9 @@ use crate::target::{Outcome, Seen, refused};
 
 /// Whole repetitions from 1, no key twice, each time finite.
 fn foreign(source: &Source) -> Result<Outcome, String> {
-    let runs = match runs_of(source, &Columns::default()) {
+    let runs = match intake::runs(source, &Claims::default()) {
         Err(error) => return refused(&error, source),
-        Ok(None) => return Ok(Seen::Refused.into()),
-        Ok(Some((runs, _))) => runs,
+        Ok((runs, _)) => runs,
     };
     let keys: BTreeSet<_> = runs.iter().map(|run| run.key()).collect();
     if keys.len() != runs.len() || runs.is_empty() {

@@ -2,7 +2,8 @@
 
 use mmgp::table::csv::{self, Record};
 use mmgp::table::records::*;
-use mmgp::table::{Columns, Source, runs};
+use mmgp::intake::{self, Claims};
+use mmgp::table::Source;
 
 use super::{Kind, Reader, first_unsound, judged};
 use crate::mutation::Format;
@@ -36,28 +37,20 @@ fn rows<R: Record + PartialEq>(source: &Source) -> Result<Outcome, String> {
     })
 }
 
-/// The two readers of runs agree, on rows and on messages. A byte order mark sends a file to the
-/// general one and moves no place.
+/// The two readers of runs agree, on rows and on messages: a quote, in a comment for that matter, keeps the
+/// fast one away.
 fn timed_runs(source: &Source) -> Result<Outcome, String> {
-    let insert = |(rows, keys): &mut (Vec<Run>, std::collections::BTreeSet<_>), run: Run| {
-        let is_new = keys.insert(run.key());
-        rows.push(run);
-        is_new
-    };
-    let collect = |text: &str| {
-        let source = Source::new(&source.name, text);
-        runs::collect(&source, &Columns::default(), Default::default, insert)
-            .map(|((rows, _), warnings): ((Vec<Run>, _), _)| (rows, warnings))
-    };
-    let text = source.text.trim_start_matches('\u{feff}');
-    let (fast, general) = (collect(text), collect(&format!("\u{feff}{text}")));
+    let read = |text: &str| intake::runs(&Source::new(&source.name, text), &Claims::default());
+    let text = source.text.trim_end();
+    let (fast, general) = (read(text), read(&format!("{text}\n# \"")));
     match (&fast, &general) {
         (Ok(rows), Ok(expected)) if rows == expected => {}
         (Err(one), Err(other)) if one.to_string() == other.to_string() => {}
+        // An end of the file is elsewhere.
+        (Err(one), Err(_)) if one.to_string().contains("found no rows") => {}
         _ => return Err(format!("fast and general differ: {fast:?} instead of {general:?}")),
     }
-    let plain = Source::new(&source.name, text);
-    judged(general, &plain, |(rows, _)| first_unsound(rows.iter().map(|run| run.time_s)))
+    judged(fast, source, |(rows, _)| first_unsound(rows.iter().map(|run| run.time_s)))
 }
 
 const TABLE: Kind = Kind { format: Format::Csv, words: &[] };

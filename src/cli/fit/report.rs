@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::super::Answer;
-use super::super::output::{self, data};
+use super::super::output::{self, data, line};
 use crate::error::{Error, Result, Warning};
 use crate::fit::report::{Report, RunsReport, TermReport};
 use crate::fit::require::Undetermined;
@@ -25,7 +25,7 @@ pub(super) fn undetermined(missing: &[Undetermined], required: &[String]) -> Res
             "traded" => format!("in these runs {} take each other's place", each.sum.join(", ")),
             _ => "nothing tells of it".to_string(),
         };
-        eprintln!("{} is not determined: {why}; give {}", each.term, each.measure);
+        line(&format!("{} is not determined: {why}; give {}", each.term, each.measure));
     }
     let refusal = Refusal { required, determined: false, undetermined: missing, reason: None };
     data(None, &output::json(&refusal))?;
@@ -34,7 +34,7 @@ pub(super) fn undetermined(missing: &[Undetermined], required: &[String]) -> Res
 
 /// The data determine nothing at all.
 pub(super) fn refused(error: &Error, required: &[String]) -> Result<Answer> {
-    eprintln!("{error}");
+    line(&format!("{error}"));
     let reason = Some(error.to_string());
     data(None, &output::json(&Refusal { required, determined: false, undetermined: &[], reason }))?;
     Ok(Answer::No)

@@ -15,9 +15,21 @@ pub(super) fn width() -> usize {
     size.map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0).max(40))
 }
 
+/// Says how the table was understood, where something had to be found out.
+pub(super) fn tell(warnings: &[Warning]) {
+    for warning in warnings {
+        if let Warning::Understood(text) = warning {
+            let text = output::wrapped(&format!("read: {text}"), width());
+            let text = text.strip_prefix("read: ").unwrap_or(&text).to_string();
+            output::warn(&[Warning::Understood(text)]);
+        }
+    }
+}
+
 /// Prints the warnings that matter most, and says how many others there are.
 pub(super) fn warn(warnings: &[Warning]) {
-    let mut all: Vec<&Warning> = warnings.iter().collect();
+    let is_warning = |warning: &&Warning| !matches!(warning, Warning::Understood(_));
+    let mut all: Vec<&Warning> = warnings.iter().filter(is_warning).collect();
     all.sort_by_key(|warning| rank(warning));
     let shown = &all[..all.len().min(SHOWN)];
     for warning in shown {
@@ -26,7 +38,7 @@ pub(super) fn warn(warnings: &[Warning]) {
         output::warn(&[Warning::Note(text)]);
     }
     if all.len() > shown.len() {
-        eprintln!("further warnings with --verbose: {}", all.len() - shown.len());
+        output::line(&format!("further warnings with --verbose: {}", all.len() - shown.len()));
     }
 }
 
@@ -35,7 +47,7 @@ pub(super) fn warn(warnings: &[Warning]) {
 fn rank(warning: &Warning) -> u32 {
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     match warning {
-        Warning::Note(text) if has(text, &["contradict", "cannot be faster"]) => 0,
+        Warning::Note(text) if has(text, &["contradict", "cannot be faster", "change nothing at"]) => 0,
         Warning::FailedRuns { .. } | Warning::WarmUp { left_out: 1.., .. } => 1,
         Warning::Note(text)
             if has(text, &["left out", "misses the means", "as many terms as runs"]) =>

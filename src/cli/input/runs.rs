@@ -7,24 +7,46 @@ use clap::Args;
 use crate::cli::files::Guard;
 use crate::error::{Error, Result, Warning};
 use crate::fit::{Reading, Runs, WarmUp};
-use crate::table::{Columns, Source};
+use crate::intake::{Claims, Columns};
+use crate::table::Source;
 
 /// Which timed runs, and how they are read.
 #[derive(Args, Clone, Default)]
 pub struct RunArguments {
-    /// Timed runs: m,p,repetition,time_s as CSV, or what Extra-P or hyperfine wrote; - is standard
-    /// input. The time may be in time_ms, time_us, time_ns, time_min or time_h. Runs that failed
-    /// (an empty time, nan, timeout, a status that is not ok) are left out
+    /// Timed runs: a table with m, p and a time, by any usual names, in CSV, Markdown, JSON or what
+    /// hyperfine, Extra-P, Kernel Tuner, Ramble, ReFrame, JUBE, Google Benchmark, GNU parallel or
+    /// sacct wrote; - is standard input. `mmgp look FILE` shows how it is understood. Runs that
+    /// failed are left out
     #[arg(long, value_name = "FILE")]
     pub runs: Option<PathBuf>,
-    /// What the timed runs call m, p, time and repetition: m=ranks,p=threads,time=elapsed_ms; the
-    /// unit of the time is the end of its name, without one seconds
-    #[arg(long, value_name = "KEY=NAME,...")]
-    pub columns: Option<Columns>,
+    #[command(flatten)]
+    pub said: ClaimArguments,
     /// Keep first repetitions that take longer than the others, more than chance explains; without
     /// it, they are left out
     #[arg(long, requires = "runs")]
     pub keep_warm_up: bool,
+}
+
+/// What is said of a table beyond what it says itself.
+#[derive(Args, Clone, Default)]
+pub struct ClaimArguments {
+    /// What the timed runs call m, p, time and repetition, where their names do not say it:
+    /// m=ranks,p=cores/ranks,time=elapsed_ms; 'time=wall [ms]' says a unit, m,p=config splits 8x4. In
+    /// JSON also paths: m=parameters.np,time=results[*].mean
+    #[arg(long, value_name = "KEY=NAME,...")]
+    pub columns: Option<Columns>,
+    /// A column of rates (ns/day, GFLOP/s), of which more is better, instead of a time
+    #[arg(long, value_name = "COLUMN")]
+    pub rate: Option<String>,
+    /// Only the rows that meet a condition on their columns: 'N == 10000 and mode == "hybrid"'
+    #[arg(long, value_name = "CONDITION")]
+    pub filter: Option<String>,
+    /// A column that may differ among the repetitions of a run; may be given several times
+    #[arg(long, value_name = "COLUMN")]
+    pub ignore: Vec<String>,
+    /// A column and the text that a row must have in it.
+    #[arg(skip)]
+    pub only: Option<(String, String)>,
 }
 
 impl RunArguments {
@@ -35,13 +57,26 @@ impl RunArguments {
 
     fn reading(&self) -> Reading {
         let warm_up = if self.keep_warm_up { WarmUp::Keep } else { WarmUp::LeaveOut };
-        Reading { columns: self.columns.clone().unwrap_or_default(), warm_up }
+        Reading { claims: self.said.claims(), warm_up }
+    }
+}
+
+impl ClaimArguments {
+    /// What is said of the table.
+    pub fn claims(&self) -> Claims {
+        Claims {
+            columns: self.columns.clone().unwrap_or_default(),
+            rate: self.rate.clone(),
+            filter: self.filter.clone(),
+            only: self.only.clone(),
+            ignored: self.ignore.clone(),
+        }
     }
 }
 
 /// The timed runs of a file.
 pub fn runs(path: &Path, arguments: &RunArguments) -> Result<(Runs, Vec<Warning>)> {
-    runs_in(&Source::read(path)?, arguments)
+    runs_in(&Source::read_any(path)?, arguments)
 }
 
 /// As [`runs`], of a file that was read.
@@ -64,6 +99,9 @@ fn in_flags(error: Error) -> Error {
     match error {
         Error::OutOfRange { name: "columns", found, expected } => {
             Error::OutOfRange { name: "--columns", found, expected }
+        }
+        Error::OutOfRange { name: "filter", found, expected } => {
+            Error::OutOfRange { name: "--filter", found, expected }
         }
         other => other,
     }

@@ -90,7 +90,7 @@ impl Arguments {
             }
             None => None,
         };
-        let columns = self.runs.columns.clone().unwrap_or_default();
+        let columns = self.runs.said.columns.clone().unwrap_or_default();
         let bounds = self.constraints.bounds();
         let constraints = self.choice.added_to(bounds, &columns, &mut warnings)?;
         warn(&warnings);

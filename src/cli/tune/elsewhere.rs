@@ -10,7 +10,7 @@ use super::Job;
 use crate::Mapping;
 use crate::attempt::Order;
 use crate::cli::Answer;
-use crate::cli::output::{data, json};
+use crate::cli::output::{data, json, line};
 use crate::error::{Error, Result};
 use crate::launch::{self, emit, slurm};
 use crate::native;
@@ -145,10 +145,10 @@ impl ElsewhereArguments {
         submit(&path, differ)?;
         if differ {
             let folder = folder.display();
-            eprintln!(
+            line(&format!(
                 "when they have ended: mmgp tell --out {folder} --results {folder}/{RESULTS}, \
                        and this command again"
-            );
+            ));
         }
         Ok(Answer::Done)
     }

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::declare::Declared;
 use crate::error::{Error, Result};
-use crate::native::{self, Command, Pattern, Pin, TimeSource};
+use crate::native::{self, Command, Pattern, Pin, Printed, TimeSource};
 use crate::tune::engine::{Discipline, Timeout};
 use crate::units::Seconds;
 
@@ -14,11 +14,16 @@ use crate::units::Seconds;
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "How it is run")]
 pub struct ProgramArguments {
-    /// Take the time from its output: a regular expression whose first group is a time in seconds, or
-    /// in the unit that the group is named by, (?<ms>[0-9]+), or that a second group finds; the last
-    /// match counts [default: the wall clock]
-    #[arg(long, value_name = "REGEX", conflicts_with = "time_json")]
+    /// Take the time from its output: a regular expression whose first group is a time (75.9, 1m15.9s,
+    /// 1:15.9), in the unit that it says, or the group's name, (?<ms>[0-9]+), a second group or the
+    /// words around it, else in seconds; the last match counts. Or the name of a program that prints
+    /// it: gromacs, lammps, cp2k, qe, vasp, namd, hpcg, hpl, gnu-time [default: the wall clock]
+    #[arg(long, value_name = "REGEX|NAME", conflicts_with_all = ["time_json", "rate_from"])]
     time_from: Option<String>,
+    /// Take a rate from its output, of which more is better, in the same way: ns/day, GFLOP/s; or the
+    /// name of a program that prints one: gromacs, lammps, namd, hpcg, hpl
+    #[arg(long, value_name = "REGEX|NAME", conflicts_with = "time_json")]
+    rate_from: Option<String>,
     /// Take the time from JSON that it prints: the keys that lead to it, as in timing.total_s; the
     /// end of the last key is the unit
     #[arg(long, value_name = "KEY.KEY...")]
@@ -119,10 +124,14 @@ impl ProgramArguments {
         if let Some(check) = &self.check {
             native::check_pattern(check).map_err(|error| renamed(error, "--check"))?;
         }
-        let time = match (&self.time_from, &self.time_json) {
-            (Some(pattern), _) => TimeSource::Output(
-                Pattern::new(pattern).map_err(|error| renamed(error, "--time-from"))?,
-            ),
+        let printed = |text: &Option<String>, printed: Printed, flag: &'static str| {
+            let pattern = text.as_deref().map(|text| Pattern::new(text, printed));
+            pattern.transpose().map_err(|error| renamed(error, flag))
+        };
+        let time = printed(&self.time_from, Printed::Time, "--time-from")?;
+        let rate = printed(&self.rate_from, Printed::Rate, "--rate-from")?;
+        let time = match (time.or(rate), &self.time_json) {
+            (Some(pattern), _) => TimeSource::Output(pattern),
             (None, Some(path)) => TimeSource::Json(keys(path)?),
             (None, None) => TimeSource::Wall,
         };
@@ -163,6 +172,7 @@ impl ProgramArguments {
             ("--env", env.join(" ")),
             ("--shell", self.shell.to_string()),
             ("--time-from", text(&self.time_from)),
+            ("--rate-from", text(&self.rate_from)),
             ("--time-json", text(&self.time_json)),
             ("--check", text(&self.check)),
             ("--prepare", text(&self.prepare)),

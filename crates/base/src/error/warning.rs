@@ -7,6 +7,9 @@ use super::wording::{shortened, suggest};
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
+    /// How a table was understood, where its columns are not called as mmgp calls them.
+    #[error("{0}")]
+    Understood(String),
     /// A column that the format does not know was skipped.
     #[error(
         "{at}: column {:?} is not known and was ignored{}",

@@ -8,8 +8,6 @@ use std::collections::BTreeSet;
 use csv::{ByteRecord, ReaderBuilder, Trim};
 
 use super::Source;
-use super::columns::Unit;
-use super::failures::quoted;
 use crate::error::{Error, Position, Result, Warning};
 use header::Header;
 
@@ -104,13 +102,6 @@ pub(super) struct Wanted<'a> {
     pub default: Option<&'static str>,
 }
 
-impl<'a> Wanted<'a> {
-    /// One that must be there.
-    pub(super) fn required(name: &'a str) -> Self {
-        Self { name, default: None }
-    }
-}
-
 impl<'a> Reader<'a> {
     /// Reads the header and finds `columns` in it; one of `optional` may be missing and then reads
     /// as the text beside it.
@@ -122,16 +113,6 @@ impl<'a> Reader<'a> {
         let default = |name| optional.iter().find(|it| it.0 == name).map(|it| it.1);
         let wanted: Vec<Wanted<'a>> =
             columns.iter().map(|&name| Wanted { name, default: default(name) }).collect();
-        Self::choosing(source, columns, |_| wanted)
-    }
-
-    /// As [`Self::new`], where the columns that are sought depend on those that there are;
-    /// `usual` are named to whoever gives an empty file.
-    pub(super) fn choosing(
-        source: &'a Source,
-        usual: &[&str],
-        wanted: impl FnOnce(&[String]) -> Vec<Wanted<'a>>,
-    ) -> Result<Self> {
         let separator = header::separator(&source.text);
         let mut reader = ReaderBuilder::new()
             .has_headers(false)
@@ -145,11 +126,10 @@ impl<'a> Reader<'a> {
             return Err(Error::Input {
                 at: source.position(source.text.len()),
                 found: "an empty file".into(),
-                expected: format!("a header with the columns {}", usual.join(", ")),
+                expected: format!("a header with the columns {}", columns.join(", ")),
             });
         }
         let header = Header::new(source, separator, record);
-        let wanted = wanted(&header.names);
         let columns = header.columns(&wanted)?;
         let warnings = header.warnings(&wanted)?;
         Ok(Self { header, columns, reader, record: ByteRecord::new(), warnings })
@@ -238,13 +218,6 @@ impl Row<'_> {
         }
     }
 
-    /// A finite time of zero or more in that unit \[s\].
-    pub(super) fn time(&self, column: usize, unit: Unit) -> Result<f64> {
-        let time_s = unit.seconds(self.seconds(column)?);
-        let is_finite = time_s.is_finite().then_some(time_s);
-        is_finite.ok_or_else(|| self.field_error(column, "a finite time of 0 s or more"))
-    }
-
     /// A finite number.
     pub fn number(&self, column: usize) -> Result<f64> {
         match self.text(column).parse::<f64>() {
@@ -277,14 +250,10 @@ impl Row<'_> {
         self.field_error(column, expected)
     }
 
-    /// The field and its column, as errors name them.
-    pub(super) fn quoted(&self, column: usize) -> String {
-        quoted(self.text(column), self.columns[column].name)
-    }
-
     /// The error for a field that is not `expected`.
     pub fn field_error(&self, column: usize, expected: &str) -> Error {
-        self.error(self.columns[column].index, self.quoted(column), expected)
+        let Column { name, index, .. } = self.columns[column];
+        self.error(index, format!("{:?} in column {name:?}", self.text(column)), expected)
     }
 
     /// An error at the field with that index in the file.
@@ -307,7 +276,7 @@ impl Row<'_> {
     }
 
     /// Where the field with that index in the file begins.
-    pub(super) fn position(&self, index: usize) -> Position {
+    fn position(&self, index: usize) -> Position {
         self.header.positions(self.record, &[index]).next().expect("invariant: each has a place")
     }
 

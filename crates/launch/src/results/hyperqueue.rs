@@ -8,9 +8,14 @@
 use mmgp_base::Result;
 use mmgp_base::table::Source;
 use mmgp_base::table::json::{Object, Value};
-use mmgp_base::units::Seconds;
+use mmgp_intake::Outcome;
 
-use super::{Outcome, Told};
+use super::Told;
+
+/// Whether a text is such: JSON whose objects have a state and an id.
+pub(super) fn is_it(text: &str) -> bool {
+    text.starts_with(['[', '{']) && text.contains("\"state\"") && text.contains("\"id\"")
+}
 
 pub(super) fn read(source: &Source) -> Result<Vec<Told>> {
     let root = Value::parse(source)?;
@@ -47,8 +52,9 @@ fn told(task: &Object<'_>) -> Result<Option<Told>> {
                 Outcome::Longer(duration(task)?)
             } else {
                 let exit = error.split("exit code ").nth(1);
-                let exit = exit.and_then(|it| it.split_whitespace().next()?.parse().ok());
-                Outcome::Failed { exit, signal: None }
+                let exit = exit.and_then(|it| it.split_whitespace().next()?.parse::<i32>().ok());
+                let why = exit.map_or("it failed".into(), |exit| format!("exit status {exit}"));
+                Outcome::Failed { why, exit }
             }
         }
         "waiting" | "running" | "canceled" => return Ok(None),
@@ -58,8 +64,8 @@ fn told(task: &Object<'_>) -> Result<Option<Told>> {
     Ok(Some(Told { id, mapping: None, repetition: None, outcome }))
 }
 
-/// From its start to its end.
-fn duration(task: &Object<'_>) -> Result<Seconds> {
+/// From its start to its end \[s\].
+fn duration(task: &Object<'_>) -> Result<f64> {
     let instant = |key: &str| {
         let value = task.required(key)?;
         since_1970(&value.text()?)
@@ -67,7 +73,7 @@ fn duration(task: &Object<'_>) -> Result<Seconds> {
     };
     let (start, end) = (instant("started_at")?, instant("finished_at")?);
     let time_s = (end.0 - start.0) as f64 + (end.1 - start.1);
-    Ok(Seconds(time_s.max(0.0)))
+    Ok(time_s.max(0.0))
 }
 
 /// Whole seconds since 1970 and the rest of one, of a date and time in UTC (RFC 3339).

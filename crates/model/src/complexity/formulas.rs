@@ -36,7 +36,7 @@ use mmgp_base::table::toml::{Document, Table};
 use super::bound::{Constants, Demand};
 use super::counts::Sizes;
 use super::steps::{Facts, Told, Transfers};
-use crate::expression::{Expression, Kind, Names, is_name};
+use mmgp_base::expression::{Expression, Kind, Names, is_name};
 
 /// An algorithm by its formulas.
 #[derive(Debug, Clone)]

@@ -2,13 +2,14 @@
 //!
 //! ```
 //! use mmgp_model::export::runs::RunsTarget;
-//! use mmgp_base::table::{Columns, Source, runs};
+//! use mmgp_base::table::Source;
+//! use mmgp_intake::{Claims, runs};
 //!
-//! let columns = Columns::default();
+//! let claims = Claims::default();
 //! let source = Source::new("runs.csv", "m,p,repetition,time_s\n1,1,1,8.5\n2,4,1,1.5\n");
-//! let (runs, _) = runs::read(&source, &columns)?;
+//! let (runs, _) = runs(&source, &claims)?;
 //! let text = "extra-p-jsonl".parse::<RunsTarget>()?.write(&runs)?;
-//! assert_eq!(runs::read(&Source::new("runs.jsonl", &text), &columns)?.0, runs);
+//! assert_eq!(runs(&Source::new("runs.jsonl", &text), &claims)?.0, runs);
 //! # Ok::<(), mmgp_base::Error>(())
 //! ```
 

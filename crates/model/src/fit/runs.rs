@@ -20,8 +20,9 @@ mod wild;
 
 use collector::Collector;
 use mmgp_base::error::{Error, Result, Warning};
+use mmgp_base::table::Source;
 use mmgp_base::table::records::Run;
-use mmgp_base::table::{Columns, Source, runs, runs_of};
+use mmgp_intake::{Claims, Entry, Plan, formats};
 
 /// All timed runs of a program, summed up for each configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,8 +115,8 @@ impl Runs {
 /// How timed runs are read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// What the file calls its columns or parameters.
-    pub columns: Columns,
+    /// What is said of the file beyond what it says itself.
+    pub claims: Claims,
     /// What becomes of first repetitions that took longer than the others.
     pub warm_up: WarmUp,
 }
@@ -133,20 +134,18 @@ pub enum WarmUp {
 }
 
 impl Reading {
-    /// Reads timed runs of any format that is known, those of a CSV file without holding its rows.
+    /// Reads timed runs of any format that is known, without holding the rows of what has lines.
     ///
     /// # Errors
-    /// [`Error::Input`] for a file that is none of these, or two rows of the same (m, p,
-    /// repetition).
+    /// As [`Plan::of`] and [`Plan::read`].
     pub fn runs(&self, source: &Source) -> Result<(Runs, Vec<Warning>)> {
-        if let Some((rows, mut warnings)) = runs_of(source, &self.columns)? {
-            let (runs, more) = collect_rows(&source.name, &rows, self.warm_up)?;
-            warnings.extend(more);
-            return Ok((runs, warnings));
-        }
-        let insert = |collector: &mut Collector, run| collector.insert(run);
-        let (collector, mut warnings) =
-            runs::collect(source, &self.columns, Collector::new, insert)?;
+        let sheet = formats::sheet(source, &self.claims.columns)?;
+        let plan = Plan::of(&sheet, &self.claims)?;
+        let mut collector = Collector::new();
+        let reading = plan.read(&sheet, &mut |entry: Entry| collector.insert_entry(entry))?;
+        let mut warnings: Vec<Warning> =
+            plan.line(&sheet).map(Warning::Understood).into_iter().collect();
+        warnings.extend(reading.warnings);
         let (runs, more) = collector.finish(&source.name, self.warm_up);
         warnings.extend(more);
         Ok((runs, warnings))

@@ -78,7 +78,9 @@ impl Output {
             if let Some(last) = pattern.captures_iter(&text).last() {
                 let names = pattern.capture_names().map(|name| name.map(str::to_string));
                 let groups = last.iter().map(|group| group.map(|it| it.as_str().to_string()));
-                *found = Some(Match { groups: names.zip(groups).collect() });
+                let span = last.get(1).map_or((0, 0), |group| (group.start(), group.end()));
+                let groups = names.zip(groups).collect();
+                *found = Some(Match { groups, line: text.trim_end().into(), span });
             }
         }
         let end = &mut self.reading.end;

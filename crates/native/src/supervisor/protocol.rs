@@ -72,4 +72,8 @@ pub struct Ended {
 pub struct Match {
     /// Of each group, the whole match first, its name and what it holds.
     pub groups: Vec<(Option<String>, Option<String>)>,
+    /// The line in which it stands.
+    pub line: String,
+    /// Where the first group stands in the line, from its first byte to behind its last.
+    pub span: (usize, usize),
 }

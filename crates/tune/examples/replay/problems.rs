@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use mmgp_base::table::records::Run;
-use mmgp_base::table::{Columns, Source, runs};
+use mmgp_base::table::Source;
+use mmgp_intake::{Claims, runs};
 use mmgp_base::{Mapping, Result};
 use mmgp_model::statistics::median;
 use rand::SeedableRng;
@@ -55,7 +56,7 @@ const TRUTHS: [(&str, Truth); 7] = [
 /// All tables of a folder, then all formulas.
 ///
 /// # Errors
-/// As [`runs::read`].
+/// As [`runs`].
 pub fn all(data: &Path) -> Result<Vec<Problem>> {
     let mut files: Vec<_> = std::fs::read_dir(data)
         .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
@@ -73,7 +74,7 @@ pub fn all(data: &Path) -> Result<Vec<Problem>> {
 
 fn table(path: &Path) -> Result<Problem> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let (rows, _) = runs::read(&Source::read(path)?, &Columns::default())?;
+    let (rows, _) = runs(&Source::read(path)?, &Claims::default())?;
     let first = if WARM_UP.contains(&name.as_str()) { 2 } else { 1 };
     let mut times: BTreeMap<Mapping, Vec<f64>> = BTreeMap::new();
     for Run { m, p, repetition, time_s } in rows {

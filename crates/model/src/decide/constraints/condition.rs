@@ -1,6 +1,6 @@
 //! Conditions on a mapping as people write them: `m*p <= cores && p <= 8`.
 
-use crate::expression::{Expression, Kind, Names, is_name};
+use mmgp_base::expression::{Expression, Kind, Names, is_name};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result};
 

@@ -1,5 +1,6 @@
 use super::*;
-use mmgp_base::table::{Columns, Source, runs};
+use mmgp_base::table::Source;
+use mmgp_intake::Claims;
 
 fn runs(rows: &[(u32, u32, u32, f64)]) -> Vec<Run> {
     rows.iter().map(|&(m, p, repetition, time_s)| Run { m, p, repetition, time_s }).collect()
@@ -21,7 +22,7 @@ fn every_format_gives_back_the_runs_to_the_last_bit() {
     ]);
     for &target in RunsTarget::ALL {
         let text = target.write(&rows).unwrap();
-        let read = runs::read(&Source::new("x", &text), &Columns::default()).unwrap().0;
+        let read = mmgp_intake::runs(&Source::new("x", &text), &Claims::default()).unwrap().0;
         assert_eq!(read, rows, "{}", target.name());
         assert_eq!(target.name().parse::<RunsTarget>().unwrap(), target);
     }
@@ -37,7 +38,7 @@ fn uneven_repetitions_are_refused_as_text_and_written_as_json() {
     );
     for target in [RunsTarget::ExtraPJson, RunsTarget::ExtraPJsonLines] {
         let text = target.write(&runs(&rows)).unwrap();
-        assert_eq!(runs::read(&Source::new("x", &text), &Columns::default()).unwrap().0.len(), 3);
+        assert_eq!(mmgp_intake::runs(&Source::new("x", &text), &Claims::default()).unwrap().0.len(), 3);
     }
 }
 

@@ -8,9 +8,13 @@ use super::wild::{Left, Usual};
 use super::{Cell, Runs, WarmUp};
 use mmgp_base::error::Warning;
 use mmgp_base::table::records::Run;
+use mmgp_intake::Entry;
 
 /// Up to this m and p, a cell is found by its index alone.
 const DIRECT: u32 = 64;
+
+/// No run is said to be less than this part of the mean that it belongs to.
+const LEAST_OF_A_MEAN: f64 = 0.01;
 
 /// Marks a configuration that was not seen yet.
 const UNSEEN: u32 = u32::MAX;
@@ -28,6 +32,36 @@ impl Collector {
     pub fn new() -> Self {
         let direct = vec![UNSEEN; (DIRECT * DIRECT) as usize];
         Self { cells: Vec::new(), direct, further: BTreeMap::new() }
+    }
+
+    /// Adds a run, or the runs that a row is the mean of.
+    #[inline]
+    pub fn insert_entry(&mut self, Entry { run, mean_of }: Entry) -> bool {
+        match mean_of {
+            None => self.insert(run),
+            Some((count, deviation_s)) => self.insert_mean(&run, count, deviation_s),
+        }
+    }
+
+    /// Adds so many runs with that mean and that standard deviation: half of them as far below the mean as
+    /// the others are above it, and one between them where they are an odd number.
+    fn insert_mean(&mut self, mean: &Run, count: u32, deviation_s: f64) -> bool {
+        let pairs = count / 2 * 2;
+        let off = deviation_s * (f64::from(count - 1) / f64::from(pairs.max(1))).sqrt();
+        // Which of them comes first must not look like a warm-up.
+        let first = if (mean.m + mean.p) % 2 == 0 { off } else { -off };
+        let mut is_new = true;
+        for index in 0..count {
+            let off = match (index < pairs, index % 2) {
+                (true, 0) => first,
+                (true, _) => -first,
+                (false, _) => 0.0,
+            };
+            let time_s = (mean.time_s + off).max(mean.time_s * LEAST_OF_A_MEAN);
+            let repetition = (mean.repetition - 1) * count + index + 1;
+            is_new &= self.insert(Run { repetition, time_s, ..*mean });
+        }
+        is_new
     }
 
     /// Adds a run; answers whether it is the first with its configuration and repetition.

@@ -10,7 +10,7 @@ use tokens::{Token, tokens};
 
 /// A number or a condition over variables.
 #[derive(Debug, Clone)]
-pub(crate) struct Expression {
+pub struct Expression {
     steps: Vec<Step>,
 }
 
@@ -30,14 +30,16 @@ type Operator = fn(f64, f64) -> f64;
 
 /// What an expression, or a part of one, is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// Such as `m*p`.
     Number,
+    /// Such as `m < 4`.
     Truth,
 }
 
 /// The names that an expression may use.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Names<'a> {
+pub struct Names<'a> {
     /// Those whose values come with each evaluation.
     pub variables: &'a [&'a str],
     /// Those that stand for a number.
@@ -46,10 +48,12 @@ pub(crate) struct Names<'a> {
 
 /// What cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mistake {
+pub struct Mistake {
+    /// What stands there.
     pub found: String,
     /// The character at which it stands, from 1.
     pub at: usize,
+    /// What would have been right.
     pub expected: String,
 }
 
@@ -98,7 +102,7 @@ impl Expression {
 }
 
 /// Whether a text is one name, and no operator.
-pub(crate) fn is_name(text: &str) -> bool {
+pub fn is_name(text: &str) -> bool {
     tokens(text).is_ok_and(|tokens| {
         matches!(&tokens[..], [(Token::Name(_), _), (Token::End, _)])
             && !["and", "or", "not"].contains(&text)

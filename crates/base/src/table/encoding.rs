@@ -1,0 +1,123 @@
+//! Bytes as people have them, as text.
+
+use std::io::Read as _;
+
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+
+use super::Source;
+use crate::error::{Error, Position, Result};
+
+/// A way to compress, by the bytes that such a file begins with.
+struct Compression {
+    name: &'static str,
+    magic: &'static [u8],
+    expand: fn(&[u8]) -> std::io::Result<Vec<u8>>,
+}
+
+const COMPRESSIONS: [Compression; 2] = [
+    Compression { name: "gzip", magic: &[0x1f, 0x8b], expand: gzip },
+    Compression { name: "xz", magic: b"\xfd7zXZ\0", expand: xz },
+];
+
+fn gzip(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut expanded = Vec::new();
+    flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut expanded)?;
+    Ok(expanded)
+}
+
+fn xz(mut bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut expanded = Vec::new();
+    let done = lzma_rs::xz_decompress(&mut bytes, &mut expanded);
+    done.map_err(|error| std::io::Error::other(format!("{error:?}")))?;
+    Ok(expanded)
+}
+
+/// The text that these bytes are, and what it was made from.
+pub(super) fn decoded(name: String, mut bytes: Vec<u8>) -> Result<Source> {
+    let mut steps = Vec::new();
+    if let Some(compression) = COMPRESSIONS.iter().find(|it| bytes.starts_with(it.magic)) {
+        bytes = (compression.expand)(&bytes).map_err(|error| Error::Input {
+            at: Position { file: name.clone(), line: 1, column: 1 },
+            found: format!("{} that cannot be expanded ({error})", compression.name),
+            expected: "a whole file".into(),
+        })?;
+        steps.push(compression.name);
+    }
+    let encoding = encoding_of(&bytes);
+    let text = match encoding {
+        Some(encoding) if encoding != UTF_8 => {
+            steps.push(match encoding == WINDOWS_1252 {
+                true => "Windows-1252",
+                false => encoding.name(),
+            });
+            encoding.decode(&bytes).0.into_owned()
+        }
+        _ => Source::of_utf8(name.clone(), bytes)?.text,
+    };
+    let encoding = (!steps.is_empty()).then(|| steps.join(", "));
+    Ok(Source { name, text, encoding })
+}
+
+/// By its first bytes, by zeros at every other place, or, of what is not UTF-8 and has no signs that no
+/// text has, what Windows writes in the west.
+fn encoding_of(bytes: &[u8]) -> Option<&'static Encoding> {
+    if let Some((encoding, _)) = Encoding::for_bom(bytes) {
+        return Some(encoding);
+    }
+    let first = &bytes[..bytes.len().min(64)];
+    let zeros = |from: usize| first.iter().skip(from).step_by(2).all(|&byte| byte == 0);
+    if first.len() >= 4 && zeros(1) {
+        return Some(encoding_rs::UTF_16LE);
+    }
+    if first.len() >= 4 && zeros(0) {
+        return Some(encoding_rs::UTF_16BE);
+    }
+    let is_control = |byte: &u8| *byte < 0x20 && !b"\t\n\r\x0c".contains(byte);
+    let is_text = std::str::from_utf8(bytes).is_ok() || bytes.iter().any(is_control);
+    Some(if is_text { UTF_8 } else { WINDOWS_1252 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(bytes: &[u8]) -> (String, Option<String>) {
+        let source = decoded("x.csv".into(), bytes.to_vec()).unwrap();
+        (source.text, source.encoding)
+    }
+
+    fn utf16(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+        text.encode_utf16().flat_map(bytes).collect()
+    }
+
+    #[test]
+    fn text_is_read_in_the_encodings_that_people_have() {
+        assert_eq!(of("m;Zeit [\u{b5}s]\n".as_bytes()), ("m;Zeit [\u{b5}s]\n".into(), None));
+        let little = utf16("\u{feff}m,p\n1,2\n", u16::to_le_bytes);
+        assert_eq!(of(&little), ("m,p\n1,2\n".into(), Some("UTF-16LE".into())));
+        let big = utf16("m,p\n1,2\n", u16::to_be_bytes);
+        assert_eq!(of(&big), ("m,p\n1,2\n".into(), Some("UTF-16BE".into())));
+        let western = of(b"m;Zeit f\xfcr [\xb5s]\n");
+        assert_eq!(western, ("m;Zeit f\u{fc}r [\u{b5}s]\n".into(), Some("Windows-1252".into())));
+    }
+
+    #[test]
+    fn what_is_compressed_is_expanded_and_damage_is_said() {
+        use std::io::Write as _;
+        let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        writer.write_all(b"m,p\n1,2\n").unwrap();
+        let packed = writer.finish().unwrap();
+        assert_eq!(of(&packed), ("m,p\n1,2\n".into(), Some("gzip".into())));
+        let cut = decoded("x.gz".into(), packed[..12].to_vec()).unwrap_err().to_string();
+        assert!(cut.starts_with("x.gz:1:1: found gzip that cannot be expanded"), "{cut}");
+        let mut packed = Vec::new();
+        lzma_rs::xz_compress(&mut &b"m,p\n1,2\n"[..], &mut packed).unwrap();
+        assert_eq!(of(&packed), ("m,p\n1,2\n".into(), Some("xz".into())));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_refused_with_their_place() {
+        let refused = decoded("x".into(), b"m,p\n1,\x01\xff\n".to_vec()).unwrap_err().to_string();
+        assert_eq!(refused, "x:2:4: found the byte 0xff, expected text encoded as UTF-8");
+    }
+}

@@ -1,0 +1,92 @@
+//! How a table says that a run failed.
+
+use crate::names::Role;
+
+/// What stands in the place of a time where there is none, in small letters; empty says so, too.
+const NO_TIMES: &str = "nan na n/a - -- --- none null inf infinity failed fail failure error err timeout timed_out \
+    timed-out oom killed crash crashed dnf tle aborted abort cancelled canceled segfault unknown missing \
+    node_fail out_of_memory preempted deadline boot_fail invalidconfig compilationfailedconfig \
+    runtimefailedconfig x";
+
+/// What a status says of a run that was good, in small letters.
+const GOOD: &str = "ok 0 success succeeded successful completed complete done pass passed finished true yes \
+    correct valid good xpass 1.0 ended";
+
+/// What stands for no.
+const NO: &str = "false no 0 n f none null nan - ok 0.0 correct";
+
+/// What stands for yes.
+const YES: &str = "true yes 1 y t ok pass passed 1.0 correct";
+
+fn is_one_of(list: &str, text: &str) -> bool {
+    list.split_whitespace().any(|known| known.eq_ignore_ascii_case(text))
+}
+
+/// Whether the text in the place of a time says that there is none: a word, or that it takes longer than
+/// something (`> 600`).
+pub(crate) fn is_no_time(text: &str) -> bool {
+    text.is_empty() || text.starts_with('>') || text.ends_with('+') || is_one_of(NO_TIMES, text)
+}
+
+/// Whether a column of that role says that the run failed. An empty field says nothing.
+pub(crate) fn is_failure(role: Role, text: &str) -> bool {
+    let is_zero = |part: &str| part.parse::<f64>().is_ok_and(|code| code == 0.0);
+    match role {
+        _ if text.is_empty() => false,
+        // Slurm has the signal behind the code: 0:15.
+        Role::ExitCode => !text.split(':').all(is_zero),
+        Role::Success => !is_one_of(YES, text),
+        Role::Failure => !is_one_of(NO, text),
+        Role::Status => !is_one_of(GOOD, text),
+        _ => false,
+    }
+}
+
+/// Whether the values of a column are such as its role of a failure has: a column `error` may hold a
+/// residual, and a column `result` a number that the program computes.
+pub(crate) fn are_of<'a>(role: Role, values: impl Iterator<Item = &'a str>) -> bool {
+    let is_number = |text: &str| text.parse::<f64>().is_ok();
+    let is_whole = |text: &str| text.split(':').all(|part| part.parse::<i64>().is_ok());
+    let mut values = values.filter(|text| !text.is_empty());
+    match role {
+        Role::ExitCode => values.all(|text| is_whole(text) || !is_number(text)),
+        Role::Success | Role::Failure | Role::Status => {
+            values.all(|text| !is_number(text) || matches!(text, "0" | "1" | "0.0" | "1.0"))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_for_no_time_is_one_in_any_capitals() {
+        for text in ["", "-", "NaN", "FAILED", "Timeout", "> 600", "600+", "OUT_OF_MEMORY"] {
+            assert!(is_no_time(text), "{text:?}");
+        }
+        for text in ["1.5", "0", "72 s", "1m12s"] {
+            assert!(!is_no_time(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_role_decides_what_a_text_says_of_a_run() {
+        let failed = |role| move |text: &&str| is_failure(role, text);
+        assert!(["1", "137", "0:9", "null"].iter().all(failed(Role::ExitCode)));
+        assert!(!["0", "0:0", "", "0.0"].iter().any(failed(Role::ExitCode)));
+        assert!(["False", "no", "0"].iter().all(failed(Role::Success)));
+        assert!(["True", "yes", "InvalidConfig"].iter().all(failed(Role::Failure)));
+        assert!(["FAILED", "TIMEOUT", "CANCELLED by 1000"].iter().all(failed(Role::Status)));
+        assert!(!["COMPLETED", "ok", "pass"].iter().any(failed(Role::Status)));
+    }
+
+    #[test]
+    fn a_residual_is_no_failure() {
+        assert!(!are_of(Role::Failure, ["1e-9", "3e-8"].into_iter()));
+        assert!(are_of(Role::Failure, ["0", "1", "", "timeout"].into_iter()));
+        assert!(!are_of(Role::Status, ["200", "404"].into_iter()));
+        assert!(are_of(Role::ExitCode, ["0", "137", "0:15"].into_iter()));
+    }
+}

@@ -1,0 +1,74 @@
+//! Texts of lines: CSV, tables between bars or blanks, `key=value`, and what known tools write.
+//!
+//! Each format is a file with a [`Format`], which stands in [`FORMATS`]; the first that recognises a text
+//! has it. A line that begins with `#` is a comment, except one right above the rows that names their
+//! columns; empty lines are passed over.
+
+mod blanks;
+mod bordered;
+mod header;
+mod job_log;
+mod keyed;
+mod lines;
+mod reframe;
+mod sacct;
+mod separated;
+
+use mmgp_base::error::{Error, Result};
+use mmgp_base::table::Source;
+
+use super::extrap;
+use crate::sheet::{Heading, Rows, Sheet};
+pub(super) use header::headings;
+use lines::Text;
+
+/// A format of lines.
+struct Format {
+    /// What people call it: `CSV with ;`.
+    name: &'static str,
+    /// The table of a text; `None` where the text is not of the format.
+    table: for<'a> fn(&Text<'a>) -> Option<Result<Table<'a>>>,
+}
+
+/// All formats, from the one that asks for most.
+const FORMATS: [Format; 13] = [
+    Format { name: "text of Extra-P", table: |text| extrap::table(text.source) },
+    bordered::JUBE,
+    bordered::MARKDOWN,
+    job_log::FORMAT,
+    job_log::RESULTS,
+    sacct::FORMAT,
+    reframe::FORMAT,
+    keyed::FORMAT,
+    separated::COMMA,
+    separated::SEMICOLON,
+    separated::TAB,
+    separated::BAR,
+    blanks::FORMAT,
+];
+
+/// A table of which only the format's name is not said.
+pub(super) struct Table<'a> {
+    pub columns: Vec<Heading>,
+    pub rows: Box<dyn Rows + 'a>,
+}
+
+/// The table of a text that is not JSON.
+///
+/// # Errors
+/// [`Error::Input`] with the place of what is not as the format asks: an empty file, no names of columns, a
+/// name twice; a row with another number of fields than the header where rows are gone through.
+pub(crate) fn sheet(source: &Source) -> Result<Sheet<'_>> {
+    let text = Text::of(source)?;
+    let table = FORMATS.iter().find_map(|format| (format.table)(&text).map(|it| (format, it)));
+    let (format, table) = table.ok_or_else(|| Error::Input {
+        at: source.position(text.start),
+        found: "no table".into(),
+        expected: "names of columns with commas between them, and rows below".into(),
+    })?;
+    let Table { columns, rows } = table?;
+    Ok(Sheet { source, format: format.name.into(), columns, rows })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! Columns between blanks: what is aligned, and what gnuplot and R read.
+
+use std::borrow::Cow;
+
+use mmgp_base::error::Result;
+
+use super::header::{Layout, Record, headings, is_number, unnamed};
+use super::lines::{Line, LineRows, Text, field};
+use super::separated::has_decimals;
+use super::{Format, Table};
+use crate::sheet::{Field, Heading, Rows};
+
+pub(super) const FORMAT: Format = Format { name: "table with blanks", table };
+
+/// What separates columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Gap {
+    /// A tab, or two blanks and more.
+    Wide,
+    Any,
+}
+
+/// Whether blanks separate the columns of a text; `sign` is what else may, of which the header has some.
+pub(super) fn are_between(text: &Text<'_>, sign: Option<u8>) -> bool {
+    let mut rows = text.first_lines().into_iter().skip(1);
+    let Some((gap, _)) = gap(text) else { return false };
+    match sign {
+        None => true,
+        Some(b'\t') => gap == Gap::Wide,
+        Some(sign) => !rows.any(|row| row.text.as_bytes().contains(&sign)),
+    }
+}
+
+/// Whether blanks separate numbers, commas of which stand before decimals.
+pub(super) fn are_between_decimals(text: &Text<'_>) -> bool {
+    gap(text).is_some_and(|(_, layout)| {
+        let are_numbers = layout.rows.iter().flatten().all(|field| is_number(&field.text));
+        layout.is_even() && are_numbers && has_decimals(&layout)
+    })
+}
+
+fn table<'a>(text: &Text<'a>) -> Option<Result<Table<'a>>> {
+    let (gap, layout) = gap(text)?;
+    let source = text.source;
+    let with_names = layout.check_names(source).and_then(|()| headings(source, &layout.names));
+    Some(with_names.map(|mut columns| {
+        if has_index(&layout) {
+            columns.insert(0, Heading { name: unnamed(0), at: text.first().at });
+        }
+        let split = move |line: Line<'a>, fields: &mut Vec<Field<'a>>| {
+            gap.split(line, fields);
+            Ok(())
+        };
+        let (start, width) = (layout.rows_at, columns.len());
+        let rows: Box<dyn Rows + 'a> = Box::new(LineRows { source, start, width, split });
+        Table { columns, rows }
+    }))
+}
+
+/// What separates the columns, if blanks do, and the first lines by it: all of the rows have as many fields
+/// as the header, or at least half of them.
+fn gap<'a>(text: &Text<'a>) -> Option<(Gap, Layout<'a>)> {
+    let is_possible = |(gap, layout): &(Gap, Layout<'a>)| {
+        *gap == Gap::Any || !layout.rows.iter().flatten().any(is_of_numbers)
+    };
+    let layouts = [Gap::Wide, Gap::Any].map(|gap| (gap, gap.layout(text)));
+    let mut possible: Vec<_> = layouts.into_iter().filter(is_possible).collect();
+    let even = possible.iter().position(|(_, layout)| layout.is_even() || has_index(layout));
+    let half = || possible.iter().position(|(_, layout)| is_even_in_half(layout));
+    even.or_else(half).map(|place| possible.swap_remove(place))
+}
+
+fn is_even_in_half(layout: &Layout<'_>) -> bool {
+    let width = layout.names.len();
+    let even = layout.rows.iter().filter(|row| row.len() == width).count();
+    width > 1 && even >= 1 && 2 * even >= layout.rows.len()
+}
+
+/// Whether a field has several numbers with blanks between them.
+fn is_of_numbers(field: &Field<'_>) -> bool {
+    let mut words = field.text.split_whitespace();
+    words.clone().count() > 1 && words.all(is_number)
+}
+
+/// Whether rows have one field more than the header, the first, which numbers them, as pandas and R
+/// print them.
+fn has_index(layout: &Layout<'_>) -> bool {
+    let width = layout.names.len() + 1;
+    let number =
+        |row: &Vec<Field<'_>>| row.first().and_then(|field| field.text.parse::<usize>().ok());
+    let Some(first @ (0 | 1)) = layout.rows.first().and_then(number) else { return false };
+    let is_next = |(index, row): (usize, &Vec<Field<'_>>)| {
+        row.len() == width && number(row) == Some(first + index)
+    };
+    layout.rows.len() > 1 && layout.rows.iter().enumerate().all(is_next)
+}
+
+impl Gap {
+    fn layout<'a>(self, text: &Text<'a>) -> Layout<'a> {
+        let fields = |line: Line<'a>| {
+            let mut fields = Vec::new();
+            self.split(line, &mut fields);
+            fields
+        };
+        let record = |line: Line<'a>| Record { fields: fields(line), end: line.next };
+        let records = text.first_lines().into_iter().map(record);
+        Layout::of(text, records.filter(|record| !record.fields.is_empty()).collect(), fields)
+    }
+
+    /// The fields of a line; none of a line that is drawn below a header.
+    fn split<'a>(self, line: Line<'a>, fields: &mut Vec<Field<'a>>) {
+        let text = line.text;
+        let has_line = text.contains("--") || text.contains("==");
+        if has_line && text.chars().all(|it| matches!(it, '-' | '=' | '+' | ' ' | '\t')) {
+            return;
+        }
+        let (mut begin, mut rest) = (0, text);
+        while let Some(length) = rest.find(|it: char| !it.is_whitespace()) {
+            begin += length;
+            let end = begin + self.end(&text[begin..]);
+            fields.push(without_quotes(field(&text[begin..end], line.at + begin)));
+            (begin, rest) = (end, &text[end..]);
+        }
+    }
+
+    /// Where the field ends that a text begins with.
+    fn end(self, text: &str) -> usize {
+        let ends = match self {
+            Self::Any => text.find(char::is_whitespace),
+            Self::Wide => [text.find('\t'), text.find("  ")].into_iter().flatten().min(),
+        };
+        ends.unwrap_or(text.len())
+    }
+}
+
+fn without_quotes(field: Field<'_>) -> Field<'_> {
+    let Field { text: Cow::Borrowed(text), at } = field else { return field };
+    let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    Field { text: inner.unwrap_or(text).into(), at }
+}

@@ -1,0 +1,135 @@
+//! Tables with bars between their fields and lines drawn between their rows: Markdown, JUBE, consoles.
+
+use std::borrow::Cow;
+
+use mmgp_base::error::Result;
+
+use super::header::headings;
+use super::lines::{Line, LineRows, Text, lines, unquoted};
+use super::{Format, Table};
+use crate::sheet::Field;
+
+pub(super) const MARKDOWN: Format = Format {
+    name: "Markdown table",
+    table: |text| match text.first_lines()[..] {
+        [first, second, ..] => {
+            let is_bordered = begins(first) && begins(second);
+            let is_drawn = is_above_header(first) || is_below_header(second);
+            (is_bordered || is_drawn).then(|| table(text, text.start, plain))
+        }
+        [only] => (begins(only) && only.text.trim_end().ends_with(BARS))
+            .then(|| table(text, text.start, plain)),
+        [] => None,
+    },
+};
+
+/// A line `NAME:` stands above the table.
+pub(super) const JUBE: Format = Format {
+    name: "JUBE's table",
+    table: |text| match text.first_lines()[..] {
+        [name, header, ..] if name.text.trim_end().ends_with(':') && begins(header) => {
+            Some(table(text, header.at, |field| field))
+        }
+        _ => None,
+    },
+};
+
+/// What stands between fields.
+const BARS: [char; 4] = ['|', '\u{2502}', '\u{2503}', '\u{2551}'];
+
+fn begins(line: Line<'_>) -> bool {
+    line.text.trim_start().starts_with(BARS)
+}
+
+/// Whether a sign is one of those that boxes are drawn with, and stands between no fields.
+fn is_of_box(sign: char) -> bool {
+    ('\u{2500}'..='\u{257f}').contains(&sign) && !BARS.contains(&sign)
+}
+
+/// Whether a line is drawn between rows; one with single signs, such as `| - |`, is a row.
+fn is_drawn(line: Line<'_>) -> bool {
+    let text = line.text.trim();
+    let has_line = text.contains("--") || text.contains("==") || text.contains(is_of_box);
+    has_line && text.chars().all(|it| "|+-=: ".contains(it) || BARS.contains(&it) || is_of_box(it))
+}
+
+/// Whether a line is drawn above a table that has borders.
+fn is_above_header(line: Line<'_>) -> bool {
+    let is_crossing = |it: char| it == '+' || BARS.contains(&it) || is_of_box(it);
+    is_drawn(line) && line.text.contains(is_crossing)
+}
+
+/// As [`is_drawn`], for the second line of a table without borders, which may be drawn with single signs.
+fn is_below_header(line: Line<'_>) -> bool {
+    let text = line.text.trim();
+    let has_bar = text.contains(['|', '+']);
+    has_bar
+        && (is_drawn(line) || (text.contains('-') && text.chars().all(|it| "|-: ".contains(it))))
+}
+
+/// The table of the lines from that byte on; `plain` is what is made of each field.
+fn table<'a>(
+    text: &Text<'a>,
+    start: usize,
+    plain: impl Fn(Field<'a>) -> Field<'a> + 'a,
+) -> Result<Table<'a>> {
+    let source = text.source;
+    let mut all = lines(&source.text, start).filter(|line| !is_drawn(*line));
+    let header = all.next().unwrap_or(text.first());
+    let below = lines(&source.text, header.at).nth(1).filter(|line| is_below_header(*line));
+    let rows_at = below.unwrap_or(header);
+    let has_borders = begins(header);
+    let split = move |line: Line<'a>, fields: &mut Vec<Field<'a>>| {
+        if !is_drawn(line) {
+            let inner = if has_borders { without_borders(line) } else { line };
+            fields.extend(cells(inner).into_iter().map(&plain));
+        }
+        Ok(())
+    };
+    let mut names = Vec::new();
+    split(header, &mut names)?;
+    let columns = headings(source, &names)?;
+    let (start, width) = (rows_at.next, columns.len());
+    Ok(Table { columns, rows: Box::new(LineRows { source, start, width, split }) })
+}
+
+/// The part of a line between its first and its last bar.
+fn without_borders(line: Line<'_>) -> Line<'_> {
+    let whole = line.text.trim();
+    let inner = whole.strip_prefix(BARS).unwrap_or(whole);
+    let at = line.at + line.text.trim_end().len() - inner.len();
+    Line { text: inner.strip_suffix(BARS).unwrap_or(inner), at, ..line }
+}
+
+/// The fields of a line between bars; a bar behind `\` is part of a field.
+fn cells(line: Line<'_>) -> Vec<Field<'_>> {
+    let Line { text: mut inner, mut at, .. } = line;
+    let mut cells = Vec::new();
+    let is_bar = |(at, _): &(usize, &str), text: &str| !text[..*at].ends_with('\\');
+    while let Some((length, bar)) = inner.match_indices(BARS).find(|found| is_bar(found, inner)) {
+        cells.push(unquoted(&inner[..length], at));
+        at += length + bar.len();
+        inner = &inner[length + bar.len()..];
+    }
+    cells.push(unquoted(inner, at));
+    for cell in &mut cells {
+        if cell.text.contains("\\|") {
+            cell.text = cell.text.replace("\\|", "|").into();
+        }
+    }
+    cells
+}
+
+/// A field without the signs of Markdown around it.
+fn plain(field: Field<'_>) -> Field<'_> {
+    let Cow::Borrowed(mut text) = field.text else { return field };
+    let mut at = field.at;
+    for mark in ["**", "__", "`"] {
+        let inner = text.strip_prefix(mark).and_then(|text| text.strip_suffix(mark));
+        if let Some(inner) = inner.filter(|inner| !inner.is_empty()) {
+            at += mark.len() + inner.len() - inner.trim_start().len();
+            text = inner.trim();
+        }
+    }
+    Field { text: text.into(), at }
+}

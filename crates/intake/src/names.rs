@@ -1,0 +1,274 @@
+//! The names that people give to the columns of a table of timed runs.
+//!
+//! A dictionary, not a guess: what is not in it has no role, and is asked about where it matters.
+
+/// What a column is for, by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Host threads or processes: m.
+    Processes,
+    /// Accelerators or threads of each: p.
+    Threads,
+    /// Processes and all their threads: m*p. Whether it is of one process or of all, its name leaves open.
+    Cores,
+    /// As [`Self::Cores`], of all processes for certain.
+    AllCores,
+    /// Nodes in use.
+    Nodes,
+    /// Processes on each node.
+    ProcessesPerNode,
+    /// Which repetition of the same run.
+    Repetition,
+    /// The standard deviation of these.
+    Deviation,
+    /// The unit of the time in the same row.
+    Unit,
+    /// An exit code: 0 is good.
+    ExitCode,
+    /// True where a run was good.
+    Success,
+    /// True, or a text, where it was not.
+    Failure,
+    /// A word for how a run ended.
+    Status,
+    /// When, where and by whom: differs from run to run and says nothing of the program.
+    Circumstance,
+}
+
+const PROCESSES: &str = "m np nprocs nproc numprocs numproc procs processes process nprocesses \
+    numprocesses ranks rank_count nranks numranks mpiranks mpirank mpiprocs mpiproc mpiprocesses mpinp \
+    mpisize worldsize commsize mpiworldsize mpitasks ntasks numtasks tasks workers nworkers numworkers \
+    replicas npes pes slurmntasks hostthreads hputhreads mpi prozesse prozessanzahl procesos processus \
+    numberofprocesses numberofranks numberofmpiranks numberoftasks numberofmpiprocesses mpinumranks \
+    nummpiranks nmpi nummpi mpiprocesscount processcount numworkerprocesses";
+
+const THREADS: &str = "p threads thread nthreads nthread numthreads numthread ompnumthreads ompthreads \
+    nompthreads numompthreads omp nomp numomp openmpthreads openmp threadsperrank threadsperprocess \
+    threadspertask threadsperproc threadspermpi threadspermpirank threadsperworker ompthreadsperrank \
+    cpuspertask numcpuspertask slurmcpuspertask corespertask coresperrank coresperprocess cpusperrank \
+    threadcount apus apusperprocess accelerators acceleratorsperprocess spes spesperprocess gpusperrank \
+    gpuspertask gpusperprocess devicesperrank tpr mklnumthreads numberofthreads hilos fils \
+    numberofompthreads numberofopenmpthreads numthreadsperrank nthreadsperrank juliathreads \
+    julianumthreads rayonnumthreads numworkerthreads";
+
+const CORES: &str = "cores ncores numcores cpus ncpus numcpus corecount kerne pus";
+
+const ALL_CORES: &str = "totalcores totalcpus alloccpus allcores totalthreads allthreads corestotal \
+    cpustotal threadstotal ncorestotal totalnumcores reqcpus slurmjobcpus";
+
+const NODES: &str = "nodes nnodes numnodes nodecount slurmnnodes slurmjobnumnodes allocnodes \
+    numberofnodes knoten nodos";
+
+const PROCESSES_PER_NODE: &str = "rankspernode ppn processespernode procspernode ntaskspernode \
+    taskspernode rpn mpipernode nprocspernode numtaskspernode mpirankspernode ranksnode tpn";
+
+const REPETITIONS: &str = "repetition rep reps repeat repetitions iteration iter run runid runno runnumber \
+    runindex runidx trial trialno attempt sample sampleindex replicate replication repindex repid \
+    repetitionindex wiederholung lauf repno round measurement nrun";
+
+const COUNTS: &str = "runs n count samples nruns numruns nsamples numsamples nreps numreps repeats \
+    nrepeats numrepeats measurements anzahl observations trials";
+
+const UNITS: &str = "unit units timeunit timeunits elapsedunit walltimeunit runtimeunit einheit \
+    wallunit durationunit perfunit";
+
+const EXIT_CODES: &str = "exit exitcode exitcodes exitstatus exitval exitvalue rc returncode retcode ret \
+    retval returnvalue errorcode errcode errno signal";
+
+const SUCCESSES: &str = "success succeeded successful ok passed converged valid correct completed finished \
+    iscorrect isvalid erfolg verified validated";
+
+const FAILURES: &str = "failed failure error errors timeout timedout crashed killed oom hung aborted fail \
+    exception fehler invalidity invalid";
+
+const STATUSES: &str = "status state result outcome verdict jobstate jobstatus runstatus ramblestatus \
+    experimentstatus teststatus resultstatus";
+
+const CIRCUMSTANCES: &str = "timestamp date datetime when day starttime start started startedat begin \
+    end endtime ended endedat submit submittime jobid id uuid pid host hostname hosts nodename nodelist \
+    user username comment comments note notes remark remarks seq send receive logfile log logpath \
+    jobname gitcommit commit sha partition cluster account stdout stderr index lineno utctime localtime \
+    datum";
+
+/// The lists, in the order in which a name is looked for.
+const LISTS: [(Role, &str); 13] = [
+    (Role::Processes, PROCESSES),
+    (Role::Threads, THREADS),
+    (Role::Cores, CORES),
+    (Role::AllCores, ALL_CORES),
+    (Role::Nodes, NODES),
+    (Role::ProcessesPerNode, PROCESSES_PER_NODE),
+    (Role::Repetition, REPETITIONS),
+    (Role::Unit, UNITS),
+    (Role::ExitCode, EXIT_CODES),
+    (Role::Success, SUCCESSES),
+    (Role::Failure, FAILURES),
+    (Role::Status, STATUSES),
+    (Role::Circumstance, CIRCUMSTANCES),
+];
+
+/// Parts of a name that make it a standard deviation.
+const DEVIATIONS: [&str; 8] =
+    ["std", "stddev", "stdev", "sd", "sigma", "deviation", "stdabw", "standardabweichung"];
+
+/// The letters and digits of a name in small letters, without what tools put before a parameter's name
+/// and without what stands in brackets.
+fn plain(name: &str) -> String {
+    let name = name.split(['[', '(', '{']).next().unwrap_or_default();
+    let name = name.rsplit(['.', ':']).next().unwrap_or_default();
+    let plain: String =
+        name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let bare = plain.strip_prefix("parameter").filter(|rest| !rest.is_empty());
+    bare.map_or(plain.clone(), Into::into)
+}
+
+/// Whether a name is in a list of names between blanks, each of them as [`plain`] has it but for `_`.
+fn is_in(list: &str, name: &str) -> bool {
+    list.split_whitespace().any(|known| known == name || known.replace('_', "") == name)
+}
+
+/// Words before a name that change nothing of it, and the roles that such a name may have; all where none.
+const BEFORE: [(&str, &[Role]); 15] = [
+    ("of", &[]),
+    ("totalnumberof", &[Role::Processes, Role::Nodes]),
+    ("numberof", &[]),
+    ("num", &[]),
+    ("nbof", &[]),
+    ("nb", &[]),
+    ("no", &[]),
+    ("n", &[]),
+    ("openmp", &[Role::Threads]),
+    ("omp", &[Role::Threads]),
+    ("mpi", &[Role::Processes, Role::ProcessesPerNode]),
+    ("slurm", &[]),
+    ("pbs", &[]),
+    ("param", &[]),
+    ("config", &[]),
+];
+
+/// Words behind a name that change nothing of it.
+const BEHIND: [&str; 4] = ["count", "number", "num", "used"];
+
+/// What a column of that name is for; `None` of one that the dictionary does not have.
+pub fn role_of(name: &str) -> Option<Role> {
+    let per = plain(&name.replace('/', "per"));
+    let found = exactly(&plain(name)).or_else(|| exactly(&per)).or_else(|| with_more(&per));
+    found.or_else(|| is_deviation(name).then_some(Role::Deviation))
+}
+
+fn exactly(plain: &str) -> Option<Role> {
+    LISTS.iter().find(|(_, list)| is_in(list, plain)).map(|(role, _)| *role)
+}
+
+/// The role of a name with words before or behind it, at most two.
+fn with_more(plain: &str) -> Option<Role> {
+    let before = BEFORE.iter().filter_map(|(word, roles)| {
+        // A letter of another name may be any factor: `nm`.
+        let rest = plain.strip_prefix(word).filter(|rest| rest.len() > 2)?;
+        let found = exactly(rest).or_else(|| {
+            let inner = BEFORE.iter().filter(|(inner, _)| inner != word);
+            inner.filter_map(|(inner, _)| exactly(rest.strip_prefix(inner)?)).next()
+        })?;
+        let is_meant = match roles {
+            [] => COUNTED.contains(&found),
+            roles => roles.contains(&found),
+        };
+        is_meant.then_some(found)
+    });
+    let behind = || {
+        let found = BEHIND.iter().find_map(|word| exactly(plain.strip_suffix(word)?));
+        found.filter(|role| COUNTED.contains(role))
+    };
+    before.into_iter().next().or_else(behind)
+}
+
+/// The roles of what is counted.
+const COUNTED: [Role; 6] = [
+    Role::Processes,
+    Role::Threads,
+    Role::Cores,
+    Role::AllCores,
+    Role::Nodes,
+    Role::ProcessesPerNode,
+];
+
+/// Whether a name may be the number of runs that a row stands for; where no deviation stands beside it,
+/// it may be anything.
+pub fn is_count(name: &str) -> bool {
+    is_in(COUNTS, &plain(name))
+}
+
+fn is_deviation(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let mut words = lower.split(|it: char| !it.is_alphanumeric());
+    words.any(|word| DEVIATIONS.contains(&word))
+}
+
+/// Words for a statistic in the name of a time, from the one that is taken first: a single run's time, a
+/// mean, a median; never an extreme where there is another.
+pub fn statistic_of(name: &str) -> u32 {
+    let lower = name.to_lowercase();
+    let has = |words: &[&str]| {
+        lower.split(|it: char| !it.is_alphanumeric()).any(|word| words.contains(&word))
+    };
+    if has(&["min", "max", "minimum", "maximum", "fastest", "slowest", "best", "worst", "p95", "p99"]) {
+        return 3;
+    }
+    if has(&["median", "med", "p50"]) {
+        return 2;
+    }
+    u32::from(has(&["mean", "avg", "average", "mittel", "mittelwert"]))
+}
+
+/// What a name with a number at its end repeats: `run1`, `threads=4`, `t_2`. The stem and the number.
+pub fn numbered(name: &str) -> Option<(String, u32)> {
+    let trimmed = name.trim();
+    let digits = trimmed.chars().rev().take_while(char::is_ascii_digit).count();
+    let (stem, number) = trimmed.split_at(trimmed.len() - digits);
+    let number = number.parse().ok()?;
+    let stem = stem.trim_end_matches(|it: char| !it.is_alphanumeric());
+    Some((stem.to_string(), number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(role: Role, names: &[&str]) {
+        for name in names {
+            assert_eq!(role_of(name), Some(role), "{name}");
+        }
+    }
+
+    #[test]
+    fn usual_names_have_their_roles_in_any_capitals_and_with_any_marks() {
+        check(Role::Processes, &["m", "NP", "nprocs", "MPI ranks", "num_tasks", "n_ranks", "Prozesse"]);
+        check(Role::Processes, &["# MPI processes", "no. of ranks", "nb_procs", "N MPI tasks", "ranks used"]);
+        check(Role::Threads, &["OMP_NUM_THREADS", "threads/rank", "cpus-per-task", "parameter_p"]);
+        check(Role::Threads, &["# threads", "OpenMP threads per process", "num omp threads", "thread count"]);
+        check(Role::Cores, &["cores", "NCPUS"]);
+        check(Role::AllCores, &["AllocCPUS", "total_cores"]);
+        check(Role::ProcessesPerNode, &["ranks_per_node", "PPN"]);
+        check(Role::ExitCode, &["Exitval", "exit_code", "rc"]);
+        check(Role::Success, &["Success", "converged"]);
+        check(Role::Status, &["State", "RAMBLE_STATUS"]);
+        check(Role::Deviation, &["stddev_s", "time std (s)", "sd"]);
+        check(Role::Repetition, &["repetition", "run", "rep#"]);
+        check(Role::Circumstance, &["when", "hostname", "JobID"]);
+    }
+
+    #[test]
+    fn a_name_that_is_not_in_the_dictionary_has_no_role() {
+        for name in ["N", "size", "mode", "kernel", "dataset", "x", "standard", "ranked", "nx", "nm"] {
+            assert_eq!(role_of(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_number_at_the_end_of_a_name_is_its_own() {
+        assert_eq!(numbered("run1"), Some(("run".into(), 1)));
+        assert_eq!(numbered("threads = 4"), Some(("threads".into(), 4)));
+        assert_eq!(numbered("16"), Some((String::new(), 16)));
+        assert_eq!(numbered("time_s"), None);
+    }
+}

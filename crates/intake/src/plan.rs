@@ -1,0 +1,298 @@
+//! How a table is read: what each column is for, and why.
+
+mod configurations;
+mod numbers;
+mod plain;
+mod reading;
+mod times;
+
+use mmgp_base::error::{Answer, Error, Result};
+
+use crate::claims::{Claims, Filter};
+use crate::failures::are_of;
+use crate::names::{self, Role, role_of};
+use crate::sheet::Sheet;
+use crate::survey::Survey;
+use crate::units::{Comma, Measure, measure_of};
+use numbers::Number;
+pub use configurations::configurations;
+pub use reading::{Entry, Outcome, Reading, Told};
+use times::Times;
+
+/// How a table of timed runs is read.
+///
+/// ```
+/// use mmgp_base::table::Source;
+/// use mmgp_intake::{Claims, Plan, formats};
+///
+/// let source = Source::new("jobs.csv", "nprocs;OMP_NUM_THREADS;Elapsed [ms]\n4;2;1500\n");
+/// let sheet = formats::sheet(&source, &Default::default())?;
+/// let plan = Plan::of(&sheet, &Claims::default())?;
+/// let mut runs = Vec::new();
+/// plan.read(&sheet, &mut |entry| { runs.push(entry.run); true })?;
+/// assert_eq!((runs[0].m, runs[0].p, runs[0].repetition, runs[0].time_s), (4, 2, 1, 1.5));
+/// # Ok::<(), mmgp_base::Error>(())
+/// ```
+pub struct Plan {
+    m: Number,
+    p: Number,
+    times: Times,
+    /// The column of the repetition, where it is called so.
+    repetition: Option<usize>,
+    /// The column that looks as if it numbered the repetitions.
+    numbering: Option<usize>,
+    /// Columns that say whether a run was good.
+    failures: Vec<(usize, Role)>,
+    /// The standard deviation of what a row is the mean of, and how many runs it is of.
+    spread: Option<(usize, usize)>,
+    filter: Option<Filter>,
+    /// A column, and the only text of it that is read.
+    only: Option<(usize, String)>,
+    /// Columns that nobody has claimed.
+    watched: Vec<usize>,
+    comma: Comma,
+    /// What each part of a run is read from, for people: `m`, `"ranks"`, why.
+    pub parts: Vec<Part>,
+}
+
+/// What a part of a run is read from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// `m`, `p`, `time`, `repetition`, `failure`, `passed over`.
+    pub role: &'static str,
+    /// The column or the expression.
+    pub from: String,
+    /// Why; empty where the name says it.
+    pub why: String,
+}
+
+/// Names of what was measured beside the time, in small letters: it tells results apart, not programs.
+const MEASURED: &str = "rss memory mem maxrss maxrsskb memkb memmb memgb peakmemory peakmem energy joules \
+    energyj power watts cpu cpupercent cpus cpuutilization user sys system usertime systime systemtime cputime \
+    cpus contextswitches load loadavg temperature freq frequency ipc cachemisses faults pagefaults";
+
+impl Plan {
+    /// Understands a table, with what a user says of it.
+    ///
+    /// # Errors
+    /// [`Error::Ambiguous`] with what could be said, where the names leave something open;
+    /// [`Error::UnknownName`] for a column that is not there.
+    pub fn of(sheet: &Sheet<'_>, claims: &Claims) -> Result<Self> {
+        let survey = Survey::of(sheet)?;
+        Planner::new(sheet, &survey, claims).plan()
+    }
+
+    /// The unit of the rates whose inverses the times are, where the table has rates: `ns/day`.
+    pub fn rate(&self) -> Option<&str> {
+        self.times.rate()
+    }
+
+    /// The plan in a line, where something had to be found out; `None` of a table that is called as mmgp
+    /// calls it.
+    pub fn line(&self, sheet: &Sheet<'_>) -> Option<String> {
+        Self::line_of(&self.parts, sheet)
+    }
+
+    fn line_of(parts: &[Part], sheet: &Sheet<'_>) -> Option<String> {
+        let is_plain = |part: &Part| match part.role {
+            "m" | "p" | "repetition" => part.from == format!("\"{}\"", part.role),
+            "time" => part.from == "\"time_s\"",
+            _ => part.role == "failure" && part.from == "\"status\"",
+        };
+        if parts.iter().all(is_plain) {
+            return None;
+        }
+        let said: Vec<String> = parts.iter().map(Part::to_string).collect();
+        Some(format!("{}, {}: {}", sheet.source.name, sheet.described(), said.join("; ")))
+    }
+}
+
+impl std::fmt::Display for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { role, from, why } = self;
+        let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+        match *role {
+            "passed over" => write!(f, "passed over {from}{why}"),
+            "failure" => write!(f, "failures by {from}{why}"),
+            _ => write!(f, "{role} is {from}{why}"),
+        }
+    }
+}
+
+/// A plan in the making.
+struct Planner<'a> {
+    sheet: &'a Sheet<'a>,
+    survey: &'a Survey,
+    claims: &'a Claims,
+    /// Columns that have a role.
+    taken: Vec<bool>,
+    parts: Vec<Part>,
+}
+
+impl<'a> Planner<'a> {
+    fn new(sheet: &'a Sheet<'a>, survey: &'a Survey, claims: &'a Claims) -> Self {
+        let taken = vec![false; sheet.columns.len()];
+        Self { sheet, survey, claims, taken, parts: Vec::new() }
+    }
+
+    fn plan(mut self) -> Result<Plan> {
+        let ignored = self.ignored()?;
+        let only = self.only()?;
+        let filter = self.claims.filter.as_deref().map(|text| Filter::parse(text, self.sheet));
+        let filter = filter.transpose()?;
+        let wide = self.wide();
+        let failures = self.failures();
+        let (m, p) = self.configuration(&wide)?;
+        let times = self.times(wide)?;
+        let spread = self.spread(&times);
+        let (repetition, numbering) = self.repetition(&times)?;
+        if let (Some(text), true) = (&self.survey.unclear_comma, filter.is_none()) {
+            let found = format!("{text:?} may be thousands or decimals; write numbers with a point");
+            return Err(self.ambiguous(found, Vec::new()));
+        }
+        let watched = self.watched(&ignored);
+        let comma = self.survey.comma;
+        let parts = self.parts;
+        let plan = Plan {
+            m, p, times, repetition, numbering, failures, spread, filter, only, watched, comma, parts,
+        };
+        Ok(plan)
+    }
+
+    /// The name of a column.
+    fn name(&self, place: usize) -> &str {
+        &self.sheet.columns[place].name
+    }
+
+    /// Gives a column a role, and says so.
+    fn take(&mut self, role: &'static str, place: usize, why: &str) {
+        self.taken[place] = true;
+        let from = format!("{:?}", self.name(place));
+        self.parts.push(Part { role, from, why: why.into() });
+    }
+
+    fn say(&mut self, role: &'static str, from: impl Into<String>, why: &str) {
+        self.parts.push(Part { role, from: from.into(), why: why.into() });
+    }
+
+    /// The columns that have that role by name and are not taken.
+    fn with_role(&self, role: Role) -> Vec<usize> {
+        let free = (0..self.taken.len()).filter(|&place| !self.taken[place]);
+        free.filter(|&place| role_of(self.name(place)) == Some(role)).collect()
+    }
+
+    fn ambiguous(&self, found: String, answers: Vec<Answer>) -> Error {
+        Error::Ambiguous { file: self.sheet.source.name.clone(), found, answers }
+    }
+
+    /// A column that was named by a user.
+    fn named(&self, name: &str) -> Result<usize> {
+        self.sheet.named(name)
+    }
+
+    fn ignored(&mut self) -> Result<Vec<usize>> {
+        let ignored: Result<Vec<usize>> =
+            self.claims.ignored.iter().map(|name| self.named(name)).collect();
+        let ignored = ignored?;
+        for &place in &ignored {
+            self.take("passed over", place, "as asked");
+        }
+        Ok(ignored)
+    }
+
+    fn only(&mut self) -> Result<Option<(usize, String)>> {
+        let Some((name, value)) = &self.claims.only else { return Ok(None) };
+        let place = self.named(name)?;
+        self.taken[place] = true;
+        Ok(Some((place, value.clone())))
+    }
+
+    /// Columns that say how a run ended.
+    fn failures(&mut self) -> Vec<(usize, Role)> {
+        let mut failures = Vec::new();
+        for place in 0..self.taken.len() {
+            let Some(role) = role_of(self.name(place)) else { continue };
+            let values = self.survey.columns[place].values.iter().map(String::as_str);
+            if !self.taken[place] && are_of(role, values) {
+                self.take("failure", place, "");
+                failures.push((place, role));
+            }
+        }
+        failures
+    }
+
+    /// The standard deviation of what a row is the mean of, and the number of runs.
+    fn spread(&mut self, times: &Times) -> Option<(usize, usize)> {
+        let deviations = self.with_role(Role::Deviation);
+        let &deviation = deviations.first()?;
+        let is_of_runs = |place: &usize| {
+            names::is_count(self.name(*place)) && self.survey.columns[*place].are_counts()
+        };
+        let count = (0..self.taken.len()).filter(|&it| !self.taken[it]).find(is_of_runs);
+        match count {
+            Some(count) if times.is_one_column() => {
+                self.take("deviation", deviation, "");
+                self.take("runs", count, "each row is their mean");
+                Some((deviation, count))
+            }
+            _ => {
+                self.take("passed over", deviation, "of how many runs it is, nothing says");
+                None
+            }
+        }
+    }
+
+    /// The column that is called repetition, and one that looks as if it numbered them.
+    fn repetition(&mut self, times: &Times) -> Result<(Option<usize>, Option<usize>)> {
+        if let Some(name) = self.claims.columns.of("repetition") {
+            let place = self.named(name)?;
+            self.take("repetition", place, "");
+            return Ok((Some(place), None));
+        }
+        let exact = self.sheet.column("repetition").filter(|&place| !self.taken[place]);
+        if let (Some(place), true) = (exact, times.is_one_column()) {
+            self.take("repetition", place, "");
+            return Ok((Some(place), None));
+        }
+        let numbers = |place: &usize| {
+            let look = &self.survey.columns[*place];
+            look.numbers == look.filled && look.values.iter().all(|text| text.parse::<u32>().is_ok())
+        };
+        let numbering = self.with_role(Role::Repetition).into_iter().find(numbers);
+        if let Some(place) = numbering {
+            self.take("repetition", place, "");
+        }
+        Ok((None, numbering))
+    }
+
+    /// Columns that nobody has claimed and that may tell programs apart; those that cannot are passed over.
+    fn watched(&mut self, ignored: &[usize]) -> Vec<usize> {
+        let mut watched = Vec::new();
+        for place in 0..self.taken.len() {
+            if self.taken[place] || ignored.contains(&place) {
+                continue;
+            }
+            let name = self.name(place);
+            let is_result = !matches!(measure_of(name), Measure::Other(_)) || is_measured(name);
+            let is_circumstance =
+                matches!(role_of(name), Some(Role::Circumstance | Role::Unit | Role::Repetition));
+            let is_constant = self.survey.columns[place].values.len() <= 1;
+            if is_result || is_circumstance {
+                self.take("passed over", place, "");
+            } else {
+                watched.push(place);
+                if is_constant {
+                    self.taken[place] = true;
+                }
+            }
+        }
+        watched
+    }
+}
+
+fn is_measured(name: &str) -> bool {
+    let plain: String =
+        name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    MEASURED.split_whitespace().any(|known| known == plain)
+        || matches!(measure_of(name), Measure::Other(what) if what == "processor time")
+}

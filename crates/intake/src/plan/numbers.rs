@@ -1,0 +1,247 @@
+//! Where m and p stand.
+
+use mmgp_base::error::{Answer, Error, Result};
+use mmgp_base::expression::{Expression, Kind, Names};
+
+use super::Planner;
+use super::times::Wide;
+use crate::names::Role;
+use crate::sheet::Field;
+use crate::variables::Variables;
+use crate::survey::{is_count, pair};
+use crate::units::{Comma, number};
+
+/// Where a whole number of a run stands.
+pub(super) enum Number {
+    /// Nowhere: it is 1.
+    One,
+    Column(usize),
+    Formula(Formula),
+    /// Of a text such as `8x4`, the first or the second.
+    Part(usize, usize),
+    /// In the name of the time's column.
+    Heading,
+}
+
+/// An expression over columns.
+pub(super) struct Formula {
+    expression: Expression,
+    places: Vec<usize>,
+    text: String,
+}
+
+impl Formula {
+    /// Its value of a row; not a number where a column has none.
+    pub fn value(&self, row: &[Field<'_>], comma: Comma) -> f64 {
+        let value = |&place: &usize| number(&row[place].text, comma).unwrap_or(f64::NAN);
+        self.expression.value(&self.places.iter().map(value).collect::<Vec<_>>())
+    }
+
+    pub fn places(&self) -> &[usize] {
+        &self.places
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Number {
+    /// The number of a row; `None` where there is no whole number of at least 1.
+    pub fn of(&self, row: &[Field<'_>], heading: Option<u32>, comma: Comma) -> Option<u32> {
+        match self {
+            Self::One => Some(1),
+            Self::Column(place) => count(&row[*place].text, comma),
+            Self::Formula(formula) => whole(formula.value(row, comma)),
+            Self::Part(place, index) => pair(&row[*place].text).map(|it| [it.0, it.1][*index]),
+            Self::Heading => heading,
+        }
+    }
+
+    /// The column at which a row is wrong where it has no such number.
+    pub fn place(&self) -> usize {
+        match self {
+            Self::One | Self::Heading => 0,
+            Self::Column(place) | Self::Part(place, _) => *place,
+            Self::Formula(formula) => formula.places.first().copied().unwrap_or(0),
+        }
+    }
+}
+
+fn count(text: &str, comma: Comma) -> Option<u32> {
+    if let Ok(count) = text.parse::<u32>() {
+        return (count >= 1).then_some(count);
+    }
+    whole(number(text, comma)?)
+}
+
+/// A whole number that counts something, to within what a quotient is rounded by.
+fn whole(value: f64) -> Option<u32> {
+    let nearest = value.round();
+    ((value - nearest).abs() <= 1e-9 * nearest && is_count(nearest)).then_some(nearest as u32)
+}
+
+impl Planner<'_> {
+    /// Where m and p stand.
+    pub(super) fn configuration(&mut self, wide: &Option<Wide>) -> Result<(Number, Number)> {
+        if let Some(name) = self.claims.columns.split() {
+            let place = self.named(name)?;
+            self.take("m, p", place, "");
+            return Ok((Number::Part(place, 0), Number::Part(place, 1)));
+        }
+        let m = self.number("m", Role::Processes, wide)?;
+        let p = self.number("p", Role::Threads, wide)?;
+        match (m, p) {
+            (Some(m), Some(p)) => Ok((m, p)),
+            (Some(m), None) => {
+                let p = self.of_cores(&m)?;
+                Ok((m, p))
+            }
+            (None, Some(p)) => match self.by_nodes()? {
+                Some(m) => Ok((m, p)),
+                None => {
+                    self.say("m", "1", "no column is called as processes are");
+                    Ok((Number::One, p))
+                }
+            },
+            (None, None) => match self.by_nodes()? {
+                Some(m) => {
+                    let p = self.of_cores(&m)?;
+                    Ok((m, p))
+                }
+                None => Err(self.nowhere()),
+            },
+        }
+    }
+
+    /// By what was said, by the headings of a wide table, by the name itself, or by the dictionary.
+    fn number(&mut self, key: &'static str, role: Role, wide: &Option<Wide>) -> Result<Option<Number>> {
+        if let Some(said) = self.claims.columns.of(key) {
+            return self.said(key, said).map(Some);
+        }
+        if wide.as_ref().is_some_and(|wide| wide.key == key) {
+            return Ok(Some(Number::Heading));
+        }
+        let exact = self.sheet.column(key).filter(|&place| !self.taken[place]);
+        let found = match exact {
+            Some(place) => vec![place],
+            None => {
+                let looks = &self.survey.columns;
+                let all = self.with_role(role).into_iter();
+                all.filter(|&place| looks[place].are_counts()).collect()
+            }
+        };
+        match found[..] {
+            [] => Ok(None),
+            [place] => {
+                self.take(key, place, "");
+                Ok(Some(Number::Column(place)))
+            }
+            _ => {
+                let names: Vec<&str> = found.iter().map(|&place| self.name(place)).collect();
+                let answer = |name: &&str| self.columns_answer(format!("{key}={name}"), "");
+                let answers = names.iter().map(answer).collect();
+                let found = format!("{key} may be any of the columns {}", names.join(", "));
+                Err(self.ambiguous(found, answers))
+            }
+        }
+    }
+
+    /// A column, or an expression over columns, that a user named.
+    fn said(&mut self, key: &'static str, said: &str) -> Result<Number> {
+        if let Ok(place) = self.named(said) {
+            self.take(key, place, "");
+            return Ok(Number::Column(place));
+        }
+        let formula = self.formula(said)?;
+        self.say(key, formula.text(), "");
+        Ok(Number::Formula(formula))
+    }
+
+    /// An expression over columns.
+    pub(super) fn formula(&mut self, text: &str) -> Result<Formula> {
+        let Variables { text: plain, names, places } = Variables::of(text, self.sheet);
+        let variables: Vec<&str> = names.iter().map(String::as_str).collect();
+        let known = Names { variables: &variables, constants: &[] };
+        let Ok(expression) = Expression::parse(&plain, Kind::Number, known) else {
+            return Err(self.named(text).expect_err("invariant: it is no column"));
+        };
+        for &place in &places {
+            self.taken[place] = true;
+        }
+        Ok(Formula { expression, places, text: text.into() })
+    }
+
+    /// m by nodes and the processes on each.
+    fn by_nodes(&mut self) -> Result<Option<Number>> {
+        let (nodes, on_each) = (self.with_role(Role::Nodes), self.with_role(Role::ProcessesPerNode));
+        let ([nodes], [on_each]) = (&nodes[..], &on_each[..]) else { return Ok(None) };
+        let text = format!("{}*{}", self.name(*nodes), self.name(*on_each));
+        self.said("m", &text).map(Some)
+    }
+
+    /// p where no column is called as threads are: by all cores, or 1.
+    fn of_cores(&mut self, m: &Number) -> Result<Number> {
+        let all = self.with_role(Role::AllCores);
+        let some = self.with_role(Role::Cores);
+        let is_of_slurm = self.sheet.format.starts_with("sacct");
+        let Some(&place) = all.first().or(some.first()) else {
+            self.say("p", "1", "no column is called as threads are");
+            return Ok(Number::One);
+        };
+        let of_m = match m {
+            Number::Column(column) => self.name(*column).to_string(),
+            Number::Formula(formula) => format!("({})", formula.text()),
+            _ => return self.said("p", &self.name(place).to_string()),
+        };
+        let name = self.name(place).to_string();
+        let quotient = format!("{name}/{of_m}");
+        if !all.is_empty() || is_of_slurm {
+            return self.said("p", &quotient);
+        }
+        let answers = vec![
+            self.columns_answer(format!("p={quotient}"), "they are those of all processes"),
+            self.columns_answer(format!("p={name}"), "they are those of each"),
+        ];
+        Err(self.ambiguous(format!("{name:?} may be of one process or of all"), answers))
+    }
+
+    /// The error where neither m nor p is found, with what could be.
+    fn nowhere(&self) -> Error {
+        let free = || (0..self.taken.len()).filter(|&place| !self.taken[place]);
+        let is_pair = |place: &usize| {
+            let look = &self.survey.columns[*place];
+            look.filled > 0 && look.pairs + 2 >= look.filled
+        };
+        let names: Vec<&str> = self.sheet.columns.iter().map(|it| it.name.as_str()).collect();
+        let found = format!("found the columns {}, none of which is called as m or p are", names.join(", "));
+        if let Some(place) = free().find(is_pair) {
+            let answer = format!("m,p={}", self.name(place));
+            return self.ambiguous(found, vec![self.columns_answer(answer, "processes first")]);
+        }
+        let counts = free().filter(|&place| {
+            let look = &self.survey.columns[place];
+            look.are_counts() && crate::names::role_of(self.name(place)).is_none() && look.values.len() > 1
+        });
+        let counts: Vec<&str> = counts.map(|place| self.name(place)).collect();
+        let answers = match counts[..] {
+            [] => Vec::new(),
+            [one] => vec![self.columns_answer(format!("m={one}"), "")],
+            [one, other, ..] => vec![
+                self.columns_answer(format!("m={one},p={other}"), ""),
+                self.columns_answer(format!("m={other},p={one}"), ""),
+            ],
+        };
+        self.ambiguous(found, answers)
+    }
+
+    /// What could be said of columns, beside what was said.
+    pub(super) fn columns_answer(&self, more: String, meaning: &str) -> Answer {
+        let said = |key: &str| self.claims.columns.of(key).map(|it| format!("{key}={it}"));
+        let key_of_more = more.split('=').next().unwrap_or_default().to_string();
+        let kept = ["m", "p", "time", "repetition"].into_iter().filter(|key| *key != key_of_more);
+        let mut all: Vec<String> = kept.filter_map(said).collect();
+        all.push(more);
+        Answer { key: "columns", value: all.join(","), meaning: meaning.into() }
+    }
+}

@@ -1,0 +1,232 @@
+//! Rows of plain numbers, read fast.
+//!
+//! Millions of timed runs are common, and what is made of them is small. Where each line is a row, no field
+//! is quoted and all that is wanted of a row is a number in a column of its own, numbers are read where they
+//! stand. A line that has anything else is read as all others are, by itself.
+
+use mmgp_base::error::Result;
+use mmgp_base::table::records::Run;
+
+use super::numbers::Number;
+use super::reading::{Entry, Rows};
+use crate::sheet::{Field, Lines};
+use crate::units::Unit;
+
+/// What is wanted of each column.
+#[derive(Clone, Copy, PartialEq)]
+enum Wanted {
+    M,
+    P,
+    Repetition,
+    Time,
+    Nothing,
+}
+
+/// The columns of plain rows.
+pub(super) struct PlainRows {
+    wanted: Vec<Wanted>,
+    unit: Unit,
+    is_numbered: bool,
+}
+
+/// Powers of ten that are exact in `f64`.
+const POWERS_OF_TEN: [f64; 16] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// So many digits always fit a `u32`.
+const COUNT_DIGITS: usize = 9;
+
+/// So many digits always fit the 53 bits of an `f64`'s significand.
+const EXACT_DIGITS: usize = 15;
+
+impl PlainRows {
+    /// The columns, where a plan wants nothing of a row but such numbers.
+    pub fn of(plan: &super::Plan, width: usize) -> Option<Self> {
+        let is_simple = plan.filter.is_none()
+            && plan.only.is_none()
+            && plan.spread.is_none()
+            && plan.numbering.is_none()
+            && plan.watched.is_empty()
+            && plan.failures.is_empty();
+        let (time, unit) = plan.times.plain().filter(|_| is_simple)?;
+        let mut wanted = vec![Wanted::Nothing; width];
+        wanted[time] = Wanted::Time;
+        for (number, of) in [(&plan.m, Wanted::M), (&plan.p, Wanted::P)] {
+            match number {
+                Number::Column(place) => wanted[*place] = of,
+                Number::One => {}
+                _ => return None,
+            }
+        }
+        if let Some(place) = plan.repetition {
+            wanted[place] = Wanted::Repetition;
+        }
+        Some(Self { wanted, unit, is_numbered: plan.repetition.is_some() })
+    }
+
+    /// Reads all lines.
+    pub fn read(
+        &self,
+        lines: Lines<'_>,
+        rows: &mut Rows<'_>,
+        entry: &mut impl FnMut(Entry) -> bool,
+    ) -> Result<()> {
+        let text = lines.text.as_bytes();
+        let mut at = lines.start;
+        let mut repetitions = Counters::default();
+        while at < text.len() {
+            match text[at] {
+                b'\n' | b'\r' => {
+                    at += 1;
+                    continue;
+                }
+                b'#' => {
+                    at = end_of_line(text, at);
+                    continue;
+                }
+                _ => {}
+            }
+            let Some((mut run, end)) = self.row(text, at, lines.separator) else {
+                let end = end_of_line(text, at);
+                let fields = fields(lines.text, at..end, lines.separator);
+                rows.check_width(&fields)?;
+                rows.read(&fields, entry, &mut |point| repetitions.next(point))?;
+                at = end;
+                continue;
+            };
+            if !self.is_numbered {
+                run.repetition = repetitions.next((run.m, run.p));
+            }
+            let (m, p, repetition) = (run.m, run.p, run.repetition);
+            rows.count();
+            if !entry(Entry { run, mean_of: None }) {
+                rows.repeated(at, (m, p), repetition);
+            }
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// The run of the line at that place, and where the line ends.
+    #[inline]
+    fn row(&self, text: &[u8], mut at: usize, separator: u8) -> Option<(Run, usize)> {
+        let mut run = Run { m: 1, p: 1, repetition: 1, time_s: 0.0 };
+        let last = self.wanted.len() - 1;
+        for (column, wanted) in self.wanted.iter().enumerate() {
+            match wanted {
+                Wanted::Time => (run.time_s, at) = self.seconds(text, at)?,
+                Wanted::Nothing => {
+                    while at < text.len() && text[at] != separator && text[at] != b'\n' {
+                        at += 1;
+                    }
+                }
+                _ => {
+                    let (count, end) = count(text, at)?;
+                    at = end;
+                    match wanted {
+                        Wanted::M => run.m = count,
+                        Wanted::P => run.p = count,
+                        _ => run.repetition = count,
+                    }
+                }
+            }
+            if column < last {
+                if text.get(at) != Some(&separator) {
+                    return None;
+                }
+                at += 1;
+            }
+        }
+        match text[at..] {
+            [] => Some((run, at)),
+            [b'\n', ..] => Some((run, at + 1)),
+            [b'\r', b'\n', ..] => Some((run, at + 2)),
+            _ => None,
+        }
+    }
+
+    /// A number that is not negative, and where it ends.
+    ///
+    /// Up to 15 digits are an exact `f64`, as is the power of ten, so their quotient is the `f64`
+    /// nearest to what is written: the same as the standard library's.
+    #[inline]
+    fn seconds(&self, text: &[u8], at: usize) -> Option<(f64, usize)> {
+        let (whole, before) = digits(text, at, 0);
+        let point = at + before;
+        let (value, after) = match text.get(point) {
+            Some(b'.') => digits(text, point + 1, whole),
+            _ => (whole, 0),
+        };
+        let end = point + after + usize::from(text.get(point) == Some(&b'.'));
+        let is_plain = before >= 1 && before + after <= EXACT_DIGITS;
+        is_plain.then(|| (self.unit.seconds(value as f64 / POWERS_OF_TEN[after]), end))
+    }
+}
+
+/// The number that the digits at a place make, and how many there are; the number is meaningless where they
+/// are too many to fit.
+#[inline]
+fn digits(text: &[u8], from: usize, start: u64) -> (u64, usize) {
+    let mut value = start;
+    let mut at = from;
+    while let Some(&byte) = text.get(at) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        at += 1;
+    }
+    (value, at - from)
+}
+
+/// A whole number of at least 1, and where it ends.
+#[inline]
+fn count(text: &[u8], at: usize) -> Option<(u32, usize)> {
+    let (value, length) = digits(text, at, 0);
+    (value >= 1 && length <= COUNT_DIGITS).then_some((value as u32, at + length))
+}
+
+/// Where the line that begins at a place ends, with its end.
+fn end_of_line(text: &[u8], at: usize) -> usize {
+    text[at..].iter().position(|&byte| byte == b'\n').map_or(text.len(), |length| at + length + 1)
+}
+
+/// The fields of a line without quotes.
+fn fields(text: &str, line: std::ops::Range<usize>, separator: u8) -> Vec<Field<'_>> {
+    let whole = text[line.clone()].trim_end_matches(['\n', '\r']);
+    let (mut at, mut fields) = (line.start, Vec::new());
+    for part in whole.split(separator as char) {
+        let blanks = part.len() - part.trim_start().len();
+        fields.push(Field { text: part.trim().into(), at: at + blanks });
+        at += part.len() + 1;
+    }
+    fields
+}
+
+/// How often each configuration was there; the small ones are found by their index.
+#[derive(Default)]
+pub(super) struct Counters {
+    small: Vec<u32>,
+    large: std::collections::BTreeMap<(u32, u32), u32>,
+}
+
+/// Up to this m and p, a counter is found by its index alone.
+const SMALL: u32 = 64;
+
+impl Counters {
+    /// The number of a further run of a configuration, from 1.
+    #[inline]
+    pub fn next(&mut self, (m, p): (u32, u32)) -> u32 {
+        let counter = if m <= SMALL && p <= SMALL {
+            if self.small.is_empty() {
+                self.small = vec![0; (SMALL * SMALL) as usize];
+            }
+            &mut self.small[((m - 1) * SMALL + p - 1) as usize]
+        } else {
+            self.large.entry((m, p)).or_insert(0)
+        };
+        *counter += 1;
+        *counter
+    }
+}

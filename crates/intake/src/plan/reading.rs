@@ -1,0 +1,440 @@
+//! Rows read by a plan.
+
+use std::collections::BTreeMap;
+
+use mmgp_base::error::{Answer, Error, Position, Result, Warning};
+use mmgp_base::table::records::Run;
+
+use super::Plan;
+use super::plain::{Counters, PlainRows};
+use super::times::Found;
+use crate::failures::{is_failure, is_no_time};
+use crate::sheet::{Field, Sheet};
+use crate::units::{Comma, duration, number};
+use crate::values::sorted;
+use crate::watch::Watch;
+
+/// What a row says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// A run, or the mean of several.
+    pub run: Run,
+    /// Of how many runs the time is the mean, and their standard deviation \[s\]; of a single run, nothing.
+    pub mean_of: Option<(u32, f64)>,
+}
+
+/// What a row says of a run that somebody asked for, whether it was good or not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    /// The number in a column `id`, where there is one.
+    pub id: Option<u64>,
+    /// Processes.
+    pub m: u32,
+    /// Threads of each.
+    pub p: u32,
+    /// Which repetition, where a column says it.
+    pub repetition: Option<u32>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// Well, after so long \[s\].
+    Time(f64),
+    /// It was stopped after so long: it takes longer \[s\].
+    Longer(f64),
+    /// It failed.
+    Failed {
+        /// What says so.
+        why: String,
+        /// Its exit code, where that is known.
+        exit: Option<i32>,
+    },
+}
+
+/// What came of reading.
+#[derive(Debug, Default)]
+pub struct Reading {
+    /// Runs that were read; a mean is one.
+    pub runs: u64,
+    /// Rows that are none, by why.
+    pub left_out: BTreeMap<&'static str, Vec<u64>>,
+    /// What a reader should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// Words for a row that sums up the others, in small letters.
+const SUMS: [&str; 14] = [
+    "total", "sum", "all", "mean", "average", "avg", "median", "summe", "gesamt", "\u{3a3}", "min", "max",
+    "overall", "mittelwert",
+];
+
+impl Plan {
+    /// Calls `entry` with each run, in the order of the rows. It answers whether the (m, p, repetition) is
+    /// new.
+    ///
+    /// # Errors
+    /// [`Error::Input`] at what cannot be read, a second row of the same (m, p, repetition), and where no
+    /// run is left; [`Error::Ambiguous`] for a column that varies among the runs of one (m, p).
+    pub fn read(
+        &self,
+        sheet: &Sheet<'_>,
+        entry: &mut impl FnMut(Entry) -> bool,
+    ) -> Result<Reading> {
+        let mut rows = Rows::new(self, sheet, None);
+        let plain = PlainRows::of(self, sheet.columns.len());
+        if let (Some(plain), Some(lines)) = (plain, sheet.rows.lines()) {
+            plain.read(lines, &mut rows, entry)?;
+        } else {
+            let mut counters = Counters::default();
+            let next = &mut |point| counters.next(point);
+            sheet.rows.visit(&mut |row| rows.read(row, entry, next))?;
+        }
+        rows.finish()
+    }
+
+    /// Calls `told` with each run, those that failed as well.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_told(&self, sheet: &Sheet<'_>, told: &mut dyn FnMut(Told)) -> Result<Reading> {
+        let mut rows = Rows::new(self, sheet, Some(told));
+        let mut next = |_| 0;
+        sheet.rows.visit(&mut |row| rows.read(row, &mut |_| true, &mut next))?;
+        rows.finish()
+    }
+}
+
+/// Rows that are being read.
+pub(super) struct Rows<'a> {
+    plan: &'a Plan,
+    sheet: &'a Sheet<'a>,
+    reading: Reading,
+    failures: Failures,
+    watch: Watch,
+    /// The numbers of what looks as if it numbered the repetitions, of each configuration.
+    numbered: BTreeMap<(u32, u32), Numbers>,
+    /// The first row of a (m, p, repetition) that was there before.
+    repeated: Option<Error>,
+    /// Who is told of all runs, and the column of their ids.
+    told: Option<(&'a mut dyn FnMut(Told), Option<usize>)>,
+}
+
+/// Numbers that go up in steps of 1 if they number something.
+struct Numbers {
+    count: u64,
+    sum: u64,
+    least: u64,
+    most: u64,
+}
+
+/// Runs that failed.
+#[derive(Default)]
+struct Failures {
+    count: u64,
+    first: Option<(Position, (u32, u32), String)>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(plan: &'a Plan, sheet: &'a Sheet<'a>, told: Option<&'a mut dyn FnMut(Told)>) -> Self {
+        Rows {
+            plan,
+            sheet,
+            reading: Reading::default(),
+            failures: Failures::default(),
+            watch: Watch::new(plan.watched.clone()),
+            numbered: BTreeMap::new(),
+            repeated: None,
+            told: told.map(|told| (told, sheet.column("id"))),
+        }
+    }
+
+    /// Reads a row; `next` gives the number of a further run where no column does.
+    pub fn read(
+        &mut self,
+        row: &[Field<'_>],
+        entry: &mut dyn FnMut(Entry) -> bool,
+        next: &mut dyn FnMut((u32, u32)) -> u32,
+    ) -> Result<()> {
+        let plan = self.plan;
+        let is_chosen = plan.only.as_ref().is_none_or(|(place, text)| row[*place].text == *text)
+            && plan.filter.as_ref().is_none_or(|filter| filter.holds(row));
+        if !is_chosen {
+            return Ok(());
+        }
+        for found in plan.times.of(row, plan.comma) {
+            let Some(point) = self.point(row, found.heading)? else { return Ok(()) };
+            if let Some((place, why)) = self.failed(row, &found) {
+                let number = match self.told {
+                    Some(_) => self.repetition(point, row)?,
+                    None => None,
+                };
+                let outcome = || how_ended(&row[place].text, found.seconds, &why, plan.comma);
+                self.tell(row, point, number, outcome);
+                self.failures.add(point, || (self.sheet.source.position(row[place].at), why));
+                continue;
+            }
+            let Some(time_s) = found.seconds else {
+                let expected = "a finite time of 0 s or more";
+                return Err(self.wrong(&row[found.place], found.place, expected));
+            };
+            self.watch.add(point, row);
+            let number = self.repetition(point, row)?;
+            self.tell(row, point, number, || Outcome::Time(time_s));
+            let repetition = number.unwrap_or_else(|| next(point));
+            let mean_of = self.mean_of(row)?;
+            let run = Run { m: point.0, p: point.1, repetition, time_s };
+            self.count();
+            if !entry(Entry { run, mean_of }) {
+                self.repeated(row[plan.m.place()].at, point, repetition);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells of a run whoever wants to know.
+    fn tell(
+        &mut self,
+        row: &[Field<'_>],
+        (m, p): (u32, u32),
+        repetition: Option<u32>,
+        outcome: impl FnOnce() -> Outcome,
+    ) {
+        if let Some((told, id)) = &mut self.told {
+            let id = id.and_then(|place| row[place].text.parse().ok());
+            told(Told { id, m, p, repetition, outcome: outcome() });
+        }
+    }
+
+    /// Counts a run.
+    pub fn count(&mut self) {
+        self.reading.runs += 1;
+    }
+
+    /// A (m, p, repetition) is there for the second time.
+    pub fn repeated(&mut self, at: usize, (m, p): (u32, u32), repetition: u32) {
+        if self.repeated.is_none() {
+            let found = format!("a second row for m = {m}, p = {p}, repetition = {repetition}");
+            self.repeated = Some(self.sheet.error(at, found, "one row for each"));
+        }
+    }
+
+    /// The error of a row with another number of fields than the header.
+    pub fn check_width(&self, row: &[Field<'_>]) -> Result<()> {
+        let width = self.sheet.columns.len();
+        if row.len() == width {
+            return Ok(());
+        }
+        let found = match row.len() {
+            1 => "1 field".into(),
+            count => format!("{count} fields"),
+        };
+        Err(self.sheet.error(row[0].at, found, format!("{width} as in the header")))
+    }
+
+    /// The configuration of a row; `None` where the row is none of a run.
+    fn point(&mut self, row: &[Field<'_>], heading: Option<u32>) -> Result<Option<(u32, u32)>> {
+        let plan = self.plan;
+        for number in [&plan.m, &plan.p] {
+            if number.of(row, heading, plan.comma).is_some() {
+                continue;
+            }
+            let why = if row.iter().any(|field| is_sum(&field.text)) {
+                "sums"
+            } else if self.reading.runs == 0 && row.iter().all(|field| is_of_units(&field.text)) {
+                "units"
+            } else if row.iter().all(|field| field.text.is_empty()) {
+                "empty"
+            } else {
+                let expected = format!("a whole number from 1 to {}", u32::MAX);
+                return Err(self.wrong(&row[number.place()], number.place(), &expected));
+            };
+            let line = self.sheet.source.position(row[0].at).line;
+            self.reading.left_out.entry(why).or_default().push(line);
+            return Ok(None);
+        }
+        let count = |number: &super::Number| number.of(row, heading, plan.comma).unwrap_or(1);
+        Ok(Some((count(&plan.m), count(&plan.p))))
+    }
+
+    /// The column that says that the run of a row failed, and what it says.
+    fn failed(&self, row: &[Field<'_>], found: &Found) -> Option<(usize, String)> {
+        let is_of = |(place, role): &&(usize, _)| is_failure(*role, &row[*place].text);
+        let by_column = self.plan.failures.iter().find(is_of).map(|(place, _)| *place);
+        let is_none = found.seconds.is_none() && is_no_time(&row[found.place].text);
+        let place = by_column.or(is_none.then_some(found.place))?;
+        let name = &self.sheet.columns[place].name;
+        Some((place, format!("{:?} in column {name:?}", row[place].text)))
+    }
+
+    /// The number in the column of the repetition, where there is one.
+    fn repetition(&mut self, point: (u32, u32), row: &[Field<'_>]) -> Result<Option<u32>> {
+        if let Some(place) = self.plan.repetition {
+            let text = &row[place].text;
+            let number = text.parse::<u32>().ok().filter(|number| *number >= 1);
+            let expected = || format!("a whole number from 1 to {}", u32::MAX);
+            return match number {
+                Some(number) => Ok(Some(number)),
+                None => Err(self.wrong(&row[place], place, &expected())),
+            };
+        }
+        if let Some(number) = self.plan.numbering.and_then(|place| row[place].text.parse().ok()) {
+            let none = Numbers { count: 0, sum: 0, least: u64::MAX, most: 0 };
+            self.numbered.entry(point).or_insert(none).add(number);
+        }
+        Ok(None)
+    }
+
+    fn mean_of(&self, row: &[Field<'_>]) -> Result<Option<(u32, f64)>> {
+        let Some((deviation, count)) = self.plan.spread else { return Ok(None) };
+        let comma = self.plan.comma;
+        let runs = number(&row[count].text, comma).filter(|it| *it >= 1.0 && it.fract() == 0.0);
+        let Some(runs) = runs else {
+            return Err(self.wrong(&row[count], count, "how many runs the mean is of"));
+        };
+        if runs == 1.0 {
+            return Ok(None);
+        }
+        let spread = self.plan.times.deviation(&row[deviation].text, row, comma);
+        let spread = spread
+            .ok_or_else(|| self.wrong(&row[deviation], deviation, "a standard deviation"))?;
+        Ok(Some((runs as u32, spread)))
+    }
+
+    fn wrong(&self, field: &Field<'_>, place: usize, expected: &str) -> Error {
+        let name = &self.sheet.columns[place].name;
+        self.sheet.error(field.at, format!("{:?} in column {name:?}", field.text), expected)
+    }
+
+    fn finish(mut self) -> Result<Reading> {
+        self.check_varying()?;
+        if let Some(error) = self.repeated {
+            return Err(error);
+        }
+        let file = &self.sheet.source.name;
+        let Failures { count, first } = self.failures;
+        if self.reading.runs == 0 && (self.told.is_none() || count == 0) {
+            return Err(match first {
+                Some((at, _, why)) => Error::Input {
+                    at,
+                    found: format!("{why}, and no run that did not fail"),
+                    expected: "at least one time".into(),
+                },
+                None => {
+                    let expected = "at least one row below the header";
+                    self.sheet.error(self.sheet.source.text.len(), "no rows", expected)
+                }
+            });
+        }
+        if let Some((at, (m, p), why)) = first {
+            let file = file.clone();
+            self.reading.warnings.push(Warning::FailedRuns { file, count, line: at.line, m, p, why });
+        }
+        for (why, lines) in &self.reading.left_out {
+            let lines: Vec<String> = lines.iter().map(u64::to_string).collect();
+            let what = match *why {
+                "sums" => "sums or means of others",
+                "units" => "units",
+                _ => "empty",
+            };
+            let note = format!("{file}: left out as {what}: line {}", lines.join(", "));
+            self.reading.warnings.push(Warning::Note(note));
+        }
+        Ok(self.reading)
+    }
+
+    /// Refuses what varies among the runs of one (m, p) and was not claimed.
+    fn check_varying(&self) -> Result<()> {
+        let rows = self.reading.runs;
+        if let Some((point, _)) = self.numbered.iter().find(|(_, it)| !it.is_numbering()) {
+            let place = self.plan.numbering.expect("invariant: it was read");
+            let name = &self.sheet.columns[place].name;
+            let found = format!(
+                "{name:?} does not number the runs of (m, p) = ({}, {}), and varies among them",
+                point.0, point.1
+            );
+            return Err(self.unclaimed(found, name, &[]));
+        }
+        let Some(column) = self.watch.varying().find(|column| !column.is_measured(rows)) else {
+            return Ok(());
+        };
+        let name = &self.sheet.columns[column.place].name;
+        let (m, p) = column.varies_at.expect("invariant: it varies");
+        let values = sorted(&column.values);
+        let shown = if values.len() > SHOWN { "..." } else { "" };
+        let some: Vec<&str> = values.iter().take(SHOWN).map(String::as_str).collect();
+        let found = format!(
+            "the runs of (m, p) = ({m}, {p}) differ in {name:?}, which has {} values ({}{shown})",
+            values.len(),
+            some.join(", ")
+        );
+        Err(self.unclaimed(found, name, &some))
+    }
+
+    fn unclaimed(&self, found: String, name: &str, values: &[&str]) -> Error {
+        let answer = |key, value: String, meaning: &str| Answer { key, value, meaning: meaning.into() };
+        let equals = |value: &&str| match value.parse::<f64>() {
+            Ok(_) => format!("{name} == {value}"),
+            Err(_) => format!("{name} == \"{value}\""),
+        };
+        let filters = values.iter().take(2);
+        let mut answers = vec![answer("by", name.into(), "an answer for each")];
+        answers.extend(filters.map(|value| answer("filter", equals(value), "")));
+        answers.push(answer("ignore", name.into(), "they are repetitions"));
+        Error::Ambiguous { file: self.sheet.source.name.clone(), found, answers }
+    }
+}
+
+/// So many values of a column are named.
+const SHOWN: usize = 6;
+
+impl Numbers {
+    fn add(&mut self, number: u64) {
+        self.count += 1;
+        self.sum += number;
+        self.least = self.least.min(number);
+        self.most = self.most.max(number);
+    }
+
+    /// Whether they are some numbers and all between them, each once.
+    fn is_numbering(&self) -> bool {
+        self.most - self.least + 1 == self.count && 2 * self.sum == (self.least + self.most) * self.count
+    }
+}
+
+impl Failures {
+    fn add(&mut self, point: (u32, u32), what: impl FnOnce() -> (Position, String)) {
+        self.count += 1;
+        self.first.get_or_insert_with(|| {
+            let (at, why) = what();
+            (at, point, why)
+        });
+    }
+}
+
+/// How a run ended that was not good, by the text that says so; a run that was stopped takes longer.
+fn how_ended(text: &str, time_s: Option<f64>, why: &str, comma: Comma) -> Outcome {
+    let bound = duration(text.trim_matches(['>', '+', ' ']), comma).map(|it| it.seconds);
+    let is_bound = text.starts_with('>') || text.ends_with('+');
+    if let Some(bound) = bound.filter(|_| is_bound) {
+        return Outcome::Longer(bound);
+    }
+    let is_stopped = ["timeout", "timed out", "timed_out"].contains(&text.to_lowercase().as_str());
+    match time_s.filter(|time_s| is_stopped && *time_s > 0.0) {
+        Some(bound) => Outcome::Longer(bound),
+        None => Outcome::Failed { why: why.into(), exit: text.parse().ok() },
+    }
+}
+
+fn is_sum(text: &str) -> bool {
+    SUMS.contains(&text.trim_end_matches(':').to_lowercase().as_str())
+}
+
+/// Whether a text may stand in a row of units.
+fn is_of_units(text: &str) -> bool {
+    let inner = text.trim_matches(['[', ']', '(', ')']);
+    text.chars().all(|it| !it.is_ascii_digit()) && (inner.len() <= 12)
+}
+

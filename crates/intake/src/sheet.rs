@@ -1,0 +1,109 @@
+//! A table as a file has it: columns with names and rows of fields, of which nothing is understood yet.
+
+use std::borrow::Cow;
+
+use mmgp_base::error::{Error, Result};
+use mmgp_base::table::Source;
+
+/// A table as a file has it.
+pub struct Sheet<'a> {
+    /// The file.
+    pub source: &'a Source,
+    /// What the file was recognised as, as people call it: `CSV with ;`, `JSON of hyperfine`.
+    pub format: String,
+    /// The names of the columns, each once. What has no name in the file is called by its number.
+    pub columns: Vec<Heading>,
+    /// What is below them.
+    pub rows: Box<dyn Rows + 'a>,
+}
+
+/// The name of a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// The name, without blanks around it. A unit that a format fixes stands in brackets behind it:
+    /// `time [ms]`.
+    pub name: String,
+    /// Where it begins in the file \[bytes\].
+    pub at: usize,
+}
+
+/// A field of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field<'a> {
+    /// The text, without blanks around it; empty where the file has nothing.
+    pub text: Cow<'a, str>,
+    /// Where it begins in the file \[bytes\].
+    pub at: usize,
+}
+
+/// The rows of a table, which are gone through as often as needed and need not be held.
+pub trait Rows {
+    /// Calls `row` with the fields of each row in their order, as many as the table has columns; ends at
+    /// the first error.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a row that is not as the format asks, and what `row` answers.
+    fn visit(&self, row: &mut dyn FnMut(&[Field<'_>]) -> Result<()>) -> Result<()>;
+
+    /// The rows as lines, where they are.
+    fn lines(&self) -> Option<Lines<'_>> {
+        None
+    }
+}
+
+/// A text each line of which is a row, without quotes; empty lines and those that begin with `#` are none.
+#[derive(Debug, Clone, Copy)]
+pub struct Lines<'a> {
+    /// The whole text of the file.
+    pub text: &'a str,
+    /// Where the first row begins [bytes].
+    pub start: usize,
+    /// What stands between fields.
+    pub separator: u8,
+}
+
+/// Rows that are held.
+impl Rows for Vec<Vec<Field<'_>>> {
+    fn visit(&self, row: &mut dyn FnMut(&[Field<'_>]) -> Result<()>) -> Result<()> {
+        self.iter().try_for_each(|fields| row(fields))
+    }
+}
+
+impl Sheet<'_> {
+    /// The error for what stands at that byte of the file.
+    pub fn error(&self, at: usize, found: impl Into<String>, expected: impl Into<String>) -> Error {
+        Error::Input {
+            at: self.source.position(at),
+            found: found.into(),
+            expected: expected.into(),
+        }
+    }
+
+    /// The format, and what the text was made from where that was not UTF-8: `CSV in UTF-16LE`.
+    pub fn described(&self) -> String {
+        match &self.source.encoding {
+            Some(encoding) => format!("{} in {encoding}", self.format),
+            None => self.format.clone(),
+        }
+    }
+
+    /// The place of the column with that name.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|heading| heading.name == name)
+    }
+
+    /// The place of a column that a user named, in any capitals.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`], with those that there are.
+    pub fn named(&self, name: &str) -> Result<usize> {
+        let lower = name.to_lowercase();
+        let same = |heading: &Heading| heading.name.to_lowercase() == lower;
+        let found = self.column(name).or_else(|| self.columns.iter().position(same));
+        found.ok_or_else(|| Error::UnknownName {
+            kind: "column",
+            name: name.into(),
+            known: self.columns.iter().map(|heading| heading.name.clone()).collect(),
+        })
+    }
+}

@@ -1,0 +1,204 @@
+//! What the fields of each column look like, from the first rows of a table.
+
+use std::collections::BTreeSet;
+
+use mmgp_base::error::Result;
+
+use crate::failures::is_no_time;
+use crate::sheet::{Field, Sheet};
+use crate::units::{Comma, Unit, duration, number};
+
+/// Rows that are looked at before a table is understood.
+const LOOKED_AT: u64 = 4096;
+
+/// Different values that are remembered of a column.
+const REMEMBERED: usize = 64;
+
+/// The first rows of a table.
+pub(crate) struct Survey {
+    pub columns: Vec<Look>,
+    /// What a comma in a number is.
+    pub comma: Comma,
+    /// The first of a number whose comma may be either, where all are such.
+    pub unclear_comma: Option<String>,
+    /// The units in the first row, where it has no numbers.
+    pub unit_row: Option<Vec<Option<Unit>>>,
+}
+
+/// What a column looks like.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Look {
+    /// Fields that are not empty.
+    pub filled: u64,
+    /// Whole numbers of at least 1.
+    pub whole: u64,
+    /// Numbers.
+    pub numbers: u64,
+    /// Durations that say their unit: `1m12s`, `0:01:12`.
+    pub durations: u64,
+    /// Texts that say that there is no time.
+    pub no_times: u64,
+    /// Two whole numbers with one sign between them: `8x4`.
+    pub pairs: u64,
+    /// Names of units.
+    pub units: u64,
+    /// The first values, each once.
+    pub values: BTreeSet<String>,
+}
+
+impl Look {
+    fn add(&mut self, text: &str, comma: Comma) {
+        if text.is_empty() {
+            return;
+        }
+        self.filled += 1;
+        let is_number = number(text, comma).is_some();
+        self.pairs += u64::from(!is_number && pair(text).is_some());
+        self.units += u64::from(Unit::named(text).is_some());
+        match number(text, comma) {
+            Some(value) => {
+                self.numbers += 1;
+                self.whole += u64::from(is_count(value));
+            }
+            None if is_no_time(text) => self.no_times += 1,
+            None => {
+                let found = duration(text, comma);
+                self.durations += u64::from(found.is_some_and(|it| it.has_unit));
+            }
+        }
+        if self.values.len() < REMEMBERED && !self.values.contains(text) {
+            self.values.insert(text.to_string());
+        }
+    }
+
+    /// Whether nearly all are whole numbers: a row of a sum or of units may stand among them.
+    pub fn are_counts(&self) -> bool {
+        self.whole > 0 && self.whole + 2 >= self.filled
+    }
+
+    /// Whether nearly all are times, or say that there is none.
+    pub fn are_times(&self) -> bool {
+        let times = self.numbers + self.durations;
+        times > 0 && times + self.no_times + 2 >= self.filled
+    }
+}
+
+/// Whether a number counts something.
+pub(crate) fn is_count(value: f64) -> bool {
+    value >= 1.0 && value <= f64::from(u32::MAX) && value.fract() == 0.0
+}
+
+/// Two whole numbers with one sign between them, as in `8x4`.
+pub(crate) fn pair(text: &str) -> Option<(u32, u32)> {
+    let sign = text.find(|it: char| !it.is_ascii_digit())?;
+    let (one, rest) = text.split_at(sign);
+    let mut rest = rest.trim_start().chars();
+    let is_sign = matches!(rest.next()?, 'x' | 'X' | '*' | '\u{d7}' | '/' | ':' | '-' | '_' | ',');
+    let other = rest.as_str().trim_start();
+    let count = |text: &str| text.parse::<u32>().ok().filter(|count| *count >= 1);
+    is_sign.then(|| Some((count(one)?, count(other)?))).flatten()
+}
+
+impl Survey {
+    pub fn of(sheet: &Sheet<'_>) -> Result<Self> {
+        let mut commas = Commas::default();
+        let mut unit_row = None;
+        each(sheet, |row| row.iter().for_each(|field| commas.add(&field.text)))?;
+        let comma = commas.meaning(&sheet.format);
+        let mut columns = vec![Look::default(); sheet.columns.len()];
+        let mut is_first = true;
+        each(sheet, |row| {
+            if std::mem::take(&mut is_first) && row.iter().all(|it| number(&it.text, comma).is_none()) {
+                let unit = |field: &Field<'_>| Unit::named(field.text.trim_matches(['[', ']', '(', ')']));
+                unit_row = Some(row.iter().map(unit).collect());
+            }
+            for (look, field) in columns.iter_mut().zip(row) {
+                look.add(&field.text, comma);
+            }
+        })?;
+        let unclear_comma = commas.unclear(&sheet.format);
+        Ok(Self { columns, comma, unclear_comma, unit_row })
+    }
+}
+
+/// Calls `look` with the first rows.
+fn each(sheet: &Sheet<'_>, mut look: impl FnMut(&[Field<'_>])) -> Result<()> {
+    let mut rows = 0;
+    let outcome = sheet.rows.visit(&mut |row| {
+        look(row);
+        rows += 1;
+        // An error is what ends a visit early; this one goes no further.
+        if rows < LOOKED_AT { Ok(()) } else { Err(sheet.error(0, "enough", "nothing")) }
+    });
+    if rows >= LOOKED_AT { Ok(()) } else { outcome }
+}
+
+/// Commas in numbers: before decimals, or between thousands.
+#[derive(Default)]
+struct Commas {
+    decimal: bool,
+    thousands: bool,
+    either: Option<String>,
+}
+
+impl Commas {
+    fn add(&mut self, text: &str) {
+        let number: &str = text.trim_end_matches(|it: char| it.is_alphabetic() || it == ' ');
+        let is_of_number = |it: char| it.is_ascii_digit() || matches!(it, ',' | '.' | '-' | '+' | ' ');
+        if !number.contains(',') || !number.chars().all(is_of_number) {
+            return;
+        }
+        let (before, after) = number.rsplit_once(',').unwrap_or_default();
+        let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
+        if after.contains('.') || before.contains(',') {
+            self.thousands = true;
+        } else if before.contains('.') || digits(after) != 3 || digits(before) > 3 || before == "0" {
+            self.decimal = true;
+        } else if self.either.is_none() {
+            self.either = Some(text.into());
+        }
+    }
+
+    fn meaning(&self, format: &str) -> Comma {
+        // Where fields stand between semicolons, it is because commas stand before decimals.
+        let is_decimal = self.decimal || (!self.thousands && format.ends_with("with ;"));
+        if is_decimal && !self.thousands { Comma::Decimal } else { Comma::Thousands }
+    }
+
+    fn unclear(&self, format: &str) -> Option<String> {
+        let is_clear = self.decimal != self.thousands || format.ends_with("with ;");
+        let contradicts = self.decimal && self.thousands;
+        let first = self.either.clone().filter(|_| !is_clear);
+        first.or_else(|| contradicts.then(|| "numbers with commas of both kinds".into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commas(texts: &[&str], format: &str) -> (Comma, bool) {
+        let mut commas = Commas::default();
+        texts.iter().for_each(|text| commas.add(text));
+        (commas.meaning(format), commas.unclear(format).is_some())
+    }
+
+    #[test]
+    fn a_comma_is_known_by_its_neighbours() {
+        assert_eq!(commas(&["103,2", "28,400"], "CSV with |"), (Comma::Decimal, false));
+        assert_eq!(commas(&["1,234.5 ms", "28,400"], "CSV with |"), (Comma::Thousands, false));
+        assert_eq!(commas(&["28,400", "15,900"], "CSV with |"), (Comma::Thousands, true));
+        assert_eq!(commas(&["28,400", "15,900"], "CSV with ;"), (Comma::Decimal, false));
+        assert_eq!(commas(&["a,b", "8,4,x"], "CSV with |"), (Comma::Thousands, false));
+    }
+
+    #[test]
+    fn a_pair_is_two_numbers_and_a_sign() {
+        for text in ["8x4", "8 x 4", "8*4", "8\u{d7}4", "8-4"] {
+            assert_eq!(pair(text), Some((8, 4)), "{text}");
+        }
+        for text in ["8", "8.5", "x4", "0x4", "8x4x2", "2026-01-01"] {
+            assert_eq!(pair(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Whether more processes, or more APUs of each, do anything at all.
+//!
+//! Processes that each do the whole job, and threads that share one core, look like a program that does not
+//! scale; what is to be changed is then how it is started.
+
+use std::collections::BTreeMap;
+
+use mmgp_base::error::Warning;
+
+use super::runs::{Cell, Runs};
+
+/// Times this close to each other are the same, where they scatter less.
+const SAME: f64 = 0.03;
+
+/// So many standard deviations of a mean apart, times are the same.
+const DEVIATIONS: f64 = 4.0;
+
+/// Where more APUs make a program this much faster, they do something.
+const HELPS: f64 = 1.2;
+
+/// What is said of factors that do nothing.
+pub(super) fn warnings(runs: &Runs) -> Vec<Warning> {
+    let same = 1.0 + SAME.max(DEVIATIONS * deviation(runs));
+    let by_m = groups(runs, |cell| (cell.m, cell.p));
+    let by_p = groups(runs, |cell| (cell.p, cell.m));
+    let is_idle = |times: &Vec<f64>| spread(times) < same;
+    let note = |text: String| Warning::Note(format!("{}: {text}", runs.file));
+    let mut all = Vec::new();
+    if !by_p.is_empty() && by_p.values().all(is_idle) {
+        all.push(note(
+            "more processes change nothing at any p: does each do the whole job? Then m counts copies, \
+             which are not worth their cores"
+                .into(),
+        ));
+    }
+    let idle: Vec<u32> = by_m.iter().filter(|(_, times)| is_idle(times)).map(|it| *it.0).collect();
+    let helped = by_m.iter().find(|(_, times)| times[0] > HELPS * times[times.len() - 1]);
+    match (idle.last(), helped) {
+        (Some(_), None) if idle.len() == by_m.len() => all.push(note(
+            "more APUs of a process change nothing at any m: are there any beside the first, and may \
+             the program use them?"
+                .into(),
+        )),
+        (Some(last), Some((first, _))) if last < first => all.push(note(format!(
+            "more APUs of a process change nothing at m = {}, and help from m = {first} on: do the \
+             threads of a process share one core? Its launcher may bind them (mpirun --bind-to none, \
+             --map-by slot:pe=P)",
+            idle.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+        ))),
+        _ => {}
+    }
+    all
+}
+
+/// The mean times over one number of the configurations, for each of the other where there are two or more.
+fn groups(runs: &Runs, key: impl Fn(&Cell) -> (u32, u32)) -> BTreeMap<u32, Vec<f64>> {
+    let mut groups = BTreeMap::<u32, BTreeMap<u32, f64>>::new();
+    for cell in &runs.cells {
+        let (group, place) = key(cell);
+        groups.entry(group).or_default().insert(place, cell.mean_s);
+    }
+    let several = groups.into_iter().filter(|(_, times)| times.len() > 1);
+    several.map(|(group, times)| (group, times.into_values().collect())).collect()
+}
+
+fn spread(times: &[f64]) -> f64 {
+    let (least, most) =
+        times.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &it| (a.min(it), b.max(it)));
+    most / least
+}
+
+/// The relative standard deviation of a mean, pooled over all configurations.
+fn deviation(runs: &Runs) -> f64 {
+    let degrees: u64 = runs.cells.iter().map(|cell| cell.count - 1).sum();
+    let squares: f64 = runs.cells.iter().map(|cell| cell.log_squares).sum();
+    let mean = runs.count() as f64 / runs.cells.len() as f64;
+    if degrees == 0 { 0.0 } else { (squares / degrees as f64 / mean).sqrt() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(time: impl Fn(u32, u32) -> f64) -> Vec<String> {
+        let cells = [(1, 1), (1, 4), (2, 1), (2, 4), (4, 1), (4, 4)];
+        let cell = |(m, p): (u32, u32)| {
+            let time = time(m, p);
+            Cell::of((m, p), &[time, 1.004 * time])
+        };
+        let runs = Runs { file: "runs.csv".into(), cells: cells.map(cell).into() };
+        warnings(&runs).iter().map(Warning::to_string).collect()
+    }
+
+    #[test]
+    fn a_factor_that_does_nothing_is_named_and_no_other() {
+        let work = |m: u32, p: u32| 1.0 + 10.0 / f64::from(m * p);
+        assert!(said(work).is_empty());
+        let copies = said(|_, p| work(1, p));
+        assert!(copies.len() == 1 && copies[0].contains("more processes change nothing"), "{copies:?}");
+        let alone = said(|m, _| work(m, 1));
+        assert!(alone.len() == 1 && alone[0].contains("nothing at any m"), "{alone:?}");
+        let bound = said(|m, p| work(m, if m > 2 { p } else { 1 }));
+        assert!(bound.len() == 1 && bound[0].contains("at m = 1, 2, and help from m = 4"), "{bound:?}");
+        // What is left of a large m is the host's.
+        assert!(said(|m, p| if m == 4 { 3.0 } else { work(m, p) }).is_empty());
+    }
+}

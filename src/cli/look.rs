@@ -1,0 +1,154 @@
+//! `mmgp look`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::Answer;
+use super::files::Guard;
+use super::output::{Format, aligned, data, json, warn};
+use crate::error::{Result, Warning};
+use crate::intake::{Entry, Part, Plan, formats};
+use crate::table::Source;
+
+/// Show how a table of timed runs is understood
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub struct Arguments {
+    /// The table; - is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    claims: super::input::ClaimArguments,
+    /// How to print it
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+}
+
+const HELP: &str = "\
+Examples:
+  mmgp look jobs.csv
+  mmgp look jobs.csv --columns m=ranks,p=cores/ranks
+  mmgp look results.json --filter 'N == 10000'
+
+It prints the format, which column is what and why, the unit of the time, the rows that are left out \
+and why, and the first runs as they were understood. `fit`, `predict`, `plot` and `report` read a table \
+in the same way.";
+
+/// Runs that are shown.
+const SHOWN: usize = 8;
+
+/// How a table is understood.
+#[derive(Serialize)]
+struct Look {
+    file: String,
+    format: String,
+    parts: Vec<Told>,
+    runs: u64,
+    configurations: usize,
+    warnings: Vec<String>,
+    first: Vec<Row>,
+}
+
+/// What a part of a run is read from.
+#[derive(Serialize)]
+struct Told {
+    role: &'static str,
+    from: String,
+    why: String,
+}
+
+/// A run as it was understood.
+#[derive(Serialize)]
+struct Row {
+    m: u32,
+    p: u32,
+    repetition: u32,
+    time_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deviation_s: Option<f64>,
+}
+
+impl Row {
+    fn of(Entry { run, mean_of }: &Entry) -> Self {
+        let (runs, deviation_s) = mean_of.unzip();
+        Self { m: run.m, p: run.p, repetition: run.repetition, time_s: run.time_s, runs, deviation_s }
+    }
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.m.to_string(),
+            self.p.to_string(),
+            self.repetition.to_string(),
+            self.time_s.to_string(),
+        ]
+    }
+}
+
+pub fn run(arguments: &Arguments) -> Result<Answer> {
+    Guard::default().reads("FILE", Some(arguments.file.as_path())).check()?;
+    let source = Source::read_any(&arguments.file)?;
+    let claims = arguments.claims.claims();
+    let sheet = formats::sheet(&source, &claims.columns)?;
+    let plan = Plan::of(&sheet, &claims)?;
+    let mut first = Vec::new();
+    let mut configurations = std::collections::BTreeSet::new();
+    let reading = plan.read(&sheet, &mut |entry: Entry| {
+        if first.len() < SHOWN {
+            first.push(Row::of(&entry));
+        }
+        configurations.insert((entry.run.m, entry.run.p));
+        true
+    })?;
+    let told = |Part { role, from, why }: &Part| Told {
+        role,
+        from: from.clone(),
+        why: why.clone(),
+    };
+    let look = Look {
+        file: source.name.clone(),
+        format: sheet.described(),
+        parts: plan.parts.iter().map(told).collect(),
+        runs: reading.runs,
+        configurations: configurations.len(),
+        warnings: reading.warnings.iter().map(Warning::to_string).collect(),
+        first,
+    };
+    match arguments.format {
+        Format::Json => data(None, &json(&look))?,
+        Format::Csv => data(None, &csv(&look))?,
+        Format::Table => {
+            data(None, &text(&look))?;
+            warn(&reading.warnings);
+        }
+    }
+    Ok(Answer::Done)
+}
+
+const COLUMNS: [&str; 4] = ["m", "p", "repetition", "time_s"];
+
+fn csv(look: &Look) -> String {
+    crate::table::csv::write_fields(&COLUMNS, look.first.iter().map(Row::cells))
+}
+
+fn text(look: &Look) -> String {
+    let width = look.parts.iter().map(|part| part.role.len()).max().unwrap_or(0);
+    let part = |Told { role, from, why }: &Told| {
+        let why = if why.is_empty() { String::new() } else { format!("  ({why})") };
+        format!("  {role:<width$}  {from}{why}\n")
+    };
+    let parts: String = look.parts.iter().map(part).collect();
+    let rows: Vec<Vec<String>> = look.first.iter().map(Row::cells).collect();
+    let more = if look.runs > look.first.len() as u64 { ", the first" } else { "" };
+    format!(
+        "{}: {}\n{parts}{} runs of {} configurations{more}:\n{}",
+        look.file,
+        look.format,
+        look.runs,
+        look.configurations,
+        aligned(&COLUMNS, &rows)
+    )
+}
