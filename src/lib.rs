@@ -67,7 +67,7 @@ pub mod validate;
 #[doc(inline)]
 pub use mmgp_base::{Error, Mapping, Result, Warning, attempt, error, table, target, units};
 #[doc(inline)]
-pub use mmgp_model::{belief, complexity, decide, export, fit, guided, models, statistics};
+pub use mmgp_model::{belief, complexity, decide, export, fit, guided, models, objective, statistics};
 #[doc(inline)]
 pub use {
     mmgp_apps as apps, mmgp_cell as cell, mmgp_cluster as cluster, mmgp_intake as intake, mmgp_kernels as kernels,

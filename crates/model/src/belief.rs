@@ -29,6 +29,7 @@ mod mixture;
 mod mode;
 mod noise;
 mod numbers;
+mod objective;
 mod prior;
 mod scatter;
 mod together;
@@ -43,6 +44,7 @@ use crate::models::Parameters;
 use crate::models::observations::{Observations, Observed, Range};
 use crate::models::terms::Term;
 use crate::models::time_model::TimeModel;
+use crate::objective::Objective;
 use crate::statistics::quantile_97_5;
 use bases::Bases;
 pub use basis::Basis;
@@ -55,6 +57,7 @@ pub use mixture::{Joint, Marginals};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 pub(crate) use numbers::{Line, Number, Numbers, View};
+use objective::quantity;
 pub use prior::Prior;
 use together::together;
 use wild::{FEWEST_FOR_ONE, WILD_VARIANCE};
@@ -119,6 +122,8 @@ pub struct Posterior {
     wild: Vec<Mapping>,
     /// What if the second model held where the first does: every time changes by their ratio.
     what_if: Option<(Rc<dyn TimeModel>, Rc<dyn TimeModel>)>,
+    /// What its times are multiplied into.
+    objective: Objective,
 }
 
 /// A mean and its share.
@@ -148,8 +153,10 @@ impl Posterior {
     /// Conditions a prior on the runs that it comes with and on further ones.
     ///
     /// # Errors
-    /// [`Error::TooLittleData`] for neither a model nor runs.
+    /// [`Error::TooLittleData`] for neither a model nor runs; [`Error::OutOfRange`] for times and rates
+    /// together.
     pub fn new(prior: &Prior, further: Option<Observations>) -> Result<Self> {
+        let quantity = quantity(prior, further.as_ref())?;
         let observations = match (prior.evidence.clone(), further) {
             (Some(known), Some(further)) => known.merged(further),
             (Some(one), None) | (None, Some(one)) => one,
@@ -197,6 +204,7 @@ impl Posterior {
             models,
             what_if,
             wild,
+            objective: Objective::of(quantity),
         })
     }
 
@@ -219,23 +227,6 @@ impl Posterior {
             )));
         }
         warnings
-    }
-
-    /// What if a model held in the place of another: every time changes by the ratio of both, and the
-    /// misfit stays. The runs are those of the program as it is.
-    #[must_use]
-    pub fn what_if(self, is: Rc<dyn TimeModel>, would_be: Rc<dyn TimeModel>) -> Self {
-        Self { what_if: Some((is, would_be)), ..self }
-    }
-
-    /// By how much the logarithm of a time changes by that.
-    fn change(&self, mapping: Mapping) -> f64 {
-        let ratio = |(is, would_be): &(Rc<dyn TimeModel>, Rc<dyn TimeModel>)| {
-            would_be.time(mapping).0 / is.time(mapping).0
-        };
-        // A time of nothing has no ratio to another.
-        let ratio = self.what_if.as_ref().map(ratio);
-        ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0).map_or(0.0, f64::ln)
     }
 
     /// A model of files whose best are found by its structure; `None` where there is none.

@@ -55,6 +55,7 @@ mod regret;
 mod what_if;
 
 use crate::belief::{Marginals, Posterior};
+use crate::objective::Amount;
 use crate::models::Parameters;
 use crate::models::observations::Observed;
 use crate::models::time_model::TimeModel;
@@ -65,7 +66,7 @@ use mmgp_base::units::Seconds;
 
 pub use break_even::{BreakEven, BreakEvenRow, Optimum, break_even};
 pub use candidates::{Candidates, MOST_RANKED, allowed, candidates, every, feasible};
-pub use choice::{Choice, Confirmation};
+pub use choice::{Choice, Confirmation, Within};
 pub use constraints::{Condition, Constraints, Space};
 use contest::Contest;
 pub use explanation::{Explanation, MISFIT, TermEffect, explain};
@@ -101,13 +102,14 @@ impl Sampling {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Ranking {
-    /// In the order of [`Marginals::order`]: the first is the choice.
+    /// In the order of [`Marginals::order`]: the first is the choice, unless fewer cores come within
+    /// what may be given up for them.
     pub configurations: Vec<Configuration>,
-    /// The first of them, what it may cost, and what to run before relying on it.
+    /// What to run, what it may cost, and what to run before relying on it.
     pub choice: Choice,
-    /// Mean over the draws of the least time: what the run would take if the fastest
-    /// configuration were known.
-    pub expected_least: Seconds,
+    /// Mean over the draws of the best amount: what the run would take if the best configuration were
+    /// known.
+    pub expected_least: Amount,
     /// What the reader of the ranking should know.
     pub warnings: Vec<Warning>,
 }
@@ -120,31 +122,39 @@ pub struct Configuration {
     pub rank: u32,
     /// Which it is.
     pub mapping: Mapping,
-    /// Predicted time of the run: the exponential of the expected logarithm, near the median.
+    /// Predicted time of the run, whatever the objective is: the exponential of the expected logarithm,
+    /// near the median; of rates, the time of one unit of work.
     pub time: Seconds,
     /// Lower end of the 95 % interval of its time over many runs.
     pub low: Seconds,
     /// Upper end of that interval.
     pub high: Seconds,
-    /// Probability that no other candidate is faster; `None` where any of them asks for a dimension
+    /// Probability that no other candidate is better; `None` where any of them asks for a dimension
     /// that was never varied.
     pub probability_best: Option<f64>,
     /// Predicted time of (1, 1) over that of this configuration.
     pub speedup: f64,
     /// Speed-up over the APUs in use, `m * p`.
     pub efficiency: f64,
-    /// Expected regret: the mean over the draws of what it takes longer than the configuration
-    /// that is the fastest in that draw.
-    pub expected_regret: Seconds,
+    /// Expected regret: the mean over the draws of how far it is from the configuration that is the best
+    /// in that draw.
+    pub expected_regret: Amount,
     /// The regret that 95 % of the draws do not exceed; of a configuration that has no chance to be
     /// the best, no more than that.
-    pub regret_95: Seconds,
-    /// Whether it cannot be told from the best: with at least 5 % it is faster than the choice.
+    pub regret_95: Amount,
+    /// Whether it cannot be told from the best: with at least 5 % it is better than the choice.
     pub indistinguishable: bool,
     /// What was measured, where it ran.
     pub measured: Option<Observed>,
     /// Whether its m or p is beyond what was timed.
     pub beyond: bool,
+}
+
+impl Ranking {
+    /// What is known of the choice; `None` where the ranking was cut to others.
+    pub fn chosen(&self) -> Option<&Configuration> {
+        self.configurations.iter().find(|it| it.mapping == self.choice.mapping)
+    }
 }
 
 impl From<&Configuration> for Prediction {
@@ -168,28 +178,34 @@ impl From<&Configuration> for Prediction {
     }
 }
 
-/// Ranks mappings, at least one, by what is believed of their times.
+/// Ranks mappings, at least one, by what is believed of the posterior's objective.
 ///
 /// # Errors
 ///
-/// [`Error::OutOfRange`] for no draws and for no mapping, or more than [`MOST_RANKED`].
+/// [`Error::OutOfRange`] for no draws, for no mapping or more than [`MOST_RANKED`], and for one of which
+/// the objective is no number above 0.
 pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> Result<Ranking> {
     check(mappings, sampling)?;
     // The sequential run comes last.
     let mut asked = mappings.to_vec();
     asked.push(Mapping::SEQUENTIAL);
+    let objective = posterior.objective();
+    asked.iter().try_for_each(|&mapping| objective.check(mapping))?;
     let marginals = posterior.marginals(&asked);
-    let sequential = marginals.time(mappings.len());
-    let contest = Contest::new(posterior, mappings, &marginals, sampling);
+    let of = |index: usize| Row::of(&marginals, index, objective.factor(asked[index]));
+    let sequential = of(mappings.len()).time;
+    let order = marginals.order(mappings);
+    let chosen = choice::chosen(mappings, &order, &marginals, objective);
+    let contest = Contest::new(posterior, (mappings, chosen), &marginals, sampling);
     let range = posterior.range();
     // Where one of them asks for what is not known, any other may be slower or faster than that.
     let is_unknown = candidates::never_varied(posterior, mappings).is_some();
-    let of = |(index, &mapping): (usize, &Mapping)| {
-        let row = Row::of(&marginals, index);
+    let of = |(&index, rank): (&usize, u32)| {
+        let (row, mapping) = (of(index), mappings[index]);
         let stake = contest.stake(index, &marginals);
         let speedup = speedup(sequential, row.time);
         Configuration {
-            rank: 0,
+            rank,
             mapping,
             time: row.time,
             low: row.low,
@@ -204,16 +220,14 @@ pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> 
             beyond: range.is_some_and(|range| !range.holds(mapping)),
         }
     };
-    let order = marginals.order(mappings);
-    let configurations = order
-        .iter()
-        .zip(1..)
-        .map(|(&index, rank)| Configuration { rank, ..of((index, &mappings[index])) });
-    let configurations: Vec<Configuration> = configurations.collect();
-    let choice = choice::choice(&configurations[0], &contest, posterior);
+    let configurations: Vec<Configuration> = order.iter().zip(1..).map(of).collect();
+    let is_chosen = |it: &&Configuration| it.mapping == mappings[chosen];
+    let of_choice = configurations.iter().find(is_chosen);
+    let of_choice = of_choice.expect("invariant: the choice is ranked");
+    let choice = choice::choice(of_choice, configurations[0].mapping, &contest, posterior);
     let mut warnings = posterior.warnings(mappings);
     warnings.extend(candidates::never_varied(posterior, mappings));
-    Ok(Ranking { configurations, choice, expected_least: contest.expected_least(), warnings })
+    Ok(Ranking { configurations, choice, expected_least: contest.expected_best(), warnings })
 }
 
 /// One configuration, with its place among the others, and the warnings that concern it.
@@ -246,9 +260,10 @@ struct Row {
 }
 
 impl Row {
-    fn of(marginals: &Marginals, index: usize) -> Self {
-        let [low, high] = [0.025, 0.975].map(|share| marginals.quantile(index, share));
-        Self { time: marginals.time(index), low, high }
+    /// Of what the times are multiplied by.
+    fn of(marginals: &Marginals, index: usize, factor: f64) -> Self {
+        let [low, high] = [0.025, 0.975].map(|share| marginals.quantile(index, share) / factor);
+        Self { time: marginals.time(index) / factor, low, high }
     }
 }
 

@@ -115,6 +115,7 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     let known = Known::from(inputs, settings)?;
     let mut warnings = known.warnings.clone();
     let mut base = known.parameters(settings);
+    base.quantity = inputs.quantity()?;
     let mut unknown = known.unknown_terms();
     if let Some(prior) = &inputs.prior {
         let believed = known::believe(prior, &mut base, &mut unknown);
@@ -154,7 +155,8 @@ pub fn fit(inputs: &Inputs, settings: &Settings) -> Result<Fitted> {
     let terms = report::terms(&parameters, &known, inputs.runs.as_ref());
     let loggp = inputs.offload.as_ref().map(loggp::loggp).transpose()?;
     let name = settings.name.clone();
-    let report = Report { name, terms, choices: known.choices, loggp, runs: in_runs };
+    let quantity = parameters.quantity.clone();
+    let report = Report { name, quantity, terms, choices: known.choices, loggp, runs: in_runs };
     let refined = refined.map(|(refined, _)| refined);
     Ok(Fitted { parameters, report, refined, traded, warnings })
 }

@@ -45,6 +45,7 @@ pub mod export;
 pub mod fit;
 pub mod guided;
 pub mod models;
+pub mod objective;
 pub mod statistics;
 #[cfg(test)]
 mod toy;

@@ -43,6 +43,9 @@ pub(super) fn refused(error: &Error, required: &[String]) -> Result<Answer> {
 #[derive(Serialize)]
 struct Json<'a> {
     name: &'a str,
+    /// Where runs are rates, their unit: terms are shares of the time of one unit of work then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate: Option<&'a str>,
     terms: Vec<Value<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<serde_json::Value>,
@@ -69,6 +72,7 @@ struct Value<'a> {
 pub(super) fn json(report: &Report, warnings: &[Warning]) -> String {
     output::json(&Json {
         name: &report.name,
+        rate: report.quantity.rate(),
         terms: report.terms.iter().flat_map(values).collect(),
         runs: report.runs.as_ref().map(of_runs),
         warnings: warnings.iter().map(ToString::to_string).collect(),

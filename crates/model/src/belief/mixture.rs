@@ -58,7 +58,8 @@ impl Marginals {
         Seconds(self.log_time(index).exp())
     }
 
-    /// The places of the mappings in the order of choice, by [`Self::caution`]; ties by the mapping.
+    /// The places of the mappings in the order of choice, by [`Self::caution`]; what is equal by the four
+    /// digits that are printed, by the fewest cores, then the fewest m.
     ///
     /// Were the posterior right, the least expected logarithm alone would lose least. Times have
     /// cliffs that it does not know, and on programs that others measured what is known better is
@@ -66,10 +67,12 @@ impl Marginals {
     /// terms a standard deviation is mostly what all configurations have in common, and what ran would
     /// win over what is better: a quarter of it is enough.
     pub fn order(&self, mappings: &[Mapping]) -> Vec<usize> {
-        let keys: Vec<f64> = (0..mappings.len()).map(|index| self.caution(index)).collect();
+        let key = |index: usize| as_printed(self.caution(index).exp());
+        let keys: Vec<f64> = (0..mappings.len()).map(key).collect();
         let mut order: Vec<usize> = (0..mappings.len()).collect();
+        let cores = |index: usize| (mappings[index].apus(), mappings[index]);
         order.sort_by(|&one, &other| {
-            keys[one].total_cmp(&keys[other]).then(mappings[one].cmp(&mappings[other]))
+            keys[one].total_cmp(&keys[other]).then(cores(one).cmp(&cores(other)))
         });
         order
     }
@@ -91,6 +94,11 @@ impl Marginals {
     pub fn expected(&self, index: usize) -> Seconds {
         let of = |mean: f64, deviation: f64| (mean + 0.5 * deviation * deviation).exp();
         Seconds(self.sum(index, of))
+    }
+
+    /// The expected inverse of the time.
+    pub fn expected_inverse(&self, index: usize) -> f64 {
+        self.sum(index, |mean, deviation| (0.5 * deviation * deviation - mean).exp())
     }
 
     /// The standard deviation of the logarithm of the time.
@@ -124,6 +132,13 @@ impl Marginals {
         let parts = self.weights.iter().zip(&self.means).zip(&self.deviations);
         Seconds(quantile(&parts.map(of).collect::<Vec<_>>(), probability).exp())
     }
+}
+
+/// A number above 0 with the four digits that are printed of it.
+fn as_printed(number: f64) -> f64 {
+    let digits = 10_f64.powf(3.0 - number.log10().floor());
+    let rounded = (number * digits).round() / digits;
+    if rounded.is_finite() { rounded } else { number }
 }
 
 /// A step of a quantile below this is the last, as a part of the time: the next would be its square or less.

@@ -14,6 +14,7 @@ use super::work::{Growth, Work};
 use super::{FLAT, TEMPER_OF_FILES, TEMPER_OF_RUNS};
 use crate::models::observations::{Evidence, Observations};
 use crate::models::parameters::{Decomposition, NOT_MEASURED, Parameters, Terms};
+use crate::models::quantity::Quantity;
 use crate::models::refined::Refined;
 use crate::models::terms::Term;
 use crate::models::time_model::TimeModel;
@@ -37,6 +38,8 @@ pub struct Prior {
     pub(super) misfit: Option<f64>,
     /// Hardware threads of the machine that runs it, where they are known.
     pub(super) cores: Option<u32>,
+    /// What was measured of runs; `None` where nothing says so.
+    pub(super) quantity: Option<Quantity>,
     /// Runs that the parameters were fitted with.
     pub(super) evidence: Option<Observations>,
 }
@@ -56,6 +59,7 @@ impl Prior {
             views: &[],
             misfit: None,
             cores: None,
+            quantity: None,
             evidence: None,
         }
     }
@@ -72,6 +76,7 @@ impl Prior {
     /// them, in its place.
     pub fn of(parameters: &Parameters) -> Self {
         let mut prior = Self::of_runs(parameters.decomposition);
+        prior.quantity = Some(parameters.quantity.clone());
         let mut base = parameters.clone();
         match &parameters.evidence {
             Some(Evidence { observations, before }) => {

@@ -5,8 +5,9 @@ use std::fmt;
 use super::Configuration;
 use super::candidates::untold;
 use super::contest::Contest;
-use crate::belief::Posterior;
+use crate::belief::{Marginals, Posterior};
 use crate::models::terms::Term;
+use crate::objective::Objective;
 use mmgp_base::Mapping;
 use mmgp_base::units::{Percent, Seconds};
 
@@ -16,7 +17,11 @@ use mmgp_base::units::{Percent, Seconds};
 pub struct Choice {
     /// Which.
     pub mapping: Mapping,
-    /// Predicted time.
+    /// What it is the choice by.
+    pub objective: Objective,
+    /// Where something may be given up for fewer cores.
+    pub within: Option<Within>,
+    /// Predicted time; of rates, that of one unit of work.
     pub time: Seconds,
     /// Lower end of its 95 % interval.
     pub low: Seconds,
@@ -39,6 +44,17 @@ pub struct Choice {
     pub rests_on: Vec<Term>,
 }
 
+/// A choice that has the fewest cores of all that come near the best.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Within {
+    /// How near, relative to the best.
+    pub tolerance: f64,
+    /// How likely it is so near to whatever is the best.
+    pub probability: f64,
+    /// What would be chosen if nothing were given up.
+    pub best: Mapping,
+}
+
 /// A run that would make the choice safer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -54,9 +70,21 @@ pub struct Confirmation {
 /// much, and at most so much.
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { mapping, time, low, high, .. } = self;
+        let Self { mapping, time, low, high, objective, .. } = self;
         let begin = if self.rests_on.is_empty() { "Run" } else { "A guess is" };
-        write!(f, "{begin} {mapping}: it takes about {time} ({low} .. {high}); ")?;
+        let amount = objective.with_interval(*mapping, [*time, *low, *high]);
+        write!(f, "{begin} {mapping}: ")?;
+        match (objective.is_measured(), objective.quantity().rate()) {
+            (true, None) => write!(f, "it takes about {amount}; ")?,
+            (true, Some(_)) => write!(f, "it makes about {amount}; ")?,
+            (false, _) => {
+                let time = objective.quantity().shown(*time);
+                write!(f, "its {} is about {amount}, with {time}; ", objective.name())?;
+            }
+        }
+        if let Some(within) = &self.within {
+            write!(f, "{within}; ")?;
+        }
         match self.costs_at_most {
             _ if self.is_alone => f.write_str("no other is in question."),
             Some(cost) if cost < NOTHING => f.write_str("nothing else comes near it (95 %)."),
@@ -66,6 +94,19 @@ impl fmt::Display for Choice {
             }
             None => f.write_str("what it may cost is not known."),
         }
+    }
+}
+
+impl fmt::Display for Within {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tolerance, probability, best } = self;
+        write!(
+            f,
+            "it is the cheapest within {} of {best}, and within that of the best with probability \
+             {:.0} %",
+            Percent(*tolerance),
+            100.0 * probability
+        )
     }
 }
 
@@ -116,8 +157,28 @@ const RESTS_ON_NOTHING: f64 = 0.05;
 /// At most so many runs are proposed.
 const MOST_CONFIRMATIONS: usize = 2;
 
-/// The choice of a ranking whose first configuration is this.
-pub(super) fn choice(first: &Configuration, contest: &Contest, posterior: &Posterior) -> Choice {
+/// The index of the choice: the first in the order or, where something may be given up, of those that are
+/// expected to be no more above it, the one with the fewest cores, then the fewest m.
+pub(super) fn chosen(
+    mappings: &[Mapping],
+    order: &[usize],
+    marginals: &Marginals,
+    objective: &Objective,
+) -> usize {
+    let first = order[0];
+    let Some(tolerance) = objective.tolerance() else { return first };
+    let most = marginals.log_time(first) + tolerance.ln_1p();
+    let near = order.iter().copied().filter(|&it| it == first || marginals.log_time(it) <= most);
+    near.min_by_key(|&it| (mappings[it].apus(), mappings[it])).unwrap_or(first)
+}
+
+/// What is known of a configuration that is the choice, `best` being the first of the ranking.
+pub(super) fn choice(
+    chosen: &Configuration,
+    best: Mapping,
+    contest: &Contest,
+    posterior: &Posterior,
+) -> Choice {
     let regret = contest.regret();
     let (expected_cost, costs_at_most) = (regret.expected(), regret.at_most(0.95));
     let is_known = match untold(posterior) {
@@ -133,13 +194,18 @@ pub(super) fn choice(first: &Configuration, contest: &Contest, posterior: &Poste
         true => posterior.untold(),
         false => Vec::new(),
     };
+    let objective = posterior.objective();
+    let within =
+        |tolerance| Within { tolerance, probability: contest.within(tolerance), best };
     Choice {
         rests_on,
-        mapping: first.mapping,
-        time: first.time,
-        low: first.low,
-        high: first.high,
-        is_measured: first.measured.is_some(),
+        mapping: chosen.mapping,
+        objective: objective.clone(),
+        within: objective.tolerance().map(within),
+        time: chosen.time,
+        low: chosen.low,
+        high: chosen.high,
+        is_measured: chosen.measured.is_some(),
         is_alone: contest.is_alone(),
         expected_cost,
         costs_at_most: is_known.then_some(costs_at_most),
@@ -185,6 +251,7 @@ const WORTHWHILE: f64 = 0.98;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::models::quantity::Quantity;
 
     /// To run (2, 4), and before that what is to be timed, each with what it leaves.
     fn choice(costs_at_most: Option<f64>, confirm: &[((u32, u32), f64)]) -> Choice {
@@ -194,6 +261,8 @@ mod tests {
         };
         Choice {
             mapping: Mapping::of(2, 4),
+            objective: Objective::of(Quantity::Time),
+            within: None,
             time: Seconds(2.0),
             low: Seconds(1.5),
             high: Seconds(2.5),

@@ -7,8 +7,8 @@ use nalgebra::DMatrix;
 use super::Sampling;
 use super::regret::Regret;
 use crate::belief::{Marginals, Posterior};
+use crate::objective::{Amount, Direction};
 use mmgp_base::Mapping;
-use mmgp_base::units::Seconds;
 
 /// So many are drawn together: those of which there is the most to hope for. Of any other the probability
 /// to be the best counts as none.
@@ -23,22 +23,23 @@ pub(super) struct Contest {
     pub mappings: Vec<Mapping>,
     /// The place among `mappings` of each configuration that is drawn.
     places: Vec<Option<usize>>,
-    /// The place of the first of the ranking.
+    /// The place of the choice.
     pub choice: usize,
-    /// Logarithms of the times, a column for each draw.
+    /// Logarithms of the times, by the factors of the objective, a column for each draw.
     draws: DMatrix<f64>,
     /// The least of each draw.
     least: Vec<f64>,
-    /// The times that these are the logarithms of, and their mean.
-    least_s: Vec<f64>,
-    expected_least: Seconds,
+    direction: Direction,
+    /// The amounts that these are of, and their mean.
+    best: Vec<f64>,
+    expected_best: f64,
 }
 
 /// What is at stake with one configuration.
 pub(super) struct Stake {
     pub probability_best: f64,
-    pub expected_regret: Seconds,
-    pub regret_95: Seconds,
+    pub expected_regret: Amount,
+    pub regret_95: Amount,
     pub indistinguishable: bool,
 }
 
@@ -46,37 +47,42 @@ impl Contest {
     /// Lets those that have a chance run in every draw.
     pub fn new(
         posterior: &Posterior,
-        all: &[Mapping],
+        (all, chosen): (&[Mapping], usize),
         marginals: &Marginals,
         sampling: Sampling,
     ) -> Self {
-        let first = marginals.order(all)[0];
-        let drawn = contenders(first, all.len(), marginals);
+        let drawn = contenders(chosen, all.len(), marginals);
         let mappings: Vec<Mapping> = drawn.iter().map(|&index| all[index]).collect();
         let mut places = vec![None; all.len()];
         for (place, &index) in drawn.iter().enumerate() {
             places[index] = Some(place);
         }
         let draws = posterior.joint(&mappings).draws(sampling.draws, sampling.seed);
-        let choice = drawn.iter().position(|&index| index == first).unwrap_or(0);
-        Self::of_draws((mappings, places), choice, draws)
+        let choice = drawn.iter().position(|&index| index == chosen).unwrap_or(0);
+        let direction = posterior.objective().direction();
+        Self::of_draws((mappings, places), choice, (draws, direction))
     }
 
     /// Of mappings that are drawn, and the place among them of each configuration.
     fn of_draws(
         (mappings, places): (Vec<Mapping>, Vec<Option<usize>>),
         choice: usize,
-        draws: DMatrix<f64>,
+        (draws, direction): (DMatrix<f64>, Direction),
     ) -> Self {
         let least: Vec<f64> = draws.column_iter().map(|column| column.min()).collect();
-        let least_s: Vec<f64> = least.iter().map(|log_time| log_time.exp()).collect();
-        let expected_least = Seconds(least_s.iter().sum::<f64>() / least_s.len() as f64);
-        Self { mappings, places, choice, draws, least, least_s, expected_least }
+        let best: Vec<f64> = least.iter().map(|&log| amount(direction, log)).collect();
+        let expected_best = best.iter().sum::<f64>() / best.len() as f64;
+        Self { mappings, places, choice, draws, least, direction, best, expected_best }
     }
 
-    /// The mean of the least time.
-    pub fn expected_least(&self) -> Seconds {
-        self.expected_least
+    /// The mean of the best amount.
+    pub fn expected_best(&self) -> Amount {
+        Amount(self.expected_best)
+    }
+
+    /// How likely the choice is no more than this above the best of all, relative to it.
+    pub fn within(&self, tolerance: f64) -> f64 {
+        1.0 - self.regret().exceeds(tolerance)
     }
 
     /// Whether there is nothing to choose from.
@@ -144,11 +150,18 @@ impl Contest {
     /// What is at stake with the configuration of that index.
     pub fn stake(&self, index: usize, marginals: &Marginals) -> Stake {
         let Some(place) = self.places[index] else {
-            let over = |time: Seconds| Seconds((time.0 - self.expected_least.0).max(0.0));
+            let (expected, at_95) = match self.direction {
+                Direction::Least => (marginals.expected(index).0, marginals.quantile(index, 0.95).0),
+                Direction::Most => {
+                    let at_95 = 1.0 / marginals.quantile(index, 0.95).0;
+                    (marginals.expected_inverse(index), at_95)
+                }
+            };
+            let over = |amount: f64| Amount(self.beyond(amount, self.expected_best).max(0.0));
             return Stake {
                 probability_best: 0.0,
-                expected_regret: over(marginals.expected(index)),
-                regret_95: over(marginals.quantile(index, 0.95)),
+                expected_regret: over(expected),
+                regret_95: over(at_95),
                 indistinguishable: false,
             };
         };
@@ -158,27 +171,43 @@ impl Contest {
         for (draw, (&time, &least)) in self.draws.row(place).iter().zip(&self.least).enumerate() {
             wins += f64::from(u8::from(time <= least));
             faster += f64::from(u8::from(time <= self.draws[(self.choice, draw)]));
-            regrets.push(time.exp() - self.least_s[draw]);
+            regrets.push(self.beyond(amount(self.direction, time), self.best[draw]));
         }
         let mean = regrets.iter().sum::<f64>() / count;
         Stake {
             probability_best: wins / count,
-            expected_regret: Seconds(mean),
-            regret_95: Seconds(least_of_most(&mut regrets, 0.95)),
+            expected_regret: Amount(mean),
+            regret_95: Amount(least_of_most(&mut regrets, 0.95)),
             indistinguishable: faster / count >= CANNOT_BE_TOLD,
+        }
+    }
+
+    /// By how much an amount is worse than another.
+    fn beyond(&self, amount: f64, best: f64) -> f64 {
+        match self.direction {
+            Direction::Least => amount - best,
+            Direction::Most => best - amount,
         }
     }
 }
 
-/// Those of which there is the most to hope for and the first of the ranking, by their indices.
-fn contenders(first: usize, count: usize, marginals: &Marginals) -> Vec<usize> {
+/// The amount whose product of time and factor has this logarithm.
+fn amount(direction: Direction, log: f64) -> f64 {
+    match direction {
+        Direction::Least => log.exp(),
+        Direction::Most => (-log).exp(),
+    }
+}
+
+/// Those of which there is the most to hope for and the choice, by their indices.
+fn contenders(chosen: usize, count: usize, marginals: &Marginals) -> Vec<usize> {
     let mut drawn: Vec<usize> = (0..count).collect();
     if count > MOST_DRAWN {
         let hopes: Vec<f64> = drawn.iter().map(|&it| marginals.hope(it)).collect();
         drawn.sort_by(|&one, &other| hopes[one].total_cmp(&hopes[other]));
         drawn.truncate(MOST_DRAWN);
-        if !drawn.contains(&first) {
-            drawn[MOST_DRAWN - 1] = first;
+        if !drawn.contains(&chosen) {
+            drawn[MOST_DRAWN - 1] = chosen;
         }
         drawn.sort_unstable();
     }
@@ -198,7 +227,8 @@ mod tests {
 
     fn of_draws(draws: DMatrix<f64>) -> Contest {
         let mappings = [(1, 1), (1, 2), (2, 1)].map(|(m, p)| Mapping::of(m, p)).to_vec();
-        Contest::of_draws((mappings, vec![Some(0), Some(1), Some(2)]), 1, draws)
+        let places = vec![Some(0), Some(1), Some(2)];
+        Contest::of_draws((mappings, places), 1, (draws, Direction::Least))
     }
 
     const TIMES: [[f64; 4]; 3] = [[1.0, 4.0, 3.0, 3.0], [2.0, 2.0, 2.0, 2.0], [4.0, 1.0, 1.0, 2.0]];

@@ -2,6 +2,7 @@
 
 use super::gain::Learning;
 use crate::belief::Posterior;
+use crate::objective::Amount;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::units::Seconds;
@@ -26,9 +27,9 @@ pub struct Measurement {
     /// What to measure.
     pub what: Measured,
     /// By how much it lowers the expected cost of the choice.
-    pub gain: Seconds,
-    /// The standard error of the predicted time of the best configuration after it.
-    pub error_of_best: Seconds,
+    pub gain: Amount,
+    /// The standard error of what is predicted of the best configuration after it.
+    pub error_of_best: Amount,
 }
 
 /// What can be measured.
@@ -74,11 +75,11 @@ pub fn next_measurement(
     let log_times = joint.log_times();
     let learning = Learning::new(&joint, noise * noise);
     let best = log_times.imin();
-    let time = Seconds(log_times[best].exp());
+    let amount = posterior.objective().of_product(Seconds(log_times[best].exp())).0;
     let judged = |what: Measured, variance: f64, covariances: &[f64]| Measurement {
         what,
-        gain: time * learning.gain_of(covariances.iter().copied(), variance),
-        error_of_best: time * learning.left(best, covariances[best], variance),
+        gain: Amount(amount * learning.gain_of(covariances.iter().copied(), variance)),
+        error_of_best: Amount(amount * learning.left(best, covariances[best], variance)),
     };
     let mut measurements: Vec<Measurement> = weighed
         .iter()

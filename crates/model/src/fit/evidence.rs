@@ -26,7 +26,9 @@ impl Runs {
                 false => cell.count as f64,
             },
         };
-        Observations::new(self.file.clone(), timed.map(observed).collect(), squares, degrees)
+        let all = timed.map(observed).collect();
+        Observations::new(self.file.clone(), all, squares, degrees)
+            .of_quantity(self.quantity.clone())
     }
 }
 
@@ -81,7 +83,7 @@ mod tests {
             ((2, 2), &[1.0, 1.0, 1.0]),
         ];
         let cells = times.map(|(mapping, times_s)| Cell::of(mapping, times_s)).to_vec();
-        let found = Runs { file: "runs.csv".into(), cells }.observations();
+        let found = Runs::new("runs.csv", cells).observations();
         let kept: Vec<_> = found.configurations.iter().map(|it| it.mapping).collect();
         assert_eq!(kept, [(1, 1), (2, 2)].map(|(m, p)| Mapping::of(m, p)));
         // The cube root of 32.
@@ -93,7 +95,7 @@ mod tests {
     fn a_run_in_doubt_counts_for_as_much_as_its_variance_leaves() {
         let doubtful = Cell { doubt: 0.04, ..Cell::of((2, 1), &[5.0]) };
         let cells = vec![Cell::of((1, 1), &[2.0, 2.1, 1.9]), doubtful];
-        let found = Runs { file: "runs.csv".into(), cells }.observations();
+        let found = Runs::new("runs.csv", cells).observations();
         let noise = found.scatter / 2.0;
         let expected = noise / (noise + 0.04);
         assert_eq!(found.configurations[1].repetitions, expected);
@@ -102,7 +104,7 @@ mod tests {
     #[test]
     fn files_that_say_nothing_are_not_remembered() {
         let cells = vec![Cell::of((1, 1), &[2.0])];
-        let runs = Runs { file: "runs.csv".into(), cells };
+        let runs = Runs::new("runs.csv", cells);
         let before = |base: &Parameters| evidence(&runs, base, &[Term::Gap], None).before;
         let known = toy::parameters(Decomposition::Data);
         let Before { terms, unknown, .. } = before(&known).unwrap();

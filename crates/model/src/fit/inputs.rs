@@ -2,7 +2,8 @@
 
 use super::runs::Runs;
 use crate::models::Parameters;
-use mmgp_base::error::{Result, Warning};
+use crate::models::quantity::Quantity;
+use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::csv::{self, Record};
 use mmgp_base::table::{Source, records};
 
@@ -45,4 +46,43 @@ pub struct Inputs {
     pub prior: Option<Parameters>,
     /// `memory.csv`, which a refined model's terms of memory need.
     pub memory: Option<Measured<records::MemoryStream>>,
+}
+
+impl Inputs {
+    /// What runs are of. Of rates, other files and an earlier fit must not speak of seconds.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] where they do.
+    pub(crate) fn quantity(&self) -> Result<Quantity> {
+        let of_prior = self.prior.as_ref().map(|prior| &prior.quantity);
+        let quantity = match (&self.runs, of_prior) {
+            (Some(runs), Some(prior)) => {
+                prior.check_same(&runs.quantity)?;
+                runs.quantity.clone()
+            }
+            (Some(runs), None) => runs.quantity.clone(),
+            (None, prior) => prior.cloned().unwrap_or_default(),
+        };
+        match self.in_seconds() {
+            Some(file) if quantity.rate().is_some() => Err(Error::OutOfRange {
+                name: "runs",
+                found: format!("{quantity}, beside {file}, which is in seconds"),
+                expected: "times, or the runs alone".into(),
+            }),
+            _ => Ok(quantity),
+        }
+    }
+
+    /// The first file that says how many seconds something takes.
+    fn in_seconds(&self) -> Option<&str> {
+        let Self { offload, context_switch, collective, profile, memory, .. } = self;
+        let all = [
+            offload.as_ref().map(|it| &it.file),
+            context_switch.as_ref().map(|it| &it.file),
+            collective.as_ref().map(|it| &it.file),
+            profile.as_ref().map(|it| &it.file),
+            memory.as_ref().map(|it| &it.file),
+        ];
+        all.into_iter().flatten().next().map(String::as_str)
+    }
 }

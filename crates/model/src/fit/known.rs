@@ -10,6 +10,7 @@ use super::{alpha, collective, context_switch, offload, profile};
 use crate::models::Parameters;
 use crate::models::observations::Evidence;
 use crate::models::parameters::{Estimate, NOT_MEASURED, OverM, Terms};
+use crate::models::quantity::Quantity;
 use crate::models::sensitivity::Entry;
 use crate::models::terms::Term;
 use crate::models::uncertainty::Correlation;
@@ -105,6 +106,7 @@ impl Known {
             name: settings.name.clone(),
             decomposition: settings.decomposition,
             apus: settings.apus,
+            quantity: Quantity::Time,
             terms,
             phases,
             correlation: together(&self.correlations),

@@ -14,6 +14,7 @@ use crate::belief::{Basis, View};
 use crate::models::Parameters;
 use crate::models::observations::Observations;
 use crate::models::parameters::Estimate;
+use crate::models::quantity::Quantity;
 use crate::models::terms::{Term, Value};
 use crate::models::time_model::EQUATION_11;
 
@@ -22,6 +23,8 @@ use crate::models::time_model::EQUATION_11;
 pub struct Report {
     /// Name of the parameter set.
     pub name: String,
+    /// What runs are of; of rates, terms are shares of the time of one unit of work, not seconds.
+    pub quantity: Quantity,
     /// Every term of equation 11, in the order of parameter files.
     pub terms: Vec<TermReport>,
     /// How the shapes of the terms over m were chosen.
@@ -228,6 +231,9 @@ impl fmt::Display for Report {
             writeln!(f, "{}", runs.identifiability)?;
         }
         writeln!(f, "Parameters of {}", self.name)?;
+        if let Some(unit) = self.quantity.rate() {
+            writeln!(f, "  shares of the time of one unit of work, 1/({unit}), not seconds")?;
+        }
         writeln!(
             f,
             "  {:<12} {:>4} {:>13} {:>12} {:>9} {:>9}  from",

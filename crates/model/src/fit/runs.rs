@@ -18,6 +18,7 @@ mod steadiness;
 mod times;
 mod wild;
 
+use crate::models::quantity::Quantity;
 use collector::Collector;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::Source;
@@ -29,6 +30,8 @@ use mmgp_intake::{Claims, Entry, Plan, formats};
 pub struct Runs {
     /// The file they came from.
     pub file: String,
+    /// What was measured; of a rate, the times are those of one unit of work.
+    pub quantity: Quantity,
     /// One cell for each (m, p) that was run, in increasing order.
     pub cells: Vec<Cell>,
 }
@@ -74,6 +77,11 @@ impl Cell {
 }
 
 impl Runs {
+    /// Times of these configurations, in increasing order.
+    pub fn new(file: impl Into<String>, cells: Vec<Cell>) -> Self {
+        Self { file: file.into(), quantity: Quantity::Time, cells }
+    }
+
     /// The same runs, all times of each configuration multiplied by its factor.
     pub(crate) fn scaled(&self, factors: &[f64]) -> Self {
         let mut scaled = self.clone();
@@ -146,7 +154,8 @@ impl Reading {
         let mut warnings: Vec<Warning> =
             plan.line(&sheet).map(Warning::Understood).into_iter().collect();
         warnings.extend(reading.warnings);
-        let (runs, more) = collector.finish(&source.name, self.warm_up);
+        let (mut runs, more) = collector.finish(&source.name, self.warm_up);
+        runs.quantity = plan.rate().map_or(Quantity::Time, |unit| Quantity::Rate(unit.into()));
         warnings.extend(more);
         Ok((runs, warnings))
     }
@@ -325,7 +334,7 @@ mod tests {
 
     #[test]
     fn scaled_runs_scatter_as_before_relative_to_their_time() {
-        let runs = Runs { file: "f".into(), cells: vec![Cell::of((1, 1), &[2.0, 4.0])] };
+        let runs = Runs::new("f", vec![Cell::of((1, 1), &[2.0, 4.0])]);
         let cell = runs.scaled(&[3.0]).cells[0];
         assert_eq!((cell.mean_s, cell.log_squares), (9.0, runs.cells[0].log_squares));
         approx::assert_relative_eq!(cell.log_time, 72_f64.sqrt().ln(), max_relative = 1e-12);

@@ -50,15 +50,16 @@ const ROUNDING: f64 = 1e-9;
 impl Fitted {
     /// The fit in a few lines.
     pub fn summary(&self) -> Summary {
+        let sentence = sentence(self) + &of_rates(&self.parameters).unwrap_or_default();
         if !self.traded.is_empty() {
             let (formula, terms) = (String::new(), Vec::new());
-            return Summary { sentence: sentence(self), formula, at: (1, 1), terms };
+            return Summary { sentence, formula, at: (1, 1), terms };
         }
         let measured = self.report.runs.as_ref().map(|runs| runs.fastest);
         let predicted = || fastest(&self.parameters);
         let at = measured.map_or_else(predicted, |(m, p)| Mapping::of(m, p));
         Summary {
-            sentence: sentence(self),
+            sentence,
             formula: formula(&self.parameters),
             at: (at.m(), at.p()),
             terms: parts(&self.parameters, at),
@@ -141,12 +142,25 @@ fn formula(parameters: &Parameters) -> String {
         parts.push(format!("{} p", number(row.growing / of_round(1))));
     }
     let sum = if parts.is_empty() { "0".to_string() } else { parts.join(" + ") };
+    let (symbol, unit) = match parameters.quantity.rate() {
+        None => ("T".to_string(), " s"),
+        Some(unit) => (format!("1/({unit})"), ""),
+    };
     match parameters.decomposition {
-        Decomposition::Data => format!("T = {sum} s"),
+        Decomposition::Data => format!("{symbol} = {sum}{unit}"),
         Decomposition::Task { tasks } => {
-            format!("T = ceil({tasks}/m) rounds of ({sum}) s")
+            format!("{symbol} = ceil({tasks}/m) rounds of ({sum}){unit}")
         }
     }
+}
+
+/// What the terms are where runs are rates.
+fn of_rates(parameters: &Parameters) -> Option<String> {
+    let unit = parameters.quantity.rate()?;
+    Some(format!(
+        " Runs are rates in {unit}: terms are shares of the time of one unit of work, 1/({unit}), not \
+         seconds."
+    ))
 }
 
 /// What further threads add, which is `excess` up to `last`; `None` for nothing.

@@ -510,7 +510,7 @@ fn without_a_misfit_standard_errors_are_those_of_the_normal_equations() {
         let log_squares = 7.0 * 0.02_f64.powi(2);
         runs::Cell { log_squares, ..runs::Cell::of((1, p), &[time; 8]) }
     });
-    let runs = Runs { file: "runs.csv".into(), cells: cells.collect() };
+    let runs = Runs::new("runs.csv", cells.collect());
     let base = Known::from(&Inputs::default(), &Settings::new("", DATA, 16)).unwrap();
     let (base, unknown) = (base.parameters(&Settings::new("", DATA, 16)), base.unknown_terms());
     let terms = terms::without_misfit(&base, &unknown, None, &runs).unwrap().terms;

@@ -57,7 +57,7 @@ pub fn noisy_runs(
         let times = [0; 3].map(|_| time * factor.sample(&mut random));
         Cell::of((m, p), &times)
     };
-    Runs { file: "runs.csv".into(), cells: configurations.iter().map(cell).collect() }
+    Runs::new("runs.csv", configurations.iter().map(cell).collect())
 }
 
 /// The micro-benchmarks of a known program, each repeated once, without noise.
@@ -136,5 +136,5 @@ pub fn runs_of(rows: &[mmgp_base::table::records::Run]) -> Runs {
         let times: Vec<f64> = times.collect();
         cells.push(Cell::of((m, p), &times));
     }
-    Runs { file: "runs.csv".into(), cells }
+    Runs::new("runs.csv", cells)
 }

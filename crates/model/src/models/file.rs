@@ -41,6 +41,9 @@
 //! `[[phases]]` tables, each with `name` and the program's own terms (`t_hpu_s`, `t_apu_s`,
 //! `c_apu_s`, `offloads`, `g_s`, `collectives`), split the whole and must add up to it.
 //!
+//! Where runs are rates, `[objective]` with `rate = "ns/day"` says so: the terms, and the times of
+//! `[runs]`, are those of one unit of work then, in the inverse of that unit.
+//!
 //! `[runs]` and `[before_runs]` hold what the terms were fitted with: see `evidence`.
 //!
 //! `[refined]` holds terms of the refined model, which stands beside equation 11: see
@@ -52,6 +55,7 @@ mod refined;
 mod writing;
 
 use super::parameters::{Decomposition, Estimate, Interpolation, OverM, Parameters, Table, Terms};
+use super::quantity::Quantity;
 use super::terms::reading::{self, Named};
 use super::terms::{Term, Value};
 use super::uncertainty::Correlation;
@@ -62,6 +66,10 @@ use mmgp_base::table::toml::{self, Document};
 /// The versions of the format that this module reads: 2 has `[runs]`, `[before_runs]` and tables with
 /// an `interpolation`. Each file is written in the first that holds it.
 const SCHEMAS: [u32; 2] = [1, 2];
+
+/// The table that says what was measured, and its key.
+pub(in crate::models) const OBJECTIVE: &str = "objective";
+pub(in crate::models) const RATE: &str = "rate";
 
 /// The key of a table's [`Interpolation`].
 pub(in crate::models) const INTERPOLATION: &str = "interpolation";
@@ -85,6 +93,7 @@ impl Parameters {
             "decomposition",
             "tasks",
             "apus",
+            OBJECTIVE,
             "terms",
             "phases",
             "correlation",
@@ -92,16 +101,18 @@ impl Parameters {
         ];
         root.expect_keys(&[&keys[..], &evidence::KEYS[..]].concat())?;
         let terms = read_terms(&root.table("terms")?)?;
-        let parameters = Self {
+        let mut parameters = Self {
             name: root.text("name")?.to_string(),
             decomposition: read_decomposition(&root)?,
             apus: root.count("apus", 1)?,
+            quantity: read_quantity(&root)?,
             phases: phases::read(&root, &terms)?,
             correlation: read_correlation(&root, &terms)?,
             refinements: refined::read(&root)?,
             evidence: evidence::read(&root)?,
             terms,
         };
+        parameters.share_quantity();
         evidence::check(&root, &parameters)?;
         Ok(parameters)
     }
@@ -114,7 +125,18 @@ impl Parameters {
     /// Whether a reader of the first version would go wrong.
     pub(in crate::models) fn needs_schema_2(&self) -> bool {
         let is_held = |(_, value): (_, Value<'_>)| value.interpolation == Interpolation::Held;
-        self.evidence.is_some() || !self.terms.values().all(is_held)
+        self.evidence.is_some()
+            || self.quantity.rate().is_some()
+            || !self.terms.values().all(is_held)
+    }
+}
+
+fn read_quantity(root: &toml::Table<'_>) -> Result<Quantity> {
+    let Some(objective) = root.optional_table(OBJECTIVE)? else { return Ok(Quantity::Time) };
+    objective.expect_keys(&[RATE])?;
+    match objective.text(RATE)? {
+        "" => Err(objective.error(RATE, "no unit", "the unit of the rates, as \"ns/day\"")),
+        unit => Ok(Quantity::Rate(unit.to_string())),
     }
 }
 

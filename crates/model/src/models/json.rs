@@ -7,10 +7,11 @@ mod evidence;
 mod refined;
 mod writing;
 
-use super::file::INTERPOLATION;
+use super::file::{INTERPOLATION, OBJECTIVE, RATE};
 use super::parameters::{
     Decomposition, Estimate, Interpolation, OverM, Parameters, Phase, Table, Terms,
 };
+use super::quantity::Quantity;
 use super::terms::Term;
 use super::terms::reading::{self, Named};
 use super::uncertainty::Correlation;
@@ -34,6 +35,7 @@ pub(super) fn read(source: &Source) -> Result<Parameters> {
         "name",
         "decomposition",
         "apus",
+        OBJECTIVE,
         "terms",
         "phases",
         "correlation",
@@ -47,16 +49,18 @@ pub(super) fn read(source: &Source) -> Result<Parameters> {
         Some(phases) => phases.array()?.iter().map(read_phase).collect::<Result<_>>()?,
     };
     let correlation = root.get("correlation");
-    let parameters = Parameters {
+    let mut parameters = Parameters {
         name: root.required("name")?.text()?,
         decomposition: read_decomposition(&root.required("decomposition")?.object()?)?,
         apus: root.required("apus")?.count(1)?,
+        quantity: root.get(OBJECTIVE).map_or(Ok(Quantity::Time), |it| read_quantity(&it))?,
         correlation: correlation.map(|known| read_correlation(&known, &terms)).transpose()?,
         refinements: root.get("refined").map(|terms| refined::read(&terms)).transpose()?,
         evidence: evidence::read(&root)?,
         terms,
         phases,
     };
+    parameters.share_quantity();
     check_together(&root, parameters)
 }
 
@@ -67,6 +71,16 @@ fn check_together(root: &Object<'_>, parameters: Parameters) -> Result<Parameter
         Ok(_) => Ok(parameters),
         Err(Error::Input { found, expected, .. }) => Err(root.whole.error_found(found, expected)),
         Err(other) => Err(other),
+    }
+}
+
+fn read_quantity(value: &Value<'_>) -> Result<Quantity> {
+    let objective = value.object()?;
+    objective.expect_keys(&[RATE])?;
+    let unit = objective.required(RATE)?;
+    match unit.text()? {
+        text if text.is_empty() => Err(unit.error("the unit of the rates, as \"ns/day\"")),
+        text => Ok(Quantity::Rate(text)),
     }
 }
 

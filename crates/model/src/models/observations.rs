@@ -2,6 +2,7 @@
 //! and the scatter of repetitions over all of them.
 
 use super::parameters::Terms;
+use super::quantity::Quantity;
 use super::terms::Term;
 use super::uncertainty::Correlation;
 use mmgp_base::Mapping;
@@ -13,6 +14,8 @@ use mmgp_base::units::Seconds;
 pub struct Observations {
     /// The file that they came from.
     pub source: String,
+    /// What was measured of them.
+    pub quantity: Quantity,
     /// What was timed.
     pub configurations: Vec<Observed>,
     /// Sum over all configurations of the squared deviations of the logarithms of the times from
@@ -97,7 +100,14 @@ impl Observations {
         configurations.sort_by_key(|observed| observed.mapping);
         configurations.dedup_by_key(|observed| observed.mapping);
         let bounds = Vec::new();
-        Self { source: source.into(), configurations, scatter, degrees_of_freedom, bounds }
+        let (source, quantity) = (source.into(), Quantity::Time);
+        Self { source, quantity, configurations, scatter, degrees_of_freedom, bounds }
+    }
+
+    /// The same where something else than times was measured.
+    #[must_use]
+    pub fn of_quantity(self, quantity: Quantity) -> Self {
+        Self { quantity, ..self }
     }
 
     /// The same with what is known of runs that were stopped. Of a configuration that was timed a bound
@@ -132,7 +142,8 @@ impl Observations {
         };
         let all = self.configurations.into_iter().chain(later.configurations).collect();
         let bounds = self.bounds.into_iter().chain(later.bounds);
-        Self::new(source, all, scatter, degrees_of_freedom).with_bounds(bounds)
+        let both = Self::new(source, all, scatter, degrees_of_freedom).with_bounds(bounds);
+        both.of_quantity(self.quantity)
     }
 
     /// What is known of a configuration, where it was timed.

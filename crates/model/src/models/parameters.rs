@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::observations::Evidence;
+use super::quantity::Quantity;
 use super::refined::Refinements;
 use super::uncertainty::Correlation;
 
@@ -175,6 +176,9 @@ pub struct Parameters {
     pub decomposition: Decomposition,
     /// N_APU: APUs available.
     pub apus: u32,
+    /// What was measured of runs; where it is a rate, the terms are shares of the time of one unit of work,
+    /// not seconds.
+    pub quantity: Quantity,
     /// The terms of the whole program.
     pub terms: Terms,
     /// The program's phases, whose own terms add up to those of the whole; empty where the
@@ -200,11 +204,19 @@ impl Parameters {
             name: name.into(),
             decomposition,
             apus,
+            quantity: Quantity::Time,
             terms,
             phases: Vec::new(),
             correlation: None,
             refinements: None,
             evidence: None,
+        }
+    }
+
+    /// The runs that come with them are of what they are of.
+    pub(super) fn share_quantity(&mut self) {
+        if let Some(evidence) = &mut self.evidence {
+            evidence.observations.quantity = self.quantity.clone();
         }
     }
 }

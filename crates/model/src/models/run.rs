@@ -160,6 +160,7 @@ impl Parameters {
             name: format!("{} / {}", self.name, phase.name),
             decomposition: self.decomposition,
             apus: self.apus,
+            quantity: self.quantity.clone(),
             terms: Terms {
                 t_hpu_s: phase.t_hpu_s.clone(),
                 t_apu_s: phase.t_apu_s.clone(),

@@ -107,7 +107,7 @@ impl Collector {
         let mut cells: Vec<Cell> = self.cells.iter().zip(&bins).map(cell).collect();
         cells.sort_by_key(|cell| (cell.m, cell.p));
         warnings.extend(wild(file, &cells));
-        (Runs { file: file.to_string(), cells }, warnings)
+        (Runs::new(file.to_string(), cells), warnings)
     }
 
     /// Leaves out the first repetition of every configuration that has others; answers how many.

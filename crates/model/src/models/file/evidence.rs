@@ -135,7 +135,7 @@ const ROUNDING: f64 = 1e-6;
 pub(super) fn write(text: &mut String, evidence: &Evidence, parameters: &Parameters) {
     use std::fmt::Write as _;
 
-    let Observations { source, configurations, scatter, degrees_of_freedom, bounds: _ } =
+    let Observations { source, configurations, scatter, degrees_of_freedom, .. } =
         &evidence.observations;
     let column = |of: &dyn Fn(&Observed) -> String| -> String {
         configurations.iter().map(of).collect::<Vec<_>>().join(", ")

@@ -6,7 +6,7 @@ use super::super::parameters::{Decomposition, Estimate, Parameters, Phase, Terms
 use super::super::sensitivity::Entry;
 use super::super::terms::{Per, Term, Value};
 use super::super::uncertainty::Correlation;
-use super::{INTERPOLATION, SCHEMAS};
+use super::{INTERPOLATION, OBJECTIVE, RATE, SCHEMAS};
 
 pub(super) fn parameters(parameters: &Parameters) -> String {
     let mut text = String::new();
@@ -19,7 +19,12 @@ pub(super) fn parameters(parameters: &Parameters) -> String {
             line(&mut text, format_args!("decomposition = \"task\"\ntasks = {tasks}"));
         }
     }
-    line(&mut text, format_args!("apus = {}\n\n[terms]", parameters.apus));
+    line(&mut text, format_args!("apus = {}", parameters.apus));
+    if let Some(unit) = parameters.quantity.rate() {
+        line(&mut text, format_args!("\n{}\n[{OBJECTIVE}]", OF_RATES));
+        line(&mut text, format_args!("{RATE} = {}", quoted(unit)));
+    }
+    line(&mut text, format_args!("\n[terms]"));
     terms(&mut text, &parameters.terms);
     for phase in &parameters.phases {
         self::phase(&mut text, phase);
@@ -35,6 +40,10 @@ pub(super) fn parameters(parameters: &Parameters) -> String {
     }
     text
 }
+
+/// What stands above the unit of rates.
+const OF_RATES: &str = "# Runs are rates in this unit: every [s] below is the inverse of it, a share of \
+                        the time of one unit of work";
 
 pub(super) fn terms(text: &mut String, terms: &Terms) {
     for (term, value) in terms.values() {

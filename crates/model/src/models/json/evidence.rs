@@ -84,7 +84,7 @@ pub(super) struct Runs<'a> {
 
 impl<'a> From<&'a Observations> for Runs<'a> {
     fn from(observations: &'a Observations) -> Self {
-        let Observations { source, configurations, scatter, degrees_of_freedom, bounds: _ } =
+        let Observations { source, configurations, scatter, degrees_of_freedom, .. } =
             observations;
         let all = || configurations.iter();
         Self {

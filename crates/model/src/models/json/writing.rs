@@ -20,6 +20,7 @@ impl Serialize for Parameters {
             name,
             decomposition,
             apus,
+            objective: self.quantity.rate().map(|rate| OfRates { rate }),
             terms,
             phases,
             correlation: self.correlation.as_ref().map(|known| Matrix::new(known, terms)),
@@ -37,6 +38,8 @@ struct Object<'a> {
     name: &'a str,
     decomposition: Decomposition,
     apus: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    objective: Option<OfRates<'a>>,
     terms: &'a Terms,
     #[serde(skip_serializing_if = "<[Phase]>::is_empty")]
     phases: &'a [Phase],
@@ -48,6 +51,12 @@ struct Object<'a> {
     runs: Option<Runs<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     before_runs: Option<BeforeRuns<'a>>,
+}
+
+/// The unit of rates.
+#[derive(Serialize)]
+struct OfRates<'a> {
+    rate: &'a str,
 }
 
 /// A correlation by the names of its entries.
