@@ -29,6 +29,7 @@ mod man;
 #[cfg(unix)]
 mod measure;
 mod merge;
+mod objective;
 mod output;
 mod plot;
 mod predict;

@@ -8,6 +8,7 @@ mod headline;
 mod next;
 mod nodes;
 mod phases;
+mod ranking;
 mod rows;
 mod what_if;
 
@@ -20,15 +21,15 @@ use super::Answer;
 use super::choice::ChoiceArguments;
 use super::files::Guard;
 use super::input::RunArguments;
-use super::output::{Format, aligned, data, line, warn};
+use super::objective::{NodeSize, ObjectiveArguments, Said};
+use super::output::{Format, data, line, warn};
 use super::{input, output};
 use crate::Mapping;
 use crate::belief::Basis;
-use crate::decide::{Configuration, Constraints, Ranking, predict_one, rank};
-use crate::error::Result;
-use crate::table::csv;
-use crate::table::records::Prediction;
+use crate::decide::{Constraints, Ranking, predict_one, rank};
+use crate::error::{Error, Result};
 use asked::Asked;
+pub use ranking::table;
 use what_if::{WhatIf, WhatIfArguments};
 
 /// Rank every feasible configuration (m, p), predict one, or weigh the choice
@@ -97,6 +98,10 @@ pub struct Arguments {
     #[command(flatten)]
     choice: ChoiceArguments,
     #[command(flatten)]
+    best: ObjectiveArguments,
+    #[command(flatten)]
+    node_size: NodeSize,
+    #[command(flatten)]
     what_if: WhatIfArguments,
 }
 
@@ -108,6 +113,9 @@ Examples:
   mmgp predict --params params.toml --machine ps3 --format json
   mmgp predict --params params.toml --p-divides 8 --apus-per-chip 8
   mmgp predict --params refined.toml --model refined
+  # what costs the least; what is cheap and not much slower than the fastest
+  mmgp predict --params params.toml --objective cost
+  mmgp predict --params params.toml --within 5%
   # where the time of one configuration goes
   mmgp predict --params params.toml --m 4 --p 4 --explain
   # what to measure next
@@ -181,17 +189,45 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     Ok(Answer::Done)
 }
 
+impl Arguments {
+    /// The question that is about times, where one is asked.
+    fn of_times(&self) -> Option<&'static str> {
+        let questions = [
+            (self.explain, "--explain"),
+            (self.break_even.asked().is_some(), "--break-even"),
+            (self.phases.asked().is_some(), "--per-phase"),
+            (self.nodes.asked().is_some(), "--nodes"),
+        ];
+        questions.into_iter().find(|(is_asked, _)| *is_asked).map(|(_, flag)| flag)
+    }
+}
+
+/// Why a question about seconds has no answer.
+fn of_rates(question: &'static str, unit: &str) -> Error {
+    Error::OutOfRange {
+        name: question,
+        found: format!("parameters of rates in {unit}, whose terms are no seconds"),
+        expected: "parameters that were fitted to times".into(),
+    }
+}
+
 fn answer(asked: &Asked<'_>, arguments: &Arguments) -> Result<String> {
     let configuration = arguments.m.zip(arguments.p);
     let configuration = configuration.map(|(m, p)| Mapping::new(m, p)).transpose()?;
     if let Some(mapping) = configuration {
         asked.parameters.check(mapping)?;
     }
+    if let Some(question) = arguments.of_times() {
+        arguments.best.refuse_with(question)?;
+    }
     if arguments.explain {
         return explanation::text(asked, configuration);
     }
     if arguments.next.next {
         return next::text(asked, arguments.next.noise);
+    }
+    if let (Some(question), Some(unit)) = (arguments.of_times(), asked.rate()) {
+        return Err(of_rates(question, unit));
     }
     if let Some(host_factor) = arguments.break_even.asked() {
         return break_even::text(asked, host_factor);
@@ -227,8 +263,10 @@ struct Json {
     feasible: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     choice: Option<headline::Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    objective: Option<Said>,
     basis: Basis,
-    configurations: Vec<Prediction>,
+    configurations: Vec<ranking::Row>,
     #[serde(skip_serializing_if = "Option::is_none")]
     what_if: Option<WhatIf>,
 }
@@ -241,6 +279,7 @@ fn text(
     what_if: Option<WhatIf>,
 ) -> String {
     let configurations = ranking.configurations.iter().take(asked.shown);
+    let objective = asked.posterior.objective();
     match asked.format {
         Format::Table => {
             let shown = asked.shown_to_people(ROWS);
@@ -255,60 +294,25 @@ fn text(
                 None => headline::text(ranking, &asked.posterior),
             };
             let comparison = what_if.map(|what_if| format!("\n{}\n", what_if.sentence()));
-            format!("{head}\n{}{more}{}", table(configurations), comparison.unwrap_or_default())
+            format!(
+                "{head}\n{}{more}{}",
+                table(configurations, objective),
+                comparison.unwrap_or_default()
+            )
         }
         Format::Csv => {
             if let Some(what_if) = what_if {
                 line(&format!("{}", what_if.sentence()));
             }
-            csv::write(&configurations.map(Prediction::from).collect::<Vec<_>>())
+            ranking::csv(configurations, objective)
         }
         Format::Json => output::json(&Json {
             feasible: if one.is_some() { 1 } else { feasible },
             choice: one.is_none().then(|| headline::Json::new(&ranking.choice)),
+            objective: Said::of(objective),
             basis: asked.posterior.basis(),
-            configurations: configurations.map(Prediction::from).collect(),
+            configurations: configurations.map(|it| ranking::Row::of(it, objective)).collect(),
             what_if,
         }),
     }
-}
-
-/// The ranking for people: with the measured times where any ran.
-pub fn table<'a>(configurations: impl Iterator<Item = &'a Configuration> + Clone) -> String {
-    let is_any_measured = configurations.clone().any(|c| c.measured.is_some());
-    let row = |c: &Configuration| {
-        let mut row = vec![
-            c.rank.to_string(),
-            c.mapping.m().to_string(),
-            c.mapping.p().to_string(),
-            c.time.to_string(),
-            format!("{} .. {}", c.low, c.high),
-        ];
-        if is_any_measured {
-            row.push(c.measured.map_or_else(|| "-".into(), |it| it.time.to_string()));
-        }
-        let best = c.probability_best.map(|probability| format!("{:.0} %", 100.0 * probability));
-        let mark = match (c.beyond, c.indistinguishable) {
-            (true, true) => "= >",
-            (true, false) => ">",
-            (false, true) => "=",
-            (false, false) => "",
-        };
-        row.extend([
-            best.unwrap_or_else(|| "-".into()),
-            mark.into(),
-            c.expected_regret.to_string(),
-            c.regret_95.to_string(),
-            format!("{:.2}", c.speedup),
-            format!("{:.0} %", 100.0 * c.efficiency),
-        ]);
-        row
-    };
-    let rows: Vec<Vec<String>> = configurations.map(row).collect();
-    let mut header = vec!["rank", "m", "p", "time", "95 % interval"];
-    if is_any_measured {
-        header.push("measured");
-    }
-    header.extend(["best", "", "regret", "95 % regret", "speed-up", "efficiency"]);
-    aligned(&header, &rows)
 }

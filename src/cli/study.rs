@@ -30,6 +30,8 @@ use crate::fit::{Fitted, Inputs, Measured, Options, Settings, fit};
 use crate::measure::{ApplicationTarget, Target as _};
 use crate::models::Parameters;
 use crate::models::parameters::{Decomposition, Estimate};
+use crate::models::quantity::Quantity;
+use crate::objective::Objective;
 use crate::table::records::Prediction;
 use crate::table::{self, csv};
 use crate::validate::{Summary, counts};
@@ -263,7 +265,7 @@ fn answer(ranking: &Ranking, app: &dyn Application, target: &ApplicationTarget) 
         target.description(),
         configurations.len(),
         ranking.choice,
-        predict::table(configurations.iter().take(SHOWN))
+        predict::table(configurations.iter().take(SHOWN), &Objective::of(Quantity::Time))
     )
 }
 

@@ -15,6 +15,7 @@ use clap::Args;
 
 use super::Answer;
 use super::files::Guard;
+use super::objective::percent;
 use super::output::{Verbosity, data, warn};
 use crate::Mapping;
 use crate::attempt::{Attempt, Order};
@@ -310,11 +311,4 @@ fn no_command() -> Error {
         found: "none".into(),
         expected: "the program to run after --, as in -- ./program --threads {p}".into(),
     }
-}
-
-/// A part of a whole above 0, as in `1%` or `0.5`: a number is per cent with or without its sign.
-fn percent(text: &str) -> std::result::Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim().parse::<f64>().ok();
-    let number = number.filter(|it| *it > 0.0 && it.is_finite());
-    number.map(|it| it / 100.0).ok_or_else(|| format!("{text:?} is no per cent above 0, as in 1%"))
 }

@@ -55,10 +55,10 @@ mod regret;
 mod what_if;
 
 use crate::belief::{Marginals, Posterior};
-use crate::objective::Amount;
 use crate::models::Parameters;
 use crate::models::observations::Observed;
 use crate::models::time_model::TimeModel;
+use crate::objective::Amount;
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};
 use mmgp_base::table::records::{Maybe, Prediction};

@@ -370,9 +370,8 @@ mod tests {
 
     #[test]
     fn what_is_not_in_proportion_to_the_time_is_refused() {
-        let refused = |text: &str| {
-            Objective::parse(text, &Quantity::Time, None).unwrap_err().to_string()
-        };
+        let refused =
+            |text: &str| Objective::parse(text, &Quantity::Time, None).unwrap_err().to_string();
         for text in ["time^2", "time + m", "m*p", "sqrt(time)", "-time", "max(time, 3)"] {
             let expected = format!(
                 "objective: found {text:?}, which is not in proportion to the time or to 1/time, \

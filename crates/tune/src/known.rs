@@ -89,7 +89,7 @@ impl Known {
         let bound = |(mapping, record): (Mapping, &Record)| {
             record.longer_than.map(|longer_than| Bound { mapping, longer_than })
         };
-        let timed = Runs { file: "the runs".into(), cells: ran.map(cell).collect() };
+        let timed = Runs::new("the runs", ran.map(cell).collect());
         timed.observations().with_bounds(self.all().filter_map(bound))
     }
 }

@@ -10,6 +10,7 @@ use crate::cli::output::{Format, warn};
 use crate::decide::{self, Candidates, Constraints, Ranking, Sampling, rank};
 use crate::error::Result;
 use crate::models::Parameters;
+use crate::models::observations::Observations;
 use crate::models::refined::Refined;
 use crate::models::time_model::{self, TimeModel};
 
@@ -37,6 +38,11 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    /// The unit of rates, where runs are such.
+    pub fn rate(&self) -> Option<&str> {
+        self.posterior.objective().quantity().rate()
+    }
+
     /// How many answers to print for people, so many where they do not say.
     pub fn shown_to_people(&self, usual: usize) -> usize {
         if self.shown == usize::MAX { usual } else { self.shown }
@@ -90,6 +96,9 @@ impl Arguments {
             }
             None => None,
         };
+        let rate = observations.as_ref().map(|it: &Observations| &it.quantity);
+        let quantity = rate.unwrap_or(&given.quantity);
+        let objective = self.best.objective(quantity, self.node_size.per_node)?;
         let columns = self.runs.said.columns.clone().unwrap_or_default();
         let bounds = self.constraints.bounds();
         let constraints = self.choice.added_to(bounds, &columns, &mut warnings)?;
@@ -107,7 +116,7 @@ impl Arguments {
             if let Some(name) = &self.model {
                 prior = prior.only(name)?;
             }
-            Posterior::new(&prior, observations.clone())
+            Ok(Posterior::new(&prior, observations.clone())?.towards(objective.clone()))
         };
         let unchanged = is_scaled.then(|| of(given)).transpose()?;
         let changed = of(&parameters)?;

@@ -5,19 +5,18 @@ use serde::Serialize;
 use super::Asked;
 use super::rows::{Rows, field};
 use crate::Mapping;
+use crate::cli::objective::Fields;
 use crate::cli::output::{aligned, warn};
 use crate::decide::{Explanation, TermEffect, explain, rank};
 use crate::error::Result;
+use crate::models::quantity::Quantity;
 use crate::models::time_model;
 use crate::units::Seconds;
 
 #[derive(Serialize)]
 struct Json<'a> {
-    m: u32,
-    p: u32,
-    time_s: f64,
-    low_s: f64,
-    high_s: f64,
+    #[serde(flatten)]
+    predicted: Fields,
     breakdown: Vec<Part>,
     misfit_share: f64,
     terms: Vec<Term<'a>>,
@@ -27,7 +26,9 @@ struct Json<'a> {
 #[derive(Serialize)]
 struct Part {
     name: &'static str,
-    time_s: f64,
+    /// Of rates it is no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_s: Option<f64>,
     share: f64,
 }
 
@@ -50,13 +51,18 @@ pub fn text(asked: &Asked<'_>, configuration: Option<Mapping>) -> Result<String>
     let explanation = explain(&asked.posterior, model, mapping);
     warn(&explanation.warnings);
     let Explanation { time, low, high, terms, .. } = &explanation;
-    let breakdown = parts(&explanation.parts);
+    let objective = asked.posterior.objective();
+    let quantity = objective.quantity();
+    let breakdown = parts(&explanation.parts, quantity);
     let header = match model.equation_11() {
         Some(_) => "of equation 11".into(),
         None => format!("of the {} model", model.name()),
     };
     let preface = format!(
-        "{mapping} takes {time}, 95 % interval {low} .. {high}, {}\n\n{}\n",
+        "{mapping} {} {}, 95 % interval {}, {}\n\n{}\n",
+        if quantity.rate().is_some() { "makes" } else { "takes" },
+        quantity.shown(*time),
+        quantity.interval(*low, *high),
         due_to(&explanation),
         breakdown_table(&header, &breakdown)
     );
@@ -69,11 +75,11 @@ pub fn text(asked: &Asked<'_>, configuration: Option<Mapping>) -> Result<String>
         variance_share: effect.variance_share,
     });
     let json = Json {
-        m: mapping.m(),
-        p: mapping.p(),
-        time_s: time.0,
-        low_s: low.0,
-        high_s: high.0,
+        predicted: Fields::default().with("m", mapping.m()).with("p", mapping.p()).with_amounts(
+            objective,
+            mapping,
+            [*time, *low, *high],
+        ),
         misfit_share: explanation.misfit_share,
         terms: json_terms.collect(),
         breakdown,
@@ -108,12 +114,12 @@ fn due_to(explanation: &Explanation) -> String {
     }
 }
 
-fn parts(parts: &[time_model::Part]) -> Vec<Part> {
+fn parts(parts: &[time_model::Part], quantity: &Quantity) -> Vec<Part> {
     let total: f64 = parts.iter().map(|part| part.time.0).sum();
     let share = |time_s: f64| if total > 0.0 { time_s / total } else { 0.0 };
     let of = |part: &time_model::Part| {
-        let time_s = part.time.0;
-        Part { name: part.name, time_s, share: share(time_s) }
+        let time_s = (*quantity == Quantity::Time).then_some(part.time.0);
+        Part { name: part.name, time_s, share: share(part.time.0) }
     };
     parts.iter().map(of).collect()
 }
@@ -121,9 +127,12 @@ fn parts(parts: &[time_model::Part]) -> Vec<Part> {
 fn breakdown_table(header: &str, parts: &[Part]) -> String {
     let row = |part: &Part| {
         let share = format!("{:.1} %", 100.0 * part.share);
-        vec![part.name.to_string(), Seconds(part.time_s).to_string(), share]
+        let time = part.time_s.map(|time| Seconds(time).to_string());
+        [Some(part.name.to_string()), time, Some(share)].into_iter().flatten().collect()
     };
-    aligned(&[header, "time", "share"], &parts.iter().map(row).collect::<Vec<_>>())
+    let is_of_times = parts.iter().any(|part| part.time_s.is_some());
+    let header: &[&str] = if is_of_times { &[header, "time", "share"] } else { &[header, "share"] };
+    aligned(header, &parts.iter().map(row).collect::<Vec<_>>())
 }
 
 fn row_for_people(effect: &TermEffect) -> Vec<String> {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::belief::Posterior;
+use crate::cli::objective::Fields;
 use crate::decide::{Choice, Confirmation, Ranking};
 
 /// What to run and the sentence, the first first where it is worth it, and what it all rests on.
@@ -13,10 +14,12 @@ pub fn text(ranking: &Ranking, posterior: &Posterior) -> String {
     if let Some(advice) = choice.advice() {
         lines.insert(place, advice);
     }
-    let fastest = posterior.observations().fastest();
-    lines.extend(
-        fastest.map(|it| format!("The fastest that was timed is {} with {}.", it.mapping, it.time)),
-    );
+    let quantity = choice.objective.quantity();
+    let fastest = posterior.observations().fastest().map(|it| {
+        let shown = quantity.shown(it.time);
+        format!("The fastest that was timed is {} with {shown}.", it.mapping)
+    });
+    lines.extend(fastest);
     lines.join("\n") + "\n" + &basis(posterior)
 }
 
@@ -30,11 +33,11 @@ pub fn basis(posterior: &Posterior) -> String {
 /// The choice for programs.
 #[derive(Serialize)]
 pub struct Json {
-    m: u32,
-    p: u32,
-    time_s: f64,
-    low_s: f64,
-    high_s: f64,
+    #[serde(flatten)]
+    predicted: Fields,
+    /// How likely it is within what may be given up for fewer cores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probability_within: Option<f64>,
     is_measured: bool,
     expected_cost: f64,
     /// 95 % of the draws cost no more; relative to the fastest.
@@ -61,11 +64,15 @@ impl Json {
             expected_cost_then: expected_cost,
         };
         Self {
-            m: choice.mapping.m(),
-            p: choice.mapping.p(),
-            time_s: choice.time.0,
-            low_s: choice.low.0,
-            high_s: choice.high.0,
+            predicted: Fields::default()
+                .with("m", choice.mapping.m())
+                .with("p", choice.mapping.p())
+                .with_amounts(
+                    &choice.objective,
+                    choice.mapping,
+                    [choice.time, choice.low, choice.high],
+                ),
+            probability_within: choice.within.map(|it| it.probability),
             is_measured: choice.is_measured,
             expected_cost: choice.expected_cost,
             costs_at_most: choice.costs_at_most,

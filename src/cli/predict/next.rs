@@ -4,11 +4,13 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Asked;
-use super::rows::Rows;
-use crate::cli::output::{Format, warn};
+use crate::Mapping;
+use crate::cli::objective::Fields;
+use crate::cli::output::{Format, aligned, json, warn};
 use crate::decide::{Measured, Measurement, next_measurement, rank};
 use crate::error::Result;
-use crate::units::Seconds;
+use crate::objective::{Amount, Objective};
+use crate::table::csv;
 
 #[derive(Args)]
 #[command(next_help_heading = "Questions about the choice")]
@@ -26,23 +28,32 @@ pub struct NextArguments {
 /// Rows for people who do not say how many.
 const ROWS: usize = 10;
 
-#[derive(Serialize)]
-struct Json<'a> {
-    best_m: u32,
-    best_p: u32,
-    expected_regret_s: f64,
-    noise: f64,
-    measurements: &'a [Row],
-}
-
-#[derive(Serialize)]
-struct Row {
+/// A measurement, and what it is good for in the unit of the objective.
+struct Row<'a> {
     rank: usize,
     measure: String,
-    m: Option<u32>,
-    p: Option<u32>,
-    gain_s: f64,
-    std_error_of_best_s: f64,
+    mapping: Option<Mapping>,
+    gain: Amount,
+    error_of_best: Amount,
+    objective: &'a Objective,
+}
+
+/// The same column of times and of another objective.
+fn key(objective: &Objective, of_times: &'static str, of_others: &'static str) -> &'static str {
+    if objective.is_time() { of_times } else { of_others }
+}
+
+impl Row<'_> {
+    fn fields(&self) -> Fields {
+        let Self { rank, measure, mapping, gain, error_of_best, objective } = self;
+        Fields::default()
+            .with("rank", *rank)
+            .with("measure", measure.as_str())
+            .with("m", mapping.map(Mapping::m))
+            .with("p", mapping.map(Mapping::p))
+            .with(key(objective, "gain_s", "gain"), gain.0)
+            .with(key(objective, "std_error_of_best_s", "std_error_of_best"), error_of_best.0)
+    }
 }
 
 pub fn text(asked: &Asked<'_>, noise: Option<f64>) -> Result<String> {
@@ -51,12 +62,14 @@ pub fn text(asked: &Asked<'_>, noise: Option<f64>) -> Result<String> {
     let next = next_measurement(&asked.posterior, &mappings, noise)?;
     warn(&next.warnings);
     let (best, noise) = (ranking.choice.mapping, next.noise);
-    let expected_regret = ranking.configurations[0].expected_regret;
+    let objective = asked.posterior.objective();
+    let expected_regret = ranking.chosen().map_or(Amount(0.0), |it| it.expected_regret);
     let certain = next.measurements.iter().all(|measurement| measurement.gain.0 == 0.0);
     let preface = format!(
-        "{}\nIts expected regret is {expected_regret}.\n{}A run is taken \
+        "{}\nIts expected regret is {}.\n{}A run is taken \
          to have a noise of {:.1} % (--noise).\n\n",
         ranking.choice,
+        objective.shown(expected_regret),
         if certain { "No measurement is expected to change the choice.\n" } else { "" },
         100.0 * noise
     );
@@ -68,63 +81,61 @@ pub fn text(asked: &Asked<'_>, noise: Option<f64>) -> Result<String> {
         Format::Table => asked.shown_to_people(ROWS),
         Format::Csv | Format::Json => asked.shown,
     };
-    let rows: Vec<Row> = next
+    let rows: Vec<Row<'_>> = next
         .measurements
         .iter()
         .filter(is_useful)
         .zip(1..)
         .take(shown)
-        .map(|(m, rank)| row(m, rank))
+        .map(|(m, rank)| row(m, rank, objective))
         .collect();
-    let columns = ["rank", "measure", "m", "p", "gain_s", "std_error_of_best_s"];
-    let answer = Rows {
-        rows: &rows,
-        people: (&["rank", "measure", "lowers regret by", "error of the best then"], for_people),
-        programs: (&columns, for_programs),
-        preface,
-        json: Json {
-            best_m: best.m(),
-            best_p: best.p(),
-            expected_regret_s: expected_regret.0,
-            noise,
-            measurements: &rows,
-        },
-    };
-    Ok(answer.text(asked.format))
+    Ok(match asked.format {
+        Format::Table => {
+            let cells: Vec<Vec<String>> = rows.iter().map(for_people).collect();
+            let header = ["rank", "measure", "lowers regret by", "error of the best then"];
+            preface + &aligned(&header, &cells)
+        }
+        Format::Csv => {
+            let all: Vec<Fields> = rows.iter().map(Row::fields).collect();
+            let header = all.first().map(Fields::names).unwrap_or_default();
+            csv::write_fields(&header, all.iter().map(Fields::texts))
+        }
+        Format::Json => {
+            let fields = Fields::default()
+                .with("best_m", best.m())
+                .with("best_p", best.p())
+                .with(key(objective, "expected_regret_s", "expected_regret"), expected_regret.0)
+                .with("noise", noise);
+            let fields = match objective.is_time() {
+                true => fields,
+                false => fields.with("unit", objective.unit()),
+            };
+            json(&Json { fields, measurements: rows.iter().map(Row::fields).collect() })
+        }
+    })
 }
 
-fn row(measurement: &Measurement, rank: usize) -> Row {
-    let (measure, m, p) = match &measurement.what {
-        Measured::Run(mapping) => ("run".to_string(), Some(mapping.m()), Some(mapping.p())),
-        Measured::Term { name } => (name.clone(), None, None),
-    };
-    Row {
-        rank,
-        measure,
-        m,
-        p,
-        gain_s: measurement.gain.0,
-        std_error_of_best_s: measurement.error_of_best.0,
-    }
+#[derive(Serialize)]
+struct Json {
+    #[serde(flatten)]
+    fields: Fields,
+    measurements: Vec<Fields>,
 }
 
-fn for_people(row: &Row) -> Vec<String> {
-    let measure = match (row.m, row.p) {
-        (Some(m), Some(p)) => format!("a run at ({m}, {p})"),
-        _ => row.measure.clone(),
+fn row<'a>(measurement: &Measurement, rank: usize, objective: &'a Objective) -> Row<'a> {
+    let (measure, mapping) = match &measurement.what {
+        Measured::Run(mapping) => ("run".to_string(), Some(*mapping)),
+        Measured::Term { name } => (name.clone(), None),
     };
-    let [gain, error] = [row.gain_s, row.std_error_of_best_s].map(Seconds);
-    vec![row.rank.to_string(), measure, gain.to_string(), error.to_string()]
+    let Measurement { gain, error_of_best, .. } = *measurement;
+    Row { rank, measure, mapping, gain, error_of_best, objective }
 }
 
-fn for_programs(row: &Row) -> Vec<String> {
-    let count = |count: Option<u32>| count.map_or_else(String::new, |count| count.to_string());
-    vec![
-        row.rank.to_string(),
-        row.measure.clone(),
-        count(row.m),
-        count(row.p),
-        row.gain_s.to_string(),
-        row.std_error_of_best_s.to_string(),
-    ]
+fn for_people(row: &Row<'_>) -> Vec<String> {
+    let measure = match row.mapping {
+        Some(mapping) => format!("a run at {mapping}"),
+        None => row.measure.clone(),
+    };
+    let [gain, error] = [row.gain, row.error_of_best].map(|it| row.objective.shown(it));
+    vec![row.rank.to_string(), measure, gain, error]
 }

@@ -1,13 +1,15 @@
 //! `mmgp predict --scale TERM=FACTOR`: what if the machine or the problem were another?
 
 use clap::Args;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::Asked;
 use crate::Mapping;
+use crate::cli::objective::Fields;
 use crate::decide::{Ranking, Scale, scaled};
 use crate::error::{Result, shortened};
 use crate::models::Parameters;
+use crate::objective::Objective;
 use crate::units::Seconds;
 
 #[derive(Args)]
@@ -43,26 +45,49 @@ pub struct WhatIf {
     as_given_after_change: Option<Place>,
 }
 
-#[derive(Serialize)]
+/// A configuration and what is predicted of it.
 struct Place {
-    m: u32,
-    p: u32,
-    time_s: f64,
+    mapping: Mapping,
+    time: Seconds,
+    objective: Objective,
+}
+
+impl Place {
+    /// The objective with its unit.
+    fn amount(&self) -> String {
+        self.objective.shown(self.objective.amount(self.mapping, self.time))
+    }
+
+    /// How much worse it is than another, relative to that.
+    fn above(&self, other: &Self) -> f64 {
+        let product = |it: &Self| it.time.0 * it.objective.factor(it.mapping);
+        product(self) / product(other) - 1.0
+    }
+}
+
+impl Serialize for Place {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let Self { mapping, time, objective } = self;
+        Fields::default()
+            .with("m", mapping.m())
+            .with("p", mapping.p())
+            .with_amount(objective, *mapping, *time)
+            .serialize(serializer)
+    }
 }
 
 impl WhatIf {
     /// The comparison, where anything is changed and the constraints leave something as given.
     pub fn of(asked: &Asked<'_>, changed: &Ranking) -> Result<Option<Self>> {
-        let Asked { given, parameters, .. } = asked;
+        let Asked { given, parameters, posterior, .. } = asked;
         if parameters == *given {
             return Ok(None);
         }
         let Some(before) = asked.as_given()? else { return Ok(None) };
         let was = before.choice;
-        let place = |mapping: Mapping, time: Seconds| Place {
-            m: mapping.m(),
-            p: mapping.p(),
-            time_s: time.0,
+        let place = |mapping: Mapping, time: Seconds| {
+            let objective = posterior.objective().clone();
+            Place { mapping, time, objective }
         };
         let kept = changed.configurations.iter().find(|it| it.mapping == was.mapping);
         Ok(Some(Self {
@@ -75,28 +100,30 @@ impl WhatIf {
     /// The comparison in words.
     pub fn sentence(&self) -> String {
         let Self { as_given, changed, as_given_after_change } = self;
-        let seconds = |place: &Place| Seconds(place.time_s);
+        let is_measured = changed.objective.is_measured();
         let mut sentence = format!(
-            "As given, the best is ({}, {}) with {}; changed, ({}, {}) with {}, {:.2} times as \
-             fast.",
-            as_given.m,
-            as_given.p,
-            seconds(as_given),
-            changed.m,
-            changed.p,
-            seconds(changed),
-            as_given.time_s / changed.time_s,
+            "As given, the best is {} with {}; changed, {} with {}, {:.2} times as {}.",
+            as_given.mapping,
+            as_given.amount(),
+            changed.mapping,
+            changed.amount(),
+            1.0 + as_given.above(changed),
+            if is_measured { "fast" } else { "good" },
         );
-        if (as_given.m, as_given.p) != (changed.m, changed.p) {
+        if as_given.mapping != changed.mapping {
             sentence += &match as_given_after_change {
-                Some(kept) => format!(
-                    " Staying with ({}, {}) would take {}, {:.1} % more.",
-                    kept.m,
-                    kept.p,
-                    seconds(kept),
-                    100.0 * (kept.time_s / changed.time_s - 1.0),
-                ),
-                None => format!(" ({}, {}) is not feasible then.", as_given.m, as_given.p),
+                Some(kept) => {
+                    let (amount, percent) = (kept.amount(), 100.0 * kept.above(changed));
+                    let (takes, more) = match changed.objective.is_time() {
+                        true => ("take", "more"),
+                        false => ("mean", "worse"),
+                    };
+                    format!(
+                        " Staying with {} would {takes} {amount}, {percent:.1} % {more}.",
+                        kept.mapping
+                    )
+                }
+                None => format!(" {} is not feasible then.", as_given.mapping),
             };
         }
         sentence

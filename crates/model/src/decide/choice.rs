@@ -195,8 +195,7 @@ pub(super) fn choice(
         false => Vec::new(),
     };
     let objective = posterior.objective();
-    let within =
-        |tolerance| Within { tolerance, probability: contest.within(tolerance), best };
+    let within = |tolerance| Within { tolerance, probability: contest.within(tolerance), best };
     Choice {
         rests_on,
         mapping: chosen.mapping,

@@ -151,7 +151,9 @@ impl Contest {
     pub fn stake(&self, index: usize, marginals: &Marginals) -> Stake {
         let Some(place) = self.places[index] else {
             let (expected, at_95) = match self.direction {
-                Direction::Least => (marginals.expected(index).0, marginals.quantile(index, 0.95).0),
+                Direction::Least => {
+                    (marginals.expected(index).0, marginals.quantile(index, 0.95).0)
+                }
                 Direction::Most => {
                     let at_95 = 1.0 / marginals.quantile(index, 0.95).0;
                     (marginals.expected_inverse(index), at_95)

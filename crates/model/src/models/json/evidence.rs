@@ -84,8 +84,7 @@ pub(super) struct Runs<'a> {
 
 impl<'a> From<&'a Observations> for Runs<'a> {
     fn from(observations: &'a Observations) -> Self {
-        let Observations { source, configurations, scatter, degrees_of_freedom, .. } =
-            observations;
+        let Observations { source, configurations, scatter, degrees_of_freedom, .. } = observations;
         let all = || configurations.iter();
         Self {
             source,
