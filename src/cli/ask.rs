@@ -7,12 +7,15 @@ use serde::Serialize;
 
 use super::Answer;
 use super::files::Guard;
+use super::objective::Fields;
 use super::output::{data, json, warn};
 use super::tune::{DeclareArguments, SearchArguments, of_drivers};
 use crate::Mapping;
 use crate::attempt::Order;
 use crate::error::Result;
+use crate::models::quantity::Quantity;
 use crate::tune::engine::{Discipline, ask, verdicts};
+use crate::units::Seconds;
 
 /// Say what to run next, as JSON, for a driver of your own
 #[derive(Args)]
@@ -43,7 +46,8 @@ the same.";
 struct Json {
     runs: Vec<Run>,
     best: Option<(u32, u32)>,
-    time_s: Option<f64>,
+    #[serde(flatten)]
+    amount: Fields,
     expected_regret: Option<f64>,
     regret_95: Option<f64>,
     settled: bool,
@@ -72,18 +76,22 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     arguments.declare.guarded(Guard::default()).check()?;
     let declared = arguments.declare.declared(&mut warnings)?;
     warn(&warnings);
-    let levels = arguments.search.levels(&declared, None);
+    let levels = arguments.search.levels(&declared, &Quantity::Time, None)?;
     let attempts = of_drivers(&arguments.search.out)?;
     let discipline = Discipline::new(0, None, declared.nodes.clone());
     let orders = ask(&levels, &attempts, &discipline, arguments.count as usize)?;
     let verdicts = verdicts(&levels, &attempts)?;
     let known = verdicts.iter().filter(|verdict| verdict.time.is_some());
-    let time = |it: &&crate::tune::Verdict| it.time.map_or(f64::INFINITY, |time| time.0);
-    let best = known.min_by(|one, other| time(one).total_cmp(&time(other)));
+    let objective = levels.first().map(|level| level.search.objective.clone()).unwrap_or_default();
+    let product = |it: &&crate::tune::Verdict| {
+        let of = |(time, choice): (Seconds, Mapping)| time.0 * objective.factor(choice);
+        it.time.zip(it.choice).map_or(f64::INFINITY, of)
+    };
+    let best = known.min_by(|one, other| product(one).total_cmp(&product(other)));
     let answer = Json {
         runs: orders.into_iter().map(Run::from).collect(),
         best: best.and_then(|it| it.choice).map(|it| (it.m(), it.p())),
-        time_s: best.and_then(|it| it.time).map(|time| time.0),
+        amount: Fields::of_choice(&objective, best.and_then(|it| it.choice.zip(it.time))),
         expected_regret: best.and_then(|it| it.expected_regret),
         regret_95: best.and_then(|it| it.regret_95),
         settled: verdicts.iter().all(|verdict| verdict.is_settled),

@@ -97,7 +97,8 @@ mod tests {
     fn every_configuration_is_run_once_before_any_is_run_again() {
         let space: Vec<Mapping> = (1..=20).map(|m| Mapping::of(m, 1)).collect();
         let prior = Prior::of_runs(Decomposition::Data);
-        let search = Search { space: space.clone(), prior, goal: Goal::Expected(0.01), seed: 1 };
+        let (goal, objective) = (Goal::Expected(0.01), Default::default());
+        let search = Search { space: space.clone(), prior, goal, objective, seed: 1 };
         let level = Level { factors: Default::default(), search };
         let cells = cells(&[level], 2, 1);
         let orders: Vec<Vec<Mapping>> =

@@ -8,6 +8,7 @@ use crate::Mapping;
 use crate::error::{Error, Result};
 use crate::models::quantity::Quantity;
 use crate::objective::{Direction, Objective};
+use crate::table::csv;
 use crate::units::Seconds;
 
 /// What is best.
@@ -89,12 +90,12 @@ pub fn parsed(
 
 /// The columns of a row for programs, by their names.
 #[derive(Default)]
-pub struct Fields(Vec<(&'static str, Value)>);
+pub struct Fields(Vec<(String, Value)>);
 
 impl Fields {
     /// With a further column.
-    pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
-        self.0.push((name, value.into()));
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.0.push((name.into(), value.into()));
         self
     }
 
@@ -146,20 +147,37 @@ impl Fields {
         }
     }
 
+    /// What is known of a choice that ran; nothing where none did.
+    pub fn of_choice(objective: &Objective, choice: Option<(Mapping, Seconds)>) -> Self {
+        match choice {
+            Some((mapping, time)) => Self::default().with_amount(objective, mapping, time),
+            None if objective.quantity().rate().is_some() => {
+                Self::default().with("rate", Value::Null)
+            }
+            None => Self::default().with("time_s", Value::Null),
+        }
+    }
+
     /// The names of the columns.
-    pub fn names(&self) -> Vec<&'static str> {
-        self.0.iter().map(|(name, _)| *name).collect()
+    fn names(&self) -> Vec<&str> {
+        self.0.iter().map(|(name, _)| name.as_str()).collect()
     }
 
     /// The fields of CSV.
-    pub fn texts(&self) -> Vec<String> {
-        let text = |(_, value): &(&str, Value)| match value {
+    fn texts(&self) -> Vec<String> {
+        let text = |(_, value): &(String, Value)| match value {
             Value::Null => String::new(),
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
         self.0.iter().map(text).collect()
     }
+}
+
+/// Rows of the same columns as CSV.
+pub fn csv(rows: &[Fields]) -> String {
+    let names = rows.first().map(Fields::names).unwrap_or_default();
+    csv::write_fields(&names, rows.iter().map(Fields::texts))
 }
 
 impl Serialize for Fields {
@@ -182,16 +200,21 @@ pub struct Said {
 impl Said {
     /// `None` of the time in seconds, of which nothing is given up.
     pub fn of(objective: &Objective) -> Option<Self> {
-        let within = objective.tolerance();
-        (!objective.is_time() || within.is_some()).then(|| Self {
+        let is_usual = objective.is_time() && objective.tolerance().is_none();
+        (!is_usual).then(|| Self::always(objective))
+    }
+
+    /// Also of the time in seconds.
+    pub fn always(objective: &Objective) -> Self {
+        Self {
             name: objective.name().into(),
             unit: objective.unit().map(str::to_string),
             best: match objective.direction() {
                 Direction::Least => "least",
                 Direction::Most => "most",
             },
-            within,
-        })
+            within: objective.tolerance(),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod asked;
 mod break_even;
 mod explanation;
 mod flags;
+mod front;
 mod headline;
 mod next;
 mod nodes;
@@ -100,6 +101,8 @@ pub struct Arguments {
     #[command(flatten)]
     best: ObjectiveArguments,
     #[command(flatten)]
+    front: front::FrontArguments,
+    #[command(flatten)]
     node_size: NodeSize,
     #[command(flatten)]
     what_if: WhatIfArguments,
@@ -116,6 +119,7 @@ Examples:
   # what costs the least; what is cheap and not much slower than the fastest
   mmgp predict --params params.toml --objective cost
   mmgp predict --params params.toml --within 5%
+  mmgp predict --params params.toml --pareto time,cost
   # where the time of one configuration goes
   mmgp predict --params params.toml --m 4 --p 4 --explain
   # what to measure next
@@ -225,6 +229,9 @@ fn answer(asked: &Asked<'_>, arguments: &Arguments) -> Result<String> {
     }
     if arguments.next.next {
         return next::text(asked, arguments.next.noise);
+    }
+    if let Some(objectives) = arguments.front.asked() {
+        return front::text(asked, objectives, arguments.node_size.per_node);
     }
     if let (Some(question), Some(unit)) = (arguments.of_times(), asked.rate()) {
         return Err(of_rates(question, unit));

@@ -15,12 +15,13 @@ use clap::Args;
 
 use super::Answer;
 use super::files::Guard;
-use super::objective::percent;
+use super::objective::{ObjectiveArguments, percent};
 use super::output::{Verbosity, data, warn};
 use crate::Mapping;
 use crate::attempt::{Attempt, Order};
 use crate::belief::Prior;
 use crate::error::{Error, Result};
+use crate::models::quantity::Quantity;
 use crate::native;
 use crate::native::host;
 use crate::tune::engine::{self, Budget, Cell, Discipline, End, Level, Timeout};
@@ -103,6 +104,8 @@ pub struct SearchArguments {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     #[arg(help_heading = "When it stops")]
     until_regret: Option<f64>,
+    #[command(flatten)]
+    best: ObjectiveArguments,
     /// Folder of the log and of all that follows from it; the same command goes on there
     #[arg(long, value_name = "DIR", default_value = FOLDER, help_heading = "Output")]
     pub out: PathBuf,
@@ -120,18 +123,30 @@ impl SearchArguments {
         }
     }
 
-    /// The search at each level, on a machine with so many hardware threads, where that is known.
-    pub fn levels(&self, declared: &Declared, cores: Option<u32>) -> Vec<Level> {
+    /// The search at each level, of what is measured of each run, on a machine with so many hardware
+    /// threads, where that is known.
+    ///
+    /// # Errors
+    /// As [`ObjectiveArguments::objective`], and for a configuration of which it is no number above 0.
+    pub fn levels(
+        &self,
+        declared: &Declared,
+        quantity: &Quantity,
+        cores: Option<u32>,
+    ) -> Result<Vec<Level>> {
+        let objective = self.best.objective(quantity, declared.per_node)?;
+        declared.space.iter().try_for_each(|&mapping| objective.check(mapping))?;
         let prior = Prior::of_runs(declared.decomposition);
         let prior = cores.map_or(prior.clone(), |cores| prior.with_cores(cores));
         let search = || Search {
             space: declared.space.clone(),
             prior: prior.clone(),
+            objective: objective.clone(),
             goal: self.goal(),
             seed: self.seed,
         };
         let level = |factors: &_| Level { factors: Clone::clone(factors), search: search() };
-        declared.levels.iter().map(level).collect()
+        Ok(declared.levels.iter().map(level).collect())
     }
 }
 
@@ -229,7 +244,7 @@ impl RunsArguments {
         // A cluster's nodes are not this computer.
         let here = self.elsewhere.is_here().then(|| host::cores() as u32);
         Ok(Job {
-            levels: search.levels(&declared, here),
+            levels: search.levels(&declared, &Quantity::Time, here)?,
             discipline: program.discipline(&declared),
             identity: program.identity(),
             folder: search.out.clone(),

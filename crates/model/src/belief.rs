@@ -53,6 +53,7 @@ use form::Mean;
 pub(crate) use form::{Form, Size};
 use means::Means;
 pub(crate) use means::regressor_of;
+pub(crate) use mixture::as_printed;
 pub use mixture::{Joint, Marginals};
 use mmgp_base::Mapping;
 use mmgp_base::error::{Error, Result, Warning};

@@ -9,6 +9,7 @@
 //! * [`next_measurement`]: what to measure so that the choice becomes better;
 //! * [`break_even`]: from what size of a task off-loading pays at all;
 //! * [`scaled`]: what if a term were another;
+//! * [`front`]: what is best by several objectives at once;
 //! * [`plan_phases`]: a p of its own for each phase; [`rank_nodes`]: nodes around the threads.
 //!
 //! ```
@@ -43,6 +44,7 @@ mod choice;
 pub mod constraints;
 mod contest;
 mod explanation;
+mod front;
 mod gain;
 mod hopeful;
 #[cfg(test)]
@@ -66,10 +68,11 @@ use mmgp_base::units::Seconds;
 
 pub use break_even::{BreakEven, BreakEvenRow, Optimum, break_even};
 pub use candidates::{Candidates, MOST_RANKED, allowed, candidates, every, feasible};
-pub use choice::{Choice, Confirmation, Within};
+pub use choice::{Choice, Confirmation, Within, chosen};
 pub use constraints::{Condition, Constraints, Space};
 use contest::Contest;
 pub use explanation::{Explanation, MISFIT, TermEffect, explain};
+pub use front::{Point, front};
 pub use next::{Measured, Measurement, NextMeasurement, next_measurement};
 pub use nodes::{NodeConfiguration, NodeRanking, rank_nodes};
 pub use outlook::Outlook;
@@ -195,7 +198,7 @@ pub fn rank(posterior: &Posterior, mappings: &[Mapping], sampling: Sampling) -> 
     let of = |index: usize| Row::of(&marginals, index, objective.factor(asked[index]));
     let sequential = of(mappings.len()).time;
     let order = marginals.order(mappings);
-    let chosen = choice::chosen(mappings, &order, &marginals, objective);
+    let chosen = chosen(mappings, &marginals, objective);
     let contest = Contest::new(posterior, (mappings, chosen), &marginals, sampling);
     let range = posterior.range();
     // Where one of them asks for what is not known, any other may be slower or faster than that.

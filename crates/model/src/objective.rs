@@ -239,6 +239,13 @@ impl Objective {
     }
 }
 
+impl Default for Objective {
+    /// The least time.
+    fn default() -> Self {
+        Self::of(Quantity::Time)
+    }
+}
+
 impl PartialEq for Objective {
     fn eq(&self, other: &Self) -> bool {
         let said = |it: &Self| {

@@ -37,11 +37,13 @@ pub(crate) fn further(
     regret: f64,
 ) -> Vec<Proposal> {
     let all = outlook.mappings();
-    let is_slower = |mapping: Mapping| {
-        let bound = known.of_mapping(mapping).and_then(|record| record.longer_than);
-        bound.is_some_and(|bound| !known.ran(mapping) && bound.0 >= outlook.time(choice).0)
+    let is_slower = |place: usize| {
+        let bound = known.of_mapping(all[place]).and_then(|record| record.longer_than);
+        bound.is_some_and(|bound| {
+            !known.ran(all[place]) && outlook.is_no_better(place, bound, choice)
+        })
     };
-    let places: Vec<usize> = (0..all.len()).filter(|&it| !is_slower(all[it])).collect();
+    let places: Vec<usize> = (0..all.len()).filter(|&it| !is_slower(it)).collect();
     let failures = Failures::of(known);
     let chances: Vec<f64> = all.iter().map(|&mapping| failures.chance(mapping)).collect();
     let propose = |place: usize, gain: f64, score: f64| {

@@ -25,6 +25,7 @@
 //! let search = Search {
 //!     space: mmgp_model::decide::feasible(16).collect(),
 //!     prior: Prior::of_runs(Decomposition::Data),
+//!     objective: Default::default(),
 //!     goal: Goal::Expected(0.05),
 //!     seed: 1,
 //! };

@@ -4,7 +4,8 @@
 use mmgp_base::units::Seconds;
 use mmgp_base::{Error, Mapping, Result};
 use mmgp_model::belief::{Posterior, Prior};
-use mmgp_model::decide::{Outlook, Regret};
+use mmgp_model::decide::{Outlook, Regret, chosen};
+use mmgp_model::objective::Objective;
 
 use crate::design;
 use crate::failures::Failures;
@@ -50,11 +51,11 @@ impl Goal {
         }
     }
 
-    /// Whether what a choice may cost is good enough.
-    fn is_met(self, cost: &Regret) -> bool {
+    /// Whether what a choice may cost is good enough, beyond what is given up for fewer cores.
+    fn is_met(self, cost: &Regret, given_up: f64) -> bool {
         match self {
-            Self::Expected(regret) => cost.expected() <= regret,
-            Self::Sure(regret) => cost.exceeds(regret) <= 1.0 - SURE,
+            Self::Expected(regret) => cost.expected() <= regret + given_up,
+            Self::Sure(regret) => cost.exceeds(regret + given_up) <= 1.0 - SURE,
         }
     }
 }
@@ -62,12 +63,14 @@ impl Goal {
 /// How probable what is sure is.
 const SURE: f64 = 0.95;
 
-/// A search for the fastest of some configurations.
+/// A search for the best of some configurations.
 pub struct Search {
     /// Those that may be chosen, each once.
     pub space: Vec<Mapping>,
     /// What is believed before the first run.
     pub prior: Prior,
+    /// What is minimised.
+    pub objective: Objective,
     /// What is good enough.
     pub goal: Goal,
     /// What is drawn is drawn from this.
@@ -134,11 +137,14 @@ impl Search {
         if ran.is_empty() {
             return Ok(verdict);
         }
-        let posterior = Posterior::new(&self.prior, Some(known.observations()))?;
+        ran.iter().try_for_each(|&it| self.objective.check(it))?;
+        let observations = known.observations().of_quantity(self.objective.quantity().clone());
+        let posterior = Posterior::new(&self.prior, Some(observations))?;
+        let posterior = posterior.towards(self.objective.clone());
         let marginals = posterior.marginals(&ran);
-        let best = marginals.order(&ran)[0];
+        let best = chosen(&ran, &marginals, &self.objective);
         verdict.choice = Some(ran[best]);
-        verdict.time = Some(marginals.time(best));
+        verdict.time = Some(marginals.time(best) / self.objective.factor(ran[best]));
         if first.is_empty() {
             self.look_further(&posterior, &known, (&open, ran[best]), &mut verdict);
         }
@@ -165,7 +171,7 @@ impl Search {
         let cost = outlook.regret(place);
         verdict.expected_regret = Some(cost.expected());
         verdict.regret_95 = Some(cost.at_most(SURE));
-        if !self.goal.is_met(&cost) {
+        if !self.goal.is_met(&cost, self.objective.tolerance().unwrap_or(0.0)) {
             return;
         }
         // A choice that was lucky once is found out by running it again.
@@ -196,6 +202,7 @@ mod tests {
         Search {
             space,
             prior: Prior::of_runs(Decomposition::Data),
+            objective: Objective::default(),
             goal: Goal::Sure(0.02),
             seed: 1,
         }

@@ -5,12 +5,11 @@ use serde::Serialize;
 
 use super::Asked;
 use crate::Mapping;
-use crate::cli::objective::Fields;
+use crate::cli::objective::{self as best, Fields};
 use crate::cli::output::{Format, aligned, json, warn};
 use crate::decide::{Measured, Measurement, next_measurement, rank};
 use crate::error::Result;
 use crate::objective::{Amount, Objective};
-use crate::table::csv;
 
 #[derive(Args)]
 #[command(next_help_heading = "Questions about the choice")]
@@ -61,7 +60,7 @@ pub fn text(asked: &Asked<'_>, noise: Option<f64>) -> Result<String> {
     let ranking = rank(&asked.posterior, &mappings, asked.sampling)?;
     let next = next_measurement(&asked.posterior, &mappings, noise)?;
     warn(&next.warnings);
-    let (best, noise) = (ranking.choice.mapping, next.noise);
+    let (chosen, noise) = (ranking.choice.mapping, next.noise);
     let objective = asked.posterior.objective();
     let expected_regret = ranking.chosen().map_or(Amount(0.0), |it| it.expected_regret);
     let certain = next.measurements.iter().all(|measurement| measurement.gain.0 == 0.0);
@@ -95,15 +94,11 @@ pub fn text(asked: &Asked<'_>, noise: Option<f64>) -> Result<String> {
             let header = ["rank", "measure", "lowers regret by", "error of the best then"];
             preface + &aligned(&header, &cells)
         }
-        Format::Csv => {
-            let all: Vec<Fields> = rows.iter().map(Row::fields).collect();
-            let header = all.first().map(Fields::names).unwrap_or_default();
-            csv::write_fields(&header, all.iter().map(Fields::texts))
-        }
+        Format::Csv => best::csv(&rows.iter().map(Row::fields).collect::<Vec<_>>()),
         Format::Json => {
             let fields = Fields::default()
-                .with("best_m", best.m())
-                .with("best_p", best.p())
+                .with("best_m", chosen.m())
+                .with("best_p", chosen.p())
                 .with(key(objective, "expected_regret_s", "expected_regret"), expected_regret.0)
                 .with("noise", noise);
             let fields = match objective.is_time() {

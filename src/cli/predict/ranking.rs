@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::cli::objective::Fields;
+use crate::cli::objective::{self as best, Fields};
 use crate::cli::output::aligned;
 use crate::decide::Configuration;
 use crate::models::observations::Observed;
@@ -82,9 +82,7 @@ pub fn csv<'a>(
     if objective.is_time() {
         return csv::write(&configurations.map(Prediction::from).collect::<Vec<_>>());
     }
-    let rows: Vec<Fields> = configurations.map(|it| fields(it, objective)).collect();
-    let names = rows.first().map(Fields::names).unwrap_or_default();
-    csv::write_fields(&names, rows.iter().map(Fields::texts))
+    best::csv(&configurations.map(|it| fields(it, objective)).collect::<Vec<_>>())
 }
 
 /// A row of the ranking in JSON.

@@ -7,10 +7,12 @@ use serde::Serialize;
 use super::words::Words;
 use crate::Mapping;
 use crate::attempt::{Attempt, Status};
+use crate::cli::objective::Fields;
 use crate::error::Result;
 use crate::fit::{Inputs, Runs, Settings, fit};
 use crate::models::parameters::Decomposition;
 use crate::models::{Parameters, TimeModel};
+use crate::objective::Objective;
 use crate::report::search;
 use crate::statistics::median;
 use crate::tune::derived;
@@ -37,8 +39,9 @@ pub struct Found<'a> {
 pub struct Summary {
     /// The choice.
     pub best: Option<(u32, u32)>,
-    /// Its time over many runs \[s\].
-    pub time_s: Option<f64>,
+    /// Its time over many runs, or its rate, and the objective where it is another.
+    #[serde(flatten)]
+    pub amount: Fields,
     /// How often it was timed.
     pub measured: usize,
     /// What it is expected to cost, relative to the fastest.
@@ -60,6 +63,9 @@ pub struct Summary {
     pub names: (String, String),
     /// In a sentence.
     pub sentence: String,
+    /// What is least of the best.
+    #[serde(skip)]
+    pub product: Option<f64>,
 }
 
 /// What the choice may cost, in words; `None` where nothing is said of it yet.
@@ -90,6 +96,21 @@ impl Found<'_> {
 
     fn of_level(&self) -> impl Iterator<Item = &Attempt> {
         self.attempts.iter().filter(|it| it.params == self.level.factors)
+    }
+
+    fn objective(&self) -> &Objective {
+        &self.search().objective
+    }
+
+    /// What is known of the choice, for programs.
+    fn amount(&self) -> Fields {
+        Fields::of_choice(self.objective(), self.verdict.choice.zip(self.verdict.time))
+    }
+
+    /// What is least of the best of several choices.
+    fn product(&self) -> Option<f64> {
+        let (choice, time) = self.verdict.choice.zip(self.verdict.time)?;
+        Some(time.0 * self.objective().factor(choice))
     }
 
     /// The times of every configuration that ran well.
@@ -123,15 +144,21 @@ impl Found<'_> {
         let regret =
             regret(self.verdict).unwrap_or("how far from the best is not known yet".into());
         let beside = self.beside(choice, &times);
+        let objective = self.objective();
+        let fast = if objective.is_measured() { "fast" } else { "good" };
         let beside = beside.map_or(String::new(), |(other, ratio)| {
-            format!("; {ratio:.2} times as fast as {}", of(other))
+            format!("; {ratio:.2} times as {fast} as {}", of(other))
         });
+        let mut amount = objective.shown(objective.amount(choice, time));
+        if !objective.is_measured() {
+            amount = format!("{} {amount}, {}", objective.name(), objective.quantity().shown(time));
+        }
         let count = match count {
             1 => "measured once".to_string(),
             count => format!("measured {count} times"),
         };
         format!(
-            "{factors}{}: {time}, {count}; {regret}, after {tried} of {all} configurations{beside}.",
+            "{factors}{}: {amount}, {count}; {regret}, after {tried} of {all} configurations{beside}.",
             of(choice)
         )
     }
@@ -152,7 +179,8 @@ impl Found<'_> {
             time(one).unwrap_or(0.0).total_cmp(&time(other).unwrap_or(0.0))
         };
         let other = *flat.or_else(|| others().max_by(by_time))?;
-        Some((other, time(&other)? / time(&choice)?))
+        let product = |it: &Mapping| Some(time(it)? * self.objective().factor(*it));
+        Some((other, product(&other)? / product(&choice)?))
     }
 
     /// The same for programs.
@@ -160,7 +188,8 @@ impl Found<'_> {
         let verdict = self.verdict;
         Summary {
             best: verdict.choice.map(|it| (it.m(), it.p())),
-            time_s: verdict.time.map(|it| it.0),
+            amount: self.amount(),
+            product: self.product(),
             measured: verdict.choice.and_then(|it| Some(self.times().get(&it)?.len())).unwrap_or(0),
             expected_regret: verdict.expected_regret,
             regret_95: verdict.regret_95,
@@ -177,7 +206,8 @@ impl Found<'_> {
     /// The parameters that the runs determine, where they suffice.
     pub fn parameters(&self, name: &str) -> Option<Parameters> {
         let rows = derived::runs(&self.level.factors, self.attempts);
-        let (runs, _) = Runs::from_rows("runs.csv", &rows).ok()?;
+        let (mut runs, _) = Runs::from_rows("runs.csv", &rows).ok()?;
+        runs.quantity = self.objective().quantity().clone();
         let most = self.search().space.iter().map(|it| it.apus()).max()?;
         let apus = u32::try_from(most).ok()?;
         let settings = Settings::new(name, self.decomposition, apus);
@@ -257,8 +287,9 @@ impl Found<'_> {
         let total: f64 = parts.iter().map(|part| part.time.0).sum();
         // The shares are those of the formula, which is off.
         let measured = self.verdict.time.map_or(total, |time| time.0);
+        let quantity = self.objective().quantity();
         let off = if (total / measured - 1.0).abs() > 0.05 {
-            format!(", which gives {} there", Seconds(total))
+            format!(", which gives {} there", quantity.shown(Seconds(total)))
         } else {
             String::new()
         };
@@ -267,7 +298,11 @@ impl Found<'_> {
         let told: Vec<String> = parts
             .iter()
             .map(|part| {
-                format!("{} {} ({:.0} %)", part.name, part.time, 100.0 * part.time.0 / total)
+                let share = format!("{:.0} %", 100.0 * part.time.0 / total);
+                match quantity.rate() {
+                    None => format!("{} {} ({share})", part.name, part.time),
+                    Some(_) => format!("{} ({share})", part.name),
+                }
             })
             .collect();
         let first = told.first()?;

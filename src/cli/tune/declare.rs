@@ -77,6 +77,8 @@ pub struct Declared {
     pub levels: Vec<BTreeMap<String, String>>,
     /// Nodes of configurations that take more than one.
     pub nodes: BTreeMap<Mapping, u32>,
+    /// How many of m*p a node has places for, where that is said.
+    pub per_node: Option<u32>,
     /// What m and p are called.
     pub words: Words,
     /// How the work is divided among processes.
@@ -124,6 +126,7 @@ impl DeclareArguments {
         let openmp = with_openmp.then(|| ("OMP_NUM_THREADS".to_string(), "{p}".to_string()));
         Ok(Declared {
             nodes: nodes.collect(),
+            per_node: self.per_node,
             space,
             levels: self.levels(),
             words,

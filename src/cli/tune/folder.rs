@@ -71,9 +71,10 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
     table::write(&folder.join("hyperfine.json"), json(&derived::hyperfine(attempts)))?;
     table::write(&folder.join("t4.json"), json(&derived::t4(attempts)))?;
     let summaries: Vec<Summary> = found.iter().map(|it| it.summary(report.end)).collect();
-    let best = summaries.iter().filter(|it| it.time_s.is_some());
-    let time = |it: &&Summary| it.time_s.unwrap_or(f64::INFINITY);
-    let best = best.min_by(|one, other| time(one).total_cmp(&time(other))).or(summaries.first());
+    let best = summaries.iter().filter(|it| it.product.is_some());
+    let product = |it: &&Summary| it.product.unwrap_or(f64::INFINITY);
+    let best = best.min_by(|one, other| product(one).total_cmp(&product(other)));
+    let best = best.or(summaries.first());
     let summary = match (best, summaries.len()) {
         (Some(only), 0..=1) => json(only),
         (best, _) => {
@@ -86,7 +87,9 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
     if let (Some(best), true) = (best, summaries.len() > 1) {
         let factors: Vec<String> =
             best.params.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        text += &format!("Fastest with {}.\n", factors.join(", "));
+        let is_measured = found.iter().all(|it| it.level.search.objective.is_measured());
+        let best = if is_measured { "Fastest" } else { "Best" };
+        text += &format!("{best} with {}.\n", factors.join(", "));
     }
     text += &format!("Everything is in {}.\n", folder.display());
     Ok(text)

@@ -135,7 +135,7 @@ impl Marginals {
 }
 
 /// A number above 0 with the four digits that are printed of it.
-fn as_printed(number: f64) -> f64 {
+pub(crate) fn as_printed(number: f64) -> f64 {
     let digits = 10_f64.powf(3.0 - number.log10().floor());
     let rounded = (number * digits).round() / digits;
     if rounded.is_finite() { rounded } else { number }

@@ -82,8 +82,8 @@ impl fmt::Display for Choice {
                 write!(f, "its {} is about {amount}, with {time}; ", objective.name())?;
             }
         }
-        if let Some(within) = &self.within {
-            write!(f, "{within}; ")?;
+        if let Some(within) = self.within {
+            f.write_str(&self.said_within(within))?;
         }
         match self.costs_at_most {
             _ if self.is_alone => f.write_str("no other is in question."),
@@ -97,14 +97,20 @@ impl fmt::Display for Choice {
     }
 }
 
-impl fmt::Display for Within {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { tolerance, probability, best } = self;
-        write!(
-            f,
-            "it is the cheapest within {} of {best}, and within that of the best with probability \
-             {:.0} %",
-            Percent(*tolerance),
+impl Choice {
+    /// What is said of fewer cores.
+    fn said_within(&self, Within { tolerance, probability, best }: Within) -> String {
+        let percent = 100.0 * tolerance;
+        let fastest = if self.objective.is_measured() { "fastest" } else { "best" };
+        let fewest = match best == self.mapping {
+            true => format!("nothing with fewer cores is within {percent} % of it"),
+            false => {
+                let (own, others) = (self.mapping.apus(), best.apus());
+                format!("{own} cores instead of the {others} of {best}")
+            }
+        };
+        format!(
+            "{fewest}; within {percent} % of the {fastest} with probability {:.0} %; ",
             100.0 * probability
         )
     }
@@ -157,14 +163,11 @@ const RESTS_ON_NOTHING: f64 = 0.05;
 /// At most so many runs are proposed.
 const MOST_CONFIRMATIONS: usize = 2;
 
-/// The index of the choice: the first in the order or, where something may be given up, of those that are
-/// expected to be no more above it, the one with the fewest cores, then the fewest m.
-pub(super) fn chosen(
-    mappings: &[Mapping],
-    order: &[usize],
-    marginals: &Marginals,
-    objective: &Objective,
-) -> usize {
+/// The index of the choice among mappings, at least one: the first in the order or, where something may
+/// be given up, of those that are expected to be no more above it, the one with the fewest cores, then the
+/// fewest m.
+pub fn chosen(mappings: &[Mapping], marginals: &Marginals, objective: &Objective) -> usize {
+    let order = marginals.order(mappings);
     let first = order[0];
     let Some(tolerance) = objective.tolerance() else { return first };
     let most = marginals.log_time(first) + tolerance.ln_1p();

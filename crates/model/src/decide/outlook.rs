@@ -18,6 +18,8 @@ pub struct Outlook {
     learning: Learning,
     /// Of each configuration, how often it ran.
     repetitions: Vec<f64>,
+    /// What its times are multiplied by in the objective.
+    factors: Vec<f64>,
 }
 
 /// So many draws tell what a choice may cost: a probability of 5 % to half a per cent.
@@ -32,7 +34,9 @@ impl Outlook {
         let mappings = weighed(posterior, mappings);
         let joint = posterior.joint(&mappings);
         let ran = |mapping: &Mapping| posterior.measured(*mapping).map_or(0.0, |it| it.repetitions);
+        let objective = posterior.objective();
         Self {
+            factors: mappings.iter().map(|&mapping| objective.factor(mapping)).collect(),
             learning: Learning::new(&joint, posterior.noise_variance()),
             repetitions: mappings.iter().map(ran).collect(),
             joint,
@@ -47,7 +51,14 @@ impl Outlook {
 
     /// The time that is expected of the configuration at a place, a median.
     pub fn time(&self, place: usize) -> Seconds {
-        Seconds(self.learning.log_times()[place].exp())
+        Seconds(self.learning.log_times()[place].exp() / self.factors[place])
+    }
+
+    /// Whether the configuration at a place is no better than that at another where it takes this long or
+    /// longer.
+    pub fn is_no_better(&self, place: usize, longer_than: Seconds, other: usize) -> bool {
+        let product = |place: usize, time: Seconds| time.0 * self.factors[place];
+        product(place, longer_than) >= product(other, self.time(other))
     }
 
     /// How often it ran.

@@ -125,6 +125,7 @@ fn line(problem: &Problem, seed: u64, given: &Given) -> String {
     let search = Search {
         space: problem.configurations.keys().copied().collect(),
         prior: Prior::of_runs(Decomposition::Data),
+        objective: Default::default(),
         goal: given.goal,
         seed,
     };

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use mmgp_model::belief::Prior;
 use mmgp_model::decide::feasible;
 use mmgp_model::models::parameters::Decomposition;
+use mmgp_model::objective::Objective;
 
 use super::*;
 use crate::Goal;
@@ -86,6 +87,7 @@ fn levels(values: &[&str]) -> Vec<Level> {
         search: Search {
             space: feasible(16).collect(),
             prior: Prior::of_runs(Decomposition::Data),
+            objective: Objective::default(),
             goal: Goal::Sure(0.01),
             seed: 3,
         },

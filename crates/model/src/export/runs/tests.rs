@@ -38,7 +38,10 @@ fn uneven_repetitions_are_refused_as_text_and_written_as_json() {
     );
     for target in [RunsTarget::ExtraPJson, RunsTarget::ExtraPJsonLines] {
         let text = target.write(&runs(&rows)).unwrap();
-        assert_eq!(mmgp_intake::runs(&Source::new("x", &text), &Claims::default()).unwrap().0.len(), 3);
+        assert_eq!(
+            mmgp_intake::runs(&Source::new("x", &text), &Claims::default()).unwrap().0.len(),
+            3
+        );
     }
 }
 

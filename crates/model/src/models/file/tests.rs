@@ -79,7 +79,7 @@ fn the_head_of_the_file_is_checked() {
         "apus = 4",
         "apus = 4\nspes = 8",
         "p.toml:5:8: found \"spes\", expected one of schema, name, decomposition, tasks, apus, \
-         terms, phases, correlation, refined, runs, before_runs",
+         objective, terms, phases, correlation, refined, runs, before_runs",
     );
 }
 
