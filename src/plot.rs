@@ -43,6 +43,7 @@ mod frame;
 mod gantt;
 mod heat_map;
 mod machine;
+mod measure;
 mod over_all;
 mod panels;
 mod parity;
@@ -75,6 +76,7 @@ use times::{Marks, Point, Points, checked};
 
 pub use curves::{CurvePanel, Curves};
 pub use gantt::Window;
+pub use measure::{Better, Measure};
 pub use schedulers::Quantity;
 pub use times::{Measured, Predicted, Series, Standing, Times};
 
@@ -274,8 +276,8 @@ impl Comparison {
     fn draw(self, scene: &mut Scene, area: Bounds, times: &Points) {
         let points = &times.points;
         match self {
-            Self::AgainstM => curve::against_m(scene, area, points, ""),
-            Self::AgainstP => curve::against_p(scene, area, points, ""),
+            Self::AgainstM => curve::against_m(scene, area, times, ""),
+            Self::AgainstP => curve::against_p(scene, area, times, ""),
             Self::OverAll => over_all::draw(scene, area, times, ""),
             Self::Parity => parity::draw(scene, area, times),
             Self::Residuals => residuals::draw(scene, area, points),
@@ -283,8 +285,8 @@ impl Comparison {
                 let (middle, lower) = (area.middle()[0], area.top + 390.0);
                 let left = Bounds { right: middle, bottom: lower, ..area };
                 let right = Bounds { left: middle, bottom: lower, ..area };
-                curve::against_m(scene, left, points, "(a) ");
-                curve::against_p(scene, right, points, "(b) ");
+                curve::against_m(scene, left, times, "(a) ");
+                curve::against_p(scene, right, times, "(b) ");
                 over_all::draw(scene, Bounds { top: lower, ..area }, times, "(c) ");
             }
         }
@@ -313,15 +315,15 @@ fn of_predicted(title: &str, times: &Times) -> Result<Scene> {
     let marked = times.measured.iter().map(|row| (row.mapping.m(), row.mapping.p()));
     let mut marked: Vec<(u32, u32)> = marked.collect();
     marked.sort_unstable();
-    let content =
-        Content { cells: &cells, what: "predicted", marked: (&marked, &times.measured_as) };
-    of_cells(title, content)
+    let (measure, marked) = (&times.measure, (&marked[..], &*times.measured_as));
+    of_cells(title, Content { cells: &cells, what: "predicted", measure, marked })
 }
 
 fn of_measured(title: &str, times: &Times) -> Result<Scene> {
     let cell = |row: &Measured| (row.mapping, row.time, Standing::Slower);
     let cells = cells("measured_s", times.measured.iter().map(cell))?;
-    of_cells(title, Content { cells: &cells, what: &times.measured_as, marked: (&[], "") })
+    let (what, measure) = (&*times.measured_as, &times.measure);
+    of_cells(title, Content { cells: &cells, what, measure, marked: (&[], "") })
 }
 
 /// The cells of a map by m and then by p.

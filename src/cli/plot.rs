@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 
 use super::Answer;
 use super::files::{Files, Guard, Reader};
+use super::objective::{NodeSize, ObjectiveArguments};
 use super::output::warn;
 use crate::error::{Error, Result, Warning};
 use crate::models::Parameters;
@@ -42,6 +43,10 @@ pub struct Arguments {
     /// End of the part of a run that is shown [s]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     to: Option<f64>,
+    #[command(flatten)]
+    best: ObjectiveArguments,
+    #[command(flatten)]
+    node_size: NodeSize,
     #[command(flatten, next_help_heading = "Curves")]
     curves: CurveArguments,
 }
@@ -89,8 +94,12 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
     }
     let files = arguments.files.clone().with_study();
     files.guard("--study").writes("--out", Some(&arguments.out)).check()?;
-    let (material, warnings) = Material::read(&files, &[arguments.kind])?;
+    let best = (&arguments.best, &arguments.node_size);
+    let (material, warnings) = Material::read(&files, &[arguments.kind], best)?;
     warn(&warnings);
+    if material.timed.is_none() {
+        arguments.best.refuse_with("a picture without runs")?;
+    }
     let window = Window { from_s: arguments.from, to_s: arguments.to };
     let title = arguments.title.as_deref().unwrap_or(arguments.kind.title());
     let picture = material.draw(arguments.kind, window, (title, format))?;
@@ -138,7 +147,8 @@ pub fn write_all(folder: &Path, title: &str, files: &Files) -> Result<()> {
     let has_files = |(picture, _): &&(PictureArgument, &str)| picture.missing(files).is_none();
     let pictures: Vec<_> = WRITTEN.iter().filter(has_files).collect();
     let kinds: Vec<PictureArgument> = pictures.iter().map(|(picture, _)| *picture).collect();
-    let (material, _) = Material::read(files, &kinds)?;
+    let best = (&ObjectiveArguments::default(), &NodeSize::default());
+    let (material, _) = Material::read(files, &kinds, best)?;
     table::create_folder(&folder.join("plots"))?;
     for (picture, name) in pictures {
         for &format in Format::ALL {
@@ -235,13 +245,17 @@ struct Material {
 
 impl Material {
     /// Reads what these pictures need, and nothing else.
-    fn read(files: &Files, pictures: &[PictureArgument]) -> Result<(Self, Vec<Warning>)> {
+    fn read(
+        files: &Files,
+        pictures: &[PictureArgument],
+        best: (&ObjectiveArguments, &NodeSize),
+    ) -> Result<(Self, Vec<Warning>)> {
         let mut material = Self::default();
         let mut reader = Reader::default();
         if pictures.iter().any(|picture| picture.is_of_runs(files)) {
             let observations = reader.observations(&files.runs)?;
             let parameters = reader.parameters(files)?.expect("invariant: there are some");
-            material.timed = Timed::new(parameters, observations)?;
+            material.timed = Timed::new(parameters, observations, best)?;
         }
         for picture in pictures {
             let is_enough = picture.is_of_times() && material.timed.is_some();
@@ -265,6 +279,13 @@ impl Material {
         }
         if let (true, Some(parameters)) = (compares, &material.parameters) {
             check_same_parameters(&material.validation, parameters)?;
+        }
+        if let Some(unit) = material.parameters.as_ref().and_then(|it| it.quantity.rate()) {
+            return Err(Error::OutOfRange {
+                name: "--kind",
+                found: format!("parameters of rates in {unit}, whose terms are no seconds"),
+                expected: "a picture of the runs, as --kind combined or heat-map".into(),
+            });
         }
         if wants(PictureArgument::Breakdown) {
             material.splits = reader.splits(files)?;

@@ -2,46 +2,53 @@
 
 use super::axis::Axis;
 use super::frame::{BELOW, Frame, Surround};
+use super::measure::Measure;
 use super::scene::{Bounds, Scene};
 use super::style::{self, MEASURED, Mark, stroke};
-use super::times::{Model, Point, all, is_many};
-use super::unit::Unit;
+use super::times::{Model, Point, Points, all, is_many};
 
 /// Time against m at p = 1; `letter` stands before the caption.
-pub(super) fn against_m(scene: &mut Scene, panel: Bounds, points: &[Point], letter: &str) {
+pub(super) fn against_m(scene: &mut Scene, panel: Bounds, times: &Points, letter: &str) {
     let caption = format!("{letter}One APU for each host thread (p = 1)");
+    let points = &times.points;
     let is_many = is_many(points.len());
     let points: Vec<_> = points.iter().filter(|point| point.p == 1).map(|p| (p.m, *p)).collect();
-    draw(scene, panel, (&points, is_many), [&caption, "host threads m"]);
+    draw(scene, panel, (&points, is_many, &times.measure), [&caption, "host threads m"]);
 }
 
 /// Time against p at m = 1; `letter` stands before the caption.
-pub(super) fn against_p(scene: &mut Scene, panel: Bounds, points: &[Point], letter: &str) {
+pub(super) fn against_p(scene: &mut Scene, panel: Bounds, times: &Points, letter: &str) {
     let caption = format!("{letter}One host thread (m = 1)");
+    let points = &times.points;
     let is_many = is_many(points.len());
     let points: Vec<_> = points.iter().filter(|point| point.m == 1).map(|p| (p.p, *p)).collect();
-    draw(scene, panel, (&points, is_many), [&caption, "APUs for the host thread p"]);
+    draw(
+        scene,
+        panel,
+        (&points, is_many, &times.measure),
+        [&caption, "APUs for the host thread p"],
+    );
 }
 
-/// The points, each at its count of m or p, and whether the whole picture has many.
+/// The points, each at its count of m or p, whether the whole picture has many, and what they are.
 fn draw(
     scene: &mut Scene,
     panel: Bounds,
-    (points, is_many): (&[(u32, Point)], bool),
+    (points, is_many, measure): (&[(u32, Point)], bool, &Measure),
     [caption, x_title]: [&str; 2],
 ) {
     let (counts, times): (Vec<u32>, Vec<Point>) = points.iter().copied().unzip();
-    let unit = Unit::of(all(&times).fold(0.0, f64::max));
-    let y = Axis::of_times(all(&times).map(|time| time * unit.per_second));
-    let y_title = format!("time [{}]", unit.symbol);
+    let largest = all(&times).fold(0.0, f64::max);
+    let (factor, y_title) = (measure.factor(largest), measure.title(largest));
+    let y = Axis::of_times(all(&times).map(|time| time * factor));
     let surround = Surround { caption, x_title, y_title: &y_title, above: 0.0, below: BELOW };
     let frame = Frame::new(panel, Axis::of_counts(&counts), y, &surround);
-    let at = |count: u32, time: f64| frame.at(f64::from(count), time * unit.per_second);
+    let at = |count: u32, time: f64| frame.at(f64::from(count), time * factor);
     let intervals: Vec<(f64, [f64; 2])> = points
         .iter()
         .filter_map(|(count, point)| {
             let (low, high) = point.interval?;
-            let ends = [low, high].map(|time| time * unit.per_second);
+            let ends = [low, high].map(|time| time * factor);
             Some((frame.x_at(f64::from(*count)), ends))
         })
         .collect();

@@ -6,11 +6,11 @@
 
 use super::axis::{Axis, label};
 use super::color_map::{self, STEPS};
+use super::measure::{Better, Measure};
 use super::places::{Division, Places};
 use super::scene::{Anchor, Bounds, Font, Place, Scene};
 use super::style::{DOT, Entry, GREY, INK, LABEL, Mark, TEXT, VERMILLION, WHITE, entry, stroke};
 use super::times::Standing;
-use super::unit::{self, Unit};
 
 pub(super) const WIDTH: f64 = 1000.0;
 pub(super) const HEIGHT: f64 = 640.0;
@@ -39,13 +39,15 @@ pub(super) struct Content<'a> {
     pub cells: &'a [Cell],
     /// What the times are: `predicted` or `measured`.
     pub what: &'a str,
+    pub measure: &'a Measure,
     /// Configurations (m, p) that are marked, in order, and what they are.
     pub marked: (&'a [(u32, u32)], &'a str),
 }
 
 impl Content<'_> {
     fn best(&self) -> &Cell {
-        let best = self.cells.iter().min_by(|one, other| one.time.total_cmp(&other.time));
+        let order = |cell: &Cell| self.measure.order(cell.time);
+        let best = self.cells.iter().min_by(|one, other| order(one).total_cmp(&order(other)));
         best.expect("invariant: a map has cells")
     }
 
@@ -90,7 +92,8 @@ pub(super) struct Map<'a> {
     tiles: Vec<Tile>,
     /// The times in their unit, from short to long.
     shades: Axis,
-    unit: Unit,
+    /// The largest.
+    largest: f64,
     data: Bounds,
 }
 
@@ -101,9 +104,10 @@ impl<'a> Map<'a> {
         let values = |of: fn(&Cell) -> u32| content.cells.iter().map(of).collect();
         let across = Places::new(values(|cell| cell.p), data.width());
         let up = Places::new(values(|cell| cell.m), data.height());
-        let unit = Unit::of(content.cells.iter().map(|cell| cell.time).fold(0.0, f64::max));
-        let shades = Axis::of_times(content.cells.iter().map(|cell| cell.time * unit.per_second));
-        let mut map = Self { content, across, up, tiles: Vec::new(), shades, unit, data };
+        let largest = content.cells.iter().map(|cell| cell.time).fold(0.0, f64::max);
+        let factor = content.measure.factor(largest);
+        let shades = Axis::of_times(content.cells.iter().map(|cell| cell.time * factor));
+        let mut map = Self { content, across, up, tiles: Vec::new(), shades, largest, data };
         map.tiles = map.divided();
         map
     }
@@ -115,11 +119,14 @@ impl<'a> Map<'a> {
             let tile = tiles.entry(at).or_insert_with(|| Tile {
                 at,
                 bounds: self.bounds(at),
-                time: f64::INFINITY,
+                time: cell.time,
                 standing: Standing::Slower,
                 count: 0,
             });
-            tile.time = tile.time.min(cell.time);
+            let order = |time: f64| self.content.measure.order(time);
+            if order(cell.time) < order(tile.time) {
+                tile.time = cell.time;
+            }
             tile.count += 1;
             if cell.standing == Standing::Indistinguishable {
                 tile.standing = cell.standing;
@@ -158,7 +165,7 @@ impl<'a> Map<'a> {
     /// What stands in each tile, where all have room for it.
     fn numbers(&self) -> Option<Vec<String>> {
         let words = |tile: &Tile| {
-            let words = three_digits(tile.time * self.unit.per_second);
+            let words = three_digits(tile.time * self.factor());
             let Bounds { left, right, top, bottom } = tile.bounds;
             let has_room = bottom - top >= 17.0 && right - left >= LABEL.width(&words) + 6.0;
             has_room.then_some(words)
@@ -174,7 +181,9 @@ impl<'a> Map<'a> {
     /// Entries of the legend.
     pub fn legend(&self) -> Vec<Entry> {
         let best = self.content.best();
-        let words = format!("fastest: ({}, {}) with {}", best.m, best.p, unit::time(best.time));
+        let Content { measure, .. } = self.content;
+        let (word, amount) = (measure.best(), measure.words(best.time));
+        let words = format!("{word}: ({}, {}) with {amount}", best.m, best.p);
         let mut entries = vec![entry(Mark::Star, &words)];
         if self.content.others().next().is_some() {
             let mark = if self.is_even() { Mark::Ring } else { Mark::Line(VERMILLION) };
@@ -188,7 +197,8 @@ impl<'a> Map<'a> {
         }
         if self.tiles.iter().any(|tile| tile.count > 1) {
             let shade = color_map::color(STEPS / 2);
-            entries.push(entry(Mark::Area(shade), "of several in a cell, the fastest"));
+            let words = format!("of several in a cell, the {word}");
+            entries.push(entry(Mark::Area(shade), &words));
         }
         let products: Vec<String> = self.content.products().iter().map(u64::to_string).collect();
         if !products.is_empty() && !self.has_numbers() {
@@ -215,8 +225,9 @@ impl<'a> Map<'a> {
             area.right - 62.0,
             area.bottom - BOTTOM,
         );
-        let title = format!("{} time [{}]", self.content.what, self.unit.symbol);
-        color_bar(scene, bar, &self.shades, &title);
+        let Content { what, measure, .. } = self.content;
+        let title = format!("{what} {}", measure.title(self.largest));
+        color_bar(scene, bar, (&self.shades, measure.better), &title);
         self.fill(scene);
         if self.has_numbers() {
             self.write_numbers(scene);
@@ -228,9 +239,15 @@ impl<'a> Map<'a> {
         self.marks(scene);
     }
 
-    /// Short times are light.
+    /// What is better is light.
     fn step(&self, time: f64) -> usize {
-        STEPS - 1 - color_map::step(self.shades.fraction(time * self.unit.per_second))
+        let step = color_map::step(self.shades.fraction(time * self.factor()));
+        shade(step, self.content.measure.better)
+    }
+
+    /// What numbers are multiplied by to be shown.
+    fn factor(&self) -> f64 {
+        self.content.measure.factor(self.largest)
     }
 
     fn fill(&self, scene: &mut Scene) {
@@ -366,13 +383,22 @@ impl<'a> Map<'a> {
     }
 }
 
-/// The colours with their times, the short ones light and at the bottom.
-fn color_bar(scene: &mut Scene, bar: Bounds, shades: &Axis, title: &str) {
+/// The colour of a step from small to large numbers: what is better is light.
+fn shade(step: usize, better: Better) -> usize {
+    match better {
+        Better::Smaller => STEPS - 1 - step,
+        Better::Larger => step,
+    }
+}
+
+/// The colours with their numbers, the small ones at the bottom.
+fn color_bar(scene: &mut Scene, bar: Bounds, (shades, better): (&Axis, Better), title: &str) {
     let height = bar.height() / STEPS as f64;
     for step in 0..STEPS {
         let [top, bottom] =
             [STEPS - step, STEPS - step - 1].map(|part| bar.bottom - height * part as f64);
-        scene.rectangle(Bounds::new(bar.left, top, bar.right, bottom), color_map::color(step));
+        let color = color_map::color(shade(STEPS - 1 - step, better));
+        scene.rectangle(Bounds::new(bar.left, top, bar.right, bottom), color);
     }
     for &tick in &shades.ticks {
         let y = bar.bottom - shades.fraction(tick) * bar.height();

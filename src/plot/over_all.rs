@@ -8,7 +8,6 @@ use super::frame::{self, Frame, Surround};
 use super::scene::{Anchor, Bounds, Color, Place, Scene};
 use super::style::{self, BAND, INK, LABEL, MEASURED, Mark, PREDICTED, stroke};
 use super::times::{Model, Point, Points, all, is_many};
-use super::unit::{self, Unit};
 
 /// Space between two groups, in widths of a column.
 const GAP: f64 = 0.7;
@@ -25,12 +24,13 @@ pub(super) const X_TITLE: &str = "APUs p for each host thread, grouped by host t
 /// Draws the points, which come by m and then by p; `letter` stands before the caption.
 pub(super) fn draw(scene: &mut Scene, panel: Bounds, times: &Points, letter: &str) {
     let points = &times.points;
-    let unit = Unit::of(all(points).fold(0.0, f64::max));
+    let largest = all(points).fold(0.0, f64::max);
+    let factor = times.measure.factor(largest);
     let configurations: Vec<(u32, u32)> = points.iter().map(|point| (point.m, point.p)).collect();
     let columns = Columns::new(&configurations);
-    let y = Axis::of_times(all(points).map(|time| time * unit.per_second));
+    let y = Axis::of_times(all(points).map(|time| time * factor));
     let caption = format!("{letter}Every configuration (m, p)");
-    let y_title = format!("time [{}]", unit.symbol);
+    let y_title = times.measure.title(largest);
     let surround = Surround {
         caption: &caption,
         x_title: X_TITLE,
@@ -39,7 +39,7 @@ pub(super) fn draw(scene: &mut Scene, panel: Bounds, times: &Points, letter: &st
         below: BELOW,
     };
     let frame = Frame::new(panel, columns.axis(), y, &surround);
-    let drawn = Panel { times, columns: &columns, frame: &frame, unit };
+    let drawn = Panel { times, columns: &columns, frame: &frame, factor };
     if is_many(points.len()) {
         drawn.draw_bands(scene);
     }
@@ -129,7 +129,8 @@ struct Panel<'a> {
     times: &'a Points,
     columns: &'a Columns<'a>,
     frame: &'a Frame,
-    unit: Unit,
+    /// What numbers are multiplied by to be shown.
+    factor: f64,
 }
 
 impl Panel<'_> {
@@ -139,13 +140,13 @@ impl Panel<'_> {
 
     /// The place of a time in the column of the point with that index.
     fn at(&self, index: usize, time: f64) -> Place {
-        [self.columns.x(index, self.frame), self.frame.y_at(time * self.unit.per_second)]
+        [self.columns.x(index, self.frame), self.frame.y_at(time * self.factor)]
     }
 
     /// The interval of a point in its column, in the unit of the axis.
     fn interval(&self, index: usize) -> Option<(f64, [f64; 2])> {
         let (low, high) = self.points()[index].interval?;
-        let ends = [low, high].map(|end| end * self.unit.per_second);
+        let ends = [low, high].map(|end| end * self.factor);
         Some((self.columns.x(index, self.frame), ends))
     }
 
@@ -199,11 +200,14 @@ impl Panel<'_> {
 
     /// The first of the fastest points, by the time of that kind.
     fn best(&self, kind: &str, color: Color, time: impl Fn(&Point) -> Option<f64>) -> Option<Best> {
+        let measure = &self.times.measure;
+        let order = |number: f64| measure.order(number);
         let times = self.points().iter().enumerate();
         let times = times.filter_map(|(index, point)| Some((index, time(point)?)));
-        let (index, time) = times.min_by(|(_, one), (_, other)| one.total_cmp(other))?;
+        let (index, time) =
+            times.min_by(|(_, one), (_, other)| order(*one).total_cmp(&order(*other)))?;
         let Point { m, p, .. } = self.points()[index];
-        let name = format!("{kind} best ({m}, {p}) {}", unit::time(time));
+        let name = format!("{kind} best ({m}, {p}) {}", measure.words(time));
         Some(Best { at: self.at(index, time), name, color })
     }
 }

@@ -5,7 +5,6 @@ use super::frame::{BELOW, Frame, Surround};
 use super::scene::{Anchor, Bounds, Font, Place, Scene, text_bounds};
 use super::style::{self, DOT, Entry, INK, LABEL, Mark, SHADE, entry, stroke};
 use super::times::{Marks, Model, Point, Points, all, is_many};
-use super::unit::Unit;
 
 /// How far from equality the band reaches.
 const BAND: f64 = 0.1;
@@ -27,7 +26,7 @@ pub(super) fn legend(points: &Points) -> Vec<Entry> {
             *words += &format!(", mean error {mean:.1} %");
         }
     }
-    let words = format!("within 10 % of the {} time", points.measured_as);
+    let words = format!("within 10 % of the {} {}", points.measured_as, points.measure.name);
     entries.push(entry(Mark::Area(SHADE), &words));
     entries
 }
@@ -40,13 +39,17 @@ pub(super) fn draw(scene: &mut Scene, panel: Bounds, times: &Points) {
     };
     let points: Vec<Point> = times.points.iter().filter(has_both).copied().collect();
     let is_many = is_many(times.points.len());
-    let unit = Unit::of(all(&points).fold(0.0, f64::max));
-    let drawn = || all(&points).filter(|time| *time > 0.0).map(|time| time * unit.per_second);
+    let largest = all(&points).fold(0.0, f64::max);
+    let factor = times.measure.factor(largest);
+    let drawn = || all(&points).filter(|time| *time > 0.0).map(|time| time * factor);
     let axis = Axis::of_ratios(drawn());
-    let titles =
-        [&*times.measured_as, "predicted"].map(|what| format!("{what} time [{}]", unit.symbol));
+    let title = times.measure.title(largest);
+    let titles = [&*times.measured_as, "predicted"].map(|what| format!("{what} {title}"));
     let surround = Surround {
-        caption: "On the line a prediction is right, above it too long, below it too short",
+        caption: match times.measure.name.as_str() {
+            "time" => "On the line a prediction is right, above it too long, below it too short",
+            _ => "On the line a prediction is right, above it too large, below it too small",
+        },
         x_title: &titles[0],
         y_title: &titles[1],
         above: 0.0,
@@ -63,11 +66,11 @@ pub(super) fn draw(scene: &mut Scene, panel: Bounds, times: &Points) {
     scene.line(equal.to_vec(), stroke(INK, 1.0));
     let at = |point: &Point, predicted: f64| {
         let measured = point.measured.expect("invariant: the others are left out");
-        frame.at(measured * unit.per_second, predicted * unit.per_second)
+        frame.at(measured * factor, predicted * factor)
     };
     for point in points.iter().filter(|_| !is_many) {
         if let Some((low, high)) = point.interval {
-            let ends = [low, high].map(|end| end * unit.per_second);
+            let ends = [low, high].map(|end| end * factor);
             frame.interval(scene, at(point, low)[0], ends);
         }
     }

@@ -16,7 +16,7 @@ pub(super) const HEIGHT: f64 = 480.0;
 /// Entries of the legend.
 pub(super) fn legend(points: &Points) -> Vec<Entry> {
     let mut entries = points.legend(Marks::Alone);
-    let words = format!("within 10 % of the {} time", points.measured_as);
+    let words = format!("within 10 % of the {} {}", points.measured_as, points.measure.name);
     entries.push(entry(Mark::Area(SHADE), &words));
     entries
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::measure::Measure;
 use super::scene::Color;
 use super::style::{BAND, Entry, MEASURED, Mark, PREDICTED, REFINED, SKY, entry};
 use crate::Mapping;
@@ -68,6 +69,7 @@ pub struct Series {
 ///     measured_as: "measured".into(),
 ///     predicted: Series { name: "equation 11".into(), rows: vec![predicted] },
 ///     beside: None,
+///     measure: Default::default(),
 /// };
 /// let figure = Picture { title: "My program", kind: Kind::Parity(&times) };
 /// assert!(draw(&figure, Format::Svg)?.starts_with(b"<svg"));
@@ -83,6 +85,8 @@ pub struct Times {
     pub predicted: Series,
     /// What another model predicts.
     pub beside: Option<Series>,
+    /// What the numbers are, where they are no times.
+    pub measure: Measure,
 }
 
 impl Times {
@@ -113,6 +117,7 @@ impl Times {
             measured_as: "measured".into(),
             predicted: Series { name: "equation 11".into(), rows: predicted },
             beside: (!beside.rows.is_empty()).then_some(beside),
+            measure: Measure::default(),
         })
     }
 
@@ -127,6 +132,7 @@ impl Times {
             measured_as: "measured".into(),
             predicted: Series { name: "equation 11".into(), rows },
             beside: None,
+            measure: Measure::default(),
         })
     }
 }
@@ -185,6 +191,7 @@ pub(super) struct Points {
     /// By m and, for each m, by p.
     pub points: Vec<Point>,
     pub measured_as: String,
+    pub measure: Measure,
     /// The names of both models.
     names: [String; 2],
     /// In words, where a time is of several runs.
@@ -282,6 +289,7 @@ pub(super) fn points(times: &Times) -> Result<Points> {
     Ok(Points {
         points: points.into_values().collect(),
         measured_as: times.measured_as.clone(),
+        measure: times.measure.clone(),
         names: [times.predicted.name.clone(), of_beside],
         repetitions: repetitions(&times.measured),
     })

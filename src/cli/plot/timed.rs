@@ -1,12 +1,15 @@
 //! Times for pictures of a user's own runs: what is believed given all of them, and, where predictions
 //! are held against measured times, what is believed of each given the others.
 
+use crate::Mapping;
 use crate::belief::{Posterior, Prior};
+use crate::cli::objective::{NodeSize, ObjectiveArguments};
 use crate::decide::{self, Configuration, Constraints, Sampling};
 use crate::error::Result;
 use crate::models::Parameters;
 use crate::models::observations::{Observations, Observed};
-use crate::plot::{Measured, Predicted, Series, Standing, Times};
+use crate::objective::{Direction, Objective};
+use crate::plot::{Better, Measure, Measured, Predicted, Series, Standing, Times};
 use crate::units::Seconds;
 
 /// Parameters and the runs of the program.
@@ -21,11 +24,18 @@ const MOST_LEFT_OUT: usize = 60;
 impl Timed {
     /// Of parameters, the runs that they were fitted with, and further ones; `None` where there are
     /// no runs.
-    pub fn new(parameters: Parameters, further: Option<Observations>) -> Result<Option<Self>> {
+    pub fn new(
+        parameters: Parameters,
+        further: Option<Observations>,
+        best: (&ObjectiveArguments, &NodeSize),
+    ) -> Result<Option<Self>> {
         if further.is_none() && parameters.evidence.is_none() {
             return Ok(None);
         }
         let posterior = Posterior::new(&Prior::of(&parameters), further)?;
+        let quantity = posterior.objective().quantity();
+        let objective = best.0.objective(quantity, best.1.per_node)?;
+        let posterior = posterior.towards(objective);
         Ok(posterior.range().is_some().then_some(Self { parameters, posterior }))
     }
 
@@ -35,7 +45,7 @@ impl Timed {
         let mappings = decide::candidates(&self.posterior, &Constraints::NONE, apus)?.mappings;
         let sampling = Sampling::new(Sampling::USUAL_DRAWS, 1);
         let ranking = decide::rank(&self.posterior, &mappings, sampling)?;
-        let rows = ranking.configurations.iter().map(predicted).collect();
+        let rows = ranking.configurations.iter().map(|it| self.predicted(it)).collect();
         Ok(self.beside("the models given the runs", rows))
     }
 
@@ -46,7 +56,8 @@ impl Timed {
         if !(2..=MOST_LEFT_OUT).contains(&observed.len()) {
             let of_equation_11 = |it: &Observed| {
                 let (mapping, standing) = (it.mapping, Standing::Slower);
-                Predicted { mapping, time: self.parameters.time(mapping), interval: None, standing }
+                let time = self.drawn(mapping, self.parameters.time(mapping));
+                Predicted { mapping, time, interval: None, standing }
             };
             let rows = observed.iter().map(of_equation_11).collect();
             return Ok(self.beside("equation 11", rows));
@@ -70,15 +81,43 @@ impl Timed {
         };
         let times = posterior.marginals(&[mapping]);
         let [low, high] = [0.025, 0.975].map(|share| times.quantile(0, share));
-        let interval = (low < high).then_some((low, high));
-        Ok(Predicted { mapping, time: times.time(0), interval, standing: Standing::Slower })
+        let (time, interval) =
+            (self.drawn(mapping, times.time(0)), self.ends(mapping, (low, high)));
+        Ok(Predicted { mapping, time, interval, standing: Standing::Slower })
+    }
+
+    fn objective(&self) -> &Objective {
+        self.posterior.objective()
+    }
+
+    /// What is drawn of a time: the objective.
+    fn drawn(&self, mapping: Mapping, time: Seconds) -> Seconds {
+        Seconds(self.objective().amount(mapping, time).0)
+    }
+
+    /// The ends of the interval that is drawn; `None` where it is none.
+    fn ends(
+        &self,
+        mapping: Mapping,
+        (low, high): (Seconds, Seconds),
+    ) -> Option<(Seconds, Seconds)> {
+        let (first, last) = self.objective().ends(mapping, low, high);
+        (low < high).then_some((Seconds(first.0), Seconds(last.0)))
+    }
+
+    fn predicted(&self, row: &Configuration) -> Predicted {
+        let standing =
+            if row.indistinguishable { Standing::Indistinguishable } else { Standing::Slower };
+        let interval = self.ends(row.mapping, (row.low, row.high));
+        let time = self.drawn(row.mapping, row.time);
+        Predicted { mapping: row.mapping, time, interval, standing }
     }
 
     /// Predictions beside the runs.
     fn beside(&self, name: &str, rows: Vec<Predicted>) -> Times {
         let measured = |it: &Observed| Measured {
             mapping: it.mapping,
-            time: it.time,
+            time: self.drawn(it.mapping, it.time),
             repetitions: it.repetitions.round().max(1.0) as u32,
         };
         let observed = &self.posterior.observations().configurations;
@@ -87,14 +126,20 @@ impl Timed {
             measured_as: "measured".into(),
             predicted: Series { name: name.into(), rows },
             beside: None,
+            measure: measure(self.objective()),
         }
     }
 }
 
-fn predicted(row: &Configuration) -> Predicted {
-    let standing =
-        if row.indistinguishable { Standing::Indistinguishable } else { Standing::Slower };
-    let is_interval = |(low, high): &(Seconds, Seconds)| low < high;
-    let interval = Some((row.low, row.high)).filter(is_interval);
-    Predicted { mapping: row.mapping, time: row.time, interval, standing }
+/// What pictures of an objective show.
+fn measure(objective: &Objective) -> Measure {
+    let unit = objective.unit().unwrap_or_default().to_string();
+    Measure {
+        name: objective.name().into(),
+        unit: (!objective.is_time()).then_some(unit),
+        better: match objective.direction() {
+            Direction::Least => Better::Smaller,
+            Direction::Most => Better::Larger,
+        },
+    }
 }

@@ -20,6 +20,7 @@ fn runs() -> Times {
     Times {
         measured: vec![ran(2, 2, 3.3, 3), ran(4, 1, 2.0, 5)],
         measured_as: "emulated".into(),
+        measure: Default::default(),
         predicted: Series { name: "the mean of three models".into(), rows },
         beside: None,
     }

@@ -1,0 +1,88 @@
+//! What the numbers of a picture are: times, unless a caller says otherwise.
+
+use super::unit::{self, Unit};
+
+/// What is drawn of each configuration, and which of it is better.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Measure {
+    /// `time`, `rate`, `cost`.
+    pub name: String,
+    /// `None` of times, which are seconds and get the prefix that suits them; empty where there is none.
+    pub unit: Option<String>,
+    /// Which is better.
+    pub better: Better,
+}
+
+/// Which of two numbers is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// As of times.
+    Smaller,
+    /// As of rates.
+    Larger,
+}
+
+impl Default for Measure {
+    /// Times in seconds.
+    fn default() -> Self {
+        Self { name: "time".into(), unit: None, better: Better::Smaller }
+    }
+}
+
+impl Measure {
+    /// What the numbers are multiplied by on an axis that has to show the largest.
+    pub(super) fn factor(&self, largest: f64) -> f64 {
+        if self.unit.is_none() { Unit::of(largest).per_second } else { 1.0 }
+    }
+
+    /// The title of that axis: `time [ms]`, `rate [ns/day]`.
+    pub(super) fn title(&self, largest: f64) -> String {
+        match self.unit.as_deref() {
+            None => format!("{} [{}]", self.name, Unit::of(largest).symbol),
+            Some("") => self.name.clone(),
+            Some(unit) => format!("{} [{unit}]", self.name),
+        }
+    }
+
+    /// A number in words: `12.35 ms`, `111.8 ns/day`.
+    pub(super) fn words(&self, number: f64) -> String {
+        let Some(unit) = &self.unit else { return unit::time(number) };
+        let digits = if number == 0.0 { 0.0 } else { number.abs().log10().floor() };
+        let decimals = (3.0 - digits).clamp(0.0, 9.0) as usize;
+        format!("{number:.decimals$} {unit}").trim_end().to_string()
+    }
+
+    /// The best of the words for it: `fastest` of times and rates.
+    pub(super) fn best(&self) -> &'static str {
+        if matches!(self.name.as_str(), "time" | "rate") { "fastest" } else { "best" }
+    }
+
+    /// A number by which the better comes first.
+    pub(super) fn order(&self, number: f64) -> f64 {
+        match self.better {
+            Better::Smaller => number,
+            Better::Larger => -number,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_prefixes_and_rates_their_unit() {
+        let times = Measure::default();
+        assert_eq!(
+            (times.title(0.5), times.words(0.0125)),
+            ("time [ms]".into(), "12.50 ms".into())
+        );
+        let rates =
+            Measure { name: "rate".into(), unit: Some("ns/day".into()), better: Better::Larger };
+        assert_eq!(rates.title(111.8), "rate [ns/day]");
+        assert_eq!((rates.words(111.84), rates.factor(0.5)), ("111.8 ns/day".into(), 1.0));
+        assert!(rates.order(2.0) < rates.order(1.0));
+        let unknown = Measure { name: "time/m".into(), unit: Some(String::new()), ..times };
+        assert_eq!((unknown.title(1.0), unknown.words(0.25)), ("time/m".into(), "0.2500".into()));
+    }
+}
