@@ -16,7 +16,9 @@
 
 mod answer;
 mod data;
+mod plain;
 pub mod provenance;
+pub mod ranking;
 pub mod schedulers;
 pub mod search;
 mod template;
@@ -31,6 +33,7 @@ use crate::error::Result;
 use crate::models::Parameters;
 use crate::models::observations::{Observations, Observed, Range};
 use crate::models::time_model;
+use crate::objective::Objective;
 use crate::plot::benchmarks::Panel;
 use crate::table::records::{Split, Validation};
 use crate::units::Seconds;
@@ -58,6 +61,8 @@ pub struct Study {
     pub sampling: Sampling,
     /// Where it comes from.
     pub provenance: Provenance,
+    /// What is best; `None`: the least time, or the largest rate.
+    pub objective: Option<Objective>,
     /// The search that the runs come from: its answer then is that of the page.
     pub search: Option<search::Search>,
 }
@@ -84,6 +89,7 @@ impl Study {
             figures: Vec::new(),
             sampling: Sampling::new(Sampling::USUAL_DRAWS, 1),
             provenance: Provenance::default(),
+            objective: None,
             search: None,
         }
     }
@@ -130,7 +136,7 @@ impl Known {
     }
 
     fn best(&self) -> &Configuration {
-        &self.ranking.configurations[0]
+        self.ranking.chosen().expect("invariant: the choice is ranked")
     }
 }
 
@@ -138,10 +144,14 @@ impl Known {
 /// terms would stand in its place then, with nothing to tell whether they should.
 fn posterior(study: &Study) -> Result<Posterior> {
     let prior = Prior::of(&study.parameters);
-    if study.observations.is_none() && study.parameters.evidence.is_none() {
-        return Posterior::new(&prior.only(time_model::NAMES[0])?, None);
-    }
-    Posterior::new(&prior, study.observations.clone())
+    let posterior = match study.observations.is_none() && study.parameters.evidence.is_none() {
+        true => Posterior::new(&prior.only(time_model::NAMES[0])?, None)?,
+        false => Posterior::new(&prior, study.observations.clone())?,
+    };
+    Ok(match &study.objective {
+        Some(objective) => posterior.towards(objective.clone()),
+        None => posterior,
+    })
 }
 
 /// The page of a study: the content of an HTML file, the same bytes for the same study.
@@ -153,6 +163,10 @@ pub fn page(study: &Study) -> Result<String> {
     sorted.validation.sort_by_key(|row| (row.m, row.p));
     sorted.splits.sort_by_key(|row| (row.m, row.p));
     let known = Known::new(&sorted)?;
+    let objective = &known.ranking.choice.objective;
+    if !objective.is_time() || objective.tolerance().is_some() {
+        return Ok(plain::page(&sorted, &known));
+    }
     let data = serde_json::to_string(&data::Data::new(&sorted, &known));
     let figures = figures(&sorted.figures);
     let answer = match &sorted.search {

@@ -20,7 +20,7 @@ use crate::table::trace::Trace;
 use crate::table::{self, MicroBenchmarks};
 use crate::validate::check_same_parameters;
 use curves::CurveArguments;
-use timed::Timed;
+pub use timed::Timed;
 
 /// Draw what was found: modelled against measured times, and more
 #[derive(Args)]

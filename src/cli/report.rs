@@ -7,7 +7,9 @@ use clap::Args;
 
 use super::files::{Files, Guard, Reader, without_parameters};
 use super::input::RunArguments;
+use super::objective::{NodeSize, ObjectiveArguments};
 use super::output::{data, warn};
+use super::plot::Timed;
 use super::{Answer, input, study};
 use crate::decide::feasible;
 use crate::error::{Error, Result, Warning};
@@ -32,6 +34,10 @@ pub struct Arguments {
     /// File to write; without it, standard output, unless that is a terminal
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    best: ObjectiveArguments,
+    #[command(flatten)]
+    node_size: NodeSize,
     /// Title of the page [default: the name of the parameters]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -47,7 +53,8 @@ The folder must hold params.toml. What else is there is used: refined.toml, vali
 split.csv, the micro-benchmarks' CSV files, trace.json and study.json (where it all comes from).\n\
 \n\
 With timed runs, those that the parameters were fitted with included, the page ranks what is \
-believed given the runs, within the smallest and the largest m and p that ran.";
+believed given the runs, within the smallest and the largest m and p that ran. Of rates, and by \
+another objective than the time, the page is words, tables and pictures without what-if.";
 
 /// The file in which a study says where it comes from.
 pub const PROVENANCE: &str = "study.json";
@@ -79,6 +86,10 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         Study::new(reader.parameters_named(&arguments.of)?)
     };
     study.observations = reader.observations(&arguments.runs)?;
+    let quantity =
+        study.observations.as_ref().map_or(&study.parameters.quantity, |it| &it.quantity);
+    study.objective = Some(arguments.best.objective(quantity, arguments.node_size.per_node)?);
+    study.figures.extend(timed(&study, arguments)?);
     let mut study = with_sources(study, reader);
     if let Some(title) = &arguments.title {
         study.title = title.clone();
@@ -152,6 +163,28 @@ fn gantt(trace: &Trace) -> Result<Picture> {
     let svg = plot::draw(&plot::Picture { title, kind }, Format::Svg)?;
     let svg = String::from_utf8(svg).expect("invariant: an SVG is text");
     Ok(Picture { title: GANTT.into(), svg })
+}
+
+/// Pictures of runs for a page that draws none itself.
+fn timed(study: &Study, arguments: &Arguments) -> Result<Vec<Picture>> {
+    let objective = study.objective.clone().unwrap_or_default();
+    if objective.is_time() && objective.tolerance().is_none() {
+        return Ok(Vec::new());
+    }
+    let (parameters, runs) = (study.parameters.clone(), study.observations.clone());
+    let best = (&arguments.best, &arguments.node_size);
+    let Some(timed) = Timed::new(parameters, runs, best)? else { return Ok(Vec::new()) };
+    let times = timed.times()?;
+    let picture = |(caption, kind): (&str, Kind<'_>)| -> Result<Picture> {
+        let svg = plot::draw(&plot::Picture { title: objective.name(), kind }, Format::Svg)?;
+        let svg = String::from_utf8(svg).expect("invariant: an SVG is text");
+        Ok(Picture { title: caption.into(), svg })
+    };
+    let kinds = [
+        ("What is predicted and was measured of every configuration", Kind::OverAll(&times)),
+        ("What is predicted, as a colour", Kind::HeatMap(&times)),
+    ];
+    kinds.into_iter().map(picture).collect()
 }
 
 /// What the study says of itself.

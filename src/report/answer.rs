@@ -13,20 +13,22 @@ const MOST_NAMED: usize = 8;
 pub(super) fn html(study: &Study, known: &Known) -> String {
     let best = known.best();
     let mut facts = vec![
-        ("Predicted time", predicted(known)),
-        ("How sure", sureness(known)),
-        ("What it costs to be wrong", cost(known)),
+        (predicted_name(known), predicted(known)),
+        ("How sure".into(), sureness(known)),
+        ("What it costs to be wrong".into(), cost(known)),
     ];
-    facts.extend(known.models.iter().map(|model| (name(model), error(model))));
+    facts.extend(known.models.iter().map(|model| (name(model).into(), error(model))));
     if let Some((_, fastest)) = known.timed {
-        facts.push(("What was timed", timed(known, fastest)));
+        facts.push(("What was timed".into(), timed(known, fastest)));
     }
     if !known.models.is_empty() {
-        facts.push(("In the runs", outcome(known)));
+        facts.push(("In the runs".into(), outcome(known)));
     }
     let facts: String = facts
         .iter()
-        .map(|(term, text)| format!("<div><dt>{term}</dt><dd>{}</dd></div>\n", escaped(text)))
+        .map(|(term, text)| {
+            format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escaped(term), escaped(text))
+        })
         .collect();
     format!(
         "<section id=\"answer\" aria-labelledby=\"answer-title\">\n\
@@ -55,19 +57,31 @@ fn plural(count: u32, one: &'static str, more: &'static str) -> &'static str {
     if count == 1 { one } else { more }
 }
 
+/// What the objective is called beside its prediction.
+fn predicted_name(known: &Known) -> String {
+    format!("Predicted {}", known.ranking.choice.objective.name())
+}
+
 fn predicted(known: &Known) -> String {
     let best = known.best();
+    let objective = &known.ranking.choice.objective;
     let interval = if best.low == best.high {
         String::new()
     } else {
-        format!(" (95 % interval {} to {})", best.low, best.high)
+        let (low, high) = objective.ends(best.mapping, best.low, best.high);
+        format!(" (95 % interval {} to {})", objective.shown(low), objective.shown(high))
     };
     // Far from all that was timed (1, 1) is nothing to go by.
     let speedup = match known.timed {
         Some((range, _)) if !range.holds(Mapping::SEQUENTIAL) => String::new(),
         _ => format!(", {:.2} times as fast as (1, 1)", best.speedup),
     };
-    format!("{}{interval}{speedup}", best.time)
+    let amount = objective.shown(objective.amount(best.mapping, best.time));
+    let measured = match objective.is_measured() {
+        true => String::new(),
+        false => format!(", with {}", objective.quantity().shown(best.time)),
+    };
+    format!("{amount}{interval}{measured}{speedup}")
 }
 
 fn sureness(known: &Known) -> String {
@@ -75,10 +89,14 @@ fn sureness(known: &Known) -> String {
     let Some(probability) = best.probability_best else {
         return "not known: it asks for what was never varied".into();
     };
-    let probability = format!("the fastest with probability {:.0} %", 100.0 * probability);
-    let others: Vec<String> = known.ranking.configurations[1..]
+    let objective = &known.ranking.choice.objective;
+    let fastest = if objective.is_measured() { "fastest" } else { "best" };
+    let probability = format!("the {fastest} with probability {:.0} %", 100.0 * probability);
+    let others: Vec<String> = known
+        .ranking
+        .configurations
         .iter()
-        .filter(|other| other.indistinguishable)
+        .filter(|other| other.indistinguishable && other.mapping != best.mapping)
         .map(|other| other.mapping.to_string())
         .collect();
     let others = match others.len() {
@@ -93,11 +111,14 @@ fn cost(known: &Known) -> String {
     let choice = &known.ranking.choice;
     let advice = choice.advice().map_or_else(String::new, |advice| format!(" {advice}"));
     let expected = Percent(choice.expected_cost);
+    let more = match choice.objective.is_measured() {
+        true => "more than the fastest",
+        false => "worse than the best",
+    };
     match choice.costs_at_most {
-        Some(cost) => format!(
-            "expected {expected}, with 95 % at most {} more than the fastest.{advice}",
-            Percent(cost)
-        ),
+        Some(cost) => {
+            format!("expected {expected}, with 95 % at most {} {more}.{advice}", Percent(cost))
+        }
         None => format!("not known: it asks for what was never varied.{advice}"),
     }
 }
@@ -133,14 +154,19 @@ fn regret(model: &ModelSummary) -> String {
 
 /// What the user's own runs say.
 fn timed(known: &Known, fastest: Observed) -> String {
+    let quantity = known.ranking.choice.objective.quantity();
     let count = known.basis.timed;
     let configurations = plural(count as u32, "configuration", "configurations");
     let text = format!(
         "the fastest that was timed is {} with {}, of {count} {configurations}",
-        fastest.mapping, fastest.time
+        fastest.mapping,
+        quantity.shown(fastest.time)
     );
     match known.best().measured {
         Some(_) if known.best().mapping == fastest.mapping => text,
+        Some(own) if quantity.rate().is_some() => {
+            format!("{text}; the choice made {}", quantity.shown(own.time))
+        }
         Some(own) => format!("{text}; the choice took {}", own.time),
         None => format!("{text}; the choice itself was not timed"),
     }

@@ -85,6 +85,32 @@ pub(super) fn plain(title: &str, sections: &[(&str, &str)], body: &str) -> Strin
     joined(PLAIN, &parts)
 }
 
+/// A table; the columns of texts by their indices.
+pub(super) fn table(
+    caption: &str,
+    header: &[&str],
+    texts: &[usize],
+    rows: &[Vec<String>],
+) -> String {
+    let class = |index: usize| if texts.contains(&index) { " class=\"text\"" } else { "" };
+    let header: String = header
+        .iter()
+        .enumerate()
+        .map(|(index, name)| format!("<th scope=\"col\"{}>{}</th>", class(index), escaped(name)))
+        .collect();
+    let row = |row: &Vec<String>| {
+        let cells = row.iter().enumerate();
+        let cells = cells.map(|(index, it)| format!("<td{}>{}</td>", class(index), escaped(it)));
+        format!("<tr>{}</tr>\n", cells.collect::<String>())
+    };
+    let rows: String = rows.iter().map(row).collect();
+    format!(
+        "<div class=\"scroller\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {caption}\">\n\
+         <table class=\"data\">\n<caption class=\"unseen\">{caption}</caption>\n\
+         <thead><tr>{header}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n"
+    )
+}
+
 /// A frame with its marks replaced, which stand in the same order.
 fn joined(frame: &str, parts: &[(&str, String)]) -> String {
     let length: usize = parts.iter().map(|(_, part)| part.len()).sum();

@@ -144,8 +144,7 @@ impl Objective {
     pub fn name(&self) -> &str {
         match (&self.formula, &self.quantity) {
             (Some(formula), _) => &formula.name,
-            (None, Quantity::Time) => "time",
-            (None, Quantity::Rate(_)) => "rate",
+            (None, quantity) => quantity.name(),
         }
     }
 

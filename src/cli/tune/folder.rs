@@ -59,6 +59,7 @@ pub fn write(report: &Report<'_>, attempts: &[Attempt]) -> Result<String> {
             let study = Study {
                 title: format!("{name}{suffix}"),
                 search: Some(found.course(&name)?),
+                objective: Some(found.level.search.objective.clone()),
                 ..Study::new(parameters)
             };
             // What is too large to be ranked whole has no page.

@@ -2,7 +2,7 @@
 
 use super::{Place, findings, places, switches};
 use crate::report::provenance::Provenance;
-use crate::report::template::{escaped, plain};
+use crate::report::template::{escaped, plain, table};
 use crate::report::{Picture, figures};
 use crate::table::records::Scheduled;
 use crate::units::Seconds;
@@ -68,27 +68,6 @@ fn caveat(places: &[Place<'_>], provenance: &Provenance) -> String {
          {near} of {} numbers of workers and tasks.",
         100.0 * NEAR,
         places.len()
-    )
-}
-
-/// A table; the columns of texts by their indices.
-fn table(caption: &str, header: &[&str], texts: &[usize], rows: &[Vec<String>]) -> String {
-    let class = |index: usize| if texts.contains(&index) { " class=\"text\"" } else { "" };
-    let header: String = header
-        .iter()
-        .enumerate()
-        .map(|(index, name)| format!("<th scope=\"col\"{}>{}</th>", class(index), escaped(name)))
-        .collect();
-    let row = |row: &Vec<String>| {
-        let cells = row.iter().enumerate();
-        let cells = cells.map(|(index, it)| format!("<td{}>{}</td>", class(index), escaped(it)));
-        format!("<tr>{}</tr>\n", cells.collect::<String>())
-    };
-    let rows: String = rows.iter().map(row).collect();
-    format!(
-        "<div class=\"scroller\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {caption}\">\n\
-         <table class=\"data\">\n<caption class=\"unseen\">{caption}</caption>\n\
-         <thead><tr>{header}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n"
     )
 }
 

@@ -44,6 +44,11 @@ impl Quantity {
         }
     }
 
+    /// `time` or `rate`.
+    pub fn name(&self) -> &'static str {
+        if self.rate().is_some() { "rate" } else { "time" }
+    }
+
     /// The number that stands for a time: seconds, or the rate.
     pub fn number(&self, time: Seconds) -> f64 {
         match self {

@@ -1,0 +1,39 @@
+//! The page of another objective than the time in seconds: words, tables and pictures, without a script,
+//! because what-if is about seconds.
+
+use super::ranking::columns;
+use super::template::{escaped, plain, table};
+use super::{Known, Study, answer, figures, search};
+
+/// More rows are not read.
+const MOST_ROWS: usize = 200;
+
+/// The sections, by id and name.
+const SECTIONS: [(&str, &str); 3] =
+    [("answer", "Answer"), ("ranking", "Ranking"), ("figures", "Pictures")];
+
+/// The whole page.
+pub(super) fn page(study: &Study, known: &Known) -> String {
+    let answer = match &study.search {
+        Some(found) => search::answer(found, &study.title) + &search::sections(found),
+        None => answer::html(study, known),
+    };
+    let all = [answer, ranking(known), figures(&study.figures)];
+    let named = SECTIONS.iter().zip(&all).filter(|(_, html)| !html.is_empty());
+    let sections: Vec<(&str, &str)> = named.map(|(section, _)| *section).collect();
+    let section = |((id, name), html): (&(&str, &str), &String)| match *id {
+        _ if html.is_empty() => String::new(),
+        "answer" => html.clone(),
+        _ => format!("<section id=\"{id}\">\n<h2>{name}</h2>\n{html}</section>\n"),
+    };
+    let body: String = SECTIONS.iter().zip(&all).map(section).collect();
+    plain(&study.title, &sections, &body)
+}
+
+/// Every configuration, best first, and what the reader should know.
+fn ranking(known: &Known) -> String {
+    let configurations = known.ranking.configurations.iter().take(MOST_ROWS);
+    let (header, rows) = columns(configurations, &known.ranking.choice.objective);
+    let warnings = known.warnings.iter().map(|it| format!("<p>{}</p>\n", escaped(it)));
+    table("every configuration", &header, &[], &rows) + &warnings.collect::<String>()
+}
