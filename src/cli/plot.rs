@@ -101,7 +101,8 @@ pub fn run(arguments: &Arguments) -> Result<Answer> {
         arguments.best.refuse_with("a picture without runs")?;
     }
     let window = Window { from_s: arguments.from, to_s: arguments.to };
-    let title = arguments.title.as_deref().unwrap_or(arguments.kind.title());
+    let title = arguments.title.clone().unwrap_or_else(|| material.title(arguments.kind));
+    let title = title.as_str();
     let picture = material.draw(arguments.kind, window, (title, format))?;
     table::write(&arguments.out, picture)?;
     Ok(Answer::Done)
@@ -297,6 +298,15 @@ impl Material {
             material.trace = reader.trace(files)?.unwrap_or_default();
         }
         Ok((material, reader.warnings))
+    }
+
+    /// What stands above a picture, in the word for what it shows.
+    fn title(&self, picture: PictureArgument) -> String {
+        let name = self.timed.as_ref().map_or("time", |timed| timed.objective().name());
+        match name {
+            "time" => picture.title().into(),
+            name => picture.title().replace("times", name),
+        }
     }
 
     fn draw(

@@ -15,6 +15,7 @@ mod import_profile;
 mod likelihood;
 mod list_ranking;
 mod machine;
+mod objective;
 mod overwriting;
 mod parameters;
 #[cfg(target_os = "linux")]

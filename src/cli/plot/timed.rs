@@ -86,7 +86,8 @@ impl Timed {
         Ok(Predicted { mapping, time, interval, standing: Standing::Slower })
     }
 
-    fn objective(&self) -> &Objective {
+    /// What is drawn.
+    pub fn objective(&self) -> &Objective {
         self.posterior.objective()
     }
 

@@ -1,5 +1,7 @@
 //! Mixtures of normal distributions of the logarithms of times: medians, intervals, draws.
 
+use std::collections::BTreeMap;
+
 use nalgebra::{DMatrix, DVector};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -58,8 +60,9 @@ impl Marginals {
         Seconds(self.log_time(index).exp())
     }
 
-    /// The places of the mappings in the order of choice, by [`Self::caution`]; what is equal by the four
-    /// digits that are printed, by the fewest cores, then the fewest m.
+    /// The places of the mappings in the order of choice, by [`Self::caution`]; of what is the same by the
+    /// four digits that are printed of times, and hardly less known, the fewest cores come first, then the
+    /// fewest m.
     ///
     /// Were the posterior right, the least expected logarithm alone would lose least. Times have
     /// cliffs that it does not know, and on programs that others measured what is known better is
@@ -67,13 +70,27 @@ impl Marginals {
     /// terms a standard deviation is mostly what all configurations have in common, and what ran would
     /// win over what is better: a quarter of it is enough.
     pub fn order(&self, mappings: &[Mapping]) -> Vec<usize> {
-        let key = |index: usize| as_printed(self.caution(index).exp());
-        let keys: Vec<f64> = (0..mappings.len()).map(key).collect();
-        let mut order: Vec<usize> = (0..mappings.len()).collect();
-        let cores = |index: usize| (mappings[index].apus(), mappings[index]);
-        order.sort_by(|&one, &other| {
-            keys[one].total_cmp(&keys[other]).then(cores(one).cmp(&cores(other)))
+        let keys: Vec<f64> = (0..mappings.len()).map(|index| self.caution(index)).collect();
+        let mut all: Vec<usize> = (0..mappings.len()).collect();
+        all.sort_by(|&one, &other| {
+            keys[one].total_cmp(&keys[other]).then(mappings[one].cmp(&mappings[other]))
         });
+        let printed = |index: usize| as_printed(self.time(index).0).to_bits();
+        let mut equal: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        all.iter().for_each(|&index| equal.entry(printed(index)).or_default().push(index));
+        let mut order = Vec::with_capacity(all.len());
+        let mut is_taken = vec![false; all.len()];
+        for first in all {
+            if is_taken[first] {
+                continue;
+            }
+            let alike = equal.get(&printed(first)).into_iter().flatten().copied();
+            let is_tie = |&it: &usize| !is_taken[it] && keys[it] <= keys[first] + TIE;
+            let mut tied: Vec<usize> = alike.filter(is_tie).collect();
+            tied.sort_by_key(|&it| (mappings[it].apus(), mappings[it]));
+            tied.iter().for_each(|&it| is_taken[it] = true);
+            order.extend(tied);
+        }
         order
     }
 
@@ -133,6 +150,9 @@ impl Marginals {
         Seconds(quantile(&parts.map(of).collect::<Vec<_>>(), probability).exp())
     }
 }
+
+/// What is chosen by may differ by this, relative to it, between configurations whose times are the same.
+const TIE: f64 = 0.01;
 
 /// A number above 0 with the four digits that are printed of it.
 pub(crate) fn as_printed(number: f64) -> f64 {

@@ -79,7 +79,8 @@ impl fmt::Display for Choice {
             (true, Some(_)) => write!(f, "it makes about {amount}; ")?,
             (false, _) => {
                 let time = objective.quantity().shown(*time);
-                write!(f, "its {} is about {amount}, with {time}; ", objective.name())?;
+                let (name, measured) = (objective.name(), objective.quantity().name());
+                write!(f, "{name} of about {amount}, {measured} of {time}; ")?;
             }
         }
         if let Some(within) = self.within {
